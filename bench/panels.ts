@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readPanelList } from '@heliograph/server/performance/panels/csv'
 import { importList } from '@heliograph/server/performance/panels/import'
-import { createPanelStore } from '@heliograph/server/performance/panels/store'
+import { findPanels } from '@heliograph/server/performance/panels/store'
 import { openDatabase } from '@heliograph/server/storage/database'
 import { startEmbedded } from '@heliograph/server/storage/embedded'
 import { migrate } from '@heliograph/server/storage/migrate'
@@ -48,13 +48,12 @@ async function measure(): Promise<void> {
     const source = { source: 'bench', at: new Date() }
     const { taken } = await importList(db, readPanelList(readFileSync(list)), source)
     const import_ms = performance.now() - began
-    const store = createPanelStore(db)
-    const first_ms = await timed(() => store.search('first', 50))
+    const first_ms = await timed(() => findPanels(db, 'first', { limit: 50 }))
     const elapsed_ms: number[] = []
     const slowest = { query: '', ms: 0 }
     for (let round = 0; round < rounds; round += 1) {
       for (const query of queries) {
-        const ms = await timed(() => store.search(query, 50))
+        const ms = await timed(() => findPanels(db, query, { limit: 50 }))
         elapsed_ms.push(ms)
         if (ms > slowest.ms) Object.assign(slowest, { query, ms })
       }

@@ -20,17 +20,6 @@ import { createPredictions } from './forecasts/predictions.ts'
 import type { Context } from './http/context.ts'
 import { createPriceStore } from './markets/price-store.ts'
 import type { Needs as PlantNeeds } from './overview/endpoints.ts'
-import type { Needs as EfficiencyNeeds } from './performance/efficiency/endpoints.ts'
-import { createEfficiencyStore } from './performance/efficiency/inverter-sums.ts'
-import type { Needs as StringHealthNeeds } from './performance/efficiency/string-endpoints.ts'
-import { createStringSumsStore } from './performance/efficiency/string-store.ts'
-import type { Needs as EnergyNeeds } from './performance/energy/endpoints.ts'
-import { createEnergyStore } from './performance/energy/logger-hours.ts'
-import type { Needs as IvNeeds } from './performance/iv/endpoints.ts'
-import { createIvStore } from './performance/iv/store.ts'
-import { createPanelStore } from './performance/panels/store.ts'
-import { inverterExists, loggerExists } from './plant/device-ids.ts'
-import { siteFacts } from './plant/site-facts.ts'
 import { createCatalog } from './reports/catalog.ts'
 import type { Needs as ReportNeeds } from './reports/endpoints.ts'
 import { createReportStore } from './reports/store.ts'
@@ -46,10 +35,6 @@ import { createWorkOrderStore } from './work/orders/store.ts'
 /** Everything the handlers need, built once in main.ts and again in tests. */
 export type Deps = Context &
   PlantNeeds &
-  EfficiencyNeeds &
-  StringHealthNeeds &
-  EnergyNeeds &
-  IvNeeds &
   CurtailmentNeeds &
   CurtailmentSuggestNeeds &
   EarningsNeeds &
@@ -72,14 +57,6 @@ export function createDeps(db: Database, clock: Clock, timers = systemTimers): D
     clock,
     timers,
     sites,
-    loggers: { exists: (site_id, logger_id) => loggerExists(db, site_id, logger_id) },
-    inverters: { exists: (site_id, inverter_id) => inverterExists(db, site_id, inverter_id) },
-    strings: { configuration: (...of) => stringConfiguration(db, ...of) },
-    efficiency: createEfficiencyStore(db),
-    stringSums: createStringSumsStore(db),
-    energy: createEnergyStore(db),
-    iv: createIvStore(db),
-    panels: createPanelStore(db),
     curtailment: createCurtailmentStore(db, { clock, timers }),
     curtailmentSuggest: createSuggestStore(db),
     predictions: createPredictions(db, clock),

@@ -1,9 +1,9 @@
-/** What the diagnoses have in common: their place in the API and the period asked for. */
-import type { Clock } from '@heliograph/domain/clock'
+/** Common properties of the diagnosis endpoints, and the site and period of a request. */
+import type { Context } from '../../http/context.ts'
 import { default_hours } from '../../http/time-windows.ts'
 import { sumWindow, type WholeWindow } from '../../http/windows.ts'
-import type { SiteFacts } from '../../plant/situation.ts'
-import { type Period, periodOf } from '../period.ts'
+import { siteFacts } from '../../plant/site-facts.ts'
+import { periodOf } from '../period.ts'
 
 export const diagnostics = {
   method: 'GET',
@@ -13,22 +13,12 @@ export const diagnostics = {
   window: sumWindow(default_hours.diagnostics),
 } as const
 
-export interface PeriodNeeds {
-  clock: Clock
-  sites: { facts(site_id: string): Promise<SiteFacts> }
-}
-
-interface Asked {
-  site: { site_id: string; timezone: string }
-  period: Period
-}
-
-export async function askedOf(
+export async function siteAndPeriod(
   site_id: string,
   window: WholeWindow,
-  { clock, sites }: PeriodNeeds,
-): Promise<Asked> {
+  { clock, db }: Pick<Context, 'clock' | 'db'>,
+) {
   const now = clock.now()
-  const facts = await sites.facts(site_id)
+  const facts = await siteFacts(db, site_id)
   return { site: { site_id, timezone: facts.timezone }, period: periodOf(window, facts, now) }
 }

@@ -1,18 +1,18 @@
 import { rounded } from '@heliograph/domain/significant'
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
+import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
-import { ApiError } from '../../http/errors.ts'
 import { LoggerId } from '../../http/params.ts'
+import { requireLogger } from '../../plant/device-ids.ts'
 import { type Period, periodNote, periodRecord } from '../period.ts'
-import { askedOf, diagnostics, type PeriodNeeds } from './asked.ts'
+import { diagnostics, siteAndPeriod } from './asked.ts'
 import {
   inverterEfficiencyExample,
   inverterLossesExample,
   loggerEfficiencyExample,
 } from './examples.ts'
-import type { EfficiencyStore, InverterSumsRow } from './inverter-sums.ts'
+import { type InverterSumsRow, readInverterSums } from './inverter-sums.ts'
 import { efficiencyPct, europeanEfficiencyPct, loadBins, lossesOf } from './losses.ts'
 import { plantYields } from './plant-yields.ts'
 import { comparable, ranked } from './ranking.ts'
@@ -27,11 +27,6 @@ import {
 } from './schemas.ts'
 import { type Yields, yieldsOf } from './yields.ts'
 
-export interface Needs extends PeriodNeeds {
-  loggers: { exists(site_id: string, logger_id: number): Promise<boolean> }
-  efficiency: EfficiencyStore
-}
-
 export const rankLoggers = endpoint({
   ...diagnostics,
   path: '/efficiency/loggers',
@@ -42,9 +37,9 @@ export const rankLoggers = endpoint({
   heavy: true,
   returns: List(LoggerEfficiency),
   example: { answer: { data: [loggerEfficiencyExample], meta: { count: 1 } } },
-  async handle({ site: { site_id }, query, window }, needs: Needs) {
-    const { period } = await askedOf(site_id, window, needs)
-    const rows = await needs.efficiency.inverters(site_id, period)
+  async handle({ site: { site_id }, query, window }, context: Context) {
+    const { period } = await siteAndPeriod(site_id, window, context)
+    const rows = await readInverterSums(context.db, site_id, period)
     const plants = [...Map.groupBy(rows, ({ logger_id }) => logger_id).values()]
     return list(byRank(loggerItems(plants, period, query.rank_by ?? 'specific_yield')))
   },
@@ -60,13 +55,11 @@ export const rankInverters = endpoint({
   heavy: true,
   returns: List(InverterEfficiency),
   example: { answer: { data: [inverterEfficiencyExample], meta: { count: 1 } } },
-  async handle({ site: { site_id }, query, window }, needs: Needs) {
+  async handle({ site: { site_id }, query, window }, context: Context) {
     const { logger_id, rank_by = 'specific_yield' } = query
-    if (logger_id !== undefined && !(await needs.loggers.exists(site_id, logger_id))) {
-      throw new ApiError('not_found', { logger_id })
-    }
-    const { period } = await askedOf(site_id, window, needs)
-    const rows = await needs.efficiency.inverters(site_id, period, logger_id)
+    if (logger_id !== undefined) await requireLogger(context.db, site_id, logger_id)
+    const { period } = await siteAndPeriod(site_id, window, context)
+    const rows = await readInverterSums(context.db, site_id, period, logger_id)
     return list(byRank(inverterItems(rows, period, rank_by)))
   },
 })
@@ -80,9 +73,9 @@ export const analyseLosses = endpoint({
   heavy: true,
   returns: List(InverterLosses),
   example: { answer: { data: [inverterLossesExample], meta: { count: 1 } } },
-  async handle({ site: { site_id }, window }, needs: Needs) {
-    const { period } = await askedOf(site_id, window, needs)
-    const rows = await needs.efficiency.inverters(site_id, period)
+  async handle({ site: { site_id }, window }, context: Context) {
+    const { period } = await siteAndPeriod(site_id, window, context)
+    const rows = await readInverterSums(context.db, site_id, period)
     return list(rows.map((row) => lossItem(row, period)))
   },
 })

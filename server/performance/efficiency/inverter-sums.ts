@@ -16,7 +16,7 @@ export interface InverterSumsRow extends Sums, LoadSums {
   logger_dc_capacity_kwp: number
   guaranteed_yield_kwh_kwp: number | null
   guaranteed_performance_ratio_pct: number | null
-  /** Where its connected strings face; null without any. */
+  /** Orientations of its connected strings; null without any. */
   azimuth_min_deg: number | null
   azimuth_max_deg: number | null
   tilt_min_deg: number | null
@@ -24,25 +24,19 @@ export interface InverterSumsRow extends Sums, LoadSums {
   peak_power_kw: number | null
 }
 
-export interface EfficiencyStore {
-  /**
-   * The inverters that were in service in the period, by id, with the sums of the hours that begin
-   * in the period.
-   */
-  inverters(site_id: string, period: Period, logger_id?: number): Promise<InverterSumsRow[]>
-}
-
-export function createEfficiencyStore(db: Queries): EfficiencyStore {
-  return {
-    inverters: (site_id, { start_at, end_at }, logger_id) =>
-      db.query<InverterSumsRow>(invertersWithSums, [
-        site_id,
-        start_at.toISOString(),
-        end_at.toISOString(),
-        logger_id ?? null,
-      ]),
-  }
-}
+/** Inverters in service during the period, by id, with the sums of the hours that start in it. */
+export const readInverterSums = (
+  db: Queries,
+  site_id: string,
+  { start_at, end_at }: Period,
+  logger_id?: number,
+): Promise<InverterSumsRow[]> =>
+  db.query<InverterSumsRow>(invertersWithSums, [
+    site_id,
+    start_at.toISOString(),
+    end_at.toISOString(),
+    logger_id ?? null,
+  ])
 
 const binSums = (column: string) =>
   `array[${Array.from({ length: load_bin_count }, (_, bin) => `sum(${column}[${bin + 1}])`).join(', ')}]`

@@ -1,13 +1,14 @@
 import { localDate } from '@heliograph/domain/local-day'
 import { Type } from 'typebox'
+import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
-import { ApiError } from '../../http/errors.ts'
 import { AnyCase, IdList, InverterId, idsOf } from '../../http/params.ts'
+import { requireInverter } from '../../plant/device-ids.ts'
 import { orientations } from '../../plant/orientation.ts'
 import { health_thresholds } from '../diagnostics/string-health.ts'
 import { periodNote } from '../period.ts'
-import { askedOf, diagnostics, type PeriodNeeds } from './asked.ts'
+import { diagnostics, siteAndPeriod } from './asked.ts'
 import {
   comparedStringExample,
   stringEfficiencyExample,
@@ -23,18 +24,7 @@ import {
   StringEfficiency,
   StringHealth,
 } from './string-schemas.ts'
-import type { StringSumsStore } from './string-store.ts'
-
-export interface Needs extends PeriodNeeds {
-  inverters: { exists(site_id: string, inverter_id: number): Promise<boolean> }
-  stringSums: StringSumsStore
-}
-
-async function demandInverter(site_id: string, inverter_id: number, needs: Needs): Promise<void> {
-  if (!(await needs.inverters.exists(site_id, inverter_id))) {
-    throw new ApiError('not_found', { inverter_id })
-  }
-}
+import { readHours, readSteps } from './string-store.ts'
 
 export const rankStrings = endpoint({
   ...diagnostics,
@@ -53,12 +43,12 @@ export const rankStrings = endpoint({
   heavy: true,
   returns: List(StringEfficiency),
   example: { answer: { data: [stringEfficiencyExample], meta: { count: 1 } } },
-  async handle({ site: { site_id }, query, window }, needs: Needs) {
+  async handle({ site: { site_id }, query, window }, context: Context) {
     const { inverter_ids, orientation } = query
     const ids = inverter_ids === undefined ? undefined : idsOf(inverter_ids)
-    for (const inverter_id of ids ?? []) await demandInverter(site_id, inverter_id, needs)
-    const { site, period } = await askedOf(site_id, window, needs)
-    const items = efficiencyItems(await judgeSite(needs.stringSums, site, period, ids), period)
+    for (const inverter_id of ids ?? []) await requireInverter(context.db, site_id, inverter_id)
+    const { site, period } = await siteAndPeriod(site_id, window, context)
+    const items = efficiencyItems(await judgeSite(context.db, site, period, ids), period)
     return list(
       orientation === undefined ? items : items.filter((item) => item.orientation === orientation),
     )
@@ -85,13 +75,13 @@ export const healthMatrix = endpoint({
   example: {
     answer: { data: [stringHealthExample], meta: { count: 1, thresholds: thresholds() } },
   },
-  async handle({ site: { site_id }, window }, needs: Needs) {
-    const { site, period } = await askedOf(site_id, window, needs)
+  async handle({ site: { site_id }, window }, context: Context) {
+    const { site, period } = await siteAndPeriod(site_id, window, context)
     // The last instant of the period, whose end is exclusive.
     const last_date = localDate(period.end_at.getTime() - 1, site.timezone)
     const [inverters, steps] = await Promise.all([
-      judgeSite(needs.stringSums, site, period),
-      needs.stringSums.steps(site_id, last_date),
+      judgeSite(context.db, site, period),
+      readSteps(context.db, site_id, last_date),
     ])
     const data = healthItems(inverters, steps, period)
     return { data, meta: { count: data.length, thresholds: thresholds() } }
@@ -118,12 +108,12 @@ export const compareStrings = endpoint({
   heavy: true,
   returns: List(ComparedString),
   example: { answer: { data: [comparedStringExample], meta: { count: 1 } } },
-  async handle({ site: { site_id }, params: { inverter_id }, window }, needs: Needs) {
-    await demandInverter(site_id, inverter_id, needs)
-    const { site, period } = await askedOf(site_id, window, needs)
+  async handle({ site: { site_id }, params: { inverter_id }, window }, context: Context) {
+    await requireInverter(context.db, site_id, inverter_id)
+    const { site, period } = await siteAndPeriod(site_id, window, context)
     const [[inverter], hours] = await Promise.all([
-      judgeSite(needs.stringSums, site, period, [inverter_id]),
-      needs.stringSums.hours(site_id, period, [inverter_id]),
+      judgeSite(context.db, site, period, [inverter_id]),
+      readHours(context.db, site_id, period, [inverter_id]),
     ])
     if (!inverter) return list([])
     return list(comparedItems(inverter, hours.get(inverter_id) ?? [], period, site.timezone))

@@ -1,12 +1,21 @@
 /** How each string of the site does beside its peers: the sums of its days, judged. */
 
 import { hour_ms } from '../../http/time-windows.ts'
+import type { Queries } from '../../storage/database.ts'
 import { giveTurn } from '../../storage/reader.ts'
 import { comparedInGroups, withMeasuredGroups } from '../diagnostics/measured-orientation.ts'
 import { type JudgedParts, judgeStrings, type StringVerdict } from '../diagnostics/string-health.ts'
 import { addSums, type StringLayout, type StringSums } from '../diagnostics/string-sums.ts'
 import type { Period } from '../period.ts'
-import type { InverterStrings, StringDay, StringHour, StringSumsStore } from './string-store.ts'
+import {
+  type InverterStrings,
+  readDays,
+  readHours,
+  readHoursOfDay,
+  readInverterStrings,
+  type StringDay,
+  type StringHour,
+} from './string-store.ts'
 
 export interface JudgedInverter extends InverterStrings {
   /** Null where no string of it was measured in the period. */
@@ -26,21 +35,21 @@ const turn_inverters = 16
  * which one is, the hours of the last days are read to tell why.
  */
 export async function judgeSite(
-  store: StringSumsStore,
+  db: Queries,
   site: { site_id: string; timezone: string },
   period: Period,
   inverter_ids?: readonly number[],
 ): Promise<JudgedInverter[]> {
   const { site_id, timezone } = site
   const [inverters, days] = await Promise.all([
-    store.inverters(site_id, period, inverter_ids),
-    store.days(site_id, period, timezone, inverter_ids),
+    readInverterStrings(db, site_id, period, inverter_ids),
+    readDays(db, { site_id, timezone, inverter_ids }, period),
   ])
   const assumed = inverters.filter(({ strings }) => strings.some((one) => one.orientation_assumed))
   const faced =
     assumed.length === 0
       ? new Map<number, StringHour[]>()
-      : await store.hours(site_id, newestDays(period, orientation_days), assumed.map(idOf))
+      : await readHours(db, site_id, newestDays(period, orientation_days), assumed.map(idOf))
   const summed = inverters.map((inverter) => {
     const layout = withMeasuredGroups(inverter.layout, faced.get(inverter.inverter_id) ?? [])
     const own = (days.get(inverter.inverter_id) ?? []).map((day) => ({
@@ -60,7 +69,7 @@ export async function judgeSite(
   const hours =
     ill.length === 0
       ? new Map<number, StringSums[]>()
-      : await store.hoursOfDay(site_id, newestDays(period, pattern_days), ill.map(idOf))
+      : await readHoursOfDay(db, site_id, newestDays(period, pattern_days), ill.map(idOf))
   const judged: JudgedInverter[] = []
   for (const inverter of summed) {
     const own = hours

@@ -4,10 +4,10 @@ import type { Queries } from '../../storage/database.ts'
 import type { StringLayout, StringSums } from '../diagnostics/string-sums.ts'
 import type { Period } from '../period.ts'
 import { layoutOf } from '../rollups/inverter-span.ts'
-import { readStringHours, type StringHourRow } from '../rollups/store.ts'
-import { decodeStrings, type StoredStrings, sumStored } from '../rollups/string-codec.ts'
+import { readStringHours, type StringDayRow, type StringHourRow } from '../rollups/store.ts'
+import { decodeStrings, sumStored } from '../rollups/string-codec.ts'
 
-/** A string in service, as the rankings name it. */
+/** A string in service. */
 export interface RankedString {
   inverter_id: number
   string_index: number
@@ -28,7 +28,7 @@ export interface InverterStrings {
   layout: StringLayout[]
 }
 
-/** The sums of an inverter's strings on a day at the site, as far as it lies in the period. */
+/** Sums of an inverter's strings on the part of a local day that lies in the period. */
 export interface StringDay {
   local_date: string
   sums: StringSums
@@ -39,7 +39,7 @@ export interface StringHour {
   sums: StringSums
 }
 
-/** The newest small lasting loss of a string. */
+/** A small persistent loss of a string. */
 export interface StringStep {
   inverter_id: number
   string_index: number
@@ -49,89 +49,12 @@ export interface StringStep {
 
 type Window = Pick<Period, 'start_at' | 'end_at'>
 
-export interface StringSumsStore {
-  /** The inverters that had strings in service in the window, by id. */
-  inverters(
-    site_id: string,
-    window: Window,
-    inverter_ids?: readonly number[],
-  ): Promise<InverterStrings[]>
-  /** The days of the period in order, by inverter; those without any are not there. */
-  days(
-    site_id: string,
-    period: Period,
-    timezone: string,
-    inverter_ids?: readonly number[],
-  ): Promise<Map<number, StringDay[]>>
-  /** The hours that begin in the window in order, by inverter. */
-  hours(
-    site_id: string,
-    window: Window,
-    inverter_ids: readonly number[],
-  ): Promise<Map<number, StringHour[]>>
-  /** The sums of each hour of the day over the days of the window, by inverter. */
-  hoursOfDay(
-    site_id: string,
-    window: Window,
-    inverter_ids: readonly number[],
-  ): Promise<Map<number, StringSums[]>>
-  /**
-   * The small losses of strings that lasted on a local date, one of a string, that which began
-   * last.
-   */
-  steps(site_id: string, date: string): Promise<StringStep[]>
-}
-
-type DayRow = StoredStrings & { inverter_id: number; local_date: string }
-
-export function createStringSumsStore(db: Queries): StringSumsStore {
-  return {
-    inverters: (site_id, window, inverter_ids) =>
-      readInverters(db, { site_id, inverter_ids: inverter_ids ?? null }, window),
-    async days(site_id, period, timezone, inverter_ids) {
-      const { before, whole, after } = partsOf(period, timezone)
-      const of = { site_id, inverter_ids: inverter_ids ?? null }
-      const [first, days, last] = await Promise.all([
-        readHours(db, of, before),
-        readDays(db, of, whole),
-        readHours(db, of, after),
-      ])
-      const dated = (row: StringHourRow) => ({
-        ...row,
-        local_date: localDate(row.hour_at.getTime(), timezone),
-      })
-      return daysByInverter([...first.map(dated), ...days, ...last.map(dated)])
-    },
-    async hours(site_id, window, inverter_ids) {
-      const rows = await readHours(db, { site_id, inverter_ids }, window)
-      const hours = rows.map((row) => ({ ...row, sums: decodeStrings(row) }))
-      return Map.groupBy(hours, ({ inverter_id }) => inverter_id)
-    },
-    async hoursOfDay(site_id, window, inverter_ids) {
-      const rows = await readHours(db, { site_id, inverter_ids }, window)
-      return new Map(
-        [...Map.groupBy(rows, ({ inverter_id }) => inverter_id)].map(([inverter_id, own]) => {
-          const by_hour = Map.groupBy(own, ({ hour_at }) => hour_at.getUTCHours())
-          return [inverter_id, [...by_hour.values()].map(sumStored)]
-        }),
-      )
-    },
-    steps: (site_id, date) =>
-      db.query<StringStep>(
-        `SELECT DISTINCT ON (inverter_id, string_index)
-                inverter_id, string_index, onset_date, loss_ratio
-         FROM string_steps
-         WHERE site_id = $1 AND onset_date <= $2 AND (end_date IS NULL OR end_date > $2)
-         ORDER BY inverter_id, string_index, onset_date DESC`,
-        [site_id, date],
-      ),
-  }
-}
-
-async function readInverters(
+/** Inverters with strings in service during the window, by id. */
+export async function readInverterStrings(
   db: Queries,
-  { site_id, inverter_ids }: Whose,
+  site_id: string,
   { start_at }: Window,
+  inverter_ids?: readonly number[],
 ): Promise<InverterStrings[]> {
   const rows = await db.query<RankedString & { inverter_name: string; logger_id: number }>(
     `SELECT i.inverter_id, i.name AS inverter_name, i.logger_id, s.string_index, s.mppt_index,
@@ -143,24 +66,91 @@ async function readInverters(
        AND (i.retired_at IS NULL OR i.retired_at > $3)
        AND (s.retired_at IS NULL OR s.retired_at > $3)
      ORDER BY i.inverter_id, s.string_index`,
-    [site_id, inverter_ids, start_at.toISOString()],
+    [site_id, inverter_ids ?? null, start_at.toISOString()],
   )
-  return [...Map.groupBy(rows, ({ inverter_id }) => inverter_id).values()].map((strings) => {
+  return [...Map.groupBy(rows, idOf).values()].map((strings) => {
     const { inverter_id, inverter_name, logger_id } = strings[0]!
     return { inverter_id, inverter_name, logger_id, strings, layout: layoutOf(strings) }
   })
 }
 
-/** Whose sums; null: of all inverters. */
-interface Whose {
-  site_id: string
-  inverter_ids: readonly number[] | null
+/** Days of the period in order, by inverter; inverters without days are absent. */
+export async function readDays(
+  db: Queries,
+  {
+    site_id,
+    timezone,
+    inverter_ids = null,
+  }: { site_id: string; timezone: string; inverter_ids?: readonly number[] | null | undefined },
+  period: Period,
+): Promise<Map<number, StringDay[]>> {
+  const { before, whole, after } = partsOf(period, timezone)
+  const [first, days, last] = await Promise.all([
+    hourRows(db, site_id, before, inverter_ids),
+    whole === null ? [] : dayRows(db, site_id, whole, inverter_ids),
+    hourRows(db, site_id, after, inverter_ids),
+  ])
+  const dated = (row: StringHourRow) => ({
+    ...row,
+    local_date: localDate(row.hour_at.getTime(), timezone),
+  })
+  const rows = [...first.map(dated), ...days, ...last.map(dated)]
+  return mapByInverter(rows, (own) =>
+    [...Map.groupBy(own, ({ local_date }) => local_date)].map(([local_date, parts]) => ({
+      local_date,
+      sums: sumStored(parts),
+    })),
+  )
 }
 
-async function readHours(
+/** Hours that start in the window in order, by inverter. */
+export async function readHours(
   db: Queries,
-  { site_id, inverter_ids }: Whose,
+  site_id: string,
+  window: Window,
+  inverter_ids: readonly number[],
+): Promise<Map<number, StringHour[]>> {
+  const rows = await hourRows(db, site_id, window, inverter_ids)
+  return mapByInverter(rows, (own) => own.map((row) => ({ ...row, sums: decodeStrings(row) })))
+}
+
+/** Sums of each hour of the day over the days of the window, by inverter. */
+export async function readHoursOfDay(
+  db: Queries,
+  site_id: string,
+  window: Window,
+  inverter_ids: readonly number[],
+): Promise<Map<number, StringSums[]>> {
+  const rows = await hourRows(db, site_id, window, inverter_ids)
+  return mapByInverter(rows, (own) =>
+    [...Map.groupBy(own, ({ hour_at }) => hour_at.getUTCHours()).values()].map(sumStored),
+  )
+}
+
+/** Small losses that persisted on a local date: the one with the latest onset of each string. */
+export const readSteps = (db: Queries, site_id: string, date: string): Promise<StringStep[]> =>
+  db.query<StringStep>(
+    `SELECT DISTINCT ON (inverter_id, string_index)
+            inverter_id, string_index, onset_date, loss_ratio
+     FROM string_steps
+     WHERE site_id = $1 AND onset_date <= $2 AND (end_date IS NULL OR end_date > $2)
+     ORDER BY inverter_id, string_index, onset_date DESC`,
+    [site_id, date],
+  )
+
+const idOf = ({ inverter_id }: { inverter_id: number }) => inverter_id
+
+const mapByInverter = <Row extends { inverter_id: number }, Result>(
+  rows: readonly Row[],
+  of: (own: Row[]) => Result,
+): Map<number, Result> =>
+  new Map([...Map.groupBy(rows, idOf)].map(([inverter_id, own]) => [inverter_id, of(own)]))
+
+async function hourRows(
+  db: Queries,
+  site_id: string,
   { start_at, end_at }: Window,
+  inverter_ids: readonly number[] | null,
 ): Promise<StringHourRow[]> {
   if (start_at >= end_at) return []
   return readStringHours(db, site_id, {
@@ -170,31 +160,30 @@ async function readHours(
   })
 }
 
-async function readDays(
+const dayRows = (
   db: Queries,
-  { site_id, inverter_ids }: Whose,
-  whole: Parts['whole'],
-): Promise<DayRow[]> {
-  if (whole === null) return []
-  return db.query<DayRow>(
+  site_id: string,
+  { first, last }: NonNullable<Parts['whole']>,
+  inverter_ids: readonly number[] | null,
+): Promise<StringDayRow[]> =>
+  db.query<StringDayRow>(
     `SELECT inverter_id, local_date, string_count, layout, sums FROM string_days
      WHERE site_id = $1 AND local_date BETWEEN $2 AND $3
        AND ($4::int[] IS NULL OR inverter_id = ANY($4))
      ORDER BY inverter_id, local_date`,
-    [site_id, whole.first, whole.last, inverter_ids],
+    [site_id, first, last, inverter_ids],
   )
-}
 
 interface Parts {
-  /** Hours before the first whole day, and after the last one. */
+  /** Hours before the first and after the last whole day. */
   before: Window
   after: Window
   whole: { first: string; last: string } | null
 }
 
 /**
- * A period as the whole days in it, whose sums are stored, and the hours at its ends. Of the day
- * that is running all is stored that there is.
+ * Splits a period into whole local days, whose sums are stored, and the hours at both ends. The
+ * current day counts as whole: its stored sums cover all hours so far.
  */
 function partsOf({ start_at, end_at, is_running }: Period, timezone: string): Parts {
   const start_ms = start_at.getTime()
@@ -213,19 +202,4 @@ function partsOf({ start_at, end_at, is_running }: Period, timezone: string): Pa
     },
     after: { start_at: new Date(Math.min(to_ms, end_ms)), end_at },
   }
-}
-
-/** Rows of hours and days, in order of time, put together by day. */
-function daysByInverter(
-  rows: readonly (StoredStrings & { inverter_id: number; local_date: string })[],
-): Map<number, StringDay[]> {
-  return new Map(
-    [...Map.groupBy(rows, ({ inverter_id }) => inverter_id)].map(([inverter_id, own]) => [
-      inverter_id,
-      [...Map.groupBy(own, ({ local_date }) => local_date)].map(([local_date, parts]) => ({
-        local_date,
-        sums: sumStored(parts),
-      })),
-    ]),
-  )
 }

@@ -1,14 +1,16 @@
-import type { Clock } from '@heliograph/domain/clock'
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
+import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { SpanList, spanList } from '../../http/envelope.ts'
-import { ApiError } from '../../http/errors.ts'
 import { IdList, InverterId, idsOf, LoggerId } from '../../http/params.ts'
 import { default_hours, hour_ms } from '../../http/time-windows.ts'
 import { pastSpan, type Span, spanMeta, spanSince, spanWindow } from '../../http/windows.ts'
 import { awakeTime } from '../../plant/daylight.ts'
-import type { SiteFacts } from '../../plant/situation.ts'
+import { requireInverter, requireLogger } from '../../plant/device-ids.ts'
+import { siteFacts } from '../../plant/site-facts.ts'
+import type { Queries } from '../../storage/database.ts'
+import { readStringHours } from '../rollups/store.ts'
 import {
   daySummaryExample,
   energyMatrixExample,
@@ -17,24 +19,15 @@ import {
 } from './examples.ts'
 import { hoursOfDay, loggerHoursExport, matrixExport, stringHoursExport } from './exports.ts'
 import type { Bounds, Now } from './figures.ts'
-import type { EnergyStore } from './logger-hours.ts'
+import {
+  readLoggerDays,
+  readLoggerHours,
+  readLoggers,
+  readStringCapacities,
+} from './logger-hours.ts'
 import { energyMatrix } from './matrix.ts'
 import { daySummary, loggerHours, stringHours } from './records.ts'
 import { DaySummary, EnergyMatrix, LoggerHourRecord, StringHour } from './schemas.ts'
-
-export interface Needs {
-  clock: Clock
-  sites: { facts(site_id: string): Promise<SiteFacts> }
-  loggers: { exists(site_id: string, logger_id: number): Promise<boolean> }
-  inverters: { exists(site_id: string, inverter_id: number): Promise<boolean> }
-  strings: {
-    configuration(
-      site_id: string,
-      inverter_id: number,
-    ): Promise<{ string_index: number; dc_capacity_kwp: number }[]>
-  }
-  energy: EnergyStore
-}
 
 const basic = { method: 'GET', module: 'basic_scada' } as const
 const whole = { truncated: false, next_start: null }
@@ -45,14 +38,16 @@ const note =
   'sum of the hours is the day; late readings change both. The hour that is running is summed up ' +
   'every five minutes.'
 
-async function nowAt(site_id: string, { clock, sites }: Needs): Promise<Now> {
+async function nowAt(site_id: string, { db, clock }: Context): Promise<Now> {
   const now_ms = clock.now().getTime()
-  return { now_ms, awake: awakeTime(await sites.facts(site_id)) }
+  return { now_ms, awake: awakeTime(await siteFacts(db, site_id)) }
 }
 
-async function askedAt(site_id: string, { clock, sites }: Needs) {
-  return { site_id, position: await sites.facts(site_id), now_ms: clock.now().getTime() }
-}
+const exportBase = async (site_id: string, { db, clock }: Context) => ({
+  site_id,
+  position: await siteFacts(db, site_id),
+  now_ms: clock.now().getTime(),
+})
 
 export const plantSummary = endpoint({
   ...basic,
@@ -69,13 +64,13 @@ export const plantSummary = endpoint({
   },
   returns: DaySummary,
   example: { answer: daySummaryExample },
-  async handle({ site: { site_id }, query }, needs: Needs) {
-    const now = await nowAt(site_id, needs)
+  async handle({ site: { site_id }, query }, context: Context) {
+    const now = await nowAt(site_id, context)
     const day = Date.parse(query.date ?? utcDate(now.now_ms))
     const asked = { start_at: new Date(day), end_at: new Date(day + day_ms), logger_ids: null }
     const [loggers, rows] = await Promise.all([
-      needs.energy.loggers(site_id, asked),
-      needs.energy.hours(site_id, asked),
+      readLoggers(context.db, site_id, asked),
+      readLoggerHours(context.db, site_id, asked),
     ])
     return daySummary(day, loggers, rows, now)
   },
@@ -99,11 +94,9 @@ export const loggerHourlyEnergy = endpoint({
   heavy: true,
   returns: SpanList(LoggerHourRecord),
   example: { answer: { data: [loggerHourExample], meta: { count: 1, ...whole } } },
-  async handle({ site: { site_id }, params: { logger_id }, window }, needs: Needs) {
-    if (!(await needs.loggers.exists(site_id, logger_id))) {
-      throw new ApiError('not_found', { logger_id })
-    }
-    const now = await nowAt(site_id, needs)
+  async handle({ site: { site_id }, params: { logger_id }, window }, context: Context) {
+    await requireLogger(context.db, site_id, logger_id)
+    const now = await nowAt(site_id, context)
     const { start_ms, end_ms } = hoursBegun(window)
     const asked = {
       start_at: new Date(start_ms),
@@ -111,17 +104,15 @@ export const loggerHourlyEnergy = endpoint({
       logger_ids: [logger_id],
     }
     const [[logger], rows] = await Promise.all([
-      needs.energy.loggers(site_id, asked),
-      needs.energy.hours(site_id, asked),
+      readLoggers(context.db, site_id, asked),
+      readLoggerHours(context.db, site_id, asked),
     ])
     const hours = logger ? loggerHours({ start_ms, end_ms }, logger, rows, now) : []
     return spanList(hours, window)
   },
-  async exports({ site: { site_id }, params: { logger_id }, window }, needs: Needs) {
-    if (!(await needs.loggers.exists(site_id, logger_id))) {
-      throw new ApiError('not_found', { logger_id })
-    }
-    const asked = await askedAt(site_id, needs)
+  async exports({ site: { site_id }, params: { logger_id }, window }, context: Context) {
+    await requireLogger(context.db, site_id, logger_id)
+    const asked = await exportBase(site_id, context)
     return loggerHoursExport({ ...asked, logger_id, window: hoursBegun(window) })
   },
 })
@@ -150,27 +141,27 @@ export const energyByHour = endpoint({
   heavy: true,
   returns: EnergyMatrix,
   example: { answer: energyMatrixExample },
-  async handle({ site: { site_id }, query, window }, needs: Needs) {
-    const now = await nowAt(site_id, needs)
+  async handle({ site: { site_id }, query, window }, context: Context) {
+    const now = await nowAt(site_id, context)
     const { start_ms, end_ms } = wholeDays(window)
     const logger_ids = query.logger_ids === undefined ? null : idsOf(query.logger_ids)
     const asked = { start_at: new Date(start_ms), end_at: new Date(end_ms), logger_ids }
     const [loggers, rows] = await Promise.all([
-      needs.energy.loggers(site_id, asked),
-      needs.energy.daysByLogger(site_id, asked),
+      readLoggers(context.db, site_id, asked),
+      readLoggerDays(context.db, site_id, asked),
     ])
-    if (logger_ids !== null) await demandAll(site_id, logger_ids, loggers, needs)
+    if (logger_ids !== null) await requireAll(context.db, site_id, logger_ids, loggers)
     return energyMatrix({ start_ms, end_ms, ...spanMeta(window) }, loggers, rows, now)
   },
   export_lines: hoursOfDay,
-  async exports({ site: { site_id }, query, ...request }, needs: Needs) {
-    const asked = await askedAt(site_id, needs)
+  async exports({ site: { site_id }, query, ...request }, context: Context) {
+    const asked = await exportBase(site_id, context)
     const window = wholeDays(request.window)
     const logger_ids = query.logger_ids === undefined ? null : idsOf(query.logger_ids)
     if (logger_ids !== null) {
       const [start_at, end_at] = [new Date(window.start_ms), new Date(window.end_ms)]
-      const loggers = await needs.energy.loggers(site_id, { start_at, end_at, logger_ids })
-      await demandAll(site_id, logger_ids, loggers, needs)
+      const loggers = await readLoggers(context.db, site_id, { start_at, end_at, logger_ids })
+      await requireAll(context.db, site_id, logger_ids, loggers)
     }
     return matrixExport({ ...asked, logger_ids, window })
   },
@@ -182,16 +173,16 @@ function wholeDays({ start, end }: Span): Bounds {
   return { start_ms, end_ms: start === end ? start_ms : ceilTo(Date.parse(end), day_ms) }
 }
 
-/** One that was retired before the window is known, and has no items. */
-async function demandAll(
+/** A logger that was retired before the window exists and has no items. */
+async function requireAll(
+  db: Queries,
   site_id: string,
   logger_ids: readonly number[],
   found: readonly { logger_id: number }[],
-  { loggers }: Needs,
 ): Promise<void> {
   for (const logger_id of logger_ids) {
     if (found.some((logger) => logger.logger_id === logger_id)) continue
-    if (!(await loggers.exists(site_id, logger_id))) throw new ApiError('not_found', { logger_id })
+    await requireLogger(db, site_id, logger_id)
   }
 }
 
@@ -211,28 +202,25 @@ export const stringEnergyByHour = endpoint({
   heavy: true,
   returns: SpanList(StringHour),
   example: { answer: { data: [stringHourExample], meta: { count: 1, ...whole } } },
-  async handle({ site: { site_id }, params: { inverter_id }, window }, needs: Needs) {
-    if (!(await needs.inverters.exists(site_id, inverter_id))) {
-      throw new ApiError('not_found', { inverter_id })
-    }
-    const now = await nowAt(site_id, needs)
+  async handle({ site: { site_id }, params: { inverter_id }, window }, context: Context) {
+    await requireInverter(context.db, site_id, inverter_id)
+    const now = await nowAt(site_id, context)
     const { start_ms, end_ms } = touchedHours(window)
     const [strings, stored] = await Promise.all([
-      needs.strings.configuration(site_id, inverter_id),
-      needs.energy.stringHours(site_id, inverter_id, {
-        start_at: new Date(start_ms),
-        end_at: new Date(end_ms),
+      readStringCapacities(context.db, site_id, inverter_id),
+      readStringHours(context.db, site_id, {
+        inverter_ids: [inverter_id],
+        from_ms: start_ms,
+        to_ms: end_ms,
       }),
     ])
     const items = stored.flatMap((hour) => stringHours(hour, strings, now))
     return spanList(items, window)
   },
-  async exports({ site: { site_id }, params: { inverter_id }, ...request }, needs: Needs) {
-    if (!(await needs.inverters.exists(site_id, inverter_id))) {
-      throw new ApiError('not_found', { inverter_id })
-    }
-    const asked = await askedAt(site_id, needs)
-    const strings = await needs.strings.configuration(site_id, inverter_id)
+  async exports({ site: { site_id }, params: { inverter_id }, ...request }, context: Context) {
+    await requireInverter(context.db, site_id, inverter_id)
+    const asked = await exportBase(site_id, context)
+    const strings = await readStringCapacities(context.db, site_id, inverter_id)
     const window = touchedHours(request.window)
     return stringHoursExport({ ...asked, inverter_id, strings, window })
   },

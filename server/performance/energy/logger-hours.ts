@@ -1,13 +1,11 @@
 import type { Queries } from '../../storage/database.ts'
 import type { LoggerHour, PackedHours } from '../rollups/logger-days.ts'
-import { readStringHours } from '../rollups/store.ts'
-import type { StoredStrings } from '../rollups/string-codec.ts'
 
 export interface LoggerInService {
   logger_id: number
   logger_name: string
   dc_capacity_kwp: number
-  /** Of its inverters those in service at the start. */
+  /** Inverters in service at the start. */
   inverter_count: number
 }
 
@@ -22,75 +20,80 @@ export interface LoggerHourInFull extends LoggerHour {
   last_production_at: Date | null
 }
 
-interface HoursAsked {
+interface HoursRequest {
   start_at: Date
   end_at: Date
-  /** null: all. */
+  /** Null for all. */
   logger_ids: readonly number[] | null
 }
 
-export interface EnergyStore {
-  /** By id; retired ones too, up to the day on which they were. */
-  loggers(site_id: string, asked: HoursAsked): Promise<LoggerInService[]>
-  /** Hours that begin in the window, by logger and time. */
-  hours(site_id: string, asked: HoursAsked): Promise<LoggerHourInFull[]>
-  /** By logger, of the days of UTC that begin in the window. */
-  daysByLogger(site_id: string, asked: HoursAsked): Promise<Map<number, PackedHours>>
-  stringHours(
-    site_id: string,
-    inverter_id: number,
-    asked: Pick<HoursAsked, 'start_at' | 'end_at'>,
-  ): Promise<(StoredStrings & { hour_at: Date })[]>
-}
-
-const values = (site_id: string, { start_at, end_at, logger_ids }: HoursAsked) => [
+const values = (site_id: string, { start_at, end_at, logger_ids }: HoursRequest) => [
   site_id,
   start_at.toISOString(),
   end_at.toISOString(),
   logger_ids,
 ]
 
-export function createEnergyStore(db: Queries): EnergyStore {
-  return {
-    loggers: (site_id, asked) =>
-      db.query<LoggerInService>(
-        `SELECT l.logger_id, l.name AS logger_name, l.dc_capacity_kwp,
-                (SELECT count(*)::int FROM inverters i
-                 WHERE i.site_id = $1 AND i.logger_id = l.logger_id
-                   AND (i.retired_at IS NULL OR i.retired_at > $2)) AS inverter_count
-         FROM loggers l
-         WHERE site_id = $1 AND (retired_at IS NULL OR retired_at > $2)
-           AND ($3::int[] IS NULL OR logger_id = any($3))
-         ORDER BY logger_id`,
-        [site_id, asked.start_at.toISOString(), asked.logger_ids],
-      ),
-    hours: (site_id, asked) =>
-      db.query<LoggerHourInFull>(
-        `SELECT logger_id, hour_at, inverter_count, energy_kwh, estimated_energy_kwh, energy_source,
-                sample_count, awake_covered_s, sun_covered_s, expected_energy_kwh,
-                curtailment_loss_kwh, insolation_kwh_m2, peak_power_kw, peak_power_at,
-                first_production_at, last_production_at
-         FROM logger_hours
-         WHERE site_id = $1 AND hour_at >= $2 AND hour_at < $3
-           AND ($4::int[] IS NULL OR logger_id = any($4))
-         ORDER BY logger_id, hour_at`,
-        values(site_id, asked),
-      ),
-    async daysByLogger(site_id, asked) {
-      const rows = await db.query<{ logger_id: number; hours: PackedHours }>(
-        `SELECT logger_id, string_agg(hours, ''::bytea) AS hours FROM logger_days
-         WHERE site_id = $1 AND day_at >= $2 AND day_at < $3
-           AND ($4::int[] IS NULL OR logger_id = any($4))
-         GROUP BY logger_id`,
-        values(site_id, asked),
-      )
-      return new Map(rows.map(({ logger_id, hours }) => [logger_id, hours]))
-    },
-    stringHours: (site_id, inverter_id, { start_at, end_at }) =>
-      readStringHours(db, site_id, {
-        inverter_ids: [inverter_id],
-        from_ms: start_at.getTime(),
-        to_ms: end_at.getTime(),
-      }),
-  }
+/** Loggers by id; retired ones are included up to the day on which they were retired. */
+export const readLoggers = (
+  db: Queries,
+  site_id: string,
+  { start_at, logger_ids }: HoursRequest,
+): Promise<LoggerInService[]> =>
+  db.query<LoggerInService>(
+    `SELECT l.logger_id, l.name AS logger_name, l.dc_capacity_kwp,
+            (SELECT count(*)::int FROM inverters i
+             WHERE i.site_id = $1 AND i.logger_id = l.logger_id
+               AND (i.retired_at IS NULL OR i.retired_at > $2)) AS inverter_count
+     FROM loggers l
+     WHERE site_id = $1 AND (retired_at IS NULL OR retired_at > $2)
+       AND ($3::int[] IS NULL OR logger_id = any($3))
+     ORDER BY logger_id`,
+    [site_id, start_at.toISOString(), logger_ids],
+  )
+
+/** Hours that start in the window, by logger and time. */
+export const readLoggerHours = (
+  db: Queries,
+  site_id: string,
+  request: HoursRequest,
+): Promise<LoggerHourInFull[]> =>
+  db.query<LoggerHourInFull>(
+    `SELECT logger_id, hour_at, inverter_count, energy_kwh, estimated_energy_kwh, energy_source,
+            sample_count, awake_covered_s, sun_covered_s, expected_energy_kwh,
+            curtailment_loss_kwh, insolation_kwh_m2, peak_power_kw, peak_power_at,
+            first_production_at, last_production_at
+     FROM logger_hours
+     WHERE site_id = $1 AND hour_at >= $2 AND hour_at < $3
+       AND ($4::int[] IS NULL OR logger_id = any($4))
+     ORDER BY logger_id, hour_at`,
+    values(site_id, request),
+  )
+
+/** Packed hours of the UTC days that start in the window, by logger. */
+export async function readLoggerDays(
+  db: Queries,
+  site_id: string,
+  request: HoursRequest,
+): Promise<Map<number, PackedHours>> {
+  const rows = await db.query<{ logger_id: number; hours: PackedHours }>(
+    `SELECT logger_id, string_agg(hours, ''::bytea) AS hours FROM logger_days
+     WHERE site_id = $1 AND day_at >= $2 AND day_at < $3
+       AND ($4::int[] IS NULL OR logger_id = any($4))
+     GROUP BY logger_id`,
+    values(site_id, request),
+  )
+  return new Map(rows.map(({ logger_id, hours }) => [logger_id, hours]))
 }
+
+/** Strings of an inverter by index, retired ones included. */
+export const readStringCapacities = (
+  db: Queries,
+  site_id: string,
+  inverter_id: number,
+): Promise<{ string_index: number; dc_capacity_kwp: number }[]> =>
+  db.query(
+    `SELECT string_index, dc_capacity_kwp FROM strings
+     WHERE site_id = $1 AND inverter_id = $2 ORDER BY string_index`,
+    [site_id, inverter_id],
+  )

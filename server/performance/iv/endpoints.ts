@@ -1,5 +1,5 @@
-import type { Clock } from '@heliograph/domain/clock'
 import { Type } from 'typebox'
+import type { Context } from '../../http/context.ts'
 import { pageOf, RowId } from '../../http/cursor.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { CursorList, cursorList, List, list } from '../../http/envelope.ts'
@@ -8,11 +8,12 @@ import { pageItems } from '../../http/export-items.ts'
 import { InverterId, limit, StringIndex } from '../../http/params.ts'
 import { default_hours, type SeriesWindow, seriesMeta } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
-import type { SiteFacts } from '../../plant/situation.ts'
+import { siteFacts } from '../../plant/site-facts.ts'
+import type { Queries } from '../../storage/database.ts'
 import type { StringDiagnosis } from '../diagnostics/iv-diagnosis.ts'
 import { nameKey } from '../panels/names.ts'
 import { query_characters_max } from '../panels/search.ts'
-import type { PanelStore } from '../panels/store.ts'
+import { findPanels, readPanel, readPanelByName } from '../panels/store.ts'
 import { diagnosePoints, expectationOf, pointRecord } from './comparison.ts'
 import {
   expectedMetaExample,
@@ -24,14 +25,15 @@ import {
 import { pointsAt, pointsExport } from './exports.ts'
 import { libraryRecord, siteRecord } from './panel-record.ts'
 import { IvExpectedSeries, PanelModel, PanelModelMatch, ParamsId } from './schemas.ts'
-import type { IvStore, ReadingsRequest, SiteModelRow } from './store.ts'
-
-export interface Needs {
-  clock: Clock
-  sites: { facts(site_id: string): Promise<SiteFacts> }
-  iv: IvStore
-  panels: PanelStore
-}
+import {
+  countStringInstants,
+  readModelsInUse,
+  readSiteModel,
+  readStations,
+  readStringInstants,
+  readStringSetting,
+  type SiteModelRow,
+} from './store.ts'
 
 const iv = {
   method: 'GET',
@@ -50,16 +52,16 @@ export const listPanelModels = endpoint({
     '`null` where nobody knows it.',
   returns: List(PanelModel),
   example: { answer: { data: panelModelExamples, meta: { count: 2 } } },
-  async handle({ site: { site_id } }, { iv, panels }: Needs) {
-    const rows = await iv.modelsInUse(site_id)
-    return list(await Promise.all(rows.map((row) => siteModel(row, panels))))
+  async handle({ site: { site_id } }, { db }: Context) {
+    const rows = await readModelsInUse(db, site_id)
+    return list(await Promise.all(rows.map((row) => siteModel(db, row))))
   },
 })
 
-async function siteModel(row: SiteModelRow, panels: PanelStore) {
+async function siteModel(db: Queries, row: SiteModelRow) {
   const library =
-    (await panels.get(row.params_id)) ??
-    (row.a_ref_v === null ? null : await panels.named(row.name))
+    (await readPanel(db, row.params_id)) ??
+    (row.a_ref_v === null ? null : await readPanelByName(db, row.name))
   return { ...siteRecord(row, library), used_by_string_count: row.used_by_string_count }
 }
 
@@ -89,12 +91,12 @@ export const searchPanelModels = endpoint({
   example: {
     answer: cursorList({ rows: panelMatchExamples, next_cursor: null }),
   },
-  async handle({ site: { site_id }, query, after }, { iv, panels }: Needs) {
+  async handle({ site: { site_id }, query, after }, { db }: Context) {
     const { q, limit = search_rows.by_default } = query
     const offset = after?.rank ?? 0
     const [{ rows, count }, used] = await Promise.all([
-      panels.search(q, limit + 1, offset),
-      iv.modelsInUse(site_id),
+      findPanels(db, q, { limit: limit + 1, offset }),
+      readModelsInUse(db, site_id),
     ])
     const ids = new Set(used.map(({ params_id }) => params_id))
     const names = new Set(used.map(({ name }) => nameKey(name)))
@@ -118,10 +120,10 @@ export const getPanelModel = endpoint({
   cache: 'resource',
   returns: PanelModel,
   example: { answer: panelModelExample },
-  async handle({ site: { site_id }, params: { params_id } }, { iv, panels }: Needs) {
-    const row = await iv.model(site_id, params_id)
-    if (row) return siteModel(row, panels)
-    const model = await panels.get(params_id)
+  async handle({ site: { site_id }, params: { params_id } }, { db }: Context) {
+    const row = await readSiteModel(db, site_id, params_id)
+    if (row) return siteModel(db, row)
+    const model = await readPanel(db, params_id)
     if (!model) throw new ApiError('not_found', { params_id })
     return { ...libraryRecord(model), used_by_string_count: 0 }
   },
@@ -149,8 +151,8 @@ export const compareWithExpected = endpoint({
   heavy: true,
   returns: IvExpectedSeries,
   example: { answer: { data: [expectedPointExample], meta: expectedMetaExample } },
-  async handle({ site: { site_id }, params, query, window }, needs: Needs) {
-    const { setting, expectation, wanted } = await demandComparison(site_id, params, window, needs)
+  async handle({ site: { site_id }, params, query, window }, { db }: Context) {
+    const { setting, expectation, wanted } = await requireComparison(db, site_id, params, window)
     const { params_id, module_count } = setting.string
     const model = { model: 'cec_single_diode', params_id, module_count } as const
     if (typeof expectation === 'string') {
@@ -159,10 +161,14 @@ export const compareWithExpected = endpoint({
       return { data: [], meta: { ...meta, ...diagnosisRecord(null) } }
     }
     const request = { ...wanted, limit: query.limit ?? expected_rows.by_default }
-    const instants = await needs.iv.readings(request)
-    const points = await pointsAt(instants, expectation, request, needs.iv)
+    const instants = await readStringInstants(db, request)
+    const points = await pointsAt(db, instants, expectation, request)
     const rows = {
-      count: await countOf(request, instants.length, needs),
+      // A page that is not full is complete. A reading may arrive between the two statements.
+      count:
+        instants.length < request.limit
+          ? instants.length
+          : Math.max(instants.length, await countStringInstants(db, request)),
       returned: instants.length,
       first_time: instants[0]?.measured_at.toISOString() ?? null,
       last_time: instants.at(-1)?.measured_at.toISOString() ?? null,
@@ -173,33 +179,27 @@ export const compareWithExpected = endpoint({
       meta: { ...seriesMeta(window, rows), ...model, reason: null, ...diagnosis },
     }
   },
-  async exports({ site: { site_id }, params, query, window }, needs: Needs) {
-    const { expectation, wanted } = await demandComparison(site_id, params, window, needs)
+  async exports({ site: { site_id }, params, query, window }, { db }: Context) {
+    const { expectation, wanted } = await requireComparison(db, site_id, params, window)
     if (typeof expectation === 'string') return pageItems([])
     return pointsExport(expectation, { ...wanted, limit: query.limit ?? null })
   },
 })
 
-/** What is to be compared, of a string that exists; or why nothing is. */
-async function demandComparison(
+/** The expectation of a string, or the reason why there is none. */
+async function requireComparison(
+  db: Queries,
   site_id: string,
   { inverter_id, string_index }: { inverter_id: number; string_index: number },
   window: SeriesWindow,
-  { iv, sites }: Needs,
 ) {
-  const setting = await iv.setting(site_id, inverter_id, string_index)
+  const setting = await readStringSetting(db, { site_id, inverter_id, string_index })
   if (!setting) throw new ApiError('not_found', { inverter_id, string_index })
-  const facts = await sites.facts(site_id)
-  const stations = await iv.stations(site_id)
+  const facts = await siteFacts(db, site_id)
+  const stations = await readStations(db, site_id)
   const { partner_indexes } = setting
   const wanted = { site_id, inverter_id, string_index, partner_indexes, window }
   return { setting, expectation: expectationOf(setting, facts, stations), wanted }
-}
-
-/** A page that is not full holds all there is. A reading may arrive between two statements. */
-async function countOf(request: ReadingsRequest, returned: number, { iv }: Needs): Promise<number> {
-  if (returned < request.limit) return returned
-  return Math.max(returned, await iv.readingCount(request))
 }
 
 function diagnosisRecord(made: StringDiagnosis | null) {

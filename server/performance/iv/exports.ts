@@ -1,8 +1,9 @@
-/** The comparison of a string as a file, and the points of some of its readings. */
+/** File export of the comparison of a string, and the points of its readings. */
 import { reach_ms } from '@heliograph/domain/reach'
 import { day_ms } from '@heliograph/domain/utc-day'
 import type { ExportItems } from '../../http/export-items.ts'
 import { hour_ms } from '../../http/time-windows.ts'
+import type { Queries } from '../../storage/database.ts'
 import { apart_ms_max, believedReadings } from '../rollups/plant-light.ts'
 import type { RawWeather } from '../rollups/raw.ts'
 import {
@@ -12,17 +13,23 @@ import {
   pointRecord,
   spansAround,
 } from './comparison.ts'
-import { createIvStore, type IvStore, type ReadingsRequest, type StringInstant } from './store.ts'
+import {
+  type ReadingsRequest,
+  readInverterInstants,
+  readStringInstants,
+  readWeatherWithin,
+  type StringInstant,
+} from './store.ts'
 
-/** Read at a time: some thousand readings at the usual intervals. */
+/** Length of a part: a few thousand readings at the usual intervals. */
 const part_ms = 6 * hour_ms
-/** What stands still is told by the half hour around it. */
+/** Stale readings are detected from the half hour around them. */
 const margin_ms = hour_ms
-/** No bound: the time is one. */
+/** No effective limit: the window is the limit. */
 const readings_max = 1_000_000
 
 type Wanted = Omit<ReadingsRequest, 'limit'> & {
-  /** null: the whole window. */
+  /** Null for the whole window. */
   limit: number | null
 }
 
@@ -31,25 +38,24 @@ export const pointsExport = (
   { limit, ...wanted }: Wanted,
 ): ExportItems => ({
   async *items(queries) {
-    const iv = createIvStore(queries)
     if (limit === null) {
-      yield* wholeWindow(expectation, wanted, iv)
+      yield* wholeWindow(queries, expectation, wanted)
       return
     }
-    const instants = await iv.readings({ ...wanted, limit })
-    yield (await pointsAt(instants, expectation, wanted, iv)).map(pointRecord)
+    const instants = await readStringInstants(queries, { ...wanted, limit })
+    yield (await pointsAt(queries, instants, expectation, wanted)).map(pointRecord)
   },
 })
 
 async function* wholeWindow(
+  db: Queries,
   expectation: Expectation,
   wanted: Omit<ReadingsRequest, 'limit'>,
-  iv: IvStore,
 ) {
   const { end } = wanted.window
   const first_ms = wanted.window.start === null ? -Infinity : Date.parse(wanted.window.start)
   const within = (start: string | null, before: string, limit: number) =>
-    iv.readings({ ...wanted, window: { start, end: before, newest: false }, limit })
+    readStringInstants(db, { ...wanted, window: { start, end: before, newest: false }, limit })
   for (let start = wanted.window.start; start === null || start < end; ) {
     const [next] = await within(start, end, 1)
     if (!next) return
@@ -57,7 +63,7 @@ async function* wholeWindow(
     const to_ms = Math.min(from_ms + part_ms, Date.parse(end))
     const last = iso(Math.min(to_ms + margin_ms, Date.parse(end)))
     const instants = await within(iso(Math.max(first_ms, from_ms - margin_ms)), last, readings_max)
-    const points = await pointsAt(instants, expectation, wanted, iv)
+    const points = await pointsAt(db, instants, expectation, wanted)
     yield points
       .filter((_, nth) => isBetween(instants[nth]!.measured_at.getTime(), from_ms, to_ms))
       .map(pointRecord)
@@ -71,37 +77,37 @@ const isBetween = (time_ms: number, from_ms: number, to_ms: number) =>
 
 /** A point for each of the instants. */
 export async function pointsAt(
+  db: Queries,
   instants: readonly StringInstant[],
   expectation: Expectation,
-  { site_id, inverter_id }: Pick<ReadingsRequest, 'site_id' | 'inverter_id'>,
-  iv: IvStore,
+  inverter: Pick<ReadingsRequest, 'site_id' | 'inverter_id'>,
 ): Promise<ComparedPoint[]> {
-  // One after the other: the transaction of an export has one connection.
-  const readings = await iv.inverterReadings(site_id, inverter_id, spansAround(instants))
-  const weather = await believedAround(instants, expectation, site_id, iv)
+  // Sequential: the transaction of an export has one connection.
+  const readings = await readInverterInstants(db, inverter, spansAround(instants))
+  const weather = await screenedAround(db, instants, expectation, inverter.site_id)
   return comparePoints(expectation, { instants, readings, weather })
 }
 
 /**
- * What is believed of the met stations around the instants: a day at a time, as others have their
- * turn between two.
+ * Screened readings of the met stations around the instants, one day at a time so that other work
+ * can run between two days.
  */
-async function believedAround(
+async function screenedAround(
+  db: Queries,
   instants: readonly StringInstant[],
   { place, stations_around }: Expectation,
   site_id: string,
-  iv: IvStore,
 ): Promise<Map<number, RawWeather[]>> {
   const ids = stations_around.map(({ station_id }) => station_id)
-  const believed = new Map<number, RawWeather[]>(ids.map((id) => [id, []]))
+  const screened = new Map<number, RawWeather[]>(ids.map((id) => [id, []]))
   const dayOf = ({ measured_at }: StringInstant) => Math.floor(measured_at.getTime() / day_ms)
   for (const day of Map.groupBy(instants, dayOf).values()) {
-    const readings = await iv.weather(site_id, ids, spansAround(day, reach_ms))
+    const readings = await readWeatherWithin(db, site_id, ids, spansAround(day, reach_ms))
     const from_ms = day[0]!.measured_at.getTime() - apart_ms_max
     const to_ms = day.at(-1)!.measured_at.getTime() + apart_ms_max
     for (const [id, own] of believedReadings(place, stations_around, readings)) {
-      const known = believed.get(id)!
-      // Around midnight the day before has them, too.
+      const known = screened.get(id)!
+      // Readings around midnight were already added with the day before.
       const after_ms = known.at(-1)?.time_ms ?? Number.NEGATIVE_INFINITY
       for (const reading of own) {
         const { time_ms } = reading
@@ -109,5 +115,5 @@ async function believedAround(
       }
     }
   }
-  return believed
+  return screened
 }

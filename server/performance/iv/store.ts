@@ -1,4 +1,5 @@
 import type { Quality } from '@heliograph/domain/readings'
+import type { CecModule } from '@heliograph/physics/single-diode'
 import type { SeriesWindow } from '../../http/time-windows.ts'
 import type { Queries } from '../../storage/database.ts'
 import {
@@ -9,32 +10,22 @@ import {
   type RawWeather,
   readPanels,
 } from '../rollups/raw.ts'
+import type { PanelFields } from './schemas.ts'
 
 /** A panel model as the site announced it. */
-export interface SiteModelRow {
-  params_id: number
-  name: string
-  manufacturer: string
-  technology: string
-  power_stc_w: number
-  cells_in_series: number | null
-  alpha_sc_a_per_c: number | null
-  a_ref_v: number | null
-  i_l_ref_a: number | null
-  i_o_ref_a: number | null
-  r_s_ohm: number | null
-  r_sh_ref_ohm: number | null
-  adjust_pct: number | null
+export interface SiteModelRow
+  extends Pick<PanelFields, 'params_id' | 'name' | 'manufacturer' | 'technology' | 'power_stc_w'>,
+    Pick<PanelFields, 'cells_in_series' | keyof CecModule> {
   used_by_string_count: number
 }
 
-/** One string and what stands around it. */
+/** One string with its inverter and MPPT partners. */
 export interface StringSetting {
-  /** In service or not. */
+  /** The string, in service or retired. */
   string: PlantString
-  /** With its strings in service. */
+  /** The inverter with its strings in service. */
   inverter: PlantInverter
-  /** Connected strings in service of the same MPPT, alike in panels and orientation; ascending. */
+  /** Connected strings in service on the same MPPT with the same panels and orientation; ascending. */
   partner_indexes: number[]
 }
 
@@ -42,7 +33,7 @@ export interface ReadingsRequest {
   site_id: string
   inverter_id: number
   string_index: number
-  /** Their currents are wanted, too, as far as the same reading has them. */
+  /** Strings whose currents are read too, if the same reading contains them. */
   partner_indexes: readonly number[]
   window: SeriesWindow
   limit: number
@@ -51,10 +42,10 @@ export interface ReadingsRequest {
 export interface StringInstant {
   measured_at: Date
   quality: Quality
-  /** Currents from this string on. */
+  /** Index of the string of the first current. */
   from_index: number
   current_a: readonly (number | null)[] | null
-  /** Of the string that was asked for. */
+  /** Voltage of the requested string. */
   voltage_v: number | null
 }
 
@@ -69,95 +60,92 @@ export interface Span {
   to_ms: number
 }
 
-export interface IvStore {
-  /** The models that strings in service are made of, by id. */
-  modelsInUse(site_id: string): Promise<SiteModelRow[]>
-  /** A model that the site announced, in use or not. */
-  model(site_id: string, params_id: number): Promise<SiteModelRow | null>
-  /** Null where the inverter has no such string, or there is no such inverter. */
-  setting(site_id: string, inverter_id: number, string_index: number): Promise<StringSetting | null>
-  /** The met stations of the site, those in service first. */
-  stations(site_id: string): Promise<PlantStation[]>
-  /** Ascending; from the end of the window where the newest are wanted. */
-  readings(request: ReadingsRequest): Promise<StringInstant[]>
-  readingCount(request: ReadingsRequest): Promise<number>
-  /** What was measured within spans, which ascend and do not overlap; ascending. */
-  inverterReadings(
-    site_id: string,
-    inverter_id: number,
-    spans: readonly Span[],
-  ): Promise<InverterInstant[]>
-  weather(
-    site_id: string,
-    station_ids: readonly number[],
-    spans: readonly Span[],
-  ): Promise<Map<number, RawWeather[]>>
+/** Models that the strings in service are made of, by id. */
+export async function readModelsInUse(db: Queries, site_id: string): Promise<SiteModelRow[]> {
+  const rows = await db.query<SiteModelRow>(siteModels, [site_id, null])
+  return rows.filter(({ used_by_string_count }) => used_by_string_count > 0)
 }
 
-export function createIvStore(db: Queries): IvStore {
-  return {
-    modelsInUse: async (site_id) =>
-      (await db.query<SiteModelRow>(siteModels, [site_id, null])).filter(
-        ({ used_by_string_count }) => used_by_string_count > 0,
-      ),
-    async model(site_id, params_id) {
-      const [row] = await db.query<SiteModelRow>(siteModels, [site_id, params_id])
-      return row ?? null
-    },
-    setting: (site_id, inverter_id, string_index) =>
-      readSetting(db, { site_id, inverter_id, string_index }),
-    stations: (site_id) =>
-      db.query<PlantStation>(
-        `SELECT station_id, logger_id, instruments FROM stations
-         WHERE site_id = $1 ORDER BY retired_at IS NOT NULL, station_id`,
-        [site_id],
-      ),
-    async readings(request) {
-      const { newest } = request.window
-      const indexes = [request.string_index, ...request.partner_indexes]
-      const rows = await db.query<StringInstant>(
-        `SELECT measured_at, quality, from_index,
-                current_a[from_index - first_string_index + 1 : $7 - first_string_index + 1]
-                  AS current_a,
-                voltage_v[$5 - first_string_index + 1] AS voltage_v
-         FROM string_readings, greatest(first_string_index, $6::int) AS from_index
-         WHERE ${readingsOf}
-         ORDER BY measured_at ${newest ? 'DESC' : 'ASC'} LIMIT $8`,
-        [...boundsOf(request), Math.min(...indexes), Math.max(...indexes), request.limit],
-      )
-      return newest ? rows.reverse() : rows
-    },
-    async readingCount(request) {
-      const [row] = await db.query<{ count: number }>(
-        `SELECT count(*) AS count FROM string_readings WHERE ${readingsOf}`,
-        boundsOf(request),
-      )
-      return row!.count
-    },
-    inverterReadings: (site_id, inverter_id, spans) =>
-      spans.length === 0
-        ? Promise.resolve([])
-        : db.query<InverterInstant>(
-            `SELECT ${time_ms}, state, ac_power_kw, power_limit_pct
-             FROM ${spansOf}
-             JOIN inverter_readings ON ${within}
-             WHERE site_id = $1 AND inverter_id = $2
-             ORDER BY measured_at`,
-            [site_id, inverter_id, ...valuesOf(spans)],
-          ),
-    async weather(site_id, station_ids, spans) {
-      if (spans.length === 0) return new Map()
-      const rows = await db.query<RawWeather & { station_id: number }>(
-        `SELECT station_id, ${time_ms}, coalesce(instrument_values, '{}') AS instrument_values
-         FROM ${spansOf}
-         JOIN weather_readings ON ${within}
-         WHERE site_id = $1 AND station_id = ANY($2)
-         ORDER BY station_id, measured_at`,
-        [site_id, station_ids, ...valuesOf(spans)],
-      )
-      return Map.groupBy(rows, ({ station_id }) => station_id)
-    },
-  }
+/** A model that the site announced, in use or not; else null. */
+export async function readSiteModel(
+  db: Queries,
+  site_id: string,
+  params_id: number,
+): Promise<SiteModelRow | null> {
+  const [row] = await db.query<SiteModelRow>(siteModels, [site_id, params_id])
+  return row ?? null
+}
+
+/** The met stations of the site, stations in service first. */
+export const readStations = (db: Queries, site_id: string): Promise<PlantStation[]> =>
+  db.query<PlantStation>(
+    `SELECT station_id, logger_id, instruments FROM stations
+     WHERE site_id = $1 ORDER BY retired_at IS NOT NULL, station_id`,
+    [site_id],
+  )
+
+/** Ascending; counted from the end of the window when the window takes the newest. */
+export async function readStringInstants(
+  db: Queries,
+  request: ReadingsRequest,
+): Promise<StringInstant[]> {
+  const { newest } = request.window
+  const indexes = [request.string_index, ...request.partner_indexes]
+  const rows = await db.query<StringInstant>(
+    `SELECT measured_at, quality, from_index,
+            current_a[from_index - first_string_index + 1 : $7 - first_string_index + 1]
+              AS current_a,
+            voltage_v[$5 - first_string_index + 1] AS voltage_v
+     FROM string_readings, greatest(first_string_index, $6::int) AS from_index
+     WHERE ${readingsOf}
+     ORDER BY measured_at ${newest ? 'DESC' : 'ASC'} LIMIT $8`,
+    [...boundsOf(request), Math.min(...indexes), Math.max(...indexes), request.limit],
+  )
+  return newest ? rows.reverse() : rows
+}
+
+export async function countStringInstants(db: Queries, request: ReadingsRequest): Promise<number> {
+  const [row] = await db.query<{ count: number }>(
+    `SELECT count(*) AS count FROM string_readings WHERE ${readingsOf}`,
+    boundsOf(request),
+  )
+  return row!.count
+}
+
+/** Readings of an inverter within spans, ascending. Spans ascend and do not overlap. */
+export async function readInverterInstants(
+  db: Queries,
+  { site_id, inverter_id }: Pick<ReadingsRequest, 'site_id' | 'inverter_id'>,
+  spans: readonly Span[],
+): Promise<InverterInstant[]> {
+  if (spans.length === 0) return []
+  return db.query<InverterInstant>(
+    `SELECT ${time_ms}, state, ac_power_kw, power_limit_pct
+     FROM ${spansOf}
+     JOIN inverter_readings ON ${within}
+     WHERE site_id = $1 AND inverter_id = $2
+     ORDER BY measured_at`,
+    [site_id, inverter_id, ...valuesOf(spans)],
+  )
+}
+
+/** Readings of met stations within spans, ascending, by station. */
+export async function readWeatherWithin(
+  db: Queries,
+  site_id: string,
+  station_ids: readonly number[],
+  spans: readonly Span[],
+): Promise<Map<number, RawWeather[]>> {
+  if (spans.length === 0) return new Map()
+  const rows = await db.query<RawWeather & { station_id: number }>(
+    `SELECT station_id, ${time_ms}, coalesce(instrument_values, '{}') AS instrument_values
+     FROM ${spansOf}
+     JOIN weather_readings ON ${within}
+     WHERE site_id = $1 AND station_id = ANY($2)
+     ORDER BY station_id, measured_at`,
+    [site_id, station_ids, ...valuesOf(spans)],
+  )
+  return Map.groupBy(rows, ({ station_id }) => station_id)
 }
 
 const siteModels = `
@@ -171,10 +159,15 @@ const siteModels = `
   GROUP BY m.site_id, m.params_id
   ORDER BY m.params_id`
 
-type Asked = Pick<ReadingsRequest, 'site_id' | 'inverter_id' | 'string_index'>
-
-async function readSetting(db: Queries, asked: Asked): Promise<StringSetting | null> {
-  const { site_id, inverter_id, string_index } = asked
+/** Null when the inverter does not exist or has no such string. */
+export async function readStringSetting(
+  db: Queries,
+  {
+    site_id,
+    inverter_id,
+    string_index,
+  }: Pick<ReadingsRequest, 'site_id' | 'inverter_id' | 'string_index'>,
+): Promise<StringSetting | null> {
   const rows = await db.query<Omit<PlantString, 'panel'> & { in_service: boolean }>(
     `SELECT inverter_id, string_index, mppt_index, connected, module_count, params_id,
             dc_capacity_kwp, azimuth_deg, tilt_deg, retired_at IS NULL AS in_service
@@ -205,7 +198,7 @@ const alike = ['mppt_index', 'params_id', 'module_count', 'azimuth_deg', 'tilt_d
 const isPartner = (one: PlantString, other: PlantString) =>
   one.connected && alike.every((name) => one[name] === other[name])
 
-/** Readings of the range of strings that holds the one asked for. */
+/** Readings of the range of strings that contains the requested string. */
 const readingsOf = `
   site_id = $1 AND inverter_id = $2 AND measured_at < $3
   AND measured_at >= coalesce($4::timestamptz, '-infinity')
@@ -222,7 +215,7 @@ const boundsOf = ({ site_id, inverter_id, string_index, window }: ReadingsReques
 
 const time_ms = '(extract(epoch FROM measured_at) * 1000)::float8 AS time_ms'
 const spansOf = 'unnest($3::timestamptz[], $4::timestamptz[]) AS span (from_at, to_at)'
-/** The outer bounds let the planner pass over partitions. */
+/** The outer bounds let the planner skip partitions. */
 const within = `
   measured_at >= span.from_at AND measured_at <= span.to_at
   AND measured_at >= ($3::timestamptz[])[1] AND measured_at <= $5`

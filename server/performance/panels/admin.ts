@@ -3,31 +3,31 @@ import { PanelListError, readPanelList } from './csv.ts'
 import { type ImportReport, importList } from './import.ts'
 import { query_characters_max } from './search.ts'
 import { readSource } from './source.ts'
-import { createPanelStore, type PanelModel } from './store.ts'
+import { bundledPanels, findPanels, type PanelModel } from './store.ts'
 
 export type { ImportReport, PanelModel }
 
 interface PanelImport {
   at: Date
-  /** The name of the file, or the address. */
+  /** File name or URL. */
   source: string
   added: number
   changed: number
 }
 
 export interface PanelLibrary {
-  /** The models that come with the program, by name. */
+  /** Bundled models by name. */
   bundled: PanelModel[]
-  /** How many models of lists there are. */
+  /** Number of models from imported lists. */
   imported_count: number
-  /** Those that changed something, the newest first. */
+  /** Imports that changed the library, newest first. */
   imports: PanelImport[]
 }
 
 /**
- * Takes a published list of CEC modules into the library: a file, or an http or https address.
- * Broken rows are left out and told; again with the same list nothing changes. Refuses (`invalid`)
- * what is no such list, or has no sound row.
+ * Imports a published list of CEC modules from a file or an http(s) URL. Invalid rows are skipped and
+ * reported. Importing the same list again changes nothing. Rejects (`invalid`) a file that is not
+ * such a list or has no valid row.
  */
 export async function importPanels({ db, clock }: Admin, source: string): Promise<ImportReport> {
   try {
@@ -36,7 +36,7 @@ export async function importPanels({ db, clock }: Admin, source: string): Promis
     if (list.models.length === 0) {
       const [first] = list.refused
       const why = first ? `; line ${first.line}: ${first.reason}` : ''
-      throw new PanelListError(`it has no row that can be taken${why}`)
+      throw new PanelListError(`it has no valid row${why}`)
     }
     return await importList(db, list, { source: name, at: clock.now() })
   } catch (error) {
@@ -45,16 +45,15 @@ export async function importPanels({ db, clock }: Admin, source: string): Promis
   }
 }
 
-/** What the library holds. */
 export async function listPanels({ db }: Pick<Admin, 'db'>): Promise<PanelLibrary> {
   const [row] = await db.query<{ count: number }>('select count(*) as count from panel_library')
   const imports = await db.query<PanelImport>(
     'select at, source, added, changed from panel_imports order by import_id desc',
   )
-  return { bundled: createPanelStore(db).library(), imported_count: row!.count, imports }
+  return { bundled: bundledPanels(), imported_count: row!.count, imports }
 }
 
-/** The best matches among all models, and how many there are. */
+/** Best matches among all models, and the number of all matches. */
 export function searchPanels(
   { db }: Pick<Admin, 'db'>,
   { query, limit }: { query: string; limit: number },
@@ -62,5 +61,5 @@ export function searchPanels(
   if (query.length > query_characters_max) {
     throw new AdminError('invalid', `a search has at most ${query_characters_max} characters`)
   }
-  return createPanelStore(db).search(query, limit)
+  return findPanels(db, query, { limit })
 }

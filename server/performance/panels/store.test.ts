@@ -7,16 +7,14 @@ import { type Cells, cellsOf, csvOf } from './fixtures/panel-csv.ts'
 import { importList, planImport } from './import.ts'
 import { nameKey, paramsId } from './names.ts'
 import { ownModels } from './own-library.ts'
-import { createPanelStore, type PanelStore } from './store.ts'
+import { bundledPanels, findPanels, readPanel, readPanelByName, readPanelsById } from './store.ts'
 
 let database: TestDatabase
-let store: PanelStore
 const at = new Date('2026-06-01T10:00:00Z')
 const names = ownModels.slice(0, 8).map(({ model }) => `Maker ${model}`)
 
 before(async () => {
   database = await testDatabase()
-  store = createPanelStore(database.db)
 })
 after(() => database.drop())
 
@@ -28,7 +26,7 @@ const counts = async (...rows: Cells[]) => {
 }
 
 test('a list is taken once, changed rows keep their number, rows that vanish stay', async () => {
-  assert.equal((await store.search('maker', 50)).count, 0)
+  assert.equal((await findPanels(database.db, 'maker', { limit: 50 })).count, 0)
   const [first, second] = [cellsOf(0), cellsOf(1)]
   const broken = cellsOf(2, { R_s: '-1' })
   const report = await take(first, second, broken)
@@ -36,13 +34,17 @@ test('a list is taken once, changed rows keep their number, rows that vanish sta
   assert.deepEqual([report.added, report.changed, report.unchanged, report.outdated], [2, 0, 0, 0])
   assert.match(report.refused[0]!.reason, /^r_s_ohm is -1/)
   assert.deepEqual(await counts(first, second), [0, 0, 2, 0], 'again')
-  const before = await store.named(names[0]!)
+  const before = await readPanelByName(database.db, names[0]!)
 
   assert.deepEqual(await counts({ ...first, PTC: '301.5' }, cellsOf(3)), [1, 1, 0, 0])
-  const after = await store.get(before!.params_id)
+  const after = await readPanel(database.db, before!.params_id)
   assert.deepEqual(after, { ...before, power_ptc_w: 301.5 })
-  assert.equal((await store.search('maker', 50)).count, 3)
-  assert.equal((await store.named(names[1]!))?.name, names[1], 'it is not in the second list')
+  assert.equal((await findPanels(database.db, 'maker', { limit: 50 })).count, 3)
+  assert.equal(
+    (await readPanelByName(database.db, names[1]!))?.name,
+    names[1],
+    'it is not in the second list',
+  )
 
   const imports = await database.db.query('select at, source, added, changed from panel_imports')
   assert.deepEqual(imports, [
@@ -57,7 +59,7 @@ test('what is read is what the list says, to the last digit', async () => {
   const list = listOf(cells)
   await take(cells)
   const params_id = paramsId(nameKey(names[4]!))
-  assert.deepEqual(await store.get(params_id), {
+  assert.deepEqual(await readPanel(database.db, params_id), {
     ...list.models[0],
     params_id,
     technology: 'hjt',
@@ -68,23 +70,24 @@ test('what is read is what the list says, to the last digit', async () => {
 })
 
 test('another spelling of a name is the same model; an older edition does not replace it', async () => {
-  const number = (await store.named(names[0]!))?.params_id
+  const number = (await readPanelByName(database.db, names[0]!))?.params_id
   const respelled = cellsOf(0, { Name: names[0]!.toUpperCase().replaceAll('-', ' ') })
   assert.deepEqual(await counts(respelled), [0, 1, 0, 0])
-  assert.equal((await store.named(respelled['Name']!))?.params_id, number)
+  assert.equal((await readPanelByName(database.db, respelled['Name']!))?.params_id, number)
   const older = cellsOf(0, { Date: '', Version: 'SAM 2018.1.1', PTC: '250' })
   assert.deepEqual(await counts(older), [0, 0, 0, 1])
   const newer = cellsOf(0, { Version: 'SAM 2023.1.1', PTC: '310' })
   assert.deepEqual(await counts(newer), [0, 1, 0, 0])
-  assert.equal((await store.named(names[0]!))?.power_ptc_w, 310)
+  assert.equal((await readPanelByName(database.db, names[0]!))?.power_ptc_w, 310)
 })
 
 test('a search sees an import of any process at once, best first, and counts all', async () => {
-  const other = createPanelStore(database.db)
-  await other.search('maker', 1)
+  // The names are cached by database: a copy stands for another process.
+  const other = { ...database.db }
+  await findPanels(other, 'maker', { limit: 1 })
   await take(cellsOf(5, { Name: 'Maker ZZ-1000' }), cellsOf(6, { Name: 'Maker XZZ-10000' }))
-  for (const each of [store, other]) {
-    const { rows, count } = await each.search('zz1000', 1)
+  for (const db of [database.db, other]) {
+    const { rows, count } = await findPanels(db, 'zz1000', { limit: 1 })
     assert.deepEqual([rows.map(({ name }) => name), count], [['Maker ZZ-1000'], 2])
   }
 })
@@ -92,23 +95,23 @@ test('a search sees an import of any process at once, best first, and counts all
 test('models that come with the program are found, and stand before a list of the same name', async () => {
   const { name, params_id } = ownModels[7]!
   const [maker] = [ownModels[7]!.manufacturer]
-  const before = await store.get(params_id)
+  const before = await readPanel(database.db, params_id)
   assert.deepEqual([before?.source, before?.is_bundled], ['fitted', true])
   await take(cellsOf(7, { Name: name, Manufacturer: maker, PTC: '333' }))
-  assert.deepEqual(await store.get(params_id), before)
-  assert.deepEqual(await store.named(name.toLowerCase()), before)
-  const { rows, count } = await store.search(name, 50)
+  assert.deepEqual(await readPanel(database.db, params_id), before)
+  assert.deepEqual(await readPanelByName(database.db, name.toLowerCase()), before)
+  const { rows, count } = await findPanels(database.db, name, { limit: 50 })
   assert.deepEqual([rows.map((row) => row.is_bundled), count], [[true], 1])
-  assert.equal(store.library().length, ownModels.length)
+  assert.equal(bundledPanels().length, ownModels.length)
 })
 
 test('models are read by number, those that are not there left out', async () => {
   const [mine, imported] = [ownModels[0]!.params_id, paramsId(nameKey(names[1]!))]
-  const found = await store.byIds([imported, mine, 5, imported])
+  const found = await readPanelsById(database.db, [imported, mine, 5, imported])
   assert.deepEqual(new Set(found.keys()), new Set([mine, imported]))
-  assert.equal(await store.get(5), null)
-  assert.equal(await store.named('nobody knows it'), null)
-  assert.deepEqual(await store.byIds([]), new Map())
+  assert.equal(await readPanel(database.db, 5), null)
+  assert.equal(await readPanelByName(database.db, 'nobody knows it'), null)
+  assert.deepEqual(await readPanelsById(database.db, []), new Map())
 })
 
 test('an import that fails leaves nothing behind', async () => {
@@ -118,7 +121,7 @@ test('an import that fails leaves nothing behind', async () => {
   list.models[1]!.v_oc_v = Number.NaN
   await assert.rejects(importList(database.db, list, { source: 'a.csv', at }), /v_oc_v/)
   assert.equal(await rows(), before)
-  assert.equal((await store.search('half', 5)).count, 0)
+  assert.equal((await findPanels(database.db, 'half', { limit: 5 })).count, 0)
 })
 
 test('a new name whose number is taken gets another; the one that is there keeps its own', () => {
@@ -146,5 +149,5 @@ test('imports at the same time wait for each other', async () => {
     reports.reduce((sum, { added }) => sum + added, 0),
     4,
   )
-  assert.equal((await store.search('together', 50)).count, 4)
+  assert.equal((await findPanels(database.db, 'together', { limit: 50 })).count, 4)
 })

@@ -4,7 +4,7 @@ import type { Station } from '@heliograph/domain/site'
 import type { CecModule } from '@heliograph/physics/single-diode'
 import { siteElevation } from '../../plant/site-elevation.ts'
 import type { Queries } from '../../storage/database.ts'
-import { createPanelStore } from '../panels/store.ts'
+import { readPanelsById } from '../panels/store.ts'
 
 export interface RawInverter {
   time_ms: number
@@ -153,7 +153,10 @@ export async function readPanels(db: Queries, site_id: string): Promise<Map<numb
     [site_id],
   )
   const [whole, bare] = [announced.filter(hasCircuit), announced.filter((row) => !hasCircuit(row))]
-  const library = await createPanelStore(db).byIds(bare.map(({ params_id }) => params_id))
+  const library = await readPanelsById(
+    db,
+    bare.map(({ params_id }) => params_id),
+  )
   const found = bare.flatMap(({ params_id, power_stc_w }): Panel[] => {
     const model = library.get(params_id)
     return model ? [{ ...circuitOf(model), params_id, power_stc_w }] : []

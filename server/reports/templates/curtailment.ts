@@ -2,7 +2,7 @@
 import { rounded } from '@heliograph/domain/significant'
 import { withMoney } from '../../control/curtailment-money.ts'
 import { type CurtailmentRow, rowColumns, type StoredRow } from '../../control/curtailment-row.ts'
-import { createEfficiencyStore } from '../../performance/efficiency/inverter-sums.ts'
+import { readInverterSums } from '../../performance/efficiency/inverter-sums.ts'
 import { lossesOf } from '../../performance/efficiency/losses.ts'
 import { plantYields } from '../../performance/efficiency/plant-yields.ts'
 import { heldUntil } from '../../storage/curtailment.ts'
@@ -135,7 +135,7 @@ async function readDays(db: Queries, { site_id, days, plants }: Frame): Promise<
 /** What every limit from outside kept back, by the expected power: as the loss analysis has it. */
 async function readByLight(db: Queries, frame: Frame): Promise<LossByLight> {
   const { site_id, period } = frame
-  const rows = await createEfficiencyStore(db).inverters(site_id, period)
+  const rows = await readInverterSums(db, site_id, period)
   const inverters = rows.filter(isAsked(frame))
   return {
     completeness_pct: plantYields(inverters, period).completeness_pct,

@@ -1,7 +1,7 @@
 /** Sums of inverters over the period and over each of its days. */
 import {
-  createEfficiencyStore,
   type InverterSumsRow,
+  readInverterSums,
 } from '../../performance/efficiency/inverter-sums.ts'
 import { plantYields } from '../../performance/efficiency/plant-yields.ts'
 import { emptySums, type Yields } from '../../performance/efficiency/yields.ts'
@@ -12,7 +12,7 @@ import { type Frame, isAsked, type ReportDay, unknownNotes } from './frame.ts'
 
 /** Of the whole period, as the diagnoses of the API read them. */
 export async function readInverters(db: Queries, frame: Frame): Promise<InverterSumsRow[]> {
-  const rows = await createEfficiencyStore(db).inverters(frame.site_id, frame.period)
+  const rows = await readInverterSums(db, frame.site_id, frame.period)
   return rows.filter(isAsked(frame))
 }
 

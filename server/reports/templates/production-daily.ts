@@ -3,9 +3,10 @@ import { shownAt } from '@heliograph/domain/local-day'
 import { hour_ms } from '../../http/time-windows.ts'
 import { type Bounds, byHour, figuresOf, kwh, lit_ratio } from '../../performance/energy/figures.ts'
 import {
-  createEnergyStore,
   type LoggerHourInFull,
   type LoggerInService,
+  readLoggerHours,
+  readLoggers,
 } from '../../performance/energy/logger-hours.ts'
 import { loggerSpan } from '../../performance/energy/logger-span.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -85,14 +86,13 @@ interface Production {
 
 async function readProduction(db: Queries, frame: Frame): Promise<Production> {
   const { site_id, span, order } = frame
-  const store = createEnergyStore(db)
   const asked = {
     start_at: new Date(span.start_ms),
     end_at: new Date(span.end_ms),
     logger_ids: order.logger_ids,
   }
-  const loggers = await store.loggers(site_id, asked)
-  const rows = await store.hours(site_id, asked)
+  const loggers = await readLoggers(db, site_id, asked)
+  const rows = await readLoggerHours(db, site_id, asked)
   return {
     loggers: loggers.filter(isAsked(frame)),
     rows: Map.groupBy(rows, ({ logger_id }) => logger_id),

@@ -3,7 +3,7 @@ import { localDate } from '@heliograph/domain/local-day'
 import { rounded } from '@heliograph/domain/significant'
 import { judgeSite } from '../../performance/efficiency/string-health.ts'
 import { healthItems } from '../../performance/efficiency/string-health-items.ts'
-import { createStringSumsStore } from '../../performance/efficiency/string-store.ts'
+import { readInverterStrings, readSteps } from '../../performance/efficiency/string-store.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Section } from '../document.ts'
 import type { ReportTemplate } from '../template.ts'
@@ -50,13 +50,16 @@ type Items = ReturnType<typeof healthItems>
 
 async function readItems(db: Queries, frame: Frame): Promise<Items> {
   const { site_id, period, order } = frame
-  const store = createStringSumsStore(db)
-  const inverters = await store.inverters(site_id, period)
+  const inverters = await readInverterStrings(db, site_id, period)
   const asked = inverters.filter(isAsked(frame)).map(({ inverter_id }) => inverter_id)
   const site = { site_id, timezone: order.site.timezone }
-  const judged = await judgeSite(store, site, period, asked)
+  const judged = await judgeSite(db, site, period, asked)
   const last_ms = Math.max(period.start_at.getTime(), period.end_at.getTime() - 1)
-  return healthItems(judged, await store.steps(site_id, localDate(last_ms, site.timezone)), period)
+  return healthItems(
+    judged,
+    await readSteps(db, site_id, localDate(last_ms, site.timezone)),
+    period,
+  )
 }
 
 const meanOf = (values: readonly number[]): number | null =>
