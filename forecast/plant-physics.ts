@@ -1,14 +1,13 @@
 /** What a plant gives in a weather by physics alone: from the sun to the inverter, step by step. */
-import { absoluteAirmass, relativeAirmass } from '@heliograph/physics/airmass'
 import { pressureAtAltitude } from '@heliograph/physics/atmosphere'
 import { faiman } from '@heliograph/physics/cell-temperature'
-import { type ClearSky, ineichenPerez } from '@heliograph/physics/clear-sky'
+import { type ClearSky, clearSkyIrradiance } from '@heliograph/physics/clear-sky'
 import { erbs } from '@heliograph/physics/decomposition'
-import { martinRuizDiffuseModifier, physicalModifier } from '@heliograph/physics/incidence-modifier'
+import { martinRuizDiffuseModifier } from '@heliograph/physics/incidence-modifier'
 import { pvwattsAcPower } from '@heliograph/physics/inverter-efficiency'
+import { planeOfArrayIrradiance } from '@heliograph/physics/plane-of-array'
 import { extraterrestrialDni, solarPositions } from '@heliograph/physics/solar-position'
-import { hayDavies, incidenceAngle } from '@heliograph/physics/transposition'
-import { type Plant, type PlantArray, requirePlant, type Step, stepHours } from './plant.ts'
+import { type Plant, requirePlant, type Step, stepHours } from './plant.ts'
 import type { WeatherStep } from './weather-step.ts'
 
 /** One element for each step; what needs irradiance is NaN where the weather has none. */
@@ -76,10 +75,9 @@ export function plantPhysics(
   const instants = Array.from(parts.times_ms, (_, part): Instant => {
     const apparent_zenith_deg = sun.apparent_zenith_deg[part]!
     const dni_extra_w_m2 = extraterrestrialDni(sun.distance_au[part]!)
-    const airmass = relativeAirmass(apparent_zenith_deg)
-    const clear = ineichenPerez({
+    const clear = clearSkyIrradiance({
       apparent_zenith_deg,
-      absolute_airmass: airmass === null ? null : absoluteAirmass(airmass, pressure_pa),
+      pressure_pa,
       linke_turbidity,
       altitude_m: elevation_m,
       dni_extra_w_m2,
@@ -192,9 +190,10 @@ function chainOf({ arrays, place, rated_power_kw, dc_capacity_kwp }: Plant): Cha
       let poa_w_m2 = 0
       let load = 0
       for (const { array, share, diffuse } of planes) {
-        const plane = lightOn(array, sun, light, diffuse)
-        const cell_c = faiman({ poa_w_m2: plane.poa_w_m2, ...air })
-        poa_w_m2 += share * plane.poa_w_m2
+        const horizontal = { ...light, dni_extra_w_m2: sun.dni_extra_w_m2, albedo_ratio }
+        const plane = planeOfArrayIrradiance(array, sun, horizontal, diffuse)
+        const cell_c = faiman({ poa_w_m2: plane.global_w_m2, ...air })
+        poa_w_m2 += share * plane.global_w_m2
         load += (share * load_stc * plane.effective_w_m2 * warmth(cell_c)) / 1000
       }
       return { poa_w_m2, potential_ratio: load >= 1 ? load : acRatio(load) }
@@ -206,24 +205,6 @@ const warmth = (cell_c: number) => Math.max(0, 1 + power_per_k * (cell_c - 25))
 
 const acRatio = (load: number) =>
   pvwattsAcPower(load, { rated_dc_w: 1, nominal_efficiency_ratio: inverter_ratio }) / inverter_ratio
-
-function lightOn(
-  array: PlantArray,
-  sun: Instant,
-  light: ClearSky,
-  diffuse: { sky_ratio: number; ground_ratio: number },
-): { poa_w_m2: number; effective_w_m2: number } {
-  const { dni_extra_w_m2 } = sun
-  const plane = hayDavies(array, sun, { ...light, dni_extra_w_m2, albedo_ratio })
-  const through = physicalModifier(incidenceAngle(array, sun))
-  return {
-    poa_w_m2: plane.global_w_m2,
-    effective_w_m2:
-      plane.direct_w_m2 * through +
-      plane.sky_w_m2 * diffuse.sky_ratio +
-      plane.ground_w_m2 * diffuse.ground_ratio,
-  }
-}
 
 function mean<T>(values: readonly T[], of: (value: T) => number): number {
   return values.reduce((sum, value) => sum + of(value), 0) / values.length

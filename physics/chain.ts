@@ -1,7 +1,6 @@
-import { absoluteAirmass, relativeAirmass } from './airmass.ts'
 import { pressureAtAltitude } from './atmosphere.ts'
 import { type FaimanCoefficients, faiman, faiman_mean } from './cell-temperature.ts'
-import { ineichenPerez } from './clear-sky.ts'
+import { clearSkyIrradiance } from './clear-sky.ts'
 import { requireRoom, roomFor } from './series.ts'
 import { type CecModule, cecSingleDiode, maximumPowerPoint } from './single-diode.ts'
 import { extraterrestrialDni, solarPositions } from './solar-position.ts'
@@ -78,11 +77,10 @@ export function clearSkyPower(
   const cooling = place.cooling ?? faiman_mean
   for (let i = 0; i < count; i++) {
     const apparent_zenith_deg = sun.apparent_zenith_deg[i]!
-    const airmass = relativeAirmass(apparent_zenith_deg)
     const dni_extra_w_m2 = extraterrestrialDni(sun.distance_au[i]!)
-    const sky = ineichenPerez({
+    const sky = clearSkyIrradiance({
       apparent_zenith_deg,
-      absolute_airmass: airmass === null ? null : absoluteAirmass(airmass, pressure_pa),
+      pressure_pa,
       linke_turbidity,
       altitude_m,
       dni_extra_w_m2,
@@ -94,13 +92,7 @@ export function clearSkyPower(
       continue
     }
     const direction = { zenith_deg: apparent_zenith_deg, azimuth_deg: sun.azimuth_deg[i]! }
-    const horizontal = {
-      ghi_w_m2: sky.ghi_w_m2,
-      dni_w_m2: sky.dni_w_m2,
-      dhi_w_m2: sky.dhi_w_m2,
-      dni_extra_w_m2,
-      albedo_ratio,
-    }
+    const horizontal = { ...sky, dni_extra_w_m2, albedo_ratio }
     const poa_w_m2 = hayDavies(surface, direction, horizontal).global_w_m2
     const wind_speed = wind_speed_m_s[i]!
     const cell_c = faiman(

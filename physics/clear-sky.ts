@@ -1,3 +1,5 @@
+import { absoluteAirmass, relativeAirmass } from './airmass.ts'
+
 export interface ClearSky {
   /** Global horizontal irradiance. */
   ghi_w_m2: number
@@ -57,6 +59,19 @@ export function ineichenPerez(input: IneichenPerezInput): ClearSky {
   const beam_max = Math.max(0, share) * (ghi_w_m2 / cos_zenith)
   const dni_w_m2 = Math.min(Math.max(0, beam), beam_max)
   return { ghi_w_m2, dni_w_m2, dhi_w_m2: Math.max(0, ghi_w_m2 - dni_w_m2 * cos_zenith) }
+}
+
+/**
+ * As `ineichenPerez`, with the absolute air mass from the apparent zenith angle and the pressure, Pa:
+ * `relativeAirmass` and `absoluteAirmass` with their ranges and sources.
+ */
+export function clearSkyIrradiance({
+  pressure_pa,
+  ...input
+}: Omit<IneichenPerezInput, 'absolute_airmass'> & { pressure_pa: number }): ClearSky {
+  const airmass = relativeAirmass(input.apparent_zenith_deg)
+  const absolute_airmass = airmass === null ? null : absoluteAirmass(airmass, pressure_pa)
+  return ineichenPerez({ ...input, absolute_airmass })
 }
 
 /**

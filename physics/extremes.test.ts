@@ -128,6 +128,13 @@ const ineichen = fc.record({
   dni_extra_w_m2: irradiance,
   perez_enhancement: flag,
 })
+const clear = fc.record({
+  apparent_zenith_deg: angle,
+  pressure_pa: uniform(0, 110_000),
+  linke_turbidity: anything,
+  altitude_m: anything,
+  dni_extra_w_m2: irradiance,
+})
 const solis = fc.record({
   apparent_zenith_deg: angle,
   aerosol_depth_700nm: anything,
@@ -190,7 +197,12 @@ const table: Record<string, Record<string, Arguments>> = {
       }),
     ),
   },
-  'clear-sky': { ineichenPerez: of(ineichen), simplifiedSolis: of(solis), haurwitz: of(angle) },
+  'clear-sky': {
+    ineichenPerez: of(ineichen),
+    clearSkyIrradiance: of(clear),
+    simplifiedSolis: of(solis),
+    haurwitz: of(angle),
+  },
   'cloud-cover': {
     coverTransmission: of(anything),
     coverAtTransmission: of(anything),
@@ -266,7 +278,9 @@ const table: Record<string, Record<string, Arguments>> = {
     equationOfTime: of(time),
   },
   tracker: { trackSun: of(axis, sun), trackerSurface: of(axis, angle) },
+  'plane-of-array': { planeOfArrayIrradiance: plane },
   transposition: {
+    sunDirection: of(fc.record({ apparent_zenith_deg: angle, azimuth_deg: angle })),
     cosIncidence: of(surface, sun),
     incidenceAngle: of(surface, sun),
     isotropic: plane,

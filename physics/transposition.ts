@@ -10,6 +10,17 @@ export interface SunDirection {
   azimuth_deg: number
 }
 
+/** Direction of the sun as an observer sees it, from the result of `solarPosition`. */
+export function sunDirection({
+  apparent_zenith_deg,
+  azimuth_deg,
+}: {
+  apparent_zenith_deg: number
+  azimuth_deg: number
+}): SunDirection {
+  return { zenith_deg: apparent_zenith_deg, azimuth_deg }
+}
+
 export interface HorizontalIrradiance {
   ghi_w_m2: number
   dni_w_m2: number

@@ -1,11 +1,11 @@
 /** From the sun to the plane of the modules: what reaches a surface of a plant at an instant. */
 import type { Place } from '@heliograph/domain/place'
-import { absoluteAirmass, relativeAirmass } from '@heliograph/physics/airmass'
 import { pressureAtAltitude } from '@heliograph/physics/atmosphere'
 import { faiman } from '@heliograph/physics/cell-temperature'
-import { ineichenPerez } from '@heliograph/physics/clear-sky'
+import { clearSkyIrradiance } from '@heliograph/physics/clear-sky'
 import { erbs } from '@heliograph/physics/decomposition'
-import { martinRuizDiffuseModifier, physicalModifier } from '@heliograph/physics/incidence-modifier'
+import { martinRuizDiffuseModifier } from '@heliograph/physics/incidence-modifier'
+import { planeOfArrayIrradiance } from '@heliograph/physics/plane-of-array'
 import {
   extraterrestrialDni,
   type SolarPosition,
@@ -14,9 +14,8 @@ import {
 } from '@heliograph/physics/solar-position'
 import {
   type HorizontalIrradiance,
-  hayDavies,
-  incidenceAngle,
   type Surface,
+  sunDirection,
 } from '@heliograph/physics/transposition'
 import type { Weather } from './weather.ts'
 
@@ -56,11 +55,9 @@ export function horizontalIrradiance(
 ): HorizontalIrradiance {
   const { apparent_zenith_deg } = sun.position
   const { dni_extra_w_m2 } = sun
-  const airmass = relativeAirmass(apparent_zenith_deg)
-  const clear = ineichenPerez({
+  const clear = clearSkyIrradiance({
     apparent_zenith_deg,
-    absolute_airmass:
-      airmass === null ? null : absoluteAirmass(airmass, pressureAtAltitude(place.elevation_m)),
+    pressure_pa: pressureAtAltitude(place.elevation_m),
     linke_turbidity,
     altitude_m: place.elevation_m,
     dni_extra_w_m2,
@@ -84,15 +81,10 @@ export function planeOfArray(
   horizontal: HorizontalIrradiance,
   weather: Weather,
 ): PlaneOfArray {
-  const direction = {
-    zenith_deg: sun.position.apparent_zenith_deg,
-    azimuth_deg: sun.position.azimuth_deg,
-  }
-  const plane = hayDavies(surface, direction, horizontal)
   const diffuse = martinRuizDiffuseModifier(surface.tilt_deg)
+  const plane = planeOfArrayIrradiance(surface, sunDirection(sun.position), horizontal, diffuse)
   const ground_w_m2 = plane.ground_w_m2 * diffuse.ground_ratio
   const even_sky_w_m2 = evenSky(surface, horizontal) * diffuse.sky_ratio
-  const direct = plane.direct_w_m2 * physicalModifier(incidenceAngle(surface, direction))
   const poa_irradiance_w_m2 = plane.global_w_m2
   const module_temperature_c = faiman({
     poa_w_m2: poa_irradiance_w_m2,
@@ -101,7 +93,7 @@ export function planeOfArray(
   })
   return {
     poa_irradiance_w_m2,
-    effective_irradiance_w_m2: direct + plane.sky_w_m2 * diffuse.sky_ratio + ground_w_m2,
+    effective_irradiance_w_m2: plane.effective_w_m2,
     shaded_irradiance_w_m2: even_sky_w_m2 + ground_w_m2,
     module_temperature_c,
     cell_temperature_c: module_temperature_c + (cell_excess_k * poa_irradiance_w_m2) / 1000,

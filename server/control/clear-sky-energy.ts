@@ -1,7 +1,7 @@
 /** What the panels of a plant would give under a sky without clouds. */
 import type { Place } from '@heliograph/domain/place'
 import { pressureAtAltitude } from '@heliograph/physics/atmosphere'
-import { hayDavies, type Surface } from '@heliograph/physics/transposition'
+import { hayDavies, type Surface, sunDirection } from '@heliograph/physics/transposition'
 import { skyAt } from '../telemetry/weather/plane-light.ts'
 
 /** Panels that face one way. */
@@ -29,7 +29,7 @@ export function clearSkyEnergy(
     let energy_kwh = known.get(start_ms)
     if (energy_kwh === undefined) {
       const { sun, clear } = skyAt(place, pressure_pa, start_ms + quarter_ms / 2)
-      const direction = { zenith_deg: sun.apparent_zenith_deg, azimuth_deg: sun.azimuth_deg }
+      const direction = sunDirection(sun)
       const power_kw = panels.reduce((sum, { dc_capacity_kwp, ...surface }) => {
         return sum + (dc_capacity_kwp * hayDavies(surface, direction, clear).global_w_m2) / 1000
       }, 0)

@@ -2,7 +2,7 @@
 import type { Place } from '@heliograph/domain/place'
 import type { Instrument } from '@heliograph/domain/site'
 import { pressureAtAltitude } from '@heliograph/physics/atmosphere'
-import { hayDavies, type Surface } from '@heliograph/physics/transposition'
+import { hayDavies, type Surface, sunDirection } from '@heliograph/physics/transposition'
 import { isImpossibleDhi, isImpossibleIrradiance } from './outliers.ts'
 import { type Sky, skyAt } from './plane-light.ts'
 
@@ -55,7 +55,7 @@ export function surfaceOf({ quantity, azimuth_deg, tilt_deg }: Instrument): Surf
 
 /** Irradiance of a cloudless sky on a surface, or, where it is not known, on one facing the sun. */
 export function clearIrradiance(surface: Surface | null, { sun, clear }: Sky): number {
-  const direction = { zenith_deg: sun.apparent_zenith_deg, azimuth_deg: sun.azimuth_deg }
+  const direction = sunDirection(sun)
   const facing = { azimuth_deg: sun.azimuth_deg, tilt_deg: Math.min(90, direction.zenith_deg) }
   return hayDavies(surface ?? facing, direction, clear).global_w_m2
 }

@@ -5,12 +5,15 @@
  */
 import type { Place } from '@heliograph/domain/place'
 import type { Instrument, Station } from '@heliograph/domain/site'
-import { absoluteAirmass, relativeAirmass } from '@heliograph/physics/airmass'
 import { pressureAtAltitude } from '@heliograph/physics/atmosphere'
 import { faiman, sapm_mountings, sapmCellTemperature } from '@heliograph/physics/cell-temperature'
-import { ineichenPerez } from '@heliograph/physics/clear-sky'
+import { clearSkyIrradiance } from '@heliograph/physics/clear-sky'
 import { erbs } from '@heliograph/physics/decomposition'
-import { martinRuizDiffuseModifier, physicalModifier } from '@heliograph/physics/incidence-modifier'
+import { martinRuizDiffuseModifier } from '@heliograph/physics/incidence-modifier'
+import {
+  type PlaneOfArrayIrradiance,
+  planeOfArrayIrradiance,
+} from '@heliograph/physics/plane-of-array'
 import {
   extraterrestrialDni,
   type SolarPosition,
@@ -19,9 +22,8 @@ import {
 import {
   type HorizontalIrradiance,
   hayDavies,
-  incidenceAngle,
-  type PlaneIrradiance,
   type Surface,
+  sunDirection,
 } from '@heliograph/physics/transposition'
 import { isImpossibleDhi, isImpossibleIrradiance } from './outliers.ts'
 
@@ -171,10 +173,9 @@ export function skyAt(place: Place, pressure_pa: number, time_ms: number): Sky {
   const { latitude, longitude, elevation_m } = place
   const sun = solarPosition(time_ms, latitude, longitude, { elevation_m, pressure_pa })
   const dni_extra_w_m2 = extraterrestrialDni(sun.distance_au)
-  const relative = relativeAirmass(sun.apparent_zenith_deg)
-  const clear = ineichenPerez({
+  const clear = clearSkyIrradiance({
     apparent_zenith_deg: sun.apparent_zenith_deg,
-    absolute_airmass: relative === null ? null : absoluteAirmass(relative, pressure_pa),
+    pressure_pa,
     linke_turbidity,
     altitude_m: elevation_m,
     dni_extra_w_m2,
@@ -182,14 +183,9 @@ export function skyAt(place: Place, pressure_pa: number, time_ms: number): Sky {
   return { sun, dni_extra_w_m2, clear: { ...clear, dni_extra_w_m2, albedo_ratio } }
 }
 
-const direction = (sun: SolarPosition) => ({
-  zenith_deg: sun.apparent_zenith_deg,
-  azimuth_deg: sun.azimuth_deg,
-})
-
 function irradiance(plane: Plane, sample: StationSample, sky: Sky): Irradiance {
   const { surface, cells, pyranometers } = plane
-  const clear = hayDavies(surface, direction(sky.sun), sky.clear)
+  const clear = hayDavies(surface, sunDirection(sky.sun), sky.clear)
   const measuredBy = (which: readonly number[]) =>
     mean(which.map((index) => plausible(sample.instrument_values[index], clear.global_w_m2)))
   const cell = measuredBy(cells)
@@ -204,14 +200,14 @@ function irradiance(plane: Plane, sample: StationSample, sky: Sky): Irradiance {
     const clearness = clear.global_w_m2 > 0 ? Math.min(1, pyranometer / clear.global_w_m2) : 0
     const light =
       ghi === null
-        ? transposed(surface, sky, sky.clear.ghi_w_m2 * clearness, null)
-        : transposed(surface, sky, ghi, sample.dhi_w_m2)
-    const effective_w_m2 = pyranometer * passRatio(plane, light, sky)
+        ? transposed(plane, sky, sky.clear.ghi_w_m2 * clearness, null)
+        : transposed(plane, sky, ghi, sample.dhi_w_m2)
+    const effective_w_m2 = pyranometer * passRatio(plane, light)
     return { poa_w_m2: pyranometer, effective_w_m2, source: 'pyranometer', reason: null }
   }
   if (ghi !== null) {
-    const light = transposed(surface, sky, ghi, sample.dhi_w_m2)
-    const effective_w_m2 = light.global_w_m2 * passRatio(plane, light, sky)
+    const light = transposed(plane, sky, ghi, sample.dhi_w_m2)
+    const effective_w_m2 = light.global_w_m2 * passRatio(plane, light)
     return { poa_w_m2: light.global_w_m2, effective_w_m2, source: 'transposed', reason: null }
   }
   const read = [...cells, ...pyranometers].map((index) => sample.instrument_values[index])
@@ -221,22 +217,16 @@ function irradiance(plane: Plane, sample: StationSample, sky: Sky): Irradiance {
 }
 
 /** What passes the glass of light with the shares of `light`. */
-function passRatio({ surface, diffuse }: Plane, light: PlaneIrradiance, sky: Sky): number {
-  if (light.global_w_m2 <= 0) return diffuse.sky_ratio
-  const direct_ratio = physicalModifier(incidenceAngle(surface, direction(sky.sun)))
-  const passed_w_m2 =
-    light.direct_w_m2 * direct_ratio +
-    light.sky_w_m2 * diffuse.sky_ratio +
-    light.ground_w_m2 * diffuse.ground_ratio
-  return passed_w_m2 / light.global_w_m2
+function passRatio({ diffuse }: Plane, light: PlaneOfArrayIrradiance): number {
+  return light.global_w_m2 <= 0 ? diffuse.sky_ratio : light.effective_w_m2 / light.global_w_m2
 }
 
 function transposed(
-  surface: Surface,
+  { surface, diffuse }: Plane,
   { sun, dni_extra_w_m2 }: Sky,
   ghi_w_m2: number,
   measured_dhi_w_m2: number | null,
-): PlaneIrradiance {
+): PlaneOfArrayIrradiance {
   const { zenith_deg } = sun
   const modelled = erbs(ghi_w_m2, zenith_deg, dni_extra_w_m2)
   const isSplit =
@@ -249,7 +239,7 @@ function transposed(
     ? Math.min(dni_extra_w_m2, (ghi_w_m2 - dhi_w_m2) / cos_zenith)
     : modelled.dni_w_m2
   const horizontal = { ghi_w_m2, dni_w_m2, dhi_w_m2, dni_extra_w_m2, albedo_ratio }
-  return hayDavies(surface, direction(sun), horizontal)
+  return planeOfArrayIrradiance(surface, sunDirection(sun), horizontal, diffuse)
 }
 
 function cellTemperature(

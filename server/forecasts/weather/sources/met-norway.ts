@@ -6,9 +6,8 @@
  * and Perez (2002) in clear mid-latitude air, split by Erbs (1982).
  */
 import type { Place } from '@heliograph/domain/place'
-import { absoluteAirmass, relativeAirmass } from '@heliograph/physics/airmass'
 import { pressureAtAltitude } from '@heliograph/physics/atmosphere'
-import { ineichenPerez } from '@heliograph/physics/clear-sky'
+import { clearSkyIrradiance } from '@heliograph/physics/clear-sky'
 import { coverTransmission } from '@heliograph/physics/cloud-cover'
 import { erbs } from '@heliograph/physics/decomposition'
 import {
@@ -187,10 +186,9 @@ function irradiance(
     const time_ms = start_ms + (look + 0.5) * look_ms
     const sun = solarPosition(time_ms, latitude, longitude, { elevation_m })
     const dni_extra_w_m2 = extraterrestrialDni(sunEarthDistance(time_ms))
-    const airmass = relativeAirmass(sun.apparent_zenith_deg)
-    const clear = ineichenPerez({
+    const clear = clearSkyIrradiance({
       apparent_zenith_deg: sun.apparent_zenith_deg,
-      absolute_airmass: airmass === null ? null : absoluteAirmass(airmass, pressure_pa),
+      pressure_pa,
       linke_turbidity,
       altitude_m: elevation_m,
       dni_extra_w_m2,
