@@ -13,12 +13,9 @@ import type { Needs as CurtailmentNeeds } from './control/endpoints.ts'
 import { createCurtailmentStore } from './control/store.ts'
 import type { Needs as CurtailmentSuggestNeeds } from './control/suggest-endpoint.ts'
 import { createSuggestStore } from './control/suggest-store.ts'
-import type { Needs as EarningsNeeds } from './earnings/endpoints.ts'
-import { createEarningsStore } from './earnings/store.ts'
 import type { Needs as PredictionNeeds } from './forecasts/endpoints.ts'
 import { createPredictions } from './forecasts/predictions.ts'
 import type { Context } from './http/context.ts'
-import { createPriceStore } from './markets/price-store.ts'
 import type { Needs as PlantNeeds } from './overview/endpoints.ts'
 import { createCatalog } from './reports/catalog.ts'
 import type { Needs as ReportNeeds } from './reports/endpoints.ts'
@@ -37,7 +34,6 @@ export type Deps = Context &
   PlantNeeds &
   CurtailmentNeeds &
   CurtailmentSuggestNeeds &
-  EarningsNeeds &
   PredictionNeeds &
   BessNeeds &
   BatteryLogNeeds &
@@ -60,8 +56,6 @@ export function createDeps(db: Database, clock: Clock, timers = systemTimers): D
     curtailment: createCurtailmentStore(db, { clock, timers }),
     curtailmentSuggest: createSuggestStore(db),
     predictions: createPredictions(db, clock),
-    prices: createPriceStore(db),
-    earnings: createEarningsStore(db),
     bess: createBessStore(db, { clock, sites }),
     reports: createReportStore(db),
     reportCatalog: createCatalog(),

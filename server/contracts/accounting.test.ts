@@ -2,12 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import { hour_ms } from '../telemetry/touched-hours.ts'
-import { hourAccounts } from './accounting.ts'
+import { hourAccounts, inCurrency } from './accounting.ts'
 import type { Assignment } from './contract-store.ts'
 import type { EnergyStateAt } from './energy-evidence.ts'
 import {
   accountsOf,
-  asleep,
   assignment,
   type Case,
   fee,
@@ -15,15 +14,16 @@ import {
   hoursOf,
   lost,
   midnight,
+  night,
   periodsOf,
   timezone,
   totalOf,
   type Window,
 } from './fixtures/accounts.ts'
-import { exactRate, worth } from './money.ts'
+import { exactRate, sameCurrency, worth } from './money.ts'
 import { quarter_ms } from './plant-quarters.ts'
 import { quarterPrices } from './quarter-prices.ts'
-import { amountsSum, inCurrency } from './sums.ts'
+import { amountsSum } from './sums.ts'
 import { termsOf } from './terms.ts'
 
 const cases: fc.Arbitrary<Case> = fc.record({
@@ -66,7 +66,7 @@ test('gross is the sum of the market periods, each rounded once', () => {
 })
 
 test('any parts of a time add up to it, to the micro, and so does every fee', () => {
-  const states = fc.constantFrom(asleep, lost)
+  const states = fc.constantFrom(night, lost)
   const days_before = fc.integer({ min: 1, max: 4 })
   fc.assert(
     fc.property(cases, windows, days_before, states, (of, window, days, energyStateAt) => {
@@ -125,7 +125,7 @@ test('a month pays its fee in full, known energy or not, also of 743 and 745 hou
     ['2026-02-01', '2026-03-01', 672],
   ] as const) {
     const window = { from_ms: midnight(first), to_ms: midnight(next) }
-    for (const energyStateAt of [asleep, lost]) {
+    for (const energyStateAt of [night, lost]) {
       const accounts = accountsOf(none, window, { energyStateAt })
       assert.equal(accounts.length, hours)
       assert.equal(totalOf(accounts).fees.get(3), 119_999_999n)
@@ -186,9 +186,9 @@ test('an hour without a price has no money and says why; a fixed price needs non
       service_from_ms: 0,
       hours: hoursOf(of, span),
       marketOf: () => ({ currency: 'EUR', day_ahead: none, imbalance: none }),
-      rateAt: () => null,
+      rateAt: (currency: string, into: string) => (currency === into ? sameCurrency : null),
       scheduledAt: null,
-      energyStateAt: asleep,
+      energyStateAt: night,
     }
   }
 })
@@ -205,7 +205,7 @@ test('deviations at imbalance less day-ahead price, in place of the flat rate of
   })
   const priced = (minutes: number, price: number) =>
     quarterPrices(periodsOf({ prices: [price], minutes }, window), window)
-  const books = {
+  const ledger = {
     logger_id: 1,
     terms,
     fee_count: 1,
@@ -216,18 +216,18 @@ test('deviations at imbalance less day-ahead price, in place of the flat rate of
       day_ahead: priced(60, 50_000_000),
       imbalance: priced(15, 80_000_000),
     }),
-    rateAt: () => null,
+    rateAt: (currency: string, into: string) => (currency === into ? sameCurrency : null),
     // Of the last quarter nothing was forecast.
     scheduledAt: (at_ms: number) => (at_ms - window.from_ms < 3 * quarter_ms ? 2500 : null),
-    energyStateAt: asleep,
+    energyStateAt: night,
   }
-  const [hour] = hourAccounts(books, window)
+  const [hour] = hourAccounts(ledger, window)
   // (1000 + 2000 + 3000 - 7500) Wh at 30 EUR/MWh; and 4000 Wh at 1 EUR/MWh.
   assert.equal(hour!.imbalance, -45_000)
   assert.deepEqual(hour!.fees, [45_000 + 4_000])
   assert.equal(hour!.gross, 500_000)
   // What is not known of the energy is no deviation.
-  const [torn] = hourAccounts({ ...books, energyStateAt: () => 'lost' }, window)
+  const [torn] = hourAccounts({ ...ledger, energyStateAt: () => 'lost' }, window)
   assert.deepEqual([torn!.imbalance, torn!.fees, torn!.reason], [null, [10_000], 'no_energy'])
 })
 

@@ -1,8 +1,7 @@
 /**
- * What plants earn, hour by hour: energy of quarter hours times the price that the contract pays in
- * them, less fees. Amounts are rounded once for each plant and market period (what belongs to one
- * of its quarters is the difference of rounded sums), and an hour is the sum of its quarters; so
- * hours add up to any sum of them, to the micro.
+ * Revenue of plants by hour: energy of each quarter hour times the contract price, minus fees.
+ * Amounts are rounded once per plant and market period; a quarter hour gets the difference of two
+ * rounded sums, and an hour is the sum of its quarter hours. So hours add up exactly, to the micro.
  */
 import { hour_ms } from '../telemetry/touched-hours.ts'
 import { contractPrice } from './contract-price.ts'
@@ -12,31 +11,30 @@ import type { RateAt } from './exchange-rates.ts'
 import { converted, percentOf, sameCurrency, worth } from './money.ts'
 import { type PlantHour, quarter_ms } from './plant-quarters.ts'
 import type { QuarterPrices } from './quarter-prices.ts'
-import { inCurrency } from './sums.ts'
-import { ofMonth, type Terms, type TermsOfFee } from './terms.ts'
+import { monthlyFee, type Terms, type TermsOfFee } from './terms.ts'
 
-/** Why what energy is worth is not known. */
+/** Why the value of energy is unknown. */
 export const moneyReasons = ['no_contract', 'no_price', 'no_exchange_rate'] as const
 export type MoneyReason = (typeof moneyReasons)[number]
 
-/** And why that of an hour is not: `not_yet` while the hour is running. */
+/** Why the revenue of an hour is unknown; `not_yet`: the hour is still running. */
 export const accountReasons = [...moneyReasons, 'no_energy', 'not_yet'] as const
 export type AccountReason = (typeof accountReasons)[number]
 
-interface PlantBooks {
+interface PlantLedger {
   logger_id: number
   /** Ascending; see `termsOf`. */
   terms: readonly Terms[]
-  /** How many fees the places in the terms are of. */
+  /** Length of the list that `TermsOfFee.place` points into. */
   fee_count: number
-  /** When the plant was commissioned: what came of it before, on trial, is under no contract. */
+  /** Start of commercial service; energy of earlier trial runs is under no contract. */
   service_from_ms: number
   /** Ascending; hours without data may be absent. */
   hours: Iterable<PlantHour>
-  /** Day-ahead and imbalance prices of a market and its currency, over the whole window. */
+  /** Prices and currency of a market over the whole window. */
   marketOf: (market_code: string) => MarketPrices
   rateAt: RateAt
-  /** Energy in Wh that was sold ahead of the quarter that begins then; null where not known. */
+  /** Energy sold ahead for the quarter hour that starts then, Wh; null when unknown. */
   scheduledAt: ((start_ms: number) => number | null) | null
   energyStateAt: EnergyStateAt
 }
@@ -47,69 +45,78 @@ export interface MarketPrices {
   imbalance: QuarterPrices
 }
 
-/** An hour of a plant; amounts are in micro of the currency of its contract. */
+/** Revenue of a plant in one hour; amounts are in micro of the contract currency. */
 export interface HourAccount {
   logger_id: number
   start_ms: number
-  /** The contract of its last quarter that has one. */
+  /** The contract of the last quarter hour that has one. */
   assignment: Assignment | null
   market_code: string | null
   currency: string | null
-  /** Of the quarters under a contract, of all where there is none; null where none is known. */
+  /**
+   * Known energy of the quarter hours under a contract, or of all quarter hours without any
+   * contract; null when no quarter hour is known.
+   */
   energy_wh: number | null
-  /** Null for the reason below; but for `no_energy` that of the energy that is known. */
+  /** Null for every `reason` except `no_energy`, where the amount covers the known energy. */
   gross: number | null
-  /** By place; all that is due, but for a reason of prices: `no_energy` spares no monthly fee. */
+  /**
+   * By place in the list of fees. Incomplete when `reason` is about prices; `no_energy` does not
+   * reduce monthly fees.
+   */
   fees: number[]
-  /** What keeps the money of the hour from being known. */
+  /** Why the revenue of the hour is unknown. */
   reason: AccountReason | null
-  /** Some of its energy is not known, also where there is another reason. */
+  /** Some energy of the hour is unknown, whatever `reason` says. */
   misses_energy: boolean
-  /** Readings of it may still come. */
+  /** Readings of the hour may still arrive. */
   may_come: boolean
-  /** Means over the quarters, micro per MWh: of the contract, and of the market. */
+  /** Means over the quarter hours, micro per MWh: contract price and market price. */
   price_micro: number | null
   market_price_micro: number | null
-  /** Of quarters with a market price: their energy, and Wh times micro per MWh, for means only. */
+  /** Energy of the quarter hours with a market price; the value is Wh times micro per MWh. */
   valued_wh: number
   market_value: number
-  /** While the market price was below 0: what was delivered, and what was paid for delivering. */
+  /** Energy delivered while the market price was below 0, and the amount paid for delivering it. */
   negative_wh: number
   negative_cost: number
-  /** Null where it is not known. */
+  /** Null when unknown. */
   curtailed_wh: number | null
-  /** At the price of the contract: what curtailment lost, and what it kept from being paid. */
+  /** Value of the curtailed energy at the contract price: lost above 0, avoided below 0. */
   lost: number
   avoided: number
-  /** Deviation from what was sold ahead, at imbalance less day-ahead price; null: not known. */
+  /**
+   * Deviation from the energy sold ahead, at imbalance price minus day-ahead price; null when
+   * unknown.
+   */
   imbalance: number | null
   inverter_count: number | null
   awake_covered_s: number
 }
 
-/** The hours of [from_ms, to_ms), whole hours, but for those without data before the service. */
+/** Every whole hour of [from_ms, to_ms), except hours without data before the plant's service. */
 export function* hourAccounts(
-  books: PlantBooks,
-  { from_ms, to_ms }: { from_ms: number; to_ms: number },
+  ledger: PlantLedger,
+  { from_ms, to_ms }: Span,
 ): Generator<HourAccount, undefined> {
-  const settling = { books, period: noPeriod(), is_whole: false }
-  const hours = books.hours[Symbol.iterator]()
+  const settling = { ledger, period: noPeriod(), is_complete: false }
+  const hours = ledger.hours[Symbol.iterator]()
   let next = hours.next()
   let nth_terms = 0
   for (let start_ms = from_ms; start_ms < to_ms; start_ms += hour_ms) {
     while (!next.done && next.value.start_ms < start_ms) next = hours.next()
     const hour = !next.done && next.value.start_ms === start_ms ? next.value : undefined
-    if (hour === undefined && start_ms < books.service_from_ms) continue
-    const account = emptyAccount(books, start_ms, hour)
-    const state = books.energyStateAt(start_ms, hour)
-    settling.is_whole = state === 'known' || state === 'settling'
-    while ((books.terms[nth_terms]?.to_ms ?? to_ms) <= start_ms) nth_terms += 1
+    if (hour === undefined && start_ms < ledger.service_from_ms) continue
+    const account = emptyAccount(ledger, start_ms, hour)
+    const state = ledger.energyStateAt(start_ms, hour)
+    settling.is_complete = state === 'known' || state === 'settling'
+    while ((ledger.terms[nth_terms]?.to_ms ?? to_ms) <= start_ms) nth_terms += 1
     const end_ms = start_ms + hour_ms
-    for (let at = nth_terms; (books.terms[at]?.from_ms ?? end_ms) < end_ms; at += 1) {
-      const terms = books.terms[at]!
-      // Where days begin at half an hour, contracts of two currencies may share an hour.
+    for (let at = nth_terms; (ledger.terms[at]?.from_ms ?? end_ms) < end_ms; at += 1) {
+      const terms = ledger.terms[at]!
+      // In time zones off by half an hour, contracts in two currencies may share an hour.
       if (account.currency !== null) {
-        Object.assign(account, inCurrency(account, terms.assignment.currency, books.rateAt))
+        Object.assign(account, inCurrency(account, terms.assignment.currency, ledger.rateAt))
       }
       addPart(settling, account, { terms, hour })
     }
@@ -123,19 +130,19 @@ export function* hourAccounts(
   }
 }
 
-/** What is not known of the energy makes the money unknown; none at night is worth nothing. */
+/** Missing energy makes the revenue unknown; at night the energy and its revenue are 0. */
 function addState(account: HourAccount, state: EnergyState): void {
   account.may_come = state === 'settling' || state === 'missing'
   account.misses_energy = state === 'missing' || state === 'lost'
-  if (state === 'asleep') account.energy_wh ??= 0
+  if (state === 'night') account.energy_wh ??= 0
   if (account.reason !== null) return
-  if (state === 'asleep') account.gross ??= 0
+  if (state === 'night') account.gross ??= 0
   else if (state === 'not_yet') account.reason = 'not_yet'
   else if (account.misses_energy) account.reason = 'no_energy'
 }
 
 function emptyAccount(
-  { logger_id, fee_count }: PlantBooks,
+  { logger_id, fee_count }: PlantLedger,
   start_ms: number,
   hour: PlantHour | undefined,
 ): HourAccount {
@@ -166,7 +173,7 @@ function emptyAccount(
   }
 }
 
-/** What has been settled of the market period that is running, under the same terms and price. */
+/** Running sums of the current market period under one set of terms and one price. */
 interface Period {
   begin_ms: number
   terms: Terms | null
@@ -177,10 +184,15 @@ interface Period {
 }
 
 interface Settling {
-  books: PlantBooks
+  ledger: PlantLedger
   period: Period
-  /** The energy of the hour is known, all of it: else it deviates from nothing. */
-  is_whole: boolean
+  /** All energy of the hour is known; without it there is no imbalance. */
+  is_complete: boolean
+}
+
+interface Span {
+  from_ms: number
+  to_ms: number
 }
 
 const noPeriod = (): Period => ({
@@ -194,19 +206,20 @@ const noPeriod = (): Period => ({
 
 /** Adds the part of an hour that lies within the terms. */
 function addPart(
-  { books, period, is_whole }: Settling,
+  settling: Settling,
   account: HourAccount,
   { terms, hour }: { terms: Terms; hour: PlantHour | undefined },
 ): void {
+  const { ledger, period, is_complete } = settling
   const begin_ms = Math.max(account.start_ms, terms.from_ms)
   const end_ms = Math.min(account.start_ms + hour_ms, terms.to_ms)
   const { currency } = terms.assignment
-  const market = books.marketOf(terms.market_code)
-  const rate = rateOf(books, [market.currency, currency], begin_ms)
+  const market = ledger.marketOf(terms.market_code)
+  const rate = ledger.rateAt(market.currency, currency, begin_ms)
   account.assignment = terms.assignment
   account.market_code = terms.market_code
   account.currency = currency
-  addMonthlyFees(books, account, terms, { from_ms: begin_ms, to_ms: end_ms })
+  addMonthlyFees(ledger, account, terms, { from_ms: begin_ms, to_ms: end_ms })
   let [prices, market_prices] = [0, 0]
   for (let at_ms = begin_ms; at_ms < end_ms; at_ms += quarter_ms) {
     const market_price = priceAt(market.day_ahead, at_ms, rate)
@@ -220,9 +233,10 @@ function addPart(
     const energy_wh = hour?.energy_wh[nth] ?? null
     if (energy_wh === null) continue
     settleFrom(period, periodAt(market.day_ahead, at_ms), terms, price)
-    const quarter = { energy_wh, rate, market_price }
-    const imbalance = is_whole ? imbalanceAt(books, market, at_ms, quarter) : null
-    addEnergy({ books, period }, account, { terms, energy_wh, price, market_price, imbalance })
+    const imbalance = is_complete
+      ? imbalanceAt(ledger, market, at_ms, { energy_wh, rate, market_price })
+      : null
+    addEnergy(settling, account, { terms, energy_wh, price, market_price, imbalance })
   }
   const quarters = (end_ms - begin_ms) / quarter_ms
   account.price_micro = Number.isNaN(prices) ? null : prices / quarters
@@ -240,12 +254,19 @@ function settleFrom(period: Period, begin_ms: number, terms: Terms, price: numbe
   period.fees.fill(0)
 }
 
+interface Quarter {
+  terms: Terms
+  energy_wh: number
+  price: number | null
+  market_price: number | null
+  imbalance: number | null
+}
+
 function addEnergy(
-  { books, period }: Omit<Settling, 'is_whole'>,
+  { ledger, period }: Settling,
   account: HourAccount,
-  quarter: Quarter,
+  { terms, energy_wh, price, market_price, imbalance }: Quarter,
 ): void {
-  const { terms, energy_wh, price, market_price, imbalance } = quarter
   account.energy_wh = (account.energy_wh ?? 0) + energy_wh
   if (imbalance !== null) account.imbalance = (account.imbalance ?? 0) + imbalance
   period.energy_wh += energy_wh
@@ -254,10 +275,10 @@ function addEnergy(
   period.gross = until
   account.gross = (account.gross ?? 0) + gross
   for (const [nth, fee] of terms.fees.entries()) {
-    const amount = ofEnergy(period, fee, nth)
-    // What the deviation did cost takes the place of what it costs by default.
+    const amount = energyFee(period, fee, nth)
+    // The actual cost of the deviation replaces the default rate per MWh.
     if (fee.basis === 'imbalance' && imbalance !== null) account.fees[fee.place]! -= imbalance
-    else if (amount !== 0) addFee(books, account, fee, amount)
+    else if (amount !== 0) addFee(ledger, account, fee, amount)
   }
   if (market_price === null) return
   account.valued_wh += energy_wh
@@ -267,8 +288,8 @@ function addEnergy(
   if (gross < 0) account.negative_cost -= gross
 }
 
-/** What a fee that goes by energy comes to in a quarter. */
-function ofEnergy(period: Period, { basis, value }: TermsOfFee, nth: number): number {
+/** Amount of an energy-based fee in a quarter hour. */
+function energyFee(period: Period, { basis, value }: TermsOfFee, nth: number): number {
   if (basis === 'per_month' || basis === 'per_mw_month') return 0
   const until =
     basis === 'percent' ? percentOf(period.gross, value) : worth(period.energy_wh, value)
@@ -277,73 +298,49 @@ function ofEnergy(period: Period, { basis, value }: TermsOfFee, nth: number): nu
   return amount
 }
 
-function addMonthlyFees(books: PlantBooks, account: HourAccount, terms: Terms, span: Span): void {
+function addMonthlyFees(ledger: PlantLedger, account: HourAccount, terms: Terms, span: Span): void {
   for (const fee of terms.fees) {
     if (fee.basis !== 'per_month' && fee.basis !== 'per_mw_month') continue
-    addFee(books, account, fee, ofMonth(fee.value, terms, span))
+    addFee(ledger, account, fee, monthlyFee(fee.value, terms, span))
   }
 }
 
 function addFee(
-  books: PlantBooks,
+  ledger: PlantLedger,
   account: HourAccount,
   { basis, currency, place }: TermsOfFee,
   amount: number,
 ): void {
-  // What is a part of other amounts is in their currency already.
+  // A percentage of an amount is already in the currency of that amount.
   const rate =
     basis === 'percent' || currency === null
       ? sameCurrency
-      : rateOf(books, [currency, account.currency!], account.start_ms)
+      : ledger.rateAt(currency, account.currency!, account.start_ms)
   if (rate === null) account.reason ??= 'no_exchange_rate'
   else account.fees[place]! += converted(amount, rate)
 }
 
-function rateOf(
-  books: PlantBooks,
-  [currency, into]: readonly [string, string],
-  time_ms: number,
-): number | null {
-  return currency === into ? sameCurrency : books.rateAt(currency, into, time_ms)
-}
-
 function imbalanceAt(
-  books: PlantBooks,
+  { scheduledAt }: PlantLedger,
   market: MarketPrices,
   at_ms: number,
-  {
-    energy_wh,
-    rate,
-    market_price,
-  }: { energy_wh: number; rate: number | null; market_price: number | null },
+  quarter: Pick<Quarter, 'energy_wh' | 'market_price'> & { rate: number | null },
 ): number | null {
-  if (books.scheduledAt === null || market_price === null) return null
-  const sold_wh = books.scheduledAt(at_ms)
+  const { energy_wh, market_price, rate } = quarter
+  if (scheduledAt === null || market_price === null) return null
+  const sold_wh = scheduledAt(at_ms)
   const price = priceAt(market.imbalance, at_ms, rate)
   if (sold_wh === null || price === null) return null
   return worth(energy_wh - sold_wh, price - market_price)
 }
 
-interface Span {
-  from_ms: number
-  to_ms: number
-}
-
-interface Quarter {
-  terms: Terms
-  energy_wh: number
-  price: number | null
-  market_price: number | null
-  imbalance: number | null
-}
-
-/** In the currency of the contract; null where there is no price, or no rate. */
+/** Price in the contract currency; null without a price or an exchange rate. */
 function priceAt(prices: QuarterPrices, at_ms: number, rate: number | null): number | null {
   const micro = prices.price_micro[(at_ms - prices.from_ms) / quarter_ms] ?? Number.NaN
   return Number.isNaN(micro) || rate === null ? null : converted(micro, rate)
 }
 
-/** When the market period began, or the quarter where there is none. */
+/** Start of the market period; of the quarter hour itself when no period is known. */
 function periodAt(prices: QuarterPrices, at_ms: number): number {
   const begin_ms = prices.period_ms[(at_ms - prices.from_ms) / quarter_ms] ?? Number.NaN
   return Number.isNaN(begin_ms) ? at_ms : begin_ms
@@ -352,11 +349,37 @@ function periodAt(prices: QuarterPrices, at_ms: number): number {
 const energyOf = ({ energy_wh }: PlantHour): number | null =>
   energy_wh.reduce((sum, wh) => (wh === null ? sum : (sum ?? 0) + wh), null)
 
-/** Without a price nothing can be said of it, and the hour has a reason already. */
+/** Without a price the loss is unknown; the hour then already has its `reason`. */
 function addCurtailed(account: HourAccount, curtailed_wh: number, price: number | null): void {
   account.curtailed_wh = (account.curtailed_wh ?? 0) + curtailed_wh
   if (price === null || curtailed_wh === 0) return
   const amount = worth(curtailed_wh, price)
   if (amount > 0) account.lost += amount
   else account.avoided -= amount
+}
+
+/**
+ * The hour in another currency, at the exchange rate of its day; `no_exchange_rate` without a rate.
+ */
+export function inCurrency(hour: HourAccount, currency: string, rateAt: RateAt): HourAccount {
+  if (hour.currency === null || hour.currency === currency) return hour
+  const rate = rateAt(hour.currency, currency, hour.start_ms)
+  const is_priced = hour.reason === null || hour.reason === 'no_energy'
+  const into = (amount: number) => converted(amount, rate ?? sameCurrency)
+  const price = (micro: number | null) =>
+    micro === null || rate === null ? null : (micro * rate) / sameCurrency
+  return {
+    ...hour,
+    currency,
+    reason: rate === null && is_priced ? 'no_exchange_rate' : hour.reason,
+    gross: hour.gross === null || rate === null ? null : into(hour.gross),
+    fees: hour.fees.map(into),
+    price_micro: price(hour.price_micro),
+    market_price_micro: price(hour.market_price_micro),
+    market_value: (hour.market_value * (rate ?? sameCurrency)) / sameCurrency,
+    negative_cost: into(hour.negative_cost),
+    lost: into(hour.lost),
+    avoided: into(hour.avoided),
+    imbalance: hour.imbalance === null || rate === null ? null : into(hour.imbalance),
+  }
 }

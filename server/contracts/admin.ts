@@ -14,12 +14,13 @@ import { parseContracts } from './contracts.ts'
 
 export type { Assignment, Contracts, ContractsImport, Fee }
 
-/** Larger ones are no contracts of a site. */
 const file_mib_max = 16
 
 /**
- * Puts the contracts and fees of a YAML file in place of those of the site, all or nothing;
- * `dry_run` only says what would change. Refuses (`invalid`) a file with faults and names each.
+ * Replaces all contracts and fees of a site by those of a YAML file; `dry_run` only counts the
+ * changes.
+ *
+ * @throws AdminError `not_found` without such a site, `invalid` with every fault of the file
  */
 export async function importContracts(
   { db }: Pick<Admin, 'db'>,
@@ -31,13 +32,13 @@ export async function importContracts(
     await readKnown(db, site_id),
   )
   if ('faults' in parsed) {
-    const told = parsed.faults.map(({ field, message }) => `  ${field && `${field}: `}${message}`)
-    throw new AdminError('invalid', [`${file} cannot be taken:`, ...told].join('\n'))
+    const faults = parsed.faults.map(({ field, message }) => `  ${field && `${field}: `}${message}`)
+    throw new AdminError('invalid', [`${file} is not valid:`, ...faults].join('\n'))
   }
   return replaceContracts(db, site_id, parsed.contracts, { dry_run })
 }
 
-/** What the site has; `not_found` when there is no such site. */
+/** @throws AdminError `not_found` without such a site */
 export async function listContracts(
   { db }: Pick<Admin, 'db'>,
   { site_id }: { site_id: string },

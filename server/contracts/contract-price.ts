@@ -1,4 +1,4 @@
-/** What a contract pays for a MWh. */
+/** Price that a contract pays per MWh. */
 import type { Assignment } from './contract-store.ts'
 import type { ContractType } from './contracts.ts'
 import { microOf } from './money.ts'
@@ -22,18 +22,18 @@ export function priceTerms(assignment: Assignment): PriceTerms {
 }
 
 /**
- * Micro per MWh at a market price P of the market that is sold into, in the currency of the
- * contract; null where it depends on a market price that is not known. With the fixed price S:
+ * Contract price in micro of its currency per MWh, for a market price P of the market sold into;
+ * null when it depends on an unknown market price. With the fixed price S:
  *
  * - `spot`: P.
  * - `fixed_price`, `feed_in_tariff`: S.
- * - `ppa`: S, or P where the contract names no fixed price.
- * - `feed_in_premium`: P + S, the premium on top of what the market pays.
- * - `cfd`: P + (S - P), both ways: what lacks is paid, what is over is paid back.
+ * - `ppa`: S, or P when the contract has no fixed price.
+ * - `feed_in_premium`: P + S, the premium on top of the market price.
+ * - `cfd`: P + (S - P), in both directions: the buyer pays a shortfall, the plant an excess.
  *
- * Never below the floor price, where there is one. Where the contract does not pay at negative
- * prices, it pays nothing while P is below 0: what has the contract as its only buyer earns 0,
- * floor or not, and of `feed_in_premium` and `cfd`, which are paid beside the market, P is left.
+ * Never below the floor price. A contract that does not pay at negative prices pays nothing while P
+ * is below 0: `feed_in_premium` and `cfd`, paid beside the market, leave P; all others leave 0,
+ * with or without a floor.
  */
 export function contractPrice(terms: PriceTerms, market_price: number | null): number | null {
   const { contract_type, fixed_price, floor_price, pays_at_negative_price } = terms

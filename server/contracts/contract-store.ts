@@ -1,4 +1,4 @@
-/** Contracts and fees of a site in the database: read for accounting, replaced by an import. */
+/** Contracts and fees of a site in the database. */
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import {
   type ContractsFile,
@@ -12,9 +12,9 @@ import {
 export interface Assignment {
   assignment_id: number
   logger_id: number
-  /** Where the plant is. */
+  /** Market that the plant is located in. */
   market_code: string
-  /** Where it sells, if not there. */
+  /** Market that the plant sells into, if another one. */
   sold_market_code: string | null
   contract_type: ContractType
   /** Exact decimals, as text. */
@@ -31,7 +31,7 @@ export interface Assignment {
 
 export interface Fee {
   fee_id: number
-  /** null: each plant pays it. */
+  /** null: every plant of the site pays the fee. */
   logger_id: number | null
   code: FeeCode
   name: string
@@ -46,7 +46,7 @@ export interface Fee {
 export interface Contracts {
   /** By plant and time. */
   assignments: Assignment[]
-  /** As accounts list them: by code, name, plant and time. */
+  /** By code, name, plant and time. */
   fees: Fee[]
 }
 
@@ -75,7 +75,7 @@ export async function readContracts(
   return { assignments, fees }
 }
 
-/** What a contracts file of the site may name. */
+/** Plants and markets that a contracts file of the site may reference. */
 export async function readKnown(db: Queries, site_id: string): Promise<Known> {
   const loggers = await db.query<{ logger_id: number }>(
     'select logger_id from loggers where site_id = $1',
@@ -101,9 +101,9 @@ export interface ContractsImport {
 }
 
 /**
- * Puts the contracts and fees of a file, which must be without faults, in place of those that the
- * site has, all or nothing. Contracts of the same plant and first day keep their id, and so do
- * fees of the same plant, code, name and first day. `dry_run` only tells what would change.
+ * Replaces all contracts and fees of a site by those of a valid file, in one transaction. Contracts
+ * with the same plant and first day keep their id, as do fees with the same plant, code, name and
+ * first day. `dry_run` only counts the changes.
  */
 export function replaceContracts(
   db: Database,
@@ -112,7 +112,7 @@ export function replaceContracts(
   { dry_run }: { dry_run: boolean },
 ): Promise<ContractsImport> {
   return db.transaction(async (tx) => {
-    // One import of a site at a time.
+    // Serialises imports of the same site.
     await tx.query('select from sites where site_id = $1 for update', [site_id])
     const { assignments, fees } = await readContracts(tx, site_id)
     const changes = {

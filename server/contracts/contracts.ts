@@ -1,4 +1,4 @@
-/** Contracts of plants as their file says them: its form, and everything that is wrong with one. */
+/** The YAML file of contracts and fees: its schema and its validation. */
 import { plainFaults } from '@heliograph/domain/schema-fault'
 import { fieldOf, type SiteProblem } from '@heliograph/domain/site-check'
 import { type Static, Type } from 'typebox'
@@ -37,7 +37,7 @@ const Day = Type.String({ format: 'date' })
 const Currency = Type.String({ pattern: '^[A-Z]{3}$' })
 const Text = Type.String({ minLength: 1, maxLength: 100 })
 const LoggerId = Type.Integer({ minimum: 0, maximum: 2_147_483_647 })
-/** In any currency: a MWh of 2000 EUR is 800 000 HUF. */
+/** Wide enough for every currency: 2000 EUR/MWh are 800 000 HUF/MWh. */
 const Price = Type.Number({ minimum: -10_000_000, maximum: 10_000_000 })
 
 const AssignmentInFile = Type.Object(
@@ -83,7 +83,7 @@ export const ContractsFile = Type.Object(
   closed,
 )
 
-/** What the file may name. */
+/** Ids that the file may reference. */
 export interface Known {
   logger_ids: ReadonlySet<number>
   market_codes: ReadonlySet<string>
@@ -95,7 +95,7 @@ interface ContractFault {
   message: string
 }
 
-/** Parses the text of a contracts file; all of its faults at once. */
+/** Parses a contracts file; returns all of its faults at once. */
 export function parseContracts(
   text: string,
   known: Known,
@@ -112,7 +112,7 @@ export function parseContracts(
   }
   const problems = formProblems(value)
   const contracts = value as ContractsFile
-  // What overlaps and what is known can only be judged of what has its form.
+  // The further checks rely on the schema.
   if (problems.length === 0) {
     problems.push(...contracts.assignments.flatMap((item, nth) => assignmentProblems(item, nth)))
     problems.push(...(contracts.fees ?? []).flatMap((item, nth) => feeProblems(item, nth)))
@@ -159,7 +159,7 @@ function feeProblems(item: FeeInFile, nth: number): SiteProblem[] {
   const { basis, value, currency, name } = item
   const at = (field: string, message: string) => ({ path: ['fees', nth, field], message })
   const problems = decimalProblems(value, (message) => at('value', message))
-  // Fees are told apart by their names: with a blank that nobody sees one would be charged twice.
+  // The name identifies a fee: an invisible blank would charge the fee twice.
   if (name !== name.trim()) problems.push(at('name', 'must not begin or end with a blank'))
   if (basis === 'percent') {
     if (Math.abs(value) > 100) problems.push(at('value', 'must be at most 100 %'))
@@ -178,7 +178,7 @@ function decimalProblems(
   return is_exact ? [] : [at('must have at most 6 decimals')]
 }
 
-/** As it was written: never with an exponent, which only numbers of no size here have. */
+/** Decimal text; only numbers that fail the check for 6 decimals keep an exponent. */
 export const decimalOf = (value: number): string =>
   Number.isInteger(value) ? value.toFixed(0) : String(value)
 
@@ -208,8 +208,7 @@ function unknownNames({ assignments, fees = [] }: ContractsFile, known: Known): 
 }
 
 /**
- * Of one plant no two contracts, no two fees of one code and name, and no two fees of what its
- * deviation costs, hold on the same day.
+ * On any day a plant has at most one contract, one fee of a code and name, and one `imbalance` fee.
  */
 function overlaps({ assignments, fees = [] }: ContractsFile): SiteProblem[] {
   const ofPlant = Map.groupBy(numbered(assignments), ({ item }) => item.logger_id)
@@ -233,7 +232,7 @@ interface Dated {
 
 const numbered = <Item>(items: readonly Item[]) => items.map((item, nth) => ({ item, nth }))
 
-/** Each that holds on a day of one before it, of the same plant; what names no plant is of all. */
+/** Items that share a day and a plant with an earlier item; no `logger_id` means every plant. */
 function overlapping(
   list: string,
   items: readonly { item: Dated; nth: number }[],

@@ -1,87 +1,82 @@
-/** Whether the energy of a plant in an hour is known, and whether more of it may come. */
+/** Whether the energy of a plant in an hour is known, and whether missing readings may arrive. */
 import { reach_ms } from '@heliograph/domain/reach'
 import type { Queries } from '../storage/database.ts'
 import { hour_ms } from '../telemetry/touched-hours.ts'
 import type { PlantHour } from './plant-quarters.ts'
 
 /**
- * `known`: all of it; `settling`: too, by a counter, while readings may still come. `asleep`: there
- * is none, and none must be. `not_yet`: the hour is running, and none was told so far. `missing`:
- * some is not known and may come; `lost`: some is not known, and nothing says that it comes.
+ * `known`: complete. `settling`: complete by a counter, while readings may still arrive. `night`:
+ * no energy, as expected. `not_yet`: the hour is running and has no energy so far. `missing`:
+ * incomplete, readings may still arrive. `lost`: incomplete, no readings are expected.
  */
-export type EnergyState = 'known' | 'settling' | 'asleep' | 'not_yet' | 'missing' | 'lost'
+export type EnergyState = 'known' | 'settling' | 'night' | 'not_yet' | 'missing' | 'lost'
 
 export type EnergyStateAt = (start_ms: number, hour: PlantHour | undefined) => EnergyState
 
-export interface EvidenceAsked {
+export interface EvidenceQuery {
   site_id: string
-  /** Of all plants where it is null. */
+  /** null: all plants. */
   logger_id: number | null
   /** Unix ms: [from_ms, to_ms). */
   from_ms: number
   to_ms: number
   now_ms: number
-  /** Seconds of the hour, up to then, in which inverters must be awake; null: nobody knows. */
+  /** Daylight seconds of the hour up to `until_ms`, when inverters must run; null when unknown. */
   awake: (hour: number, until_ms: number) => number | null
 }
 
-/** Part of an hour of a plant in gaps of power that is no matter. */
-const open_ratio_max = 0.05
+/** Share of a plant's hour that may be missing before its energy counts as incomplete. */
+const missing_ratio_max = 0.05
 
-/** By the gaps of inverters that are not back-filled, and by what hours tell of themselves. */
+/** Judged by the inverter gaps that are not back-filled and by the coverage of each hour. */
 export async function readEnergyStates(
   db: Queries,
-  asked: EvidenceAsked,
+  query: EvidenceQuery,
 ): Promise<(logger_id: number) => EnergyStateAt> {
-  const { site_id, logger_id, from_ms, to_ms, now_ms } = asked
+  const { site_id, logger_id, from_ms, to_ms, now_ms } = query
   const values = [site_id, logger_id, new Date(from_ms), new Date(to_ms), new Date(now_ms)]
   const spans = await db.query<GapSpan>(gapSpans, values)
-  const torn = spans.length === 0 ? [] : await db.query<TornHour>(tornHours, values)
-  const tornOf = Map.groupBy(torn, (hour) => hour.logger_id)
-  const gaps = new Map(
-    [...Map.groupBy(spans, (span) => span.logger_id)].map(([id, of_plant]) => [
-      id,
-      gapHours(of_plant, tornOf.get(id) ?? []),
-    ]),
-  )
-  return (id) => energyStateAt(gaps.get(id) ?? new Map(), asked)
+  const cut = spans.length === 0 ? [] : await db.query<CutHour>(cutHours, values)
+  const spansOf = Map.groupBy(spans, (span) => span.logger_id)
+  const cutOf = Map.groupBy(cut, (hour) => hour.logger_id)
+  return (id) => energyStateAt(gapHours(spansOf.get(id) ?? [], cutOf.get(id) ?? []), query)
 }
 
 interface GapHour {
-  /** Readings of one of the gaps may still come. */
+  /** Readings of a gap may still arrive. */
   may_come: boolean
-  /** Within the hour an inverter fell silent, or was heard again, and no counter tells the rest. */
-  is_torn: boolean
+  /** A gap starts or ends within the hour, and no counter covers its energy. */
+  is_cut: boolean
 }
 
 function energyStateAt(
   gaps: ReadonlyMap<number, GapHour>,
-  { now_ms, awake }: Pick<EvidenceAsked, 'now_ms' | 'awake'>,
+  { now_ms, awake }: Pick<EvidenceQuery, 'now_ms' | 'awake'>,
 ): EnergyStateAt {
   return (start_ms, hour) => {
     const end_ms = start_ms + hour_ms
-    const is_told = hour !== undefined && !hour.energy_wh.includes(null)
-    const is_whole = is_told && hour.known_count >= hour.inverter_count
+    const has_energy = hour !== undefined && !hour.energy_wh.includes(null)
+    const is_complete = has_energy && hour.known_count >= hour.inverter_count
     const gap = gaps.get(start_ms)
-    if (end_ms <= now_ms && is_whole && gap === undefined) return 'known'
+    if (end_ms <= now_ms && is_complete && gap === undefined) return 'known'
     const awake_s = awake(start_ms, end_ms)
-    if (awake_s === 0) return is_told ? 'known' : 'asleep'
-    if (end_ms > now_ms) return is_told ? 'known' : 'not_yet'
-    const is_open = gap?.is_torn && isOpen(hour, awake_s)
-    if (is_whole && !is_open) return gap?.may_come ? 'settling' : 'known'
+    if (awake_s === 0) return has_energy ? 'known' : 'night'
+    if (end_ms > now_ms) return has_energy ? 'known' : 'not_yet'
+    const lacks_readings = gap?.is_cut && isUndercovered(hour, awake_s)
+    if (is_complete && !lacks_readings) return gap?.may_come ? 'settling' : 'known'
     if (gap !== undefined) return gap.may_come ? 'missing' : 'lost'
-    // At the edge of the day inverters may wake up late, and sleep early.
-    if (awake_s !== null && awake_s < hour_ms / 1000) return is_told ? 'known' : 'asleep'
+    // Around sunrise and sunset inverters may start late and stop early.
+    if (awake_s !== null && awake_s < hour_ms / 1000) return has_energy ? 'known' : 'night'
     return 'lost'
   }
 }
 
-function isOpen(hour: PlantHour | undefined, awake_s: number | null): boolean {
+function isUndercovered(hour: PlantHour | undefined, awake_s: number | null): boolean {
   if (hour === undefined || awake_s === null) return true
-  return hour.awake_covered_s < (1 - open_ratio_max) * awake_s * hour.inverter_count
+  return hour.awake_covered_s < (1 - missing_ratio_max) * awake_s * hour.inverter_count
 }
 
-/** Of gaps that touch or overlap, together. */
+/** Union of gaps that touch or overlap. */
 interface GapSpan {
   logger_id: number
   may_come: boolean
@@ -89,22 +84,22 @@ interface GapSpan {
   to_ms: number
 }
 
-interface TornHour {
+interface CutHour {
   logger_id: number
   start_ms: number
 }
 
-function gapHours(spans: readonly GapSpan[], torn: readonly TornHour[]): Map<number, GapHour> {
+function gapHours(spans: readonly GapSpan[], cut: readonly CutHour[]): Map<number, GapHour> {
   const hours = new Map<number, GapHour>()
   for (const { may_come, from_ms, to_ms } of spans) {
     for (let at = from_ms - (from_ms % hour_ms); at < to_ms; at += hour_ms) {
       const other = hours.get(at)
-      hours.set(at, { may_come: may_come || other?.may_come === true, is_torn: false })
+      hours.set(at, { may_come: may_come || other?.may_come === true, is_cut: false })
     }
   }
-  for (const { start_ms } of torn) {
+  for (const { start_ms } of cut) {
     const hour = hours.get(start_ms)
-    if (hour !== undefined) hour.is_torn = true
+    if (hour !== undefined) hour.is_cut = true
   }
   return hours
 }
@@ -133,10 +128,10 @@ const gapSpans = `
 const hourOf = (instant: string) => `date_bin('1 hour', ${instant}, 'epoch'::timestamptz)`
 
 /**
- * The hours in which gaps begin and end, where the counter does not tell the energy: its rise is of
- * the hour where the gap is within it, or short; else it is shared out.
+ * Hours in which a gap starts or ends and whose energy no counter covers. The counter's increase
+ * belongs to the hour when the gap lies within it or is short; otherwise it is spread over hours.
  */
-const tornHours = `
+const cutHours = `
   with gaps as (
     select *, ${hourOf('start_at')} as first_at,
            ${hourOf("end_at - interval '1 microsecond'")} as last_at

@@ -1,18 +1,18 @@
-/** Exchange rates that accounts convert by, each for as long as it held. */
+/** Exchange rates and the days on which each applies. */
 import { addDays, day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
 import { exactRate, sameCurrency } from './money.ts'
 
-/** How many `into` one `currency` is at an instant (see `exactRate`); null where nobody knows. */
+/** Units of `into` per unit of `currency`, as `exactRate`; null when unknown. */
 export type RateAt = (currency: string, into: string, time_ms: number) => number | null
 
-/** One rate on consecutive days of UTC. */
+/** A rate that applies on consecutive UTC days. */
 export interface RateSpan {
   currency: string
   into: string
-  /** How many `into` one `currency` was; see `exactRate`. */
+  /** Units of `into` per unit of `currency`, as `exactRate`. */
   rate: number
-  /** YYYY-MM-DD: of the newer one of the two rates to the euro that it is made of. */
+  /** YYYY-MM-DD of the newer of the two euro rates that it is derived from. */
   as_of_date: string
   /** First and last day, inclusive. */
   start_date: string
@@ -26,7 +26,7 @@ interface EuroRate {
   valid_from: string
 }
 
-/** By pairs such as `EUR BGN`, of the days of [from_ms, to_ms); days without a rate are absent. */
+/** Rates of pairs such as `EUR BGN` on the days of [from_ms, to_ms) that have one. */
 export async function readRateSpans(
   db: Queries,
   pairs: Iterable<string>,

@@ -1,4 +1,4 @@
-/** What plants are paid for a MWh in each quarter of an hour, and what they keep of it. */
+/** Contract prices of plants per quarter hour, before and after energy-based fees. */
 import {
   createPriceStore,
   type Market,
@@ -7,48 +7,48 @@ import {
 } from '../markets/price-store.ts'
 import type { Queries } from '../storage/database.ts'
 import type { MoneyReason } from './accounting.ts'
-import { readTerms, type TermsWindow } from './books.ts'
 import { contractPrice } from './contract-price.ts'
 import { type RateAt, rateAtOf } from './exchange-rates.ts'
+import { readTerms, type TermsWindow } from './ledger.ts'
 import { converted, percentOf, sameCurrency } from './money.ts'
 import { quarter_ms } from './plant-quarters.ts'
 import { type QuarterPrices, quarterPrices } from './quarter-prices.ts'
 import type { Terms } from './terms.ts'
 
-interface PricesAsked extends TermsWindow {
-  /** Prices that stand in where none is published, such as a forecast of them. */
+interface PricesQuery extends TermsWindow {
+  /** Reads prices to use where none is published yet, such as price forecasts. */
   readEstimates?: (market: Market, span: Span) => Promise<PricePeriod[]>
 }
 
-/** Of a quarter under a contract; prices are in micro of its currency per MWh. */
+/** Prices of a quarter hour under a contract, in micro of its currency per MWh. */
 export interface QuarterPrice {
   currency: string
-  /** Of the market that is sold into, and whether it is an estimate. */
+  /** Price of the market sold into, and whether it is an estimate. */
   market_price: number | null
   is_estimate: boolean
-  /** What the contract pays. */
+  /** Price that the contract pays. */
   price: number | null
-  /** The same less the fees that go by energy. */
+  /** `price` minus energy-based fees. */
   net_price: number | null
-  /** What keeps a price from being known. */
+  /** Why `price` is unknown. */
   reason: MoneyReason | null
 }
 
-/** By the begin of a quarter, Unix ms, within what was asked; null under no contract. */
+/** By the start of a quarter hour in the window, Unix ms; null without a contract. */
 export type PriceAt = (start_ms: number) => QuarterPrice | null
 
 export interface SitePrices {
   /** By plant. */
   plants: Map<number, PriceAt>
-  /** For sums over several currencies: that of the site; null without contracts. */
+  /** Common currency of all contracts, else the site's; null without contracts. */
   currency: string | null
   rateAt: RateAt
 }
 
-export async function readPlantPrices(db: Queries, asked: PricesAsked): Promise<SitePrices> {
-  const { from_ms, to_ms, readEstimates } = asked
+export async function readPlantPrices(db: Queries, query: PricesQuery): Promise<SitePrices> {
+  const { from_ms, to_ms, readEstimates } = query
   const span = { from: new Date(from_ms), to: new Date(to_ms) }
-  const { markets, termsByPlant, currency, rates } = await readTerms(db, asked)
+  const { markets, termsByPlant, currency, rates } = await readTerms(db, query)
   const rateAt = rateAtOf(rates)
   const store = createPriceStore(db)
   const priced = new Map<string, PricedMarket>()
@@ -96,8 +96,7 @@ function quarterPrice(
   { at_ms, rateAt }: { at_ms: number; rateAt: RateAt },
 ): QuarterPrice {
   const { currency } = terms.assignment
-  const rateFrom = (other: string) =>
-    other === currency ? sameCurrency : rateAt(other, currency, at_ms)
+  const rateFrom = (other: string) => rateAt(other, currency, at_ms)
   const rate = rateFrom(market_currency)
   const known = microAt(published, at_ms)
   const micro = known ?? (estimated && microAt(estimated, at_ms))
@@ -119,7 +118,7 @@ function microAt({ from_ms, price_micro }: QuarterPrices, at_ms: number): number
   return Number.isNaN(micro) ? null : micro
 }
 
-/** Per MWh, of the fees that go by energy; null where a rate is not known. */
+/** Energy-based fees per MWh; null when an exchange rate is unknown. */
 function feesOf(
   { fees }: Terms,
   price: number,
@@ -130,11 +129,11 @@ function feesOf(
     if (basis === 'per_month' || basis === 'per_mw_month') continue
     if (basis === 'percent') {
       sum += percentOf(price, value)
-      continue
+    } else {
+      const rate = currency === null ? sameCurrency : rateFrom(currency)
+      if (rate === null) return null
+      sum += converted(value, rate)
     }
-    const rate = currency === null ? sameCurrency : rateFrom(currency)
-    if (rate === null) return null
-    sum += converted(value, rate)
   }
   return sum
 }

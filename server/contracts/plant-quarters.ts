@@ -1,75 +1,72 @@
-/** The energy of plants (loggers) in quarter hours: what is sold, and what forecasts learn from. */
+/** Energy of plants (loggers) per quarter hour, for revenue and for training forecasts. */
 import { heldUntil } from '../storage/curtailment.ts'
 import type { Queries } from '../storage/database.ts'
 import { hour_ms } from '../telemetry/touched-hours.ts'
 
 export const quarter_ms = hour_ms / 4
-/** Five-minute means of power in a quarter of one inverter. */
+/** Five-minute means of power per inverter and quarter hour. */
 const slots_each = 3
-/** The part of the hour from which on inverters that were held or faulty count. */
-const held_ratio_min = 0.05
+/** Share of the hour from which an hour counts as clipped or faulty. */
+const flagged_ratio_min = 0.05
 
 export interface PlantQuarter {
   logger_id: number
   start_ms: number
-  /** Delivered, whole Wh; the quarters of an hour add up to it. Null where it is not known. */
+  /** Delivered energy in whole Wh, adding up to that of the hour; null when unknown. */
   energy_wh: number | null
-  /** `energy_wh` and `curtailed_wh`; null where one of them is not known. */
+  /** `energy_wh` plus `curtailed_wh`; null when either is unknown. */
   available_wh: number | null
-  /** Lost to limits from outside, whole Wh; null where no light was measured (as at night). */
+  /** Energy lost to external limits in whole Wh; null without measured irradiance (as at night). */
   curtailed_wh: number | null
-  /** Part of the quarter in which the power of the inverters is known, over all in service. */
+  /** Share of the quarter hour with known power, over all inverters in service. */
   completeness_pct: number
-  /** A part of the energy was told by a counter of a gap, and shared out. */
+  /** Some of the energy was spread over a gap from a counter. */
   is_estimated: boolean
-  /** In its hour inverters were held by their rating, or faulty, for 5 % of the time or more. */
+  /** For more than 5 % of its hour inverters were clipped by their rating, or faulty. */
   is_clipped: boolean
   is_faulty: boolean
 }
 
-interface QuartersAsked {
+interface QuartersQuery {
   site_id: string
-  /** Of all plants where it is not given. */
+  /** Defaults to all plants. */
   logger_id?: number | undefined
   from: Date
   /** Exclusive. */
   to: Date
 }
 
-/** Four quarters, in whole Wh; null where it is not known. */
+/** Whole Wh of the four quarter hours; null when unknown. */
 type Quarters = readonly (number | null)[]
 
 export interface PlantHour {
   start_ms: number
-  /** In service, and those of them whose energy is known. */
+  /** Inverters in service, and those among them with known energy. */
   inverter_count: number
   known_count: number
   energy_wh: Quarters
   curtailed_wh: Quarters
-  /** Inverter seconds that were measured while inverters must be awake. */
+  /** Measured inverter seconds in daylight, when inverters must run. */
   awake_covered_s: number
 }
 
-/** What forecasts ask of an hour beside what was sold. */
+/** An hour with the further columns that forecasts need. */
 interface MeasuredHour extends PlantHour {
   estimated_energy_kwh: number
-  /** Of the five-minute means of power in a quarter those that are known, over all inverters. */
+  /** Known five-minute means of power by quarter hour, over all inverters. */
   slot_count: readonly number[]
-  /** Inverter seconds held by the rating, and faulty; NaN where nobody counted them. */
+  /** Inverter seconds clipped by the rating, and faulty; NaN when not counted. */
   clipped_s: number
   fault_s: number
 }
 
-/**
- * The quarter hours (UTC) that begin in [from, to), by plant and time. A quarter of whose hour
- * nothing is known at all is left out.
- */
+/** Quarter hours (UTC) of hours with data that start in [from, to), by plant and time. */
 export async function readPlantQuarters(
   db: Queries,
-  asked: QuartersAsked,
+  query: QuartersQuery,
 ): Promise<PlantQuarter[]> {
-  const [from_ms, to_ms] = [asked.from.getTime(), asked.to.getTime()]
-  const plants = await readHours(db, asked, measuredHour)
+  const [from_ms, to_ms] = [query.from.getTime(), query.to.getTime()]
+  const plants = await readHours(db, query, measuredHour)
   return [...plants].flatMap(([logger_id, hours]) =>
     [...hours]
       .flatMap((hour) => quartersOf(logger_id, hour))
@@ -78,42 +75,42 @@ export async function readPlantQuarters(
 }
 
 /**
- * The hours that share time with [from, to), ascending, by plant; none without data. An hour is
- * made when it is asked for: all of a year at once would be megabytes.
+ * Hours with data that overlap [from, to), by plant, ascending. They are unpacked on demand: a year
+ * of hours would take megabytes.
  */
 export const readPlantHours = (
   db: Queries,
-  asked: QuartersAsked,
-): Promise<Map<number, Iterable<PlantHour>>> => readHours(db, asked, plantHour)
+  query: QuartersQuery,
+): Promise<Map<number, Iterable<PlantHour>>> => readHours(db, query, plantHour)
 
 async function readHours<Hour>(
   db: Queries,
-  { site_id, logger_id, from, to }: QuartersAsked,
+  { site_id, logger_id, from, to }: QuartersQuery,
   { columns, hourOf }: PackedHour<Hour>,
 ): Promise<Map<number, Iterable<Hour>>> {
   const first = Math.floor(from.getTime() / hour_ms) * hour_ms
   const values = [site_id, logger_id ?? null, new Date(first), to]
   const pieces = await db.query<{ logger_id: number; hours: Buffer }>(packedHours(columns), values)
-  const spans = await db.query<HeldSpan>(heldSpans, values)
-  const told = await db.query<ToldHour>(toldHours, values)
+  const spans = await db.query<CurtailedSpan>(curtailedSpans, values)
+  const reported = await db.query<ReportedHour>(reportedHours, values)
   const spansOf = Map.groupBy(spans, (span) => span.logger_id)
-  const toldOf = Map.groupBy(told, (hour) => hour.logger_id)
+  const reportedOf = Map.groupBy(reported, (hour) => hour.logger_id)
   const piecesOf = Map.groupBy(pieces, (piece) => piece.logger_id)
   return new Map(
     [...piecesOf].map(([logger_id, of_plant]) => {
-      const told_hours = toldOf.get(logger_id) ?? []
-      const held = {
+      const reported_hours = reportedOf.get(logger_id) ?? []
+      const curtailment = {
         spans: spansOf.get(logger_id) ?? [],
-        told: new Map(told_hours.map((hour) => [hour.start_ms, hour.quarter_wh])),
+        reported: new Map(reported_hours.map((hour) => [hour.start_ms, hour.quarter_wh])),
       }
       const records = { pieces: of_plant.map(({ hours }) => hours), bytes: 8 * columns.length }
-      return [logger_id, { [Symbol.iterator]: () => unpacked(records, hourOf, held) }]
+      return [logger_id, { [Symbol.iterator]: () => unpacked(records, hourOf, curtailment) }]
     }),
   )
 }
 
 function quartersOf(logger_id: number, hour: MeasuredHour): PlantQuarter[] {
-  const held_s_min = held_ratio_min * 3600 * hour.inverter_count
+  const flagged_s_min = flagged_ratio_min * 3600 * hour.inverter_count
   return hour.energy_wh.map((energy_wh, nth) => {
     const curtailed_wh = hour.curtailed_wh[nth]!
     const known_ratio = hour.slot_count[nth]! / (slots_each * hour.inverter_count)
@@ -125,36 +122,36 @@ function quartersOf(logger_id: number, hour: MeasuredHour): PlantQuarter[] {
       curtailed_wh,
       completeness_pct: Number.isNaN(known_ratio) ? 0 : Math.min(100, 100 * known_ratio),
       is_estimated: hour.estimated_energy_kwh > 0 && known_ratio < 1,
-      is_clipped: hour.clipped_s > held_s_min,
-      is_faulty: hour.fault_s > held_s_min,
+      is_clipped: hour.clipped_s > flagged_s_min,
+      is_faulty: hour.fault_s > flagged_s_min,
     }
   })
 }
 
-/** What all rows kept back of a plant in an hour, as its inverters told. */
-interface ToldHour {
+/** Energy of a plant curtailed by all orders in an hour, as reported by its inverters. */
+interface ReportedHour {
   logger_id: number
   start_ms: number
   quarter_wh: Quarters
 }
 
-/** When a row of curtailment held a plant. */
-interface HeldSpan {
+/** Time in which a curtailment order limited a plant. */
+interface CurtailedSpan {
   logger_id: number
   from_at: Date
   to_at: Date
 }
 
-interface Held {
-  spans: readonly HeldSpan[]
-  /** By the begin of an hour. */
-  told: ReadonlyMap<number, Quarters>
+interface Curtailment {
+  spans: readonly CurtailedSpan[]
+  /** By the start of the hour. */
+  reported: ReadonlyMap<number, Quarters>
 }
 
 interface PackedHour<Hour> {
   columns: readonly string[]
-  /** `float` has them by their places: NaN for null. */
-  hourOf: (float: (nth: number) => number, held: Held) => Hour
+  /** `float` returns the value of a column by its index; NaN for null. */
+  hourOf: (float: (nth: number) => number, curtailment: Curtailment) => Hour
 }
 
 const plantHour: PackedHour<PlantHour> = {
@@ -170,7 +167,7 @@ const plantHour: PackedHour<PlantHour> = {
     'quarter_kwh[4]',
     'known_count',
   ],
-  hourOf(float, { spans, told }) {
+  hourOf(float, { spans, reported }) {
     const start_ms = 1000 * float(0)
     const kwhs = [float(5), float(6), float(7), float(8)]
     const curtailed_kwh = float(4)
@@ -181,7 +178,7 @@ const plantHour: PackedHour<PlantHour> = {
       awake_covered_s: float(2),
       energy_wh: sharedOut(float(3), kwhs),
       curtailed_wh: Number.isNaN(curtailed_kwh)
-        ? (told.get(start_ms) ?? unknown)
+        ? (reported.get(start_ms) ?? unknown)
         : sharedOut(
             curtailed_kwh,
             curtailed_kwh > 0 ? curtailedShares(start_ms, spans, kwhs) : kwhs,
@@ -201,8 +198,8 @@ const measuredHour: PackedHour<MeasuredHour> = {
     'quarter_slot_count[3]',
     'quarter_slot_count[4]',
   ],
-  hourOf: (float, held) => ({
-    ...plantHour.hourOf(float, held),
+  hourOf: (float, curtailment) => ({
+    ...plantHour.hourOf(float, curtailment),
     estimated_energy_kwh: float(10),
     clipped_s: float(11),
     fault_s: float(12),
@@ -211,8 +208,8 @@ const measuredHour: PackedHour<MeasuredHour> = {
 }
 
 /**
- * As 8-byte floats, big endian, of ten days in one value: as rows a year takes several times as
- * long to read, and as one value it has the whole heap collected at every third request.
+ * Packs ten days into one value of 8-byte floats, big endian. Reading a year as rows takes several
+ * times as long; as a single value it triggers a full garbage collection every third request.
  */
 const packedHours = (columns: readonly string[]) => `
   select logger_id, hours
@@ -230,8 +227,8 @@ const packed = (column: string) => `float8send(coalesce((${column})::float8, 'Na
 
 const sum = (nth: number) => `sum(quarter_wh[${nth}])::float8`
 
-/** Where no light was measured the inverters may tell what limits kept back. */
-const toldHours = `
+/** Without measured irradiance the inverters may report the curtailed energy. */
+const reportedHours = `
   select logger_id, (extract(epoch from hour_at) * 1000)::float8 as start_ms,
          array[${[1, 2, 3, 4].map(sum).join(', ')}] as quarter_wh
   from curtailment_hours
@@ -239,7 +236,7 @@ const toldHours = `
     and quarter_wh is not null
   group by logger_id, hour_at`
 
-const heldSpans = `
+const curtailedSpans = `
   select * from (
     select logger_id, greatest(start_at, applied_at) as from_at,
            ${heldUntil('$4::timestamptz')} as to_at
@@ -253,12 +250,12 @@ const heldSpans = `
 function* unpacked<Hour>(
   { pieces, bytes }: { pieces: readonly Buffer[]; bytes: number },
   hourOf: PackedHour<Hour>['hourOf'],
-  held: Held,
+  curtailment: Curtailment,
 ): Generator<Hour> {
   for (const hours of pieces) {
     const view = new DataView(hours.buffer, hours.byteOffset, hours.length)
     for (let at = 0; at < hours.length; at += bytes) {
-      yield hourOf((nth) => view.getFloat64(at + 8 * nth), held)
+      yield hourOf((nth) => view.getFloat64(at + 8 * nth), curtailment)
     }
   }
 }
@@ -266,7 +263,7 @@ function* unpacked<Hour>(
 const unknown = [null, null, null, null] as const
 const nothing = [0, 0, 0, 0] as const
 
-/** Whole Wh in proportion to the shares, which add up to the rounded whole; NaN is not known. */
+/** Splits energy in proportion to shares, into whole Wh that add up; null for NaN (unknown). */
 export function sharedOut(kwh: number, shares: readonly number[]): readonly (number | null)[] {
   if (Number.isNaN(kwh)) return unknown
   if (kwh === 0) return nothing
@@ -276,7 +273,7 @@ export function sharedOut(kwh: number, shares: readonly number[]): readonly (num
   let before_wh = 0
   return shares.map((share, nth) => {
     sum += share
-    // Without shares, evenly.
+    // Split evenly when all shares are 0.
     const ratio = nth === 3 ? 1 : total > 0 ? sum / total : (nth + 1) / 4
     const until_wh = Math.round(whole_wh * ratio)
     const of_quarter = until_wh - before_wh
@@ -285,19 +282,18 @@ export function sharedOut(kwh: number, shares: readonly number[]): readonly (num
   })
 }
 
-/** By the time that rows held the plant; limits that no row tells of, by the energy. */
+/** Shares by the time that orders limited the plant; by energy for limits without an order. */
 function curtailedShares(
   hour: number,
-  spans: readonly HeldSpan[],
+  spans: readonly CurtailedSpan[],
   kwhs: readonly number[],
 ): readonly number[] {
-  if (spans.length === 0) return kwhs
-  const held = kwhs.map((_, nth) => {
+  const limited_ms = kwhs.map((_, nth) => {
     const start_ms = hour + nth * quarter_ms
     return spans.reduce((sum, { from_at, to_at }) => {
       const from_ms = Math.max(from_at.getTime(), start_ms)
       return sum + Math.max(0, Math.min(to_at.getTime(), start_ms + quarter_ms) - from_ms)
     }, 0)
   })
-  return held.some((ms) => ms > 0) ? held : kwhs
+  return limited_ms.some((ms) => ms > 0) ? limited_ms : kwhs
 }

@@ -1,17 +1,17 @@
-/** Prices of market periods of any length, laid on quarter hours. */
+/** Prices of market periods of any length, per quarter hour. */
 import type { PricePeriod } from '../markets/price-store.ts'
 import { quarter_ms } from './plant-quarters.ts'
 
 export interface QuarterPrices {
-  /** Begin of the first, Unix ms. */
+  /** Start of the first quarter hour, Unix ms. */
   from_ms: number
-  /** Micro per MWh of each quarter; NaN where it is not wholly priced. */
+  /** Micro per MWh by quarter hour; NaN when a part of it has no price. */
   price_micro: Float64Array
-  /** The begin of its market period, Unix ms: quarters of one are settled together. */
+  /** Start of the market period by quarter hour, Unix ms: a period is settled as a whole. */
   period_ms: Float64Array
 }
 
-/** Of [from_ms, to_ms), whole quarters. Periods below a quarter count with their mean. */
+/** Quarter hours of [from_ms, to_ms); shorter market periods are averaged. */
 export function quarterPrices(
   periods: Iterable<PricePeriod>,
   { from_ms, to_ms }: { from_ms: number; to_ms: number },

@@ -1,27 +1,27 @@
-/** Sums of the hours of plants, of any of them, in one currency. */
+/** Sums over hour accounts of any plants, in one currency. */
 import type { AccountReason, HourAccount } from './accounting.ts'
-import type { RateAt } from './exchange-rates.ts'
-import { converted, type Micro, sameCurrency } from './money.ts'
+import type { Micro } from './money.ts'
 
 export interface Sums {
-  /** Sold: under a contract. */
+  /** Energy sold under a contract. */
   energy_wh: number | null
-  /** Of hours without a contract, which are in nothing else. */
+  /** Energy of hours without a contract; excluded from all other sums. */
   unsold_wh: number
-  /** What is known of the energy of hours that have no other reason. */
+  /** Known energy of hours whose prices are known. */
   known_wh: number
-  /** Hours that say something of what was earned. */
+  /** Hours with known revenue, in part at least. */
   known_hours: number
   gross: Micro
-  /** Hours whose fees are known: also those of which the energy is not. */
+  /** Hours with known fees, including hours whose energy is unknown. */
   charged_hours: number
   fees: Map<number, Micro>
+  /** Energy with a market price; its value is Wh times micro per MWh, for means only. */
   valued_wh: number
-  /** Of them, at the market price: Wh times micro per MWh, for means only. */
   market_value: number
+  /** Sum of market prices and number of hours that have one. */
   market_price_micro: number
   market_price_hours: number
-  /** The same of the hours whose energy is known, which a capture rate compares with. */
+  /** The same over hours with known energy, the base of the capture rate. */
   base_price_micro: number
   base_price_hours: number
   negative_wh: number
@@ -31,17 +31,17 @@ export interface Sums {
   avoided: Micro
   imbalance: Micro | null
   hours_under_contract: number
-  /** Of these, some of whose energy is not known, whatever else is not. */
+  /** Hours under a contract that lack some energy, whatever else is unknown. */
   missing_hours: number
-  /** Hours under a contract whose money is not known, by the reason and market. */
+  /** Hours under a contract with unknown revenue, by reason and market. */
   unknown: Map<string, Unknown>
-  /** Readings of some hour may still come. */
+  /** Readings of some hour may still arrive. */
   may_come: boolean
 }
 
 interface Unknown {
   reason: AccountReason
-  /** Of the market whose price or rate is not known. */
+  /** Market with the missing price or exchange rate. */
   market_code: string | null
   first_ms: number
   last_ms: number
@@ -74,7 +74,7 @@ export const noSums = (): Sums => ({
   may_come: false,
 })
 
-/** Adds an hour, whose fees are these (ids by place). */
+/** Adds an hour; `fee_ids` are the ids of its fees by place. */
 export function addHour(sums: Sums, hour: HourAccount, fee_ids: readonly number[]): void {
   const { energy_wh, reason } = hour
   if (reason === 'no_contract') {
@@ -95,7 +95,7 @@ export function addHour(sums: Sums, hour: HourAccount, fee_ids: readonly number[
   if (reason !== null) addUnknown(sums, hour, reason)
   if (reason !== null && reason !== 'no_energy') return
   addFees(sums, hour, fee_ids)
-  // Of an hour of which the energy is known in part, that part is.
+  // An hour with partly known energy counts with the known part.
   if (reason === 'no_energy' && energy_wh === null) return
   sums.known_hours += 1
   if (hour.market_price_micro !== null) {
@@ -146,28 +146,4 @@ export function amountsSum(amounts: Iterable<Micro | number>): Micro {
   let sum = 0n
   for (const amount of amounts) sum += BigInt(amount)
   return sum
-}
-
-/** The hour in another currency, at the rate of its time: `no_exchange_rate` where none is. */
-export function inCurrency(hour: HourAccount, currency: string, rateAt: RateAt): HourAccount {
-  if (hour.currency === null || hour.currency === currency) return hour
-  const rate = rateAt(hour.currency, currency, hour.start_ms)
-  const is_priced = hour.reason === null || hour.reason === 'no_energy'
-  const into = (amount: number) => converted(amount, rate ?? sameCurrency)
-  const price = (micro: number | null) =>
-    micro === null || rate === null ? null : (micro * rate) / sameCurrency
-  return {
-    ...hour,
-    currency,
-    reason: rate === null && is_priced ? 'no_exchange_rate' : hour.reason,
-    gross: hour.gross === null || rate === null ? null : into(hour.gross),
-    fees: hour.fees.map(into),
-    price_micro: price(hour.price_micro),
-    market_price_micro: price(hour.market_price_micro),
-    market_value: (hour.market_value * (rate ?? sameCurrency)) / sameCurrency,
-    negative_cost: into(hour.negative_cost),
-    lost: into(hour.lost),
-    avoided: into(hour.avoided),
-    imbalance: hour.imbalance === null || rate === null ? null : into(hour.imbalance),
-  }
 }

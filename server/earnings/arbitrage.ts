@@ -1,19 +1,21 @@
 /**
- * What batteries earned: what they discharged less what they charged, at day-ahead prices. It is a
- * figure of its own, in no sum of plants: charging is paid for here, also with energy of the own
- * plant, whose gross has it as sold, so that the two add up.
+ * Battery revenue: energy discharged minus energy charged, at day-ahead prices. It is separate from
+ * the revenue of plants: charging is paid for here even with energy of the own plant, whose gross
+ * counts it as sold, so the two can be added.
  */
 import { rounded } from '@heliograph/domain/significant'
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import { type BatteryDay, readBatteryDays, type UnitDays } from '../batteries/battery-days.ts'
 import { marketsOfUnit, type UnitMarket } from '../batteries/earnings.ts'
 import { type RateSpan, rateAtOf, readRateSpans } from '../contracts/exchange-rates.ts'
+import { commonCurrency } from '../contracts/ledger.ts'
 import { converted, type Micro, majorUnits, worth } from '../contracts/money.ts'
 import { quarter_ms } from '../contracts/plant-quarters.ts'
 import { type QuarterPrices, quarterPrices } from '../contracts/quarter-prices.ts'
 import { midnights } from '../contracts/terms.ts'
 import { readPrices } from '../markets/price-store.ts'
 import type { Queries } from '../storage/database.ts'
+import { readSiteTerms } from './store.ts'
 
 export const arbitrageReasons = [
   'no_battery',
@@ -25,68 +27,68 @@ export const arbitrageReasons = [
 ] as const
 type ArbitrageReason = (typeof arbitrageReasons)[number]
 
-export interface ArbitrageAsked {
+interface ArbitrageQuery {
   site_id: string
   /** Only units of this plant; null: all. */
   logger_id: number | null
-  /** Days of UTC, Unix ms: [from_ms, to_ms). */
+  /** UTC days, Unix ms: [from_ms, to_ms). */
   from_ms: number
   to_ms: number
   now_ms: number
-  /** Of all other sums; null where there are none. */
+  /** Currency of the revenue of plants; null without any. */
   currency: string | null
-  site_currency: string | null
-  /** Of the site. */
-  timezone: string
 }
 
-/** A unit on a day of UTC. */
+/** A unit on a UTC day. */
 interface UnitDay {
   logger_id: number | null
   start_ms: number
-  /** What the energy that is known earned, in the currency of its market. */
+  /** Revenue of the known energy, in the currency of the market. */
   micro: number
   currency: string | null
   reason: 'no_market' | 'no_price' | null
-  /** In service so far, and of it that of which the energy is known. */
+  /** Time in service so far, and its part with known energy. */
   demanded_ms: number
   known_ms: number
-  /** False where its sum is yet to be made. */
+  /** False until the energy of the day has been summed up. */
   is_summed: boolean
 }
 
 export interface Arbitrage {
-  /** Of amounts; null where there is neither a contract nor a market of a battery. */
+  /** null without any contract or battery market. */
   currency: string | null
-  /** Those that amounts need. */
+  /** Exchange rates that the amounts use. */
   rates: readonly RateSpan[]
-  /** Of the units of a plant; of all that were read for null. */
-  of(logger_id: number | null): { figures: ArbitrageFigures; is_settled: boolean }
+  /** Revenue of the units of a plant; of all units for null. */
+  of(logger_id: number | null): { metrics: ArbitrageMetrics; is_settled: boolean }
 }
 
-interface ArbitrageFigures {
+interface ArbitrageMetrics {
   bess_arbitrage_amount: number | null
   bess_arbitrage_reason: ArbitrageReason | null
   bess_completeness_pct: number | null
 }
 
-/** Money of batteries by the prices, contracts and rates that are known now. */
-export async function readArbitrage(db: Queries, asked: ArbitrageAsked): Promise<Arbitrage> {
-  const { from_ms, to_ms, now_ms } = asked
+/** Battery revenue by the prices, contracts and exchange rates known now. */
+export async function readArbitrage(db: Queries, query: ArbitrageQuery): Promise<Arbitrage> {
+  const { site_id, from_ms, to_ms, now_ms } = query
+  const site = await readSiteTerms(db, site_id)
   const span = { from_ms, to_ms: Math.max(from_ms, Math.min(to_ms, now_ms)) }
   const units = await readBatteryDays(db, {
-    site_id: asked.site_id,
-    logger_id: asked.logger_id,
+    site_id,
+    logger_id: query.logger_id,
     now_ms,
     start_ms: span.from_ms,
     end_ms: span.to_ms,
   })
   const markets = await readMarkets(db, units, span)
   const pricesOf = await readMarketPrices(db, markets.values(), span)
+  const { timezone } = site
   const days = units.flatMap((unit) =>
-    unitDays(unit, { ...asked, ...span, markets: markets.get(unit)!, pricesOf }),
+    unitDays(unit, { timezone, ...span, markets: markets.get(unit)!, pricesOf }),
   )
-  const currency = asked.currency ?? commonCurrency(days, asked.site_currency)
+  const own_currencies = days.flatMap((day) => day.currency ?? [])
+  const currency = query.currency ?? commonCurrency(own_currencies, site.currency)
   const others = days.filter((day) => day.currency !== null && day.currency !== currency)
   const pairs = others.map((day) => `${day.currency} ${currency}`)
   const rates = await readRateSpans(db, new Set(pairs), span)
@@ -101,15 +103,15 @@ export async function readArbitrage(db: Queries, asked: ArbitrageAsked): Promise
     currency,
     rates,
     of(logger_id) {
-      const of_asked = (unit: { logger_id: number | null }) =>
+      const isSelected = (unit: { logger_id: number | null }) =>
         logger_id === null || unit.logger_id === logger_id
-      const nothing = is_ahead && units.some(of_asked) ? 'not_yet' : 'no_battery'
-      return sumOf(days.filter(of_asked), amountOf, nothing)
+      const reason_without_days = is_ahead && units.some(isSelected) ? 'not_yet' : 'no_battery'
+      return sumOf(days.filter(isSelected), amountOf, reason_without_days)
     },
   }
 }
 
-/** What the market of a unit goes by. */
+/** Units with the same key have the same market. */
 const marketKey = ({ market_code, logger_id }: UnitDays) => market_code ?? `of plant ${logger_id}`
 
 type DayMarkets = Map<string, UnitMarket>
@@ -134,7 +136,7 @@ async function readMarketPrices(
   markets: Iterable<DayMarkets>,
   { from_ms, to_ms }: { from_ms: number; to_ms: number },
 ): Promise<Map<string, QuarterPrices>> {
-  // The quarter hour that is running has its price, too.
+  // Includes the running quarter hour.
   const window = { from_ms, to_ms: Math.ceil(to_ms / quarter_ms) * quarter_ms }
   const span = { from: new Date(window.from_ms), to: new Date(window.to_ms) }
   const found = new Map<string, QuarterPrices>()
@@ -155,7 +157,7 @@ interface Priced {
   pricesOf: ReadonlyMap<string, QuarterPrices>
 }
 
-/** The days on which it was in service. */
+/** The days on which the unit was in service. */
 function unitDays(unit: UnitDays, priced: Priced): UnitDay[] {
   const { commissioned_date, known_from_at, retired_at, logger_id } = unit
   const service_ms =
@@ -183,7 +185,7 @@ function unitDays(unit: UnitDays, priced: Priced): UnitDay[] {
   return days
 }
 
-/** Of what lies within the span; quarter hours in which nothing moved need no price. */
+/** Revenue within the span; quarter hours with zero net energy need no price. */
 function dayMoney(
   day: BatteryDay | undefined,
   start_ms: number,
@@ -205,16 +207,10 @@ function dayMoney(
   return money
 }
 
-function commonCurrency(days: readonly UnitDay[], site_currency: string | null): string | null {
-  const all = days.flatMap(({ currency }) => currency ?? [])
-  const [first, ...others] = new Set(all)
-  return others.length === 0 ? (first ?? null) : (site_currency ?? first!)
-}
-
 function sumOf(
   days: readonly UnitDay[],
   amountOf: (day: UnitDay) => number | null,
-  nothing: ArbitrageReason,
+  reason_without_days: ArbitrageReason,
 ) {
   let amount: Micro = 0n
   let [demanded_ms, known_ms] = [0, 0]
@@ -227,12 +223,13 @@ function sumOf(
     amount += BigInt(of_day ?? 0)
   }
   const is_known = reason === null && known_ms > 0
-  const energy = demanded_ms === 0 ? nothing : known_ms < demanded_ms ? 'no_energy' : null
-  const figures: ArbitrageFigures = {
+  const energy_reason =
+    demanded_ms === 0 ? reason_without_days : known_ms < demanded_ms ? 'no_energy' : null
+  const metrics: ArbitrageMetrics = {
     bess_arbitrage_amount: is_known ? majorUnits(amount) : null,
-    bess_arbitrage_reason: reason ?? energy,
+    bess_arbitrage_reason: reason ?? energy_reason,
     bess_completeness_pct: demanded_ms === 0 ? null : rounded((100 * known_ms) / demanded_ms, 2),
   }
   const may_come = reason === 'no_price' || reason === 'no_exchange_rate'
-  return { figures, is_settled: !may_come && days.every(({ is_summed }) => is_summed) }
+  return { metrics, is_settled: !may_come && days.every(({ is_summed }) => is_summed) }
 }

@@ -1,4 +1,4 @@
-/** The prices of two markets beside each other. */
+/** Prices of two markets side by side. */
 import { rounded } from '@heliograph/domain/significant'
 import type { Static } from 'typebox'
 import type { Fee } from '../contracts/contract-store.ts'
@@ -7,7 +7,7 @@ import { type QuarterPrices, quarterPrices } from '../contracts/quarter-prices.t
 import { hour_ms } from '../http/time-windows.ts'
 import type { spanMeta } from '../http/windows.ts'
 import type { Market, PricePeriod } from '../markets/price-store.ts'
-import { price } from './figures.ts'
+import { price } from './metrics.ts'
 import type { CrossBorderPrice, CrossBorderPrices } from './schemas.ts'
 
 interface MarketSeries {
@@ -15,26 +15,26 @@ interface MarketSeries {
   periods: readonly PricePeriod[]
 }
 
-export interface Compared {
+export interface Comparison {
   base: MarketSeries
   sold: MarketSeries
   from_ms: number
   to_ms: number
-  /** How many of the base market's currency one of another was. */
+  /** Exchange rate of a currency into that of the base market. */
   rateAt: (currency: string, time_ms: number) => number | null
-  /** Of `cross_border`. */
+  /** Fees with the code `cross_border`. */
   fees: readonly DueFee[]
-  /** Of plants in the base market. */
-  stays: readonly Stay[]
-  /** What they delivered there, by the quarter from `from_ms` on. */
+  /** Contracts of plants in the base market. */
+  stays: readonly MarketStay[]
+  /** Energy of these plants by quarter hour from `from_ms` on. */
   wh: Float64Array
 }
 
-/** A fee with the time in which it is due, Unix ms, by days of the market that is sold into. */
+/** A fee with the time in which it is due, Unix ms, by days of the market sold into. */
 type DueFee = Fee & { from_ms: number; to_ms: number }
 
-/** A plant in the base market by a contract that sells into some market. */
-export interface Stay {
+/** Time in which a plant in the base market has a contract that sells into a market. */
+export interface MarketStay {
   logger_id: number
   sold_code: string
   /** Unix ms. */
@@ -44,26 +44,26 @@ export interface Stay {
 
 type Item = Static<typeof CrossBorderPrice>
 
-/** Below this two prices are the same. */
+/** Smaller differences count as equal prices. */
 const equal_per_mwh = 0.01
 
 export function crossBorderPrices(
-  compared: Compared,
+  comparison: Comparison,
   span: ReturnType<typeof spanMeta>,
 ): Static<typeof CrossBorderPrices> {
-  const { base, sold, from_ms, to_ms } = compared
+  const { base, sold, from_ms, to_ms } = comparison
   const base_prices = quarterPrices(base.periods, { from_ms, to_ms })
   const sold_prices = quarterPrices(sold.periods, { from_ms, to_ms })
-  const resolutions = resolutionsOf(compared)
+  const resolutions = resolutionsOf(comparison)
   const data: Item[] = []
-  // Weighed by the length of the period; and by energy.
+  // `sums` weight by the length of the period, `captured` by energy.
   const sums = { count: 0, ms: 0, base: 0, sold: 0, positive_ms: 0, equal_ms: 0 }
   const captured = { wh: 0, base: 0, sold: 0 }
   for (let at = from_ms; at < to_ms; ) {
     const length_ms = resolutions(at)
     const span = { start_ms: at, end_ms: at + length_ms }
     const pair = { base: meanOf(base_prices, span), sold: meanOf(sold_prices, span) }
-    const item = itemOf(compared, span, pair)
+    const item = itemOf(comparison, span, pair)
     data.push(item)
     at += length_ms
     const { base_price_per_mwh, sold_price_per_mwh, spread_per_mwh } = item
@@ -74,7 +74,7 @@ export function crossBorderPrices(
     sums.sold += length_ms * sold_price_per_mwh
     if (spread_per_mwh! > 0) sums.positive_ms += length_ms
     if (Math.abs(spread_per_mwh!) < equal_per_mwh) sums.equal_ms += length_ms
-    const wh = energyOf(compared, span)
+    const wh = energyOf(comparison, span)
     captured.wh += wh
     captured.base += wh * base_price_per_mwh
     captured.sold += wh * sold_price_per_mwh
@@ -114,18 +114,18 @@ interface Span {
 }
 
 function itemOf(
-  compared: Compared,
+  comparison: Comparison,
   { start_ms, end_ms }: Span,
   pair: { base: number | null; sold: number | null },
 ): Item {
-  const { base, sold, rateAt } = compared
+  const { base, sold, rateAt } = comparison
   const fx_rate = rateAt(sold.market.currency, start_ms)
   const sold_micro = pair.sold === null || fx_rate === null ? null : pair.sold * fx_rate
   const base_price = price(pair.base)
   const sold_price = price(sold_micro)
   const spread =
     base_price === null || sold_price === null ? null : rounded(sold_price - base_price, 4)
-  const fee = sold_price === null ? null : feePerMwh(compared, start_ms, sold_price)
+  const fee = sold_price === null ? null : feePerMwh(comparison, start_ms, sold_price)
   const net = spread === null || typeof fee !== 'number' ? null : rounded(spread - fee, 4)
   const missing = fx_rate === null ? ('no_exchange_rate' as const) : ('no_price' as const)
   return {
@@ -146,16 +146,16 @@ function itemOf(
 }
 
 /**
- * What it costs to sell a MWh across the border at that price: by the fees that go by energy, of
- * the plants that sell across it then, else of all in the base market; without any, by those fees
+ * Energy-based fees for selling one MWh across the border at a price. They are those of the plants
+ * that sell across the border at that time, else of all plants in the base market, else the fees
  * that every plant of the site pays.
  */
 function feePerMwh(
-  compared: Compared,
+  comparison: Comparison,
   at_ms: number,
   sold_price: number,
 ): number | 'no_exchange_rate' | 'fees_differ' {
-  const { fees, stays, base, sold, rateAt } = compared
+  const { fees, stays, base, sold, rateAt } = comparison
   if (fees.length === 0 || base.market.market_code === sold.market.market_code) return 0
   const there = stays.filter(({ from_ms, to_ms }) => from_ms <= at_ms && at_ms < to_ms)
   const across = there.filter(({ sold_code }) => sold_code === sold.market.market_code)
@@ -176,7 +176,7 @@ function feePerMwh(
   }
 }
 
-/** The mean of the quarters; null where one has no price. */
+/** Mean price of the quarter hours; null when one has no price. */
 function meanOf({ from_ms, price_micro }: QuarterPrices, { start_ms, end_ms }: Span) {
   const first = (start_ms - from_ms) / quarter_ms
   const count = (end_ms - start_ms) / quarter_ms
@@ -185,8 +185,8 @@ function meanOf({ from_ms, price_micro }: QuarterPrices, { start_ms, end_ms }: S
   return Number.isNaN(sum) ? null : sum / count
 }
 
-/** The longest period of both markets in the hour of an instant, an hour at most. */
-function resolutionsOf({ base, sold }: Compared): (at_ms: number) => number {
+/** Length of the longest period of both markets in the hour of an instant, at most an hour. */
+function resolutionsOf({ base, sold }: Comparison): (at_ms: number) => number {
   const by_hour = new Map<number, number>()
   for (const { start_ms, end_ms } of [...base.periods, ...sold.periods]) {
     const length_ms = Math.min(hour_ms, end_ms - start_ms)
@@ -198,7 +198,7 @@ function resolutionsOf({ base, sold }: Compared): (at_ms: number) => number {
   return (at_ms) => by_hour.get(at_ms - (at_ms % hour_ms)) ?? usual_ms
 }
 
-const energyOf = ({ wh, from_ms }: Compared, { start_ms, end_ms }: Span): number =>
+const energyOf = ({ wh, from_ms }: Comparison, { start_ms, end_ms }: Span): number =>
   wh
     .subarray((start_ms - from_ms) / quarter_ms, (end_ms - from_ms) / quarter_ms)
     .reduce((sum, value) => sum + value, 0)

@@ -1,17 +1,21 @@
 import { knownTimezone, localDate } from '@heliograph/domain/local-day'
 import { day_ms } from '@heliograph/domain/utc-day'
 import { type Static, Type } from 'typebox'
-import type { Assignment, Fee } from '../contracts/contract-store.ts'
+import { type Assignment, type Fee, readContracts } from '../contracts/contract-store.ts'
+import type { Context } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { List, list } from '../http/envelope.ts'
-import { ApiError, invalid } from '../http/errors.ts'
+import { invalid } from '../http/errors.ts'
 import { JsonText } from '../http/json-text.ts'
 import { LoggerId } from '../http/params.ts'
 import { daysSpan, daysSum, pastDaysSpan, spanMeta, type WholeWindow } from '../http/windows.ts'
-import type { PriceStore } from '../markets/price-store.ts'
+import { createPriceStore } from '../markets/price-store.ts'
 import { awakeTime } from '../plant/daylight.ts'
-import type { SiteFacts } from '../plant/situation.ts'
-import { pairOf, type Reads, readCompared } from './compare-markets.ts'
+import { requireLogger } from '../plant/device-ids.ts'
+import { siteFacts } from '../plant/site-facts.ts'
+import type { Queries } from '../storage/database.ts'
+import { readArbitrage } from './arbitrage.ts'
+import { readComparison, readPair } from './compare-markets.ts'
 import { crossBorderPrices } from './cross-border.ts'
 import {
   crossBorderExample,
@@ -20,18 +24,10 @@ import {
   marketAssignmentExample,
 } from './examples.ts'
 import { crossBorderExport, hoursExport } from './exports.ts'
-import { feeTerms } from './figures.ts'
+import { feeTerms } from './metrics.ts'
 import { hoursOfDays, hoursText, summaryOf } from './records.ts'
 import { CrossBorderPrices, EarningsHours, EarningsSummary, MarketAssignment } from './schemas.ts'
-import type { EarningsStore } from './store.ts'
-
-export interface Needs {
-  clock: { now(): Date }
-  sites: { facts(site_id: string): Promise<SiteFacts> }
-  loggers: { exists(site_id: string, logger_id: number): Promise<boolean> }
-  earnings: EarningsStore
-  prices: PriceStore
-}
+import { readEarnings, readLoggers } from './store.ts'
 
 const earnings = {
   method: 'GET',
@@ -44,13 +40,12 @@ const ofLogger = Type.Optional(LoggerId)
 const whole = { truncated: false, next_start: null }
 
 const note =
-  'Energy of quarter hours times the price of the contract in them, exact to a millionth of the ' +
-  'currency: gross and fees of hours, days and plants add up. What is not known is `null` and says ' +
-  'why; what a plant delivers without a contract, or before it is commissioned, is in no amount. ' +
-  'Prices of two markets of one auction differ by what their border costs, which the plant earns ' +
-  'only where its contract says so.'
+  'Revenue is energy times contract price per quarter hour, exact to a millionth of the currency: ' +
+  'gross and fees of hours, days and plants add up. Unknown amounts are `null` with a reason. ' +
+  'Energy without a contract, or from before commissioning, is in no amount. Price differences ' +
+  'between two markets of one auction are revenue of the plant only if its contract says so.'
 
-interface Asked {
+interface EarningsRequest {
   site: { site_id: string }
   query: { logger_id?: number; timezone?: string }
   window: WholeWindow
@@ -61,12 +56,12 @@ const Timezone = Type.Optional(
     maxLength: 64,
     examples: ['Europe/Berlin'],
     description:
-      'Extension: days of this IANA time zone, such as that of the market, in place of UTC. The ' +
-      'money of batteries stays that of the same dates in UTC.',
+      'Extension: IANA time zone of the days, such as that of the market. Defaults to UTC. Battery ' +
+      'revenue always covers the same dates in UTC.',
   }),
 )
 
-function zoneOf({ timezone = 'UTC' }: Asked['query']): string {
+function zoneOf({ timezone = 'UTC' }: EarningsRequest['query']): string {
   const known = knownTimezone(timezone)
   if (known !== null) return known
   throw invalid({
@@ -77,21 +72,19 @@ function zoneOf({ timezone = 'UTC' }: Asked['query']): string {
   })
 }
 
-/** The window of a request and who is meant by it; 404 for a logger that is not of the site. */
-async function askedOf(
-  { site: { site_id }, query, window: { start, end } }: Asked,
-  { clock, sites, loggers }: Needs,
+/** @throws ApiError not_found for an unknown logger */
+async function ledgerQuery(
+  { site: { site_id }, query, window: { start, end } }: EarningsRequest,
+  { db, clock }: Context,
 ) {
   const { logger_id = null } = query
   const days = { start, end, timezone: zoneOf(query) }
-  if (logger_id !== null && !(await loggers.exists(site_id, logger_id))) {
-    throw new ApiError('not_found', { logger_id })
-  }
-  const now = clock.now()
+  if (logger_id !== null) await requireLogger(db, site_id, logger_id)
+  const now_ms = clock.now().getTime()
   return {
     days,
-    window: { site_id, logger_id, ...hoursOfDays(days, now.getTime()) },
-    now: { now_ms: now.getTime(), awake: awakeTime(await sites.facts(site_id)) },
+    window: { site_id, logger_id, ...hoursOfDays(days, now_ms) },
+    now: { now_ms, awake: awakeTime(await siteFacts(db, site_id)) },
   }
 }
 
@@ -99,27 +92,24 @@ export const earningsSummary = endpoint({
   ...earnings,
   path: '/earnings/summary',
   operation_id: 'earnings_summary_get',
-  summary: 'Earnings of a time: gross, fees and net, by plant and day',
+  summary: 'Get revenue over a period',
   description:
-    'The month to date where no days are given. More than 400 days are counted as far as the site ' +
-    `has records: \`start_date\` and \`end_date\` say from when to when. ${note}`,
+    'Returns gross, fees and net of a period, in total, by plant and by day. Defaults to the month ' +
+    'to date. A period of more than 400 days is cut to the days with records, as reported by ' +
+    `\`start_date\` and \`end_date\`. ${note}`,
   window: daysSum,
   query: { logger_id: ofLogger, timezone: Timezone },
   heavy: true,
   returns: EarningsSummary,
   example: { answer: earningsSummaryExample },
-  async handle(request, needs: Needs) {
-    const { days, window, now } = await askedOf(request, needs)
-    const books = await needs.earnings.books({ ...window, ...now })
-    const { currency } = books
+  async handle(request, context: Context) {
+    const { db } = context
+    const { days, window, now } = await ledgerQuery(request, context)
+    const ledger = await readEarnings(db, { ...window, ...now })
+    const { currency } = ledger
     const utc_days = hoursOfDays({ ...days, timezone: 'UTC' }, now.now_ms)
-    const arbitrage = await needs.earnings.arbitrage({
-      ...window,
-      ...utc_days,
-      ...now,
-      currency,
-    })
-    return summaryOf(books, arbitrage, { ...days, logger_id: window.logger_id }, now)
+    const arbitrage = await readArbitrage(db, { ...window, ...utc_days, ...now, currency })
+    return summaryOf(ledger, arbitrage, { ...days, logger_id: window.logger_id }, now)
   },
 })
 
@@ -127,11 +117,11 @@ export const earningsByHour = endpoint({
   ...earnings,
   path: '/earnings/hourly',
   operation_id: 'earnings_hourly_list',
-  summary: 'Earnings hour by hour, by plant',
+  summary: 'List revenue by hour',
   description:
-    'An item for each hour (UTC) and plant up to now, by these, from the day it was commissioned ' +
-    '(earlier ones, on trial, where they have energy) to its retirement; the month to date where ' +
-    `no days are given. ${note}`,
+    'Returns one item per hour (UTC) and plant up to now, ordered by hour and plant, from the ' +
+    'commissioning day of the plant to its retirement. Earlier hours of trial runs are included ' +
+    `when they have energy. Defaults to the month to date. ${note}`,
   window: pastDaysSpan,
   query: { logger_id: ofLogger },
   heavy: true,
@@ -139,14 +129,14 @@ export const earningsByHour = endpoint({
   example: {
     answer: { data: [earningsHourExample], meta: { count: 1, ...whole, exchange_rates: [] } },
   },
-  async handle(request, needs: Needs) {
-    const { window, now } = await askedOf(request, needs)
-    // A year of them: to check each against the schema costs as much as to compute it.
-    const books = await needs.earnings.books({ ...window, ...now })
-    return new JsonText(hoursText(books, now, spanMeta(request.window)))
+  async handle(request, context: Context) {
+    const { window, now } = await ledgerQuery(request, context)
+    const ledger = await readEarnings(context.db, { ...window, ...now })
+    // Checking a year of hours against the schema would take as long as computing them.
+    return new JsonText(hoursText(ledger, now, spanMeta(request.window)))
   },
-  async exports(request, needs: Needs) {
-    const { window, now } = await askedOf(request, needs)
+  async exports(request, context: Context) {
+    const { window, now } = await ledgerQuery(request, context)
     return hoursExport(window, now)
   },
 })
@@ -155,48 +145,42 @@ export const marketAssignments = endpoint({
   ...earnings,
   path: '/earnings/market-assignments',
   operation_id: 'earnings_market_assignments_list',
-  summary: 'Contracts under which plants sell, with their fees',
+  summary: 'List contracts and fees of plants',
   description:
-    'By plant and time, past and future ones too. They are imported from a file by ' +
-    '`heliograph contracts import`.',
+    'Returns the contracts under which plants sell, ordered by plant and time, including past and ' +
+    'future ones. `heliograph contracts import` imports them from a file.',
   query: { logger_id: ofLogger },
   returns: List(MarketAssignment),
   example: { answer: { data: [marketAssignmentExample], meta: { count: 1 } } },
-  async handle({ site: { site_id }, query }, { clock, loggers, earnings, prices }: Needs) {
+  async handle({ site: { site_id }, query }, { db, clock }: Context) {
     const { logger_id = null } = query
-    if (logger_id !== null && !(await loggers.exists(site_id, logger_id))) {
-      throw new ApiError('not_found', { logger_id })
-    }
-    const { assignments, fees } = await earnings.contracts(site_id, logger_id)
-    const names = await earnings.loggerNames(site_id)
-    const zones = new Map(
-      (await prices.markets()).map(({ market_code, timezone }) => [market_code, timezone]),
-    )
+    if (logger_id !== null) await requireLogger(db, site_id, logger_id)
+    const { assignments, fees } = await readContracts(db, site_id, logger_id)
+    const loggers = await readLoggers(db, site_id)
+    const markets = await createPriceStore(db).markets()
+    const zones = new Map(markets.map(({ market_code, timezone }) => [market_code, timezone]))
     return list(
       assignments.map((assignment) => {
-        const zone = zones.get(assignment.sold_market_code ?? assignment.market_code) ?? 'UTC'
-        const today = localDate(clock.now().getTime(), zone)
-        const name = names.get(assignment.logger_id)!
-        return assignmentItem(assignment, { name, fees, today, timezone: zone })
+        const timezone = zones.get(assignment.sold_market_code ?? assignment.market_code) ?? 'UTC'
+        const today = localDate(clock.now().getTime(), timezone)
+        const logger_name = loggers.get(assignment.logger_id)!.name
+        return assignmentItem(assignment, { logger_name, fees, today, timezone })
       }),
     )
   },
 })
 
 function assignmentItem(
-  assignment: Assignment,
-  of: { name: string; fees: readonly Fee[]; today: string; timezone: string },
+  { fixed_price, floor_price, valid_from, valid_to, ...assignment }: Assignment,
+  of: { logger_name: string; fees: readonly Fee[]; today: string; timezone: string },
 ): Static<typeof MarketAssignment> {
-  const { name, fees, today, timezone } = of
-  const { fixed_price, floor_price, valid_from, valid_to, logger_id, ...rest } = assignment
+  const { logger_name, fees, today, timezone } = of
+  const { logger_id } = assignment
   const last = valid_to ?? '9999-12-31'
   return {
-    assignment_id: rest.assignment_id,
-    logger_id,
-    logger_name: name,
-    market_code: rest.market_code,
-    sold_market_code: rest.sold_market_code,
-    contract_type: rest.contract_type,
+    ...assignment,
+    logger_name,
+    timezone,
     fixed_price_per_mwh: fixed_price === null ? null : Number(fixed_price),
     floor_price_per_mwh: floor_price === null ? null : Number(floor_price),
     fee_schedule: fees
@@ -207,13 +191,8 @@ function assignmentItem(
         valid_from_date: fee.valid_from,
         valid_to_date: fee.valid_to,
       })),
-    currency: rest.currency,
     valid_from_date: valid_from,
     valid_to_date: valid_to,
-    timezone,
-    offtaker: rest.offtaker,
-    imbalance_responsible_party: rest.imbalance_responsible_party,
-    pays_at_negative_price: rest.pays_at_negative_price,
     is_active: valid_from <= today && today <= last,
   }
 }
@@ -231,44 +210,43 @@ export const crossBorder = endpoint({
   ...earnings,
   path: '/earnings/cross-border-prices',
   operation_id: 'earnings_cross_border_prices_list',
-  summary: 'Prices of the market of a plant and of one sold into, side by side',
+  summary: 'Compare the prices of two markets',
   description:
-    'Every market period of the days, of the coarser resolution of the two, with the mean of the ' +
-    'finer one; the month to date where none are given. Within the coupled European auction energy ' +
-    'crosses borders implicitly: the spread is congestion rent, which no producer earns unless a ' +
-    'contract says so. Elsewhere capacity has its own price, which is not known here. Without ' +
-    '`base` and `sold` those of the contracts of the site are compared.',
+    'Returns every market period in the coarser resolution of the two markets, with the mean price ' +
+    'of the finer one. Defaults to the month to date, and to the markets of the contracts of the ' +
+    'site. Within the coupled European auction energy crosses borders implicitly: the spread is ' +
+    'congestion rent, which a producer earns only if its contract says so. Elsewhere cross-border ' +
+    'capacity has a price of its own, which is not available here. Rejected with 422 when `base` ' +
+    'is missing and has no default.',
   window: daysSpan,
   query: {
-    base: marketCode('The market where the plant is; that of its contract by default.'),
-    sold: marketCode('The market sold into; that of the contract by default.'),
+    base: marketCode('Market that the plant is located in. Defaults to that of its contract.'),
+    sold: marketCode('Market sold into. Defaults to that of the contract.'),
   },
   heavy: true,
   returns: CrossBorderPrices,
   example: { answer: crossBorderExample },
-  async handle(request, needs: Needs) {
-    const { pair, window } = await bordersOf(request, needs)
-    const compared = await readCompared(needs, pair, window)
-    return crossBorderPrices(compared, spanMeta(request.window))
+  async handle(request, { db }: Context) {
+    const { pair, window } = await comparisonQuery(request, db)
+    const comparison = await readComparison(db, pair, window)
+    return crossBorderPrices(comparison, spanMeta(request.window))
   },
-  async exports(request, needs: Needs) {
-    const { pair, window } = await bordersOf(request, needs)
+  async exports(request, { db }: Context) {
+    const { pair, window } = await comparisonQuery(request, db)
     return crossBorderExport(window, pair)
   },
 })
 
-async function bordersOf(
-  {
-    site: { site_id },
-    query,
-    window: { start, end },
-  }: {
-    site: { site_id: string }
-    query: { base?: string; sold?: string }
-    window: WholeWindow
-  },
-  reads: Reads,
+interface ComparisonRequest {
+  site: { site_id: string }
+  query: { base?: string; sold?: string }
+  window: WholeWindow
+}
+
+async function comparisonQuery(
+  { site: { site_id }, query, window: { start, end } }: ComparisonRequest,
+  db: Queries,
 ) {
-  const pair = await pairOf(reads, { site_id, end, ...query })
+  const pair = await readPair(db, { site_id, end, ...query })
   return { pair, window: { site_id, from_ms: Date.parse(start), to_ms: Date.parse(end) + day_ms } }
 }

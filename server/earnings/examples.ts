@@ -1,148 +1,20 @@
-const fee = {
-  code: 'aggregator',
-  name: 'Direct marketing',
-  basis: 'per_mwh',
-  rate: 2.15,
-  rate_currency: 'EUR',
-} as const
+import { exampleOf } from '../http/example.ts'
+import {
+  CrossBorderPrices,
+  EarningsHour,
+  EarningsSummary,
+  LoggerEarnings,
+  MarketAssignment,
+} from './schemas.ts'
 
-const figures = {
-  currency: 'EUR',
-  energy_sold_kwh: 6120.418,
-  energy_without_contract_kwh: 0,
-  gross_amount: 355.182411,
-  fees_amount: 13.158899,
-  net_amount: 342.023512,
-  fees: [{ ...fee, amount: 13.158899 }],
-  average_price_per_mwh: 58.0324,
-  market_base_price_per_mwh: 74.1187,
-  capture_rate_pct: 78.3,
-  negative_price_energy_kwh: 211.002,
-  negative_price_cost_amount: 0.951206,
-  curtailed_energy_kwh: 40.2,
-  curtailment_loss_amount: 1.905117,
-  curtailment_avoided_cost_amount: 0.120406,
-  bess_arbitrage_amount: 41.902664,
-  bess_arbitrage_reason: null,
-  bess_completeness_pct: 100,
-  imbalance_amount: null,
-  price_status: 'provisional',
-  data_completeness_pct: 99.87,
-  known: {
-    energy_kwh: 6120.418,
-    gross_amount: 355.182411,
-    fees_amount: 13.158899,
-    net_amount: 342.023512,
-  },
+export const earningsSummaryExample = exampleOf(EarningsSummary, {
   unknown: [],
-} as const
-
-export const earningsSummaryExample = {
-  start_date: '2026-06-21',
-  end_date: '2026-06-21',
-  timezone: 'UTC',
-  logger_id: null,
-  ...figures,
-  fees: [...figures.fees],
-  unknown: [],
-  reason: null,
   exchange_rates: [],
-  by_logger: [
-    {
-      logger_id: 1,
-      logger_name: 'South field',
-      ...figures,
-      fees: [...figures.fees],
-      unknown: [],
-    },
-  ],
-  by_day: [
-    {
-      date: '2026-06-21',
-      energy_kwh: 6120.418,
-      gross_amount: 355.182411,
-      fees_amount: 13.158899,
-      net_amount: 342.023512,
-    },
-  ],
-  calculated_at: '2026-06-22T06:00:00.000Z',
-}
+  by_logger: [exampleOf(LoggerEarnings, { logger_id: 1, unknown: [] })],
+})
 
-export const earningsHourExample = {
-  start_at: '2026-06-21T10:00:00.000Z',
-  end_at: '2026-06-21T11:00:00.000Z',
-  logger_id: 1,
-  market_code: 'DE-LU',
-  energy_kwh: 784.21,
-  price_per_mwh: -4.385,
-  market_price_per_mwh: -4.385,
-  gross_amount: -3.451202,
-  fees_amount: 1.686052,
-  net_amount: -5.137254,
-  curtailed_energy_kwh: 0,
-  lost_amount: 0,
-  currency: 'EUR',
-  price_status: 'provisional',
-  reason: null,
-  completeness_pct: 100,
-  is_partial: false,
-} as const
+export const earningsHourExample = exampleOf(EarningsHour, { logger_id: 1, completeness_pct: 100 })
 
-export const marketAssignmentExample = {
-  assignment_id: 1,
-  logger_id: 1,
-  logger_name: 'South field',
-  market_code: 'DE-LU',
-  sold_market_code: null,
-  contract_type: 'spot' as const,
-  fixed_price_per_mwh: null,
-  floor_price_per_mwh: null,
-  fee_schedule: [{ ...fee, valid_from_date: '2026-01-01', valid_to_date: null }],
-  currency: 'EUR',
-  valid_from_date: '2026-01-01',
-  valid_to_date: null,
-  timezone: 'Europe/Berlin',
-  offtaker: 'Sun Trading',
-  imbalance_responsible_party: 'Sun Trading',
-  pays_at_negative_price: true,
-  is_active: true,
-}
+export const marketAssignmentExample = exampleOf(MarketAssignment, { logger_id: 1 })
 
-export const crossBorderExample = {
-  data: [
-    {
-      start_at: '2026-06-21T10:00:00.000Z',
-      end_at: '2026-06-21T10:15:00.000Z',
-      base_market_code: 'BG',
-      sold_market_code: 'RS',
-      base_price_per_mwh: 31.2,
-      sold_price_per_mwh: 36.75,
-      spread_per_mwh: 5.55,
-      capacity_price_per_mwh: null,
-      net_spread_per_mwh: 4.05,
-      currency: 'EUR',
-      fx_rate: 1,
-      favourable: true,
-      reason: null,
-    },
-  ],
-  meta: {
-    count: 1,
-    truncated: false,
-    next_start: null,
-    summary: {
-      period_count: 1,
-      complete_count: 1,
-      resolution_minutes: 15,
-      mean_base_price_per_mwh: 31.2,
-      mean_sold_price_per_mwh: 36.75,
-      mean_spread_per_mwh: 5.55,
-      positive_spread_pct: 100,
-      equal_price_pct: 0,
-      captured_base_price_per_mwh: 31.2,
-      captured_sold_price_per_mwh: 36.75,
-      captured_uplift_per_mwh: 5.55,
-      reason: null,
-    },
-  },
-}
+export const crossBorderExample = exampleOf(CrossBorderPrices, { meta: { count: 1 } })

@@ -1,12 +1,11 @@
-/** Hours and periods as files: the items of the JSON answers, made a week at a time. */
+/** Exports of hours and market periods, computed one week at a time. */
 import { day_ms } from '@heliograph/domain/utc-day'
 import type { ExportItem, ExportItems } from '../http/export-items.ts'
-import { createPriceStore } from '../markets/price-store.ts'
-import { type Pair, readCompared } from './compare-markets.ts'
+import { type Pair, readComparison } from './compare-markets.ts'
 import { crossBorderPrices } from './cross-border.ts'
-import type { Now } from './figures.ts'
+import type { Now } from './metrics.ts'
 import { earningsHours } from './records.ts'
-import { createEarningsStore } from './store.ts'
+import { readEarnings } from './store.ts'
 
 interface Window {
   site_id: string
@@ -14,26 +13,24 @@ interface Window {
   to_ms: number
 }
 
-/** The hours of a plant or of all, by time and plant. */
 export const hoursExport = (
   window: Window & { logger_id: number | null },
   now: Now,
 ): ExportItems => ({
-  async *items(queries) {
-    const earnings = createEarningsStore(queries)
+  async *items(db) {
     for (const week of weeksOf(window)) {
-      const books = await earnings.books({ ...window, ...week, ...now, in_turn: true })
-      yield [...earningsHours(books, now)]
+      const ledger = await readEarnings(db, { ...window, ...week, ...now, in_turn: true })
+      yield [...earningsHours(ledger, now)]
     }
   },
 })
 
 export const crossBorderExport = (window: Window, pair: Pair): ExportItems => ({
-  async *items(queries) {
-    const reads = { prices: createPriceStore(queries), earnings: createEarningsStore(queries) }
+  async *items(db) {
     for (const week of weeksOf(window)) {
-      const compared = await readCompared(reads, pair, { ...window, ...week })
-      yield crossBorderPrices(compared, { truncated: false, next_start: null }).data as ExportItem[]
+      const comparison = await readComparison(db, pair, { ...window, ...week })
+      const { data } = crossBorderPrices(comparison, { truncated: false, next_start: null })
+      yield data as ExportItem[]
     }
   },
 })

@@ -1,11 +1,11 @@
-/** Accounts as they are served: a window of them in sum, and hour by hour. */
+/** Revenue as records of the API: a summary of a window, and hour by hour. */
 import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
 import { addDays, day_ms, utcDate } from '@heliograph/domain/utc-day'
-import type { HourAccount } from '../contracts/accounting.ts'
-import type { Books, PlantAccounts } from '../contracts/books.ts'
+import { type HourAccount, inCurrency } from '../contracts/accounting.ts'
 import type { RateSpan } from '../contracts/exchange-rates.ts'
+import type { Ledger, PlantAccounts } from '../contracts/ledger.ts'
 import { majorUnits } from '../contracts/money.ts'
-import { addHour, inCurrency, noSums, type Sums } from '../contracts/sums.ts'
+import { addHour, noSums, type Sums } from '../contracts/sums.ts'
 import { asciiText } from '../http/ascii-text.ts'
 import { hour_ms } from '../http/time-windows.ts'
 import type { spanMeta } from '../http/windows.ts'
@@ -15,21 +15,21 @@ import {
   type Coverage,
   completenessPct,
   dayOf,
-  figuresOf,
   isPartial,
   kwhOrNull,
+  metricsOf,
   type Now,
   noCoverage,
   price,
   priceStatus,
   ratesOf,
-} from './figures.ts'
+} from './metrics.ts'
 
 interface Days {
   /** YYYY-MM-DD, both inclusive. */
   start: string
   end: string
-  /** IANA name; `UTC` unless others were asked for. */
+  /** IANA name. */
   timezone: string
 }
 
@@ -39,7 +39,7 @@ const startOf = (date: string, timezone: string): number =>
 const endOf = (date: string, timezone: string): number =>
   timezone === 'UTC' ? Date.parse(date) + day_ms : hoursOfLocalDate(date, timezone).to_ms
 
-/** The hours of whole days, up to the one that is running. */
+/** The hours of the days, up to and including the running hour. */
 export function hoursOfDays({ start, end, timezone }: Days, now_ms: number) {
   const from_ms = startOf(start, timezone)
   const until_ms = Math.ceil(now_ms / hour_ms) * hour_ms
@@ -54,22 +54,22 @@ interface Account {
 
 const noAccount = (): Account => ({ sums: noSums(), coverage: noCoverage() })
 
-/** Ascending. */
-function daysBegun(days: Days, { now_ms }: Now): Map<string, Sums> {
+/** Empty sums for each day that has started, ascending. */
+function startedDays(days: Days, { now_ms }: Now): Map<string, Sums> {
   const { from_ms, to_ms } = hoursOfDays(days, now_ms)
-  const found = new Map<string, Sums>()
-  if (to_ms <= from_ms) return found
+  const sums = new Map<string, Sums>()
+  if (to_ms <= from_ms) return sums
   const last = dateIn(days.timezone)(to_ms - hour_ms)
-  for (let date = days.start; date <= last; date = addDays(date, 1)) found.set(date, noSums())
-  return found
+  for (let date = days.start; date <= last; date = addDays(date, 1)) sums.set(date, noSums())
+  return sums
 }
 
 const dateIn = (timezone: string) => (start_ms: number) =>
   timezone === 'UTC' ? utcDate(start_ms) : localDate(start_ms, timezone)
 
-/** Sums of plants, of days, and of all: each hour goes into one of each. */
+/** Sums by plant, by day (added to `days`) and in total. */
 export function accountsOf(
-  { plants, currency, rateAt }: Books,
+  { plants, currency, rateAt }: Ledger,
   { days, dateAt }: { days: ReadonlyMap<string, Sums>; dateAt(start_ms: number): string },
   now: Now,
 ) {
@@ -92,42 +92,42 @@ export function accountsOf(
 }
 
 export function summaryOf(
-  books: Books,
+  ledger: Ledger,
   arbitrage: Arbitrage,
   { start, end, timezone, logger_id }: Days & { logger_id: number | null },
   now: Now,
 ) {
-  const { plants, currency, rates } = books
-  const days = daysBegun({ start, end, timezone }, now)
-  const { all, of_plants } = accountsOf(books, { days, dateAt: dateIn(timezone) }, now)
+  const { plants, currency, rates } = ledger
+  const days = startedDays({ start, end, timezone }, now)
+  const { all, of_plants } = accountsOf(ledger, { days, dateAt: dateIn(timezone) }, now)
   const fees = plants[0]?.fees ?? []
   const end_ms = endOf(end, timezone)
-  const served = ({ sums, coverage }: Account, of: number | null) =>
-    figuresOf(sums, {
+  const metricsOfPlant = ({ sums, coverage }: Account, plant_id: number | null) =>
+    metricsOf(sums, {
       fees,
       coverage,
       end_ms,
       now_ms: now.now_ms,
       currency: currency ?? arbitrage.currency,
-      arbitrage: arbitrage.of(of),
+      arbitrage: arbitrage.of(plant_id),
     })
-  const figures = served(all, null)
-  const is_ahead = all.sums.hours_under_contract > 0 || startOf(start, timezone) >= now.now_ms
-  const nothing = is_ahead ? 'not_yet' : 'no_contract'
+  const total = metricsOfPlant(all, null)
+  const is_pending = all.sums.hours_under_contract > 0 || startOf(start, timezone) >= now.now_ms
+  const reason_without_hours = is_pending ? 'not_yet' : 'no_contract'
   return {
     start_date: start,
     end_date: end,
     timezone,
     logger_id,
-    ...figures,
-    reason: figures.unknown[0]?.reason ?? (all.sums.known_hours > 0 ? null : nothing),
+    ...total,
+    reason: total.unknown[0]?.reason ?? (all.sums.known_hours > 0 ? null : reason_without_hours),
     by_logger:
       logger_id !== null
         ? null
         : of_plants.map(({ plant, ...account }) => ({
             logger_id: plant.logger_id,
             logger_name: plant.logger_name,
-            ...served(account, plant.logger_id),
+            ...metricsOfPlant(account, plant.logger_id),
           })),
     exchange_rates: ratesOf(joined(rates, arbitrage.rates)),
     by_day: [...days].map(([date, sums]) => dayOf(date, sums)),
@@ -135,21 +135,21 @@ export function summaryOf(
   }
 }
 
-/** Each pair of currencies once. */
+/** Both lists of rates, with each pair of currencies once. */
 function joined(rates: readonly RateSpan[], others: readonly RateSpan[]): RateSpan[] {
   const pairOf = ({ currency, into }: RateSpan) => `${currency} ${into}`
   const known = new Set(rates.map(pairOf))
   return [...rates, ...others.filter((rate) => !known.has(pairOf(rate)))]
 }
 
-/** The hours of plants, by time and plant, each made when it comes to it. */
-export function* earningsHours({ plants }: Books, now: Now): Generator<EarnedHour> {
+/** Hours by time and plant, computed on demand. */
+export function* earningsHours({ plants }: Ledger, now: Now): Generator<EarnedHour> {
   const textOf = hourTexts()
   const accounts = plants.map((plant) => {
     const hours = plant.hours()
     return { plant, hours, next: hours.next().value }
   })
-  // Plants are in service at different times.
+  // Plants are in service at different times, so their hours are merged by start.
   for (;;) {
     const start_ms = Math.min(...accounts.map(({ next }) => next?.start_ms ?? Infinity))
     if (start_ms === Infinity) return
@@ -165,17 +165,17 @@ const items_at_once = 24
 
 type SpanMeta = ReturnType<typeof spanMeta>
 
-/** The answer of them all, some at a time: to make all items of a year first is megabytes more. */
-export function hoursText(books: Books, now: Now, span: SpanMeta): Buffer {
+/** The JSON answer, written in chunks: all items of a year at once would take megabytes. */
+export function hoursText(ledger: Ledger, now: Now, span: SpanMeta): Buffer {
   const text = asciiText()
   text.addText('{"data":[')
   let count = 0
-  for (const items of chunksOf(earningsHours(books, now), items_at_once)) {
+  for (const items of chunksOf(earningsHours(ledger, now), items_at_once)) {
     if (count > 0) text.addText(',')
     text.addText(JSON.stringify(items).slice(1, -1))
     count += items.length
   }
-  const meta = JSON.stringify({ count, ...span, exchange_rates: ratesOf(books.rates) })
+  const meta = JSON.stringify({ count, ...span, exchange_rates: ratesOf(ledger.rates) })
   text.addText(`],"meta":${meta}}`)
   return text.take()
 }
@@ -190,7 +190,7 @@ function* chunksOf<Item>(items: Iterable<Item>, length: number): Generator<Item[
   if (chunk.length > 0) yield chunk
 }
 
-/** Whole hours as ISO 8601, many of one day after the other: that takes a tenth of their Date. */
+/** Formats whole hours as ISO 8601, ten times faster than Date for hours in order. */
 function hourTexts(): (hour: number) => string {
   let known = { day: Number.NaN, date: '' }
   return (hour) => {
@@ -200,7 +200,6 @@ function hourTexts(): (hour: number) => string {
   }
 }
 
-/** Inverters that were measured all the time need no sun to tell how long they must be. */
 function completenessOfHour(
   hour: HourAccount,
   usual_count: number,
@@ -208,6 +207,7 @@ function completenessOfHour(
 ): number | null {
   const { awake_covered_s, inverter_count } = hour
   const most_s = 3600 * (inverter_count ?? usual_count)
+  // Full coverage needs no daylight computation.
   if (awake_covered_s > 0 && awake_covered_s >= most_s) return 100
   const coverage = noCoverage()
   addCoverage(coverage, awake(hour.start_ms, now_ms), hour, usual_count)

@@ -6,90 +6,100 @@ import { LoggerId, Nullable } from '../http/params.ts'
 import { arbitrageReasons } from './arbitrage.ts'
 
 const closed = (id: string) => ({ additionalProperties: false, $id: id }) as const
-const instant = (description: string, examples?: string[]) =>
-  Type.String({ format: 'date-time', description, ...(examples && { examples }) })
-const day = (description: string) =>
-  Type.String({ format: 'date', description, examples: ['2026-06-20'] })
-const money = (description: string) => Nullable(Type.Number({ description }))
-const kwh = (description: string) => Nullable(Type.Number({ description }))
+const instant = (description: string, example = '2026-06-21T10:00:00.000Z') =>
+  Type.String({ format: 'date-time', description, examples: [example] })
+const day = (description: string, example = '2026-06-21') =>
+  Type.String({ format: 'date', description, examples: [example] })
+/** An amount, price, energy or percentage that may be unknown. */
+const value = (description: string, example?: number) =>
+  Nullable(Type.Number({ description, ...(example !== undefined && { examples: [example] }) }))
 const currency = (
-  description = 'ISO 4217, of every amount and price here.',
-  examples: readonly string[] = ['EUR'],
-) => Type.String({ pattern: '^[A-Z]{3}$', description, examples })
+  description = 'ISO 4217 code, for every amount and price here.',
+  example = 'EUR',
+) => Type.String({ pattern: '^[A-Z]{3}$', description, examples: [example] })
+const market_code = (description: string, example = 'DE-LU') =>
+  Type.String({ examples: [example], description })
+const name = Type.String({ examples: ['South field'] })
 
-const priceStatuses = ['final', 'provisional'] as const
-const price_status = Type.Enum([...priceStatuses], {
+const price_status = Type.Enum(['final', 'provisional'], {
   description:
-    '`final`: every price is known, all that will be known of the energy is, and it is more than ' +
-    '14 days ago, after which readings hardly come; else `provisional`, as while readings of a gap ' +
-    'may still come.',
+    '`final`: all prices are known, and the period ended more than 14 days ago with no readings ' +
+    'still expected. Otherwise `provisional`.',
+  examples: ['provisional'],
 })
 const reason_text =
-  '`no_contract`: the plant has none then, or is not in service; `no_price`: a market period without a price; ' +
-  '`no_exchange_rate`: of currencies without a rate; `no_energy`: that of an inverter is not ' +
-  'known, while it must be awake; `not_yet`: nothing was told of the time so far.'
+  '`no_contract`: the plant has no contract or is not in service; `no_price`: a market period has ' +
+  'no price; `no_exchange_rate`: two currencies have no exchange rate; `no_energy`: the energy of ' +
+  'an inverter is unknown in daylight; `not_yet`: there are no readings yet.'
 const completeness_pct = Nullable(
   Type.Number({
     minimum: 0,
     maximum: 100,
     description:
-      'Part of the time so far, with the sun 3° above the horizon or more, in which the inverters ' +
-      'were measured; `null` where there is none.',
+      'Share of the time so far, with the sun at least 3° above the horizon, in which the ' +
+      'inverters were measured. `null` without such time.',
+    examples: [99.87],
   }),
 )
 
-const market_code = (description: string) => Type.String({ examples: ['DE-LU'], description })
+const fee_terms = {
+  code: Type.Enum([...feeCodes], { examples: ['aggregator'] }),
+  name: Type.String({ examples: ['Direct marketing'] }),
+  basis: Type.Enum([...feeBases], {
+    description:
+      '`per_mwh`: per energy. `percent`: of gross. `per_month`: per month in the time zone of the ' +
+      'market, accrued over the time in service, even when the energy is unknown. ' +
+      '`per_mw_month`: the same per MW of rated power. `imbalance`: the cost of the deviation from ' +
+      'the forecast, or `rate` per MWh when that cost is unknown.',
+    examples: ['per_mwh'],
+  }),
+  rate: Type.Number({
+    description: 'Rate from the contract, in `rate_currency` or in percent.',
+    examples: [2.15],
+  }),
+  rate_currency: Nullable(currency('ISO 4217 code of `rate`; `null` for a percentage.')),
+}
 
 const EarningsFee = Type.Object(
   {
-    code: Type.Enum([...feeCodes]),
-    name: Type.String(),
-    basis: Type.Enum([...feeBases], {
-      description:
-        '`per_mwh` of energy; `percent` of gross; `per_month` of the time zone of the market, as ' +
-        'the time passes while the plant is in service, whether its energy is known or not; ' +
-        '`per_mw_month` also by rated power; `imbalance`: what the deviation from ' +
-        'the forecast costs, where it is known, else the rate per MWh.',
-    }),
-    rate: Type.Number({ description: 'As the contract has it: in its currency, or in percent.' }),
-    rate_currency: Nullable(currency('ISO 4217, of `rate`; null: percent.')),
-    amount: money('What it comes to; null where `fees_amount` is.'),
+    ...fee_terms,
+    amount: value('Amount of the fee; `null` when `fees_amount` is `null`.', 13.158899),
   },
   closed('EarningsFee'),
 )
 
 const ExchangeRate = Type.Object(
   {
-    currency: currency('ISO 4217, of what is converted.', ['BGN']),
-    base_currency: currency('ISO 4217, into which.', ['EUR']),
+    currency: currency('ISO 4217 code of the converted currency.', 'BGN'),
+    base_currency: currency('ISO 4217 code of the target currency.'),
     rate: Type.Number({
-      description: 'How many `base_currency` one `currency` was.',
+      description: 'Units of `base_currency` per unit of `currency`.',
       examples: [0.511292],
     }),
-    as_of_date: day('The day of the rate.'),
-    start_date: day('First day, UTC, that it converts.'),
-    end_date: day('Last day, UTC, of them.'),
+    as_of_date: day('Publication date of the rate.'),
+    start_date: day('First UTC day that the rate is used for.'),
+    end_date: day('Last UTC day that the rate is used for.'),
   },
   closed('ExchangeRate'),
 )
 const exchange_rates = Type.Array(ExchangeRate, {
   description:
-    'The rates between the currencies of markets, fees, contracts and sums, by the day. An amount ' +
-    'of an hour and plant, and that of a day and battery, is converted as a whole, and rounded to ' +
-    'a millionth.',
+    'Daily exchange rates used between the currencies of markets, fees, contracts and sums. The ' +
+    'amount of a plant in an hour, and of a battery on a day, is converted as a whole and rounded ' +
+    'to a millionth.',
 })
 
 const UnknownMoney = Type.Object(
   {
     reason: Type.Enum([...accountReasons], { description: reason_text }),
     market_code: Nullable(
-      market_code('The market whose price or currency it is; `null` of `no_energy`.'),
+      market_code('Market with the missing price or exchange rate; `null` for `no_energy`.'),
     ),
-    start_at: instant('The first hour of them.', ['2026-06-20T13:00:00Z']),
-    end_at: instant('The end of the last hour of them.', ['2026-06-20T15:00:00Z']),
+    start_at: instant('Start of the first hour.', '2026-06-20T13:00:00Z'),
+    end_at: instant('End of the last hour.', '2026-06-20T15:00:00Z'),
     hour_count: Type.Integer({
       minimum: 1,
-      description: 'How many hours of plants.',
+      description: 'Number of hours, counted per plant.',
       examples: [2],
     }),
   },
@@ -100,77 +110,100 @@ const KnownMoney = Type.Object(
   {
     energy_kwh: Type.Number({
       description:
-        'Of what was sold, that which has a price: also in hours in which only some inverters are ' +
-        'known. Where there is none but of nights, `known` is `null`.',
+        'Sold energy with a known price, including hours in which only some inverters are known. ' +
+        '`known` is `null` when there is no such energy outside of night hours.',
+      examples: [6120.418],
     }),
-    gross_amount: Type.Number(),
+    gross_amount: Type.Number({ examples: [355.182411] }),
     fees_amount: Type.Number({
-      description: 'Of hours whose prices are known: those by the month also of other energy.',
+      description:
+        'Fees of hours with known prices, including monthly fees when energy is unknown.',
+      examples: [13.158899],
     }),
-    net_amount: Type.Number({ description: '`gross_amount` less `fees_amount`.' }),
+    net_amount: Type.Number({
+      description: '`gross_amount` minus `fees_amount`.',
+      examples: [342.023512],
+    }),
   },
   closed('KnownMoney'),
 )
 
-const figures = {
+const metrics = {
   currency: Nullable(
     currency(
-      'ISO 4217, of every amount and price here: that of the contracts, or that of the site where ' +
-        'they have several.',
+      'ISO 4217 code of every amount and price: that of the contracts, or that of the site when ' +
+        'contracts differ.',
     ),
   ),
-  energy_sold_kwh: kwh(
-    'Delivered under a contract, as far as it is known: `null` where it is of no hour but nights.',
+  energy_sold_kwh: value(
+    'Known energy delivered under a contract; `null` when only night hours are known.',
+    6120.418,
   ),
-  energy_without_contract_kwh: Type.Number({ description: 'Delivered under none; in no amount.' }),
-  gross_amount: money(
-    'Energy times the price of the contract, of each market period; below 0 where prices were. ' +
-      '`null` where a price or a rate of any hour is not known: see `known`. Where energy is not ' +
-      'known, as `unknown` tells, it is of what is; `null` where none is. Hours and days add up.',
+  energy_without_contract_kwh: Type.Number({
+    description: 'Energy delivered without a contract, excluded from all amounts.',
+  }),
+  gross_amount: value(
+    'Sum over market periods of energy times contract price; below 0 when prices were. `null` when ' +
+      'the price or exchange rate of any hour is unknown (see `known`) or no energy is known. ' +
+      'Covers only the known energy when `unknown` lists hours with `no_energy`. Hours and days add ' +
+      'up to it.',
+    355.182411,
   ),
-  fees_amount: money(
-    'Sum of `fees`: those by energy of what is known of it, those by the month of all the time. ' +
-      '`null` where a price or a rate of any hour is not known. Hours and days add up.',
+  fees_amount: value(
+    'Sum of `fees`: energy-based fees on the known energy, monthly fees on the whole time. `null` ' +
+      'when the price or exchange rate of any hour is unknown. Hours and days add up to it.',
+    13.158899,
   ),
-  net_amount: money(
-    '`gross_amount` less `fees_amount`, `null` where gross is: where energy is not known it is less ' +
-      'than the sum of the net of hours, days or plants, for fees of such an hour, day or plant are ' +
-      'due and its net is `null`.',
+  net_amount: value(
+    '`gross_amount` minus `fees_amount`; `null` when gross is. With unknown energy it is less than ' +
+      'the sum of the net amounts of hours, days or plants: those without known energy owe fees ' +
+      'while their net amount is `null`.',
+    342.023512,
   ),
   fees: Type.Array(EarningsFee),
-  average_price_per_mwh: money('Captured: gross by energy.'),
-  market_base_price_per_mwh: money('Mean market price of the time, hour by hour and plant.'),
-  capture_rate_pct: money(
-    'Mean market price weighted by the energy that is known, in percent of the plain mean over the ' +
-      'hours of plants whose energy is known, in part too, nights among them. ' +
-      '`market_base_price_per_mwh` counts also hours whose energy is not known: where there are ' +
-      'such hours, this is not in percent of it. `null` where that mean is not above 0.',
+  average_price_per_mwh: value('Captured price: gross divided by energy.', 58.0324),
+  market_base_price_per_mwh: value('Mean market price over all hours and plants.', 74.1187),
+  capture_rate_pct: value(
+    'Market price weighted by known energy, in percent of the unweighted mean over the hours of ' +
+      'plants with known energy, nights included. `market_base_price_per_mwh` also covers hours ' +
+      'with unknown energy, so the two means may differ. `null` when the mean is not above 0.',
+    78.3,
   ),
-  negative_price_energy_kwh: kwh(
-    'Delivered while the market price was below 0, as far as both are known; `null` where no market ' +
-      'price is, or no energy.',
+  negative_price_energy_kwh: value(
+    'Known energy delivered while the market price was below 0; `null` when no market price or no ' +
+      'energy is known.',
+    211.002,
   ),
-  negative_price_cost_amount: money('Paid for delivering meanwhile, above 0.'),
-  curtailed_energy_kwh: kwh(
-    'Kept back by limits from outside, whoever set them: by the light that was measured, and where ' +
-      'none was by what inverters say that they could deliver, as rows of curtailment tell it ' +
-      'always. `null` where not known.',
+  negative_price_cost_amount: value('Amount paid for delivering that energy, above 0.', 0.951206),
+  curtailed_energy_kwh: value(
+    'Energy lost to external limits, whoever set them. Computed from the measured irradiance, or ' +
+      'from the available power reported by the inverters when there is none; curtailment orders ' +
+      'always use the latter. `null` when unknown.',
+    40.2,
   ),
-  curtailment_loss_amount: money('What it would have earned at prices of the contract above 0.'),
-  curtailment_avoided_cost_amount: money('What it would have cost at prices below 0.'),
-  bess_arbitrage_amount: money(
-    'What batteries earned: energy discharged less charged, times the day-ahead price of their ' +
-      'market, without fees. Below 0 where charging cost more. In no other amount: charging is paid ' +
-      'for, also with energy of the own plant, whose gross has it as sold, so that the two add up. ' +
-      'Of a plant it is of its batteries; those at the common connection are in the total only. ' +
-      'Where energy is not known, it is of what is.',
+  curtailment_loss_amount: value(
+    'Revenue lost by curtailment at contract prices above 0.',
+    1.905117,
+  ),
+  curtailment_avoided_cost_amount: value(
+    'Cost avoided by curtailment at contract prices below 0.',
+    0.120406,
+  ),
+  bess_arbitrage_amount: value(
+    'Battery revenue: energy discharged minus energy charged, at the day-ahead price of the market, ' +
+      'without fees; below 0 when charging cost more. Not part of any other amount. Charging is ' +
+      'paid for even with energy of the own plant, whose gross counts it as sold, so the two can ' +
+      'be added. A plant has the amount of its own batteries; batteries at the common connection ' +
+      'are in the total only. Covers only the known energy.',
+    41.902664,
   ),
   bess_arbitrage_reason: Nullable(
     Type.Enum([...arbitrageReasons], {
       description:
-        'Why it is `null`, or with `no_energy` not of all energy. `no_battery`: none in service ' +
-        'then; `no_market`: neither the battery nor its plant or site has one on some day; ' +
-        '`no_price`, `no_exchange_rate`: of some energy that moved; `not_yet`: the time is to come.',
+        'Why `bess_arbitrage_amount` is `null`, or incomplete with `no_energy`. `no_battery`: no ' +
+        'battery was in service; `no_market`: neither battery, plant nor site has a market on some ' +
+        'day; `no_price`, `no_exchange_rate`: missing for some of the energy; `not_yet`: the time ' +
+        'lies in the future.',
     }),
   ),
   bess_completeness_pct: Nullable(
@@ -178,35 +211,35 @@ const figures = {
       minimum: 0,
       maximum: 100,
       description:
-        'Part of the time so far in which batteries were in service of which their energy is known; ' +
-        '`null` where there is none.',
+        'Share of the time in service so far with known battery energy; `null` without such time.',
+      examples: [100],
     }),
   ),
-  imbalance_amount: money(
-    'Deviation from the forecast before the gate closure, at the imbalance price less the day-ahead ' +
-      'price; below 0 where it cost. In no other amount but by a fee. `null` where no quarter hour ' +
-      'has a forecast and both prices.',
+  imbalance_amount: value(
+    'Deviation from the forecast at the gate closure, at imbalance price minus day-ahead price; ' +
+      'below 0 when it cost money. Part of other amounts only through an `imbalance` fee. `null` ' +
+      'when no quarter hour has a forecast and both prices.',
   ),
   price_status,
   data_completeness_pct: completeness_pct,
   known: Nullable(KnownMoney),
   unknown: Type.Array(UnknownMoney, {
-    description: 'Hours under a contract whose money is not known, by reason and market.',
+    description: 'Hours under a contract with unknown revenue, by reason and market.',
   }),
 }
 
-const LoggerEarnings = Type.Object(
-  { logger_id: LoggerId, logger_name: Type.String(), ...figures },
+export const LoggerEarnings = Type.Object(
+  { logger_id: LoggerId, logger_name: name, ...metrics },
   closed('LoggerEarnings'),
 )
 
 const DayEarnings = Type.Object(
   {
-    date: day('The day, UTC.'),
-    energy_kwh: kwh('Delivered under a contract, as `energy_sold_kwh`.'),
-    gross_amount: money('As above.'),
-    fees_amount: money('As above.'),
-    net_amount: money('As above.'),
+    date: day('UTC day, or day of the requested time zone.'),
+    energy_kwh: value('Energy delivered under a contract, as `energy_sold_kwh`.', 6120.418),
+    gross_amount: value('Gross of the day, as in the summary.', 355.182411),
+    fees_amount: value('Fees of the day, as in the summary.', 13.158899),
+    net_amount: value('Net of the day, as in the summary.', 342.023512),
   },
   closed('DayEarnings'),
 )
@@ -215,54 +248,66 @@ export const EarningsSummary = Type.Object(
   {
     start_date: day('First day.'),
     end_date: day('Last day.'),
-    timezone: Type.String({ description: 'Of all days: `UTC`, or the IANA name that was given.' }),
+    timezone: Type.String({
+      description: 'Time zone of all days: `UTC` or the requested IANA name.',
+      examples: ['UTC'],
+    }),
     logger_id: Nullable(LoggerId),
-    ...figures,
+    ...metrics,
     reason: Nullable(
       Type.Enum([...accountReasons], {
-        description: `Why amounts are \`null\` or not of all energy, the first of them: ${reason_text}`,
+        description: `First reason why amounts are \`null\` or lack energy. ${reason_text}`,
       }),
     ),
     by_logger: Nullable(
-      Type.Array(LoggerEarnings, { description: 'The plants; `null` where one was asked for.' }),
+      Type.Array(LoggerEarnings, {
+        description: 'Revenue by plant; `null` when `logger_id` selects one.',
+      }),
     ),
     exchange_rates,
-    by_day: Type.Array(DayEarnings, { description: 'Days that have begun, in `currency`.' }),
-    calculated_at: instant('Now.'),
+    by_day: Type.Array(DayEarnings, {
+      description: 'Days that have started, in `currency`.',
+    }),
+    calculated_at: instant('Time of the calculation.', '2026-06-22T06:00:00.000Z'),
   },
   closed('EarningsSummary'),
 )
 
-const EarningsHour = Type.Object(
+export const EarningsHour = Type.Object(
   {
     start_at: instant('Start of the hour, inclusive.'),
-    end_at: instant('End of the hour, exclusive.'),
+    end_at: instant('End of the hour, exclusive.', '2026-06-21T11:00:00.000Z'),
     logger_id: LoggerId,
-    market_code: Nullable(market_code('The market that is sold into.')),
-    energy_kwh: kwh('Delivered, as far as it is known; 0 at night.'),
-    price_per_mwh: money('What the contract pays: mean of the quarter hours.'),
-    market_price_per_mwh: money('Day-ahead price, in the currency of the contract: mean of them.'),
-    gross_amount: money(
-      'Sum of the products of the quarter hours; `null` for `reason`, but for that of the energy ' +
-        'that is known.',
+    market_code: Nullable(market_code('Market sold into.')),
+    energy_kwh: value('Known energy delivered; 0 at night.', 784.21),
+    price_per_mwh: value('Contract price, mean of the quarter hours.', -4.385),
+    market_price_per_mwh: value(
+      'Day-ahead price in the currency of the contract, mean of the quarter hours.',
+      -4.385,
     ),
-    fees_amount: money(
-      'Those of the month, too, as far as the hour goes: they are due also where the energy is not ' +
-        'known. `null` for any other reason.',
+    gross_amount: value(
+      'Sum over quarter hours of energy times contract price. `null` for every `reason` except ' +
+        '`no_energy`, where it covers the known energy.',
+      -3.451202,
     ),
-    net_amount: money('`gross_amount` less `fees_amount`; `null` where gross is.'),
-    curtailed_energy_kwh: kwh('Kept back by limits from outside, as in the summary.'),
-    lost_amount: money('What it would have earned, less what it would have cost.'),
-    currency: Nullable(currency('ISO 4217, of the contract.')),
+    fees_amount: value(
+      'Fees of the hour, including its share of monthly fees, which are due even when the energy ' +
+        'is unknown. `null` for every `reason` except `no_energy`.',
+      1.686052,
+    ),
+    net_amount: value('`gross_amount` minus `fees_amount`; `null` when gross is.', -5.137254),
+    curtailed_energy_kwh: value('Energy lost to external limits, as in the summary.', 0),
+    lost_amount: value('Revenue lost by curtailment minus cost avoided by it.', 0),
+    currency: Nullable(currency('ISO 4217 code of the contract currency.')),
     price_status,
     reason: Nullable(
       Type.Enum([...accountReasons], {
-        description: `Why amounts are \`null\` or not of all energy: ${reason_text}`,
+        description: `Why amounts are \`null\` or lack energy. ${reason_text}`,
       }),
     ),
     completeness_pct,
     is_partial: Type.Boolean({
-      description: 'The hour is not over yet, or less than 95 % of it was measured.',
+      description: 'The hour is still running, or less than 95 % of it was measured.',
     }),
   },
   closed('EarningsHour'),
@@ -281,45 +326,49 @@ export const EarningsHours = Type.Object(
 
 const FeeTerms = Type.Object(
   {
-    code: EarningsFee.properties.code,
-    name: Type.String(),
-    basis: EarningsFee.properties.basis,
-    rate: EarningsFee.properties.rate,
-    rate_currency: EarningsFee.properties.rate_currency,
-    valid_from_date: day('First day, in the time zone of the market.'),
-    valid_to_date: Nullable(day('Last day.')),
+    ...fee_terms,
+    valid_from_date: day('First day, in the time zone of the market.', '2026-01-01'),
+    valid_to_date: Nullable(Type.String({ format: 'date', description: 'Last day.' })),
   },
   closed('FeeTerms'),
 )
 
 export const MarketAssignment = Type.Object(
   {
-    assignment_id: Type.Integer({ minimum: 0 }),
+    assignment_id: Type.Integer({ minimum: 0, examples: [1] }),
     logger_id: LoggerId,
-    logger_name: Type.String(),
-    market_code: market_code('The market where the plant is.'),
-    sold_market_code: Nullable(market_code('The market that is sold into, where it is another.')),
+    logger_name: name,
+    market_code: market_code('Market that the plant is located in.'),
+    sold_market_code: Nullable(
+      Type.String({ description: 'Market that the plant sells into, if another one.' }),
+    ),
     contract_type: Type.Enum([...contractTypes], {
       description:
-        'With the market price P and the fixed price S: `spot` pays P; `fixed_price` and ' +
-        '`feed_in_tariff` S; `ppa` S, or P where there is none; `feed_in_premium` P + S; `cfd` ' +
-        'P + (S - P), both ways.',
+        'Price formula, with market price P and fixed price S. `spot`: P. `fixed_price`, ' +
+        '`feed_in_tariff`: S. `ppa`: S, or P without a fixed price. `feed_in_premium`: P + S. ' +
+        '`cfd`: P + (S - P), in both directions.',
     }),
-    fixed_price_per_mwh: money('S; of a premium what is paid on top.'),
-    floor_price_per_mwh: money('No less is paid.'),
-    fee_schedule: Type.Array(FeeTerms, { description: 'Fees of the plant in this time.' }),
+    fixed_price_per_mwh: value('Fixed price S; for `feed_in_premium` the premium.'),
+    floor_price_per_mwh: value('Lowest price that the contract pays.'),
+    fee_schedule: Type.Array(FeeTerms, { description: 'Fees of the plant during the contract.' }),
     currency: currency(),
-    valid_from_date: day('First day, in the time zone of the market.'),
-    valid_to_date: Nullable(day('Last day; null for no end.')),
-    timezone: Type.String({ description: 'Of the market that is sold into, IANA name.' }),
-    offtaker: Nullable(Type.String()),
-    imbalance_responsible_party: Nullable(Type.String()),
+    valid_from_date: day('First day, in the time zone of the market.', '2026-01-01'),
+    valid_to_date: Nullable(
+      Type.String({ format: 'date', description: 'Last day; `null` without an end.' }),
+    ),
+    timezone: Type.String({
+      description: 'IANA name of the time zone of the market sold into.',
+      examples: ['Europe/Berlin'],
+    }),
+    offtaker: Nullable(Type.String({ examples: ['Sun Trading'] })),
+    imbalance_responsible_party: Nullable(Type.String({ examples: ['Sun Trading'] })),
     pays_at_negative_price: Type.Boolean({
       description:
-        'Where not, the contract pays nothing while P is below 0: the plant earns 0, or P where ' +
-        'the contract is paid beside the market (`feed_in_premium`, `cfd`).',
+        'If false, the contract pays nothing while P is below 0: the plant earns 0, or P when the ' +
+        'contract is paid beside the market (`feed_in_premium`, `cfd`).',
+      examples: [true],
     }),
-    is_active: Type.Boolean({ description: 'Holds today.' }),
+    is_active: Type.Boolean({ description: 'The contract is valid today.', examples: [true] }),
   },
   closed('MarketAssignment'),
 )
@@ -327,29 +376,36 @@ export const MarketAssignment = Type.Object(
 export const CrossBorderPrice = Type.Object(
   {
     start_at: instant('Start of the period, inclusive.'),
-    end_at: instant('End of the period, exclusive.'),
-    base_market_code: market_code('The market where the plant is.'),
-    sold_market_code: market_code('The market sold into.'),
-    base_price_per_mwh: money('There; the mean, where its periods are shorter.'),
-    sold_price_per_mwh: money('There, converted into `currency`; the mean, as above.'),
-    spread_per_mwh: money('Sold less base.'),
+    end_at: instant('End of the period, exclusive.', '2026-06-21T10:15:00.000Z'),
+    base_market_code: market_code('Market that the plant is located in.', 'BG'),
+    sold_market_code: market_code('Market sold into.', 'RS'),
+    base_price_per_mwh: value('Price in the base market; the mean of shorter periods.', 31.2),
+    sold_price_per_mwh: value(
+      'Price in the market sold into, converted into `currency`; the mean of shorter periods.',
+      36.75,
+    ),
+    spread_per_mwh: value('Sold price minus base price.', 5.55),
     capacity_price_per_mwh: Type.Null({
       description:
-        'Of cross-border capacity by explicit auction. Not filled yet: needs prices of that capacity.',
+        'Price of cross-border capacity from explicit auctions. Not filled yet: needs prices of ' +
+        'that capacity.',
     }),
-    net_spread_per_mwh: money(
-      'The spread less fees of `cross_border` that go by energy (`per_mwh`, and `percent` of the ' +
-        'price sold at): of the plants whose contracts sell across this border then, or of all in ' +
-        'the base market where none does.',
+    net_spread_per_mwh: value(
+      'Spread minus energy-based `cross_border` fees (`per_mwh`, and `percent` of the sold price), ' +
+        'of the plants whose contracts sell across this border at that time, else of all plants in ' +
+        'the base market.',
+      4.05,
     ),
-    currency: currency('ISO 4217, of the base market.'),
-    fx_rate: money('How many `currency` one of the sold market was.'),
-    favourable: Nullable(Type.Boolean({ description: 'The net spread is above 0.' })),
+    currency: currency('ISO 4217 code of the base market currency.'),
+    fx_rate: value('Units of `currency` per unit of the currency of the market sold into.', 1),
+    favourable: Nullable(
+      Type.Boolean({ description: 'The net spread is above 0.', examples: [true] }),
+    ),
     reason: Nullable(
       Type.Enum(['no_price', 'no_exchange_rate', 'fees_differ'], {
         description:
-          'Why the net spread is `null`; `fees_differ`: from plant to plant, so that there is no ' +
-          'one figure.',
+          'Why the net spread is `null`. `fees_differ`: plants pay different fees, so there is no ' +
+          'single value.',
       }),
     ),
   },
@@ -358,21 +414,31 @@ export const CrossBorderPrice = Type.Object(
 
 const CrossBorderSummary = Type.Object(
   {
-    period_count: Type.Integer({ minimum: 0 }),
-    complete_count: Type.Integer({ minimum: 0, description: 'Periods with both prices.' }),
-    resolution_minutes: Type.Integer({ minimum: 0, description: 'The coarser one of the two.' }),
-    mean_base_price_per_mwh: money(
-      'Over the time of periods with both prices, as all that follows: each counts by its length.',
+    period_count: Type.Integer({ minimum: 0, examples: [1] }),
+    complete_count: Type.Integer({
+      minimum: 0,
+      description: 'Periods with both prices.',
+      examples: [1],
+    }),
+    resolution_minutes: Type.Integer({
+      minimum: 0,
+      description: 'The coarser resolution of the two markets.',
+      examples: [15],
+    }),
+    mean_base_price_per_mwh: value(
+      'Mean base price over periods with both prices, weighted by length, as all means below.',
+      31.2,
     ),
-    mean_sold_price_per_mwh: money('Of the market sold into.'),
-    mean_spread_per_mwh: money('Sold less base.'),
-    positive_spread_pct: money('Part of that time in which the spread is above 0.'),
-    equal_price_pct: money('Part of it in which the spread is below 0.01 either way.'),
-    captured_base_price_per_mwh: money(
-      'Weighted by what plants delivered while they were assigned there, as far as it is known.',
+    mean_sold_price_per_mwh: value('Mean price of the market sold into.', 36.75),
+    mean_spread_per_mwh: value('Sold price minus base price.', 5.55),
+    positive_spread_pct: value('Share of that time with a spread above 0.', 100),
+    equal_price_pct: value('Share of that time with prices less than 0.01 apart.', 0),
+    captured_base_price_per_mwh: value(
+      'Base price weighted by the known energy of plants assigned to the base market.',
+      31.2,
     ),
-    captured_sold_price_per_mwh: money('Weighted in the same way.'),
-    captured_uplift_per_mwh: money('The difference of the two.'),
+    captured_sold_price_per_mwh: value('Sold price with the same weights.', 36.75),
+    captured_uplift_per_mwh: value('Captured sold price minus captured base price.', 5.55),
     reason: Nullable(
       Type.Enum(['no_price', 'no_exchange_rate'], { description: 'Why prices are `null`.' }),
     ),

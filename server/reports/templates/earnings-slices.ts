@@ -1,8 +1,8 @@
 /** What was earned by the hour of the day and by market. */
 import { shownAt } from '@heliograph/domain/local-day'
-import type { Books } from '../../contracts/books.ts'
-import { inCurrency } from '../../contracts/sums.ts'
-import { kwhOrNull } from '../../earnings/figures.ts'
+import { inCurrency } from '../../contracts/accounting.ts'
+import type { Ledger } from '../../contracts/ledger.ts'
+import { kwhOrNull } from '../../earnings/metrics.ts'
 import type { Cell, Column, Section } from '../document.ts'
 import { numberColumn as number, perMwh } from './columns.ts'
 
@@ -31,7 +31,7 @@ function sliceOf<Key>(slices: Map<Key, Slice>, key: Key): Slice {
 }
 
 /** By the hour that clocks show, and by market; of hours whose money is known. */
-export function slicesOf({ plants, currency, rateAt }: Books, timezone: string) {
+export function slicesOf({ plants, currency, rateAt }: Ledger, timezone: string) {
   const hours = new Map<string, Slice>()
   const markets = new Map<string, Slice>()
   const negative = new Set<number>()

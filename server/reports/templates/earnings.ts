@@ -1,12 +1,12 @@
 /** What was earned: gross, fees and net by day, hour of the day, plant and market. */
 import { localDate } from '@heliograph/domain/local-day'
 import { rounded } from '@heliograph/domain/significant'
-import type { Books } from '../../contracts/books.ts'
+import type { Ledger } from '../../contracts/ledger.ts'
 import { majorUnits } from '../../contracts/money.ts'
 import { amountsSum, noSums, type Sums } from '../../contracts/sums.ts'
-import { completenessPct, dayOf, figuresOf } from '../../earnings/figures.ts'
+import { completenessPct, dayOf, metricsOf } from '../../earnings/metrics.ts'
 import { accountsOf } from '../../earnings/records.ts'
-import { createEarningsStore } from '../../earnings/store.ts'
+import { readEarnings } from '../../earnings/store.ts'
 import { hour_ms } from '../../http/time-windows.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Cell, Column, Section } from '../document.ts'
@@ -57,29 +57,31 @@ export const earnings: ReportTemplate = {
 
 async function readEarned(db: Queries, frame: Frame) {
   const { site_id, span, now, days, plants, order } = frame
-  const store = createEarningsStore(db)
   const until_ms = Math.ceil(now.now_ms / hour_ms) * hour_ms
   const hours = {
     from_ms: span.start_ms,
     to_ms: Math.max(span.start_ms, Math.min(span.end_ms, until_ms)),
   }
   const asked = { site_id, logger_id: null, ...hours, ...now, in_turn: true }
-  const read = await store.books(asked)
+  const read = await readEarnings(db, asked)
   const ids = new Set(plants.map(({ logger_id }) => logger_id))
-  const books: Books = { ...read, plants: read.plants.filter((plant) => ids.has(plant.logger_id)) }
+  const ledger: Ledger = {
+    ...read,
+    plants: read.plants.filter(({ logger_id }) => ids.has(logger_id)),
+  }
   const dateAt = (start_ms: number) => dateIn(days, start_ms) ?? localDate(start_ms, order.timezone)
   const by_day = new Map<string, Sums>(days.map(({ date }) => [date, noSums()]))
-  const { all, of_plants } = accountsOf(books, { days: by_day, dateAt }, now)
+  const { all, of_plants } = accountsOf(ledger, { days: by_day, dateAt }, now)
   const judged = (coverage: typeof all.coverage) => ({
-    currency: books.currency,
+    currency: ledger.currency,
     coverage,
     end_ms: span.end_ms,
     now_ms: now.now_ms,
-    fees: books.plants[0]?.fees ?? [],
+    fees: ledger.plants[0]?.fees ?? [],
     arbitrage: without_batteries,
   })
   return {
-    site: figuresOf(all.sums, judged(all.coverage)),
+    site: metricsOf(all.sums, judged(all.coverage)),
     coverage: all.coverage,
     days: sinceFirst(
       [...by_day].map(([date, sums]) => ({
@@ -90,15 +92,15 @@ async function readEarned(db: Queries, frame: Frame) {
     ),
     plants: of_plants.map(({ plant, sums, coverage }) => ({
       logger_name: plant.logger_name,
-      ...figuresOf(sums, judged(coverage)),
+      ...metricsOf(sums, judged(coverage)),
     })),
-    ...slicesOf(books, order.timezone),
+    ...slicesOf(ledger, order.timezone),
   }
 }
 
 /** They have a report of their own: they are in no sum of plants. */
 const without_batteries = {
-  figures: {
+  metrics: {
     bess_arbitrage_amount: null,
     bess_arbitrage_reason: 'no_battery',
     bess_completeness_pct: null,

@@ -1,10 +1,10 @@
-/** All that the earnings of a site are made of, read for a window. */
+/** Revenue ledger of a site: its plants, contracts, prices and energy over a window. */
 import { createPriceStore, type Market, type PriceStore } from '../markets/price-store.ts'
 import type { Queries } from '../storage/database.ts'
 import { hour_ms } from '../telemetry/touched-hours.ts'
 import { type HourAccount, hourAccounts, type MarketPrices } from './accounting.ts'
 import { type Contracts, type Fee, readContracts } from './contract-store.ts'
-import { type EvidenceAsked, readEnergyStates } from './energy-evidence.ts'
+import { type EvidenceQuery, readEnergyStates } from './energy-evidence.ts'
 import { type RateAt, type RateSpan, rateAtOf, readRateSpans } from './exchange-rates.ts'
 import { readPlantHours } from './plant-quarters.ts'
 import { quarterPrices } from './quarter-prices.ts'
@@ -12,22 +12,23 @@ import { midnights, type Terms, termsOf } from './terms.ts'
 
 export interface TermsWindow {
   site_id: string
-  /** Of all plants where it is null. */
+  /** null: all plants. */
   logger_id: number | null
   /** Whole hours, Unix ms: [from_ms, to_ms). */
   from_ms: number
   to_ms: number
-  /** That of the site, for sums of contracts of several currencies. */
+  /** Currency of sums over contracts in several currencies. */
   site_currency: string | null
 }
 
-export interface BooksAsked extends TermsWindow, EvidenceAsked {
-  /** What plants had sold ahead, Wh by the begin of the quarter; asked where it matters. */
+export interface LedgerQuery extends TermsWindow, EvidenceQuery {
+  /** Reads the energy sold ahead; called only for markets with imbalance prices. */
   readScheduled?: ReadScheduled
-  /** One read after the other, as a transaction needs it; else at once what needs no other. */
+  /** Runs one query at a time, as a transaction requires; otherwise queries run in parallel. */
   in_turn?: boolean
 }
 
+/** Energy sold ahead, Wh, by the start of the quarter hour; null when unknown. */
 export type ReadScheduled = (
   logger_id: number,
   market: Market,
@@ -36,91 +37,97 @@ export type ReadScheduled = (
 export interface PlantAccounts {
   logger_id: number
   logger_name: string
-  /** In service now, or when it was retired. */
+  /** Inverters in service now, or when the plant was retired. */
   inverter_count: number
   terms: readonly Terms[]
   fees: readonly Fee[]
   /**
-   * Each hour of the window in which it was in service, and those before that have data; computed
-   * as it is asked for: a year of them would take megabytes.
+   * Every hour of the window during the plant's service, and earlier hours that have data. Computed
+   * on demand: a year of hours would take megabytes.
    */
   hours: () => IteratorObject<HourAccount, undefined>
 }
 
-export interface Books {
-  /** By id; those that were retired before the window are absent. */
+export interface Ledger {
+  /** By id, without plants that were retired before the window. */
   plants: PlantAccounts[]
-  /** For sums: that of all contracts, else that of the site; null without contracts. */
+  /** Common currency of all contracts, else the site's; null without contracts. */
   currency: string | null
   rateAt: RateAt
-  /** All rates that the amounts need. */
+  /** Every exchange rate that the amounts use. */
   rates: readonly RateSpan[]
 }
 
-export async function openBooks(db: Queries, asked: BooksAsked): Promise<Books> {
-  const { site_id, logger_id, from_ms, to_ms } = asked
+export async function readLedger(db: Queries, query: LedgerQuery): Promise<Ledger> {
+  const { site_id, logger_id, from_ms, to_ms } = query
   const span = { from: new Date(from_ms), to: new Date(Math.max(from_ms, to_ms)) }
-  const terms = () => readPricedTerms(db, asked)
+  const terms = () => readPricedTerms(db, query)
   const energy = () => readPlantHours(db, { site_id, logger_id: logger_id ?? undefined, ...span })
-  const states = () => readEnergyStates(db, asked)
-  const [priced, hours, statesOf] = asked.in_turn
+  const states = () => readEnergyStates(db, query)
+  const [priced, hours, statesOf] = query.in_turn
     ? [await terms(), await energy(), await states()]
     : await Promise.all([terms(), energy(), states()])
   const { plants, contracts, markets, termsByPlant, pricesOf, currency, rates } = priced
   const rateAt = rateAtOf(rates)
   const accounts: PlantAccounts[] = []
   for (const plant of plants) {
-    const of_plant = termsByPlant.get(plant.logger_id)!
+    const { logger_id, logger_name, inverter_count } = plant
+    const of_plant = termsByPlant.get(logger_id)!
     const service = serviceOf(plant)
-    const books = {
-      logger_id: plant.logger_id,
+    const ledger = {
+      logger_id,
       terms: of_plant,
       fee_count: contracts.fees.length,
       service_from_ms: service.from_ms,
-      hours: hours.get(plant.logger_id) ?? [],
+      hours: hours.get(logger_id) ?? [],
       marketOf: (code: string) => pricesOf.get(code)!,
       rateAt,
-      energyStateAt: statesOf(plant.logger_id),
-      scheduledAt: await scheduledOf(plant, of_plant, { markets, pricesOf }, asked),
+      energyStateAt: statesOf(logger_id),
+      scheduledAt: await scheduledOf(plant, of_plant, { markets, pricesOf }, query),
     }
-    const { logger_name, inverter_count } = plant
     accounts.push({
-      logger_id: plant.logger_id,
+      logger_id,
       logger_name,
       inverter_count,
       terms: of_plant,
       fees: contracts.fees,
-      hours: () => hourAccounts(books, { from_ms, to_ms: Math.min(to_ms, service.to_ms) }),
+      hours: () => hourAccounts(ledger, { from_ms, to_ms: Math.min(to_ms, service.to_ms) }),
     })
   }
   return { plants: accounts, currency, rateAt, rates }
 }
 
-async function readPricedTerms(db: Queries, asked: BooksAsked) {
-  const terms = await readTerms(db, asked)
+async function readPricedTerms(db: Queries, query: LedgerQuery) {
+  const terms = await readTerms(db, query)
   const codes = new Set([...terms.termsByPlant.values()].flat().map((one) => one.market_code))
-  const pricesOf = await readMarketPrices(createPriceStore(db), codes, terms.markets, asked)
+  const pricesOf = await readMarketPrices(createPriceStore(db), codes, terms.markets, query)
   return { ...terms, pricesOf }
 }
 
-/** Under which terms the plants of the window sell in it, and the rates that these need. */
-export async function readTerms(db: Queries, asked: TermsWindow) {
-  const prices = createPriceStore(db)
-  const plants = await readPlants(db, asked)
-  const contracts = await readContracts(db, asked.site_id, asked.logger_id)
-  const markets = await readMarkets(prices, contracts)
+/** The contract terms of each plant in the window, and the exchange rates that they need. */
+export async function readTerms(db: Queries, query: TermsWindow) {
+  const plants = await readPlants(db, query)
+  const contracts = await readContracts(db, query.site_id, query.logger_id)
+  const markets = await readMarkets(createPriceStore(db), contracts)
   const termsByPlant = new Map(
-    plants.map((plant) => [plant.logger_id, termsOfPlant(plant, contracts, markets, asked)]),
+    plants.map((plant) => [plant.logger_id, termsOfPlant(plant, contracts, markets, query)]),
   )
   const terms = [...termsByPlant.values()].flat()
-  const currency = commonCurrency(terms, asked.site_currency)
+  const currency = commonCurrency(
+    terms.map(({ assignment }) => assignment.currency),
+    query.site_currency,
+  )
   const pairs = ratePairs(terms, contracts, markets, currency)
-  const rates = await readRateSpans(db, pairs, asked)
+  const rates = await readRateSpans(db, pairs, query)
   return { plants, contracts, markets, termsByPlant, currency, rates }
 }
 
-function commonCurrency(terms: readonly Terms[], site_currency: string | null): string | null {
-  const [first, ...others] = new Set(terms.map(({ assignment }) => assignment.currency))
+/** The only currency, else the site's, else the first; null for an empty list. */
+export function commonCurrency(
+  currencies: readonly string[],
+  site_currency: string | null,
+): string | null {
+  const [first, ...others] = new Set(currencies)
   return others.length === 0 ? (first ?? null) : (site_currency ?? first!)
 }
 
@@ -136,8 +143,8 @@ interface Plant {
 }
 
 /**
- * From the day of commissioning to the retirement, in whole hours (the last one is that in which
- * the plant was retired): without it there is nothing to sell, and no fee to pay.
+ * Whole hours from the commissioning day up to and including the hour of the retirement. Outside
+ * its service a plant sells nothing and pays no fees.
  */
 function serviceOf({ commissioned_date, retired_at, timezone }: Plant) {
   const began_ms = commissioned_date === null ? 0 : midnights(timezone)(commissioned_date)
@@ -216,7 +223,7 @@ async function readMarketPrices(
   return found
 }
 
-/** Pairs of currencies that differ, as `EUR BGN`. */
+/** Pairs of different currencies to convert between, as `EUR BGN`. */
 function ratePairs(
   terms: readonly Terms[],
   { fees }: Contracts,
@@ -231,7 +238,7 @@ function ratePairs(
     add(markets.get(market_code)!.currency, assignment.currency)
     const next = terms[nth + 1]
     const is_in_hour = next !== undefined && next.from_ms % hour_ms !== 0
-    // They share an hour, which is in the currency of the latter.
+    // Both terms share an hour, whose currency is that of the later terms.
     if (is_in_hour && next.assignment.logger_id === assignment.logger_id) {
       add(assignment.currency, next.assignment.currency)
     }
@@ -241,27 +248,23 @@ function ratePairs(
   return pairs
 }
 
-/** Only where an imbalance price is known is it worth reading. */
+/** Energy sold ahead; null when no market of the terms has imbalance prices. */
 async function scheduledOf(
   { logger_id }: Plant,
   terms: readonly Terms[],
-  {
-    markets,
-    pricesOf,
-  }: { markets: ReadonlyMap<string, Market>; pricesOf: ReadonlyMap<string, MarketPrices> },
-  { readScheduled }: BooksAsked,
+  of: { markets: ReadonlyMap<string, Market>; pricesOf: ReadonlyMap<string, MarketPrices> },
+  { readScheduled }: LedgerQuery,
 ): Promise<((start_ms: number) => number | null) | null> {
-  const settled = new Set(terms.map(({ market_code }) => market_code))
-  const reads = new Map<string, (start_ms: number) => number | null>()
-  for (const code of settled) {
-    const { imbalance } = pricesOf.get(code)!
-    const is_priced = imbalance.price_micro.some((price) => !Number.isNaN(price))
-    if (!is_priced || readScheduled === undefined) continue
-    reads.set(code, await readScheduled(logger_id, markets.get(code)!))
+  if (readScheduled === undefined) return null
+  const scheduled = new Map<string, (start_ms: number) => number | null>()
+  for (const code of new Set(terms.map(({ market_code }) => market_code))) {
+    const { imbalance } = of.pricesOf.get(code)!
+    if (imbalance.price_micro.every(Number.isNaN)) continue
+    scheduled.set(code, await readScheduled(logger_id, of.markets.get(code)!))
   }
-  if (reads.size === 0) return null
+  if (scheduled.size === 0) return null
   return (start_ms) => {
     const now = terms.find(({ from_ms, to_ms }) => from_ms <= start_ms && start_ms < to_ms)
-    return (now && reads.get(now.market_code)?.(start_ms)) ?? null
+    return (now && scheduled.get(now.market_code)?.(start_ms)) ?? null
   }
 }

@@ -1,4 +1,4 @@
-/** Sums of earnings as they are served. */
+/** Sums of revenue as records of the API. */
 import { rounded } from '@heliograph/domain/significant'
 import { day_ms } from '@heliograph/domain/utc-day'
 import type { HourAccount } from '../contracts/accounting.ts'
@@ -10,18 +10,18 @@ import { hour_ms } from '../http/time-windows.ts'
 import type { AwakeTime } from '../plant/daylight.ts'
 import type { Arbitrage } from './arbitrage.ts'
 
-/** Readings of an outage, and counters over gaps of up to a week, hardly come later than this. */
+/** Readings of an outage, and counters over gaps of up to a week, rarely arrive later than this. */
 const late_data_ms = 14 * day_ms
 
-/** From this part on an hour counts as measured in full. */
-const whole_ratio = 0.95
+/** Coverage from which an hour counts as complete. */
+const complete_ratio = 0.95
 
 export interface Now {
   now_ms: number
   awake: AwakeTime
 }
 
-/** Inverter seconds: in which they must be awake, and of these those that were measured. */
+/** Inverter seconds in daylight, null when unknown, and those among them that were measured. */
 export interface Coverage {
   demanded_s: number | null
   covered_s: number
@@ -29,7 +29,7 @@ export interface Coverage {
 
 export const noCoverage = (): Coverage => ({ demanded_s: 0, covered_s: 0 })
 
-/** Adds an hour in which the inverters must be awake for so long; null: nobody knows. */
+/** Adds an hour; `awake_s` are its daylight seconds, null when unknown. */
 export function addCoverage(
   coverage: Coverage,
   awake_s: number | null,
@@ -49,41 +49,40 @@ export function completenessPct({ demanded_s, covered_s }: Coverage): number | n
 }
 
 export const isPartial = (is_over: boolean, completeness_pct: number | null): boolean =>
-  !is_over || (completeness_pct !== null && completeness_pct < 100 * whole_ratio)
+  !is_over || (completeness_pct !== null && completeness_pct < 100 * complete_ratio)
 
 const kwh = (wh: number): number => wh / 1000
 export const kwhOrNull = (wh: number | null): number | null => (wh === null ? null : kwh(wh))
 
-/** A price that was computed: to the tenth of a cent's cent. */
+/** A computed price per MWh, to four decimals. */
 export const price = (micro: number | null): number | null =>
   micro === null ? null : rounded(micro / 1e6, 4)
 
-interface Judged {
+interface MetricsInput {
   currency: string | null
   arbitrage: ReturnType<Arbitrage['of']>
   fees: readonly Fee[]
   coverage: Coverage
-  /** The end of the window. */
+  /** End of the window. */
   end_ms: number
   now_ms: number
 }
 
-/** Fees are of all the time, unless a price or a rate is not known. */
+/** Fees are known when every price and exchange rate is. */
 const isCharged = ({ charged_hours, unknown }: Sums): boolean =>
   charged_hours > 0 && [...unknown.values()].every(({ reason }) => reason === 'no_energy')
 
-/** Gross is of the energy that is known, if any is: without a price it is none. */
+/** Gross is known when fees are and some energy is. */
 const isKnown = (sums: Sums): boolean =>
   isCharged(sums) && (sums.unknown.size === 0 || sums.known_wh > 0)
 
-/** Nights may be all that is known of a time: their 0 says nothing of the day. */
-const isOfNights = (energy_wh: number | null, { missing_hours }: Sums): boolean =>
+/** Only night hours are known, so 0 is not the energy of the whole time. */
+const hasOnlyNights = (energy_wh: number | null, { missing_hours }: Sums): boolean =>
   energy_wh === 0 && missing_hours > 0
 
 const soldWh = (sums: Sums): number | null =>
-  isOfNights(sums.energy_wh, sums) ? null : sums.energy_wh
+  hasOnlyNights(sums.energy_wh, sums) ? null : sums.energy_wh
 
-/** Gross, fees, and what they leave of it. */
 function amountsOf(sums: Sums) {
   const fees = amountsSum(sums.fees.values())
   return {
@@ -93,13 +92,13 @@ function amountsOf(sums: Sums) {
   }
 }
 
-export function figuresOf(
+export function metricsOf(
   sums: Sums,
-  { currency, arbitrage, fees, coverage, end_ms, now_ms }: Judged,
+  { currency, arbitrage, fees, coverage, end_ms, now_ms }: MetricsInput,
 ) {
-  const is_sold = sums.hours_under_contract > 0
+  const has_contract = sums.hours_under_contract > 0
   const sold_wh = soldWh(sums)
-  const has_earned = arbitrage.figures.bess_arbitrage_amount !== null
+  const has_arbitrage = arbitrage.metrics.bess_arbitrage_amount !== null
   const is_known = isKnown(sums)
   const money = (amount: Micro) => (is_known ? majorUnits(amount) : null)
   const fees_sum = amountsSum(sums.fees.values())
@@ -109,12 +108,12 @@ export function figuresOf(
     sums.base_price_hours > 0 ? sums.base_price_micro / sums.base_price_hours : null
   const valued = sums.valued_wh > 0 ? sums.market_value / sums.valued_wh : null
   const is_settled =
-    is_sold &&
+    has_contract &&
     !sums.may_come &&
     arbitrage.is_settled &&
     [...sums.unknown.values()].every(({ reason }) => reason === 'no_energy')
   return {
-    currency: is_sold || has_earned ? currency : null,
+    currency: has_contract || has_arbitrage ? currency : null,
     energy_sold_kwh: kwhOrNull(sold_wh),
     energy_without_contract_kwh: kwh(sums.unsold_wh),
     ...amountsOf(sums),
@@ -136,12 +135,12 @@ export function figuresOf(
     curtailed_energy_kwh: kwhOrNull(sums.curtailed_wh),
     curtailment_loss_amount: sums.curtailed_wh === null ? null : money(sums.lost),
     curtailment_avoided_cost_amount: sums.curtailed_wh === null ? null : money(sums.avoided),
-    ...arbitrage.figures,
+    ...arbitrage.metrics,
     imbalance_amount: sums.imbalance === null ? null : money(sums.imbalance),
     price_status: priceStatus(is_settled, end_ms, now_ms),
     data_completeness_pct: completenessPct(coverage),
     known:
-      sums.known_hours > 0 && !isOfNights(sums.known_wh, sums)
+      sums.known_hours > 0 && !hasOnlyNights(sums.known_wh, sums)
         ? {
             energy_kwh: kwh(sums.known_wh),
             gross_amount: majorUnits(sums.gross),
@@ -161,7 +160,7 @@ export function figuresOf(
   }
 }
 
-/** Of money up to `end_ms` that only later readings can change, or that nothing can. */
+/** Status of revenue up to `end_ms`; settled revenue can change only by late readings. */
 export const priceStatus = (is_settled: boolean, end_ms: number, now_ms: number) =>
   is_settled && end_ms <= now_ms - late_data_ms ? ('final' as const) : ('provisional' as const)
 
@@ -183,7 +182,6 @@ export const feeTerms = ({ code, name, basis, value, currency }: Fee) => ({
   rate_currency: currency,
 })
 
-/** The money of a day, or of nothing. */
 export const dayOf = (date: string, sums: Sums) => ({
   date,
   energy_kwh: kwhOrNull(soldWh(sums)),
