@@ -9,10 +9,7 @@ import type { Needs as ScheduleNeeds } from './batteries/schedules/endpoints.ts'
 import { createScheduleStore } from './batteries/schedules/store.ts'
 import type { Needs as BessNeeds } from './batteries/units/endpoints.ts'
 import { createBessStore } from './batteries/units/store.ts'
-import type { Needs as CurtailmentNeeds } from './control/endpoints.ts'
-import { createCurtailmentStore } from './control/store.ts'
 import type { Needs as CurtailmentSuggestNeeds } from './control/suggest-endpoint.ts'
-import { createSuggestStore } from './control/suggest-store.ts'
 import type { Needs as PredictionNeeds } from './forecasts/endpoints.ts'
 import { createPredictions } from './forecasts/predictions.ts'
 import type { Context } from './http/context.ts'
@@ -32,7 +29,6 @@ import { createWorkOrderStore } from './work/orders/store.ts'
 /** Everything the handlers need, built once in main.ts and again in tests. */
 export type Deps = Context &
   PlantNeeds &
-  CurtailmentNeeds &
   CurtailmentSuggestNeeds &
   PredictionNeeds &
   BessNeeds &
@@ -53,8 +49,6 @@ export function createDeps(db: Database, clock: Clock, timers = systemTimers): D
     clock,
     timers,
     sites,
-    curtailment: createCurtailmentStore(db, { clock, timers }),
-    curtailmentSuggest: createSuggestStore(db),
     predictions: createPredictions(db, clock),
     bess: createBessStore(db, { clock, sites }),
     reports: createReportStore(db),

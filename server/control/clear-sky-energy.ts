@@ -1,5 +1,6 @@
-/** What the panels of a plant would give under a sky without clouds. */
+/** Energy of the panels of a plant under a clear sky. */
 import type { Place } from '@heliograph/domain/place'
+import { quarter_ms } from '@heliograph/domain/utc-day'
 import { pressureAtAltitude } from '@heliograph/physics/atmosphere'
 import { hayDavies, type Surface, sunDirection } from '@heliograph/physics/transposition'
 import { skyAt } from '../telemetry/weather/plane-light.ts'
@@ -9,15 +10,13 @@ export interface Panels extends Surface {
   dc_capacity_kwp: number
 }
 
-export const quarter_ms = 900_000
-
-/** Of an interval of whole quarters of an hour, Unix ms and half-open. */
+/** Energy in kWh of a half-open interval of whole quarter hours, Unix ms. */
 export type Energy = (start_ms: number, end_ms: number) => number
 
 /**
- * Energy in kWh that panels would give at their rating per 1000 W/m2 of clear-sky irradiance
- * (`ineichenPerez` in clear mid-latitude air, `hayDavies`), never more than `rated_power_kw`. It
- * has the shape of a day, not its height: heat, losses and haze are left to whoever scales it.
+ * Energy in kWh of panels at their rating per 1000 W/m2 of clear-sky irradiance (`ineichenPerez` in
+ * clear mid-latitude air, `hayDavies`), capped at `rated_power_kw`. The result has the shape of a
+ * day, not its level: heat, losses and haze are left out, and the caller scales it.
  */
 export function clearSkyEnergy(
   place: Place,

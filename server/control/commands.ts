@@ -1,20 +1,20 @@
-/** What the three writes do to the tables, each within the transaction of its request. */
+/** Creates and releases curtailment groups, each within the transaction of its request. */
 import { ApiError, invalid, type Violation } from '../http/errors.ts'
 import { edgeCommState } from '../plant/communication.ts'
 import { noteChange } from '../storage/curtailment.ts'
 import type { Transaction } from '../storage/database.ts'
 import { lastEvent } from '../storage/events.ts'
-import { type AskedLimit, limitsOf, type PlantLimit } from './limits.ts'
+import { limitsOf, type PlantLimit, type RequestedLimit } from './limits.ts'
 import type { CurtailmentGroup } from './schemas.ts'
 
-export interface Command extends AskedLimit {
+export interface Command extends RequestedLimit {
   site_id: string
   scope: 'site' | 'logger'
-  /** Of scope `logger`. */
+  /** The plant; for scope `logger` alone. */
   logger_id?: number | null | undefined
   start_at: Date
   end_at: Date
-  /** Of an immediate one. */
+  /** End of an immediate command; null for a window. */
   hold_until_at: Date | null
   now: Date
   created_by: string
@@ -24,21 +24,23 @@ export interface Command extends AskedLimit {
 
 interface Created extends Pick<CurtailmentGroup, 'group_id' | 'warnings' | 'skipped'> {}
 
-/** Rows of a site that are not over, at most: an edge is told all of them in one message. */
+/** Limit of open rows per site: the edge receives all of them in one message. */
 const open_rows_max = 10_000
 const warned_overlaps_max = 100
 
 /**
- * Makes the group with a row for each plant. Throws 422 naming the field, 409 where there is no
- * plant or no room for more rows.
+ * Creates the group with one row for each plant.
+ *
+ * @throws ApiError 422 for an invalid field, 409 without a plant in service or with too many open
+ *   rows
  */
 export async function createGroup(tx: Transaction, command: Command): Promise<Created> {
   const { site_id } = command
-  // First: writes of one site take turns from here, so that each sees the rows of those before.
+  // First, as it locks the site: each write then sees the rows of the writes before.
   await noteChange(tx, site_id)
   const { plants, skipped } = await plantsFor(tx, command)
   const limits = limitsOf(command, plants)
-  await demandRoom(tx, command, limits.length)
+  await checkOpenRows(tx, command, limits.length)
   const group_id = await insertGroup(tx, command, limits)
   const logger_ids = limits.map(({ logger_id }) => logger_id)
   const overlaps = await overlapping(tx, command, { group_id, logger_ids })
@@ -61,18 +63,19 @@ async function plantsFor(tx: Transaction, { site_id, scope, logger_id, end_at, n
     [site_id],
   )
   const in_service = loggers.filter(({ is_retired }) => !is_retired)
-  const wanted = scope === 'site' ? in_service : in_service.filter((l) => l.logger_id === logger_id)
+  const addressed =
+    scope === 'site' ? in_service : in_service.filter((plant) => plant.logger_id === logger_id)
   const violations = [
-    ...(scope === 'logger' ? loggerFaults(logger_id, wanted.length > 0) : []),
+    ...(scope === 'logger' ? loggerFaults(logger_id, addressed.length > 0) : []),
     ...(end_at > now ? [] : [fault('end_at', 'out_of_range', 'must be later than now')]),
   ]
   if (violations.length > 0) throw invalid(...violations)
-  if (wanted.length === 0) {
+  if (addressed.length === 0) {
     throw new ApiError('conflict_state', { current_state: 'no_plants', allowed: ['in_service'] })
   }
   const retired = scope === 'site' ? loggers.filter(({ is_retired }) => is_retired) : []
   return {
-    plants: wanted.map(({ logger_id, rated_power_kw }) => ({ logger_id, rated_power_kw })),
+    plants: addressed.map(({ logger_id, rated_power_kw }) => ({ logger_id, rated_power_kw })),
     skipped: retired.map(({ logger_id }) => ({ logger_id, reason: 'retired' as const })),
   }
 }
@@ -81,7 +84,7 @@ function loggerFaults(logger_id: Command['logger_id'], is_there: boolean): Viola
   if (logger_id === undefined || logger_id === null) {
     return [fault('logger_id', 'required', 'is required with scope "logger"')]
   }
-  const message = 'is no logger in service of this site'
+  const message = 'must be a logger of this site that is in service'
   return is_there ? [] : [fault('logger_id', 'unknown_reference', message)]
 }
 
@@ -92,7 +95,7 @@ const fault = (field: string, code: string, message: string): Violation => ({
   message,
 })
 
-async function demandRoom(tx: Transaction, { site_id, now }: Command, count: number) {
+async function checkOpenRows(tx: Transaction, { site_id, now }: Command, count: number) {
   const [open] = await tx.query<{ count: number }>(
     'select count(*)::int as count from curtailment_rows where site_id = $1 and end_at > $2',
     [site_id, now],
@@ -167,10 +170,7 @@ async function isEdgeConnected(tx: Transaction, { site_id, now }: Command): Prom
   return (await lastEvent(tx, { ...source, code: 'edge_offline' }))?.edge !== 'rising'
 }
 
-/**
- * Releases every row of a group that is not over; one that was released stays as it was. False
- * where there is no such group.
- */
+/** Releases the open rows of a group. Returns false for an unknown group. */
 export async function releaseGroup(
   tx: Transaction,
   { site_id, group_id, now, by }: { site_id: string; group_id: string; now: Date; by: string },

@@ -1,14 +1,14 @@
 /**
- * Energy that curtailment kept back, by row, hour and quarter: what inverters say that they could
- * have delivered (SunSpec model 122, WAval) less what they did, while they were limited by
- * curtailment and not by the permit or others, between two readings that both know it and that no
- * gap parts. Of rows that hold a plant at once the lowest has it all.
+ * Curtailed energy by row, hour and quarter: available power (SunSpec model 122, WAval) less
+ * delivered power of inverters that are limited by curtailment, not by the permit or others.
+ * Integrated between readings that both report available power, never across a gap. Where rows
+ * overlap, the lowest row gets all of the energy.
  */
 import { defaultPollIntervals } from '@heliograph/domain/site'
+import { hour_ms } from '@heliograph/domain/utc-day'
 import { heldUntil } from '../storage/curtailment.ts'
 import type { Database, Queries } from '../storage/database.ts'
 
-const hour_ms = 3_600_000
 const gap_s_min = 60
 
 interface Plant {
@@ -20,7 +20,7 @@ interface AppliedRow {
   group_id: string
   max_power_kw: number
   row_id: number
-  /** When the row held its plant: from applied until its end, or until confirmed as lifted. */
+  /** While the row limited its plant: from applied until its end or its confirmed release. */
   from_ms: number
   to_ms: number
 }
@@ -31,7 +31,7 @@ interface Span {
   to_ms: number
 }
 
-/** When each row of a plant was the lowest that held it; the earlier one of two that are equal. */
+/** When each row was the lowest limit of its plant; the earlier of two equal rows wins. */
 export function lowestSpans(rows: readonly AppliedRow[]): Span[] {
   const bounds = [...new Set(rows.flatMap(({ from_ms, to_ms }) => [from_ms, to_ms]))]
   bounds.sort((a, b) => a - b)
@@ -44,20 +44,20 @@ export function lowestSpans(rows: readonly AppliedRow[]): Span[] {
 }
 
 interface Run {
-  /** Hours that begin before are left as they are. */
+  /** Earlier hours are not changed. */
   since: Date
   now: Date
   /** Ends the run between two hours. */
   signal: AbortSignal
 }
 
-/** Sums up the hours of a run anew, as its readings are now. */
+/** Recomputes the hours of a run from the present readings. */
 export async function sumCurtailedEnergy(db: Database, { since, now, signal }: Run): Promise<void> {
   const first_ms = Math.floor(since.getTime() / hour_ms) * hour_ms
   for (const [plant, rows] of await appliedRows(db, new Date(first_ms), now)) {
     const spans = lowestSpans(rows)
     const begin_ms = Math.floor((spans[0]?.from_ms ?? now.getTime()) / hour_ms) * hour_ms
-    // Until now: an hour may hold what was summed before a release was known.
+    // Also hours after the last span: they may have been summed before a release was known.
     for (let hour = Math.max(first_ms, begin_ms); hour < now.getTime(); hour += hour_ms) {
       signal.throwIfAborted()
       await sumHour(db, plant, { hour, spans: spansWithin(spans, hour) })
@@ -67,7 +67,9 @@ export async function sumCurtailedEnergy(db: Database, { since, now, signal }: R
 }
 
 async function appliedRows(db: Queries, since: Date, now: Date): Promise<[Plant, AppliedRow[]][]> {
-  const rows = await db.query<Plant & Omit<AppliedRow, 'from_ms' | 'to_ms'> & Times>(
+  const rows = await db.query<
+    Plant & Omit<AppliedRow, 'from_ms' | 'to_ms'> & { from_at: Date; to_at: Date }
+  >(
     `select site_id, logger_id, group_id, row_id, max_power_kw, from_at, to_at
      from (
        select *, greatest(start_at, applied_at) as from_at,
@@ -87,11 +89,6 @@ async function appliedRows(db: Queries, since: Date, now: Date): Promise<[Plant,
       to_ms: to_at.getTime(),
     })),
   ])
-}
-
-interface Times {
-  from_at: Date
-  to_at: Date
 }
 
 const spansWithin = (spans: readonly Span[], hour: number): Span[] =>
@@ -127,8 +124,8 @@ async function sumHour(
   })
 }
 
-/** What an inverter draws at night is no lost delivery. */
-const kept_kw = `
+/** The consumption of an inverter at night is no curtailed power. */
+const curtailed_kw = `
   case
     when available_power_kw is null or ac_power_kw is null then null
     when limited_by = 'curtailment'
@@ -137,7 +134,7 @@ const kept_kw = `
   end`
 const ofInverter = 'over (partition by inverter_id order by measured_at)'
 
-/** Of site $1: beyond that two readings of an inverter are parted by a gap, and one is old. */
+/** Longest interval between readings of an inverter at site $1 that is not a gap. */
 const gap = `
   select greatest($4::float8, 3 * coalesce((inventory->'poll'->>'inverter_s')::float8, $5))
     * interval '1 second' as longest
@@ -147,7 +144,7 @@ const insertHour = `
   with gap as (${gap}
   ), steps as (
     select measured_at as from_at, lead(measured_at) ${ofInverter} as to_at,
-           (${kept_kw} + lead(${kept_kw}) ${ofInverter}) / 2 as kept_kw
+           (${curtailed_kw} + lead(${curtailed_kw}) ${ofInverter}) / 2 as curtailed_kw
     from inverter_readings, gap
     where site_id = $1
       and inverter_id in (select inverter_id from inverters where site_id = $1 and logger_id = $2)
@@ -163,12 +160,12 @@ const insertHour = `
       select $3::timestamptz + quarter * interval '15 minutes' as begin_at
     ) as of_quarter
   ), quarters as (
-    select parts.group_id, parts.quarter, sum(steps.kept_kw * extract(epoch from
+    select parts.group_id, parts.quarter, sum(steps.curtailed_kw * extract(epoch from
         least(steps.to_at, parts.to_at) - greatest(steps.from_at, parts.from_at)) / 3600) as kwh
     from parts
     left join steps on parts.from_at < parts.to_at
       and steps.from_at < parts.to_at and steps.to_at > parts.from_at
-      and steps.kept_kw is not null and steps.to_at - steps.from_at <= (select longest from gap)
+      and steps.curtailed_kw is not null and steps.to_at - steps.from_at <= (select longest from gap)
     group by parts.group_id, parts.quarter
   )
   insert into curtailment_hours
@@ -179,7 +176,7 @@ const insertHour = `
   from quarters
   group by group_id`
 
-/** What a plant could deliver now, noted at the rows that hold it; older readings do not count. */
+/** Stores the present available power of a plant in its rows; stale readings do not count. */
 async function noteAvailable(db: Queries, { site_id, logger_id }: Plant, now: Date): Promise<void> {
   await db.execute(
     `update curtailment_rows set available_power_kw = (

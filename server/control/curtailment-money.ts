@@ -1,5 +1,4 @@
-/** Rows of curtailment with what the energy that they kept back was worth. */
-
+/** Curtailment rows with the value of their curtailed energy. */
 import { majorUnits } from '../contracts/money.ts'
 import type { Queries } from '../storage/database.ts'
 import {
@@ -14,20 +13,20 @@ import { type RowWorth, readCurtailmentWorth } from './curtailment-worth.ts'
 
 export interface RowReader {
   site_id: string
-  /** Whether the rows are for somebody with `earnings:read`. */
+  /** The caller has `earnings:read`. */
   has_money: boolean
 }
 
-/** Rows as they are served, by the newest prices: these are read anew for each answer. */
+/** Rows as the API returns them, valued at the newest prices. */
 export async function withMoney(
   db: Queries,
   { site_id, has_money }: RowReader,
   rows: readonly StoredRow[],
 ): Promise<CurtailmentRow[]> {
   if (!has_money) return rows.map((row) => rowRecord(row, hiddenMoney))
-  const told = rows.filter(({ curtailed_energy_kwh }) => curtailed_energy_kwh !== null)
-  if (told.length === 0) return rows.map((row) => rowRecord(row, noMoney))
-  const worth = await readCurtailmentWorth(db, site_id, told)
+  const with_energy = rows.filter(({ curtailed_energy_kwh }) => curtailed_energy_kwh !== null)
+  if (with_energy.length === 0) return rows.map((row) => rowRecord(row, noMoney))
+  const worth = await readCurtailmentWorth(db, site_id, with_energy)
   return rows.map((row) => rowRecord(row, moneyOf(worth.get(row.id))))
 }
 

@@ -1,15 +1,14 @@
 /**
- * What the energy that rows of curtailment kept back was worth: by the quarter, at the price of the
- * contract, as accounts count what curtailment lost. A quarter of a plant is rounded once; of rows
- * that share it each has the difference of rounded sums, so that rows add up to the plant.
+ * Value of curtailed energy by quarter hour at the contract price, by the rules of the accounts.
+ * The sum of a plant is rounded once per quarter. Rows that share a quarter get differences of
+ * rounded sums, so that rows add up to the plant.
  */
 
+import { hour_ms, quarter_ms } from '@heliograph/domain/utc-day'
 import type { MoneyReason } from '../contracts/accounting.ts'
 import { converted, type Micro, sameCurrency, worth } from '../contracts/money.ts'
 import { type PriceAt, readPlantPrices, type SitePrices } from '../contracts/plant-prices.ts'
-import { quarter_ms } from '../contracts/plant-quarters.ts'
 import type { Queries } from '../storage/database.ts'
-import { hour_ms } from '../telemetry/touched-hours.ts'
 
 interface CurtailedRow {
   /** Unique within the site. */
@@ -20,12 +19,12 @@ interface CurtailedRow {
 }
 
 export interface RowWorth {
-  /** In micro of the currency; null for the reason. */
+  /** Millionths of the currency; null with a `reason`. */
   amounts: { lost: Micro; avoided: Micro; currency: string } | null
   reason: MoneyReason | null
 }
 
-/** By the id of the row; those that kept back no energy that is known are absent. */
+/** By row id; rows without known curtailed energy are absent. */
 export async function readCurtailmentWorth(
   db: Queries,
   site_id: string,
@@ -49,15 +48,15 @@ export async function readCurtailmentWorth(
 
 interface PlantHours {
   logger_id: number
-  /** Begin of the first and of the last hour, Unix ms. */
+  /** Start of the first and of the last hour, Unix ms. */
   from_ms: number
   to_ms: number
-  /** By hour and row. */
+  /** `packed` records by hour and row. */
   hours: Buffer
 }
 
 const ms = (instant: string) => `(extract(epoch from ${instant}) * 1000)::float8`
-/** Of an hour of a row, 8-byte floats: its begin, the id of the row, and Wh by the quarter. */
+/** An hour of a row as 8-byte floats: start, row id, and Wh by quarter. */
 const packed = [
   ms('h.hour_at'),
   'r.row_id',
@@ -65,13 +64,13 @@ const packed = [
 ].map((value) => `float8send((${value})::float8)`)
 const packed_bytes = 8 * packed.length
 
-/** A row whose end the edge confirms late has hours beyond its end. */
+/** Rows whose end the edge confirms late have hours after their end. */
 const lastHour = `
   select max(own.hour_at) from curtailment_hours own
   join curtailment_rows of_row using (site_id, group_id, logger_id)
   where own.site_id = $1 and of_row.row_id = any($5)`
 
-/** All hours of the plants in the time of the rows: other rows may share quarters with them. */
+/** All hours of the plants during the rows, since other rows may share quarters with them. */
 function readPlants(
   db: Queries,
   site_id: string,
@@ -99,7 +98,7 @@ function readPlants(
   )
 }
 
-/** What a row has lost so far; `parts` are those of one hour and currency each. */
+/** Value of a row so far; each of the `parts` is of one hour and currency. */
 interface Tally {
   parts: Part[]
   reason: MoneyReason | null
@@ -134,19 +133,19 @@ function worthOfRows({ logger_id, hours }: PlantHours, prices: SitePrices): Map<
   return new Map([...tallies].map(([id, tally]) => [id, worthOf(tally, prices)]))
 }
 
-interface HeldQuarter {
-  /** Of its hour, and its own; Unix ms. */
+interface CurtailedQuarter {
+  /** Start of the hour and of the quarter, Unix ms. */
   start_ms: number
   at_ms: number
-  /** Kept back by rows before this one, and by it; Wh. */
+  /** Energy curtailed by the rows before and by this row, Wh. */
   before: number
   own: number
 }
 
-/** A quarter that lost nothing needs no price. */
+/** Quarters without curtailed energy need no price. */
 function addQuarter(
   tally: Tally,
-  { start_ms, at_ms, before, own }: HeldQuarter,
+  { start_ms, at_ms, before, own }: CurtailedQuarter,
   priceAt: PriceAt,
 ): void {
   const quarter = priceAt(at_ms)
@@ -166,7 +165,7 @@ function addQuarter(
   else part.avoided -= amount
 }
 
-/** In the currency of its contract; of several in that of the site. */
+/** In the currency of the contract; in that of the site for several contracts. */
 function worthOf(
   { parts, reason }: Tally,
   { currency: site_currency, rateAt }: SitePrices,

@@ -1,32 +1,33 @@
-/** What connected edges are to do: curtailment and dispatch of their site, after every change. */
+/** Sends the desired state (curtailment rows and approved dispatch) to connected edges. */
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import type { CurtailmentRow, Desired } from '@heliograph/domain/curtailment'
 import type { DispatchHour } from '@heliograph/domain/dispatch'
 import type { Static } from 'typebox'
 import { changed_channel, isReleasing, unconfirmed_rows_max } from '../storage/curtailment.ts'
 import type { Database, Log, Queries } from '../storage/database.ts'
+import type { Stored } from '../storage/records.ts'
 
 export type DesiredMessage = Static<typeof Desired>
 
 export interface DesiredRows {
   /**
-   * Tells the rows of a site that are not over, now and after each change, whoever made it. That
-   * there is none is told as well: an edge that lost its own raises nothing until it hears that.
-   * Returns what ends it.
+   * Calls `tell` with the desired state of a site, now and after each change by any process. An
+   * empty state is sent as well: an edge that lost its rows raises nothing before it receives one.
+   * Returns a function that ends the watch.
    */
   watch(site_id: string, tell: (desired: DesiredMessage) => void): () => void
   stop(): Promise<void>
 }
 
-/** A notification that is lost costs no more than this. */
+/** Upper bound of the delay after a lost notification. */
 const reread_ms = 400
-/** Of a site that has no line in `desired_versions`: nothing was ever asked of it. */
+/** Version of a site without a row in `desired_versions`: it never had a command. */
 const no_version = 0
 
 interface Watcher {
   site_id: string
   tell: (desired: DesiredMessage) => void
-  /** Of `desired_versions`, when it was told last; null: it was not told yet. */
+  /** Version of `desired_versions` that was sent last; null before the first. */
   version: number | null
 }
 
@@ -44,25 +45,25 @@ export function tellDesired({
   const watchers = new Set<Watcher>()
   let reading = Promise.resolve()
   let is_reading = false
-  let is_asked_again = false
+  let is_requested = false
   let is_failing = false
   let is_stopped = false
   let cancel = timers.after(reread_ms, rereadLater)
 
   function read(): void {
-    is_asked_again = true
-    if (!is_reading) reading = readAsAsked()
+    is_requested = true
+    if (!is_reading) reading = readWhileRequested()
   }
 
-  async function readAsAsked(): Promise<void> {
+  async function readWhileRequested(): Promise<void> {
     is_reading = true
-    while (is_asked_again && !is_stopped) {
-      is_asked_again = false
+    while (is_requested && !is_stopped) {
+      is_requested = false
       try {
-        await tellChanges(db, watchers, clock)
+        await sendChanges(db, watchers, clock)
         is_failing = false
       } catch (error) {
-        if (!is_failing) log.error({ err: error }, 'edges cannot be told what is asked of them')
+        if (!is_failing) log.error({ err: error }, 'the desired state cannot be sent to edges')
         is_failing = true
       }
     }
@@ -77,7 +78,7 @@ export function tellDesired({
 
   const listening = db.listen(changed_channel, { notified: read, resumed: read })
   listening.catch((error: unknown) => {
-    log.warn({ err: error, reread_ms }, 'changes of curtailment are not heard of, but looked for')
+    log.warn({ err: error, reread_ms }, 'no notifications of curtailment changes: polling instead')
   })
 
   return {
@@ -97,7 +98,7 @@ export function tellDesired({
   }
 }
 
-async function tellChanges(db: Queries, watchers: Set<Watcher>, clock: Clock): Promise<void> {
+async function sendChanges(db: Queries, watchers: Set<Watcher>, clock: Clock): Promise<void> {
   const site_ids = [...new Set([...watchers].map(({ site_id }) => site_id))]
   if (site_ids.length === 0) return
   const found = await db.query<{ site_id: string; version: number }>(
@@ -109,13 +110,13 @@ async function tellChanges(db: Queries, watchers: Set<Watcher>, clock: Clock): P
     const version = versions.get(site_id) ?? no_version
     const behind = [...watchers].filter((one) => one.site_id === site_id && one.version !== version)
     if (behind.length === 0) continue
-    // Before they are read: a release must not take a row for one that no edge ever saw.
+    // Before the rows are read: a release must not treat them as never sent.
     await db.execute(
       `update curtailment_rows set told_at = $2
        where site_id = $1 and told_at is null and released_at is null and end_at > $2`,
       [site_id, clock.now()],
     )
-    // Read after the version: what is newer than that is told now, and once more.
+    // After the version: a newer change is sent now, and again with its own version.
     const desired = await readDesired(db, site_id, clock.now())
     for (const watcher of behind) {
       if (!watchers.has(watcher)) continue
@@ -125,20 +126,14 @@ async function tellChanges(db: Queries, watchers: Set<Watcher>, clock: Clock): P
   }
 }
 
-type StoredRow = Omit<CurtailmentRow, 'start_at' | 'end_at' | 'released_at'> & {
-  start_at: Date
-  end_at: Date
-  released_at: Date | null
-}
-
 const rowColumns = 'group_id, logger_id, start_at, end_at, max_power_kw, released_at'
 
 /**
- * Released rows too until their end, as an edge that was away must hear of the release. Rows past
- * their end until the edge confirms: one that lost them, or never received them, confirms as well.
+ * Includes released rows until their end, for edges that were disconnected at the release. Includes
+ * rows past their end until the edge confirms: an edge that does not have them confirms as well.
  */
 async function readDesired(db: Queries, site_id: string, now: Date): Promise<DesiredMessage> {
-  const rows = await db.query<StoredRow>(
+  const rows = await db.query<Stored<CurtailmentRow>>(
     `select * from (
        (select ${rowColumns} from curtailment_rows where site_id = $1 and end_at > $2)
        union all
@@ -152,7 +147,7 @@ async function readDesired(db: Queries, site_id: string, now: Date): Promise<Des
   const dispatch = await readDispatch(db, site_id, now)
   return {
     type: 'desired',
-    // An edge of before there were batteries would refuse what it does not know.
+    // Edges older than battery dispatch refuse unknown fields.
     ...(dispatch.length > 0 && { dispatch }),
     rows: rows.map((row) => ({
       ...row,
@@ -163,15 +158,9 @@ async function readDesired(db: Queries, site_id: string, now: Date): Promise<Des
   }
 }
 
-/** Hours of replaced schedules too, until they would have ended. */
+/** Includes hours of superseded schedules until their end. */
 async function readDispatch(db: Queries, site_id: string, now: Date): Promise<DispatchHour[]> {
-  const hours = await db.query<
-    Omit<DispatchHour, 'start_at' | 'end_at' | 'ended_at'> & {
-      start_at: Date
-      end_at: Date
-      ended_at: Date | null
-    }
-  >(
+  const hours = await db.query<Stored<DispatchHour>>(
     `select s.schedule_id, s.bess_id, h.start_at, h.end_at, h.power_kw, h.quarter_power_kw,
        s.superseded_at as ended_at
      from battery_schedules s

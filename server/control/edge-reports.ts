@@ -1,4 +1,4 @@
-/** How far edges have come with what was asked of them: frames of kind `curtailment`. */
+/** Progress reports of edges on curtailment rows: frames of kind `curtailment`. */
 import {
   curtailment_rows_max,
   RowReport,
@@ -14,10 +14,10 @@ import { firstFault } from '../telemetry/first-fault.ts'
 import { isUnstorableJson, Refused, shown } from '../telemetry/refused.ts'
 
 const checker = Compile(Type.Array(RowReport, { maxItems: curtailment_rows_max }))
-/** Instants end with the year 2999, as those do that are asked for. */
+/** Instants end with the year 2999, as in requests. */
 const instant_max = Date.UTC(3000, 0, 1) - 1
 
-/** Throws `Refused` where a payload is no list of reports, or one came before or after its time. */
+/** @throws Refused for a payload that is no list of reports, or a report out of its time range */
 export function acceptReports(
   payload: unknown,
   { first_at, last_at }: { first_at: number; last_at: number },
@@ -41,8 +41,8 @@ export function acceptReports(
 }
 
 /**
- * Stores the newest report of each row. A row that the database does not know, since it was
- * restored from a backup, comes back by what the edge tells of it; so does a release.
+ * Stores the newest report of each row. Rows and releases that are missing in a database restored
+ * from a backup are recreated from the report.
  */
 export async function storeReports(
   transaction: Transaction,
@@ -100,7 +100,7 @@ const addUnknownRows = `
   order by e.group_id, e.logger_id
   on conflict do nothing`
 
-const told = [
+const always_updated = [
   'reported_at',
   'restore_started_at',
   'restored_at',
@@ -109,8 +109,8 @@ const told = [
   'failure_message',
 ]
 
-/** While in force. */
-const proved = [
+/** Updated unless the edge lost the row. */
+const in_force = [
   'acknowledged_at',
   'applied_at',
   'verified_at',
@@ -122,16 +122,18 @@ const proved = [
   'violation_s',
 ]
 
-/** An edge that lost the row, and hears of it again when it is over, knows nothing of its time. */
-const isHeardAnew = `(
+/** An edge that lost the row and received it again after its end has no data of its time in force. */
+const isReceivedAgain = `(
   r.applied_at is not null and e.applied_at is null and e.acknowledged_at > r.acknowledged_at
   and (e.released_at is not null or e.reported_at >= r.end_at))`
 
-/** Who reports a row unreleased, or applied, was told of it, whatever a restored database says. */
+/** An edge that reports a row as unreleased or applied was sent it, even if a restored database differs. */
 const update = `
   update curtailment_rows as r
-  set ${told.map((name) => `${name} = e.${name}`).join(', ')},
-    ${proved.map((name) => `${name} = case when ${isHeardAnew} then r.${name} else e.${name} end`).join(', ')},
+  set ${always_updated.map((name) => `${name} = e.${name}`).join(', ')},
+    ${in_force
+      .map((name) => `${name} = case when ${isReceivedAgain} then r.${name} else e.${name} end`)
+      .join(', ')},
     told_at = coalesce(r.told_at, case
       when e.released_at is null or e.applied_at is not null then e.acknowledged_at end),
     released_at = least(r.released_at, e.released_at),

@@ -1,8 +1,8 @@
-import type { Clock } from '@heliograph/domain/clock'
 import { significant } from '@heliograph/domain/significant'
 import { day_ms } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
 import { mayRead } from '../http/authorize.ts'
+import type { Context } from '../http/context.ts'
 import { endpoint, type Request, type WriteParts } from '../http/endpoint.ts'
 import { List, list } from '../http/envelope.ts'
 import { ApiError } from '../http/errors.ts'
@@ -16,12 +16,7 @@ import {
   ImmediateBody,
   WindowBody,
 } from './schemas.ts'
-import { type CurtailmentStore, groupRecords } from './store.ts'
-
-export interface Needs {
-  clock: Clock
-  curtailment: CurtailmentStore
-}
+import { groupRows, openRows, pastItems, pastRows, untilReleased } from './store.ts'
 
 const tag = { tag: 'Curtailment', module: 'basic_scada' } as const
 const reads = { ...tag, method: 'GET', scope: 'curtailment:read' } as const
@@ -32,22 +27,22 @@ const history_days = 90
 const sinceDays = (days: number | undefined, now: Date) =>
   new Date(now.getTime() - (days ?? history_days) * day_ms)
 
-/** How long a release waits for the edge to confirm it. */
+/** Time that a release waits for confirmation by the edge. */
 const release_ms_max = 10_000
 
 export const listCurtailment = endpoint({
   ...reads,
   path: '/curtailment',
   operation_id: 'curtailment_list',
-  summary: 'What limits the plants now or will, row by row',
+  summary: 'Current and scheduled curtailment, row by row',
   description:
-    'Active and scheduled rows, and those whose end or release the edge has yet to confirm ' +
-    '(`releasing`); by their start. Where several rows limit a plant the lowest holds. None lifts it: the edge holds the ' +
-    'grid permit in any case, and does not tell it.',
+    'Returns active and scheduled rows, and rows whose end or release the edge has yet to confirm ' +
+    '(`releasing`), by start. Where several rows limit a plant, the lowest applies. No row raises ' +
+    'a plant above its grid permit, which the edge enforces and does not report.',
   returns: List(CurtailmentRow),
   example: { answer: { data: [rowExample], meta: { count: 1 } } },
-  async handle(request, { clock, curtailment }: Needs) {
-    return list(await curtailment.open(readerOf(request), clock.now()))
+  async handle(request, { db, clock }: Context) {
+    return list(await openRows(db, readerOf(request), clock.now()))
   },
 })
 
@@ -55,29 +50,28 @@ export const curtailmentHistory = endpoint({
   ...reads,
   path: '/curtailment/history',
   operation_id: 'curtailment_history_list',
-  summary: 'What limited the plants in the past, row by row',
-  description: 'Completed, cancelled and failed rows, the newest first.',
+  summary: 'Past curtailment, row by row',
+  description: 'Returns completed, cancelled and failed rows, newest first.',
   query: {
     days: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 365,
         default: history_days,
-        description: 'Rows that were completed, cancelled or failed within so many days.',
+        description: 'Number of days to go back from now.',
       }),
     ),
   },
   heavy: true,
   returns: List(CurtailmentRow),
   example: { answer: { data: [pastRowExample], meta: { count: 1 } } },
-  async handle(request, { clock, curtailment }: Needs) {
+  async handle(request, { db, clock }: Context) {
     const now = clock.now()
-    const since = sinceDays(request.query.days, now)
-    return list(await curtailment.past(readerOf(request), since, now))
+    return list(await pastRows(db, readerOf(request), sinceDays(request.query.days, now), now))
   },
-  async exports(request, { clock, curtailment }: Needs) {
+  async exports(request, { clock }: Context) {
     const now = clock.now()
-    return curtailment.pastItems(readerOf(request), sinceDays(request.query.days, now), now)
+    return pastItems(readerOf(request), sinceDays(request.query.days, now), now)
   },
 })
 
@@ -90,16 +84,16 @@ const readerOf = ({
 })
 
 const rules =
-  'Answers once it is recorded: `acknowledged_at`, `applied_at` and `verified_at` of the rows, in ' +
-  '/curtailment, tell how far the edge has come. With scope `site` each plant in service gets a ' +
-  'row. Output is only ever reduced.'
+  'Returns the group as soon as the command is recorded. Follow `acknowledged_at`, `applied_at` and ' +
+  '`verified_at` of its rows in /curtailment for the progress of the edge. With scope `site`, each ' +
+  'plant in service gets a row. A command can only reduce output.'
 
 export const curtailWindow = endpoint({
   ...writes,
   method: 'POST',
   path: '/curtailment/window',
   operation_id: 'curtailment_window_create',
-  summary: 'Limit plants from one time to another',
+  summary: 'Limit plants in a time window',
   description: rules,
   body: WindowBody,
   status: 201,
@@ -114,7 +108,7 @@ export const curtailWindow = endpoint({
     },
     answer: groupExample,
   },
-  handle: (request, { clock }: Needs) => {
+  handle: (request, { clock }: Context) => {
     const [start_at, end_at] = [new Date(request.body.start_at), new Date(request.body.end_at)]
     return create(request, { start_at, end_at, hold_until_at: null, now: clock.now() })
   },
@@ -125,8 +119,8 @@ export const curtailNow = endpoint({
   method: 'POST',
   path: '/curtailment/immediate',
   operation_id: 'curtailment_immediate_create',
-  summary: 'Limit plants at once',
-  description: `${rules} Where the edge is connected, within seconds.`,
+  summary: 'Limit plants immediately',
+  description: `${rules} A connected edge applies the limit within seconds.`,
   body: ImmediateBody,
   status: 201,
   returns: CurtailmentGroup,
@@ -134,7 +128,7 @@ export const curtailNow = endpoint({
     body: { scope: 'logger', logger_id: 2, limit_mode: 'kw', limit_value: 240 },
     answer: groupExample,
   },
-  handle: (request, { clock }: Needs) => {
+  handle: (request, { clock }: Context) => {
     const now = clock.now()
     const held_ms = (request.body.duration_minutes ?? hold_minutes_max) * minute_ms
     const end_at = new Date(now.getTime() + held_ms)
@@ -163,7 +157,7 @@ async function create(
     idempotency_key,
   })
   const reader = readerOf({ site, caller })
-  const rows = await groupRecords(tx, { ...reader, group_id: made.group_id }, times.now)
+  const rows = await groupRows(tx, { ...reader, group_id: made.group_id }, times.now)
   const sum_kw = rows.reduce((sum, { max_power_kw }) => sum + max_power_kw, 0)
   return {
     group_id: made.group_id,
@@ -184,36 +178,37 @@ export const releaseCurtailment = endpoint({
   method: 'DELETE',
   path: '/curtailment/group/{group_id}',
   operation_id: 'curtailment_group_release',
-  summary: 'Release what a command limits, before its end',
+  summary: 'Release a curtailment command before its end',
   description:
-    'Waits up to 10 s until the edge has proved that every plant is restored, to the grid permit ' +
-    'and the other rows at most. Rows that no edge was told of are cancelled at once. `releasing` ' +
-    'in the answer: the edge has not confirmed, and the plants may still be limited; ' +
-    '`releasing_reason` says why. The edge goes on by itself, and no time makes such a row ' +
-    '`cancelled`. /curtailment tells how it goes on, and the request may be repeated, with another ' +
-    'Idempotency-Key: the same one gets the recorded answer. A group that is over stays as it is.',
+    'Returns the group once the edge has confirmed that every plant is restored, within the grid ' +
+    'permit and other rows, or after 10 s. Rows that were never sent to an edge are cancelled at ' +
+    'once. The status `releasing` means that the edge has not confirmed and that plants may still ' +
+    'be limited; see `releasing_reason`. The edge keeps trying, and such a row never becomes ' +
+    '`cancelled` by time alone. Poll /curtailment for the progress, or repeat the request with a ' +
+    'new Idempotency-Key: the same key returns the recorded answer. Has no effect on a group that ' +
+    'is over.',
   params: {
     group_id: Type.String({
       minLength: 1,
       maxLength: 100,
-      description: 'As the command answered it.',
+      description: 'The group, as returned by the command.',
       examples: [groupExample.group_id],
     }),
   },
   returns: CurtailmentRelease,
   example: { answer: releaseExample },
-  async handle({ site, params: { group_id }, caller, tx }, { clock }: Needs) {
+  async handle({ site, params: { group_id }, caller, tx }, { clock }: Context) {
     const { site_id } = site
     const now = clock.now()
     const is_there = await releaseGroup(tx, { site_id, group_id, now, by: caller.key_name })
     if (!is_there) throw new ApiError('not_found', { group_id })
     const reader = readerOf({ site, caller })
-    return releaseOf(group_id, await groupRecords(tx, { ...reader, group_id }, now))
+    return releaseOf(group_id, await groupRows(tx, { ...reader, group_id }, now))
   },
-  async settle({ site, caller, params: { group_id } }, { clock, curtailment }: Needs) {
-    const reader = readerOf({ site, caller })
-    await curtailment.untilReleased({ site_id: site.site_id, group_id }, release_ms_max)
-    return releaseOf(group_id, await curtailment.ofGroup(reader, group_id, clock.now()))
+  async settle({ site, caller, params: { group_id } }, context: Context) {
+    const group = { ...readerOf({ site, caller }), group_id }
+    await untilReleased(context, group, release_ms_max)
+    return releaseOf(group_id, await groupRows(context.db, group, context.clock.now()))
   },
 })
 
@@ -227,7 +222,7 @@ function releaseOf(group_id: string, rows: CurtailmentRow[]) {
   }
 }
 
-/** What a group is called after, of all that its rows are. */
+/** A group has the first of these statuses that one of its rows has. */
 const precedence: readonly RowStatus[] = [
   'releasing',
   'active',

@@ -1,60 +1,38 @@
-import { type CurtailmentRow, noMoney } from './curtailment-row.ts'
-import type { CurtailmentGroup, CurtailmentRelease } from './schemas.ts'
+import { exampleOf } from '../http/example.ts'
+import { CurtailmentRow, group_id_example, noMoney } from './curtailment-row.ts'
+import { CurtailmentGroup, CurtailmentRelease } from './schemas.ts'
 
-const group_id = '0d9c7d3e-6a58-4f3f-9f2e-4f1f3b1c7a52'
-
-export const rowExample: CurtailmentRow = {
+export const rowExample = exampleOf(CurtailmentRow, {
   id: 41,
-  group_id,
   logger_id: 2,
   status: 'active',
   is_active: true,
   applied: true,
-  restored: false,
-  source: 'api',
   scope: 'logger',
   limit_mode: 'kw',
   limit_value: 240,
-  start_at: '2026-06-21T10:00:00.000Z',
   end_at: '2026-06-28T10:00:00.000Z',
   max_power_kw: 240,
   requested_max_power_kw: 240,
   rated_power_kw: 400,
   limit_pct_of_rated: 60,
-  created_at: '2026-06-21T10:00:00.000Z',
   acknowledged_at: '2026-06-21T10:00:00.080Z',
   applied_at: '2026-06-21T10:00:00.910Z',
   verified_at: '2026-06-21T10:00:05.000Z',
-  restore_started_at: null,
-  restored_at: null,
-  release_requested_at: null,
-  releasing_reason: null,
-  cancelled_at: null,
-  completed_at: null,
-  closed_at: null,
-  closed_reason: null,
-  closed_by: null,
-  close_note: null,
   apply_latency_ms: 910,
   last_checked_at: '2026-06-21T10:20:05.000Z',
   observed_limit_kw: 240,
   observed_power_kw: 239.4,
   compliance_pct: 100,
-  violation_s: 0,
-  retry_count: 0,
-  failure_code: null,
-  failure_message: null,
   available_power_kw: 331.5,
   curtailed_energy_kwh: 30.2,
   lost_revenue_amount: 1.87542,
   avoided_cost_amount: 0,
   currency: 'EUR',
-  money_reason: null,
   created_by: 'control room',
-  cancelled_by: null,
   idempotency_key: '6f1f0f0e-5d3c-4a70-8a9c-3b8c2a9d1e55',
   request_id: 'req-7f3a',
-}
+})
 
 export const pastRowExample: CurtailmentRow = {
   ...rowExample,
@@ -68,7 +46,7 @@ export const pastRowExample: CurtailmentRow = {
   cancelled_by: 'control room',
 }
 
-const asked: CurtailmentRow = {
+const requestedExample: CurtailmentRow = {
   ...rowExample,
   applied: false,
   acknowledged_at: null,
@@ -84,18 +62,16 @@ const asked: CurtailmentRow = {
   ...noMoney,
 }
 
-export const groupExample: CurtailmentGroup = {
-  group_id,
+export const groupExample = exampleOf(CurtailmentGroup, {
   status: 'active',
   scope: 'logger',
   limit_mode: 'kw',
   limit_value: 240,
-  site_max_power_kw: null,
   hold_until_at: '2026-06-28T10:00:00.000Z',
-  schedules: [asked],
+  schedules: [requestedExample],
   warnings: [],
   skipped: [],
-}
+})
 
 const restoredExample: CurtailmentRow = {
   ...pastRowExample,
@@ -106,7 +82,7 @@ const restoredExample: CurtailmentRow = {
   limit_value: 60,
 }
 
-/** Of a plant whose permit the edge does not know. */
+/** A plant without a permit at the edge. */
 const refusedExample: CurtailmentRow = {
   ...restoredExample,
   id: 43,
@@ -120,10 +96,10 @@ const refusedExample: CurtailmentRow = {
   failure_message: 'no grid permit of this plant is known',
 }
 
-export const releaseExample: CurtailmentRelease = {
-  group_id,
+export const releaseExample = exampleOf(CurtailmentRelease, {
+  group_id: group_id_example,
   status: 'releasing',
   schedules: [restoredExample, refusedExample],
   restored_count: 1,
   pending_restore_count: 1,
-}
+})

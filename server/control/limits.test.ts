@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { wattsWithin } from '@heliograph/domain/watts'
 import fc from 'fast-check'
-import { type AskedLimit, limitsOf, type Plant, wattsWithin } from './limits.ts'
+import { limitsOf, type Plant, type RequestedLimit } from './limits.ts'
 
 const rated = fc.oneof(
   fc.integer({ min: 1, max: 5_000_000 }).map((watts) => watts / 1000),
@@ -16,7 +17,7 @@ const limit_value = fc.oneof(
   fc.integer({ min: 1, max: 1_000_000 }).map((watts) => watts / 1000),
 )
 
-const maxima = (asked: AskedLimit, of: readonly Plant[]) =>
+const maxima = (asked: RequestedLimit, of: readonly Plant[]) =>
   new Map(limitsOf(asked, of).map((limit) => [limit.logger_id, limit]))
 const wattsOf = (max_power_kw: number) => Math.round(max_power_kw * 1000)
 

@@ -1,14 +1,15 @@
 /**
- * What a command allows each plant, in whole watts: never more than was asked for, together or
- * alone, and never more than the plant's rated power. Pure.
+ * Splits the limit of a command into limits of plants, in whole watts. No plant gets more than its
+ * rated power, and all plants together get no more than the requested limit. Pure.
  */
+import { wattsWithin } from '@heliograph/domain/watts'
 
 export interface Plant {
   logger_id: number
   rated_power_kw: number
 }
 
-export interface AskedLimit {
+export interface RequestedLimit {
   /** `percent` of the rated power of each plant; `kw` for all plants together. */
   limit_mode: 'percent' | 'kw'
   limit_value: number
@@ -16,14 +17,15 @@ export interface AskedLimit {
 
 export interface PlantLimit extends Plant {
   max_power_kw: number
-  /** Before it was rounded down and capped at the rated power. */
+  /** Limit before it is rounded down and capped at the rated power. */
   requested_max_power_kw: number
 }
 
-export function limitsOf(asked: AskedLimit, plants: readonly Plant[]): PlantLimit[] {
-  return asked.limit_mode === 'percent'
-    ? plants.map((plant) => percentOf(plant, asked.limit_value))
-    : sharesOf(plants, asked.limit_value)
+export function limitsOf(requested: RequestedLimit, plants: readonly Plant[]): PlantLimit[] {
+  const { limit_mode, limit_value } = requested
+  return limit_mode === 'percent'
+    ? plants.map((plant) => percentOf(plant, limit_value))
+    : sharesOf(plants, limit_value)
 }
 
 function percentOf(plant: Plant, limit_pct: number): PlantLimit {
@@ -33,7 +35,7 @@ function percentOf(plant: Plant, limit_pct: number): PlantLimit {
   return limitOf(plant, Math.min(max_w, wattsWithin(rated_power_kw)), requested_kw)
 }
 
-/** In proportion to rated power. The rest that whole watts leave, a watt a plant, goes to none. */
+/** Shares in proportion to rated power, each rounded down: up to a watt per plant stays unused. */
 function sharesOf(plants: readonly Plant[], limit_kw: number): PlantLimit[] {
   const rated_kw = plants.reduce((sum, plant) => sum + plant.rated_power_kw, 0)
   const rated_w = plants.map((plant) => wattsWithin(plant.rated_power_kw))
@@ -45,7 +47,7 @@ function sharesOf(plants: readonly Plant[], limit_kw: number): PlantLimit[] {
   })
 }
 
-/** In integers: the products of a large site are beyond what a double holds exactly. */
+/** Integer arithmetic: the products of a large site exceed what a double holds exactly. */
 function shareOf(limit_w: number, rated_w: number, all_w: number): number {
   return all_w === 0 ? 0 : Number((BigInt(limit_w) * BigInt(rated_w)) / BigInt(all_w))
 }
@@ -56,10 +58,4 @@ function limitOf(plant: Plant, max_w: number, requested_kw: number): PlantLimit 
     max_power_kw: max_w / 1000,
     requested_max_power_kw: Math.min(requested_kw, Number.MAX_VALUE),
   }
-}
-
-/** The most whole watts that are not above a power. */
-export function wattsWithin(power_kw: number): number {
-  const nearest = Math.round(power_kw * 1000)
-  return nearest / 1000 <= power_kw ? nearest : nearest - 1
 }

@@ -1,16 +1,17 @@
-/** Closes the record of a curtailment whose end no edge will confirm. */
+/** Closes the record of a curtailment whose restore no edge will confirm. */
 import { Type } from 'typebox'
 import type { PlatformNeeds } from '../access/platform-operation.ts'
 import { isGiven } from '../http/authorize.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { invalid } from '../http/errors.ts'
 import { closeGroup } from '../storage/curtailment.ts'
+import { group_id_example } from './curtailment-row.ts'
 
 const closed = { additionalProperties: false } as const
 const SiteId = Type.String({ minLength: 1, maxLength: 64, description: 'A site of the client.' })
-const GroupId = Type.String({ minLength: 1, maxLength: 100, description: 'Of the command.' })
+const GroupId = Type.String({ minLength: 1, maxLength: 100, description: 'The command.' })
 
-const example = { site_id: 'demo', group_id: '0d9c7d3e-6a58-4f3f-9f2e-4f1f3b1c7a52' }
+const example = { site_id: 'demo', group_id: group_id_example }
 
 const unknown = (field: string, message: string) =>
   invalid({ location: 'body', field, code: 'unknown_reference', message })
@@ -25,9 +26,10 @@ export const closeCurtailment = endpoint({
   operation_id: 'platform_curtailment_close',
   summary: 'Close the record of a curtailment that the edge does not confirm',
   description:
-    'Closes the rows of a group that are `releasing`, with the reason in `note`. Nothing is sent ' +
-    'to the plant, which may still be limited. Other rows stay as they are; a group without a ' +
-    'releasing row answers `closed_count` 0. A confirmation that comes later is still recorded.',
+    'Returns the number of rows closed. Closes the rows of a group that are `releasing`, with the ' +
+    'reason in `note`. Nothing is sent to the plant, which may still be limited. Other rows are ' +
+    'not changed; `closed_count` is 0 for a group without a releasing row. A later confirmation ' +
+    'by the edge is still recorded.',
   body: Type.Object(
     {
       site_id: SiteId,
@@ -36,7 +38,7 @@ export const closeCurtailment = endpoint({
         minLength: 3,
         maxLength: 500,
         pattern: '\\S.*\\S.*\\S',
-        description: 'Why the record is closed, typed by the person.',
+        description: 'Reason for closing the record.',
       }),
     },
     closed,
@@ -55,13 +57,13 @@ export const closeCurtailment = endpoint({
       site_id,
     ])
     if (sites.length === 0 || !isGiven(site_id, caller)) {
-      throw unknown('site_id', 'is no site of the client that you may see')
+      throw unknown('site_id', 'must be a site of the client that you may see')
     }
     const groups = await tx.query(
       'select from curtailment_groups where site_id = $1 and group_id = $2',
       [site_id, group_id],
     )
-    if (groups.length === 0) throw unknown('group_id', 'is no command of the site')
+    if (groups.length === 0) throw unknown('group_id', 'must be a command of the site')
     const order = { site_id, group_id, now: clock.now(), by: caller.key_name, note }
     return { site_id, group_id, closed_count: await closeGroup(tx, order) }
   },

@@ -3,6 +3,7 @@ import { id_max, ignoredUnless, Nullable } from '../http/params.ts'
 import { At } from '../plant/frame.ts'
 import {
   CurtailmentRow,
+  group_id_example,
   limitModes,
   rowScopes,
   rowStatuses,
@@ -11,7 +12,7 @@ import {
 
 const closed = { additionalProperties: false } as const
 
-/** The bound of the specification on what is held without an end. */
+/** Longest immediate command, by the specification. */
 export const hold_minutes_max = 10_080
 
 const limit = {
@@ -25,8 +26,7 @@ const limit = {
         Type.Integer({
           minimum: 0,
           maximum: id_max,
-          description:
-            'The plant. Required with scope `logger`; ignored, whatever it holds, with scope `site`.',
+          description: 'The plant. Required with scope `logger`; ignored with scope `site`.',
           examples: [2],
         }),
       ),
@@ -34,14 +34,14 @@ const limit = {
   ),
   limit_mode: Type.Enum([...limitModes], {
     description:
-      '`percent`: of the rated power of each plant; `kw`: of all of them together, split in ' +
+      '`percent`: of the rated power of each plant. `kw`: for all plants together, split in ' +
       'proportion to rated power.',
   }),
   limit_value: Type.Number({
     exclusiveMinimum: 0,
     description:
-      'In % or kW by `limit_mode`. Rounded down to whole watts for each plant; what lies above ' +
-      'the rated power of a plant reduces nothing.',
+      'In % or kW by `limit_mode`. Rounded down to whole watts for each plant. A limit above the ' +
+      'rated power of a plant has no effect.',
   }),
 }
 
@@ -49,8 +49,8 @@ export type WindowBody = Static<typeof WindowBody>
 export const WindowBody = Type.Object(
   {
     ...limit,
-    start_at: At('From when on; where that is past, at once.'),
-    end_at: At('Until when; later than `start_at` and than now. However long.'),
+    start_at: At('Start. A start in the past takes effect at once.'),
+    end_at: At('End. Must be later than `start_at` and than now; there is no maximum length.'),
   },
   { ...closed, $id: 'CurtailmentWindow' },
 )
@@ -64,7 +64,7 @@ export const ImmediateBody = Type.Object(
         Type.Integer({
           minimum: 1,
           maximum: hold_minutes_max,
-          description: 'Null or left out: until it is released, at most 7 days.',
+          description: 'Defaults to 7 days, or until the release before that.',
           examples: [90],
         }),
       ),
@@ -74,29 +74,32 @@ export const ImmediateBody = Type.Object(
 )
 
 const GroupStatus = Type.Enum([...rowStatuses], {
-  description: `Of its rows, the first of: \`releasing\`, \`active\`, \`scheduled\`, \`failed\`, \`completed\`, \`cancelled\`. Of a row ${statusRule}`,
+  description: `The first of \`releasing\`, \`active\`, \`scheduled\`, \`failed\`, \`completed\`, \`cancelled\` that one of its rows has. Statuses of rows: ${statusRule}`,
 })
 
 export type CurtailmentGroup = Static<typeof CurtailmentGroup>
 export const CurtailmentGroup = Type.Object(
   {
-    group_id: Type.String({ description: 'What it is released by.' }),
+    group_id: Type.String({
+      description: 'Identifies the command for its release.',
+      examples: [group_id_example],
+    }),
     status: GroupStatus,
     scope: Type.Enum([...rowScopes]),
     limit_mode: Type.Enum([...limitModes]),
-    limit_value: Type.Number({ description: 'As asked, in % or kW by `limit_mode`.' }),
+    limit_value: Type.Number({ description: 'As requested, in % or kW by `limit_mode`.' }),
     site_max_power_kw: Nullable(
-      Type.Number({ description: 'Sum of the rows of a site, kW; null with scope `logger`.' }),
+      Type.Number({ description: 'Sum of the limits of all rows, kW; null with scope `logger`.' }),
     ),
     hold_until_at: Nullable(
-      At('When an immediate one ends unless it is released before; null of a window.'),
+      At('End of an immediate command unless it is released before; null for a window.'),
     ),
     schedules: Type.Array(CurtailmentRow, { description: 'One row for each plant.' }),
     warnings: Type.Array(Type.String(), {
       description:
-        '`logger_offline`: no edge is connected; it carries this out as soon as it is. ' +
-        '`overlaps_group:<group_id>`: another limits one of the plants at the same time, the ' +
-        'lowest holds; the first hundred of them.',
+        '`logger_offline`: no edge is connected; the command is applied once one is. ' +
+        '`overlaps_group:<group_id>`: another command limits one of the plants at the same time, ' +
+        'and the lowest limit applies; the first hundred such commands.',
     }),
     skipped: Type.Array(
       Type.Object(
@@ -106,7 +109,7 @@ export const CurtailmentGroup = Type.Object(
         },
         { ...closed, $id: 'SkippedPlant' },
       ),
-      { description: 'Plants of the site that have no row.' },
+      { description: 'Plants of the site that got no row.' },
     ),
   },
   { ...closed, $id: 'CurtailmentGroup' },
@@ -120,11 +123,11 @@ export const CurtailmentRelease = Type.Object(
     schedules: Type.Array(CurtailmentRow),
     restored_count: Type.Integer({
       minimum: 0,
-      description: 'Rows whose release the edge has proved by read-back.',
+      description: 'Rows whose plant is restored, as confirmed by read-back.',
     }),
     pending_restore_count: Type.Integer({
       minimum: 0,
-      description: 'Rows that the edge may have and whose release it has not confirmed.',
+      description: 'Rows with status `releasing`: not confirmed by the edge yet.',
     }),
   },
   { ...closed, $id: 'CurtailmentRelease' },

@@ -1,7 +1,7 @@
-import type { Clock, Timers } from '@heliograph/domain/clock'
+import type { Context } from '../http/context.ts'
 import { type ExportItems, fetched } from '../http/export-items.ts'
 import { isUnconfirmed, overAt, reported_channel } from '../storage/curtailment.ts'
-import type { Database, Queries } from '../storage/database.ts'
+import type { Queries } from '../storage/database.ts'
 import { type RowReader, withMoney } from './curtailment-money.ts'
 import {
   type CurtailmentRow,
@@ -12,103 +12,86 @@ import {
   type StoredRow,
 } from './curtailment-row.ts'
 
-export interface CurtailmentStore {
-  /** Rows that are not over, by their start. */
-  open(reader: RowReader, now: Date): Promise<CurtailmentRow[]>
-  /** Rows that came to be over since, the newest first. */
-  past(reader: RowReader, since: Date, now: Date): Promise<CurtailmentRow[]>
-  /** The same as a file. */
-  pastItems(reader: RowReader, since: Date, now: Date): ExportItems
-  /** The rows of a group by plant; none where there is no such group. */
-  ofGroup(reader: RowReader, group_id: string, now: Date): Promise<CurtailmentRow[]>
-  /**
-   * Returns when the edge has confirmed the release of every row of a group, or after `bound_ms`.
-   * It hears of reports, and looks each second for those that it did not hear of.
-   */
-  untilReleased(group: { site_id: string; group_id: string }, bound_ms: number): Promise<void>
+interface GroupId {
+  site_id: string
+  group_id: string
 }
 
-const look_ms = 1000
-
-export function createCurtailmentStore(
-  db: Pick<Database, 'query' | 'execute' | 'listen'>,
-  { clock, timers }: { clock: Clock; timers: Timers },
-): CurtailmentStore {
-  async function isReleased(group: { site_id: string; group_id: string }): Promise<boolean> {
-    const rows = await readGroup(db, group, clock.now())
-    return rows.every(({ status }) => status !== 'releasing')
-  }
-
-  return {
-    async open(reader, at) {
-      const rows = await db.query<StoredRow>(open, [reader.site_id, at, openStatuses])
-      return withMoney(db, reader, rows)
-    },
-    async past(reader, since, at) {
-      const rows = await db.query<StoredRow>(past, pastValues(reader.site_id, since, at))
-      return withMoney(db, reader, rows)
-    },
-    pastItems: (reader, since, at) => ({
-      async *items(queries) {
-        const rows = fetched<StoredRow>(queries, past, pastValues(reader.site_id, since, at))
-        for await (const batch of rows) yield await withMoney(queries, reader, batch)
-      },
-    }),
-    ofGroup: (reader, group_id, at) => groupRecords(db, { ...reader, group_id }, at),
-    async untilReleased(group, bound_ms) {
-      let wake = () => {}
-      let is_over = false
-      const subscription = await db.listen(reported_channel, {
-        notified: (site_id) => site_id === group.site_id && wake(),
-        resumed: () => wake(),
-      })
-      const cancelBound = timers.after(bound_ms, () => {
-        is_over = true
-        wake()
-      })
-      try {
-        for (;;) {
-          // From before it is looked: what is reported meanwhile wakes at once.
-          const woken = new Promise<void>((resolve) => {
-            wake = resolve
-          })
-          if (is_over || (await isReleased(group))) return
-          const cancelLook = timers.after(look_ms, wake)
-          await woken
-          cancelLook()
-        }
-      } finally {
-        cancelBound()
-        await subscription.stop()
-      }
-    },
-  }
+/** Rows that are not over, by start. */
+export async function openRows(db: Queries, reader: RowReader, now: Date) {
+  const rows = await db.query<StoredRow>(open, [reader.site_id, now, openStatuses])
+  return withMoney(db, reader, rows)
 }
 
-const isOpen = (status: RowStatus) => (openStatuses as readonly RowStatus[]).includes(status)
+/** Rows that became over since an instant, newest first. */
+export async function pastRows(db: Queries, reader: RowReader, since: Date, now: Date) {
+  const rows = await db.query<StoredRow>(past, pastValues(reader, since, now))
+  return withMoney(db, reader, rows)
+}
 
-export async function groupRecords(
+/** `pastRows` for an export. */
+export const pastItems = (reader: RowReader, since: Date, now: Date): ExportItems => ({
+  async *items(queries) {
+    const rows = fetched<StoredRow>(queries, past, pastValues(reader, since, now))
+    for await (const batch of rows) yield await withMoney(queries, reader, batch)
+  },
+})
+
+/** Rows of a group by plant; none for an unknown group. */
+export async function groupRows(
   db: Queries,
-  group: RowReader & { group_id: string },
-  at: Date,
+  group: RowReader & GroupId,
+  now: Date,
 ): Promise<CurtailmentRow[]> {
-  return withMoney(db, group, await readGroup(db, group, at))
+  return withMoney(db, group, await readGroup(db, group, now))
 }
 
-function readGroup(
-  db: Pick<Queries, 'query'>,
-  { site_id, group_id }: { site_id: string; group_id: string },
-  at: Date,
-): Promise<StoredRow[]> {
-  return db.query<StoredRow>(`${rowsWhere('r.group_id = $4')} order by logger_id`, [
-    site_id,
-    at,
-    rowStatuses,
-    group_id,
-  ])
+function readGroup(db: Queries, { site_id, group_id }: GroupId, now: Date) {
+  const values = [site_id, now, rowStatuses, group_id]
+  return db.query<StoredRow>(`${rowsWhere('r.group_id = $4')} order by logger_id`, values)
 }
 
-/** $1 is the site, $2 the present instant, $3 the statuses that are wanted. */
+const poll_ms = 1000
+
+/**
+ * Resolves when the edge has confirmed the release of every row of a group, or after `bound_ms`.
+ * Wakes on notifications of reports, and polls in case one is lost.
+ */
+export async function untilReleased(
+  { db, clock, timers }: Context,
+  group: GroupId,
+  bound_ms: number,
+): Promise<void> {
+  let wake = () => {}
+  let is_over = false
+  const subscription = await db.listen(reported_channel, {
+    notified: (site_id) => site_id === group.site_id && wake(),
+    resumed: () => wake(),
+  })
+  const cancelBound = timers.after(bound_ms, () => {
+    is_over = true
+    wake()
+  })
+  try {
+    for (;;) {
+      // Before the read, so that a report during the read wakes at once.
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      if (is_over) return
+      const rows = await readGroup(db, group, clock.now())
+      if (rows.every(({ status }) => status !== 'releasing')) return
+      const cancelPoll = timers.after(poll_ms, wake)
+      await woken
+      cancelPoll()
+    }
+  } finally {
+    cancelBound()
+    await subscription.stop()
+  }
+}
+
+/** Parameters: $1 site, $2 now, $3 statuses. */
 const rowsWhere = (condition: string) => `
   select * from (
     select ${rowColumns('$2::timestamptz')}
@@ -124,9 +107,13 @@ const open = `
 const past = `
   ${rowsWhere(`${overAt} >= $4`)} order by over_at desc, id desc`
 
-const pastValues = (site_id: string, since: Date, at: Date) => [
+const overStatuses = rowStatuses.filter(
+  (status) => !(openStatuses as readonly RowStatus[]).includes(status),
+)
+
+const pastValues = ({ site_id }: RowReader, since: Date, now: Date) => [
   site_id,
-  at,
-  rowStatuses.filter((status) => !isOpen(status)),
+  now,
+  overStatuses,
   since,
 ]

@@ -1,25 +1,26 @@
-import type { Clock } from '@heliograph/domain/clock'
 import { placeOf } from '@heliograph/domain/place'
 import { rounded, significant } from '@heliograph/domain/significant'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
 import type { Forecasts } from '../forecasts/forecasts.ts'
 import { targetOf } from '../forecasts/targets.ts'
 import { mayRead } from '../http/authorize.ts'
+import type { Context } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { ApiError, invalid } from '../http/errors.ts'
 import { LoggerId } from '../http/params.ts'
+import { siteFacts } from '../plant/site-facts.ts'
 import type { SiteFacts } from '../plant/situation.ts'
-import { clearSkyEnergy, type Panels } from './clear-sky-energy.ts'
+import type { Queries } from '../storage/database.ts'
+import { clearSkyEnergy } from './clear-sky-energy.ts'
 import type { Plant } from './limits.ts'
 import { hoursOnTheClock } from './local-hours.ts'
 import {
   doubtsOf,
   type ExpectedHour,
   expectedHour,
-  hour_ms,
   hoursOf,
-  kept_ratio,
+  limit_ratio,
   type Reason,
   recent_days,
   type Span,
@@ -31,16 +32,18 @@ import {
   meanPrice,
   type PricedQuarter,
   pricedQuarters,
-  priceFigures,
+  priceMetrics,
   priceWindows,
 } from './suggest-prices.ts'
 import { type CurtailmentSuggestion, Suggestion, suggestionExample } from './suggest-schemas.ts'
-import type { SuggestStore } from './suggest-store.ts'
+import {
+  type PlantPanels,
+  readPlantPanels,
+  readRecentHours,
+  readSuggestPrices,
+} from './suggest-store.ts'
 
-export interface Needs {
-  clock: Clock
-  sites: { facts(site_id: string): Promise<SiteFacts> }
-  curtailmentSuggest: SuggestStore
+export interface Needs extends Context {
   predictions: { forecasts: Pick<Forecasts, 'issued'> }
 }
 
@@ -51,66 +54,66 @@ export const suggestCurtailment = endpoint({
   scope: 'curtailment:read',
   path: '/curtailment/suggest',
   operation_id: 'curtailment_suggest',
-  summary: 'A limit that takes the top off what a plant is expected to give',
+  summary: 'Suggest a limit below the expected peak of a plant',
   description:
-    'Changes nothing: it is a command only once it is sent as one. The limit lets pass ' +
-    `${100 * kept_ratio} % of the best hour's \`p50_kw\`, rounded down to a whole percent of rated ` +
-    'power, so that it always keeps something back; null where less than that is expected. ' +
-    'The hours are those of the production forecast (`basis` is `forecast_p50`). Where none covers ' +
-    'the window they are those of a sky without clouds on the panels of the plant, scaled by what ' +
-    'the same time of day gave of its own clear sky on the ' +
-    `last ${recent_days} days (\`basis\` is \`clear_sky\`); what limits kept back then counts as ` +
-    'given. `price_windows` are the parts of the window in which the plant would pay for what it ' +
-    'delivers, each with the limit of a command of its own: a plant whose contract pays at ' +
-    'negative prices too has none, and what imbalance of energy sold ahead costs is not counted. ' +
-    'Where the market has published no price they go by the forecast of it, and say so; without ' +
-    'either there is none. The hours are those that the clock at the site shows on `date`: one ' +
-    'that it skips in spring is left out, one that it shows twice in autumn counts twice; 422 ' +
-    'where none is left.',
+    'Returns a suggested limit; sends no command. The limit is ' +
+    `${100 * limit_ratio} % of the highest \`p50_kw\` of the hours, rounded down to a whole percent ` +
+    'of rated power, so that it always curtails some energy; null where less than one percent is ' +
+    'expected. Expected power comes from the production forecast (`basis` is `forecast_p50`). ' +
+    'Without a forecast for the whole window it comes from a clear-sky model of the panels, scaled ' +
+    'by the ratio of measured to clear-sky energy at the same time of day on the last ' +
+    `${recent_days} days, curtailed energy included (\`basis\` is \`clear_sky\`). ` +
+    '`price_windows` lists the parts of the window in which the plant would pay to deliver, each ' +
+    'with a limit of its own. It is empty for a contract that pays at negative prices; the cost of ' +
+    'imbalance of energy sold ahead is not included. Price windows use the price forecast where ' +
+    'the market has published no price. Hours are local hours of the site on `date`: a skipped ' +
+    'hour in spring is left out, a repeated hour in autumn counts twice. Rejected with 422 when ' +
+    'no hour is left.',
   query: {
     logger_id: LoggerId,
     date: Type.String({
       format: 'date',
-      description: 'The day of the calendar at the site whose hours are meant.',
+      description: 'Local date of the site.',
       examples: ['2026-06-21'],
     }),
     start_hour: Type.Integer({
       minimum: 0,
       maximum: 23,
-      description: 'First hour of the clock at the site.',
+      description: 'First hour, local time of the site.',
       examples: [11],
     }),
     end_hour: Type.Integer({
       minimum: 1,
       maximum: 24,
-      description: 'Hour before which the window ends; later than `start_hour`.',
+      description: 'End of the window, local time of the site; must be after `start_hour`.',
       examples: [14],
     }),
   },
   returns: Suggestion,
   example: { answer: suggestionExample },
-  async handle({ site: { site_id }, caller, query }, needs: Needs) {
+  async handle({ site: { site_id }, caller, query }, { db, clock, predictions }: Needs) {
     if (query.end_hour <= query.start_hour) throw refusal('end_hour', 'must be after start_hour')
-    const facts = await needs.sites.facts(site_id)
+    const facts = await siteFacts(db, site_id)
     const span = hoursOnTheClock(query, facts.timezone)
     if (span === null) {
       throw refusal('start_hour', `the clocks of ${facts.timezone} skip these hours on that date`)
     }
-    const plant = await needs.curtailmentSuggest.plant(site_id, query.logger_id)
-    if (plant === null) throw new ApiError('not_found', { logger_id: query.logger_id })
-    const now = needs.clock.now()
-    const target = targetOf(query.logger_id)
-    const runs = await needs.predictions.forecasts.issued({ site_id, target }, utcDatesOf(span))
+    const { logger_id } = query
+    const plant_id = { site_id, logger_id }
+    const plant = await readPlantPanels(db, plant_id)
+    if (plant === null) throw new ApiError('not_found', { logger_id })
+    const now = clock.now()
+    const target = targetOf(logger_id)
+    const runs = await predictions.forecasts.issued({ site_id, target }, utcDatesOf(span))
     const forecast = forecastHours(span, runs)
     const { hours, missing } = forecast
       ? { hours: forecast.hours, missing: null }
-      : await expectation(plant, span, { site_id, facts, now, ...needs })
-    const of_plant = { site_id, logger_id: query.logger_id }
-    const priceAt = await needs.curtailmentSuggest.prices(of_plant, span, now)
+      : await expectation(db, plant, span, { site_id, facts, now })
+    const priceAt = await readSuggestPrices(db, plant_id, span, now)
     const quarters = pricedQuarters(hours, priceAt)
     const answer = answerOf(plant, hours, { missing, now, forecast, quarters })
     return {
-      logger_id: query.logger_id,
+      logger_id,
       date: query.date,
       timezone: facts.timezone,
       start_hour: query.start_hour,
@@ -124,28 +127,24 @@ export const suggestCurtailment = endpoint({
 const refusal = (field: string, message: string) =>
   invalid({ location: 'query', field, code: 'out_of_range', message })
 
-/** The hours with what is expected of them; `missing` is why nothing is. */
+/** The hours with their expected power; `missing` is the reason why nothing is expected. */
 async function expectation(
-  plant: Plant & { panels: readonly Panels[] },
+  db: Queries,
+  plant: PlantPanels,
   span: Span,
-  known: Pick<Needs, 'curtailmentSuggest'> & { site_id: string; facts: SiteFacts; now: Date },
+  { site_id, facts, now }: { site_id: string; facts: SiteFacts; now: Date },
 ): Promise<{ hours: ExpectedHour[]; missing: Reason | null }> {
-  const place = placeOf(known.facts)
+  const place = placeOf(facts)
   if (place === null || plant.panels.length === 0) {
     const unknown = { p10_kw: null, p50_kw: null, p90_kw: null, days: 0 }
     const hours = hoursOf(span).map((hour) => ({ ...hour, ...unknown }))
     return { hours, missing: place === null ? 'no_position' : 'no_panels' }
   }
-  const { site_id, now } = known
   const until_ms = Math.floor(Math.min(now.getTime(), span.end_ms) / hour_ms) * hour_ms
-  // A day more: of a time of day that is yet to come the newest is that of yesterday.
+  // One day more: for a time of day still to come, the newest measurement is yesterday's.
   const since = new Date(Math.min(until_ms, span.start_ms) - (recent_days + 1) * day_ms)
-  const recent = await known.curtailmentSuggest.recent(
-    { site_id, logger_id: plant.logger_id },
-    since,
-    new Date(until_ms),
-  )
-  const { rated_power_kw } = plant
+  const { logger_id, rated_power_kw } = plant
+  const recent = await readRecentHours(db, { site_id, logger_id }, since, new Date(until_ms))
   const clear = clearSkyEnergy(place, plant)
   const hours = hoursOf(span).map((hour) =>
     expectedHour(hour, { clear, recent, rated_power_kw, until_ms }),
@@ -176,19 +175,19 @@ function answerOf(
 ): Answer {
   const { missing, now, forecast, quarters } = known
   const doubts = missing === null ? doubtsOf(hours, now.getTime()) : [missing]
-  // The 0 of a night tells nothing of the day beside it.
+  // The expected 0 at night does not make daylight hours known.
   const is_known = missing === null && !doubts.includes('no_recent_output')
   const limit = suggestedLimit(hours, plant)
-  const is_dim = limit === null && is_known && !doubts.includes('no_daylight')
+  const is_little = limit === null && is_known && !doubts.includes('no_daylight')
   const suggested_limit_kw = limit?.limit_kw ?? null
-  const prices = priceFigures(quarters)
+  const prices = priceMetrics(quarters)
   return {
     suggested_limit_kw,
     suggested_limit_pct: limit?.limit_pct ?? null,
     limit_mode: 'percent',
     rated_power_kw: plant.rated_power_kw,
     basis: forecast ? 'forecast_p50' : is_known ? 'clear_sky' : 'none',
-    ...forecastFigures(forecast),
+    ...forecastMetrics(forecast),
     ...((limit && lostTo(limit.limit_kw, quarters)) ?? unpriced),
     ...prices,
     expected_curtailed_energy_kwh: limit && significant(limit.curtailed_energy_kwh),
@@ -197,7 +196,7 @@ function answerOf(
       ...(forecast ? [] : (['no_forecast'] as const)),
       ...(prices.money_reason === null ? [] : (['no_price'] as const)),
       ...doubts,
-      ...(is_dim ? (['little_output'] as const) : []),
+      ...(is_little ? (['little_output'] as const) : []),
     ],
     price_windows: priceWindows(quarters, plant),
     hours: hours.map(({ p10_kw, p50_kw, p90_kw, ...hour }) => ({
@@ -213,14 +212,14 @@ function answerOf(
   }
 }
 
-const forecastFigures = (forecast: ForecastHours | null) => ({
+const forecastMetrics = (forecast: ForecastHours | null) => ({
   forecast_run_at: forecast?.run_at ?? null,
   forecast_peak_p50_kw: forecast && significant(forecast.peak_p50_kw),
   forecast_peak_p90_kw: forecast && significant(forecast.peak_p90_kw),
   forecast_energy_p50_kwh: forecast && significant(forecast.energy_p50_kwh),
 })
 
-/** For a caller without `earnings:read`: prices of the market stay. */
+/** For a caller without `earnings:read`: only market prices are shown. */
 const withoutMoney = (answer: Answer): Answer => ({
   ...answer,
   ...unpriced,

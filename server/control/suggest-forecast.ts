@@ -1,11 +1,11 @@
-/** The hours of a window as the production forecast has them. */
-import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+/** The hours of a window by the production forecast. */
+import { day_ms, hour_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { ForecastRun } from '../forecasts/run-store.ts'
-import { days_good, type ExpectedHour, hour_ms, hoursOf, type Span } from './suggest.ts'
+import { days_good, type ExpectedHour, hoursOf, type Span } from './suggest.ts'
 
 export interface ForecastHours {
   hours: ExpectedHour[]
-  /** When the newest run of them was issued. */
+  /** Issue time of the newest run. */
   run_at: string
   confidence: 'low' | 'medium' | 'high'
   peak_p50_kw: number
@@ -18,14 +18,14 @@ type Run = Pick<
   'target_date' | 'resolution_minutes' | 'issued_at' | 'confidence' | 'p10_kw' | 'p50_kw' | 'p90_kw'
 >
 
-/** The days of UTC that a span lies in. */
+/** The UTC days of a span. */
 export function utcDatesOf({ start_ms, end_ms }: Span): string[] {
   const first_ms = utcDayStart(start_ms)
   const count = Math.ceil((end_ms - first_ms) / day_ms)
   return Array.from({ length: count }, (_, nth) => utcDate(first_ms + nth * day_ms))
 }
 
-/** null unless runs of its days, one for each, cover all of the span. */
+/** Null unless `runs`, one for each UTC day, cover the whole span. */
 export function forecastHours(span: Span, runs: readonly Run[]): ForecastHours | null {
   const steps = runs.flatMap((run) => {
     const step_ms = run.resolution_minutes * 60_000
@@ -54,7 +54,7 @@ export function forecastHours(span: Span, runs: readonly Run[]): ForecastHours |
 
 type Step = Span & { p10_kw: number; p50_kw: number; p90_kw: number }
 
-/** Means over a span of steps; of quantiles that is close where steps are as long as the span. */
+/** Means over a span. A mean of quantiles is only close to a quantile for few steps per span. */
 function meanOf(span: Span, steps: readonly Step[]): Step | null {
   let [covered_ms, p10, p50, p90] = [0, 0, 0, 0]
   for (const step of steps) {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { hour_ms } from '@heliograph/domain/utc-day'
 import type { QuarterPrice } from '../contracts/plant-prices.ts'
-import { hour_ms, hoursOf } from './suggest.ts'
-import { lostTo, pricedQuarters, priceFigures, priceWindows } from './suggest-prices.ts'
+import { hoursOf } from './suggest.ts'
+import { lostTo, pricedQuarters, priceMetrics, priceWindows } from './suggest-prices.ts'
 
 const nine = Date.parse('2026-06-21T09:00:00Z')
 const plant = { logger_id: 1, rated_power_kw: 200 }
@@ -88,7 +89,7 @@ test('what a limit loses and what it saves are told apart', () => {
     expected_lost_revenue_amount: 0.8,
     avoided_cost_amount: 0.2,
   })
-  assert.deepEqual(priceFigures(quarters), {
+  assert.deepEqual(priceMetrics(quarters), {
     price_basis: 'day_ahead',
     currency: 'EUR',
     avg_price_per_mwh: 15,
@@ -101,7 +102,7 @@ test('a price that is missing makes unknown what needs it, and no more', () => {
   const gone = priced(0, { market_price: null, price: null, net_price: null, reason: 'no_price' })
   const hours = [...[1, 2, 3, 4].map(() => priced(40)), gone, gone, gone, gone]
   const quarters = quartersOf([100, 20], hours)
-  assert.deepEqual(priceFigures(quarters), {
+  assert.deepEqual(priceMetrics(quarters), {
     price_basis: 'day_ahead',
     currency: 'EUR',
     avg_price_per_mwh: null,
@@ -110,16 +111,16 @@ test('a price that is missing makes unknown what needs it, and no more', () => {
   })
   assert.equal(lostTo(60, quarters)!.expected_lost_revenue_amount, 1.6)
   assert.equal(lostTo(10, quarters), null)
-  const bare = priceFigures(quartersOf([100], []))
+  const bare = priceMetrics(quartersOf([100], []))
   assert.deepEqual(
     [bare.price_basis, bare.currency, bare.money_reason],
     ['none', null, 'no_contract'],
   )
   const mixed = [priced(1), priced(1), priced(1, { currency: 'BGN' }), priced(1)]
-  const figures = priceFigures(quartersOf([100], mixed))
+  const figures = priceMetrics(quartersOf([100], mixed))
   assert.deepEqual([figures.avg_price_per_mwh, figures.money_reason], [null, 'no_exchange_rate'])
   assert.equal(lostTo(10, quartersOf([100], mixed)), null)
   const charged = quartersOf([100], [...Array(4)].fill(priced(-1, { net_price: null })))
-  assert.equal(priceFigures(charged).money_reason, 'no_exchange_rate')
+  assert.equal(priceMetrics(charged).money_reason, 'no_exchange_rate')
   assert.deepEqual(priceWindows(charged, plant), [])
 })

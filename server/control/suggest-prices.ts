@@ -1,22 +1,23 @@
 /**
- * What the hours of a window are worth under the contract of a plant, and when delivering in them
- * costs more than it pays. Money is that of whole quarters of an hour, of expected energy. Pure.
+ * The value of the hours of a window under the contract of a plant, and when delivery costs more
+ * than it pays. Money is computed from expected energy by quarter hour. Pure.
  */
 import { rounded, significant } from '@heliograph/domain/significant'
+import { quarter_ms } from '@heliograph/domain/utc-day'
 import type { MoneyReason } from '../contracts/accounting.ts'
 import { majorUnits, worth } from '../contracts/money.ts'
 import type { PriceAt, QuarterPrice } from '../contracts/plant-prices.ts'
-import { quarter_ms } from './clear-sky-energy.ts'
 import { limitsOf, type Plant } from './limits.ts'
 import type { ExpectedHour, Span } from './suggest.ts'
+import type { PriceWindow } from './suggest-schemas.ts'
 
-/** The lowest that a command in whole percent can ask for: it cannot ask for 0. */
+/** The lowest limit in whole percent; a command cannot set 0. */
 const least_limit_pct = 1
 
 export interface PricedQuarter extends Span {
-  /** Expected power, kW; null where it is not known. */
+  /** Expected power, kW; null where unknown. */
   p50_kw: number | null
-  /** null: under no contract. */
+  /** Null without a contract. */
   price: QuarterPrice | null
 }
 
@@ -29,8 +30,8 @@ export function pricedQuarters(hours: readonly ExpectedHour[], priceAt: PriceAt)
   )
 }
 
-/** What there is to say of prices; means are null unless every quarter has one. */
-export function priceFigures(quarters: readonly PricedQuarter[]) {
+/** Prices of a suggestion; means are null unless every quarter has a price. */
+export function priceMetrics(quarters: readonly PricedQuarter[]) {
   const market_prices = quarters.map(({ price }) => price?.market_price ?? null)
   const is_estimate = quarters.some(({ price }) => price?.is_estimate)
   const money_reason = reasonOf(quarters)
@@ -47,7 +48,7 @@ export function priceFigures(quarters: readonly PricedQuarter[]) {
   }
 }
 
-/** Over a span of them. */
+/** Mean price over a span. */
 export function meanPrice(
   quarters: readonly PricedQuarter[],
   name: 'price' | 'net_price' | 'market_price',
@@ -64,13 +65,13 @@ export function meanPrice(
   return rounded(sum / within.length / 1e6, 4)
 }
 
-/** The first thing that keeps a price from being known. */
+/** The first reason why a price is unknown. */
 function reasonOf(quarters: readonly PricedQuarter[]): MoneyReason | null {
   const currency = currencyOf(quarters)
   for (const { price } of quarters) {
     if (price === null) return 'no_contract'
     if (price.reason !== null) return price.reason
-    // Nobody knows what fees in another currency leave of it.
+    // Fees in another currency cannot be subtracted.
     if (price.currency !== currency || price.net_price === null) return 'no_exchange_rate'
   }
   return null
@@ -80,18 +81,17 @@ const currencyOf = (quarters: readonly PricedQuarter[]): string | null =>
   quarters.find(({ price }) => price !== null)?.price?.currency ?? null
 
 /**
- * What the energy above a limit would have been paid, and what it would have cost where the price
- * is negative: at the price of the contract, as earnings count what curtailment loses. null where
- * a price of such energy is not known.
+ * Lost revenue and avoided cost (at negative prices) of the energy above a limit, at the contract
+ * price, by the rules of earnings. Null where a price is unknown.
  */
 export function lostTo(limit_kw: number, quarters: readonly PricedQuarter[]) {
   const currency = currencyOf(quarters)
   let [lost, avoided] = [0, 0]
   for (const { p50_kw, price } of quarters) {
-    const kept_wh = keptWh(p50_kw ?? 0, limit_kw)
-    if (kept_wh === 0) continue
+    const curtailed_wh = curtailedWh(p50_kw ?? 0, limit_kw)
+    if (curtailed_wh === 0) continue
     if (price === null || price.price === null || price.currency !== currency) return null
-    const amount = worth(kept_wh, price.price)
+    const amount = worth(curtailed_wh, price.price)
     if (amount > 0) lost += amount
     else avoided -= amount
   }
@@ -102,34 +102,12 @@ export function lostTo(limit_kw: number, quarters: readonly PricedQuarter[]) {
 }
 
 const quarterWh = (power_kw: number) => Math.round((1000 * power_kw * quarter_ms) / 3_600_000)
-const keptWh = (power_kw: number, limit_kw: number) => quarterWh(Math.max(0, power_kw - limit_kw))
-
-export const windowReasons = ['negative_price', 'fees_above_price'] as const
-export const windowBases = ['day_ahead', 'price_forecast'] as const
-
-type WindowReason = (typeof windowReasons)[number]
-type WindowBasis = (typeof windowBases)[number]
-
-interface PriceWindow {
-  start_at: string
-  end_at: string
-  reason: WindowReason
-  basis: WindowBasis
-  suggested_limit_pct: number
-  suggested_limit_kw: number
-  avg_price_per_mwh: number
-  avg_net_price_per_mwh: number
-  expected_energy_kwh: number | null
-  expected_net_amount: number | null
-  expected_curtailed_energy_kwh: number | null
-  expected_saving_amount: number | null
-  currency: string
-}
+const curtailedWh = (power_kw: number, limit_kw: number) =>
+  quarterWh(Math.max(0, power_kw - limit_kw))
 
 /**
- * When the plant would pay for what it delivers: quarters with more than the least limit to deliver
- * of which, less fees that go by energy, something below 0 is left. Those in a row of one reason
- * and one basis are one window, whatever the periods of the market.
+ * When the plant pays to deliver: quarters with expected power above the lowest limit and a price
+ * below 0 after fees by energy. Consecutive quarters of one reason and one basis form a window.
  */
 export function priceWindows(quarters: readonly PricedQuarter[], plant: Plant): PriceWindow[] {
   const [limit] = limitsOf({ limit_mode: 'percent', limit_value: least_limit_pct }, [plant])
@@ -153,8 +131,8 @@ export function priceWindows(quarters: readonly PricedQuarter[], plant: Plant): 
 interface LosingQuarter extends PricedQuarter {
   price: QuarterPrice
   net_price: number
-  reason: WindowReason
-  basis: WindowBasis
+  reason: PriceWindow['reason']
+  basis: PriceWindow['basis']
 }
 
 function losingQuarter(quarter: PricedQuarter, limit_kw: number): LosingQuarter | null {
@@ -190,8 +168,10 @@ function windowOf(quarters: readonly LosingQuarter[], limit_kw: number): PriceWi
     avg_net_price_per_mwh: meanPrice(quarters, 'net_price')!,
     expected_energy_kwh: kwh(sum((p50_kw) => quarterWh(p50_kw))),
     expected_net_amount: money(sum((p50_kw, net) => worth(quarterWh(p50_kw), net))),
-    expected_curtailed_energy_kwh: kwh(sum((p50_kw) => keptWh(p50_kw, limit_kw))),
-    expected_saving_amount: money(sum((p50_kw, net) => -worth(keptWh(p50_kw, limit_kw), net) + 0)),
+    expected_curtailed_energy_kwh: kwh(sum((p50_kw) => curtailedWh(p50_kw, limit_kw))),
+    expected_saving_amount: money(
+      sum((p50_kw, net) => -worth(curtailedWh(p50_kw, limit_kw), net) + 0),
+    ),
     currency: first.price.currency,
   }
 }

@@ -1,76 +1,79 @@
 import { type Static, Type } from 'typebox'
 import { moneyReasons } from '../contracts/accounting.ts'
+import { exampleOf } from '../http/example.ts'
 import { LoggerId, Nullable } from '../http/params.ts'
 import { At } from '../plant/frame.ts'
 import { limitModes } from './curtailment-row.ts'
 import { ahead_h_max, days_good, days_min, reasons } from './suggest.ts'
-import { windowBases, windowReasons } from './suggest-prices.ts'
 
 const closed = { additionalProperties: false } as const
 const Expected = (description: string) => Nullable(Type.Number({ minimum: 0, description }))
 const Unknown = (description: string) => Nullable(Type.Number({ description }))
 
-const unforecast = 'null while there is no forecast.'
-const unpriced = 'null for `money_reason`.'
-const hidden = 'Null where `money_reason` is `forbidden_scope`.'
+const unforecast = 'null without a forecast.'
+const unpriced = 'null with a `money_reason`.'
+const hidden = 'Null with `money_reason` `forbidden_scope`.'
+
+const windowBases = ['day_ahead', 'price_forecast'] as const
 
 const SuggestionHour = Type.Object(
   {
     start_at: At('Inclusive.'),
-    end_at: At('Exclusive; an hour later, less only at the end of the window.'),
+    end_at: At('Exclusive; one hour later, or the end of the window.'),
     p10_kw: Expected(
-      'Mean power that is undercut with a probability of 10 %, kW; under `clear_sky` a quantile ' +
-        `of the last days. null where fewer than ${days_min} days are known; 0 at night.`,
+      'Mean power that falls short with a probability of 10 %, kW; with `clear_sky` a quantile ' +
+        `of the last days. Null with fewer than ${days_min} measured days; 0 at night.`,
     ),
-    p50_kw: Expected('The same with 50 %, kW.'),
-    p90_kw: Expected('The same with 90 %, kW.'),
-    price_per_mwh: Unknown(`Mean of what the contract pays in it; ${unpriced}`),
+    p50_kw: Expected('Likewise with 50 %, kW.'),
+    p90_kw: Expected('Likewise with 90 %, kW.'),
+    price_per_mwh: Unknown(`Mean price of the contract in the hour; ${unpriced}`),
     market_price_per_mwh: Unknown(
-      'Mean price of the market, in the currency of the contract; null where it is not known.',
+      'Mean market price, in the currency of the contract; null where unknown.',
     ),
-    suggested_limit_kw: Expected('The suggestion, the same for every hour, kW.'),
+    suggested_limit_kw: Expected('The suggested limit, equal for all hours, kW.'),
   },
   { ...closed, $id: 'CurtailmentSuggestionHour' },
 )
 
-const PriceWindowRecord = Type.Object(
+export type PriceWindow = Static<typeof PriceWindow>
+const PriceWindow = Type.Object(
   {
     start_at: At('Inclusive.'),
     end_at: At('Exclusive.'),
-    reason: Type.Enum([...windowReasons], {
+    reason: Type.Enum(['negative_price', 'fees_above_price'], {
       description:
         '`negative_price`: the market price is below 0. `fees_above_price`: it is not, but fees by ' +
-        'energy take more than the contract pays.',
+        'energy exceed the price of the contract.',
     }),
     basis: Type.Enum([...windowBases], {
       description:
-        '`day_ahead`: published prices. `price_forecast`: none is published, and this is the ' +
-        'median of the forecast, which may prove wrong.',
+        '`day_ahead`: published prices. `price_forecast`: the median of the price forecast, as no ' +
+        'price is published yet.',
     }),
     suggested_limit_pct: Type.Number({
       minimum: 1,
       maximum: 100,
-      description: '`limit_value` of a command in percent: the lowest whole one.',
+      description: '`limit_value` for a command in percent: the lowest possible.',
     }),
     suggested_limit_kw: Type.Number({
       minimum: 0,
-      description: 'What such a command allows the plant, kW.',
+      description: 'Limit that such a command sets, kW.',
     }),
-    avg_price_per_mwh: Unknown(`Mean of what the contract pays. ${hidden}`),
-    avg_net_price_per_mwh: Unknown(`The same less fees that go by energy: below 0. ${hidden}`),
+    avg_price_per_mwh: Unknown(`Mean price of the contract. ${hidden}`),
+    avg_net_price_per_mwh: Unknown(`Likewise less fees by energy: below 0. ${hidden}`),
     expected_energy_kwh: Expected(
-      'Of the `p50_kw` of the hours, without a limit, kWh; null where that is not known.',
+      'Energy at the `p50_kw` of the hours without a limit, kWh; null where unknown.',
     ),
     expected_net_amount: Unknown(
-      'What that energy would earn less fees that go by it: below 0. null where it is not known or ' +
-        '`money_reason` is `forbidden_scope`.',
+      'Revenue of that energy less fees by energy: below 0. Null where unknown, and with ' +
+        '`money_reason` `forbidden_scope`.',
     ),
     expected_curtailed_energy_kwh: Expected(
-      'What the limit would keep back of it, kWh; null where it is not known.',
+      'Part of that energy above the limit, kWh; null where unknown.',
     ),
     expected_saving_amount: Unknown(
-      'What that saves: the part of the net amount that is not paid. null where it is not ' +
-        'known or `money_reason` is `forbidden_scope`.',
+      'Savings by the limit: the part of the net amount that is not paid. Null where unknown, and ' +
+        'with `money_reason` `forbidden_scope`.',
     ),
     currency: Nullable(Type.String({ description: `ISO 4217, of the contract. ${hidden}` })),
   },
@@ -81,93 +84,95 @@ export type CurtailmentSuggestion = Static<typeof Suggestion>
 export const Suggestion = Type.Object(
   {
     logger_id: LoggerId,
-    date: Type.String({ format: 'date', description: 'As asked: a day at the site.' }),
+    date: Type.String({ format: 'date', description: 'As requested: a local day of the site.' }),
     timezone: Type.String({ description: 'IANA time zone of the site.' }),
-    start_hour: Type.Integer({ description: 'As asked, by the clock at the site.' }),
-    end_hour: Type.Integer({ description: 'As asked, by the clock at the site.' }),
-    start_at: At('When the window begins.'),
-    end_at: At('When it ends, exclusive.'),
+    start_hour: Type.Integer({ description: 'As requested, local time of the site.' }),
+    end_hour: Type.Integer({ description: 'As requested, local time of the site.' }),
+    start_at: At('Start of the window, inclusive.'),
+    end_at: At('End of the window, exclusive.'),
     hours_in_window: Type.Number({
       exclusiveMinimum: 0,
-      description: 'How long it is: on days when the clocks change not what the hours say.',
+      description:
+        'Length of the window in hours; differs from the local hours when clocks change.',
     }),
-    suggested_limit_kw: Expected('What a command of `suggested_limit_pct` allows the plant, kW.'),
+    suggested_limit_kw: Expected('Limit that a command of `suggested_limit_pct` sets, kW.'),
     suggested_limit_pct: Nullable(
       Type.Number({
         minimum: 1,
         maximum: 100,
-        description: '`limit_value` of a command to this logger; null where none is suggested.',
+        description: '`limit_value` for a command to this logger; null without a suggestion.',
       }),
     ),
-    limit_mode: Type.Enum([...limitModes], { description: 'Its `limit_mode`.' }),
+    limit_mode: Type.Enum([...limitModes], { description: '`limit_mode` for such a command.' }),
     rated_power_kw: Type.Number({ description: 'Rated power of the plant, kW.' }),
     basis: Type.Enum(['forecast_p50', 'clear_sky', 'none'], {
       description:
-        'What the limit is derived from. `forecast_p50`: the production forecast. `clear_sky`: a sky without clouds, scaled by the output ' +
-        'of the last days. `none`: nothing is known to derive it from.',
+        'Source of the expected power. `forecast_p50`: the production forecast. `clear_sky`: the ' +
+        'clear-sky model, scaled to the output of the last days. `none`: no source.',
     }),
-    forecast_run_at: Nullable(At(`When the forecast was made; ${unforecast}`)),
-    forecast_peak_p50_kw: Unknown(`Highest P50 of the window, kW; ${unforecast}`),
-    forecast_peak_p90_kw: Unknown(`Highest P90 of the window, kW; ${unforecast}`),
-    forecast_energy_p50_kwh: Unknown(`P50 of the energy of the window, kWh; ${unforecast}`),
+    forecast_run_at: Nullable(At(`When the forecast was issued; ${unforecast}`)),
+    forecast_peak_p50_kw: Unknown(`Highest P50 in the window, kW; ${unforecast}`),
+    forecast_peak_p90_kw: Unknown(`Highest P90 in the window, kW; ${unforecast}`),
+    forecast_energy_p50_kwh: Unknown(`Energy of the window at P50, kWh; ${unforecast}`),
     expected_curtailed_energy_kwh: Expected(
-      'What the limit would keep back of the `p50_kw` of the hours, kWh; null without a limit.',
+      'Energy above the limit at the `p50_kw` of the hours, kWh; null without a limit.',
     ),
     expected_lost_revenue_amount: Unknown(
-      'What the contract would pay for that energy, quarter by quarter where it pays, before ' +
-        `fees; null without a limit, and for \`money_reason\`.`,
+      'Lost revenue for that energy under the contract in quarter hours with a positive price, ' +
+        'before fees; null without a limit, and with a `money_reason`.',
     ),
     avoided_cost_amount: Unknown(
-      'What delivering it would cost in quarters whose price is negative under the contract; ' +
-        'null where the lost revenue is.',
+      'Cost of delivering that energy in quarter hours with a negative contract price; null where ' +
+        'the lost revenue is null.',
     ),
     currency: Nullable(
       Type.String({ description: 'ISO 4217, of the contract; null without one.' }),
     ),
     price_basis: Type.Enum([...windowBases, 'none'], {
       description:
-        'What prices rest on. `day_ahead`: published prices, or the contract alone. ' +
-        '`price_forecast`: in part or all of the window none is published, and the median of the ' +
-        'forecast stands in. `none`: no price is known.',
+        'Source of the prices. `day_ahead`: published prices, or the contract alone. ' +
+        '`price_forecast`: the median of the price forecast for some or all of the window, as no ' +
+        'price is published yet. `none`: no price is known.',
     }),
-    avg_price_per_mwh: Unknown(`Mean of what the contract pays in the window; ${unpriced}`),
+    avg_price_per_mwh: Unknown(`Mean price of the contract in the window; ${unpriced}`),
     negative_price_min: Unknown(
-      'Minutes of the window with a negative market price; null where not all of it is known.',
+      'Minutes of the window with a negative market price; null unless all prices are known.',
     ),
     money_reason: Nullable(
       Type.Enum([...moneyReasons, 'forbidden_scope'], {
         description:
-          'What keeps the prices of a part of the window, or all, from being known. ' +
-          '`no_contract`: the plant sells under none. `no_price`: none is published, and none ' +
-          'forecast. `no_exchange_rate`: between the currencies of market and contract. ' +
-          '`forbidden_scope`: the key lacks `earnings:read`, or the plan the module `earnings`: ' +
-          'prices and money of the contract are null.',
+          'Why prices are unknown for some or all of the window. `no_contract`: the plant has no ' +
+          'contract. `no_price`: no price is published or forecast. `no_exchange_rate`: between ' +
+          'the currencies of market and contract. `forbidden_scope`: the key lacks ' +
+          '`earnings:read`, or the plan lacks the module `earnings`; prices and money of the ' +
+          'contract are null.',
       }),
     ),
-    price_windows: Type.Array(PriceWindowRecord, {
+    price_windows: Type.Array(PriceWindow, {
       description:
-        'When the plant would pay for what it delivers, by time: consecutive market periods as ' +
-        'one, cut to the window that was asked for. Not where less is expected than the limit. ' +
-        'Empty where it never would, and where no price is known.',
+        'When the plant pays to deliver, ascending. Consecutive market periods are merged and cut ' +
+        'to the requested window. Periods with less expected power than the limit are left out. ' +
+        'Empty without such periods, and where no price is known.',
     }),
     confidence: Type.Enum(['low', 'medium', 'high'], {
       description:
-        `Under \`clear_sky\` never \`high\`; \`medium\` with ${days_good} days of every hour of ` +
-        `daylight and a window that ends within ${ahead_h_max} hours.`,
+        `With \`clear_sky\` at most \`medium\`, which requires ${days_good} measured days of every ` +
+        `daylight hour and a window that ends within ${ahead_h_max} hours.`,
     }),
     reasons: Type.Array(
       Type.Enum([...reasons], {
         description:
-          '`no_forecast`: not there to be derived from. `no_price`: see `money_reason`. `no_position`: of the site. ' +
-          '`no_panels`: of the plant. `no_recent_output`: no hour of daylight was measured on ' +
-          `${days_min} of the last days. \`no_daylight\`: the sun is down or all but. ` +
-          '`little_output`: too little is expected to take a percent off. `few_recent_days`: some ' +
-          `hour was measured on fewer than ${days_good} days. \`far_ahead\`: the window ends more ` +
-          `than ${ahead_h_max} hours from now. \`window_is_past\`: a command would be refused.`,
+          '`no_forecast`: no production forecast. `no_price`: see `money_reason`. `no_position`: ' +
+          'the site has no position. `no_panels`: the plant has no panels. `no_recent_output`: no ' +
+          `daylight hour was measured on ${days_min} of the last days. \`no_daylight\`: night or ` +
+          'twilight. `little_output`: less than one percent of rated power is expected. ' +
+          `\`few_recent_days\`: some hour was measured on fewer than ${days_good} days. ` +
+          `\`far_ahead\`: the window ends more than ${ahead_h_max} hours from now. ` +
+          '`window_is_past`: a command would be rejected.',
       }),
-      { description: 'Why it is no better, or why there is none.' },
+      { description: 'Why the confidence is not higher, or why there is no suggestion.' },
     ),
-    hours: Type.Array(SuggestionHour, { description: 'The window, hour by hour from its start.' }),
+    hours: Type.Array(SuggestionHour, { description: 'The window by hour.' }),
   },
   { ...closed, $id: 'CurtailmentSuggestion' },
 )
@@ -183,7 +188,7 @@ const hour = (from: number, p10_kw: number, p50_kw: number, p90_kw: number) => (
   market_price_per_mwh: from === 9 ? 12.5 : -4,
 })
 
-export const suggestionExample: CurtailmentSuggestion = {
+export const suggestionExample = exampleOf(Suggestion, {
   logger_id: 2,
   date: '2026-06-21',
   timezone: 'Europe/Berlin',
@@ -197,10 +202,6 @@ export const suggestionExample: CurtailmentSuggestion = {
   limit_mode: 'percent',
   rated_power_kw: 400,
   basis: 'clear_sky',
-  forecast_run_at: null,
-  forecast_peak_p50_kw: null,
-  forecast_peak_p90_kw: null,
-  forecast_energy_p50_kwh: null,
   expected_curtailed_energy_kwh: 50,
   expected_lost_revenue_amount: 0.225,
   avoided_cost_amount: 0.128,
@@ -208,7 +209,6 @@ export const suggestionExample: CurtailmentSuggestion = {
   price_basis: 'day_ahead',
   avg_price_per_mwh: 4.25,
   negative_price_min: 60,
-  money_reason: null,
   price_windows: [
     {
       start_at: '2026-06-21T10:00:00.000Z',
@@ -229,4 +229,4 @@ export const suggestionExample: CurtailmentSuggestion = {
   confidence: 'medium',
   reasons: ['no_forecast'],
   hours: [hour(9, 148, 294, 322), hour(10, 163, 308, 335)],
-}
+})

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms } from '@heliograph/domain/utc-day'
 import fc from 'fast-check'
 import { clearSkyEnergy } from './clear-sky-energy.ts'
 import {
   doubtsOf,
   type ExpectedHour,
   expectedHour,
-  hour_ms,
   hoursOf,
   recent_days,
   type Span,
