@@ -1,14 +1,10 @@
 import { type Clock, systemTimers } from '@heliograph/domain/clock'
 import type { Needs as AlertNeeds } from './alerts/endpoints.ts'
 import { createAlertStore } from './alerts/listed.ts'
-import type { Needs as BatteryDashboardNeeds } from './batteries/logs/dashboard-endpoint.ts'
-import type { Needs as BatteryLogNeeds } from './batteries/logs/endpoints.ts'
-import { createBatteryLogStore } from './batteries/logs/store.ts'
 import { createBatteryPlanner } from './batteries/planning/planner.ts'
 import type { Needs as ScheduleNeeds } from './batteries/schedules/endpoints.ts'
-import { createScheduleStore } from './batteries/schedules/store.ts'
 import type { Needs as BessNeeds } from './batteries/units/endpoints.ts'
-import { createBessStore } from './batteries/units/store.ts'
+import { createFleetReads } from './batteries/units/fleet-facts.ts'
 import type { Needs as CurtailmentSuggestNeeds } from './control/suggest-endpoint.ts'
 import type { Needs as PredictionNeeds } from './forecasts/endpoints.ts'
 import { createPredictions } from './forecasts/predictions.ts'
@@ -32,8 +28,6 @@ export type Deps = Context &
   CurtailmentSuggestNeeds &
   PredictionNeeds &
   BessNeeds &
-  BatteryLogNeeds &
-  BatteryDashboardNeeds &
   ScheduleNeeds &
   WorkOrderNeeds &
   NotificationNeeds &
@@ -50,11 +44,8 @@ export function createDeps(db: Database, clock: Clock, timers = systemTimers): D
     timers,
     sites,
     predictions: createPredictions(db, clock),
-    bess: createBessStore(db, { clock, sites }),
     reports: createReportStore(db),
     reportCatalog: createCatalog(),
-    batteryLogs: createBatteryLogStore(db),
-    batterySchedules: createScheduleStore(db),
     workOrders: createWorkOrderStore(db),
     notifications: createNotificationStore(db),
     defects: createDefectStore(db),

@@ -1,7 +1,8 @@
-/** What units earn: what they discharge, less what they charge, at the prices of their market. */
+/** Revenue of units: value of discharged less charged energy at day-ahead prices. */
 import { rounded } from '@heliograph/domain/significant'
 import { utcDate } from '@heliograph/domain/utc-day'
 import { assignedMarkets } from '../forecasts/assigned-market.ts'
+import { ApiError } from '../http/errors.ts'
 import { type PricePeriod, readPrices } from '../markets/price-store.ts'
 import type { Queries } from '../storage/database.ts'
 import {
@@ -23,17 +24,17 @@ export interface MarketedUnit extends Unit {
 }
 
 export interface Earned {
-  /** Major units: below 0 where charging cost more than discharging brought. */
+  /** Major units; below 0 where charging cost more than discharging earned. */
   amount: number
   currency: string
-  /** Share of the time of which the energy is known: the amount is of that. */
+  /** Share of the time with known energy, which the amount covers. */
   completeness_pct: number
 }
 
 /**
- * What a unit earned from `start` until before `end`, by day-ahead prices: no fees, no losses of
- * the connection. Null for an unknown unit, one without a market, and where no energy is known or
- * the price of any that moved is not.
+ * Revenue of a unit in `[start, end)` at day-ahead prices, before fees and connection losses. Null
+ * for an unknown unit, without a market, where no energy is known, and where the price of any
+ * charged or discharged energy is unknown.
  */
 export async function earnedBetween(
   db: Queries,
@@ -41,7 +42,7 @@ export async function earnedBetween(
   bess_id: number,
   { start, end }: { start: Date; end: Date },
 ): Promise<Earned | null> {
-  const unit = await readMarketedUnit(db, site_id, bess_id)
+  const unit = await readUnit(db, { site_id, bess_id })
   if (!unit) return null
   const span = { start_ms: start.getTime(), end_ms: end.getTime() }
   const [quarters, priced] = await Promise.all([
@@ -51,28 +52,32 @@ export async function earnedBetween(
   return priced && earnedOf(quarters, priced)
 }
 
-async function readMarketedUnit(
+/** Identifies a unit. */
+export type UnitId = Pick<Unit, 'site_id' | 'bess_id'>
+
+export async function readUnit(
   db: Queries,
-  site_id: string,
-  bess_id: number,
-): Promise<MarketedUnit | undefined> {
+  { site_id, bess_id }: UnitId,
+): Promise<MarketedUnit | null> {
   const [unit] = await db.query<MarketedUnit>(
     `select site_id, bess_id, rated_charge_power_kw, rated_discharge_power_kw, logger_id,
        market_code
      from batteries where site_id = $1 and bess_id = $2`,
     [site_id, bess_id],
   )
-  return unit
+  return unit ?? null
 }
 
-/** Of a day (YYYY-MM-DD); null without one. */
-async function marketOfUnit(db: Queries, unit: MarketOf, date: string): Promise<UnitMarket | null> {
-  return (await marketsOfUnit(db, unit, [date])).get(date) ?? null
+/** @throws ApiError not_found */
+export async function requireUnit(db: Queries, id: UnitId): Promise<MarketedUnit> {
+  const unit = await readUnit(db, id)
+  if (!unit) throw new ApiError('not_found', { bess_id: id.bess_id })
+  return unit
 }
 
 type MarketOf = Pick<MarketedUnit, 'site_id' | 'logger_id' | 'market_code'>
 
-/** Its own market, else that of its plant on the day, else that of the site; by YYYY-MM-DD. */
+/** Market of a unit by date (YYYY-MM-DD): its own, else that of its plant, else that of the site. */
 export async function marketsOfUnit(
   db: Queries,
   { site_id, logger_id, market_code }: MarketOf,
@@ -103,14 +108,15 @@ export async function readUnitPrices(
   unit: MarketedUnit,
   { start_ms, end_ms }: Span,
 ): Promise<UnitPrices | null> {
-  const market = await marketOfUnit(db, unit, utcDate(start_ms))
+  const date = utcDate(start_ms)
+  const market = (await marketsOfUnit(db, unit, [date])).get(date)
   if (!market) return null
   const wanted = { market_code: market.market_code, kind: 'day_ahead' } as const
   const span = { from: new Date(start_ms), to: new Date(end_ms) }
   return { currency: market.currency, periods: await readPrices(db, wanted, span) }
 }
 
-/** Null where no energy is known, or the price of any that moved is not. */
+/** Null where no energy is known, or the price of any charged or discharged energy is unknown. */
 export function earnedOf(
   quarters: readonly UnitQuarter[],
   { currency, periods }: UnitPrices,
@@ -131,7 +137,7 @@ export function earnedOf(
   return { amount: micro / 1e6, currency, completeness_pct }
 }
 
-/** Of energy within a quarter, whole micro; null without a price, which none needs. */
+/** Value of energy within a quarter hour in millionths; null without a price, 0 without energy. */
 export function worthOf(
   net_kwh: number,
   span: Span,

@@ -1,4 +1,4 @@
-/** Schedules of batteries: how they are stored, read and shown. */
+/** Schedules of batteries: their schema, their rows, and how rows are read. */
 import { day_ms } from '@heliograph/domain/utc-day'
 import {
   type DispatchProblem,
@@ -8,8 +8,10 @@ import {
 import { type Static, Type } from 'typebox'
 import { type Paged, pageOf } from '../http/cursor.ts'
 import { Nullable } from '../http/params.ts'
-import { At, iso } from '../plant/frame.ts'
+import { At } from '../plant/frame.ts'
 import type { Queries } from '../storage/database.ts'
+import { type Stored, served } from '../storage/records.ts'
+import { readUnit } from './earnings.ts'
 import { hourRecord, ScheduleHour, type StoredHour } from './schedule-hours.ts'
 import { type ScheduleInputs, SchedulePlan } from './schedule-plan.ts'
 import {
@@ -18,10 +20,7 @@ import {
   ScheduleProgress,
   scheduleProgress,
 } from './schedule-status.ts'
-import { hourlyPowers, readUnitQuarters, type Unit } from './unit-energy.ts'
-
-/** What a plan can be best at. */
-export const scheduleObjectives = objectives
+import { hourlyPowers, readUnitQuarters } from './unit-energy.ts'
 
 export type Schedule = Static<typeof Schedule>
 export const Schedule = Type.Object(
@@ -31,25 +30,25 @@ export const Schedule = Type.Object(
     target_date: Type.String({ format: 'date', description: 'The day, UTC.' }),
     timezone_basis: Type.Enum(['UTC']),
     ...ScheduleProgress.properties,
-    version: Type.Integer({ minimum: 1, description: 'Goes up with every change.' }),
-    objective: Type.Enum([...scheduleObjectives]),
+    version: Type.Integer({ minimum: 1, description: 'Increases with every change.' }),
+    objective: Type.Enum([...objectives]),
     created_at: At('When it was proposed.'),
-    created_by: Type.String({ description: 'The name of the key.' }),
+    created_by: Type.String({ description: 'Name of the key that proposed it.' }),
     approved_at: Nullable(At('When it was approved.')),
     approved_by: Nullable(Type.String()),
     rejected_at: Nullable(At('When it was rejected.')),
     rejected_by: Nullable(Type.String()),
     reject_reason: Nullable(Type.String()),
     superseded_by: Nullable(
-      Type.Integer({ minimum: 1, description: 'The schedule that took its place.' }),
+      Type.Integer({ minimum: 1, description: 'The schedule that replaced it.' }),
     ),
     superseded_at: Nullable(
-      At('From when on another took its place; hours before that were dispatched if approved.'),
+      At('When it was replaced; earlier hours were dispatched if it was approved.'),
     ),
     edited: Type.Boolean({ description: 'Whether a person revised any hour.' }),
     edited_hours: Type.Array(Type.Integer({ minimum: 0, maximum: 23 })),
     expires_at: Nullable(
-      At('Until when a proposed one can be approved: the end of its day. Null of all others.'),
+      At('End of its day, until when a proposal can be approved; null for other statuses.'),
     ),
     ...SchedulePlan.properties,
     hours: Type.Array(ScheduleHour, { description: 'From hour 0 to 23.' }),
@@ -57,41 +56,48 @@ export const Schedule = Type.Object(
   { additionalProperties: false, $id: 'BessSchedule' },
 )
 
-/** What a unit was planned on, from the first hour that was open to the end of the day. */
+/** The planning problem of a unit, from the first open hour to the end of the day. */
 export interface StoredProblem
   extends Pick<DispatchProblem, 'objective' | 'periods' | 'export_limit_kw' | 'import_limit_kw'> {
   unit: PlannedUnit
-  /** What all other units of the connection do in each period, kW; positive discharges. */
+  /** Power of all other units of the connection in each period, kW; positive discharges. */
   others_kw: number[]
-  /** Of full cycles, kWh. */
+  /** Energy of a full cycle, kWh. */
   usable_kwh: number
 }
 
 /** A row of `battery_schedules`. */
-export interface StoredSchedule {
-  schedule_id: number
-  bess_id: number
-  target_date: string
+export interface StoredSchedule
+  extends Stored<
+    Pick<
+      Schedule,
+      | 'schedule_id'
+      | 'bess_id'
+      | 'target_date'
+      | 'version'
+      | 'objective'
+      | 'created_at'
+      | 'created_by'
+      | 'approved_at'
+      | 'approved_by'
+      | 'rejected_at'
+      | 'rejected_by'
+      | 'reject_reason'
+      | 'superseded_at'
+      | 'superseded_by'
+    >
+  > {
   state: 'proposed' | 'approved' | 'rejected' | 'superseded'
-  version: number
-  objective: Schedule['objective']
-  created_at: Date
-  created_by: string
-  approved_at: Date | null
-  approved_by: string | null
-  rejected_at: Date | null
-  rejected_by: string | null
-  reject_reason: string | null
-  superseded_at: Date | null
-  superseded_by: number | null
   problem: StoredProblem
   plan: SchedulePlan
   hours: StoredHour[]
-  /** null: never approved. */
+  /** Null if never approved. */
   dispatched: Dispatched | null
 }
 
-/** `actual_power_kw`: of each hour, where it was measured; see `readActuals`. */
+const fields = Object.keys(Schedule.properties)
+
+/** `actual_power_kw`: measured power by hour; see `readActuals`. */
 export function scheduleOf(
   row: StoredSchedule,
   now: Date,
@@ -99,44 +105,28 @@ export function scheduleOf(
 ): Schedule {
   const edited = row.hours.filter(({ edited_at }) => edited_at !== null)
   const progress = scheduleProgress(row, now)
-  return {
-    schedule_id: row.schedule_id,
-    bess_id: row.bess_id,
-    target_date: row.target_date,
-    timezone_basis: 'UTC',
+  return served(fields, {
+    ...row,
+    ...row.plan,
     ...progress,
-    version: row.version,
-    objective: row.objective,
-    created_at: row.created_at.toISOString(),
-    created_by: row.created_by,
-    approved_at: iso(row.approved_at),
-    approved_by: row.approved_by,
-    rejected_at: iso(row.rejected_at),
-    rejected_by: row.rejected_by,
-    reject_reason: row.reject_reason,
-    superseded_by: row.superseded_by,
-    superseded_at: iso(row.superseded_at),
+    timezone_basis: 'UTC',
     edited: edited.length > 0,
     edited_hours: edited.map(({ hour }) => hour),
     expires_at: progress.status === 'proposed' ? expiryOf(row.target_date) : null,
-    optimizer: row.plan.optimizer,
     inputs: inputsOf(row.plan.inputs),
-    totals: row.plan.totals,
-    constraint_violations: row.plan.constraint_violations,
     hours: row.hours.map((hour) =>
       hourRecord(hour, { now, actual_power_kw: actual_power_kw.get(hour.hour) ?? null }),
     ),
-  }
+  }) as Schedule
 }
 
-/** Plans from before consumption was forecast say nothing of it. */
+/** Plans of earlier versions have no consumption. */
 const inputsOf = (stored: ScheduleInputs): ScheduleInputs => ({
   ...stored,
   consumption_kwh: stored.consumption_kwh ?? null,
   consumption_days: stored.consumption_days ?? null,
 })
 
-/** A day can be dispatched to its last instant. */
 const expiryOf = (target_date: string) => new Date(Date.parse(target_date) + day_ms).toISOString()
 
 const columns = `schedule_id::int as schedule_id, bess_id, target_date, state, version, objective,
@@ -150,13 +140,13 @@ export interface DayPage {
   date: string
   /** The last schedule of the page before; null for the first page. */
   after: number | null
-  /** More than the two that can be open or in force. */
+  /** More than two: one schedule can be open and one in force. */
   page_size: number
 }
 
 /**
- * Of a unit and day. The first page has what is open or in force and the newest of the others, each
- * page the newest first. `count` is of all pages.
+ * Schedules of a unit and day, newest first on each page. The first page has the schedules that are
+ * open or in force. `count` covers all pages.
  */
 export async function schedulesOfDay(
   db: Queries,
@@ -181,7 +171,7 @@ export async function schedulesOfDay(
   return { rows, next_cursor, count: counted!.count }
 }
 
-/** null where the site has none of that id. */
+/** Null for an unknown id. */
 export async function scheduleById(
   db: Queries,
   { site_id, schedule_id }: { site_id: string; schedule_id: number },
@@ -193,7 +183,7 @@ export async function scheduleById(
   return row ?? null
 }
 
-/** The one that was approved for a day and not replaced; null where there is none. */
+/** The approved schedule of a unit and day; null without one. */
 export async function approvedSchedule(
   db: Queries,
   site_id: string,
@@ -204,7 +194,7 @@ export async function approvedSchedule(
   return row ?? null
 }
 
-/** By unit: those of a day in a state, of which each unit has at most one. */
+/** Schedules of a day in a state, by unit; each unit has at most one. */
 export function schedulesIn(
   db: Queries,
   of: { site_id: string; date: string; state: 'approved' | 'proposed'; bess_id?: number },
@@ -217,13 +207,12 @@ export function schedulesIn(
   )
 }
 
-/** What a schedule asks for. */
+/** The hours of a schedule without its problem, which is most of a row. */
 export interface ScheduleHours extends Pick<StoredSchedule, 'bess_id' | 'hours'> {
-  /** Of `plan.constraint_violations`. */
+  /** Length of `plan.constraint_violations`. */
   violation_count: number
 }
 
-/** The same without what they were planned on, which is most of them. */
 export function scheduleHoursIn(
   db: Queries,
   of: { site_id: string; date: string; state: 'approved' | 'proposed' },
@@ -237,10 +226,7 @@ export function scheduleHoursIn(
   )
 }
 
-/**
- * Mean power, kW, of the hours of the day of a schedule that are over, were it ever approved: what
- * deviations hold against their plan.
- */
+/** Measured mean power, kW, of the past hours of an approved schedule, as in deviations. */
 export async function readActuals(
   db: Queries,
   site_id: string,
@@ -250,10 +236,6 @@ export async function readActuals(
   if (approved_at === null) return new Map()
   const start_ms = Date.parse(target_date)
   const end_ms = Math.min(start_ms + day_ms, now.getTime())
-  const [unit] = await db.query<Unit>(
-    `select site_id, bess_id, rated_charge_power_kw, rated_discharge_power_kw
-     from batteries where site_id = $1 and bess_id = $2`,
-    [site_id, bess_id],
-  )
+  const unit = await readUnit(db, { site_id, bess_id })
   return hourlyPowers(unit ? await readUnitQuarters(db, unit, { start_ms, end_ms }) : [])
 }

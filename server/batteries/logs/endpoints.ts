@@ -1,17 +1,21 @@
-import type { Clock } from '@heliograph/domain/clock'
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
+import type { Context } from '../../http/context.ts'
 import { type Paged, RowId } from '../../http/cursor.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { CursorSeries, List, list, Series } from '../../http/envelope.ts'
-import { ApiError } from '../../http/errors.ts'
-import { pageItems } from '../../http/export-items.ts'
+import { type ExportItem, type ExportItems, fetched, pageItems } from '../../http/export-items.ts'
 import { limit, Timestamp, telemetry_rows, telemetryLimit } from '../../http/params.ts'
 import { default_hours, seriesMeta } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
+import type { Queries } from '../../storage/database.ts'
 import { batterySeverities } from '../active-alarms.ts'
+import { readPcsWords } from '../alarm-words.ts'
 import { AlarmState } from '../alarms.ts'
+import { readConditions } from '../conditions.ts'
 import { Deviation, deviationsOf } from '../deviations.ts'
+import { requireUnit } from '../earnings.ts'
+import { readUnitDay } from '../unit-day.ts'
 import { BessId } from '../units.ts'
 import { alarmCounts } from './counts.ts'
 import {
@@ -23,7 +27,6 @@ import {
   dispatchExample,
   faultsExample,
 } from './examples.ts'
-import { alarmEventsExport, dispatchesExport, notesExport } from './exports.ts'
 import { pcsFaults } from './faults.ts'
 import { alarmTransition, controlEntry, dispatchEntry } from './records.ts'
 import {
@@ -34,12 +37,19 @@ import {
   PcsFaults,
   Tier,
 } from './schemas.ts'
-import type { BatteryLogStore, UnitAsked } from './store.ts'
-
-export interface Needs {
-  clock: Clock
-  batteryLogs: BatteryLogStore
-}
+import {
+  type AlarmEvent,
+  alarmEventPage,
+  alarmEvents,
+  type DispatchRow,
+  dispatchesIn,
+  dispatchPage,
+  type NoteRow,
+  notePage,
+  notes,
+  raisedSince,
+  readAlarms,
+} from './store.ts'
 
 const of_unit = {
   method: 'GET',
@@ -49,45 +59,51 @@ const of_unit = {
   params: { bess_id: BessId },
 } as const
 
-async function demandUnit(asked: UnitAsked, { batteryLogs }: Needs) {
-  const unit = await batteryLogs.unit(asked)
-  if (!unit) throw new ApiError('not_found', { bess_id: asked.bess_id })
-  return unit
-}
-
-const askedOf = ({
-  site,
-  params,
-}: {
+interface OfUnit {
   site: { site_id: string }
   params: { bess_id: number }
-}): UnitAsked => ({ site_id: site.site_id, bess_id: params.bess_id })
+}
+
+/** @throws ApiError not_found */
+const unitOf = (db: Queries, { site, params }: OfUnit) =>
+  requireUnit(db, { site_id: site.site_id, bess_id: params.bess_id })
+
+/** A whole log as a file, in the order of the JSON answers. */
+const exported = <Row>(
+  statement: string,
+  values: readonly unknown[],
+  recordOf: (row: Row) => ExportItem,
+): ExportItems => ({
+  async *items(queries) {
+    for await (const rows of fetched<Row>(queries, statement, values)) yield rows.map(recordOf)
+  },
+})
 
 export const listDeviations = endpoint({
   ...of_unit,
   path: '/bess/{bess_id}/deviations',
   operation_id: 'bess_deviations_list',
-  summary: 'How far a battery was from its approved schedule, and why',
+  summary: 'Deviations of a battery from its approved schedule',
   description:
-    'The hours of the day that are over, ascending; those in which nothing was planned and ' +
-    'nothing measured are left out. Energy is what the counters rose by, evenly over a silence ' +
-    'of up to an hour, or the integral of the power where they do not tell.',
+    'Returns the past hours of the day, ascending, without hours in which nothing was planned and ' +
+    'nothing measured. Energy is the difference of the counters, spread evenly over gaps of up to ' +
+    'an hour, or the integral of power where the counters give no value.',
   query: {
     target_date: Type.Optional(
       Type.String({
         format: 'date',
-        description: 'The day, UTC; today where none is given.',
+        description: 'UTC day. Defaults to today.',
         examples: ['2026-06-21'],
       }),
     ),
   },
   returns: List(Deviation),
   example: { answer: { data: [deviationExample], meta: { count: 1 } } },
-  async handle(request, needs: Needs) {
-    const unit = await demandUnit(askedOf(request), needs)
-    const now = needs.clock.now()
+  async handle(request, { db, clock }: Context) {
+    const unit = await unitOf(db, request)
+    const now = clock.now()
     const date = request.query.target_date ?? utcDate(now)
-    return list(deviationsOf(await needs.batteryLogs.day(unit, { date, now })))
+    return list(deviationsOf(await readUnitDay(db, unit, { date, now })))
   },
 })
 
@@ -95,16 +111,15 @@ export const getPcsFaults = endpoint({
   ...of_unit,
   path: '/bess/{bess_id}/pcs/faults',
   operation_id: 'bess_pcs_faults_get',
-  summary: 'The fault words of the PCS of a battery, live',
-  description: 'As they were read last, bit by bit; no set bit is left out.',
+  summary: 'Current fault words of the PCS of a battery',
+  description: 'Returns the words read last, bit by bit, with every bit that is set.',
   returns: PcsFaults,
   example: { answer: faultsExample },
-  async handle(request, needs: Needs) {
-    const asked = askedOf(request)
-    await demandUnit(asked, needs)
+  async handle(request, { db }: Context) {
+    const { site_id, bess_id } = await unitOf(db, request)
     const [parts, conditions] = await Promise.all([
-      needs.batteryLogs.pcsWords(asked),
-      needs.batteryLogs.conditions(asked),
+      readPcsWords(db, site_id, bess_id),
+      readConditions(db, { site_id, bess_id }),
     ])
     return pcsFaults(parts, conditions)
   },
@@ -114,12 +129,12 @@ export const listAlarmStates = endpoint({
   ...of_unit,
   path: '/bess/{bess_id}/alarms/states',
   operation_id: 'bess_alarms_states_list',
-  summary: 'Every alarm that a battery can raise, and whether it is set',
+  summary: 'States of all alarms of a battery',
   description:
-    'Of the unit, its PCS and its clusters by the words that were read last, then what the edge ' +
-    'noticed: what does not answer, a heartbeat that stands still, what the fire alarm system ' +
-    'says. An alarm of clusters is listed for each cluster in which it is set, and once where it ' +
-    'is set in none.',
+    'Returns every alarm that the unit can raise, set or not: those of the unit, its PCS and its ' +
+    'clusters by the words read last, then those detected by the edge (lost communication, a ' +
+    'heartbeat that stopped, the fire alarm system). An alarm of clusters is listed for each ' +
+    'cluster in which it is set, or once where it is set in none.',
   query: {
     only_set: Type.Optional(
       Type.Boolean({ description: 'Only alarms that are set.', examples: [true] }),
@@ -133,11 +148,9 @@ export const listAlarmStates = endpoint({
   },
   returns: List(AlarmState),
   example: { answer: { data: [alarmStateExample], meta: { count: 1 } } },
-  async handle(request, needs: Needs) {
+  async handle(request, { db }: Context) {
     const { only_set = false, severity } = request.query
-    const asked = askedOf(request)
-    await demandUnit(asked, needs)
-    const { states } = await needs.batteryLogs.alarms(asked)
+    const { states } = await readAlarms(db, await unitOf(db, request))
     return list(
       states.filter(
         (state) =>
@@ -150,8 +163,8 @@ export const listAlarmStates = endpoint({
 const rows_by_default = 100
 const page = limit(telemetry_rows.max, rows_by_default)
 const whichRows =
-  'Returns the newest rows, ascending, as many as `limit` says. `meta.next_cursor` leads to the ' +
-  'rows before them. `meta.truncated` says that there are such rows. '
+  'Returns the newest `limit` rows, ascending. `meta.next_cursor` leads to older rows; ' +
+  '`meta.truncated` is true while there are any. '
 const whole = { truncated: false, next_start: null, previous_end: null, next_cursor: null }
 
 /** A page of a log without a window. */
@@ -164,14 +177,14 @@ export const alarmHistory = endpoint({
   ...of_unit,
   path: '/bess/{bess_id}/alarms/history',
   operation_id: 'bess_alarms_history_list',
-  summary: 'When alarms of a battery were set and cleared',
-  description: `${whichRows}With what the unit measured within the minute before.`,
+  summary: 'History of the alarms of a battery',
+  description: `${whichRows}Each row has the readings of the unit within the minute before.`,
   query: {
     code: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 120,
-        description: 'Only this alarm, by its `code` in /bess/{bess_id}/alarms/states.',
+        description: 'Only this alarm; a `code` of /bess/{bess_id}/alarms/states.',
         examples: ['OVER_TEMP_WARNING'],
       }),
     ),
@@ -181,22 +194,21 @@ export const alarmHistory = endpoint({
   heavy: true,
   returns: CursorSeries(AlarmTransition),
   example: { answer: { data: [alarmTransitionExample], meta: { count: 1, ...whole } } },
-  async handle({ query, after, ...request }, needs: Needs) {
+  async handle({ query, after, ...request }, { db }: Context) {
     const { code = null, limit = rows_by_default } = query
-    const asked = askedOf(request)
-    await demandUnit(asked, needs)
-    const page = { code, after, limit }
-    const { rows, next_cursor, count } = await needs.batteryLogs.alarmEvents(asked, page)
+    const unit = await unitOf(db, request)
+    const { rows, next_cursor, count } = await alarmEventPage(db, unit, { code, after, limit })
     return logPage({ rows: rows.map(alarmTransition), next_cursor }, count)
   },
-  async exports({ query, after, ...request }, needs: Needs) {
+  async exports({ query, after, ...request }, { db }: Context) {
     const { code = null, limit } = query
-    const asked = askedOf(request)
-    await demandUnit(asked, needs)
-    if (limit === undefined && after === null) return alarmEventsExport(asked, code)
+    const unit = await unitOf(db, request)
+    if (limit === undefined && after === null) {
+      const values = [unit.site_id, String(unit.bess_id), code]
+      return exported<AlarmEvent>(alarmEvents('asc'), values, alarmTransition)
+    }
     const page = { code, after, limit: limit ?? rows_by_default }
-    const { rows } = await needs.batteryLogs.alarmEvents(asked, page)
-    return pageItems(rows.map(alarmTransition))
+    return pageItems((await alarmEventPage(db, unit, page)).rows.map(alarmTransition))
   },
 })
 
@@ -204,17 +216,17 @@ export const countAlarms = endpoint({
   ...of_unit,
   path: '/bess/{bess_id}/alarms/counts',
   operation_id: 'bess_alarms_counts_get',
-  summary: 'How many alarms of a battery are set, by severity and source',
-  description: '`last_24h` counts how often alarms were set in the last 24 hours.',
+  summary: 'Count the alarms of a battery',
+  description:
+    'Returns the number of set alarms by severity and source. `last_24h` counts how often alarms ' +
+    'were set in the last 24 hours.',
   returns: AlarmCounts,
   example: { answer: countsExample },
-  async handle(request, needs: Needs) {
-    const asked = askedOf(request)
-    await demandUnit(asked, needs)
-    const now = needs.clock.now()
+  async handle(request, { db, clock }: Context) {
+    const unit = await unitOf(db, request)
     const [alarms, raised] = await Promise.all([
-      needs.batteryLogs.alarms(asked),
-      needs.batteryLogs.raisedSince(asked, new Date(now.getTime() - day_ms)),
+      readAlarms(db, unit),
+      raisedSince(db, unit, new Date(clock.now().getTime() - day_ms)),
     ])
     return alarmCounts(alarms, raised)
   },
@@ -224,8 +236,9 @@ export const dispatchLog = endpoint({
   ...of_unit,
   path: '/bess/{bess_id}/dispatch-log',
   operation_id: 'bess_dispatch_log_list',
-  summary: 'The setpoints of a battery, and what came of them',
-  description: 'Ascending by `issued_at`. Without a window: the last 24 hours.',
+  summary: 'Setpoints of a battery and their results',
+  description:
+    'Returns setpoints ascending by `issued_at`. The window defaults to the last 24 hours.',
   window: rowsWindow(default_hours.telemetry),
   query: { limit: telemetryLimit },
   heavy: true,
@@ -236,12 +249,10 @@ export const dispatchLog = endpoint({
       meta: { count: 1, truncated: false, next_start: null, previous_end: null },
     },
   },
-  async handle(request, needs: Needs) {
-    const asked = askedOf(request)
-    await demandUnit(asked, needs)
-    const { query, window } = request
+  async handle({ query, window, ...request }, { db }: Context) {
+    const unit = await unitOf(db, request)
     const limit = query.limit ?? telemetry_rows.by_default
-    const { rows, count } = await needs.batteryLogs.dispatches(asked, window, limit)
+    const { rows, count } = await dispatchPage(db, unit, window, limit)
     const [first_time = null, last_time = null] = [rows[0], rows.at(-1)].map((row) =>
       row?.issued_at.toISOString(),
     )
@@ -250,13 +261,13 @@ export const dispatchLog = endpoint({
       meta: seriesMeta(window, { count, returned: rows.length, first_time, last_time }),
     }
   },
-  async exports(request, needs: Needs) {
-    const asked = askedOf(request)
-    await demandUnit(asked, needs)
-    const { query, window } = request
-    if (query.limit === undefined) return dispatchesExport(asked, window)
-    const { rows } = await needs.batteryLogs.dispatches(asked, window, query.limit)
-    return pageItems(rows.map(dispatchEntry))
+  async exports({ query, window, ...request }, { db }: Context) {
+    const unit = await unitOf(db, request)
+    if (query.limit === undefined) {
+      const values = [unit.site_id, unit.bess_id, window.start, window.end]
+      return exported<DispatchRow>(dispatchesIn('asc', null), values, dispatchEntry)
+    }
+    return pageItems((await dispatchPage(db, unit, window, query.limit)).rows.map(dispatchEntry))
   },
 })
 
@@ -264,30 +275,29 @@ export const controlLog = endpoint({
   ...of_unit,
   path: '/bess/{bess_id}/control-log',
   operation_id: 'bess_control_log_list',
-  summary: 'Who decided over a battery, and who was overridden',
+  summary: 'Control log of a battery',
   description:
-    `${whichRows}Each change of who decides, or of what was decided, as the edge noted it, and each ` +
-    'approval and rejection of a schedule by the API: tier `operator`, with who decided so.',
+    `${whichRows}The log has each change of the deciding tier or of its decision, as reported by the ` +
+    'edge, and each approval and rejection of a schedule through the API (tier `operator`, with ' +
+    'the key or person as `actor`).',
   query: { tier: Type.Optional(Tier), limit: page },
   cursor: { occurred_at: Timestamp, nth: RowId },
   heavy: true,
   returns: CursorSeries(ControlEntry),
   example: { answer: { data: [controlExample], meta: { count: 1, ...whole } } },
-  async handle({ query, after, ...request }, needs: Needs) {
+  async handle({ query, after, ...request }, { db }: Context) {
     const { tier = null, limit = rows_by_default } = query
-    const asked = askedOf(request)
-    await demandUnit(asked, needs)
-    const page = { tier, after, limit }
-    const { rows, next_cursor, count } = await needs.batteryLogs.notes(asked, page)
+    const unit = await unitOf(db, request)
+    const { rows, next_cursor, count } = await notePage(db, unit, { tier, after, limit })
     return logPage({ rows: rows.map(controlEntry), next_cursor }, count)
   },
-  async exports({ query, after, ...request }, needs: Needs) {
+  async exports({ query, after, ...request }, { db }: Context) {
     const { tier = null, limit } = query
-    const asked = askedOf(request)
-    await demandUnit(asked, needs)
-    if (limit === undefined && after === null) return notesExport(asked, tier)
+    const unit = await unitOf(db, request)
+    if (limit === undefined && after === null) {
+      return exported<NoteRow>(notes('asc'), [unit.site_id, unit.bess_id, tier], controlEntry)
+    }
     const page = { tier, after, limit: limit ?? rows_by_default }
-    const { rows } = await needs.batteryLogs.notes(asked, page)
-    return pageItems(rows.map(controlEntry))
+    return pageItems((await notePage(db, unit, page)).rows.map(controlEntry))
   },
 })

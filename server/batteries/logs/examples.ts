@@ -1,12 +1,9 @@
-import type { AlarmState } from '../alarms.ts'
-import type { Deviation } from '../deviations.ts'
-import type {
-  AlarmCounts,
-  AlarmTransition,
-  ControlEntry,
-  DispatchEntry,
-  PcsFaults,
-} from './schemas.ts'
+import { exampleOf } from '../../http/example.ts'
+import { AlarmState } from '../alarms.ts'
+import { Deviation } from '../deviations.ts'
+import { batteryNowExample, batteryUnitExample, envelopeExample } from '../units/examples.ts'
+import { Dashboard } from './dashboard.ts'
+import { AlarmCounts, AlarmTransition, ControlEntry, DispatchEntry, PcsFaults } from './schemas.ts'
 
 const fault = {
   bit: 7,
@@ -16,7 +13,7 @@ const fault = {
   asserted_since_at: '2026-06-21T09:58:12.000Z',
 }
 
-export const faultsExample: PcsFaults = {
+export const faultsExample = exampleOf(PcsFaults, {
   measured_at: '2026-06-21T10:00:04.000Z',
   words: [
     {
@@ -35,59 +32,49 @@ export const faultsExample: PcsFaults = {
   active_count: 1,
   highest_severity: 'major',
   table_version: '1',
-}
+})
 
-export const alarmStateExample: AlarmState = {
+export const alarmStateExample = exampleOf(AlarmState, {
   code: 'OVER_TEMP_WARNING',
   name: 'Overtemperature, pre-alarm',
   message: 'Overtemperature, pre-alarm',
   description: 'A module comes near the highest temperature it may have.',
   source: 'bms',
-  cluster_idx: null,
-  pcs_idx: null,
   severity: 'warning',
   level: 1,
   is_set: true,
   set_at: '2026-06-21T09:41:30.000Z',
-  cleared_at: null,
   raw_value: 46.5,
   threshold_value: 45,
   threshold_unit: 'C',
-  latching: false,
-  affects_power: false,
   recommended_action: 'Check cooling and filters; lower the power until it has cooled.',
   alert_id: 812,
-}
+})
 
-export const alarmTransitionExample: AlarmTransition = {
+export const alarmTransitionExample = exampleOf(AlarmTransition, {
   event_id: 5120,
   code: 'OVER_TEMP_WARNING',
   name: 'Overtemperature, pre-alarm',
   message: 'Overtemperature, pre-alarm',
   source: 'bms',
-  cluster_idx: null,
-  pcs_idx: null,
   severity: 'warning',
   transition: 'set',
   occurred_at: '2026-06-21T09:41:30.000Z',
   received_at: '2026-06-21T09:41:30.640Z',
-  duration_s: null,
-  value: null,
-  unit: null,
   soc_pct: 64.5,
   power_kw: 180.25,
-}
+})
 
-export const countsExample: AlarmCounts = {
+export const countsExample = exampleOf(AlarmCounts, {
   measured_at: '2026-06-21T10:00:04.000Z',
-  active: { info: 0, warning: 1, major: 1, critical: 0 },
+  active: { warning: 1, major: 1 },
   total_active: 2,
-  last_24h: { info: 0, warning: 3, major: 1, critical: 0 },
-  by_source: { bms: 1, cluster: 0, pcs: 1, fire: 0, meter: 0, ems: 0, communication: 0 },
+  last_24h: { warning: 3, major: 1 },
+  by_source: { bms: 1, pcs: 1 },
   unacknowledged: 2,
-}
+})
 
-export const dispatchExample: DispatchEntry = {
+export const dispatchExample = exampleOf(DispatchEntry, {
   dispatch_id: 812,
   issued_at: '2026-06-21T09:00:00.000Z',
   schedule_id: 41,
@@ -103,11 +90,10 @@ export const dispatchExample: DispatchEntry = {
   achieved_at: '2026-06-21T09:00:06.000Z',
   soc_pct: 72,
   status: 'clamped',
-  failure_code: null,
   latency_ms: 420,
-}
+})
 
-export const controlExample: ControlEntry = {
+export const controlExample = exampleOf(ControlEntry, {
   log_id: 340,
   occurred_at: '2026-06-21T09:00:00.000Z',
   tier: 'protection',
@@ -116,16 +102,14 @@ export const controlExample: ControlEntry = {
   from_power_kw: 180,
   to_power_kw: 150,
   reason_code: 'bms_limit',
-  message: 'The management system allows less than the schedule asks for',
+  message: 'The BMS limit is below the setpoint of the schedule',
   overrode_tier: 'dispatch',
   schedule_id: 41,
-  alarm_code: null,
   soc_pct: 72,
-  request_id: null,
   success: true,
-}
+})
 
-export const deviationExample: Deviation = {
+export const deviationExample = exampleOf(Deviation, {
   hour: 9,
   start_at: '2026-06-21T09:00:00.000Z',
   end_at: '2026-06-21T10:00:00.000Z',
@@ -144,4 +128,25 @@ export const deviationExample: Deviation = {
   cost_amount: 2.55,
   currency: 'EUR',
   completeness_pct: 100,
-}
+})
+
+const quarter = { start_at: '2026-06-21T09:45:00.000Z', end_at: '2026-06-21T10:00:00.000Z' }
+
+export const dashboardExample = exampleOf(Dashboard, {
+  unit: batteryUnitExample,
+  current: batteryNowExample,
+  schedule: null,
+  deviations: [deviationExample],
+  today: {
+    charged_kwh: batteryNowExample.charged_today_kwh,
+    discharged_kwh: batteryNowExample.discharged_today_kwh,
+    planned_charged_kwh: 300,
+    planned_discharged_kwh: 560,
+    earnings_amount: 12.4,
+    currency: 'EUR',
+  },
+  soc_series: [{ ...quarter, soc_pct: 66.4, planned_soc_pct: 64 }],
+  power_series: [{ ...quarter, power_kw: 100, planned_power_kw: 120 }],
+  alarms_summary: countsExample,
+  envelope: envelopeExample,
+})

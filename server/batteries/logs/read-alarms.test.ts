@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { addReading, servedSite } from '../../fixtures/served-site.ts'
 import { addBatteries, bessValues } from '../fixtures/battery-site.ts'
-import { createBatteryLogStore } from './store.ts'
+import { readUnitNow } from './store.ts'
 
 test('a lost heartbeat and a fire alarm have a beginning and an end', async (t) => {
   const site = await servedSite()
@@ -141,7 +141,8 @@ test('a lost heartbeat and a fire alarm have a beginning and an end', async (t) 
       }) as typeof db.query,
     }
     const at = new Date('2026-06-21T10:00:00Z')
-    const { live, alarms } = await createBatteryLogStore(queries).now(
+    const { live, alarms } = await readUnitNow(
+      queries,
       { site_id: 'demo', bess_id: 1 },
       { now: at, day_start_at: at },
     )

@@ -1,15 +1,25 @@
-import type { Clock } from '@heliograph/domain/clock'
 import { utcDate } from '@heliograph/domain/utc-day'
 import { type Static, Type } from 'typebox'
+import type { Context } from '../../http/context.ts'
 import { endpoint, type Request, type WriteParts } from '../../http/endpoint.ts'
 import { CursorList, cursorList, list } from '../../http/envelope.ts'
 import { ApiError, invalid } from '../../http/errors.ts'
+import type { Queries } from '../../storage/database.ts'
+import { requireUnit } from '../earnings.ts'
 import type { BatteryPlanner } from '../planning/planner.ts'
 import { ScheduleHour } from '../schedule-hours.ts'
-import { Schedule } from '../schedules.ts'
+import {
+  readActuals,
+  Schedule,
+  type StoredSchedule,
+  scheduleById,
+  scheduleOf,
+  schedulesOfDay,
+} from '../schedules.ts'
 import { approve, approveAll } from './approvals.ts'
 import {
   type Actor,
+  presentOf,
   propose,
   recordOf,
   refusalError,
@@ -29,11 +39,8 @@ import {
   ScheduleId,
   targetDate,
 } from './schemas.ts'
-import type { ScheduleStore } from './store.ts'
 
-export interface Needs {
-  clock: Clock
-  batterySchedules: ScheduleStore
+export interface Needs extends Context {
   batteryPlanner: BatteryPlanner
 }
 
@@ -43,45 +50,60 @@ const writes = { ...tag, scope: 'bess:write' } as const
 
 type Write = Request<unknown, unknown, unknown> & WriteParts
 
-/** Writes of schedules of one site take turns; the time is that of one's own. */
-async function inTurn(request: Write, clock: Clock): Promise<Actor> {
+/** Takes the turn of the site; `now` is read afterwards. */
+async function inTurn(request: Write, { clock }: Context): Promise<Actor> {
   const { site, caller, tx, if_match, request_id, read_only } = request
   await takeTurn(tx, site.site_id)
   return { site_id: site.site_id, caller, if_match, request_id, read_only, now: clock.now() }
 }
 
-/** A schedule is some 14 kB. */
+/** A schedule has about 14 kB. */
 const page_size = 20
 
 export const listSchedules = endpoint({
   ...reads,
   path: '/bess/{bess_id}/schedules',
   operation_id: 'bess_schedules_list',
-  summary: 'Every schedule that was proposed for a unit and day',
+  summary: 'Schedules of a battery for a day',
   description:
-    'At most one is `proposed`, and at most one `approved`, `dispatching`, `completed` or ' +
-    '`failed`: the ' +
-    `first page has these and the newest of the others, in all ${page_size}. Each page has the ` +
-    'newest first. `meta.count` counts all pages.',
+    'Returns every schedule proposed for the unit and day, newest first on each page of ' +
+    `${page_size}. At most one is \`proposed\`, and at most one \`approved\`, \`dispatching\`, ` +
+    '`completed` or `failed`; the first page has both. `meta.count` covers all pages.',
   params: { bess_id: BessId },
   query: { target_date: targetDate },
   cursor: { schedule_id: ScheduleId },
   returns: CursorList(Schedule),
   example: { answer: cursorList({ rows: [scheduleExample], next_cursor: null }) },
-  async handle({ site, params, query, after }, { clock, batterySchedules }: Needs) {
+  async handle({ site: { site_id }, params, query, after }, { db, clock }: Context) {
     const now = clock.now()
-    const of = {
+    await requireUnit(db, { site_id, ...params })
+    const { rows, next_cursor, count } = await schedulesOfDay(db, {
       ...params,
-      site_id: site.site_id,
+      site_id,
       date: query.target_date ?? utcDate(now),
       after: after?.schedule_id ?? null,
       page_size,
-    }
-    const found = await batterySchedules.ofDay(of, now)
-    if (found === null) throw new ApiError('not_found', params)
-    return cursorList(found, found.count)
+    })
+    return cursorList({ rows: await dayRecords(db, site_id, rows, now), next_cursor }, count)
   },
 })
+
+/** Schedules of one unit and day, which share their actual power. */
+async function dayRecords(
+  db: Queries,
+  site_id: string,
+  rows: readonly StoredSchedule[],
+  now: Date,
+): Promise<Schedule[]> {
+  const approved = rows.find(({ approved_at }) => approved_at !== null)
+  const actuals = approved && (await readActuals(db, site_id, approved, now))
+  const records: Schedule[] = []
+  for (const row of rows) {
+    const present = await presentOf(db, site_id, row, now)
+    records.push(scheduleOf(present, now, row.approved_at ? actuals : undefined))
+  }
+  return records
+}
 
 export const getSchedule = endpoint({
   ...reads,
@@ -89,43 +111,44 @@ export const getSchedule = endpoint({
   operation_id: 'bess_schedule_get',
   summary: 'One schedule with its hours',
   description:
-    'What decides over it should decide over what was seen: send its `ETag` as `If-Match`.',
+    'Returns the schedule. Send its `ETag` as `If-Match` with a decision on it, so that the ' +
+    'decision applies to the version that was read.',
   params: { schedule_id: ScheduleId },
   cache: 'resource',
   returns: Schedule,
   example: { answer: scheduleExample },
-  async handle({ site: { site_id }, params }, { clock, batterySchedules }: Needs) {
-    const found = await batterySchedules.byId({ ...params, site_id }, clock.now())
-    if (found === null) throw new ApiError('not_found', params)
-    return found
+  async handle({ site: { site_id }, params }, { db, clock }: Context) {
+    const row = await scheduleById(db, { ...params, site_id })
+    if (row === null) throw new ApiError('not_found', params)
+    return recordOf(db, site_id, row, clock.now())
   },
 })
 
 const planning =
-  'Nothing is dispatched until it is approved. Planned on the day-ahead prices of the unit, its ' +
-  'plant or the site, beyond those that are published on the price forecast, and where there is ' +
-  'neither the hour stays idle with `price_per_mwh` null. The open proposal of the same unit and ' +
-  'day is superseded. Passed hours and the running one stay as approved, else idle. A hole in ' +
-  'published prices (`price_hole`), none at all (`no_price`, both with `missing_hours`), an ' +
-  'unknown state of charge (`telemetry_stale`), and what else keeps a unit from being planned,'
+  'Nothing is dispatched before approval. Plans use the day-ahead prices of the market of the ' +
+  'unit, its plant or the site, then the price forecast; an hour with neither stays idle with ' +
+  '`price_per_mwh` null. Past hours and the running hour stay as approved, else idle. The plan ' +
+  'supersedes the open proposal of the unit and day.'
+
+const unplannable =
+  'missing published prices (`price_hole`) or no prices at all (`no_price`, both with ' +
+  '`missing_hours`), an unknown state of charge (`telemetry_stale`), or another code of `skipped` ' +
+  'of /bess/optimize-all'
 
 const busy =
-  ' Where more of the site (`plans_of_site`), or of all sites (`plans_of_server`), are being ' +
-  'planned than is well it is 503 with that as `details.reason`.'
+  ' Returns 503 when too many plans are being computed for this site (`plans_of_site`) or on this ' +
+  'server (`plans_of_server`); see `details.reason`.'
 
-function plan(
-  request: Write,
-  asked: { body: OptimizeBody; bess_id: number | null },
-  { clock, batteryPlanner }: Needs,
-) {
+function plan(request: Write, order: { body: OptimizeBody; bess_id: number | null }, needs: Needs) {
+  const { batteryPlanner: planner } = needs
   const work = async () => {
-    const actor = await inTurn(request, clock)
-    return propose(request.tx, actor, { planner: batteryPlanner, ...asked })
+    const actor = await inTurn(request, needs)
+    return propose(request.tx, actor, { planner, ...order })
   }
-  const { idle, soc_end_target_pct } = asked.body
-  if (!idle) return batteryPlanner.admit(request.site.site_id, work)
+  const { idle, soc_end_target_pct } = order.body
+  if (!idle) return planner.admit(request.site.site_id, work)
   if (soc_end_target_pct === undefined) return work()
-  const message = 'an idle plan takes the state of charge as it comes'
+  const message = 'must not be given with idle'
   throw invalid({ location: 'body', field: 'soc_end_target_pct', code: 'not_with_idle', message })
 }
 
@@ -136,9 +159,10 @@ export const optimizeUnit = endpoint({
   operation_id: 'bess_optimize',
   summary: 'Propose the best schedule of a unit for a day',
   description:
-    `${planning} is 409 with it as \`details.current_state\`. A final state of charge out of ` +
-    'reach is 422 with what bounds it (`details.bound_by`) and the most that can be reached.' +
-    busy,
+    `Returns the proposed schedule. ${planning} Rejected with 409 when the unit cannot be planned, ` +
+    `with the reason as \`details.current_state\`: ${unplannable}. Rejected with 422 when the final ` +
+    'state of charge cannot be reached; `details` has the reason (`bound_by`) and the highest ' +
+    `value that can be reached.${busy}`,
   params: { bess_id: BessId },
   body: OptimizeBody,
   status: 201,
@@ -168,12 +192,11 @@ export const optimizeAll = endpoint({
   operation_id: 'bess_optimize_all',
   summary: 'Propose the best schedules of all units together',
   description:
-    `${planning} skips the unit. Units behind one connection share \`export_plan_limit_kw\` of ` +
-    'the site, where it has one. 201 where at least one unit was planned: `data` has these ' +
-    'schedules, and `skipped` every other unit with its `code` and `message`. Where no unit at ' +
-    'all could be planned nothing is created, and it is 409: `details.skipped` has all of them, `details.current_state` is the `code` that they ' +
-    'share, `none_planned` where they differ, `no_units` where the site has none.' +
-    busy,
+    'Returns the proposed schedules in `data`, and units that could not be planned in `skipped` ' +
+    `with \`code\` and \`message\`: ${unplannable}. ${planning} Units behind one connection share ` +
+    '`export_plan_limit_kw` of the site. Rejected with 409 when no unit could be planned: ' +
+    '`details.skipped` has all units, and `details.current_state` is their common `code`, ' +
+    `\`none_planned\` for several codes, or \`no_units\` for a site without units.${busy}`,
   body: OptimizeBody,
   status: 201,
   returns: OptimizedAll,
@@ -205,39 +228,40 @@ export const optimizeAll = endpoint({
 })
 
 const onlyProposed =
-  'Only a proposed one: of any other 409 with its status as `details.current_state`. `If-Match` ' +
-  'makes sure that it is the one that was seen. `details` of a 409 always has `current_state`, ' +
-  '`allowed` (the state that it takes), `message` (why it is refused) and `remedy` (what to do ' +
-  'about it), and `superseded_by` where another schedule took its place.'
+  'Returns the schedule. Rejected with 409 when its status is not `proposed`; `details` has ' +
+  '`current_state`, `allowed` (the required state), `message` (the reason), `remedy` (what to do ' +
+  'instead), and `superseded_by` for a superseded schedule. Send `If-Match` to act only on the ' +
+  'version that was read.'
 
 const refusedApproval =
-  ' These have `details.constraint`, `details.hour`, `details.by_kw` (power above the limit; null ' +
-  'for `infeasible`) and, for `infeasible`, `details.soc_start_pct`. A unit out of service is 409 ' +
-  '`unit_retired`. `broken_schedules` names the approved schedules of later days that the unit ' +
-  'cannot follow any more after this approval.'
+  ' Both errors have `details.constraint`, `details.hour` and `details.by_kw` (power above the ' +
+  'limit; null for `infeasible`), and `infeasible` has `details.soc_start_pct`. A unit out of ' +
+  'service is 409 `unit_retired`. `broken_schedules` lists approved schedules of later days that ' +
+  'the unit can no longer follow after this approval.'
 
 export const approveSchedule = endpoint({
   ...writes,
   method: 'POST',
   path: '/bess/schedules/{schedule_id}/approve',
   operation_id: 'bess_schedule_approve',
-  summary: 'Have a proposed schedule dispatched',
+  summary: 'Approve a proposed schedule',
   description:
-    `${onlyProposed} It takes the place of the one approved before for the unit and day, from ` +
-    'now on. Approval lifts no limit: the edge holds each hour within what the unit and the ' +
-    'connection can at the time. Where the unit cannot follow the plan of a running day from the ' +
-    'state of charge that it has now, `constraint_violations` says so. 409 with the hour where it ' +
-    'discharges more than what is approved of other units leaves of `export_plan_limit_kw` ' +
-    '(`export_limit`), and where a unit could not follow the plan of a coming day from where the ' +
-    'day before is approved to end, or is more than 1 % from what was planned on (`infeasible`).' +
+    `${onlyProposed} The approved schedule is dispatched from now on and supersedes the one ` +
+    'approved before for the unit and day. Approval lifts no limit: the edge keeps each hour ' +
+    'within the limits of the unit and the connection. `constraint_violations` reports where the ' +
+    'unit cannot follow the plan of a running day from its present state of charge. Rejected with ' +
+    '409 `export_limit` when the plan, with the approved schedules of other units, exceeds ' +
+    '`export_plan_limit_kw` in an hour. Rejected with 409 `infeasible` when the unit cannot ' +
+    'follow the plan of a coming day from the approved end of the day before, or, without one, ' +
+    'when its state of charge differs by more than 1 % from the planned start.' +
     refusedApproval,
   params: { schedule_id: ScheduleId },
   cache: 'resource',
   if_match: true,
   returns: ApprovedSchedule,
   example: { answer: { ...approvedExample, broken_schedules: [] } },
-  async handle(request, { clock }: Needs) {
-    const actor = await inTurn(request, clock)
+  async handle(request, context: Context) {
+    const actor = await inTurn(request, context)
     const { row, broken } = await approve(request.tx, actor, request.params.schedule_id)
     const schedule = await recordOf(request.tx, actor.site_id, row, actor.now)
     return { ...schedule, broken_schedules: broken }
@@ -249,17 +273,17 @@ export const rejectSchedule = endpoint({
   method: 'POST',
   path: '/bess/schedules/{schedule_id}/reject',
   operation_id: 'bess_schedule_reject',
-  summary: 'Decline a proposed schedule',
-  description: `${onlyProposed} What is approved for the day stays as it is.`,
+  summary: 'Reject a proposed schedule',
+  description: `${onlyProposed} An approved schedule of the day stays in force.`,
   params: { schedule_id: ScheduleId },
   body: RejectBody,
   cache: 'resource',
   if_match: true,
   returns: Schedule,
-  example: { body: { reason: 'The unit is to be serviced.' }, answer: rejectedExample },
-  async handle(request, { clock }: Needs) {
+  example: { body: { reason: 'The unit is due for service.' }, answer: rejectedExample },
+  async handle(request, context: Context) {
     const { params, body, tx } = request
-    const actor = await inTurn(request, clock)
+    const actor = await inTurn(request, context)
     const row = await reject(tx, actor, { ...params, reason: body.reason ?? null })
     return recordOf(tx, actor.site_id, row, actor.now)
   },
@@ -270,21 +294,21 @@ export const approveSchedules = endpoint({
   method: 'POST',
   path: '/bess/schedules/approve-all',
   operation_id: 'bess_schedules_approve_all',
-  summary: 'Have every proposed schedule of a day dispatched',
+  summary: 'Approve all proposed schedules of a day',
   description:
-    'Approves each proposal as if it were approved alone, but in view of all the others. Always ' +
-    '200, also where nothing could be approved or nothing is proposed: `approved` has what was ' +
-    'approved, and `skipped` every proposal that was not, with its `code`, `message` and ' +
-    '`remedy`. A proposal is skipped where its day is over (`expired`), its unit is out of ' +
-    'service (`unit_retired`), its unit could not follow it from where the day before ends ' +
-    '(`infeasible`), or all together would feed in more than `export_plan_limit_kw` ' +
-    '(`export_limit`: the units with the highest ids first). `broken_schedules` names approved ' +
-    'schedules of later days that these approvals break.',
+    'Returns the approved schedules in `approved`, and all other proposals in `skipped` with ' +
+    '`code`, `message` and `remedy`; always 200, even if nothing is proposed. Each proposal is ' +
+    'approved as if alone, but checked together with all others. A proposal is skipped when its ' +
+    'day is over (`expired`), its unit is out of service (`unit_retired`), its unit cannot follow ' +
+    'it from the end of the day before (`infeasible`), or all together exceed ' +
+    '`export_plan_limit_kw` (`export_limit`; units with the highest ids are skipped first). ' +
+    '`broken_schedules` lists approved schedules of later days that the units can no longer ' +
+    'follow.',
   query: { target_date: targetDate },
   returns: ApprovedAll,
   example: { answer: { approved: [41], skipped: [], broken_schedules: [] } },
-  async handle(request, { clock }: Needs) {
-    const actor = await inTurn(request, clock)
+  async handle(request, context: Context) {
+    const actor = await inTurn(request, context)
     return approveAll(request.tx, actor, request.query.target_date ?? utcDate(actor.now))
   },
 })
@@ -294,11 +318,12 @@ export const reviseScheduleHour = endpoint({
   method: 'PUT',
   path: '/bess/schedules/{schedule_id}/hours/{hour}',
   operation_id: 'bess_schedule_hour_revise',
-  summary: 'Revise the target of one hour of a proposed schedule',
+  summary: 'Revise one hour of a proposed schedule',
   description:
-    `${onlyProposed} An hour that has begun is 409 (\`hour_locked\`). Outside of the band of the ` +
-    'hour is 422 with the band; what the unit could not follow for the rest of the day is 422 ' +
-    'with `details.first_infeasible_hour`. The answer has the state of charge of all hours anew.',
+    `${onlyProposed} The state of charge of all hours is recomputed. Rejected with 409 ` +
+    '`hour_locked` when the hour has begun. Rejected with 422 when the power is outside ' +
+    '`min_power_kw` and `max_power_kw` of the hour, or when the unit could not follow the rest ' +
+    'of the day (`details.first_infeasible_hour`).',
   params: {
     schedule_id: ScheduleId,
     hour: Type.Integer({
@@ -314,9 +339,9 @@ export const reviseScheduleHour = endpoint({
   if_match: true,
   returns: Schedule,
   example: { body: { power_kw: 80, note: 'Less wear.' }, answer: editedExample },
-  async handle(request, { clock }: Needs) {
+  async handle(request, context: Context) {
     const { params, body, tx } = request
-    const actor = await inTurn(request, clock)
+    const actor = await inTurn(request, context)
     const asked = { ...params, power_kw: body.power_kw, note: body.note ?? null }
     const row = await reviseHour(tx, actor, asked)
     return recordOf(tx, actor.site_id, row, actor.now)

@@ -1,8 +1,9 @@
+import { objectives } from '@heliograph/optimize/dispatch-problem'
 import { type Static, Type } from 'typebox'
 import { id_max, Nullable } from '../../http/params.ts'
 import { refusalCodes } from '../planning/refusal.ts'
 import { ScheduleViolation } from '../schedule-plan.ts'
-import { Schedule, scheduleObjectives } from '../schedules.ts'
+import { Schedule } from '../schedules.ts'
 
 const closed = { additionalProperties: false } as const
 
@@ -19,13 +20,13 @@ export const ScheduleId = Type.Integer({
   examples: [41],
 })
 
-/** Days from today on that can be planned: of later ones nobody forecasts a price. */
+/** Days ahead that can be planned; no price forecast covers later days. */
 export const days_ahead_max = 2
 
 export const targetDate = Type.Optional(
   Type.String({
     format: 'date',
-    description: 'The day, UTC; today where none is given.',
+    description: 'UTC day. Defaults to today.',
     examples: ['2026-06-21'],
   }),
 )
@@ -37,20 +38,20 @@ export const OptimizeBody = Type.Object(
       Type.String({
         format: 'date',
         description:
-          'The day to plan, UTC; today where none is given: then its hours that have not begun. ' +
-          `At most ${days_ahead_max} days ahead.`,
+          'UTC day to plan. Defaults to today, of which only hours that have not begun are ' +
+          `planned. At most ${days_ahead_max} days ahead.`,
         examples: ['2026-06-22'],
       }),
     ),
     objective: Type.Optional(
-      Type.Enum([...scheduleObjectives], {
+      Type.Enum([...objectives], {
         default: 'arbitrage',
         description:
-          '`arbitrage`: the most money, ageing counted. `self_consumption`: the least energy ' +
-          'from the grid. `peak_shaving`: the lowest highest power from the grid. ' +
-          '`capacity_firming`: power at the connection as steady as can be. `combined`: the most ' +
-          'money, of which up to 2 % are given for lower peaks. What is left equal goes by money. ' +
-          'Consumption behind the connection counts as forecast: see `inputs.consumption_kwh`.',
+          '`arbitrage`: highest net revenue, ageing included. `self_consumption`: least energy ' +
+          'from the grid. `peak_shaving`: lowest peak power from the grid. `capacity_firming`: ' +
+          'steadiest power at the connection. `combined`: highest net revenue, of which up to 2 % ' +
+          'are traded for lower peaks. Among equal plans the one with the highest net revenue is ' +
+          'chosen. Consumption behind the connection is forecast: see `inputs.consumption_kwh`.',
       }),
     ),
     soc_end_target_pct: Type.Optional(
@@ -58,10 +59,10 @@ export const OptimizeBody = Type.Object(
         minimum: 0,
         maximum: 100,
         description:
-          'At least so much is left at the end of the day. Left out: as the approved schedule of ' +
-          'the day has it. Else a plan for money (`arbitrage`, `combined`) leaves what earns the ' +
-          'most with the prices known and forecast up to a day later, and any other as much as ' +
-          'the day began with, as far as can be.',
+          'Minimum state of charge at the end of the day, %. Defaults to that of the approved ' +
+          'schedule of the day. Without one, a plan for revenue (`arbitrage`, `combined`) chooses ' +
+          'the most profitable value by published and forecast prices of the next day, and any ' +
+          'other plan aims for the value at the start of the day.',
         examples: [50],
       }),
     ),
@@ -69,10 +70,11 @@ export const OptimizeBody = Type.Object(
       Type.Boolean({
         default: false,
         description:
-          'Nothing is optimised: the approved schedule of the day is proposed with no power from ' +
-          'now on, the running hour included, whatever is known of prices and of the unit. ' +
-          'Approving that stops the unit. `nothing_approved` where nothing is. `objective` does ' +
-          'not matter then, and there is no `soc_end_target_pct`.',
+          'Proposes the approved schedule of the day with zero power from now on, including the ' +
+          'running hour, without an optimisation and without prices or readings. Approving the ' +
+          'proposal stops the unit. Rejected with 409 `nothing_approved` when the day has no ' +
+          'approved schedule, and with 422 when `soc_end_target_pct` is given. `objective` is ' +
+          'ignored.',
         examples: [true],
       }),
     ),
@@ -82,7 +84,9 @@ export const OptimizeBody = Type.Object(
 
 export const RejectBody = Type.Object(
   {
-    reason: Type.Optional(Type.String({ maxLength: 500, description: 'For those who read it.' })),
+    reason: Type.Optional(
+      Type.String({ maxLength: 500, description: 'Reason for the rejection.' }),
+    ),
   },
   { ...closed, $id: 'BessScheduleRejection' },
 )
@@ -93,20 +97,18 @@ export const HourBody = Type.Object(
       minimum: -1e9,
       maximum: 1e9,
       description:
-        'The new target of the hour, all of its quarters alike; positive discharges. Within ' +
-        '`min_power_kw` and `max_power_kw` of the hour, which are whole watts as all powers of ' +
-        'plans are: what has more than three decimals is rounded to the watt.',
+        'New target of the hour and of all its quarters, kW; positive discharges. Must be within ' +
+        '`min_power_kw` and `max_power_kw` of the hour. Rounded to whole watts, as all powers of ' +
+        'plans.',
     }),
-    note: Type.Optional(
-      Type.String({ maxLength: 500, description: 'Why, for those who read it.' }),
-    ),
+    note: Type.Optional(Type.String({ maxLength: 500, description: 'Reason for the change.' })),
   },
   { ...closed, $id: 'BessHourRevision' },
 )
 
 export const OptimizedAll = Type.Object(
   {
-    data: Type.Array(Schedule, { description: 'One for each unit that was planned.' }),
+    data: Type.Array(Schedule, { description: 'Proposed schedules, one for each planned unit.' }),
     meta: Type.Object({ count: Type.Integer({ minimum: 0 }) }, closed),
     skipped: Type.Array(
       Type.Object(
@@ -116,13 +118,13 @@ export const OptimizedAll = Type.Object(
           message: Type.String(),
           details: Type.Record(Type.String(), Type.Unknown(), {
             description:
-              'What the error of `POST /bess/{bess_id}/optimize` says of it beside that, such as ' +
-              '`missing_hours` or `bound_by`; empty where there is nothing to say.',
+              'Further error details as in `POST /bess/{bess_id}/optimize`, such as ' +
+              '`missing_hours` or `bound_by`; may be empty.',
           }),
         },
         { ...closed, $id: 'SkippedUnit' },
       ),
-      { description: 'All other units of the site, and why; empty where each was planned.' },
+      { description: 'Units that were not planned, with the reason.' },
     ),
   },
   { ...closed, $id: 'BessOptimizations' },
@@ -135,19 +137,19 @@ const SkippedSchedule = Type.Object(
     code: Type.Enum(['expired', 'unit_retired', 'export_limit', 'infeasible'], {
       description:
         '`expired`: its day is over. `unit_retired`: its unit is out of service. `export_limit`: ' +
-        'with what is approved it would feed in more than `export_plan_limit_kw`. `infeasible`: ' +
-        'the unit cannot follow it from where the day before ends now.',
+        'together with approved schedules it would exceed `export_plan_limit_kw`. `infeasible`: ' +
+        'the unit cannot follow it from the state of charge at the end of the day before.',
     }),
     hour: Nullable(
       Type.Integer({
         minimum: 0,
         maximum: 23,
-        description: 'The first hour in which; null where it is no hour that keeps it back.',
+        description: 'First hour concerned, UTC; null for reasons that concern no hour.',
         examples: [16],
       }),
     ),
     message: Type.String({
-      description: 'Why, in a sentence.',
+      description: 'Reason as a sentence.',
       examples: ['The day 2026-06-20 is over.'],
     }),
     remedy: Type.String({
@@ -165,7 +167,7 @@ const BrokenSchedule = Type.Object(
     bess_id: Type.Integer({ minimum: 1, examples: [1] }),
     target_date: Type.String({
       format: 'date',
-      description: 'Its day, UTC.',
+      description: 'UTC day of the schedule.',
       examples: ['2026-06-22'],
     }),
     constraint: ScheduleViolation.properties.constraint,
@@ -178,13 +180,13 @@ const BrokenSchedule = Type.Object(
     soc_start_pct: Type.Number({
       minimum: 0,
       maximum: 100,
-      description: 'State of charge that its day begins with now, %.',
+      description: 'State of charge at the start of its day after this approval, %.',
       examples: [34.3],
     }),
     previous_soc_start_pct: Type.Number({
       minimum: 0,
       maximum: 100,
-      description: 'State of charge that its day began with before this approval, %.',
+      description: 'State of charge at the start of its day before this approval, %.',
       examples: [50.1],
     }),
   },
@@ -193,9 +195,9 @@ const BrokenSchedule = Type.Object(
 
 const BrokenSchedules = Type.Array(BrokenSchedule, {
   description:
-    'Approved schedules of later days that their unit cannot follow whole any more, since its day ' +
-    'before is approved to end with another state of charge. They stay approved, and the edge ' +
-    'follows them as far as it can: optimise their days again. Empty where none is broken.',
+    'Approved schedules of later days that their unit can no longer follow completely, since the ' +
+    'day before now ends with another state of charge. They stay approved, and the edge follows ' +
+    'them as far as possible; optimise those days again.',
 })
 
 export const ApprovedSchedule = Type.Object(
@@ -206,12 +208,10 @@ export const ApprovedSchedule = Type.Object(
 export const ApprovedAll = Type.Object(
   {
     approved: Type.Array(Type.Integer({ minimum: 1 }), {
-      description: 'Ids of schedules, by unit.',
+      description: 'Ids of the approved schedules, by unit.',
     }),
     skipped: Type.Array(SkippedSchedule, {
-      description:
-        'Proposed ones of the day that could not be, by id. They stay proposed; empty where all ' +
-        'were approved.',
+      description: 'Proposals of the day that could not be approved, by id. They stay proposed.',
     }),
     broken_schedules: BrokenSchedules,
   },

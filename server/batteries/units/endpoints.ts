@@ -1,6 +1,6 @@
-import type { Clock } from '@heliograph/domain/clock'
 import { Type } from 'typebox'
 import { mayRead } from '../../http/authorize.ts'
+import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
@@ -8,10 +8,13 @@ import { telemetry_rows, telemetryLimit } from '../../http/params.ts'
 import { default_hours, type SeriesWindow } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
 import { readingFrame } from '../../plant/quantities.ts'
-import { type SiteFacts, type Situation, situationOf } from '../../plant/situation.ts'
+import { siteFacts } from '../../plant/site-facts.ts'
+import { situationOf } from '../../plant/situation.ts'
+import type { Queries } from '../../storage/database.ts'
 import { BatteryNow, batteryMeasured, batteryNow } from '../current.ts'
+import { requireUnit } from '../earnings.ts'
 import { Envelope, envelopeOf } from '../envelope.ts'
-import type { LiveUnit, UnitFacts } from '../unit-store.ts'
+import { readPcs, readUnits } from '../unit-store.ts'
 import { BatteryUnit, BessId, unitRecord } from '../units.ts'
 import { Cluster, ClusterCells, ClusterIdx, clusterCells, clusterRecord } from './clusters.ts'
 import {
@@ -28,43 +31,36 @@ import {
   unitPcsExample,
 } from './examples.ts'
 import { FleetSummary, fleetSummary } from './fleet.ts'
-import { pcsColumns, unitColumns } from './history.ts'
+import type { FleetReads } from './fleet-facts.ts'
+import {
+  pcsColumns,
+  pcsHistoryRows,
+  readPcsHistory,
+  readUnitHistory,
+  unitColumns,
+  unitHistoryRows,
+} from './history.ts'
 import { PcsIdx, pcsMeasured, UnitPcs, unitPcs } from './pcs.ts'
 import { Protection, protectionRecords, Setup, setupRecord } from './setup.ts'
-import type { BessStore } from './store.ts'
+import { readCells, readClusters, readSetup } from './store.ts'
 
-export interface Needs {
-  clock: Clock
-  sites: { facts(site_id: string): Promise<SiteFacts> }
-  bess: BessStore
+export interface Needs extends Context {
+  fleetReads: FleetReads
 }
 
 const bess = { method: 'GET', tag: 'Batteries', scope: 'bess:read', module: 'bess' } as const
 const ofUnit = { params: { bess_id: BessId } } as const
 
-const situation = async (site_id: string, { clock, sites }: Needs): Promise<Situation> =>
-  situationOf(await sites.facts(site_id), clock.now())
+const readSituation = async (site_id: string, { db, clock }: Context) =>
+  situationOf(await siteFacts(db, site_id), clock.now())
 
-const units = (site_id: string, now: Situation, needs: Needs, in_service = false) =>
-  needs.bess.units({ site_id, day_start_at: now.day_start_at, now: now.now, in_service })
-
-/** A unit live, and what to judge it by. */
-async function demandLive(
-  site_id: string,
-  bess_id: number,
-  needs: Needs,
-): Promise<{ unit: LiveUnit; now: Situation }> {
-  const now = await situation(site_id, needs)
-  const { day_start_at } = now
-  const [unit] = await needs.bess.units({ site_id, bess_id, day_start_at, now: now.now })
+/** @throws ApiError not_found */
+async function requireLive(site_id: string, bess_id: number, context: Context) {
+  const situation = await readSituation(site_id, context)
+  const { day_start_at, now } = situation
+  const [unit] = await readUnits(context.db, { site_id, bess_id, day_start_at, now })
   if (!unit) throw new ApiError('not_found', { bess_id })
-  return { unit, now }
-}
-
-async function demandUnit(site_id: string, bess_id: number, { bess }: Needs): Promise<UnitFacts> {
-  const unit = await bess.unit(site_id, bess_id)
-  if (!unit) throw new ApiError('not_found', { bess_id })
-  return unit
+  return { unit, situation }
 }
 
 export const listUnits = endpoint({
@@ -72,12 +68,14 @@ export const listUnits = endpoint({
   path: '/bess',
   operation_id: 'bess_list',
   summary: 'The battery units of the site',
-  description: 'By id; retired ones carry `retired_at` and the last that was known of them.',
+  description: 'Returns units by id. Retired units have `retired_at` and their last known values.',
   returns: List(BatteryUnit),
   example: { answer: { data: [batteryUnitExample], meta: { count: 1 } } },
-  async handle({ site: { site_id } }, needs: Needs) {
-    const now = await situation(site_id, needs)
-    return list((await units(site_id, now, needs)).map((unit) => unitRecord(unit, now)))
+  async handle({ site: { site_id } }, context: Context) {
+    const situation = await readSituation(site_id, context)
+    const { day_start_at, now } = situation
+    const units = await readUnits(context.db, { site_id, day_start_at, now })
+    return list(units.map((unit) => unitRecord(unit, situation)))
   },
 })
 
@@ -85,20 +83,21 @@ export const getFleetSummary = endpoint({
   ...bess,
   path: '/bess/fleet/summary',
   operation_id: 'bess_fleet_summary_get',
-  summary: 'All battery units of the site together',
+  summary: 'Summary of all battery units of the site',
   description:
-    'Over the units in service. Sums of what is now leave out those that do not answer; earnings ' +
-    'and the efficiency are up to five minutes old.',
+    'Returns sums over the units in service. Units with stale readings are left out of present ' +
+    'values. Earnings and efficiency are up to five minutes old.',
   returns: FleetSummary,
   example: { answer: fleetExample },
   async handle({ site: { site_id }, caller }, needs: Needs) {
-    const now = await situation(site_id, needs)
-    const [fleet, facts] = await Promise.all([
-      units(site_id, now, needs, true),
-      needs.bess.fleet.get(site_id, now.day_start_at),
+    const situation = await readSituation(site_id, needs)
+    const { day_start_at, now } = situation
+    const [units, facts] = await Promise.all([
+      readUnits(needs.db, { site_id, day_start_at, now, in_service: true }),
+      needs.fleetReads.get(site_id, day_start_at),
     ])
     const earnings = mayRead(caller, 'earnings:read') ? facts.earnings : 'forbidden_scope'
-    return fleetSummary(fleet, { ...facts, earnings }, now)
+    return fleetSummary(units, { ...facts, earnings }, situation)
   },
 })
 
@@ -110,9 +109,9 @@ export const getUnit = endpoint({
   summary: 'One battery unit',
   returns: BatteryUnit,
   example: { answer: batteryUnitExample },
-  async handle({ site: { site_id }, params: { bess_id } }, needs: Needs) {
-    const { unit, now } = await demandLive(site_id, bess_id, needs)
-    return unitRecord(unit, now)
+  async handle({ site: { site_id }, params: { bess_id } }, context: Context) {
+    const { unit, situation } = await requireLive(site_id, bess_id, context)
+    return unitRecord(unit, situation)
   },
 })
 
@@ -121,19 +120,25 @@ export const getUnitNow = endpoint({
   ...ofUnit,
   path: '/bess/{bess_id}/current',
   operation_id: 'bess_current_get',
-  summary: 'What a battery unit measured last',
+  summary: 'Newest readings of a battery unit',
   returns: BatteryNow,
   example: { answer: batteryNowExample },
-  async handle({ site: { site_id }, params: { bess_id } }, needs: Needs) {
-    const { unit, now } = await demandLive(site_id, bess_id, needs)
-    return batteryNow(unit, now)
+  async handle({ site: { site_id }, params: { bess_id } }, context: Context) {
+    const { unit, situation } = await requireLive(site_id, bess_id, context)
+    return batteryNow(unit, situation)
   },
 })
 
-/** Which readings are asked for, of a unit that exists. */
-async function demandHistory(site_id: string, bess_id: number, window: SeriesWindow, needs: Needs) {
-  await demandUnit(site_id, bess_id, needs)
-  return { site_id, device_id: bess_id, window }
+interface HistoryOf {
+  site: { site_id: string }
+  params: { bess_id: number }
+  window: SeriesWindow
+}
+
+/** @throws ApiError not_found */
+async function historyOf(db: Queries, { site: { site_id }, params, window }: HistoryOf) {
+  await requireUnit(db, { site_id, ...params })
+  return { site_id, device_id: params.bess_id, window }
 }
 
 const BatteryReading = Type.Object(
@@ -147,8 +152,8 @@ export const unitHistory = endpoint({
   ...ofUnit,
   path: '/bess/{bess_id}/history',
   operation_id: 'bess_history_list',
-  summary: 'What a battery unit measured, over time',
-  description: 'Ascending. Without a window: the last 24 hours.',
+  summary: 'Historical readings of a battery unit',
+  description: 'Returns readings, ascending. The window defaults to the last 24 hours.',
   window: rowsWindow(default_hours.telemetry),
   query: { limit: telemetryLimit },
   heavy: true,
@@ -159,14 +164,13 @@ export const unitHistory = endpoint({
       meta: { count: 1, truncated: false, next_start: null, previous_end: null },
     },
   },
-  async handle({ site, params, query, window }, needs: Needs) {
-    const wanted = await demandHistory(site.site_id, params.bess_id, window, needs)
+  async handle({ query, ...request }, { db }: Context) {
     const limit = query.limit ?? telemetry_rows.by_default
-    return needs.bess.history({ ...wanted, limit }, readingColumns)
+    return readUnitHistory(db, { ...(await historyOf(db, request)), limit }, readingColumns)
   },
-  async exports({ site, params, query, window }, needs: Needs) {
-    const wanted = await demandHistory(site.site_id, params.bess_id, window, needs)
-    return needs.bess.historyRows({ ...wanted, limit: query.limit ?? null }, readingColumns)
+  async exports({ query, ...request }, { db }: Context) {
+    const limit = query.limit ?? null
+    return unitHistoryRows({ ...(await historyOf(db, request)), limit }, readingColumns)
   },
 })
 
@@ -175,18 +179,18 @@ export const listClusters = endpoint({
   ...ofUnit,
   path: '/bess/{bess_id}/clusters',
   operation_id: 'bess_clusters_list',
-  summary: 'The clusters of a battery unit, live',
-  description: 'Every cluster of the inventory, by index, measured or not.',
+  summary: 'Newest readings of the clusters of a battery unit',
+  description: 'Returns every cluster of the inventory, by index, even without readings.',
   returns: List(Cluster),
   example: { answer: { data: [clusterExample], meta: { count: 1 } } },
-  async handle({ site: { site_id }, params: { bess_id } }, needs: Needs) {
-    const [now, rows] = await Promise.all([
-      situation(site_id, needs),
-      needs.bess.clusters(site_id, bess_id),
+  async handle({ site: { site_id }, params: { bess_id } }, context: Context) {
+    const [situation, rows] = await Promise.all([
+      readSituation(site_id, context),
+      readClusters(context.db, { site_id, bess_id }),
     ])
     // Every unit has a cluster.
     if (rows.length === 0) throw new ApiError('not_found', { bess_id })
-    return list(rows.map((row) => clusterRecord(row, now)))
+    return list(rows.map((row) => clusterRecord(row, situation)))
   },
 })
 
@@ -195,17 +199,19 @@ export const getCluster = endpoint({
   path: '/bess/{bess_id}/clusters/{cluster_idx}',
   operation_id: 'bess_clusters_get',
   summary: 'One cluster of a battery unit, down to its cells',
-  description: 'Cells are measured less often than clusters: they have an age of their own.',
+  description:
+    'Returns the cluster with its cells. Cells are read less often than clusters and have an ' +
+    'age of their own.',
   params: { bess_id: BessId, cluster_idx: ClusterIdx },
   returns: ClusterCells,
   example: { answer: clusterCellsExample },
-  async handle({ site: { site_id }, params: { bess_id, cluster_idx } }, needs: Needs) {
-    const [now, row] = await Promise.all([
-      situation(site_id, needs),
-      needs.bess.cells(site_id, bess_id, cluster_idx),
+  async handle({ site: { site_id }, params: { bess_id, cluster_idx } }, context: Context) {
+    const [situation, row] = await Promise.all([
+      readSituation(site_id, context),
+      readCells(context.db, { site_id, bess_id, cluster_idx }),
     ])
     if (!row) throw new ApiError('not_found', { bess_id, cluster_idx })
-    return clusterCells(row, now)
+    return clusterCells(row, situation)
   },
 })
 
@@ -214,18 +220,18 @@ export const getPcsNow = endpoint({
   ...ofUnit,
   path: '/bess/{bess_id}/pcs/current',
   operation_id: 'bess_pcs_current_get',
-  summary: 'What the power conversion systems of a unit measured last',
-  description: 'All together, and each of them in `pcs`.',
+  summary: 'Newest readings of the power conversion systems of a unit',
+  description: 'Returns sums over all PCS, and each PCS in `pcs`.',
   returns: UnitPcs,
   example: { answer: unitPcsExample },
-  async handle({ site: { site_id }, params: { bess_id } }, needs: Needs) {
-    const [now, rows] = await Promise.all([
-      situation(site_id, needs),
-      needs.bess.pcs(site_id, bess_id),
+  async handle({ site: { site_id }, params: { bess_id } }, context: Context) {
+    const [situation, rows] = await Promise.all([
+      readSituation(site_id, context),
+      readPcs(context.db, site_id, bess_id),
     ])
-    // Every unit has one.
+    // Every unit has a PCS.
     if (rows.length === 0) throw new ApiError('not_found', { bess_id })
-    return unitPcs(bess_id, rows, now)
+    return unitPcs(bess_id, rows, situation)
   },
 })
 
@@ -246,12 +252,13 @@ export const pcsHistory = endpoint({
   ...ofUnit,
   path: '/bess/{bess_id}/pcs/history',
   operation_id: 'bess_pcs_history_list',
-  summary: 'What the power conversion systems of a unit measured, over time',
+  summary: 'Historical readings of the power conversion systems of a unit',
   description:
-    'One item for each PCS and instant, by instant and PCS; `limit` and `meta.count` count these. ' +
-    'Without a window: the last 24 hours. A page ends with a whole instant, so that going on by ' +
-    '`next_start` or `previous_end` leaves nothing out. A `limit` below the number of PCS that ' +
-    'are read at once gives the first of one instant and neither of the two: raise it.',
+    'Returns one item for each PCS and instant, by instant and PCS; `limit` and `meta.count` count ' +
+    'items. The window defaults to the last 24 hours. A page ends with a complete instant, so that ' +
+    '`next_start` and `previous_end` skip no item. With a `limit` below the number of PCS, only ' +
+    'the first items of one instant are returned, without `next_start` and `previous_end`: use a ' +
+    'higher limit.',
   window: rowsWindow(default_hours.telemetry),
   query: { limit: telemetryLimit },
   heavy: true,
@@ -262,14 +269,13 @@ export const pcsHistory = endpoint({
       meta: { count: 1, truncated: false, next_start: null, previous_end: null },
     },
   },
-  async handle({ site, params, query, window }, needs: Needs) {
-    const wanted = await demandHistory(site.site_id, params.bess_id, window, needs)
+  async handle({ query, ...request }, { db }: Context) {
     const limit = query.limit ?? telemetry_rows.by_default
-    return needs.bess.pcsHistory({ ...wanted, limit }, pcsReadingColumns)
+    return readPcsHistory(db, { ...(await historyOf(db, request)), limit }, pcsReadingColumns)
   },
-  async exports({ site, params, query, window }, needs: Needs) {
-    const wanted = await demandHistory(site.site_id, params.bess_id, window, needs)
-    return needs.bess.pcsHistoryRows({ ...wanted, limit: query.limit ?? null }, pcsReadingColumns)
+  async exports({ query, ...request }, { db }: Context) {
+    const limit = query.limit ?? null
+    return pcsHistoryRows({ ...(await historyOf(db, request)), limit }, pcsReadingColumns)
   },
 })
 
@@ -278,16 +284,16 @@ export const getEnvelope = endpoint({
   ...ofUnit,
   path: '/bess/{bess_id}/envelope',
   operation_id: 'bess_envelope_get',
-  summary: 'What a battery unit may charge and discharge now',
+  summary: 'Present power and energy limits of a battery unit',
   description:
-    'The least of what its management system, its PCS and its operating window allow. The edge ' +
-    'finds its own at every setpoint: this one promises nothing, and holds no figure of the limit ' +
-    'of the connection.',
+    'Returns the lowest of the limits of BMS, PCS and operating window. For information only: the ' +
+    'edge computes its own limits at every setpoint. The limit of the connection is not included, ' +
+    'as the server does not know it.',
   returns: Envelope,
   example: { answer: envelopeExample },
-  async handle({ site: { site_id }, params: { bess_id } }, needs: Needs) {
-    const { unit, now } = await demandLive(site_id, bess_id, needs)
-    return envelopeOf(unit, now)
+  async handle({ site: { site_id }, params: { bess_id } }, context: Context) {
+    const { unit, situation } = await requireLive(site_id, bess_id, context)
+    return envelopeOf(unit, situation)
   },
 })
 
@@ -296,14 +302,15 @@ export const listProtection = endpoint({
   ...ofUnit,
   path: '/bess/{bess_id}/protection',
   operation_id: 'bess_protection_list',
-  summary: 'The thresholds of protection that a battery unit is set to',
-  description: 'By parameter and level, as they were read last. They can only be read.',
+  summary: 'Protection thresholds of a battery unit',
+  description: 'Returns the thresholds read last, by parameter and level. Read-only.',
   cache: 'resource',
   returns: List(Protection),
   example: { answer: { data: [protectionExample], meta: { count: 1 } } },
-  async handle({ site: { site_id }, params: { bess_id } }, needs: Needs) {
-    await demandUnit(site_id, bess_id, needs)
-    return list(protectionRecords(await needs.bess.setup(site_id, bess_id)))
+  async handle({ site: { site_id }, params: { bess_id } }, { db }: Context) {
+    const setup = await readSetup(db, { site_id, bess_id })
+    if (!setup) throw new ApiError('not_found', { bess_id })
+    return list(protectionRecords(setup))
   },
 })
 
@@ -312,17 +319,17 @@ export const getSetup = endpoint({
   ...ofUnit,
   path: '/bess/{bess_id}/setup',
   operation_id: 'bess_setup_get',
-  summary: 'What a battery unit is set to',
-  description: 'As it was read last. It can only be read.',
+  summary: 'Settings of a battery unit',
+  description: 'Returns the settings read last from the device. Read-only.',
   cache: 'resource',
   returns: Setup,
   example: { answer: setupExample },
-  async handle({ site: { site_id }, params: { bess_id } }, needs: Needs) {
-    const unit = await demandUnit(site_id, bess_id, needs)
-    const [now, setup] = await Promise.all([
-      situation(site_id, needs),
-      needs.bess.setup(site_id, bess_id),
+  async handle({ site: { site_id }, params: { bess_id } }, context: Context) {
+    const [situation, setup] = await Promise.all([
+      readSituation(site_id, context),
+      readSetup(context.db, { site_id, bess_id }),
     ])
-    return setupRecord(unit, setup, now.poll)
+    if (!setup) throw new ApiError('not_found', { bess_id })
+    return setupRecord(setup, situation.poll)
   },
 })

@@ -1,6 +1,8 @@
-/** What of a fleet is costly to read, as this process saw it within the last minutes. */
+/** Values of a fleet that are costly to read, cached by this process for minutes. */
 import type { Clock } from '@heliograph/domain/clock'
+import { dayStart } from '@heliograph/domain/local-day'
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { siteFacts } from '../../plant/site-facts.ts'
 import type { Database, Queries } from '../../storage/database.ts'
 import { createSnapshots } from '../../telemetry/snapshots.ts'
 import { earnedBetween } from '../earnings.ts'
@@ -10,24 +12,21 @@ import type { FleetFacts } from './fleet.ts'
 type Earned = NonNullable<FleetFacts['earnings']>
 
 interface Costly {
-  /** What today began with. */
+  /** Local midnight of the day of the earnings. */
   day_start_ms: number
   roundtrip_efficiency_30d_pct: number | null
   earnings: Earned | null
 }
 
 export interface FleetReads {
-  /** `day_start_at`: midnight at the site. */
+  /** `day_start_at`: local midnight. */
   get(site_id: string, day_start_at: Date): Promise<FleetFacts>
 }
 
-export function createFleetReads(
-  db: Database,
-  { clock, dayStartOf }: { clock: Clock; dayStartOf(site_id: string, now: Date): Promise<Date> },
-): FleetReads {
+export function createFleetReads(db: Database, clock: Clock): FleetReads {
   const snapshots = createSnapshots(
     async (site_id: string, now): Promise<Costly> => {
-      const day_start_at = await dayStartOf(site_id, now)
+      const day_start_at = dayStart(now, (await siteFacts(db, site_id)).timezone)
       const [roundtrip_efficiency_30d_pct, earnings] = await Promise.all([
         readRoundtrip(db, { site_id, bess_id: null }, { start: lastMonth(now), end: now }),
         readEarned(db, site_id, { start: day_start_at, end: now }),
@@ -53,7 +52,7 @@ export function createFleetReads(
 
 const lastMonth = (now: Date) => new Date(now.getTime() - 30 * day_ms)
 
-/** Units of one currency; null where nothing is known, or currencies do not add up. */
+/** Null where no revenue is known, and for units of several currencies. */
 async function readEarned(
   db: Queries,
   site_id: string,
@@ -74,7 +73,7 @@ async function readEarned(
   return { amount: micro / 1e6, currency }
 }
 
-/** Of today, a day in UTC; one for each unit in service. */
+/** Counts the schedule of today (UTC) of each unit in service. */
 async function countSchedules(
   db: Queries,
   site_id: string,
