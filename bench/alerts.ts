@@ -100,9 +100,9 @@ try {
       },
     }
     const began = performance.now()
-    for (const { name, look } of alertSources) {
+    for (const { name, scan } of alertSources) {
       const from = performance.now()
-      const { findings } = await look(context)
+      const { findings } = await scan(context)
       if (round >= 0) elapsed.get(name)!.push(performance.now() - from)
       for (const { code } of round === 0 ? findings : []) {
         counted.set(code, (counted.get(code) ?? 0) + 1)

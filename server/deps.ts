@@ -1,6 +1,4 @@
 import { type Clock, systemTimers } from '@heliograph/domain/clock'
-import type { Needs as AlertNeeds } from './alerts/endpoints.ts'
-import { createAlertStore } from './alerts/listed.ts'
 import { createBatteryPlanner } from './batteries/planning/planner.ts'
 import type { Needs as ScheduleNeeds } from './batteries/schedules/endpoints.ts'
 import type { Needs as BessNeeds } from './batteries/units/endpoints.ts'
@@ -33,11 +31,8 @@ export type Deps = Context &
   NotificationNeeds &
   DefectNeeds &
   ReportNeeds &
-  AlertNeeds
 
 export function createDeps(db: Database, clock: Clock, timers = systemTimers): Deps {
-  const sites = { facts: (site_id: string) => siteFacts(db, site_id) }
-  const alerts = createAlertStore(db)
   return {
     db,
     clock,

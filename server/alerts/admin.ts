@@ -9,21 +9,20 @@ import {
 } from './settings.ts'
 import { readAlerting, storeSettings } from './settings-store.ts'
 
-/** Larger ones are no settings of a site. */
 const file_mib_max = 1
 
 export interface Alerting {
   site_id: string
-  /** null: nothing was ever set. */
+  /** null: no settings were ever stored. */
   set_at: Date | null
   set_by: string | null
-  /** What the site says itself. */
+  /** The stored file. */
   settings: AlertingFile
-  /** All of it, with what is as the rules have it. */
+  /** The stored file with the defaults of the rules. */
   in_force: AlertSettings
 }
 
-/** How a site wants its alerts; `not_found` when there is no such site. */
+/** @throws AdminError not_found */
 export async function showAlerting(
   { db }: Pick<Admin, 'db'>,
   { site_id }: { site_id: string },
@@ -35,8 +34,8 @@ export async function showAlerting(
 }
 
 /**
- * Puts a YAML or JSON file in place of all that the site said of its alerts. Refuses (`invalid`) a
- * file with faults and names each. It holds from the next round on, within a minute.
+ * Replaces the settings of a site by a YAML or JSON file, from the next round on.
+ * @throws AdminError invalid, with every fault of the file; not_found
  */
 export async function setAlerting(
   { db, clock }: Pick<Admin, 'db' | 'clock'>,
@@ -45,8 +44,8 @@ export async function setAlerting(
   await findSite({ db }, site_id)
   const parsed = parseAlerting(await readTextFile(file, { mib_max: file_mib_max }))
   if ('faults' in parsed) {
-    const told = parsed.faults.map(({ field, message }) => `  ${field && `${field}: `}${message}`)
-    throw new AdminError('invalid', [`${file} cannot be taken:`, ...told].join('\n'))
+    const faults = parsed.faults.map(({ field, message }) => `  ${field && `${field}: `}${message}`)
+    throw new AdminError('invalid', [`${file} is not valid:`, ...faults].join('\n'))
   }
   const { alerting: settings } = parsed
   await storeSettings(db, site_id, { settings, set_at: clock.now(), set_by })

@@ -1,4 +1,4 @@
-/** Who is told what became of alerts, in this order. */
+/** The listeners, in the order in which they are called. */
 import { notifyCritical } from './critical-notices.ts'
 import type { AlertListener } from './listener.ts'
 import { mailAlerts } from './mail-alerts.ts'
@@ -6,10 +6,10 @@ import { mailAlerts } from './mail-alerts.ts'
 export interface ListedListener {
   /** For the log. */
   name: string
-  hear: AlertListener
+  handle: AlertListener
 }
 
 export const alertListeners: readonly ListedListener[] = [
-  { name: 'mail', hear: mailAlerts },
-  { name: 'notifications', hear: notifyCritical },
+  { name: 'mail', handle: mailAlerts },
+  { name: 'notifications', handle: notifyCritical },
 ]

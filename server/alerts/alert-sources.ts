@@ -1,4 +1,4 @@
-/** Every source of alerts. A line here is all that a new one needs beside its code. */
+/** All alert sources. A new source is registered here. */
 import type { AlertSource } from './finding.ts'
 import type { AlertCode } from './rules.ts'
 import { batteryCodes, findBatteries } from './sources/batteries.ts'
@@ -16,23 +16,23 @@ import { findStrings, stringCodes } from './sources/strings.ts'
 export interface ListedSource {
   /** For the log. */
   name: string
-  /** What it finds: while it fails, no alert of these clears. No two sources share a code. */
+  /** Each code belongs to one source. While the source fails, none of these alerts clears. */
   codes: readonly AlertCode[]
-  look: AlertSource
+  scan: AlertSource
 }
 
 export const alertSources: readonly ListedSource[] = [
-  { name: 'communication', codes: communicationCodes, look: findCommunication },
-  { name: 'inverter alarms', codes: inverterAlarmCodes, look: findInverterAlarms },
-  { name: 'strings', codes: stringCodes, look: findStrings },
-  { name: 'performance', codes: performanceCodes, look: findPerformance },
-  { name: 'data gaps', codes: dataGapCodes, look: findDataGaps },
-  { name: 'edge conditions', codes: edgeConditionCodes, look: findEdgeConditions },
-  { name: 'control', codes: controlCodes, look: findControl },
-  { name: 'batteries', codes: batteryCodes, look: findBatteries },
-  { name: 'dispatch', codes: dispatchCodes, look: findDispatch },
-  { name: 'nodes', codes: nodeCodes, look: findNodes },
-  { name: 'markets', codes: marketCodes, look: findMarkets },
+  { name: 'communication', codes: communicationCodes, scan: findCommunication },
+  { name: 'inverter alarms', codes: inverterAlarmCodes, scan: findInverterAlarms },
+  { name: 'strings', codes: stringCodes, scan: findStrings },
+  { name: 'performance', codes: performanceCodes, scan: findPerformance },
+  { name: 'data gaps', codes: dataGapCodes, scan: findDataGaps },
+  { name: 'edge conditions', codes: edgeConditionCodes, scan: findEdgeConditions },
+  { name: 'control', codes: controlCodes, scan: findControl },
+  { name: 'batteries', codes: batteryCodes, scan: findBatteries },
+  { name: 'dispatch', codes: dispatchCodes, scan: findDispatch },
+  { name: 'nodes', codes: nodeCodes, scan: findNodes },
+  { name: 'markets', codes: marketCodes, scan: findMarkets },
 ]
 
 export { readSuppression } from './suppression.ts'

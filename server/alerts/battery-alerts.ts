@@ -1,16 +1,16 @@
-/** Which alert an alarm of a battery unit makes, and those that are there. */
+/** Matches the alarms of a battery unit with its alerts. */
 import { fireAlarms, heartbeatAlarm } from '@heliograph/domain/battery-alarms'
 import type { Alarm } from '../batteries/alarms.ts'
 import type { Queries } from '../storage/database.ts'
 import { dedupKey, type Finding } from './finding.ts'
-import type { AlertStatus } from './listener.ts'
+import type { AlertStatus } from './rule.ts'
 import type { AlertCode } from './rules.ts'
 import { alertOf } from './sources/event-alerts.ts'
 
 type AlertKey = Pick<Finding, 'code' | 'source_type' | 'source_id' | 'part'>
 type NamedAlarm = Pick<Alarm, 'code' | 'source' | 'pcs_idx' | 'cluster_idx'>
 
-/** Of what words and values of a unit tell, its heartbeat and its fire alarm system among them. */
+/** The alert of an alarm that is decoded from the registers of a unit. */
 export function batteryAlarmKey(
   bess_id: number,
   { code, pcs_idx, cluster_idx }: Omit<NamedAlarm, 'source'>,
@@ -24,15 +24,15 @@ export function batteryAlarmKey(
   }
 }
 
-function alertCodeOf(of: string): AlertCode {
-  if (of === heartbeatAlarm.code) return 'heartbeat_lost'
-  return fireAlarms.some(({ code }) => code === of) ? 'battery_fire' : 'battery_alarm'
+function alertCodeOf(alarm_code: string): AlertCode {
+  if (alarm_code === heartbeatAlarm.code) return 'heartbeat_lost'
+  return fireAlarms.some(({ code }) => code === alarm_code) ? 'battery_fire' : 'battery_alarm'
 }
 
-/** Of any alarm in the list of a unit; null for what makes no alert of its own. */
+/** null for an alarm without an alert of its own. */
 function alertKey(bess_id: number, alarm: NamedAlarm): AlertKey | null {
   const { code, source, pcs_idx, cluster_idx } = alarm
-  // Listed once for all clusters, as it is set in none.
+  // An alarm of no particular cluster is listed once for all of them, as not set.
   if (source === 'cluster' && cluster_idx === null) return null
   if (code === heartbeatAlarm.code || !['communication', 'ems'].includes(source)) {
     return batteryAlarmKey(bess_id, alarm)
@@ -42,8 +42,8 @@ function alertKey(bess_id: number, alarm: NamedAlarm): AlertKey | null {
   if (code === 'device_offline') {
     return { code: 'bess_offline', source_type: kind, source_id }
   }
-  const told = { source_kind: kind, source_id, code, severity: 'warning', message: '' } as const
-  const alert = alertOf({ ...told, at: new Date(0) })
+  const event = { source_kind: kind, source_id, code, severity: 'warning', message: '' } as const
+  const alert = alertOf({ ...event, at: new Date(0) })
   return (
     alert && {
       code: alert.code,
@@ -59,7 +59,7 @@ interface BatteryAlert {
   status: AlertStatus
 }
 
-/** The alert of an alarm that is not resolved; undefined where there is none. */
+/** The unresolved alert of an alarm; undefined where there is none. */
 type FindBatteryAlert = (alarm: NamedAlarm) => BatteryAlert | undefined
 
 export async function readBatteryAlerts(

@@ -1,13 +1,13 @@
-/** How many alerts of sites are not resolved, and how bad they are: for many sites at once. */
+/** Counts of unresolved alerts, for many sites at once. */
 import type { HealthAlerts } from '../plant/health.ts'
 import type { Queries } from '../storage/database.ts'
-import type { AlertStatus } from './listener.ts'
+import type { AlertStatus } from './rule.ts'
 import { type AlertSeverity, alertSeverities } from './rule.ts'
 
 export interface AlertCounts extends HealthAlerts {
   active: number
   acknowledged: number
-  /** The worst of those that are active; null without any. */
+  /** The highest severity of the active alerts; null without any. */
   highest_active: AlertSeverity | null
 }
 
@@ -19,12 +19,20 @@ export const noAlerts: AlertCounts = {
   underperforming_logger_ids: [],
 }
 
-/** Of alerts that are not resolved, suppressed ones among them; a site without any has no entry. */
+interface CountRow {
+  site_id: string
+  status: AlertStatus
+  severity: AlertSeverity
+  count: number
+  underperforming_logger_ids: number[]
+}
+
+/** Counts include suppressed alerts. A site without unresolved alerts has no entry. */
 export async function readAlertCounts(
   db: Queries,
   site_ids: readonly string[],
 ): Promise<Map<string, AlertCounts>> {
-  const rows = await db.query<Row & { site_id: string }>(
+  const rows = await db.query<CountRow>(
     `select site_id, status, severity, count(*) as count, array_remove(array_agg(
        case when code = 'logger_underperformance' and suppressed_reason is null then logger_id end
        order by logger_id), null) as underperforming_logger_ids
@@ -36,15 +44,8 @@ export async function readAlertCounts(
   return new Map([...of_sites].map(([site_id, own]) => [site_id, countsOf(own)]))
 }
 
-interface Row {
-  status: AlertStatus
-  severity: AlertSeverity
-  count: number
-  underperforming_logger_ids: number[]
-}
-
-function countsOf(rows: readonly Row[]): AlertCounts {
-  const sum = (of: (row: Row) => boolean) =>
+function countsOf(rows: readonly CountRow[]): AlertCounts {
+  const sum = (of: (row: CountRow) => boolean) =>
     rows.filter(of).reduce((total, { count }) => total + count, 0)
   const active = rows.filter(({ status }) => status === 'active')
   return {

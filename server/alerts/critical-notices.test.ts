@@ -3,7 +3,8 @@ import test, { after, before } from 'node:test'
 import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
 import { alertListeners } from './alert-listeners.ts'
 import { storedAlert } from './fixtures/mail-day.ts'
-import type { AlertChange, StoredAlert } from './listener.ts'
+import type { AlertChange } from './listener.ts'
+import type { StoredAlert } from './record.ts'
 import { settingsInForce } from './settings.ts'
 
 const site = {
@@ -43,7 +44,7 @@ test('a critical alert is a notification at once, where no mail is set up, too',
   ]
   const round = { site, settings: settingsInForce({}), now, changes, open: [] }
   await database.db.transaction(async (tx) => {
-    for (const { hear } of alertListeners) await hear(tx, round)
+    for (const { handle } of alertListeners) await handle(tx, round)
   })
   const notified = await database.db.query(
     `select type, severity, recipient, resource_type, resource_id from om_notifications

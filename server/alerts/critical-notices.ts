@@ -1,10 +1,9 @@
-/** Notifies people on the platform of each critical alert, whether or not mails are sent. */
-
+/** Platform notifications of critical alerts, independent of mails. */
 import type { Queries } from '../storage/database.ts'
 import { notify } from '../work/notifications.ts'
 import type { AlertChange, FinishedRound } from './listener.ts'
 
-/** An alert listener. A suppressed alert is notified once nothing explains it any more. */
+/** An alert listener. A suppressed alert is notified once it is no longer suppressed. */
 export async function notifyCritical(db: Queries, round: FinishedRound): Promise<void> {
   for (const { alert } of round.changes.filter(isUrgent)) {
     await notify(db, {

@@ -52,7 +52,7 @@ function round(minute: number, findings: Finding[]) {
       {
         name: 'test',
         codes: ['inverter_fault'],
-        look: async () => ({ findings, cannotTell: () => false }),
+        scan: async () => ({ findings, isUnknown: () => false }),
       },
     ],
   }

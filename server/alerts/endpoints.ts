@@ -1,22 +1,17 @@
-import type { Clock } from '@heliograph/domain/clock'
 import { Type } from 'typebox'
 import { mayRead } from '../http/authorize.ts'
+import type { Context } from '../http/context.ts'
 import { pageOf } from '../http/cursor.ts'
 import { endpoint, type Request, type WriteParts } from '../http/endpoint.ts'
 import { CursorList, cursorList } from '../http/envelope.ts'
 import { ApiError } from '../http/errors.ts'
 import { id_max, Timestamp } from '../http/params.ts'
 import { acknowledgedExample, alertExample, resolvedExample } from './examples.ts'
-import { type AlertStore, listedAlert } from './listed.ts'
-import { alertStatuses } from './listener.ts'
+import { readListedAlert, readNewestAlerts } from './listed.ts'
 import { AlertRecord, alertRecord } from './record.ts'
-import { addTransitions, changeAlerts, holdAlert } from './store.ts'
+import { alertStatuses } from './rule.ts'
+import { addTransitions, changeAlerts, lockAlert } from './store.ts'
 import { acknowledge, resolve } from './transitions.ts'
-
-export interface Needs {
-  clock: Clock
-  alerts: AlertStore
-}
 
 export const page_size = 500
 
@@ -35,17 +30,17 @@ export const listAlerts = endpoint({
   scope: 'alerts:read',
   path: '/alerts',
   operation_id: 'alerts_list',
-  summary: 'Alerts of the site, by their status',
+  summary: 'List alerts by status',
   description:
     'Returns the newest first, by `started_at` and then `alert_id`, in pages of ' +
-    `${page_size}. \`meta.count\` counts all pages. Suppressed alerts are among them: planned ` +
-    'work or the night explains them, and no mail is sent.',
+    `${page_size}. \`meta.count\` counts all pages. Includes suppressed alerts, for which no mail ` +
+    'is sent: see `suppressed_reason`.',
   query: {
     status: Type.Optional(
       Type.Array(Type.Enum([...alertStatuses]), {
         minItems: 1,
         description:
-          'May be given several times. Without it those that are `active` or `acknowledged`.',
+          'Only alerts of this status; may be repeated. Defaults to `active` and `acknowledged`.',
         examples: [['active']],
       }),
     ),
@@ -53,9 +48,9 @@ export const listAlerts = endpoint({
   cursor: { started_at: Timestamp, alert_id: AlertId },
   returns: CursorList(AlertRecord),
   example: { answer: cursorList({ rows: [alertExample], next_cursor: null }) },
-  async handle({ site: { site_id }, caller, query, after }, { alerts, clock }: Needs) {
+  async handle({ site: { site_id }, caller, query, after }, { db, clock }: Context) {
     const { status: statuses = ['active', 'acknowledged'] } = query
-    const found = await alerts.newest({ site_id, statuses, after, limit: page_size + 1 })
+    const found = await readNewestAlerts(db, { site_id, statuses, after, limit: page_size + 1 })
     const shown = { now: clock.now(), has_money: mayRead(caller, 'earnings:read') }
     const records = found.alerts.map((alert) => alertRecord(alert, shown))
     const placeOf = ({ started_at, alert_id }: AlertRecord) => ({ started_at, alert_id })
@@ -66,7 +61,11 @@ export const listAlerts = endpoint({
 const AlertNote = Type.Object(
   {
     note: Type.Optional(
-      Type.String({ maxLength: 2000, description: 'For those who read it.', examples: ['Seen.'] }),
+      Type.String({
+        maxLength: 2000,
+        description: 'A remark for colleagues.',
+        examples: ['Technician informed.'],
+      }),
     ),
   },
   { additionalProperties: false, $id: 'AlertNote' },
@@ -74,11 +73,11 @@ const AlertNote = Type.Object(
 
 type Deciding = Request<{ alert_id: number }, unknown, { note?: string }> & WriteParts
 
-/** Holds the alert, applies what was decided, and answers with what it is then. */
-async function decide(request: Deciding, decision: typeof acknowledge, { clock }: Needs) {
+/** Locks the alert, applies the decision and returns the alert. */
+async function decide(request: Deciding, decision: typeof acknowledge, { clock }: Context) {
   const { site, caller, params, body, tx } = request
   const { site_id } = site
-  const alert = await holdAlert(tx, site_id, params.alert_id)
+  const alert = await lockAlert(tx, site_id, params.alert_id)
   if (!alert) throw new ApiError('not_found', params)
   const now = clock.now()
   const note = body.note ?? null
@@ -94,35 +93,36 @@ async function decide(request: Deciding, decision: typeof acknowledge, { clock }
     await addTransitions(tx, site_id, [{ ...transition, changed_by: caller.key_name }], now)
   }
   const shown = { now, has_money: mayRead(caller, 'earnings:read') }
-  return alertRecord((await listedAlert(tx, site_id, params.alert_id))!, shown)
+  return alertRecord((await readListedAlert(tx, site_id, params.alert_id))!, shown)
 }
 
 export const acknowledgeAlert = endpoint({
   ...writes,
   path: '/alerts/{alert_id}/acknowledge',
   operation_id: 'alerts_acknowledge',
-  summary: 'Take note of an alert',
+  summary: 'Acknowledge an alert',
   description:
-    'One that is acknowledged stays as it is, with who did it first. A resolved one is 409, with ' +
-    '`details.allowed_from`.',
+    'Returns the alert as `acknowledged`. An acknowledged alert stays unchanged. Rejected with 409 ' +
+    'when the alert is resolved; see `details.allowed_from`.',
   params: { alert_id: AlertId },
   body: AlertNote,
   returns: AlertRecord,
-  example: { body: { note: 'On our way.' }, answer: acknowledgedExample },
-  handle: (request, needs: Needs) => decide(request, acknowledge, needs),
+  example: { body: { note: 'Technician on the way.' }, answer: acknowledgedExample },
+  handle: (request, context: Context) => decide(request, acknowledge, context),
 })
 
 export const resolveAlert = endpoint({
   ...writes,
   path: '/alerts/{alert_id}/resolve',
   operation_id: 'alerts_resolve',
-  summary: 'Resolve an alert by hand',
+  summary: 'Resolve an alert manually',
   description:
-    'Where its condition still holds it is not raised again before it was gone, unless it ' +
-    'outlasts the reopen window of the site. A resolved one is 409, with `details.allowed_from`.',
+    'Returns the alert as `resolved`. A condition that still holds is raised again only after it ' +
+    'has been gone, or once it outlasts the reopen window of the site. Rejected with 409 when the ' +
+    'alert is resolved already; see `details.allowed_from`.',
   params: { alert_id: AlertId },
   body: AlertNote,
   returns: AlertRecord,
   example: { body: { note: 'The fuse was replaced.' }, answer: resolvedExample },
-  handle: (request, needs: Needs) => decide(request, resolve, needs),
+  handle: (request, context: Context) => decide(request, resolve, context),
 })

@@ -4,7 +4,7 @@ import { silent, testDatabase } from '../../test/postgres.ts'
 import type { Database } from '../storage/database.ts'
 import { alertSources } from './alert-sources.ts'
 import { evaluateAlerts, evaluateSite, type RoundParts } from './evaluate.ts'
-import type { Finding, Look, OpenAlert, ReadSuppression } from './finding.ts'
+import type { Finding, OpenAlert, ReadSuppression, Scan } from './finding.ts'
 import type { AlertChange, FinishedRound } from './listener.ts'
 import type { AlertCode } from './rules.ts'
 import { storeSettings } from './settings-store.ts'
@@ -66,10 +66,10 @@ function rounds(db: Database) {
   const source = (name: keyof typeof findings, codes: AlertCode[]) => ({
     name,
     codes,
-    async look(): Promise<Look> {
+    async scan(): Promise<Scan> {
       const found = findings[name]
       if (found instanceof Error) throw found
-      return { findings: found, cannotTell: () => false }
+      return { findings: found, isUnknown: () => false }
     },
   })
   const parts: RoundParts = {
@@ -79,7 +79,7 @@ function rounds(db: Database) {
       source('inverters', ['inverter_fault', 'inverter_alarm']),
       source('batteries', ['battery_fire']),
     ],
-    listeners: [{ name: 'test', hear: async (_, round) => void heard.push(round) }],
+    listeners: [{ name: 'test', handle: async (_, round) => void heard.push(round) }],
     readSuppression: async () => () => null,
   }
   return { parts, findings, told, heard }
@@ -187,8 +187,8 @@ test('a source that finds nonsense counts as failed', async (t) => {
   assert.deepEqual(
     told.map((fields) => String(fields['err'])),
     [
-      'Error: it found inverter_fault of inverter 7 since an instant that is none',
-      'Error: it found inverter_fault, which is not listed of it',
+      'Error: found inverter_fault of inverter 7 with an invalid time',
+      'Error: found inverter_fault, which is not among the codes of the source',
     ],
   )
 })
@@ -213,14 +213,14 @@ test('a listener that fails is rolled back alone, told, and asked again', async 
     listeners: [
       {
         name: 'broken',
-        async hear(tx) {
+        async handle(tx) {
           await tx.execute("update sites set name = 'lost' where site_id = 'demo'")
           await tx.execute('select 1 / 0')
         },
       },
       {
         name: 'working',
-        async hear(tx, { open }) {
+        async handle(tx, { open }) {
           await tx.execute('update sites set name = $1 where site_id = $2', [
             `Park of ${open.length}`,
             'demo',
@@ -256,7 +256,7 @@ test('while it is not known what explains alerts, those that were suppressed sta
     { source_id: '8', suppressed_reason: null },
   ])
   assert.deepEqual(
-    told.map((fields) => String(fields['what'])),
+    told.map((fields) => String(fields['part'])),
     ['suppression'],
   )
   const changes = await evaluateSite(parts, 'demo', minutes(3))
@@ -337,10 +337,10 @@ test('what a person does between two rounds is what the next one goes by', async
   assert.deepEqual(await evaluateSite(parts, 'demo', minutes(2)), [])
   findings.inverters = []
   await evaluateSite(parts, 'demo', minutes(3))
-  const cannotTell = (open: OpenAlert) => open.source_id === '7'
+  const isUnknown = (open: OpenAlert) => open.source_id === '7'
   const blind = {
     ...parts,
-    sources: [{ ...parts.sources[0]!, look: async () => ({ findings: [], cannotTell }) }],
+    sources: [{ ...parts.sources[0]!, scan: async () => ({ findings: [], isUnknown }) }],
   }
   await evaluateSite(blind, 'demo', minutes(7))
   assert.deepEqual(await stored(db, 'awaits_end, ended_at'), [{ awaits_end: true, ended_at: null }])

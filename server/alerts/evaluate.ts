@@ -1,6 +1,6 @@
 /**
- * A round of alerts: every source looks at a site, and what it finds and does not find any more is
- * brought in step with the alerts that are there, in one transaction.
+ * A round of alerts: all sources scan a site, and its alerts are updated to the findings in one
+ * transaction.
  */
 import { readPlantPrices } from '../contracts/plant-prices.ts'
 import { tryLock } from '../storage/advisory-lock.ts'
@@ -10,17 +10,18 @@ import type { ListedSource } from './alert-sources.ts'
 import {
   dedupKey,
   type Finding,
-  type Look,
   type ReadSuppression,
+  type Scan,
   type SourceContext,
   type Suppression,
 } from './finding.ts'
-import type { AlertChange, FinishedRound, StoredAlert } from './listener.ts'
+import type { AlertChange, FinishedRound } from './listener.ts'
 import { type Price, reconcile, type Update } from './reconcile.ts'
+import type { StoredAlert } from './record.ts'
 import { readSettings } from './settings-store.ts'
-import { addAlerts, addTransitions, changeAlerts, holdAlerts, type Transition } from './store.ts'
+import { addAlerts, addTransitions, changeAlerts, lockAlerts, type Transition } from './store.ts'
 
-/** Of PostgreSQL's advisory locks, ours for the alerts of a site: `hgal`. */
+/** Class of the PostgreSQL advisory lock for the alerts of a site: `hgal`. */
 const advisory_class = 0x6867616c
 
 export interface RoundParts {
@@ -32,8 +33,8 @@ export interface RoundParts {
 }
 
 /**
- * A round of every site, one after the other. A site that fails does not keep the others from
- * theirs; the error of the first one is thrown in the end.
+ * One round for every site in turn. When a site fails, the others are still evaluated; then the
+ * first error is thrown.
  */
 export async function evaluateAlerts(
   parts: RoundParts,
@@ -41,7 +42,7 @@ export async function evaluateAlerts(
 ): Promise<void> {
   const { db, log } = parts
   const sites = await db.query<{ site_id: string }>(
-    // An edge whose first inventory was refused has something to tell as well.
+    // An edge without an accepted inventory also reports conditions.
     `select site_id from sites s
      where inventory is not null or exists (select from edges e where e.site_id = s.site_id)
      order by site_id`,
@@ -63,8 +64,8 @@ export async function evaluateAlerts(
 }
 
 /**
- * One round of a site. Returns what became of its alerts; null where another process is at it, or
- * the edge has not announced the site yet.
+ * One round of a site. Returns the changes; null while another process evaluates the site, or
+ * before the edge announced it.
  */
 export async function evaluateSite(
   parts: RoundParts,
@@ -75,16 +76,16 @@ export async function evaluateSite(
   if (!site) return null
   const settings = await readSettings(parts.db, site_id)
   const context = { db: parts.db, site, settings, now }
-  const look = await lookAll(parts, context)
-  const suppression = await orTold(parts, context, 'suppression', parts.readSuppression(context))
-  const prices = await orTold(parts, context, 'prices', readPrices(look.findings, context))
+  const scan = await scanAll(parts, context)
+  const suppression = await orNull(parts, context, 'suppression', parts.readSuppression(context))
+  const prices = await orNull(parts, context, 'prices', readPrices(scan.findings, context))
   const priceOf = prices ?? (() => null)
   return parts.db.transaction(async (tx) => {
     if (!(await tryLock(tx, advisory_class, site_id))) return null
     const window_ms = 1000 * settings.reopen_window_s
     const resolved_since = new Date(now.getTime() - window_ms)
-    const known = await holdAlerts(tx, site_id, { resolved_since, findings: look.findings })
-    const { raised, updates } = reconcile(known, look, {
+    const known = await lockAlerts(tx, site_id, { resolved_since, findings: scan.findings })
+    const { raised, updates } = reconcile(known, scan, {
       settings,
       now,
       priceOf,
@@ -101,7 +102,7 @@ export async function evaluateSite(
       ...updates.flatMap(({ alert, kind }) => (kind ? [{ kind, alert }] : [])),
     ]
     const open = openAfter(known.open, added, updates)
-    await tell(parts, tx, { site, settings, now, changes, open })
+    await callListeners(parts, tx, { site, settings, now, changes, open })
     return changes
   })
 }
@@ -118,63 +119,62 @@ async function readSite(db: Queries, site_id: string): Promise<FinishedRound['si
   return site ?? null
 }
 
-/** What a round can do without; null, and told, where it failed. */
-async function orTold<Part>(
+/** An optional part of a round: a failure is logged and gives null. */
+async function orNull<Part>(
   { log }: RoundParts,
   { site: { site_id } }: SourceContext,
-  what: string,
+  part: string,
   reading: Promise<Part>,
 ): Promise<Part | null> {
   try {
     return await reading
   } catch (error) {
-    log.error({ err: error, site_id, what }, 'a part of a round of alerts failed')
+    log.error({ err: error, site_id, part }, 'a part of the alert evaluation failed')
     return null
   }
 }
 
-/** While nobody knows what explains alerts, those that were suppressed stay so. */
+/** The fallback when suppression cannot be read: suppressed alerts stay suppressed. */
 function asBefore(open: readonly StoredAlert[]): Suppression {
   const reasons = new Map(open.map((alert) => [alert.dedup_key, alert.suppressed_reason]))
   return (finding) => reasons.get(dedupKey(finding)) ?? null
 }
 
-/** What all sources say; one that fails can tell nothing of its alerts. */
-async function lookAll(parts: RoundParts, context: SourceContext): Promise<Look> {
+/** Alerts of a source that fails are unknown in this round. */
+async function scanAll(parts: RoundParts, context: SourceContext): Promise<Scan> {
   const { log, sources } = parts
   const findings: Finding[] = []
-  const looks = new Map<string, Look['cannotTell']>()
+  const scans = new Map<string, Scan['isUnknown']>()
   for (const source of sources) {
-    let look: Look
+    let scan: Scan
     try {
-      look = checked(source, await source.look(context))
+      scan = checked(source, await source.scan(context))
     } catch (error) {
       const { site_id } = context.site
-      log.error({ err: error, site_id, source: source.name }, 'a source of alerts failed')
+      log.error({ err: error, site_id, source: source.name }, 'an alert source failed')
       continue
     }
-    findings.push(...look.findings)
-    for (const code of source.codes) looks.set(code, look.cannotTell)
+    findings.push(...scan.findings)
+    for (const code of source.codes) scans.set(code, scan.isUnknown)
   }
-  return { findings, cannotTell: (open) => looks.get(open.code)?.(open) ?? true }
+  return { findings, isUnknown: (open) => scans.get(open.code)?.(open) ?? true }
 }
 
-/** What is wrong with one finding would keep the alerts of all sources from being stored. */
-function checked({ codes }: ListedSource, look: Look): Look {
-  for (const { code, source_type, source_id, since } of look.findings) {
-    if (!codes.includes(code)) throw new Error(`it found ${code}, which is not listed of it`)
+/** One invalid finding would fail the transaction for the alerts of all sources. */
+function checked({ codes }: ListedSource, scan: Scan): Scan {
+  for (const { code, source_type, source_id, since } of scan.findings) {
+    if (!codes.includes(code))
+      throw new Error(`found ${code}, which is not among the codes of the source`)
     if (Number.isNaN(since.getTime())) {
-      throw new Error(
-        `it found ${code} of ${source_type} ${source_id} since an instant that is none`,
-      )
+      throw new Error(`found ${code} of ${source_type} ${source_id} with an invalid time`)
     }
   }
-  return look
+  return scan
 }
 
 const quarter_ms = 900_000
 
-/** What contracts pay plants now, where power of any of them is affected. */
+/** Prices that the contracts pay now; read only when a finding affects power. */
 async function readPrices(
   findings: readonly Finding[],
   { db, site, now }: SourceContext,
@@ -234,18 +234,22 @@ function openAfter(
   return [...after.values(), ...added].filter(({ status }) => status !== 'resolved')
 }
 
-/** One listener that fails must not keep alerts from being stored, nor the others from hearing. */
-async function tell(parts: RoundParts, tx: Transaction, round: FinishedRound): Promise<void> {
+/** A listener that fails is rolled back alone: alerts are stored and the others are called. */
+async function callListeners(
+  parts: RoundParts,
+  tx: Transaction,
+  round: FinishedRound,
+): Promise<void> {
   const { log, listeners } = parts
-  for (const { name, hear } of listeners) {
+  for (const { name, handle } of listeners) {
     await tx.execute('savepoint listener')
     try {
-      await hear(tx, round)
+      await handle(tx, round)
       await tx.execute('release savepoint listener')
     } catch (error) {
       await tx.execute('rollback to savepoint listener')
       const { site_id } = round.site
-      log.error({ err: error, site_id, listener: name }, 'a listener to alerts failed')
+      log.error({ err: error, site_id, listener: name }, 'an alert listener failed')
     }
   }
 }

@@ -1,60 +1,22 @@
-import type { AlertRecord } from './record.ts'
+import { exampleOf } from '../http/example.ts'
+import { AlertRecord } from './record.ts'
 
-export const alertExample: AlertRecord = {
-  alert_id: 118,
-  code: 'string_zero_current',
-  title: 'A string delivers no current',
-  message: 'String 3 of inverter 7 carries 0 A, the others of its inverter 8.2 A.',
-  category: 'production',
-  severity: 'major',
-  status: 'active',
-  source_type: 'string',
-  source_id: '7.3',
-  logger_id: 2,
-  inverter_id: 7,
-  string_index: 3,
-  bess_id: null,
-  node_id: null,
-  location_id: 4,
+export const alertExample = exampleOf(AlertRecord, {
   started_at: '2026-06-21T08:10:00.000Z',
   detected_at: '2026-06-21T08:25:00.000Z',
-  last_seen_at: '2026-06-21T10:00:00.000Z',
   ended_at: null,
-  duration_s: 6600,
-  occurrence_count: 1,
-  value: 0,
-  threshold: 0.1,
-  unit: 'A',
-  affected_power_kw: 5.1,
-  lost_energy_kwh: 8.075,
-  lost_amount: 0.73,
-  lost_amount_reason: null,
-  currency: 'EUR',
   acknowledged_at: null,
-  acknowledged_by: null,
-  ack_note: null,
   resolved_at: null,
-  resolved_by: null,
-  resolution: null,
-  resolution_note: null,
-  suppressed: false,
-  suppressed_reason: null,
-  vendor_codes: [],
-  recommended_action: 'Check fuse, connectors and cable of the string.',
-  work_order_id: null,
-  defect_id: null,
   rule_id: 'string_zero_current',
-  dedup_key: 'string_zero_current:string:7.3',
   created_at: '2026-06-21T08:25:00.000Z',
-  updated_at: '2026-06-21T10:00:00.000Z',
-}
+})
 
 export const acknowledgedExample: AlertRecord = {
   ...alertExample,
   status: 'acknowledged',
   acknowledged_at: '2026-06-21T10:00:00.000Z',
   acknowledged_by: 'control room',
-  ack_note: 'On our way.',
+  ack_note: 'Technician on the way.',
   work_order_id: 42,
 }
 

@@ -1,4 +1,4 @@
-/** What sources say of a site, round by round, and what they are asked with. */
+/** The interface of alert sources: a source scans a site in every round and returns findings. */
 import type { Queries } from '../storage/database.ts'
 import type { AlertSeverity, Suppressor } from './rule.ts'
 import type { AlertCode } from './rules.ts'
@@ -20,7 +20,7 @@ export const sourceTypes = [
 ] as const
 export type SourceType = (typeof sourceTypes)[number]
 
-/** What an alert is of, beside its source. */
+/** The devices and the location that an alert concerns. */
 export interface Concerned {
   logger_id: number | null
   inverter_id: number | null
@@ -35,40 +35,39 @@ export interface Finding
   extends Partial<{ [Name in keyof Concerned]: NonNullable<Concerned[Name]> }> {
   code: AlertCode
   source_type: SourceType
-  /** `7`; `7.3` of string 3 of inverter 7, and of PCS 3 of battery 7. */
+  /** `7`; `7.3` for string 3 of inverter 7, or for PCS 3 of battery 7. */
   source_id: string
-  /** What tells two alerts of one code and source apart: an alarm code, a channel. */
+  /** Separates alerts of one code and source: an alarm code, a channel. */
   part?: string
-  /** Since when the condition holds, as far as that is known. */
+  /** When the condition began, as far as known. */
   since: Date
   message: string
-  /** Where the finding knows better than the rule. */
+  /** Overrides the severity of the rule. */
   severity?: AlertSeverity
   value?: number
   threshold?: number
   unit?: string
-  /** What could be produced now and is not, for this reason. */
+  /** Power that could be produced now without this condition. */
   affected_power_kw?: number
   vendor_codes?: string[]
 }
 
-/** An alert that is active or acknowledged. */
+/** An unresolved alert. */
 export interface OpenAlert extends Concerned {
   alert_id: number
   code: AlertCode
   source_type: SourceType
   source_id: string
   part: string | null
-  since: Date
 }
 
-export interface Look {
+export interface Scan {
   findings: Finding[]
   /**
-   * Open alerts that cannot be judged now, as there is no data: they neither clear nor count as
-   * seen.
+   * True where the data to judge an open alert is missing. Such an alert does not clear, and its
+   * `last_seen_at` stays.
    */
-  cannotTell(open: OpenAlert): boolean
+  isUnknown(open: OpenAlert): boolean
 }
 
 export interface SourceContext {
@@ -84,14 +83,14 @@ export interface SourceContext {
   now: Date
 }
 
-/** Throws where it cannot look at all: then none of its alerts clears. */
-export type AlertSource = (context: SourceContext) => Promise<Look>
+/** While a source throws, none of its alerts clears. */
+export type AlertSource = (context: SourceContext) => Promise<Scan>
 
-/** What explains a finding now, as far as its rule lets it; null: nothing does. */
+/** The reason to suppress a finding, among those that its rule allows; null for none. */
 export type Suppression = (finding: Finding) => Suppressor | null
 export type ReadSuppression = (context: SourceContext) => Promise<Suppression>
 
-/** What tells an alert from all others; of open ones no two have the same. */
+/** Identifies a condition: at most one unresolved alert has this key. */
 export function dedupKey({
   code,
   source_type,

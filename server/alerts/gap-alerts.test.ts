@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { alertOfGap, type GapAlert, type ToldGap } from './gap-alerts.ts'
+import { type AlertedGap, alertOfGap, type GapAlert } from './gap-alerts.ts'
 
 const at = (hour: number) => new Date(Date.UTC(2026, 5, 21, hour))
-const gap = (of: Partial<ToldGap> = {}): ToldGap => ({
+const gap = (of: Partial<AlertedGap> = {}): AlertedGap => ({
   logger_id: 1,
   source_type: 'inverter',
   source_id: '7',
@@ -51,7 +51,7 @@ test('another source, and another time, is another matter', () => {
 })
 
 test('each kind of source has the alert of its silence', () => {
-  const of = (source_type: ToldGap['source_type'], source_id: string) =>
+  const of = (source_type: AlertedGap['source_type'], source_id: string) =>
     gap({ source_type, source_id })
   const silent = (code: GapAlert['code'], more: Partial<GapAlert>) => [alert(1, { code, ...more })]
   const combiner = silent('device_offline', { part: 'C-1' })

@@ -1,11 +1,11 @@
-/** Which alert tells of a hole in the readings. */
+/** Matches gaps in the readings with the alert that reports them. */
 import { day_ms } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
 import type { SourceType as GapSource } from '../telemetry/gaps/sources.ts'
 import type { SourceType } from './finding.ts'
 import { type AlertCode, ruleOf } from './rules.ts'
 
-export interface ToldGap {
+export interface AlertedGap {
   logger_id: number | null
   source_type: GapSource
   source_id: string
@@ -24,8 +24,8 @@ export interface GapAlert {
   ended_at: Date | null
 }
 
-/** The alert of a silent source; of combiners, which are parts of their inverter, see `isOwn`. */
-const silence: Readonly<Record<GapSource, { code: AlertCode; source_type: SourceType }>> = {
+/** The alert for a device that does not answer. A combiner is a `part` of its inverter. */
+const offlineAlerts: Readonly<Record<GapSource, { code: AlertCode; source_type: SourceType }>> = {
   logger: { code: 'logger_offline', source_type: 'logger' },
   inverter: { code: 'inverter_offline', source_type: 'inverter' },
   string: { code: 'device_offline', source_type: 'inverter' },
@@ -34,19 +34,19 @@ const silence: Readonly<Record<GapSource, { code: AlertCode; source_type: Source
   sensor_node: { code: 'node_offline', source_type: 'node' },
 }
 const codes: readonly AlertCode[] = [
-  ...new Set(Object.values(silence).map(({ code }) => code)),
+  ...new Set(Object.values(offlineAlerts).map(({ code }) => code)),
   'data_gap',
   'edge_offline',
 ]
 
-function isOwn(alert: GapAlert, { source_type, source_id }: ToldGap): boolean {
-  const { code, source_type: type } = silence[source_type]
+function isOfSource(alert: GapAlert, { source_type, source_id }: AlertedGap): boolean {
+  const { code, source_type: type } = offlineAlerts[source_type]
   if (alert.code !== code || alert.source_type !== type) return false
   return (source_type === 'string' ? alert.part : alert.source_id) === source_id
 }
 
-/** Of its plant, or of the site where devices of several plants are in one alert. */
-function isOfCause(alert: GapAlert, { logger_id, start_at, end_at, cause }: ToldGap): boolean {
+/** A `data_gap` alert of the plant, or of the site when it covers devices of several plants. */
+function isOfCause(alert: GapAlert, { logger_id, start_at, end_at, cause }: AlertedGap): boolean {
   const length_ms = (end_at?.getTime() ?? Number.POSITIVE_INFINITY) - start_at.getTime()
   return (
     alert.code === 'data_gap' &&
@@ -56,37 +56,40 @@ function isOfCause(alert: GapAlert, { logger_id, start_at, end_at, cause }: Told
   )
 }
 
-/** From the alert that says most of a gap to the one that says least. */
-const tells: readonly ((alert: GapAlert, gap: ToldGap) => boolean)[] = [
-  isOwn,
+/** From the most to the least specific alert. */
+const matchers: readonly ((alert: GapAlert, gap: AlertedGap) => boolean)[] = [
+  isOfSource,
   isOfCause,
   ({ code, source_id }, gap) => code === 'logger_offline' && source_id === `${gap.logger_id}`,
   ({ code }) => code === 'edge_offline',
 ]
 
-const sharesTime = (alert: GapAlert, { start_at, end_at }: ToldGap) =>
+const sharesTime = (alert: GapAlert, { start_at, end_at }: AlertedGap) =>
   (end_at === null || alert.started_at < end_at) &&
   (alert.ended_at === null || alert.ended_at > start_at)
 
-/** Of alerts, the newest first, the one that tells most of a gap; null where none does. */
-export function alertOfGap(alerts: readonly GapAlert[], gap: ToldGap): number | null {
+/**
+ * The id of the most specific alert of a gap; null without any.
+ * @param alerts newest first
+ */
+export function alertOfGap(alerts: readonly GapAlert[], gap: AlertedGap): number | null {
   const at_the_time = alerts.filter((alert) => sharesTime(alert, gap))
-  for (const isTold of tells) {
-    const alert = at_the_time.find((one) => isTold(one, gap))
+  for (const matches of matchers) {
+    const alert = at_the_time.find((one) => matches(one, gap))
     if (alert) return alert.alert_id
   }
   return null
 }
 
-/** An alert that came again and again began with its first occurrence. */
+/** A recurring alert keeps the start of its first occurrence, up to this long before the gap. */
 const longest_ms = 30 * day_ms
 
-/** What tells of each of these gaps, of one site. */
+/** Returns a function that gives the id of the alert of each of these gaps. */
 export async function readGapAlerts(
   db: Queries,
   site_id: string,
-  gaps: readonly ToldGap[],
-): Promise<(gap: ToldGap) => number | null> {
+  gaps: readonly AlertedGap[],
+): Promise<(gap: AlertedGap) => number | null> {
   if (gaps.length === 0) return () => null
   const first_ms = Math.min(...gaps.map(({ start_at }) => start_at.getTime()))
   const ends_ms = gaps.map(({ end_at }) => end_at?.getTime() ?? Number.POSITIVE_INFINITY)
@@ -100,7 +103,7 @@ export async function readGapAlerts(
   return (gap) => alertOfGap(alerts, gap)
 }
 
-// By each status, which the index begins with.
+// All statuses are listed because the index begins with the status.
 const gapAlerts = `
   select alert_id, code, source_type, source_id, part, started_at,
     coalesce(ended_at, resolved_at) as ended_at

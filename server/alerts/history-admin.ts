@@ -1,10 +1,10 @@
 import { type Admin, AdminError } from '../access/admin.ts'
 import { findSite } from '../access/sites.ts'
-import type { AlertStatus } from './listener.ts'
+import type { AlertStatus } from './rule.ts'
 
 interface AlertTransition {
   at: Date
-  /** null: it was raised. */
+  /** null: the alert was raised. */
   from_status: AlertStatus | null
   to_status: AlertStatus
   /** The name of a key, or `system`. */
@@ -17,11 +17,11 @@ export interface AlertHistory {
   alert_id: number
   title: string
   message: string
-  /** The earliest first. */
+  /** Oldest first. */
   transitions: AlertTransition[]
 }
 
-/** What became of an alert, and by whom; `not_found` where the site has no such alert. */
+/** @throws AdminError not_found */
 export async function showAlertHistory(
   { db }: Pick<Admin, 'db'>,
   { site_id, alert_id }: { site_id: string; alert_id: number },

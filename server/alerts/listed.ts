@@ -1,26 +1,10 @@
-/** Alerts as they are listed and counted. */
+/** Lists of alerts. */
 import type { Queries } from '../storage/database.ts'
-import { type AlertCounts, readAlertCounts } from './counts.ts'
-import type { AlertStatus } from './listener.ts'
 import type { ListedAlert } from './record.ts'
+import type { AlertStatus } from './rule.ts'
 import { alertColumns } from './store.ts'
 
-export interface AlertStore {
-  /**
-   * Alerts of these statuses, the newest first, by their start and then their id: those after a
-   * place in that order, or the first ones. `count` is of all of these statuses.
-   */
-  newest(asked: {
-    site_id: string
-    statuses: readonly AlertStatus[]
-    after: { started_at: string; alert_id: number } | null
-    limit: number
-  }): Promise<{ alerts: ListedAlert[]; count: number }>
-  /** Of those that are not resolved; a site without any has no entry. */
-  counts(site_ids: readonly string[]): Promise<Map<string, AlertCounts>>
-}
-
-/** The newest of what sees to an alert, not counting what was given up. */
+/** The newest work order and defect of an alert, without cancelled and dismissed ones. */
 const links = `
   (select max(l.wo_id) from work_order_alerts l
      join work_orders w on w.site_id = l.site_id and w.wo_id = l.wo_id
@@ -32,27 +16,34 @@ const links = `
   ) as defect_id`
 const listed = `${alertColumns}, a.created_at, a.updated_at, ${links}`
 
-export function createAlertStore(db: Queries): AlertStore {
-  return {
-    async newest({ site_id, statuses, after, limit }) {
-      const values = [site_id, [...new Set(statuses)], limit]
-      // One statement sees one state of the table: the count is that of the rows it comes with.
-      const rows = await db.query<Partial<ListedAlert> & { count: number }>(
-        after === null ? newestAlerts : alertsAfter,
-        after === null ? values : [...values, after.started_at, after.alert_id],
-      )
-      const alerts = rows.flatMap(({ count: _, ...alert }) =>
-        alert.alert_id === null ? [] : [alert as ListedAlert],
-      )
-      return { alerts, count: rows[0]!.count }
-    },
-    counts: (site_ids) => readAlertCounts(db, site_ids),
-  }
+interface AlertPage {
+  site_id: string
+  statuses: readonly AlertStatus[]
+  /** The last alert of the page before; null for the first page. */
+  after: { started_at: string; alert_id: number } | null
+  limit: number
+}
+
+/** Alerts by `started_at` and then `alert_id`, newest first; `count` covers all pages. */
+export async function readNewestAlerts(
+  db: Queries,
+  { site_id, statuses, after, limit }: AlertPage,
+): Promise<{ alerts: ListedAlert[]; count: number }> {
+  const values = [site_id, [...new Set(statuses)], limit]
+  // One statement reads one snapshot of the table: the count matches the page.
+  const rows = await db.query<Partial<ListedAlert> & { count: number }>(
+    after === null ? newestAlerts : alertsAfter,
+    after === null ? values : [...values, after.started_at, after.alert_id],
+  )
+  const alerts = rows.flatMap(({ count: _, ...alert }) =>
+    alert.alert_id === null ? [] : [alert as ListedAlert],
+  )
+  return { alerts, count: rows[0]!.count }
 }
 
 /**
- * Each status has its own order in the index, of which only a page is read, and is counted there.
- * A page without alerts has one row, which is the count.
+ * The index is ordered within each status: each is read for one page and counted by itself. A page
+ * without alerts has one row with the count.
  */
 const pageStatement = (name: string, after: string) => ({
   name,
@@ -83,8 +74,8 @@ const alertsAfter = pageStatement(
   'and (started_at, alert_id) < ($4::timestamptz, $5::bigint)',
 )
 
-/** One as it is listed; null where the site has none of that id. */
-export async function listedAlert(
+/** One alert with its links; null for an unknown id. */
+export async function readListedAlert(
   db: Queries,
   site_id: string,
   alert_id: number,

@@ -1,18 +1,19 @@
-/** Queues the mails about a site's alerts after each round, and remembers who was told what. */
+/** Queues mails about alerts after each round and records the notices sent. */
 import { createHash } from 'node:crypto'
 import { queueMail } from '../mail/outbox.ts'
 import type { Queries } from '../storage/database.ts'
 import { notify } from '../work/notifications.ts'
-import type { FinishedRound, StoredAlert } from './listener.ts'
+import type { FinishedRound } from './listener.ts'
 import { mailText } from './mail-texts.ts'
-import { decideMails, type MailItem, type Telling } from './mailing.ts'
+import { decideMails, type MailItem, type SentNotice } from './mailing.ts'
+import type { StoredAlert } from './record.ts'
 
-/** A daily digest tells what came and went since the last one, also when that was late. */
+/** A daily digest covers a day, with two hours of slack for a late one. */
 const resolved_ms_max = 26 * 3_600_000
 
 /**
- * An alert listener. What is queued and what is remembered are of the round's transaction, so that
- * a round that is repeated, by this server or by another, tells nobody twice.
+ * An alert listener. Mails and notices are written in the transaction of the round, so that no
+ * repeated round, on this server or another, sends a mail twice.
  */
 export async function mailAlerts(db: Queries, round: FinishedRound): Promise<void> {
   const { site, now, open } = round
@@ -21,10 +22,10 @@ export async function mailAlerts(db: Queries, round: FinishedRound): Promise<voi
   const resolved = await readResolved(db, site.site_id, now)
   const alerts = [...open, ...resolved]
   if (alerts.length === 0) return
-  const tellings = await readTellings(db, site.site_id, alerts)
+  const notices = await readNotices(db, site.site_id, alerts)
   const { timezone } = site
-  const decision = decideMails({ settings, timezone, now, alerts, tellings })
-  await remember(db, site.site_id, decision.tellings)
+  const decision = decideMails({ settings, timezone, now, alerts, notices })
+  await storeNotices(db, site.site_id, decision.notices)
   for (const { recipient, items } of decision.mails) {
     await queueMail(db, {
       site_id: site.site_id,
@@ -37,7 +38,7 @@ export async function mailAlerts(db: Queries, round: FinishedRound): Promise<voi
   for (const alert of decision.escalated) await notifyEscalated(db, alert, round)
 }
 
-/** `alert:7:2:raised` of one, a digest of all where there are several. */
+/** `alert:7:2:raised` for one item, a hash of all for several. */
 function dedupKeyOf(items: readonly MailItem[]): string {
   const keys = items.map(({ alert, kind }) => `${alert.alert_id}:${alert.occurrence_count}:${kind}`)
   if (keys.length === 1) return `alert:${keys[0]}`
@@ -59,7 +60,7 @@ function notifyEscalated(db: Queries, alert: StoredAlert, { site, now }: Finishe
   })
 }
 
-/** Of those of which somebody may have to be told still. */
+/** Recently resolved alerts whose notification may still be due. */
 function readResolved(db: Queries, site_id: string, now: Date): Promise<StoredAlert[]> {
   return db.query(
     `select * from alerts a
@@ -73,11 +74,11 @@ function readResolved(db: Queries, site_id: string, now: Date): Promise<StoredAl
   )
 }
 
-function readTellings(
+function readNotices(
   db: Queries,
   site_id: string,
   alerts: readonly StoredAlert[],
-): Promise<Telling[]> {
+): Promise<SentNotice[]> {
   return db.query(
     `select alert_id, occurrence, kind, recipient, told_at, severity from alert_tellings
      where site_id = $1 and alert_id = any($2)`,
@@ -85,10 +86,14 @@ function readTellings(
   )
 }
 
-/** Fails where somebody else told one of them meanwhile: then nothing of it is told twice. */
-async function remember(db: Queries, site_id: string, tellings: readonly Telling[]): Promise<void> {
-  if (tellings.length === 0) return
-  const column = <Name extends keyof Telling>(name: Name) => tellings.map((one) => one[name])
+/** A notice that another server stored meanwhile fails the transaction: no mail is sent twice. */
+async function storeNotices(
+  db: Queries,
+  site_id: string,
+  notices: readonly SentNotice[],
+): Promise<void> {
+  if (notices.length === 0) return
+  const column = <Name extends keyof SentNotice>(name: Name) => notices.map((one) => one[name])
   await db.execute(
     `insert into alert_tellings
        (site_id, alert_id, occurrence, kind, recipient, told_at, severity)

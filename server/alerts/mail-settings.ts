@@ -1,4 +1,4 @@
-/** Who is told of a site's alerts by mail, when, and of which: a part of the site's settings. */
+/** The mail recipients in the alert settings of a site. */
 import type { SiteProblem } from '@heliograph/domain/site-check'
 import { type Static, Type } from 'typebox'
 import { isMailAddress } from '../mail/address.ts'
@@ -7,7 +7,7 @@ import { type AlertSeverity, alertSeverities } from './rule.ts'
 const closed = { additionalProperties: false } as const
 const Severity = Type.Enum([...alertSeverities])
 const Address = Type.String({ minLength: 3, maxLength: 254 })
-/** HH:MM at the site. */
+/** HH:MM in the time zone of the site. */
 const TimeOfDay = Type.String({ minLength: 5, maxLength: 5 })
 
 const digests = ['immediate', 'hourly', 'daily'] as const
@@ -47,21 +47,20 @@ export type MailInFile = Static<typeof MailInFile>
 export interface MailRecipient {
   address: string
   min_severity: AlertSeverity
-  /** HH:MM at the site, over midnight where `from` is after `to`: mails wait until it is over. */
+  /** HH:MM in the time zone of the site; spans midnight when `from` is after `to`. */
   quiet_hours: { from: string; to: string } | null
-  /** At once, or one mail of all that came up, at each full hour or once a day. */
   digest: Digest
-  /** HH:MM at the site, of a daily one. */
+  /** HH:MM in the time zone of the site, for a daily digest. */
   digest_at: string
-  /** Critical alerts wait for neither quiet hours nor digest. */
+  /** Mails critical alerts at once, despite quiet hours and digest. */
   critical_at_once: boolean
 }
 
 export interface MailSettings {
   recipients: readonly MailRecipient[]
-  /** Who is told of critical alerts that nobody acknowledged for so long, whatever the hour. */
+  /** Recipients of critical alerts that are not acknowledged in time; ignores quiet hours. */
   escalation: { after_min: number; to: readonly string[] } | null
-  /** More alerts than this in a round are told in one mail. */
+  /** More alerts than this in a round share one mail. */
   storm_count: number
 }
 
@@ -80,7 +79,7 @@ export function mailInForce(mail: MailInFile | undefined): MailSettings {
   }
 }
 
-/** What the form alone cannot say; paths begin at the whole of the site's settings. */
+/** Checks beyond the schema. Paths begin at the root of the settings. */
 export function mailProblems(mail: MailInFile | undefined): SiteProblem[] {
   const { recipients = [], escalation } = mail ?? {}
   const at = (nth: number, ...names: string[]) => ['mail', 'recipients', nth, ...names]
@@ -93,7 +92,7 @@ export function mailProblems(mail: MailInFile | undefined): SiteProblem[] {
         : []),
       ...(digest_at === undefined ? [] : timeProblems(digest_at, at(nth, 'digest_at'))),
       ...(digest_at !== undefined && digest !== 'daily'
-        ? [{ path: at(nth, 'digest_at'), message: 'is only of a daily digest' }]
+        ? [{ path: at(nth, 'digest_at'), message: 'is allowed only with a daily digest' }]
         : []),
     ]),
     ...addressProblems(
@@ -121,7 +120,7 @@ function addressProblems(
       return [{ path, message }]
     }
     return folded.indexOf(folded[nth]!) < nth
-      ? [{ path, message: `'${address}' is there twice` }]
+      ? [{ path, message: `'${address}' is listed twice` }]
       : []
   })
 }

@@ -1,8 +1,8 @@
-/** The words of mails about alerts: plain text, in which nothing that others wrote ends a line. */
+/** Plain texts of alert mails. Text from outside is reduced to a single line. */
 import { shownAt } from '@heliograph/domain/local-day'
 import { singleLine } from '../mail/outbox.ts'
-import type { StoredAlert } from './listener.ts'
 import type { MailItem } from './mailing.ts'
+import type { StoredAlert } from './record.ts'
 import { alertSeverities } from './rule.ts'
 import { isAlertCode, ruleOf } from './rules.ts'
 
@@ -23,7 +23,7 @@ const line_characters_max = 500
 const items_max = 100
 const label_width = 16
 
-/** Of one alert, or of several: those that are worst first. */
+/** A digest lists the highest severity first. */
 export function mailText(items: readonly MailItem[], site: MailSite, now: Date): MailText {
   const [first, ...others] = items
   if (first && others.length === 0) return single(first, site)
@@ -51,12 +51,12 @@ function digest(items: readonly MailItem[], site: MailSite, now: Date): MailText
     ...(critical_count > 0 ? [`${critical_count} critical`] : []),
     ...(over_count > 0 ? [`${over_count} over`] : []),
   ]
-  const told = sorted.slice(0, items_max)
-  const blocks = told.flatMap((item, nth) => {
+  const listed = sorted.slice(0, items_max)
+  const blocks = listed.flatMap((item, nth) => {
     const head = `${nth + 1}. ${headOf(item)} ${titleOf(item.alert)}`
     return ['', head, ...detailsOf(item, site).map((line) => `   ${line}`)]
   })
-  const rest = items.length - told.length
+  const rest = items.length - listed.length
   const text = [
     siteLine(site),
     `${counts.join(', ')}, as of ${instant(now, site)}`,
@@ -77,7 +77,7 @@ const rankOf = ({ alert, kind }: MailItem) =>
 
 const titleOf = ({ title }: StoredAlert) => singleLine(title, title_characters_max)
 
-/** ` (inverter 7)`; nothing where it is of the site as a whole. */
+/** ` (inverter 7)`; empty for the site itself. */
 const sourceOf = ({ source_type, source_id }: StoredAlert) =>
   source_type === 'site' ? '' : ` (${source_type} ${singleLine(source_id, title_characters_max)})`
 
@@ -116,7 +116,7 @@ function detailsOf({ alert }: MailItem, site: MailSite): string[] {
 const kilo = (value: number | null, unit: string) =>
   value === null ? null : `${value.toFixed(1)} ${unit}`
 
-/** On the clocks of the site and in UTC, as the clocks show an hour twice in autumn. */
+/** Local time and UTC: local time is ambiguous for an hour in autumn. */
 function instant(at: Date, { timezone }: MailSite): string {
   const text = (ms: number) => new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
   return `${text(shownAt(at.getTime(), timezone))} ${timezone}, ${text(at.getTime())} UTC`

@@ -1,5 +1,4 @@
-/** When a recipient may be told: quiet hours and digests, on the clocks of the site. Pure. */
-
+/** Quiet hours and digests in the local time of the site. Pure. */
 import { localDate, localInstant, shownAt } from '@heliograph/domain/local-day'
 import { day_ms } from '@heliograph/domain/utc-day'
 import type { MailRecipient } from './mail-settings.ts'
@@ -7,10 +6,7 @@ import type { MailRecipient } from './mail-settings.ts'
 const hour_ms = 3_600_000
 const minute_ms = 60_000
 
-/**
- * Whether the clocks of the zone show a time within the quiet hours, from `from` to just before
- * `to`. An hour that the clocks show twice is quiet twice, one that they skip not at all.
- */
+/** Whether local time is within the quiet hours `[from, to)`, also on days that change the clocks. */
 export function isQuiet(
   quiet_hours: MailRecipient['quiet_hours'],
   now: Date,
@@ -22,10 +18,7 @@ export function isQuiet(
   return from < to ? from <= time && time < to : from <= time || time < to
 }
 
-/**
- * When the newest digest was due, at `now` or before: at a full hour, or at `digest_at` of a day;
- * null where the recipient has none.
- */
+/** The latest due time of a digest at or before `now`; null for a recipient without digest. */
 export function lastDigest(
   { digest, digest_at }: Pick<MailRecipient, 'digest' | 'digest_at'>,
   now: Date,
@@ -39,7 +32,7 @@ export function lastDigest(
   }
   const today = localInstant(localDate(now_ms, timezone), digest_at, timezone)
   if (today <= now_ms) return new Date(today)
-  // Noon of yesterday is yesterday, however long the days are.
+  // 24 hours before noon is yesterday, also on days of 23 or 25 hours.
   const noon_ms = localInstant(localDate(now_ms, timezone), '12:00', timezone)
   return new Date(localInstant(localDate(noon_ms - day_ms, timezone), digest_at, timezone))
 }

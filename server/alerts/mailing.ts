@@ -1,38 +1,38 @@
-/** Decides who is told what of alerts by mail, and when. Pure. */
-import type { StoredAlert } from './listener.ts'
+/** Decides which recipient gets which mail about alerts, and when. Pure. */
+
 import type { MailRecipient, MailSettings } from './mail-settings.ts'
 import { isQuiet, lastDigest } from './mail-times.ts'
+import type { StoredAlert } from './record.ts'
 import { type AlertSeverity, alertSeverities } from './rule.ts'
 
 /**
- * - `noticed`: of no recipient; since then there is something to tell, as nothing explains it;
- * - `raised`, `resolved`: to a recipient;
- * - `worsened`: to a recipient who was told of less, that it is critical now;
- * - `escalated`: to somebody whom it is escalated to, and, of no recipient, as a notification.
+ * - `noticed`: without recipient; when the alert was first open and not suppressed;
+ * - `raised`, `resolved`: mailed to a recipient;
+ * - `worsened`: mailed to a recipient of an earlier notice; the alert has become critical;
+ * - `escalated`: mailed to an escalation recipient, or, without recipient, a platform notification.
  */
-type TellingKind = 'noticed' | 'raised' | 'worsened' | 'escalated' | 'resolved'
+type NoticeKind = 'noticed' | 'raised' | 'worsened' | 'escalated' | 'resolved'
 
-/** That somebody was told something of an occurrence of an alert. */
-export interface Telling {
+/** A notice about an occurrence of an alert, as a row of `alert_tellings`. */
+export interface SentNotice {
   alert_id: number
   occurrence: number
-  kind: TellingKind
-  /** Empty: of no recipient. */
+  kind: NoticeKind
+  /** Empty: without recipient. */
   recipient: string
   told_at: Date
-  /** As it was then. */
+  /** The severity at that time. */
   severity: AlertSeverity
 }
 
-/** What a mail says of an alert. */
 export interface MailItem {
   alert: StoredAlert
-  kind: Exclude<TellingKind, 'noticed'>
+  kind: Exclude<NoticeKind, 'noticed'>
 }
 
 interface PlannedMail {
   recipient: string
-  /** One, or several as a digest; never none. */
+  /** At least one. */
   items: readonly MailItem[]
 }
 
@@ -40,157 +40,157 @@ interface Situation {
   settings: MailSettings
   timezone: string
   now: Date
-  /** All that are open, and those that were resolved of late. */
+  /** Unresolved and recently resolved alerts. */
   alerts: readonly StoredAlert[]
-  /** All there are of these alerts. */
-  tellings: readonly Telling[]
+  /** All earlier notices of these alerts. */
+  notices: readonly SentNotice[]
 }
 
 interface Decision {
   mails: PlannedMail[]
-  /** Alerts that are escalated with this round, for a notification. */
+  /** Alerts that get a platform notification of their escalation. */
   escalated: StoredAlert[]
-  /** To be remembered together with the mails: nobody is told the same twice. */
-  tellings: Telling[]
+  /** Stored with the mails, so that none is sent twice. */
+  notices: SentNotice[]
 }
 
-/** Of an alert that comes and goes, others than critical ones are told no more often. */
-const again_ms_min = 3_600_000
+/** A flapping alert sends at most one mail per hour, unless it is critical. */
+const repeat_ms_min = 3_600_000
 
 /**
- * Suppressed alerts are told to nobody until nothing explains them any more. Whoever was told that
- * an alert was raised, or that it was escalated, is told when it is resolved. What came and went
- * within quiet hours is not told; a digest tells all that came up since the last one.
+ * Suppressed alerts send no mail until they are no longer suppressed. Every recipient of a raised or
+ * escalated alert also gets its resolution. An alert that is raised and resolved within quiet hours
+ * sends no mail. A digest lists all alerts raised since the last one.
  */
 export function decideMails(situation: Situation): Decision {
-  const book = openBook(situation)
+  const ledger = openLedger(situation)
   for (const alert of situation.alerts) {
     if (alert.status !== 'resolved' && alert.suppressed_reason === null) {
-      book.note({ alert, kind: 'noticed' }, '')
+      ledger.add({ alert, kind: 'noticed' }, '')
     }
   }
   const mails = [
-    ...situation.settings.recipients.flatMap((one) => mailsTo(one, situation, book)),
-    ...escalationMails(situation, book),
+    ...situation.settings.recipients.flatMap((one) => mailsTo(one, situation, ledger)),
+    ...escalationMails(situation, ledger),
   ]
-  const due = situation.alerts.filter((alert) => isToEscalate(alert, situation, book))
-  const escalated = due.filter((alert) => book.note({ alert, kind: 'escalated' }, ''))
-  return { mails, escalated, tellings: book.added }
+  const due = situation.alerts.filter((alert) => isToEscalate(alert, situation, ledger))
+  const escalated = due.filter((alert) => ledger.add({ alert, kind: 'escalated' }, ''))
+  return { mails, escalated, notices: ledger.added }
 }
 
-type Noted = { alert: StoredAlert; kind: TellingKind }
+type Notice = { alert: StoredAlert; kind: NoticeKind }
 
-interface Book {
-  told(noted: Noted, recipient: string): Telling | undefined
-  /** When the recipient was told last that the alert was raised, of any occurrence. */
+interface Ledger {
+  find(notice: Notice, recipient: string): SentNotice | undefined
+  /** When the recipient last got a `raised` notice of the alert, for any occurrence. */
   lastRaised(alert: StoredAlert, recipient: string): Date | undefined
-  /** False where that was noted before. */
-  note(noted: Noted, recipient: string): boolean
-  added: Telling[]
+  /** False where the notice was recorded before. */
+  add(notice: Notice, recipient: string): boolean
+  added: SentNotice[]
 }
 
-function openBook({ tellings, now }: Situation): Book {
-  const book = new Map<string, Telling>()
+function openLedger({ notices, now }: Situation): Ledger {
+  const ledger = new Map<string, SentNotice>()
   const raised_at = new Map<string, Date>()
-  const put = (telling: Telling) => {
-    const { alert_id, occurrence, kind, recipient, told_at } = telling
-    book.set(`${alert_id} ${occurrence} ${kind} ${recipient}`, telling)
+  const put = (notice: SentNotice) => {
+    const { alert_id, occurrence, kind, recipient, told_at } = notice
+    ledger.set(`${alert_id} ${occurrence} ${kind} ${recipient}`, notice)
     const of = `${alert_id} ${recipient}`
     if (kind === 'raised' && told_at > (raised_at.get(of) ?? 0)) raised_at.set(of, told_at)
   }
-  for (const telling of tellings) put(telling)
-  const added: Telling[] = []
-  const told = ({ alert, kind }: Noted, recipient: string) =>
-    book.get(`${alert.alert_id} ${alert.occurrence_count} ${kind} ${recipient}`)
+  for (const notice of notices) put(notice)
+  const added: SentNotice[] = []
+  const find = ({ alert, kind }: Notice, recipient: string) =>
+    ledger.get(`${alert.alert_id} ${alert.occurrence_count} ${kind} ${recipient}`)
   return {
     added,
-    told,
+    find,
     lastRaised: ({ alert_id }, recipient) => raised_at.get(`${alert_id} ${recipient}`),
-    note(noted, recipient) {
-      if (told(noted, recipient)) return false
-      const { alert_id, occurrence_count: occurrence, severity } = noted.alert
-      const { kind } = noted
-      const telling = { alert_id, occurrence, kind, recipient, told_at: now, severity }
-      put(telling)
-      added.push(telling)
+    add(notice, recipient) {
+      if (find(notice, recipient)) return false
+      const { alert_id, occurrence_count: occurrence, severity } = notice.alert
+      const { kind } = notice
+      const sent = { alert_id, occurrence, kind, recipient, told_at: now, severity }
+      put(sent)
+      added.push(sent)
       return true
     },
   }
 }
 
-function mailsTo(recipient: MailRecipient, situation: Situation, book: Book): PlannedMail[] {
+function mailsTo(recipient: MailRecipient, situation: Situation, ledger: Ledger): PlannedMail[] {
   const { timezone, now, alerts, settings } = situation
   const is_quiet = isQuiet(recipient.quiet_hours, now, timezone)
   const digest_due_at = lastDigest(recipient, now, timezone)
   const at_once: MailItem[] = []
   const in_digest: MailItem[] = []
   for (const alert of alerts) {
-    const news = newsOf(alert, recipient, situation, book)
-    if (!news) continue
+    const due = dueNotice(alert, recipient, situation, ledger)
+    if (!due) continue
     const breaks_through = alert.severity === 'critical' && recipient.critical_at_once
-    if (breaks_through) at_once.push(news.item)
+    if (breaks_through) at_once.push(due.item)
     else if (is_quiet) continue
-    else if (digest_due_at === null) at_once.push(news.item)
-    else if (news.since < digest_due_at) in_digest.push(news.item)
+    else if (digest_due_at === null) at_once.push(due.item)
+    else if (due.since < digest_due_at) in_digest.push(due.item)
   }
-  const gatherings = gathered(at_once, settings.storm_count)
-  if (in_digest.length > 0) gatherings.push(in_digest)
-  for (const items of gatherings) noteAll(items, recipient.address, book)
-  return gatherings.map((items) => ({ recipient: recipient.address, items }))
+  const groups = grouped(at_once, settings.storm_count)
+  if (in_digest.length > 0) groups.push(in_digest)
+  for (const items of groups) recordAll(items, recipient.address, ledger)
+  return groups.map((items) => ({ recipient: recipient.address, items }))
 }
 
-interface News {
+interface DueNotice {
   item: MailItem
-  /** Since when there is that to tell. */
+  /** Since when the notice is due. */
   since: Date
 }
 
-/** What the recipient does not know yet of an alert. */
-function newsOf(
+/** The next notice of an alert for a recipient; null where none is due. */
+function dueNotice(
   alert: StoredAlert,
   { address, min_severity, digest }: MailRecipient,
   { now }: Situation,
-  book: Book,
-): News | null {
-  const noticed = book.told({ alert, kind: 'noticed' }, '')
-  const raised = book.told({ alert, kind: 'raised' }, address)
-  const knows = raised ?? book.told({ alert, kind: 'escalated' }, address)
-  if (knows && alert.resolved_at !== null) {
-    if (book.told({ alert, kind: 'resolved' }, address)) return null
+  ledger: Ledger,
+): DueNotice | null {
+  const noticed = ledger.find({ alert, kind: 'noticed' }, '')
+  const raised = ledger.find({ alert, kind: 'raised' }, address)
+  const informed = raised ?? ledger.find({ alert, kind: 'escalated' }, address)
+  if (informed && alert.resolved_at !== null) {
+    if (ledger.find({ alert, kind: 'resolved' }, address)) return null
     return { item: { alert, kind: 'resolved' }, since: alert.resolved_at }
   }
   if (!noticed || alert.suppressed_reason !== null) return null
   const is_critical = alert.severity === 'critical'
-  if (knows) {
+  if (informed) {
     const is_worse = is_critical && raised !== undefined && raised.severity !== 'critical'
-    const is_told = book.told({ alert, kind: 'worsened' }, address)
-    return is_worse && !is_told
+    const is_sent = ledger.find({ alert, kind: 'worsened' }, address)
+    return is_worse && !is_sent
       ? { item: { alert, kind: 'worsened' }, since: raised.told_at }
       : null
   }
   if (rankOf(alert.severity) < rankOf(min_severity)) return null
   if (alert.status === 'resolved' && digest === 'immediate') return null
-  const last_ms = book.lastRaised(alert, address)?.getTime() ?? Number.NEGATIVE_INFINITY
-  if (!is_critical && now.getTime() - last_ms < again_ms_min) return null
+  const last_ms = ledger.lastRaised(alert, address)?.getTime() ?? Number.NEGATIVE_INFINITY
+  if (!is_critical && now.getTime() - last_ms < repeat_ms_min) return null
   return { item: { alert, kind: 'raised' }, since: noticed.told_at }
 }
 
 const rankOf = (severity: StoredAlert['severity']) => alertSeverities.indexOf(severity)
 
-/** A mail for each, or one for all where there are more than a person reads one by one. */
-const gathered = (items: readonly MailItem[], storm_count: number): MailItem[][] =>
+/** One mail per alert, or one for all when there are more than `storm_count`. */
+const grouped = (items: readonly MailItem[], storm_count: number): MailItem[][] =>
   items.length > storm_count ? [[...items]] : items.map((item) => [item])
 
-/** Who is told that an alert was raised when it is over already is not told again that it is. */
-function noteAll(items: readonly MailItem[], recipient: string, book: Book): void {
+/** A `raised` notice of an alert that is already resolved also covers its resolution. */
+function recordAll(items: readonly MailItem[], recipient: string, ledger: Ledger): void {
   for (const item of items) {
-    book.note(item, recipient)
-    if (item.alert.status === 'resolved') book.note({ ...item, kind: 'resolved' }, recipient)
+    ledger.add(item, recipient)
+    if (item.alert.status === 'resolved') ledger.add({ ...item, kind: 'resolved' }, recipient)
   }
 }
 
-function isToEscalate(alert: StoredAlert, { settings, now }: Situation, book: Book): boolean {
-  const noticed = book.told({ alert, kind: 'noticed' }, '')
+function isToEscalate(alert: StoredAlert, { settings, now }: Situation, ledger: Ledger): boolean {
+  const noticed = ledger.find({ alert, kind: 'noticed' }, '')
   return (
     settings.escalation !== null &&
     noticed !== undefined &&
@@ -201,25 +201,25 @@ function isToEscalate(alert: StoredAlert, { settings, now }: Situation, book: Bo
   )
 }
 
-/** Since when somebody could know of it as critical: before there may have been nothing to tell. */
-const urgentMs = ({ urgent_since }: StoredAlert, { told_at }: Telling) =>
+/** The escalation delay starts when the alert is both urgent and noticed. */
+const urgentMs = ({ urgent_since }: StoredAlert, { told_at }: SentNotice) =>
   Math.max(urgent_since?.getTime() ?? 0, told_at.getTime())
 
-/** Whatever the hour. Recipients are told of the end as they wish, the others at once. */
-function escalationMails(situation: Situation, book: Book): PlannedMail[] {
+/** Ignores quiet hours. Ordinary recipients get the resolution by their own settings. */
+function escalationMails(situation: Situation, ledger: Ledger): PlannedMail[] {
   const { escalation, recipients, storm_count } = situation.settings
   return (escalation?.to ?? []).flatMap((address) => {
     const is_recipient = recipients.some((one) => one.address === address)
     const items = situation.alerts.flatMap((alert): MailItem[] => {
-      const escalated = book.told({ alert, kind: 'escalated' }, address)
+      const escalated = ledger.find({ alert, kind: 'escalated' }, address)
       if (!escalated) {
-        return isToEscalate(alert, situation, book) ? [{ alert, kind: 'escalated' }] : []
+        return isToEscalate(alert, situation, ledger) ? [{ alert, kind: 'escalated' }] : []
       }
       const is_over = alert.status === 'resolved' && !is_recipient
-      const knows = book.told({ alert, kind: 'resolved' }, address)
-      return is_over && !knows ? [{ alert, kind: 'resolved' }] : []
+      const is_sent = ledger.find({ alert, kind: 'resolved' }, address)
+      return is_over && !is_sent ? [{ alert, kind: 'resolved' }] : []
     })
-    noteAll(items, address, book)
-    return gathered(items, storm_count).map((found) => ({ recipient: address, items: found }))
+    recordAll(items, address, ledger)
+    return grouped(items, storm_count).map((found) => ({ recipient: address, items: found }))
   })
 }

@@ -4,8 +4,8 @@ import test from 'node:test'
 import fc from 'fast-check'
 import type { Finding } from './finding.ts'
 import { alertTable, start_ms } from './fixtures/alert-table.ts'
-import type { StoredAlert } from './listener.ts'
 import { accrual_ms_max } from './reconcile.ts'
+import type { StoredAlert } from './record.ts'
 
 const sources = ['1', '2'] as const
 type State = 'holds' | 'gone' | 'unknown'
@@ -75,7 +75,7 @@ function check(
     const blind = sources.filter((_, nth) => states[nth] === 'unknown')
     table.round(after_s, {
       findings,
-      cannotTell: ({ source_id }) => blind.some((id) => id === source_id),
+      isUnknown: ({ source_id }) => blind.some((id) => id === source_id),
     })
     const stateOf = (id: string) => states[sources.indexOf(id as '1')]!
     judge(

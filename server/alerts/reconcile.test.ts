@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { activeSeconds } from './durations.ts'
 import type { Finding } from './finding.ts'
 import { alertTable, start_ms } from './fixtures/alert-table.ts'
-import { heldSeconds } from './held.ts'
 import type { AlertChange } from './listener.ts'
 
 const began = new Date(start_ms)
@@ -78,7 +78,7 @@ test('what cannot be judged neither clears nor counts as seen', () => {
   table.round(120, holds)
   const seen_at = table.now()
   table.round(60)
-  const blind = { cannotTell: ({ source_id }: { source_id: string }) => source_id === 'ts-1' }
+  const blind = { isUnknown: ({ source_id }: { source_id: string }) => source_id === 'ts-1' }
   for (let hour = 0; hour < 10; hour += 1) assert.deepEqual(table.round(3600, blind), [])
   assert.deepEqual(table.alerts[0]?.last_seen_at, seen_at)
   assert.equal(table.alerts[0]?.ended_at, null)
@@ -177,7 +177,7 @@ test('after a resolution the next occurrence never begins before it', () => {
   const resolved_at = table.now()
   assert.deepEqual(kinds(table.round(600, holds)), ['raised'])
   assert.deepEqual(table.alerts[1]?.started_at, resolved_at)
-  assert.equal(heldSeconds(table.alerts[0]!, resolved_at), 120)
+  assert.equal(activeSeconds(table.alerts[0]!, resolved_at), 120)
 
   const again = alertTable()
   again.round(120, holds)
@@ -249,13 +249,13 @@ test('a site sets severity and delays, and switches rules off', () => {
   assert.deepEqual(off.round(600, holds), [])
 })
 
-test('alerts of a rule that is switched off are resolved, and say so', () => {
+test('alerts of a disabled rule are resolved with a note', () => {
   const table = alertTable()
   table.round(120, holds)
   const off = alertTable({ rules: { fan_failure: { enabled: false } } })
   Object.assign(table.settings, off.settings)
-  assert.deepEqual(kinds(table.round(60, { ...holds, cannotTell: () => true })), ['resolved'])
-  assert.equal(table.alerts[0]?.resolution_note, 'the rule was switched off')
+  assert.deepEqual(kinds(table.round(60, { ...holds, isUnknown: () => true })), ['resolved'])
+  assert.equal(table.alerts[0]?.resolution_note, 'the rule was disabled')
 })
 
 test('a finding that knows better has its own severity, and a worse one is told', () => {
@@ -346,7 +346,7 @@ test('how long an alert holds leaves out the time between its occurrences', () =
   const { now } = table
   const lasting = () => {
     const alert = table.alerts[0]!
-    return heldSeconds(alert, alert.ended_at ?? now())
+    return activeSeconds(alert, alert.ended_at ?? now())
   }
   const since = (seconds: number): Finding => ({
     ...failing,
@@ -373,5 +373,5 @@ test('how long an alert holds leaves out the time between its occurrences', () =
 test('the durations of several occurrences add up to milliseconds, and no finer', () => {
   const at = (ms: number) => new Date(start_ms + ms)
   const lasting = { started_at: at(0), reopened_at: at(1000), held_before_s: 0.1 }
-  assert.equal(heldSeconds(lasting, at(1200)), 0.3)
+  assert.equal(activeSeconds(lasting, at(1200)), 0.3)
 })

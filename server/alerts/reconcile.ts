@@ -1,29 +1,31 @@
 /**
- * Brings the alerts of a site in step with what was found in a round. Pure.
+ * Updates the alerts of a site to the findings of a round. Pure.
  *
- * A condition that holds longer than its raise delay is an alert; one that is known to be gone for
- * its clear delay is resolved. What comes and goes within these delays is one occurrence. What
- * comes again within the reopen window is the same alert, once more active. What a person resolved
- * is no new occurrence before it was gone, unless it outlasts the window or began only after that.
- * No occurrence begins before the one before it was over.
+ * - A condition that holds longer than the raise delay becomes an alert. An alert resolves once its
+ *   condition is known to be gone for the clear delay. Changes within these delays count as one
+ *   occurrence.
+ * - A condition that returns within the reopen window reopens its alert.
+ * - An alert that a person resolved while its condition held reopens only after the condition was
+ *   gone. It is raised anew if the condition outlasts the reopen window.
+ * - Occurrences do not overlap.
  */
-import { dedupKey, type Finding, type Look, type OpenAlert, type Suppression } from './finding.ts'
-import { heldSeconds } from './held.ts'
-import type { AlertChange, StoredAlert } from './listener.ts'
+import { activeSeconds, urgentSince } from './durations.ts'
+import { dedupKey, type Finding, type OpenAlert, type Scan, type Suppression } from './finding.ts'
+import type { AlertChange } from './listener.ts'
+import type { StoredAlert } from './record.ts'
 import { alertSeverities } from './rule.ts'
 import { type AlertCode, isAlertCode, ruleOf } from './rules.ts'
 import type { AlertSettings } from './settings.ts'
-import { urgentSince } from './urgent.ts'
 
-/** After a longer pause between two rounds nobody knows how much was lost meanwhile. */
+/** Lost energy accrues for at most this long between two rounds. */
 export const accrual_ms_max = 300_000
 
 export interface Known {
-  /** Active and acknowledged, no two of one key. */
+  /** Unresolved alerts, at most one per key. */
   open: readonly StoredAlert[]
   /**
-   * Resolved, the newest of each key. Those of before the reopen window may be left out where none
-   * of the findings began before their end.
+   * The newest resolved alert of each key. Alerts from before the reopen window are needed only
+   * where a finding began before their end.
    */
   resolved: readonly StoredAlert[]
 }
@@ -38,7 +40,7 @@ interface Round {
   settings: AlertSettings
   now: Date
   suppression: Suppression
-  /** What energy of the plant is worth now; null where that is not known. */
+  /** The current price of energy of the plant; null where unknown. */
   priceOf(plant: { logger_id: number | null }): Price | null
 }
 
@@ -46,27 +48,27 @@ export type NewAlert = Omit<StoredAlert, 'alert_id'>
 
 export interface Update {
   alert: StoredAlert
-  /** What it was; the same where only what was seen of it changed. */
+  /** The status before the round. */
   from_status: StoredAlert['status']
-  /** What listeners hear of it. */
+  /** The change for listeners; null where there is none to report. */
   kind: AlertChange['kind'] | null
 }
 
 interface Reconciled {
   raised: NewAlert[]
-  /** Without those of which nothing changed. */
+  /** Changed alerts only. */
   updates: Update[]
 }
 
-export function reconcile(known: Known, look: Look, round: Round): Reconciled {
+export function reconcile(known: Known, scan: Scan, round: Round): Reconciled {
   const found = new Map<string, Finding>()
-  for (const finding of look.findings) {
+  for (const finding of scan.findings) {
     const key = dedupKey(finding)
     if (isEnabled(finding.code, round) && !found.has(key)) found.set(key, finding)
   }
-  const updates = known.open.flatMap((alert) => next(alert, found, look, round) ?? [])
+  const updates = known.open.flatMap((alert) => next(alert, found, scan, round) ?? [])
   const open_keys = new Set(known.open.map(({ dedup_key }) => dedup_key))
-  const waited = known.resolved.map((alert) => awaitEnd(alert, found, look, round))
+  const waited = known.resolved.map((alert) => awaitEnd(alert, found, scan, round))
   const resolved = new Map(waited.map((alert) => [alert.dedup_key, alert]))
   const raised: NewAlert[] = []
   for (const [key, finding] of found) {
@@ -90,21 +92,21 @@ const isRipe = ({ code, since }: Finding, { settings, now }: Round) =>
 const mayComeAgain = ({ resolved_at }: StoredAlert, { settings, now }: Round) =>
   resolved_at !== null && now.getTime() - resolved_at.getTime() < 1000 * settings.reopen_window_s
 
-/** The open alert after the round; null where it stays as it was. */
+/** The open alert after the round; null where it is unchanged. */
 function next(
   alert: StoredAlert,
   found: ReadonlyMap<string, Finding>,
-  look: Look,
+  scan: Scan,
   round: Round,
 ): Update | null {
   const { code, status } = alert
   if (!isAlertCode(code)) {
-    return resolved(alert, 'this version of the server has no such rule', round)
+    return resolved(alert, 'this version of the server does not have the rule', round)
   }
-  if (!isEnabled(code, round)) return resolved(alert, 'the rule was switched off', round)
+  if (!isEnabled(code, round)) return resolved(alert, 'the rule was disabled', round)
   const finding = found.get(alert.dedup_key)
   if (finding) return seenAgain(alert, finding, round)
-  const ended_at = endOf(alert, look, round)
+  const ended_at = endOf(alert, scan, round)
   if (ended_at !== null && hasBeenGone(code, ended_at, round)) {
     return resolved({ ...alert, ended_at }, null, round)
   }
@@ -113,11 +115,11 @@ function next(
 }
 
 /**
- * Of what was not found: since when it is known to be gone. What cannot be judged is not, and has
- * to be gone anew for its whole clear delay.
+ * Since when a condition without a finding is known to be gone. While it cannot be judged it is
+ * null, and the clear delay starts anew afterwards.
  */
-function endOf(alert: StoredAlert, look: Look, { now }: Round): Date | null {
-  return look.cannotTell(openAlertOf(alert)) ? null : (alert.ended_at ?? now)
+function endOf(alert: StoredAlert, scan: Scan, { now }: Round): Date | null {
+  return scan.isUnknown(alert as OpenAlert) ? null : (alert.ended_at ?? now)
 }
 
 const hasBeenGone = (code: AlertCode, ended_at: Date, { settings, now }: Round) =>
@@ -141,10 +143,10 @@ function resolved(alert: StoredAlert, resolution_note: string | null, { now }: R
 }
 
 function seenAgain(alert: StoredAlert, finding: Finding, round: Round): Update {
-  const shown = shownOf(finding, round)
-  const now_shown = { ...alert, ...shown, ...lossOf(alert, shown, round) }
-  const urgent_since = urgentSince(alert.urgent_since, now_shown, round.now)
-  const seen = { ...now_shown, urgent_since }
+  const fields = fieldsOf(finding, round)
+  const updated = { ...alert, ...fields, ...lossOf(alert, fields, round) }
+  const urgent_since = urgentSince(alert.urgent_since, updated, round.now)
+  const seen = { ...updated, urgent_since }
   return {
     alert: { ...seen, last_seen_at: latest(alert.last_seen_at, round.now), ended_at: null },
     from_status: alert.status,
@@ -161,17 +163,17 @@ const rankOf = ({ severity }: StoredAlert) => alertSeverities.indexOf(severity)
 const latest = (a: Date, b: Date) => (a > b ? a : b)
 
 /**
- * Whether it began after the alert was resolved, and after it was known to hold last: of what was
- * looked back for only so far, the beginning moves on with each look.
+ * Whether the finding began after the alert was resolved and last seen. Sources search only a
+ * limited time back for the start of a condition: an older start moves on with every scan.
  */
 const isNew = ({ since }: Finding, { resolved_at, last_seen_at }: StoredAlert) =>
   resolved_at !== null && since > resolved_at && since > last_seen_at
 
-/** What was resolved by hand goes on being looked at until it is known to be gone. */
+/** Watches the condition of a manually resolved alert until it is known to be gone. */
 function awaitEnd(
   alert: StoredAlert,
   found: ReadonlyMap<string, Finding>,
-  look: Look,
+  scan: Scan,
   round: Round,
 ): StoredAlert {
   if (!alert.awaits_end || !isAlertCode(alert.code) || !mayComeAgain(alert, round)) return alert
@@ -180,13 +182,13 @@ function awaitEnd(
     if (isNew(finding, alert)) return alert
     return { ...alert, ended_at: null, last_seen_at: latest(alert.last_seen_at, round.now) }
   }
-  const ended_at = endOf(alert, look, round)
+  const ended_at = endOf(alert, scan, round)
   const is_gone = ended_at !== null && hasBeenGone(alert.code, ended_at, round)
   if (!is_gone && ended_at?.getTime() === alert.ended_at?.getTime()) return alert
   return { ...alert, ended_at, awaits_end: !is_gone }
 }
 
-/** When the occurrences of a resolved alert were over: nothing before counts twice. */
+/** The end of a resolved alert, before which no further occurrence may begin. */
 function overAt({ ended_at, resolved_at, resolution }: StoredAlert, now: Date): Date {
   const over_at = ended_at ?? resolved_at ?? now
   return resolution === 'manual' && resolved_at ? latest(over_at, resolved_at) : over_at
@@ -196,7 +198,7 @@ function raise(finding: Finding, before: StoredAlert | undefined, round: Round):
   const { code, source_type, source_id, part = null } = finding
   const { now } = round
   const { title, category } = ruleOf(code)
-  const shown = shownOf(finding, round)
+  const fields = fieldsOf(finding, round)
   return {
     dedup_key: dedupKey(finding),
     code,
@@ -205,7 +207,7 @@ function raise(finding: Finding, before: StoredAlert | undefined, round: Round):
     part,
     title,
     category,
-    ...shown,
+    ...fields,
     logger_id: finding.logger_id ?? null,
     inverter_id: finding.inverter_id ?? null,
     string_index: finding.string_index ?? null,
@@ -220,31 +222,31 @@ function raise(finding: Finding, before: StoredAlert | undefined, round: Round):
     occurrence_count: 1,
     reopened_at: null,
     held_before_s: 0,
-    lost_energy_kwh: shown.affected_power_kw === null ? null : 0,
+    lost_energy_kwh: fields.affected_power_kw === null ? null : 0,
     lost_amount: null,
     currency: null,
     acknowledged_at: null,
     acknowledged_by: null,
     ack_note: null,
-    urgent_since: urgentSince(null, { ...shown, status: 'active' }, now),
+    urgent_since: urgentSince(null, { ...fields, status: 'active' }, now),
     ...unresolved,
   }
 }
 
-/** Once more active, with who acknowledged it before: `status` says that it is not now. */
+/** The earlier acknowledgement stays on record; `status` is active again. */
 function reopened(before: StoredAlert, finding: Finding, round: Round): Update {
   const { now } = round
-  const shown = shownOf(finding, round)
+  const fields = fieldsOf(finding, round)
   const alert = {
     ...before,
-    ...shown,
+    ...fields,
     status: 'active' as const,
-    urgent_since: urgentSince(null, { ...shown, status: 'active' }, now),
+    urgent_since: urgentSince(null, { ...fields, status: 'active' }, now),
     last_seen_at: latest(before.last_seen_at, now),
     ended_at: null,
     occurrence_count: before.occurrence_count + 1,
     reopened_at: latest(overAt(before, now), finding.since),
-    held_before_s: heldSeconds(before, before.ended_at ?? before.resolved_at ?? now),
+    held_before_s: activeSeconds(before, before.ended_at ?? before.resolved_at ?? now),
     ...unresolved,
   }
   return { alert, from_status: before.status, kind: 'reopened' }
@@ -258,12 +260,12 @@ const unresolved = {
   awaits_end: false,
 }
 
-/** What a finding says of its alert as it is now. */
-function shownOf(finding: Finding, { settings, suppression }: Round) {
+/** The fields of an alert that follow its finding. */
+function fieldsOf(finding: Finding, { settings, suppression }: Round) {
   const { code, message, severity, vendor_codes = [] } = finding
   const rule = ruleOf(code)
   const reason = suppression(finding)
-  const figures = {
+  const values = {
     value: known(finding.value),
     threshold: known(finding.threshold),
     unit: finding.unit ?? null,
@@ -275,16 +277,16 @@ function shownOf(finding: Finding, { settings, suppression }: Round) {
     severity: settings.rules[code].severity ?? severity ?? rule.severity,
     vendor_codes,
     suppressed_reason: reason !== null && rule.suppressed_by.includes(reason) ? reason : null,
-    ...(rule.without_figures ? none : figures),
+    ...(rule.without_values ? none : values),
   }
 }
 
-const known = (figure: number | undefined) => (Number.isFinite(figure) ? figure! : null)
+const known = (value: number | undefined) => (Number.isFinite(value) ? value! : null)
 const atLeastZero = (kw: number | null) => kw && Math.max(0, kw)
 
 /**
- * What was lost until now: the power that is affected for the time since the alert was seen last.
- * The amount is null as soon as energy was lost at a price that is not known.
+ * Adds the energy lost since the alert was last seen, at the affected power. The amount becomes
+ * null once energy was lost at an unknown price.
  */
 function lossOf(
   alert: StoredAlert,
@@ -304,24 +306,4 @@ function lossOf(
   if (!may_add) return { ...energy, lost_amount: null, currency: null }
   const amount = (is_first ? 0 : lost_amount!) + (price.per_mwh * lost_kwh) / 1000
   return { ...energy, lost_amount: amount, currency: price.currency }
-}
-
-/** As sources are asked about it. */
-function openAlertOf(alert: StoredAlert): OpenAlert {
-  const { alert_id, code, source_type, source_id, part, started_at: since } = alert
-  const { logger_id, inverter_id, string_index, bess_id, node_id, location_id } = alert
-  return {
-    alert_id,
-    code: code as AlertCode,
-    source_type,
-    source_id,
-    part,
-    since,
-    logger_id,
-    inverter_id,
-    string_index,
-    bess_id,
-    node_id,
-    location_id,
-  }
 }

@@ -1,183 +1,203 @@
-/** An alert as the API shows it. */
+/** An alert in the API. */
 import { rounded, significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../http/params.ts'
-import { At, iso } from '../plant/frame.ts'
+import { At } from '../plant/frame.ts'
+import { type Stored, served } from '../storage/records.ts'
+import { activeSeconds } from './durations.ts'
 import { sourceTypes } from './finding.ts'
-import { heldSeconds } from './held.ts'
-import { alertStatuses, resolutions, type StoredAlert } from './listener.ts'
-import { alertCategories, alertSeverities, suppressors } from './rule.ts'
+import {
+  alertCategories,
+  alertSeverities,
+  alertStatuses,
+  resolutions,
+  suppressors,
+} from './rule.ts'
 import { isAlertCode, ruleOf } from './rules.ts'
 
-const Device = (what: string) =>
-  Nullable(Type.Integer({ minimum: 0, description: `${what}; null where it is of none.` }))
-const Figure = (description: string) => Nullable(Type.Number({ description }))
-const Text = (description: string) => Nullable(Type.String({ description }))
+const Device = (what: string, example: number | null = null) =>
+  Nullable(
+    Type.Integer({
+      minimum: 0,
+      description: `${what}; null where the alert concerns none.`,
+      ...(example !== null && { examples: [example] }),
+    }),
+  )
+const Value = (description: string, example: number) =>
+  Nullable(Type.Number({ description, examples: [example] }))
+const Text = (description: string, example?: string) =>
+  Nullable(Type.String({ description, ...(example !== undefined && { examples: [example] }) }))
 
-const what = {
-  alert_id: Type.Integer({ minimum: 1 }),
+const identity = {
+  alert_id: Type.Integer({ minimum: 1, examples: [118] }),
   code: Type.String({
-    description: 'The rule that it is of; stable. docs/alerts.md lists them.',
+    description: 'The code of the rule. Codes are stable; docs/alerts.md lists them.',
     examples: ['string_zero_current'],
   }),
-  title: Type.String({ description: 'What is wrong, the same for all of one `code`.' }),
-  message: Type.String({ description: 'What is wrong, of this source, for people.' }),
-  category: Type.Enum([...alertCategories]),
-  severity: Type.Enum([...alertSeverities]),
+  title: Type.String({
+    description: 'The problem, the same for all alerts of one `code`.',
+    examples: ['A string delivers no current'],
+  }),
+  message: Type.String({
+    description: 'The problem with the device and the measured values.',
+    examples: ['String 3 of inverter 7 carries 0 A, the others of its inverter 8.2 A.'],
+  }),
+  category: Type.Enum([...alertCategories], { examples: ['production'] }),
+  severity: Type.Enum([...alertSeverities], { examples: ['major'] }),
   status: Type.Enum([...alertStatuses], {
     description:
-      '`active`, then `acknowledged` by a person, then `resolved`: by a person, or by itself when ' +
-      'the condition is gone. What comes again soon after is the same alert, once more `active`.',
+      '`active`, then `acknowledged` by a person, then `resolved` by a person or automatically ' +
+      'when the condition is gone. A condition that returns within the reopen window makes the ' +
+      'same alert `active` again.',
   }),
-  source_type: Type.Enum([...sourceTypes]),
+  source_type: Type.Enum([...sourceTypes], { examples: ['string'] }),
   source_id: Type.String({
-    description: 'The id of the source; `7.3` of string 3 of inverter 7, and of PCS 3 of unit 7.',
+    description:
+      'The id of the source; `7.3` for string 3 of inverter 7, or for PCS 3 of battery unit 7.',
+    examples: ['7.3'],
   }),
-  logger_id: Device('The plant'),
-  inverter_id: Device('The inverter'),
-  string_index: Device('The string of the inverter, from 0'),
+  logger_id: Device('The plant', 2),
+  inverter_id: Device('The inverter', 7),
+  string_index: Device('The string of the inverter, counted from 0', 3),
   bess_id: Device('The battery unit'),
-  node_id: Text('The sensor node; null where it is of none.'),
-  location_id: Device('Where that stands'),
+  node_id: Text('The sensor node; null where the alert concerns none.'),
+  location_id: Device('The location of the device', 4),
 }
 
-const when = {
-  started_at: At('When the condition began, as far as that is known; of the first occurrence.'),
-  detected_at: At('When the first occurrence was raised, after the delay of its rule.'),
-  last_seen_at: At('When the condition was known to hold last.'),
+const times = {
+  started_at: At('When the condition began, in the first occurrence.'),
+  detected_at: At('When the first occurrence was raised, after the raise delay of the rule.'),
+  last_seen_at: At('When the condition was last known to hold.'),
   ended_at: Nullable(
-    At('Since when it is known to be gone; null while it holds, or cannot be judged.'),
+    At('Since when the condition is known to be gone; null while it holds or cannot be judged.'),
   ),
   duration_s: Type.Number({
     minimum: 0,
     description:
-      'From its start to its end, else until it was resolved, else now; of one that came again all ' +
-      'occurrences, without the time between.',
+      'From the start to the end of the condition, else to the resolution, else until now. ' +
+      'Repeated occurrences add up, without the time between.',
+    examples: [6600],
   }),
   occurrence_count: Type.Integer({
     minimum: 1,
-    description: 'How often it came, counting those within the reopen window of the one before.',
+    description: 'The number of occurrences, each within the reopen window of the one before.',
   }),
 }
 
-const howMuch = {
-  value: Figure('What was measured last, in `unit`.'),
-  threshold: Figure('What that is held against, in `unit`.'),
-  unit: Text('Of `value` and `threshold`.'),
-  affected_power_kw: Figure(
-    'What could have been produced and was not for this reason, when it was seen last.',
+const amounts = {
+  value: Value('The last measured value, in `unit`.', 0),
+  threshold: Value('The threshold for `value`, in `unit`.', 0.1),
+  unit: Text('The unit of `value` and `threshold`.', 'A'),
+  affected_power_kw: Value(
+    'Power that could be produced without this problem, when the condition was last seen.',
+    5.1,
   ),
-  lost_energy_kwh: Figure('The same over the time that it was watched, of all occurrences.'),
-  lost_amount: Figure(
-    'What the contract of the plant would have paid for that; null where a price is not known ' +
-      'and for `lost_amount_reason`.',
+  lost_energy_kwh: Value('`affected_power_kw` over the observed time of all occurrences.', 8.075),
+  lost_amount: Value(
+    'Revenue of the lost energy by the contract of the plant; null where a price is unknown, or ' +
+      'for the reason in `lost_amount_reason`.',
+    0.73,
   ),
   lost_amount_reason: Nullable(
     Type.Enum(['forbidden_scope'], {
       description:
-        'An extension. `forbidden_scope`: the key lacks `earnings:read`, or the plan the module ' +
-        '`earnings`. Null: `lost_amount` is served.',
+        'An extension. `forbidden_scope`: the key lacks `earnings:read`, or the plan lacks the ' +
+        'module `earnings`. Null where `lost_amount` is served.',
     }),
   ),
-  currency: Text('Of `lost_amount`, ISO 4217.'),
+  currency: Text('The currency of `lost_amount`, ISO 4217.', 'EUR'),
 }
 
-const people = {
+const handling = {
   acknowledged_at: Nullable(
-    At('When a person took note last; of one that is `active` again, of an occurrence before.'),
+    At('When a person last acknowledged the alert, possibly in an earlier occurrence.'),
   ),
-  acknowledged_by: Text('The name of the key, of that time.'),
-  ack_note: Text('What was said with it.'),
-  resolved_at: Nullable(At('When it was resolved last.')),
-  resolved_by: Text('The name of the key; `system` where it resolved by itself.'),
+  acknowledged_by: Text('The name of the key of that acknowledgement.'),
+  ack_note: Text('The note of that acknowledgement.'),
+  resolved_at: Nullable(At('When the alert was last resolved.')),
+  resolved_by: Text('The name of the key; `system` for an automatic resolution.'),
   resolution: Nullable(Type.Enum([...resolutions])),
-  resolution_note: Text('What was said with it.'),
-  suppressed: Type.Boolean({ description: 'Nobody is told of it, as something explains it.' }),
+  resolution_note: Text('The note of the resolution.'),
+  suppressed: Type.Boolean({
+    description: 'Whether mails and notifications are suppressed; see `suppressed_reason`.',
+  }),
   suppressed_reason: Nullable(Type.Enum([...suppressors])),
-  vendor_codes: Type.Array(Type.String(), { description: 'As the maker of the device has them.' }),
-  recommended_action: Text('What to do; null where the rule is of an older version.'),
+  vendor_codes: Type.Array(Type.String(), {
+    description: 'Alarm codes of the device, as its maker names them.',
+    examples: [[]],
+  }),
+  recommended_action: Text(
+    'What to do; null for a rule of an older version.',
+    'Check fuse, connectors and cable of the string.',
+  ),
   work_order_id: Nullable(
-    Type.Integer({ minimum: 1, description: 'The newest that sees to it, not cancelled.' }),
+    Type.Integer({ minimum: 1, description: 'The newest work order that is not cancelled.' }),
   ),
   defect_id: Nullable(
-    Type.Integer({ minimum: 1, description: 'The newest that it belongs to, not dismissed.' }),
+    Type.Integer({ minimum: 1, description: 'The newest defect that is not dismissed.' }),
   ),
-  rule_id: Text('The rule as the settings of the site name it: its `code`.'),
+  rule_id: Text('The name of the rule in the settings of the site, equal to `code`.'),
   dedup_key: Type.String({
-    description: 'Of alerts that are not resolved no two have the same.',
+    description: 'Identifies the condition: at most one unresolved alert has this key.',
+    examples: ['string_zero_current:string:7.3'],
   }),
-  created_at: At('When it was stored.'),
-  updated_at: At('When it was stored last: each minute that it lasts.'),
+  created_at: At('When the alert was stored.'),
+  updated_at: At('When the alert was last updated: every minute while the condition holds.'),
 }
 
 export type AlertRecord = Static<typeof AlertRecord>
 export const AlertRecord = Type.Object(
-  { ...what, ...when, ...howMuch, ...people },
+  { ...identity, ...times, ...amounts, ...handling },
   { additionalProperties: false, $id: 'Alert' },
 )
 
-/** With what other tables tell of it. */
-export interface ListedAlert extends StoredAlert {
-  work_order_id: number | null
-  defect_id: number | null
-  created_at: Date
-  updated_at: Date
+type ComputedField =
+  | 'duration_s'
+  | 'lost_amount_reason'
+  | 'suppressed'
+  | 'recommended_action'
+  | 'rule_id'
+type LinkField = 'work_order_id' | 'defect_id'
+type TableTime = 'created_at' | 'updated_at'
+
+/** A row of `alerts`. */
+export interface StoredAlert
+  extends Stored<Omit<AlertRecord, ComputedField | LinkField | TableTime>> {
+  /** See `Finding`. */
+  part: string | null
+  /** When the present occurrence began; null in the first occurrence. */
+  reopened_at: Date | null
+  /** Seconds that earlier occurrences lasted. */
+  held_before_s: number
+  /** Resolved manually while the condition may still hold: reopened only after it was gone. */
+  awaits_end: boolean
+  /** Since when the alert is critical, active and not suppressed; null where it is not. */
+  urgent_since: Date | null
 }
 
-/** `has_money`: for a reader with `earnings:read`. */
+/** A stored alert with its newest work order and defect. */
+export type ListedAlert = StoredAlert & Stored<Pick<AlertRecord, LinkField | TableTime>>
+
+/** `has_money`: the caller has `earnings:read`. */
 export function alertRecord(
   row: ListedAlert,
   { now, has_money }: { now: Date; has_money: boolean },
 ): AlertRecord {
-  const { started_at, ended_at, resolved_at } = row
+  const { code, ended_at, resolved_at, suppressed_reason } = row
   return {
-    alert_id: row.alert_id,
-    code: row.code,
-    title: row.title,
-    message: row.message,
-    category: row.category,
-    severity: row.severity,
-    status: row.status,
-    source_type: row.source_type,
-    source_id: row.source_id,
-    logger_id: row.logger_id,
-    inverter_id: row.inverter_id,
-    string_index: row.string_index,
-    bess_id: row.bess_id,
-    node_id: row.node_id,
-    location_id: row.location_id,
-    started_at: started_at.toISOString(),
-    detected_at: row.detected_at.toISOString(),
-    last_seen_at: row.last_seen_at.toISOString(),
-    ended_at: iso(ended_at),
-    duration_s: heldSeconds(row, ended_at ?? resolved_at ?? now),
-    occurrence_count: row.occurrence_count,
-    value: figure(row.value),
-    threshold: figure(row.threshold),
-    unit: row.unit,
-    affected_power_kw: figure(row.affected_power_kw),
+    ...(served(Object.keys(AlertRecord.properties), row) as AlertRecord),
+    duration_s: activeSeconds(row, ended_at ?? resolved_at ?? now),
+    value: shown(row.value),
+    threshold: shown(row.threshold),
+    affected_power_kw: shown(row.affected_power_kw),
     lost_energy_kwh: rounded(row.lost_energy_kwh, 3),
     lost_amount: has_money ? rounded(row.lost_amount, 2) : null,
     lost_amount_reason: has_money ? null : 'forbidden_scope',
     currency: has_money ? row.currency : null,
-    acknowledged_at: iso(row.acknowledged_at),
-    acknowledged_by: row.acknowledged_by,
-    ack_note: row.ack_note,
-    resolved_at: iso(resolved_at),
-    resolved_by: row.resolved_by,
-    resolution: row.resolution,
-    resolution_note: row.resolution_note,
-    suppressed: row.suppressed_reason !== null,
-    suppressed_reason: row.suppressed_reason,
-    vendor_codes: row.vendor_codes,
-    recommended_action: isAlertCode(row.code) ? ruleOf(row.code).recommended_action : null,
-    work_order_id: row.work_order_id,
-    defect_id: row.defect_id,
-    rule_id: row.code,
-    dedup_key: row.dedup_key,
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
+    suppressed: suppressed_reason !== null,
+    recommended_action: isAlertCode(code) ? ruleOf(code).recommended_action : null,
+    rule_id: code,
   }
 }
 
-const figure = (value: number | null) => value && significant(value)
+const shown = (value: number | null) => value && significant(value)

@@ -1,4 +1,3 @@
-/** Rounds of alerts as the server makes them: with all sources and all listeners. */
 import type { Database, Log } from '../storage/database.ts'
 import { alertListeners } from './alert-listeners.ts'
 import { alertSources, readSuppression } from './alert-sources.ts'

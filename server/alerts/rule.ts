@@ -1,4 +1,4 @@
-/** What a rule says of the alerts that it raises. */
+/** The vocabulary of alerts, and the shape of a rule. */
 
 export const alertCategories = [
   'communication',
@@ -14,38 +14,43 @@ export const alertCategories = [
 ] as const
 export type AlertCategory = (typeof alertCategories)[number]
 
-/** From the least to the worst. */
+/** In ascending order. */
 export const alertSeverities = ['info', 'warning', 'major', 'critical'] as const
 export type AlertSeverity = (typeof alertSeverities)[number]
 
-/** What explains a condition, so that nobody needs to be told of it. */
+export const alertStatuses = ['active', 'acknowledged', 'resolved'] as const
+export type AlertStatus = (typeof alertStatuses)[number]
+
+export const resolutions = ['auto', 'manual'] as const
+
+/** Reasons to suppress an alert: it is listed, and no mail or notification is sent. */
 export const suppressors = ['night', 'maintenance', 'curtailment'] as const
 export type Suppressor = (typeof suppressors)[number]
 
 interface Threshold {
   value: number
   unit: string
-  /** What a site may set it to. */
+  /** Bounds for the settings of a site. */
   min: number
   max: number
   meaning: string
 }
 
 export interface Rule {
-  /** What is wrong, in a few words; the message of an alert says of what and how much. */
+  /** The problem in a few words; the message of an alert adds the device and the values. */
   title: string
-  /** When the condition holds, for the documents. */
+  /** The condition, for the documents. */
   holds: string
   category: AlertCategory
-  /** Where the finding does not know better. */
+  /** Unless the finding has its own. */
   severity: AlertSeverity
-  /** The condition holds at least this long before there is an alert. */
+  /** An alert is raised once the condition has held this long. */
   raise_delay_s: number
-  /** It is gone at least this long before the alert resolves by itself. */
+  /** The alert resolves once the condition has been gone this long. */
   clear_delay_s: number
-  thresholds: Readonly<Record<string, Threshold>>
-  suppressed_by: readonly Suppressor[]
+  thresholds?: Readonly<Record<string, Threshold>>
+  suppressed_by?: readonly Suppressor[]
   recommended_action: string
-  /** No figure of such an alert is kept: it could be one of the grid permit. */
-  without_figures?: true
+  /** Alerts store no value, threshold or power: these could reveal the grid permit. */
+  without_values?: true
 }

@@ -1,4 +1,4 @@
-/** Every rule by its code. A line here and a source that finds it make a new alert. */
+/** All rules by code. A new alert needs a rule here and a source that finds its condition. */
 import { controlRules } from './control-rules.ts'
 import { plantRules } from './plant-rules.ts'
 import type { Rule } from './rule.ts'
@@ -10,8 +10,17 @@ export const alertCodes = Object.keys(rules) as AlertCode[]
 
 export const isAlertCode = (text: string): text is AlertCode => Object.hasOwn(rules, text)
 
-/** The rule of a code, without what is only known of that one code. */
-export const ruleOf = (code: AlertCode): Rule => rules[code]
+type CompleteRule = Rule & Required<Pick<Rule, 'thresholds' | 'suppressed_by'>>
+
+export const ruleOf = (code: AlertCode): CompleteRule => ({
+  thresholds: {},
+  suppressed_by: [],
+  ...rules[code],
+})
 
 /** The names of the thresholds of a code. */
-export type ThresholdOf<Code extends AlertCode> = keyof (typeof rules)[Code]['thresholds'] & string
+export type ThresholdOf<Code extends AlertCode> = (typeof rules)[Code] extends {
+  thresholds: infer Own
+}
+  ? keyof Own & string
+  : never

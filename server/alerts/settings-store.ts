@@ -1,14 +1,13 @@
 import type { Queries } from '../storage/database.ts'
 import { type AlertingFile, type AlertSettings, settingsInForce } from './settings.ts'
 
-/** What a site says of its alerts, when and by whom it was set. */
 interface StoredAlerting {
   settings: AlertingFile
   set_at: Date
   set_by: string
 }
 
-/** null: a site that says nothing. */
+/** null: no settings are stored. */
 export async function readAlerting(db: Queries, site_id: string): Promise<StoredAlerting | null> {
   const [row] = await db.query<StoredAlerting>(
     'select settings, set_at, set_by from site_alerting where site_id = $1',
@@ -17,12 +16,11 @@ export async function readAlerting(db: Queries, site_id: string): Promise<Stored
   return row ?? null
 }
 
-/** What is in force at a site. */
 export async function readSettings(db: Queries, site_id: string): Promise<AlertSettings> {
   return settingsInForce((await readAlerting(db, site_id))?.settings ?? {})
 }
 
-/** Puts what a site says in place of what it said before. */
+/** Replaces all settings of the site. */
 export async function storeSettings(
   db: Queries,
   site_id: string,

@@ -115,8 +115,8 @@ test('every rule says enough for people, and its thresholds are within their own
 
 test('nothing explains away an alert of control, and no figure of the permit is kept', () => {
   for (const code of alertCodes) {
-    const { suppressed_by, without_figures } = ruleOf(code)
-    if (code.startsWith('permit_')) assert.equal(without_figures, true, code)
+    const { suppressed_by, without_values } = ruleOf(code)
+    if (code.startsWith('permit_')) assert.equal(without_values, true, code)
     if (/^(permit|curtailment|control)_/.test(code)) assert.deepEqual(suppressed_by, [], code)
   }
 })

@@ -1,6 +1,6 @@
 /**
- * How a site wants its alerts: rules switched off or changed, and who is told by mail. What it does
- * not say is as the rules have it.
+ * Alert settings of a site: rules that are disabled or changed, and mail recipients. The rules give
+ * the defaults.
  */
 import { plainFaults } from '@heliograph/domain/schema-fault'
 import { fieldOf, type SiteProblem } from '@heliograph/domain/site-check'
@@ -20,7 +20,6 @@ export const reopen_window_s_default = 3600
 const Severity = Type.Enum([...alertSeverities])
 const Seconds = (maximum: number) => Type.Integer({ minimum: 0, maximum })
 
-/** What a site says of a rule, as its file has it. */
 interface RuleOverride {
   enabled?: boolean
   severity?: AlertSeverity
@@ -60,32 +59,29 @@ const AlertingFile = Type.Object(
   closed,
 )
 
-/** What a site says, and nothing of what it does not say. */
 export interface AlertingFile {
   reopen_window_s?: number
   rules?: Partial<Record<AlertCode, RuleOverride>>
   mail?: MailInFile
 }
 
-/** A rule as it is in force at a site. */
 interface RuleSettings<Code extends AlertCode = AlertCode> {
   enabled: boolean
-  /** null: as the finding has it, else the rule. */
+  /** null: the severity of the finding, else of the rule. */
   severity: AlertSeverity | null
   raise_delay_s: number
   clear_delay_s: number
   thresholds: { readonly [Name in ThresholdOf<Code>]: number }
 }
 
-/** All that is in force at a site. */
+/** Settings with all defaults filled in. */
 export interface AlertSettings {
-  /** What comes again so soon after it was resolved is the same alert. */
+  /** A condition that returns this soon after its alert was resolved reopens the alert. */
   reopen_window_s: number
   rules: { readonly [Code in AlertCode]: RuleSettings<Code> }
   mail: MailSettings
 }
 
-/** The rules with what a site says of them. */
 export function settingsInForce(file: AlertingFile): AlertSettings {
   const rules = alertCodes.map((code) => [code, ruleInForce(code, file.rules?.[code] ?? {})])
   return {
@@ -111,12 +107,12 @@ function ruleInForce(code: AlertCode, override: RuleOverride): RuleSettings {
 }
 
 interface AlertingFault {
-  /** `rules.soc_low.raise_delay_s`; empty for the file as a whole. */
+  /** `rules.soc_low.raise_delay_s`; empty for the whole file. */
   field: string
   message: string
 }
 
-/** Parses the text of a file of alerting, YAML or JSON; all of its faults at once. */
+/** Parses a settings file, YAML or JSON, and reports all of its faults. */
 export function parseAlerting(
   text: string,
 ): { alerting: AlertingFile } | { faults: AlertingFault[] } {
@@ -126,7 +122,7 @@ export function parseAlerting(
   }
   let value: unknown
   try {
-    // An empty file says nothing: all is as the rules have it.
+    // An empty file means all defaults.
     value = document.toJS() ?? {}
   } catch (error) {
     return { faults: [{ field: '', message: (error as Error).message }] }
@@ -138,7 +134,7 @@ export function parseAlerting(
   return { faults: problems.map(({ path, message }) => ({ field: fieldOf(path), message })) }
 }
 
-/** A set or a map of JavaScript has no fields to check: whatever is in it would be let through. */
+/** YAML tags make JavaScript sets and maps, whose content no schema would check. */
 function tagProblems(value: unknown): SiteProblem[] {
   const seen = new Set<unknown>()
   const within = (part: unknown, path: SiteProblem['path']): SiteProblem[] => {

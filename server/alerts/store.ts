@@ -1,10 +1,11 @@
-/** Alerts in the database: those of a round read and held, what became of them written at once. */
+/** Reads and writes the alerts of a round. */
 import type { Queries, Transaction } from '../storage/database.ts'
 import { type Concerned, dedupKey, type Finding } from './finding.ts'
-import type { AlertStatus, StoredAlert } from './listener.ts'
 import type { Known, NewAlert } from './reconcile.ts'
+import type { StoredAlert } from './record.ts'
+import type { AlertStatus } from './rule.ts'
 
-/** What may change of an alert once it is there. */
+/** Columns that change after an alert was raised. */
 const changing = [
   'message',
   'severity',
@@ -34,7 +35,7 @@ const changing = [
   'vendor_codes',
 ] as const satisfies readonly (keyof StoredAlert)[]
 
-/** Where the inventory knows it better than who found it. */
+/** Columns that are filled in from the inventory where the finding lacks them. */
 const placed = {
   logger_id: 'coalesce(r.logger_id, i.logger_id, n.logger_id, b.logger_id)',
   location_id:
@@ -62,10 +63,10 @@ const columns = ['alert_id', ...given, ...Object.keys(placed)]
 export const alertColumns = columns.map((name) => `a.${name}`).join(', ')
 
 /**
- * Open ones, those that were resolved since, and those that were resolved after what is found of
- * them began: held until the end of the transaction.
+ * Locks and reads the unresolved alerts, those resolved since `resolved_since`, and those resolved
+ * after a finding of the same key began.
  */
-export async function holdAlerts(
+export async function lockAlerts(
   tx: Transaction,
   site_id: string,
   { resolved_since, findings }: { resolved_since: Date; findings: readonly Finding[] },
@@ -94,8 +95,8 @@ export async function holdAlerts(
   return { open, resolved: [...newest.values()] }
 }
 
-/** One alert, held; null where the site has none of that id. */
-export async function holdAlert(
+/** Locks and reads one alert; null for an unknown id. */
+export async function lockAlert(
   tx: Transaction,
   site_id: string,
   alert_id: number,
@@ -107,7 +108,6 @@ export async function holdAlert(
   return alert ?? null
 }
 
-/** Adds them, each with the plant and the location of its device. */
 export function addAlerts(
   db: Queries,
   site_id: string,
@@ -129,7 +129,6 @@ export function addAlerts(
   )
 }
 
-/** Stores what may change of alerts that are there. */
 export async function changeAlerts(
   db: Queries,
   site_id: string,
@@ -146,7 +145,7 @@ export async function changeAlerts(
 
 export interface Transition {
   alert_id: number
-  /** null: it was raised. */
+  /** null: the alert was raised. */
   from_status: AlertStatus | null
   to_status: AlertStatus
   /** The name of a key, or `system`. */

@@ -4,7 +4,12 @@ import fc from 'fast-check'
 import type { Concerned, Finding } from './finding.ts'
 import { after, contextOf, noon, sourceSite } from './fixtures/source-site.ts'
 import { alertCodes, ruleOf } from './rules.ts'
-import { type Devices, type Explanations, readSuppression, suppressionBy } from './suppression.ts'
+import {
+  type Devices,
+  readSuppression,
+  type SuppressionFacts,
+  suppressionBy,
+} from './suppression.ts'
 
 const devices: Devices = {
   inverters: new Map([
@@ -34,7 +39,7 @@ const nothing: Concerned = {
   node_id: null,
   location_id: null,
 }
-const explanations = (changes: Partial<Explanations> = {}): Explanations => ({
+const facts = (changes: Partial<SuppressionFacts> = {}): SuppressionFacts => ({
   is_night: false,
   works: [],
   devices,
@@ -82,7 +87,7 @@ const covered: [string, Partial<Concerned>, Partial<Finding>, boolean][] = [
 
 for (const [name, work, changes, expected] of covered) {
   test(`planned work at ${name} ${expected ? 'explains' : 'does not explain'} it`, () => {
-    const suppression = suppressionBy(explanations({ works: [{ ...nothing, ...work }] }))
+    const suppression = suppressionBy(facts({ works: [{ ...nothing, ...work }] }))
     assert.equal(suppression(finding(changes)), expected ? 'maintenance' : null)
   })
 }
@@ -95,7 +100,7 @@ test('planned work at what all of the site is in explains what is of the site as
   ])
   const at = (location_id: number, parents: Devices['parents'], of: Partial<Finding>) => {
     const works = [{ ...nothing, location_id }]
-    const suppression = suppressionBy(explanations({ works, devices: { ...devices, parents } }))
+    const suppression = suppressionBy(facts({ works, devices: { ...devices, parents } }))
     return suppression({ code: 'edge_offline', since: noon, message: 'm', ...of } as Finding)
   }
   const whole = [
@@ -112,17 +117,17 @@ test('planned work at what all of the site is in explains what is of the site as
 })
 
 test('night and curtailment explain what their rules say, and of their plant alone', () => {
-  const night = suppressionBy(explanations({ is_night: true }))
+  const night = suppressionBy(facts({ is_night: true }))
   assert.equal(night(finding()), 'night')
   assert.equal(night(finding({ code: 'inverter_fault' })), null)
-  const curtailed = suppressionBy(explanations({ curtailed_loggers: new Set([2]) }))
+  const curtailed = suppressionBy(facts({ curtailed_loggers: new Set([2]) }))
   assert.equal(curtailed(finding({ code: 'inverter_underperformance' })), 'curtailment')
   assert.equal(curtailed(finding({ code: 'inverter_underperformance', inverter_id: 8 })), null)
   assert.equal(curtailed(finding()), null)
 })
 
 test('nothing is ever explained by what its rule does not name', () => {
-  const all = explanations({
+  const all = facts({
     is_night: true,
     works: [{ ...nothing, logger_id: 2 }],
     curtailed_loggers: new Set([2]),

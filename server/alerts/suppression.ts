@@ -1,6 +1,6 @@
 /**
- * What explains a finding: that the sun is down, that people planned to work on its device, that
- * its plant is curtailed. A finding is explained only by what its rule names.
+ * Suppression of alerts: at night, during planned work on the device, and during a curtailment of
+ * the plant. The rule of an alert names the reasons that apply to it.
  */
 import { asleep_below_deg, placeOf } from '@heliograph/domain/place'
 import { solarPosition } from '@heliograph/physics/solar-position'
@@ -16,21 +16,21 @@ export const readSuppression: ReadSuppression = async (context) => {
     readPlannedWork(db, site.site_id, now),
     readCurtailed(db, site.site_id, now),
   ])
-  const is_quiet = works.length === 0 && curtailed_loggers.size === 0
-  const devices = is_quiet ? noDevices : await readDevices(db, site.site_id)
+  const is_unaffected = works.length === 0 && curtailed_loggers.size === 0
+  const devices = is_unaffected ? noDevices : await readDevices(db, site.site_id)
   return suppressionBy({ is_night: isNight(context), works, devices, curtailed_loggers })
 }
 
-/** What a work order is of; without any of these it is of nothing that an alert could be of. */
+/** The devices or the location of a work order. Without any of these it suppresses nothing. */
 type PlannedWork = Concerned
 
-/** Where devices belong to, by their ids. */
+/** The plant and the location of each device, by id. */
 export interface Devices {
   inverters: ReadonlyMap<number, Belonging>
   batteries: ReadonlyMap<number, Belonging>
   nodes: ReadonlyMap<string, Belonging>
   loggers: ReadonlyMap<number, Belonging>
-  /** Of each location the one that it is in. */
+  /** The parent of each location. */
   parents: ReadonlyMap<number, number | null>
 }
 
@@ -39,19 +39,19 @@ interface Belonging {
   location_id: number | null
 }
 
-export interface Explanations {
+export interface SuppressionFacts {
   is_night: boolean
-  /** Under way, or within their time. */
+  /** Work in progress, or within its planned time. */
   works: readonly PlannedWork[]
   devices: Devices
-  /** Plants with a row that is applied, and in force or not confirmed as lifted. */
+  /** Plants with a curtailment order that is applied and not yet confirmed as restored. */
   curtailed_loggers: ReadonlySet<number>
 }
 
-/** Pure. Of several that explain a finding, the first that its rule names. */
-export function suppressionBy(explanations: Explanations): Suppression {
-  const { is_night, works, devices, curtailed_loggers } = explanations
-  const explains: Record<Suppressor, (finding: Finding) => boolean> = {
+/** Pure. The first reason in the order of the rule wins. */
+export function suppressionBy(facts: SuppressionFacts): Suppression {
+  const { is_night, works, devices, curtailed_loggers } = facts
+  const applies: Record<Suppressor, (finding: Finding) => boolean> = {
     night: () => is_night,
     maintenance: (finding) => {
       if (works.length === 0) return false
@@ -64,12 +64,12 @@ export function suppressionBy(explanations: Explanations): Suppression {
     },
   }
   return (finding) =>
-    ruleOf(finding.code).suppressed_by.find((one) => explains[one](finding)) ?? null
+    ruleOf(finding.code).suppressed_by.find((one) => applies[one](finding)) ?? null
 }
 
 interface Placed {
   logger_id: number | null
-  /** Where it is, and what that is in; of what is nowhere, what all of the site is in. */
+  /** The location with its ancestors. Without a location: the common ancestors of the site. */
   location_ids: ReadonlySet<number>
 }
 
@@ -87,7 +87,7 @@ function placedIn(finding: Finding, devices: Devices): Placed {
   return { logger_id, location_ids }
 }
 
-/** A location and all that it is in. */
+/** A location and its ancestors. */
 function within(location_id: number, { parents }: Devices): Set<number> {
   const found = new Set<number>()
   for (let at: number | null = location_id; at !== null && !found.has(at); ) {
@@ -97,14 +97,14 @@ function within(location_id: number, { parents }: Devices): Set<number> {
   return found
 }
 
-/** The locations that every other one is in: what the site, its edge and its grid meter are in. */
+/** The common ancestors of all locations: where the site, its edge and its grid meter are. */
 function wholeSite(devices: Devices): Set<number> {
   const chains = [...devices.parents.keys()].map((id) => within(id, devices))
   const [first = new Set<number>(), ...others] = chains
   return new Set([...first].filter((id) => others.every((chain) => chain.has(id))))
 }
 
-/** By the narrowest that the work order names, each device that it names. */
+/** A work order that names devices covers these alone, else its plant, else its location. */
 function covers(work: PlannedWork, finding: Finding, placed: Placed): boolean {
   const { inverter_id, string_index, bess_id, node_id, logger_id, location_id } = work
   if (inverter_id !== null || bess_id !== null || node_id !== null) {
@@ -125,13 +125,12 @@ function isNight({ site, now }: SourceContext): boolean {
   return sun.apparent_elevation_deg < asleep_below_deg
 }
 
-/** Work without an end that is planned explains so much of what happens after its begin. */
+/** Work without a planned end suppresses alerts this long after its start. */
 const endless_hours_max = 12
 
 /**
- * Work orders within the time that is planned for them, from their real begin where that was
- * before, whether or not somebody has taken them on. An emergency is not planned, nobody works at
- * what is on hold, and what is completed, approved or cancelled explains nothing.
+ * Work orders within their planned time, or from their actual start where that was earlier.
+ * Emergencies are not planned work. Orders that are on hold or finished suppress nothing.
  */
 const readPlannedWork = (db: Queries, site_id: string, now: Date) =>
   db.query<PlannedWork>(

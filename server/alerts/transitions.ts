@@ -1,5 +1,6 @@
-/** What people do with an alert: acknowledge it, resolve it. Pure. */
-import type { AlertStatus, StoredAlert } from './listener.ts'
+/** Acknowledge and resolve. Pure. */
+import type { StoredAlert } from './record.ts'
+import type { AlertStatus } from './rule.ts'
 
 interface Decision {
   /** The name of the key. */
@@ -15,13 +16,13 @@ interface RefusedTransition {
 
 type Decided = { alert: StoredAlert } | { refused: RefusedTransition }
 
-const undecided = ['active', 'acknowledged'] as const
+const unresolved = ['active', 'acknowledged'] as const
 
 const refused = ({ status }: StoredAlert): Decided => ({
-  refused: { current_state: status, allowed_from: undecided },
+  refused: { current_state: status, allowed_from: unresolved },
 })
 
-/** One that is acknowledged stays as it is, with who did it first. */
+/** An acknowledged alert stays unchanged, with the first acknowledgement. */
 export function acknowledge(alert: StoredAlert, { by, note, now }: Decision): Decided {
   if (alert.status === 'resolved') return refused(alert)
   if (alert.status === 'acknowledged') return { alert }
@@ -29,7 +30,7 @@ export function acknowledge(alert: StoredAlert, { by, note, now }: Decision): De
   return { alert: { ...alert, status: 'acknowledged', ...who } }
 }
 
-/** The condition may still hold; then it is not raised again before it was gone. */
+/** A condition that still holds is raised again only after it was gone: see `awaits_end`. */
 export function resolve(alert: StoredAlert, { by, note, now }: Decision): Decided {
   if (alert.status === 'resolved') return refused(alert)
   return {

@@ -28,9 +28,9 @@ async function units() {
   }
   await measure(1, {})
   await measure(2, {})
-  const look = (minute = 0) => findBatteries(contextOf(db, after(minute)))
+  const scan = (minute = 0) => findBatteries(contextOf(db, after(minute)))
   const told = async (minute = 0) =>
-    (await look(minute)).findings.map(({ code, source_id, part, severity }) =>
+    (await scan(minute)).findings.map(({ code, source_id, part, severity }) =>
       [code, source_id, part, severity].filter(Boolean).join(' '),
     )
   const event = (id: string, code: string, edge: string, minute: number) =>
@@ -39,7 +39,7 @@ async function units() {
          message) values ('demo', $1, $1, 'bess', $2, $3, $4, 'major', 'm')`,
       [after(minute), id, code, edge],
     )
-  return { db, measure, look, told, event }
+  return { db, measure, scan, told, event }
 }
 
 test('units that are well have no alerts', async () => {
@@ -48,14 +48,14 @@ test('units that are well have no alerts', async () => {
 })
 
 test('alarms are those of the words, each with the severity and the code of its table', async () => {
-  const { measure, told, look, event } = await units()
+  const { measure, told, scan, event } = await units()
   // SunSpec 802 Evt1: bit 1 is over temperature, bit 2 its warning.
   await measure(1, { alarm_1: 0b110 })
   await event('1', 'alarm:sunspec-battery-802:1:1', 'rising', -30)
   await event('1', 'setpoint_not_taken', 'rising', -30)
   const all = await told()
   assert.equal(all.length, 2, all.join())
-  const { findings } = await look()
+  const { findings } = await scan()
   const ranks = findings.map(({ severity }) => severity)
   assert.equal(new Set(ranks).size, 2, 'an alarm is worse than its warning')
   const alarm = findings.find(({ since }) => since.getTime() === after(-30).getTime())
@@ -76,13 +76,13 @@ test('fire and heartbeat are alerts of their own', async () => {
 })
 
 test('a charge below what is to be kept, since when', async () => {
-  const { measure, look, told } = await units()
+  const { measure, scan, told } = await units()
   await measure(2, { soc_pct: 9.5 }, -30)
   await measure(2, { soc_pct: 9 }, -20)
   assert.deepEqual(await told(-20), [])
   await measure(2, { soc_pct: 8.5 }, -10)
   await measure(2, { soc_pct: 8 }, 0.1)
-  const { findings } = await look(0.1)
+  const { findings } = await scan(0.1)
   assert.deepEqual(
     findings.map(({ code, since, value, threshold }) => [code, since, value, threshold]),
     [['soc_low', noon, 8, 9]],
@@ -91,26 +91,26 @@ test('a charge below what is to be kept, since when', async () => {
 })
 
 test('a unit that does not answer is told, and what it said last neither ends nor is forgotten', async () => {
-  const { measure, look, told } = await units()
+  const { measure, scan, told } = await units()
   await measure(1, { fire_system_state: 'alarm', soc_pct: 1 })
   assert.deepEqual(await told(0.9), [
     'battery_fire 1 fire_system_alarm critical',
     'bess_offline 1',
     'bess_offline 2',
   ])
-  const { cannotTell } = await look(0.9)
+  const { isUnknown } = await scan(0.9)
   const open = (code: 'soc_low' | 'bess_offline', bess_id: number) =>
-    cannotTell(openAlert(code, { bess_id }))
+    isUnknown(openAlert(code, { bess_id }))
   assert.deepEqual(
     [open('soc_low', 1), open('bess_offline', 1), open('soc_low', 9)],
     [true, false, false],
   )
-  const silent = await look(5)
+  const silent = await scan(5)
   assert.deepEqual(
     silent.findings.map(({ code }) => code),
     ['battery_fire'],
   )
-  assert.equal(silent.cannotTell(openAlert('bess_offline', { bess_id: 1 })), true)
+  assert.equal(silent.isUnknown(openAlert('bess_offline', { bess_id: 1 })), true)
 })
 
 test('the last word of the edge says whether it holds a unit for want of data', async () => {
@@ -156,8 +156,8 @@ async function unitsWithPcs() {
   }
   const all = async (minute: number) => {
     const context = contextOf(db, after(minute))
-    const looks = await Promise.all([findBatteries(context), findEdgeConditions(context)])
-    return looks.flatMap(({ findings }) =>
+    const scans = await Promise.all([findBatteries(context), findEdgeConditions(context)])
+    return scans.flatMap(({ findings }) =>
       findings.map(
         ({ code, source_type, source_id, since }) =>
           `${code} ${source_type} ${source_id} ${(since.getTime() - noon.getTime()) / 60_000}`,
@@ -188,7 +188,7 @@ test('a PCS that does not answer is one alert, also where its unit does', async 
 })
 
 test('what is back has the time to settle before anything is told of it', async () => {
-  const { status, note, complain, all, look } = await unitsWithPcs()
+  const { status, note, complain, all, scan } = await unitsWithPcs()
   await status('bess', '1', 'connected', -1)
   await status('pcs', '1.0', 'disconnected', -20)
   await note(-19.7, 'battery_stale')
@@ -196,12 +196,12 @@ test('what is back has the time to settle before anything is told of it', async 
   // With the edge's last word, since the unit and its PCS last changed.
   assert.deepEqual(await all(0), ['battery_stale bess 1 -1'])
   const offline = { source_type: 'pcs', source_id: '1.0', bess_id: 1 } as const
-  assert.equal((await look()).cannotTell(openAlert('bess_offline', offline)), true)
+  assert.equal((await scan()).isUnknown(openAlert('bess_offline', offline)), true)
   await status('pcs', '1.0', 'connected', -0.5)
   assert.deepEqual((await all(0)).toSorted(), [
     'battery_stale bess 1 -0.5',
     'edge_condition pcs 1.0 -0.5',
     'setpoint_not_taken pcs 1.0 -0.5',
   ])
-  assert.equal((await look()).cannotTell(openAlert('bess_offline', offline)), false)
+  assert.equal((await scan()).isUnknown(openAlert('bess_offline', offline)), false)
 })

@@ -1,4 +1,4 @@
-/** Batteries: silence, alarms, charge, and units that cannot be commanded for want of data. */
+/** Batteries: outages, alarms, low charge, and units whose stale data prevents commands. */
 import { readAlarms } from '@heliograph/domain/battery-alarms'
 import { readWords, type UnitWords } from '../../batteries/alarm-words.ts'
 import { type Alarm, alarmStates } from '../../batteries/alarms.ts'
@@ -6,9 +6,9 @@ import { bitOf, type Condition, readConditions, unitOf } from '../../batteries/c
 import { batteryAlarmKey } from '../battery-alerts.ts'
 import type { AlertSource, Finding, OpenAlert, SourceContext } from '../finding.ts'
 import type { AlertCode } from '../rules.ts'
-import { isEdgeHeard } from './edge-heard.ts'
+import { type BatteryOutages, readBatteryOutages, type Unit } from './battery-outages.ts'
+import { isEdgeConnected } from './edge-connected.ts'
 import { utc } from './plant-now.ts'
-import { readSilence, type Silence, type Unit } from './silent-batteries.ts'
 
 export const batteryCodes = [
   'bess_offline',
@@ -19,7 +19,7 @@ export const batteryCodes = [
   'soc_low',
 ] as const satisfies readonly AlertCode[]
 
-/** What is read with each reading of a unit; without one nobody knows whether it ended. */
+/** Conditions in the readings of a unit: unknown without a fresh reading. */
 const measuredCodes: readonly AlertCode[] = [
   'battery_alarm',
   'battery_fire',
@@ -39,15 +39,15 @@ interface AlertedUnit {
 export const findBatteries: AlertSource = async (context) => {
   const { db, site } = context
   const units = await readUnits(context)
-  if (units.length === 0) return { findings: [], cannotTell: () => false }
-  const [conditions, silence, is_heard, ...words] = await Promise.all([
+  if (units.length === 0) return { findings: [], isUnknown: () => false }
+  const [conditions, outages, is_connected, ...words] = await Promise.all([
     readConditions(db, { site_id: site.site_id, bess_id: null }),
-    readSilence(context),
-    isEdgeHeard(context),
+    readBatteryOutages(context),
+    isEdgeConnected(context),
     ...units.map(({ bess_id }) => readWords(db, site.site_id, bess_id)),
   ])
-  const unheard = new Set(silence.units.map(({ bess_id }) => bess_id))
-  const fresh = units.filter(({ bess_id }) => !unheard.has(bess_id))
+  const offline = new Set(outages.units.map(({ bess_id }) => bess_id))
+  const fresh = units.filter(({ bess_id }) => !offline.has(bess_id))
   const found = units.flatMap((unit, nth) =>
     alarmsOf(
       unit,
@@ -55,22 +55,24 @@ export const findBatteries: AlertSource = async (context) => {
       conditions.filter((one) => unitOf(one) === unit.bess_id),
     ),
   )
-  const stale = await readStaleUnits(context, silence)
+  const stale = await readStaleUnits(context, outages)
   const low = await findLowCharge(context, fresh)
-  const silent = is_heard ? [...silence.units.map(silentUnit), ...silence.pcs.map(silentPcs)] : []
+  const found_offline = is_connected
+    ? [...outages.units.map(unitOffline), ...outages.pcs.map(pcsOffline)]
+    : []
   return {
-    findings: [...found, ...stale, ...low, ...silent],
-    cannotTell({ code, source_type, source_id, bess_id }: OpenAlert) {
+    findings: [...found, ...stale, ...low, ...found_offline],
+    isUnknown({ code, source_type, source_id, bess_id }: OpenAlert) {
       if (code === 'bess_offline' && source_type === 'pcs') {
-        return is_heard ? silence.isSettling(source_id) : silence.isBehind(source_id)
+        return is_connected ? outages.isSettling(source_id) : outages.isOffline(source_id)
       }
-      if (bess_id === null || !unheard.has(bess_id)) return false
-      return measuredCodes.includes(code) || (code === 'bess_offline' && !is_heard)
+      if (bess_id === null || !offline.has(bess_id)) return false
+      return measuredCodes.includes(code) || (code === 'bess_offline' && !is_connected)
     },
   }
 }
 
-const silentUnit = ({ bess_id, name, measured_at, created_at }: Unit): Finding => ({
+const unitOffline = ({ bess_id, name, measured_at, created_at }: Unit): Finding => ({
   code: 'bess_offline',
   source_type: 'bess',
   source_id: String(bess_id),
@@ -81,7 +83,7 @@ const silentUnit = ({ bess_id, name, measured_at, created_at }: Unit): Finding =
     : `The management system of ${name} has never answered the edge.`,
 })
 
-const silentPcs = ({ unit: { bess_id, name }, pcs }: Silence['pcs'][number]): Finding => ({
+const pcsOffline = ({ unit: { bess_id, name }, pcs }: BatteryOutages['pcs'][number]): Finding => ({
   code: 'bess_offline',
   source_type: 'pcs',
   source_id: pcs.id,
@@ -100,13 +102,13 @@ const readUnits = ({ db, site }: SourceContext) =>
     [site.site_id],
   )
 
-/** Of all that its words and values tell, what is set; pure. */
+/** The alarms that are set; pure. */
 function alarmsOf(
   unit: AlertedUnit,
   words: UnitWords,
   conditions: readonly Condition[],
 ): Finding[] {
-  // Other conditions of an edge are found as what they are.
+  // Other edge conditions have sources of their own.
   const alarming = conditions.filter(
     (one) => bitOf(one) || readAlarms.some(({ code }) => code === one.code),
   )
@@ -137,10 +139,13 @@ function alarmFinding(unit: AlertedUnit, alarm: Alarm): Finding {
 const unitNames: Readonly<Record<string, string>> = { C: '°C', pct: '%', kohm: 'kΩ' }
 
 /**
- * As the edge noted it last: why it holds a unit at zero. Not of what does not answer, which is
- * told as such; of what is back, from then on.
+ * Units that the edge keeps at zero power because of stale data, by its last note. A unit that does
+ * not answer is reported as offline instead; once all of it answers, the condition starts anew.
  */
-async function readStaleUnits({ db, site }: SourceContext, silence: Silence): Promise<Finding[]> {
+async function readStaleUnits(
+  { db, site }: SourceContext,
+  outages: BatteryOutages,
+): Promise<Finding[]> {
   const notes = await db.query<{ bess_id: number; name: string; at: Date; reason_code: string }>(
     `select b.bess_id, b.name, n.at, n.reason_code
      from batteries b
@@ -152,16 +157,16 @@ async function readStaleUnits({ db, site }: SourceContext, silence: Silence): Pr
        and n.reason_code in ('battery_stale', 'pcs_stale')`,
     [site.site_id],
   )
-  const told = notes.filter(({ bess_id, reason_code }) => !silence.explains(bess_id, reason_code))
-  return told.map(({ bess_id, name, at, reason_code }) => ({
+  const stale = notes.filter(({ bess_id, reason_code }) => !outages.explains(bess_id, reason_code))
+  return stale.map(({ bess_id, name, at, reason_code }) => ({
     code: 'battery_stale',
     source_type: 'bess',
     source_id: String(bess_id),
     bess_id,
-    since: later(at, silence.wholeSince(bess_id)),
+    since: later(at, outages.completeSince(bess_id)),
     message:
       `${reason_code === 'pcs_stale' ? 'The PCS of' : 'The management system of'} ${name} ` +
-      'was not read lately: the edge holds it at zero.',
+      'has no fresh data: the edge keeps the unit at zero power.',
   }))
 }
 
@@ -203,7 +208,7 @@ async function findLowCharge(
     source_id: String(bess_id),
     bess_id,
     since: began.get(bess_id) ?? now,
-    message: `${name} has ${soc_pct} %; it is to keep ${soc_min_pct} %.`,
+    message: `${name} is at ${soc_pct} % state of charge; the minimum is ${soc_min_pct} %.`,
     value: soc_pct,
     threshold,
     unit: '%',

@@ -1,17 +1,17 @@
 /**
- * Who does not answer: edges, plants, inverters, and what else the edge reads. Of one cause there
- * is one alert: behind a silent edge nothing can be told, behind a silent plant nothing of its
- * inverters. Who may sleep is not missed, nor who comes back a little later than the first of them.
+ * Edges, plants, inverters and other devices that do not answer. Each cause gets one alert: behind
+ * an offline edge no device is judged, behind an offline plant no inverter. Devices may sleep at
+ * night and get a settling time after an outage.
  */
 import { edgeCommState, isOffline } from '../../plant/communication.ts'
 import { isStale } from '../../plant/frame.ts'
-import type { AlertSource, Finding, Look, OpenAlert } from '../finding.ts'
+import type { AlertSource, Finding, OpenAlert, Scan } from '../finding.ts'
 import type { AlertCode } from '../rules.ts'
-import { settling_s } from './edge-heard.ts'
+import { settling_s } from './edge-connected.ts'
 import {
+  connectedEdges,
   type DeviceNow,
   type EdgeNow,
-  heardEdges,
   type InverterNow,
   isLive,
   type LoggerNow,
@@ -30,31 +30,32 @@ export const communicationCodes = [
 export const findCommunication: AlertSource = async (context) =>
   judgeCommunication(await readPlantNow(context))
 
-/** After an edge or a plant is back, its devices have so long to be heard. */
 const settling_ms = 1000 * settling_s
-/** In less light than this an inverter may sleep by day. */
-const dim_w_m2 = 20
+/** Inverters may sleep below this irradiance. */
+const sleep_w_m2 = 20
 
-export function judgeCommunication(plant: PlantNow): Look {
+export function judgeCommunication(plant: PlantNow): Scan {
   const now_ms = plant.situation.now.getTime()
-  const edges = plant.edges.flatMap((edge) => silentEdge(edge, plant.situation.now))
-  const heard = heardEdges(plant)
-  const connected_ms = Math.max(...heard.map(({ connected_at }) => connected_at?.getTime() ?? 0))
-  // -Infinity where no edge is heard.
-  if (!(connected_ms <= now_ms - settling_ms) || heard.length === 0) {
-    return { findings: edges, cannotTell: ({ code }) => code !== 'edge_offline' }
+  const edges = plant.edges.flatMap((edge) => edgeOffline(edge, plant.situation.now))
+  const connected = connectedEdges(plant)
+  const connected_ms = Math.max(
+    ...connected.map(({ connected_at }) => connected_at?.getTime() ?? 0),
+  )
+  // -Infinity without a connected edge.
+  if (!(connected_ms <= now_ms - settling_ms) || connected.length === 0) {
+    return { findings: edges, isUnknown: ({ code }) => code !== 'edge_offline' }
   }
   const plants = [...plant.loggers.values()].map((logger) => stateOf(logger, plant))
   const findings = [
     ...edges,
     ...plants.flatMap((state) => state.finding ?? []),
-    ...plants.flatMap((state) => silentInverters(state, plant)),
-    ...silentDevices(plant, plants),
+    ...plants.flatMap((state) => invertersOffline(state, plant)),
+    ...devicesOffline(plant, plants),
   ]
-  return { findings, cannotTell: (open) => cannotTell(open, plant, plants) }
+  return { findings, isUnknown: (open) => isUnknown(open, plant, plants) }
 }
 
-function silentEdge(edge: EdgeNow, now: Date): Finding[] {
+function edgeOffline(edge: EdgeNow, now: Date): Finding[] {
   const { edge_id, name, last_seen_at } = edge
   if (last_seen_at === null || edgeCommState(edge, now) !== 'disconnected') return []
   return [
@@ -63,20 +64,20 @@ function silentEdge(edge: EdgeNow, now: Date): Finding[] {
       source_type: 'edge',
       source_id: edge_id,
       since: last_seen_at,
-      message: `The edge agent '${name}' was heard of last at ${utc(last_seen_at)}.`,
+      message: `The edge agent '${name}' has not been connected since ${utc(last_seen_at)}.`,
     },
   ]
 }
 
-/** A plant and its inverters; they are judged one by one where the plant as a whole is heard. */
+/** A plant and its inverters; inverters are judged only while the plant itself is online. */
 interface PlantState {
   logger: LoggerNow
   inverters: InverterNow[]
   finding: Finding | null
-  /** Whether its inverters must be awake. */
+  /** Whether there is enough daylight for its inverters to run. */
   is_awake: boolean
   are_judged: boolean
-  /** All of it was silent, and the first of it has just begun to answer. */
+  /** The whole plant was offline and its first devices have just answered again. */
   is_settling: boolean
 }
 
@@ -85,16 +86,17 @@ function stateOf(logger: LoggerNow, plant: PlantNow): PlantState {
   const inverters = [...plant.inverters.values()].filter(
     ({ logger_id }) => logger_id === logger.logger_id,
   )
-  const light = logger.poa_irradiance_w_m2
-  const is_awake = awake_since_at !== null && (light === null || light >= dim_w_m2)
-  const finding = silentPlant(logger, inverters, plant, is_awake)
+  const irradiance_w_m2 = logger.poa_irradiance_w_m2
+  const is_awake =
+    awake_since_at !== null && (irradiance_w_m2 === null || irradiance_w_m2 >= sleep_w_m2)
+  const finding = plantOffline(logger, inverters, plant, is_awake)
   const devices = plant.devices.filter(({ logger_id }) => logger_id === logger.logger_id)
   const is_settling = isSettling(inverters, devices, plant.situation.now)
   const are_judged = is_awake && finding === null && !isSettling(inverters, [], plant.situation.now)
   return { logger, inverters, finding, is_awake, are_judged, is_settling }
 }
 
-function silentPlant(
+function plantOffline(
   logger: LoggerNow,
   inverters: readonly InverterNow[],
   { situation, awake_since_at }: PlantNow,
@@ -104,30 +106,30 @@ function silentPlant(
   const { poll, now } = situation
   const last_at = data_at ?? created_at
   const step_s = Math.max(poll.logger_s, poll.inverter_s)
-  const is_silent = is_awake ? isStale(last_at, step_s, now) : isOffline(last_at, situation)
+  const is_offline = is_awake ? isStale(last_at, step_s, now) : isOffline(last_at, situation)
   const about = { code: 'logger_offline', source_type: 'logger', logger_id } as const
-  if (is_silent) {
+  if (is_offline) {
     const message = data_at
-      ? `Nothing of plant '${name}' was measured since ${utc(data_at)}.`
-      : `Nothing of plant '${name}' was ever measured.`
+      ? `Plant '${name}' has sent no data since ${utc(data_at)}.`
+      : `Plant '${name}' has never sent data.`
     const since = is_awake ? later(last_at, awake_since_at) : last_at
     return { ...about, source_id: `${logger_id}`, since, message }
   }
-  // Its met station may go on when all inverters fall silent at once: that is one cause, not many.
-  const are_all = inverters.length > 1 && inverters.every(isMissed)
+  // All inverters offline at once are one cause, even while the met station still answers.
+  const are_all = inverters.length > 1 && inverters.every(isDisconnected)
   if (!is_awake || !are_all) return null
-  const heard_ms = inverters.map((each) => lastHeard(each).getTime())
-  const since = later(new Date(Math.max(...heard_ms)), awake_since_at)
+  const seen_ms = inverters.map((each) => lastSeen(each).getTime())
+  const since = later(new Date(Math.max(...seen_ms)), awake_since_at)
   const message = `None of the ${inverters.length} inverters of plant '${name}' answers.`
   return { ...about, source_id: `${logger_id}`, since, message }
 }
 
-const isMissed = ({ comm_state }: InverterNow) => comm_state === 'disconnected'
-const lastHeard = ({ measured_at, edge_since_at, created_at }: InverterNow) =>
+const isDisconnected = ({ comm_state }: InverterNow) => comm_state === 'disconnected'
+const lastSeen = ({ measured_at, edge_since_at, created_at }: InverterNow) =>
   measured_at ?? edge_since_at ?? created_at
 const later = (a: Date, b: Date | null) => (b && b > a ? b : a)
 
-/** All were silent, and the first of them has just begun to answer. */
+/** All devices were offline and the first of them has just answered again. */
 function isSettling(
   inverters: readonly InverterNow[],
   devices: readonly DeviceNow[],
@@ -144,12 +146,12 @@ function isSettling(
   return since_ms.length > 0 && Math.min(...since_ms) > now.getTime() - settling_ms
 }
 
-function silentInverters(
+function invertersOffline(
   { inverters, logger, are_judged }: PlantState,
   { awake_since_at }: PlantNow,
 ): Finding[] {
   if (!are_judged) return []
-  return inverters.filter(isMissed).map((inverter) => {
+  return inverters.filter(isDisconnected).map((inverter) => {
     const { inverter_id, logger_id, name, measured_at } = inverter
     const how = measured_at ? `has not answered since ${utc(measured_at)}` : 'has never answered'
     return {
@@ -158,7 +160,7 @@ function silentInverters(
       source_id: `${inverter_id}`,
       inverter_id,
       logger_id,
-      since: later(lastHeard(inverter), awake_since_at),
+      since: later(lastSeen(inverter), awake_since_at),
       message: `Inverter '${name}' of plant '${logger.name}' ${how}.`,
     } satisfies Finding
   })
@@ -170,13 +172,13 @@ const words = {
   combiner: 'Combiner',
 } as const satisfies Record<DeviceNow['kind'], string>
 
-function silentDevices(plant: PlantNow, plants: readonly PlantState[]): Finding[] {
+function devicesOffline(plant: PlantNow, plants: readonly PlantState[]): Finding[] {
   return plant.devices
     .filter((device) => device.comm_state === 'disconnected' && mayJudge(device, plant, plants))
     .map((device) => {
       const { kind, name, logger_id, inverter_id, since_at, error } = device
       const reason = error?.replace(/^not asked again yet: /, '')
-      const why = reason ? `; when it was asked last: ${reason}` : ''
+      const why = reason ? `; last error: ${reason}` : ''
       return {
         code: 'device_offline',
         ...sourceOf(device),
@@ -195,8 +197,8 @@ const sourceOf = ({ kind, id, inverter_id }: DeviceNow) =>
     : { source_type: kind, source_id: id }
 
 /**
- * Behind a silent plant nothing is; a combiner lives on its strings and sleeps with them. What
- * belongs to no plant has the time to settle while all that answers at the site has just begun to.
+ * No device is judged behind an offline plant. A combiner is powered by its strings and sleeps with
+ * them. A device of no plant settles with the whole site.
  */
 function mayJudge(
   { kind, logger_id }: DeviceNow,
@@ -209,13 +211,13 @@ function mayJudge(
     return kind !== 'combiner' && !isSettling([...inverters.values()], devices, situation.now)
   }
   if (kind === 'combiner') return state.are_judged
-  return !isWholeSilent(state) && !state.is_settling
+  return !isCompletelyOffline(state) && !state.is_settling
 }
 
-const isWholeSilent = ({ finding, inverters }: PlantState) =>
+const isCompletelyOffline = ({ finding, inverters }: PlantState) =>
   finding !== null && !inverters.some(isLive)
 
-function cannotTell(open: OpenAlert, plant: PlantNow, plants: readonly PlantState[]): boolean {
+function isUnknown(open: OpenAlert, plant: PlantNow, plants: readonly PlantState[]): boolean {
   if (open.code === 'edge_offline') return false
   const stateWith = (logger_id: number | null) =>
     plants.find(({ logger }) => logger.logger_id === logger_id)

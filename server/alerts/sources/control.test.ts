@@ -106,10 +106,10 @@ test('messages say which row, why, and what was measured', () => {
   const released = { status: 'releasing', release_requested_at: after(-3) } as const
   const refused = { failure_code: 'raise_refused', failure_message: 'no permit' } as const
   const start =
-    'Curtailment 17 of plant 2 is over, and the edge did not confirm that its limits are lifted'
+    'Curtailment 17 of plant 2 has ended, and the edge has not confirmed that its limits are lifted'
   assert.equal(
     message({ ...released, ...refused, ...unreached }),
-    `${start}: the edge cannot be reached. The plant may still be limited.`,
+    `${start}: the edge is unreachable. The plant may still be limited.`,
   )
   assert.equal(
     message({ ...released, ...refused, releasing_reason: 'raise_refused' }),
@@ -130,15 +130,15 @@ test('rows of the database are judged; a failed one is told for a day, or until 
         null),
       ('demo', 'h', 2, 2, '2026-06-21T09:00Z', '2026-06-21T11:00Z', 50, '2026-06-21T09:00Z',
         '2026-06-21T09:55Z', '2026-06-21T09:01Z', null, null)`)
-  const { findings, cannotTell } = await findControl(contextOf(db))
+  const { findings, isUnknown } = await findControl(contextOf(db))
   assert.deepEqual(
     findings.map(({ code, part }) => [code, part]),
     [['curtailment_not_applied', '1']],
   )
   assert.match(findings[0]!.message, /was never applied until its end/)
   const open = (part: string) => openAlert('curtailment_not_verified', { part, logger_id: 2 })
-  assert.equal(cannotTell(open('2')), true, 'the edge has not told of it for five minutes')
-  assert.equal(cannotTell(open('1')), false)
+  assert.equal(isUnknown(open('2')), true, 'the edge has not told of it for five minutes')
+  assert.equal(isUnknown(open('1')), false)
   const next_day = await findControl(contextOf(db, after(1440)))
   assert.deepEqual(
     next_day.findings.map(({ part }) => part),
@@ -166,7 +166,7 @@ test('that the permit holds a plant is told, since when, and without a figure', 
     insert into inverter_latest (site_id, inverter_id, measured_at, quality, limited_by, received_at)
     values ('demo', 7, '2026-06-21T10:00Z', 'good', 'permit', now()),
       ('demo', 8, '2026-06-21T10:00Z', 'good', 'none', now())`)
-  const { findings, cannotTell } = await findControl(contextOf(db))
+  const { findings, isUnknown } = await findControl(contextOf(db))
   assert.deepEqual(findings, [
     {
       code: 'permit_clamp',
@@ -174,11 +174,11 @@ test('that the permit holds a plant is told, since when, and without a figure', 
       source_id: '2',
       logger_id: 2,
       since: new Date('2026-06-21T09:53:30Z'),
-      message: 'What holds the output of plant 2 is its grid permit.',
+      message: 'The grid permit limits the output of plant 2.',
     },
   ])
   const open = openAlert('permit_clamp', { logger_id: 2 })
-  assert.equal(cannotTell(open), false)
+  assert.equal(isUnknown(open), false)
   const silent = await findControl(contextOf(db, after(5)))
-  assert.deepEqual([silent.findings, silent.cannotTell(open)], [[], true])
+  assert.deepEqual([silent.findings, silent.isUnknown(open)], [[], true])
 })

@@ -1,17 +1,17 @@
-/** Curtailment rows that are not carried out as asked, and plants that their permit holds. */
+/** Curtailment orders that are not carried out, and plants that are limited by their grid permit. */
 import { type releasingReasons, rowColumns, type StoredRow } from '../../control/curtailment-row.ts'
 import { iso } from '../../plant/frame.ts'
 import { isUnconfirmed } from '../../storage/curtailment.ts'
 import type { AlertSource, Finding, OpenAlert, SourceContext } from '../finding.ts'
 import type { AlertCode } from '../rules.ts'
-import { withoutSeenTo } from './seen-to.ts'
+import { withoutHandled } from './handled.ts'
 
 const minute_ms = 60_000
-/** So long after its end a row that went wrong is told, unless a person resolved it. */
-const told_after_ms = 24 * 60 * minute_ms
-/** The edge tells of a row in force every minute; without that nobody knows how it goes. */
-const told_ms_max = 3 * minute_ms
-/** As the edge measures by. */
+/** A failed order is reported this long after its end, unless a person resolves the alert. */
+const reported_after_ms = 24 * 60 * minute_ms
+/** The edge reports an order in force every minute; older reports count as missing. */
+const report_age_ms_max = 3 * minute_ms
+/** The tolerances of the edge. */
 const tolerated = { of_limit: 0.01, of_rated: 0.001 } as const
 
 export const controlCodes = [
@@ -26,12 +26,14 @@ export const findControl: AlertSource = async (context) => {
   const rows = await readRows(context)
   const clamps = await readClamps(context)
   const found = rows.flatMap((row) => findingsOf(row, now))
-  const unheard = new Set(rows.filter((row) => isUnheard(row, now)).map(({ id }) => String(id)))
-  const seen = new Set(clamps.map(({ logger_id }) => logger_id))
+  const unreported = new Set(
+    rows.filter((row) => isUnreported(row, now)).map(({ id }) => String(id)),
+  )
+  const measured = new Set(clamps.map(({ logger_id }) => logger_id))
   return {
     findings: [
       ...found.flatMap(({ finding, over_at }) => (over_at === null ? finding : [])),
-      ...(await withoutSeenTo(
+      ...(await withoutHandled(
         db,
         site.site_id,
         found.flatMap(({ finding, over_at }) =>
@@ -40,9 +42,9 @@ export const findControl: AlertSource = async (context) => {
       )),
       ...clamps.flatMap(clampOf),
     ],
-    cannotTell: ({ code, part, logger_id }: OpenAlert) =>
-      (code === 'curtailment_not_verified' && part !== null && unheard.has(part)) ||
-      (code === 'permit_clamp' && (logger_id === null || !seen.has(logger_id))),
+    isUnknown: ({ code, part, logger_id }: OpenAlert) =>
+      (code === 'curtailment_not_verified' && part !== null && unreported.has(part)) ||
+      (code === 'permit_clamp' && (logger_id === null || !measured.has(logger_id))),
   }
 }
 
@@ -75,16 +77,16 @@ const readRows = ({ db, site, now }: SourceContext) =>
      join curtailment_groups g on g.site_id = r.site_id and g.group_id = r.group_id
      where r.site_id = $1 and (r.end_at > $3 or ${isUnconfirmed})
      order by r.row_id`,
-    [site.site_id, now, new Date(now.getTime() - told_after_ms)],
+    [site.site_id, now, new Date(now.getTime() - reported_after_ms)],
   )
 
 interface Found {
   finding: Finding
-  /** When the row was over; null while it is in force, or is being released. */
+  /** When the order ended; null while it is in force or being released. */
   over_at: Date | null
 }
 
-/** What is wrong with a row; pure. */
+/** Pure. */
 export function findingsOf(row: JudgedRow, now: Date): Found[] {
   const { status, applied_at, release_requested_at, end_at } = row
   const begun_at = row.start_at > row.created_at ? row.start_at : row.created_at
@@ -92,7 +94,7 @@ export function findingsOf(row: JudgedRow, now: Date): Found[] {
     return [{ finding: notApplied(row, begun_at), over_at: null }]
   }
   if (status === 'active') {
-    const finding = isUnheard(row, now) ? null : notVerified(row, now)
+    const finding = isUnreported(row, now) ? null : notVerified(row, now)
     return finding ? [{ finding, over_at: null }] : []
   }
   const has_passed = status === 'failed' || status === 'releasing'
@@ -102,11 +104,11 @@ export function findingsOf(row: JudgedRow, now: Date): Found[] {
   return [...missed, { finding: notReleased(row, release_requested_at ?? end_at), over_at: null }]
 }
 
-/** In force and applied, and the edge has told nothing of it lately. */
-const isUnheard = ({ status, applied_at, reported_at }: JudgedRow, now: Date) =>
+/** In force and applied, without a recent report of the edge. */
+const isUnreported = ({ status, applied_at, reported_at }: JudgedRow, now: Date) =>
   status === 'active' &&
   applied_at !== null &&
-  (reported_at === null || now.getTime() - reported_at.getTime() > told_ms_max)
+  (reported_at === null || now.getTime() - reported_at.getTime() > report_age_ms_max)
 
 const ofRow = ({ id, logger_id }: JudgedRow) => ({
   source_type: 'logger' as const,
@@ -117,7 +119,7 @@ const ofRow = ({ id, logger_id }: JudgedRow) => ({
 
 const why = ({ failure_code, failure_message }: JudgedRow) => {
   if (failure_message !== null) return `: ${failure_message}`
-  return failure_code === 'edge_offline' ? ': no edge has told that it has this row' : ''
+  return failure_code === 'edge_offline' ? ': no edge has confirmed this order' : ''
 }
 
 function notApplied(row: JudgedRow, since: Date): Finding {
@@ -155,11 +157,11 @@ function notVerified(row: JudgedRow, now: Date): Finding | null {
       ...ofRow(row),
       since: row.applied_at!,
       ...figures,
-      message: `${name} is applied, and no power was measured that proves it.`,
+      message: `${name} is applied, and no measured power proves it.`,
       ...(observed_power_kw !== null && { value: observed_power_kw }),
     }
   }
-  // How long it was above in all is known, and not since when.
+  // Only the total time above the limit is known, not its start.
   const seen_at = row.last_checked_at ?? now
   const above_since_ms = seen_at.getTime() - 1000 * violation_s
   const since = new Date(Math.max(row.applied_at!.getTime(), above_since_ms))
@@ -174,7 +176,7 @@ function notVerified(row: JudgedRow, now: Date): Finding | null {
 }
 
 const releasingWords: Record<(typeof releasingReasons)[number], string> = {
-  edge_unreachable: ': the edge cannot be reached',
+  edge_unreachable: ': the edge is unreachable',
   raise_refused: ': the edge may not raise the plant',
   device_not_restored: ': a device is not restored',
   awaiting_confirmation: '',
@@ -189,22 +191,22 @@ function notReleased(row: JudgedRow, since: Date): Finding {
     ...ofRow(row),
     since,
     message:
-      `Curtailment ${id} of plant ${logger_id} is over, and the edge did not confirm that its ` +
+      `Curtailment ${id} of plant ${logger_id} has ended, and the edge has not confirmed that its ` +
       `limits are lifted${reason}. The plant may still be limited.`,
   }
 }
 
 interface Clamp {
   logger_id: number
-  /** null: none of its inverters that were read lately is held by the permit. */
+  /** null: no inverter with a fresh reading is limited by the permit. */
   since: Date | null
 }
 
-/** So far back is looked for when it began, and longer where an alert waits longer. */
+/** The least time to search back for the start of the condition. */
 const looked_back_ms_min = 15 * minute_ms
 const fresh_ms = minute_ms
 
-/** Of each plant of which anything was read lately. That it is held is known, and no figure. */
+/** One row per plant with fresh readings, without any value of the permit. */
 const readClamps = ({ db, site, settings, now }: SourceContext) => {
   const { raise_delay_s } = settings.rules.permit_clamp
   const looked_back_ms = Math.max(looked_back_ms_min, 2000 * raise_delay_s)
@@ -241,7 +243,7 @@ function clampOf({ logger_id, since }: Clamp): Finding[] {
       source_id: String(logger_id),
       logger_id,
       since,
-      message: `What holds the output of plant ${logger_id} is its grid permit.`,
+      message: `The grid permit limits the output of plant ${logger_id}.`,
     },
   ]
 }

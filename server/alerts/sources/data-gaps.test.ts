@@ -20,18 +20,18 @@ const lost = (changes: Partial<GapNow> = {}) =>
 
 const judge = (
   gaps: readonly GapNow[],
-  is_heard = true,
+  is_connected = true,
   outages: readonly Outage[] = [],
-  seen_to: Record<string, Date> = {},
+  handled_at: Record<string, Date> = {},
 ) =>
   judgeGaps(gaps, {
     site_id: 'demo',
     now: noon,
     length_ms_min: 1_800_000,
-    is_heard,
+    is_connected,
     loggers: plantNow().loggers,
     outages,
-    seenTo: (key) => seen_to[key],
+    handledAt: (key) => handled_at[key],
   })
 const said = (...gaps: GapNow[]) =>
   judge(gaps).map(({ source_type, source_id, part, message }) => [
@@ -43,7 +43,7 @@ test('readings that are missing of a device that answers are told', () => {
   assert.deepEqual(said(gap()), [
     [
       'logger 1 open_unknown',
-      'Readings of inverter 7 are missing since 2026-06-21 09:30 UTC: nothing that was noticed explains it.',
+      'Readings of inverter 7 are missing since 2026-06-21 09:30 UTC: the cause is unknown.',
     ],
   ])
 })
@@ -54,7 +54,7 @@ test('what is lost of many devices for one reason is one alert of the plant or t
   assert.deepEqual(said(...of_plant), [
     [
       'logger 1 unrecoverable_agent_stopped',
-      'Readings of inverter 7 and inverter 8 are missing between 2026-06-21 09:30 UTC and 2026-06-21 10:40 UTC: the edge agent was stopped. They are lost for good.',
+      'Readings of inverter 7 and inverter 8 are missing between 2026-06-21 09:30 UTC and 2026-06-21 10:40 UTC: the edge agent was stopped. They cannot be recovered.',
     ],
   ])
   const beyond = lost({ ...stopped, logger_id: 2, source_id: '9' })
@@ -117,7 +117,7 @@ const combiner = lost({ source_type: 'string', source_id: 'GAK-1' })
 const edge = outage({ source_type: 'edge', source_id: '0123456789ab', logger_id: null })
 const station = outage({ source_type: 'station', source_id: '4' })
 
-const tellings: [what: string, gap: GapNow, outages: Outage[], is_told: boolean][] = [
+const notices: [what: string, gap: GapNow, outages: Outage[], is_told: boolean][] = [
   ['its plant was silent', logger, [outage()], false],
   ['another plant was silent', logger, [outage({ logger_id: 2 })], true],
   ['the edge was silent', meter, [edge], false],
@@ -149,7 +149,7 @@ const tellings: [what: string, gap: GapNow, outages: Outage[], is_told: boolean]
   ['it was before', logger, [outage({ started_at: before(200), ended_at: before(90) })], true],
   ['it was after', logger, [outage({ started_at: before(30), ended_at: null })], true],
 ]
-for (const [what, each, outages, is_told] of tellings) {
+for (const [what, each, outages, is_told] of notices) {
   test(`a gap where ${what} is ${is_told ? '' : 'not '}told`, () => {
     assert.equal(judge([each], true, outages).length, is_told ? 1 : 0)
   })

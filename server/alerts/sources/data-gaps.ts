@@ -1,6 +1,6 @@
 /**
- * Holes in the readings that no other alert tells: of devices that answer, and what is lost for
- * good. What is missing of many devices for one reason is one alert.
+ * Gaps in the readings that no other alert reports: open gaps of devices that answer, and readings
+ * that are lost. Gaps of several devices with one cause share an alert.
  */
 import { day_ms } from '@heliograph/domain/utc-day'
 import type { Cause } from '../../telemetry/gaps/evidence.ts'
@@ -10,27 +10,27 @@ import {
   type AlertSource,
   dedupKey,
   type Finding,
-  type Look,
+  type Scan,
 } from '../finding.ts'
 import type { AlertCode } from '../rules.ts'
-import { heardEdges, type PlantNow, readPlantNow, utc } from './plant-now.ts'
-import { readSeenTo, type SeenTo } from './seen-to.ts'
+import { type HandledAt, readHandled } from './handled.ts'
+import { connectedEdges, type PlantNow, readPlantNow, utc } from './plant-now.ts'
 
 export const dataGapCodes = ['data_gap'] as const satisfies readonly AlertCode[]
 
-/** What is lost is told for so long. */
-const told_ms = day_ms
-/** So many devices are named. */
+/** Lost readings are reported for this long. */
+const reported_ms = day_ms
+/** More devices are only counted. */
 const named_max = 3
 const inWords = new Intl.ListFormat('en-GB', { type: 'conjunction' })
-/** Gaps are looked for that began so long before at most. */
+/** The longest gap that is found. */
 const longest_ms = 30 * day_ms
-/** That a device was silent is told as such, and what was planned needs not be told. */
-const toldCauses: Partial<Record<Cause, string>> = {
-  clock_jump: 'the clock of the edge agent was put forward',
-  buffer_overflow: 'the edge agent could not keep them',
+/** Other causes are planned, or reported by an offline alert. */
+const alertedCauses: Partial<Record<Cause, string>> = {
+  clock_jump: 'the clock of the edge agent was set forward',
+  buffer_overflow: 'the edge agent could not store them',
   agent_stopped: 'the edge agent was stopped',
-  unknown: 'nothing that was noticed explains it',
+  unknown: 'the cause is unknown',
 }
 
 export interface GapNow {
@@ -41,57 +41,57 @@ export interface GapNow {
   end_at: Date | null
   cause: Cause
   status: 'open' | 'unrecoverable'
-  /** When it was over and, where it stays, known to stay; null while it lasts. */
+  /** When the gap ended and was known to be permanent; null while it lasts. */
   known_at: Date | null
-  /** Whether the edge gets an answer of the device. */
+  /** Whether the device answers the edge. */
   is_answering: boolean
 }
 
-/** An alert of one who did not answer, also one that is resolved. */
+/** An offline alert, open or resolved. */
 export interface Outage {
   source_type: AlertedType
   source_id: string
-  /** Of a combiner, its name. */
+  /** The name of a combiner. */
   part: string | null
   logger_id: number | null
   started_at: Date
-  /** null: it lasts. */
+  /** null while it lasts. */
   ended_at: Date | null
 }
 
 export const findDataGaps: AlertSource = async (context) => {
   const { db, site, settings, now } = context
-  const told_since = new Date(now.getTime() - told_ms)
-  const [plant, gaps, outages, seenTo] = await Promise.all([
+  const reported_since = new Date(now.getTime() - reported_ms)
+  const [plant, gaps, outages, handledAt] = await Promise.all([
     readPlantNow(context),
     db.query<GapNow>(gapsNow, [
       site.site_id,
-      told_since,
-      new Date(told_since.getTime() - longest_ms),
+      reported_since,
+      new Date(reported_since.getTime() - longest_ms),
       now,
     ]),
     db.query<Outage>(outagesOf, [
       site.site_id,
       outage_codes,
-      new Date(told_since.getTime() - longest_ms),
+      new Date(reported_since.getTime() - longest_ms),
     ]),
-    readSeenTo(db, site.site_id, told_since),
+    readHandled(db, site.site_id, reported_since),
   ])
-  const is_heard = heardEdges(plant).length > 0
+  const is_connected = connectedEdges(plant).length > 0
   const length_ms_min = 1000 * settings.rules.data_gap.raise_delay_s
   return {
     findings: judgeGaps(gaps, {
       site_id: site.site_id,
       now,
       length_ms_min,
-      is_heard,
+      is_connected,
       loggers: plant.loggers,
       outages,
-      seenTo,
+      handledAt,
     }),
-    // While the edge is silent nobody knows what it still holds.
-    cannotTell: () => !is_heard,
-  } satisfies Look
+    // The journal of a disconnected edge may still hold the readings.
+    isUnknown: () => !is_connected,
+  } satisfies Scan
 }
 
 const eventKinds = Object.entries(readingsOf).map(([type, { event_kind }]) => [type, event_kind])
@@ -128,60 +128,62 @@ const outagesOf = `
 interface Judging {
   site_id: string
   now: Date
-  /** Shorter ones are not told. */
+  /** Shorter gaps are not reported. */
   length_ms_min: number
-  is_heard: boolean
+  is_connected: boolean
   loggers: PlantNow['loggers']
-  /** The earliest first. */
+  /** Oldest first. */
   outages: readonly Outage[]
-  seenTo: SeenTo
+  handledAt: HandledAt
 }
 
-/** One finding for each cause, of a plant where all of it is of that, else of the site. */
+/** One finding per status and cause: of the plant if all its gaps belong to it, else of the site. */
 export function judgeGaps(gaps: readonly GapNow[], judging: Judging): Finding[] {
-  const told = gaps.filter((gap) => isTold(gap, judging))
-  const kinds = Map.groupBy(told, partOf)
+  const reported = gaps.filter((gap) => isReported(gap, judging))
+  const kinds = Map.groupBy(reported, partOf)
   return [...kinds].map(([part, members]) => findingOf(part, members, judging))
 }
 
-function isTold(gap: GapNow, judging: Judging): boolean {
-  const { length_ms_min, is_heard } = judging
+function isReported(gap: GapNow, judging: Judging): boolean {
+  const { length_ms_min, is_connected } = judging
   const { cause, status, is_answering } = gap
-  if (!(cause in toldCauses) || untoldLength(gap, judging) < length_ms_min) return false
-  if (isSeenTo(gap, judging)) return false
-  return status === 'open' ? is_heard && is_answering : true
+  if (!(cause in alertedCauses) || unreportedLength(gap, judging) < length_ms_min) return false
+  if (isHandled(gap, judging)) return false
+  return status === 'open' ? is_connected && is_answering : true
 }
 
-/** Whether a person resolved what told of it: an alert of its plant, or of the site. */
-function isSeenTo({ known_at, logger_id, ...gap }: GapNow, { site_id, seenTo }: Judging): boolean {
+/** Whether a person resolved the alert of the gap, of its plant or of the site. */
+function isHandled(
+  { known_at, logger_id, ...gap }: GapNow,
+  { site_id, handledAt }: Judging,
+): boolean {
   if (known_at === null) return false
   const sources = [
     { source_type: 'logger', source_id: `${logger_id}` },
     { source_type: 'site', source_id: site_id },
   ] as const
   return sources.some((source) => {
-    const at = seenTo(dedupKey({ code: 'data_gap', ...source, part: partOf(gap) }))
+    const at = handledAt(dedupKey({ code: 'data_gap', ...source, part: partOf(gap) }))
     return at !== undefined && at > known_at
   })
 }
 
-/** What tells the alerts of gaps of one source apart. */
 const partOf = ({ status, cause }: Pick<GapNow, 'status' | 'cause'>) => `${status}_${cause}`
 
-/** Milliseconds of a gap that no alert tells of one who did not answer. */
-function untoldLength(gap: GapNow, { now, outages }: Judging): number {
+/** Milliseconds of a gap that no offline alert covers. */
+function unreportedLength(gap: GapNow, { now, outages }: Judging): number {
   const end_ms = (gap.end_at ?? now).getTime()
-  let told_to_ms = gap.start_at.getTime()
-  let untold_ms = 0
-  for (const outage of outages.filter((one) => isBehind(gap, one))) {
+  let reported_to_ms = gap.start_at.getTime()
+  let unreported_ms = 0
+  for (const outage of outages.filter((one) => isCausedBy(gap, one))) {
     const from_ms = Math.min(outage.started_at.getTime(), end_ms)
-    untold_ms += Math.max(0, from_ms - told_to_ms)
-    told_to_ms = Math.max(told_to_ms, Math.min((outage.ended_at ?? now).getTime(), end_ms))
+    unreported_ms += Math.max(0, from_ms - reported_to_ms)
+    reported_to_ms = Math.max(reported_to_ms, Math.min((outage.ended_at ?? now).getTime(), end_ms))
   }
-  return untold_ms + Math.max(0, end_ms - told_to_ms)
+  return unreported_ms + Math.max(0, end_ms - reported_to_ms)
 }
 
-/** What alerts call the source of a gap. */
+/** The source type in alerts. */
 const alertedTypes: Partial<Record<SourceType, AlertedType>> = {
   inverter: 'inverter',
   meter: 'meter',
@@ -189,8 +191,8 @@ const alertedTypes: Partial<Record<SourceType, AlertedType>> = {
   sensor_node: 'node',
 }
 
-/** Whether a gap is of what did not answer. What a plant measures itself comes of its stations. */
-function isBehind({ source_type, source_id, logger_id }: GapNow, outage: Outage): boolean {
+/** Whether an outage covers the device of a gap. Plant readings come from the met stations. */
+function isCausedBy({ source_type, source_id, logger_id }: GapNow, outage: Outage): boolean {
   const { source_type: type, logger_id: of_plant } = outage
   if (type === 'edge') return true
   const is_same_plant = logger_id !== null && logger_id === of_plant
@@ -220,13 +222,13 @@ function findingOf(
   const when = is_lost
     ? `between ${utc(first.start_at)} and ${utc(new Date(Math.max(...ends)))}`
     : `since ${utc(first.start_at)}`
-  const end = is_lost ? ' They are lost for good.' : ''
+  const end = is_lost ? ' They cannot be recovered.' : ''
   return {
     code: 'data_gap',
     ...source,
     part,
     since: first.start_at,
     ...(logger && { logger_id: logger.logger_id }),
-    message: `Readings of ${inWords.format(of)} are missing ${when}: ${toldCauses[first.cause]}.${end}`,
+    message: `Readings of ${inWords.format(of)} are missing ${when}: ${alertedCauses[first.cause]}.${end}`,
   }
 }

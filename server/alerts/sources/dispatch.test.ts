@@ -58,7 +58,7 @@ test('of the database: approved schedules of the day, by means of whole minutes'
     select 'demo', b, '2026-06-21T09:40Z'::timestamptz + n * interval '20 seconds', 'good',
       case when n < 45 then case when n < 15 then 0 else 100 end else 40 end
     from unnest('{1,2}'::int[]) as b, generate_series(0, 59) as n`)
-  const { findings, cannotTell } = await findDispatch(contextOf(db))
+  const { findings, isUnknown } = await findDispatch(contextOf(db))
   assert.deepEqual(findings, [
     {
       code: 'dispatch_deviation',
@@ -73,9 +73,9 @@ test('of the database: approved schedules of the day, by means of whole minutes'
     },
   ])
   const open = openAlert('dispatch_deviation', { bess_id: 1 })
-  assert.equal(cannotTell(open), false)
+  assert.equal(isUnknown(open), false)
   const later = await findDispatch(contextOf(db, after(5)))
-  assert.equal(later.cannotTell(open), true, 'nothing was measured in the last minute')
+  assert.equal(later.isUnknown(open), true, 'nothing was measured in the last minute')
 })
 
 test('what a plan of today has for the last hour is not held against yesterday', async () => {

@@ -1,4 +1,4 @@
-/** Batteries that do not deliver what their approved schedule asks for. */
+/** Batteries that deviate from their approved schedule. */
 import { utcDayStart } from '@heliograph/domain/utc-day'
 import { type ApprovedPlan, plannedPower } from '../../batteries/unit-day.ts'
 import type { AlertSource, Finding, SourceContext } from '../finding.ts'
@@ -23,18 +23,18 @@ interface MinutePower {
   power_kw: number
 }
 
-/** By means of whole minutes: what is ramped within one deviates for a moment only. */
+/** Compares means of whole minutes, so that a ramp within a minute does not count. */
 export const findDispatch: AlertSource = async (context) => {
   const { settings, now } = context
   const units = await readPlanned(context)
-  if (units.length === 0) return { findings: [], cannotTell: () => false }
+  if (units.length === 0) return { findings: [], isUnknown: () => false }
   const { thresholds, raise_delay_s } = settings.rules.dispatch_deviation
   const looked_back = Math.max(looked_back_minutes_min, Math.ceil(raise_delay_s / 30))
   const end_ms = Math.floor(now.getTime() / minute_ms) * minute_ms
   const minutes = await readMinutes(context, {
     ids: units.map(({ bess_id }) => bess_id),
     end_ms,
-    // Plans are those of today.
+    // Only the plans of today are read.
     start_ms: Math.max(end_ms - looked_back * minute_ms, utcDayStart(now.getTime())),
   })
   const unread = new Set<number>()
@@ -45,11 +45,11 @@ export const findDispatch: AlertSource = async (context) => {
   })
   return {
     findings,
-    cannotTell: ({ bess_id }) => bess_id !== null && unread.has(bess_id),
+    isUnknown: ({ bess_id }) => bess_id !== null && unread.has(bess_id),
   }
 }
 
-/** Units with what is or was approved for today, in UTC as plans are. */
+/** Units with all plans approved for today; plans count days in UTC. */
 const readPlanned = ({ db, site, now }: SourceContext) =>
   db
     .query<PlannedUnit>(
@@ -94,7 +94,7 @@ const readMinutes = (
     [site.site_id, ids, new Date(start_ms), new Date(end_ms)],
   )
 
-/** The deviation of the last minute, since it is as large on the same side; pure. */
+/** The deviation of the last minute, since it exceeds the threshold on the same side; pure. */
 export function deviationOf(
   { bess_id, name, rated_power_kw, plans }: PlannedUnit,
   minutes: readonly MinutePower[],
@@ -112,7 +112,7 @@ export function deviationOf(
   })
   const last = deviations.at(-1)
   if (!last || Math.abs(last.by_kw) <= threshold) return null
-  const last_kept = deviations.findLastIndex(
+  const last_within = deviations.findLastIndex(
     ({ by_kw }) => Math.abs(by_kw) <= threshold || by_kw > 0 !== last.by_kw > 0,
   )
   const power_kw = Math.round(10 * last.power_kw) / 10
@@ -123,7 +123,7 @@ export function deviationOf(
     source_type: 'bess',
     source_id: String(bess_id),
     bess_id,
-    since: new Date(deviations[last_kept + 1]!.start_ms),
+    since: new Date(deviations[last_within + 1]!.start_ms),
     message: `${name} delivers ${power_kw} kW, ${by_kw} kW ${way} its approved schedule.`,
     value: by_kw,
     threshold,

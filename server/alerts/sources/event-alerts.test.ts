@@ -5,13 +5,13 @@ import test from 'node:test'
 import { severities } from '@heliograph/domain/link'
 import fc from 'fast-check'
 import { isAlertCode, ruleOf } from '../rules.ts'
-import { alertOf, eventAlerts, type ToldEvent } from './event-alerts.ts'
+import { alertOf, eventAlerts, type SourceEvent } from './event-alerts.ts'
 
 const root = path.join(import.meta.dirname, '../../..')
 const familyOf = (code: string) => code.split(':', 1)[0]!
 const families = Object.keys(eventAlerts)
 
-const event = (changes: Partial<ToldEvent> = {}): ToldEvent => ({
+const event = (changes: Partial<SourceEvent> = {}): SourceEvent => ({
   source_kind: 'inverter',
   source_id: '7',
   code: 'rating_differs',
@@ -76,7 +76,7 @@ test('so is every event that the server records', async () => {
   )
 })
 
-const cases: [Partial<ToldEvent>, ReturnType<typeof alertOf>][] = [
+const cases: [Partial<SourceEvent>, ReturnType<typeof alertOf>][] = [
   [{ code: 'device_offline' }, null],
   [{ code: 'relay:k1' }, null],
   [{ code: 'work_approval', source_kind: 'site', source_id: 'demo' }, null],
@@ -117,7 +117,7 @@ const cases: [Partial<ToldEvent>, ReturnType<typeof alertOf>][] = [
       code: 'permit_missing',
       part: null,
       severity: null,
-      message: 'No permit is known for plant 3: nothing of it is raised.',
+      message: 'There is no permit for plant 3: no limit of it is raised.',
     },
   ],
   [
@@ -146,7 +146,7 @@ for (const [changes, expected] of cases) {
   })
 }
 
-test('no figure of a permit comes through an alert of control, whatever an edge says', () => {
+test('no value of a permit comes through an alert of control, whatever an edge says', () => {
   const ofControl = families.filter((family) => {
     const alert = alertOf(event({ code: family }))
     return alert && (/permit|^control|curtail/.test(family) || /^permit|^control/.test(alert.code))
@@ -162,7 +162,7 @@ test('no figure of a permit comes through an alert of control, whatever an edge 
         const message = `it may be ${kw} kW`
         const alert = alertOf(event({ code, source_kind, source_id: '7', severity, message }))!
         assert.doesNotMatch(alert.message, /\d{2}/)
-        assert.ok(isAlertCode(alert.code) && ruleOf(alert.code).without_figures)
+        assert.ok(isAlertCode(alert.code) && ruleOf(alert.code).without_values)
       },
     ),
   )

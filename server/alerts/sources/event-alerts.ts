@@ -1,13 +1,12 @@
 /**
- * Which alert an event makes: of each code of docs/operating.md, those of the edge and those of the
- * server. What rises holds until it falls; what happens once holds until a person has seen to it,
- * or for a day.
+ * The alert of each event code of docs/operating.md. A `rising` event holds until it falls; a single
+ * event holds for a day, or until a person resolves its alert.
  */
 import type { Severity } from '@heliograph/domain/link'
 import type { AlertSeverity } from '../rule.ts'
 import type { AlertCode } from '../rules.ts'
 
-export interface ToldEvent {
+export interface SourceEvent {
   source_kind: string
   source_id: string
   code: string
@@ -18,46 +17,46 @@ export interface ToldEvent {
 
 interface Mapped {
   alert: AlertCode
-  /** Where several events make this alert, and differ in how bad they are. */
-  severity?: AlertSeverity | 'as_told'
+  /** Where events of different severity share an alert. */
+  severity?: AlertSeverity | 'as_reported'
   /**
-   * Instead of the words of the event. Whatever has to do with the permit has words of its own, so
-   * that no figure of it can come to the server through an alert.
+   * Replaces the message of the event. Alerts about the grid permit need it, so that no value of
+   * the permit gets into an alert.
    */
-  words?: (source: string) => string
+  message?: (source: string) => string
 }
 
-/** Why nobody needs an alert of it. */
+/** Why an event makes no alert. */
 type Unmapped =
-  | 'another source finds it'
-  | 'somebody did it'
-  | 'another event tells what follows of it'
+  | 'reported by another source'
+  | 'an action of a person'
+  | 'its consequences have events of their own'
 
-/** What no line below knows, of an edge that is newer than this server. */
-const unknown: Mapped = { alert: 'edge_condition', severity: 'as_told' }
+/** For codes of an edge that is newer than this server. */
+const unknown: Mapped = { alert: 'edge_condition', severity: 'as_reported' }
 
-const edgeCondition: Mapped = { alert: 'edge_condition', severity: 'as_told' }
-const journal: Mapped = { alert: 'journal_overflow', severity: 'as_told' }
+const edgeCondition: Mapped = { alert: 'edge_condition', severity: 'as_reported' }
+const journal: Mapped = { alert: 'journal_overflow', severity: 'as_reported' }
 
-/** By the code of the event up to its first colon. */
+/** By event code up to the first colon. */
 export const eventAlerts = {
-  device_offline: 'another source finds it',
-  edge_offline: 'another source finds it',
-  alarm: 'another source finds it',
-  heartbeat_lost: 'another source finds it',
-  fire_system_warning: 'another source finds it',
-  fire_system_fault: 'another source finds it',
-  fire_system_alarm: 'another source finds it',
+  device_offline: 'reported by another source',
+  edge_offline: 'reported by another source',
+  alarm: 'reported by another source',
+  heartbeat_lost: 'reported by another source',
+  fire_system_warning: 'reported by another source',
+  fire_system_fault: 'reported by another source',
+  fire_system_alarm: 'reported by another source',
 
-  agent_started: 'another event tells what follows of it',
-  clock_jumped: 'another event tells what follows of it',
-  device_retired: 'somebody did it',
-  edge_token_revoked: 'somebody did it',
-  permit_changed: 'somebody did it',
-  relay: 'somebody did it',
-  safe_mode: 'somebody did it',
-  server_restored: 'somebody did it',
-  work_approval: 'somebody did it',
+  agent_started: 'its consequences have events of their own',
+  clock_jumped: 'its consequences have events of their own',
+  device_retired: 'an action of a person',
+  edge_token_revoked: 'an action of a person',
+  permit_changed: 'an action of a person',
+  relay: 'an action of a person',
+  safe_mode: 'an action of a person',
+  server_restored: 'an action of a person',
+  work_approval: 'an action of a person',
 
   channels_renumbered: edgeCondition,
   device_identity_changed: edgeCondition,
@@ -86,64 +85,66 @@ export const eventAlerts = {
 
   control_contention: {
     alert: 'control_contention',
-    words: (source) => `Another master changes the limit of ${source}.`,
+    message: (source) => `Another controller changes the limit of ${source}.`,
   },
   foreign_control: {
     alert: 'control_contention',
-    words: (source) => `The controller of ${source} obeys someone else than the edge.`,
+    message: (source) => `The controller of ${source} follows another master than the edge.`,
   },
   device_below_limit: {
     alert: 'device_below_limit',
-    words: (source) => `A lower limit than was set stays at ${source}.`,
+    message: (source) => `A limit below the commanded one stays at ${source}.`,
   },
   curtailment_not_effective: {
     alert: 'curtailment_not_effective',
-    words: (source) =>
-      `More is delivered by ${source} than its limit allows; it counts with all that it can deliver.`,
+    message: (source) =>
+      `The output of ${source} exceeds its limit; the edge counts it with its full power.`,
   },
   control_fault: {
     alert: 'control_fault',
     severity: 'critical',
-    words: () => 'Control at the edge fails: nothing is raised. The log of the edge says why.',
+    message: () => 'Control at the edge fails: no limit is raised. See the log of the edge.',
   },
   control_log_failed: {
     alert: 'control_fault',
     severity: 'critical',
-    words: () => 'The control log of the edge cannot be written: nothing is raised until it can.',
+    message: () =>
+      'The control log of the edge cannot be written: no limit is raised until it can.',
   },
   control_rows_lost: {
     alert: 'control_fault',
     severity: 'major',
-    words: () =>
-      'The edge has lost rows of curtailment: nothing is raised until the server has told them again.',
+    message: () =>
+      'The edge has lost curtailment orders: no limit is raised until the server has sent them again.',
   },
   control_state_lost: {
     alert: 'control_fault',
     severity: 'major',
-    words: () =>
-      'A file of what control at the edge knew was lost: look at the limits of its devices.',
+    message: () =>
+      'The edge has lost a file of its control state: check the limits of its devices.',
   },
   permit_file_rejected: {
     alert: 'control_fault',
     severity: 'major',
-    words: () =>
-      'The permit file on the edge is wrong and not in force; the log of the edge says where.',
+    message: () =>
+      'The permit file on the edge is invalid and not in force; see the log of the edge.',
   },
   permit_exceeded: {
     alert: 'permit_exceeded',
-    words: (source) => `More power was measured at ${source} than its permit leaves it.`,
+    message: (source) => `The power measured at ${source} exceeds its permit.`,
   },
   permit_missing: {
     alert: 'permit_missing',
-    words: (source) => `No permit is known for ${source}: nothing of it is raised.`,
+    message: (source) => `There is no permit for ${source}: no limit of it is raised.`,
   },
   permit_unenforceable: {
     alert: 'permit_unenforceable',
-    words: (source) => `What cannot be limited now may alone exceed the permit of ${source}.`,
+    message: (source) =>
+      `Devices that cannot be limited now may exceed the permit of ${source} by themselves.`,
   },
 } as const satisfies Record<string, Mapped | Unmapped>
 
-/** Every alert that is found by events. */
+/** All alerts that events make. */
 export const alertsOfEvents: readonly AlertCode[] = [
   ...new Set(
     Object.values<Mapped | Unmapped>(eventAlerts).flatMap((to) =>
@@ -154,38 +155,38 @@ export const alertsOfEvents: readonly AlertCode[] = [
 
 interface EventAlert {
   code: AlertCode
-  /** What tells it from alerts of the same code and source that other events make. */
+  /** Separates alerts of one code and source that different events make. */
   part: string | null
   severity: AlertSeverity | null
   message: string
 }
 
-/** The alert of an event; null where nobody needs one of it. */
-export function alertOf(event: ToldEvent): EventAlert | null {
+/** The alert of an event; null for events without one. */
+export function alertOf(event: SourceEvent): EventAlert | null {
   const [family = ''] = event.code.split(':', 1)
   const to: Mapped | Unmapped = Object.hasOwn(eventAlerts, family)
     ? eventAlerts[family as keyof typeof eventAlerts]
     : unknown
   if (typeof to === 'string') return null
-  const severity = to.severity === 'as_told' ? alertSeverity(event.severity) : to.severity
+  const severity = to.severity === 'as_reported' ? alertSeverity(event.severity) : to.severity
   return {
     code: to.alert,
     part: event.code === to.alert ? null : event.code,
     severity: severity ?? null,
-    message: to.words?.(nameOf(event)) ?? sentence(event.message),
+    message: to.message?.(nameOf(event)) ?? sentence(event.message),
   }
 }
 
-/** Alerts know no `minor`: what devices in general call so is a warning. */
+/** Alerts have no severity `minor`: it becomes a warning. */
 const alertSeverity = (severity: Severity): AlertSeverity =>
   severity === 'minor' ? 'warning' : severity
 
-function nameOf({ source_kind, source_id }: ToldEvent): string {
-  if (source_kind === 'edge') return 'the common connection'
+function nameOf({ source_kind, source_id }: SourceEvent): string {
+  if (source_kind === 'edge') return 'the grid connection'
   return `${source_kind === 'logger' ? 'plant' : source_kind} ${source_id}`
 }
 
-/** Of words that a device or a program says: with a capital and a full stop. */
+/** Adds a capital letter and a full stop. */
 function sentence(text: string): string {
   const trimmed = text.trim()
   const end = /[.!?…]$/.test(trimmed) ? '' : '.'

@@ -1,13 +1,13 @@
 /**
- * Inverters that answer and say that something is wrong with them. The alarms of one that is in
- * fault are told with the fault: one cause, one alert.
+ * Faults and alarms that inverters report. The alarms of an inverter in fault are part of the fault
+ * alert, so that one cause gets one alert.
  */
 import { decodeAlarms } from '@heliograph/domain/alarms/decode'
 import type { Severity } from '@heliograph/domain/link'
 import { day_ms } from '@heliograph/domain/utc-day'
 import { alarmTableOf, noTable } from '../../plant/alarm-tables.ts'
 import type { Queries } from '../../storage/database.ts'
-import { type AlertSource, dedupKey, type Finding, type Look, type OpenAlert } from '../finding.ts'
+import { type AlertSource, dedupKey, type Finding, type OpenAlert, type Scan } from '../finding.ts'
 import { type AlertSeverity, alertSeverities } from '../rule.ts'
 import type { AlertCode } from '../rules.ts'
 import { type InverterNow, isFaulted, isLive, type PlantNow, readPlantNow } from './plant-now.ts'
@@ -18,7 +18,7 @@ export const inverterAlarmCodes = [
   'inverter_alarm',
 ] as const satisfies readonly AlertCode[]
 
-/** So far back it is searched for when a condition began. */
+/** How far back to search for the start of a condition. */
 const searched_ms = day_ms
 
 export const findInverterAlarms: AlertSource = async (context) => {
@@ -36,10 +36,9 @@ export const findInverterAlarms: AlertSource = async (context) => {
     const since = plant.known_since.get(key) ?? began.get(key) ?? now
     return findingOf(condition, { since, possible, plant })
   })
-  return { findings, cannotTell: (open) => cannotTell(open, plant) } satisfies Look
+  return { findings, isUnknown: (open) => isUnknown(open, plant) } satisfies Scan
 }
 
-/** An alarm that is set, in words. */
 interface SetAlarm {
   code: string
   text: string
@@ -49,7 +48,7 @@ interface SetAlarm {
   bit: number
 }
 
-/** What is wrong with an inverter now: a fault with all its alarms, or one alarm. */
+/** A fault with all its alarms, or a single alarm. */
 interface Condition {
   code: 'inverter_fault' | 'inverter_alarm'
   source_type: 'inverter'
@@ -57,7 +56,7 @@ interface Condition {
   part?: string
   inverter: InverterNow
   alarms: SetAlarm[]
-  /** It keeps the inverter from producing. */
+  /** The inverter produces nothing while this holds. */
   stops: boolean
 }
 
@@ -94,16 +93,16 @@ export function setAlarms(inverter: Pick<InverterNow, 'driver' | 'alarm_words'>)
     code: unknownCode(word, bit),
     severity: 'warning' as const,
     stops_production: false,
-    text: `bit ${bit} of alarm word ${word}, which no table explains`,
+    text: `bit ${bit} of alarm word ${word}, which is in no alarm table`,
     word,
     bit,
   }))
   const all = [...known, ...unknown]
-  // Some makers raise one alarm by several bits.
+  // Some makers signal one alarm by several bits.
   return all.filter(({ code }, nth) => all.findIndex((each) => each.code === code) === nth)
 }
 
-/** As the record of an inverter names it. */
+/** The same name as in the record of an inverter. */
 const unknownCode = (word: number, bit: number) => `alarm_${word}_bit_${bit}`
 
 const gradeOf = (severity: Severity): AlertSeverity => (severity === 'minor' ? 'warning' : severity)
@@ -133,15 +132,15 @@ function findingOf(
   }
 }
 
-/** While it is silent nothing is known; while it is in fault that speaks for its alarms. */
-function cannotTell({ code, inverter_id, part }: OpenAlert, plant: PlantNow): boolean {
+/** Unknown while the inverter is offline. A fault includes the alarms of its inverter. */
+function isUnknown({ code, inverter_id, part }: OpenAlert, plant: PlantNow): boolean {
   const inverter = plant.inverters.get(inverter_id ?? Number.NaN)
   if (!inverter) return false
   if (!isLive(inverter) || inverter.state === null) return true
   return code === 'inverter_alarm' && (isFaulted(inverter) || isUnread(inverter, part))
 }
 
-/** Whether the word that an alarm is in was not read. */
+/** Whether the alarm word of a code was not read. */
 function isUnread({ driver, alarm_words }: InverterNow, code: string | null): boolean {
   const table = alarmTableOf({ driver }) ?? noTable
   const row = table.rows.find((each) => each.code === code)
@@ -152,8 +151,8 @@ function isUnread({ driver, alarm_words }: InverterNow, code: string | null): bo
 }
 
 /**
- * When each began, by key: the first reading after the last that says otherwise; at most `from`
- * ago. Readings that say nothing of it do not count.
+ * When each condition began, by key: the first reading after the last one without the condition,
+ * since `from`. Readings without the word are skipped.
  */
 async function readBegan(
   db: Queries,

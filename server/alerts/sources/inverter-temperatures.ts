@@ -1,6 +1,6 @@
-/** Inverters whose cabinet is too hot. */
+/** Inverters with a high cabinet temperature. */
 import { isStale, stale_polls, stale_s_min } from '../../plant/frame.ts'
-import type { Look, SourceContext } from '../finding.ts'
+import type { Scan, SourceContext } from '../finding.ts'
 import { readPlantNow } from './plant-now.ts'
 
 const looked_back_s_min = 3600
@@ -13,7 +13,7 @@ interface HotInverter {
   since: Date | null
 }
 
-export async function findHotInverters(context: SourceContext): Promise<Look> {
+export async function findHotInverters(context: SourceContext): Promise<Scan> {
   const { db, site, settings, now } = context
   const { thresholds, raise_delay_s } = settings.rules.temperature_high
   const { cabinet_c, hysteresis_k } = thresholds
@@ -28,7 +28,6 @@ export async function findHotInverters(context: SourceContext): Promise<Look> {
     now,
     new Date(now.getTime() - 1000 * stale_s),
   ])
-  // Those that are not as warm, and those that do not say so.
   const isFresh = ({ measured_at }: HotInverter) => !isStale(measured_at, poll.inverter_s, now)
   const unsure = new Set(
     warm
@@ -53,11 +52,11 @@ export async function findHotInverters(context: SourceContext): Promise<Look> {
         threshold: cabinet_c,
         unit: '°C',
       })),
-    cannotTell: ({ source_id }) => unsure.has(source_id),
+    isUnknown: ({ source_id }) => unsure.has(source_id),
   }
 }
 
-/** Those that are hot, with since when; and those of which that is not sure. */
+/** Hot inverters with the start of the condition, and inverters that cannot be judged. */
 const hot = `
   select i.inverter_id, i.logger_id, l.measured_at, l.cabinet_temperature_c,
     case when l.cabinet_temperature_c >= $2 then coalesce((

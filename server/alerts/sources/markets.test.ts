@@ -45,13 +45,13 @@ test('prices of tomorrow are missed once they are late, and those of today at on
   assert.equal(told(22, '2026-06-21T13:56:00Z'), undefined)
   assert.deepEqual(told(22, '2026-06-21T13:57:00Z'), [
     '2026-06-21T13:57:00.000Z',
-    'Of the day-ahead prices of DE-LU those of 24 hours from 2026-06-21 22:00 to 2026-06-22 22:00 UTC are missing.',
+    'Day-ahead prices of DE-LU are missing for 24 hours between 2026-06-21 22:00 and 2026-06-22 22:00 UTC.',
   ])
   assert.equal(told(46, '2026-06-21T20:00:00Z'), undefined)
   assert.equal(told(20, '2026-06-21T08:00:00Z')?.[0], '2026-06-20T13:57:00.000Z')
   assert.match(
     told(45.5, '2026-06-21T20:00:00Z')?.[1] ?? '',
-    /those of 1 hours from 2026-06-22 21:00/,
+    /missing for 1 hours between 2026-06-22 21:00/,
   )
 })
 
@@ -63,7 +63,7 @@ test('a hole in the middle is told, and what is over is not missed', () => {
   const [finding] = missing(market, known, { now: after(90), late_ms: 3 * hour_ms })
   assert.match(
     finding?.message ?? '',
-    /those of 0.5 hours from 2026-06-21 12:00 to 2026-06-21 12:30/,
+    /missing for 0.5 hours between 2026-06-21 12:00 and 2026-06-21 12:30/,
   )
 })
 

@@ -1,4 +1,4 @@
-/** Day-ahead prices of the markets that plants of the site sell in: negative ones, missing ones. */
+/** Negative and missing day-ahead prices of the markets in which plants of the site sell. */
 import { localDate } from '@heliograph/domain/local-day'
 import { addDays } from '@heliograph/domain/utc-day'
 import { deliveryDay, holesIn, type PeriodSpan, type PricePeriod } from '../../markets/periods.ts'
@@ -27,7 +27,7 @@ export const findMarkets: AlertSource = async (context) => {
       ...missing(market, periods, { now, late_ms: hour_ms * prices_missing.thresholds.late_hours }),
     )
   }
-  return { findings, cannotTell: () => false }
+  return { findings, isUnknown: () => false }
 }
 
 type WatchedMarket = Pick<
@@ -36,8 +36,8 @@ type WatchedMarket = Pick<
 >
 
 /**
- * Those whose prices plants in service are paid by, if prices of theirs come at all: fetched, or
- * imported within the last week.
+ * Markets that pay plants in service and have prices: fetched ones, or ones imported within the last
+ * week.
  */
 const readMarkets = ({ db, site, now }: SourceContext) =>
   db.query<WatchedMarket>(
@@ -58,7 +58,7 @@ const readMarkets = ({ db, site, now }: SourceContext) =>
     [site.site_id, now],
   )
 
-/** From yesterday, so that it is known when a price became negative, to the end of tomorrow. */
+/** From yesterday, to find when a price became negative, to the end of tomorrow. */
 function watchedSpan({ timezone }: WatchedMarket, now: Date): { from: Date; to: Date } {
   const today = localDate(now.getTime(), timezone)
   return {
@@ -70,7 +70,7 @@ function watchedSpan({ timezone }: WatchedMarket, now: Date): { from: Date; to: 
 const micro = 1e6
 const at = (time_ms: number) => new Date(time_ms).toISOString().slice(0, 16).replace('T', ' ')
 
-/** Of the hours in which the price is below the threshold now, when they began and end; pure. */
+/** The present period below the threshold, with its start and end; pure. */
 export function negativeNow(
   { market_code, currency }: WatchedMarket,
   periods: readonly PricePeriod[],
@@ -103,7 +103,7 @@ export function negativeNow(
   ]
 }
 
-/** From now to the end of the last day that should be published; pure. */
+/** Missing prices from now to the end of the last day that is due; pure. */
 export function missing(
   market: WatchedMarket,
   periods: readonly PeriodSpan[],
@@ -128,8 +128,8 @@ export function missing(
       source_id: market_code,
       since: new Date(dueAt(localDate(first.start_ms, timezone))),
       message:
-        `Of the day-ahead prices of ${market_code} those of ${Math.round(10 * missing_h) / 10} ` +
-        `hours from ${at(first.start_ms)} to ${at(last.end_ms)} UTC are missing.`,
+        `Day-ahead prices of ${market_code} are missing for ${Math.round(10 * missing_h) / 10} hours ` +
+        `between ${at(first.start_ms)} and ${at(last.end_ms)} UTC.`,
     },
   ]
 }

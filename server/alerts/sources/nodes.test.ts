@@ -112,30 +112,30 @@ test('since when each holds: from the first reading after the last that was othe
 test('a silent node is told once, and nothing else of it is known', async () => {
   const { db, measure } = await measured()
   await measure(-20, [30, 60, 0.8, 1, 1])
-  const { findings, cannotTell } = await findNodes(contextOf(db))
+  const { findings, isUnknown } = await findNodes(contextOf(db))
   assert.deepEqual(
     findings.map(({ code, node_id, since }) => [code, node_id, since]),
     [['node_offline', 'ts-1', after(-20)]],
   )
   const open = (source_id: string) => openAlert('door_open', { source_type: 'node', source_id })
-  assert.equal(cannotTell(open('ts-1')), true)
-  assert.equal(cannotTell(open('gone')), false, 'a node that is not there any more')
+  assert.equal(isUnknown(open('ts-1')), true)
+  assert.equal(isUnknown(open('gone')), false, 'a node that is not there any more')
 })
 
 test('behind a silent edge, or without a broker, no node is missed', async () => {
   const { db, measure } = await measured()
   await measure(-20, usual)
   const offline = openAlert('node_offline', { source_type: 'node', source_id: 'ts-1' })
-  const look = async (minute = 0) => {
-    const { findings, cannotTell } = await findNodes(contextOf(db, after(minute)))
-    return [findings.length, cannotTell(offline)]
+  const scan = async (minute = 0) => {
+    const { findings, isUnknown } = await findNodes(contextOf(db, after(minute)))
+    return [findings.length, isUnknown(offline)]
   }
-  assert.deepEqual(await look(), [1, false])
-  assert.deepEqual(await look(5), [0, true])
+  assert.deepEqual(await scan(), [1, false])
+  assert.deepEqual(await scan(5), [0, true])
   await db.execute(`insert into events (site_id, at, received_at, source_kind, source_id, code, edge,
     severity, message)
     values ('demo', now(), now(), 'edge', 'demo', 'mqtt_disconnected', 'rising', 'major', 'x')`)
-  assert.deepEqual(await look(), [0, true])
+  assert.deepEqual(await scan(), [0, true])
 })
 
 test('the cabinet of an inverter is held against the threshold of the site', async () => {
@@ -153,26 +153,26 @@ test('the cabinet of an inverter is held against the threshold of the site', asy
       [after(minute), c],
     )
   }
-  const look = async (minute = 0, cabinet_c?: number) => {
+  const scan = async (minute = 0, cabinet_c?: number) => {
     const file = cabinet_c ? { rules: { temperature_high: { thresholds: { cabinet_c } } } } : {}
-    const { findings, cannotTell } = await findNodes(contextOf(db, after(minute), file))
+    const { findings, isUnknown } = await findNodes(contextOf(db, after(minute), file))
     const open = { source_type: 'inverter' as const, source_id: '7', part: 'cabinet' }
     const hot = findings.filter(({ code }) => code === 'temperature_high')
     return [
       hot.map(({ since, value }) => [since, value]),
-      cannotTell(openAlert('temperature_high', open)),
+      isUnknown(openAlert('temperature_high', open)),
     ]
   }
   await measure(-9, 74)
   await measure(-6, 76)
   await measure(0, 77)
-  assert.deepEqual(await look(), [[[after(-9), 77]], false])
-  assert.deepEqual(await look(0, 80), [[], false])
-  assert.deepEqual(await look(0, 78), [[], true], 'within the hysteresis')
-  assert.deepEqual(await look(5), [[], true], 'not read any more')
-  assert.deepEqual(await look(1.5), [[], true], 'read every few seconds at other sites')
+  assert.deepEqual(await scan(), [[[after(-9), 77]], false])
+  assert.deepEqual(await scan(0, 80), [[], false])
+  assert.deepEqual(await scan(0, 78), [[], true], 'within the hysteresis')
+  assert.deepEqual(await scan(5), [[], true], 'not read any more')
+  assert.deepEqual(await scan(1.5), [[], true], 'read every few seconds at other sites')
   await db.execute(`update sites set inventory = inventory || '{"poll":{"inverter_s":60}}'`)
-  assert.deepEqual(await look(1.5), [[[after(-9), 77]], false], 'read each minute here')
-  assert.deepEqual(await look(1.5, 80), [[], false], 'known to be cooler')
-  assert.deepEqual(await look(4), [[], true])
+  assert.deepEqual(await scan(1.5), [[[after(-9), 77]], false], 'read each minute here')
+  assert.deepEqual(await scan(1.5, 80), [[], false], 'known to be cooler')
+  assert.deepEqual(await scan(4), [[], true])
 })

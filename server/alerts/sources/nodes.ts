@@ -1,4 +1,4 @@
-/** Sensor nodes: silence, temperatures, fans and doors; and temperatures of inverters. */
+/** Sensor nodes: outages, temperatures, fans and doors; and temperatures of inverters. */
 import { type Channel, channelUnits, default_running_above_a } from '@heliograph/domain/node'
 import { isStale } from '../../plant/frame.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -6,11 +6,10 @@ import { lastEvent } from '../../storage/events.ts'
 import type { AlertSource, Finding, SourceContext } from '../finding.ts'
 import type { AlertCode } from '../rules.ts'
 import type { AlertSettings } from '../settings.ts'
-import { isEdgeHeard, settling_s } from './edge-heard.ts'
+import { isEdgeConnected, settling_s } from './edge-connected.ts'
 import { findHotInverters } from './inverter-temperatures.ts'
 import { utc } from './plant-now.ts'
 
-/** What channels tell. */
 const channelCodes = [
   'temperature_high',
   'fan_failure',
@@ -21,30 +20,30 @@ export const nodeCodes: readonly AlertCode[] = [...channelCodes, 'node_offline']
 
 export const findNodes: AlertSource = async (context) => {
   const { db, site, settings, now } = context
-  const [nodes, inverters, is_audible] = await Promise.all([
+  const [nodes, inverters, is_reachable] = await Promise.all([
     readNodes(db, site.site_id),
     findHotInverters(context),
-    areNodesAudible(context),
+    areNodesReachable(context),
   ])
   const fresh = nodes.filter((node) => !isStale(node.measured_at, node.report_s, now))
   const judged = fresh.flatMap((node) => judgeNode(node, settings))
   const holding = judged.filter((one) => one.holds === true)
   const since = await readSince(context, holding)
   const unsure = new Set(judged.filter(({ holds }) => holds === null).map(keyOf))
-  const heard = new Set(fresh.map(({ node_id }) => node_id))
+  const fresh_ids = new Set(fresh.map(({ node_id }) => node_id))
   const known = new Set(nodes.map(({ node_id }) => node_id))
-  const silent = is_audible ? nodes.filter(({ node_id }) => !heard.has(node_id)) : []
+  const offline = is_reachable ? nodes.filter(({ node_id }) => !fresh_ids.has(node_id)) : []
   return {
     findings: [
       ...holding.map((one, nth) => findingOf(one, since[nth]!)),
-      ...silent.map(silentNode),
+      ...offline.map(nodeOffline),
       ...inverters.findings,
     ],
-    cannotTell(open) {
-      if (open.source_type === 'inverter') return inverters.cannotTell(open)
+    isUnknown(open) {
+      if (open.source_type === 'inverter') return inverters.isUnknown(open)
       if (!known.has(open.source_id)) return false
-      if (open.code === 'node_offline') return !is_audible && !heard.has(open.source_id)
-      if (!heard.has(open.source_id)) return true
+      if (open.code === 'node_offline') return !is_reachable && !fresh_ids.has(open.source_id)
+      if (!fresh_ids.has(open.source_id)) return true
       return unsure.has(`${open.code} ${open.source_id} ${open.part}`)
     },
   }
@@ -72,19 +71,19 @@ const readNodes = (db: Queries, site_id: string) =>
     [site_id],
   )
 
-/** Behind a silent edge, or a broker that is not reached, nobody knows of nodes; nor just after. */
-async function areNodesAudible(context: SourceContext): Promise<boolean> {
+/** Nodes are unknown behind an offline edge or broker, and within the settling time after it. */
+async function areNodesReachable(context: SourceContext): Promise<boolean> {
   const { site_id } = context.site
   const broker = { source_kind: 'edge', source_id: site_id, code: 'mqtt_disconnected' } as const
-  const [is_heard, last] = await Promise.all([
-    isEdgeHeard(context),
+  const [is_connected, last] = await Promise.all([
+    isEdgeConnected(context),
     lastEvent(context.db, { site_id, ...broker }),
   ])
-  if (!is_heard || last?.edge === 'rising') return false
+  if (!is_connected || last?.edge === 'rising') return false
   return !last || last.at <= new Date(context.now.getTime() - 1000 * settling_s)
 }
 
-const silentNode = ({ node_id, name, measured_at, created_at }: AlertedNode): Finding => ({
+const nodeOffline = ({ node_id, name, measured_at, created_at }: AlertedNode): Finding => ({
   code: 'node_offline',
   source_type: 'node',
   source_id: node_id,
@@ -92,27 +91,27 @@ const silentNode = ({ node_id, name, measured_at, created_at }: AlertedNode): Fi
   since: measured_at ?? created_at,
   message:
     measured_at === null
-      ? `Sensor node '${name}' has never sent anything.`
-      : `Sensor node '${name}' has sent nothing since ${utc(measured_at)}.`,
+      ? `Sensor node '${name}' has never sent data.`
+      : `Sensor node '${name}' has sent no data since ${utc(measured_at)}.`,
 })
 
 interface Judged {
   node: AlertedNode
   channel: Channel
   code: (typeof channelCodes)[number]
-  /** null: it was not measured, or lies where it neither begins nor ends. */
+  /** null: not measured, or within the hysteresis. */
   holds: boolean | null
   message: string
   severity?: 'warning'
   value: number | null
   threshold?: number
-  /** For how long it holds: as long as the value was within, and the relay, if any, on. */
+  /** The condition holds while the value is in this range and the relay, if any, is on. */
   within: { low: number; high: number; relay_index: number | null }
 }
 
 const keyOf = ({ code, node, channel }: Judged) => `${code} ${node.node_id} ${channel.channel}`
 
-/** Every channel of a node that an alert can be of; pure. */
+/** Judges every channel that can have an alert; pure. */
 export function judgeNode(node: AlertedNode, settings: AlertSettings): Judged[] {
   return node.channels.flatMap((channel, index) => {
     const value = node.channel_values?.[index] ?? null
@@ -158,7 +157,7 @@ function judgeTemperature({ node, channel, value, settings }: Measured): Judged 
   }
 }
 
-/** Of a fan whose relay is not known nobody knows whether it should run. */
+/** Unknown when the relay that drives the fan is unknown. */
 function judgeFan({ node, channel, value }: Measured): Judged | null {
   const relay_index = node.channels.findIndex(
     (one) => one.kind === 'relay' && one.channel === channel.relay,
@@ -212,7 +211,7 @@ function findingOf(judged: Judged, since: Date): Finding {
 
 const looked_back_s_min = 3600
 
-/** Since when each holds without a break, as far as it is worth to look back. */
+/** Since when each condition holds without a break, within the searched time. */
 async function readSince(
   { db, site, settings, now }: SourceContext,
   holding: readonly Judged[],
@@ -238,7 +237,7 @@ async function readSince(
   return holding.map(({ node }, nth) => found.get(nth) ?? node.measured_at ?? now)
 }
 
-// Values are stored as real: a limit is compared as one.
+// Values are stored as `real`, so limits are compared as `real`.
 const since = `
   select a.nth, (
     select min(r.measured_at) from node_readings r

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type HourInLight, judgePlants } from './performance.ts'
+import { type DaylightHour, judgePlants } from './performance.ts'
 
 const thresholds = {
   inverter: { shortfall_pct: 15, irradiance_w_m2: 200 },
@@ -11,10 +11,10 @@ const thresholds = {
 interface Course {
   /** Delivered by expected, hour by hour. */
   ratios: readonly number[]
-  changes?: Partial<HourInLight>
+  changes?: Partial<DaylightHour>
 }
 
-const hoursOf = (inverters: readonly Course[]): HourInLight[] =>
+const hoursOf = (inverters: readonly Course[]): DaylightHour[] =>
   inverters.flatMap(({ ratios, changes }, nth) =>
     ratios.map((ratio, hour) => ({
       inverter_id: nth + 1,
@@ -109,15 +109,15 @@ test('what a person saw to is judged by the full hours after that', () => {
   }
   const sound = { ratios: [0.95, 0.95, 0.95, 0.95] }
   const repaired = { ratios: [0.3, 0.3, 0.95, 0.95] }
-  const weak = { ratios: [0.3, 0.3, 0.3, 0.3] }
+  const suspects = { ratios: [0.3, 0.3, 0.3, 0.3] }
   const own = 'inverter_underperformance:inverter:3'
   const others = ['1 false', '2 false']
   assert.deepEqual(judge('', 9, sound, sound, repaired), [...others, '3 true', 'plant false'])
   assert.deepEqual(judge(own, 9, sound, sound, repaired), [...others, '3 false', 'plant false'])
-  assert.deepEqual(judge(own, 9, sound, sound, weak), [...others, '3 true', 'plant false'])
-  assert.deepEqual(judge(own, 10, sound, sound, weak), [...others, 'plant false'], 'too little')
+  assert.deepEqual(judge(own, 9, sound, sound, suspects), [...others, '3 true', 'plant false'])
+  assert.deepEqual(judge(own, 10, sound, sound, suspects), [...others, 'plant false'], 'too little')
   const plant = 'logger_underperformance:logger:1'
   assert.deepEqual(judge('', 9, repaired, repaired), [...others, 'plant true'])
   assert.deepEqual(judge(plant, 9, repaired, repaired), [...others, 'plant false'])
-  assert.deepEqual(judge(plant, 9, weak, weak), [...others, 'plant true'])
+  assert.deepEqual(judge(plant, 9, suspects, suspects), [...others, 'plant true'])
 })

@@ -1,12 +1,13 @@
 /**
- * Inverters that deliver less than the others of their plant, and plants that deliver less than the
- * sun allows, by the hourly sums of the last hours. Who is silent, in fault or held back is not
- * judged by it.
+ * Inverters that deliver less than the others of their plant, and plants that deliver less than
+ * expected, by the hourly sums of the last hours. Inverters that are offline, in fault or limited
+ * are not judged.
  */
 import { median } from '@heliograph/domain/median'
 import type { Queries } from '../../storage/database.ts'
 import type { AlertSource, Finding, OpenAlert } from '../finding.ts'
 import type { AlertCode } from '../rules.ts'
+import { type HandledAt, readHandled } from './handled.ts'
 import {
   type InverterNow,
   isFaulted,
@@ -16,7 +17,6 @@ import {
   readPlantNow,
 } from './plant-now.ts'
 import { missingPower, type PossiblePower, readPossiblePower } from './possible-power.ts'
-import { readSeenTo, type SeenTo } from './seen-to.ts'
 
 export const performanceCodes = [
   'inverter_underperformance',
@@ -24,9 +24,9 @@ export const performanceCodes = [
 ] as const satisfies readonly AlertCode[]
 
 const hour_ms = 3_600_000
-/** The running hour and those before it. */
+/** Includes the current hour. */
 const window_hours = 4
-/** So much time in light it takes to judge: a cloud over one end of a plant passes sooner. */
+/** Daylight needed for a judgement: a cloud over one end of a plant passes sooner. */
 const light_s_min = 5400
 
 export const findPerformance: AlertSource = async (context) => {
@@ -37,12 +37,12 @@ export const findPerformance: AlertSource = async (context) => {
   const hours = (await readHours(db, site.site_id, new Date(from_ms))).filter(({ inverter_id }) =>
     isJudged(plant.inverters.get(inverter_id)),
   )
-  const seenTo = await readSeenTo(db, site.site_id, new Date(from_ms))
+  const handledAt = await readHandled(db, site.site_id, new Date(from_ms))
   const thresholds = {
     inverter: rules.inverter_underperformance.thresholds,
     logger: rules.logger_underperformance.thresholds,
   }
-  const judged = judgePlants(hours, thresholds, seenTo)
+  const judged = judgePlants(hours, thresholds, handledAt)
   const short = judged.filter(({ is_short }) => is_short)
   const ids = new Set(short.flatMap(({ logger_id, inverter_id }) => inverter_id ?? `l${logger_id}`))
   const affected = [...plant.inverters.values()].filter(
@@ -57,7 +57,7 @@ export const findPerformance: AlertSource = async (context) => {
     return [inverterFinding(each, logger, { inverter, possible })]
   })
   const known = new Set(judged.map(keyOf))
-  return { findings, cannotTell: (open) => !known.has(openKey(open)) && inService(open, plant) }
+  return { findings, isUnknown: (open) => !known.has(openKey(open)) && inService(open, plant) }
 }
 
 const isJudged = (inverter: InverterNow | undefined): boolean =>
@@ -72,19 +72,19 @@ const keyOf = ({ logger_id, inverter_id }: Judged) =>
   inverter_id === null ? `logger ${logger_id}` : `inverter ${inverter_id}`
 const openKey = ({ source_type, source_id }: OpenAlert) => `${source_type} ${source_id}`
 
-/** Of an inverter and an hour, from the sums over instants that know both light and power. */
-export interface HourInLight {
+/** An hour of an inverter, summed over instants with both irradiance and power. */
+export interface DaylightHour {
   inverter_id: number
   logger_id: number
   hour_at: Date
-  /** Mean on the panels while the sun was up. */
+  /** Mean in the plane of the panels while the sun was up. */
   irradiance_w_m2: number
-  /** In light and measured. */
+  /** Measured time in daylight. */
   light_s: number
   delivered_kwh: number
-  /** As the sun and the rating allowed it. */
+  /** Expected from irradiance and rating. */
   expected_kwh: number
-  /** Held back, or in fault, for any part of it. */
+  /** Limited or in fault at any time of the hour. */
   is_excused: boolean
 }
 
@@ -93,49 +93,54 @@ interface Thresholds {
   irradiance_w_m2: number
 }
 
-/** An inverter, or with `inverter_id` null a plant, that had enough light to be judged. */
+/** An inverter, or a plant where `inverter_id` is null, with enough daylight for a judgement. */
 interface Judged {
   logger_id: number
   inverter_id: number | null
   is_short: boolean
   shortfall_pct: number
   threshold_pct: number
-  /** The beginning of the hours in a row to the last one in which it was short. */
+  /** The start of the latest consecutive hours of shortfall. */
   since: Date
 }
 
 /**
- * An inverter is held against the median of the others of its plant, each by what its own panels
- * could have delivered; a plant against the sun, by the median of its inverters, so that one that
- * is told by itself does not count twice. Excused hours, and those of little light, count nowhere;
- * what a person saw to is judged by the hours that began after that.
+ * An inverter is compared with the median of the others of its plant, each relative to the expected
+ * energy of its panels. A plant is judged by the median of its inverters, so that one bad inverter
+ * does not also raise an alert of the plant. Excused hours and hours of low irradiance do not count.
+ * After a manual resolution only later hours count.
  */
 export function judgePlants(
-  hours: readonly HourInLight[],
+  hours: readonly DaylightHour[],
   thresholds: { inverter: Thresholds; logger: Thresholds },
-  seenTo: SeenTo = () => undefined,
+  handledAt: HandledAt = () => undefined,
 ): Judged[] {
   const plants = Map.groupBy(hours, ({ logger_id }) => logger_id)
   return [...plants].flatMap(([logger_id, own]) => {
-    const seen_at = seenTo(`logger_underperformance:logger:${logger_id}`)
+    const seen_at = handledAt(`logger_underperformance:logger:${logger_id}`)
     const of_plant = own.filter(isAfter(seen_at))
     return [
-      ...judgeInverters(logger_id, inLight(own, thresholds.inverter), thresholds.inverter, seenTo),
-      ...judgePlant(logger_id, inLight(of_plant, thresholds.logger), thresholds.logger),
+      ...judgeInverters(
+        logger_id,
+        usableHours(own, thresholds.inverter),
+        thresholds.inverter,
+        handledAt,
+      ),
+      ...judgePlant(logger_id, usableHours(of_plant, thresholds.logger), thresholds.logger),
     ]
   })
 }
 
 const isAfter =
   (at: Date | undefined) =>
-  ({ hour_at }: HourInLight) =>
+  ({ hour_at }: DaylightHour) =>
     at === undefined || hour_at >= at
 
-/** By inverter; those that had too little are left out. */
-function inLight(
-  hours: readonly HourInLight[],
+/** Usable hours by inverter; inverters with too little daylight are left out. */
+function usableHours(
+  hours: readonly DaylightHour[],
   { irradiance_w_m2 }: Thresholds,
-): Map<number, HourInLight[]> {
+): Map<number, DaylightHour[]> {
   const usable = hours.filter(
     (hour) => !hour.is_excused && hour.expected_kwh > 0 && hour.irradiance_w_m2 >= irradiance_w_m2,
   )
@@ -143,29 +148,29 @@ function inLight(
   return new Map([...inverters].filter(([, own]) => isEnough(own)))
 }
 
-const isEnough = (hours: readonly HourInLight[]) =>
+const isEnough = (hours: readonly DaylightHour[]) =>
   hours.reduce((sum, { light_s }) => sum + light_s, 0) >= light_s_min
 
-function ratioOf(hours: readonly HourInLight[]): number {
+function ratioOf(hours: readonly DaylightHour[]): number {
   const delivered_kwh = hours.reduce((sum, hour) => sum + hour.delivered_kwh, 0)
   return delivered_kwh / hours.reduce((sum, hour) => sum + hour.expected_kwh, 0)
 }
 
 function judgeInverters(
   logger_id: number,
-  inverters: ReadonlyMap<number, HourInLight[]>,
+  inverters: ReadonlyMap<number, DaylightHour[]>,
   { shortfall_pct: threshold_pct }: Thresholds,
-  seenTo: SeenTo,
+  handledAt: HandledAt,
 ): Judged[] {
   const ratios = new Map([...inverters].map(([inverter_id, own]) => [inverter_id, ratioOf(own)]))
   return [...inverters].flatMap(([inverter_id, all]): Judged[] => {
-    const own = all.filter(isAfter(seenTo(`inverter_underperformance:inverter:${inverter_id}`)))
+    const own = all.filter(isAfter(handledAt(`inverter_underperformance:inverter:${inverter_id}`)))
     if (!isEnough(own)) return []
     const others = [...ratios].filter(([id]) => id !== inverter_id).map(([, ratio]) => ratio)
-    const usual = median(others)
-    if (usual === null || usual <= 0) return []
-    const lacking_pct = 100 * (1 - ratioOf(own) / usual)
-    const isShort = (ratio: number) => ratio <= (1 - threshold_pct / 100) * usual
+    const typical = median(others)
+    if (typical === null || typical <= 0) return []
+    const lacking_pct = 100 * (1 - ratioOf(own) / typical)
+    const isShort = (ratio: number) => ratio <= (1 - threshold_pct / 100) * typical
     const since = beganAt(own, isShort)
     const is_short = lacking_pct >= threshold_pct
     return [{ logger_id, inverter_id, is_short, shortfall_pct: lacking_pct, threshold_pct, since }]
@@ -174,7 +179,7 @@ function judgeInverters(
 
 function judgePlant(
   logger_id: number,
-  inverters: ReadonlyMap<number, HourInLight[]>,
+  inverters: ReadonlyMap<number, DaylightHour[]>,
   { shortfall_pct: threshold_pct }: Thresholds,
 ): Judged[] {
   const ratio = median([...inverters.values()].map(ratioOf))
@@ -188,7 +193,7 @@ function judgePlant(
   ]
 }
 
-function beganAt(hours: readonly HourInLight[], isShort: (ratio: number) => boolean): Date {
+function beganAt(hours: readonly DaylightHour[], isShort: (ratio: number) => boolean): Date {
   const by_hour = [...Map.groupBy(hours, ({ hour_at }) => hour_at.getTime())]
   const newest_first = by_hour.toSorted(([a], [b]) => b - a)
   const good = newest_first.findIndex(([, own]) => !isShort(ratioOf(own)))
@@ -196,8 +201,8 @@ function beganAt(hours: readonly HourInLight[], isShort: (ratio: number) => bool
   return new Date((short.at(-1) ?? newest_first[0]!)[0])
 }
 
-function readHours(db: Queries, site_id: string, from: Date): Promise<HourInLight[]> {
-  return db.query<HourInLight>(
+function readHours(db: Queries, site_id: string, from: Date): Promise<DaylightHour[]> {
+  return db.query<DaylightHour>(
     `select h.inverter_id, i.logger_id, h.hour_at,
        3600000 * h.insolation_kwh_m2 / h.sun_covered_s as irradiance_w_m2,
        least(h.daylight_covered_s, h.sun_covered_s) as light_s,
@@ -210,7 +215,7 @@ function readHours(db: Queries, site_id: string, from: Date): Promise<HourInLigh
   )
 }
 
-const held = new Set(['curtailment', 'permit', 'external'])
+const limiting = new Set(['curtailment', 'permit', 'external'])
 
 function inverterFinding(
   { shortfall_pct, threshold_pct, since }: Judged,
@@ -218,7 +223,7 @@ function inverterFinding(
   { inverter, possible }: { inverter: InverterNow; possible: PossiblePower },
 ): Finding {
   const { inverter_id, logger_id, name, limited_by } = inverter
-  const missing_kw = held.has(limited_by ?? '') ? null : missingPower(inverter, possible)
+  const missing_kw = limiting.has(limited_by ?? '') ? null : missingPower(inverter, possible)
   return {
     code: 'inverter_underperformance',
     source_type: 'inverter',
@@ -230,7 +235,7 @@ function inverterFinding(
     threshold: threshold_pct,
     unit: '%',
     message:
-      `Inverter '${name}' delivers ${shortfall_pct.toFixed(0)} % less for its panels than the ` +
+      `Inverter '${name}' delivers ${shortfall_pct.toFixed(0)} % less, relative to its panels, than the ` +
       `others of plant '${logger.name}'.`,
     ...(missing_kw !== null && { affected_power_kw: missing_kw }),
   }
@@ -243,7 +248,7 @@ function plantFinding(
 ): Finding {
   const inverters = [...plant.inverters.values()].filter((each) => each.logger_id === logger_id)
   const missing = inverters.map((each) =>
-    held.has(each.limited_by ?? '') ? null : missingPower(each, possible),
+    limiting.has(each.limited_by ?? '') ? null : missingPower(each, possible),
   )
   const known = missing.filter((kw) => kw !== null)
   return {
@@ -256,8 +261,8 @@ function plantFinding(
     threshold: threshold_pct,
     unit: '%',
     message:
-      `Plant '${name}' delivers ${shortfall_pct.toFixed(0)} % less than the sun allows its ` +
-      'inverters.',
+      `Plant '${name}' delivers ${shortfall_pct.toFixed(0)} % less than expected at the measured ` +
+      'irradiance.',
     ...(known.length === missing.length && {
       affected_power_kw: known.reduce((sum, kw) => sum + kw, 0),
     }),

@@ -1,4 +1,4 @@
-/** What a round of alerts knows of the plants of a site, read once for all sources that ask. */
+/** The present state of the plants of a site, read once per round for all sources. */
 import type { CommState } from '@heliograph/domain/link'
 import { asleep_below_deg, drowsy_ms, type Place, placeOf } from '@heliograph/domain/place'
 import type { PollIntervals } from '@heliograph/domain/site'
@@ -28,9 +28,9 @@ export interface LoggerNow {
   logger_id: number
   name: string
   created_at: Date
-  /** When anything of it was measured last. */
+  /** The newest reading of any device of the plant. */
   data_at: Date | null
-  /** On its panels; null where that is not known, or not lately. */
+  /** null where not measured or stale. */
   poa_irradiance_w_m2: number | null
 }
 
@@ -42,20 +42,20 @@ export interface InverterNow extends InverterVitals {
   created_at: Date
   ac_power_kw: number | null
   limited_by: string | null
-  /** From `alarm_1` on. */
+  /** `alarm_1` to `alarm_5`. */
   alarm_words: (number | null)[]
-  /** Since when the edge has said what it says of it. */
+  /** The last change of `edge_comm_state`. */
   edge_since_at: Date | null
   comm_state: InverterCommState
 }
 
-/** A device of other kinds, as the edge gets on with it. */
+/** Another device, with its connection to the edge. */
 export interface DeviceNow {
   kind: 'station' | 'meter' | 'combiner'
   id: string
   name: string
   logger_id: number | null
-  /** Of a combiner: the inverter whose strings it measures. */
+  /** The inverter whose strings a combiner measures. */
   inverter_id: number | null
   comm_state: CommState
   since_at: Date
@@ -65,19 +65,19 @@ export interface DeviceNow {
 export interface PlantNow {
   situation: Situation
   place: Place | null
-  /** Since when inverters must be awake; null while they may sleep. */
+  /** Since when there is enough daylight for inverters to run; null while they may sleep. */
   awake_since_at: Date | null
   edges: EdgeNow[]
   loggers: Map<number, LoggerNow>
   inverters: Map<number, InverterNow>
   devices: DeviceNow[]
-  /** When the open alerts began, by key: what holds already needs not be searched for again. */
+  /** Start of the open alerts by key, so that sources need not search for it again. */
   known_since: Map<string, Date>
 }
 
 const read = new WeakMap<SourceContext, Promise<PlantNow>>()
 
-/** What is in service at the site, as it is now; the same for all who ask in a round. */
+/** All devices in service. Sources of one round share the result. */
 export function readPlantNow(context: SourceContext): Promise<PlantNow> {
   const known = read.get(context) ?? readAll(context)
   read.set(context, known)
@@ -110,8 +110,8 @@ async function readAll({ db, site: { site_id }, now }: SourceContext): Promise<P
     awake_since_at: awakeSince(place, now),
     loggers: new Map(
       loggers.map(({ light_at, ...logger }) => {
-        const is_dim = isStale(light_at, situation.poll.logger_s, now)
-        const light = { poa_irradiance_w_m2: is_dim ? null : logger.poa_irradiance_w_m2 }
+        const is_stale = isStale(light_at, situation.poll.logger_s, now)
+        const light = { poa_irradiance_w_m2: is_stale ? null : logger.poa_irradiance_w_m2 }
         return [
           logger.logger_id,
           { ...logger, ...light, data_at: data_at.get(logger.logger_id) ?? null },
@@ -204,8 +204,8 @@ const devicesNow = `
 const step_ms = 300_000
 
 /**
- * Since when the sun has stood so high, to five minutes, that inverters must be awake: by day for a
- * quarter of an hour, and for as long yet. Of a place that is not known: for a day.
+ * Since when, to five minutes, inverters must be running: from `drowsy_ms` after sunrise to
+ * `drowsy_ms` before sunset. Without coordinates: since a day ago.
  */
 export function awakeSince(place: Place | null, now: Date): Date | null {
   const now_ms = now.getTime()
@@ -220,11 +220,10 @@ export function awakeSince(place: Place | null, now: Date): Date | null {
   return new Date(risen_ms + drowsy_ms)
 }
 
-/** The edges that are heard of. */
-export const heardEdges = ({ edges, situation }: Pick<PlantNow, 'edges' | 'situation'>) =>
+export const connectedEdges = ({ edges, situation }: Pick<PlantNow, 'edges' | 'situation'>) =>
   edges.filter((edge) => ['connected', 'backfilling'].includes(edgeCommState(edge, situation.now)))
 
-/** Whether what was measured of it last tells how it is now. */
+/** Whether the last reading shows the present state. */
 export const isLive = (inverter: InverterNow | undefined): inverter is InverterNow =>
   inverter?.comm_state === 'connected'
 

@@ -1,5 +1,4 @@
-/** What inverters could deliver now, by the light that their met station measures. */
-
+/** Power that inverters could deliver now, from the irradiance of their met station. */
 import { ratingOf } from '../../performance/rollups/inverter-span.ts'
 import {
   inverterSun,
@@ -17,13 +16,10 @@ interface StationNow extends PlantStation {
   instrument_values: (number | null)[]
 }
 
-/** AC power, kW, by inverter; one of which light or panels are not known has none. */
+/** AC power, kW, by inverter; without an entry where irradiance or panels are unknown. */
 export type PossiblePower = ReadonlyMap<number, number>
 
-/**
- * Of the inverters given, from the newest reading of their met station; the panels, the light and
- * the rating count as they do in the hourly sums.
- */
+/** Uses the newest reading of the met station and the models of the hourly sums. */
 export async function readPossiblePower(
   { db, site: { site_id } }: SourceContext,
   { place, situation }: PlantNow,
@@ -51,7 +47,7 @@ export async function readPossiblePower(
     readPanels(db, site_id),
   ])
   const { poll, now } = situation
-  const heard = stations.filter(({ measured_at }) => !isStale(measured_at, poll.weather_s, now))
+  const fresh = stations.filter(({ measured_at }) => !isStale(measured_at, poll.weather_s, now))
   const lights = new Map<number, PlantLight>()
   const lightOf = (station: StationNow) => {
     const { station_id, measured_at, instrument_values } = station
@@ -62,7 +58,7 @@ export async function readPossiblePower(
   }
   const stringsOf = Map.groupBy(strings, ({ inverter_id }) => inverter_id)
   for (const inverter of inverters) {
-    const station = stationsFor(inverter, heard)[0] as StationNow | undefined
+    const station = stationsFor(inverter, fresh)[0] as StationNow | undefined
     const own = stringsOf.get(inverter.inverter_id)
     if (!station || !own) continue
     const whole = own.map((each) => ({ ...each, panel: panels.get(each.params_id) ?? null }))
@@ -75,7 +71,7 @@ export async function readPossiblePower(
   return possible
 }
 
-/** What it could deliver more than it does, kW; null where either is not known. */
+/** Possible minus present power, kW; null where either is unknown. */
 export function missingPower(inverter: InverterNow, possible: PossiblePower): number | null {
   const possible_kw = possible.get(inverter.inverter_id)
   if (possible_kw === undefined || !isLive(inverter) || inverter.ac_power_kw === null) return null

@@ -1,35 +1,35 @@
-/** What strings carry beside their neighbours at one instant. Pure. */
+/** String currents compared with their peers at one instant. Pure. */
 import { median } from '@heliograph/domain/median'
 import type { StringLayout } from '../../performance/diagnostics/string-sums.ts'
 
-/** A string with what was measured of it; null where nothing was lately. */
+/** A string with its last reading; null where not measured or stale. */
 export interface LiveString extends StringLayout {
-  /** Of the box that measures it; null where none ever did. */
+  /** The first string of its measuring box; null where it was never measured. */
   first_string_index: number | null
   current_a: number | null
   voltage_v: number | null
 }
 
 export interface ZeroThresholds {
-  /** Below it a string carries nothing. */
+  /** A string below this current carries none. */
   current_a: number
-  /** Median of those that carry, below which nothing is judged. */
+  /** The lowest median of the carrying strings at which strings are judged. */
   peer_current_a: number
 }
 
 export interface ZeroString {
   string: LiveString
   current_a: number
-  /** Median of those of its neighbours that carry. */
+  /** Median of its carrying peers. */
   peer_current_a: number
   peers: LiveString[]
-  /** What it would deliver as they do, kW DC; null where their voltage is not known. */
+  /** Power that it would deliver like its peers, kW DC; null where their voltage is unknown. */
   missing_kw: number | null
 }
 
 /**
- * The connected strings of one inverter that carry nothing while others of their group do: by the
- * median of those that carry, so that many dead strings do not excuse each other.
+ * Connected strings of one inverter that carry no current while peers do. The median covers carrying
+ * strings only, so that many dead strings do not hide one another.
  */
 export function judgeZero(
   strings: readonly LiveString[],
@@ -55,7 +55,7 @@ export const isCarrying = (
   thresholds: Pick<ZeroThresholds, 'current_a'>,
 ): boolean => current_a !== null && current_a >= thresholds.current_a
 
-/** What the others of its group deliver now, scaled to the string, kW; null where unknown. */
+/** Present power of its peers, scaled to the rating of the string, kW; null where unknown. */
 export function peersPower(string: LiveString, strings: readonly LiveString[]): number | null {
   const peers = strings.filter(
     ({ group, is_connected, string_index }) =>
@@ -64,7 +64,7 @@ export function peersPower(string: LiveString, strings: readonly LiveString[]): 
   return scaledPower(string.rated_kw, peers)
 }
 
-/** By the median of their power per rated power. */
+/** Median power of the peers per rated power, times `rated_kw`. */
 function scaledPower(rated_kw: number, peers: readonly LiveString[]): number | null {
   const specific = peers.flatMap(({ current_a, voltage_v, rated_kw: of_kw }) =>
     current_a === null || voltage_v === null ? [] : [(current_a * voltage_v) / 1000 / of_kw],

@@ -1,4 +1,4 @@
-/** Which strings of an inverter delivered less than their peers, by hourly sums. Pure. */
+/** Strings of an inverter that delivered less than their peers, by hourly sums. Pure. */
 import {
   comparedInGroups,
   withMeasuredGroups,
@@ -18,41 +18,43 @@ export interface StringHour {
 
 interface ShortfallThresholds {
   shortfall_pct: number
-  /** Hours of full sun on the peers that it takes to judge. */
+  /** Full-sun hours of the peers needed for a judgement. */
   peer_hours: number
 }
 
-/** A string that could be judged. */
 export interface Shortfall {
   string_index: number
   is_short: boolean
-  /** How much less than its peers it delivered; below 0 where it was more. */
+  /** Negative where the string delivered more than its peers. */
   shortfall_pct: number
-  /** The beginning of the hours in a row to the last one in which it did. */
+  /** The start of the latest consecutive hours of shortfall. */
   since: Date
-  /** What the pattern of the loss looks like; null where it looks like nothing known. */
+  /** The cause that the pattern of the loss suggests; null for none. */
   cause: string | null
 }
 
-/** In an hour in which it carried nothing for most of the time a string was dead, not weak. */
+/** Above this share of time without current an hour counts as dead, not as shortfall. */
 const dead_ratio = 0.5
-/** Of a loss that varies from hour to hour the lesser ones belong to it, too. */
+/** Hours with at least this share of the threshold belong to the same loss. */
 const same_loss_ratio = 0.5
 
 /**
- * The strings that had enough sun to be judged by: limited, dark and unmeasured time is in no sum,
- * and the hours in which a string was dead are left out for it, as are those that began before a
- * person saw to it. What a string loses to the partner on its MPPT is not its own.
+ * Judges the strings with enough sun. The sums exclude limited, dark and unmeasured time. Dead hours
+ * of a string and hours before a manual resolution do not count for it. Losses caused by another
+ * string on the same MPPT are not attributed to the string.
  */
 export function judgeShortfalls(
   layout: readonly StringLayout[],
   hours: readonly StringHour[],
   { shortfall_pct, peer_hours }: ShortfallThresholds,
-  seenTo: (string_index: number) => Date | undefined = () => undefined,
+  handledAt: (string_index: number) => Date | undefined = () => undefined,
 ): Shortfall[] {
-  const seen_to = layout.map(({ string_index }) => ({ string_index, at: seenTo(string_index) }))
+  const handled_at = layout.map(({ string_index }) => ({
+    string_index,
+    at: handledAt(string_index),
+  }))
   const alive = hours.map(({ hour_at, sums }) => {
-    const before = seen_to.flatMap(({ string_index, at }) =>
+    const before = handled_at.flatMap(({ string_index, at }) =>
       at !== undefined && hour_at < at ? [string_index] : [],
     )
     return { hour_at, sums: without(sums, [...deadOf(sums), ...before]) }
@@ -87,7 +89,7 @@ const deadOf = (sums: StringSums): number[] =>
     known_s > 0 && sums.zero_current_s[index]! > dead_ratio * known_s ? [index] : [],
   )
 
-/** The sums as if nothing of these strings were known in this hour. */
+/** The sums without any data of these strings. */
 function without(sums: StringSums, indices: readonly number[]): StringSums {
   if (indices.length === 0) return sums
   const left = { ...sums }

@@ -1,7 +1,6 @@
 /**
- * Strings that carry nothing while others do, by what was measured last; and strings that deliver
- * less than their peers, by the hourly sums of the last day. Of an inverter that is silent or in
- * fault no string can be judged.
+ * Strings without current by the last reading, and strings that deliver less than their peers by the
+ * hourly sums of the last day. Strings of an inverter that is offline or in fault are not judged.
  */
 import { localDate } from '@heliograph/domain/local-day'
 import { day_ms } from '@heliograph/domain/utc-day'
@@ -10,10 +9,10 @@ import { layoutOf } from '../../performance/rollups/inverter-span.ts'
 import { readStringHours } from '../../performance/rollups/store.ts'
 import { decodeStrings, quantityBytes, quantityOf } from '../../performance/rollups/string-codec.ts'
 import { isStale, stale_polls, stale_s_min } from '../../plant/frame.ts'
-import type { AlertSource, Finding, Look, OpenAlert, SourceContext } from '../finding.ts'
+import type { AlertSource, Finding, OpenAlert, Scan, SourceContext } from '../finding.ts'
 import type { AlertCode } from '../rules.ts'
+import { readHandled } from './handled.ts'
 import { type InverterNow, isFaulted, isLive, type PlantNow, readPlantNow } from './plant-now.ts'
-import { readSeenTo } from './seen-to.ts'
 import {
   isCarrying,
   judgeZero,
@@ -34,28 +33,28 @@ const hour_ms = 3_600_000
 export const findStrings: AlertSource = async (context) => {
   const plant = await readPlantNow(context)
   const { string_zero_current, string_underperformance } = context.settings.rules
-  const [lit, weak] = await Promise.all([
-    readLit(context, plant, string_zero_current.thresholds),
-    readWeak(context, string_underperformance.thresholds.shortfall_pct),
+  const [daylight, suspects] = await Promise.all([
+    readDaylight(context, plant, string_zero_current.thresholds),
+    readSuspects(context, string_underperformance.thresholds.shortfall_pct),
   ])
-  for (const inverter_id of underperforming(plant)) weak.add(inverter_id)
-  const dark = lit.filter(({ has_zero }) => has_zero).map(({ inverter_id }) => inverter_id)
-  const live = await readLive(context, plant, [...new Set([...dark, ...weak])])
+  for (const inverter_id of underperforming(plant)) suspects.add(inverter_id)
+  const dark = daylight.filter(({ has_zero }) => has_zero).map(({ inverter_id }) => inverter_id)
+  const live = await readLive(context, plant, [...new Set([...dark, ...suspects])])
   const zeros = dark.flatMap((inverter_id) =>
     judgeZero(live.get(inverter_id) ?? [], string_zero_current.thresholds).map((zero) => ({
       ...zero,
       inverter: plant.inverters.get(inverter_id)!,
     })),
   )
-  const [since, hours, seenTo] = await Promise.all([
+  const [since, hours, handledAt] = await Promise.all([
     readZeroSince(context, plant, zeros),
-    readHours(context, [...weak]),
-    readSeenTo(context.db, context.site.site_id, hoursFrom(context)),
+    readHours(context, [...suspects]),
+    readHandled(context.db, context.site.site_id, hoursFrom(context)),
   ])
   const findings = zeros.map((zero) => zeroFinding(zero, since.get(keyOf(zero)), context))
   const is_zero = new Set(findings.map(({ source_id }) => source_id))
   const judged = new Set<string>()
-  for (const inverter_id of weak) {
+  for (const inverter_id of suspects) {
     const inverter = plant.inverters.get(inverter_id)
     const own = live.get(inverter_id)
     if (!inverter || !isJudged(inverter) || !own) continue
@@ -63,23 +62,23 @@ export const findStrings: AlertSource = async (context) => {
       own,
       hours.get(inverter_id) ?? [],
       thresholdsOf(context),
-      (string_index) => seenTo(`string_underperformance:string:${inverter_id}.${string_index}`),
+      (string_index) => handledAt(`string_underperformance:string:${inverter_id}.${string_index}`),
     )
     for (const shortfall of shortfalls) {
       const source_id = `${inverter_id}.${shortfall.string_index}`
-      // What carries nothing now is told as that.
+      // A string without current is reported as that.
       if (is_zero.has(source_id)) continue
       judged.add(source_id)
       if (shortfall.is_short) findings.push(shortFinding(shortfall, inverter, own, context))
     }
   }
-  const carries = carrying(lit, live, string_zero_current.thresholds)
+  const carries = carrying(daylight, live, string_zero_current.thresholds)
   return {
     findings,
-    cannotTell: (open) =>
+    isUnknown: (open) =>
       isInService(open, plant) &&
       (open.code === 'string_zero_current' ? !carries(open) : !judged.has(open.source_id)),
-  } satisfies Look
+  } satisfies Scan
 }
 
 const thresholdsOf = ({ settings }: SourceContext) =>
@@ -91,7 +90,7 @@ const isJudged = (inverter: InverterNow | undefined): inverter is InverterNow =>
 const isInService = ({ inverter_id }: OpenAlert, { inverters }: PlantNow) =>
   inverters.has(inverter_id ?? Number.NaN)
 
-/** The inverters of strings that are known to underperform. */
+/** Inverters with an open alert of an underperforming string. */
 function underperforming({ known_since }: PlantNow): number[] {
   return [...known_since.keys()].flatMap((key) => {
     const [code, , source_id] = key.split(':')
@@ -99,23 +98,23 @@ function underperforming({ known_since }: PlantNow): number[] {
   })
 }
 
-interface LitInverter {
+interface DaylightInverter {
   inverter_id: number
-  /** Whether a connected string of it carries nothing. */
+  /** Whether a connected string carries no current. */
   has_zero: boolean
 }
 
 const freshSince = ({ situation: { poll, now } }: PlantNow) =>
   new Date(now.getTime() - 1000 * Math.max(stale_polls * poll.inverter_s, stale_s_min))
 
-/** The inverters of which any string carries current, by day. */
-async function readLit(
+/** Inverters with current in any string, in daylight. */
+async function readDaylight(
   { db, site: { site_id } }: SourceContext,
   plant: PlantNow,
   { current_a, peer_current_a }: ZeroThresholds,
-): Promise<LitInverter[]> {
+): Promise<DaylightInverter[]> {
   if (plant.awake_since_at === null) return []
-  const lit = await db.query<LitInverter>(
+  const daylight = await db.query<DaylightInverter>(
     `with fresh as materialized (
        select inverter_id, first_string_index, l.current_a,
          (select max(a) from unnest(l.current_a) as a) as highest_a
@@ -129,11 +128,11 @@ async function readLit(
      group by s.inverter_id having max(f.highest_a) >= $4`,
     [site_id, freshSince(plant), current_a, peer_current_a],
   )
-  return lit.filter(({ inverter_id }) => isJudged(plant.inverters.get(inverter_id)))
+  return daylight.filter(({ inverter_id }) => isJudged(plant.inverters.get(inverter_id)))
 }
 
-/** Inverters with a string that fell short of its peers, by the sums of yesterday and today. */
-async function readWeak(
+/** Inverters with a string below its peers in the sums of yesterday or today. */
+async function readSuspects(
   { db, site, now }: SourceContext,
   shortfall_pct: number,
 ): Promise<Set<number>> {
@@ -145,12 +144,12 @@ async function readWeak(
      from string_days where site_id = $1 and local_date in ($2, $3)`,
     [site.site_id, yesterday, today],
   )
-  // Each day by itself, so that a good one hides no bad one.
-  const weak = days.filter(({ compared, peers }) => {
+  // Days are checked separately, so that a good day hides no bad one.
+  const suspects = days.filter(({ compared, peers }) => {
     const peer_kwh = quantityOf(peers)
     return quantityOf(compared).some((kwh, nth) => kwh < (1 - shortfall_pct / 100) * peer_kwh[nth]!)
   })
-  return new Set(weak.map(({ inverter_id }) => inverter_id))
+  return new Set(suspects.map(({ inverter_id }) => inverter_id))
 }
 
 interface StringRow {
@@ -169,7 +168,7 @@ interface StringRow {
   voltage_v: number | null
 }
 
-/** The strings of some inverters with what was measured last of them, null where not lately. */
+/** The strings of these inverters with their last readings. */
 async function readLive(
   { db, site: { site_id } }: SourceContext,
   { situation: { poll, now } }: PlantNow,
@@ -211,7 +210,7 @@ async function readLive(
 
 const nothing = { current_a: null, voltage_v: null }
 
-/** The sums of the last day are judged. */
+/** Shortfalls are judged over the last day. */
 const hoursFrom = ({ now }: Pick<SourceContext, 'now'>) =>
   new Date(Math.floor((now.getTime() - day_ms) / hour_ms) * hour_ms)
 
@@ -231,8 +230,8 @@ const keyOf = ({ inverter, string: { string_index } }: ZeroOf) =>
   `${inverter.inverter_id}.${string_index}`
 
 /**
- * Since when strings carry nothing while others do: the first reading with current in the others
- * after the last one with current in the string; of today at most.
+ * When each string lost its current: the first reading with current in its peers after the last one
+ * with current in the string, within today.
  */
 async function readZeroSince(
   { db, site: { site_id }, settings }: SourceContext,
@@ -255,7 +254,7 @@ async function readZeroSince(
       inverter_id: zero.inverter.inverter_id,
       first,
       nth: string_index - first + 1,
-      // Measured by another box than all of its peers: then only its own current tells.
+      // Empty where another box measures all peers: then only the own current counts.
       peers: peers.map((peer) => peer.string_index - first + 1),
     }
   })
@@ -302,7 +301,7 @@ function zeroFinding(
     since: since ?? now,
     message:
       `String ${string.string_index} (counted from 0) of inverter '${inverter.name}' carries no current while its ` +
-      `neighbours carry ${amperes(peer_current_a)}.`,
+      `peers carry ${amperes(peer_current_a)}.`,
     value: current_a,
     unit: 'A',
     threshold: settings.rules.string_zero_current.thresholds.current_a,
@@ -318,7 +317,7 @@ function shortFinding(
 ): Finding {
   const string = own.find((each) => each.string_index === string_index)!
   const peers_kw = peersPower(string, own)
-  const pattern = cause === null ? '' : ` The pattern is that of: ${cause.replaceAll('_', ' ')}.`
+  const pattern = cause === null ? '' : ` Suspected cause: ${cause.replaceAll('_', ' ')}.`
   return {
     code: 'string_underperformance',
     ...ofString(inverter, string),
@@ -333,13 +332,13 @@ function shortFinding(
   }
 }
 
-/** Whether a string of an open alert is seen to carry current, or is not connected any more. */
+/** Whether the string of an open alert carries current again, or is no longer connected. */
 function carrying(
-  lit: readonly LitInverter[],
+  daylight: readonly DaylightInverter[],
   live: ReadonlyMap<number, readonly LiveString[]>,
   thresholds: ZeroThresholds,
 ): (open: OpenAlert) => boolean {
-  const has_zero = new Map(lit.map((each) => [each.inverter_id, each.has_zero]))
+  const has_zero = new Map(daylight.map((each) => [each.inverter_id, each.has_zero]))
   return ({ inverter_id, string_index }) => {
     const zero = has_zero.get(inverter_id ?? Number.NaN)
     if (zero === undefined) return false

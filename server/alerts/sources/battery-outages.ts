@@ -1,46 +1,49 @@
-/** Which battery units and PCS do not answer: what follows of that is no alert of its own. */
+/** Battery units and PCS that do not answer. Consequences of an outage get no alert of their own. */
 import type { CommState } from '@heliograph/domain/link'
 import { defaultPollIntervals } from '@heliograph/domain/site'
 import { isStale } from '../../plant/frame.ts'
 import type { SourceContext } from '../finding.ts'
-import { settling_s } from './edge-heard.ts'
+import { settling_s } from './edge-connected.ts'
 
 export interface Unit {
   bess_id: number
   name: string
   created_at: Date
-  /** When its management system was read last. */
+  /** The last reading of the management system. */
   measured_at: Date | null
-  /** Since when the edge says of it what it says; null where it said nothing yet. */
+  /** The last change of the status that the edge reports; null without a report. */
   since_at: Date | null
   pcs: Pcs[]
 }
 
 interface Pcs {
-  /** `1.0` of PCS 0 of battery 1. */
+  /** `1.0` for PCS 0 of battery 1. */
   id: string
   comm_state: CommState
   since_at: Date
 }
 
-export interface Silence {
+export interface BatteryOutages {
   units: Unit[]
-  /** Of those that answer: each PCS that does not. */
+  /** PCS that do not answer, of units that do. */
   pcs: { unit: Unit; pcs: Pcs }[]
-  /** A PCS that has the time to settle, as its unit has just come back. */
+  /** Whether a PCS is within the settling time of its unit. */
   isSettling(pcs_id: string): boolean
-  /** Whether it or, of a PCS, its unit is silent. */
-  isBehind(pcs_id: string): boolean
-  /** Whether the edge holds a unit at zero for no other reason. */
+  /** Whether a PCS or its unit does not answer. */
+  isOffline(pcs_id: string): boolean
+  /** Whether an outage is the reason for which the edge keeps a unit at zero power. */
   explains(bess_id: number, reason_code: string): boolean
-  /** Since when all of a unit answers; null where that is not known. */
-  wholeSince(bess_id: number): Date | null
-  /** Since when a PCS answers; null where it does not, or where that is not known. */
+  /** Since when a unit and all of its PCS answer; null where unknown. */
+  completeSince(bess_id: number): Date | null
+  /** Since when a PCS answers; null where it does not, or where this is unknown. */
   answeringSince(pcs_id: string): Date | null
 }
 
-/** As it is now at the site. */
-export async function readSilence({ db, site, now }: SourceContext): Promise<Silence> {
+export async function readBatteryOutages({
+  db,
+  site,
+  now,
+}: SourceContext): Promise<BatteryOutages> {
   const rows = await db.query<Omit<Unit, 'pcs'>>(
     `select b.bess_id, b.name, b.created_at, l.measured_at, d.since_at
      from batteries b
@@ -59,40 +62,41 @@ export async function readSilence({ db, site, now }: SourceContext): Promise<Sil
     ...unit,
     pcs: pcs.filter(({ id }) => id.startsWith(`${unit.bess_id}.`)),
   }))
-  return silenceOf(units, now)
+  return outagesOf(units, now)
 }
 
 /** Pure. */
-function silenceOf(all: readonly Unit[], now: Date): Silence {
-  const isSilent = ({ measured_at }: Unit) =>
+function outagesOf(all: readonly Unit[], now: Date): BatteryOutages {
+  const isStaleUnit = ({ measured_at }: Unit) =>
     isStale(measured_at, defaultPollIntervals.battery_s, now)
-  const isBack = ({ since_at }: Unit) =>
+  const isSettlingUnit = ({ since_at }: Unit) =>
     since_at !== null && since_at.getTime() > now.getTime() - 1000 * settling_s
-  const units = all.filter(isSilent)
-  const silent = all.flatMap((unit) =>
+  const units = all.filter(isStaleUnit)
+  const disconnected = all.flatMap((unit) =>
     unit.pcs
       .filter(({ comm_state }) => comm_state === 'disconnected')
       .map((pcs) => ({ unit, pcs })),
   )
   const unitOf = (pcs_id: string) => all.find(({ pcs }) => pcs.some(({ id }) => id === pcs_id))
   const known = new Map(all.flatMap(({ pcs }) => pcs.map((each) => [each.id, each])))
-  const isBehindUnit = (pcs_id: string) =>
+  const isUnitOffline = (pcs_id: string) =>
     units.some(({ bess_id }) => pcs_id.split('.', 1)[0] === String(bess_id))
   return {
     units,
-    pcs: silent.filter(({ unit }) => !isSilent(unit) && !isBack(unit)),
+    pcs: disconnected.filter(({ unit }) => !isStaleUnit(unit) && !isSettlingUnit(unit)),
     isSettling(pcs_id) {
       const unit = unitOf(pcs_id)
-      const is_missed = silent.some(({ pcs }) => pcs.id === pcs_id)
-      return is_missed && unit !== undefined && !isSilent(unit) && isBack(unit)
+      const is_disconnected = disconnected.some(({ pcs }) => pcs.id === pcs_id)
+      return is_disconnected && unit !== undefined && !isStaleUnit(unit) && isSettlingUnit(unit)
     },
-    isBehind: (pcs_id) => isBehindUnit(pcs_id) || known.get(pcs_id)?.comm_state === 'disconnected',
+    isOffline: (pcs_id) =>
+      isUnitOffline(pcs_id) || known.get(pcs_id)?.comm_state === 'disconnected',
     explains(bess_id, reason_code) {
-      const is_silent = units.some((unit) => unit.bess_id === bess_id)
-      const has_silent = silent.some(({ unit }) => unit.bess_id === bess_id)
-      return is_silent || (reason_code === 'pcs_stale' && has_silent)
+      const is_unit_offline = units.some((unit) => unit.bess_id === bess_id)
+      const is_pcs_offline = disconnected.some(({ unit }) => unit.bess_id === bess_id)
+      return is_unit_offline || (reason_code === 'pcs_stale' && is_pcs_offline)
     },
-    wholeSince(bess_id) {
+    completeSince(bess_id) {
       const unit = all.find((each) => each.bess_id === bess_id)
       const since = [unit?.since_at, ...(unit?.pcs.map(({ since_at }) => since_at) ?? [])]
       const known_ms = since.flatMap((at) => at?.getTime() ?? [])

@@ -1,15 +1,15 @@
-/** What people saw to: what lies before that and does not hold as such is not found again. */
+/** Manual resolutions: past events that a person has handled are not found again. */
 import type { Queries } from '../../storage/database.ts'
 import { dedupKey, type Finding } from '../finding.ts'
 
-/** When a person resolved the alert of a key last; undefined where nobody did. */
-export type SeenTo = (dedup_key: string) => Date | undefined
+/** When a person last resolved the alert of a key; undefined where nobody did. */
+export type HandledAt = (dedup_key: string) => Date | undefined
 
-/** Of those that were resolved by hand after an instant, also where they are open once more. */
-export async function readSeenTo(db: Queries, site_id: string, after: Date): Promise<SeenTo> {
+/** Manual resolutions after an instant, also of alerts that were reopened since. */
+export async function readHandled(db: Queries, site_id: string, after: Date): Promise<HandledAt> {
   const resolved = await db.query<{ dedup_key: string; at: Date }>(resolvedByHand, [site_id, after])
-  const seen_to = new Map(resolved.map(({ dedup_key, at }) => [dedup_key, at]))
-  return (dedup_key) => seen_to.get(dedup_key)
+  const handled_at = new Map(resolved.map(({ dedup_key, at }) => [dedup_key, at]))
+  return (dedup_key) => handled_at.get(dedup_key)
 }
 
 const resolvedByHand = {
@@ -28,20 +28,20 @@ const resolvedByHand = {
 }
 
 /**
- * Without those whose alert a person resolved since.
+ * Leaves out findings whose alert a person resolved later.
  *
- * @param findings each with when it was known here
+ * @param findings each with the time when the server learned of it
  */
-export async function withoutSeenTo(
+export async function withoutHandled(
   db: Queries,
   site_id: string,
   findings: readonly { finding: Finding; known_at: Date }[],
 ): Promise<Finding[]> {
   if (findings.length === 0) return []
   const oldest = new Date(Math.min(...findings.map(({ known_at }) => known_at.getTime())))
-  const seenTo = await readSeenTo(db, site_id, oldest)
+  const handledAt = await readHandled(db, site_id, oldest)
   return findings.flatMap(({ finding, known_at }) => {
-    const at = seenTo(dedupKey(finding))
+    const at = handledAt(dedupKey(finding))
     return at && at > known_at ? [] : finding
   })
 }
