@@ -12,13 +12,6 @@ import { createCatalog } from './reports/catalog.ts'
 import type { Needs as ReportNeeds } from './reports/endpoints.ts'
 import { createReportStore } from './reports/store.ts'
 import type { Database } from './storage/database.ts'
-import { stringConfiguration } from './telemetry/strings/store.ts'
-import type { Needs as DefectNeeds } from './work/defects/endpoints.ts'
-import { createDefectStore } from './work/defects/store.ts'
-import type { Needs as NotificationNeeds } from './work/notifications/endpoints.ts'
-import { createNotificationStore } from './work/notifications/store.ts'
-import type { Needs as WorkOrderNeeds } from './work/orders/endpoints.ts'
-import { createWorkOrderStore } from './work/orders/store.ts'
 
 /** Everything the handlers need, built once in main.ts and again in tests. */
 export type Deps = Context &
@@ -27,9 +20,6 @@ export type Deps = Context &
   PredictionNeeds &
   BessNeeds &
   ScheduleNeeds &
-  WorkOrderNeeds &
-  NotificationNeeds &
-  DefectNeeds &
   ReportNeeds &
 
 export function createDeps(db: Database, clock: Clock, timers = systemTimers): Deps {
@@ -41,9 +31,6 @@ export function createDeps(db: Database, clock: Clock, timers = systemTimers): D
     predictions: createPredictions(db, clock),
     reports: createReportStore(db),
     reportCatalog: createCatalog(),
-    workOrders: createWorkOrderStore(db),
-    notifications: createNotificationStore(db),
-    defects: createDefectStore(db),
     alerts,
     batteryPlanner: createBatteryPlanner({ timers }),
   }

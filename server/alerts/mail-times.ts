@@ -6,7 +6,7 @@ import type { MailRecipient } from './mail-settings.ts'
 const hour_ms = 3_600_000
 const minute_ms = 60_000
 
-/** Whether local time is within the quiet hours `[from, to)`, also on days that change the clocks. */
+/** Whether local time is within the quiet hours `[from, to)`, also when the clocks change. */
 export function isQuiet(
   quiet_hours: MailRecipient['quiet_hours'],
   now: Date,

@@ -58,9 +58,9 @@ interface Decision {
 const repeat_ms_min = 3_600_000
 
 /**
- * Suppressed alerts send no mail until they are no longer suppressed. Every recipient of a raised or
- * escalated alert also gets its resolution. An alert that is raised and resolved within quiet hours
- * sends no mail. A digest lists all alerts raised since the last one.
+ * Suppressed alerts send no mail until they are no longer suppressed. Every recipient of a raised
+ * or escalated alert also gets its resolution. An alert that is raised and resolved within quiet
+ * hours sends no mail. A digest lists all alerts raised since the last one.
  */
 export function decideMails(situation: Situation): Decision {
   const ledger = openLedger(situation)

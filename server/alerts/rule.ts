@@ -12,7 +12,6 @@ export const alertCategories = [
   'data_quality',
   'security',
 ] as const
-export type AlertCategory = (typeof alertCategories)[number]
 
 /** In ascending order. */
 export const alertSeverities = ['info', 'warning', 'major', 'critical'] as const
@@ -41,7 +40,7 @@ export interface Rule {
   title: string
   /** The condition, for the documents. */
   holds: string
-  category: AlertCategory
+  category: (typeof alertCategories)[number]
   /** Unless the finding has its own. */
   severity: AlertSeverity
   /** An alert is raised once the condition has held this long. */

@@ -4,11 +4,11 @@ import { recordEvent } from '../storage/events.ts'
 
 export interface WorkApproval {
   site_id: string
-  /** The key that completed a work order may not approve it. */
+  /** A work order may not be approved by the key that completed it. */
   approver_not_completer: boolean
 }
 
-/** As it was set; anyone with the scope approves where nothing was. */
+/** Defaults to approval by any key with the scope. */
 export async function readWorkApproval(admin: Admin, site_id: string): Promise<WorkApproval> {
   await findSite(admin, site_id)
   const [found] = await admin.db.query<Omit<WorkApproval, 'site_id'>>(
@@ -18,7 +18,7 @@ export async function readWorkApproval(admin: Admin, site_id: string): Promise<W
   return { site_id, approver_not_completer: found?.approver_not_completer ?? false }
 }
 
-/** Holds from the next approval on. A change is kept as an event of the site. */
+/** Applies from the next approval on. A change is recorded as an event of the site. */
 export async function setWorkApproval(
   admin: Admin,
   { site_id, approver_not_completer }: WorkApproval,
@@ -26,9 +26,9 @@ export async function setWorkApproval(
   await findSite(admin, site_id)
   await admin.db.transaction(async (tx) => {
     const changed = await tx.execute(
-      `insert into maintenance_settings as kept (site_id, approver_not_completer) values ($1, $2)
+      `insert into maintenance_settings as stored (site_id, approver_not_completer) values ($1, $2)
        on conflict (site_id) do update set approver_not_completer = $2
-       where kept.approver_not_completer <> $2`,
+       where stored.approver_not_completer <> $2`,
       [site_id, approver_not_completer],
     )
     if (changed === 0) return
@@ -41,7 +41,7 @@ export async function setWorkApproval(
       edge: approver_not_completer ? 'rising' : 'falling',
       severity: 'info',
       message: approver_not_completer
-        ? 'work orders are approved by another key than completed them'
+        ? 'work orders must be approved by another key than the one that completed them'
         : 'work orders may be approved by the key that completed them',
     })
   })

@@ -1,4 +1,4 @@
-/** Files of a work order or a defect, which lie elsewhere: the record links them. */
+/** Links from a work order or a defect to files that are stored elsewhere. */
 import { type Static, Type } from 'typebox'
 import { invalid } from '../http/errors.ts'
 import { id_max, Nullable } from '../http/params.ts'
@@ -24,7 +24,7 @@ const parts = {
 const url = Type.String({
   pattern: textForms.web_address.pattern,
   maxLength: 2000,
-  description: 'Where it lies, without user or password. It is not fetched.',
+  description: 'Address of the file, without user or password. The server does not fetch it.',
   examples: ['https://files.example.com/string-7-3.jpg'],
 })
 const size_bytes = Nullable(
@@ -34,13 +34,16 @@ const size_bytes = Nullable(
 export type Attachment = Static<typeof Attachment>
 export const Attachment = Type.Object(
   {
-    attachment_id: Type.Integer({ description: 'Within what it is attached to.', examples: [1] }),
+    attachment_id: Type.Integer({
+      description: 'Unique within the work order or defect.',
+      examples: [1],
+    }),
     ...parts,
     size_bytes,
     url,
     uploaded_at: Type.String({
       format: 'date-time',
-      description: 'When it was attached.',
+      description: 'When the file was attached.',
       examples: ['2026-06-21T07:05:00.000Z'],
     }),
   },
@@ -54,7 +57,7 @@ const GivenAttachment = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: id_max,
-        description: 'Of one that is there and stays the same. Left out: a new one.',
+        description: 'An existing attachment to keep. Omit it for a new attachment.',
         examples: [1],
       }),
     ),
@@ -64,7 +67,7 @@ const GivenAttachment = Type.Object(
     uploaded_at: Type.Optional(
       Type.String({
         format: 'date-time',
-        description: 'Read-only: ignored where it is that of the attachment.',
+        description: 'Read-only: accepted if it equals the stored time.',
         examples: ['2026-06-21T07:05:00.000Z'],
       }),
     ),
@@ -74,10 +77,10 @@ const GivenAttachment = Type.Object(
 
 export const GivenAttachments = Type.Array(GivenAttachment, {
   maxItems: attachments_max,
-  description: 'All of them from now on: who leaves one out removes it.',
+  description: 'The complete list. Attachments that are left out are removed.',
 })
 
-/** A list, and the last id that one of it or of those before it got. */
+/** The attachments and the last id ever assigned. */
 export interface AttachedList {
   attachments: readonly Attachment[]
   last_attachment_id: number
@@ -86,9 +89,9 @@ export interface AttachedList {
 export const nothingAttached: AttachedList = { attachments: [], last_attachment_id: 0 }
 
 /**
- * The list that takes the place of what was there: those with an id stay the same attachment, the
- * others get ids that none ever had. Throws 422 for an id that is not there, or twice, for one that
- * would become another file, and for an address that is none.
+ * The new list: entries with an id are kept, the others get new ids.
+ * @throws ApiError invalid for an id that is unknown, repeated or given another file, and for an
+ * invalid address
  */
 export function attached(
   { attachments: before, last_attachment_id }: AttachedList,
@@ -100,19 +103,19 @@ export function attached(
   const attachments = given.map((one, index): Attachment => {
     const { attachment_id, ...file } = one
     if (attachment_id === undefined) {
-      demandAddress(file.url, index)
+      requireAddress(file.url, index)
       last_id += 1
       const uploaded_at = now.toISOString()
       return { attachment_id: last_id, size_bytes: null, ...file, uploaded_at }
     }
-    const kept = known.get(attachment_id)
-    if (!kept) {
-      const message = 'is no attachment that is there, or stands twice'
+    const stored = known.get(attachment_id)
+    if (!stored) {
+      const message = 'is not an existing attachment, or is repeated'
       throw fault(index, 'attachment_id', 'unknown_reference', message)
     }
     known.delete(attachment_id)
-    demandSame(kept, file, index)
-    return kept
+    requireUnchangedFile(stored, file, index)
+    return stored
   })
   return { attachments, last_attachment_id: last_id }
 }
@@ -120,23 +123,23 @@ export function attached(
 const fault = (index: number, name: string, code: string, message: string) =>
   invalid({ location: 'body', field: `attachments.${index}.${name}`, code, message })
 
-/** What is shown as evidence does not become another file behind its id. */
-function demandSame(
-  kept: Attachment,
+/** Evidence must not become another file under the same id. */
+function requireUnchangedFile(
+  stored: Attachment,
   file: Omit<GivenAttachment, 'attachment_id'>,
   index: number,
 ): void {
   const names = ['file_name', 'content_type', 'size_bytes', 'url', 'uploaded_at'] as const
-  const other = names.find((name) => file[name] !== undefined && file[name] !== kept[name])
+  const other = names.find((name) => file[name] !== undefined && file[name] !== stored[name])
   if (other === undefined) return
   const message =
-    `is ${JSON.stringify(kept[other])} of attachment ${kept.attachment_id}, which stays the ` +
-    'same: another file is sent without attachment_id'
+    `is ${JSON.stringify(stored[other])} in attachment ${stored.attachment_id}, which cannot change: ` +
+    'send another file without attachment_id'
   throw fault(index, other, 'not_allowed_value', message)
 }
 
-/** A port beyond 65535, and whatever else no pattern tells. */
-function demandAddress(url: string, index: number): void {
+/** Faults beyond the pattern, such as a port above 65535. */
+function requireAddress(url: string, index: number): void {
   if (URL.canParse(url)) return
   throw fault(index, 'url', 'invalid_format', textForms.web_address.message)
 }

@@ -1,4 +1,4 @@
-/** What is inspected and serviced, how often, after which standard, and by which checklist. */
+/** Inspection categories with frequency, standard and default checklist. */
 import {
   arrayInspection,
   battery,
@@ -40,7 +40,7 @@ interface Category {
   is_active: boolean
 }
 
-/** Ids stay what they are: work orders name them. What is given up becomes inactive. */
+/** Ids are permanent because work orders refer to them. Obsolete categories become inactive. */
 export const categories: readonly Category[] = [
   {
     category_id: 1,

@@ -1,9 +1,9 @@
-/** The checklists that inspections begin with, by what is inspected. */
+/** Default checklists of the inspection categories. */
 import type { itemTypes } from './checklists.ts'
 
 /** A line of a default checklist. */
 export interface ChecklistLine {
-  /** What is measured or stated, by a name that ends in its unit; null of other lines. */
+  /** Name of the measured or stated quantity, ending in its unit; null for other lines. */
   code: string | null
   title: string
   instruction: string | null

@@ -1,4 +1,4 @@
-/** What may be entered in a line of a checklist, and what is to be there before it is done. */
+/** Rules for checklist items: allowed values, and what a status requires. */
 import { isVisible } from '../http/text-forms.ts'
 
 export const itemTypes = [
@@ -14,7 +14,7 @@ type ItemType = (typeof itemTypes)[number]
 export const itemStatuses = ['pending', 'passed', 'failed', 'not_applicable'] as const
 type ItemStatus = (typeof itemStatuses)[number]
 
-/** Of an item, what decides about its status. */
+/** The fields that determine whether a status is valid. */
 export interface ItemState {
   code: string | null
   type: ItemType
@@ -39,7 +39,7 @@ const valueFields = {
   signature: 'value_text',
 } as const satisfies Record<ItemType, keyof ItemState | null>
 
-/** Whether what was measured lies within the limits; null without a value or without limits. */
+/** null without a value or without limits. */
 export function withinLimits(item: ItemState): boolean | null {
   const { type, value_number, min_value, max_value } = item
   if (type !== 'measurement' || value_number === null) return null
@@ -48,8 +48,8 @@ export function withinLimits(item: ItemState): boolean | null {
 }
 
 /**
- * By the unit at the end of a code: what a reading can be at all. Temperatures are those of air,
- * modules and oil; a deviation and a difference have no sign of their own.
+ * Physically possible values by the unit at the end of a code. Temperatures are those of air,
+ * modules and oil. Deviations may be negative.
  */
 const possible: readonly (readonly [ending: RegExp, min: number, max: number])[] = [
   [/_deviation_pct$/, -100, Infinity],
@@ -58,7 +58,7 @@ const possible: readonly (readonly [ending: RegExp, min: number, max: number])[]
   [/_(v|mv|a|w_m2|m_s|mohm|kohm|ohm|k)$/, 0, Infinity],
 ]
 
-/** In the unit of the code; null where the code says nothing. */
+/** In the unit of the code; null for a code without a known unit. */
 export function possibleRange(code: string | null): { min: number; max: number } | null {
   const found = possible.find(([ending]) => code !== null && ending.test(code))
   return found ? { min: found[1], max: found[2] } : null
@@ -77,7 +77,7 @@ interface ItemFault {
   message: string
 }
 
-/** Everything that keeps an item from standing as it is on a day, UTC; none where it may. */
+/** All faults of an item on a day, UTC. */
 export function itemFaults(item: ItemState, today: string): ItemFault[] {
   return [
     ...valueFaults(item),
@@ -87,12 +87,12 @@ export function itemFaults(item: ItemState, today: string): ItemFault[] {
   ]
 }
 
-/** A tester whose calibration is over proves something only for a reason that is written down. */
+/** A measurement with an instrument past its calibration date requires a note. */
 function calibrationFaults(item: ItemState, today: string): ItemFault[] {
   const { type, status, note, calibration_due_date: due } = item
   if (type !== 'measurement' || status !== 'passed' || due === null) return []
   if (due >= today || !isBlank(note)) return []
-  const message = `is required: the calibration of the tester was due on ${due}`
+  const message = `is required: the calibration of the instrument was due on ${due}`
   return [{ field: 'note', code: 'required', message }]
 }
 
@@ -123,13 +123,13 @@ function statusFaults(item: ItemState): ItemFault[] {
     { field, code: 'required', message },
   ]
   if (status === 'not_applicable' && required && isBlank(note)) {
-    return absent('note', 'is required where a required item does not apply')
+    return absent('note', 'is required when a required item is not applicable')
   }
   if (status === 'failed' && type === 'measurement' && item.value_number === null) {
     return absent('value_number', 'is required before a measurement fails')
   }
   if (status === 'failed' && item.value_bool === true) {
-    const message = 'value_bool is true: it cannot have failed'
+    const message = 'must not be failed while value_bool is true'
     return [{ field: 'status', code: 'not_allowed_value', message }]
   }
   if (status !== 'passed') return []
@@ -153,11 +153,11 @@ function statusFaults(item: ItemState): ItemFault[] {
 }
 
 function contradictions(item: ItemState): string[] {
-  if (isImpossible(item)) return ['no such value can be measured: it cannot be passed']
+  if (isImpossible(item)) return ['must not be passed: the value is physically impossible']
   if (withinLimits(item) === false) {
-    return ['what was measured is out of its limits: it cannot be passed']
+    return ['must not be passed: the value is outside its limits']
   }
-  return item.value_bool === false ? ['value_bool is false: it cannot be passed'] : []
+  return item.value_bool === false ? ['must not be passed while value_bool is false'] : []
 }
 
 const isBlank = (text: string | null) => text === null || !isVisible(text)

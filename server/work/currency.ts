@@ -4,9 +4,9 @@ import type { Queries } from '../storage/database.ts'
 const known = new Set(Intl.supportedValuesOf('currency'))
 
 /**
- * What an amount is in: the currency that is given, else that of the site. 422 that names `beside`,
- * the field of the amount, where there is an amount and no currency is known, and for a currency
- * that there is not.
+ * The given currency, else the currency of the site for an amount.
+ * @param beside the field of the amount, for the message
+ * @throws ApiError invalid for an unknown currency, or an amount without any currency
  */
 export async function currencyOf(
   db: Queries,
@@ -14,7 +14,7 @@ export async function currencyOf(
   { amount, currency, beside }: { amount: number | null; currency: string | null; beside: string },
 ): Promise<string | null> {
   if (currency !== null && !known.has(currency)) {
-    const message = `${currency} is no currency of ISO 4217`
+    const message = `${currency} is not an ISO 4217 currency`
     throw invalid({ location: 'body', field: 'currency', code: 'not_allowed_value', message })
   }
   if (amount === null || currency !== null) return currency
@@ -23,6 +23,6 @@ export async function currencyOf(
     [site_id],
   )
   if (site?.currency) return site.currency
-  const message = `is required beside ${beside}: the site has none`
+  const message = `is required with ${beside}: the site has no currency`
   throw invalid({ location: 'body', field: 'currency', code: 'required', message })
 }

@@ -1,11 +1,11 @@
-/** The states of a defect, what leads from one to the next, and what that leaves on record. */
+/** The state machine of defects. */
 
 export const defectStates = ['open', 'in_progress', 'resolved', 'verified', 'dismissed'] as const
 export type DefectState = (typeof defectStates)[number]
 
 /**
- * The whole state machine: verified is what was seen to be repaired, so only what is resolved;
- * dismissed is what was no defect, or is not to be repaired.
+ * A repair is `verified` after it was `resolved`. A `dismissed` defect was not a defect, or will
+ * not be repaired.
  */
 export const defectTransitions: Readonly<Record<DefectState, readonly DefectState[]>> = {
   open: ['in_progress', 'resolved', 'dismissed'],
@@ -18,13 +18,13 @@ export const defectTransitions: Readonly<Record<DefectState, readonly DefectStat
 export const defectSeverities = ['low', 'medium', 'high', 'critical'] as const
 export type DefectSeverity = (typeof defectSeverities)[number]
 
-/** It is there and not repaired. */
+/** The defect exists and is not repaired. */
 export const openDefectStates = ['open', 'in_progress'] as const
 
-/** It does not change any more. */
+/** A final defect cannot be changed. */
 export const isFinal = (state: DefectState): boolean => defectTransitions[state].length === 0
 
-/** The table as a sentence of the reference. */
+/** The transitions as a sentence for the API reference. */
 export const defectRule = defectStates
   .map((state) => {
     const next = defectTransitions[state].map((to) => `\`${to}\``).join(', ')
@@ -32,7 +32,7 @@ export const defectRule = defectStates
   })
   .join('; ')
 
-/** What the table writes when a state is reached. */
+/** Fields that depend on the state. */
 interface DefectStateRecord {
   status: DefectState
   resolved_at: Date | null
@@ -41,7 +41,6 @@ interface DefectStateRecord {
   verified_by: string | null
 }
 
-/** Nothing of it happened yet. */
 export const newDefectState: DefectStateRecord = {
   status: 'open',
   resolved_at: null,
@@ -50,7 +49,7 @@ export const newDefectState: DefectStateRecord = {
   verified_by: null,
 }
 
-/** The record after a transition that the table allows: taken back, it is no longer resolved. */
+/** The fields after an allowed transition. Reopening clears the resolution. */
 export function enteredDefect(
   before: DefectStateRecord,
   status: DefectState,

@@ -1,4 +1,4 @@
-/** Fields of work orders and defects, as clients may give them. */
+/** Field schemas shared by work orders and defects. */
 import { type TOptional, type TSchema, Type } from 'typebox'
 import { id_max, Nullable } from '../http/params.ts'
 import { textForms } from '../http/text-forms.ts'
@@ -10,7 +10,7 @@ export const Id = (description: string, example: number) =>
 export const Text = (maxLength: number, example: string, description?: string) =>
   Type.String({ maxLength, ...(description && { description }), examples: [example] })
 
-/** One line with something to see. */
+/** A single line with at least one visible character. */
 export const Line = (maxLength: number, example?: string, description?: string) =>
   Type.String({
     minLength: 1,
@@ -30,10 +30,11 @@ export const Ids = (description: string) =>
     uniqueItems: true,
     description,
   })
-export const Title = (example: string) => Line(200, example, 'In one line, with something to see.')
+export const Title = (example: string) =>
+  Line(200, example, 'A single line with at least one visible character.')
 export const Currency = Type.String({
   pattern: '^[A-Z]{3}$',
-  description: 'ISO 4217. Where an amount is given without one, that of the site.',
+  description: 'ISO 4217. Defaults to the currency of the site when an amount is given.',
   examples: ['EUR'],
 })
 export const Tags = Type.Array(Line(50), {

@@ -1,4 +1,4 @@
-/** What people are told of operation and maintenance. */
+/** Notifications of operation and maintenance. */
 import type { Database, Queries } from '../storage/database.ts'
 
 export const notificationTypes = [
@@ -21,7 +21,7 @@ export type NotificationSeverity = (typeof notificationSeverities)[number]
 
 export const notifiedResources = ['work_order', 'defect', 'alert', 'report_run'] as const
 
-/** So long it is listed, read or not; what it tells of stays where that is. */
+/** A notification is listed this long, read or unread. */
 export const notification_days = 90
 
 export interface NewNotification {
@@ -31,16 +31,16 @@ export interface NewNotification {
   title: string
   body: string
   severity: NotificationSeverity
-  /** Whom it concerns; null: everybody at the site. */
+  /** null: everybody at the site. */
   recipient: string | null
   resource_type?: (typeof notifiedResources)[number]
   resource_id?: string
 }
 
-/** Stores it, unread, for the client of the site; within a transaction with its commit. */
-export async function notify(db: Queries, told: NewNotification): Promise<void> {
+/** Stores an unread notification for the client of the site. */
+export async function notify(db: Queries, notification: NewNotification): Promise<void> {
   await db.execute(
-    `with told as (
+    `with added as (
        insert into om_notifications (site_id, created_at, type, title, body, severity, recipient,
          resource_type, resource_id, expires_at)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
@@ -48,35 +48,35 @@ export async function notify(db: Queries, told: NewNotification): Promise<void> 
      )
      insert into notification_reads (site_id, client_id, notification_id, type, created_at,
        expires_at)
-     select site_id, client_id, notification_id, type, told.created_at, expires_at
-     from told join sites using (site_id)`,
+     select site_id, client_id, notification_id, type, added.created_at, expires_at
+     from added join sites using (site_id)`,
     [
-      told.site_id,
-      told.at,
-      told.type,
-      told.title,
-      told.body,
-      told.severity,
-      told.recipient,
-      told.resource_type ?? null,
-      told.resource_id ?? null,
-      new Date(told.at.getTime() + notification_days * 86_400_000),
+      notification.site_id,
+      notification.at,
+      notification.type,
+      notification.title,
+      notification.body,
+      notification.severity,
+      notification.recipient,
+      notification.resource_type ?? null,
+      notification.resource_id ?? null,
+      new Date(notification.at.getTime() + notification_days * 86_400_000),
     ],
   )
 }
 
-/** Those that expired, with who read them; returns how many, at most so many at once. */
-export async function forgetNotifications(
+/** Deletes expired notifications, at most `rows_max` at once; returns the number. */
+export async function deleteExpired(
   db: Database,
   { now, rows_max = 5000 }: { now: Date; rows_max?: number },
 ): Promise<number> {
   return await db.transaction(async (tx) => {
-    const gone = await tx.query<{ site_id: string; notification_id: number }>(
+    const expired = await tx.query<{ site_id: string; notification_id: number }>(
       `select site_id, notification_id from om_notifications where expires_at <= $1
        order by site_id, notification_id limit ${rows_max} for update skip locked`,
       [now],
     )
-    const ids = [gone.map((row) => row.site_id), gone.map((row) => row.notification_id)]
+    const ids = [expired.map((row) => row.site_id), expired.map((row) => row.notification_id)]
     for (const table of ['notification_reads', 'om_notifications']) {
       await tx.execute(
         `delete from ${table} where (site_id, notification_id) in (
@@ -84,6 +84,6 @@ export async function forgetNotifications(
         ids,
       )
     }
-    return gone.length
+    return expired.length
   })
 }

@@ -1,15 +1,15 @@
-/** Which order sees to which defect. An order that gets or gives one is another version of it. */
+/** Links between work orders and defects. A changed link increments the version of the order. */
 import type { Transaction } from '../storage/database.ts'
 import type { WorkOrderState } from './work-order-states.ts'
 
-/** Of PostgreSQL's advisory locks, ours for the links of orders and defects: `hgol`. */
+/** Class of the PostgreSQL advisory lock for links between orders and defects: `hgol`. */
 const advisory_class = 0x68676f6c
 
 /**
- * Until the transaction ends no other links orders and defects of the site. Taken before any of
- * them is held: who links changes several orders, and two could wait for each other for ever.
+ * Serialises changes of links at a site. Must be taken before any order or defect is locked: a
+ * change locks several orders, and two changes could deadlock.
  */
-export async function holdLinks(tx: Transaction, site_id: string): Promise<void> {
+export async function lockLinks(tx: Transaction, site_id: string): Promise<void> {
   await tx.query('select pg_advisory_xact_lock($1, hashtext($2))', [advisory_class, site_id])
 }
 
@@ -19,8 +19,8 @@ export interface LinkedOrder {
   status: WorkOrderState
 }
 
-/** Those that are there, by their ids; their status stays until the transaction ends. */
-export async function holdOrders(
+/** Locks the status of the existing orders, by id. */
+export async function lockOrders(
   tx: Transaction,
   site_id: string,
   ids: readonly number[],
@@ -33,7 +33,7 @@ export async function holdOrders(
   return new Map(rows.map((order) => [order.wo_id, order]))
 }
 
-/** Their defects are others now. */
+/** Increments the version of orders whose defects have changed. */
 export async function touchOrders(
   tx: Transaction,
   { site_id, now }: { site_id: string; now: Date },

@@ -48,10 +48,10 @@ test('what was not taken up or not done in time is told of once, and nothing els
   assert.deepEqual(await told(), [])
   await watch(4.1)
   const overdue = { site_id: 'demo', type: 'work_order_overdue', recipient: 'Ada' }
-  const first = { ...overdue, title: 'WO-1 is overdue: not taken up in time' }
+  const first = { ...overdue, title: 'WO-1 is overdue: not acknowledged in time' }
   assert.deepEqual(await told(), [first])
   await watch(24.1)
-  const second = { ...overdue, title: 'WO-2 is overdue: not done in time' }
+  const second = { ...overdue, title: 'WO-2 is overdue: not completed in time' }
   assert.deepEqual(await told(), [first, second])
   await watch(99)
   assert.equal((await told()).length, 2)

@@ -1,21 +1,21 @@
-/** Work orders that nobody took up or did in time, and what has been told for long enough. */
+/** Notifies of overdue work orders, and deletes expired notifications. */
 import type { Database } from '../storage/database.ts'
-import { forgetNotifications, notify } from './notifications.ts'
+import { deleteExpired, notify } from './notifications.ts'
 import { workingStates } from './work-order-states.ts'
 
-/** So many in one transaction: others wait for what it holds. */
+/** Orders per transaction; their rows stay locked meanwhile. */
 const batch = 200
 
 /**
- * Tells once of every work order that missed a time of its service level, then forgets what
- * expired. It may be cut short and repeated at any point.
+ * Notifies once of every work order that missed a time of its service level, then deletes expired
+ * notifications. Can be interrupted and repeated at any point.
  */
 export async function watchWorkOrders(
   db: Database,
   { now, signal }: { now: Date; signal: AbortSignal },
 ): Promise<void> {
-  while (!signal.aborted && (await tellOverdue(db, now)) === batch);
-  while (!signal.aborted && (await forgetNotifications(db, { now })) > 0);
+  while (!signal.aborted && (await notifyOverdue(db, now)) === batch);
+  while (!signal.aborted && (await deleteExpired(db, { now })) > 0);
 }
 
 interface Overdue {
@@ -24,15 +24,15 @@ interface Overdue {
   number: string
   title: string
   recipient: string | null
-  is_taken_up: boolean
+  is_acknowledged: boolean
 }
 
-/** One that somebody is changing comes with the next look, if it is overdue still. */
-function tellOverdue(db: Database, now: Date): Promise<number> {
+/** Skips locked orders: the next run finds them if they are still overdue. */
+function notifyOverdue(db: Database, now: Date): Promise<number> {
   return db.transaction(async (tx) => {
     const orders = await tx.query<Overdue>(
       `select site_id, wo_id, number, title, coalesce(assigned_to, team, contractor) as recipient,
-              acknowledged_at is not null as is_taken_up
+              acknowledged_at is not null as is_acknowledged
        from work_orders
        where status = any($2) and overdue_notified_at is null
          and (resolution_due_at < $1 or due_at < $1
@@ -40,14 +40,14 @@ function tellOverdue(db: Database, now: Date): Promise<number> {
        order by site_id, wo_id limit ${batch} for no key update skip locked`,
       [now, workingStates],
     )
-    for (const { site_id, wo_id, number, title, recipient, is_taken_up } of orders) {
+    for (const { site_id, wo_id, number, title, recipient, is_acknowledged } of orders) {
       await notify(tx, {
         site_id,
         at: now,
         type: 'work_order_overdue',
         severity: 'major',
         recipient,
-        title: `${number} is overdue: ${is_taken_up ? 'not done' : 'not taken up'} in time`,
+        title: `${number} is overdue: ${is_acknowledged ? 'not completed' : 'not acknowledged'} in time`,
         body: title,
         resource_type: 'work_order',
         resource_id: String(wo_id),

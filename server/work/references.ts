@@ -1,4 +1,4 @@
-/** What work orders and defects name must be there: devices, places, alerts. */
+/** Checks the devices, locations and alerts that work orders and defects refer to. */
 import { ApiError, invalid, type Violation } from '../http/errors.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
 
@@ -19,10 +19,10 @@ export const unknown = (field: string, message: string): Violation => ({
 })
 
 /**
- * The devices, with the plant of the inverter and the place of the device where none was given; 422
- * for what is not there, and for a device that stands neither at the place nor below it.
+ * Fills in the plant of the inverter and the location of the device where they are not given.
+ * @throws ApiError invalid for unknown ids, and for a device outside the given location
  */
-export async function demandDevices<Of extends Devices>(
+export async function requireDevices<Of extends Devices>(
   tx: Transaction,
   site_id: string,
   of: Of,
@@ -51,7 +51,7 @@ export async function demandDevices<Of extends Devices>(
   )
   const { inverter_logger_id, placed_at, below: within, ...is } = found!
   const absent = (field: string, value: unknown, is_there: boolean, what: string) =>
-    value === null || is_there ? [] : [unknown(field, `is no ${what} of this site`)]
+    value === null || is_there ? [] : [unknown(field, `is not a ${what} of this site`)]
   const faults = [
     ...absent('location_id', location_id, is.location, 'location'),
     ...absent('logger_id', logger_id, is.logger, 'logger'),
@@ -59,7 +59,7 @@ export async function demandDevices<Of extends Devices>(
     ...absent('bess_id', bess_id, is.bess, 'battery unit'),
     ...absent('node_id', node_id, is.node, 'node'),
     ...(string_index !== null && inverter_id === null
-      ? [unknown('string_index', 'needs inverter_id beside it')]
+      ? [unknown('string_index', 'requires inverter_id')]
       : absent('string_index', string_index, is.string, 'string of the inverter')),
     ...(logger_id !== null && inverter_logger_id !== null && inverter_logger_id !== logger_id
       ? [unknown('logger_id', `is not the logger of the inverter, which is ${inverter_logger_id}`)]
@@ -67,7 +67,7 @@ export async function demandDevices<Of extends Devices>(
     ...placed.flatMap((field) => {
       const place = placed_at[field] ?? null
       if (!is.location || place === null || within.includes(place)) return []
-      return [unknown(field, `stands at location ${place}, not at or below ${location_id}`)]
+      return [unknown(field, `is at location ${place}, not at or below ${location_id}`)]
     }),
   ]
   if (faults.length > 0) throw invalid(...faults)
@@ -79,8 +79,8 @@ export async function demandDevices<Of extends Devices>(
   }
 }
 
-/** Throws 404 for a location or logger that a list is filtered by and the site does not have. */
-export async function demandFilters(
+/** @throws ApiError not_found for an unknown location or logger in a filter */
+export async function requireFilters(
   db: Queries,
   { site_id, location_id, logger_id }: FilteredBy,
 ): Promise<void> {
@@ -100,13 +100,13 @@ interface FilteredBy {
   logger_id?: number | undefined
 }
 
-/** Whether a change says anything of where or what it is about. */
+/** Whether a change contains devices or a location. */
 export const namesDevices = (given: Partial<Devices>): boolean =>
   given.location_id !== undefined || deviceFields.some((field) => given[field] !== undefined)
 
 /**
- * What goes with a device that becomes another, where it is not said: its plant and its place, and
- * the string of an inverter, also where there is none any more.
+ * Fields to clear when a device changes and they are not given: plant and location, and the string
+ * of an inverter.
  */
 export function movedBy(before: Partial<Devices>, given: Partial<Devices>): Partial<Devices> {
   const isOther = (field: keyof Devices) =>
@@ -121,10 +121,10 @@ export function movedBy(before: Partial<Devices>, given: Partial<Devices>): Part
   }
 }
 
-/** What may stand at a place; the first that does says where the work is. */
+/** Devices with a location; the first given one determines the location of the work. */
 const placed = ['inverter_id', 'bess_id', 'node_id', 'logger_id'] as const
 
-/** Where they stand; an inverter without a place stands where its plant does. */
+/** Locations of the devices; an inverter defaults to the location of its plant. */
 const places = `json_build_object(
   'inverter_id', (select coalesce(i.location_id, l.location_id)
                   from inverters i join loggers l using (site_id, logger_id)
@@ -134,7 +134,7 @@ const places = `json_build_object(
   'logger_id', case when $4::integer is null then
     (select location_id from loggers where site_id = $1 and logger_id = $3) end) as placed_at`
 
-/** A place and all below it. */
+/** A location and all below it. */
 const below = `array(
   with recursive tree as (
     select location_id from locations where site_id = $1 and location_id = $2
@@ -146,8 +146,8 @@ const below = `array(
 const deviceFields = ['logger_id', 'inverter_id', 'string_index', 'bess_id', 'node_id'] as const
 
 /**
- * The devices as given; where none is, those that all of the alerts agree on, and their place
- * where no device says it. An alert that is not there is left to who links it.
+ * The given devices, else the devices that all alerts have in common, else their common location.
+ * Unknown alerts are rejected by `linkAlerts`.
  */
 export async function devicesOfAlerts<Of extends Devices>(
   tx: Transaction,
@@ -179,11 +179,13 @@ export async function devicesOfAlerts<Of extends Devices>(
 interface Linked {
   site_id: string
   table: 'work_order_alerts' | 'defect_alerts'
-  /** What the alerts are linked to. */
   of: { wo_id: number } | { defect_id: number }
 }
 
-/** These alerts from now on, and no others; 422 for one that is not there. */
+/**
+ * Replaces the linked alerts.
+ * @throws ApiError invalid for an unknown alert
+ */
 export async function linkAlerts(
   tx: Transaction,
   { site_id, table, of }: Linked,
@@ -195,7 +197,7 @@ export async function linkAlerts(
   )
   const known = new Set(found.map(({ alert_id }) => alert_id))
   const faults = ids.flatMap((id, index) =>
-    known.has(id) ? [] : [unknown(`alert_ids.${index}`, 'is no alert of this site')],
+    known.has(id) ? [] : [unknown(`alert_ids.${index}`, 'is not an alert of this site')],
   )
   if (faults.length > 0) throw invalid(...faults)
   const [[name, id]] = Object.entries(of) as [[string, number]]

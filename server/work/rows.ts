@@ -1,8 +1,8 @@
-/** Rows of work orders and defects: written by the names of columns, read as they are served. */
+/** Writes rows of work orders and defects by column name. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Transaction } from '../storage/database.ts'
 
-/** The names are those of closed schemas and of the code, never of a request. */
+/** Column names come from closed schemas and the code, never from a request. */
 type Columns = Readonly<Record<string, unknown>>
 
 const keys = { work_orders: 'wo_id', defects: 'defect_id' } as const
@@ -27,7 +27,7 @@ export async function insertRow(
   return made!.id
 }
 
-/** Those that differ from the row as it was read; instants are the same by what they name. */
+/** The columns that differ from the row. Instants are compared by time. */
 export function changedColumns(row: object, columns: Columns): Columns {
   const before = row as Columns
   return Object.fromEntries(
@@ -41,11 +41,11 @@ export function changedColumns(row: object, columns: Columns): Columns {
 const comparable = (name: string, value: unknown) =>
   name.endsWith('_at') && value !== null ? new Date(value as Date | string).getTime() : value
 
-/** Whether these ids are others than those that are linked, whatever their order. */
-export const areOthers = (ids: readonly number[] | undefined, linked: readonly number[]) =>
+/** Compares sets of ids; undefined means no change. */
+export const differ = (ids: readonly number[] | undefined, linked: readonly number[]) =>
   ids !== undefined && !isDeepStrictEqual(new Set(ids), new Set(linked))
 
-/** Its version goes up with it. */
+/** Increments the version. */
 export async function updateRow(
   tx: Transaction,
   { table, site_id, id }: { table: keyof typeof keys; site_id: string; id: number },

@@ -1,12 +1,12 @@
-/** How soon work is to be taken up and done, by its priority. */
+/** Service levels: response and resolution times by priority. */
 
 export const priorities = ['low', 'normal', 'high', 'urgent'] as const
 export type Priority = (typeof priorities)[number]
 
 /**
- * Hours from creation by the clock, nights and holidays too. Ours: operation and maintenance
- * contracts commonly ask for hours where a plant stands still and for days where little is lost;
- * what a contract asks beyond that is `due_at` of the work order.
+ * Hours from creation, nights and holidays included. The values are ours: contracts for operation
+ * and maintenance commonly require hours for an outage and days for minor losses. A stricter
+ * contract sets `due_at` of the work order.
  */
 export const serviceHours: Readonly<
   Record<Priority, { response_h: number; resolution_h: number }>
@@ -17,10 +17,10 @@ export const serviceHours: Readonly<
   low: { response_h: 7 * 24, resolution_h: 30 * 24 },
 }
 
-/** Planned work explains what alerts see meanwhile: what never ends would hide them for ever. */
+/** Bounds planned work, which suppresses alerts. */
 export const planned_days_max = 92
 
-/** The table as a sentence of the reference. */
+/** The table as a sentence for the API reference. */
 export const serviceRule = priorities
   .toReversed()
   .map((priority) => {
@@ -43,14 +43,11 @@ export interface ServiceRecord {
   cancelled_at: Date | null
   response_due_at: Date | null
   resolution_due_at: Date | null
-  /** What was promised beyond the priority, as by a contract. */
+  /** An additional deadline, for example of a contract. */
   due_at: Date | null
 }
 
-/**
- * The times by a new priority. What is met, or was missed and then done, keeps the time that it
- * was to be done by: nothing that is over is judged anew.
- */
+/** The deadlines of a new priority; deadlines of finished steps stay. */
 export function reprioritised(
   priority: Priority,
   order: Pick<ServiceRecord, 'acknowledged_at' | 'completed_at'> & { created_at: Date },
@@ -62,10 +59,7 @@ export function reprioritised(
   }
 }
 
-/**
- * Whether it was taken up or done too late, or still is not and it is too late by now. Done is to
- * be by the earlier of the time of its priority and `due_at`.
- */
+/** Whether a deadline was missed, or has passed without the step. */
 export function isBreached(record: ServiceRecord, now: Date): boolean {
   const { acknowledged_at, completed_at, cancelled_at } = record
   const over = (due_at: Date | null, met_at: Date | null) =>

@@ -1,4 +1,4 @@
-/** The states of a work order, what leads from one to the next, and what that leaves on record. */
+/** The state machine of work orders. */
 
 export const workOrderStates = [
   'open',
@@ -11,10 +11,7 @@ export const workOrderStates = [
 ] as const
 export type WorkOrderState = (typeof workOrderStates)[number]
 
-/**
- * The whole state machine. `approved` is reached by the approval alone; every other state by a
- * change of `status`.
- */
+/** `approved` is reached only by the approval endpoint, other states by a change of `status`. */
 export const workOrderTransitions: Readonly<Record<WorkOrderState, readonly WorkOrderState[]>> = {
   open: ['assigned', 'in_progress', 'on_hold', 'cancelled'],
   assigned: ['open', 'in_progress', 'on_hold', 'cancelled'],
@@ -25,22 +22,21 @@ export const workOrderTransitions: Readonly<Record<WorkOrderState, readonly Work
   cancelled: [],
 }
 
-/** Neither it nor its checklist changes any more. */
+/** Neither the order nor its checklist can be changed. */
 export const finalStates: readonly WorkOrderState[] = workOrderStates.filter(
   (state) => workOrderTransitions[state].length === 0,
 )
 
-/** Work is being done or to be done: the checklist may be filled in. */
+/** The checklist may be filled in. */
 export const workingStates = ['open', 'assigned', 'in_progress', 'on_hold'] as const
 
 export const isWorking = (state: WorkOrderState): boolean =>
   (workingStates as readonly WorkOrderState[]).includes(state)
 
-/** What a change of `status` may lead to from a state. */
 export const changesFrom = (state: WorkOrderState): readonly WorkOrderState[] =>
   workOrderTransitions[state].filter((next) => next !== 'approved')
 
-/** The table as a paragraph of the reference. */
+/** The transitions as a sentence for the API reference. */
 export const transitionRule = `${workOrderStates
   .map((state) => {
     const next = workOrderTransitions[state].map((to) => `\`${to}\``).join(', ')
@@ -48,7 +44,7 @@ export const transitionRule = `${workOrderStates
   })
   .join('; ')}`
 
-/** What the table writes when a state is reached. */
+/** Fields that depend on the state. */
 export interface StateRecord {
   status: WorkOrderState
   acknowledged_at: Date | null
@@ -61,7 +57,6 @@ export interface StateRecord {
   cancelled_at: Date | null
 }
 
-/** Who does it, and when. */
 interface Actor {
   key_id: string
   key_name: string
@@ -69,9 +64,8 @@ interface Actor {
 }
 
 /**
- * The record after a transition that the table allows. The first step to anything but `open`
- * acknowledges, the first into `in_progress` starts; sent back from `completed` it is no longer
- * completed.
+ * The fields after an allowed transition. The first state other than `open` acknowledges the order,
+ * the first `in_progress` starts it. Reopening clears the completion.
  */
 export function entered(
   before: StateRecord,

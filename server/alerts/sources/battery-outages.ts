@@ -1,4 +1,4 @@
-/** Battery units and PCS that do not answer. Consequences of an outage get no alert of their own. */
+/** Battery units and PCS that do not answer; consequences of an outage get no own alert. */
 import type { CommState } from '@heliograph/domain/link'
 import { defaultPollIntervals } from '@heliograph/domain/site'
 import { isStale } from '../../plant/frame.ts'

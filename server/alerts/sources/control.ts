@@ -1,4 +1,4 @@
-/** Curtailment orders that are not carried out, and plants that are limited by their grid permit. */
+/** Curtailment orders that are not carried out, and plants that their grid permit limits. */
 import { type releasingReasons, rowColumns, type StoredRow } from '../../control/curtailment-row.ts'
 import { iso } from '../../plant/frame.ts'
 import { isUnconfirmed } from '../../storage/curtailment.ts'

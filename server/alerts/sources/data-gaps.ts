@@ -137,7 +137,7 @@ interface Judging {
   handledAt: HandledAt
 }
 
-/** One finding per status and cause: of the plant if all its gaps belong to it, else of the site. */
+/** One finding per status and cause: of the plant of all its gaps, else of the site. */
 export function judgeGaps(gaps: readonly GapNow[], judging: Judging): Finding[] {
   const reported = gaps.filter((gap) => isReported(gap, judging))
   const kinds = Map.groupBy(reported, partOf)

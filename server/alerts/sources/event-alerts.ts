@@ -1,6 +1,6 @@
 /**
- * The alert of each event code of docs/operating.md. A `rising` event holds until it falls; a single
- * event holds for a day, or until a person resolves its alert.
+ * The alert of each event code of docs/operating.md. A `rising` event holds until it falls; a
+ * single event holds for a day, or until a person resolves its alert.
  */
 import type { Severity } from '@heliograph/domain/link'
 import type { AlertSeverity } from '../rule.ts'

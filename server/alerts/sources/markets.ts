@@ -36,8 +36,8 @@ type WatchedMarket = Pick<
 >
 
 /**
- * Markets that pay plants in service and have prices: fetched ones, or ones imported within the last
- * week.
+ * Markets that pay plants in service and have prices: fetched ones, or ones imported within the
+ * last week.
  */
 const readMarkets = ({ db, site, now }: SourceContext) =>
   db.query<WatchedMarket>(

@@ -107,7 +107,7 @@ interface Judged {
 /**
  * An inverter is compared with the median of the others of its plant, each relative to the expected
  * energy of its panels. A plant is judged by the median of its inverters, so that one bad inverter
- * does not also raise an alert of the plant. Excused hours and hours of low irradiance do not count.
+ * does not also raise an alert of the plant. Excused hours and low irradiance do not count.
  * After a manual resolution only later hours count.
  */
 export function judgePlants(

@@ -28,8 +28,8 @@ export interface ZeroString {
 }
 
 /**
- * Connected strings of one inverter that carry no current while peers do. The median covers carrying
- * strings only, so that many dead strings do not hide one another.
+ * Connected strings of one inverter that carry no current while peers do. The median covers
+ * carrying strings only, so that many dead strings do not hide one another.
  */
 export function judgeZero(
   strings: readonly LiveString[],

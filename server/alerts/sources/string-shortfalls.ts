@@ -39,9 +39,9 @@ const dead_ratio = 0.5
 const same_loss_ratio = 0.5
 
 /**
- * Judges the strings with enough sun. The sums exclude limited, dark and unmeasured time. Dead hours
- * of a string and hours before a manual resolution do not count for it. Losses caused by another
- * string on the same MPPT are not attributed to the string.
+ * Judges the strings with enough sun. The sums exclude limited, dark and unmeasured time. Dead
+ * hours of a string and hours before a manual resolution do not count for it. Losses caused by
+ * another string on the same MPPT are not attributed to the string.
  */
 export function judgeShortfalls(
   layout: readonly StringLayout[],

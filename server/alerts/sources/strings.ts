@@ -1,6 +1,7 @@
 /**
- * Strings without current by the last reading, and strings that deliver less than their peers by the
- * hourly sums of the last day. Strings of an inverter that is offline or in fault are not judged.
+ * Strings without current by the last reading, and strings that deliver less than their peers by
+ * the hourly sums of the last day. Strings of an inverter that is offline or in fault are not
+ * judged.
  */
 import { localDate } from '@heliograph/domain/local-day'
 import { day_ms } from '@heliograph/domain/utc-day'

@@ -1,12 +1,12 @@
-/** What the writes do to defects, each within the transaction of its request. */
-import type { Clock } from '@heliograph/domain/clock'
-import type { Caller } from '../../http/endpoint.ts'
+/** Writes of defects, in the transaction of the request. */
 import { ApiError, invalid } from '../../http/errors.ts'
 import { requireMatch } from '../../http/etag.ts'
 import { askedChange, requireUnchanged } from '../../http/read-only.ts'
 import type { Transaction } from '../../storage/database.ts'
+import type { Actor } from '../actor.ts'
 import { attached, nothingAttached } from '../attachments.ts'
 import { currencyOf } from '../currency.ts'
+import { notifyDefectChanged, notifyDefectCreated } from '../defect-notifications.ts'
 import {
   type DefectState,
   defectStates,
@@ -16,31 +16,19 @@ import {
   newDefectState,
 } from '../defect-states.ts'
 import { takeNumber } from '../numbers.ts'
-import { holdLinks, holdOrders, type LinkedOrder, touchOrders } from '../order-links.ts'
+import { type LinkedOrder, lockLinks, lockOrders, touchOrders } from '../order-links.ts'
 import {
-  demandDevices,
   devicesOfAlerts,
   linkAlerts,
   movedBy,
   namesDevices,
+  requireDevices,
   unknown,
 } from '../references.ts'
-import { areOthers, changedColumns, insertRow, updateRow } from '../rows.ts'
+import { changedColumns, differ, insertRow, updateRow } from '../rows.ts'
 import { finalStates, workOrderStates } from '../work-order-states.ts'
 import type { Defect, DefectChange, NewDefect } from './schemas.ts'
 import { defectRecord, readDefect, type StoredDefect } from './store.ts'
-import { tellChanged, tellCreated } from './telling.ts'
-
-/** Who does what at which site, and when. */
-export interface Actor extends Pick<Caller, 'key_name'> {
-  site_id: string
-  if_match: string | null
-  /** Read-only fields that the body has of the defect. */
-  read_only: Readonly<Record<string, unknown>>
-  /** When the request came. */
-  now: Date
-  clock: Clock
-}
 
 const blank = {
   location_id: null,
@@ -63,11 +51,11 @@ export async function createDefect(
   const { site_id, key_name } = actor
   const { alert_ids = [], attachments = [], ...given } = body
   const asked = { ...blank, detected_at: actor.now, ...given }
-  demandSound(asked, actor.now)
-  await holdOrder(tx, site_id, asked.wo_id)
+  requireConsistent(asked, actor.now)
+  await lockOrder(tx, site_id, asked.wo_id)
   const of = { ...asked, node_id: null }
   const about = await devicesOfAlerts(tx, site_id, { of, alert_ids })
-  const { node_id: _node, ...fields } = await demandDevices(tx, site_id, about)
+  const { node_id: _node, ...fields } = await requireDevices(tx, site_id, about)
   const currency = await lossCurrency(tx, site_id, asked)
   const { number, now } = await takeNumber(tx, actor, 'defect')
   const defect_id = await insertRow(tx, 'defects', {
@@ -85,7 +73,7 @@ export async function createDefect(
   if (asked.wo_id !== null) await touchOrders(tx, { site_id, now }, [asked.wo_id])
   if (alert_ids.length > 0) await linkDefectAlerts(tx, { site_id, defect_id }, alert_ids)
   const made = (await readDefect(tx, { site_id, defect_id }))!
-  await tellCreated(tx, { site_id, now }, made)
+  await notifyDefectCreated(tx, { site_id, now }, made)
   return defectRecord(made)
 }
 
@@ -96,22 +84,22 @@ export async function changeDefect(
   sent: DefectChange,
 ): Promise<Defect> {
   const { site_id, now, read_only } = actor
-  // The orders before the defect, as a change of an order takes them.
-  const orders = await holdOrdersOf(tx, site_id, { defect_id, wo_id: sent.wo_id })
-  const before = await demandDefect(tx, actor, defect_id)
+  // Orders are locked before defects, as in a change of an order.
+  const orders = await lockOrdersOf(tx, site_id, { defect_id, wo_id: sent.wo_id })
+  const before = await lockDefect(tx, actor, defect_id)
   const present = defectRecord(before)
   requireUnchanged(read_only, present)
   const body = askedChange(sent, read_only, present)
   if (Object.keys(body).length === 0) return present
   const { alert_ids, attachments, status = before.status, ...given } = body
-  demandTransition(before, body.status)
+  requireTransition(before, body.status)
   const merged = { ...before, ...given, ...movedBy(before, given) }
-  demandSound(merged, now)
+  requireConsistent(merged, now)
   const moved = merged.wo_id === before.wo_id ? [] : [before.wo_id, merged.wo_id]
-  if (moved.length > 0) demandMovable(before, merged.wo_id, orders)
+  if (moved.length > 0) requireMovable(before, merged.wo_id, orders)
   const about = { ...merged, node_id: null }
   const { logger_id, location_id, string_index } = namesDevices(given)
-    ? await demandDevices(tx, site_id, about)
+    ? await requireDevices(tx, site_id, about)
     : before
   const currency = await lossCurrency(tx, site_id, merged)
   const changes = changedColumns(before, {
@@ -123,7 +111,7 @@ export async function changeDefect(
     ...(status !== before.status && enteredDefect(before, status, actor)),
     ...(attachments && attached(before, attachments, now)),
   })
-  if (Object.keys(changes).length === 0 && !areOthers(alert_ids, before.alert_ids)) {
+  if (Object.keys(changes).length === 0 && !differ(alert_ids, before.alert_ids)) {
     return defectRecord(before)
   }
   const columns = { ...changes, updated_at: now }
@@ -132,12 +120,20 @@ export async function changeDefect(
   await touchOrders(tx, { site_id, now }, touched)
   if (alert_ids) await linkDefectAlerts(tx, { site_id, defect_id }, alert_ids)
   const after = (await readDefect(tx, { site_id, defect_id }))!
-  await tellChanged(tx, actor, { before, after })
+  await notifyDefectChanged(
+    tx,
+    actor,
+    after,
+    status === before.status ? undefined : reached[status],
+  )
   return defectRecord(after)
 }
 
-/** Kept from others until the transaction ends: 404, or 412 where another was seen. */
-async function demandDefect(
+/**
+ * Locks and reads a defect.
+ * @throws ApiError not_found; precondition_failed for another version than `If-Match`
+ */
+async function lockDefect(
   tx: Transaction,
   { site_id, if_match }: Actor,
   defect_id: number,
@@ -152,8 +148,8 @@ async function demandDefect(
   return stored
 }
 
-/** 409 with what may come next, or with the states in which other fields may change. */
-function demandTransition(
+/** @throws ApiError conflict_state with the allowed states */
+function requireTransition(
   { defect_id, status }: StoredDefect,
   next: DefectState | undefined,
 ): void {
@@ -168,33 +164,41 @@ function demandTransition(
   }
 }
 
-type Orders = ReadonlyMap<number, LinkedOrder>
-
-/** Its state stays until the transaction ends; 422 where it gets no defect. */
-async function holdOrder(tx: Transaction, site_id: string, wo_id: number | null): Promise<void> {
-  if (wo_id === null) return
-  await holdLinks(tx, site_id)
-  demandUnfinished(wo_id, await holdOrders(tx, site_id, [wo_id]))
+const reached: Readonly<Record<DefectState, string>> = {
+  open: 'is open again',
+  in_progress: 'is in progress',
+  resolved: 'is resolved',
+  verified: 'is verified',
+  dismissed: 'is dismissed',
 }
 
-/** That which has it and that which shall have it, if a request says anything of that. */
-async function holdOrdersOf(
+type Orders = ReadonlyMap<number, LinkedOrder>
+
+/** Locks the state of the order; @throws ApiError invalid for one that takes no defects. */
+async function lockOrder(tx: Transaction, site_id: string, wo_id: number | null): Promise<void> {
+  if (wo_id === null) return
+  await lockLinks(tx, site_id)
+  requireUnfinished(wo_id, await lockOrders(tx, site_id, [wo_id]))
+}
+
+/** Locks the present and the new order of a defect, if the request changes it. */
+async function lockOrdersOf(
   tx: Transaction,
   site_id: string,
   { defect_id, wo_id }: { defect_id: number; wo_id: number | null | undefined },
 ): Promise<Orders> {
   if (wo_id === undefined) return new Map()
-  await holdLinks(tx, site_id)
+  await lockLinks(tx, site_id)
   const [linked] = await tx.query<{ wo_id: number | null }>(
     'select wo_id from defects where site_id = $1 and defect_id = $2',
     [site_id, defect_id],
   )
   const ids = [linked?.wo_id ?? null, wo_id].filter((id) => id !== null)
-  return await holdOrders(tx, site_id, ids)
+  return await lockOrders(tx, site_id, ids)
 }
 
-/** 409 where the order that has it is approved, 422 where the next one is over. */
-function demandMovable(
+/** @throws ApiError conflict_state when the present order is approved */
+function requireMovable(
   { defect_id, wo_id }: StoredDefect,
   next: number | null,
   orders: Orders,
@@ -207,31 +211,30 @@ function demandMovable(
       wo_id,
       current_state,
       allowed_from: workOrderStates.filter((state) => state !== 'approved'),
-      message: `${number} is approved: it keeps the defects that it saw to`,
+      message: `${number} is approved and keeps its defects`,
     })
   }
-  if (next !== null) demandUnfinished(next, orders)
+  if (next !== null) requireUnfinished(next, orders)
 }
 
-function demandUnfinished(wo_id: number, orders: Orders): void {
+function requireUnfinished(wo_id: number, orders: Orders): void {
   const order = orders.get(wo_id)
-  if (order === undefined) throw invalid(unknown('wo_id', 'is no work order of this site'))
+  if (order === undefined) throw invalid(unknown('wo_id', 'is not a work order of this site'))
   if (!finalStates.includes(order.status)) return
   throw fault('wo_id', 'not_allowed_value', `${order.number} is ${order.status}`)
 }
 
 const clock_slack_ms = 300_000
 
-/** A place has both coordinates, and nothing is found before it is there. */
-function demandSound(
+function requireConsistent(
   of: { latitude: number | null; longitude: number | null; detected_at: Date | string },
   now: Date,
 ): void {
   if ((of.latitude === null) !== (of.longitude === null)) {
     const absent = of.latitude === null ? 'latitude' : 'longitude'
-    throw fault(absent, 'required', 'latitude and longitude go together')
+    throw fault(absent, 'required', 'is required with the other coordinate')
   }
-  // Clocks of clients go ahead by a little.
+  // Clocks of clients may be slightly ahead.
   if (new Date(of.detected_at).getTime() <= now.getTime() + clock_slack_ms) return
   throw fault('detected_at', 'not_allowed_value', 'must not lie in the future')
 }

@@ -1,53 +1,38 @@
-import type { Clock } from '@heliograph/domain/clock'
-import { endpoint, type Request, type WriteParts } from '../../http/endpoint.ts'
+import type { Context } from '../../http/context.ts'
+import { endpoint } from '../../http/endpoint.ts'
 import { Page } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
+import { actorOf } from '../actor.ts'
 import { defectRule } from '../defect-states.ts'
-import { type Actor, changeDefect, createDefect } from './commands.ts'
+import { changeDefect, createDefect } from './commands.ts'
 import { createdExample, resolvedExample } from './examples.ts'
 import { Defect, DefectChange, DefectId, filters, NewDefect } from './schemas.ts'
-import type { DefectStore } from './store.ts'
-
-export interface Needs {
-  clock: Clock
-  defects: DefectStore
-}
+import { defectRecord, readDefect, readDefects } from './store.ts'
 
 const tag = { tag: 'Defects', module: 'om' } as const
 const reads = { ...tag, method: 'GET', scope: 'om:read' } as const
 const writes = { ...tag, scope: 'om:write' } as const
 
-type Write = Request<unknown, unknown, unknown> & WriteParts
-
-const actorOf = ({ site, caller, if_match, read_only }: Write, { clock }: Needs): Actor => ({
-  site_id: site.site_id,
-  key_name: caller.key_name,
-  if_match,
-  read_only,
-  now: clock.now(),
-  clock,
-})
-
 const transitions =
-  `Its status goes from ${defectRule}. Any other change of status is 409 \`conflict_state\` with ` +
-  '`current_state` and what it may become, `allowed`; one that is `verified` does not change any ' +
-  'more: 409 with the states in which one does, `allowed_from`. What changes nothing leaves ' +
-  '`version` and `ETag`.'
+  `Allowed transitions of \`status\`: ${defectRule}. Rejected with 409 \`conflict_state\` for ` +
+  'another transition, with `current_state` and the `allowed` states, and for any change of a ' +
+  '`verified` defect, with the states in `allowed_from`. A change without effect keeps `version` ' +
+  'and `ETag`.'
 
 export const listDefects = endpoint({
   ...reads,
   path: '/defects',
   operation_id: 'defects_list',
-  summary: 'Defects, page by page',
+  summary: 'List defects',
   description:
-    'In the order in which they were reported, so that one reported meanwhile moves none to ' +
-    'another page.',
+    'Returns defects in the order in which they were reported, so that new defects do not shift ' +
+    'pages.',
   query: filters,
   returns: Page(Defect),
   example: { answer: { data: [createdExample], meta: { count: 1, limit: 50, offset: 0 } } },
-  async handle({ site: { site_id }, query }, { defects }: Needs) {
+  async handle({ site: { site_id }, query }, { db }: Context) {
     const { offset = 0, limit = 50 } = query
-    const { rows, count } = await defects.page({ ...query, site_id, offset, limit })
+    const { rows, count } = await readDefects(db, { ...query, site_id, offset, limit })
     return { data: rows, meta: { count, limit, offset } }
   },
 })
@@ -59,9 +44,9 @@ export const reportDefect = endpoint({
   operation_id: 'defect_create',
   summary: 'Report a defect',
   description:
-    'It is `open`. What it names must be there: devices and alerts of the site, and a work order ' +
-    'that is neither approved nor cancelled. Reported of alerts without a device it has that of ' +
-    'its alerts.',
+    'Returns the new defect, which is `open`. Without a device, it takes the device of its alerts. ' +
+    'Rejected with 422 when a device, alert or work order does not exist at the site, or when the ' +
+    'work order is approved or cancelled.',
   body: NewDefect,
   status: 201,
   cache: 'resource',
@@ -88,24 +73,24 @@ export const reportDefect = endpoint({
     },
     answer: createdExample,
   },
-  handle: (request, needs: Needs) =>
-    createDefect(request.tx, actorOf(request, needs), request.body),
+  handle: (request, context: Context) =>
+    createDefect(request.tx, actorOf(request, context), request.body),
 })
 
 export const getDefect = endpoint({
   ...reads,
   path: '/defects/{defect_id}',
   operation_id: 'defect_get',
-  summary: 'One defect',
-  description: `${transitions} Send its \`ETag\` as \`If-Match\` with what changes it.`,
+  summary: 'Read a defect',
+  description: `Returns the defect. ${transitions} Send the \`ETag\` as \`If-Match\` with a change.`,
   params: { defect_id: DefectId },
   cache: 'resource',
   returns: Defect,
   example: { answer: createdExample },
-  async handle({ site: { site_id }, params }, { defects }: Needs) {
-    const found = await defects.one({ ...params, site_id })
+  async handle({ site: { site_id }, params }, { db }: Context) {
+    const found = await readDefect(db, { ...params, site_id })
     if (found === null) throw new ApiError('not_found', params)
-    return found
+    return defectRecord(found)
   },
 })
 
@@ -116,10 +101,10 @@ export const changeOneDefect = endpoint({
   operation_id: 'defect_change',
   summary: 'Change a defect',
   description:
-    `The fields that are given; the others stay, lists are replaced whole. ${transitions} ` +
-    '`wo_id` gives it to another work order, null takes it from the one that it has, unless that ' +
-    'is approved: 409 with the state of the order as `current_state`. ' +
-    '`If-Match`, with the `ETag` of the defect, makes sure that it is as it was seen.',
+    'Returns the changed defect. Omitted fields stay; lists are replaced. ' +
+    `${transitions} \`wo_id\` moves the defect to another work order, or removes it with null. ` +
+    'Rejected with 409 when the present work order is approved, with its state as ' +
+    '`current_state`. Rejected with 412 when `If-Match` is not the current `ETag`.',
   params: { defect_id: DefectId },
   body: DefectChange,
   object: Defect,
@@ -130,6 +115,6 @@ export const changeOneDefect = endpoint({
     body: { status: 'resolved', resolution: 'Module replaced.' },
     answer: resolvedExample,
   },
-  handle: (request, needs: Needs) =>
-    changeDefect(request.tx, actorOf(request, needs), request.params.defect_id, request.body),
+  handle: (request, context: Context) =>
+    changeDefect(request.tx, actorOf(request, context), request.params.defect_id, request.body),
 })

@@ -59,66 +59,72 @@ export const DefectId = Type.Integer({
   examples: [7],
 })
 
-const Severity = Type.Enum([...defectSeverities], { description: 'How bad it is.' })
+const Severity = Type.Enum([...defectSeverities], { description: 'Severity of the defect.' })
 const Status = Type.Enum([...defectStates])
 const Title = TitleOf('Hot spot on a module of string 3 of inverter 1')
 
-/** What a client may set, and take back with null. */
+/** Optional fields that clients may clear with null. */
 const nullables = {
-  description: Text(20_000, '21 K above its neighbours.', 'Any text; kept as it is.'),
+  description: Text(20_000, '21 K above its neighbours.', 'Free text.'),
   type: Type.Enum([...defectTypes], { description: '`pid` is potential-induced degradation.' }),
-  location_id: Id('A place of the site. Where none is given, that of the device.', 2),
-  logger_id: Id('The plant. Where an inverter is given and no plant, that of the inverter.', 1),
-  inverter_id: Id('An inverter, of the plant where that is given.', 1),
+  location_id: Id('A location of the site. Defaults to the location of the device.', 2),
+  logger_id: Id('The plant. Defaults to the plant of the inverter.', 1),
+  inverter_id: Id('An inverter, of the given plant if any.', 1),
   string_index: Id('A string of the inverter, counted from 0.', 3),
-  module_position: Text(100, 'row 12, table 3, module 7', 'Which module, as people find it.'),
+  module_position: Text(100, 'row 12, table 3, module 7', 'Position of the module on site.'),
   bess_id: Id('A battery unit.', 1),
   latitude: Type.Number({
     minimum: -90,
     maximum: 90,
     examples: [48.6213],
-    description: 'WGS 84, in degrees; with `longitude`.',
+    description: 'WGS 84, in degrees; requires `longitude`.',
   }),
   longitude: Type.Number({
     minimum: -180,
     maximum: 180,
     examples: [12.1702],
-    description: 'WGS 84, in degrees; with `latitude`.',
+    description: 'WGS 84, in degrees; requires `latitude`.',
   }),
   detection_method: Type.Enum([...detectionMethods], {
-    description: 'How it was found; `el` is electroluminescence.',
+    description: 'Detection method; `el` is electroluminescence.',
   }),
-  temperature_delta_k: Amount(2000, 21, 'Above comparable parts around it: IEC TS 62446-3.'),
+  temperature_delta_k: Amount(
+    2000,
+    21,
+    'Temperature above comparable parts nearby, by IEC TS 62446-3.',
+  ),
   affected_module_count: Type.Integer({ minimum: 0, maximum: id_max, examples: [1] }),
-  affected_power_kw: Amount(1e9, 0.4, 'What could be produced without it, and is not.'),
-  estimated_loss_kwh_year: Amount(1e12, 310, 'As who reported it estimates.'),
-  estimated_loss_amount_year: Amount(1e12, 22, 'In `currency`, as who reported it estimates.'),
+  affected_power_kw: Amount(1e9, 0.4, 'Power that could be produced without the defect.'),
+  estimated_loss_kwh_year: Amount(1e12, 310, 'Estimate of the reporter.'),
+  estimated_loss_amount_year: Amount(1e12, 22, 'Estimate of the reporter, in `currency`.'),
   currency: Currency,
-  warranty_reference: Text(200, 'RMA-2026-118', 'What the maker calls the claim.'),
+  warranty_reference: Text(200, 'RMA-2026-118', 'Reference of the manufacturer for the claim.'),
   wo_id: Id(
-    'The work order that sees to it; one that is not over when it is given, and keeps it once ' +
-      'approved.',
+    'The work order for the repair. Must not be finished when it is set; cannot be changed once it ' +
+      'is approved.',
     42,
   ),
-  assigned_to: Name('ada@example.com', 'Whose it is, by any name.'),
-  resolution: Text(20_000, 'Module replaced.', 'What was done, or why nothing is.'),
+  assigned_to: Name('ada@example.com', 'The assignee, by any name.'),
+  resolution: Text(20_000, 'Module replaced.', 'What was done, or why nothing was done.'),
 } as const
 
-/** What a client may set, and what is never null. */
+/** Optional fields that are never null. */
 const valued = {
   safety_relevant: Type.Boolean({
-    description: 'Whether it endangers people or property.',
+    description: 'Whether the defect endangers people or property.',
     examples: [false],
   }),
   detected_at: Time(
-    'When it was found; the time of the request unless given.',
+    'When the defect was found. Defaults to the time of the request.',
     '2026-06-20T08:30:00Z',
   ),
   warranty_claim: Type.Boolean({
-    description: 'Whether it is claimed from the maker.',
+    description: 'Whether a claim is made under the warranty.',
     examples: [false],
   }),
-  alert_ids: Ids('Alerts that it explains. A new one without a device has that of its alerts.'),
+  alert_ids: Ids(
+    'Alerts caused by the defect. A new defect without a device takes the device of its alerts.',
+  ),
   tags: Tags,
 } as const
 
@@ -143,36 +149,45 @@ export type Defect = Static<typeof Defect>
 export const Defect = Type.Object(
   {
     defect_id: DefectId,
-    number: Type.String({ description: 'What people call it.', examples: ['DEF-2026-00007'] }),
+    number: Type.String({ description: 'Number for people.', examples: ['DEF-2026-00007'] }),
     title: Title,
     severity: Severity,
     status: Status,
     ...nullable(nullables),
     ...valued,
     reported_by: Type.String({ description: 'Name of the key; `system` for the system itself.' }),
-    resolved_at: Nullable(At('Null again where it was taken up once more.')),
+    resolved_at: Nullable(At('When the defect was resolved; null after reopening.')),
     resolved_by: Nullable(Type.String()),
-    verified_at: Nullable(At('When it was seen to be repaired.')),
+    verified_at: Nullable(At('When the repair was verified.')),
     verified_by: Nullable(Type.String()),
     attachments: Type.Array(Attachment),
-    created_at: At('When it was reported here.'),
-    updated_at: At('When it was changed last.'),
-    version: Type.Integer({ minimum: 1, description: 'Goes up with every change of it.' }),
+    created_at: At('When the defect was reported.'),
+    updated_at: At('When the defect was last changed.'),
+    version: Type.Integer({ minimum: 1, description: 'Increments with every change.' }),
   },
   { ...closed, $id: 'Defect' },
 )
 
-/** What the list is filtered by. */
 export const filters = {
-  status: Type.Optional(Type.Enum([...defectStates], { description: 'Only those in this state.' })),
+  status: Type.Optional(
+    Type.Enum([...defectStates], { description: 'Returns only defects in this state.' }),
+  ),
   severity: Type.Optional(
-    Type.Enum([...defectSeverities], { description: 'Only those of this severity.' }),
+    Type.Enum([...defectSeverities], { description: 'Returns only defects of this severity.' }),
   ),
   location_id: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: id_max, description: 'Only those at this place itself.' }),
+    Type.Integer({
+      minimum: 0,
+      maximum: id_max,
+      description: 'Returns only defects at this location, without the locations below.',
+    }),
   ),
   logger_id: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: id_max, description: 'Only those of this plant.' }),
+    Type.Integer({
+      minimum: 0,
+      maximum: id_max,
+      description: 'Returns only defects of this plant.',
+    }),
   ),
   ...page,
 }

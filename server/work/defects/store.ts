@@ -1,7 +1,7 @@
-import type { Database, Queries } from '../../storage/database.ts'
+import type { Queries } from '../../storage/database.ts'
 import { type Stored, served } from '../../storage/records.ts'
 import type { DefectSeverity, DefectState } from '../defect-states.ts'
-import { demandFilters } from '../references.ts'
+import { requireFilters } from '../references.ts'
 import { Defect } from './schemas.ts'
 
 export interface StoredDefect extends Stored<Defect> {
@@ -18,36 +18,20 @@ interface DefectFilter {
   limit: number
 }
 
-export interface DefectStore {
-  /**
-   * A page by id, and how many match on all of them, at one time.
-   * @throws ApiError not_found for an unknown location or logger
-   */
-  page(filter: DefectFilter): Promise<{ rows: Defect[]; count: number }>
-  /** null where the site has none of that id. */
-  one(of: { site_id: string; defect_id: number }): Promise<Defect | null>
-}
-
-export function createDefectStore(db: Database): DefectStore {
-  return {
-    page: (filter) => readPage(db, filter),
-    async one(of) {
-      const stored = await readDefect(db, of)
-      return stored && defectRecord(stored)
-    },
-  }
-}
-
-/** Of a row `d` of defects. */
+/** A column beside a row `d` of defects. */
 const linked = `array(select alert_id from defect_alerts a
   where a.site_id = d.site_id and a.defect_id = d.defect_id order by alert_id) as alert_ids`
 
 /**
- * Both the count and the ids of the page are read from indexes that hold every filter, the rest of
- * the page by its ids; all in one statement, which sees one state of the table.
+ * A page by id, and the count of all pages, in one statement and thus one snapshot. The count and
+ * the ids come from indexes that cover every filter.
+ * @throws ApiError not_found for an unknown location or logger
  */
-async function readPage(db: Queries, filter: DefectFilter) {
-  await demandFilters(db, filter)
+export async function readDefects(
+  db: Queries,
+  filter: DefectFilter,
+): Promise<{ rows: Defect[]; count: number }> {
+  await requireFilters(db, filter)
   const { site_id, offset, limit } = filter
   const values: unknown[] = [site_id]
   const equal = (['status', 'severity', 'location_id', 'logger_id'] as const).flatMap((name) =>
@@ -71,6 +55,7 @@ async function readPage(db: Queries, filter: DefectFilter) {
   return { rows: found.map(defectRecord), count: rows[0]!.count }
 }
 
+/** null for an unknown id. */
 export async function readDefect(
   db: Queries,
   { site_id, defect_id }: { site_id: string; defect_id: number },

@@ -21,27 +21,35 @@ export type OmNotification = Static<typeof OmNotification>
 export const OmNotification = Type.Object(
   {
     notification_id: NotificationId,
-    type: Type.Enum([...notificationTypes], { description: 'What happened.' }),
-    title: Type.String({ description: 'In one line.' }),
-    body: Type.String({ description: 'What it is about, as that was called then.' }),
+    type: Type.Enum([...notificationTypes], { description: 'The kind of event.' }),
+    title: Type.String({ description: 'A single line.' }),
+    body: Type.String({ description: 'The title of the resource at that time.' }),
     severity: Type.Enum([...notificationSeverities]),
-    is_read: Type.Boolean({ description: 'Whether any key of the client marked it as read.' }),
-    read_at: Nullable(At('When that was first.')),
-    created_at: At('When it was told.'),
+    is_read: Type.Boolean({
+      description: 'Whether any key of the client marked the notification as read.',
+    }),
+    read_at: Nullable(At('When the notification was first marked as read.')),
+    created_at: At('When the notification was sent.'),
     recipient: Nullable(
-      Type.String({ description: 'Whom it concerns, by any name; null: everybody at the site.' }),
+      Type.String({
+        description: 'The name of the person or team; null for everybody at the site.',
+      }),
     ),
     resource_type: Nullable(
-      Type.Enum([...notifiedResources], { description: 'What it is about.' }),
+      Type.Enum([...notifiedResources], { description: 'The kind of resource.' }),
     ),
-    resource_id: Nullable(Type.String({ description: 'Which one.', examples: ['42'] })),
+    resource_id: Nullable(
+      Type.String({ description: 'The id of the resource.', examples: ['42'] }),
+    ),
     url: Nullable(
       Type.String({
-        description: 'Path of that, where it can be read by itself.',
+        description: 'API path of the resource; null where it has none.',
         examples: ['/v1/sites/demo/work-orders/42'],
       }),
     ),
-    expires_at: Nullable(At(`${notification_days} days later: it is listed until then.`)),
+    expires_at: Nullable(
+      At(`When the notification expires, ${notification_days} days after it was sent.`),
+    ),
   },
   { ...closed, $id: 'OmNotification' },
 )
@@ -57,9 +65,11 @@ export const UnreadCount = Type.Object(
         (typeof notificationTypes)[number],
         typeof count
       >,
-      { ...closed, $id: 'UnreadByType', description: 'Of each type, also where there is none.' },
+      { ...closed, $id: 'UnreadByType', description: 'Counts of all types, zeros included.' },
     ),
-    oldest_unread_at: Nullable(At('When the oldest of them was told; null where there is none.')),
+    oldest_unread_at: Nullable(
+      At('When the oldest unread notification was sent; null without any.'),
+    ),
   },
   { ...closed, $id: 'UnreadCount' },
 )

@@ -1,4 +1,4 @@
-import type { Database, Queries } from '../../storage/database.ts'
+import type { Queries } from '../../storage/database.ts'
 import { type Stored, served } from '../../storage/records.ts'
 import {
   type NotificationType,
@@ -9,44 +9,29 @@ import { OmNotification, type UnreadCount } from './schemas.ts'
 
 type StoredNotification = Stored<Omit<OmNotification, 'is_read' | 'url'>> & { site_id: string }
 
-/** What a client is told of at one of its sites, by now. */
 export interface Reader {
   site_id: string
   client_id: number
   now: Date
 }
 
-export interface NotificationStore {
-  /** A page, the newest first, and how many match on all of them, at one time. */
-  page(
-    reader: Reader,
-    asked: { unread_only: boolean; offset: number; limit: number },
-  ): Promise<{ rows: OmNotification[]; count: number }>
-  unread(reader: Reader): Promise<UnreadCount>
-}
-
-export const createNotificationStore = (db: Database): NotificationStore => ({
-  page: (reader, asked) => readPage(db, reader, asked),
-  unread: (reader) => countUnread(db, reader),
-})
-
-/** One of a client whose site it is: a row of `n`, with when that client read it. */
+/** A row of `n` with the time when the client read it. */
 const record = `select n.*, r.read_at
   from om_notifications n
     join notification_reads r
       on r.site_id = n.site_id and r.notification_id = n.notification_id and r.client_id = $2`
 
-/** A site is that of one client, who is told of all: so many are listed as are stored. */
+/** Every site belongs to one client, so that all stored notifications of the site are listed. */
 const all = 'om_notifications where site_id = $1 and expires_at > $3'
 const unread = `notification_reads
   where site_id = $1 and client_id = $2 and read_at is null and expires_at > $3`
 
-/** As of work orders: count and ids from indexes, the rest by the ids, all in one statement. */
-async function readPage(
+/** A page, newest first, and the count of all pages, in one statement and thus one snapshot. */
+export async function readNotifications(
   db: Queries,
   { site_id, client_id, now }: Reader,
   { unread_only, offset, limit }: { unread_only: boolean; offset: number; limit: number },
-) {
+): Promise<{ rows: OmNotification[]; count: number }> {
   const matching = unread_only ? unread : all
   const rows = await db.query<{ count: number } & (StoredNotification | { site_id: null })>(
     `select c.count, p.*
@@ -64,7 +49,10 @@ async function readPage(
   return { rows: found.map(notificationRecord), count: rows[0]!.count }
 }
 
-async function countUnread(db: Queries, { site_id, client_id, now }: Reader): Promise<UnreadCount> {
+export async function readUnreadCount(
+  db: Queries,
+  { site_id, client_id, now }: Reader,
+): Promise<UnreadCount> {
   const rows = await db.query<{ type: NotificationType; count: number; oldest_at: Date }>(
     `select type, count(*) as count, min(created_at) as oldest_at from ${unread} group by type`,
     [site_id, client_id, now],
@@ -80,7 +68,7 @@ async function countUnread(db: Queries, { site_id, client_id, now }: Reader): Pr
   }
 }
 
-/** Read from now on, unless it was before; null where the client has none of that id. */
+/** Keeps the time of an earlier read. null for an unknown id. */
 export async function markRead(
   db: Queries,
   { site_id, client_id, now }: Reader,
@@ -102,7 +90,7 @@ export async function markRead(
 const paths: Readonly<Record<(typeof notifiedResources)[number], string | null>> = {
   work_order: 'work-orders',
   defect: 'defects',
-  // They are read in lists alone.
+  // These resources have no address of their own.
   alert: null,
   report_run: null,
 }

@@ -10,15 +10,17 @@ const closed = { additionalProperties: false } as const
 const Line = Type.Object(
   {
     code: Nullable(
-      Type.String({ description: 'What is measured, by a name that ends in its unit; else null.' }),
+      Type.String({
+        description: 'Name of the measured quantity, ending in its unit; null for other items.',
+      }),
     ),
     title: Type.String(),
     instruction: Nullable(Type.String()),
     type: Type.Enum([...itemTypes]),
     required: Type.Boolean(),
     unit: Nullable(Type.String({ examples: ['MΩ'] })),
-    min_value: Nullable(Type.Number({ description: 'In `unit`: at least so much passes.' })),
-    max_value: Nullable(Type.Number({ description: 'In `unit`: at most so much passes.' })),
+    min_value: Nullable(Type.Number({ description: 'Lowest value that passes, in `unit`.' })),
+    max_value: Nullable(Type.Number({ description: 'Highest value that passes, in `unit`.' })),
   },
   { ...closed, $id: 'DefaultChecklistItem' },
 )
@@ -26,20 +28,18 @@ const Line = Type.Object(
 type InspectionCategory = Static<typeof InspectionCategory>
 const InspectionCategory = Type.Object(
   {
-    category_id: Type.Integer({ description: 'What work orders name it by.', examples: [2] }),
+    category_id: Type.Integer({ description: 'Id of the category in work orders.', examples: [2] }),
     code: Type.String({ examples: ['pv_string_test'] }),
     name: Type.String(),
     description: Nullable(Type.String()),
     parent_category_id: Nullable(Type.Integer()),
     applies_to: Type.Array(Type.Enum([...inspectedThings])),
-    frequency: Nullable(Type.Enum([...frequencies], { description: 'How often as a rule.' })),
-    standard_reference: Nullable(
-      Type.String({ description: 'The standard that its lines follow.' }),
-    ),
+    frequency: Nullable(Type.Enum([...frequencies], { description: 'Usual interval.' })),
+    standard_reference: Nullable(Type.String({ description: 'The standard of the checklist.' })),
     default_checklist: Type.Array(Line, {
-      description: 'What a work order of this category begins with, in this order.',
+      description: 'The checklist of a new work order of this category, in this order.',
     }),
-    is_active: Type.Boolean({ description: 'Whether it is for new work orders.' }),
+    is_active: Type.Boolean({ description: 'Whether new work orders may use the category.' }),
   },
   { ...closed, $id: 'InspectionCategory' },
 )
@@ -56,10 +56,11 @@ export const listCategories = endpoint({
   module: 'om',
   path: '/om/categories',
   operation_id: 'om_categories_list',
-  summary: 'Inspection categories with their checklists',
+  summary: 'List inspection categories with their checklists',
   description:
-    'The same at every site. Limits are those of the standard that is named, and are null where ' +
-    'the maker, the data sheet or the conditions decide: who measures sets them.',
+    'Returns the categories, which are the same at every site. Limits come from the named standard. ' +
+    'They are null where they depend on the manufacturer, the data sheet or the conditions, and ' +
+    'are then set with the measurement.',
   cache: 'static',
   returns: List(InspectionCategory),
   example: { answer: list([served(categories[1]!)]) },

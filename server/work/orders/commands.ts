@@ -1,35 +1,35 @@
-/** What the writes do to work orders, each within the transaction of its request. */
+/** Writes of work orders, in the transaction of the request. */
 import { ApiError } from '../../http/errors.ts'
 import { askedChange, requireUnchanged } from '../../http/read-only.ts'
 import type { Transaction } from '../../storage/database.ts'
+import type { Actor } from '../actor.ts'
 import { attached, nothingAttached } from '../attachments.ts'
 import { currencyOf } from '../currency.ts'
 import { takeNumber } from '../numbers.ts'
-import { holdLinks } from '../order-links.ts'
-import { demandDevices, devicesOfAlerts, movedBy, namesDevices } from '../references.ts'
-import { areOthers, changedColumns, insertRow, updateRow } from '../rows.ts'
+import { lockLinks } from '../order-links.ts'
+import { devicesOfAlerts, movedBy, namesDevices, requireDevices } from '../references.ts'
+import { changedColumns, differ, insertRow, updateRow } from '../rows.ts'
 import { type Priority, reprioritised, serviceTimes } from '../service-levels.ts'
 import { changesFrom, entered, finalStates, type StateRecord } from '../work-order-states.ts'
-import { type Actor, demandWorkOrder } from './actor.ts'
 import { checklistFor, insertItems } from './items.ts'
+import { notifyApproved, notifyChanged, notifyCreated } from './order-notifications.ts'
 import { linkAlerts, linkDefects } from './references.ts'
 import {
   assignmentBy,
-  demandAhead,
-  demandCancelled,
-  demandDueTime,
-  demandPlannedTimes,
-  demandTransition,
+  assignmentKey,
   fault,
   isAssigned,
   nameOf,
   nextStatus,
   refusedChange,
-  whose,
+  requireCancelled,
+  requireFuture,
+  requirePlannedTimes,
+  requireSameDueTime,
+  requireTransition,
 } from './rules.ts'
 import type { NewWorkOrder, WholeWorkOrder, WorkOrderChange } from './schemas.ts'
-import { readStored, type StoredWhole, wholeRecord } from './store.ts'
-import { tellApproved, tellChanged, tellCreated } from './telling.ts'
+import { lockWorkOrder, readStored, type StoredWhole, wholeRecord } from './store.ts'
 
 const blank = {
   location_id: null,
@@ -72,17 +72,17 @@ export async function createWorkOrder(
   const { site_id, key_name } = actor
   const { checklist, alert_ids = [], defect_ids = [], attachments = [], ...given } = body
   const asked = { ...blank, ...given }
-  demandPlannedTimes(asked)
-  demandAhead(asked.due_at, actor.now)
+  requirePlannedTimes(asked)
+  requireFuture(asked.due_at, actor.now)
   nameOf(asked, asked.assigned_to, asked.assigned_to_name)
   const about = await devicesOfAlerts(tx, site_id, { of: asked, alert_ids })
-  const fields = await demandDevices(tx, site_id, about)
+  const fields = await requireDevices(tx, site_id, about)
   const currency = await costCurrency(tx, site_id, asked)
   const items = checklistFor(fields.category_id, checklist, actor.now)
-  // Who gives it to somebody is not who takes it up.
+  // Assigning an order does not acknowledge it.
   const is_assigned = isAssigned(fields)
   const state: StateRecord = { ...untouched, status: is_assigned ? 'assigned' : 'open' }
-  if (defect_ids.length > 0) await holdLinks(tx, site_id)
+  if (defect_ids.length > 0) await lockLinks(tx, site_id)
   const { number, now } = await takeNumber(tx, actor, 'work_order')
   const wo_id = await insertRow(tx, 'work_orders', {
     site_id,
@@ -102,7 +102,7 @@ export async function createWorkOrder(
   if (alert_ids.length > 0) await linkAlerts(tx, of, alert_ids)
   if (defect_ids.length > 0) await linkDefects(tx, of, defect_ids)
   const made = (await readStored(tx, of))!
-  await tellCreated(tx, of, made.order)
+  await notifyCreated(tx, of, made.order)
   return wholeRecord(made, now)
 }
 
@@ -114,8 +114,8 @@ export async function changeWorkOrder(
 ): Promise<WholeWorkOrder> {
   const { site_id, now, key_name, read_only } = actor
   const of = { site_id, wo_id, now }
-  if (sent.defect_ids) await holdLinks(tx, site_id)
-  const before = await demandWorkOrder(tx, actor, wo_id)
+  if (sent.defect_ids) await lockLinks(tx, site_id)
+  const before = await lockWorkOrder(tx, actor, wo_id)
   const { order } = before
   const present = wholeRecord(before, now)
   requireUnchanged(read_only, present)
@@ -124,13 +124,13 @@ export async function changeWorkOrder(
   if (Object.keys(body).length === 0) return present
   if (finalStates.includes(order.status)) throw refusedChange(order, asked)
   const status = nextStatus(order.status, asked, { ...order, ...given })
-  if (status !== order.status) demandTransition(before, status)
+  if (status !== order.status) requireTransition(before, status)
   const assignment = assignmentBy(asked, { ...order, ...given }, { given: body, key_name })
   const merged = { ...order, ...given, ...movedBy(order, given), ...assignment }
-  demandCancelled(body, status)
-  demandPlannedTimes(merged)
-  demandDueTime(order, given.due_at)
-  const places = namesDevices(given) ? await demandDevices(tx, site_id, merged) : order
+  requireCancelled(body, status)
+  requirePlannedTimes(merged)
+  requireSameDueTime(order, given.due_at)
+  const places = namesDevices(given) ? await requireDevices(tx, site_id, merged) : order
   const { logger_id, location_id, string_index } = places
   const currency = await costCurrency(tx, site_id, merged)
   const assigned_to_name = nameOf(order, merged.assigned_to, given.assigned_to_name)
@@ -143,19 +143,21 @@ export async function changeWorkOrder(
     location_id,
     string_index,
     ...(status !== order.status && entered(order, status, actor)),
-    ...(whose(order) !== whose(merged) && { assigned_at: isAssigned(merged) ? now : null }),
+    ...(assignmentKey(order) !== assignmentKey(merged) && {
+      assigned_at: isAssigned(merged) ? now : null,
+    }),
     ...(given.priority &&
       given.priority !== order.priority &&
       reprioritised(given.priority, order)),
-    ...(attachments && keptAttachments(before, attachments, now)),
+    ...(attachments && changedAttachments(before, attachments, now)),
   })
   const has_other_defects = defect_ids !== undefined && (await linkDefects(tx, of, defect_ids))
-  const is_linked = has_other_defects || areOthers(alert_ids, order.alert_ids)
+  const is_linked = has_other_defects || differ(alert_ids, order.alert_ids)
   if (Object.keys(changes).length === 0 && !is_linked) return present
   await updateRow(tx, { table: 'work_orders', site_id, id: wo_id }, { ...changes, updated_at: now })
   if (alert_ids) await linkAlerts(tx, of, alert_ids)
   const after = (await readStored(tx, of))!
-  await tellChanged(tx, actor, { before: order, after: after.order })
+  await notifyChanged(tx, actor, { before: order, after: after.order })
   return wholeRecord(after, now)
 }
 
@@ -166,20 +168,21 @@ export async function approveWorkOrder(
   note: string | null,
 ): Promise<WholeWorkOrder> {
   const { site_id, key_id, now } = actor
-  const { order } = await demandWorkOrder(tx, actor, wo_id)
+  const { order } = await lockWorkOrder(tx, actor, wo_id)
   const { status: current_state } = order
   if (current_state !== 'completed') {
     throw new ApiError('conflict_state', { wo_id, current_state, allowed_from: ['completed'] })
   }
   if (order.completed_by_key_id === key_id && (await isApproverAnother(tx, site_id))) {
-    const message = 'this site has work orders approved by another key than completed them'
+    const message =
+      'this site requires approval by another key than the one that completed the work order'
     const allowed = changesFrom(current_state)
     throw new ApiError('conflict_state', { wo_id, current_state, allowed, message })
   }
   const approval = { ...entered(order, 'approved', actor), approval_note: note, updated_at: now }
   await updateRow(tx, { table: 'work_orders', site_id, id: wo_id }, approval)
   const after = (await readStored(tx, { site_id, wo_id }))!
-  await tellApproved(tx, actor, after.order)
+  await notifyApproved(tx, actor, after.order)
   return wholeRecord(after, now)
 }
 
@@ -189,7 +192,7 @@ const costCurrency = (
   { cost_amount: amount, currency }: { cost_amount: number | null; currency: string | null },
 ) => currencyOf(tx, site_id, { amount, currency, beside: 'cost_amount' })
 
-function keptAttachments(
+function changedAttachments(
   { order, items }: StoredWhole,
   given: NonNullable<WorkOrderChange['attachments']>,
   now: Date,
@@ -198,7 +201,7 @@ function keptAttachments(
   const ids = new Set(kept.attachments.map(({ attachment_id }) => attachment_id))
   const shown = items.find(({ photo_ids }) => photo_ids.some((id) => !ids.has(id)))
   if (!shown) return kept
-  const message = `item ${shown.item_id} shows one that would go: change its photo_ids before`
+  const message = `checklist item ${shown.item_id} uses an attachment that is left out: change its photo_ids first`
   throw fault('attachments', 'not_allowed_value', message)
 }
 

@@ -1,11 +1,11 @@
-import type { Clock } from '@heliograph/domain/clock'
-import { endpoint, type Request, type WriteParts } from '../../http/endpoint.ts'
+import type { Context } from '../../http/context.ts'
+import { endpoint } from '../../http/endpoint.ts'
 import { Page } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { openWindow } from '../../http/windows.ts'
+import { actorOf } from '../actor.ts'
 import { serviceRule } from '../service-levels.ts'
 import { transitionRule } from '../work-order-states.ts'
-import type { Actor } from './actor.ts'
 import { approveWorkOrder, changeWorkOrder, createWorkOrder } from './commands.ts'
 import {
   approvedExample,
@@ -25,54 +25,36 @@ import {
   WorkOrderChange,
   WorkOrderId,
 } from './schemas.ts'
-import type { WorkOrderStore } from './store.ts'
-
-export interface Needs {
-  clock: Clock
-  workOrders: WorkOrderStore
-}
+import { readWorkOrder, readWorkOrders } from './store.ts'
 
 const tag = { tag: 'Work orders', module: 'om' } as const
 const reads = { ...tag, method: 'GET', scope: 'om:read' } as const
 const writes = { ...tag, scope: 'om:write' } as const
 
-type Write = Request<unknown, unknown, unknown> & WriteParts
-
-const actorOf = ({ site, caller, if_match, read_only }: Write, { clock }: Needs): Actor => ({
-  site_id: site.site_id,
-  key_id: caller.key_id,
-  key_name: caller.key_name,
-  if_match,
-  read_only,
-  now: clock.now(),
-  clock,
-})
-
 const transitions =
-  `Its status goes from ${transitionRule}. \`approved\` is reached by /approve alone. Any other ` +
-  'change of status is 409 `conflict_state` with `current_state` and what it may become, `allowed`.'
+  `Allowed transitions of \`status\`: ${transitionRule}. Only /approve sets \`approved\`. Rejected ` +
+  'with 409 `conflict_state` for another transition, with `current_state` and the `allowed` states.'
 
-const matched =
-  '`If-Match`, with the `ETag` of the work order, makes sure that it is as it was seen.'
+const matched = 'Rejected with 412 when `If-Match` is not the current `ETag` of the work order.'
 
 export const listWorkOrders = endpoint({
   ...reads,
   path: '/work-orders',
   operation_id: 'work_orders_list',
-  summary: 'Work orders, page by page',
+  summary: 'List work orders',
   description:
-    'In the order in which they were created, so that one created meanwhile moves none to another ' +
-    'page; `start` and `end` are of `created_at`. Without their checklists.',
+    'Returns work orders without their checklists, in the order in which they were created, so that ' +
+    'new ones do not shift pages. `start` and `end` filter by `created_at`.',
   window: openWindow,
   query: filters,
   returns: Page(WorkOrder),
   example: {
     answer: { data: [workOrderExample], meta: { count: 1, limit: 50, offset: 0 } },
   },
-  async handle({ site: { site_id }, query, window }, { clock, workOrders }: Needs) {
+  async handle({ site: { site_id }, query, window }, { db, clock }: Context) {
     const { offset = 0, limit = 50 } = query
     const asked = { ...query, ...window, site_id, offset, limit }
-    const { rows, count } = await workOrders.page(asked, clock.now())
+    const { rows, count } = await readWorkOrders(db, asked, clock.now())
     return { data: rows, meta: { count, limit, offset } }
   },
 })
@@ -84,9 +66,10 @@ export const createOrder = endpoint({
   operation_id: 'work_order_create',
   summary: 'Create a work order',
   description:
-    'It is `open`, or `assigned` where it says whose it is. With `category_id` it gets the ' +
-    'checklist of the inspection category. By its priority it is to be acknowledged and ' +
-    `completed within: ${serviceRule}. A \`due_at\` that is earlier counts too, and must lie ahead.`,
+    'Returns the new work order, which is `assigned` when an assignee, team or contractor is given, ' +
+    'else `open`. `category_id` adds the checklist of the inspection category. The priority sets the ' +
+    `deadlines for acknowledgement and completion: ${serviceRule}. An earlier \`due_at\` also counts. ` +
+    'Rejected with 422 when `due_at` is in the past.',
   body: NewWorkOrder,
   status: 201,
   cache: 'resource',
@@ -104,22 +87,22 @@ export const createOrder = endpoint({
     },
     answer: createdExample,
   },
-  handle: (request, needs: Needs) =>
-    createWorkOrder(request.tx, actorOf(request, needs), request.body),
+  handle: (request, context: Context) =>
+    createWorkOrder(request.tx, actorOf(request, context), request.body),
 })
 
 export const getWorkOrder = endpoint({
   ...reads,
   path: '/work-orders/{wo_id}',
   operation_id: 'work_order_get',
-  summary: 'One work order with its checklist',
-  description: `${transitions} Send its \`ETag\` as \`If-Match\` with what changes it.`,
+  summary: 'Read a work order with its checklist',
+  description: `Returns the work order. ${transitions} Send the \`ETag\` as \`If-Match\` with a change.`,
   params: { wo_id: WorkOrderId },
   cache: 'resource',
   returns: WholeWorkOrder,
   example: { answer: changedExample },
-  async handle({ site: { site_id }, params }, { clock, workOrders }: Needs) {
-    const found = await workOrders.one({ ...params, site_id }, clock.now())
+  async handle({ site: { site_id }, params }, { db, clock }: Context) {
+    const found = await readWorkOrder(db, { ...params, site_id }, clock.now())
     if (found === null) throw new ApiError('not_found', params)
     return found
   },
@@ -132,12 +115,12 @@ export const changeOrder = endpoint({
   operation_id: 'work_order_change',
   summary: 'Change a work order',
   description:
-    `The fields that are given; the others stay, lists are replaced whole. ${transitions} Saying ` +
-    'whose an `open` one is makes it `assigned`, and the other way round; `assigned` without ' +
-    'saying whose gives it to the key that asks, `open` takes it back. It is not completed while ' +
-    'a required item of its checklist is `pending` (409 with `pending_item_ids`). One that is ' +
-    '`approved` or `cancelled` does not change any more: 409 with the states in which one does, ' +
-    `\`allowed_from\`. What changes nothing leaves \`version\` and \`ETag\`. ${matched}`,
+    `Returns the changed work order. Omitted fields stay; lists are replaced. ${transitions} ` +
+    'An assignee turns an `open` work order into `assigned`, and removing the assignee turns it ' +
+    'back. `assigned` without an assignee assigns the calling key; `open` removes the assignee. ' +
+    'Rejected with 409 when the work is completed while a required checklist item is `pending` ' +
+    '(see `pending_item_ids`), or when the work order is `approved` or `cancelled` (see ' +
+    `\`allowed_from\`). A change without effect keeps \`version\` and \`ETag\`. ${matched}`,
   params: { wo_id: WorkOrderId },
   body: WorkOrderChange,
   object: WholeWorkOrder,
@@ -148,8 +131,8 @@ export const changeOrder = endpoint({
     body: { status: 'in_progress', team: 'Electrical south' },
     answer: changedExample,
   },
-  handle: (request, needs: Needs) =>
-    changeWorkOrder(request.tx, actorOf(request, needs), request.params.wo_id, request.body),
+  handle: (request, context: Context) =>
+    changeWorkOrder(request.tx, actorOf(request, context), request.params.wo_id, request.body),
 })
 
 export const changeOrderItem = endpoint({
@@ -157,15 +140,14 @@ export const changeOrderItem = endpoint({
   method: 'PUT',
   path: '/work-orders/{wo_id}/items/{item_id}',
   operation_id: 'work_order_item_change',
-  summary: 'Fill in an item of the checklist of a work order',
+  summary: 'Fill in a checklist item',
   description:
-    'The fields that are given; the others stay. Answers with the work order whole. A measurement ' +
-    'passes with a value within its limits that can be measured at all, and with a `note` where ' +
-    'the calibration of the tester is over; `pass_fail` with `value_bool` true, and it fails not ' +
-    'with it; `photo` with an attachment of the work order, `text` and `signature` with a text; ' +
-    'a required item does not apply only with a `note`. Once the work is completed its ' +
-    'checklist stays as it is: 409 with the states in which it may be filled in, ' +
-    `\`allowed_from\`. ${matched}`,
+    'Returns the whole work order. Omitted fields stay. To pass, a measurement needs a possible ' +
+    'value within its limits, and a `note` if the calibration of the instrument has expired; ' +
+    '`pass_fail` needs `value_bool` true, `photo` an attachment of the work order, `text` and ' +
+    '`signature` a text. A required item needs a `note` to be `not_applicable`. Rejected with 422 ' +
+    'otherwise, and with 409 once the work is completed, with the states in `allowed_from`. ' +
+    matched,
   params: { wo_id: WorkOrderId, item_id: ItemId },
   body: ItemChange,
   object: ChecklistItem,
@@ -182,8 +164,8 @@ export const changeOrderItem = endpoint({
     },
     answer: itemExample,
   },
-  handle: (request, needs: Needs) =>
-    changeItem(request.tx, actorOf(request, needs), request.params, request.body),
+  handle: (request, context: Context) =>
+    changeItem(request.tx, actorOf(request, context), request.params, request.body),
 })
 
 export const approveOrder = endpoint({
@@ -193,19 +175,19 @@ export const approveOrder = endpoint({
   operation_id: 'work_order_approve',
   summary: 'Approve a completed work order',
   description:
-    'Only a `completed` one; any other is 409 `conflict_state` with `allowed_from`. Where the ' +
-    'site asks for it, not by ' +
-    `the key that completed it: 409 too, with the reason as \`details.message\`. ${matched}`,
+    'Returns the approved work order. Rejected with 409 `conflict_state` when the work order is not ' +
+    '`completed` (see `allowed_from`), or when the site requires another key than the one that ' +
+    `completed it (see \`details.message\`). ${matched}`,
   params: { wo_id: WorkOrderId },
   body: Approval,
   cache: 'resource',
   if_match: true,
   returns: WholeWorkOrder,
   example: { body: { note: 'Checked on site.' }, answer: approvedExample },
-  handle: (request, needs: Needs) =>
+  handle: (request, context: Context) =>
     approveWorkOrder(
       request.tx,
-      actorOf(request, needs),
+      actorOf(request, context),
       request.params.wo_id,
       request.body.note ?? null,
     ),

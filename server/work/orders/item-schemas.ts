@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { id_max, Nullable } from '../../http/params.ts'
 import { At } from '../../plant/frame.ts'
 import { itemStatuses, itemTypes } from '../checklists.ts'
-import { Line } from '../fields.ts'
+import { Line, Text } from '../fields.ts'
 
 const closed = { additionalProperties: false } as const
 const number_max = 1e15
@@ -16,23 +16,21 @@ export const ItemId = Type.Integer({
 
 const ItemType = Type.Enum([...itemTypes], {
   description:
-    '`check`: looked at and in order; `pass_fail`: a statement, `value_bool`; `measurement`: ' +
+    '`check`: inspected and in order; `pass_fail`: a statement, `value_bool`; `measurement`: ' +
     '`value_number` in `unit`; `text` and `signature`: `value_text`; `photo`: `photo_ids`.',
 })
 const ItemStatus = Type.Enum([...itemStatuses])
-const Figure = (description: string, example: number) =>
+const Value = (description: string, example: number) =>
   Type.Number({ minimum: -number_max, maximum: number_max, description, examples: [example] })
-const Text = (maxLength: number, example: string, description?: string) =>
-  Type.String({ maxLength, ...(description && { description }), examples: [example] })
 
 const title = Line(300, 'Insulation of the positive pole to earth')
 const code = Type.String({
   pattern: '^[a-z][a-z0-9_]{0,59}$',
-  description: 'What is measured, by a name that ends in its unit; else null.',
+  description: 'Name of the measured quantity, ending in its unit; null for other items.',
   examples: ['insulation_positive_mohm'],
 })
-const min_value = Figure('In `unit`: at least so much passes.', 1)
-const max_value = Figure('In `unit`: at most so much passes.', 1000)
+const min_value = Value('Lowest value that passes, in `unit`.', 1)
+const max_value = Value('Highest value that passes, in `unit`.', 1000)
 const unit = Line(20, 'MΩ')
 const photo_ids = Type.Array(Type.Integer({ minimum: 1, maximum: id_max }), {
   maxItems: 100,
@@ -40,21 +38,21 @@ const photo_ids = Type.Array(Type.Integer({ minimum: 1, maximum: id_max }), {
   description: 'Attachments of the work order.',
 })
 const entered = {
-  value_number: Nullable(Figure('What was measured, in `unit`.', 412)),
+  value_number: Nullable(Value('The measured value, in `unit`.', 412)),
   value_text: Nullable(Text(5000, 'A. Brandt')),
   value_bool: Nullable(Type.Boolean({ examples: [true] })),
   note: Nullable(Text(5000, 'Measured after rain.')),
   photo_ids,
-  instrument: Nullable(Text(200, 'Insulation tester', 'Maker and type.')),
+  instrument: Nullable(Text(200, 'Insulation tester', 'Manufacturer and model.')),
   instrument_serial: Nullable(Text(100, 'A-1187')),
   calibration_due_date: Nullable(
-    Type.String({ format: 'date', description: 'Until when the tester is calibrated.' }),
+    Type.String({ format: 'date', description: 'When the calibration of the instrument expires.' }),
   ),
   defect_id: Nullable(
     Type.Integer({
       minimum: 0,
       maximum: id_max,
-      description: 'The defect that was found by it.',
+      description: 'The defect found with this item.',
       examples: [7],
     }),
   ),
@@ -83,9 +81,9 @@ export const ItemChange = Type.Object(
     value_text: Type.Optional(entered.value_text),
     value_bool: Type.Optional(entered.value_bool),
     min_value: Type.Optional(
-      Nullable(Figure('Of a measurement whose checklist leaves the limits to who measures.', 700)),
+      Nullable(Value('Allowed only where the checklist leaves the limits open.', 700)),
     ),
-    max_value: Type.Optional(Nullable(Figure('As `min_value`.', 770))),
+    max_value: Type.Optional(Nullable(Value('See `min_value`.', 770))),
     note: Type.Optional(entered.note),
     photo_ids: Type.Optional(photo_ids),
     instrument: Type.Optional(entered.instrument),
@@ -101,22 +99,24 @@ export const ChecklistItem = Type.Object(
   {
     item_id: ItemId,
     wo_id: Type.Integer(),
-    position: Type.Integer({ minimum: 1, description: 'From 1.' }),
-    category_id: Nullable(Type.Integer({ description: 'The category that it comes from.' })),
+    position: Type.Integer({ minimum: 1, description: 'Position in the checklist, from 1.' }),
+    category_id: Nullable(Type.Integer({ description: 'The category of the item.' })),
     code: Nullable(code),
     title,
     instruction: Nullable(Type.String()),
     type: ItemType,
-    required: Type.Boolean({ description: 'The work is not completed while it is `pending`.' }),
+    required: Type.Boolean({
+      description: 'Whether the item must be filled in before the work can be completed.',
+    }),
     status: ItemStatus,
     unit: Nullable(unit),
     min_value: Nullable(min_value),
     max_value: Nullable(max_value),
     within_limits: Nullable(
-      Type.Boolean({ description: 'Null without a value, and without limits.' }),
+      Type.Boolean({ description: 'Null without a value or without limits.' }),
     ),
     ...entered,
-    done_at: Nullable(At('When its status or its value was set last; null while it is `pending`.')),
+    done_at: Nullable(At('When status or value were last set; null while `pending`.')),
     done_by: Nullable(Type.String({ description: 'Name of the key.' })),
   },
   { ...closed, $id: 'ChecklistItem' },

@@ -1,19 +1,19 @@
-/** The checklist of a work order: as it is made, and as it is filled in. */
+/** The checklist of a work order: creation and changes. */
 import { isDeepStrictEqual } from 'node:util'
 import { utcDate } from '@heliograph/domain/utc-day'
 import { ApiError, invalid } from '../../http/errors.ts'
 import { requireUnchanged } from '../../http/read-only.ts'
 import type { Transaction } from '../../storage/database.ts'
+import type { Actor } from '../actor.ts'
 import { categoryById } from '../categories.ts'
 import type { ChecklistLine } from '../category-checklists.ts'
 import { itemFaults } from '../checklists.ts'
 import { isWorking, workingStates } from '../work-order-states.ts'
-import { type Actor, demandWorkOrder } from './actor.ts'
 import type { ItemChange, NewItem } from './item-schemas.ts'
-import { demandDefect } from './references.ts'
+import { notifyFailed } from './order-notifications.ts'
+import { requireDefect } from './references.ts'
 import type { WholeWorkOrder } from './schemas.ts'
-import { readStored, type StoredItem, wholeRecord } from './store.ts'
-import { tellFailed } from './telling.ts'
+import { lockWorkOrder, readStored, type StoredItem, wholeRecord } from './store.ts'
 
 interface NewLine extends ChecklistLine {
   category_id: number | null
@@ -29,7 +29,10 @@ const nothing_entered = {
   calibration_due_date: null,
 } as const
 
-/** Its own lines where it has some, else those of its category; 422 for what cannot be one. */
+/**
+ * The given items, else the items of the category.
+ * @throws ApiError invalid
+ */
 export function checklistFor(
   category_id: number | null,
   own: readonly NewItem[] | undefined,
@@ -37,11 +40,11 @@ export function checklistFor(
 ): NewLine[] {
   const category = category_id === null ? null : categoryById(category_id)
   if (category === undefined) {
-    const message = 'is no category of /om/categories'
+    const message = 'is not a category of /om/categories'
     throw invalid({ location: 'body', field: 'category_id', code: 'unknown_reference', message })
   }
   if (category && own?.length === 0) {
-    const message = 'must not be empty beside category_id; left out it is that of the category'
+    const message = 'must not be empty with category_id: omit it for the checklist of the category'
     throw invalid({ location: 'body', field: 'checklist', code: 'too_short', message })
   }
   const lines = own?.map(lineOf) ?? category?.default_checklist ?? []
@@ -89,7 +92,7 @@ export async function insertItems(
   )
 }
 
-/** Throws 404, 409 where the work is over, 412, and 422 for what contradicts itself. */
+/** @throws ApiError not_found, conflict_state, precondition_failed, invalid */
 export async function changeItem(
   tx: Transaction,
   actor: Actor,
@@ -97,7 +100,7 @@ export async function changeItem(
   body: ItemChange,
 ): Promise<WholeWorkOrder> {
   const { site_id, now } = actor
-  const stored = await demandWorkOrder(tx, actor, wo_id)
+  const stored = await lockWorkOrder(tx, actor, wo_id)
   const item = stored.items.find((one) => one.item_id === item_id)
   if (!item) throw new ApiError('not_found', { wo_id, item_id })
   const present = wholeRecord(stored, now)
@@ -109,9 +112,9 @@ export async function changeItem(
   const merged = { ...item, ...body }
   if (isDeepStrictEqual(merged, item)) return present
   const photos = new Set(stored.order.attachments.map(({ attachment_id }) => attachment_id))
-  demandSound({ item, merged, photos, today: utcDate(now.getTime()) })
+  requireConsistent({ item, merged, photos, today: utcDate(now.getTime()) })
   if (body.defect_id !== undefined && body.defect_id !== null) {
-    await demandDefect(tx, site_id, body.defect_id)
+    await requireDefect(tx, site_id, body.defect_id)
   }
   await updateItem(tx, { ...merged, ...doneBy(item, merged, actor), site_id, wo_id })
   await tx.execute(
@@ -120,12 +123,12 @@ export async function changeItem(
     [site_id, wo_id, now],
   )
   if (merged.status === 'failed' && item.status !== 'failed') {
-    await tellFailed(tx, actor, stored.order, merged)
+    await notifyFailed(tx, actor, stored.order, merged)
   }
   return wholeRecord((await readStored(tx, { site_id, wo_id }))!, now)
 }
 
-/** Who set its status or its value; a note or a link beside it leaves that to who did. */
+/** The author of status and value; a change of note or links keeps the author. */
 function doneBy(item: StoredItem, merged: StoredItem, { now, key_name }: Actor) {
   if (merged.status === 'pending') return { done_at: null, done_by: null }
   const { type } = item
@@ -144,12 +147,12 @@ interface Filling {
   today: string
 }
 
-function demandSound({ item, merged, photos, today }: Filling): void {
+function requireConsistent({ item, merged, photos, today }: Filling): void {
   const fixed = (['min_value', 'max_value'] as const)
     .filter((field) => !item.is_limit_open && merged[field] !== item[field])
-    .map((field) => ({ field, code: 'not_allowed_field', message: 'is set by the checklist' }))
+    .map((field) => ({ field, code: 'not_allowed_field', message: 'is fixed by the checklist' }))
   const absent = merged.photo_ids.flatMap((id, index) => {
-    const message = 'is no attachment of the work order'
+    const message = 'is not an attachment of the work order'
     const field = `photo_ids.${index}`
     return photos.has(id) ? [] : [{ field, code: 'unknown_reference', message }]
   })

@@ -88,7 +88,7 @@ test('an approved order keeps its defects, from both sides', async () => {
       wo_id,
       current_state: 'approved',
       allowed_from: ['open', 'assigned', 'in_progress', 'on_hold', 'completed', 'cancelled'],
-      message: `${number} is approved: it keeps the defects that it saw to`,
+      message: `${number} is approved and keeps its defects`,
     })
   }
   const joined = await change(next.wo_id, { defect_ids: [defect_id] })

@@ -1,8 +1,8 @@
-/** What a work order is linked to: alerts and defects, which must be there. */
+/** Links of a work order to alerts and defects. */
 import { invalid, type Violation } from '../../http/errors.ts'
 import type { Transaction } from '../../storage/database.ts'
+import { type NotifiedDefect, notifyDefectChanged } from '../defect-notifications.ts'
 import { type DefectState, isFinal } from '../defect-states.ts'
-import { type ToldDefect, tellDefectChanged } from '../defect-telling.ts'
 import { touchOrders } from '../order-links.ts'
 import { linkAlerts as linkAlertsTo, unknown } from '../references.ts'
 import type { WorkOrderState } from '../work-order-states.ts'
@@ -19,7 +19,7 @@ export const linkAlerts = (
   ids: readonly number[],
 ): Promise<void> => linkAlertsTo(tx, { site_id, table: 'work_order_alerts', of: { wo_id } }, ids)
 
-interface LinkedDefect extends ToldDefect {
+interface LinkedDefect extends NotifiedDefect {
   status: DefectState
   wo_id: number | null
   order_number: string | null
@@ -27,9 +27,9 @@ interface LinkedDefect extends ToldDefect {
 }
 
 /**
- * These defects from now on, beside those that are verified, which stay. Returns whether that is a
- * change. 422 for one that is not there, that another order has, or that is verified. Asks for
- * `holdLinks` before.
+ * Replaces the linked defects; verified ones stay. Returns whether anything changed. Requires
+ * `lockLinks`.
+ * @throws ApiError invalid for a defect that is unknown, verified, or linked to another order
  */
 export async function linkDefects(
   tx: Transaction,
@@ -37,9 +37,9 @@ export async function linkDefects(
   ids: readonly number[],
 ): Promise<boolean> {
   const { site_id, wo_id, now } = of
-  const found = await holdDefects(tx, of, ids)
+  const found = await lockDefects(tx, of, ids)
   const joining = found.filter((one) => one.wo_id !== wo_id)
-  demandFree(ids, found, joining)
+  requireLinkable(ids, found, joining)
   const leaving = found.filter(
     (one) => one.wo_id === wo_id && !ids.includes(one.defect_id) && !isFinal(one.status),
   )
@@ -55,16 +55,16 @@ export async function linkDefects(
   }
   const givers = new Set(joining.map((one) => one.wo_id).filter((id) => id !== null))
   await touchOrders(tx, of, [...givers])
-  for (const defect of [...leaving, ...joining]) await tellDefectChanged(tx, of, defect)
+  for (const defect of [...leaving, ...joining]) await notifyDefectChanged(tx, of, defect)
   return leaving.length + joining.length > 0
 }
 
-/** Those that are named and those that it has, with the order of each. */
-async function holdDefects(tx: Transaction, { site_id, wo_id }: Linking, ids: readonly number[]) {
+/** The given and the present defects, locked, with the order of each. */
+async function lockDefects(tx: Transaction, { site_id, wo_id }: Linking, ids: readonly number[]) {
   const of = [site_id, wo_id, ids]
   const named = 'd.site_id = $1 and (d.wo_id = $2 or d.defect_id = any($3))'
   await tx.query(`select from defects d where ${named} order by d.defect_id for update`, of)
-  // Read after they are held, with whatever was committed while that was waited for.
+  // A second read sees what was committed while the lock was waited for.
   return await tx.query<LinkedDefect>(
     `select d.defect_id, d.number, d.title, d.severity, d.assigned_to, d.status, d.wo_id,
             w.number as order_number, w.status as order_status
@@ -74,7 +74,7 @@ async function holdDefects(tx: Transaction, { site_id, wo_id }: Linking, ids: re
   )
 }
 
-function demandFree(
+function requireLinkable(
   ids: readonly number[],
   found: readonly LinkedDefect[],
   joining: readonly LinkedDefect[],
@@ -82,27 +82,27 @@ function demandFree(
   const known = new Set(found.map(({ defect_id }) => defect_id))
   const faults = ids.flatMap((id, index): Violation[] => {
     const field = `defect_ids.${index}`
-    if (!known.has(id)) return [unknown(field, 'is no defect of this site')]
-    const message = whyNot(joining.find(({ defect_id }) => defect_id === id))
+    if (!known.has(id)) return [unknown(field, 'is not a defect of this site')]
+    const message = refusalOf(joining.find(({ defect_id }) => defect_id === id))
     if (message === null) return []
     return [{ location: 'body', field, code: 'not_allowed_value', message }]
   })
   if (faults.length > 0) throw invalid(...faults)
 }
 
-/** Why another order does not get it; null where it does. */
-function whyNot(defect: LinkedDefect | undefined): string | null {
+/** Why a defect cannot be linked; null where it can. */
+function refusalOf(defect: LinkedDefect | undefined): string | null {
   if (!defect) return null
   const { number, status, order_number, order_status } = defect
-  if (isFinal(status)) return `${number} is ${status}: it does not change any more`
+  if (isFinal(status)) return `${number} is ${status} and cannot be changed`
   if (order_status === null || order_status === 'cancelled') return null
   return `belongs to ${order_number}, which is ${order_status}`
 }
 
-export async function demandDefect(tx: Transaction, site_id: string, defect_id: number) {
+export async function requireDefect(tx: Transaction, site_id: string, defect_id: number) {
   const found = await tx.query('select from defects where site_id = $1 and defect_id = $2', [
     site_id,
     defect_id,
   ])
-  if (found.length === 0) throw invalid(unknown('defect_id', 'is no defect of this site'))
+  if (found.length === 0) throw invalid(unknown('defect_id', 'is not a defect of this site'))
 }

@@ -1,4 +1,4 @@
-/** What a change of a work order may be; 409 and 422 for what it may not. */
+/** Rules for changes of a work order. */
 import { day_ms } from '@heliograph/domain/utc-day'
 import { ApiError, invalid } from '../../http/errors.ts'
 import { planned_days_max } from '../service-levels.ts'
@@ -14,25 +14,25 @@ import type { StoredWhole, StoredWorkOrder } from './store.ts'
 type Assignment = Pick<StoredWorkOrder, 'assigned_to' | 'team' | 'contractor'>
 type Named = Pick<StoredWorkOrder, 'assigned_to' | 'assigned_to_name'>
 
-/** The name goes with whose it is: with another it is another, or none. 422 for one of nobody. */
+/** The name of the assignee; cleared when the assignee changes without a new name. */
 export function nameOf(
   before: Named,
   assigned_to: string | null,
   given: string | null | undefined,
 ): string | null {
   if (assigned_to === null && given) {
-    throw fault('assigned_to', 'required', 'is required beside assigned_to_name')
+    throw fault('assigned_to', 'required', 'is required with assigned_to_name')
   }
   if (given !== undefined) return given
   return assigned_to === before.assigned_to ? before.assigned_to_name : null
 }
 
-export const whose = ({ assigned_to, team, contractor }: Assignment) =>
+export const assignmentKey = ({ assigned_to, team, contractor }: Assignment) =>
   JSON.stringify([assigned_to, team, contractor])
 export const isAssigned = ({ assigned_to, team, contractor }: Assignment) =>
   (assigned_to ?? team ?? contractor) !== null
 
-/** Until work begins the status says whether it is somebody's, unless the request says more. */
+/** Before work starts, the status follows the assignee unless the request sets a status. */
 export function nextStatus(
   current: WorkOrderState,
   asked: WorkOrderState | undefined,
@@ -43,11 +43,12 @@ export function nextStatus(
   return isAssigned(merged) ? 'assigned' : 'open'
 }
 
-const nobody = { assigned_to: null, team: null, contractor: null } as const
+const unassigned = { assigned_to: null, team: null, contractor: null } as const
 
 /**
- * Whose it is by a status that was asked for: `open` takes it from whoever has it, `assigned`
- * gives what nobody has to who asks. 422 where the same request says otherwise.
+ * The assignment implied by a requested status: `open` removes the assignee, `assigned` defaults to
+ * the calling key.
+ * @throws ApiError invalid where the request contradicts itself
  */
 export function assignmentBy(
   asked: WorkOrderState | undefined,
@@ -56,12 +57,16 @@ export function assignmentBy(
 ): Partial<Assignment> {
   const named = [given.assigned_to, given.team, given.contractor]
   if (asked === 'open' && isAssigned(merged)) {
-    if (named.every((name) => name === undefined || name === null)) return nobody
-    throw fault('status', 'not_allowed_value', 'what is assigned is not open')
+    if (named.every((name) => name === undefined || name === null)) return unassigned
+    throw fault('status', 'not_allowed_value', 'must not be open with an assignee')
   }
   if (asked === 'assigned' && !isAssigned(merged)) {
     if (named.every((name) => name === undefined)) return { assigned_to: key_name }
-    throw fault('assigned_to', 'required', 'is required for this status, or team or contractor')
+    throw fault(
+      'assigned_to',
+      'required',
+      'is required for this status, unless team or contractor is given',
+    )
   }
   return {}
 }
@@ -76,8 +81,8 @@ export function refusedChange(order: StoredWorkOrder, asked: WorkOrderState | un
   return new ApiError('conflict_state', { wo_id, current_state, ...why })
 }
 
-/** 409 with what may come next; before completion no required item is pending. */
-export function demandTransition({ order, items }: StoredWhole, next: WorkOrderState): void {
+/** @throws ApiError conflict_state, also for a completion with pending required items */
+export function requireTransition({ order, items }: StoredWhole, next: WorkOrderState): void {
   const { wo_id, status: current_state } = order
   const allowed = changesFrom(current_state)
   if (!allowed.includes(next)) {
@@ -94,26 +99,27 @@ export function demandTransition({ order, items }: StoredWhole, next: WorkOrderS
   })
 }
 
-export function demandCancelled({ cancel_reason }: WorkOrderChange, status: WorkOrderState): void {
+export function requireCancelled({ cancel_reason }: WorkOrderChange, status: WorkOrderState): void {
   if (cancel_reason === undefined || cancel_reason === null || status === 'cancelled') return
-  throw fault('cancel_reason', 'not_allowed_field', 'is given with status "cancelled" alone')
+  throw fault('cancel_reason', 'not_allowed_field', 'is allowed only with status "cancelled"')
 }
 
-/** When it was promised stays once it is done, so that nothing that was missed is met. */
-export function demandDueTime(order: StoredWorkOrder, due_at: string | null | undefined): void {
+/** A deadline cannot be moved after completion, so that a missed one stays missed. */
+export function requireSameDueTime(
+  order: StoredWorkOrder,
+  due_at: string | null | undefined,
+): void {
   if (order.completed_at === null || due_at === undefined) return
   if (Date.parse(due_at ?? '') === order.due_at?.getTime() || due_at === order.due_at) return
   throw fault('due_at', 'not_allowed_field', 'is fixed once the work is completed')
 }
 
-/** Nothing new was promised for a time that is over. */
-export function demandAhead(due_at: string | null | undefined, now: Date): void {
+export function requireFuture(due_at: string | null | undefined, now: Date): void {
   if (!due_at || Date.parse(due_at) >= now.getTime()) return
   throw fault('due_at', 'not_allowed_value', 'must not lie in the past')
 }
 
-/** Both or neither, the end later, but not by more than planned work may take. */
-export function demandPlannedTimes(of: {
+export function requirePlannedTimes(of: {
   scheduled_start_at: Date | string | null
   scheduled_end_at: Date | string | null
 }): void {
@@ -124,7 +130,7 @@ export function demandPlannedTimes(of: {
   const field = 'scheduled_end_at'
   if (start_ms === null || end_ms === null) {
     const absent = start_ms === null ? 'scheduled_start_at' : field
-    throw fault(absent, 'required', 'planned work has a start and an end')
+    throw fault(absent, 'required', 'is required: planned work has a start and an end')
   }
   const span_ms = Number(end_ms) - Number(start_ms)
   if (span_ms <= 0) {

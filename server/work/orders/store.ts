@@ -1,7 +1,10 @@
-import type { Database, Queries } from '../../storage/database.ts'
+import { ApiError } from '../../http/errors.ts'
+import { requireMatch } from '../../http/etag.ts'
+import type { Database, Queries, Transaction } from '../../storage/database.ts'
 import { type Stored, served } from '../../storage/records.ts'
+import type { Actor } from '../actor.ts'
 import { withinLimits } from '../checklists.ts'
-import { demandFilters } from '../references.ts'
+import { requireFilters } from '../references.ts'
 import { isBreached } from '../service-levels.ts'
 import type { WorkOrderState } from '../work-order-states.ts'
 import { ChecklistItem } from './item-schemas.ts'
@@ -28,28 +31,18 @@ interface WorkOrderFilter {
   limit: number
 }
 
-export interface WorkOrderStore {
-  /**
-   * A page by id, and how many match on all of them, at one time.
-   * @throws ApiError not_found for an unknown location or logger
-   */
-  page(filter: WorkOrderFilter, now: Date): Promise<{ rows: WorkOrder[]; count: number }>
-  /** null where the site has none of that id. */
-  one(of: { site_id: string; wo_id: number }, now: Date): Promise<WholeWorkOrder | null>
+/** One work order with its checklist; null for an unknown id. */
+export async function readWorkOrder(
+  db: Database,
+  of: { site_id: string; wo_id: number },
+  now: Date,
+): Promise<WholeWorkOrder | null> {
+  const snapshot = { isolation: 'repeatable read', read_only: true } as const
+  const stored = await db.transaction((tx) => readStored(tx, of), snapshot)
+  return stored && wholeRecord(stored, now)
 }
 
-export function createWorkOrderStore(db: Database): WorkOrderStore {
-  return {
-    page: (filter, now) => readPage(db, filter, now),
-    async one(of, now) {
-      const snapshot = { isolation: 'repeatable read', read_only: true } as const
-      const stored = await db.transaction((tx) => readStored(tx, of), snapshot)
-      return stored && wholeRecord(stored, now)
-    },
-  }
-}
-
-/** Of a row `w` of work_orders: what is counted and linked. */
+/** Columns beside a row `w` of work_orders. */
 const joined = `
   array(select alert_id from work_order_alerts a
         where a.site_id = w.site_id and a.wo_id = w.wo_id order by alert_id) as alert_ids,
@@ -63,11 +56,16 @@ const counted = `lateral (
     from work_order_items i where i.site_id = w.site_id and i.wo_id = w.wo_id) i`
 
 /**
- * Both the count and the ids of the page are read from indexes that hold every filter, the rest of
- * the page by its ids; all in one statement, which sees one state of the table.
+ * A page by id, and the count of all pages, in one statement and thus one snapshot. The count and
+ * the ids come from indexes that cover every filter.
+ * @throws ApiError not_found for an unknown location or logger
  */
-async function readPage(db: Queries, filter: WorkOrderFilter, now: Date) {
-  await demandFilters(db, filter)
+export async function readWorkOrders(
+  db: Queries,
+  filter: WorkOrderFilter,
+  now: Date,
+): Promise<{ rows: WorkOrder[]; count: number }> {
+  await requireFilters(db, filter)
   const { site_id, offset, limit } = filter
   const values: unknown[] = [site_id]
   const add = (value: unknown) => `$${values.push(value)}`
@@ -103,8 +101,8 @@ export interface StoredWhole {
 }
 
 /**
- * null where the site has none of that id. Two statements, which see the same where a transaction
- * has a snapshot or the lock of the work order.
+ * null for an unknown id. The two statements are consistent within a snapshot, or with the work
+ * order locked.
  */
 export async function readStored(
   db: Queries,
@@ -121,6 +119,25 @@ export async function readStored(
     [site_id, wo_id],
   )
   return { order, items }
+}
+
+/**
+ * Locks and reads a work order. Defects may still be linked to it meanwhile.
+ * @throws ApiError not_found; precondition_failed for another version than `If-Match`
+ */
+export async function lockWorkOrder(
+  tx: Transaction,
+  { site_id, if_match, now }: Actor,
+  wo_id: number,
+): Promise<StoredWhole> {
+  await tx.query('select from work_orders where site_id = $1 and wo_id = $2 for no key update', [
+    site_id,
+    wo_id,
+  ])
+  const stored = await readStored(tx, { site_id, wo_id })
+  if (stored === null) throw new ApiError('not_found', { wo_id })
+  requireMatch(if_match, wholeRecord(stored, now))
+  return stored
 }
 
 export const wholeRecord = ({ order, items }: StoredWhole, now: Date): WholeWorkOrder => ({

@@ -1,6 +1,6 @@
-/** What people are told of work orders: what was asked of them, and how far it has come. */
-
+/** Notifications of work orders. */
 import type { Transaction } from '../../storage/database.ts'
+import type { Actor } from '../actor.ts'
 import {
   type NewNotification,
   type NotificationSeverity,
@@ -9,7 +9,6 @@ import {
 } from '../notifications.ts'
 import type { Priority } from '../service-levels.ts'
 import type { WorkOrderState } from '../work-order-states.ts'
-import type { Actor } from './actor.ts'
 import type { StoredItem, StoredWorkOrder } from './store.ts'
 
 const severities: Readonly<Record<Priority, NotificationSeverity>> = {
@@ -19,11 +18,11 @@ const severities: Readonly<Record<Priority, NotificationSeverity>> = {
   urgent: 'major',
 }
 
-type Told = Pick<NewNotification, 'type' | 'title' | 'recipient'> & Partial<NewNotification>
+type Content = Pick<NewNotification, 'type' | 'title' | 'recipient'> & Partial<NewNotification>
 
 type At = Pick<Actor, 'site_id' | 'now'>
 
-function tell(tx: Transaction, { site_id, now }: At, order: StoredWorkOrder, told: Told) {
+function send(tx: Transaction, { site_id, now }: At, order: StoredWorkOrder, content: Content) {
   return notify(tx, {
     site_id,
     at: now,
@@ -31,15 +30,15 @@ function tell(tx: Transaction, { site_id, now }: At, order: StoredWorkOrder, tol
     body: order.title,
     resource_type: 'work_order',
     resource_id: String(order.wo_id),
-    ...told,
+    ...content,
   })
 }
 
 const recipientOf = ({ assigned_to, team, contractor }: StoredWorkOrder) =>
   assigned_to ?? team ?? contractor
 
-/** Each whose work it is, and what people call them. */
-const peopleOf = ({ assigned_to, assigned_to_name, team, contractor }: StoredWorkOrder) =>
+/** Assignee, team and contractor, with their display names. */
+const assigneesOf = ({ assigned_to, assigned_to_name, team, contractor }: StoredWorkOrder) =>
   new Map(
     [
       [assigned_to, assigned_to_name ?? assigned_to] as const,
@@ -50,30 +49,33 @@ const peopleOf = ({ assigned_to, assigned_to_name, team, contractor }: StoredWor
 type People = ReadonlyMap<string, string>
 const without = (some: People, others: People) => [...some].filter(([name]) => !others.has(name))
 
-/** Whoever has it now and had it not, and the other way round; returns how many of each. */
-async function tellPeople(
+/** Notifies added and removed assignees; returns the number of each. */
+async function notifyAssignees(
   tx: Transaction,
   at: At,
   { before, after }: { before: StoredWorkOrder | null; after: StoredWorkOrder },
 ) {
-  const [had, has] = [before ? peopleOf(before) : new Map<string, string>(), peopleOf(after)]
-  const [losing, getting] = [without(had, has), without(has, had)]
-  for (const [recipient, name] of losing) {
+  const [earlier, current] = [
+    before ? assigneesOf(before) : new Map<string, string>(),
+    assigneesOf(after),
+  ]
+  const [removed, added] = [without(earlier, current), without(current, earlier)]
+  for (const [recipient, name] of removed) {
     const title = `${after.number} is no longer assigned to ${name}`
-    await tell(tx, at, after, { type: 'system', title, recipient })
+    await send(tx, at, after, { type: 'system', title, recipient })
   }
-  for (const [recipient, name] of getting) {
+  for (const [recipient, name] of added) {
     const title = `${after.number} is assigned to ${name}`
-    await tell(tx, at, after, { type: 'work_order_assigned', title, recipient })
+    await send(tx, at, after, { type: 'work_order_assigned', title, recipient })
   }
-  return { losing: losing.length, getting: getting.length }
+  return { removed: removed.length, added: added.length }
 }
 
-export async function tellCreated(tx: Transaction, at: At, order: StoredWorkOrder) {
-  const { getting } = await tellPeople(tx, at, { before: null, after: order })
-  if (getting > 0) return
+export async function notifyCreated(tx: Transaction, at: At, order: StoredWorkOrder) {
+  const { added } = await notifyAssignees(tx, at, { before: null, after: order })
+  if (added > 0) return
   const title = `${order.number} was created`
-  await tell(tx, at, order, { type: 'system', title, recipient: null })
+  await send(tx, at, order, { type: 'system', title, recipient: null })
 }
 
 const reached: Readonly<Record<WorkOrderState, string>> = {
@@ -91,38 +93,38 @@ const types: Readonly<Partial<Record<WorkOrderState, NotificationType>>> = {
   approved: 'work_order_approved',
 }
 
-/** Who gets it or loses it, and of a new state that this does not say; not of other fields. */
-export async function tellChanged(
+/** Notifies of a changed assignment, and of a new state that the assignment does not imply. */
+export async function notifyChanged(
   tx: Transaction,
   actor: Actor,
   { before, after }: { before: StoredWorkOrder; after: StoredWorkOrder },
 ): Promise<void> {
-  const { losing, getting } = await tellPeople(tx, actor, { before, after })
+  const { removed, added } = await notifyAssignees(tx, actor, { before, after })
   const { status } = after
-  const is_said = (status === 'assigned' && getting > 0) || (status === 'open' && losing > 0)
-  if (status === before.status || is_said) return
-  await tell(tx, actor, after, {
+  const is_covered = (status === 'assigned' && added > 0) || (status === 'open' && removed > 0)
+  if (status === before.status || is_covered) return
+  await send(tx, actor, after, {
     type: types[status] ?? 'system',
     title: `${after.number} ${reached[status]}`,
     recipient: status === 'completed' ? null : recipientOf(after),
   })
 }
 
-export async function tellApproved(tx: Transaction, actor: Actor, order: StoredWorkOrder) {
-  await tell(tx, actor, order, {
+export async function notifyApproved(tx: Transaction, actor: Actor, order: StoredWorkOrder) {
+  await send(tx, actor, order, {
     type: 'work_order_approved',
     title: `${order.number} is approved`,
     recipient: recipientOf(order),
   })
 }
 
-export async function tellFailed(
+export async function notifyFailed(
   tx: Transaction,
   actor: Actor,
   order: StoredWorkOrder,
   item: StoredItem,
 ) {
-  await tell(tx, actor, order, {
+  await send(tx, actor, order, {
     type: 'system',
     title: `${order.number}: a check failed`,
     body: item.title,

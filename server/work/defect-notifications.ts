@@ -1,4 +1,4 @@
-/** What people are told of defects, by whatever they change. */
+/** Notifications of defects. */
 import type { Transaction } from '../storage/database.ts'
 import type { DefectSeverity } from './defect-states.ts'
 import { type NewNotification, type NotificationSeverity, notify } from './notifications.ts'
@@ -10,7 +10,7 @@ const severities: Readonly<Record<DefectSeverity, NotificationSeverity>> = {
   critical: 'critical',
 }
 
-export interface ToldDefect {
+export interface NotifiedDefect {
   defect_id: number
   number: string
   title: string
@@ -18,11 +18,16 @@ export interface ToldDefect {
   assigned_to: string | null
 }
 
-export function tellDefect(
+interface At {
+  site_id: string
+  now: Date
+}
+
+function send(
   tx: Transaction,
-  { site_id, now }: { site_id: string; now: Date },
-  defect: ToldDefect,
-  told: Pick<NewNotification, 'type' | 'title'>,
+  { site_id, now }: At,
+  defect: NotifiedDefect,
+  notification: Pick<NewNotification, 'type' | 'title'>,
 ): Promise<void> {
   return notify(tx, {
     site_id,
@@ -31,15 +36,17 @@ export function tellDefect(
     body: defect.title,
     recipient: defect.assigned_to,
     resource_type: 'defect',
-    ...told,
     resource_id: String(defect.defect_id),
+    ...notification,
   })
 }
 
-export const tellDefectChanged = (
+export const notifyDefectCreated = (tx: Transaction, at: At, defect: NotifiedDefect) =>
+  send(tx, at, defect, { type: 'defect_created', title: `${defect.number} was reported` })
+
+export const notifyDefectChanged = (
   tx: Transaction,
-  of: { site_id: string; now: Date },
-  defect: ToldDefect,
+  at: At,
+  defect: NotifiedDefect,
   what = 'was changed',
-): Promise<void> =>
-  tellDefect(tx, of, defect, { type: 'defect_updated', title: `${defect.number} ${what}` })
+) => send(tx, at, defect, { type: 'defect_updated', title: `${defect.number} ${what}` })
