@@ -1,12 +1,19 @@
-/** How pages read: who is signed in, the sites, and the live site, each asked for once for all. */
-import { HeliographError, isCode } from '@heliograph/sdk'
-import { MutationCache, QueryCache, QueryClient, useQuery } from '@tanstack/react-query'
+/** Reads of pages. Equal reads share one request, and one copy of the answer. */
+import { type Heliograph, HeliographError, isCode } from '@heliograph/sdk'
+import {
+  MutationCache,
+  QueryCache,
+  QueryClient,
+  queryOptions,
+  type UseQueryOptions,
+  useQuery,
+} from '@tanstack/react-query'
 import { askPlatform, heliograph, type SessionUser } from './api.ts'
 import { knownNow } from './ui/known-now.ts'
 
 const live_ms = 5000
 
-/** Where a session has ended, the next request tells, whatever it asks for. */
+/** Any request may be the first to find that the session has ended. */
 function noticeEnd(error: unknown): void {
   if (error instanceof HeliographError && error.status === 401) {
     void queries.invalidateQueries({ queryKey: ['session'] })
@@ -15,11 +22,11 @@ function noticeEnd(error: unknown): void {
 
 const retried_after_ms = 5000
 
-/** No answer, or one of a server that is not ready. */
+/** No answer, or an answer of a server that is not ready. */
 const isPassing = (error: unknown) =>
   error instanceof HeliographError && (error.status === null || error.status >= 500)
 
-/** Not all reads poll: those that failed are repeated once the server answers another one. */
+/** Reads that do not poll are repeated after a failure as soon as another read succeeds. */
 function repeatFailed(): void {
   const before_ms = Date.now() - retried_after_ms
   void queries.refetchQueries({
@@ -33,8 +40,7 @@ export const queries: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noticeEnd, onSuccess: repeatFailed }),
   mutationCache: new MutationCache({ onError: noticeEnd }),
   defaultOptions: {
-    // The SDK repeats by itself what is worth repeating.
-    // Also offline: then they fail, and the page says so.
+    // The SDK retries. Offline, reads fail at once, so that the page can say so.
     queries: {
       networkMode: 'always',
       retry: false,
@@ -47,7 +53,48 @@ export const queries: QueryClient = new QueryClient({
   },
 })
 
-/** Null: nobody is signed in. */
+type Operation = Exclude<keyof Heliograph, 'file'>
+type Asked<Name extends Operation> = Parameters<Heliograph[Name]>[0] & { site_id: string }
+type Answer<Name extends Operation> = Awaited<ReturnType<Heliograph[Name]>>
+type ReadOptions<Name extends Operation, Data> = Omit<
+  UseQueryOptions<Answer<Name>, Error, Data>,
+  'queryKey' | 'queryFn'
+>
+
+/** Starts with topic and site: invalidating `[topic, site_id]` repeats all reads of a topic. */
+export const readKey = (
+  topic: string,
+  operation: Operation,
+  parameters: Record<string, unknown> & { site_id: string },
+) => [topic, parameters.site_id, operation, parameters]
+
+/**
+ * A read of one operation of a site, as `useQuery` and `useQueries` take it. A number as `options`
+ * is the interval at which the read repeats, ms.
+ */
+export const readOf = <Name extends Operation, Data = Answer<Name>>(
+  topic: string,
+  operation: Name,
+  parameters: Asked<Name>,
+  options: number | ReadOptions<Name, Data>,
+) =>
+  queryOptions({
+    queryKey: readKey(topic, operation, { ...parameters }),
+    queryFn: ({ signal }) => {
+      const method = heliograph[operation] as (asked: object, options: object) => unknown
+      return method.call(heliograph, parameters, { signal }) as Promise<Answer<Name>>
+    },
+    ...(typeof options === 'number' ? { refetchInterval: options } : options),
+  })
+
+export const useRead = <Name extends Operation, Data = Answer<Name>>(
+  topic: string,
+  operation: Name,
+  parameters: Asked<Name>,
+  options: number | ReadOptions<Name, Data>,
+) => useQuery(readOf(topic, operation, parameters, options))
+
+/** Null when nobody is signed in. */
 export const useSession = () =>
   useQuery({
     queryKey: ['session'],
@@ -62,14 +109,14 @@ export const useSession = () =>
     },
   })
 
-/** Who is signed in, where a page is shown only then. */
+/** For pages that are shown only after sign-in. */
 export function useUser(): SessionUser {
   const { data } = useSession()
   if (!data) throw new Error('nobody is signed in')
   return data
 }
 
-/** What the role and the plan allow. */
+/** Tells whether role and plan allow a scope. */
 export function useMay(): (scope: string) => boolean {
   const { scopes } = useUser()
   return (scope) => scopes.includes(scope)
@@ -82,21 +129,26 @@ export const useSites = () =>
     refetchInterval: 15_000,
   })
 
-/** The one poll of the live site: pages and banners take what they need from it. */
+/** The one poll of the live site, shared by pages and banners. */
 export const useOverview = (site_id: string) =>
-  useQuery({
-    queryKey: ['overview', site_id],
-    queryFn: ({ signal }) => heliograph.overviewGet({ site_id }, { signal }),
-    select: knownNow,
-    refetchInterval: live_ms,
-    staleTime: live_ms,
-  })
+  useRead(
+    'overview',
+    'overviewGet',
+    { site_id },
+    {
+      select: knownNow,
+      refetchInterval: live_ms,
+      staleTime: live_ms,
+    },
+  )
 
-/** What nobody has read yet of what people are told of. */
-export const useUnreadCount = (site_id: string, is_asked = true) =>
-  useQuery({
-    queryKey: ['notifications', site_id, 'unread-count'],
-    queryFn: ({ signal }) => heliograph.omNotificationsUnreadCount({ site_id }, { signal }),
-    refetchInterval: 20_000,
-    enabled: is_asked,
-  }).data?.unread_count
+export const useUnreadCount = (site_id: string, enabled = true) =>
+  useRead(
+    'notifications',
+    'omNotificationsUnreadCount',
+    { site_id },
+    {
+      refetchInterval: 20_000,
+      enabled,
+    },
+  ).data?.unread_count

@@ -1,8 +1,7 @@
 import { Alert, Anchor, Group, List } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { heliograph } from '../api.ts'
 import { useMayRead } from '../pages/overview/may-read.ts'
+import { useRead } from '../queries.ts'
 import { useSite } from '../shell/site-shell.tsx'
 import { type AlertPlace, alertsOf } from './device-places.ts'
 import { SeverityBadge } from './severity.tsx'
@@ -12,12 +11,12 @@ import { Time } from './time.tsx'
 export function DeviceAlerts({ site_id, ...place }: AlertPlace & { site_id: string }) {
   const { timezone } = useSite()
   const mayRead = useMayRead()
-  const { data } = useQuery({
-    queryKey: ['alerts', site_id, 'open'],
-    queryFn: ({ signal }) => heliograph.alertsList({ site_id }, { signal }),
-    enabled: mayRead('alerts:read'),
-    refetchInterval: 30_000,
-  })
+  const { data } = useRead(
+    'alerts',
+    'alertsList',
+    { site_id },
+    { refetchInterval: 30_000, enabled: mayRead('alerts:read') },
+  )
   const own = alertsOf(data?.data ?? [], place)
   if (own.length === 0) return null
   return (

@@ -2,9 +2,8 @@
 
 import type { Alert } from '@heliograph/sdk'
 import { Button, Stack, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { heliograph } from '../../api.ts'
+import { useRead } from '../../queries.ts'
 import { Page } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
@@ -21,11 +20,7 @@ const at_once = 50
 export default function Alerts({ site_id }: SitePageProps) {
   const filters = useFilters()
   const status = statusesOf(filters.get('show'))
-  const alerts = useQuery({
-    queryKey: ['alerts', site_id, status],
-    queryFn: ({ signal }) => heliograph.alertsList({ site_id, status }, { signal }),
-    refetchInterval: 15_000,
-  })
+  const alerts = useRead('alerts', 'alertsList', { site_id, status }, 15_000)
   const [selected, setSelected] = useState<ReadonlySet<number>>(new Set())
   const [step, setStep] = useState<Step | null>(null)
   const select = (id: number, is_selected: boolean) => {

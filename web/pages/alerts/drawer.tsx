@@ -2,9 +2,8 @@
 
 import type { Alert } from '@heliograph/sdk'
 import { Anchor, Drawer, Group, Stack, Text, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { heliograph } from '../../api.ts'
+import { useRead } from '../../queries.ts'
 import { useSite } from '../../shell/site-shell.tsx'
 import { DeviceLinks } from '../../ui/devices.tsx'
 import { dialog } from '../../ui/dialog.ts'
@@ -28,15 +27,15 @@ export function AlertDrawer({ site_id, listed, onStep }: AlertDrawerProps) {
   const alert_id = filters.number('alert_id')
   const near = listed.find((one) => one.alert_id === alert_id)
   // A link may lead to one that the list does not show, such as one that was resolved.
-  const far = useQuery({
-    queryKey: ['alert', site_id, alert_id],
-    enabled: alert_id !== undefined && near === undefined,
-    queryFn: async ({ signal }) => {
-      const status = ['active', 'acknowledged', 'resolved'] as const
-      const { data } = await heliograph.alertsList({ site_id, status: [...status] }, { signal })
-      return data.find((one) => one.alert_id === alert_id) ?? null
+  const far = useRead(
+    'alerts',
+    'alertsList',
+    { site_id, status: ['active', 'acknowledged', 'resolved'] },
+    {
+      enabled: alert_id !== undefined && near === undefined,
+      select: ({ data }) => data.find((one) => one.alert_id === alert_id) ?? null,
     },
-  })
+  )
   return (
     <Drawer
       opened={alert_id !== undefined}

@@ -88,7 +88,6 @@ function Note({ site_id, step, onClose, onDone }: NoteProps) {
     },
     changes: [
       ['alerts', site_id],
-      ['alert', site_id],
       ['overview', site_id],
     ],
     done: (outcome) => (outcome.done === 0 ? null : `${outcome.done} ${done}`),

@@ -11,6 +11,7 @@ import {
   VisuallyHidden,
 } from '@mantine/core'
 import { Link } from 'wouter'
+import { useRead } from '../../queries.ts'
 import { Figure } from '../../ui/figure.tsx'
 import { formatEnergy, formatMoney, formatNumber, formatPower } from '../../ui/format.ts'
 import { Page } from '../../ui/page.tsx'
@@ -19,7 +20,7 @@ import { useNow } from '../../ui/use-now.ts'
 import { inWords } from '../../ui/words.ts'
 import type { SitePageProps } from '../pages.ts'
 import { AllUnits } from './battery/all-units.tsx'
-import { useFleet, useNowOf, useSchedules, useUnits } from './battery/reads.ts'
+import { live_ms, useSchedules, useUnits } from './battery/reads.ts'
 import {
   powerWords,
   scheduleColors,
@@ -30,7 +31,7 @@ import {
 
 export default function Batteries({ site_id }: SitePageProps) {
   const units = useUnits(site_id)
-  const fleet = useFleet(site_id)
+  const fleet = useRead('bess', 'bessFleetSummaryGet', { site_id }, live_ms)
   return (
     <Page title="Batteries">
       <Answered query={units}>
@@ -99,7 +100,7 @@ function Together({ fleet }: { fleet: BatteryFleetSummary }) {
 function UnitCard({ site_id, unit }: { site_id: string; unit: BatteryUnit }) {
   const { bess_id, name, status, retired_at, rated_discharge_power_kw, schedule_status_today } =
     unit
-  const { data: now } = useNowOf(site_id, bess_id)
+  const { data: now } = useRead('bess', 'bessCurrentGet', { site_id, bess_id }, live_ms)
   const soc_pct = now?.soc_pct ?? null
   const tomorrow = new Date(useNow(60_000) + 86_400_000).toISOString().slice(0, 10)
   const coming = useSchedules(site_id, bess_id, tomorrow).data?.data ?? []

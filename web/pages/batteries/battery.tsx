@@ -2,6 +2,7 @@ import { type BatteryDashboard, isCode } from '@heliograph/sdk'
 import { Badge, Button, Card, Group, Progress, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { lazy, Suspense } from 'react'
 import { Link } from 'wouter'
+import { useRead } from '../../queries.ts'
 import { useSite } from '../../shell/site-shell.tsx'
 import { Figure } from '../../ui/figure.tsx'
 import { formatAge, formatEnergy, formatMoney, formatNumber, formatPower } from '../../ui/format.ts'
@@ -15,7 +16,7 @@ import { Clusters } from './battery/clusters.tsx'
 import { Details } from './battery/details.tsx'
 import { OverTime } from './battery/over-time.tsx'
 import { Pcs } from './battery/pcs.tsx'
-import { useDashboard } from './battery/reads.ts'
+import { live_ms } from './battery/reads.ts'
 import {
   inSentence,
   limitationWords,
@@ -29,7 +30,7 @@ const DayCourse = lazy(() => import('./battery/day-course.tsx'))
 
 export default function Battery({ site_id, bess_id: text }: SitePageProps) {
   const bess_id = Number(text)
-  const dashboard = useDashboard(site_id, bess_id)
+  const dashboard = useRead('bess', 'bessDashboardGet', { site_id, bess_id }, live_ms)
   if (!/^\d+$/.test(text ?? '')) return <NotFound />
   if (isCode(dashboard.error, 'not_found')) return <NotFound />
   return (

@@ -1,6 +1,7 @@
-import type { EarningsHour, EarningsSummary, MarketAssignment, Site } from '@heliograph/sdk'
+import type { EarningsHour, Site } from '@heliograph/sdk'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { heliograph } from '../../api.ts'
+import { useRead } from '../../queries.ts'
 import { marketZone } from '../../ui/market-zone.ts'
 import type { Period } from '../../ui/periods.ts'
 import { daysFrom } from '../../ui/site-day.ts'
@@ -24,17 +25,17 @@ const windowOf = ({ period, today }: Asked) => ({
 const often = ({ period, today }: Asked) => (period.end_date >= today ? 60_000 : false)
 
 export const useEarnings = (asked: Asked) =>
-  useQuery({
-    queryKey: ['earnings', asked.site_id, asked.period, asked.today, asked.timezone],
-    queryFn: ({ signal }): Promise<EarningsSummary> => {
-      const { site_id, timezone } = asked
-      return heliograph.earningsSummaryGet({ site_id, timezone, ...windowOf(asked) }, { signal })
+  useRead(
+    'earnings',
+    'earningsSummaryGet',
+    { site_id: asked.site_id, timezone: asked.timezone, ...windowOf(asked) },
+    {
+      enabled: asked.timezone !== undefined,
+      staleTime: 30_000,
+      placeholderData: keepPreviousData,
+      refetchInterval: often(asked),
     },
-    enabled: asked.timezone !== undefined,
-    staleTime: 30_000,
-    placeholderData: keepPreviousData,
-    refetchInterval: often(asked),
-  })
+  )
 
 /** Only of a day: of a month it would be thousands. It lies in two days of UTC. */
 export const useEarningsHours = (asked: Asked) =>
@@ -63,13 +64,12 @@ export function useMarketZone(
 }
 
 export const useContracts = (site_id: string, is_asked = true) =>
-  useQuery({
-    queryKey: ['earnings', 'contracts', site_id],
-    queryFn: async ({ signal }): Promise<MarketAssignment[]> =>
-      (await heliograph.earningsMarketAssignmentsList({ site_id }, { signal })).data,
-    staleTime: 300_000,
-    enabled: is_asked,
-  })
+  useRead(
+    'contracts',
+    'earningsMarketAssignmentsList',
+    { site_id },
+    { select: ({ data }) => data, staleTime: 300_000, enabled: is_asked },
+  )
 
 export const unknownWords = {
   no_contract: 'no contract then',

@@ -1,17 +1,17 @@
-import type { Market, MarketPrice } from '@heliograph/sdk'
+import type { MarketPrice } from '@heliograph/sdk'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { heliograph } from '../../api.ts'
+import { useRead } from '../../queries.ts'
 import type { Span } from '../../ui/site-day.ts'
 import { isWithin, utcDays } from '../../ui/site-days.ts'
 
 export const useMarkets = (site_id: string) =>
-  useQuery({
-    queryKey: ['markets', site_id],
-    queryFn: async ({ signal }): Promise<Market[]> =>
-      (await heliograph.marketsList({ site_id }, { signal })).data,
-    staleTime: 60_000,
-    refetchInterval: 60_000,
-  })
+  useRead(
+    'markets',
+    'marketsList',
+    { site_id },
+    { select: ({ data }) => data, staleTime: 60_000, refetchInterval: 60_000 },
+  )
 
 interface PricesAsked {
   site_id: string
@@ -37,10 +37,9 @@ export const usePrices = ({ site_id, market_code, span }: PricesAsked) =>
   })
 
 export const useComparison = (site_id: string, target_date: string) =>
-  useQuery({
-    queryKey: ['markets', 'compare', site_id, target_date],
-    queryFn: ({ signal }) => heliograph.marketsCompare({ site_id, target_date }, { signal }),
-    staleTime: 60_000,
-    placeholderData: keepPreviousData,
-    refetchInterval: 60_000,
-  })
+  useRead(
+    'markets',
+    'marketsCompare',
+    { site_id, target_date },
+    { staleTime: 60_000, placeholderData: keepPreviousData, refetchInterval: 60_000 },
+  )

@@ -1,8 +1,7 @@
 import type { Overview } from '@heliograph/sdk'
 import { Anchor, Group, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { heliograph } from '../../api.ts'
+import { useRead } from '../../queries.ts'
 import { isDisconnected } from '../../ui/known-now.ts'
 import { Section } from '../../ui/section.tsx'
 import { SeverityBadge } from '../../ui/severity.tsx'
@@ -16,11 +15,7 @@ const ranks = ['critical', 'major', 'warning', 'info']
 export function OpenAlerts({ overview: { site, loggers } }: { overview: Overview }) {
   const { site_id } = site
   const is_blind = loggers.some(isDisconnected)
-  const query = useQuery({
-    queryKey: ['alerts', site_id, 'open'],
-    queryFn: ({ signal }) => heliograph.alertsList({ site_id }, { signal }),
-    refetchInterval: 30_000,
-  })
+  const query = useRead('alerts', 'alertsList', { site_id }, 30_000)
   return (
     <Section
       title="Alerts"

@@ -1,8 +1,7 @@
 import type { Overview } from '@heliograph/sdk'
 import { Anchor, List, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { heliograph } from '../../api.ts'
+import { useRead } from '../../queries.ts'
 import { formatPower } from '../../ui/format.ts'
 import { isDisconnected } from '../../ui/known-now.ts'
 import { limitWords } from '../../ui/plant-words.tsx'
@@ -68,11 +67,7 @@ function causesOf({ inverters }: Overview) {
 
 function RowsInForce({ overview: { site, loggers } }: { overview: Overview }) {
   const { site_id, timezone } = site
-  const { data } = useQuery({
-    queryKey: ['curtailment', site_id],
-    queryFn: ({ signal }) => heliograph.curtailmentList({ site_id }, { signal }),
-    refetchInterval: 15_000,
-  })
+  const { data } = useRead('curtailment', 'curtailmentList', { site_id }, 15_000)
   const rows = data?.data.filter(({ is_active }) => is_active) ?? []
   return (
     <List size="sm" mt="xs">

@@ -1,8 +1,6 @@
 import type { WeatherSensor } from '@heliograph/sdk'
 import { Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { heliograph } from '../../api.ts'
-import { useMay } from '../../queries.ts'
+import { useMay, useRead } from '../../queries.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { formatDate, formatQuantity } from '../../ui/format.ts'
 import { Section } from '../../ui/section.tsx'
@@ -51,12 +49,12 @@ const columns: Column<WeatherSensor>[] = [
 /** What the met station of a plant measures, and which of it is believed. */
 export function Instruments({ site_id, logger_id }: { site_id: string; logger_id: number }) {
   const may = useMay()
-  const { data } = useQuery({
-    queryKey: ['instruments', site_id, logger_id],
-    queryFn: ({ signal }) => heliograph.weatherGet({ site_id, logger_id }, { signal }),
-    refetchInterval: 15_000,
-    enabled: may('weather:read'),
-  })
+  const { data } = useRead(
+    'weather',
+    'weatherGet',
+    { site_id, logger_id },
+    { refetchInterval: 15_000, enabled: may('weather:read') },
+  )
   if (!data || data.sensors.length === 0) return null
   return (
     <Section title="Weather instruments">

@@ -2,9 +2,8 @@
 
 import type { ReportSubscription, ReportTemplate } from '@heliograph/sdk'
 import { SimpleGrid, Tabs } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { heliograph } from '../../api.ts'
+import { useRead } from '../../queries.ts'
 import { useSite } from '../../shell/site-shell.tsx'
 import { Figure } from '../../ui/figure.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -27,11 +26,7 @@ export default function Reports({ site_id }: SitePageProps) {
   const { get, set } = useFilters()
   const [edited, setEdited] = useState<Edited | null>(null)
   const [once, setOnce] = useState<ReportTemplate | null>(null)
-  const catalogue = useQuery({
-    queryKey: ['report-catalog', site_id],
-    queryFn: ({ signal }) => heliograph.reportsCatalog({ site_id }, { signal }),
-    staleTime: 600_000,
-  })
+  const catalogue = useRead('report-catalog', 'reportsCatalog', { site_id }, { staleTime: 600_000 })
   const templates = catalogue.data?.data ?? []
   return (
     <Page title="Reports">
@@ -94,11 +89,7 @@ export default function Reports({ site_id }: SitePageProps) {
 
 function Glance({ site_id }: { site_id: string }) {
   const { timezone } = useSite()
-  const { data } = useQuery({
-    queryKey: ['reports', site_id, 'overview'],
-    queryFn: ({ signal }) => heliograph.reportsOverview({ site_id }, { signal }),
-    refetchInterval: 60_000,
-  })
+  const { data } = useRead('reports', 'reportsOverview', { site_id }, 60_000)
   if (!data) return null
   const failed = data.runs_failed_last_30d
   return (

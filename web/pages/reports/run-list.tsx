@@ -1,8 +1,8 @@
 import type { ReportRun, ReportTemplate } from '@heliograph/sdk'
 import { Button, Loader, Stack, Text } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import { heliograph } from '../../api.ts'
+import { useRead } from '../../queries.ts'
 import { useSite } from '../../shell/site-shell.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { formatQuantity, formatTime } from '../../ui/format.ts'
@@ -23,12 +23,15 @@ const isUnderWay = ({ status }: ReportRun) => status === 'queued' || status === 
 
 export function RunList({ site_id, templates, onCreate }: RunListProps) {
   const { timezone } = useSite()
-  const runs = useQuery({
-    queryKey: ['reports', site_id, 'runs'],
-    queryFn: ({ signal }) => heliograph.reportRunsList({ site_id, limit: 50 }, { signal }),
-    // Who has asked for one waits for it.
-    refetchInterval: ({ state }) => (state.data?.data.some(isUnderWay) ? 3000 : 30_000),
-  })
+  const runs = useRead(
+    'reports',
+    'reportRunsList',
+    { site_id, limit: 50 },
+    {
+      // Often while somebody waits for a report.
+      refetchInterval: ({ state }) => (state.data?.data.some(isUnderWay) ? 3000 : 30_000),
+    },
+  )
   const nameOf = (id: string) => templates.find((one) => one.template_id === id)?.name ?? id
   const columns: Column<ReportRun>[] = [
     {

@@ -1,9 +1,8 @@
 import type { ReportSubscription, ReportTemplate } from '@heliograph/sdk'
 import { Badge, Button, Group, Modal, Paper, Stack, Text, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { heliograph } from '../../api.ts'
-import { useUser } from '../../queries.ts'
+import { useRead, useUser } from '../../queries.ts'
 import { useSite } from '../../shell/site-shell.tsx'
 import { dialog } from '../../ui/dialog.ts'
 import { Problem } from '../../ui/problem.tsx'
@@ -24,11 +23,7 @@ interface SubscriptionListProps {
 export function SubscriptionList({ site_id, templates, onEdit }: SubscriptionListProps) {
   const { set } = useFilters()
   const [to_delete, setToDelete] = useState<ReportSubscription | null>(null)
-  const subscriptions = useQuery({
-    queryKey: ['reports', site_id, 'subscriptions'],
-    queryFn: ({ signal }) => heliograph.reportSubscriptionsList({ site_id }, { signal }),
-    refetchInterval: 30_000,
-  })
+  const subscriptions = useRead('reports', 'reportSubscriptionsList', { site_id }, 30_000)
   const nameOf = (id: string) => templates.find((one) => one.template_id === id)?.name ?? id
   return (
     <Answered query={subscriptions}>

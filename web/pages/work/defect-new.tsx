@@ -80,7 +80,6 @@ function NewDefectForm({ site_id, given }: { site_id: string; given: Partial<Def
     changes: [
       ['defects', site_id],
       ['alerts', site_id],
-      ['alert', site_id],
     ],
     done: ({ number }) => `${number} is reported`,
     onDone: ({ defect_id }) => {

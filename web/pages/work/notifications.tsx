@@ -2,10 +2,10 @@
 
 import type { OmNotification } from '@heliograph/sdk'
 import { Anchor, Group, Paper, SegmentedControl, Stack, Text } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { heliograph } from '../../api.ts'
-import { useUnreadCount } from '../../queries.ts'
+import { useRead, useUnreadCount } from '../../queries.ts'
 import { useSite } from '../../shell/site-shell.tsx'
 import { Page } from '../../ui/page.tsx'
 import { PagesOf } from '../../ui/pages-of.tsx'
@@ -25,16 +25,12 @@ export default function Notifications({ site_id }: SitePageProps) {
   const filters = useFilters()
   const page = filters.number('page') ?? 1
   const unread_only = filters.get('show') === 'unread' || undefined
-  const list = useQuery({
-    queryKey: ['notifications', site_id, unread_only, page],
-    queryFn: ({ signal }) =>
-      heliograph.omNotificationsList(
-        { site_id, unread_only, limit, offset: (page - 1) * limit },
-        { signal },
-      ),
-    placeholderData: keepPreviousData,
-    refetchInterval: 30_000,
-  })
+  const list = useRead(
+    'notifications',
+    'omNotificationsList',
+    { site_id, unread_only, limit, offset: (page - 1) * limit },
+    { placeholderData: keepPreviousData, refetchInterval: 30_000 },
+  )
   const count = useUnreadCount(site_id)
   const shown = list.data?.data.filter(({ is_read }) => !is_read) ?? []
   return (
@@ -74,7 +70,7 @@ export default function Notifications({ site_id }: SitePageProps) {
   )
 }
 
-function useRead(site_id: string, done?: string) {
+function useMarkRead(site_id: string, done?: string) {
   return useWrite({
     write: async (ids: readonly number[]) => {
       for (const notification_id of ids) {
@@ -92,7 +88,7 @@ interface ReadAllProps {
 }
 
 function ReadAll({ site_id, shown }: ReadAllProps) {
-  const { run, is_pending, error } = useRead(site_id, 'Marked as read')
+  const { run, is_pending, error } = useMarkRead(site_id, 'Marked as read')
   if (shown.length === 0) return null
   return (
     <>
@@ -118,7 +114,7 @@ const pages: Record<string, (id: string) => string> = {
 
 function Notification({ site_id, one }: { site_id: string; one: OmNotification }) {
   const { timezone } = useSite()
-  const { run, is_pending, error } = useRead(site_id)
+  const { run, is_pending, error } = useMarkRead(site_id)
   const { notification_id, is_read, resource_type, resource_id } = one
   const page = resource_type && resource_id ? pages[resource_type]?.(resource_id) : undefined
   return (

@@ -3,11 +3,10 @@
 import type { WorkOrder } from '@heliograph/sdk'
 import { Anchor, Badge, Box, Button, Group, Text, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { heliograph } from '../../api.ts'
-import { useUser } from '../../queries.ts'
+import { useRead, useUser } from '../../queries.ts'
 import { useSite } from '../../shell/site-shell.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { deviceText, useDevices } from '../../ui/devices.tsx'
@@ -62,11 +61,7 @@ export default function WorkOrders({ site_id }: SitePageProps) {
 
 function OrderFilters({ site_id }: { site_id: string }) {
   const { plants } = useDevices(site_id)
-  const locations = useQuery({
-    queryKey: ['locations', site_id],
-    queryFn: ({ signal }) => heliograph.locationsList({ site_id }, { signal }),
-    staleTime: 300_000,
-  })
+  const locations = useRead('locations', 'locationsList', { site_id }, { staleTime: 300_000 })
   const places = (locations.data?.data ?? []).map(({ location_id, name }) => ({
     value: String(location_id),
     label: name,

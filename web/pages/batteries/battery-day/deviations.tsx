@@ -1,11 +1,12 @@
 import type { BatteryDeviation } from '@heliograph/sdk'
 import { Card, Stack, Switch, Table, Text, Title } from '@mantine/core'
 import { useState } from 'react'
+import { useRead } from '../../../queries.ts'
 import { useSite } from '../../../shell/site-shell.tsx'
 import { formatMoney, formatPower, formatQuantity } from '../../../ui/format.ts'
 import { Answered } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
-import { useDeviations } from '../battery/reads.ts'
+import { slow_ms } from '../battery/reads.ts'
 import { deviationReason } from '../battery/words.ts'
 import { isPlanned, summaryOf } from './deviation-words.ts'
 
@@ -17,7 +18,12 @@ interface DeviationsProps {
 
 /** Where the battery did not do what was approved, and why. */
 export function Deviations({ site_id, bess_id, day }: DeviationsProps) {
-  const deviations = useDeviations(site_id, bess_id, day)
+  const deviations = useRead(
+    'bess',
+    'bessDeviationsList',
+    { site_id, bess_id, target_date: day },
+    slow_ms,
+  )
   const [is_whole, setWhole] = useState(false)
   return (
     <Stack gap="xs">

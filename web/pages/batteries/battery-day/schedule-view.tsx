@@ -1,18 +1,18 @@
-import type { BessSchedule, ScheduleHour } from '@heliograph/sdk'
+import { type BessSchedule, etagOf, type ScheduleHour } from '@heliograph/sdk'
 import { Alert, Badge, Card, Group, List, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { lazy, Suspense, useCallback, useState } from 'react'
-import { useMay } from '../../../queries.ts'
+import { useMay, useRead } from '../../../queries.ts'
 import { useSite } from '../../../shell/site-shell.tsx'
 import { Figure } from '../../../ui/figure.tsx'
 import { formatEnergy, formatMoney, formatNumber } from '../../../ui/format.ts'
 import { Loading } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
 import { inWords } from '../../../ui/words.ts'
+import { live_ms } from '../battery/reads.ts'
 import { progressWords, scheduleColors, scheduleWords } from '../battery/words.ts'
 import { Decide } from './decide.tsx'
 import { HourModal } from './hour-modal.tsx'
 import { Hours } from './hours.tsx'
-import { useSchedule } from './reads.ts'
 
 const DayChart = lazy(() => import('./day-chart.tsx'))
 
@@ -20,8 +20,19 @@ const DayChart = lazy(() => import('./day-chart.tsx'))
 export function ScheduleView({ site_id, listed }: { site_id: string; listed: BessSchedule }) {
   const may = useMay()
   const { commissioning_safe_mode } = useSite()
-  const { data } = useSchedule(site_id, listed.schedule_id)
-  const schedule = data?.schedule ?? listed
+  const { schedule_id } = listed
+  const { data } = useRead(
+    'bess',
+    'bessScheduleGet',
+    { site_id, schedule_id },
+    {
+      refetchInterval: live_ms,
+      // The ETag belongs to this very object: it must not be merged with the answer before.
+      structuralSharing: false,
+    },
+  )
+  const schedule = data ?? listed
+  const etag = data && etagOf(data)
   const [hour, setHour] = useState<number | null>(null)
   const may_edit =
     schedule.status === 'proposed' && may('bess:write') && !commissioning_safe_mode && !!data
@@ -39,7 +50,7 @@ export function ScheduleView({ site_id, listed }: { site_id: string; listed: Bes
         <Group justify="space-between" align="flex-start">
           <Status schedule={schedule} />
           {schedule.status === 'proposed' && (
-            <Decide site_id={site_id} schedule={schedule} etag={data?.etag} />
+            <Decide site_id={site_id} schedule={schedule} etag={etag} />
           )}
         </Group>
       </Card>
@@ -59,7 +70,7 @@ export function ScheduleView({ site_id, listed }: { site_id: string; listed: Bes
       {open && may_edit && (
         <HourModal
           key={open.hour}
-          {...{ site_id, schedule, hour: open, etag: data.etag }}
+          {...{ site_id, schedule, hour: open, etag }}
           onClose={() => setHour(null)}
         />
       )}

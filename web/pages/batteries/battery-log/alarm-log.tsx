@@ -1,5 +1,6 @@
 import type { BatteryAlarmTransition } from '@heliograph/sdk'
 import { Text } from '@mantine/core'
+import { useRead } from '../../../queries.ts'
 import { useSite } from '../../../shell/site-shell.tsx'
 import type { Column } from '../../../ui/data-table.tsx'
 import { formatDuration } from '../../../ui/duration.ts'
@@ -7,9 +8,9 @@ import { formatNumber } from '../../../ui/format.ts'
 import { SeverityBadge } from '../../../ui/severity.tsx'
 import { Answered } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
-import { useAlarmLog } from '../battery/reads.ts'
+import { live_ms } from '../battery/reads.ts'
 import { powerWords } from '../battery/words.ts'
-import { LogTable } from './log-table.tsx'
+import { LogTable, log_rows } from './log-table.tsx'
 
 const whereOf = ({ source, cluster_idx, pcs_idx }: BatteryAlarmTransition) =>
   [
@@ -23,7 +24,12 @@ const whereOf = ({ source, cluster_idx, pcs_idx }: BatteryAlarmTransition) =>
 /** When alarms were set and cleared. */
 export function AlarmLog({ site_id, bess_id }: { site_id: string; bess_id: number }) {
   const { timezone } = useSite()
-  const log = useAlarmLog(site_id, bess_id)
+  const log = useRead(
+    'bess',
+    'bessAlarmsHistoryList',
+    { site_id, bess_id, limit: log_rows },
+    live_ms,
+  )
   const columns: Column<BatteryAlarmTransition>[] = [
     { name: 'When', cell: ({ occurred_at: at }) => <Time {...{ at, timezone }} /> },
     {

@@ -1,14 +1,15 @@
 import type { BatteryControlNote } from '@heliograph/sdk'
 import { Text } from '@mantine/core'
+import { useRead } from '../../../queries.ts'
 import { useSite } from '../../../shell/site-shell.tsx'
 import type { Column } from '../../../ui/data-table.tsx'
 import { formatNumber } from '../../../ui/format.ts'
 import { Answered } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
 import { inWords } from '../../../ui/words.ts'
-import { useControlLog } from '../battery/reads.ts'
+import { live_ms } from '../battery/reads.ts'
 import { inSentence, powerWords } from '../battery/words.ts'
-import { LogTable } from './log-table.tsx'
+import { LogTable, log_rows } from './log-table.tsx'
 
 const tiers: Record<BatteryControlNote['tier'], string> = {
   protection: 'Protection',
@@ -27,7 +28,7 @@ function whatOf({ action, from_power_kw: from, to_power_kw: to, success }: Batte
 /** Who decided over the battery, the newest first. */
 export function Decisions({ site_id, bess_id }: { site_id: string; bess_id: number }) {
   const { timezone } = useSite()
-  const log = useControlLog(site_id, bess_id)
+  const log = useRead('bess', 'bessControlLogList', { site_id, bess_id, limit: log_rows }, live_ms)
   const columns: Column<BatteryControlNote>[] = [
     { name: 'When', cell: ({ occurred_at: at }) => <Time {...{ at, timezone }} /> },
     {

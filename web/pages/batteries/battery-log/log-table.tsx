@@ -8,6 +8,9 @@ import { Empty } from '../../../ui/states.tsx'
 
 const limit = 25
 
+/** The newest rows of a log that are read at once. */
+export const log_rows = 1000
+
 interface LogTableProps<Row> {
   label: string
   /** As the API gives it: the oldest first. */

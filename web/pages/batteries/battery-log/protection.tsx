@@ -1,12 +1,13 @@
 import type { BatteryProtection } from '@heliograph/sdk'
 import { Stack, Text } from '@mantine/core'
+import { useRead } from '../../../queries.ts'
 import { useSite } from '../../../shell/site-shell.tsx'
 import { type Column, DataTable } from '../../../ui/data-table.tsx'
 import { formatNumber, formatQuantity } from '../../../ui/format.ts'
 import { Answered, Empty } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
 import { inWords } from '../../../ui/words.ts'
-import { useProtection } from '../battery/reads.ts'
+import { slow_ms } from '../battery/reads.ts'
 
 const units: Partial<Record<BatteryProtection['unit'], string>> = {
   C: '°C',
@@ -47,8 +48,9 @@ const columns: Column<BatteryProtection>[] = [
 /** The thresholds that the device protects itself by. */
 export function Protection({ site_id, bess_id }: { site_id: string; bess_id: number }) {
   const { timezone } = useSite()
+  const query = useRead('bess', 'bessProtectionList', { site_id, bess_id }, slow_ms)
   return (
-    <Answered query={useProtection(site_id, bess_id)}>
+    <Answered query={query}>
       {({ data }) => {
         const [first] = data
         if (!first) return <Empty title="The device does not tell its thresholds" />

@@ -1,5 +1,6 @@
 import type { BatteryDispatch } from '@heliograph/sdk'
 import { Stack, Text } from '@mantine/core'
+import { useRead } from '../../../queries.ts'
 import { useSite } from '../../../shell/site-shell.tsx'
 import type { Column } from '../../../ui/data-table.tsx'
 import { DayPicker } from '../../../ui/day-picker.tsx'
@@ -8,7 +9,7 @@ import { Answered } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
 import { useDaySpan } from '../../../ui/use-day-span.ts'
 import { inWords } from '../../../ui/words.ts'
-import { useDispatchLog } from '../battery/reads.ts'
+import { live_ms } from '../battery/reads.ts'
 import { inSentence, powerWords } from '../battery/words.ts'
 import { LogTable } from './log-table.tsx'
 
@@ -38,7 +39,18 @@ function LeftOf({ row: { clamp_reason, clamped_power_kw } }: { row: BatteryDispa
 export function Setpoints({ site_id, bess_id }: { site_id: string; bess_id: number }) {
   const { timezone } = useSite()
   const chosen = useDaySpan(timezone, 7)
-  const log = useDispatchLog(site_id, bess_id, chosen.span)
+  const log = useRead(
+    'bess',
+    'bessDispatchLogList',
+    {
+      site_id,
+      bess_id,
+      start: new Date(chosen.span.start_ms),
+      end: new Date(chosen.span.end_ms),
+      limit: 10_000,
+    },
+    live_ms,
+  )
   const columns: Column<BatteryDispatch>[] = [
     { name: 'When', cell: ({ issued_at: at }) => <Time {...{ at, timezone }} /> },
     {

@@ -1,13 +1,14 @@
 import type { BatterySetup, BatterySetupRegister } from '@heliograph/sdk'
 import { Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { useRead } from '../../../queries.ts'
 import { useSite } from '../../../shell/site-shell.tsx'
 import { type Column, DataTable } from '../../../ui/data-table.tsx'
 import { Facts } from '../../../ui/facts.tsx'
 import { formatNumber, formatPower, formatQuantity } from '../../../ui/format.ts'
 import { Answered, Empty } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
-import { useSetup } from '../battery/reads.ts'
+import { slow_ms } from '../battery/reads.ts'
 
 /** Null: no device tells, and there is nothing to show. */
 const told = (value: number | null, unit: string, digits = 0) =>
@@ -43,8 +44,9 @@ const columns: Column<BatterySetupRegister>[] = [
 /** What the device is set to; it is set at the device alone. */
 export function Setup({ site_id, bess_id }: { site_id: string; bess_id: number }) {
   const { timezone } = useSite()
+  const query = useRead('bess', 'bessSetupGet', { site_id, bess_id }, slow_ms)
   return (
-    <Answered query={useSetup(site_id, bess_id)}>
+    <Answered query={query}>
       {(setup) => (
         <Stack>
           <Text size="sm" c="dimmed">

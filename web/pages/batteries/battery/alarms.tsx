@@ -1,19 +1,24 @@
 import type { BatteryAlarmState } from '@heliograph/sdk'
 import { Alert, Anchor, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { Link } from 'wouter'
-import { useMay } from '../../../queries.ts'
+import { useMay, useRead } from '../../../queries.ts'
 import { useSite } from '../../../shell/site-shell.tsx'
 import { formatNumber } from '../../../ui/format.ts'
 import { SeverityBadge } from '../../../ui/severity.tsx'
 import { Answered } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
-import { useAlarms } from './reads.ts'
+import { live_ms } from './reads.ts'
 
 const order = ['critical', 'major', 'warning', 'info']
 
 /** What is set, the worst first, and what to do about it. */
 export function Alarms({ site_id, bess_id }: { site_id: string; bess_id: number }) {
-  const alarms = useAlarms(site_id, bess_id)
+  const alarms = useRead(
+    'bess',
+    'bessAlarmsStatesList',
+    { site_id, bess_id, only_set: true },
+    live_ms,
+  )
   return (
     <Stack gap="xs">
       <Title order={2} size="h3">

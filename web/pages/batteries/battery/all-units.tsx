@@ -14,7 +14,7 @@ import { Time } from '../../../ui/time.tsx'
 import { useNow } from '../../../ui/use-now.ts'
 import { useWrite } from '../../../ui/use-write.ts'
 import { WriteButton } from '../../../ui/write-button.tsx'
-import { bessKey } from './reads.ts'
+import { bessKey, schedulesOf } from './reads.ts'
 
 const day_ms = 86_400_000
 
@@ -165,10 +165,7 @@ interface ApproveAllProps {
 function ApproveAll(props: ApproveAllProps) {
   const { site_id, units, target_date, nameOf, is_pending, error, onApprove, onClose } = props
   const proposed = useQueries({
-    queries: units.map(({ bess_id }) => ({
-      queryKey: [...bessKey(site_id), bess_id, 'schedules', target_date],
-      queryFn: () => heliograph.bessSchedulesList({ site_id, bess_id, target_date }),
-    })),
+    queries: units.map(({ bess_id }) => schedulesOf(site_id, bess_id, target_date)),
     combine: (answers) =>
       answers.flatMap(({ data }) => data?.data.filter(({ status }) => status === 'proposed') ?? []),
   })

@@ -12,17 +12,18 @@ import {
   VisuallyHidden,
 } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
+import { useRead } from '../../../queries.ts'
 import { useSite } from '../../../shell/site-shell.tsx'
 import { formatNumber, formatQuantity } from '../../../ui/format.ts'
 import { Answered, Empty, Loading } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
 import { inWords } from '../../../ui/words.ts'
-import { useCells, useClusters } from './reads.ts'
+import { live_ms, slow_ms } from './reads.ts'
 
 const CellMap = lazy(() => import('./cell-map.tsx'))
 
 export function Clusters({ site_id, bess_id }: { site_id: string; bess_id: number }) {
-  const clusters = useClusters(site_id, bess_id)
+  const clusters = useRead('bess', 'bessClustersList', { site_id, bess_id }, live_ms)
   const [opened, setOpened] = useState<number | null>(null)
   return (
     <Stack gap="xs">
@@ -136,7 +137,7 @@ interface CellsProps {
 }
 
 function Cells({ site_id, bess_id, cluster_idx }: CellsProps) {
-  const cells = useCells(site_id, bess_id, cluster_idx)
+  const cells = useRead('bess', 'bessClustersGet', { site_id, bess_id, cluster_idx }, slow_ms)
   const { timezone } = useSite()
   const [kind, setKind] = useState<'voltage' | 'temperature'>('voltage')
   return (

@@ -1,16 +1,17 @@
 import { Badge, Stack, Table, Text, Title } from '@mantine/core'
+import { useRead } from '../../../queries.ts'
 import { useSite } from '../../../shell/site-shell.tsx'
 import { formatPower, formatQuantity } from '../../../ui/format.ts'
 import { SeverityBadge } from '../../../ui/severity.tsx'
 import { Answered, Empty } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
 import { inWords } from '../../../ui/words.ts'
-import { usePcs, usePcsFaults } from './reads.ts'
+import { live_ms, slow_ms } from './reads.ts'
 
 const columns = ['Power', 'Setpoint', 'Up to, out / in', 'Grid', 'DC', 'Heat sink', 'Given so far']
 
 export function Pcs({ site_id, bess_id }: { site_id: string; bess_id: number }) {
-  const pcs = usePcs(site_id, bess_id)
+  const pcs = useRead('bess', 'bessPcsCurrentGet', { site_id, bess_id }, live_ms)
   return (
     <Stack gap="xs">
       <Title order={2} size="h3">
@@ -87,7 +88,7 @@ function colorOf(state: string | null, quality: string): string {
 
 function Faults({ site_id, bess_id }: { site_id: string; bess_id: number }) {
   const { timezone } = useSite()
-  const { data } = usePcsFaults(site_id, bess_id)
+  const { data } = useRead('bess', 'bessPcsFaultsGet', { site_id, bess_id }, slow_ms)
   if (!data) return null
   if (data.active_count === 0) {
     return (

@@ -3,7 +3,7 @@
 import type { CurtailmentRow, CurtailmentSuggestion } from '@heliograph/sdk'
 import { Loader, Text } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
-import { heliograph } from '../../../api.ts'
+import { readOf } from '../../../queries.ts'
 import { useSite } from '../../../shell/site-shell.tsx'
 import { formatEnergy, formatMoney } from '../../../ui/format.ts'
 import { type Allowed, dayHoursOf, keptBack, type Span, sumOf } from './limits.ts'
@@ -76,12 +76,14 @@ function useExpected(site_id: string, allowed: readonly Allowed[], span: Span) {
   const days = dayHoursOf(span, timezone)
   const asks = allowed.flatMap(({ logger_id }) => days.map((day) => ({ logger_id, ...day })))
   return useQueries({
-    queries: asks.map((ask) => ({
-      queryKey: ['curtailment-suggest', site_id, ask],
-      queryFn: ({ signal }: { signal: AbortSignal }) =>
-        heliograph.curtailmentSuggest({ site_id, ...ask }, { signal }),
-      staleTime: 300_000,
-    })),
+    queries: asks.map((ask) =>
+      readOf(
+        'curtailment-suggest',
+        'curtailmentSuggest',
+        { site_id, ...ask },
+        { staleTime: 300_000 },
+      ),
+    ),
     combine: (results) => ({
       is_pending: results.some(({ isPending }) => isPending),
       answers: results.flatMap(({ data }) => (data ? [data] : [])),

@@ -1,6 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
-import { heliograph } from '../../../api.ts'
-import { useOverview } from '../../../queries.ts'
+import { useOverview, useRead } from '../../../queries.ts'
 import type { Plant } from './limits.ts'
 import { isMoving } from './rows.ts'
 
@@ -9,21 +7,20 @@ export const curtailmentKey = (site_id: string) => ['curtailment', site_id] as c
 const moving_ms = 2000
 const resting_ms = 15_000
 
-/** Often while something is under way. */
+/** Polls often while an order is being applied or released. */
 export const useRows = (site_id: string, is_watched = false) =>
-  useQuery({
-    queryKey: [...curtailmentKey(site_id), 'rows'],
-    queryFn: ({ signal }) => heliograph.curtailmentList({ site_id }, { signal }),
-    refetchInterval: ({ state }) =>
-      is_watched || state.data?.data.some(isMoving) ? moving_ms : resting_ms,
-  })
+  useRead(
+    'curtailment',
+    'curtailmentList',
+    { site_id },
+    {
+      refetchInterval: ({ state }) =>
+        is_watched || state.data?.data.some(isMoving) ? moving_ms : resting_ms,
+    },
+  )
 
 export const useHistory = (site_id: string, days: number) =>
-  useQuery({
-    queryKey: [...curtailmentKey(site_id), 'history', days],
-    queryFn: ({ signal }) => heliograph.curtailmentHistoryList({ site_id, days }, { signal }),
-    refetchInterval: 60_000,
-  })
+  useRead('curtailment', 'curtailmentHistoryList', { site_id, days }, 60_000)
 
 /** The plants in service that a command limits; undefined until they are known. */
 export function usePlants(site_id: string): Plant[] | undefined {

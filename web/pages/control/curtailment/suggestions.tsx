@@ -2,9 +2,8 @@
 
 import type { CurtailmentPriceWindow, CurtailmentSuggestion } from '@heliograph/sdk'
 import { Alert, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
-import { useQueries, useQuery } from '@tanstack/react-query'
-import { heliograph } from '../../../api.ts'
-import { useMay } from '../../../queries.ts'
+import { useQueries } from '@tanstack/react-query'
+import { readOf, useMay, useRead } from '../../../queries.ts'
 import { useSite } from '../../../shell/site-shell.tsx'
 import { useDevices } from '../../../ui/devices.tsx'
 import { formatEnergy, formatMoney, formatNumber, formatPower } from '../../../ui/format.ts'
@@ -69,12 +68,14 @@ function useSuggestions(site_id: string) {
   ]
   return useQueries({
     queries: plants.flatMap(({ logger_id }) =>
-      days.map((day) => ({
-        queryKey: ['curtailment-suggest', site_id, { logger_id, ...day }],
-        queryFn: ({ signal }: { signal: AbortSignal }) =>
-          heliograph.curtailmentSuggest({ site_id, logger_id, ...day }, { signal }),
-        staleTime: renewed_ms,
-      })),
+      days.map((day) =>
+        readOf(
+          'curtailment-suggest',
+          'curtailmentSuggest',
+          { site_id, logger_id, ...day },
+          { staleTime: renewed_ms },
+        ),
+      ),
     ),
     combine: (results) => ({
       is_pending: results.some(({ isPending }) => isPending),
@@ -143,12 +144,15 @@ export function PeakSuggestion({ site_id, logger_id, span, onTake }: PeakSuggest
   const { timezone } = useSite()
   const [day, ...others] = dayHoursOf(span, timezone)
   const ask = { logger_id, date: '', start_hour: 0, end_hour: 24, ...day }
-  const { data } = useQuery({
-    queryKey: ['curtailment-suggest', site_id, ask],
-    queryFn: ({ signal }) => heliograph.curtailmentSuggest({ site_id, ...ask }, { signal }),
-    enabled: day !== undefined && others.length === 0 && may('curtailment:read'),
-    staleTime: renewed_ms,
-  })
+  const { data } = useRead(
+    'curtailment-suggest',
+    'curtailmentSuggest',
+    { site_id, ...ask },
+    {
+      enabled: day !== undefined && others.length === 0 && may('curtailment:read'),
+      staleTime: renewed_ms,
+    },
+  )
   const limit_pct = data?.suggested_limit_pct ?? null
   if (!data || limit_pct === null) return null
   return (

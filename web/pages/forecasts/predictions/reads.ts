@@ -1,6 +1,7 @@
-import type { Forecast, ModelStatus, PredictedPrice, PredictedProduction } from '@heliograph/sdk'
+import type { Forecast } from '@heliograph/sdk'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { heliograph } from '../../../api.ts'
+import { useRead } from '../../../queries.ts'
 import type { Span } from '../../../ui/site-day.ts'
 import { utcDays } from '../../../ui/site-days.ts'
 
@@ -35,33 +36,38 @@ export const useForecasts = (site_id: string, span: Span) =>
   })
 
 export const useProduction = (site_id: string, span: Span) =>
-  useQuery({
-    queryKey: ['predictions', 'production', site_id, span],
-    queryFn: async ({ signal }): Promise<PredictedProduction[]> =>
-      (await heliograph.predictionsProductionList({ site_id, ...windowOf(span) }, { signal })).data,
-    staleTime: minute_ms,
-    placeholderData: keepPreviousData,
-    refetchInterval: span.end_ms > Date.now() ? minute_ms : false,
-  })
+  useRead(
+    'predictions',
+    'predictionsProductionList',
+    { site_id, ...windowOf(span) },
+    {
+      select: ({ data }) => data,
+      staleTime: minute_ms,
+      placeholderData: keepPreviousData,
+      refetchInterval: span.end_ms > Date.now() ? minute_ms : false,
+    },
+  )
 
 export const usePredictedPrices = (site_id: string, span: Span) =>
-  useQuery({
-    queryKey: ['predictions', 'prices', site_id, span],
-    queryFn: async ({ signal }): Promise<PredictedPrice[]> =>
-      (await heliograph.predictionsPricesList({ site_id, ...windowOf(span) }, { signal })).data,
-    staleTime: minute_ms,
-    placeholderData: keepPreviousData,
-    refetchInterval: minute_ms,
-  })
+  useRead(
+    'predictions',
+    'predictionsPricesList',
+    { site_id, ...windowOf(span) },
+    {
+      select: ({ data }) => data,
+      staleTime: minute_ms,
+      placeholderData: keepPreviousData,
+      refetchInterval: minute_ms,
+    },
+  )
 
 export const useModels = (site_id: string) =>
-  useQuery({
-    queryKey: ['predictions', 'models', site_id],
-    queryFn: async ({ signal }): Promise<ModelStatus[]> =>
-      (await heliograph.predictionsModelsList({ site_id }, { signal })).data,
-    staleTime: minute_ms,
-    refetchInterval: minute_ms,
-  })
+  useRead(
+    'predictions',
+    'predictionsModelsList',
+    { site_id },
+    { select: ({ data }) => data, staleTime: minute_ms, refetchInterval: minute_ms },
+  )
 
 export const fallbackWords: Record<NonNullable<Forecast['fallback_reason']>, string> = {
   no_position: 'the position of the site is not known',

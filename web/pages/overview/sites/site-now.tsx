@@ -1,8 +1,7 @@
 import type { Site } from '@heliograph/sdk'
 import { Group } from '@mantine/core'
 import { useInViewport } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
-import { heliograph } from '../../../api.ts'
+import { useRead } from '../../../queries.ts'
 import {
   formatEnergy,
   formatMoney,
@@ -20,12 +19,12 @@ export function SiteNow({ site }: { site: Site }) {
   const { ref, inViewport } = useInViewport()
   const mayRead = useMayReadAt(site)
   const { site_id, ac_capacity_kw } = site
-  const { data: status } = useQuery({
-    queryKey: ['plant-status', site_id],
-    queryFn: ({ signal }) => heliograph.plantStatusGet({ site_id }, { signal }),
-    refetchInterval: 15_000,
-    enabled: inViewport && mayRead('plant:read'),
-  })
+  const { data: status } = useRead(
+    'plant-status',
+    'plantStatusGet',
+    { site_id },
+    { refetchInterval: 15_000, enabled: inViewport && mayRead('plant:read') },
+  )
   const { data: earned } = useEarnedToday(site, inViewport && mayRead('earnings:read'))
   const power_kw = status?.ac_power_kw
   const kwh_kwp = status?.specific_yield_today_kwh_kwp

@@ -1,6 +1,5 @@
-import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { heliograph } from '../../../api.ts'
+import { useRead } from '../../../queries.ts'
 import { Facts } from '../../../ui/facts.tsx'
 import { formatEnergy, formatQuantity, none } from '../../../ui/format.ts'
 import { facing, StringHealthBadge } from '../../../ui/plant-words.tsx'
@@ -13,17 +12,18 @@ import { signed } from '../../telemetry/inverter/strings.tsx'
 export function StringFacts(props: { site_id: string; inverter_id: number; string_index: number }) {
   const { site_id, inverter_id, string_index } = props
   const mayRead = useMayRead()
-  const { data: made } = useQuery({
-    queryKey: ['strings', site_id, inverter_id],
-    staleTime: 600_000,
-    queryFn: ({ signal }) => heliograph.stringsList({ site_id, inverter_id }, { signal }),
-  })
-  const { data: compared } = useQuery({
-    queryKey: ['strings-compared', site_id, inverter_id],
-    enabled: mayRead('diagnostics:read'),
-    staleTime: 300_000,
-    queryFn: ({ signal }) => heliograph.stringsCompareList({ site_id, inverter_id }, { signal }),
-  })
+  const { data: made } = useRead(
+    'strings',
+    'stringsList',
+    { site_id, inverter_id },
+    { staleTime: 600_000 },
+  )
+  const { data: compared } = useRead(
+    'strings',
+    'stringsCompareList',
+    { site_id, inverter_id },
+    { enabled: mayRead('diagnostics:read'), staleTime: 300_000 },
+  )
   const string = made?.data.find((one) => one.string_index === string_index)
   const week = compared?.data.find((one) => one.string_index === string_index)
   const rows: [string, ReactNode][] = [

@@ -1,14 +1,14 @@
 import type { RelaySwitching } from '@heliograph/sdk'
 import { Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { useMay } from '../../../queries.ts'
+import { useMay, useRead } from '../../../queries.ts'
 import { useSite } from '../../../shell/site-shell.tsx'
 import { type Column, DataTable } from '../../../ui/data-table.tsx'
 import { PagesOf } from '../../../ui/pages-of.tsx'
 import { Section } from '../../../ui/section.tsx'
 import { Answered } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
-import { useNodes, useSwitchings } from './reads.ts'
+import { useNodes } from './reads.ts'
 import { whoSwitched } from './words.ts'
 
 const limit = 12
@@ -26,6 +26,12 @@ export function Switchings(props: SwitchingsProps) {
 function Switched({ site_id, node_id }: SwitchingsProps) {
   const { timezone } = useSite()
   const nodes = useNodes(site_id).data?.data ?? []
+  const switchings = useRead(
+    'switchings',
+    'commandsRelayHistoryList',
+    { site_id, node_id, limit: 500 },
+    60_000,
+  )
   const [page, setPage] = useState(1)
   const nameOf = (id: string) => nodes.find((one) => one.node_id === id)?.name ?? id
   const columns: Column<RelaySwitching>[] = [
@@ -49,7 +55,7 @@ function Switched({ site_id, node_id }: SwitchingsProps) {
   ]
   return (
     <Section title="How relays were switched">
-      <Answered query={useSwitchings(site_id, node_id)}>
+      <Answered query={switchings}>
         {({ data }) =>
           data.length === 0 ? (
             <Text size="sm">None was switched yet.</Text>

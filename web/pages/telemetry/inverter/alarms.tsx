@@ -1,18 +1,17 @@
 import type { Inverter } from '@heliograph/sdk'
 import { Alert, Group, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { heliograph } from '../../../api.ts'
+import { useRead } from '../../../queries.ts'
 import { SeverityBadge } from '../../../ui/severity.tsx'
 
 /** What the inverter itself complains of, in the words of its maker's table. */
 export function Alarms({ site_id, inverter }: { site_id: string; inverter: Inverter }) {
   const codes = inverter.active_alarm_codes
-  const { data } = useQuery({
-    queryKey: ['alarm-table', site_id],
-    enabled: codes.length > 0,
-    staleTime: Number.POSITIVE_INFINITY,
-    queryFn: ({ signal }) => heliograph.invertersAlarmsTableList({ site_id }, { signal }),
-  })
+  const { data } = useRead(
+    'alarm-table',
+    'invertersAlarmsTableList',
+    { site_id },
+    { enabled: codes.length > 0, staleTime: Number.POSITIVE_INFINITY },
+  )
   if (codes.length === 0) return null
   const wordsOf = (code: string) => {
     const rows = data?.data.filter((row) => row.code === code) ?? []

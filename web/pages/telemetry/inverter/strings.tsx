@@ -1,8 +1,7 @@
 import type { Inverter, Overview } from '@heliograph/sdk'
 import { Anchor } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { heliograph } from '../../../api.ts'
+import { useRead } from '../../../queries.ts'
 import { type Column, DataTable } from '../../../ui/data-table.tsx'
 import { formatNumber, formatQuantity, none } from '../../../ui/format.ts'
 import { facing, StringHealthBadge, StringState } from '../../../ui/plant-words.tsx'
@@ -54,17 +53,18 @@ export function Strings({
 
 function useColumns(site_id: string, inverter_id: number, now: readonly Now[]): Column<Now>[] {
   const mayRead = useMayRead()
-  const { data: made } = useQuery({
-    queryKey: ['strings', site_id, inverter_id],
-    staleTime: 600_000,
-    queryFn: ({ signal }) => heliograph.stringsList({ site_id, inverter_id }, { signal }),
-  })
-  const { data: compared } = useQuery({
-    queryKey: ['strings-compared', site_id, inverter_id],
-    enabled: mayRead('diagnostics:read'),
-    staleTime: 300_000,
-    queryFn: ({ signal }) => heliograph.stringsCompareList({ site_id, inverter_id }, { signal }),
-  })
+  const { data: made } = useRead(
+    'strings',
+    'stringsList',
+    { site_id, inverter_id },
+    { staleTime: 600_000 },
+  )
+  const { data: compared } = useRead(
+    'strings',
+    'stringsCompareList',
+    { site_id, inverter_id },
+    { enabled: mayRead('diagnostics:read'), staleTime: 300_000 },
+  )
   const stringOf = (index: number) => made?.data.find((one) => one.string_index === index)
   const weekOf = (index: number) => compared?.data.find((one) => one.string_index === index)
   const peers = (index: number) =>

@@ -1,22 +1,23 @@
 import type { Defect } from '@heliograph/sdk'
-import { useQuery } from '@tanstack/react-query'
 import { heliograph } from '../../../api.ts'
-
-const keyOf = (site_id: string, defect_id: number) => ['defect', site_id, defect_id]
+import { readKey, useRead } from '../../../queries.ts'
 
 export const useDefect = (site_id: string, defect_id: number) =>
-  useQuery({
-    queryKey: keyOf(site_id, defect_id),
-    queryFn: ({ signal }) => heliograph.defectGet({ site_id, defect_id }, { signal }),
-    refetchInterval: 15_000,
-    // The ETag belongs to the answer itself, which must not be merged with the one before.
-    structuralSharing: false,
-  })
+  useRead(
+    'defect',
+    'defectGet',
+    { site_id, defect_id },
+    {
+      refetchInterval: 15_000,
+      // The ETag belongs to this very object: it must not be merged with the answer before.
+      structuralSharing: false,
+    },
+  )
 
 /** For a change of the defect as it was `seen`. */
 export const defectSubject = (site_id: string, seen: Defect) => ({
   seen,
-  key: keyOf(site_id, seen.defect_id),
+  key: readKey('defect', 'defectGet', { site_id, defect_id: seen.defect_id }),
   read: () => heliograph.defectGet({ site_id, defect_id: seen.defect_id }),
   changes: [
     ['defects', site_id],

@@ -1,6 +1,5 @@
 import { Select, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { heliograph } from '../../../api.ts'
+import { useRead } from '../../../queries.ts'
 
 interface CategoryProps {
   site_id: string
@@ -11,11 +10,7 @@ interface CategoryProps {
 
 /** An inspection, whose checklist the order gets. */
 export function Category({ site_id, value = null, onChange, error }: CategoryProps) {
-  const { data } = useQuery({
-    queryKey: ['om-categories', site_id],
-    queryFn: ({ signal }) => heliograph.omCategoriesList({ site_id }, { signal }),
-    staleTime: 600_000,
-  })
+  const { data } = useRead('om-categories', 'omCategoriesList', { site_id }, { staleTime: 600_000 })
   const categories = (data?.data ?? []).filter(({ is_active }) => is_active)
   const chosen = categories.find(({ category_id }) => String(category_id) === value)
   return (
