@@ -1,12 +1,13 @@
 /** What nobody may overlook on any page of a site: safe mode, data that is old, a server gone. */
 
 import { HeliographError, type Logger, type Site } from '@heliograph/sdk'
-import { Alert, Stack, Text } from '@mantine/core'
+import { Alert, Stack } from '@mantine/core'
 import { createContext, type ReactNode, useContext } from 'react'
 import NotFound from '../pages/not-found.tsx'
 import { useOverview, useSites } from '../queries.ts'
 import { formatAge, formatTime } from '../ui/format.ts'
 import { isDisconnected } from '../ui/known-now.ts'
+import { Muted } from '../ui/muted.tsx'
 import { plainly } from '../ui/plainly.ts'
 import { Failure, Loading } from '../ui/states.tsx'
 import { useNow } from '../ui/use-now.ts'
@@ -32,9 +33,7 @@ export function SiteShell({ site_id, children }: { site_id: string; children: Re
       <Stack gap="sm">
         <Banners site={site} />
         {children}
-        <Text size="xs" c="dimmed">
-          Times are those of the site ({site.timezone}) unless stated otherwise.
-        </Text>
+        <Muted>Times are those of the site ({site.timezone}) unless stated otherwise.</Muted>
       </Stack>
     </SiteContext>
   )

@@ -1,6 +1,6 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { Button, Stack, TextInput } from '@mantine/core'
 import { type FormEvent, type ReactNode, useState } from 'react'
-import { Modal } from './modal.tsx'
+import { DialogButtons, Modal } from './modal.tsx'
 import { Problem } from './problem.tsx'
 
 interface ConfirmProps {
@@ -38,14 +38,11 @@ export function ConfirmByName(props: ConfirmProps) {
             data-autofocus
           />
           <Problem error={error} {...(words && { words })} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
+          <DialogButtons onClose={onClose}>
             <Button type="submit" color="red.9" disabled={!is_right} loading={is_pending}>
               {action}
             </Button>
-          </Group>
+          </DialogButtons>
         </Stack>
       </form>
     </Modal>

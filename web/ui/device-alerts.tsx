@@ -2,14 +2,12 @@ import { Alert, Anchor, Group, List } from '@mantine/core'
 import { Link } from 'wouter'
 import { useMayRead } from '../pages/overview/may-read.ts'
 import { useRead } from '../queries.ts'
-import { useSite } from '../shell/site-shell.tsx'
 import { type AlertPlace, alertsOf } from './device-places.ts'
 import { SeverityBadge } from './severity.tsx'
 import { Time } from './time.tsx'
 
 /** On the page of a device: what rules found wrong with it. */
 export function DeviceAlerts({ site_id, ...place }: AlertPlace & { site_id: string }) {
-  const { timezone } = useSite()
   const mayRead = useMayRead()
   const { data } = useRead(
     'alerts',
@@ -34,7 +32,7 @@ export function DeviceAlerts({ site_id, ...place }: AlertPlace & { site_id: stri
               >
                 {alert.title}
               </Anchor>
-              since <Time at={alert.started_at} timezone={timezone} />
+              since <Time at={alert.started_at} />
             </Group>
           </List.Item>
         ))}

@@ -1,5 +1,6 @@
 import { Card, Group, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { Muted } from './muted.tsx'
 
 /** One figure with its name, and what to compare it with. */
 export function Figure({
@@ -16,9 +17,7 @@ export function Figure({
   const color = tone === 'bad' ? 'red' : tone === 'good' ? 'teal' : undefined
   return (
     <Card withBorder padding="sm">
-      <Text size="sm" c="dimmed">
-        {label}
-      </Text>
+      <Muted>{label}</Muted>
       <Group gap="xs" align="baseline">
         <Text
           className="figure"

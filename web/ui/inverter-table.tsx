@@ -1,7 +1,7 @@
 import type { Inverter } from '@heliograph/sdk'
 import { Anchor } from '@mantine/core'
 import { Link } from 'wouter'
-import { type Column, DataTable } from './data-table.tsx'
+import { type Column, DataTable, numeric } from './data-table.tsx'
 import { formatAge, formatEnergy, formatPower, formatQuantity } from './format.ts'
 import { InverterState, limitWords } from './plant-words.tsx'
 
@@ -12,25 +12,15 @@ const columns: readonly Column<Inverter>[] = [
     cell: ({ active_alarm_count, active_alarm_codes }) =>
       active_alarm_count === 0 ? 'none' : active_alarm_codes.slice(0, 2).join(', '),
   },
-  { name: 'Power', is_number: true, cell: ({ ac_power_kw }) => formatPower(ac_power_kw) },
-  {
-    name: 'Possible',
-    is_number: true,
-    cell: ({ available_power_kw }) => formatPower(available_power_kw),
-  },
+  numeric('Power', ({ ac_power_kw }) => formatPower(ac_power_kw)),
+  numeric('Possible', ({ available_power_kw }) => formatPower(available_power_kw)),
   { name: 'Limited by', cell: ({ limited_by }) => limitWords(limited_by) },
-  {
-    name: 'Efficiency',
-    is_number: true,
-    cell: ({ efficiency_pct }) => formatQuantity(efficiency_pct, '%'),
-  },
-  { name: 'Today', is_number: true, cell: (inverter) => formatEnergy(inverter.energy_today_kwh) },
-  {
-    name: 'Yield today',
-    is_number: true,
-    cell: (inverter) => formatQuantity(inverter.specific_yield_today_kwh_kwp, 'kWh/kWp', 2),
-  },
-  { name: 'Data', is_number: true, cell: ({ age_s }) => formatAge(age_s) },
+  numeric('Efficiency', ({ efficiency_pct }) => formatQuantity(efficiency_pct, '%')),
+  numeric('Today', (inverter) => formatEnergy(inverter.energy_today_kwh)),
+  numeric('Yield today', (inverter) =>
+    formatQuantity(inverter.specific_yield_today_kwh_kwp, 'kWh/kWp', 2),
+  ),
+  numeric('Data', ({ age_s }) => formatAge(age_s)),
 ]
 
 /** Inverters, one a row. */

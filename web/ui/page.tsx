@@ -1,7 +1,8 @@
 import { Group, Stack, Title } from '@mantine/core'
-import { type ReactNode, useEffect } from 'react'
+import type { ReactNode } from 'react'
+import { useWindowTitle } from './open-page.tsx'
 
-/** A page with its one heading, which is the title of the window, too. */
+/** A page with its heading, which is also the title of the window. */
 export function Page({
   title,
   actions,
@@ -11,9 +12,7 @@ export function Page({
   actions?: ReactNode
   children: ReactNode
 }) {
-  useEffect(() => {
-    document.title = `${title} – Heliograph`
-  }, [title])
+  useWindowTitle(title)
   return (
     <Stack gap="md">
       <Group justify="space-between">

@@ -1,4 +1,5 @@
-import { Group, Pagination, Text } from '@mantine/core'
+import { Group, Pagination } from '@mantine/core'
+import { Muted } from './muted.tsx'
 
 /** The way through a list that comes page by page. */
 export function PagesOf({
@@ -18,9 +19,9 @@ export function PagesOf({
   const total = Math.max(1, Math.ceil(count / limit))
   return (
     <Group justify="space-between">
-      <Text size="sm" c="dimmed">
+      <Muted>
         {count.toLocaleString('en')} {noun}
-      </Text>
+      </Muted>
       {total > 1 && (
         <Pagination
           total={total}

@@ -1,27 +1,24 @@
 import type { Logger } from '@heliograph/sdk'
 import { Anchor, Badge, Group } from '@mantine/core'
 import { Link } from 'wouter'
-import { type Column, DataTable } from './data-table.tsx'
+import { type Column, DataTable, numeric } from './data-table.tsx'
 import { formatAge, formatEnergy, formatPower, formatQuantity } from './format.ts'
 import { PlantState } from './plant-words.tsx'
 import { Empty } from './states.tsx'
 
 const columns: readonly Column<Logger>[] = [
   { name: 'State', cell: (plant) => <State plant={plant} /> },
-  { name: 'Power', is_number: true, cell: (plant) => formatPower(plant.ac_power_kw) },
-  { name: 'Possible', is_number: true, cell: (plant) => formatPower(plant.available_power_kw) },
-  { name: 'Today', is_number: true, cell: (plant) => formatEnergy(plant.energy_today_kwh) },
-  {
-    name: 'Yield today',
-    is_number: true,
-    cell: (plant) => formatQuantity(plant.specific_yield_today_kwh_kwp, 'kWh/kWp', 2),
-  },
-  {
-    name: 'Inverters online',
-    is_number: true,
-    cell: (plant) => `${plant.inverters_online ?? '–'} of ${plant.inverter_count}`,
-  },
-  { name: 'Data', is_number: true, cell: (plant) => formatAge(plant.age_s) },
+  numeric('Power', (plant) => formatPower(plant.ac_power_kw)),
+  numeric('Possible', (plant) => formatPower(plant.available_power_kw)),
+  numeric('Today', (plant) => formatEnergy(plant.energy_today_kwh)),
+  numeric('Yield today', (plant) =>
+    formatQuantity(plant.specific_yield_today_kwh_kwp, 'kWh/kWp', 2),
+  ),
+  numeric(
+    'Inverters online',
+    (plant) => `${plant.inverters_online ?? '–'} of ${plant.inverter_count}`,
+  ),
+  numeric('Data', (plant) => formatAge(plant.age_s)),
 ]
 
 /** Plants of a site, one a row. */

@@ -1,10 +1,10 @@
 /** What may be done next with something that has states, the usual step first. */
-import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
+import { Group, Stack, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
-import { dialog } from './dialog.ts'
 import { Differences } from './differences.tsx'
 import { useDraft } from './draft.ts'
 import { DraftNotice } from './draft-notice.tsx'
+import { DialogButtons, Modal } from './modal.tsx'
 import { Failure } from './states.tsx'
 import { type SeenWrite, useSeenWrite } from './use-seen-write.ts'
 import { WriteButton } from './write-button.tsx'
@@ -89,7 +89,7 @@ function Asked<State extends string, Whole extends object>({
     },
   })
   return (
-    <Modal opened onClose={onClose} title={name} {...dialog}>
+    <Modal opened onClose={onClose} title={name}>
       <Stack>
         <DraftNotice {...draft} />
         {ask?.text && <Text size="sm">{ask.text}</Text>}
@@ -102,10 +102,7 @@ function Asked<State extends string, Whole extends object>({
           onChange={(event) => setNote(event.currentTarget.value)}
         />
         <WhyNot {...{ error, differences }} />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Back
-          </Button>
+        <DialogButtons onClose={onClose}>
           <WriteButton
             scope="om:write"
             loading={is_pending}
@@ -114,7 +111,7 @@ function Asked<State extends string, Whole extends object>({
           >
             {name}
           </WriteButton>
-        </Group>
+        </DialogButtons>
       </Stack>
     </Modal>
   )

@@ -3,6 +3,7 @@
 import { HeliographError, isCode } from '@heliograph/sdk'
 import { Alert, Button, Center, Loader, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { Muted } from './muted.tsx'
 import { plainly } from './plainly.ts'
 
 export function Loading() {
@@ -27,9 +28,7 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{plainly(error)}</Text>
         {error instanceof HeliographError && error.request_id && (
-          <Text size="xs" c="dimmed">
-            Request {error.request_id}
-          </Text>
+          <Muted>Request {error.request_id}</Muted>
         )}
         {onRetry && (
           <Button size="xs" variant="default" onClick={() => onRetry()}>

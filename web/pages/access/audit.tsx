@@ -1,14 +1,14 @@
-import { Badge, Button, Code, Group, Select, Table, Text, TextInput } from '@mantine/core'
+import { Badge, Button, Code, Group, Select, Text, TextInput } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { askPlatform } from '../../api.ts'
 import { useSites, useUser } from '../../queries.ts'
-import { here } from '../../ui/here.ts'
+import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { Muted } from '../../ui/muted.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Problem } from '../../ui/problem.tsx'
-import { RowTable } from '../../ui/row-table.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
-import { Time } from '../../ui/time.tsx'
+import { LocalTime } from '../../ui/time.tsx'
 import NotFound from '../not-found.tsx'
 import { type Entry, isDone, kindOf, whatOf } from './audit/entry.ts'
 
@@ -118,53 +118,54 @@ interface EntriesProps {
   is_all: boolean
 }
 
-const head = ['When', 'By', 'What', 'Outcome']
+const columns: readonly Column<Entry>[] = [
+  { name: 'Time', cell: ({ at }) => <LocalTime at={at} /> },
+  {
+    name: 'By',
+    wraps: true,
+    cell: (entry) => (
+      <>
+        <span title={entry.by}>{entry.by_name}</span>
+        <Muted>{[kindOf(entry), entry.address].filter(Boolean).join(', ')}</Muted>
+      </>
+    ),
+  },
+  {
+    name: 'Action',
+    wraps: true,
+    cell: (entry) => (
+      <>
+        <Text size="sm">{whatOf(entry)}</Text>
+        {entry.body && entry.body !== '{}' && (
+          <Code style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>{entry.body}</Code>
+        )}
+      </>
+    ),
+  },
+  { name: 'Outcome', cell: (entry) => <Outcome entry={entry} /> },
+]
+
+function Outcome({ entry }: { entry: Entry }) {
+  const { status, request_id } = entry
+  const [word, color] =
+    status === null ? ['Pending', 'gray'] : isDone(entry) ? ['Done', 'teal'] : ['Refused', 'red']
+  return (
+    <Badge miw="max-content" color={color} title={request_id ? `Request ${request_id}` : undefined}>
+      {[word, status].filter(Boolean).join(' ')}
+    </Badge>
+  )
+}
 
 function Entries({ entries, isShown, is_all }: EntriesProps) {
-  const shown = entries.filter(isShown)
-  if (entries.length === 0) return <Empty title="Nothing was done yet" />
-  if (shown.length === 0) {
+  const rows = entries.filter(isShown)
+  if (entries.length === 0) return <Empty title="No entries yet" />
+  if (rows.length === 0) {
     return (
-      <Empty title="None of these">
-        {is_all
-          ? 'Nothing is like that.'
-          : `None of the newest ${entries.length}: show earlier ones.`}
+      <Empty title="No entries match the filters">
+        {!is_all && `Searched the newest ${entries.length}: load earlier entries.`}
       </Empty>
     )
   }
-  return (
-    <RowTable label="Audit" min_width={720} head={head}>
-      {shown.map((entry) => (
-        <Table.Tr key={`${entry.site_id}/${entry.audit_id}`}>
-          <Table.Td style={{ whiteSpace: 'nowrap' }}>
-            <Time at={entry.at} timezone={here} />
-          </Table.Td>
-          <Table.Td>
-            <span title={entry.by}>{entry.by_name}</span>
-            <Text size="xs" c="dimmed">
-              {kindOf(entry)}
-              {entry.address && `, ${entry.address}`}
-            </Text>
-          </Table.Td>
-          <Table.Td>
-            <Text size="sm">{whatOf(entry)}</Text>
-            {entry.body && entry.body !== '{}' && (
-              <Code style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>{entry.body}</Code>
-            )}
-          </Table.Td>
-          <Table.Td>
-            <Badge
-              miw="max-content"
-              color={entry.status === null ? 'gray' : isDone(entry) ? 'teal' : 'red'}
-              title={entry.request_id ? `Request ${entry.request_id}` : undefined}
-            >
-              {entry.status === null
-                ? 'waiting'
-                : `${isDone(entry) ? 'done' : 'refused'} ${entry.status}`}
-            </Badge>
-          </Table.Td>
-        </Table.Tr>
-      ))}
-    </RowTable>
-  )
+  const keyOf = ({ site_id, audit_id }: Entry) => `${site_id}/${audit_id}`
+  return <DataTable label="Audit" width={720} {...{ columns, rows, keyOf }} />
 }

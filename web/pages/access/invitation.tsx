@@ -1,14 +1,14 @@
-import { HeliographError } from '@heliograph/sdk'
-import { Alert, Button, Center, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
+import { isCode } from '@heliograph/sdk'
+import { Alert, Button, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect } from 'react'
 import { useLocation } from 'wouter'
 import { askPlatform, type Role } from '../../api.ts'
 import { NewPasswordFields } from '../../ui/new-password-fields.tsx'
+import { OpenPage } from '../../ui/open-page.tsx'
 import { checkAgain, checkNewPassword } from '../../ui/passwords.ts'
 import { leadTo, Problem, withFields } from '../../ui/problem.tsx'
-import { Failure, Loading } from '../../ui/states.tsx'
+import { Answered } from '../../ui/states.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 
 interface OpenInvitation {
@@ -25,22 +25,22 @@ export default function Invitation() {
     queryFn: () => askPlatform<OpenInvitation>('POST', '/invitations/look', { token }),
     staleTime: Number.POSITIVE_INFINITY,
   })
-  useEffect(() => {
-    document.title = 'Invitation – Heliograph'
-  }, [])
+  const is_gone = isCode(invitation.error, 'not_found')
   return (
-    <Center mih="100vh" p="md" component="main">
-      {invitation.isPending && <Loading />}
-      {invitation.error instanceof HeliographError && invitation.error.code === 'not_found' && (
-        <Alert color="orange" title="This link does not work any more" role="alert">
-          It was used, has ended or was taken back. Ask for another one.
+    <OpenPage
+      heading={invitation.data ? `Your account at ${invitation.data.client}` : 'Invitation'}
+      title="Invitation"
+    >
+      {is_gone ? (
+        <Alert color="orange" title="This link is no longer valid" role="alert">
+          It has been used, has expired or was revoked. Ask for a new one.
         </Alert>
+      ) : (
+        <Answered query={invitation}>
+          {(open) => <NewAccount token={token} invitation={open} />}
+        </Answered>
       )}
-      {invitation.error instanceof HeliographError && invitation.error.code !== 'not_found' && (
-        <Failure error={invitation.error} onRetry={() => void invitation.refetch()} />
-      )}
-      {invitation.data && <NewAccount token={token} invitation={invitation.data} />}
-    </Center>
+    </OpenPage>
   )
 }
 
@@ -50,8 +50,8 @@ function NewAccount({ token, invitation }: { token: string; invitation: OpenInvi
   const form = useForm({
     initialValues: { name: '', email: invitation.email ?? '', password: '', again: '' },
     validate: {
-      name: (name) => (name.trim() === '' ? 'Your name is needed.' : null),
-      email: (email) => (/^\S+@\S+$/.test(email) ? null : 'An e-mail address is needed.'),
+      name: (name) => (name.trim() === '' ? 'Enter your name.' : null),
+      email: (email) => (/^\S+@\S+$/.test(email) ? null : 'Enter an e-mail address.'),
       password: checkNewPassword,
       again: (again, { password }) => checkAgain(again, password),
     },
@@ -63,7 +63,7 @@ function NewAccount({ token, invitation }: { token: string; invitation: OpenInvi
       const made = await withFields(form, () =>
         askPlatform<{ email: string }>('POST', '/invitations/accept', body),
       )
-      // The account is there, whatever becomes of this: one may also sign in by hand.
+      // The account exists even if this fails: people can sign in by hand.
       const credentials = { email: made.email, password }
       await askPlatform('POST', '/auth/sign-in/email', credentials).catch(() => null)
     },
@@ -74,32 +74,27 @@ function NewAccount({ token, invitation }: { token: string; invitation: OpenInvi
     },
   })
   return (
-    <Paper withBorder p="lg" w={420} maw="100%">
-      <form onSubmit={form.onSubmit(run, leadTo(form))} noValidate>
-        <Stack>
-          <Title order={1} size="h3">
-            Your account at {invitation.client}
-          </Title>
-          <Text>You are invited as {invitation.role}.</Text>
-          <TextInput label="Your name" autoComplete="name" {...form.getInputProps('name')} />
-          <TextInput
-            label="E-mail"
-            type="email"
-            autoComplete="username"
-            readOnly={invitation.email !== null}
-            {...form.getInputProps('email')}
-          />
-          <NewPasswordFields
-            label="Password"
-            first={form.getInputProps('password')}
-            again={form.getInputProps('again')}
-          />
-          <Problem error={error} />
-          <Button type="submit" loading={is_pending}>
-            Make the account
-          </Button>
-        </Stack>
-      </form>
-    </Paper>
+    <form onSubmit={form.onSubmit(run, leadTo(form))} noValidate>
+      <Stack>
+        <Text>You are invited as {invitation.role}.</Text>
+        <TextInput label="Your name" autoComplete="name" {...form.getInputProps('name')} />
+        <TextInput
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          readOnly={invitation.email !== null}
+          {...form.getInputProps('email')}
+        />
+        <NewPasswordFields
+          label="Password"
+          first={form.getInputProps('password')}
+          again={form.getInputProps('again')}
+        />
+        <Problem error={error} />
+        <Button type="submit" loading={is_pending}>
+          Create account
+        </Button>
+      </Stack>
+    </form>
   )
 }

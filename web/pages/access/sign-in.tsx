@@ -3,20 +3,18 @@ import {
   Alert,
   Anchor,
   Button,
-  Center,
-  Paper,
   PasswordInput,
   PinInput,
   Stack,
   Text,
   TextInput,
-  Title,
 } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { askPlatform } from '../../api.ts'
+import { OpenPage } from '../../ui/open-page.tsx'
 import { show_password } from '../../ui/passwords.ts'
 import { leadTo } from '../../ui/problem.tsx'
 
@@ -25,23 +23,24 @@ type Step = 'password' | 'code' | 'backup' | 'forgotten' | 'sent'
 const blank = { email: '', password: '', code: '' }
 type Values = typeof blank
 
-/** The address to go on with; only one of this server. */
+/** Address to open after sign-in; only paths of this server. */
 export function wayBack(search: string): string {
   const back = new URLSearchParams(search).get('back') ?? '/'
   return /^\/(?![/\\])/.test(back) ? back : '/'
 }
 
-/** What is missing, before anything is sent. */
+/** Errors by field, found before anything is sent. */
 function wrongOf(step: Step, { email, password, code }: Values) {
-  if (step === 'code') return /^\d{6}$/.test(code) ? {} : { code: 'Six digits, as the app shows.' }
-  if (step === 'backup') return code.trim() ? {} : { code: 'One of your backup codes is needed.' }
+  if (step === 'code')
+    return /^\d{6}$/.test(code) ? {} : { code: 'Enter the six digits of the app.' }
+  if (step === 'backup') return code.trim() ? {} : { code: 'Enter one of your backup codes.' }
   return {
-    ...(/^\S+@\S+$/.test(email.trim()) ? {} : { email: 'An e-mail address is needed.' }),
-    ...(step === 'password' && password === '' && { password: 'Your password is needed.' }),
+    ...(/^\S+@\S+$/.test(email.trim()) ? {} : { email: 'Enter an e-mail address.' }),
+    ...(step === 'password' && password === '' && { password: 'Enter your password.' }),
   }
 }
 
-/** Returns the step that follows; null: signed in. */
+/** Returns the next step, or null after sign-in. */
 async function submitStep(step: Step, values: Values): Promise<Step | null> {
   const { password } = values
   const [email, code] = [values.email.trim(), values.code.trim()]
@@ -110,52 +109,38 @@ export default function SignIn() {
   const state = useSignIn()
   const { step, problem, is_busy, submit } = state
   const forgot = step === 'forgotten' || step === 'sent'
-  useEffect(() => {
-    document.title = 'Sign in – Heliograph'
-  }, [])
   return (
-    <Center mih="100vh" p="md" component="main">
-      <Paper withBorder p="lg" w={380} maw="100%">
-        <form onSubmit={submit} noValidate>
-          <Stack>
-            <Title order={1} size="h3">
-              {forgot ? 'A new password' : 'Sign in to Heliograph'}
-            </Title>
-            {problem && (
-              <Alert color="red" role="alert" variant="outline">
-                {problem}
-              </Alert>
-            )}
-            <Fields state={state} />
-            {step !== 'sent' && (
-              <Button type="submit" loading={is_busy}>
-                {step === 'forgotten' ? 'Send a link' : 'Sign in'}
-              </Button>
-            )}
-            <OtherWay state={state} />
-          </Stack>
-        </form>
-      </Paper>
-    </Center>
+    <OpenPage heading={forgot ? 'New password' : 'Sign in to Heliograph'} title="Sign in">
+      <form onSubmit={submit} noValidate>
+        <Stack>
+          {problem && (
+            <Alert color="red" role="alert" variant="outline">
+              {problem}
+            </Alert>
+          )}
+          <Fields state={state} />
+          {step !== 'sent' && (
+            <Button type="submit" loading={is_busy}>
+              {step === 'forgotten' ? 'Send link' : 'Sign in'}
+            </Button>
+          )}
+          <OtherWay state={state} />
+        </Stack>
+      </form>
+    </OpenPage>
   )
 }
 
 function Fields({ state: { step, form } }: { state: SignInState }) {
   if (step === 'code') return <CodeField {...form.getInputProps('code')} />
   if (step === 'backup') {
-    return (
-      <TextInput
-        label="One of your backup codes"
-        autoComplete="off"
-        {...form.getInputProps('code')}
-      />
-    )
+    return <TextInput label="Backup code" autoComplete="off" {...form.getInputProps('code')} />
   }
   if (step === 'sent') {
     return (
       <Text>
-        If there is an account of this address, a link to a new password is on its way. Where this
-        server sends no mails, its operator makes one by the command line.
+        If an account with this address exists, a link to set a new password has been mailed. If
+        this server sends no mail, its operator can make a link on the command line.
       </Text>
     )
   }
@@ -189,15 +174,15 @@ function CodeField({ value, onChange, error }: CodeFieldProps) {
   return (
     <Stack gap={4}>
       <Text size="sm" fw={500}>
-        Code of your authenticator
+        Authenticator code
       </Text>
       <PinInput
         length={6}
         type="number"
         oneTimeCode
         autoFocus
-        ariaLabel="Code of your authenticator"
-        getInputProps={(nth) => ({ 'aria-label': `Digit ${nth + 1} of 6 of the code` })}
+        ariaLabel="Authenticator code"
+        getInputProps={(nth) => ({ 'aria-label': `Digit ${nth + 1} of 6` })}
         {...{ value, onChange, error: Boolean(error) }}
       />
       {error && (
@@ -224,10 +209,11 @@ function OtherWay({ state: { step, turnTo } }: { state: SignInState }) {
 }
 
 function inWords(error: unknown): string {
-  if (!(error instanceof HeliographError)) return 'Something went wrong: try again.'
-  if (error.code === 'INVALID_EMAIL_OR_PASSWORD') return 'E-mail or password is wrong.'
-  if (error.code === 'INVALID_CODE') return 'The code is wrong, or over: try the next one.'
-  if (error.code === 'INVALID_EMAIL') return 'An e-mail address is needed.'
-  if (error.status === 429 && error.code !== 'LOCKED_OUT') return 'Too many tries: wait a minute.'
+  if (!(error instanceof HeliographError)) return 'Something went wrong. Try again.'
+  if (error.code === 'INVALID_EMAIL_OR_PASSWORD') return 'Wrong e-mail or password.'
+  if (error.code === 'INVALID_CODE') return 'Wrong or expired code: enter the next one.'
+  if (error.code === 'INVALID_EMAIL') return 'Enter an e-mail address.'
+  if (error.status === 429 && error.code !== 'LOCKED_OUT')
+    return 'Too many attempts: wait a minute.'
   return error.message
 }

@@ -1,12 +1,12 @@
 /** Everything about one alert, and what can be done about it. */
 
 import type { Alert } from '@heliograph/sdk'
-import { Anchor, Drawer, Group, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Group, Stack, Text, Title } from '@mantine/core'
 import { Link } from 'wouter'
 import { useRead } from '../../queries.ts'
 import { useSite } from '../../shell/site-shell.tsx'
 import { DeviceLinks } from '../../ui/devices.tsx'
-import { dialog } from '../../ui/dialog.ts'
+import { Drawer } from '../../ui/modal.tsx'
 import { SeverityBadge, StateBadge } from '../../ui/severity.tsx'
 import { inSiteTime } from '../../ui/site-time.ts'
 import { Answered, Empty } from '../../ui/states.tsx'
@@ -43,7 +43,6 @@ export function AlertDrawer({ site_id, listed, onStep }: AlertDrawerProps) {
       position="right"
       size="lg"
       title={near ? near.title : `Alert ${alert_id ?? ''}`}
-      {...dialog}
     >
       {near ? (
         <Details {...{ site_id, alert: near, onStep }} />

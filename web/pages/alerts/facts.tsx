@@ -1,5 +1,4 @@
 import type { Alert } from '@heliograph/sdk'
-import { useSite } from '../../shell/site-shell.tsx'
 import { formatDuration } from '../../ui/duration.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { formatEnergy, formatMoney, formatPower, formatQuantity } from '../../ui/format.ts'
@@ -18,8 +17,7 @@ export const lostWords = ({
 const late_ms = 600_000
 
 export function AlertFacts({ alert }: { alert: Alert }) {
-  const { timezone } = useSite()
-  const time = (at: string | null) => (at === null ? null : <Time at={at} timezone={timezone} />)
+  const time = (at: string | null) => (at === null ? null : <Time at={at} />)
   const by = (at: string | null, who: string | null) =>
     at === null ? null : (
       <>

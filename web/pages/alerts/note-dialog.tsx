@@ -1,10 +1,10 @@
 import { type Alert, isCode } from '@heliograph/sdk'
-import { Button, Group, List, Alert as Message, Modal, Stack, Text, Textarea } from '@mantine/core'
+import { List, Alert as Message, Stack, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { heliograph } from '../../api.ts'
-import { dialog } from '../../ui/dialog.ts'
 import { useDraft } from '../../ui/draft.ts'
 import { DraftNotice } from '../../ui/draft-notice.tsx'
+import { DialogButtons, Modal } from '../../ui/modal.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 import { WriteButton } from '../../ui/write-button.tsx'
 
@@ -66,7 +66,6 @@ export function NoteDialog({ step, ...rest }: Omit<NoteProps, 'step'> & { step: 
       opened={step !== null}
       onClose={rest.onClose}
       title={`${title}: ${count === 1 ? (step?.alerts[0]?.title ?? '') : `${count} alerts`}`}
-      {...dialog}
     >
       {step && <Note {...rest} step={step} />}
     </Modal>
@@ -123,14 +122,11 @@ function Note({ site_id, step, onClose, onDone }: NoteProps) {
           </List>
         </Message>
       )}
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onClose}>
-          Cancel
-        </Button>
+      <DialogButtons onClose={onClose}>
         <WriteButton scope="alerts:write" loading={is_pending} onClick={() => run(undefined)}>
           {title}
         </WriteButton>
-      </Group>
+      </DialogButtons>
     </Stack>
   )
 }

@@ -4,6 +4,7 @@ import { useMay } from '../../queries.ts'
 import { useSite } from '../../shell/site-shell.tsx'
 import { deviceText, useDevices } from '../../ui/devices.tsx'
 import { formatEnergy, formatMoney } from '../../ui/format.ts'
+import { Muted } from '../../ui/muted.tsx'
 import { SeverityBadge, StateBadge } from '../../ui/severity.tsx'
 import { inSiteTime } from '../../ui/site-time.ts'
 import { Time } from '../../ui/time.tsx'
@@ -58,12 +59,10 @@ export function AlertRow({ site_id, alert, is_selected, onSelect }: AlertRowProp
               {alert.status !== 'active' && <StateBadge state={alert.status} />}
             </Group>
           </Group>
-          <Text size="sm" c="dimmed" lineClamp={2}>
-            {inSiteTime(alert.message, timezone)}
-          </Text>
+          <Muted lineClamp={2}>{inSiteTime(alert.message, timezone)}</Muted>
           <Group gap="2px 16px">
             <Text size="sm" span>
-              since <Time at={alert.started_at} timezone={timezone} />
+              since <Time at={alert.started_at} />
             </Text>
             {lost_energy_kwh !== null && lost_energy_kwh > 0 && (
               <Text size="sm" span fw={600}>

@@ -14,6 +14,7 @@ import { Link } from 'wouter'
 import { useRead } from '../../queries.ts'
 import { Figure } from '../../ui/figure.tsx'
 import { formatEnergy, formatMoney, formatNumber, formatPower } from '../../ui/format.ts'
+import { Muted } from '../../ui/muted.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
 import { useNow } from '../../ui/use-now.ts'
@@ -115,9 +116,9 @@ function UnitCard({ site_id, unit }: { site_id: string; unit: BatteryUnit }) {
           {retired_at ? 'Out of service' : inWords(status)}
         </Badge>
       </Group>
-      <Text size="sm" c="dimmed">
+      <Muted>
         {formatEnergy(unit.usable_energy_kwh)} usable, {formatPower(rated_discharge_power_kw)}
-      </Text>
+      </Muted>
       <Group justify="space-between" mt="sm" align="baseline">
         <Text className="figure" fz={28} fw={600} lh={1.2}>
           {soc_pct === null ? '–' : `${formatNumber(soc_pct)} %`}

@@ -7,13 +7,12 @@ import {
   Group,
   SegmentedControl,
   Stack,
-  Text,
   VisuallyHidden,
 } from '@mantine/core'
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { useSite } from '../../shell/site-shell.tsx'
+import { Muted } from '../../ui/muted.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -82,7 +81,6 @@ interface DayChoiceProps {
 }
 
 function DayChoice({ day, today, onDay }: DayChoiceProps) {
-  const { timezone } = useSite()
   const near = [-1, 0, 1, 2].map((ahead) => dayAfter(today, ahead))
   const names = ['Yesterday', 'Today', 'Tomorrow', '+2 days']
   return (
@@ -113,11 +111,10 @@ function DayChoice({ day, today, onDay }: DayChoiceProps) {
           <IconChevronRight size={18} />
         </ActionIcon>
       </Group>
-      <Text size="sm" c="dimmed">
-        {day}: a plan is for a day in UTC, at the site from{' '}
-        <Time at={`${day}T00:00:00Z`} timezone={timezone} /> to{' '}
-        <Time at={`${dayAfter(day, 1)}T00:00:00Z`} timezone={timezone} />.
-      </Text>
+      <Muted>
+        {day}: a plan is for a day in UTC, at the site from <Time at={`${day}T00:00:00Z`} /> to{' '}
+        <Time at={`${dayAfter(day, 1)}T00:00:00Z`} />.
+      </Muted>
     </Stack>
   )
 }

@@ -3,9 +3,9 @@ import { Badge, Button, Card, Group, Progress, SimpleGrid, Stack, Text, Title } 
 import { lazy, Suspense } from 'react'
 import { Link } from 'wouter'
 import { useRead } from '../../queries.ts'
-import { useSite } from '../../shell/site-shell.tsx'
 import { Figure } from '../../ui/figure.tsx'
 import { formatAge, formatEnergy, formatMoney, formatNumber, formatPower } from '../../ui/format.ts'
+import { Muted } from '../../ui/muted.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Answered, Loading } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -73,7 +73,6 @@ export default function Battery({ site_id, bess_id: text }: SitePageProps) {
 }
 
 function State({ dashboard: { unit, current } }: { dashboard: BatteryDashboard }) {
-  const { timezone } = useSite()
   const { soc_pct, age_s, quality, measured_at, local_remote } = current
   const is_bad = quality === 'stale' || quality === 'missing' || current.state === 'fault'
   return (
@@ -82,9 +81,9 @@ function State({ dashboard: { unit, current } }: { dashboard: BatteryDashboard }
         <Badge color={is_bad ? 'red' : 'teal'}>{stateWords(current)}</Badge>
         {unit.retired_at !== null && <Badge color="gray">Out of service</Badge>}
         {local_remote === 'local' && <Badge color="yellow">Commanded on site</Badge>}
-        <Text size="sm" c="dimmed">
-          Measured <Time at={measured_at} timezone={timezone} style="time" />, {formatAge(age_s)}
-        </Text>
+        <Muted>
+          Measured <Time at={measured_at} style="time" />, {formatAge(age_s)}
+        </Muted>
       </Group>
       <SimpleGrid cols={{ base: 2, lg: 4 }} spacing="sm">
         <Figure
@@ -149,9 +148,7 @@ function Limits({ dashboard: { unit, envelope } }: { dashboard: BatteryDashboard
     <SimpleGrid cols={2} spacing="sm">
       {sides.map(({ name, kw, rated_kw, why, min }) => (
         <Card key={name} withBorder padding="sm">
-          <Text size="sm" c="dimmed">
-            {name} up to
-          </Text>
+          <Muted>{name} up to</Muted>
           <Text className="figure" fw={600} fz={20}>
             {formatPower(kw)}
           </Text>

@@ -1,7 +1,8 @@
 import type { MarketAssignment } from '@heliograph/sdk'
-import { Badge, Table, Text } from '@mantine/core'
+import { Badge, Text } from '@mantine/core'
+import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { formatDate, formatMoney, none } from '../../ui/format.ts'
-import { RowTable } from '../../ui/row-table.tsx'
+import { Muted } from '../../ui/muted.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { rateOf } from './fees.tsx'
 
@@ -14,57 +15,61 @@ const types = {
   cfd: 'Contract for difference',
 } as const
 
-const head = ['Plant', 'Contract', 'Price', 'Market', 'Fees', 'From', 'To', 'Buyer']
+const columns: readonly Column<MarketAssignment>[] = [
+  {
+    name: 'Plant',
+    cell: ({ logger_name, is_active }) => (
+      <>
+        {logger_name} {!is_active && <Badge color="gray">Inactive</Badge>}
+      </>
+    ),
+  },
+  {
+    name: 'Contract',
+    wraps: true,
+    cell: ({ contract_type, pays_at_negative_price }) => (
+      <>
+        {types[contract_type]}
+        {!pays_at_negative_price && <Muted>No payment at negative prices</Muted>}
+      </>
+    ),
+  },
+  {
+    name: 'Price',
+    cell: ({ fixed_price_per_mwh: fixed, floor_price_per_mwh: floor, currency }) => (
+      <>
+        {fixed === null ? none : `${formatMoney(fixed, currency)}/MWh`}
+        {floor !== null && <Muted>Floor {formatMoney(floor, currency)}/MWh</Muted>}
+      </>
+    ),
+  },
+  {
+    name: 'Market',
+    cell: ({ market_code, sold_market_code }) =>
+      sold_market_code ? `${market_code} → ${sold_market_code}` : market_code,
+  },
+  {
+    name: 'Fees',
+    wraps: true,
+    cell: ({ fee_schedule }) =>
+      fee_schedule.map((fee) => (
+        <Text key={`${fee.code}/${fee.name}/${fee.valid_from_date}`} size="xs">
+          {fee.name}: {rateOf(fee)}
+        </Text>
+      )),
+  },
+  { name: 'From', cell: ({ valid_from_date }) => formatDate(valid_from_date) },
+  {
+    name: 'To',
+    cell: ({ valid_to_date }) => (valid_to_date ? formatDate(valid_to_date) : 'No end'),
+  },
+  { name: 'Buyer', cell: ({ offtaker }) => offtaker ?? none },
+]
 
 export function Contracts({ contracts }: { contracts: readonly MarketAssignment[] }) {
   if (contracts.length === 0) {
-    return <Empty title="There are no contracts">Without one, energy has no money.</Empty>
+    return <Empty title="No contracts">Revenue is computed only for plants with a contract.</Empty>
   }
-  return (
-    <RowTable label="Contracts" min_width={960} head={head}>
-      {contracts.map((one) => (
-        <Table.Tr key={one.assignment_id}>
-          <Table.Td>
-            <Text size="sm" fw={500} style={{ whiteSpace: 'nowrap' }}>
-              {one.logger_name}
-            </Text>
-            {!one.is_active && <Badge color="gray">not today</Badge>}
-          </Table.Td>
-          <Table.Td>
-            {types[one.contract_type]}
-            {!one.pays_at_negative_price && (
-              <Text size="xs" c="dimmed">
-                pays nothing at negative prices
-              </Text>
-            )}
-          </Table.Td>
-          <Table.Td>
-            {one.fixed_price_per_mwh === null
-              ? none
-              : `${formatMoney(one.fixed_price_per_mwh, one.currency)}/MWh`}
-            {one.floor_price_per_mwh !== null && (
-              <Text size="xs" c="dimmed">
-                at least {formatMoney(one.floor_price_per_mwh, one.currency)}/MWh
-              </Text>
-            )}
-          </Table.Td>
-          <Table.Td>
-            {one.sold_market_code
-              ? `${one.market_code} → ${one.sold_market_code}`
-              : one.market_code}
-          </Table.Td>
-          <Table.Td>
-            {one.fee_schedule.map((fee) => (
-              <Text key={`${fee.code}/${fee.name}/${fee.valid_from_date}`} size="xs">
-                {fee.name}: {rateOf(fee)}
-              </Text>
-            ))}
-          </Table.Td>
-          <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatDate(one.valid_from_date)}</Table.Td>
-          <Table.Td>{one.valid_to_date ? formatDate(one.valid_to_date) : 'no end'}</Table.Td>
-          <Table.Td>{one.offtaker ?? none}</Table.Td>
-        </Table.Tr>
-      ))}
-    </RowTable>
-  )
+  const keyOf = ({ assignment_id }: MarketAssignment) => assignment_id
+  return <DataTable label="Contracts" width={960} {...{ columns, rows: contracts, keyOf }} />
 }

@@ -1,6 +1,7 @@
-import { Badge, Group, Text } from '@mantine/core'
+import { Badge, Group } from '@mantine/core'
 import { useSite } from '../../shell/site-shell.tsx'
 import { formatTime } from '../../ui/format.ts'
+import { Muted } from '../../ui/muted.tsx'
 import { Page } from '../../ui/page.tsx'
 import { PeriodChoice, usePeriod } from '../../ui/period.tsx'
 import { Section } from '../../ui/section.tsx'
@@ -37,15 +38,15 @@ export default function Earnings({ site_id }: SitePageProps) {
               <Badge color={summary.price_status === 'final' ? 'teal' : 'yellow'}>
                 {summary.price_status}
               </Badge>
-              <Text size="sm" c="dimmed">
+              <Muted>
                 {formatTime(summary.start_date, 'UTC', 'date')}
                 {summary.end_date !== summary.start_date &&
                   ` to ${formatTime(summary.end_date, 'UTC', 'date')}`}
                 , days of the market ({summary.timezone}); calculated{' '}
-                <Time at={summary.calculated_at} timezone={timezone} />
-              </Text>
+                <Time at={summary.calculated_at} />
+              </Muted>
             </Group>
-            <Unknown summary={summary} timezone={timezone} />
+            <Unknown summary={summary} />
             <EarningsFigures summary={summary} />
             <Section title={titles[period.kind]}>
               {period.kind === 'day' ? (

@@ -1,14 +1,14 @@
 import type { EarningsFee, EarningsSummary } from '@heliograph/sdk'
-import { Table, Text } from '@mantine/core'
+import { type Column, DataTable, numeric } from '../../ui/data-table.tsx'
 import { formatMoney, formatNumber } from '../../ui/format.ts'
-import { RowTable } from '../../ui/row-table.tsx'
+import { Muted } from '../../ui/muted.tsx'
 
 const bases: Record<EarningsFee['basis'], string> = {
   per_mwh: 'per MWh',
   percent: '% of gross',
-  per_month: 'a month and plant',
+  per_month: 'per month and plant',
   per_mw_month: 'per MW and month',
-  imbalance: 'per MWh, where the cost of imbalance is not known',
+  imbalance: 'per MWh when the imbalance cost is unknown',
 }
 
 export const rateOf = (fee: Pick<EarningsFee, 'basis' | 'rate' | 'rate_currency'>) =>
@@ -16,24 +16,27 @@ export const rateOf = (fee: Pick<EarningsFee, 'basis' | 'rate' | 'rate_currency'
     ? `${formatNumber(fee.rate, 2)} ${bases.percent}`
     : `${formatMoney(fee.rate, fee.rate_currency)} ${bases[fee.basis]}`
 
+interface Line {
+  name: string
+  rate: string
+  amount: string
+}
+
+const columns: readonly Column<Line>[] = [
+  { name: 'Fee', cell: ({ name }) => name },
+  { name: 'Rate', cell: ({ rate }) => rate },
+  numeric('Amount', ({ amount }) => amount),
+]
+
 export function Fees({ summary }: { summary: EarningsSummary }) {
   const { fees, currency, fees_amount } = summary
-  if (fees.length === 0) return <Text c="dimmed">No fees are due.</Text>
-  return (
-    <RowTable label="Fees" min_width={300} head={['Fee', 'Rate', 'Amount']}>
-      {fees.map((fee) => (
-        <Table.Tr key={`${fee.code}/${fee.name}/${fee.rate}/${fee.basis}`}>
-          <Table.Td>{fee.name}</Table.Td>
-          <Table.Td>{rateOf(fee)}</Table.Td>
-          <Table.Td>{formatMoney(fee.amount, currency)}</Table.Td>
-        </Table.Tr>
-      ))}
-      <Table.Tr>
-        <Table.Td colSpan={2} fw={600}>
-          Together
-        </Table.Td>
-        <Table.Td fw={600}>{formatMoney(fees_amount, currency)}</Table.Td>
-      </Table.Tr>
-    </RowTable>
-  )
+  if (fees.length === 0) return <Muted>No fees</Muted>
+  const rows = fees.map((fee) => ({
+    name: fee.name,
+    rate: rateOf(fee),
+    amount: formatMoney(fee.amount, currency),
+  }))
+  rows.push({ name: 'Total', rate: '', amount: formatMoney(fees_amount, currency) })
+  const keyOf = ({ name, rate }: Line) => `${name}/${rate}`
+  return <DataTable label="Fees" width={300} {...{ columns, rows, keyOf }} />
 }

@@ -1,8 +1,8 @@
 import type { EarningsHour, EarningsSummary } from '@heliograph/sdk'
-import { Text } from '@mantine/core'
 import { useMemo } from 'react'
 import { columnsOption } from '../../ui/columns.ts'
 import { Chart } from '../../ui/lazy-chart.tsx'
+import { Muted } from '../../ui/muted.tsx'
 import { monthName } from '../../ui/periods.ts'
 import { clockAt } from '../../ui/site-clock.ts'
 import { Empty } from '../../ui/states.tsx'
@@ -49,9 +49,7 @@ export function MoneyByDay({ summary, is_year }: { summary: EarningsSummary; is_
     <>
       <Chart title="Net and fees" option={option} height={280} />
       {by_day.some(({ net_amount }) => net_amount === null) && (
-        <Text size="sm" c="dimmed">
-          Days of which not all is known are in no column.
-        </Text>
+        <Muted>Days of which not all is known are in no column.</Muted>
       )}
     </>
   )

@@ -1,75 +1,60 @@
 import type { EarningsSummary, LoggerEarnings } from '@heliograph/sdk'
-import { Table, Text } from '@mantine/core'
+import { type Column, DataTable, numeric } from '../../ui/data-table.tsx'
 import { formatEnergy, formatMoney, formatQuantity } from '../../ui/format.ts'
-import { RowTable } from '../../ui/row-table.tsx'
+import { Muted } from '../../ui/muted.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { unknownWords } from './reads.ts'
 
-const head = [
-  'Plant',
-  'Sold',
-  'Gross',
-  'Fees',
-  'Net',
-  'Price earned',
-  'Market',
-  'Capture rate',
-  'At negative prices',
-  'Lost to curtailment',
+const price = (amount: number | null, currency: string | null) =>
+  formatQuantity(amount, `${currency ?? ''}/MWh`, 2)
+
+const columns: readonly Column<LoggerEarnings>[] = [
+  {
+    name: 'Plant',
+    wraps: true,
+    cell: ({ logger_name, unknown }) => {
+      const reasons = [...new Set(unknown.map(({ reason }) => unknownWords[reason]))]
+      return (
+        <>
+          {logger_name}
+          {reasons.length > 0 && <Muted>Incomplete: {reasons.join('; ')}</Muted>}
+        </>
+      )
+    },
+  },
+  numeric('Sold', (plant) => formatEnergy(plant.energy_sold_kwh)),
+  numeric('Gross', (plant) => formatMoney(plant.gross_amount, plant.currency)),
+  numeric('Fees', (plant) => formatMoney(plant.fees_amount, plant.currency)),
+  numeric('Net', ({ net_amount, known, currency }) => (
+    <>
+      <b>{formatMoney(net_amount, currency)}</b>
+      {net_amount === null && known && (
+        <Muted>{formatMoney(known.net_amount, currency)} so far</Muted>
+      )}
+    </>
+  )),
+  numeric('Average price', (plant) => price(plant.average_price_per_mwh, plant.currency)),
+  numeric('Market', (plant) => price(plant.market_base_price_per_mwh, plant.currency)),
+  numeric('Capture rate', (plant) => formatQuantity(plant.capture_rate_pct, '%')),
+  numeric('At negative prices', (plant) => (
+    <>
+      {formatEnergy(plant.negative_price_energy_kwh)}
+      <Muted>cost {formatMoney(plant.negative_price_cost_amount, plant.currency)}</Muted>
+    </>
+  )),
+  numeric('Lost to curtailment', (plant) =>
+    formatMoney(plant.curtailment_loss_amount, plant.currency),
+  ),
 ]
 
-export function PlantEarnings({ summary }: { summary: EarningsSummary }) {
-  const { by_logger } = summary
-  if (!by_logger || by_logger.length === 0) return <Empty title="No plant earned anything then" />
+export function PlantEarnings({ summary: { by_logger } }: { summary: EarningsSummary }) {
+  if (!by_logger || by_logger.length === 0) return <Empty title="No earnings in this period" />
+  const keyOf = ({ logger_id }: LoggerEarnings) => logger_id
   return (
-    <RowTable label="Earnings of each plant" min_width={1000} head={head}>
-      {by_logger.map((plant) => (
-        <Row key={plant.logger_id} plant={plant} />
-      ))}
-    </RowTable>
-  )
-}
-
-function Row({ plant }: { plant: LoggerEarnings }) {
-  const { currency } = plant
-  const money = (amount: number | null) => formatMoney(amount, currency)
-  const price = (amount: number | null) => formatQuantity(amount, `${currency ?? ''}/MWh`, 2)
-  const reasons = [...new Set(plant.unknown.map(({ reason }) => unknownWords[reason]))]
-  return (
-    <Table.Tr>
-      <Table.Td>
-        <Text size="sm" fw={500} style={{ whiteSpace: 'nowrap' }}>
-          {plant.logger_name}
-        </Text>
-        {reasons.length > 0 && (
-          <Text size="xs" c="dimmed">
-            Not all known: {reasons.join('; ')}
-          </Text>
-        )}
-      </Table.Td>
-      <Table.Td>{formatEnergy(plant.energy_sold_kwh)}</Table.Td>
-      <Table.Td>{money(plant.gross_amount)}</Table.Td>
-      <Table.Td>{money(plant.fees_amount)}</Table.Td>
-      <Table.Td>
-        <Text size="sm" fw={600}>
-          {money(plant.net_amount)}
-        </Text>
-        {plant.net_amount === null && plant.known && (
-          <Text size="xs" c="dimmed">
-            {money(plant.known.net_amount)} known
-          </Text>
-        )}
-      </Table.Td>
-      <Table.Td>{price(plant.average_price_per_mwh)}</Table.Td>
-      <Table.Td>{price(plant.market_base_price_per_mwh)}</Table.Td>
-      <Table.Td>{formatQuantity(plant.capture_rate_pct, '%')}</Table.Td>
-      <Table.Td>
-        {formatEnergy(plant.negative_price_energy_kwh)}
-        <Text size="xs" c="dimmed">
-          cost {money(plant.negative_price_cost_amount)}
-        </Text>
-      </Table.Td>
-      <Table.Td>{money(plant.curtailment_loss_amount)}</Table.Td>
-    </Table.Tr>
+    <DataTable
+      label="Earnings of each plant"
+      width={1000}
+      {...{ columns, rows: by_logger, keyOf }}
+    />
   )
 }

@@ -5,7 +5,7 @@ import { Time } from '../../ui/time.tsx'
 import { unknownWords } from './reads.ts'
 
 /** What is not known is never 0: it is said, with why. */
-export function Unknown({ summary, timezone }: { summary: EarningsSummary; timezone: string }) {
+export function Unknown({ summary }: { summary: EarningsSummary }) {
   const { unknown, energy_without_contract_kwh, known, net_amount, currency } = summary
   if (unknown.length === 0 && energy_without_contract_kwh === 0) return null
   return (
@@ -18,9 +18,8 @@ export function Unknown({ summary, timezone }: { summary: EarningsSummary; timez
           <List.Item key={`${part.reason}/${part.market_code}`}>
             {part.hour_count} {part.hour_count === 1 ? 'hour' : 'hours'} of plants:{' '}
             {unknownWords[part.reason]}
-            {part.market_code && ` (${part.market_code})`}, from{' '}
-            <Time at={part.start_at} timezone={timezone} /> to{' '}
-            <Time at={part.end_at} timezone={timezone} />
+            {part.market_code && ` (${part.market_code})`}, from <Time at={part.start_at} /> to{' '}
+            <Time at={part.end_at} />
           </List.Item>
         ))}
         {energy_without_contract_kwh > 0 && (

@@ -1,7 +1,7 @@
-import { Text } from '@mantine/core'
 import { useMemo } from 'react'
 import { useMay } from '../../queries.ts'
 import { useSite } from '../../shell/site-shell.tsx'
+import { Muted } from '../../ui/muted.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Section } from '../../ui/section.tsx'
 import { dayAt } from '../../ui/site-clock.ts'
@@ -44,7 +44,7 @@ export default function Predictions({ site_id }: SitePageProps) {
               timezone={timezone}
             />
             <Section title="Plants">
-              <PlantForecasts plants={found.plants} today={today} timezone={timezone} />
+              <PlantForecasts plants={found.plants} today={today} />
             </Section>
           </>
         )}
@@ -62,14 +62,14 @@ export default function Predictions({ site_id }: SitePageProps) {
         </Section>
       )}
       <Section title="How good it is">
-        <Text size="sm" c="dimmed" mb="xs">
+        <Muted mb="xs">
           Measured on what was forecast before, beside what came. A band of 80 % should hold eight
           of ten.
-        </Text>
+        </Muted>
         <Answered query={models}>
           {(all) => (
             <Models
-              {...{ site_id, timezone }}
+              site_id={site_id}
               models={all}
               currencyOf={(model) =>
                 prices.data?.find(({ market_code }) => model === `price:${market_code}`)?.currency

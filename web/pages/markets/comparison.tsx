@@ -1,17 +1,18 @@
 import type { ComparedMarket } from '@heliograph/sdk'
-import { Badge, Group, SegmentedControl, Table, Text } from '@mantine/core'
+import { Badge, Group, SegmentedControl } from '@mantine/core'
 import { useState } from 'react'
-import { formatNumber, formatQuantity, formatTime } from '../../ui/format.ts'
-import { RowTable } from '../../ui/row-table.tsx'
+import { type Column, DataTable, numeric } from '../../ui/data-table.tsx'
+import { formatNumber, formatQuantity, formatTime, none } from '../../ui/format.ts'
+import { Muted } from '../../ui/muted.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
 import { useComparison } from './reads.ts'
 
 const statusWords = {
-  published: 'published',
-  partial: 'published so far',
-  incomplete: 'incomplete',
-  not_yet_published: 'not published yet',
-  missing: 'missing',
+  published: 'Published',
+  partial: 'Partly published',
+  incomplete: 'Incomplete',
+  not_yet_published: 'Not published yet',
+  missing: 'Missing',
 } as const
 const tones = {
   published: 'teal',
@@ -22,21 +23,49 @@ const tones = {
 } as const
 
 const spreadWords = {
-  no_exchange_rate: 'no exchange rate',
-  no_home_market: 'no home market',
-  prices_incomplete: 'prices incomplete',
+  no_exchange_rate: 'No exchange rate',
+  no_home_market: 'No home market',
+  prices_incomplete: 'Prices incomplete',
 } as const
 
-const head = [
-  'Market',
-  'Prices',
-  'Base',
-  'Peak',
-  'Lowest',
-  'Highest',
-  'Negative',
-  'By the sun',
-  'To the home market',
+const price = (value: number | null, { currency }: ComparedMarket) =>
+  formatQuantity(value, currency, 2)
+
+function spreadOf(market: ComparedMarket, base: string) {
+  const { is_home_market, spread_to_home_per_mwh: spread, spread_reason } = market
+  if (is_home_market) return none
+  if (spread === null) return spread_reason && spreadWords[spread_reason]
+  return `${spread > 0 ? '+' : ''}${formatNumber(spread, 2)} ${base}`
+}
+
+const columnsOf = (base: string): Column<ComparedMarket>[] => [
+  {
+    name: 'Market',
+    wraps: true,
+    cell: ({ name, market_code, is_home_market }) => (
+      <>
+        {name}
+        <Muted>{`${market_code}${is_home_market ? ', home market' : ''}`}</Muted>
+      </>
+    ),
+  },
+  {
+    name: 'Prices',
+    cell: ({ status }) => (
+      <Badge miw="max-content" color={tones[status]}>
+        {statusWords[status]}
+      </Badge>
+    ),
+  },
+  numeric('Base', (market) => price(market.base_price_per_mwh, market)),
+  numeric('Peak', (market) => price(market.peak_price_per_mwh, market)),
+  numeric('Lowest', (market) => price(market.min_price_per_mwh, market)),
+  numeric('Highest', (market) => price(market.max_price_per_mwh, market)),
+  numeric('Negative', ({ negative_period_count: count, resolution_minutes }) =>
+    formatQuantity(count === null ? null : (count * resolution_minutes) / 60, 'h', 2),
+  ),
+  numeric('Solar-weighted', (market) => price(market.solar_weighted_price_per_mwh, market)),
+  numeric('Spread to home market', (market) => spreadOf(market, base)),
 ]
 
 export function Comparison({ site_id, dates }: { site_id: string; dates: readonly string[] }) {
@@ -56,61 +85,24 @@ export function Comparison({ site_id, dates }: { site_id: string; dates: readonl
               value={date}
               onChange={setDate}
             />
-            <Text size="sm" c="dimmed">
-              UTC day; amounts per MWh; “by the sun” is weighted by a clear sky at the site.
-            </Text>
+            <Muted>
+              UTC day; prices per MWh. Solar-weighted: mean weighted by clear-sky production at the
+              site.
+            </Muted>
           </Group>
           {data.length === 0 ? (
-            <Empty title="No market has prices of this day" />
+            <Empty title="No market prices for this day" />
           ) : (
-            <RowTable label="Markets beside each other" min_width={980} head={head}>
-              {data.map((market) => (
-                <Row key={market.market_code} market={market} base={meta.base_currency} />
-              ))}
-            </RowTable>
+            <DataTable
+              label="Market comparison"
+              width={980}
+              columns={columnsOf(meta.base_currency)}
+              rows={data}
+              keyOf={({ market_code }) => market_code}
+            />
           )}
         </>
       )}
     </Answered>
-  )
-}
-
-function Row({ market, base }: { market: ComparedMarket; base: string }) {
-  const price = (value: number | null) => formatQuantity(value, market.currency, 2)
-  const spread = market.spread_to_home_per_mwh
-  const negative_min =
-    market.negative_period_count === null
-      ? null
-      : market.negative_period_count * market.resolution_minutes
-  return (
-    <Table.Tr>
-      <Table.Td>
-        <Text size="sm" fw={500}>
-          {market.name}
-        </Text>
-        <Text size="xs" c="dimmed">
-          {market.market_code}
-          {market.is_home_market && ', home market'}
-        </Text>
-      </Table.Td>
-      <Table.Td>
-        <Badge miw="max-content" color={tones[market.status]}>
-          {statusWords[market.status]}
-        </Badge>
-      </Table.Td>
-      <Table.Td>{price(market.base_price_per_mwh)}</Table.Td>
-      <Table.Td>{price(market.peak_price_per_mwh)}</Table.Td>
-      <Table.Td>{price(market.min_price_per_mwh)}</Table.Td>
-      <Table.Td>{price(market.max_price_per_mwh)}</Table.Td>
-      <Table.Td>{negative_min === null ? '–' : `${formatNumber(negative_min / 60, 2)} h`}</Table.Td>
-      <Table.Td>{price(market.solar_weighted_price_per_mwh)}</Table.Td>
-      <Table.Td>
-        {market.is_home_market
-          ? '–'
-          : spread === null
-            ? market.spread_reason && spreadWords[market.spread_reason]
-            : `${spread > 0 ? '+' : ''}${formatNumber(spread, 2)} ${base}`}
-      </Table.Td>
-    </Table.Tr>
   )
 }

@@ -1,10 +1,10 @@
 import type { Market, MarketPrice } from '@heliograph/sdk'
-import { Text } from '@mantine/core'
 import { useMemo } from 'react'
 import { Figure } from '../../ui/figure.tsx'
 import { FigureGrid } from '../../ui/figure-grid.tsx'
 import { formatNumber, formatTime, none } from '../../ui/format.ts'
 import { LazyLines } from '../../ui/lazy-chart.tsx'
+import { Muted } from '../../ui/muted.tsx'
 import { Section } from '../../ui/section.tsx'
 import { addDays, dayStart, daysFrom } from '../../ui/site-day.ts'
 import { Answered, Empty } from '../../ui/states.tsx'
@@ -172,9 +172,7 @@ function PriceChart({ prices, currency, timezone }: PriceChartProps) {
         lines={lines}
         timezone={timezone}
       />
-      <Text size="sm" c="dimmed">
-        At the clocks of the site. Where the line ends, prices are not published yet.
-      </Text>
+      <Muted>At the clocks of the site. Where the line ends, prices are not published yet.</Muted>
     </>
   )
 }

@@ -14,7 +14,7 @@ import { DayPrices } from './day-prices.tsx'
 import { useMarkets } from './reads.ts'
 import { Sources } from './sources.tsx'
 
-/** Where the site sells first, then those with prices. */
+/** Markets that the site sells into come first, then others that have prices. */
 function offered(markets: readonly Market[]): Market[] {
   const rankOf = (market: Market) => -market.assigned_logger_ids.length
   return markets
@@ -46,16 +46,16 @@ export default function Markets({ site_id }: SitePageProps) {
           market ? (
             <>
               <DayPrices site_id={site_id} market={market} today={today} timezone={timezone} />
-              <Section title="Markets beside each other">
+              <Section title="Market comparison">
                 <Comparison site_id={site_id} dates={[today, addDays(today, 1)]} />
               </Section>
-              <Section title="Where prices come from">
-                <Sources markets={list} timezone={timezone} />
+              <Section title="Price sources">
+                <Sources markets={list} />
               </Section>
             </>
           ) : (
-            <Empty title="There are no prices yet">
-              No market is assigned to this site, and none is followed.
+            <Empty title="No prices yet">
+              No market is assigned to this site, and no market is followed.
             </Empty>
           )
         }

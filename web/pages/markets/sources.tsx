@@ -1,31 +1,56 @@
 import type { Market } from '@heliograph/sdk'
-import { Alert, Badge, Table, Text } from '@mantine/core'
+import { Alert, Badge } from '@mantine/core'
+import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { formatDate } from '../../ui/format.ts'
-import { RowTable } from '../../ui/row-table.tsx'
+import { Muted } from '../../ui/muted.tsx'
 import { Time } from '../../ui/time.tsx'
 
 const states = {
-  ok: { word: 'in order', color: 'teal' },
-  waiting: { word: 'not asked yet', color: 'blue' },
-  failing: { word: 'failing', color: 'red' },
-  not_followed: { word: 'not followed', color: 'gray' },
+  ok: { word: 'OK', color: 'teal' },
+  waiting: { word: 'Not fetched yet', color: 'blue' },
+  failing: { word: 'Failing', color: 'red' },
+  not_followed: { word: 'Not followed', color: 'gray' },
 } as const
 
 const sourceWords = {
   entsoe: 'ENTSO-E',
   energy_charts: 'Energy-Charts',
-  simulated: 'simulated',
+  simulated: 'Simulated',
 } as const
 
-const head = ['Market', 'State', 'Source', 'Prices since', 'Prices until', 'Last asked']
+const columns: readonly Column<Market>[] = [
+  {
+    name: 'Market',
+    wraps: true,
+    cell: ({ name, assigned_logger_ids: { length } }) => (
+      <>
+        {name}
+        <Muted>{length === 0 ? 'No plant sells here' : `${length} plants sell here`}</Muted>
+      </>
+    ),
+  },
+  {
+    name: 'State',
+    cell: ({ source_state }) => (
+      <Badge miw="max-content" color={states[source_state].color}>
+        {states[source_state].word}
+      </Badge>
+    ),
+  },
+  { name: 'Source', cell: ({ source }) => (source ? sourceWords[source] : 'Imported') },
+  { name: 'Prices since', cell: ({ has_data_from_date }) => formatDate(has_data_from_date) },
+  { name: 'Prices until', cell: ({ last_price_at }) => <Time at={last_price_at} /> },
+  { name: 'Last fetched', cell: ({ fetched_at }) => <Time at={fetched_at} /> },
+]
 
-/** Only what is followed or sold into: Europe has dozens. */
-export function Sources({ markets, timezone }: { markets: readonly Market[]; timezone: string }) {
-  const shown = markets.filter(
+/** Markets with a source, with prices or with plants of the site; others are only counted. */
+export function Sources({ markets }: { markets: readonly Market[] }) {
+  const rows = markets.filter(
     ({ source_state, assigned_logger_ids, last_price_at }) =>
       source_state !== 'not_followed' || assigned_logger_ids.length > 0 || last_price_at !== null,
   )
-  const failing = shown.filter(({ source_state }) => source_state === 'failing')
+  const failing = rows.filter(({ source_state }) => source_state === 'failing')
+  const keyOf = ({ market_code }: Market) => market_code
   return (
     <>
       {failing.map((market) => (
@@ -36,42 +61,12 @@ export function Sources({ markets, timezone }: { markets: readonly Market[]; tim
           mb="xs"
           title={`Prices of ${market.name} cannot be fetched`}
         >
-          {market.last_failure} {market.failure_count} attempts in a row; the next one at{' '}
-          <Time at={market.next_attempt_at} timezone={timezone} />. What was there before stays.
+          {market.last_failure} {market.failure_count} failed attempts in a row; next attempt at{' '}
+          <Time at={market.next_attempt_at} />. Stored prices are unaffected.
         </Alert>
       ))}
-      <RowTable label="Where prices come from" min_width={760} head={head}>
-        {shown.map((market) => (
-          <Table.Tr key={market.market_code}>
-            <Table.Td>
-              <Text size="sm" fw={500}>
-                {market.name}
-              </Text>
-              <Text size="xs" c="dimmed">
-                {market.assigned_logger_ids.length > 0
-                  ? `${market.assigned_logger_ids.length} plants sell here`
-                  : 'no plant sells here'}
-              </Text>
-            </Table.Td>
-            <Table.Td>
-              <Badge miw="max-content" color={states[market.source_state].color}>
-                {states[market.source_state].word}
-              </Badge>
-            </Table.Td>
-            <Table.Td>{market.source ? sourceWords[market.source] : 'imported'}</Table.Td>
-            <Table.Td>{formatDate(market.has_data_from_date)}</Table.Td>
-            <Table.Td>
-              <Time at={market.last_price_at} timezone={timezone} />
-            </Table.Td>
-            <Table.Td>
-              <Time at={market.fetched_at} timezone={timezone} />
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </RowTable>
-      <Text size="sm" c="dimmed">
-        {markets.length - shown.length} other markets are known and not followed.
-      </Text>
+      <DataTable label="Price sources" width={760} {...{ columns, rows, keyOf }} />
+      <Muted>{`${markets.length - rows.length} other markets are not followed.`}</Muted>
     </>
   )
 }

@@ -3,6 +3,7 @@ import { Anchor, Group, Stack, Text } from '@mantine/core'
 import { Link } from 'wouter'
 import { useRead } from '../../queries.ts'
 import { isDisconnected } from '../../ui/known-now.ts'
+import { Muted } from '../../ui/muted.tsx'
 import { Section } from '../../ui/section.tsx'
 import { SeverityBadge } from '../../ui/severity.tsx'
 import { inSiteTime } from '../../ui/site-time.ts'
@@ -41,9 +42,9 @@ export function OpenAlerts({ overview: { site, loggers } }: { overview: Overview
                   <div key={alert.alert_id}>
                     <Group gap="xs">
                       <SeverityBadge severity={alert.severity} />
-                      <Text size="sm" c="dimmed">
-                        since <Time at={alert.started_at} timezone={site.timezone} />
-                      </Text>
+                      <Muted>
+                        since <Time at={alert.started_at} />
+                      </Muted>
                     </Group>
                     <Text size="sm">{inSiteTime(alert.message, site.timezone)}</Text>
                   </div>

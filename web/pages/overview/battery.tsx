@@ -2,6 +2,7 @@ import type { Overview } from '@heliograph/sdk'
 import { Anchor, Progress, Text } from '@mantine/core'
 import { Link } from 'wouter'
 import { formatAge, formatNumber, formatPower, none } from '../../ui/format.ts'
+import { Muted } from '../../ui/muted.tsx'
 import { Section } from '../../ui/section.tsx'
 import { inWords } from '../../ui/words.ts'
 
@@ -27,11 +28,11 @@ export function BatteryCards({ overview: { site, bess } }: { overview: Overview 
         <Progress value={unit.soc_pct} my={6} aria-label="State of charge" />
       )}
       <Text>{flow(unit.power_kw)}</Text>
-      <Text size="sm" c="dimmed">
+      <Muted>
         {inWords(unit.status)}, {inWords(unit.operating_mode).toLowerCase()},{' '}
         {unit.alarm_count ?? none} {unit.alarm_count === 1 ? 'alarm' : 'alarms'},{' '}
         {formatAge(unit.age_s)}
-      </Text>
+      </Muted>
     </Section>
   ))
 }

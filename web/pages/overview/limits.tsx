@@ -66,7 +66,7 @@ function causesOf({ inverters }: Overview) {
 }
 
 function RowsInForce({ overview: { site, loggers } }: { overview: Overview }) {
-  const { site_id, timezone } = site
+  const { site_id } = site
   const { data } = useRead('curtailment', 'curtailmentList', { site_id }, 15_000)
   const rows = data?.data.filter(({ is_active }) => is_active) ?? []
   return (
@@ -75,8 +75,8 @@ function RowsInForce({ overview: { site, loggers } }: { overview: Overview }) {
         <List.Item key={row.id}>
           {loggers.find(({ logger_id }) => logger_id === row.logger_id)?.name ??
             `Plant ${row.logger_id}`}
-          : at most {formatPower(row.max_power_kw)} until{' '}
-          <Time at={row.end_at} timezone={timezone} />, by {row.created_by ?? 'the plant itself'}
+          : at most {formatPower(row.max_power_kw)} until <Time at={row.end_at} />, by{' '}
+          {row.created_by ?? 'the plant itself'}
           {row.applied ? ', applied' : ', not proved yet'}
           {row.failure_message && `: ${row.failure_message}`}
         </List.Item>

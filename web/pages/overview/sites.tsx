@@ -1,9 +1,10 @@
 import type { Site } from '@heliograph/sdk'
-import { Badge, Card, Group, SimpleGrid, Text, Title } from '@mantine/core'
+import { Badge, Card, Group, SimpleGrid, Title } from '@mantine/core'
 import { Link } from 'wouter'
 import { useSites } from '../../queries.ts'
 import { formatAge, formatPower } from '../../ui/format.ts'
 import { HealthBadge } from '../../ui/health.tsx'
+import { Muted } from '../../ui/muted.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
 import { useNow } from '../../ui/use-now.ts'
@@ -43,10 +44,10 @@ function SiteCard({ site }: { site: Site }) {
         </Title>
         <HealthBadge status={site.health_status} />
       </Group>
-      <Text c="dimmed" size="sm">
+      <Muted>
         {formatPower(site.ac_capacity_kw)} AC, {site.logger_count} plants, {site.inverter_count}{' '}
         inverters
-      </Text>
+      </Muted>
       <SiteNow site={site} />
       <Group gap="xs" mt="sm">
         {site.commissioning_safe_mode && <Badge color="yellow">Safe mode</Badge>}
@@ -55,9 +56,7 @@ function SiteCard({ site }: { site: Site }) {
             {site.active_alert_count} {site.active_alert_count === 1 ? 'alert' : 'alerts'}
           </Badge>
         )}
-        <Text size="sm" c="dimmed">
-          Data {formatAge(age_s)}
-        </Text>
+        <Muted>Data {formatAge(age_s)}</Muted>
       </Group>
     </Card>
   )

@@ -1,6 +1,7 @@
 import type { Overview } from '@heliograph/sdk'
-import { SimpleGrid, Text } from '@mantine/core'
+import { SimpleGrid } from '@mantine/core'
 import { formatAge, formatQuantity } from '../../ui/format.ts'
+import { Muted } from '../../ui/muted.tsx'
 import { NamedFigure } from '../../ui/named-figure.tsx'
 import { Section } from '../../ui/section.tsx'
 
@@ -23,11 +24,11 @@ export function WeatherNow({ overview: { site, status, weather } }: { overview: 
           <NamedFigure key={name} name={name} value={value} />
         ))}
       </SimpleGrid>
-      <Text size="sm" c="dimmed" mt="xs">
+      <Muted mt="xs">
         {station
           ? `Wind and humidity of ${station.name ?? 'the met station'}, ${formatAge(station.age_s)}`
           : `No met station measures at ${site.name}`}
-      </Text>
+      </Muted>
     </Section>
   )
 }

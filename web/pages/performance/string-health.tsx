@@ -2,7 +2,6 @@ import { SegmentedControl, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { heliograph } from '../../api.ts'
-import { useSite } from '../../shell/site-shell.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Section } from '../../ui/section.tsx'
 import { Answered, Empty, Loading } from '../../ui/states.tsx'
@@ -19,7 +18,6 @@ const day_ms = 86_400_000
 /** Every string of the site at a glance, beside its peers. */
 export default function StringHealthPage({ site_id }: SitePageProps) {
   const filters = useFilters()
-  const { timezone } = useSite()
   const days = filters.get('days') ?? '7'
   const query = useQuery({
     queryKey: ['health-matrix', site_id, days],
@@ -53,9 +51,8 @@ export default function StringHealthPage({ site_id }: SitePageProps) {
           return (
             <Stack>
               <Text>
-                Power of each string beside that of its peers, from{' '}
-                <Time at={first.start_at} timezone={timezone} /> to{' '}
-                <Time at={first.end_at} timezone={timezone} />.
+                Power of each string beside that of its peers, from <Time at={first.start_at} /> to{' '}
+                <Time at={first.end_at} />.
               </Text>
               <Legend strings={data} thresholds={meta.thresholds} />
               <Section title="Map">

@@ -1,8 +1,8 @@
 import type { WeatherSensor } from '@heliograph/sdk'
-import { Text } from '@mantine/core'
 import { useMay, useRead } from '../../queries.ts'
-import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { type Column, DataTable, numeric } from '../../ui/data-table.tsx'
 import { formatDate, formatQuantity } from '../../ui/format.ts'
+import { Muted } from '../../ui/muted.tsx'
 import { Section } from '../../ui/section.tsx'
 import { inWords } from '../../ui/words.ts'
 
@@ -26,18 +26,14 @@ const columns: Column<WeatherSensor>[] = [
     cell: ({ name, quantity }) => (
       <>
         {name}
-        <Text size="sm" c="dimmed">
-          {quantities[quantity] ?? inWords(quantity)}
-        </Text>
+        <Muted>{quantities[quantity] ?? inWords(quantity)}</Muted>
       </>
     ),
   },
-  { name: 'Measures', is_number: true, cell: ({ value, unit }) => formatQuantity(value, unit) },
-  {
-    name: 'From the average',
-    is_number: true,
-    cell: ({ deviation_from_average_pct: deviation }) => formatQuantity(deviation, '%'),
-  },
+  numeric('Measures', ({ value, unit }) => formatQuantity(value, unit)),
+  numeric('From the average', ({ deviation_from_average_pct: deviation }) =>
+    formatQuantity(deviation, '%'),
+  ),
   {
     name: 'Believed',
     cell: ({ reject_reason, included_in_average }) =>

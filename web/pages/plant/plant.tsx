@@ -69,7 +69,7 @@ export default function PlantPage({ site_id, logger_id }: SitePageProps) {
               </Section>
               <Instruments site_id={site_id} logger_id={plant.logger_id} />
               <Section title="What it is">
-                <Facts rows={factsOf(plant, timezone)} cols={4} />
+                <Facts rows={factsOf(plant)} cols={4} />
               </Section>
             </Stack>
           )
@@ -95,7 +95,7 @@ const nowOf = (plant: Logger): [string, string][] => [
   ['Data', formatAge(plant.age_s)],
 ]
 
-const factsOf = (plant: Logger, timezone: string): [string, ReactNode][] => [
+const factsOf = (plant: Logger): [string, ReactNode][] => [
   ['Rated power', formatPower(plant.rated_power_kw)],
   ['Panels', formatQuantity(plant.dc_capacity_kwp, 'kWp')],
   ['Faces', facing(plant)],
@@ -105,6 +105,6 @@ const factsOf = (plant: Logger, timezone: string): [string, ReactNode][] => [
   ],
   ['In service since', formatDate(plant.commissioned_date)],
   ['Connection', plant.comm_state],
-  ['Agent heard', <Time key="seen" at={plant.last_seen_at} timezone={timezone} />],
+  ['Agent heard', <Time key="seen" at={plant.last_seen_at} />],
   ['Kept at the plant', `${plant.buffer_depth_frames ?? '–'} readings not sent yet`],
 ]

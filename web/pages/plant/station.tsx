@@ -1,12 +1,13 @@
 /** One station: what its sensor node measures, now and over time, and what it switched. */
 import type { SensorNode, SensorNow } from '@heliograph/sdk'
-import { Badge, Group, Stack, Text } from '@mantine/core'
+import { Badge, Group, Stack } from '@mantine/core'
 import { lazy, type ReactNode, Suspense } from 'react'
 import { useSite } from '../../shell/site-shell.tsx'
 import { DayPicker } from '../../ui/day-picker.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { formatAge, formatQuantity } from '../../ui/format.ts'
 import { sensorHistory } from '../../ui/history.ts'
+import { Muted } from '../../ui/muted.tsx'
 import { Page } from '../../ui/page.tsx'
 import { NodeState } from '../../ui/plant-words.tsx'
 import { Section } from '../../ui/section.tsx'
@@ -105,9 +106,7 @@ function Now({ now }: { now: SensorNow }) {
       <>
         {state === null ? 'Not known' : state ? 'On' : 'Off'}
         {source !== null && (
-          <Text size="sm" c="dimmed">
-            {[whoSwitched(source), reason].filter(Boolean).join(': ')}
-          </Text>
+          <Muted>{[whoSwitched(source), reason].filter(Boolean).join(': ')}</Muted>
         )}
       </>,
     ]),

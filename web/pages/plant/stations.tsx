@@ -1,10 +1,10 @@
 /** Transformer stations and rooms by their sensor nodes: what is hot, open or does not run. */
 import type { SensorNode } from '@heliograph/sdk'
-import { Anchor, Stack, Text } from '@mantine/core'
+import { Anchor, Stack } from '@mantine/core'
 import { Link } from 'wouter'
-import { useSite } from '../../shell/site-shell.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { useDevices } from '../../ui/devices.tsx'
+import { Muted } from '../../ui/muted.tsx'
 import { Page } from '../../ui/page.tsx'
 import { NodeState } from '../../ui/plant-words.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
@@ -17,7 +17,6 @@ import { Switchings } from './station/switchings.tsx'
 
 export default function Stations({ site_id }: SitePageProps) {
   const nodes = useNodes(site_id)
-  const { timezone } = useSite()
   const { plantName } = useDevices(site_id)
   const columns: Column<SensorNode>[] = [
     {
@@ -28,16 +27,16 @@ export default function Stations({ site_id }: SitePageProps) {
           <Anchor component={Link} href={`/sites/${site_id}/stations/${node.node_id}`}>
             {node.name}
           </Anchor>
-          <Text size="sm" c="dimmed">
+          <Muted>
             {inWords(node.type)}
             {node.logger_id !== null && ` of ${plantName(node.logger_id)}`}
-          </Text>
+          </Muted>
           <NodeNow {...{ site_id, node }} />
         </>
       ),
     },
     { name: 'State', cell: (node) => <NodeState node={node} /> },
-    { name: 'Heard', cell: ({ last_seen_at: at }) => <Time {...{ at, timezone }} /> },
+    { name: 'Heard', cell: ({ last_seen_at: at }) => <Time at={at} /> },
   ]
   return (
     <Page title="Stations">

@@ -1,6 +1,7 @@
 import type { ReportTemplate } from '@heliograph/sdk'
 import { Badge, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useUser } from '../../queries.ts'
+import { Muted } from '../../ui/muted.tsx'
 import { inWords } from '../../ui/words.ts'
 import { WriteButton } from '../../ui/write-button.tsx'
 
@@ -33,12 +34,12 @@ export function Catalogue({ templates, onOnce, onSubscribe }: CatalogueProps) {
               <Text size="sm" style={{ flex: 1 }}>
                 {template.description}
               </Text>
-              <Text size="sm" c="dimmed">
+              <Muted>
                 As {template.formats.join(', ').toUpperCase()}, about a{' '}
                 {template.periods
                   .map((period) => (period === 'custom' ? 'free dates' : period))
                   .join(', ')}
-              </Text>
+              </Muted>
               {!is_in_plan && <Text size="sm">Your plan does not include it.</Text>}
               {is_in_plan && lacking.length > 0 && (
                 <Text size="sm">Leaves out sections that need {lacking.join(', ')}.</Text>

@@ -1,12 +1,13 @@
 /** One report over free dates, without a subscription. */
 import type { ReportTemplate } from '@heliograph/sdk'
-import { Button, Drawer, Group, MultiSelect, Select, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Button, Group, MultiSelect, Select, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { askPlatform } from '../../api.ts'
 import { useSite } from '../../shell/site-shell.tsx'
 import { DateField } from '../../ui/date-field.tsx'
 import { useDevices } from '../../ui/devices.tsx'
-import { dialog } from '../../ui/dialog.ts'
+import { Drawer } from '../../ui/modal.tsx'
+import { Muted } from '../../ui/muted.tsx'
 import { leadTo, Problem, withFields } from '../../ui/problem.tsx'
 import { dayAt } from '../../ui/site-clock.ts'
 import { addDays, isDate } from '../../ui/site-day.ts'
@@ -32,10 +33,7 @@ export function OnceDrawer({
     <Drawer
       opened={template !== null}
       onClose={onClose}
-      position="right"
-      size="lg"
       title={`Create report: ${template?.name ?? ''}`}
-      {...dialog}
       closeOnClickOutside={false}
     >
       {template && <InZone {...{ template, onClose, ...rest }} />}
@@ -107,9 +105,7 @@ function OnceForm({
           <DateField label="From" max={yesterday} {...form.getInputProps('start_date')} />
           <DateField label="To, included" max={yesterday} {...form.getInputProps('end_date')} />
         </SimpleGrid>
-        <Text size="sm" c="dimmed">
-          {`Whole days of ${timezone}.`}
-        </Text>
+        <Muted>{`Whole days of ${timezone}.`}</Muted>
         <Select
           label="File"
           allowDeselect={false}

@@ -1,10 +1,9 @@
-/** Reports: what was made and can be downloaded, what is made by itself, what there is. */
+/** Reports: files to download, subscriptions, and the catalogue of templates. */
 
-import type { ReportSubscription, ReportTemplate } from '@heliograph/sdk'
+import type { ReportTemplate } from '@heliograph/sdk'
 import { SimpleGrid, Tabs } from '@mantine/core'
 import { useState } from 'react'
 import { useRead } from '../../queries.ts'
-import { useSite } from '../../shell/site-shell.tsx'
 import { Figure } from '../../ui/figure.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Answered } from '../../ui/states.tsx'
@@ -14,13 +13,8 @@ import type { SitePageProps } from '../pages.ts'
 import { Catalogue } from './catalogue.tsx'
 import { OnceDrawer } from './once-drawer.tsx'
 import { RunList } from './run-list.tsx'
-import { SubscriptionDrawer } from './subscription-drawer.tsx'
+import { type Edited, SubscriptionDrawer } from './subscription-drawer.tsx'
 import { SubscriptionList } from './subscription-list.tsx'
-
-/** A subscription to change, or a template to begin a new one with. */
-export type Edited =
-  | { subscription: ReportSubscription; template: ReportTemplate | undefined }
-  | { subscription: null; template: ReportTemplate }
 
 export default function Reports({ site_id }: SitePageProps) {
   const { get, set } = useFilters()
@@ -88,7 +82,6 @@ export default function Reports({ site_id }: SitePageProps) {
 }
 
 function Glance({ site_id }: { site_id: string }) {
-  const { timezone } = useSite()
   const { data } = useRead('reports', 'reportsOverview', { site_id }, 60_000)
   if (!data) return null
   const failed = data.runs_failed_last_30d
@@ -97,7 +90,7 @@ function Glance({ site_id }: { site_id: string }) {
       <Figure label="Ordered in 30 days" value={data.runs_last_30d} />
       <Figure label="Failed in 30 days" value={failed} {...(failed > 0 && { tone: 'bad' })} />
       <Figure label="Subscriptions" value={data.subscriptions_active} note="that are enabled" />
-      <Figure label="Next one" value={<Time at={data.next_run_at} timezone={timezone} />} />
+      <Figure label="Next one" value={<Time at={data.next_run_at} />} />
     </SimpleGrid>
   )
 }

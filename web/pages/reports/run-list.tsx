@@ -4,8 +4,9 @@ import { IconDownload } from '@tabler/icons-react'
 import { heliograph } from '../../api.ts'
 import { useRead } from '../../queries.ts'
 import { useSite } from '../../shell/site-shell.tsx'
-import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { type Column, DataTable, numeric } from '../../ui/data-table.tsx'
 import { formatQuantity, formatTime } from '../../ui/format.ts'
+import { Muted } from '../../ui/muted.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { saveFile } from '../../ui/save-file.ts'
 import { StateBadge } from '../../ui/severity.tsx'
@@ -39,9 +40,9 @@ export function RunList({ site_id, templates, onCreate }: RunListProps) {
       cell: (run) => (
         <>
           {nameOf(run.template_id)}
-          <Text size="sm" c="dimmed">
+          <Muted>
             <Period {...{ run, timezone }} />
-          </Text>
+          </Muted>
         </>
       ),
     },
@@ -51,19 +52,13 @@ export function RunList({ site_id, templates, onCreate }: RunListProps) {
       name: 'Ordered',
       cell: (run) => (
         <>
-          <Time at={run.queued_at} timezone={timezone} />
-          <Text size="sm" c="dimmed">
-            {run.trigger === 'schedule' ? 'by its schedule' : `by ${run.requested_by}`}
-          </Text>
+          <Time at={run.queued_at} />
+          <Muted>{run.trigger === 'schedule' ? 'by its schedule' : `by ${run.requested_by}`}</Muted>
         </>
       ),
     },
-    {
-      name: 'Data complete',
-      is_number: true,
-      cell: (run) => formatQuantity(run.data_completeness_pct, '%'),
-    },
-    { name: 'Mails sent', is_number: true, cell: ({ recipients_sent }) => recipients_sent },
+    numeric('Data complete', (run) => formatQuantity(run.data_completeness_pct, '%')),
+    numeric('Mails sent', ({ recipients_sent }) => recipients_sent),
   ]
   return (
     <Answered query={runs}>

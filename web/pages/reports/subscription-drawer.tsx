@@ -1,7 +1,6 @@
-import type { ReportTemplate } from '@heliograph/sdk'
+import type { ReportSubscription, ReportTemplate } from '@heliograph/sdk'
 import {
   Button,
-  Drawer,
   Group,
   MultiSelect,
   Select,
@@ -17,9 +16,9 @@ import { heliograph } from '../../api.ts'
 import { useUser } from '../../queries.ts'
 import { useSite } from '../../shell/site-shell.tsx'
 import { useDevices } from '../../ui/devices.tsx'
-import { dialog } from '../../ui/dialog.ts'
 import { useFormDraft } from '../../ui/draft.ts'
 import { DraftNotice } from '../../ui/draft-notice.tsx'
+import { Drawer } from '../../ui/modal.tsx'
 import { leadTo, Problem, withFields } from '../../ui/problem.tsx'
 import { Loading } from '../../ui/states.tsx'
 import { useWrite } from '../../ui/use-write.ts'
@@ -27,7 +26,6 @@ import { choices } from '../../ui/words.ts'
 import { WriteButton } from '../../ui/write-button.tsx'
 import { useMarketZone } from '../earnings/reads.ts'
 import { Parameters } from './parameters.tsx'
-import type { Edited } from './reports.tsx'
 import {
   bodyOf,
   frequencies,
@@ -39,6 +37,11 @@ import {
   valuesOf,
   weekdays,
 } from './schedule.ts'
+
+/** A subscription to change, or the template of a new one. */
+export type Edited =
+  | { subscription: ReportSubscription; template: ReportTemplate | undefined }
+  | { subscription: null; template: ReportTemplate }
 
 interface DrawerProps {
   site_id: string
@@ -53,10 +56,7 @@ export function SubscriptionDrawer({ site_id, edited, onClose, onSaved }: Drawer
     <Drawer
       opened={edited !== null}
       onClose={onClose}
-      position="right"
-      size="lg"
       title={edited?.subscription ? `Change ${name}` : `Subscribe to ${name}`}
-      {...dialog}
       closeOnClickOutside={false}
     >
       {edited && <SubscriptionForm {...{ site_id, edited, onClose, onSaved }} />}

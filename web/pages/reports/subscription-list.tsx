@@ -1,10 +1,9 @@
 import type { ReportSubscription, ReportTemplate } from '@heliograph/sdk'
-import { Badge, Button, Group, Modal, Paper, Stack, Text, Title } from '@mantine/core'
+import { Badge, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import { heliograph } from '../../api.ts'
 import { useRead, useUser } from '../../queries.ts'
-import { useSite } from '../../shell/site-shell.tsx'
-import { dialog } from '../../ui/dialog.ts'
+import { DialogButtons, Modal } from '../../ui/modal.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { StateBadge } from '../../ui/severity.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
@@ -133,7 +132,6 @@ function Subscription({ site_id, one, name, onEdit, onDelete }: SubscriptionProp
 
 /** What is ordered, for whom, and how it went. */
 function Told({ one, name }: Pick<SubscriptionProps, 'one' | 'name'>) {
-  const { timezone } = useSite()
   const { recipients } = one
   const { mail_is_sent } = useUser()
   return (
@@ -147,12 +145,12 @@ function Told({ one, name }: Pick<SubscriptionProps, 'one' | 'name'>) {
       <Group gap="md">
         {one.next_run_at && (
           <Text size="sm" span>
-            Next <Time at={one.next_run_at} timezone={timezone} />
+            Next <Time at={one.next_run_at} />
           </Text>
         )}
         {one.last_run_at && (
           <Text size="sm" span>
-            Last <Time at={one.last_run_at} timezone={timezone} />
+            Last <Time at={one.last_run_at} />
           </Text>
         )}
         {one.last_run_status && <StateBadge state={one.last_run_status} />}
@@ -189,16 +187,13 @@ function DeleteDialog({ site_id, one, onClose }: DeleteDialogProps) {
     onDone: onClose,
   })
   return (
-    <Modal opened={one !== null} onClose={onClose} title={`Delete ${one?.name ?? ''}`} {...dialog}>
+    <Modal opened={one !== null} onClose={onClose} title={`Delete ${one?.name ?? ''}`}>
       <Stack>
         <Text size="sm">
           It is not made any more, and nothing that waits is begun. Files that were made stay.
         </Text>
         <Problem error={error} />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Keep it
-          </Button>
+        <DialogButtons onClose={onClose}>
           <WriteButton
             scope="reports:write"
             color="red"
@@ -207,7 +202,7 @@ function DeleteDialog({ site_id, one, onClose }: DeleteDialogProps) {
           >
             Delete it
           </WriteButton>
-        </Group>
+        </DialogButtons>
       </Stack>
     </Modal>
   )

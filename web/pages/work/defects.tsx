@@ -1,14 +1,14 @@
 /** What is broken, the newest first. */
 
 import type { Defect } from '@heliograph/sdk'
-import { Anchor, Badge, Box, Group, Stack, Text } from '@mantine/core'
+import { Anchor, Badge, Box, Group, Stack } from '@mantine/core'
 import { Link } from 'wouter'
 import { heliograph } from '../../api.ts'
-import { useSite } from '../../shell/site-shell.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { deviceText, useDevices } from '../../ui/devices.tsx'
 import { FilterSelect } from '../../ui/filter-select.tsx'
 import { formatEnergy, formatMoney } from '../../ui/format.ts'
+import { Muted } from '../../ui/muted.tsx'
 import { NewestList } from '../../ui/newest-list.tsx'
 import { Page } from '../../ui/page.tsx'
 import { SeverityBadge, StateBadge } from '../../ui/severity.tsx'
@@ -63,7 +63,6 @@ export default function Defects({ site_id }: SitePageProps) {
 }
 
 function DefectTable({ site_id, defects }: { site_id: string; defects: readonly Defect[] }) {
-  const { timezone } = useSite()
   const devices = useDevices(site_id)
   const columns: Column<Defect>[] = [
     {
@@ -73,7 +72,7 @@ function DefectTable({ site_id, defects }: { site_id: string; defects: readonly 
           <Anchor component={Link} href={`/sites/${site_id}/defects/${defect.defect_id}`}>
             {defect.title}
           </Anchor>
-          <Text size="sm" c="dimmed">
+          <Muted>
             {[
               defect.number,
               defect.type && inWords(defect.type),
@@ -81,7 +80,7 @@ function DefectTable({ site_id, defects }: { site_id: string; defects: readonly 
             ]
               .filter(Boolean)
               .join(' · ')}
-          </Text>
+          </Muted>
           {/* On a phone the other columns are scrolled to; this is what one looks for. */}
           <Group gap="xs" mt={4} hiddenFrom="sm">
             <StateBadge state={defect.status} />
@@ -114,7 +113,7 @@ function DefectTable({ site_id, defects }: { site_id: string; defects: readonly 
     },
     {
       name: 'Found',
-      cell: ({ detected_at }) => <Time at={detected_at} timezone={timezone} style="date" />,
+      cell: ({ detected_at }) => <Time at={detected_at} style="date" />,
     },
     {
       name: 'Seen to by',

@@ -7,6 +7,7 @@ import { Link } from 'wouter'
 import { heliograph } from '../../api.ts'
 import { useRead, useUnreadCount } from '../../queries.ts'
 import { useSite } from '../../shell/site-shell.tsx'
+import { Muted } from '../../ui/muted.tsx'
 import { Page } from '../../ui/page.tsx'
 import { PagesOf } from '../../ui/pages-of.tsx'
 import { Problem } from '../../ui/problem.tsx'
@@ -133,14 +134,10 @@ function Notification({ site_id, one }: { site_id: string; one: OmNotification }
           <Text size="sm">{inSiteTime(one.body, timezone)}</Text>
           <Group gap="2px 16px">
             {one.severity !== 'info' && <SeverityBadge severity={one.severity} />}
-            <Text size="sm" c="dimmed" span>
-              <Time at={one.created_at} timezone={timezone} />
-            </Text>
-            {one.recipient && (
-              <Text size="sm" c="dimmed" span>
-                for {one.recipient}
-              </Text>
-            )}
+            <Muted span>
+              <Time at={one.created_at} />
+            </Muted>
+            {one.recipient && <Muted span>for {one.recipient}</Muted>}
           </Group>
         </div>
         {!is_read && (

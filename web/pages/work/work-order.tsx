@@ -4,7 +4,6 @@ import type { WholeWorkOrder } from '@heliograph/sdk'
 import { Alert, Badge, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMay } from '../../queries.ts'
-import { useSite } from '../../shell/site-shell.tsx'
 import { DeviceLinks } from '../../ui/devices.tsx'
 import { useHasDraft } from '../../ui/draft.ts'
 import { edit_draft } from '../../ui/edit-form.tsx'
@@ -78,10 +77,9 @@ function Whole({ site_id, order }: { site_id: string; order: WholeWorkOrder }) {
 
 /** When it has to be taken up and done, as long as that lies ahead. */
 function Until({ order }: { order: WholeWorkOrder }) {
-  const { timezone } = useSite()
   const { acknowledged_at, response_due_at } = order
   if (!isWorking(order.status)) return null
-  const time = (at: string | null) => <Time at={at} timezone={timezone} />
+  const time = (at: string | null) => <Time at={at} />
   const text = (
     <>
       {acknowledged_at === null && <>To be taken up by {time(response_due_at)}, and </>}

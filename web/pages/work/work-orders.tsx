@@ -7,10 +7,10 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { heliograph } from '../../api.ts'
 import { useRead, useUser } from '../../queries.ts'
-import { useSite } from '../../shell/site-shell.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { deviceText, useDevices } from '../../ui/devices.tsx'
 import { FilterSelect } from '../../ui/filter-select.tsx'
+import { Muted } from '../../ui/muted.tsx'
 import { NewestList } from '../../ui/newest-list.tsx'
 import { Page } from '../../ui/page.tsx'
 import { SeverityBadge, StateBadge } from '../../ui/severity.tsx'
@@ -109,7 +109,6 @@ function AssignedTo() {
 }
 
 function Orders({ site_id, orders }: { site_id: string; orders: readonly WorkOrder[] }) {
-  const { timezone } = useSite()
   const devices = useDevices(site_id)
   const columns: Column<WorkOrder>[] = [
     {
@@ -119,9 +118,9 @@ function Orders({ site_id, orders }: { site_id: string; orders: readonly WorkOrd
           <Anchor component={Link} href={`/sites/${site_id}/work-orders/${order.wo_id}`}>
             {order.title}
           </Anchor>
-          <Text size="sm" c="dimmed">
+          <Muted>
             {order.number} · {inWords(order.type)} · {deviceText(devices, order) ?? 'whole site'}
-          </Text>
+          </Muted>
           {/* On a phone the other columns are scrolled to; this is what one looks for. */}
           <Group gap="xs" mt={4} hiddenFrom="sm">
             <StateBadge state={order.status} />
@@ -129,7 +128,7 @@ function Orders({ site_id, orders }: { site_id: string; orders: readonly WorkOrd
             {order.sla_breached && <Badge color="red">Too late</Badge>}
             {isWorking(order.status) && (
               <Text size="sm" span>
-                until <Time at={endOf(order)} timezone={timezone} />
+                until <Time at={endOf(order)} />
               </Text>
             )}
           </Group>
@@ -151,7 +150,7 @@ function Orders({ site_id, orders }: { site_id: string; orders: readonly WorkOrd
       name: 'Until',
       cell: (order) => (
         <>
-          <Time at={isWorking(order.status) ? endOf(order) : null} timezone={timezone} />
+          <Time at={isWorking(order.status) ? endOf(order) : null} />
           {order.sla_breached && (
             <div>
               <Badge color="red">Too late</Badge>

@@ -1,10 +1,10 @@
 import { Badge, Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { askPlatform } from '../../../api.ts'
-import { here } from '../../../ui/here.ts'
+import { Muted } from '../../../ui/muted.tsx'
 import { Problem } from '../../../ui/problem.tsx'
 import { Answered } from '../../../ui/states.tsx'
-import { Time } from '../../../ui/time.tsx'
+import { LocalTime } from '../../../ui/time.tsx'
 import { useWrite } from '../../../ui/use-write.ts'
 
 interface Session {
@@ -54,9 +54,9 @@ export function Sessions() {
                   {deviceOf(session.userAgent)} at {session.ipAddress || 'an unknown address'}{' '}
                   {session.is_here && <Badge color="teal">Here</Badge>}
                 </Text>
-                <Text size="sm" c="dimmed">
-                  since <Time at={session.createdAt} timezone={here} />
-                </Text>
+                <Muted>
+                  since <LocalTime at={session.createdAt} />
+                </Muted>
               </div>
               {!session.is_here && (
                 <Button
@@ -70,11 +70,7 @@ export function Sessions() {
               )}
             </Group>
           ))}
-          {all.length > shown_max && (
-            <Text size="sm" c="dimmed">
-              and {all.length - shown_max} older ones
-            </Text>
-          )}
+          {all.length > shown_max && <Muted>and {all.length - shown_max} older ones</Muted>}
           <Problem error={end.error ?? endOthers.error} />
           {all.length > 1 && (
             <Button

@@ -1,12 +1,13 @@
-import { Badge, Button, Code, Group, Table, Text, Tooltip } from '@mantine/core'
+import { Badge, Button, Code, Group, Text, Tooltip } from '@mantine/core'
 import { useUser } from '../../../queries.ts'
+import { type Column, DataTable } from '../../../ui/data-table.tsx'
 import { formatAge } from '../../../ui/format.ts'
-import { here } from '../../../ui/here.ts'
-import { RowTable } from '../../../ui/row-table.tsx'
+import { Muted } from '../../../ui/muted.tsx'
 import { SiteNames } from '../../../ui/site-choice.tsx'
 import { Empty } from '../../../ui/states.tsx'
-import { Time } from '../../../ui/time.tsx'
+import { LocalTime } from '../../../ui/time.tsx'
 import { useNow } from '../../../ui/use-now.ts'
+import { inWords } from '../../../ui/words.ts'
 import type { Key } from './keys.ts'
 
 interface KeyActions {
@@ -15,64 +16,64 @@ interface KeyActions {
 }
 
 const tones = { active: 'teal', rotating: 'blue', expired: 'gray', revoked: 'gray' } as const
-const head = ['Name', 'State', 'May', 'Sites', 'Last used', 'Ends', '']
-
 export function KeyTable({ keys, ...actions }: KeyActions & { keys: readonly Key[] }) {
-  if (keys.length === 0) return <Empty title="No key is in use" />
+  const now_ms = useNow(30_000)
+  if (keys.length === 0) return <Empty title="No active keys" />
+  const columns: Column<Key>[] = [
+    {
+      name: 'Name',
+      cell: ({ name, key_prefix, created_by, created_at }) => (
+        <>
+          <Text fw={500}>{name}</Text>
+          <Code>{key_prefix}…</Code>
+          <Muted>
+            by {created_by}, <LocalTime at={created_at} style="date" />
+          </Muted>
+        </>
+      ),
+    },
+    {
+      name: 'State',
+      cell: ({ state, previous_until }) => (
+        <>
+          <Badge color={tones[state]}>{inWords(state)}</Badge>
+          {state === 'rotating' && (
+            <Muted>
+              old secret until <LocalTime at={previous_until} />
+            </Muted>
+          )}
+        </>
+      ),
+    },
+    { name: 'Permissions', wraps: true, cell: (key) => <Permissions of={key} /> },
+    { name: 'Sites', wraps: true, cell: ({ site_ids }) => <SiteNames site_ids={site_ids} /> },
+    { name: 'Last used', cell: ({ last_used_at }) => <LastUsed {...{ last_used_at, now_ms }} /> },
+    {
+      name: 'Expires',
+      cell: ({ revoked_at, expires_at }) => {
+        const ends_at = revoked_at ?? expires_at
+        return ends_at ? <LocalTime at={ends_at} /> : 'Never'
+      },
+    },
+    {
+      name: '',
+      cell: (key) =>
+        (key.state === 'active' || key.state === 'rotating') && <Actions of={key} {...actions} />,
+    },
+  ]
   return (
-    <RowTable label="API keys" min_width={860} head={head}>
-      {keys.map((key) => (
-        <Row key={key.key_id} of={key} {...actions} />
-      ))}
-    </RowTable>
+    <DataTable
+      label="API keys"
+      width={860}
+      {...{ columns, rows: keys }}
+      keyOf={({ key_id }) => key_id}
+    />
   )
 }
 
-function Row({ of, onRotate, onRevoke }: KeyActions & { of: Key }) {
-  const now_ms = useNow(30_000)
-  const used_s = of.last_used_at ? (now_ms - Date.parse(of.last_used_at)) / 1000 : null
-  const ends_at = of.revoked_at ?? of.expires_at
-  const is_in_use = of.state === 'active' || of.state === 'rotating'
-  return (
-    <Table.Tr>
-      <Table.Td>
-        <Text fw={500}>{of.name}</Text>
-        <Code>{of.key_prefix}…</Code>
-        <Text size="xs" c="dimmed">
-          by {of.created_by}, <Time at={of.created_at} timezone={here} style="date" />
-        </Text>
-      </Table.Td>
-      <Table.Td style={{ minWidth: 110 }}>
-        <Badge miw="max-content" color={tones[of.state]}>
-          {of.state}
-        </Badge>
-        {of.state === 'rotating' && (
-          <Text size="xs" c="dimmed">
-            the old secret until <Time at={of.previous_until} timezone={here} />
-          </Text>
-        )}
-      </Table.Td>
-      <Table.Td>
-        <May of={of} />
-      </Table.Td>
-      <Table.Td style={{ minWidth: 90 }}>
-        <SiteNames site_ids={of.site_ids} />
-      </Table.Td>
-      <Table.Td>
-        {used_s === null ? (
-          'never'
-        ) : (
-          <span title={of.last_used_at!} style={{ whiteSpace: 'nowrap' }}>
-            {formatAge(used_s)}
-          </span>
-        )}
-      </Table.Td>
-      <Table.Td>{ends_at ? <Time at={ends_at} timezone={here} /> : 'never'}</Table.Td>
-      <Table.Td>
-        {is_in_use && <Actions of={of} onRotate={onRotate} onRevoke={onRevoke} />}
-      </Table.Td>
-    </Table.Tr>
-  )
+function LastUsed({ last_used_at, now_ms }: { last_used_at: string | null; now_ms: number }) {
+  if (!last_used_at) return 'Never'
+  return <span title={last_used_at}>{formatAge((now_ms - Date.parse(last_used_at)) / 1000)}</span>
 }
 
 function Actions({ of, onRotate, onRevoke }: KeyActions & { of: Key }) {
@@ -98,8 +99,8 @@ function Actions({ of, onRotate, onRevoke }: KeyActions & { of: Key }) {
   )
 }
 
-/** In short; all of them when pointed at. */
-function May({ of }: { of: Key }) {
+/** A summary of the scopes; the tooltip lists them. */
+function Permissions({ of }: { of: Key }) {
   const { scopes: plan } = useUser()
   const writes = of.scopes.filter((scope) => scope.endsWith(':write'))
   const reads = of.scopes.length - writes.length

@@ -2,7 +2,7 @@ import { Button, Checkbox, Group, Select, Stack, Text, TextInput } from '@mantin
 import { useForm } from '@mantine/form'
 import { askPlatform } from '../../../api.ts'
 import { useUser } from '../../../queries.ts'
-import { Modal } from '../../../ui/modal.tsx'
+import { DialogButtons, Modal } from '../../../ui/modal.tsx'
 import { leadTo, Problem, withFields } from '../../../ui/problem.tsx'
 import { checkSites, SiteChoice } from '../../../ui/site-choice.tsx'
 import { useWrite } from '../../../ui/use-write.ts'
@@ -90,14 +90,11 @@ export function NewKey({ onMade, onClose }: NewKeyProps) {
             {...form.getInputProps('expires_at')}
           />
           <Problem error={make.error} words={{ conflict_state: name_in_use }} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
+          <DialogButtons onClose={onClose}>
             <Button type="submit" loading={make.is_pending}>
               Make the key
             </Button>
-          </Group>
+          </DialogButtons>
         </Stack>
       </form>
     </Modal>

@@ -1,7 +1,7 @@
-import { Button, Group, Select, Stack, Text } from '@mantine/core'
+import { Button, Select, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { askPlatform } from '../../../api.ts'
-import { Modal } from '../../../ui/modal.tsx'
+import { DialogButtons, Modal } from '../../../ui/modal.tsx'
 import { Problem } from '../../../ui/problem.tsx'
 import { useWrite } from '../../../ui/use-write.ts'
 import { type Key, keys_changed, type ShownKey } from './keys.ts'
@@ -43,14 +43,11 @@ export function RotateKey({ of, onMade, onClose }: RotateProps) {
           allowDeselect={false}
         />
         <Problem error={rotate.error} />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
+        <DialogButtons onClose={onClose}>
           <Button loading={rotate.is_pending} onClick={() => rotate.run(undefined)}>
             Make a new secret
           </Button>
-        </Group>
+        </DialogButtons>
       </Stack>
     </Modal>
   )

@@ -1,7 +1,7 @@
-import { Button, Group, Select, Stack, Switch, TextInput } from '@mantine/core'
+import { Button, Select, Stack, Switch, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { askPlatform } from '../../../api.ts'
-import { Modal } from '../../../ui/modal.tsx'
+import { DialogButtons, Modal } from '../../../ui/modal.tsx'
 import { leadTo, Problem, withFields } from '../../../ui/problem.tsx'
 import { checkSites, SiteChoice } from '../../../ui/site-choice.tsx'
 import { useWrite } from '../../../ui/use-write.ts'
@@ -49,14 +49,11 @@ export function ChangePerson({ person, onClose }: { person: Person; onClose(): v
             {...form.getInputProps('is_disabled', { type: 'checkbox' })}
           />
           <Problem error={change.error} words={refusals} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
+          <DialogButtons onClose={onClose}>
             <Button type="submit" loading={change.is_pending}>
               Save
             </Button>
-          </Group>
+          </DialogButtons>
         </Stack>
       </form>
     </Modal>

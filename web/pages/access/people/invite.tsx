@@ -3,11 +3,10 @@ import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { askPlatform, type Role } from '../../../api.ts'
 import { CopyText } from '../../../ui/copy-text.tsx'
-import { here } from '../../../ui/here.ts'
-import { Modal } from '../../../ui/modal.tsx'
+import { DialogButtons, Modal } from '../../../ui/modal.tsx'
 import { leadTo, Problem, withFields } from '../../../ui/problem.tsx'
 import { checkSites, SiteChoice } from '../../../ui/site-choice.tsx'
-import { Time } from '../../../ui/time.tsx'
+import { LocalTime } from '../../../ui/time.tsx'
 import { useWrite } from '../../../ui/use-write.ts'
 import { invitations_changed, type NewInvitation, roles } from './people.ts'
 
@@ -69,14 +68,11 @@ function InviteForm({ onMade, onClose }: InviteFormProps) {
             error={form.errors['site_ids'] as string | undefined}
           />
           <Problem error={invite.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
+          <DialogButtons onClose={onClose}>
             <Button type="submit" loading={invite.is_pending}>
               Invite
             </Button>
-          </Group>
+          </DialogButtons>
         </Stack>
       </form>
     </Modal>
@@ -100,7 +96,7 @@ function TheLink({ made, onClose }: { made: NewInvitation; onClose(): void }) {
         <CopyText label="Link" text={`${location.origin}${made.link_path}`} />
         <Text size="sm">
           {made.is_mailed ? 'It was mailed as well.' : 'This server does not mail it.'} It works
-          once, until <Time at={made.expires_at} timezone={here} />.
+          once, until <LocalTime at={made.expires_at} />.
         </Text>
         <Group justify="flex-end">
           <Button onClick={onClose}>Done</Button>

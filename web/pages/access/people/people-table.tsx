@@ -1,9 +1,10 @@
-import { Badge, Button, Group, Table, Text } from '@mantine/core'
+import { Badge, Button, Group, Text } from '@mantine/core'
 import { useUser } from '../../../queries.ts'
-import { here } from '../../../ui/here.ts'
-import { RowTable } from '../../../ui/row-table.tsx'
+import { type Column, DataTable } from '../../../ui/data-table.tsx'
+import { Muted } from '../../../ui/muted.tsx'
 import { SiteNames } from '../../../ui/site-choice.tsx'
-import { Time } from '../../../ui/time.tsx'
+import { LocalTime } from '../../../ui/time.tsx'
+import { inWords } from '../../../ui/words.ts'
 import type { Person } from './people.ts'
 
 interface PeopleTableProps {
@@ -12,65 +13,63 @@ interface PeopleTableProps {
   onRemove(person: Person): void
 }
 
-const head = ['Name', 'Role', 'Sites', 'Second factor', 'Last signed in', '']
-
 export function PeopleTable({ people, onChange, onRemove }: PeopleTableProps) {
-  const { user_id } = useUser()
+  const { user_id: own_id } = useUser()
+  const columns: Column<Person>[] = [
+    {
+      name: 'Name',
+      cell: ({ name, email, user_id }) => (
+        <>
+          <Text fw={500}>
+            {name}
+            {user_id === own_id && ' (you)'}
+          </Text>
+          <Muted>{email}</Muted>
+        </>
+      ),
+    },
+    {
+      name: 'Role',
+      cell: ({ role, is_disabled }) => (
+        <>
+          {inWords(role)} {is_disabled && <Badge color="orange">Disabled</Badge>}
+        </>
+      ),
+    },
+    { name: 'Sites', wraps: true, cell: ({ site_ids }) => <SiteNames site_ids={site_ids} /> },
+    { name: 'Second factor', cell: ({ two_factor_enabled: on }) => (on ? 'On' : 'Off') },
+    { name: 'Last sign-in', cell: ({ signed_in_at }) => <LocalTime at={signed_in_at} /> },
+    {
+      name: '',
+      cell: (person) => (
+        <Group gap="xs" wrap="nowrap" justify="flex-end">
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => onChange(person)}
+            aria-label={`Change ${person.name}`}
+          >
+            Change
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => onRemove(person)}
+            aria-label={`Remove ${person.name}`}
+          >
+            Remove
+          </Button>
+        </Group>
+      ),
+    },
+  ]
   return (
-    <RowTable label="People" min_width={820} head={head}>
-      {people
-        .toSorted((a, b) => a.name.localeCompare(b.name))
-        .map((person) => (
-          <Table.Tr key={person.user_id}>
-            <Table.Td>
-              <Text fw={500}>
-                {person.name}
-                {person.user_id === user_id && ' (you)'}
-              </Text>
-              <Text size="sm" c="dimmed">
-                {person.email}
-              </Text>
-            </Table.Td>
-            <Table.Td>
-              {person.role}
-              {person.is_disabled && (
-                <>
-                  {' '}
-                  <Badge miw="max-content" color="orange">
-                    disabled
-                  </Badge>
-                </>
-              )}
-            </Table.Td>
-            <Table.Td>
-              <SiteNames site_ids={person.site_ids} />
-            </Table.Td>
-            <Table.Td>{person.two_factor_enabled ? 'on' : 'off'}</Table.Td>
-            <Table.Td>
-              <Time at={person.signed_in_at} timezone={here} />
-            </Table.Td>
-            <Table.Td>
-              <Group gap="xs" wrap="nowrap" justify="flex-end">
-                <Button
-                  size="xs"
-                  variant="default"
-                  onClick={() => onChange(person)}
-                  aria-label={`Change ${person.name}`}
-                >
-                  Change
-                </Button>
-                <Button
-                  size="xs"
-                  variant="default"
-                  onClick={() => onRemove(person)}
-                  aria-label={`Remove ${person.name}`}
-                >
-                  Remove
-                </Button>
-              </Group>
-            </Table.Td>
-          </Table.Tr>
-        ))}
-    </RowTable>
+    <DataTable
+      label="People"
+      width={820}
+      columns={columns}
+      rows={people.toSorted((a, b) => a.name.localeCompare(b.name))}
+      keyOf={({ user_id }) => user_id}
+    />
   )
 }

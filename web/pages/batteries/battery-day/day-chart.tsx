@@ -1,7 +1,7 @@
 /** The day of a plan: power by the quarter with the bands it may be set in, charge, and prices. */
 
 import type { BessSchedule } from '@heliograph/sdk'
-import { Text, useComputedColorScheme } from '@mantine/core'
+import { useComputedColorScheme } from '@mantine/core'
 import { CustomChart, LineChart } from 'echarts/charts'
 import {
   GridComponent,
@@ -13,6 +13,7 @@ import * as echarts from 'echarts/core'
 import { CanvasRenderer } from 'echarts/renderers'
 import { useMemo } from 'react'
 import { useSite } from '../../../shell/site-shell.tsx'
+import { Muted } from '../../../ui/muted.tsx'
 import { useNow } from '../../../ui/use-now.ts'
 import { CanvasChart } from '../battery/canvas-chart.tsx'
 import { optionOf } from './day-option.ts'
@@ -48,11 +49,11 @@ export default function DayChart({ schedule, onPick }: DayChartProps) {
         height={420}
         onPick={onPick}
       />
-      <Text size="sm" c="dimmed">
+      <Muted>
         Above zero it discharges, below it charges.
         {schedule.status === 'proposed' &&
           ' The pale field is how far an hour can be changed while the others stay as they are.'}
-      </Text>
+      </Muted>
     </div>
   )
 }

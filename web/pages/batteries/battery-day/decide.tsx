@@ -1,14 +1,14 @@
 /** Approving and rejecting, each by a step that says what will happen. */
 
 import type { ApprovedBessSchedule, BessSchedule } from '@heliograph/sdk'
-import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
+import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { heliograph } from '../../../api.ts'
-import { useSite } from '../../../shell/site-shell.tsx'
-import { dialog } from '../../../ui/dialog.ts'
 import { useDraft } from '../../../ui/draft.ts'
 import { DraftNotice } from '../../../ui/draft-notice.tsx'
 import { formatEnergy, formatMoney, formatNumber } from '../../../ui/format.ts'
+import { DialogButtons, Modal } from '../../../ui/modal.tsx'
+import { Muted } from '../../../ui/muted.tsx'
 import { Notice } from '../../../ui/notice.tsx'
 import { addDays } from '../../../ui/site-day.ts'
 import { Time } from '../../../ui/time.tsx'
@@ -51,7 +51,6 @@ interface DecisionProps extends DecideProps {
 }
 
 function ApproveModal({ site_id, schedule, etag, onClose }: DecisionProps) {
-  const { timezone } = useSite()
   // Of the plan as it was when it was asked, whatever is read meanwhile.
   const [seen] = useState(etag)
   const { schedule_id, bess_id, target_date, hours, totals } = schedule
@@ -76,7 +75,7 @@ function ApproveModal({ site_id, schedule, etag, onClose }: DecisionProps) {
     onDone: onClose,
   })
   return (
-    <Modal opened onClose={onClose} title="Approve the plan" {...dialog}>
+    <Modal opened onClose={onClose} title="Approve the plan">
       <Stack>
         <Text>
           The battery gives {formatEnergy(totals.discharge_kwh)} and takes{' '}
@@ -85,8 +84,8 @@ function ApproveModal({ site_id, schedule, etag, onClose }: DecisionProps) {
         </Text>
         {first ? (
           <Text>
-            It begins to {first.power_kw > 0 ? 'discharge' : 'charge'}{' '}
-            <Time at={first.start_at} timezone={timezone} /> or within the hour after.
+            It begins to {first.power_kw > 0 ? 'discharge' : 'charge'} <Time at={first.start_at} />{' '}
+            or within the hour after.
             {replaced && ` It replaces plan ${replaced.schedule_id}, which is approved.`}
           </Text>
         ) : (
@@ -99,20 +98,16 @@ function ApproveModal({ site_id, schedule, etag, onClose }: DecisionProps) {
             be followed whole.
           </Notice>
         )}
-        <Text size="sm" c="dimmed">
+        <Muted>
           Approval lifts no limit: cells, power conversion, window and grid permit are held each
           second.
-        </Text>
+        </Muted>
         <Refused error={approve.error} site_id={site_id} onLooked={onClose} />
-        <Group justify="flex-end">
-          {/* Enter that is held on the button before decides nothing. */}
-          <Button variant="default" onClick={onClose} data-autofocus>
-            Not now
-          </Button>
+        <DialogButtons onClose={onClose} focus_cancel>
           <Button loading={approve.is_pending} onClick={() => approve.run(undefined)}>
             Approve
           </Button>
-        </Group>
+        </DialogButtons>
       </Stack>
     </Modal>
   )
@@ -145,13 +140,7 @@ function RejectModal({ site_id, schedule, etag, onClose }: DecisionProps) {
     else reject.run(text)
   }
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title="Reject the plan"
-      closeOnClickOutside={reason === ''}
-      {...dialog}
-    >
+    <Modal opened onClose={onClose} title="Reject the plan" closeOnClickOutside={reason === ''}>
       <Stack>
         <DraftNotice {...draft} />
         <Text>
@@ -171,14 +160,11 @@ function RejectModal({ site_id, schedule, etag, onClose }: DecisionProps) {
           }}
         />
         <Refused error={reject.error} site_id={site_id} onLooked={onClose} />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Not now
-          </Button>
+        <DialogButtons onClose={onClose}>
           <Button loading={reject.is_pending} onClick={submit}>
             Reject
           </Button>
-        </Group>
+        </DialogButtons>
       </Stack>
     </Modal>
   )

@@ -1,8 +1,8 @@
 import type { BatteryDeviation } from '@heliograph/sdk'
-import { Card, Stack, Switch, Table, Text, Title } from '@mantine/core'
+import { Card, Stack, Switch, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import { useRead } from '../../../queries.ts'
-import { useSite } from '../../../shell/site-shell.tsx'
+import { type Column, DataTable, numeric } from '../../../ui/data-table.tsx'
 import { formatMoney, formatPower, formatQuantity } from '../../../ui/format.ts'
 import { Answered } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
@@ -16,7 +16,7 @@ interface DeviationsProps {
   day: string
 }
 
-/** Where the battery did not do what was approved, and why. */
+/** Hours in which the battery deviated from its approved plan, with the reason. */
 export function Deviations({ site_id, bess_id, day }: DeviationsProps) {
   const deviations = useRead(
     'bess',
@@ -46,7 +46,14 @@ export function Deviations({ site_id, bess_id, day }: DeviationsProps) {
                   onChange={({ currentTarget }) => setWhole(currentTarget.checked)}
                 />
               )}
-              {shown.length > 0 && <DeviationTable rows={shown} />}
+              {shown.length > 0 && (
+                <DataTable
+                  label="Hours against the plan"
+                  width={640}
+                  {...{ columns, rows: shown }}
+                  keyOf={({ hour }) => hour}
+                />
+              )}
             </Card>
           )
         }}
@@ -55,41 +62,18 @@ export function Deviations({ site_id, bess_id, day }: DeviationsProps) {
   )
 }
 
-function DeviationTable({ rows }: { rows: readonly BatteryDeviation[] }) {
-  const { timezone } = useSite()
-  return (
-    <Table.ScrollContainer
-      minWidth={640}
-      scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': 'Hours against the plan' } }}
-    >
-      <Table verticalSpacing={6}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Hour</Table.Th>
-            {['Planned', 'Was', 'Difference', 'Cost'].map((name) => (
-              <Table.Th key={name} ta="right">
-                {name}
-              </Table.Th>
-            ))}
-            <Table.Th>Why</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody className="figure">
-          {rows.map((row) => (
-            <Table.Tr key={row.hour}>
-              <Table.Td>
-                <Time at={row.start_at} timezone={timezone} style="time" />–
-                <Time at={row.end_at} timezone={timezone} style="time" />
-              </Table.Td>
-              <Table.Td ta="right">{formatPower(row.planned_power_kw)}</Table.Td>
-              <Table.Td ta="right">{formatPower(row.actual_avg_power_kw)}</Table.Td>
-              <Table.Td ta="right">{formatQuantity(row.deviation_kwh, 'kWh')}</Table.Td>
-              <Table.Td ta="right">{formatMoney(row.cost_amount, row.currency)}</Table.Td>
-              <Table.Td>{deviationReason(row.reason)}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
-  )
-}
+const columns: readonly Column<BatteryDeviation>[] = [
+  {
+    name: 'Hour',
+    cell: ({ start_at, end_at }) => (
+      <>
+        <Time at={start_at} style="time" />–<Time at={end_at} style="time" />
+      </>
+    ),
+  },
+  numeric('Planned', ({ planned_power_kw }) => formatPower(planned_power_kw)),
+  numeric('Actual', ({ actual_avg_power_kw }) => formatPower(actual_avg_power_kw)),
+  numeric('Deviation', ({ deviation_kwh }) => formatQuantity(deviation_kwh, 'kWh')),
+  numeric('Cost', ({ cost_amount, currency }) => formatMoney(cost_amount, currency)),
+  { name: 'Reason', cell: ({ reason }) => deviationReason(reason) },
+]

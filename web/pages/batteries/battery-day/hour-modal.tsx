@@ -1,13 +1,14 @@
 import type { BessSchedule, ScheduleHour } from '@heliograph/sdk'
-import { Alert, Button, Group, Modal, Slider, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Slider, Stack, Text, TextInput } from '@mantine/core'
 import { type UseFormReturnType, useForm } from '@mantine/form'
 import { useEffect, useState } from 'react'
 import { heliograph } from '../../../api.ts'
 import { useSite } from '../../../shell/site-shell.tsx'
-import { dialog } from '../../../ui/dialog.ts'
 import { useFormDraft } from '../../../ui/draft.ts'
 import { DraftNotice } from '../../../ui/draft-notice.tsx'
 import { formatMoney, formatNumber, formatPower, formatTime } from '../../../ui/format.ts'
+import { DialogButtons, Modal } from '../../../ui/modal.tsx'
+import { Muted } from '../../../ui/muted.tsx'
 import { NumberField } from '../../../ui/number-field.tsx'
 import { useWrite } from '../../../ui/use-write.ts'
 import { bessKey } from '../battery/reads.ts'
@@ -54,7 +55,6 @@ export function HourModal({ site_id, schedule, hour, etag, onClose }: HourModalP
       onClose={onClose}
       title={`${start}–${end} at the site`}
       closeOnClickOutside={!form.isDirty()}
-      {...dialog}
     >
       <form
         noValidate
@@ -72,21 +72,16 @@ export function HourModal({ site_id, schedule, hour, etag, onClose }: HourModalP
             {...form.getInputProps('note')}
           />
           {hour.original_power_kw !== null && (
-            <Text size="sm" c="dimmed">
-              It was planned with {inSentence(powerWords(hour.original_power_kw))}.
-            </Text>
+            <Muted>It was planned with {inSentence(powerWords(hour.original_power_kw))}.</Muted>
           )}
           {error !== null && Object.keys(fieldErrors(error)).length === 0 && (
             <Refused error={error} site_id={site_id} onLooked={onClose} />
           )}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Leave it
-            </Button>
+          <DialogButtons onClose={onClose}>
             <Button type="submit" loading={revise.is_pending} disabled={is_fixed}>
               Change the hour
             </Button>
-          </Group>
+          </DialogButtons>
         </Stack>
       </form>
     </Modal>

@@ -1,12 +1,13 @@
 import type { BessSchedule } from '@heliograph/sdk'
-import { Button, Group, Modal, NativeSelect, Stack, Text } from '@mantine/core'
+import { Button, NativeSelect, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useEffect } from 'react'
 import { heliograph } from '../../../api.ts'
-import { dialog } from '../../../ui/dialog.ts'
 import { useFormDraft } from '../../../ui/draft.ts'
 import { DraftNotice } from '../../../ui/draft-notice.tsx'
 import { formatMoney } from '../../../ui/format.ts'
+import { DialogButtons, Modal } from '../../../ui/modal.tsx'
+import { Muted } from '../../../ui/muted.tsx'
 import { NumberField } from '../../../ui/number-field.tsx'
 import { Failure } from '../../../ui/states.tsx'
 import { useWrite } from '../../../ui/use-write.ts'
@@ -60,7 +61,7 @@ export function PlanModal({ site_id, bess_id, day, onClose }: PlanModalProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: told once for each answer
   useEffect(() => form.setErrors(fieldErrors(error)), [error])
   return (
-    <Modal opened onClose={onClose} title={`Plan ${day} (UTC)`} {...dialog}>
+    <Modal opened onClose={onClose} title={`Plan ${day} (UTC)`}>
       <form noValidate onSubmit={form.onSubmit(plan.run)}>
         <Stack>
           <DraftNotice {...draft} />
@@ -81,21 +82,18 @@ export function PlanModal({ site_id, bess_id, day, onClose }: PlanModalProps) {
               {...form.getInputProps('soc_end_target_pct')}
             />
           )}
-          <Text size="sm" c="dimmed">
+          <Muted>
             It is a proposal: nothing happens until it is approved. An open proposal of the day is
             replaced, with what was changed in it by hand.
-          </Text>
+          </Muted>
           {error !== null && Object.keys(fieldErrors(error)).length === 0 && (
             <Failure error={error} />
           )}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Not now
-            </Button>
+          <DialogButtons onClose={onClose}>
             <Button type="submit" loading={plan.is_pending}>
               Make the plan
             </Button>
-          </Group>
+          </DialogButtons>
         </Stack>
       </form>
     </Modal>

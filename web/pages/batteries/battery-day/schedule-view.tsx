@@ -5,6 +5,7 @@ import { useMay, useRead } from '../../../queries.ts'
 import { useSite } from '../../../shell/site-shell.tsx'
 import { Figure } from '../../../ui/figure.tsx'
 import { formatEnergy, formatMoney, formatNumber } from '../../../ui/format.ts'
+import { Muted } from '../../../ui/muted.tsx'
 import { Loading } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
 import { inWords } from '../../../ui/words.ts'
@@ -60,11 +61,11 @@ export function ScheduleView({ site_id, listed }: { site_id: string; listed: Bes
         <DayChart schedule={schedule} onPick={pick} />
       </Suspense>
       {may_edit && (
-        <Text size="sm" c="dimmed">
+        <Muted>
           Choose an hour in the chart or below to change it, from the last one towards the first:
           what it gives less has to go somewhere. Its band says how far it can go while the others
           stay as they are; without one they leave it no room yet.
-        </Text>
+        </Muted>
       )}
       <Hours schedule={schedule} onEdit={may_edit ? setHour : null} />
       {open && may_edit && (
@@ -82,7 +83,6 @@ const isAt = ({ start_at, end_at }: ScheduleHour, at_ms: number) =>
   Date.parse(start_at) <= at_ms && at_ms < Date.parse(end_at)
 
 function Status({ schedule }: { schedule: BessSchedule }) {
-  const { timezone } = useSite()
   const { status, objective, created_at, created_by, approved_at, approved_by, inputs } = schedule
   const progress = progressWords(schedule)
   return (
@@ -96,19 +96,19 @@ function Status({ schedule }: { schedule: BessSchedule }) {
       </Group>
       {progress && <Text size="sm">{progress}</Text>}
       <Text size="sm">
-        {inWords(objective)}, proposed by {created_by} <Time at={created_at} timezone={timezone} />
+        {inWords(objective)}, proposed by {created_by} <Time at={created_at} />
         {approved_at && (
           <>
-            ; approved by {approved_by} <Time at={approved_at} timezone={timezone} />
+            ; approved by {approved_by} <Time at={approved_at} />
           </>
         )}
       </Text>
-      <Text size="sm" c="dimmed">
+      <Muted>
         Prices of {inputs.market_code}: {priceWords[inputs.price_status]}. Begins at{' '}
         {formatNumber(inputs.soc_start_pct)} %,{' '}
         {inputs.soc_start_source === 'measured' ? 'as measured' : 'where the day before ends'}.
         {inputs.efficiency_is_assumed && ' Its efficiency is assumed.'}
-      </Text>
+      </Muted>
     </Stack>
   )
 }

@@ -1,10 +1,9 @@
 import type { BatteryAlarmTransition } from '@heliograph/sdk'
-import { Text } from '@mantine/core'
 import { useRead } from '../../../queries.ts'
-import { useSite } from '../../../shell/site-shell.tsx'
-import type { Column } from '../../../ui/data-table.tsx'
+import { type Column, numeric } from '../../../ui/data-table.tsx'
 import { formatDuration } from '../../../ui/duration.ts'
 import { formatNumber } from '../../../ui/format.ts'
+import { Muted } from '../../../ui/muted.tsx'
 import { SeverityBadge } from '../../../ui/severity.tsx'
 import { Answered } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
@@ -23,7 +22,6 @@ const whereOf = ({ source, cluster_idx, pcs_idx }: BatteryAlarmTransition) =>
 
 /** When alarms were set and cleared. */
 export function AlarmLog({ site_id, bess_id }: { site_id: string; bess_id: number }) {
-  const { timezone } = useSite()
   const log = useRead(
     'bess',
     'bessAlarmsHistoryList',
@@ -31,16 +29,14 @@ export function AlarmLog({ site_id, bess_id }: { site_id: string; bess_id: numbe
     live_ms,
   )
   const columns: Column<BatteryAlarmTransition>[] = [
-    { name: 'When', cell: ({ occurred_at: at }) => <Time {...{ at, timezone }} /> },
+    { name: 'When', cell: ({ occurred_at: at }) => <Time at={at} /> },
     {
       name: 'Alarm',
       wraps: true,
       cell: (row) => (
         <>
           {row.name}
-          <Text size="sm" c="dimmed">
-            {whereOf(row)}
-          </Text>
+          <Muted>{whereOf(row)}</Muted>
         </>
       ),
     },
@@ -53,7 +49,7 @@ export function AlarmLog({ site_id, bess_id }: { site_id: string; bess_id: numbe
           : `Cleared${duration_s === null ? '' : ` after ${formatDuration(duration_s)}`}`,
     },
     { name: 'Battery', cell: ({ power_kw }) => powerWords(power_kw) },
-    { name: 'Charge, %', is_number: true, cell: ({ soc_pct }) => formatNumber(soc_pct) },
+    numeric('Charge, %', ({ soc_pct }) => formatNumber(soc_pct)),
   ]
   return (
     <Answered query={log}>

@@ -1,9 +1,8 @@
 import type { BatteryControlNote } from '@heliograph/sdk'
-import { Text } from '@mantine/core'
 import { useRead } from '../../../queries.ts'
-import { useSite } from '../../../shell/site-shell.tsx'
-import type { Column } from '../../../ui/data-table.tsx'
+import { type Column, numeric } from '../../../ui/data-table.tsx'
 import { formatNumber } from '../../../ui/format.ts'
+import { Muted } from '../../../ui/muted.tsx'
 import { Answered } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
 import { inWords } from '../../../ui/words.ts'
@@ -27,29 +26,24 @@ function whatOf({ action, from_power_kw: from, to_power_kw: to, success }: Batte
 
 /** Who decided over the battery, the newest first. */
 export function Decisions({ site_id, bess_id }: { site_id: string; bess_id: number }) {
-  const { timezone } = useSite()
   const log = useRead('bess', 'bessControlLogList', { site_id, bess_id, limit: log_rows }, live_ms)
   const columns: Column<BatteryControlNote>[] = [
-    { name: 'When', cell: ({ occurred_at: at }) => <Time {...{ at, timezone }} /> },
+    { name: 'When', cell: ({ occurred_at: at }) => <Time at={at} /> },
     {
       name: 'Who decided',
       cell: ({ tier, actor, overrode_tier }) => (
         <>
           {tiers[tier]}
-          <Text size="sm" c="dimmed">
+          <Muted>
             {inWords(actor)}
             {overrode_tier && `, over ${inSentence(tiers[overrode_tier])}`}
-          </Text>
+          </Muted>
         </>
       ),
     },
     { name: 'What', cell: whatOf, wraps: true },
     { name: 'Why', cell: ({ message }) => message, wraps: true },
-    {
-      name: 'Charge, %',
-      is_number: true,
-      cell: ({ soc_pct }) => formatNumber(soc_pct),
-    },
+    numeric('Charge, %', ({ soc_pct }) => formatNumber(soc_pct)),
   ]
   return (
     <Answered query={log}>

@@ -1,19 +1,16 @@
 import type { SeriesMeta } from '@heliograph/sdk'
-import { Stack, Text } from '@mantine/core'
-import { useState } from 'react'
-import { type Column, DataTable } from '../../../ui/data-table.tsx'
+import { Stack } from '@mantine/core'
+import { type Column, PagedTable } from '../../../ui/data-table.tsx'
 import { formatNumber } from '../../../ui/format.ts'
-import { PagesOf } from '../../../ui/pages-of.tsx'
+import { Muted } from '../../../ui/muted.tsx'
 import { Empty } from '../../../ui/states.tsx'
-
-const limit = 25
 
 /** The newest rows of a log that are read at once. */
 export const log_rows = 1000
 
 interface LogTableProps<Row> {
   label: string
-  /** As the API gives it: the oldest first. */
+  /** In the order of the API: the oldest row first. */
   log: { data: readonly Row[]; meta: SeriesMeta }
   columns: readonly Column<Row>[]
   keyOf: (row: Row) => number
@@ -21,24 +18,18 @@ interface LogTableProps<Row> {
   none: string
 }
 
-/** The newest first, page by page. */
-export function LogTable<Row>({ log, label, columns, keyOf, nouns, none }: LogTableProps<Row>) {
-  const [page, setPage] = useState(1)
+/** The newest row first, page by page. */
+export function LogTable<Row>({ log, none, ...table }: LogTableProps<Row>) {
   const { data, meta } = log
   if (data.length === 0) return <Empty title={none} />
-  const rows = data.toReversed().slice((page - 1) * limit, page * limit)
   return (
     <Stack>
-      <DataTable {...{ label, columns, rows, keyOf }} width={860} />
-      <PagesOf
-        {...{ count: data.length, limit, page, onPage: setPage }}
-        noun={nouns[data.length === 1 ? 0 : 1]}
-      />
+      <PagedTable {...table} rows={data.toReversed()} width={860} page_size={25} />
       {meta.truncated && (
-        <Text size="sm" c="dimmed">
-          These are the newest {formatNumber(data.length, 0)} of {formatNumber(meta.count, 0)}. The
-          API has them all, as a file, too.
-        </Text>
+        <Muted>
+          The newest {formatNumber(data.length, 0)} of {formatNumber(meta.count, 0)} rows. The API
+          returns all of them, also as a file.
+        </Muted>
       )}
     </Stack>
   )

@@ -1,9 +1,9 @@
 import type { BatteryProtection } from '@heliograph/sdk'
-import { Stack, Text } from '@mantine/core'
+import { Stack } from '@mantine/core'
 import { useRead } from '../../../queries.ts'
-import { useSite } from '../../../shell/site-shell.tsx'
-import { type Column, DataTable } from '../../../ui/data-table.tsx'
+import { type Column, DataTable, numeric } from '../../../ui/data-table.tsx'
 import { formatNumber, formatQuantity } from '../../../ui/format.ts'
+import { Muted } from '../../../ui/muted.tsx'
 import { Answered, Empty } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
 import { inWords } from '../../../ui/words.ts'
@@ -26,28 +26,15 @@ const names: Partial<Record<BatteryProtection['parameter'], string>> = {
 const columns: Column<BatteryProtection>[] = [
   { name: 'Protects from', cell: ({ parameter }) => names[parameter] ?? inWords(parameter) },
   { name: 'Level', cell: ({ level }) => inWords(level) },
-  {
-    name: 'Trips at',
-    is_number: true,
-    cell: ({ trip_value, unit }) => quantity(trip_value, unit),
-  },
-  {
-    name: 'Recovers at',
-    is_number: true,
-    cell: ({ recover_value, unit }) => quantity(recover_value, unit),
-  },
-  {
-    name: 'Once it lasted, s',
-    is_number: true,
-    cell: ({ delay_ms }) => formatNumber(delay_ms && delay_ms / 1000),
-  },
+  numeric('Trips at', ({ trip_value, unit }) => quantity(trip_value, unit)),
+  numeric('Recovers at', ({ recover_value, unit }) => quantity(recover_value, unit)),
+  numeric('Once it lasted, s', ({ delay_ms }) => formatNumber(delay_ms && delay_ms / 1000)),
   { name: 'Then', cell: ({ action }) => inWords(action) },
   { name: 'By', cell: ({ source }) => source.toUpperCase() },
 ]
 
 /** The thresholds that the device protects itself by. */
 export function Protection({ site_id, bess_id }: { site_id: string; bess_id: number }) {
-  const { timezone } = useSite()
   const query = useRead('bess', 'bessProtectionList', { site_id, bess_id }, slow_ms)
   return (
     <Answered query={query}>
@@ -57,10 +44,9 @@ export function Protection({ site_id, bess_id }: { site_id: string; bess_id: num
         const at = data.reduce((old, { read_at }) => (read_at < old ? read_at : old), first.read_at)
         return (
           <Stack>
-            <Text size="sm" c="dimmed">
-              As the device is set, read <Time {...{ at, timezone }} />. They are set at the device
-              alone.
-            </Text>
+            <Muted>
+              As the device is set, read <Time at={at} />. They are set at the device alone.
+            </Muted>
             <DataTable
               label="Thresholds of protection"
               width={760}

@@ -1,10 +1,11 @@
 import type { BatteryDispatch } from '@heliograph/sdk'
-import { Stack, Text } from '@mantine/core'
+import { Stack } from '@mantine/core'
 import { useRead } from '../../../queries.ts'
 import { useSite } from '../../../shell/site-shell.tsx'
-import type { Column } from '../../../ui/data-table.tsx'
+import { type Column, numeric } from '../../../ui/data-table.tsx'
 import { DayPicker } from '../../../ui/day-picker.tsx'
 import { formatNumber, formatQuantity } from '../../../ui/format.ts'
+import { Muted } from '../../../ui/muted.tsx'
 import { Answered } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
 import { useDaySpan } from '../../../ui/use-day-span.ts'
@@ -28,9 +29,7 @@ function LeftOf({ row: { clamp_reason, clamped_power_kw } }: { row: BatteryDispa
   return (
     <>
       {clamped_power_kw === null ? 'Less' : powerWords(clamped_power_kw)}
-      <Text size="sm" c="dimmed">
-        held by {holds[clamp_reason]}
-      </Text>
+      <Muted>held by {holds[clamp_reason]}</Muted>
     </>
   )
 }
@@ -52,15 +51,13 @@ export function Setpoints({ site_id, bess_id }: { site_id: string; bess_id: numb
     live_ms,
   )
   const columns: Column<BatteryDispatch>[] = [
-    { name: 'When', cell: ({ issued_at: at }) => <Time {...{ at, timezone }} /> },
+    { name: 'When', cell: ({ issued_at: at }) => <Time at={at} /> },
     {
       name: 'Asked for',
       cell: ({ requested_power_kw, source }) => (
         <>
           {powerWords(requested_power_kw)}
-          <Text size="sm" c="dimmed">
-            by {source === 'schedule' ? 'the plan' : inSentence(inWords(source))}
-          </Text>
+          <Muted>by {source === 'schedule' ? 'the plan' : inSentence(inWords(source))}</Muted>
         </>
       ),
     },
@@ -72,12 +69,10 @@ export function Setpoints({ site_id, bess_id }: { site_id: string; bess_id: numb
       wraps: true,
     },
     { name: 'Measured', cell: ({ achieved_power_kw: kw }) => powerWords(kw) },
-    {
-      name: 'Taken up after',
-      is_number: true,
-      cell: ({ latency_ms }) => formatQuantity(latency_ms && latency_ms / 1000, 's'),
-    },
-    { name: 'Charge, %', is_number: true, cell: ({ soc_pct }) => formatNumber(soc_pct) },
+    numeric('Taken up after', ({ latency_ms }) =>
+      formatQuantity(latency_ms && latency_ms / 1000, 's'),
+    ),
+    numeric('Charge, %', ({ soc_pct }) => formatNumber(soc_pct)),
   ]
   return (
     <Stack>

@@ -1,11 +1,11 @@
 import type { BatterySetup, BatterySetupRegister } from '@heliograph/sdk'
-import { Stack, Text, Title } from '@mantine/core'
+import { Stack, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useRead } from '../../../queries.ts'
-import { useSite } from '../../../shell/site-shell.tsx'
-import { type Column, DataTable } from '../../../ui/data-table.tsx'
+import { type Column, DataTable, numeric } from '../../../ui/data-table.tsx'
 import { Facts } from '../../../ui/facts.tsx'
 import { formatNumber, formatPower, formatQuantity } from '../../../ui/format.ts'
+import { Muted } from '../../../ui/muted.tsx'
 import { Answered, Empty } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
 import { slow_ms } from '../battery/reads.ts'
@@ -31,28 +31,23 @@ const rowsOf = (setup: BatterySetup): [string, ReactNode][] => [
 ]
 
 const columns: Column<BatterySetupRegister>[] = [
-  { name: 'Address', is_number: true, cell: ({ address }) => address },
+  numeric('Address', ({ address }) => address),
   { name: 'Name', cell: ({ name }) => name },
-  {
-    name: 'Value',
-    is_number: true,
-    cell: ({ value }) => formatNumber(value, Number.isInteger(value) ? 0 : 3),
-  },
+  numeric('Value', ({ value }) => formatNumber(value, Number.isInteger(value) ? 0 : 3)),
   { name: 'Unit', cell: ({ unit }) => unit },
 ]
 
 /** What the device is set to; it is set at the device alone. */
 export function Setup({ site_id, bess_id }: { site_id: string; bess_id: number }) {
-  const { timezone } = useSite()
   const query = useRead('bess', 'bessSetupGet', { site_id, bess_id }, slow_ms)
   return (
     <Answered query={query}>
       {(setup) => (
         <Stack>
-          <Text size="sm" c="dimmed">
-            Read <Time at={setup.read_at} timezone={timezone} />, set so since{' '}
-            <Time at={setup.changed_at} timezone={timezone} />. It is set at the device alone.
-          </Text>
+          <Muted>
+            Read <Time at={setup.read_at} />, set so since <Time at={setup.changed_at} />. It is set
+            at the device alone.
+          </Muted>
           <Facts rows={rowsOf(setup)} cols={4} left_out />
           <Title order={2} size="h4">
             Registers

@@ -2,8 +2,8 @@ import type { BatteryAlarmState } from '@heliograph/sdk'
 import { Alert, Anchor, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { Link } from 'wouter'
 import { useMay, useRead } from '../../../queries.ts'
-import { useSite } from '../../../shell/site-shell.tsx'
 import { formatNumber } from '../../../ui/format.ts'
+import { Muted } from '../../../ui/muted.tsx'
 import { SeverityBadge } from '../../../ui/severity.tsx'
 import { Answered } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
@@ -48,7 +48,6 @@ export function Alarms({ site_id, bess_id }: { site_id: string; bess_id: number 
 }
 
 function Alarm({ site_id, alarm }: { site_id: string; alarm: BatteryAlarmState }) {
-  const { timezone } = useSite()
   const may = useMay()
   const { raw_value, threshold_value, threshold_unit: unit } = alarm
   const text = alarm.message ?? alarm.description
@@ -57,11 +56,11 @@ function Alarm({ site_id, alarm }: { site_id: string; alarm: BatteryAlarmState }
       <Group gap="xs">
         <SeverityBadge severity={alarm.severity} />
         <Text fw={600}>{alarm.name}</Text>
-        <Text size="sm" c="dimmed">
+        <Muted>
           {placeOf(alarm)}
           {alarm.set_at && ', since '}
-          {alarm.set_at && <Time at={alarm.set_at} timezone={timezone} />}
-        </Text>
+          {alarm.set_at && <Time at={alarm.set_at} />}
+        </Muted>
       </Group>
       {text && <Text mt={4}>{text}</Text>}
       {raw_value !== null && threshold_value !== null && (
@@ -74,10 +73,10 @@ function Alarm({ site_id, alarm }: { site_id: string; alarm: BatteryAlarmState }
           <strong>What to do:</strong> {alarm.recommended_action}
         </Text>
       )}
-      <Text size="sm" c="dimmed">
+      <Muted>
         {alarm.affects_power ? 'It holds back power.' : 'It does not hold back power.'}
         {alarm.latching && ' It stays until someone resets it.'}
-      </Text>
+      </Muted>
       {alarm.alert_id !== null && may('alerts:read') && (
         <Anchor component={Link} href={`/sites/${site_id}/alerts`} size="sm" underline="always">
           To the alerts

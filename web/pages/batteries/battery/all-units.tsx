@@ -1,13 +1,13 @@
 /** Plans of all units at once: made, and approved. */
 
 import type { BatteryUnit, BessApprovals, BessOptimizations } from '@heliograph/sdk'
-import { Button, Card, Group, List, Modal, SegmentedControl, Stack, Text } from '@mantine/core'
+import { Button, Card, Group, List, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
 import { useState } from 'react'
 import { heliograph } from '../../../api.ts'
-import { useSite } from '../../../shell/site-shell.tsx'
-import { dialog } from '../../../ui/dialog.ts'
 import { formatMoney, formatNumber } from '../../../ui/format.ts'
+import { DialogButtons, Modal } from '../../../ui/modal.tsx'
+import { Muted } from '../../../ui/muted.tsx'
 import { Notice } from '../../../ui/notice.tsx'
 import { Failure } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
@@ -96,7 +96,6 @@ interface DayChoiceProps {
 }
 
 function DayChoice({ ahead, target_date, onAhead }: DayChoiceProps) {
-  const { timezone } = useSite()
   return (
     <Group>
       <Text fw={600}>All batteries</Text>
@@ -109,9 +108,9 @@ function DayChoice({ ahead, target_date, onAhead }: DayChoiceProps) {
           { value: '1', label: 'Tomorrow' },
         ]}
       />
-      <Text size="sm" c="dimmed">
-        <Time at={`${target_date}T00:00:00Z`} timezone={timezone} /> on, 24 hours
-      </Text>
+      <Muted>
+        <Time at={`${target_date}T00:00:00Z`} /> on, 24 hours
+      </Muted>
     </Group>
   )
 }
@@ -170,7 +169,7 @@ function ApproveAll(props: ApproveAllProps) {
       answers.flatMap(({ data }) => data?.data.filter(({ status }) => status === 'proposed') ?? []),
   })
   return (
-    <Modal opened onClose={onClose} title="Approve all plans" {...dialog}>
+    <Modal opened onClose={onClose} title="Approve all plans">
       <Stack>
         {proposed.length === 0 ? (
           <Text>No plan of {target_date} waits for a decision.</Text>
@@ -188,14 +187,11 @@ function ApproveAll(props: ApproveAllProps) {
           </>
         )}
         {error !== null && <Failure error={error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Not now
-          </Button>
+        <DialogButtons onClose={onClose}>
           <Button onClick={onApprove} loading={is_pending} disabled={proposed.length === 0}>
             Approve {proposed.length}
           </Button>
-        </Group>
+        </DialogButtons>
       </Stack>
     </Modal>
   )

@@ -1,20 +1,10 @@
 import type { Cluster, ClusterCells } from '@heliograph/sdk'
-import {
-  Badge,
-  Button,
-  Card,
-  Group,
-  SegmentedControl,
-  Stack,
-  Table,
-  Text,
-  Title,
-  VisuallyHidden,
-} from '@mantine/core'
+import { Badge, Button, Card, Group, SegmentedControl, Stack, Text, Title } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import { useRead } from '../../../queries.ts'
-import { useSite } from '../../../shell/site-shell.tsx'
+import { type Column, DataTable, numeric } from '../../../ui/data-table.tsx'
 import { formatNumber, formatQuantity } from '../../../ui/format.ts'
+import { Muted } from '../../../ui/muted.tsx'
 import { Answered, Empty, Loading } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
 import { inWords } from '../../../ui/words.ts'
@@ -25,6 +15,10 @@ const CellMap = lazy(() => import('./cell-map.tsx'))
 export function Clusters({ site_id, bess_id }: { site_id: string; bess_id: number }) {
   const clusters = useRead('bess', 'bessClustersList', { site_id, bess_id }, live_ms)
   const [opened, setOpened] = useState<number | null>(null)
+  const cells_column: Column<Cluster> = {
+    name: '',
+    cell: ({ cluster_idx }) => <CellsButton {...{ cluster_idx, opened }} onOpen={setOpened} />,
+  }
   return (
     <Stack gap="xs">
       <Title order={2} size="h3">
@@ -35,7 +29,13 @@ export function Clusters({ site_id, bess_id }: { site_id: string; bess_id: numbe
           data.length === 0 ? (
             <Empty title="No cluster is known" />
           ) : (
-            <ClusterTable clusters={data} opened={opened} onOpen={setOpened} />
+            <DataTable
+              label="Clusters"
+              width={760}
+              columns={[...columns, cells_column]}
+              rows={data}
+              keyOf={({ cluster_idx }) => cluster_idx}
+            />
           )
         }
       </Answered>
@@ -44,70 +44,32 @@ export function Clusters({ site_id, bess_id }: { site_id: string; bess_id: numbe
   )
 }
 
-interface ClusterTableProps {
-  clusters: readonly Cluster[]
+const columns: readonly Column<Cluster>[] = [
+  { name: 'Cluster', cell: ({ cluster_idx }) => cluster_idx },
+  {
+    name: 'State',
+    cell: ({ state, alarm_count }) => (
+      <Badge miw="max-content" color={state === 'fault' || alarm_count > 0 ? 'red' : 'teal'}>
+        {inWords(state ?? 'unknown')}
+      </Badge>
+    ),
+  },
+  numeric('Charge', ({ soc_pct }) => formatQuantity(soc_pct, '%')),
+  numeric('Health', ({ soh_pct }) => formatQuantity(soh_pct, '%')),
+  numeric('Voltage', ({ voltage_v }) => formatQuantity(voltage_v, 'V')),
+  numeric('Power', ({ power_kw }) => formatQuantity(power_kw, 'kW')),
+  numeric('Cell voltages', ({ cell_voltage_min_mv: min, cell_voltage_max_mv: max }) =>
+    rangeOf(min, max, 'mV', 0),
+  ),
+  numeric('Cell temperatures', ({ cell_temperature_min_c: min, cell_temperature_max_c: max }) =>
+    rangeOf(min, max, '°C', 1),
+  ),
+]
+
+interface CellsButtonProps {
+  cluster_idx: number
   opened: number | null
   onOpen: (cluster_idx: number | null) => void
-}
-
-function ClusterTable({ clusters, opened, onOpen }: ClusterTableProps) {
-  return (
-    <Table.ScrollContainer
-      minWidth={760}
-      scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': 'Clusters' } }}
-    >
-      <Table verticalSpacing="xs">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Cluster</Table.Th>
-            <Table.Th>State</Table.Th>
-            {['Charge', 'Health', 'Voltage', 'Power', 'Cell voltages', 'Cell temperatures'].map(
-              (name) => (
-                <Table.Th key={name} ta="right">
-                  {name}
-                </Table.Th>
-              ),
-            )}
-            <Table.Th>
-              <VisuallyHidden>Cells</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody className="figure">
-          {clusters.map((cluster) => (
-            <Table.Tr key={cluster.cluster_idx}>
-              <Table.Td>{cluster.cluster_idx}</Table.Td>
-              <Table.Td>
-                <Badge
-                  miw="max-content"
-                  color={cluster.state === 'fault' || cluster.alarm_count > 0 ? 'red' : 'teal'}
-                >
-                  {cluster.state === null ? 'Not known' : inWords(cluster.state)}
-                </Badge>
-              </Table.Td>
-              <Table.Td ta="right">{formatQuantity(cluster.soc_pct, '%')}</Table.Td>
-              <Table.Td ta="right">{formatQuantity(cluster.soh_pct, '%')}</Table.Td>
-              <Table.Td ta="right">{formatQuantity(cluster.voltage_v, 'V')}</Table.Td>
-              <Table.Td ta="right">{formatQuantity(cluster.power_kw, 'kW')}</Table.Td>
-              <Table.Td ta="right">
-                {rangeOf(cluster.cell_voltage_min_mv, cluster.cell_voltage_max_mv, 'mV', 0)}
-              </Table.Td>
-              <Table.Td ta="right">
-                {rangeOf(cluster.cell_temperature_min_c, cluster.cell_temperature_max_c, '°C', 1)}
-              </Table.Td>
-              <Table.Td ta="right">
-                <CellsButton {...{ opened, onOpen }} cluster_idx={cluster.cluster_idx} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
-  )
-}
-
-interface CellsButtonProps extends Omit<ClusterTableProps, 'clusters'> {
-  cluster_idx: number
 }
 
 function CellsButton({ cluster_idx, opened, onOpen }: CellsButtonProps) {
@@ -138,7 +100,6 @@ interface CellsProps {
 
 function Cells({ site_id, bess_id, cluster_idx }: CellsProps) {
   const cells = useRead('bess', 'bessClustersGet', { site_id, bess_id, cluster_idx }, slow_ms)
-  const { timezone } = useSite()
   const [kind, setKind] = useState<'voltage' | 'temperature'>('voltage')
   return (
     <Card withBorder padding="sm">
@@ -163,13 +124,13 @@ function Cells({ site_id, bess_id, cluster_idx }: CellsProps) {
               <CellMap cells={data} kind={kind} />
             </Suspense>
             <Outliers cells={data} />
-            <Text size="sm" c="dimmed">
+            <Muted>
               A row is a module, a field a {kind === 'voltage' ? 'cell' : 'sensor'}, both counted
-              from 0. Measured <Time at={data.cells_measured_at} timezone={timezone} />.{' '}
+              from 0. Measured <Time at={data.cells_measured_at} />.{' '}
               {data.balancing_cell_count !== null && data.balancing_cell_count > 0
                 ? `${data.balancing_cell_count} cells are being balanced.`
                 : 'No cell is being balanced.'}
-            </Text>
+            </Muted>
           </Stack>
         )}
       </Answered>

@@ -1,10 +1,11 @@
 /** The course of the running day, in UTC as plans are: measured beside planned. */
 
 import type { BatteryDashboard } from '@heliograph/sdk'
-import { Stack, Text, Title } from '@mantine/core'
+import { Stack, Title } from '@mantine/core'
 import { useMemo } from 'react'
 import { useSite } from '../../../shell/site-shell.tsx'
 import { type Line, LineChart } from '../../../ui/line-chart.tsx'
+import { Muted } from '../../../ui/muted.tsx'
 import { Time } from '../../../ui/time.tsx'
 
 export default function DayCourse({ dashboard }: { dashboard: BatteryDashboard }) {
@@ -58,10 +59,10 @@ export default function DayCourse({ dashboard }: { dashboard: BatteryDashboard }
       <Title order={3} size="h4">
         Power and state of charge
       </Title>
-      <Text size="sm" c="dimmed">
-        From <Time at={power_series[0]?.start_at} timezone={timezone} />, the day in UTC that plans
-        go by. Above zero it discharges.
-      </Text>
+      <Muted>
+        From <Time at={power_series[0]?.start_at} />, the day in UTC that plans go by. Above zero it
+        discharges.
+      </Muted>
       <LineChart
         title="Power of the battery today, measured and planned"
         {...{ at_ms, timezone }}

@@ -1,6 +1,7 @@
-import { Badge, Stack, Table, Text, Title } from '@mantine/core'
+import type { PcsNow } from '@heliograph/sdk'
+import { Badge, Stack, Text, Title } from '@mantine/core'
 import { useRead } from '../../../queries.ts'
-import { useSite } from '../../../shell/site-shell.tsx'
+import { type Column, DataTable, numeric } from '../../../ui/data-table.tsx'
 import { formatPower, formatQuantity } from '../../../ui/format.ts'
 import { SeverityBadge } from '../../../ui/severity.tsx'
 import { Answered, Empty } from '../../../ui/states.tsx'
@@ -8,7 +9,32 @@ import { Time } from '../../../ui/time.tsx'
 import { inWords } from '../../../ui/words.ts'
 import { live_ms, slow_ms } from './reads.ts'
 
-const columns = ['Power', 'Setpoint', 'Up to, out / in', 'Grid', 'DC', 'Heat sink', 'Given so far']
+const columns: readonly Column<PcsNow>[] = [
+  { name: 'PCS', cell: ({ pcs_idx }) => pcs_idx },
+  {
+    name: 'State',
+    cell: ({ state, quality }) => (
+      <Badge miw="max-content" color={colorOf(state, quality)}>
+        {quality === 'stale' ? 'Communication lost' : inWords(state ?? 'unknown')}
+      </Badge>
+    ),
+  },
+  numeric('Power', ({ ac_power_kw }) => formatPower(ac_power_kw)),
+  numeric('Setpoint', ({ setpoint_kw }) => formatPower(setpoint_kw)),
+  numeric('Maximum, discharge / charge', ({ max_discharge_power_kw, max_charge_power_kw }) =>
+    [max_discharge_power_kw, max_charge_power_kw].map(formatPower).join(' / '),
+  ),
+  numeric('Grid', ({ voltage_l1_l2_v, frequency_hz }) =>
+    [formatQuantity(voltage_l1_l2_v, 'V', 0), formatQuantity(frequency_hz, 'Hz', 2)].join(', '),
+  ),
+  numeric('DC', ({ dc_voltage_v }) => formatQuantity(dc_voltage_v, 'V', 0)),
+  numeric('Heat sink', ({ heatsink_temperature_c }) =>
+    formatQuantity(heatsink_temperature_c, '°C'),
+  ),
+  numeric('Energy discharged', ({ energy_injected_total_kwh: kwh }) =>
+    formatQuantity(kwh === null ? null : kwh / 1000, 'MWh'),
+  ),
+]
 
 export function Pcs({ site_id, bess_id }: { site_id: string; bess_id: number }) {
   const pcs = useRead('bess', 'bessPcsCurrentGet', { site_id, bess_id }, live_ms)
@@ -22,53 +48,12 @@ export function Pcs({ site_id, bess_id }: { site_id: string; bess_id: number }) 
           data.pcs.length === 0 ? (
             <Empty title="No power conversion is read" />
           ) : (
-            <Table.ScrollContainer
-              minWidth={820}
-              scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': 'Power conversion' } }}
-            >
-              <Table verticalSpacing="xs">
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>PCS</Table.Th>
-                    <Table.Th>State</Table.Th>
-                    {columns.map((name) => (
-                      <Table.Th key={name} ta="right">
-                        {name}
-                      </Table.Th>
-                    ))}
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody className="figure">
-                  {data.pcs.map((one) => (
-                    <Table.Tr key={one.pcs_idx}>
-                      <Table.Td>{one.pcs_idx}</Table.Td>
-                      <Table.Td>
-                        <Badge miw="max-content" color={colorOf(one.state, one.quality)}>
-                          {one.quality === 'stale' ? 'Does not answer' : stateOf(one.state)}
-                        </Badge>
-                      </Table.Td>
-                      <Table.Td ta="right">{formatPower(one.ac_power_kw)}</Table.Td>
-                      <Table.Td ta="right">{formatPower(one.setpoint_kw)}</Table.Td>
-                      <Table.Td ta="right">
-                        {formatPower(one.max_discharge_power_kw)} /{' '}
-                        {formatPower(one.max_charge_power_kw)}
-                      </Table.Td>
-                      <Table.Td ta="right">
-                        {formatQuantity(one.voltage_l1_l2_v, 'V', 0)},{' '}
-                        {formatQuantity(one.frequency_hz, 'Hz', 2)}
-                      </Table.Td>
-                      <Table.Td ta="right">{formatQuantity(one.dc_voltage_v, 'V', 0)}</Table.Td>
-                      <Table.Td ta="right">
-                        {formatQuantity(one.heatsink_temperature_c, '°C')}
-                      </Table.Td>
-                      <Table.Td ta="right">
-                        {formatQuantity(kwhToMwh(one.energy_injected_total_kwh), 'MWh')}
-                      </Table.Td>
-                    </Table.Tr>
-                  ))}
-                </Table.Tbody>
-              </Table>
-            </Table.ScrollContainer>
+            <DataTable
+              label="Power conversion"
+              width={820}
+              {...{ columns, rows: data.pcs }}
+              keyOf={({ pcs_idx }) => pcs_idx}
+            />
           )
         }
       </Answered>
@@ -77,17 +62,12 @@ export function Pcs({ site_id, bess_id }: { site_id: string; bess_id: number }) 
   )
 }
 
-const kwhToMwh = (kwh: number | null) => (kwh === null ? null : kwh / 1000)
-
-const stateOf = (state: string | null) => (state === null ? 'Not known' : inWords(state))
-
 function colorOf(state: string | null, quality: string): string {
   if (quality === 'stale' || state === 'fault') return 'red'
   return state === null ? 'gray' : 'teal'
 }
 
 function Faults({ site_id, bess_id }: { site_id: string; bess_id: number }) {
-  const { timezone } = useSite()
   const { data } = useRead('bess', 'bessPcsFaultsGet', { site_id, bess_id }, slow_ms)
   if (!data) return null
   if (data.active_count === 0) {
@@ -101,7 +81,7 @@ function Faults({ site_id, bess_id }: { site_id: string; bess_id: number }) {
         <li key={`${pcs_idx} ${code}`} style={{ listStyle: 'none' }}>
           <SeverityBadge severity={severity} /> PCS {pcs_idx}: {name}
           {asserted_since_at && ', since '}
-          {asserted_since_at && <Time at={asserted_since_at} timezone={timezone} />}
+          {asserted_since_at && <Time at={asserted_since_at} />}
         </li>
       ))}
     </Stack>

@@ -1,8 +1,8 @@
-import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
+import { Button, Stack, Text, Textarea } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { askPlatform } from '../../../api.ts'
 import { useDevices } from '../../../ui/devices.tsx'
-import { Modal } from '../../../ui/modal.tsx'
+import { DialogButtons, Modal } from '../../../ui/modal.tsx'
 import { Notice } from '../../../ui/notice.tsx'
 import { Problem } from '../../../ui/problem.tsx'
 import { useWrite } from '../../../ui/use-write.ts'
@@ -54,14 +54,11 @@ export function CloseModal({ site_id, command, onClose }: CloseModalProps) {
             data-autofocus
           />
           <Problem error={close.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
+          <DialogButtons onClose={onClose}>
             <Button type="submit" color="red.9" disabled={!is_filled} loading={close.is_pending}>
               Close record
             </Button>
-          </Group>
+          </DialogButtons>
         </Stack>
       </form>
     </Modal>

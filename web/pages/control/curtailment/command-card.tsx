@@ -1,10 +1,11 @@
 import type { CurtailmentRow } from '@heliograph/sdk'
-import { Badge, Box, Button, Card, Group, Stack, Table, Text, Title } from '@mantine/core'
+import { Badge, Box, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { IconCircle, IconCircleCheck } from '@tabler/icons-react'
 import { useMay } from '../../../queries.ts'
-import { useSite } from '../../../shell/site-shell.tsx'
+import { type Column, DataTable, numeric } from '../../../ui/data-table.tsx'
 import { useDevices } from '../../../ui/devices.tsx'
 import { formatNumber, formatPower, formatQuantity } from '../../../ui/format.ts'
+import { Muted } from '../../../ui/muted.tsx'
 import { Time } from '../../../ui/time.tsx'
 import { useNow } from '../../../ui/use-now.ts'
 import { WriteButton } from '../../../ui/write-button.tsx'
@@ -20,7 +21,6 @@ interface CommandCardProps {
 /** A command with its plants, and how far each of them has come. */
 export function CommandCard(props: CommandCardProps) {
   const { site_id, command, onRelease, onCloseRecord } = props
-  const { timezone } = useSite()
   const may = useMay()
   const now_ms = useNow(10_000)
   const { rows } = command
@@ -35,11 +35,11 @@ export function CommandCard(props: CommandCardProps) {
             At most {limitWords(first)}
           </Title>
           <Text size="sm">
-            <Time at={start_at} timezone={timezone} /> – <Time at={end_at} timezone={timezone} />
+            <Time at={start_at} /> – <Time at={end_at} />
           </Text>
-          <Text size="sm" c="dimmed">
+          <Muted>
             {source === 'edge_local' ? 'Learned from the site' : `Asked for by ${created_by}`}
-          </Text>
+          </Muted>
         </div>
         <Group gap="xs">
           {may('curtailment:write') && rows.some((row) => isStuck(row, now_ms)) && (
@@ -64,55 +64,39 @@ export function CommandCard(props: CommandCardProps) {
 
 function Rows({ rows, site_id }: { rows: readonly CurtailmentRow[]; site_id: string }) {
   const { plantName } = useDevices(site_id)
-  const { timezone } = useSite()
+  const columns: Column<CurtailmentRow>[] = [
+    { name: 'Plant', cell: ({ logger_id }) => plantName(logger_id) },
+    {
+      name: 'State',
+      cell: (row) => (
+        <Badge color={stateOf(row).tone} miw="max-content">
+          {stateOf(row).words}
+        </Badge>
+      ),
+    },
+    numeric('Limit', ({ max_power_kw, limit_pct_of_rated }) => (
+      <>
+        {formatPower(max_power_kw)}
+        <Muted>{formatQuantity(limit_pct_of_rated, '%')}</Muted>
+      </>
+    )),
+    numeric('Limit of the devices', (row) => formatPower(row.observed_limit_kw)),
+    numeric('Power now', (row) => formatPower(row.observed_power_kw)),
+    { name: 'Progress', wraps: true, cell: (row) => <Steps row={row} /> },
+  ]
   return (
-    <Table.ScrollContainer
-      minWidth={720}
-      scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': 'Plants of this limit' } }}
-    >
-      <Table verticalSpacing="xs">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Plant</Table.Th>
-            <Table.Th>State</Table.Th>
-            <Table.Th ta="right">May deliver</Table.Th>
-            <Table.Th ta="right">Devices allow</Table.Th>
-            <Table.Th ta="right">Delivers</Table.Th>
-            <Table.Th>How far it has come</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody className="figure">
-          {rows.map((row) => (
-            <Table.Tr key={row.id}>
-              <Table.Td style={{ whiteSpace: 'nowrap' }}>{plantName(row.logger_id)}</Table.Td>
-              <Table.Td>
-                <Badge color={stateOf(row).tone} miw="max-content">
-                  {stateOf(row).words}
-                </Badge>
-              </Table.Td>
-              <Table.Td ta="right">
-                {formatPower(row.max_power_kw)}
-                <Text size="sm" c="dimmed">
-                  {formatNumber(row.limit_pct_of_rated)} %
-                </Text>
-              </Table.Td>
-              <Table.Td ta="right">{formatPower(row.observed_limit_kw)}</Table.Td>
-              <Table.Td ta="right">{formatPower(row.observed_power_kw)}</Table.Td>
-              <Table.Td>
-                <Steps row={row} timezone={timezone} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <DataTable
+      label="Plants of this limit"
+      width={720}
+      {...{ columns, rows }}
+      keyOf={({ id }) => id}
+    />
   )
 }
 
 /** The same on a phone, one below the other. */
 function NarrowRows({ rows, site_id }: { rows: readonly CurtailmentRow[]; site_id: string }) {
   const { plantName } = useDevices(site_id)
-  const { timezone } = useSite()
   return (
     <Stack gap="sm" mt="sm">
       {rows.map((row) => (
@@ -122,11 +106,11 @@ function NarrowRows({ rows, site_id }: { rows: readonly CurtailmentRow[]; site_i
             <Badge color={stateOf(row).tone}>{stateOf(row).words}</Badge>
           </Group>
           <Text size="sm" className="figure">
-            May deliver {formatPower(row.max_power_kw)} ({formatNumber(row.limit_pct_of_rated)} %),
-            devices allow {formatPower(row.observed_limit_kw)}, delivers{' '}
+            Limit {formatPower(row.max_power_kw)} ({formatNumber(row.limit_pct_of_rated)} %), limit
+            of the devices {formatPower(row.observed_limit_kw)}, power now{' '}
             {formatPower(row.observed_power_kw)}
           </Text>
-          <Steps row={row} timezone={timezone} />
+          <Steps row={row} />
         </div>
       ))}
     </Stack>
@@ -134,7 +118,7 @@ function NarrowRows({ rows, site_id }: { rows: readonly CurtailmentRow[]; site_i
 }
 
 /** Each step with its time, or that it is still to come; and what keeps it. */
-export function Steps({ row, timezone }: { row: CurtailmentRow; timezone: string }) {
+export function Steps({ row }: { row: CurtailmentRow }) {
   return (
     <Stack gap={4}>
       <Group gap="sm">
@@ -152,15 +136,13 @@ export function Steps({ row, timezone }: { row: CurtailmentRow; timezone: string
             <Text size="sm" {...(!at && { c: 'dimmed' })}>
               {label}
               {at && ' '}
-              {at && <Time at={at} timezone={timezone} style="time" />}
+              {at && <Time at={at} style="time" />}
             </Text>
           </Group>
         ))}
       </Group>
       {row.apply_latency_ms !== null && row.release_requested_at === null && (
-        <Text size="sm" c="dimmed">
-          In force {formatQuantity(row.apply_latency_ms / 1000, 's')} after it began
-        </Text>
+        <Muted>In force {formatQuantity(row.apply_latency_ms / 1000, 's')} after it began</Muted>
       )}
       {row.releasing_reason && (
         <Text size="sm">{releasingReason(row)} The plant may still be limited.</Text>

@@ -1,8 +1,9 @@
 import { type CurtailmentRow, isCode } from '@heliograph/sdk'
-import { Button, Group, Stack, Table, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useEffect, useRef } from 'react'
-import { useSite } from '../../../shell/site-shell.tsx'
+import { type Column, DataTable, numeric } from '../../../ui/data-table.tsx'
 import { formatNumber, formatPower } from '../../../ui/format.ts'
+import { Muted } from '../../../ui/muted.tsx'
 import { Notice } from '../../../ui/notice.tsx'
 import { Failure } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
@@ -60,9 +61,9 @@ export function LimitConfirm(props: LimitConfirmProps) {
           already is not counted here.
         </Notice>
       )}
-      <Text size="sm" c="dimmed">
+      <Muted>
         Before its end it can be released at any time. What the grid permit allows holds as ever.
-      </Text>
+      </Muted>
       <Unsent error={error} />
       <Group justify="space-between">
         <Button variant="default" onClick={onBack} disabled={is_pending}>
@@ -89,8 +90,7 @@ function Unsent({ error }: { error: unknown }) {
 }
 
 function When({ wish, span }: { wish: Wish; span: Span }) {
-  const { timezone } = useSite()
-  const until = <Time at={new Date(span.end_ms).toISOString()} timezone={timezone} />
+  const until = <Time at={new Date(span.end_ms).toISOString()} />
   const length = durations.find(({ value }) => value === wish.duration)?.label
   if (wish.duration === 'open') return <>From now until you release it, {until} at the latest,</>
   const is_plain = wish.duration !== 'until'
@@ -100,7 +100,7 @@ function When({ wish, span }: { wish: Wish; span: Span }) {
         'From now'
       ) : (
         <>
-          From <Time at={new Date(span.start_ms).toISOString()} timezone={timezone} />
+          From <Time at={new Date(span.start_ms).toISOString()} />
         </>
       )}{' '}
       until {until}
@@ -144,35 +144,22 @@ function Effect({ allowed, wish }: { allowed: readonly Allowed[]; wish: Wish }) 
   )
 }
 
-export function AllowedList({ allowed }: { allowed: readonly Allowed[] }) {
-  return (
-    <Table.ScrollContainer
-      minWidth={360}
-      scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': 'What each plant may' } }}
-    >
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Plant</Table.Th>
-            <Table.Th ta="right">May deliver</Table.Th>
-            <Table.Th ta="right">Of rated</Table.Th>
-            <Table.Th ta="right">Now</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody className="figure">
-          {allowed.map(({ logger_id, name, allowed_kw, rated_power_kw, power_kw }) => (
-            <Table.Tr key={logger_id}>
-              <Table.Td>{name}</Table.Td>
-              <Table.Td ta="right">{formatPower(allowed_kw)}</Table.Td>
-              <Table.Td ta="right">
-                {formatNumber((allowed_kw / rated_power_kw) * 100, 1)} % of{' '}
-                {formatPower(rated_power_kw)}
-              </Table.Td>
-              <Table.Td ta="right">{formatPower(power_kw)}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
-  )
-}
+const columns: readonly Column<Allowed>[] = [
+  { name: 'Plant', cell: ({ name }) => name },
+  numeric('Limit', ({ allowed_kw }) => formatPower(allowed_kw)),
+  numeric(
+    'Of rated power',
+    ({ allowed_kw, rated_power_kw }) =>
+      `${formatNumber((allowed_kw / rated_power_kw) * 100)} % of ${formatPower(rated_power_kw)}`,
+  ),
+  numeric('Power now', ({ power_kw }) => formatPower(power_kw)),
+]
+
+export const AllowedList = ({ allowed }: { allowed: readonly Allowed[] }) => (
+  <DataTable
+    label="Limit of each plant"
+    width={360}
+    {...{ columns, rows: allowed }}
+    keyOf={({ logger_id }) => logger_id}
+  />
+)

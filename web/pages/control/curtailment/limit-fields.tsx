@@ -1,10 +1,11 @@
-import { Button, Group, Input, NativeSelect, SegmentedControl, Stack, Text } from '@mantine/core'
+import { Button, Group, Input, NativeSelect, SegmentedControl, Stack } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { useSite } from '../../../shell/site-shell.tsx'
 import { DateField } from '../../../ui/date-field.tsx'
 import type { Draft } from '../../../ui/draft.ts'
 import { DraftNotice } from '../../../ui/draft-notice.tsx'
 import { formatPower } from '../../../ui/format.ts'
+import { Muted } from '../../../ui/muted.tsx'
 import { Notice } from '../../../ui/notice.tsx'
 import { NumberField } from '../../../ui/number-field.tsx'
 import { AllowedList } from './limit-confirm.tsx'
@@ -126,9 +127,7 @@ function TimeFields({ form, timezone }: { form: UseFormReturnType<Wish>; timezon
       {begins === 'later' && <DateField with_time label="From" {...form.getInputProps('start')} />}
       <NativeSelect label="For" data={offered} {...form.getInputProps('duration')} />
       {duration === 'until' && <DateField with_time label="Until" {...form.getInputProps('end')} />}
-      <Text size="sm" c="dimmed">
-        Times are those of the clocks at the site ({timezone}).
-      </Text>
+      <Muted>Times are those of the clocks at the site ({timezone}).</Muted>
     </>
   )
 }

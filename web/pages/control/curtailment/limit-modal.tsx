@@ -1,12 +1,12 @@
 import type { CurtailmentGroup, CurtailmentRow } from '@heliograph/sdk'
-import { Modal } from '@mantine/core'
+
 import { useForm } from '@mantine/form'
 import { useMediaQuery } from '@mantine/hooks'
 import { useState } from 'react'
 import { heliograph } from '../../../api.ts'
 import { useSite } from '../../../shell/site-shell.tsx'
-import { dialog } from '../../../ui/dialog.ts'
 import { useFormDraft } from '../../../ui/draft.ts'
+import { Modal } from '../../../ui/modal.tsx'
 import { clockAt } from '../../../ui/site-clock.ts'
 import { useWrite } from '../../../ui/use-write.ts'
 import { LimitConfirm } from './limit-confirm.tsx'
@@ -60,7 +60,6 @@ export function LimitModal({ site_id, plants, wish, rows, onClose, onMade }: Lim
       size="lg"
       fullScreen={is_phone ?? false}
       closeOnClickOutside={false}
-      {...dialog}
     >
       {span === null || typeof values.limit_value !== 'number' ? (
         <LimitFields

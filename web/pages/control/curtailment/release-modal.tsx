@@ -1,10 +1,9 @@
 import type { CurtailmentRelease, CurtailmentRow } from '@heliograph/sdk'
-import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core'
+import { Alert, Button, Group, List, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { heliograph } from '../../../api.ts'
-import { useSite } from '../../../shell/site-shell.tsx'
 import { useDevices } from '../../../ui/devices.tsx'
-import { dialog } from '../../../ui/dialog.ts'
+import { Modal } from '../../../ui/modal.tsx'
 import { Notice } from '../../../ui/notice.tsx'
 import { Failure } from '../../../ui/states.tsx'
 import { useWrite } from '../../../ui/use-write.ts'
@@ -32,7 +31,7 @@ export function ReleaseModal({ site_id, command, onClose }: ReleaseModalProps) {
   const now = asked.map((row) => latestOf(row, live, released))
   const [first] = asked
   return (
-    <Modal opened onClose={onClose} title="Release the limit" size="lg" {...dialog}>
+    <Modal opened onClose={onClose} title="Release the limit" size="lg">
       <Stack>
         {first && !released && !release.is_pending && (
           <Text>
@@ -78,7 +77,6 @@ function latestOf(
 }
 
 function Progress({ site_id, rows }: { site_id: string; rows: readonly CurtailmentRow[] }) {
-  const { timezone } = useSite()
   const { plantName } = useDevices(site_id)
   return (
     <List listStyleType="none" spacing="xs" role="list">
@@ -87,7 +85,7 @@ function Progress({ site_id, rows }: { site_id: string; rows: readonly Curtailme
           <Text fw={600} size="sm">
             {plantName(row.logger_id)}
           </Text>
-          <Steps row={row} timezone={timezone} />
+          <Steps row={row} />
         </List.Item>
       ))}
     </List>

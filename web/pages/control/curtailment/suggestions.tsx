@@ -110,9 +110,9 @@ function PriceWindow(props: PriceWindowProps) {
       <Group justify="space-between">
         <div>
           <Text fw={600}>
-            {plantName(logger_id)}, <Time at={start_at} timezone={timezone} style="day" />{' '}
-            <Time at={start_at} timezone={timezone} style="time" />–
-            <Time at={end_at} timezone={timezone} style="time" />
+            {plantName(logger_id)}, <Time at={start_at} style="day" />{' '}
+            <Time at={start_at} style="time" />–
+            <Time at={end_at} style="time" />
           </Text>
           <Text size="sm">
             It would earn {formatMoney(window.avg_net_price_per_mwh, window.currency)} per MWh

@@ -5,6 +5,7 @@ import { Card, Group, SegmentedControl, Stack, Text, Title, Tooltip } from '@man
 import { useState } from 'react'
 import { useSite } from '../../../shell/site-shell.tsx'
 import { formatPower, formatTime } from '../../../ui/format.ts'
+import { Muted } from '../../../ui/muted.tsx'
 import { dayAt, instantOf } from '../../../ui/site-clock.ts'
 import { useNow } from '../../../ui/use-now.ts'
 import { useHistory, usePlants } from './reads.ts'
@@ -55,9 +56,7 @@ export function Timeline({ site_id, rows }: { site_id: string; rows: Curtailment
           <Key kind="active">In force</Key>
           <Key kind="scheduled">Scheduled</Key>
           <Key kind="past">Over</Key>
-          <Text size="sm" c="dimmed">
-            Without a bar a plant is not limited. The line is now.
-          </Text>
+          <Muted>Without a bar a plant is not limited. The line is now.</Muted>
         </Group>
       </Stack>
     </Card>

@@ -4,6 +4,7 @@ import { useMemo } from 'react'
 import { bandOption } from '../../../ui/band-option.ts'
 import { formatEnergy, formatNumber, formatTime } from '../../../ui/format.ts'
 import { Chart } from '../../../ui/lazy-chart.tsx'
+import { Muted } from '../../../ui/muted.tsx'
 import { Empty } from '../../../ui/states.tsx'
 
 interface LastWeekProps {
@@ -45,9 +46,9 @@ export function LastWeek({ steps, timezone }: LastWeekProps) {
         forecast.
       </Text>
       {is_hindcast && (
-        <Text size="sm" c="dimmed">
+        <Muted>
           Days before the first forecast were forecast afterwards, from what was known then.
-        </Text>
+        </Muted>
       )}
     </>
   )

@@ -1,149 +1,137 @@
-import type { ModelMetrics, ModelStatus } from '@heliograph/sdk'
-import { Badge, Group, SegmentedControl, Table, Text } from '@mantine/core'
+import type { ModelStatus } from '@heliograph/sdk'
+import { Badge, Group, SegmentedControl } from '@mantine/core'
 import { useState } from 'react'
+import { type Column, DataTable, numeric } from '../../../ui/data-table.tsx'
 import { useDevices } from '../../../ui/devices.tsx'
 import { formatNumber, formatQuantity, none } from '../../../ui/format.ts'
-import { RowTable } from '../../../ui/row-table.tsx'
+import { Muted } from '../../../ui/muted.tsx'
 import { Empty } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
 
 const states = {
-  ok: { word: 'in order', color: 'teal' },
-  degraded: { word: 'degraded', color: 'orange' },
-  disabled: { word: 'physics is better', color: 'gray' },
-  insufficient_data: { word: 'too little data', color: 'gray' },
+  ok: { word: 'OK', color: 'teal' },
+  degraded: { word: 'Degraded', color: 'orange' },
+  disabled: { word: 'Disabled: physics is better', color: 'gray' },
+  insufficient_data: { word: 'Insufficient data', color: 'gray' },
 } as const
 
 const windows = ['7', '30', '90'].map((value) => ({ value, label: `${value} days` }))
 const leads = [
-  { value: 'day_ahead', label: 'A day ahead' },
-  { value: 'intraday', label: 'Within the day' },
-]
-
-const head = [
-  'Of',
-  'State',
-  'Mean error',
-  'Leaning',
-  'Within the band',
-  'Better than the day before',
-  'Steps',
-  'Trained',
+  { value: 'day_ahead', label: 'Day ahead' },
+  { value: 'intraday', label: 'Intraday' },
 ]
 
 interface ModelsProps {
   site_id: string
   models: readonly ModelStatus[]
-  timezone: string
-  /** Of prices that a model is of, by its name. */
+  /** Currency of the prices that a model forecasts. */
   currencyOf(model: string): string | undefined
 }
 
-export function Models({ site_id, models, timezone, currencyOf }: ModelsProps) {
+export function Models(props: ModelsProps) {
+  const { site_id, models } = props
   const [days, setDays] = useState('30')
   const [lead, setLead] = useState('day_ahead')
   const { plantName } = useDevices(site_id)
-  if (models.length === 0) return <Empty title="There is no model yet" />
-  const metricsOf = ({ metrics }: ModelStatus) =>
-    metrics.find(({ window_days, lead_time }) => window_days === Number(days) && lead_time === lead)
+  if (models.length === 0) return <Empty title="No models yet" />
   return (
     <>
       <Group gap="xs" mb="xs">
-        <SegmentedControl aria-label="Over" data={windows} value={days} onChange={setDays} />
-        <SegmentedControl aria-label="Issued" data={leads} value={lead} onChange={setLead} />
+        <SegmentedControl aria-label="Window" data={windows} value={days} onChange={setDays} />
+        <SegmentedControl aria-label="Lead time" data={leads} value={lead} onChange={setLead} />
       </Group>
-      <RowTable label="Models and their scores" min_width={940} head={head}>
-        {models.map((model) => (
-          <Row
-            key={model.model}
-            name={nameOf(model, plantName)}
-            model={model}
-            metrics={metricsOf(model)}
-            price_unit={`${currencyOf(model.model) ?? ''}/MWh`}
-            timezone={timezone}
-          />
-        ))}
-      </RowTable>
+      <DataTable
+        label="Models and their scores"
+        width={940}
+        columns={columnsOf(days, lead, props, plantName)}
+        rows={models}
+        keyOf={({ model }) => model}
+      />
     </>
   )
 }
 
-interface RowProps {
-  name: string
-  model: ModelStatus
-  metrics: ModelMetrics | undefined
-  price_unit: string
-  timezone: string
+type PlantName = (logger_id: number) => string
+
+const columnsOf = (days: string, lead: string, props: ModelsProps, plantName: PlantName) => {
+  const scoresOf = ({ metrics }: ModelStatus) =>
+    metrics.find(({ window_days, lead_time }) => window_days === Number(days) && lead_time === lead)
+  const unitOf = ({ kind, model }: ModelStatus) =>
+    kind === 'price' ? `${props.currencyOf(model) ?? ''}/MWh` : 'kW'
+  const columns: Column<ModelStatus>[] = [
+    { name: 'Model', cell: (model) => nameOf(model, plantName) },
+    { name: 'State', wraps: true, cell: (model) => <State model={model} /> },
+    numeric('Mean error', (model) => {
+      const scores = scoresOf(model)
+      const is_price = model.kind === 'price'
+      const error = is_price ? scores?.mae_per_mwh : scores?.mae_kw
+      return (
+        <>
+          {formatQuantity(error, unitOf(model), is_price ? 2 : 1)}
+          {scores?.nmae_pct != null && (
+            <Muted>{formatQuantity(scores.nmae_pct, '%')} of rated power</Muted>
+          )}
+        </>
+      )
+    }),
+    numeric('Bias', (model) => {
+      const scores = scoresOf(model)
+      const is_price = model.kind === 'price'
+      return biasWords(is_price ? scores?.mbe_per_mwh : scores?.mbe_kw, unitOf(model), is_price)
+    }),
+    numeric('Within the band', (model) =>
+      formatQuantity(scoresOf(model)?.p10_p90_coverage_pct, '%', 0),
+    ),
+    numeric('Better than persistence', (model) =>
+      formatQuantity(scoresOf(model)?.skill_vs_persistence_pct, '%', 0),
+    ),
+    numeric('Samples', (model) => {
+      const { sample_count, hindcast_count = 0 } = scoresOf(model) ?? {}
+      return (
+        <>
+          {formatNumber(sample_count, 0)}
+          {hindcast_count > 0 && <Muted>{formatNumber(hindcast_count, 0)} hindcast</Muted>}
+        </>
+      )
+    }),
+    {
+      name: 'Trained',
+      cell: ({ trained_at, version, training_sample_count }) => (
+        <>
+          <Time at={trained_at} />
+          {version && (
+            <Muted>
+              version {version}, {formatNumber(training_sample_count, 0)} samples
+            </Muted>
+          )}
+        </>
+      ),
+    },
+  ]
+  return columns
 }
 
-function Row({ name, model, metrics, price_unit, timezone }: RowProps) {
-  const { word, color } = states[model.status]
-  const is_price = model.kind === 'price'
-  const error = is_price
-    ? formatQuantity(metrics?.mae_per_mwh, price_unit, 2)
-    : formatQuantity(metrics?.mae_kw, 'kW')
-  const bias = is_price ? (metrics?.mbe_per_mwh ?? null) : (metrics?.mbe_kw ?? null)
+function State({ model: { status, drift_detected, last_error } }: { model: ModelStatus }) {
+  const { word, color } = states[status]
   return (
-    <Table.Tr>
-      <Table.Td>
-        <Text size="sm" fw={500} style={{ whiteSpace: 'nowrap' }}>
-          {name}
-        </Text>
-      </Table.Td>
-      <Table.Td>
-        <Badge miw="max-content" color={color}>
-          {word}
-        </Badge>
-        {model.drift_detected && (
-          <Text size="xs" c="dimmed">
-            drifts: worse than it was
-          </Text>
-        )}
-        {model.last_error && (
-          <Text size="xs" c="dimmed">
-            the last training failed: {model.last_error}
-          </Text>
-        )}
-      </Table.Td>
-      <Table.Td>
-        {error}
-        {metrics?.nmae_pct != null && (
-          <Text size="xs" c="dimmed">
-            {formatQuantity(metrics.nmae_pct, '%')} of rated power
-          </Text>
-        )}
-      </Table.Td>
-      <Table.Td>{leaning(bias, is_price ? price_unit : 'kW')}</Table.Td>
-      <Table.Td>{formatQuantity(metrics?.p10_p90_coverage_pct, '%', 0)}</Table.Td>
-      <Table.Td>{formatQuantity(metrics?.skill_vs_persistence_pct, '%', 0)}</Table.Td>
-      <Table.Td>
-        {formatNumber(metrics?.sample_count, 0)}
-        {(metrics?.hindcast_count ?? 0) > 0 && (
-          <Text size="xs" c="dimmed">
-            {formatNumber(metrics?.hindcast_count, 0)} forecast afterwards
-          </Text>
-        )}
-      </Table.Td>
-      <Table.Td>
-        <Time at={model.trained_at} timezone={timezone} />
-        {model.version && (
-          <Text size="xs" c="dimmed">
-            version {model.version}, on {formatNumber(model.training_sample_count, 0)} steps
-          </Text>
-        )}
-      </Table.Td>
-    </Table.Tr>
+    <>
+      <Badge miw="max-content" color={color}>
+        {word}
+      </Badge>
+      {drift_detected && <Muted>Drift: the error has grown</Muted>}
+      {last_error && <Muted>Last training failed: {last_error}</Muted>}
+    </>
   )
 }
 
-function leaning(bias: number | null, unit: string): string {
-  if (bias === null) return none
-  const size = formatQuantity(Math.abs(bias), unit, unit === 'kW' ? 1 : 2)
+function biasWords(bias: number | null | undefined, unit: string, is_price: boolean): string {
+  if (bias === null || bias === undefined) return none
+  const size = formatQuantity(Math.abs(bias), unit, is_price ? 2 : 1)
   return `${size} too ${bias >= 0 ? 'high' : 'low'}`
 }
 
-function nameOf({ model, logger_id }: ModelStatus, plantName: (id: number) => string): string {
+function nameOf({ model, logger_id }: ModelStatus, plantName: PlantName): string {
   if (logger_id !== null) return plantName(logger_id)
-  if (model === 'production:site') return 'The site'
+  if (model === 'production:site') return 'Site'
   return model.replace(/^price:/, 'Prices of ')
 }

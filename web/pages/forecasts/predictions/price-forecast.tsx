@@ -4,6 +4,7 @@ import { useMemo } from 'react'
 import { bandOption } from '../../../ui/band-option.ts'
 import { formatNumber, formatTime } from '../../../ui/format.ts'
 import { Chart } from '../../../ui/lazy-chart.tsx'
+import { Muted } from '../../../ui/muted.tsx'
 import { Empty } from '../../../ui/states.tsx'
 
 interface PriceForecastProps {
@@ -56,9 +57,9 @@ export function PriceForecast({ prices, timezone }: PriceForecastProps) {
         </Text>
       )}
       {naive && (
-        <Text size="sm" c="dimmed">
+        <Muted>
           Each price is that of the day before at the same time: nothing learned was better so far.
-        </Text>
+        </Muted>
       )}
     </>
   )

@@ -1,11 +1,12 @@
 import type { Forecast, ForecastPoint, PredictedProduction } from '@heliograph/sdk'
-import { Alert, Badge, Text } from '@mantine/core'
+import { Alert, Badge } from '@mantine/core'
 import { useMemo } from 'react'
 import { bandOption } from '../../../ui/band-option.ts'
 import { Figure } from '../../../ui/figure.tsx'
 import { FigureGrid } from '../../../ui/figure-grid.tsx'
 import { formatEnergy, formatPower, formatTime, none } from '../../../ui/format.ts'
 import { Chart } from '../../../ui/lazy-chart.tsx'
+import { Muted } from '../../../ui/muted.tsx'
 import { Section } from '../../../ui/section.tsx'
 import { clockAt } from '../../../ui/site-clock.ts'
 import { addDays, daysFrom } from '../../../ui/site-day.ts'
@@ -38,24 +39,24 @@ export function TwoDays({ forecasts, production, today, timezone }: TwoDaysProps
   const main = forecasts.find(({ date }) => date === today)
   return (
     <>
-      {main && <HowItIs forecast={main} timezone={timezone} />}
+      {main && <Fallback forecast={main} />}
       <Figures {...{ forecasts, production, points, today, timezone, now_ms }} />
       <Section title="Power, today and tomorrow">
         <PowerChart {...{ points, production, timezone, now_ms }} />
         {main && (
-          <Text size="sm" c="dimmed">
-            Issued <Time at={main.run_at} timezone={timezone} /> on the weather of{' '}
+          <Muted>
+            Issued <Time at={main.run_at} /> on the weather of{' '}
             {main.weather_source ? inWords(main.weather_source) : 'no source'} (
-            <Time at={main.weather_run_at} timezone={timezone} />
-            ); the next one is due <Time at={main.next_run_at} timezone={timezone} />.
-          </Text>
+            <Time at={main.weather_run_at} />
+            ); the next one is due <Time at={main.next_run_at} />.
+          </Muted>
         )}
       </Section>
     </>
   )
 }
 
-function HowItIs({ forecast, timezone }: { forecast: Forecast; timezone: string }) {
+function Fallback({ forecast }: { forecast: Forecast }) {
   const { status, fallback_reason } = forecast
   if (status === 'ok') return null
   return (
@@ -66,8 +67,7 @@ function HowItIs({ forecast, timezone }: { forecast: Forecast; timezone: string 
     >
       {status === 'stale' ? (
         <>
-          It rests on the weather forecast of{' '}
-          <Time at={forecast.weather_run_at} timezone={timezone} />.
+          It rests on the weather forecast of <Time at={forecast.weather_run_at} />.
         </>
       ) : (
         `Since ${fallback_reason ? fallbackWords[fallback_reason] : 'the model is not there'}.`

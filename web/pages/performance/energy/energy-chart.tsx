@@ -1,8 +1,8 @@
 import type { LoggerEfficiency } from '@heliograph/sdk'
-import { Text } from '@mantine/core'
 import { useMemo } from 'react'
 import { columnsOption } from '../../../ui/columns.ts'
 import { Chart } from '../../../ui/lazy-chart.tsx'
+import { Muted } from '../../../ui/muted.tsx'
 import type { Period } from '../../../ui/periods.ts'
 import { Empty } from '../../../ui/states.tsx'
 import { type Bucket, labelOf } from './reads.ts'
@@ -49,9 +49,7 @@ export function EnergyChart({ buckets, plants, period, timezone }: EnergyChartPr
     <>
       <Chart title="Energy of each plant, and what was expected" option={option} height={300} />
       {buckets.some(({ is_partial }) => is_partial) && (
-        <Text size="sm" c="dimmed">
-          Not over yet, or not all of it was measured: columns may still grow.
-        </Text>
+        <Muted>Not over yet, or not all of it was measured: columns may still grow.</Muted>
       )}
     </>
   )

@@ -1,10 +1,10 @@
 import type { InverterLosses, LoggerEfficiency } from '@heliograph/sdk'
-import { Table, Text } from '@mantine/core'
 import { useMemo } from 'react'
+import { type Column, DataTable, numeric } from '../../../ui/data-table.tsx'
 import type { ChartOption } from '../../../ui/echart.tsx'
 import { formatEnergy, formatNumber, formatQuantity } from '../../../ui/format.ts'
 import { Chart } from '../../../ui/lazy-chart.tsx'
-import { RowTable } from '../../../ui/row-table.tsx'
+import { Muted } from '../../../ui/muted.tsx'
 import { Empty } from '../../../ui/states.tsx'
 import { kinds, type Loss, lossesOf } from './loss-parts.ts'
 import { sumKnown } from './sums.ts'
@@ -38,12 +38,17 @@ export function Losses({ inverters, plants }: LossesProps) {
         option={option}
         height={280}
       />
-      <Text size="sm" c="dimmed" mb="sm">
+      <Muted mb="sm">
         Bars do not begin at 0. Conversion is DC less AC; the others are by the light that was
         measured. The rest of what was expected by the light was lost before the inverters: weak
         strings, dirt, shade, and what the model of the plant does not know.
-      </Text>
-      <LossTable inverters={inverters} />
+      </Muted>
+      <DataTable
+        label="Losses of each inverter"
+        width={900}
+        {...{ columns, rows: inverters }}
+        keyOf={({ inverter_id }) => inverter_id}
+      />
     </>
   )
 }
@@ -116,35 +121,23 @@ function waterfall(losses: readonly Loss[], delivered_kwh: number): ChartOption 
   }
 }
 
-const head = ['Inverter', 'Delivered', ...kinds.map(({ name }) => name), 'Efficiency', 'At night']
-
 /** Within half a percent an efficiency is as expected. */
 const isLow = ({
   conversion_efficiency_pct: is_pct,
   expected_efficiency_pct: of_pct,
 }: InverterLosses) => is_pct !== null && of_pct !== null && of_pct - is_pct > 0.5
 
-function LossTable({ inverters }: { inverters: readonly InverterLosses[] }) {
-  return (
-    <RowTable label="Losses of each inverter" min_width={900} head={head}>
-      {inverters.map((row) => (
-        <Table.Tr key={row.inverter_id}>
-          <Table.Td>{row.inverter_name}</Table.Td>
-          <Table.Td>{formatEnergy(row.ac_energy_kwh)}</Table.Td>
-          {kinds.map(({ name, of }) => (
-            <Table.Td key={name}>{formatEnergy(of(row))}</Table.Td>
-          ))}
-          <Table.Td>
-            {formatQuantity(row.conversion_efficiency_pct, '%', 2)}
-            {isLow(row) && (
-              <Text size="xs" c="dimmed">
-                {formatQuantity(row.expected_efficiency_pct, '%', 2)} expected
-              </Text>
-            )}
-          </Table.Td>
-          <Table.Td>{formatEnergy(row.night_consumption_kwh)}</Table.Td>
-        </Table.Tr>
-      ))}
-    </RowTable>
-  )
-}
+const columns: readonly Column<InverterLosses>[] = [
+  { name: 'Inverter', cell: ({ inverter_name }) => inverter_name },
+  numeric('Delivered', ({ ac_energy_kwh }) => formatEnergy(ac_energy_kwh)),
+  ...kinds.map(({ name, of }) => numeric<InverterLosses>(name, (row) => formatEnergy(of(row)))),
+  numeric('Efficiency', (row) => (
+    <>
+      {formatQuantity(row.conversion_efficiency_pct, '%', 2)}
+      {isLow(row) && (
+        <Muted>{`${formatQuantity(row.expected_efficiency_pct, '%', 2)} expected`}</Muted>
+      )}
+    </>
+  )),
+  numeric('At night', ({ night_consumption_kwh }) => formatEnergy(night_consumption_kwh)),
+]

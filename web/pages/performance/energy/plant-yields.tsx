@@ -1,67 +1,56 @@
 import type { LoggerEfficiency } from '@heliograph/sdk'
-import { Table, Text } from '@mantine/core'
+import { type Column, DataTable, numeric } from '../../../ui/data-table.tsx'
 import { formatEnergy, formatQuantity } from '../../../ui/format.ts'
-import { RowTable } from '../../../ui/row-table.tsx'
-
-const head = [
-  'Plant',
-  'Energy',
-  'Expected',
-  'Of expected',
-  'Yield',
-  'Performance ratio',
-  'Availability',
-  'Curtailed',
-  'Measured',
-]
+import { Muted } from '../../../ui/muted.tsx'
 
 const reasons = {
-  no_daylight: 'There was no daylight, or the position of the site is not known.',
+  no_daylight: 'No daylight, or the position of the site is unknown.',
   insufficient_data: 'Less than half of the daylight was measured.',
 } as const
 
 const sensors = {
-  irradiance: 'The light sensor cannot be right: the ratios are not to be trusted.',
-  dc_power: 'DC power cannot be right: less than AC.',
+  irradiance: 'Implausible irradiance: the ratios are unreliable.',
+  dc_power: 'Implausible DC power: below AC power.',
 } as const
 
-export function PlantYields({ plants }: { plants: readonly LoggerEfficiency[] }) {
-  return (
-    <RowTable label="Plants with yields" min_width={1000} head={head}>
-      {plants.map((plant) => (
-        <Table.Tr key={plant.logger_id}>
-          <Table.Td>
-            <Text size="sm" fw={500} style={{ whiteSpace: 'nowrap' }}>
-              {plant.logger_name}
-            </Text>
-            {plant.excluded_reason && (
-              <Text size="xs" c="dimmed">
-                {reasons[plant.excluded_reason]}
-              </Text>
-            )}
-            {plant.suspect_sensors.map((sensor) => (
-              <Text key={sensor} size="xs" c="dimmed">
-                {sensors[sensor]}
-              </Text>
-            ))}
-          </Table.Td>
-          <Table.Td>{formatEnergy(plant.energy_kwh)}</Table.Td>
-          <Table.Td>{formatEnergy(plant.expected_energy_kwh)}</Table.Td>
-          <Table.Td>{formatQuantity(plant.energy_performance_index_pct, '%')}</Table.Td>
-          <Table.Td>{formatQuantity(plant.specific_yield_kwh_kwp, 'kWh/kWp', 2)}</Table.Td>
-          <Table.Td>
-            {formatQuantity(plant.performance_ratio_pct, '%')}
-            {plant.performance_ratio_to_guaranteed_pct !== null && (
-              <Text size="xs" c="dimmed">
-                {formatQuantity(plant.performance_ratio_to_guaranteed_pct, '%', 0)} of guaranteed
-              </Text>
-            )}
-          </Table.Td>
-          <Table.Td>{formatQuantity(plant.availability_time_pct, '%')}</Table.Td>
-          <Table.Td>{formatEnergy(plant.curtailed_energy_kwh)}</Table.Td>
-          <Table.Td>{formatQuantity(plant.completeness_pct, '%')}</Table.Td>
-        </Table.Tr>
-      ))}
-    </RowTable>
-  )
-}
+const columns: readonly Column<LoggerEfficiency>[] = [
+  {
+    name: 'Plant',
+    wraps: true,
+    cell: ({ logger_name, excluded_reason, suspect_sensors }) => (
+      <>
+        {logger_name}
+        {excluded_reason && <Muted>{reasons[excluded_reason]}</Muted>}
+        {suspect_sensors.map((sensor) => (
+          <Muted key={sensor}>{sensors[sensor]}</Muted>
+        ))}
+      </>
+    ),
+  },
+  numeric('Energy', (plant) => formatEnergy(plant.energy_kwh)),
+  numeric('Expected', (plant) => formatEnergy(plant.expected_energy_kwh)),
+  numeric('Of expected', (plant) => formatQuantity(plant.energy_performance_index_pct, '%')),
+  numeric('Yield', (plant) => formatQuantity(plant.specific_yield_kwh_kwp, 'kWh/kWp', 2)),
+  numeric('Performance ratio', (plant) => (
+    <>
+      {formatQuantity(plant.performance_ratio_pct, '%')}
+      {plant.performance_ratio_to_guaranteed_pct !== null && (
+        <Muted>
+          {`${formatQuantity(plant.performance_ratio_to_guaranteed_pct, '%', 0)} of guaranteed`}
+        </Muted>
+      )}
+    </>
+  )),
+  numeric('Availability', (plant) => formatQuantity(plant.availability_time_pct, '%')),
+  numeric('Curtailed', (plant) => formatEnergy(plant.curtailed_energy_kwh)),
+  numeric('Data complete', (plant) => formatQuantity(plant.completeness_pct, '%')),
+]
+
+export const PlantYields = ({ plants }: { plants: readonly LoggerEfficiency[] }) => (
+  <DataTable
+    label="Yields of each plant"
+    width={1000}
+    {...{ columns, rows: plants }}
+    keyOf={({ logger_id }) => logger_id}
+  />
+)

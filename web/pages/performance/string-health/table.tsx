@@ -3,7 +3,7 @@ import { Anchor, NativeSelect, Stack } from '@mantine/core'
 import { useMemo } from 'react'
 import { Link } from 'wouter'
 import { useMay } from '../../../queries.ts'
-import { type Column, DataTable } from '../../../ui/data-table.tsx'
+import { type Column, DataTable, numeric } from '../../../ui/data-table.tsx'
 import { formatEnergy } from '../../../ui/format.ts'
 import { healthNames } from '../../../ui/health-names.ts'
 import { PagesOf } from '../../../ui/pages-of.tsx'
@@ -30,11 +30,7 @@ const worstFirst = (a: StringHealth, b: StringHealth) =>
 
 const columns: readonly Column<StringHealth>[] = [
   { name: 'Verdict', cell: ({ status }) => <StringHealthBadge status={status} /> },
-  {
-    name: 'Lost',
-    is_number: true,
-    cell: ({ estimated_loss_kwh }) => formatEnergy(estimated_loss_kwh),
-  },
+  numeric('Lost', ({ estimated_loss_kwh }) => formatEnergy(estimated_loss_kwh)),
   { name: 'Why', wraps: true, cell: (string) => reasonOf(string) },
 ]
 

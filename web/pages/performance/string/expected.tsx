@@ -85,7 +85,7 @@ function Shown({ points, meta, timezone }: Expected & { timezone: string }) {
         <StringCharts {...series} timezone={timezone} />
       </Section>
       <Section title="I-V curve">
-        <IvCurve points={points} timezone={timezone} />
+        <IvCurve points={points} />
       </Section>
     </Stack>
   )

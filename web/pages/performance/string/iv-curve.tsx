@@ -10,7 +10,7 @@ import { curveOf, type Knees } from './curve.ts'
 
 type Point = IvExpectedPoint
 
-export function IvCurve({ points, timezone }: { points: readonly Point[]; timezone: string }) {
+export function IvCurve({ points }: { points: readonly Point[] }) {
   const lit = useMemo(() => points.filter((point) => kneesOf(point) !== null), [points])
   const brightest = useMemo(() => brightestOf(lit), [lit])
   const [chosen, setChosen] = useState<number | null>(null)
@@ -23,7 +23,7 @@ export function IvCurve({ points, timezone }: { points: readonly Point[]; timezo
     <Stack gap="sm">
       <Group gap="lg">
         <Text>
-          <Time at={point.measured_at} timezone={timezone} />
+          <Time at={point.measured_at} />
         </Text>
         <Text size="sm">
           {formatQuantity(point.effective_irradiance_w_m2, 'W/m²', 0)} on the cells of{' '}

@@ -1,17 +1,13 @@
 import type { RelaySwitching } from '@heliograph/sdk'
-import { Stack, Text } from '@mantine/core'
-import { useState } from 'react'
+import { Text } from '@mantine/core'
 import { useMay, useRead } from '../../../queries.ts'
-import { useSite } from '../../../shell/site-shell.tsx'
-import { type Column, DataTable } from '../../../ui/data-table.tsx'
-import { PagesOf } from '../../../ui/pages-of.tsx'
+import { type Column, PagedTable } from '../../../ui/data-table.tsx'
+import { Muted } from '../../../ui/muted.tsx'
 import { Section } from '../../../ui/section.tsx'
 import { Answered } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
 import { useNodes } from './reads.ts'
 import { whoSwitched } from './words.ts'
-
-const limit = 12
 
 interface SwitchingsProps {
   site_id: string
@@ -24,7 +20,6 @@ export function Switchings(props: SwitchingsProps) {
 }
 
 function Switched({ site_id, node_id }: SwitchingsProps) {
-  const { timezone } = useSite()
   const nodes = useNodes(site_id).data?.data ?? []
   const switchings = useRead(
     'switchings',
@@ -32,20 +27,15 @@ function Switched({ site_id, node_id }: SwitchingsProps) {
     { site_id, node_id, limit: 500 },
     60_000,
   )
-  const [page, setPage] = useState(1)
   const nameOf = (id: string) => nodes.find((one) => one.node_id === id)?.name ?? id
   const columns: Column<RelaySwitching>[] = [
-    { name: 'When', cell: ({ switched_at: at }) => <Time {...{ at, timezone }} /> },
+    { name: 'When', cell: ({ switched_at: at }) => <Time at={at} /> },
     {
       name: 'Relay',
       cell: ({ label, channel, node_id: id }) => (
         <>
           {label ?? channel}
-          {node_id === undefined && (
-            <Text size="sm" c="dimmed">
-              {nameOf(id)}
-            </Text>
-          )}
+          {node_id === undefined && <Muted>{nameOf(id)}</Muted>}
         </>
       ),
     },
@@ -60,19 +50,14 @@ function Switched({ site_id, node_id }: SwitchingsProps) {
           data.length === 0 ? (
             <Text size="sm">None was switched yet.</Text>
           ) : (
-            <Stack>
-              <DataTable
-                label="Switchings of relays"
-                width={640}
-                columns={columns}
-                rows={data.slice((page - 1) * limit, page * limit)}
-                keyOf={({ command_id }) => command_id}
-              />
-              <PagesOf
-                {...{ count: data.length, limit, page, onPage: setPage }}
-                noun={data.length === 1 ? 'switching' : 'switchings'}
-              />
-            </Stack>
+            <PagedTable
+              label="Relay switching"
+              width={640}
+              page_size={12}
+              nouns={['switching', 'switchings']}
+              {...{ columns, rows: data }}
+              keyOf={({ command_id }) => command_id}
+            />
           )
         }
       </Answered>

@@ -1,15 +1,15 @@
-/** A row for each outage, which opens to the devices that it concerns. */
+/** A row for each outage, which expands to the gaps of its devices. */
 import type { Gap } from '@heliograph/sdk'
-import { Anchor, Button, Group, Stack, Table, Text } from '@mantine/core'
+import { Anchor, Button, Group, Stack } from '@mantine/core'
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
-import { Fragment, type ReactNode, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
-import { useSite } from '../../../shell/site-shell.tsx'
+import { type Column, DataTable } from '../../../ui/data-table.tsx'
 import { type Devices, useDevices } from '../../../ui/devices.tsx'
 import { formatDuration } from '../../../ui/duration.ts'
 import { formatNumber, formatQuantity, none } from '../../../ui/format.ts'
+import { Muted } from '../../../ui/muted.tsx'
 import { PagesOf } from '../../../ui/pages-of.tsx'
-import { RowTable } from '../../../ui/row-table.tsx'
 import { StateBadge } from '../../../ui/severity.tsx'
 import { Time } from '../../../ui/time.tsx'
 import { inWords } from '../../../ui/words.ts'
@@ -17,7 +17,13 @@ import { causeText, sourceName } from './figures.tsx'
 import { type Outage, outagesOf } from './outages.ts'
 
 const limit = 25
-const head = ['Devices', 'From, to', 'Duration', 'Cause', 'State', 'Readings missing', 'Alert']
+/** One outage, or one gap of an outage that is open. */
+interface Row extends Pick<Outage, 'start_at' | 'end_at' | 'duration_s'> {
+  key: string
+  gaps: readonly Gap[]
+  name: ReactNode
+  why: ReactNode
+}
 
 interface OutageTableProps {
   site_id: string
@@ -25,6 +31,7 @@ interface OutageTableProps {
 }
 
 export function OutageTable({ site_id, gaps }: OutageTableProps) {
+  const devices = useDevices(site_id)
   const [page, setPage] = useState(1)
   const [open, setOpen] = useState<ReadonlySet<Outage['id']>>(new Set())
   const outages = outagesOf(gaps)
@@ -33,35 +40,34 @@ export function OutageTable({ site_id, gaps }: OutageTableProps) {
     if (!next.delete(id)) next.add(id)
     setOpen(next)
   }
+  const rows = outages.slice((page - 1) * limit, page * limit).flatMap((outage) => {
+    const is_open = open.has(outage.id)
+    const row = outageRow({ outage, is_open, devices, onToggle: () => toggle(outage.id) })
+    return is_open ? [row, ...outage.gaps.map((gap) => gapRow(gap, devices))] : [row]
+  })
   return (
     <>
-      <RowTable label="Outages" min_width={880} head={head}>
-        {outages.slice((page - 1) * limit, page * limit).map((outage) => (
-          <Fragment key={outage.id}>
-            <OutageRow
-              {...{ site_id, outage, is_open: open.has(outage.id) }}
-              onToggle={() => toggle(outage.id)}
-            />
-            {open.has(outage.id) &&
-              outage.gaps.map((gap) => <GapRow key={gap.gap_id} {...{ site_id, gap }} />)}
-          </Fragment>
-        ))}
-      </RowTable>
+      <DataTable
+        label="Outages"
+        width={880}
+        columns={columnsOf(site_id)}
+        rows={rows}
+        keyOf={({ key }) => key}
+      />
       <PagesOf {...{ count: outages.length, limit, page, onPage: setPage, noun: 'outages' }} />
     </>
   )
 }
 
-interface OutageRowProps {
-  site_id: string
+interface OutageRow {
   outage: Outage
   is_open: boolean
+  devices: Devices
   onToggle: () => void
 }
 
-function OutageRow({ site_id, outage, is_open, onToggle }: OutageRowProps) {
-  const { cause, gaps } = outage
-  const devices = useDevices(site_id)
+function outageRow({ outage, is_open, devices, onToggle }: OutageRow): Row {
+  const { id, cause, gaps } = outage
   const [only] = gaps
   const name =
     gaps.length === 1 ? (
@@ -78,77 +84,78 @@ function OutageRow({ site_id, outage, is_open, onToggle }: OutageRowProps) {
         >
           {gaps.length} devices
         </Button>
-        <Text size="sm" c="dimmed">
-          {placesOf(gaps, devices)}
-        </Text>
+        <Muted>{placesOf(gaps, devices)}</Muted>
       </>
     )
-  return (
-    <Cells
-      {...{ site_id, name, ...outage }}
-      why={
-        <>
-          {inWords(cause)}
-          <Text size="sm" c="dimmed" maw={280}>
-            {causeText[cause]}
-          </Text>
-        </>
-      }
-    />
+  const why = (
+    <>
+      {inWords(cause)}
+      <Muted>{causeText[cause]}</Muted>
+    </>
   )
+  return { ...outage, key: `outage ${id}`, name, why }
 }
 
-function GapRow({ site_id, gap }: { site_id: string; gap: Gap }) {
-  const devices = useDevices(site_id)
-  const name = (
+const gapRow = (gap: Gap, devices: Devices): Row => ({
+  ...gap,
+  key: `gap ${gap.gap_id}`,
+  gaps: [gap],
+  name: (
     <div style={{ paddingLeft: 22 }}>
       <Device {...{ devices, gap }} />
     </div>
-  )
-  return <Cells {...{ site_id, name, ...gap, gaps: [gap], why: inWords(gap.cause) }} />
-}
+  ),
+  why: inWords(gap.cause),
+})
 
-interface CellsProps extends Pick<Outage, 'start_at' | 'end_at' | 'duration_s'> {
-  site_id: string
-  gaps: readonly Gap[]
-  name: ReactNode
-  why: ReactNode
-}
+const sumOf = (gaps: readonly Gap[], field: 'missing_sample_count' | 'expected_sample_count') =>
+  gaps.reduce((count, gap) => count + gap[field], 0)
 
-function Cells({ site_id, gaps, name, why, start_at, end_at, duration_s }: CellsProps) {
-  const { timezone } = useSite()
-  const sum = (of: 'missing_sample_count' | 'expected_sample_count') =>
-    gaps.reduce((count, gap) => count + gap[of], 0)
-  const [missing, expected] = [sum('missing_sample_count'), sum('expected_sample_count')]
-  const there_pct = expected === 0 ? null : 100 * (1 - missing / expected)
-  const states = [...new Set(gaps.map(({ status }) => status))]
-  const alerts = [...new Set(gaps.map(({ alert_id }) => alert_id))].filter((id) => id !== null)
-  return (
-    <Table.Tr>
-      <Table.Td>{name}</Table.Td>
-      <Table.Td style={{ whiteSpace: 'nowrap' }}>
-        <Time at={start_at} timezone={timezone} />
-        <div>{end_at ? <Time at={end_at} timezone={timezone} /> : 'ongoing'}</div>
-      </Table.Td>
-      <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatDuration(duration_s)}</Table.Td>
-      <Table.Td>{why}</Table.Td>
-      <Table.Td>
-        <Stack gap={4} align="flex-start">
-          {states.map((state) => (
-            <StateBadge key={state} state={state} />
-          ))}
-        </Stack>
-      </Table.Td>
-      <Table.Td style={{ whiteSpace: 'nowrap' }}>
-        {formatNumber(missing, 0)} of {formatNumber(expected, 0)}
-        <Text size="sm" c="dimmed">
-          {formatQuantity(there_pct, '%')} there
-        </Text>
-      </Table.Td>
-      <Table.Td>{alerts.length === 0 ? none : <AlertLinks {...{ site_id, alerts }} />}</Table.Td>
-    </Table.Tr>
-  )
-}
+const columnsOf = (site_id: string): Column<Row>[] => [
+  { name: 'Devices', cell: ({ name }) => name },
+  {
+    name: 'From, to',
+    cell: ({ start_at, end_at }) => (
+      <>
+        <Time at={start_at} />
+        <div>{end_at ? <Time at={end_at} /> : 'Ongoing'}</div>
+      </>
+    ),
+  },
+  { name: 'Duration', cell: ({ duration_s }) => formatDuration(duration_s) },
+  { name: 'Cause', wraps: true, cell: ({ why }) => why },
+  {
+    name: 'State',
+    cell: ({ gaps }) => (
+      <Stack gap={4} align="flex-start">
+        {[...new Set(gaps.map(({ status }) => status))].map((state) => (
+          <StateBadge key={state} state={state} />
+        ))}
+      </Stack>
+    ),
+  },
+  {
+    name: 'Readings missing',
+    cell: ({ gaps }) => {
+      const missing = sumOf(gaps, 'missing_sample_count')
+      const expected = sumOf(gaps, 'expected_sample_count')
+      const complete_pct = expected === 0 ? null : 100 * (1 - missing / expected)
+      return (
+        <>
+          {formatNumber(missing, 0)} of {formatNumber(expected, 0)}
+          <Muted>{`${formatQuantity(complete_pct, '%')} complete`}</Muted>
+        </>
+      )
+    },
+  },
+  {
+    name: 'Alert',
+    cell: ({ gaps }) => {
+      const ids = gaps.map(({ alert_id }) => alert_id).filter((id) => id !== null)
+      return ids.length === 0 ? none : <AlertLinks {...{ site_id, alerts: [...new Set(ids)] }} />
+    },
+  },
+]
 
 function AlertLinks({ site_id, alerts }: { site_id: string; alerts: readonly number[] }) {
   return (
@@ -171,9 +178,7 @@ function Device({ devices, gap }: { devices: Devices; gap: Gap }) {
     <>
       {sourceName(devices, gap)}
       {gap.logger_id !== null && gap.source_type !== 'logger' && (
-        <Text size="sm" c="dimmed">
-          {devices.plantName(gap.logger_id)}
-        </Text>
+        <Muted>{devices.plantName(gap.logger_id)}</Muted>
       )}
     </>
   )

@@ -6,6 +6,7 @@ import { useSite } from '../../../shell/site-shell.tsx'
 import { useDevices } from '../../../ui/devices.tsx'
 import { formatDuration } from '../../../ui/duration.ts'
 import { formatTime } from '../../../ui/format.ts'
+import { Muted } from '../../../ui/muted.tsx'
 import { inWords } from '../../../ui/words.ts'
 import { sourceName } from './figures.tsx'
 
@@ -47,12 +48,8 @@ export function GapTimeline({ site_id, gaps, start_ms, end_ms }: GapTimelineProp
         <Line key={name} {...{ name, list, start_ms, end_ms, timezone }} />
       ))}
       <Group justify="space-between">
-        <Text size="sm" c="dimmed">
-          {at(start_ms)}
-        </Text>
-        <Text size="sm" c="dimmed">
-          {at(end_ms)}
-        </Text>
+        <Muted>{at(start_ms)}</Muted>
+        <Muted>{at(end_ms)}</Muted>
       </Group>
       {lines.length > lines_max && (
         <Text size="sm">{lines.length - lines_max} more with shorter gaps are in the table.</Text>
@@ -77,9 +74,9 @@ function Line({ name, list, start_ms, end_ms, timezone }: LineProps) {
     <div>
       <Group justify="space-between" gap={4}>
         <Text size="sm">{name}</Text>
-        <Text size="sm" c="dimmed">
+        <Muted>
           {list.length} {list.length === 1 ? 'gap' : 'gaps'}, {formatDuration(duration_s)}
-        </Text>
+        </Muted>
       </Group>
       <Box
         h={14}

@@ -1,6 +1,7 @@
 import type { Inverter } from '@heliograph/sdk'
 import { Alert, Group, Stack, Text } from '@mantine/core'
 import { useRead } from '../../../queries.ts'
+import { Muted } from '../../../ui/muted.tsx'
 import { SeverityBadge } from '../../../ui/severity.tsx'
 
 /** What the inverter itself complains of, in the words of its maker's table. */
@@ -27,9 +28,7 @@ export function Alarms({ site_id, inverter }: { site_id: string; inverter: Inver
               <Group gap="xs">
                 {words && <SeverityBadge severity={words.severity} />}
                 <Text fw={600}>{words?.name ?? code}</Text>
-                <Text size="sm" c="dimmed">
-                  {words ? code : data && 'The table of its maker does not name it'}
-                </Text>
+                <Muted>{words ? code : data && 'The table of its maker does not name it'}</Muted>
               </Group>
               {words && <Text size="sm">{words.description}</Text>}
               {words?.cause && <Text size="sm">Cause: {words.cause}</Text>}

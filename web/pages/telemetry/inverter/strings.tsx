@@ -2,7 +2,7 @@ import type { Inverter, Overview } from '@heliograph/sdk'
 import { Anchor } from '@mantine/core'
 import { Link } from 'wouter'
 import { useRead } from '../../../queries.ts'
-import { type Column, DataTable } from '../../../ui/data-table.tsx'
+import { type Column, DataTable, numeric } from '../../../ui/data-table.tsx'
 import { formatNumber, formatQuantity, none } from '../../../ui/format.ts'
 import { facing, StringHealthBadge, StringState } from '../../../ui/plant-words.tsx'
 import { Section } from '../../../ui/section.tsx'
@@ -70,32 +70,12 @@ function useColumns(site_id: string, inverter_id: number, now: readonly Now[]): 
   const peers = (index: number) =>
     now.filter((one) => stringOf(one.string_index)?.orientation === stringOf(index)?.orientation)
   return [
-    {
-      name: 'MPPT',
-      is_number: true,
-      cell: ({ string_index }) => stringOf(string_index)?.mppt_index ?? none,
-    },
+    numeric('MPPT', ({ string_index }) => stringOf(string_index)?.mppt_index ?? none),
     { name: 'State', cell: ({ status }) => <StringState status={status} /> },
-    {
-      name: 'Current',
-      is_number: true,
-      cell: ({ current_a }) => formatQuantity(current_a, 'A', 2),
-    },
-    {
-      name: 'Beside its peers',
-      is_number: true,
-      cell: (own) => deviation(own, peers(own.string_index)),
-    },
-    {
-      name: 'Voltage',
-      is_number: true,
-      cell: ({ voltage_v }) => formatQuantity(voltage_v, 'V', 0),
-    },
-    {
-      name: 'Power',
-      is_number: true,
-      cell: ({ power_kw }) => formatQuantity(power_kw, 'kW', 2),
-    },
+    numeric('Current', ({ current_a }) => formatQuantity(current_a, 'A', 2)),
+    numeric('Beside its peers', (own) => deviation(own, peers(own.string_index))),
+    numeric('Voltage', ({ voltage_v }) => formatQuantity(voltage_v, 'V', 0)),
+    numeric('Power', ({ power_kw }) => formatQuantity(power_kw, 'kW', 2)),
     {
       name: '7 days',
       cell: ({ string_index }) => {
@@ -103,11 +83,7 @@ function useColumns(site_id: string, inverter_id: number, now: readonly Now[]): 
         return week ? <StringHealthBadge status={week.status} /> : none
       },
     },
-    {
-      name: 'Power in 7 days',
-      is_number: true,
-      cell: ({ string_index }) => signed(weekOf(string_index)?.deviation_pct),
-    },
+    numeric('Power in 7 days', ({ string_index }) => signed(weekOf(string_index)?.deviation_pct)),
     {
       name: 'Faces',
       cell: ({ string_index }) => {

@@ -1,7 +1,6 @@
 import type { Defect } from '@heliograph/sdk'
 import { Anchor, Group } from '@mantine/core'
 import { Link } from 'wouter'
-import { useSite } from '../../../shell/site-shell.tsx'
 import { Facts } from '../../../ui/facts.tsx'
 import {
   formatEnergy,
@@ -14,12 +13,11 @@ import { Time } from '../../../ui/time.tsx'
 import { methodName } from './form-parts.tsx'
 
 export function DefectRecord({ site_id, defect }: { site_id: string; defect: Defect }) {
-  const { timezone } = useSite()
   const at = `/sites/${site_id}`
   const by = (time: string | null, who: string | null) =>
     time === null ? null : (
       <>
-        <Time at={time} timezone={timezone} />
+        <Time at={time} />
         {who && ` by ${who}`}
       </>
     )

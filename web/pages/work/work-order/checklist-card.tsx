@@ -5,11 +5,11 @@ import { Button, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/c
 import { useState } from 'react'
 import { heliograph } from '../../../api.ts'
 import { useMay } from '../../../queries.ts'
-import { useSite } from '../../../shell/site-shell.tsx'
 import { changedFields } from '../../../ui/changed-fields.ts'
 import { Differences } from '../../../ui/differences.tsx'
 import { useDraft } from '../../../ui/draft.ts'
 import { DraftNotice } from '../../../ui/draft-notice.tsx'
+import { Muted } from '../../../ui/muted.tsx'
 import { StateBadge } from '../../../ui/severity.tsx'
 import { Failure } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
@@ -28,7 +28,6 @@ interface ChecklistCardProps {
 }
 
 export function ChecklistCard({ site_id, order, item }: ChecklistCardProps) {
-  const { timezone } = useSite()
   const can_write = useMay()('om:write') && isWorking(order.status)
   const limits = limitsText(item)
   return (
@@ -42,16 +41,12 @@ export function ChecklistCard({ site_id, order, item }: ChecklistCardProps) {
         </Group>
         {item.instruction && <Text size="sm">{item.instruction}</Text>}
         {limits && <Text size="sm">{limits}</Text>}
-        {!item.required && (
-          <Text size="sm" c="dimmed">
-            May be left out
-          </Text>
-        )}
+        {!item.required && <Muted>May be left out</Muted>}
         {can_write ? <Answer {...{ site_id, order, item }} /> : <Given item={item} />}
         {item.done_at && (
-          <Text size="sm" c="dimmed">
-            {item.done_by}, <Time at={item.done_at} timezone={timezone} />
-          </Text>
+          <Muted>
+            {item.done_by}, <Time at={item.done_at} />
+          </Muted>
         )}
       </Stack>
     </Paper>

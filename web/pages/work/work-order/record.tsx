@@ -3,7 +3,6 @@
 import type { WholeWorkOrder } from '@heliograph/sdk'
 import { Anchor, Group } from '@mantine/core'
 import { Link } from 'wouter'
-import { useSite } from '../../../shell/site-shell.tsx'
 import { Facts } from '../../../ui/facts.tsx'
 import { formatEnergy, formatMoney, formatQuantity } from '../../../ui/format.ts'
 import { Time } from '../../../ui/time.tsx'
@@ -17,8 +16,7 @@ const known = (value: number | null, text: (value: number) => string) =>
   value === null ? null : text(value)
 
 export function OrderRecord({ site_id, order }: OrderRecordProps) {
-  const { timezone } = useSite()
-  const time = (at: string | null) => (at === null ? null : <Time at={at} timezone={timezone} />)
+  const time = (at: string | null) => (at === null ? null : <Time at={at} />)
   const by = (at: string | null, who: string | null, note: string | null = null) =>
     at === null ? null : (
       <>
