@@ -1,4 +1,4 @@
-/** The API, by the session of who signed in; and the operations of the platform beside it. */
+/** The API by the session of the browser, and the operations of the platform beside it. */
 import { connect, HeliographError } from '@heliograph/sdk'
 
 export const heliograph = connect()
@@ -18,8 +18,8 @@ export interface SessionUser {
 export type Role = 'viewer' | 'operator' | 'administrator'
 
 /**
- * An operation of the platform, `/platform/…`. Fails with a `HeliographError` as the API does;
- * refusals of the sign-in have codes of their own, such as `INVALID_EMAIL_OR_PASSWORD`.
+ * Calls an operation of the platform, `/platform/…`. Throws a `HeliographError` as the API does.
+ * The sign-in has error codes of its own, such as `INVALID_EMAIL_OR_PASSWORD`.
  */
 export async function askPlatform<Answer = unknown>(
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
@@ -40,22 +40,21 @@ export async function askPlatform<Answer = unknown>(
   })
   const answer = response.status === 204 ? null : await response.json().catch(() => null)
   if (response.ok) return answer as Answer
-  const told = answer?.error ?? answer ?? {}
-  throw failure(told, response)
+  throw failure(answer?.error ?? answer ?? {}, response)
 }
 
 function failure(
-  told: { code?: string; message?: string; details?: Record<string, unknown> },
+  error: { code?: string; message?: string; details?: Record<string, unknown> },
   response: Response | null,
   cause?: unknown,
 ) {
   return new HeliographError(
     {
-      code: told.code ?? 'unexpected_answer',
-      message: told.message ?? 'The server gave an unexpected answer.',
+      code: error.code ?? 'unexpected_answer',
+      message: error.message ?? 'Unexpected answer of the server.',
       status: response?.status ?? null,
       request_id: response?.headers.get('x-request-id') ?? null,
-      details: told.details ?? null,
+      details: error.details ?? null,
       retry_after_s: Number(response?.headers.get('retry-after')) || null,
     },
     cause,

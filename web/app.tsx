@@ -69,7 +69,7 @@ function SignedIn() {
   )
 }
 
-/** What is loaded with a page: header and menu stay when it is not there. */
+/** Header and menu stay while a page loads or fails. */
 const Parts = ({ children }: { children: ReactNode }) => (
   <PageBoundary>
     <Suspense fallback={<Loading />}>{children}</Suspense>

@@ -16,7 +16,7 @@ watchUnfetchedCode()
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?.content
 
-// Dialogs keep the page behind them still by a style of their own.
+// Dialogs add a style element that stops the page from scrolling.
 if (nonce) setNonce(nonce)
 
 createRoot(document.getElementById('root')!).render(

@@ -1,6 +1,6 @@
 import { Alert, Badge, type CSSVariablesResolver, createTheme, Notification } from '@mantine/core'
 
-/** Colours are chosen so that text on them and of them has enough contrast in both schemes. */
+/** Colours with enough contrast for text in both schemes. */
 export const theme = createTheme({
   primaryColor: 'blue',
   primaryShade: { light: 9, dark: 8 },
@@ -9,15 +9,15 @@ export const theme = createTheme({
   fontFamilyMonospace: 'ui-monospace, "SF Mono", Menlo, Consolas, monospace',
   defaultRadius: 'md',
   components: {
-    // The frame has the colour, its text is that of the page.
+    // Only the frame is coloured.
     Alert: Alert.extend({
       styles: (_, { variant }) =>
         variant === 'outline' ? { title: { color: 'var(--mantine-color-text)' } } : {},
     }),
-    // Its text is that of the page; the dot has the colour.
+    // Only the dot is coloured.
     Badge: Badge.extend({
       defaultProps: { variant: 'dot', tt: 'none' },
-      // Gray is nearly that of a dark page.
+      // Gray would be invisible on a dark page.
       vars: (_, { color }) => ({
         dot: {},
         root: color === 'gray' ? { '--badge-dot-color': 'var(--mantine-color-dimmed)' } : {},
@@ -29,7 +29,7 @@ export const theme = createTheme({
   },
 })
 
-/** Text that is less important, or says what is wrong, is read as well. */
+/** Dimmed text and error text with enough contrast. */
 export const variables: CSSVariablesResolver = ({ colors }) => ({
   variables: {},
   light: {

@@ -1,7 +1,7 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
-/** The pages as static files that the server serves itself: nothing comes from outside. */
+/** Builds static files that the server serves; no file comes from another host. */
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react()],

@@ -4,10 +4,10 @@ import { Link } from 'wouter'
 export default function NotFound() {
   return (
     <Stack p="xl" align="flex-start">
-      <Title order={1}>There is nothing here</Title>
-      <Text>The address is not that of a page, or of a site that you may see.</Text>
+      <Title order={1}>Page not found</Title>
+      <Text>This page does not exist, or you have no access to its site.</Text>
       <Anchor component={Link} href="/">
-        To your sites
+        Your sites
       </Anchor>
     </Stack>
   )

@@ -1,9 +1,9 @@
-/** The table of pages: address, name in the menu, and what one must be allowed to read for it. */
+/** Table of pages: address, name in the menu, and required scope. */
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
 
 export interface SitePageProps {
   site_id: string
-  /** The other parts of the address, by name. */
+  /** Other parameters of the address, by name. */
   [name: string]: string | undefined
 }
 
@@ -23,10 +23,10 @@ export interface SitePage {
   /** Below /sites/:site_id. */
   path: string
   Page: Page<SitePageProps>
-  /** In the menu, and under which heading; pages without are reached from others. */
+  /** Name in the menu; pages without are opened from other pages. */
   label?: string
   group?: 'Plant' | 'Control' | 'Market' | 'Work'
-  /** The scope that its reads take. */
+  /** Scope that the reads of the page need. */
   scope?: string
 }
 

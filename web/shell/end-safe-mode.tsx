@@ -10,7 +10,7 @@ export function EndSafeMode({ site }: { site: Site }) {
   const { role } = useUser()
   const [is_open, setOpen] = useState(false)
   if (role !== 'administrator') {
-    return 'An administrator ends it when commissioning is complete.'
+    return 'An administrator can end it when commissioning is complete.'
   }
   return (
     <>
@@ -26,7 +26,7 @@ function Confirmation({ site, onClose }: { site: Site; onClose(): void }) {
   const { site_id, name } = site
   const end = useWrite({
     write: () => askPlatform('POST', '/safe-mode/end', { site_id, confirmation: name }),
-    done: `“${name}” accepts commands and changes.`,
+    done: `“${name}” accepts commands and changes`,
     changes: [['sites'], ['overview', site_id]],
     onDone: onClose,
   })
@@ -41,8 +41,8 @@ function Confirmation({ site, onClose }: { site: Site; onClose(): void }) {
       onClose={onClose}
     >
       <Text size="sm">
-        From now on the site accepts commands, curtailment and battery dispatch among them. End it
-        once every device, the permit and the limits were checked on site.
+        The site will accept commands, including curtailment and battery dispatch. End safe mode
+        only after every device, the permit and the limits have been checked on site.
       </Text>
     </ConfirmByName>
   )

@@ -1,4 +1,4 @@
-/** The frame of every page of who is signed in: header, menu, and the way to the content. */
+/** Frame of all pages after sign-in: header and menu. */
 import {
   ActionIcon,
   AppShell,
@@ -38,7 +38,7 @@ export function Shell({ children }: { children: ReactNode }) {
       padding={{ base: 'xs', sm: 'md' }}
     >
       <a className="skip-link" href="#content">
-        To the content
+        Skip to content
       </a>
       <AppShell.Header>
         <Group h="100%" px="sm" justify="space-between" wrap="nowrap">
@@ -73,7 +73,7 @@ export function Shell({ children }: { children: ReactNode }) {
   )
 }
 
-/** Rows for a finger; on a desk nearly all of them without scrolling. */
+/** Large rows for touch, small rows on a desktop. */
 const row_padding = { base: 8, sm: 4 }
 
 function useSiteId(): string | undefined {
@@ -81,7 +81,7 @@ function useSiteId(): string | undefined {
   return /^\/sites\/([^/]+)/.exec(path)?.[1]
 }
 
-/** What people are told of stands at the end of the menu, where a phone does not show it. */
+/** Unread notifications, also shown on a phone, where the menu is closed. */
 function Bell() {
   const site_id = useSiteId()
   return useMay()('om:read') && site_id !== undefined ? <BellOf site_id={site_id} /> : null
@@ -97,7 +97,7 @@ function BellOf({ site_id }: { site_id: string }) {
         variant="subtle"
         color="gray"
         size="lg"
-        aria-label={count === 0 ? 'Notifications' : `Notifications: ${count} not read`}
+        aria-label={count === 0 ? 'Notifications' : `Notifications: ${count} unread`}
       >
         <IconBell size={20} />
       </ActionIcon>
@@ -117,7 +117,7 @@ function ColorScheme() {
       color="gray"
       size="lg"
       onClick={() => setColorScheme(other)}
-      aria-label={`Show it ${other}`}
+      aria-label={`Use ${other} colours`}
     >
       {scheme === 'dark' ? <IconSun size={20} /> : <IconMoon size={20} />}
     </ActionIcon>
@@ -160,7 +160,7 @@ function PersonMenu() {
   )
 }
 
-/** The pages of the site that is looked at, then those above the sites. */
+/** Pages of the open site, then pages that belong to no site. */
 function Pages() {
   const [path] = useLocation()
   const { role } = useUser()
@@ -228,14 +228,14 @@ function SitePages({ site_id, path }: { site_id: string; path: string }) {
   )
 }
 
-/** What waits for somebody, by the path of its page. */
+/** Counts of open items, by path of their page. */
 function useCounts(site_id: string): Record<string, ReactNode> {
   const may = useMay()
   const { data: overview } = useOverview(site_id)
   const unread = useUnreadCount(site_id, may('om:read'))
   return {
-    '/alerts': countOf(overview?.alerts?.active, 'not acknowledged'),
-    '/notifications': countOf(unread, 'not read'),
+    '/alerts': countOf(overview?.alerts?.active, 'unacknowledged'),
+    '/notifications': countOf(unread, 'unread'),
   }
 }
 

@@ -1,4 +1,4 @@
-/** What nobody may overlook on any page of a site: safe mode, data that is old, a server gone. */
+/** Banners of all pages of a site: safe mode, stale data, server unreachable. */
 
 import { HeliographError, type Logger, type Site } from '@heliograph/sdk'
 import { Alert, Stack } from '@mantine/core'
@@ -15,7 +15,7 @@ import { EndSafeMode } from './end-safe-mode.tsx'
 
 const SiteContext = createContext<Site | null>(null)
 
-/** The site of the page. */
+/** Site of the page. */
 export function useSite(): Site {
   const site = useContext(SiteContext)
   if (!site) throw new Error('this page has no site')
@@ -39,27 +39,27 @@ export function SiteShell({ site_id, children }: { site_id: string; children: Re
   )
 }
 
-const old_s = 60
+const stale_after_s = 60
 
 const wasAnswered = (error: unknown) => error instanceof HeliographError && error.status !== null
 
 const failureTitle = (error: unknown) =>
-  wasAnswered(error) ? 'The server gives no new data' : 'The server does not answer'
+  wasAnswered(error) ? 'The server returns errors' : 'The server does not answer'
 
 function Banners({ site }: { site: Site }) {
   const { data: overview, isError, error, dataUpdatedAt } = useOverview(site.site_id)
   const now_ms = useNow(5000)
   const { commissioning_safe_mode, safe_mode_since_at, timezone } = overview?.site ?? site
   const age_s = overview?.status.age_s ?? null
-  const silent_s = age_s === null ? null : age_s + (now_ms - dataUpdatedAt) / 1000
-  const sleeps = overview?.status.is_daylight === false
+  const stale_s = age_s === null ? null : age_s + (now_ms - dataUpdatedAt) / 1000
+  const is_night = overview?.status.is_daylight === false
   const loggers = overview?.loggers ?? []
-  const gone = loggers.filter(isDisconnected)
+  const offline = loggers.filter(isDisconnected)
   return (
     <>
       {commissioning_safe_mode && (
         <Alert color="yellow" variant="filled" title="Commissioning safe mode" role="status">
-          The site takes no commands and no changes
+          Commands and changes are disabled
           {safe_mode_since_at && ` since ${formatTime(safe_mode_since_at, timezone, 'full')}`}.{' '}
           <EndSafeMode site={site} />
         </Alert>
@@ -68,30 +68,34 @@ function Banners({ site }: { site: Site }) {
         <Alert color="red" variant="filled" title={failureTitle(error)} role="alert">
           {wasAnswered(error) && `${plainly(error)} `}
           {dataUpdatedAt > 0 &&
-            `What is shown was read ${formatAge((now_ms - dataUpdatedAt) / 1000)}. `}
-          It is tried again by itself.
+            `Shown data was read ${formatAge((now_ms - dataUpdatedAt) / 1000)}. `}
+          Retrying.
         </Alert>
       )}
-      {!isError && gone.length > 0 && (
-        <Alert color="orange" variant="filled" title={goneTitle(gone, loggers)} role="alert">
-          Last data {formatTime(newestOf(gone), timezone, 'full')}. Present values are not known,
-          and commands are queued.
+      {!isError && offline.length > 0 && (
+        <Alert color="orange" variant="filled" title={offlineTitle(offline, loggers)} role="alert">
+          Last data {formatTime(newestOf(offline), timezone, 'full')}. Present values are unknown.
+          Commands are queued.
         </Alert>
       )}
-      {!isError && gone.length === 0 && silent_s !== null && silent_s > old_s && !sleeps && (
-        <Alert color="orange" variant="filled" title="These data are old" role="alert">
-          The newest value was measured {formatAge(silent_s)}: what is shown may be wrong by now.
-        </Alert>
-      )}
+      {!isError &&
+        offline.length === 0 &&
+        stale_s !== null &&
+        stale_s > stale_after_s &&
+        !is_night && (
+          <Alert color="orange" variant="filled" title="Stale data" role="alert">
+            The newest measurement is from {formatAge(stale_s)}. Shown values may be out of date.
+          </Alert>
+        )}
     </>
   )
 }
 
-/** By day and by night: the link of a plant to the server does not sleep. */
-function goneTitle(gone: readonly Logger[], loggers: readonly Logger[]): string {
-  if (gone.length === loggers.length) return 'All plants offline'
-  if (gone.length === 1) return `${gone[0]!.name} is offline`
-  return `${gone.length} of ${loggers.length} plants offline`
+/** Shown by day and by night: the link of a plant is always up. */
+function offlineTitle(offline: readonly Logger[], loggers: readonly Logger[]): string {
+  if (offline.length === loggers.length) return 'All plants offline'
+  if (offline.length === 1) return `${offline[0]!.name} is offline`
+  return `${offline.length} of ${loggers.length} plants offline`
 }
 
 const newestOf = (loggers: readonly Logger[]) =>

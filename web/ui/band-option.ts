@@ -1,22 +1,22 @@
-/** A median with its band, and what it is compared with, as an option for `Chart`. */
+/** Chart option of a median with its P10 to P90 band, and lines to compare it with. */
 import type { ChartOption } from './echart.tsx'
 import { formatNumber } from './format.ts'
 
 type Values = readonly (number | null)[]
 
-interface BandOrder {
+interface BandChart {
   labels: readonly string[]
   p10: Values
   p50: Values
   p90: Values
-  /** Beside the band: what was measured, what a limit leaves. */
+  /** Lines beside the band, such as measurements. */
   lines: readonly { name: string; values: Values; dashed?: true }[]
   unit: string
   digits?: number
   stepped?: true
-  /** Of many days: labels end in the time, and the axis names midnights alone. */
+  /** For several days: labels end in the time, and the axis shows only midnights. */
   by_day?: true
-  /** Where the step of now is. */
+  /** Index of the present step. */
   now?: number | null
 }
 
@@ -28,12 +28,12 @@ const midnights = {
   hideOverlap: true,
 }
 
-interface Pointed {
+interface Hovered {
   dataIndex: number
 }
 
-export function bandOption(order: BandOrder): ChartOption {
-  const { labels, p10, p50, p90, lines, unit, digits = 1, stepped, by_day, now = null } = order
+export function bandOption(chart: BandChart): ChartOption {
+  const { labels, p10, p50, p90, lines, unit, digits = 1, stepped, by_day, now = null } = chart
   const line = { type: 'line', symbol: 'none', ...(stepped && { step: 'end' }) }
   const band = { ...line, stack: 'band', stackStrategy: 'all', silent: true }
   const height = p90.map((high, nth) => {
@@ -44,9 +44,9 @@ export function bandOption(order: BandOrder): ChartOption {
   return {
     legend: {
       data: [
-        // Nothing is expected where all is known already.
+        // There is no expectation when all values are known already.
         ...(p50.some((value) => value !== null)
-          ? [{ name: 'Band of 80 %', icon: 'roundRect' }, 'Expected']
+          ? [{ name: '80 % band', icon: 'roundRect' }, 'Expected']
           : []),
         ...lines.map(({ name }) => name),
       ],
@@ -59,9 +59,9 @@ export function bandOption(order: BandOrder): ChartOption {
     },
     yAxis: { type: 'value', name: unit },
     tooltip: {
-      formatter: (pointed: unknown) => {
-        const [first] = pointed as Pointed[]
-        return first ? tell(order, first.dataIndex, digits) : ''
+      formatter: (hovered: unknown) => {
+        const [first] = hovered as Hovered[]
+        return first ? tooltipOf(chart, first.dataIndex, digits) : ''
       },
     },
     series: [
@@ -69,7 +69,7 @@ export function bandOption(order: BandOrder): ChartOption {
       {
         ...band,
         ...none,
-        name: 'Band of 80 %',
+        name: '80 % band',
         data: height,
         areaStyle: { opacity: 0.25 },
         itemStyle: { color: '#1c7ed6' },
@@ -101,8 +101,8 @@ export function bandOption(order: BandOrder): ChartOption {
   }
 }
 
-function tell(order: BandOrder, nth: number, digits: number): string {
-  const { labels, p10, p50, p90, lines, unit } = order
+function tooltipOf(chart: BandChart, nth: number, digits: number): string {
+  const { labels, p10, p50, p90, lines, unit } = chart
   const number = (values: Values) => formatNumber(values[nth] ?? null, digits)
   return [
     labels[nth] ?? '',

@@ -1,4 +1,4 @@
-/** The fields of the second that are otherwise than in the first. */
+/** Fields of `after` whose value differs from `before`. */
 export function changedFields<Fields extends object>(before: Fields, after: Fields) {
   const old = before as Record<string, unknown>
   const changed = Object.entries(after).filter(

@@ -1,11 +1,11 @@
-/** Columns over categories, as an option for `Chart`. */
+/** Chart option of columns over categories. */
 import type { ChartOption } from './echart.tsx'
 import { formatNumber } from './format.ts'
 
 interface Columns {
   name: string
   values: readonly (number | null)[]
-  /** Columns of one stack stand upon each other. */
+  /** Columns with the same stack are stacked. */
   stack?: string
   as?: 'bar' | 'line' | 'steps'
   color?: string
@@ -26,7 +26,7 @@ interface Ends {
   max: number
 }
 
-/** Of two axes, so that both have their 0 at the same height. */
+/** Ends of two axes that put 0 at the same height on both. */
 export function endsOf(columns: readonly Columns[]): Ends[] {
   const ranges = [false, true].map((is_second) => {
     const values = columns
@@ -37,7 +37,7 @@ export function endsOf(columns: readonly Columns[]): Ends[] {
   const shareBelow = ({ min, max }: Ends) => (max - min === 0 ? 0 : -min / (max - min))
   const below = Math.max(...ranges.map(shareBelow))
   return ranges.map(({ min, max }) => {
-    // With room above the highest column; 0 alone still has a height.
+    // Columns that are all 0 still get an axis with a height.
     const height = Math.max(max / (1 - Math.min(below, 0.95)), below === 0 ? 0 : -min / below) || 1
     return { min: nice(-height * below), max: nice(height * (1 - below)) }
   })

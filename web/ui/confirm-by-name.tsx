@@ -5,7 +5,7 @@ import { Problem } from './problem.tsx'
 
 interface ConfirmProps {
   title: string
-  /** What is to be typed. */
+  /** Text that has to be typed. */
   name: string
   action: string
   is_pending: boolean
@@ -16,7 +16,7 @@ interface ConfirmProps {
   children: ReactNode
 }
 
-/** For what cannot be undone: the name is typed before the button works. */
+/** Confirms an action that cannot be undone: the name must be typed. */
 export function ConfirmByName(props: ConfirmProps) {
   const { title, name, action, is_pending, error, words, onConfirm, onClose, children } = props
   const [typed, setTyped] = useState('')

@@ -1,6 +1,6 @@
 import { Button, Code, CopyButton, Group, Stack, Text } from '@mantine/core'
 
-/** A text to take along, with a button that copies it. */
+/** A text with a button that copies it. */
 export function CopyText({ label, text }: { label: string; text: string }) {
   return (
     <Stack gap={4}>

@@ -1,6 +1,6 @@
 /**
- * A date, or a date with a time, that reads as dates do on all pages. The fields of browsers show
- * them in the language of the browser; its calendar is behind the button.
+ * A field for a date, or a date with a time, in the format of all pages. Native fields would use the
+ * language of the browser; the native calendar opens by the button.
  */
 import { ActionIcon, TextInput, type TextInputProps } from '@mantine/core'
 import { IconCalendar } from '@tabler/icons-react'
@@ -36,11 +36,11 @@ export function DateField({
   const is_typed = useRef(false)
   const parse = with_time ? dateTimeOfText : dateOfText
   useEffect(() => {
-    // What somebody types stays as it is typed until the field is left.
+    // Typed text stays unchanged until the field loses focus.
     if (!is_typed.current) setText(textOfDate(value))
     setTaken(value)
   }, [value])
-  /** What is no date is taken as it is, so that no form is sent with the date before it. */
+  /** Invalid text becomes the value, so that a form is not sent with the previous date. */
   const take = (typed: string) => {
     const next = parse(typed) ?? typed.trim()
     setTaken(next)
@@ -64,7 +64,7 @@ export function DateField({
       onChange={({ currentTarget: { value: typed } }) => {
         is_typed.current = true
         setText(typed)
-        // At once: an error that goes when the field is left would move the button under a click.
+        // At once: an error that disappears on blur would move the button under a click.
         if (parse(typed) !== null) take(typed)
       }}
       onBlur={(event) => {

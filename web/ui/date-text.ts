@@ -1,10 +1,10 @@
-/** Dates and times as people write them in a form: `23 Nov 2026, 06:00`, and as forms keep them. */
+/** Converts dates between the text of a field, `23 Nov 2026, 06:00`, and ISO 8601. */
 import { formatTime } from './format.ts'
 import { isDate } from './site-day.ts'
 
 const months = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
 
-/** `23 Nov 2026` of `2026-11-23`, `23 Nov 2026, 06:00` of `2026-11-23T06:00`; else as it is. */
+/** `2026-11-23T06:00` to `23 Nov 2026, 06:00`; other texts are returned unchanged. */
 export function textOfDate(value: string): string {
   const [date, clock] = value.split('T')
   if (!isDate(date) || (clock !== undefined && !isClock(clock.slice(0, 5)))) return value
@@ -14,7 +14,7 @@ export function textOfDate(value: string): string {
 
 const isClock = (text: string) => /^([01]\d|2[0-3]):[0-5]\d$/.test(text)
 
-/** `2026-11-23` of `23 Nov 2026`, `23.11.2026`, `23/11/2026` or itself; null: it is no date. */
+/** `23 Nov 2026`, `23.11.2026`, `23/11/2026` or `2026-11-23` to `2026-11-23`; else null. */
 export function dateOfText(text: string): string | null {
   const found =
     /^(?<d>\d{1,2})[ .-]*(?<name>[a-z]{3})[a-z]*\.?[ ,-]*(?<y>\d{4})$/i.exec(text.trim()) ??
@@ -26,7 +26,7 @@ export function dateOfText(text: string): string | null {
   return isDate(date) ? date : null
 }
 
-/** `2026-11-23T06:00` of `23 Nov 2026, 06:00`; null: it is no date with a time. */
+/** `23 Nov 2026, 06:00` to `2026-11-23T06:00`; null without a valid date and time. */
 export function dateTimeOfText(text: string): string | null {
   const [, day = '', hour = '', minute = ''] =
     /^(.*?)(?:[T ]|, *)\s*(\d{1,2}):(\d{2})(?::\d{2})?$/.exec(text.trim()) ?? []

@@ -4,7 +4,7 @@ import { DateField } from './date-field.tsx'
 import { addDays, isDate } from './site-day.ts'
 import type { DaySpan } from './use-day-span.ts'
 
-/** Which days are shown, by the calendar of the site. */
+/** Chooses local days of the site. */
 export function DayPicker({ chosen, choices }: { chosen: DaySpan; choices: readonly number[] }) {
   const { day, days, today, set } = chosen
   const later = addDays(day, days)

@@ -6,7 +6,7 @@ import { type AlertPlace, alertsOf } from './device-places.ts'
 import { SeverityBadge } from './severity.tsx'
 import { Time } from './time.tsx'
 
-/** On the page of a device: what rules found wrong with it. */
+/** Open alerts of a device, on its page. */
 export function DeviceAlerts({ site_id, ...place }: AlertPlace & { site_id: string }) {
   const mayRead = useMayRead()
   const { data } = useRead(

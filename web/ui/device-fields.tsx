@@ -8,7 +8,7 @@ interface DeviceValues {
   string_index: number | string
 }
 
-/** Which plant, inverter and string something is about; another one names no string. */
+/** Fields for plant, inverter and string. Choosing a plant or an inverter clears the fields below. */
 export function DeviceFields<Values extends DeviceValues>({
   site_id,
   form,
@@ -23,7 +23,7 @@ export function DeviceFields<Values extends DeviceValues>({
     <>
       <Select
         label="Plant"
-        placeholder="The site as a whole"
+        placeholder="Whole site"
         clearable
         clearButtonProps={{ 'aria-label': 'No plant' }}
         data={devices.plants}

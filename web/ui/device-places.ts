@@ -1,13 +1,13 @@
 import type { Alert } from '@heliograph/sdk'
 
-/** A device: with fewer of them, all that belongs to it. */
+/** A plant, an inverter or a string, by the ids that are given. */
 export interface AlertPlace {
   logger_id?: number
   inverter_id?: number
   string_index?: number
 }
 
-/** Open alerts of a device and of what belongs to it. */
+/** Alerts of a device and of the devices below it. */
 export function alertsOf(alerts: readonly Alert[], place: AlertPlace): Alert[] {
   return alerts.filter(
     (alert) =>

@@ -1,4 +1,4 @@
-/** Plants and inverters by name, and the way to them. */
+/** Names of plants and inverters, and links to them. */
 import { Anchor, Group, Text } from '@mantine/core'
 import { Link } from 'wouter'
 import { useOverview } from '../queries.ts'
@@ -10,7 +10,7 @@ interface Choice {
 
 export interface Devices {
   plants: Choice[]
-  /** Of one plant, or of all. */
+  /** Inverters of one plant, or of all. */
   inverters(logger_id?: number | null): Choice[]
   plantName(id: number): string
   inverterName(id: number): string
@@ -38,7 +38,7 @@ export function useDevices(site_id: string): Devices {
   }
 }
 
-/** What names a device, as alerts, orders and defects do. */
+/** Ids of a device, as alerts, work orders and defects have them. */
 interface Named {
   logger_id: number | null
   inverter_id: number | null
@@ -48,7 +48,7 @@ interface Named {
   asset_label?: string | null
 }
 
-/** The device in words; null where it is of the site as a whole. */
+/** Name of the device with its plant; null for the whole site. */
 export function deviceText(devices: Devices, named: Named): string | null {
   const parts = placesOf('', devices, named).map(({ label }) => label)
   return parts.length === 0 ? null : parts.join(' › ')
@@ -57,7 +57,7 @@ export function deviceText(devices: Devices, named: Named): string | null {
 export function DeviceLinks({ site_id, named }: { site_id: string; named: Named }) {
   const devices = useDevices(site_id)
   const places = placesOf(site_id, devices, named)
-  if (places.length === 0) return <Text size="sm">The site as a whole</Text>
+  if (places.length === 0) return <Text size="sm">Whole site</Text>
   return (
     <Group gap={6}>
       {places.map(({ label, href }, nth) => (

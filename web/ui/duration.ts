@@ -1,6 +1,6 @@
 import { isKnown, none } from './format.ts'
 
-/** `2 h 05 min`, `3 days 4 h`: the two largest parts. */
+/** Two largest units, such as `2 h 05 min` or `3 days 4 h`. */
 export function formatDuration(duration_s: number | null | undefined): string {
   if (!isKnown(duration_s)) return none
   const s = Math.max(0, Math.round(duration_s))

@@ -1,4 +1,4 @@
-/** Bars, lines and bands by ECharts. Loaded only with the charts that need it. */
+/** Bars, lines and bands with ECharts, loaded only by pages that need it. */
 import { useComputedColorScheme } from '@mantine/core'
 import { BarChart, type BarSeriesOption, LineChart, type LineSeriesOption } from 'echarts/charts'
 import {
@@ -33,13 +33,13 @@ export type ChartOption = ComposeOption<
 >
 
 export interface EChartProps {
-  /** What it shows, for who does not see it. */
+  /** For screen readers. */
   title: string
   option: ChartOption
   height?: number
 }
 
-/** Light, dark: the same in every chart. */
+/** Series colours of all charts, by colour scheme. */
 export const palette = {
   light: ['#1864ab', '#d9480f', '#2b8a3e', '#5f3dc4', '#0b7285', '#a61e4d', '#5c940d', '#495057'],
   dark: ['#74c0fc', '#ffa94d', '#8ce99a', '#b197fc', '#66d9e8', '#faa2c1', '#c0eb75', '#adb5bd'],
@@ -67,7 +67,7 @@ export default function EChart({ title, option, height = 280 }: EChartProps) {
   return <div ref={target} role="img" aria-label={title} style={{ height, width: '100%' }} />
 }
 
-/** Text of the tooltip is drawn: the page allows no styles in markup. */
+/** Tooltips are drawn on the canvas: the content security policy forbids inline styles. */
 function themed(option: ChartOption, scheme: 'light' | 'dark'): ChartOption {
   const is_dark = scheme === 'dark'
   const text = is_dark ? '#c9c9c9' : '#495057'

@@ -6,10 +6,10 @@ import { DraftNotice } from './draft-notice.tsx'
 import { leadTo } from './problem.tsx'
 import { WriteButton } from './write-button.tsx'
 
-/** By which what was typed into it is found again. */
+/** Name of the draft. */
 export const edit_draft = 'change'
 
-/** A form about what is there: saved when something was changed in it, or closed as it is. */
+/** A form that changes an existing resource. */
 export function EditForm<Values extends object>({
   form,
   draft,
@@ -24,7 +24,7 @@ export function EditForm<Values extends object>({
   onSave: (values: Values) => void
   onClose: () => void
   is_pending: boolean
-  /** What went wrong with the last attempt. */
+  /** Error of the last attempt. */
   problem: ReactNode
   children: ReactNode
 }) {
@@ -49,7 +49,7 @@ export function EditForm<Values extends object>({
               Save
             </WriteButton>
             <Button variant="default" onClick={close}>
-              {form.isDirty() ? 'Discard the changes' : 'Close'}
+              {form.isDirty() ? 'Discard changes' : 'Close'}
             </Button>
           </Group>
         </Stack>

@@ -2,7 +2,7 @@ import { SimpleGrid, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { none } from './format.ts'
 
-/** Names with what is known of each; what is not known is a dash. Null may be `left_out`. */
+/** Names with values. Null shows a dash, or is hidden with `left_out`. */
 export function Facts({
   rows,
   cols = 2,

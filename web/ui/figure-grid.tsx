@@ -2,7 +2,7 @@ import { SimpleGrid } from '@mantine/core'
 import type { ReactNode } from 'react'
 import styles from './figure-grid.module.css'
 
-/** Figures beside each other: two on a phone, so many on a desk, half of many where it is small. */
+/** Metrics beside each other: two columns on a phone, up to `cols` on a wide screen. */
 export const FigureGrid = ({ cols = 4, children }: { cols?: number; children: ReactNode }) => (
   <SimpleGrid
     className={styles['grid']}

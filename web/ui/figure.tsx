@@ -2,7 +2,7 @@ import { Card, Group, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Muted } from './muted.tsx'
 
-/** One figure with its name, and what to compare it with. */
+/** A metric with its name and a note. */
 export function Figure({
   label,
   value,

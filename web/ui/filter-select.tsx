@@ -1,17 +1,17 @@
 import { Select } from '@mantine/core'
 import { useFilters } from './use-filters.ts'
 
-/** A filter of the address by one of some values; another one begins at the first page. */
+/** A filter in the address. A change returns to the first page. */
 export function FilterSelect({
   name,
   label,
   all,
   data,
 }: {
-  /** In the address. */
+  /** Query parameter of the address. */
   name: string
   label: string
-  /** While nothing is chosen. */
+  /** Placeholder while nothing is chosen. */
   all: string
   data: { value: string; label: string }[]
 }) {

@@ -1,14 +1,14 @@
-/** Numbers with their units, and times as they are at the site. Null is never 0: it is a dash. */
+/** Formats numbers with units, and times in the zone of the site. Null is a dash, never 0. */
 
 export const none = '–'
 
-type Figure = number | null | undefined
+type Value = number | null | undefined
 
-export const isKnown = (value: Figure): value is number => Number.isFinite(value)
+export const isKnown = (value: Value): value is number => Number.isFinite(value)
 
 const formats = new Map<number, Intl.NumberFormat>()
 
-export function formatNumber(value: Figure, digits = 1): string {
+export function formatNumber(value: Value, digits = 1): string {
   if (!isKnown(value)) return none
   let format = formats.get(digits)
   if (!format) {
@@ -23,23 +23,23 @@ export function formatNumber(value: Figure, digits = 1): string {
   return format.format(value)
 }
 
-/** `12.3 kW`, with a space that does not break. */
-export const formatQuantity = (value: Figure, unit: string, digits = 1) =>
+/** `12.3 kW`, with a no-break space. */
+export const formatQuantity = (value: Value, unit: string, digits = 1) =>
   isKnown(value) ? `${formatNumber(value, digits)}\u00a0${unit}` : none
 
-/** kW, or MW from ten of them on. */
-export const formatPower = (kw: Figure) =>
+/** kW, or MW from 10 MW. */
+export const formatPower = (kw: Value) =>
   isKnown(kw) && Math.abs(kw) >= 10_000
     ? formatQuantity(kw / 1000, 'MW', 2)
     : formatQuantity(kw, 'kW')
 
-/** kWh, or MWh from ten of them on. */
-export const formatEnergy = (kwh: Figure) =>
+/** kWh, or MWh from 10 MWh. */
+export const formatEnergy = (kwh: Value) =>
   isKnown(kwh) && Math.abs(kwh) >= 10_000
     ? formatQuantity(kwh / 1000, 'MWh', 2)
     : formatQuantity(kwh, 'kWh')
 
-export function formatMoney(amount: Figure, currency: string | null): string {
+export function formatMoney(amount: Value, currency: string | null): string {
   if (!isKnown(amount) || currency === null) return none
   const options = { style: 'currency', currency, signDisplay: 'negative' } as const
   return new Intl.NumberFormat('en', options).format(amount)
@@ -54,7 +54,7 @@ const styles: Record<Style, Intl.DateTimeFormatOptions> = {
   full: { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' },
 }
 
-/** As the clocks of the site have it. */
+/** A time in the given zone. */
 export function formatTime(at: string | null | undefined, timezone: string, style: Style): string {
   if (!at) return none
   return new Intl.DateTimeFormat('en-GB', { ...styles[style], timeZone: timezone }).format(
@@ -62,11 +62,11 @@ export function formatTime(at: string | null | undefined, timezone: string, styl
   )
 }
 
-/** `1 May 2024` of `2024-05-01`, which no clock moves. */
+/** `2024-05-01` to `1 May 2024`. */
 export const formatDate = (date: string | null | undefined) => formatTime(date, 'UTC', 'date')
 
-/** `3 min ago`; null where it is not known. */
-export function formatAge(age_s: Figure): string {
+/** `3 min ago`. */
+export function formatAge(age_s: Value): string {
   if (!isKnown(age_s)) return none
   const [s = 0, min = 0, h = 0] = [1, 60, 3600].map((unit_s) => Math.round(age_s / unit_s))
   if (s < 60) return `${Math.max(0, s)} s ago`

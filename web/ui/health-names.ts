@@ -6,5 +6,5 @@ export const healthNames: Record<StringHealth['status'], string> = {
   underperforming: 'Underperforming',
   critical: 'Critical',
   dead: 'Dead',
-  no_data: 'No verdict',
+  no_data: 'No data',
 }

@@ -1,4 +1,5 @@
 import { Badge } from '@mantine/core'
+import { inWords } from './words.ts'
 
 const tones = {
   healthy: 'teal',
@@ -8,21 +9,21 @@ const tones = {
 } as const
 
 export const HealthBadge = ({ status }: { status: keyof typeof tones }) => (
-  <Badge color={tones[status]}>{status}</Badge>
+  <Badge color={tones[status]}>{inWords(status)}</Badge>
 )
 
 const reasons: Record<string, (id: string) => string> = {
   critical_alerts: (count) => `${count} critical ${count === '1' ? 'alert' : 'alerts'}`,
-  edge_offline: () => 'The site is not connected',
-  logger_disconnected: (id) => `Plant ${id} is not connected`,
+  edge_offline: () => 'Site offline: communication lost',
+  logger_disconnected: (id) => `Plant ${id} is offline: communication lost`,
   logger_offline: (id) => `Plant ${id} is offline`,
-  logger_no_data: (id) => `Plant ${id} never sent data`,
-  logger_underperformance: (id) => `Plant ${id} delivers less than the sun allows`,
+  logger_no_data: (id) => `Plant ${id} has never sent data`,
+  logger_underperformance: (id) => `Plant ${id} underperforms`,
   inverter_fault: (id) => `Inverter ${id} is in fault`,
-  inverter_disconnected: (id) => `Inverter ${id} does not answer`,
+  inverter_disconnected: (id) => `Inverter ${id}: communication lost`,
 }
 
-/** `inverter_fault:7` in words. */
+/** Text of a reason such as `inverter_fault:7`. */
 export function healthReason(reason: string): string {
   const [code = '', id = ''] = reason.split(':')
   return reasons[code]?.(id) ?? reason

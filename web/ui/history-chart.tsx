@@ -1,4 +1,4 @@
-/** Quantities of one device over time; a chart for each unit. */
+/** Quantities of a device over time, with one chart for each unit. */
 import { MultiSelect, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
@@ -10,7 +10,7 @@ import { useFilters } from './use-filters.ts'
 
 export const lineColors: readonly LineColor[] = ['blue', 'orange', 'green', 'red', 'violet', 'gray']
 
-/** The colours, then once more with dashes. */
+/** Repeats the colours as dashed lines. */
 export const lineStyle = (nth: number) => ({
   color: lineColors[nth % lineColors.length]!,
   ...(nth >= lineColors.length && { dash: true as const }),
@@ -23,11 +23,11 @@ export default function HistoryChart({
   first,
   timezone,
 }: {
-  /** Of the device. */
+  /** Name of the device. */
   name: string
   history: ReturnType<typeof loggerHistory>
   quantities: readonly Quantity[]
-  /** Chosen where the address says nothing. */
+  /** Default quantities. */
   first: readonly string[]
   timezone: string
 }) {
@@ -76,9 +76,7 @@ function Charts({
   // biome-ignore lint/correctness/useExhaustiveDependencies: the names stand for the quantities
   const charts = useMemo(() => chartsOf(history, quantities), [history, names])
   if (history.at_ms.length === 0) {
-    return (
-      <Empty title="Nothing was measured on these days">Gaps say why, where it is known.</Empty>
-    )
+    return <Empty title="No measurements on these days">See “Gaps” for the cause.</Empty>
   }
   return charts.map(({ unit, at_ms, lines }) => (
     <LineChart

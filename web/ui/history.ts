@@ -1,4 +1,4 @@
-/** Readings of a window as columns: read once, then only what is new. */
+/** Readings of a span as columns. Repeated reads fetch only new readings. */
 import { everyWindow, type Window } from '@heliograph/sdk'
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { heliograph } from '../api.ts'
@@ -71,7 +71,7 @@ async function extended<Row extends Reading>(
         column = []
         columns.set(name, column)
       }
-      // A row may lack what others have.
+      // A row may lack a field that others have.
       while (column.length < at_ms.length) column.push(null)
       column.push(value)
     }
@@ -118,7 +118,7 @@ export const sensorHistory = (site_id: string, node_id: string, span: Span) =>
 const step_ms = 5000
 const held_ms = 150_000
 
-/** Several series on one row of instants, broken where nothing was measured. */
+/** Puts several series on common instants; gaps in the measurements become null. */
 export function aligned(series: readonly { at_ms: readonly number[]; values: Values }[]) {
   const instants = new Set<number>()
   const rounded = series.map(({ at_ms }) => at_ms.map((ms) => Math.round(ms / step_ms) * step_ms))
@@ -142,7 +142,7 @@ export function aligned(series: readonly { at_ms: readonly number[]; values: Val
   return { at_ms, columns }
 }
 
-/** Means of equal steps of a span; null where a step has no value. */
+/** Means over equal steps of a span; null for a step without values. */
 export function means({ at_ms, columns }: History, name: string, span: Span, every_ms: number) {
   const count = Math.ceil((span.end_ms - span.start_ms) / every_ms)
   const sums = new Array<number>(count).fill(0)

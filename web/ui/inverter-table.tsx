@@ -10,20 +10,19 @@ const columns: readonly Column<Inverter>[] = [
   {
     name: 'Alarms',
     cell: ({ active_alarm_count, active_alarm_codes }) =>
-      active_alarm_count === 0 ? 'none' : active_alarm_codes.slice(0, 2).join(', '),
+      active_alarm_count === 0 ? 'None' : active_alarm_codes.slice(0, 2).join(', '),
   },
   numeric('Power', ({ ac_power_kw }) => formatPower(ac_power_kw)),
-  numeric('Possible', ({ available_power_kw }) => formatPower(available_power_kw)),
+  numeric('Available', ({ available_power_kw }) => formatPower(available_power_kw)),
   { name: 'Limited by', cell: ({ limited_by }) => limitWords(limited_by) },
   numeric('Efficiency', ({ efficiency_pct }) => formatQuantity(efficiency_pct, '%')),
   numeric('Today', (inverter) => formatEnergy(inverter.energy_today_kwh)),
   numeric('Yield today', (inverter) =>
     formatQuantity(inverter.specific_yield_today_kwh_kwp, 'kWh/kWp', 2),
   ),
-  numeric('Data', ({ age_s }) => formatAge(age_s)),
+  numeric('Last data', ({ age_s }) => formatAge(age_s)),
 ]
 
-/** Inverters, one a row. */
 export function InverterTable({
   site_id,
   inverters,
@@ -31,7 +30,7 @@ export function InverterTable({
 }: {
   site_id: string
   inverters: readonly Inverter[]
-  /** Given where they are of several plants. */
+  /** Adds a column for the plant. */
   plantName?: (logger_id: number) => string
 }) {
   const first: Column<Inverter>[] = [

@@ -1,27 +1,27 @@
-/** What is known of a site now: behind a link that is down, the last values say nothing of it. */
+/** Removes present values of plants whose link is down: the last values are out of date. */
 import type { Inverter, Logger, Overview } from '@heliograph/sdk'
 
 export const isDisconnected = ({ comm_state }: Pick<Logger, 'comm_state'>) =>
   comm_state === 'disconnected'
 
-/** The site without what only a plant that is connected can say. */
+/** The overview without values of disconnected plants. */
 export function knownNow(overview: Overview): Overview {
   const { loggers, inverters, status } = overview
-  const gone = loggers.filter(isDisconnected)
-  if (gone.length === 0) return overview
-  const ids = new Set(gone.map(({ logger_id }) => logger_id))
-  const isGone = ({ logger_id }: { logger_id: number }) => ids.has(logger_id)
-  const are_all = gone.length === loggers.length
+  const offline = loggers.filter(isDisconnected)
+  if (offline.length === 0) return overview
+  const ids = new Set(offline.map(({ logger_id }) => logger_id))
+  const isOffline = ({ logger_id }: { logger_id: number }) => ids.has(logger_id)
+  const are_all = offline.length === loggers.length
   return {
     ...overview,
-    loggers: loggers.map((logger) => (isGone(logger) ? unknownPlant(logger) : logger)),
-    inverters: inverters.map((one) => (isGone(one) ? unknownInverter(one) : one)),
+    loggers: loggers.map((logger) => (isOffline(logger) ? unknownPlant(logger) : logger)),
+    inverters: inverters.map((one) => (isOffline(one) ? unknownInverter(one) : one)),
     status: {
       ...status,
       ...(are_all && unknownStatus(status)),
       health_status: are_all ? 'offline' : 'degraded',
       health_reasons: [
-        ...gone.map(({ logger_id }) => `logger_disconnected:${logger_id}`),
+        ...offline.map(({ logger_id }) => `logger_disconnected:${logger_id}`),
         ...status.health_reasons.filter((reason) => reason !== 'edge_offline'),
       ],
     },

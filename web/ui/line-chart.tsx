@@ -1,4 +1,4 @@
-/** Time series by uPlot: hundreds of thousands of points, at the site's clocks. */
+/** Time series with uPlot, for hundreds of thousands of points, in the time of the site. */
 import 'uplot/dist/uPlot.min.css'
 import { useComputedColorScheme } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
@@ -10,12 +10,12 @@ import { asLocal } from './site-clock.ts'
 export interface Line {
   label: string
   unit: string
-  /** One for each instant; null: not known, and the line breaks. */
+  /** One value for each instant; null breaks the line. */
   values: readonly (number | null)[]
   color: LineColor
   dash?: true
   fill?: true
-  /** As stairs: each value holds until the next instant. */
+  /** Each value holds until the next instant. */
   stepped?: true
   digits?: number
 }
@@ -32,23 +32,23 @@ const colors: Record<LineColor, { light: string; dark: string }> = {
 }
 
 export interface LineChartProps {
-  /** What it shows, for who does not see it. */
+  /** For screen readers. */
   title: string
   /** Instants in ascending order, in ms. */
   at_ms: readonly number[]
   lines: readonly Line[]
   timezone: string
   height?: number
-  /** Places of two lines, the upper one first: what lies between them is shaded. */
+  /** Indexes of two lines; the area between them is shaded. */
   band?: readonly [upper: number, lower: number]
 }
 
-/** Lines of one unit share an axis; a second unit has the right one. */
+/** Lines of one unit share an axis; a second unit uses the right axis. */
 export function LineChart({ title, at_ms, lines, timezone, height = 260, band }: LineChartProps) {
   const { ref, width: observed } = useElementSize()
   const target = useRef<HTMLDivElement>(null)
   const [first_width, setFirstWidth] = useState(0)
-  // A frame before it is observed.
+  // The observer reports one frame later.
   useLayoutEffect(() => setFirstWidth(target.current?.clientWidth ?? 0), [])
   const width = Math.round(observed) || first_width
   const chart = useRef<uPlot | null>(null)
@@ -67,7 +67,7 @@ export function LineChart({ title, at_ms, lines, timezone, height = 260, band }:
     }
   }, [shape, timezone, scheme, width, height])
   useEffect(() => {
-    // A chart that was just made has them already.
+    // A new chart has the values already.
     if (shown.current === lines) return
     shown.current = lines
     chart.current?.setData(dataOf(at_ms, lines))
@@ -84,7 +84,7 @@ const dataOf = (at_ms: readonly number[], lines: readonly Line[]): uPlot.Aligned
   ...lines.map(({ values }) => values as (number | null)[]),
 ]
 
-/** By the distance of ticks in s: what stands there, and below it where a new day begins. */
+/** Tick labels by tick distance, s; a second line names a new day. */
 const clockTicks: uPlot.Axis.Values = [
   [86_400, '{D} {MMM}', null, null, null, null, null, null, 1],
   [60, '{HH}:{mm}', '\n{D} {MMM}', null, '\n{D} {MMM}', null, null, null, 1],

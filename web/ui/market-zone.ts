@@ -1,7 +1,7 @@
-/** Money is counted by the days of the market: its prices are published for them. */
+/** Amounts are summed by market days, as prices are published by market days. */
 import type { MarketAssignment } from '@heliograph/sdk'
 
-/** The zone of the market that most contracts sell into; that of the site without a contract. */
+/** Time zone of the market of most contracts; the zone of the site without contracts. */
 export function marketZone(
   contracts: readonly Pick<MarketAssignment, 'timezone'>[],
   site_timezone: string,

@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core'
 
-/** A figure below its name, and what it is of or from. */
+/** A small metric with its name and a note. */
 export function NamedFigure({
   name,
   value,

@@ -1,7 +1,7 @@
 import { PasswordInput, type PasswordInputProps } from '@mantine/core'
 import { show_password } from './passwords.ts'
 
-/** A password that is chosen, typed twice: `checkNewPassword` and `checkAgain` are their rules. */
+/** Two fields for a new password; their rules are `checkNewPassword` and `checkAgain`. */
 export function NewPasswordFields({
   label = 'New password',
   description,
@@ -10,7 +10,7 @@ export function NewPasswordFields({
 }: {
   label?: string
   description?: string
-  /** What `getInputProps` of the form gives. */
+  /** Results of `getInputProps`. */
   first: PasswordInputProps
   again: PasswordInputProps
 }) {
@@ -21,7 +21,7 @@ export function NewPasswordFields({
   return (
     <>
       <PasswordInput {...common} label={label} description={description} {...first} />
-      <PasswordInput {...common} label={`${label} once more`} {...again} />
+      <PasswordInput {...common} label={`Repeat ${label.toLowerCase()}`} {...again} />
     </>
   )
 }

@@ -9,8 +9,8 @@ export interface Answer<Item> {
 }
 
 /**
- * A page of a list that the API gives with the oldest first, and that people read the other way:
- * their first page is its end.
+ * Reads a page with the newest item first, of a list that the API returns with the oldest first:
+ * the first page is the end of the list.
  */
 export async function readNewestFirst<Item>(
   read: (part: Part) => Promise<Answer<Item>>,

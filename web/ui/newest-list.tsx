@@ -9,18 +9,18 @@ import { useFilters } from './use-filters.ts'
 const limit = 25
 
 interface NewestListProps<Item> {
-  /** First of the key of the query. */
+  /** Start of the query key. */
   key_parts: readonly string[]
-  /** By the filters; undefined: not filtered by it. */
+  /** Filters; undefined ones are not set. */
   asked: Readonly<Record<string, unknown>>
   read: (part: Part, signal: AbortSignal) => Promise<Answer<Item>>
   nouns: readonly [one: string, many: string]
-  /** While there is none at all. */
+  /** Shown when the list is empty without filters. */
   none: ReactNode
   children: (items: readonly Item[]) => ReactNode
 }
 
-/** A list that is filtered and read page by page, the newest first. */
+/** A filtered list, read page by page with the newest item first. */
 export function NewestList<Item>(props: NewestListProps<Item>) {
   const { key_parts, asked, read, nouns, none, children } = props
   const filters = useFilters()
@@ -39,7 +39,7 @@ export function NewestList<Item>(props: NewestListProps<Item>) {
         <Stack>
           {data.length > 0 && children(data)}
           {data.length === 0 &&
-            (is_filtered ? <Empty title={`No ${one} matches the filters`} /> : none)}
+            (is_filtered ? <Empty title={`No ${many} match the filters`} /> : none)}
           <PagesOf
             {...{ count, limit, page }}
             noun={count === 1 ? one : many}

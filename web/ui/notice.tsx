@@ -2,7 +2,7 @@ import { Alert } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 
-/** Something to know before going on; no failure. */
+/** A warning that is not an error. */
 export function Notice({ title, children }: { title?: string; children: ReactNode }) {
   return (
     <Alert

@@ -8,8 +8,8 @@ interface NumberFieldProps extends Omit<NumberInputProps, 'value' | 'defaultValu
 }
 
 /**
- * Gives numbers alone, and keeps `1.` and `0.0` as they are typed; a comma is a point. What is
- * pasted and no number is left out: the library would take 125 for `12,5`.
+ * A field that reports numbers only, and keeps `1.` and `0.0` as typed. A comma counts as a decimal
+ * point. Pasted text is parsed here: the library would read `12,5` as 125.
  */
 export function NumberField({ value, onChange, ...rest }: NumberFieldProps) {
   const [typed, setTyped] = useState<number | string>('')
@@ -26,7 +26,7 @@ export function NumberField({ value, onChange, ...rest }: NumberFieldProps) {
   const is_positive = rest.min !== undefined && Number(rest.min) >= 0
   return (
     <NumberInput
-      // The keys for decimals of some phones have no minus.
+      // The decimal keyboard of some phones has no minus.
       inputMode={is_positive ? 'decimal' : 'text'}
       hideControls
       clampBehavior="none"

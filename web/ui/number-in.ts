@@ -1,12 +1,12 @@
-/** What stands in a field for numbers, also half typed: `1.` is 1; '' where there is none. */
+/** Number in a field, also while it is typed: `1.` is 1. Empty without a number. */
 export function numberIn(text: string | number | bigint): number | '' {
   const value = Number(text)
   return text === '' || Number.isNaN(value) ? '' : value
 }
 
 /**
- * A number as people copy it, with a decimal comma, too. Null: it is none, or nobody knows which:
- * `1,234` may be a thousand or a bit more than one.
+ * Number in a pasted text, with a decimal point or comma. Null without a number, or when it is
+ * ambiguous: `1,234` may be 1234 or 1.234.
  */
 export function pastedNumber(text: string): number | null {
   const plain = text.trim().replace('\u2212', '-')

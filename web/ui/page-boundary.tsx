@@ -1,9 +1,9 @@
-/** A page that cannot be shown says so, in its place, and is loaded again once it can be. */
+/** Shows an error in place of a page that failed, and reloads a page whose code was not fetched. */
 import { Alert, Button, Stack, Text } from '@mantine/core'
 import { Component, type ReactNode, useEffect } from 'react'
 import { useLocation } from 'wouter'
 
-/** Errors of code that was not fetched: there is no network, or an upgrade replaced it. */
+/** Errors of missing code: no network, or files replaced by an upgrade. */
 const unfetched = new WeakSet<object>()
 
 /** Vite reports each such error before it throws it. */
@@ -14,7 +14,7 @@ export function watchUnfetchedCode(): void {
 const isUnfetched = (error: unknown) => error instanceof Error && unfetched.has(error)
 
 interface BoundaryProps {
-  /** The address of the page: another page is tried anew. */
+  /** Address of the page; a new address clears the error. */
   path: string
   children: ReactNode
 }
@@ -49,7 +49,7 @@ export function PageBoundary({ children }: { children: ReactNode }) {
 const Failed = () => (
   <Alert color="red" title="This page cannot be shown" role="alert" variant="outline" m="md">
     <Stack gap="xs" align="flex-start">
-      <Text size="sm">Something went wrong in it. Other pages work on.</Text>
+      <Text size="sm">An error occurred on this page. Other pages still work.</Text>
       <Button size="xs" variant="default" onClick={() => location.reload()}>
         Reload
       </Button>
@@ -58,11 +58,11 @@ const Failed = () => (
 )
 
 const retry_ms = 2000
-/** Between two reloads: code that is missing on the server, too, must not reload without end. */
+/** Minimum time between reloads: code that is missing on the server must not cause a loop. */
 const reload_ms_min = 30_000
 const reloaded_key = 'reloaded-for-code-at'
 
-/** React keeps a failed part: only a reload fetches it again. Drafts outlast the reload. */
+/** React caches a failed import, so only a reload fetches it again. Drafts survive the reload. */
 function NotFetched() {
   useEffect(() => {
     const timer = setInterval(() => void reloadIfServed(), retry_ms)
@@ -73,8 +73,8 @@ function NotFetched() {
     <Alert color="red" title="This page could not be loaded" role="alert" variant="outline" m="md">
       <Stack gap="xs" align="flex-start">
         <Text size="sm">
-          The server cannot be reached, or was upgraded meanwhile. The page is loaded again by
-          itself as soon as the server answers.
+          The server cannot be reached, or has been upgraded. The page reloads as soon as the server
+          answers.
         </Text>
         <Button size="xs" variant="default" onClick={() => location.reload()}>
           Reload now

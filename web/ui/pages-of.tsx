@@ -1,7 +1,7 @@
 import { Group, Pagination } from '@mantine/core'
 import { Muted } from './muted.tsx'
 
-/** The way through a list that comes page by page. */
+/** Item count and page navigation of a list. */
 export function PagesOf({
   count,
   limit,

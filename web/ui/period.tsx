@@ -1,4 +1,4 @@
-/** A day, a month or a year of a site, and the way to the one before and the one after. */
+/** Chooses a day, a month or a year, with buttons for the previous and the next one. */
 import { ActionIcon, Group, SegmentedControl, Text } from '@mantine/core'
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
 import { DateField } from './date-field.tsx'
@@ -6,7 +6,7 @@ import { monthName, type Period, type PeriodKind, periodOf } from './periods.ts'
 import { addDays, isDate } from './site-day.ts'
 import { useFilters } from './use-filters.ts'
 
-/** Kept in the address; without a day there: the present one, also when it becomes another. */
+/** Period from the address; without a day, the present period. */
 export function usePeriod(first: PeriodKind, today: string) {
   const filters = useFilters()
   const by = filters.get('by')
@@ -33,7 +33,7 @@ export function PeriodChoice(props: ReturnType<typeof usePeriod>) {
   return (
     <Group gap="xs">
       <SegmentedControl
-        aria-label="How long"
+        aria-label="Period"
         data={kinds}
         value={period.kind}
         onChange={(kind) => setKind(kind as PeriodKind)}
@@ -42,7 +42,7 @@ export function PeriodChoice(props: ReturnType<typeof usePeriod>) {
         <ActionIcon
           variant="default"
           size="lg"
-          aria-label={`The ${period.kind} before`}
+          aria-label={`Previous ${period.kind}`}
           onClick={() => go(addDays(period.start_date, -1))}
         >
           <IconChevronLeft size={18} />
@@ -63,7 +63,7 @@ export function PeriodChoice(props: ReturnType<typeof usePeriod>) {
         <ActionIcon
           variant="default"
           size="lg"
-          aria-label={`The ${period.kind} after`}
+          aria-label={`Next ${period.kind}`}
           disabled={is_last}
           onClick={() => go(addDays(period.end_date, 1))}
         >

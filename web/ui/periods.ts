@@ -19,7 +19,7 @@ export function periodOf(kind: PeriodKind, date: string): Period {
   return { kind, start_date: `${year}-${month}-01`, end_date }
 }
 
-/** The days of a period that have begun. */
+/** Days of a period up to today. */
 export function daysOf({ start_date, end_date }: Period, today: string): string[] {
   const days: string[] = []
   for (let day = start_date; day <= end_date && day <= today; day = addDays(day, 1)) days.push(day)

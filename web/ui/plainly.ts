@@ -1,12 +1,12 @@
 import { HeliographError } from '@heliograph/sdk'
 
-/** Codes whose message speaks to programs. */
+/** Texts for codes whose message is written for programs. */
 const plain: Readonly<Record<string, string>> = {
-  network_error: 'The server cannot be reached. Nothing is lost: try again in a moment.',
-  forbidden_scope: 'An administrator can change what you may do.',
+  network_error: 'The server cannot be reached. Your input is kept: try again in a moment.',
+  forbidden_scope: 'Ask an administrator for access.',
 }
 
-/** What went wrong, for who did not ask how it was asked. */
+/** Error message for people. */
 export function plainly(error: unknown): string {
   if (!(error instanceof HeliographError))
     return error instanceof Error ? error.message : `${error}`

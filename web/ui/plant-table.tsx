@@ -9,7 +9,7 @@ import { Empty } from './states.tsx'
 const columns: readonly Column<Logger>[] = [
   { name: 'State', cell: (plant) => <State plant={plant} /> },
   numeric('Power', (plant) => formatPower(plant.ac_power_kw)),
-  numeric('Possible', (plant) => formatPower(plant.available_power_kw)),
+  numeric('Available', (plant) => formatPower(plant.available_power_kw)),
   numeric('Today', (plant) => formatEnergy(plant.energy_today_kwh)),
   numeric('Yield today', (plant) =>
     formatQuantity(plant.specific_yield_today_kwh_kwp, 'kWh/kWp', 2),
@@ -18,15 +18,14 @@ const columns: readonly Column<Logger>[] = [
     'Inverters online',
     (plant) => `${plant.inverters_online ?? '–'} of ${plant.inverter_count}`,
   ),
-  numeric('Data', (plant) => formatAge(plant.age_s)),
+  numeric('Last data', (plant) => formatAge(plant.age_s)),
 ]
 
-/** Plants of a site, one a row. */
 export function PlantTable({ site_id, plants }: { site_id: string; plants: readonly Logger[] }) {
   if (plants.length === 0) {
     return (
-      <Empty title="There are no plants yet">
-        A plant appears as soon as its edge agent has announced it.
+      <Empty title="No plants yet">
+        A plant appears as soon as its edge agent has reported it.
       </Empty>
     )
   }

@@ -1,4 +1,4 @@
-/** Inverters, plants and strings in words, with a colour that the words do not need. */
+/** State badges of inverters, plants and strings. */
 
 import type { Inverter, Logger, SensorNode, StringHealth, StringNow } from '@heliograph/sdk'
 import { Badge } from '@mantine/core'
@@ -26,14 +26,14 @@ const inverterStates: Words = {
   off: ['Off', 'gray'],
   fault: ['Fault', 'red'],
   test: ['Test', 'violet'],
-  unknown: ['Not known', 'gray'],
+  unknown: ['Unknown', 'gray'],
 }
 
-/** What does not answer has no state any more, whatever it said last. */
+/** A disconnected inverter has no present state. */
 export const InverterState = ({ inverter }: { inverter: Inverter }) =>
   inverter.comm_state === 'disconnected' ? (
     <Badge color="red" miw="max-content">
-      Does not answer
+      Communication lost
     </Badge>
   ) : inverter.comm_state === 'unknown' ? (
     shown(inverterStates, 'unknown')
@@ -46,7 +46,7 @@ const plantStates: Words = {
   degraded: ['Degraded', 'orange'],
   asleep: ['Asleep', 'gray'],
   offline: ['Offline', 'red'],
-  unknown: ['Not known', 'gray'],
+  unknown: ['Unknown', 'gray'],
 }
 
 export const PlantState = ({ plant }: { plant: Logger }) => shown(plantStates, plant.status)
@@ -61,9 +61,9 @@ export const NodeState = ({ node: { status, retired_at } }: { node: SensorNode }
   )
 
 const stringStates: Words = {
-  ok: ['Delivers', 'teal'],
+  ok: ['OK', 'teal'],
   zero_current: ['No current', 'red'],
-  reverse_current: ['Current flows back', 'red'],
+  reverse_current: ['Reverse current', 'red'],
   disconnected: ['Not connected', 'gray'],
   asleep: ['Asleep', 'gray'],
   no_data: ['No data', 'orange'],
@@ -85,14 +85,14 @@ export const StringHealthBadge = ({ status }: { status: StringHealth['status'] }
   shown(healthColors, status)
 
 const limits: Record<string, string> = {
-  none: 'nothing',
-  curtailment: 'curtailment',
-  permit: 'the grid permit',
-  external: 'a limit that another set',
-  unknown: 'a cause that is not known',
+  none: 'None',
+  curtailment: 'Curtailment',
+  permit: 'Grid permit',
+  external: 'External limit',
+  unknown: 'Unknown cause',
 }
 
-/** What limits an inverter. */
+/** Name of the limit of an inverter. */
 export const limitWords = (limited_by: Inverter['limited_by']) =>
   limited_by === null ? '–' : (limits[limited_by] ?? limited_by)
 

@@ -1,4 +1,4 @@
-/** What went wrong with a form: beside the field where it is of one, else above the button. */
+/** Errors of a form: beside a field, or above the button. */
 
 import { HeliographError, type Violation } from '@heliograph/sdk'
 import { Alert, List } from '@mantine/core'
@@ -10,7 +10,7 @@ interface Fields {
   getInputNode(field: never): HTMLElement | null
 }
 
-/** A form may be longer than the screen: leads to the first field that something is wrong with. */
+/** Focuses the first field with an error. */
 export const leadTo = (form: Fields) => (errors: object) =>
   Object.keys(errors)
     .map((field) => form.getInputNode(field as never))
@@ -18,19 +18,19 @@ export const leadTo = (form: Fields) => (errors: object) =>
     ?.focus()
 
 /**
- * Puts what the server found beside the fields, and fails on. `told`: by its code, what concerns
- * a field without naming it.
+ * Shows errors of the server beside their fields, and rethrows. `by_code` names the field of error
+ * codes that have none.
  */
 export async function withFields<Output>(
   form: Fields,
   work: () => Promise<Output>,
-  told: Readonly<Record<string, Pick<Violation, 'field' | 'message'>>> = {},
+  by_code: Readonly<Record<string, Pick<Violation, 'field' | 'message'>>> = {},
 ): Promise<Output> {
   try {
     return await work()
   } catch (error) {
     if (error instanceof HeliographError) {
-      const own = told[error.code]
+      const own = by_code[error.code]
       const found = own ? [own] : error.violations
       for (const { field, message } of found) form.setFieldError(field as never, inWords(message))
       leadTo(form)(Object.fromEntries(found.map(({ field }) => [field, true])))
@@ -39,9 +39,9 @@ export async function withFields<Output>(
   }
 }
 
-const intoView = (node: HTMLElement | null) => node?.scrollIntoView({ block: 'nearest' })
+const scrollIntoView = (node: HTMLElement | null) => node?.scrollIntoView({ block: 'nearest' })
 
-/** In words of the page where it has some for the code. */
+/** Shows an error; `words` has texts of the page by error code. */
 export function Problem({
   error,
   words = {},
@@ -52,16 +52,16 @@ export function Problem({
   if (!error) return null
   const wrong = error instanceof HeliographError ? error.violations : []
   const own = error instanceof HeliographError ? words[error.code] : undefined
-  // What is told beside a field leads there instead.
-  const is_all = wrong.length === 0 && own === undefined
+  // Errors of fields focus their field instead.
+  const is_general = wrong.length === 0 && own === undefined
   return (
-    <Alert color="red" variant="outline" role="alert" {...(is_all && { ref: intoView })}>
+    <Alert color="red" variant="outline" role="alert" {...(is_general && { ref: scrollIntoView })}>
       {own ?? (wrong.length === 0 ? plainly(error) : <Wrong violations={wrong} />)}
     </Alert>
   )
 }
 
-/** All of it: not every field of a request has one of its own in the form. */
+/** Lists all violations: some concern fields that the form does not show. */
 function Wrong({ violations }: { violations: readonly Violation[] }) {
   return (
     <>

@@ -1,4 +1,4 @@
-/** What can be drawn of a device, by the name of its column. */
+/** Quantities that charts of a device offer, by the field of the reading. */
 
 export interface Quantity {
   name: string
@@ -17,7 +17,7 @@ const mppt = (name: string, label: string, unit: string, digits: number, count: 
 
 const power: readonly Quantity[] = [
   { name: 'ac_power_kw', label: 'Power', unit: 'kW' },
-  { name: 'available_power_kw', label: 'Possible power', unit: 'kW' },
+  { name: 'available_power_kw', label: 'Available power', unit: 'kW' },
   { name: 'dc_power_kw', label: 'DC power', unit: 'kW' },
   { name: 'reactive_power_kvar', label: 'Reactive power', unit: 'kvar' },
   { name: 'power_factor', label: 'Power factor', unit: 'cos φ', digits: 3 },
@@ -33,7 +33,7 @@ export const plantQuantities: readonly Quantity[] = [
 
 export const inverterQuantities: readonly Quantity[] = [
   ...power,
-  { name: 'power_limit_pct', label: 'Limit of the device', unit: '%' },
+  { name: 'power_limit_pct', label: 'Device limit', unit: '%' },
   { name: 'dc_voltage_v', label: 'DC voltage', unit: 'V' },
   { name: 'dc_current_a', label: 'DC current', unit: 'A', digits: 2 },
   { name: 'voltage_l1_l2_v', label: 'Voltage L1-L2', unit: 'V' },
@@ -50,10 +50,10 @@ export const inverterQuantities: readonly Quantity[] = [
 export const batteryQuantities: readonly Quantity[] = [
   { name: 'power_kw', label: 'Power', unit: 'kW' },
   { name: 'setpoint_kw', label: 'Setpoint', unit: 'kW' },
-  { name: 'max_discharge_power_kw', label: 'May discharge', unit: 'kW' },
-  { name: 'max_charge_power_kw', label: 'May charge', unit: 'kW' },
+  { name: 'max_discharge_power_kw', label: 'Maximum discharge', unit: 'kW' },
+  { name: 'max_charge_power_kw', label: 'Maximum charge', unit: 'kW' },
   { name: 'soc_pct', label: 'State of charge', unit: '%' },
-  { name: 'soh_pct', label: 'Health', unit: '%' },
+  { name: 'soh_pct', label: 'State of health', unit: '%' },
   { name: 'dc_voltage_v', label: 'DC voltage', unit: 'V' },
   { name: 'dc_current_a', label: 'DC current', unit: 'A' },
   { name: 'cell_voltage_max_mv', label: 'Highest cell', unit: 'mV', digits: 0 },

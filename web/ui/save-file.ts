@@ -1,12 +1,12 @@
 import type { HeliographFile } from '@heliograph/sdk'
 
-/** Gives a file of the API to the browser to keep. */
+/** Downloads a file of the API. */
 export async function saveFile({ name, response }: HeliographFile): Promise<void> {
   const url = URL.createObjectURL(await response.blob())
   const link = document.createElement('a')
   link.href = url
   link.download = name
   link.click()
-  // The browser has taken it over by then.
+  // The download has started by then.
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

@@ -1,7 +1,7 @@
 import { Card, Group, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-/** A part of a page with its heading, and what leads on at the right of it. */
+/** A part of a page with its heading, and a link at the right. */
 export function Section({
   title,
   aside,

@@ -1,7 +1,7 @@
 import { Badge } from '@mantine/core'
 import { inWords } from './words.ts'
 
-/** A state is never cut off. */
+/** Badges are never truncated. */
 const whole = { flexShrink: 0, minWidth: 'max-content' }
 
 const colors: Record<string, string> = {
@@ -16,7 +16,7 @@ const colors: Record<string, string> = {
   low: 'gray',
 }
 
-/** How bad an alert or a defect is, or how soon work is to be done. */
+/** Severity of an alert or a defect, or priority of a work order. */
 export const SeverityBadge = ({ severity }: { severity: string }) => (
   <Badge color={colors[severity] ?? 'gray'} style={whole}>
     {inWords(severity)}

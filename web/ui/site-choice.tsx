@@ -2,13 +2,13 @@ import { MultiSelect, Radio, Stack } from '@mantine/core'
 import { useSites } from '../queries.ts'
 
 interface SiteChoiceProps {
-  /** Null: all sites, later ones too. */
+  /** Null for all sites, including later ones. */
   value: string[] | null
   onChange(value: string[] | null): void
   error?: string | undefined
 }
 
-/** All sites, or some of them. */
+/** Chooses all sites, or some of them. */
 export function SiteChoice({ value, onChange, error }: SiteChoiceProps) {
   const { data } = useSites()
   const sites = (data?.data ?? []).map(({ site_id, name }) => ({ value: site_id, label: name }))
@@ -20,13 +20,13 @@ export function SiteChoice({ value, onChange, error }: SiteChoiceProps) {
         onChange={(choice) => onChange(choice === 'all' ? null : [])}
       >
         <Stack gap={6} mt={4}>
-          <Radio value="all" label="All sites, those that come later too" />
-          <Radio value="some" label="Only these" />
+          <Radio value="all" label="All sites, including later ones" />
+          <Radio value="some" label="Selected sites" />
         </Stack>
       </Radio.Group>
       {value !== null && (
         <MultiSelect
-          aria-label="Which sites"
+          aria-label="Selected sites"
           placeholder={value.length === 0 ? 'Choose sites' : undefined}
           data={sites}
           value={value}
@@ -40,9 +40,8 @@ export function SiteChoice({ value, onChange, error }: SiteChoiceProps) {
 }
 
 export const checkSites = (site_ids: string[] | null) =>
-  site_ids?.length === 0 ? 'Choose at least one site, or all.' : null
+  site_ids?.length === 0 ? 'Choose at least one site, or all sites.' : null
 
-/** In words, for a list. */
 export function SiteNames({ site_ids }: { site_ids: string[] | null }) {
   const { data } = useSites()
   if (site_ids === null) return <>All sites</>

@@ -1,4 +1,4 @@
-/** What the clocks at a site show, as the fields of a form take and give it. */
+/** Converts between instants and the local time of a site, as form fields use it. */
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
@@ -31,7 +31,7 @@ export function clockAt(at_ms: number, timezone: string): string {
 
 export const dayAt = (at_ms: number, timezone: string) => clockAt(at_ms, timezone).slice(0, 10)
 
-/** Null: it is no time, or one that the clocks skip. The first of two that read alike. */
+/** Null for a local time that does not exist. The first instant when a local time occurs twice. */
 export function instantOf(clock: string, timezone: string): number | null {
   const wanted_ms = Date.parse(`${clock}Z`)
   if (Number.isNaN(wanted_ms)) return null
@@ -45,9 +45,9 @@ export function instantOf(clock: string, timezone: string): number | null {
   return found.length === 0 ? null : Math.min(...found)
 }
 
-/** A date whose local fields are what the clocks show, for who knows no other zones. */
+/** A date whose local fields show the time of another zone, for code without zone support. */
 export function asLocal(at_ms: number, timezone: string): Date {
   const minute_ms = Math.floor(at_ms / 60_000) * 60_000
-  // Without a zone it is read as local.
+  // A text without a zone is parsed as local time.
   return new Date(Date.parse(clockAt(minute_ms, timezone)) + at_ms - minute_ms)
 }

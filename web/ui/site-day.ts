@@ -1,7 +1,7 @@
-/** Days as the clocks of the site count them. */
+/** Local days of a site. */
 import { instantOf } from './site-clock.ts'
 
-/** When a day begins: at some places not at midnight when the clocks change. */
+/** Start of a local day: in some zones the change of the clocks skips midnight. */
 export const dayStart = (date: string, timezone: string): number =>
   instantOf(`${date}T00:00`, timezone) ??
   instantOf(`${date}T01:00`, timezone) ??
@@ -22,7 +22,7 @@ export interface Span {
   end_ms: number
 }
 
-/** From the start of a day on, so many days. */
+/** Span of a number of local days. */
 export const daysFrom = (date: string, days: number, timezone: string): Span => ({
   start_ms: dayStart(date, timezone),
   end_ms: dayStart(addDays(date, days), timezone),

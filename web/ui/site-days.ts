@@ -1,4 +1,4 @@
-/** The UTC days that a span of time touches: what is asked for by them is cut to the span. */
+/** UTC days that a span touches. Answers by UTC day are then cut to the span. */
 import type { Span } from './site-day.ts'
 
 export function utcDays({ start_ms, end_ms }: Span): string[] {

@@ -1,4 +1,4 @@
-/** Texts of the server name instants in UTC; people at a site read its own time. */
+/** Texts of the server have times in UTC; pages show the local time of the site. */
 import { formatTime } from './format.ts'
 
 const instant = /(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?::\d\d)?\s?(?:UTC|Z)\b/g

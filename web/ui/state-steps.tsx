@@ -1,4 +1,4 @@
-/** What may be done next with something that has states, the usual step first. */
+/** Buttons for the next states of a resource, the usual one first. */
 import { Group, Stack, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { Differences } from './differences.tsx'
@@ -14,7 +14,7 @@ export interface Step<State> {
   to: State
   name: string
   is_blocked?: boolean
-  /** What takes words, or cannot be taken back, is asked about first. */
+  /** Dialog for steps that need a note or a confirmation. */
   ask?: { text?: string; label: string; given?: string; color?: string }
 }
 

@@ -1,4 +1,4 @@
-/** What a page shows while it has nothing to show: loading, failed, empty. */
+/** Loading, failed and empty states of a page. */
 
 import { HeliographError, isCode } from '@heliograph/sdk'
 import { Alert, Button, Center, Loader, Stack, Text } from '@mantine/core'
@@ -14,12 +14,12 @@ export function Loading() {
   )
 }
 
-/** In words, with what support asks for. `onRetry`: of a read, which is repeated by itself. */
+/** An error with its request id. `onRetry` is given for reads, which also repeat on their own. */
 export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   if (onRetry && isCode(error, 'network_error')) {
     return (
       <Alert color="red" title={titleOf(error)} role="alert" variant="outline" m="md">
-        This part is loaded as soon as the server answers.
+        Loads as soon as the server answers.
       </Alert>
     )
   }
@@ -41,12 +41,12 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
 }
 
 function titleOf(error: unknown): string {
-  if (!(error instanceof HeliographError)) return 'Something went wrong'
+  if (!(error instanceof HeliographError)) return 'Error'
   if (error.code === 'network_error') return 'The server cannot be reached'
   if (error.code === 'forbidden_scope') return 'Your role does not allow this'
   if (error.code === 'forbidden_module') return 'Your plan does not include this'
-  if (error.code === 'not_found') return 'This is not there'
-  return 'The server refused'
+  if (error.code === 'not_found') return 'Not found'
+  return 'Rejected by the server'
 }
 
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
@@ -66,9 +66,9 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   )
 }
 
-/** Who has come by its address to a form of what others do. */
+/** For people who open a form that their role does not allow. */
 export const NotAllowed = () => (
-  <Empty title="Your role does not allow this">An administrator can change what you may do.</Empty>
+  <Empty title="Your role does not allow this">Ask an administrator for access.</Empty>
 )
 
 interface Asked<Data> {
@@ -78,8 +78,8 @@ interface Asked<Data> {
 }
 
 /**
- * The data of a query, or why there is none. Data that is there stays while the server is gone:
- * the shell says how old it is.
+ * The data of a query, or its error. Data stays shown while the server cannot be reached: the shell
+ * shows its age.
  */
 export function Answered<Data>({
   query,

@@ -12,7 +12,7 @@ export interface DaySpan {
   set(changes: { day?: string; days?: number }): void
 }
 
-/** The days that a page shows: today unless the address says others. */
+/** Days that a page shows, from the address; defaults to today. */
 export function useDaySpan(timezone: string, days_max: number): DaySpan {
   const filters = useFilters()
   const today = dayAt(Date.now(), timezone)

@@ -1,6 +1,6 @@
 import { useSearchParams } from 'wouter'
 
-/** Filters that are part of the address: a list that was filtered can be sent to somebody. */
+/** Filters in the address, so that a filtered list can be shared as a link. */
 export function useFilters() {
   const [params, setParams] = useSearchParams()
   const set = (changes: Record<string, string | null>) =>

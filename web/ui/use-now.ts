@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-/** The time, renewed every so often. */
+/** Present time, renewed every `every_ms`. */
 export function useNow(every_ms: number): number {
   const [now_ms, setNow] = useState(Date.now)
   useEffect(() => {

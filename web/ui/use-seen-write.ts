@@ -1,24 +1,24 @@
-/** A change of what a page shows, as it was `seen`: nobody overwrites what he has not seen. */
+/** A change of a resource as it was seen. It fails when somebody else changed it meanwhile. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useWrite } from './use-write.ts'
 import { type Condition, type Difference, writeSeen } from './write-seen.ts'
 
 export interface SeenWrite<Input, Whole extends object> {
-  /** Of the query that shows it. */
+  /** Key of the query that shows the resource. */
   key: readonly unknown[]
   seen: Whole
   part?: (whole: Whole) => object
   read: () => Promise<Whole>
   write: (input: Input, condition: Condition) => Promise<Whole>
   done?: string
-  /** What is read again afterwards, besides. */
+  /** Keys of other queries to repeat afterwards. */
   changes: readonly (readonly unknown[])[]
   onDone?: () => void
   onConflict?: (fresh: Whole) => void
 }
 
-/** When somebody was faster, `differences` tells what is otherwise now; the next try is of that. */
+/** After a conflict, `differences` lists the fields that changed; the next try is based on them. */
 export function useSeenWrite<Input, Whole extends object>(asked: SeenWrite<Input, Whole>) {
   const { key, seen, part, read, write, done, changes, onDone, onConflict } = asked
   const queries = useQueryClient()

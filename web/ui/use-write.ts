@@ -1,4 +1,4 @@
-/** A write that a person asks for: once, however often it is clicked. */
+/** A write by a button: sent once, however often the button is clicked. */
 import { HeliographError } from '@heliograph/sdk'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
@@ -6,22 +6,22 @@ import { useRef } from 'react'
 import { newKey } from './new-key.ts'
 
 interface Write<Input, Output> {
-  /** The same input has the same key while it is not known whether the last one has arrived. */
+  /** The key stays the same for the same input while the outcome is unknown. */
   write(input: Input, idempotency_key: string): Promise<Output>
-  /** Told when it is done; null: there is nothing to tell. */
+  /** Notice shown on success; null for none. */
   done?: string | ((output: Output) => string | null)
-  /** What is read again afterwards, by the first parts of its keys. */
+  /** Key prefixes of the queries to repeat afterwards. */
   changes: readonly (readonly unknown[])[]
   onDone?(output: Output): void
 }
 
-/** The server has answered: nothing was done. */
+/** The server refused the write. */
 const isRefusal = (error: unknown) =>
   error instanceof HeliographError && error.status !== null && error.status < 500
 
 export function useWrite<Input, Output>({ write, done, changes, onDone }: Write<Input, Output>) {
   const queries = useQueryClient()
-  // A second click comes before React has shown that the first one is under way.
+  // A second click may come before React has disabled the button.
   const is_under_way = useRef(false)
   const unsure = useRef<{ text: string | undefined; key: string } | null>(null)
   const mutation = useMutation({

@@ -1,9 +1,9 @@
-/** `in_progress` as people read it: `In progress`. */
+/** `in_progress` to `In progress`. */
 export function inWords(code: string): string {
   const text = code.replaceAll('_', ' ')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** Codes to choose from. */
+/** Options of a select field. */
 export const choices = (codes: readonly string[]) =>
   codes.map((value) => ({ value, label: inWords(value) }))

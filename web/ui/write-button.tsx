@@ -4,16 +4,15 @@ import { useMay } from '../queries.ts'
 import { useSite } from '../shell/site-shell.tsx'
 
 interface WriteButtonProps extends ButtonProps, ElementProps<'button', keyof ButtonProps> {
-  /** Who may not write this does not see it. */
+  /** The button is hidden without this scope. */
   scope: string
-  /** A form of its own. */
+  /** Opens a page instead. */
   href?: string
 }
 
-const why_not =
-  'Commissioning safe mode: the site takes no changes until commissioning is complete.'
+const why_not = 'Commissioning safe mode: changes are disabled until commissioning is complete.'
 
-/** A button that changes something at the site. */
+/** A button for a change at the site, disabled in commissioning safe mode. */
 export function WriteButton({ scope, href, disabled, ...rest }: WriteButtonProps) {
   const may = useMay()
   const { commissioning_safe_mode: is_stopped } = useSite()

@@ -1,4 +1,4 @@
-/** Changes by `If-Match`: nobody overwrites what he has not seen. */
+/** Changes with `If-Match`, so that changes of other people are not overwritten. */
 import { etagOf, isCode } from '@heliograph/sdk'
 
 export interface Difference {
@@ -12,8 +12,8 @@ export interface Condition {
   'Idempotency-Key'?: string
 }
 
-/** They follow from others, and tell nobody anything. */
-const untold = [
+/** Derived fields, which are left out of the differences. */
+const derived = [
   'version',
   'updated_at',
   'done_at',
@@ -27,15 +27,15 @@ const untold = [
 function differencesOf(before: object, now: object): Difference[] {
   const old = before as Record<string, unknown>
   return Object.entries(now)
-    .filter(([field]) => !untold.includes(field))
+    .filter(([field]) => !derived.includes(field))
     .map(([field, value]) => ({ field, before: old[field], now: value }))
     .filter((one) => JSON.stringify(one.before) !== JSON.stringify(one.now))
 }
 
 interface SeenWrite<Whole extends object, Answer> {
-  /** As the person has it before himself: an answer of the API, unchanged. */
+  /** Answer of the API that the page shows. */
   seen: Whole
-  /** What of it must be as it was seen; all unless given. */
+  /** Part that must be unchanged; defaults to the whole. */
   part?: (whole: Whole) => object
   write: (condition: Condition) => Promise<Answer>
   idempotency_key: string
@@ -43,7 +43,7 @@ interface SeenWrite<Whole extends object, Answer> {
   onConflict: (fresh: Whole, differences: Difference[]) => void
 }
 
-/** Tries again by itself where nothing has changed that concerns the person. */
+/** Retries when the change in between does not concern `part`. */
 export async function writeSeen<Whole extends object, Answer>({
   seen,
   part = (whole) => whole,

@@ -9,7 +9,7 @@ import { Sessions } from './account/sessions.tsx'
 const roles = {
   viewer: 'Viewer: reads everything, changes nothing',
   operator: 'Operator: reads, commands and changes',
-  administrator: 'Administrator: all of it, with keys and people',
+  administrator: 'Administrator: everything, including keys and people',
 } as const
 
 export default function Account() {

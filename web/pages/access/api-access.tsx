@@ -33,21 +33,21 @@ function Keys() {
       actions={<Button onClick={() => setOpen({ what: 'new' })}>New key</Button>}
     >
       <Text c="dimmed">
-        A key lets a program read this API and, where you allow it, write. What there is to ask:{' '}
+        A key gives a program access to the API, within the permissions of the key. See{' '}
         <Anchor href="/docs" underline="always">
-          the reference
+          the API reference
         </Anchor>
         .
       </Text>
       <Answered query={keys}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty title="There are no keys yet">Make one: it is ready in a minute.</Empty>
+            <Empty title="No keys yet">Create a key to use the API.</Empty>
           ) : (
             <>
               {data.some(({ state }) => state === 'revoked' || state === 'expired') && (
                 <Checkbox
-                  label="Show those that have ended, too"
+                  label="Show expired and revoked keys"
                   checked={with_ended}
                   onChange={(event) => setWithEnded(event.currentTarget.checked)}
                 />

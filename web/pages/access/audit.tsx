@@ -59,13 +59,13 @@ function Records() {
   return (
     <Page title="Audit">
       <Text c="dimmed">
-        What people and keys changed, commanded or were refused, and who signed in, for the last 400
-        days. Times are those of your own clock.
+        Changes, commands, refused requests and sign-ins of the last 400 days. Times are in the zone
+        of your browser.
       </Text>
       <Group align="end">
         <Select
           label="Site"
-          placeholder="All, and the client"
+          placeholder="All sites, and the client"
           clearable
           clearButtonProps={{ 'aria-label': 'All sites' }}
           data={(sites?.data ?? []).map((one) => ({ value: one.site_id, label: one.name }))}
@@ -73,8 +73,8 @@ function Records() {
           onChange={setSite}
         />
         <TextInput
-          label="By whom, or what"
-          placeholder="Name, path or address"
+          label="Search"
+          placeholder="Name, path or IP address"
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
         />
@@ -86,7 +86,7 @@ function Records() {
           onChange={(chosen) => setOutcome(chosen ?? '')}
         />
         <Button variant="default" onClick={() => void audit.refetch()}>
-          Read again
+          Reload
         </Button>
       </Group>
       <Answered query={audit}>
@@ -105,7 +105,7 @@ function Records() {
           loading={audit.isFetchingNextPage}
           onClick={() => void audit.fetchNextPage()}
         >
-          Show earlier ones
+          Load earlier entries
         </Button>
       )}
     </Page>

@@ -24,7 +24,7 @@ function Everybody() {
   return (
     <Page
       title="People"
-      actions={<Button onClick={() => setOpen({ what: 'invite' })}>Invite somebody</Button>}
+      actions={<Button onClick={() => setOpen({ what: 'invite' })}>Invite person</Button>}
     >
       <Answered query={people}>
         {({ data }) => (

@@ -1,4 +1,4 @@
-/** What is wrong, the worst first; and what people do about it. */
+/** Alerts, the most severe first. */
 
 import type { Alert } from '@heliograph/sdk'
 import { Button, Stack, Title } from '@mantine/core'
@@ -76,8 +76,8 @@ export default function Alerts({ site_id }: SitePageProps) {
 }
 
 function NoAlerts({ is_filtered, show }: { is_filtered: boolean; show: readonly string[] }) {
-  if (is_filtered) return <Empty title="None of the alerts matches the filters" />
-  if (show.includes('resolved')) return <Empty title="Nothing was resolved yet" />
+  if (is_filtered) return <Empty title="No alerts match the filters" />
+  if (show.includes('resolved')) return <Empty title="No resolved alerts" />
   if (!show.includes('acknowledged')) return <Empty title="No unacknowledged alerts" />
   return <Empty title="No active alerts">Rules are evaluated every minute.</Empty>
 }

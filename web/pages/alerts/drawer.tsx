@@ -1,4 +1,4 @@
-/** Everything about one alert, and what can be done about it. */
+/** Details of an alert, and its actions. */
 
 import type { Alert } from '@heliograph/sdk'
 import { Anchor, Group, Stack, Text, Title } from '@mantine/core'
@@ -17,7 +17,7 @@ import type { Step } from './note-dialog.tsx'
 
 interface AlertDrawerProps {
   site_id: string
-  /** Those of the list behind it, which are the newest. */
+  /** Alerts of the list behind the drawer. */
   listed: readonly Alert[]
   onStep: (kind: Step['kind'], alert: Alert) => void
 }
@@ -26,7 +26,7 @@ export function AlertDrawer({ site_id, listed, onStep }: AlertDrawerProps) {
   const filters = useFilters()
   const alert_id = filters.number('alert_id')
   const near = listed.find((one) => one.alert_id === alert_id)
-  // A link may lead to one that the list does not show, such as one that was resolved.
+  // A link may point to an alert that the list does not show, such as a resolved one.
   const far = useRead(
     'alerts',
     'alertsList',
@@ -52,8 +52,8 @@ export function AlertDrawer({ site_id, listed, onStep }: AlertDrawerProps) {
             alert ? (
               <Details {...{ site_id, alert, onStep }} />
             ) : (
-              <Empty title="This alert is not among the newest">
-                Older ones are in the report “Alerts and O&amp;M”.
+              <Empty title="Alert not found among the newest">
+                Older alerts are in the report “Alerts and O&amp;M”.
               </Empty>
             )
           }
@@ -83,7 +83,7 @@ function Details({ site_id, alert, onStep }: DetailsProps) {
       {alert.recommended_action && (
         <div>
           <Title order={3} size="h5">
-            What to do
+            Recommended action
           </Title>
           <Text>{alert.recommended_action}</Text>
         </div>
@@ -111,16 +111,16 @@ function Details({ site_id, alert, onStep }: DetailsProps) {
             variant="default"
             href={`${at}/work-orders/new?alert_ids=${alert.alert_id}`}
           >
-            Make a work order
+            Create work order
           </WriteButton>
         ) : (
           <Anchor component={Link} href={`${at}/work-orders/${alert.work_order_id}`}>
-            To its work order
+            Work order
           </Anchor>
         )}
         {alert.defect_id !== null && (
           <Anchor component={Link} href={`${at}/defects/${alert.defect_id}`}>
-            To its defect
+            Defect
           </Anchor>
         )}
       </Group>

@@ -5,13 +5,13 @@ import { formatEnergy, formatMoney, formatPower, formatQuantity } from '../../ui
 import { Time } from '../../ui/time.tsx'
 import { inWords } from '../../ui/words.ts'
 
-/** Losses are counted from when the alert was raised, not from when its condition began. */
+/** Losses count from the time the alert was raised, not from the start of its condition. */
 export const lostWords = ({
   started_at,
   detected_at,
 }: Pick<Alert, 'started_at' | 'detected_at'>) =>
   Date.parse(detected_at) - Date.parse(started_at) > late_ms
-    ? 'Energy lost since it was raised'
+    ? 'Energy lost since raised'
     : 'Energy lost'
 
 const late_ms = 600_000
@@ -22,7 +22,7 @@ export function AlertFacts({ alert }: { alert: Alert }) {
     at === null ? null : (
       <>
         {time(at)}
-        {who && ` by ${who === 'system' ? 'itself' : who}`}
+        {who && ` by ${who === 'system' ? 'the system' : who}`}
       </>
     )
   const quantity = (value: number | null) =>
@@ -34,26 +34,26 @@ export function AlertFacts({ alert }: { alert: Alert }) {
         ['Measured', quantity(alert.value)],
         ['Threshold', quantity(alert.threshold)],
         [
-          alert.status === 'resolved' ? 'Power missing at last' : 'Power missing now',
+          alert.status === 'resolved' ? 'Last power loss' : 'Power loss now',
           formatPower(alert.affected_power_kw),
         ],
         [lostWords(alert), formatEnergy(alert.lost_energy_kwh)],
-        ['Money lost', formatMoney(alert.lost_amount, alert.currency)],
-        ['Held for', formatDuration(alert.duration_s)],
-        ['Began', time(alert.started_at)],
-        ['Seen last', time(alert.last_seen_at)],
+        ['Revenue lost', formatMoney(alert.lost_amount, alert.currency)],
+        ['Duration', formatDuration(alert.duration_s)],
+        ['Started', time(alert.started_at)],
+        ['Last detected', time(alert.last_seen_at)],
         ['Raised', time(alert.detected_at)],
-        ['Gone since', time(alert.ended_at)],
+        ['Ended', time(alert.ended_at)],
         ['Occurrences', alert.occurrence_count],
-        ['Nobody is told', alert.suppressed ? `explained by ${alert.suppressed_reason}` : null],
+        ['Suppressed by', alert.suppressed ? alert.suppressed_reason : null],
         ['Acknowledged', by(alert.acknowledged_at, alert.acknowledged_by)],
-        ['Note of acknowledgement', alert.ack_note],
+        ['Acknowledgement note', alert.ack_note],
         ['Resolved', by(alert.resolved_at, alert.resolved_by)],
-        ['Note of resolution', alert.resolution_note],
-        ['Codes of the maker', alert.vendor_codes.join(', ') || null],
+        ['Resolution note', alert.resolution_note],
+        ['Manufacturer codes', alert.vendor_codes.join(', ') || null],
         ['Category', inWords(alert.category)],
         ['Rule', alert.code],
-        ['Number', alert.alert_id],
+        ['Alert id', alert.alert_id],
       ]}
     />
   )

@@ -3,7 +3,7 @@ import { SimpleGrid, Text } from '@mantine/core'
 import { Figure } from '../../ui/figure.tsx'
 import { formatEnergy, formatMoney, formatPower } from '../../ui/format.ts'
 
-/** What all of them cost; null while none of them is known. */
+/** Sum of known values; null without any. */
 function sumOf(alerts: readonly Alert[], field: 'lost_energy_kwh' | 'lost_amount') {
   const known = alerts.map((alert) => alert[field]).filter((value) => value !== null)
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
@@ -29,22 +29,22 @@ export function AlertFigures({ alerts, count, received }: AlertFiguresProps) {
     <>
       <SimpleGrid cols={{ base: 2, md: 4 }} spacing="xs">
         <Figure label="Critical" value={critical} {...(critical > 0 && { tone: 'bad' })} />
-        <Figure label="Not acknowledged" value={untaken} note={`of ${alerts.length} shown`} />
+        <Figure label="Unacknowledged" value={untaken} note={`of ${alerts.length} shown`} />
         <Figure
           label="Energy lost"
           value={formatEnergy(sumOf(alerts, 'lost_energy_kwh'))}
-          note={power_kw > 0 ? `${formatPower(power_kw)} missing now` : undefined}
+          note={power_kw > 0 ? `${formatPower(power_kw)} lost now` : undefined}
         />
         <Figure
-          label="Money lost"
+          label="Revenue lost"
           value={formatMoney(sumOf(alerts, 'lost_amount'), currency)}
-          note={unknown > 0 ? `without ${unknown} whose price is not known` : undefined}
+          note={unknown > 0 ? `without ${unknown} of unknown price` : undefined}
         />
       </SimpleGrid>
       {count > received && (
         <Text size="sm">
-          The newest {received} of {count.toLocaleString('en')} alerts. Older ones are in the report
-          “Alerts and O&amp;M”.
+          The newest {received} of {count.toLocaleString('en')} alerts. Older alerts are in the
+          report “Alerts and O&amp;M”.
         </Text>
       )}
     </>

@@ -23,15 +23,15 @@ export function isShown(alert: Alert, filters: Filters): boolean {
   const severity = filters.get('severity')
   const logger_id = filters.number('logger_id')
   const text = filters.get('text')?.toLowerCase()
-  const told = [alert.title, alert.message, alert.code, alert.source_id, ...alert.vendor_codes]
+  const texts = [alert.title, alert.message, alert.code, alert.source_id, ...alert.vendor_codes]
   return (
     (severity === null || alert.severity === severity) &&
     (logger_id === undefined || alert.logger_id === logger_id) &&
-    (!text || told.some((part) => part.toLowerCase().includes(text)))
+    (!text || texts.some((part) => part.toLowerCase().includes(text)))
   )
 }
 
-/** What nobody took note of before what somebody did; then by severity, then the newest. */
+/** Unacknowledged alerts first, then by severity, then the newest first. */
 export const worstFirst = (a: Alert, b: Alert): number =>
   Number(a.status === 'acknowledged') - Number(b.status === 'acknowledged') ||
   severities.indexOf(a.severity) - severities.indexOf(b.severity) ||
@@ -48,7 +48,7 @@ export function AlertFilters({ site_id }: { site_id: string }) {
         onChange={(show) => set({ show: show === 'open' ? null : show })}
         data={[
           { value: 'open', label: 'Open' },
-          { value: 'active', label: 'Not acknowledged' },
+          { value: 'active', label: 'Unacknowledged' },
           { value: 'resolved', label: 'Resolved' },
         ]}
       />

@@ -17,12 +17,12 @@ const words = {
   acknowledge: {
     title: 'Acknowledge',
     done: 'acknowledged',
-    means: 'Others see that somebody has taken note of it. It stays open until it is over.',
+    means: 'The alert stays open until its cause ends. Others see who acknowledged it.',
   },
   resolve: {
     title: 'Resolve',
     done: 'resolved',
-    means: 'It is closed now. What still holds comes back, but not before it outlasts an hour.',
+    means: 'The alert is closed. If its condition lasts for another hour, it is raised again.',
   },
 }
 
@@ -72,7 +72,7 @@ export function NoteDialog({ step, ...rest }: Omit<NoteProps, 'step'> & { step: 
   )
 }
 
-/** One note for all that were selected. What could not be changed stays, with the reason. */
+/** One note for all selected alerts. Alerts that could not be changed stay, with the reason. */
 function Note({ site_id, step, onClose, onDone }: NoteProps) {
   const { kind, alerts } = step
   const ids = alerts.map(({ alert_id }) => alert_id)
@@ -80,7 +80,7 @@ function Note({ site_id, step, onClose, onDone }: NoteProps) {
   const [left, setLeft] = useState<Outcome['failed']>([])
   const { title, means, done } = words[kind]
   const { run, is_pending } = useWrite({
-    // Once more for those alone that were left.
+    // A retry covers only the alerts that failed.
     write: () => {
       const asked = left.length > 0 ? left.map(({ alert }) => alert) : alerts
       return take(site_id, { kind, alerts: asked }, note.trim())
@@ -104,7 +104,7 @@ function Note({ site_id, step, onClose, onDone }: NoteProps) {
       <Text size="sm">{means}</Text>
       <Textarea
         label="Note"
-        description="For those who read it: what you saw, or what is done about it."
+        description="What you found, or what is done about it."
         autosize
         minRows={3}
         data-autofocus
@@ -112,7 +112,7 @@ function Note({ site_id, step, onClose, onDone }: NoteProps) {
         onChange={(event) => setNote(event.currentTarget.value)}
       />
       {left.length > 0 && (
-        <Message color="red" variant="outline" title="These stay as they are" role="alert">
+        <Message color="red" variant="outline" title="Not changed" role="alert">
           <List size="sm">
             {left.map(({ alert, reason }) => (
               <List.Item key={alert.alert_id}>

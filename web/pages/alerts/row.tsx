@@ -18,7 +18,7 @@ interface AlertRowProps {
   onSelect: (is_selected: boolean) => void
 }
 
-/** The whole row opens the alert; the box at its start is large enough for a thumb. */
+/** The row opens the alert. The checkbox is large enough for touch. */
 export function AlertRow({ site_id, alert, is_selected, onSelect }: AlertRowProps) {
   const { timezone } = useSite()
   const may = useMay()
@@ -72,12 +72,12 @@ export function AlertRow({ site_id, alert, is_selected, onSelect }: AlertRowProp
             )}
             {suppressed_reason && (
               <Text size="sm" span>
-                explained by {suppressed_reason}
+                suppressed: {suppressed_reason}
               </Text>
             )}
             {alert.work_order_id !== null && (
               <Text size="sm" span>
-                has a work order
+                work order created
               </Text>
             )}
           </Group>

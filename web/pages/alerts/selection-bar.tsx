@@ -10,7 +10,7 @@ interface SelectionBarProps {
   onClear: () => void
 }
 
-/** At the lower edge, where a thumb is. */
+/** Fixed at the lower edge, within reach of a thumb. */
 export function SelectionBar({ site_id, chosen, onStep, onClear }: SelectionBarProps) {
   const ids = chosen.map(({ alert_id }) => alert_id).join(',')
   const to_take = chosen.some(({ status }) => status === 'active')
@@ -38,7 +38,7 @@ export function SelectionBar({ site_id, chosen, onStep, onClear }: SelectionBarP
           variant="default"
           href={`/sites/${site_id}/work-orders/new?alert_ids=${ids}`}
         >
-          Make a work order
+          Create work order
         </WriteButton>
         <Button variant="subtle" onClick={onClear}>
           Clear

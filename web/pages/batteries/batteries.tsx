@@ -42,8 +42,8 @@ export default function Batteries({ site_id }: SitePageProps) {
               <VisuallyHidden>
                 <h2>Units</h2>
               </VisuallyHidden>
-              <Empty title="There is no battery at this site">
-                One appears here as soon as its edge agent has announced it.
+              <Empty title="No batteries">
+                A battery appears as soon as its edge agent has reported it.
               </Empty>
             </>
           ) : (
@@ -70,29 +70,29 @@ function Together({ fleet }: { fleet: BatteryFleetSummary }) {
   const bad = alarms.critical + alarms.major
   const out = formatPower(fleet.max_discharge_power_kw)
   const into = formatPower(fleet.max_charge_power_kw)
-  const silent = fleet.unit_count - fleet.online_count
+  const offline = fleet.unit_count - fleet.online_count
   return (
     <SimpleGrid cols={{ base: 2, lg: 4 }}>
       <Figure
         label="State of charge"
         value={fleet.soc_pct === null ? '–' : `${formatNumber(fleet.soc_pct)} %`}
-        note={`${formatEnergy(fleet.available_energy_kwh)} can be taken out`}
+        note={`${formatEnergy(fleet.available_energy_kwh)} available`}
       />
       <Figure
         label="Now"
         value={powerWords(fleet.power_kw)}
-        note={`up to ${out} out, ${into} in`}
+        note={`maximum ${out} discharge, ${into} charge`}
       />
       <Figure
-        label="Earned today"
+        label="Revenue today"
         value={formatMoney(earnings_today_amount, currency)}
-        note="what was given less what was taken, at market prices"
+        note="discharge minus charge, at market prices"
       />
       <Figure
         label="Alarms"
         value={bad + alarms.warning}
-        note={silent > 0 ? `${silent} of ${fleet.unit_count} do not answer` : 'All answer'}
-        {...((bad > 0 || silent > 0) && { tone: 'bad' as const })}
+        note={offline > 0 ? `${offline} of ${fleet.unit_count} offline` : 'All online'}
+        {...((bad > 0 || offline > 0) && { tone: 'bad' as const })}
       />
     </SimpleGrid>
   )

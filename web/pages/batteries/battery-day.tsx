@@ -54,11 +54,11 @@ export default function BatteryDay({ site_id, bess_id: text }: SitePageProps) {
             href={`/sites/${site_id}/batteries/${bess_id}`}
             variant="default"
           >
-            To the battery
+            Battery
           </Button>
           {may_plan && (
             <WriteButton scope="bess:write" variant="default" onClick={() => setPlanning(true)}>
-              Make a plan
+              Create plan
             </WriteButton>
           )}
         </>
@@ -89,7 +89,7 @@ function DayChoice({ day, today, onDay }: DayChoiceProps) {
         <ActionIcon
           variant="default"
           size="lg"
-          aria-label="Day before"
+          aria-label="Previous day"
           onClick={() => onDay(dayAfter(day, -1))}
         >
           <IconChevronLeft size={18} />
@@ -104,7 +104,7 @@ function DayChoice({ day, today, onDay }: DayChoiceProps) {
         <ActionIcon
           variant="default"
           size="lg"
-          aria-label="Day after"
+          aria-label="Next day"
           disabled={day >= dayAfter(today, days_ahead)}
           onClick={() => onDay(dayAfter(day, 1))}
         >
@@ -112,7 +112,7 @@ function DayChoice({ day, today, onDay }: DayChoiceProps) {
         </ActionIcon>
       </Group>
       <Muted>
-        {day}: a plan is for a day in UTC, at the site from <Time at={`${day}T00:00:00Z`} /> to{' '}
+        {day}: plans cover a UTC day, local time <Time at={`${day}T00:00:00Z`} /> to{' '}
         <Time at={`${dayAfter(day, 1)}T00:00:00Z`} />.
       </Muted>
     </Stack>
@@ -144,10 +144,10 @@ function Plans({ site_id, bess_id, day, may_plan }: PlansProps) {
               <VisuallyHidden>
                 <h2>Plan</h2>
               </VisuallyHidden>
-              <Empty title="There is no plan for this day">
+              <Empty title="No plan for this day">
                 {may_plan
-                  ? 'Nothing is dispatched without an approved plan; other commands may move the battery.'
-                  : 'Nothing was dispatched by a plan; other commands may have moved the battery.'}
+                  ? 'The battery is dispatched only by an approved plan. Other commands may still move it.'
+                  : 'No plan was dispatched. Other commands may have moved the battery.'}
               </Empty>
             </>
           )
@@ -195,7 +195,7 @@ function Rejected({ schedule }: { schedule: BessSchedule }) {
   const { rejected_by, reject_reason } = schedule
   return (
     <Alert color="red" variant="outline" title={`Rejected by ${rejected_by ?? 'somebody'}`}>
-      {reject_reason ?? 'No reason was given.'}
+      {reject_reason ?? 'No reason given'}
     </Alert>
   )
 }

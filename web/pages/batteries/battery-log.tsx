@@ -1,4 +1,4 @@
-/** What was done with a battery and by whom, and what it is set to. */
+/** Log and settings of a battery. */
 import { Button, Tabs } from '@mantine/core'
 import { Link } from 'wouter'
 import { Page } from '../../ui/page.tsx'
@@ -17,7 +17,7 @@ const tabs = [
   { value: 'setpoints', label: 'Setpoints', Panel: Setpoints },
   { value: 'alarms', label: 'Alarms', Panel: AlarmLog },
   { value: 'protection', label: 'Protection', Panel: Protection },
-  { value: 'setup', label: 'Set-up', Panel: Setup },
+  { value: 'setup', label: 'Device settings', Panel: Setup },
 ]
 
 export default function BatteryLog({ site_id, bess_id: text }: SitePageProps) {
@@ -32,7 +32,7 @@ export default function BatteryLog({ site_id, bess_id: text }: SitePageProps) {
       title={`Log and settings of ${unit?.name ?? 'the battery'}`}
       actions={
         <Button component={Link} href={`/sites/${site_id}/batteries/${bess_id}`} variant="default">
-          To the battery
+          Battery
         </Button>
       }
     >

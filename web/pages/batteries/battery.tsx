@@ -46,7 +46,7 @@ export default function Battery({ site_id, bess_id: text }: SitePageProps) {
             Log and settings
           </Button>
           <Button component={Link} href={`/sites/${site_id}/batteries/${bess_id}/day`}>
-            Plan of the day
+            Plan
           </Button>
         </>
       }
@@ -80,7 +80,7 @@ function State({ dashboard: { unit, current } }: { dashboard: BatteryDashboard }
       <Group gap="xs">
         <Badge color={is_bad ? 'red' : 'teal'}>{stateWords(current)}</Badge>
         {unit.retired_at !== null && <Badge color="gray">Out of service</Badge>}
-        {local_remote === 'local' && <Badge color="yellow">Commanded on site</Badge>}
+        {local_remote === 'local' && <Badge color="yellow">Local control</Badge>}
         <Muted>
           Measured <Time at={measured_at} style="time" />, {formatAge(age_s)}
         </Muted>
@@ -98,7 +98,7 @@ function State({ dashboard: { unit, current } }: { dashboard: BatteryDashboard }
                 color="teal"
                 aria-label="State of charge"
               />
-              Used from {formatNumber(unit.soc_min_pct, 0)} to {formatNumber(unit.soc_max_pct, 0)} %
+              Window {formatNumber(unit.soc_min_pct, 0)} to {formatNumber(unit.soc_max_pct, 0)} %
             </>
           }
         />
@@ -107,26 +107,26 @@ function State({ dashboard: { unit, current } }: { dashboard: BatteryDashboard }
           value={powerWords(current.power_kw)}
           note={
             current.setpoint_kw === null
-              ? 'Setpoint: not known'
+              ? 'Setpoint unknown'
               : `Setpoint: ${inSentence(powerWords(current.setpoint_kw))}`
           }
         />
         <Figure
-          label="Can give"
+          label="Available energy"
           value={formatEnergy(current.available_energy_kwh)}
-          note={`takes ${formatEnergy(current.energy_to_full_kwh)} until it is full`}
+          note={`${formatEnergy(current.energy_to_full_kwh)} until full`}
         />
         <Figure
-          label="Health"
+          label="State of health"
           value={current.soh_pct === null ? '–' : `${formatNumber(current.soh_pct)} %`}
-          note={`${formatNumber(current.cycle_count, 0)} full cycles so far`}
+          note={`${formatNumber(current.cycle_count, 0)} full cycles`}
         />
       </SimpleGrid>
     </Stack>
   )
 }
 
-/** What it can do at this moment, and what holds it below its rating. */
+/** Present power limits, with the reason when they are below the rating. */
 function Limits({ dashboard: { unit, envelope } }: { dashboard: BatteryDashboard }) {
   const sides = [
     {
@@ -148,7 +148,7 @@ function Limits({ dashboard: { unit, envelope } }: { dashboard: BatteryDashboard
     <SimpleGrid cols={2} spacing="sm">
       {sides.map(({ name, kw, rated_kw, why, min }) => (
         <Card key={name} withBorder padding="sm">
-          <Muted>{name} up to</Muted>
+          <Muted>Maximum {name.toLowerCase()}</Muted>
           <Text className="figure" fw={600} fz={20}>
             {formatPower(kw)}
           </Text>
@@ -156,7 +156,7 @@ function Limits({ dashboard: { unit, envelope } }: { dashboard: BatteryDashboard
             {why === 'none'
               ? `${limitationWords(why)}.`
               : `${limitationWords(why)}: rated ${formatPower(rated_kw)}.`}
-            {min !== null && ` Lasts ${minutesWords(min)} at that.`}
+            {min !== null && ` Lasts ${minutesWords(min)} at this power.`}
           </Text>
         </Card>
       ))}
@@ -181,9 +181,9 @@ function Today({ dashboard: { today, schedule, unit } }: { dashboard: BatteryDas
       </Group>
       <SimpleGrid cols={{ base: 1, xs: 3 }}>
         <Figure
-          label="Earned"
+          label="Revenue"
           value={formatMoney(today.earnings_amount, today.currency)}
-          note="given less taken, at market prices"
+          note="discharge minus charge, at market prices"
         />
         <Figure
           label="Discharged"

@@ -12,16 +12,16 @@ import { History } from './curtailment/history.tsx'
 import { LimitModal } from './curtailment/limit-modal.tsx'
 import { usePlants, useRows } from './curtailment/reads.ts'
 import { ReleaseModal } from './curtailment/release-modal.tsx'
+import type { RequestedLimit } from './curtailment/requested-limit.ts'
 import { type Command, commandsOf } from './curtailment/rows.ts'
 import { Suggestions } from './curtailment/suggestions.tsx'
 import { Timeline } from './curtailment/timeline.tsx'
-import type { Wish } from './curtailment/wish.ts'
 
 export default function Curtailment({ site_id }: SitePageProps) {
   const rows = useRows(site_id)
   const plants = usePlants(site_id)
   const { commissioning_safe_mode } = useSite()
-  const [wish, setWish] = useState<Partial<Wish> | null>(null)
+  const [requested, setRequested] = useState<Partial<RequestedLimit> | null>(null)
   const [releasing, setReleasing] = useState<Command | null>(null)
   const [closing, setClosing] = useState<Command | null>(null)
   const [made, setMade] = useState<CurtailmentGroup | null>(null)
@@ -29,27 +29,24 @@ export default function Curtailment({ site_id }: SitePageProps) {
     <Page
       title="Curtailment"
       actions={
-        <WriteButton scope="curtailment:write" disabled={!plants} onClick={() => setWish({})}>
+        <WriteButton scope="curtailment:write" disabled={!plants} onClick={() => setRequested({})}>
           Limit output
         </WriteButton>
       }
     >
       <Text c="dimmed">
-        A limit only ever lowers output: nothing on this page can lift a plant above its grid
-        permit, which is held on site in any case.
-        {commissioning_safe_mode && ' In commissioning safe mode no limit can be set or released.'}
+        Limits only lower output. The grid permit is enforced on site in any case.
+        {commissioning_safe_mode && ' In commissioning safe mode limits cannot be set or released.'}
       </Text>
       <Warnings made={made} onClose={() => setMade(null)} />
       <Answered query={rows}>
         {({ data }) => (
           <Stack gap="sm">
             <Title order={2} size="h3">
-              Now and to come
+              Active and scheduled
             </Title>
             {data.length === 0 ? (
-              <Empty title="No plant is limited">
-                Nothing is in force, and nothing is scheduled.
-              </Empty>
+              <Empty title="No limits">No limit is in force or scheduled.</Empty>
             ) : (
               commandsOf(data).map((command) => (
                 <CommandCard
@@ -64,9 +61,9 @@ export default function Curtailment({ site_id }: SitePageProps) {
           </Stack>
         )}
       </Answered>
-      {/* Without the rows it would say that no plant is limited. */}
+      {/* Shown only with the orders: an empty timeline would read as “no limit”. */}
       {rows.data && <Timeline site_id={site_id} rows={rows.data.data} />}
-      <Suggestions site_id={site_id} onTake={setWish} />
+      <Suggestions site_id={site_id} onTake={setRequested} />
       <History site_id={site_id} />
       {releasing && (
         <ReleaseModal site_id={site_id} command={releasing} onClose={() => setReleasing(null)} />
@@ -74,13 +71,13 @@ export default function Curtailment({ site_id }: SitePageProps) {
       {closing && (
         <CloseModal site_id={site_id} command={closing} onClose={() => setClosing(null)} />
       )}
-      {wish && plants && (
+      {requested && plants && (
         <LimitModal
           site_id={site_id}
           plants={plants}
-          wish={wish}
+          requested={requested}
           rows={rows.data?.data}
-          onClose={() => setWish(null)}
+          onClose={() => setRequested(null)}
           onMade={setMade}
         />
       )}
@@ -88,7 +85,7 @@ export default function Curtailment({ site_id }: SitePageProps) {
   )
 }
 
-/** What the server wants to be known of a command that it has taken. */
+/** Warnings about a command that the server has accepted. */
 function Warnings({ made, onClose }: { made: CurtailmentGroup | null; onClose: () => void }) {
   if (!made || made.warnings.length === 0) return null
   const is_offline = made.warnings.includes('logger_offline')
@@ -96,18 +93,16 @@ function Warnings({ made, onClose }: { made: CurtailmentGroup | null; onClose: (
   return (
     <Alert
       variant="default"
-      title="The limit is recorded"
+      title="Limit recorded"
       role="status"
       withCloseButton
       closeButtonLabel="Close"
       onClose={onClose}
     >
       {is_offline && (
-        <Text size="sm">The site cannot be reached now: it limits as soon as it is back.</Text>
+        <Text size="sm">The site is offline. The limit applies as soon as it is back online.</Text>
       )}
-      {has_other && (
-        <Text size="sm">Another limit covers a part of that time: the lowest holds.</Text>
-      )}
+      {has_other && <Text size="sm">Another limit overlaps. The lowest limit applies.</Text>}
     </Alert>
   )
 }

@@ -9,6 +9,7 @@ import { dayAt } from '../../ui/site-clock.ts'
 import { Answered } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useNow } from '../../ui/use-now.ts'
+import { inWords } from '../../ui/words.ts'
 import type { SitePageProps } from '../pages.ts'
 import { Contracts } from './contracts.tsx'
 import { Fees } from './fees.tsx'
@@ -36,14 +37,13 @@ export default function Earnings({ site_id }: SitePageProps) {
           <>
             <Group gap="xs">
               <Badge color={summary.price_status === 'final' ? 'teal' : 'yellow'}>
-                {summary.price_status}
+                {inWords(summary.price_status)}
               </Badge>
               <Muted>
                 {formatTime(summary.start_date, 'UTC', 'date')}
                 {summary.end_date !== summary.start_date &&
                   ` to ${formatTime(summary.end_date, 'UTC', 'date')}`}
-                , days of the market ({summary.timezone}); calculated{' '}
-                <Time at={summary.calculated_at} />
+                , market days ({summary.timezone}); calculated <Time at={summary.calculated_at} />
               </Muted>
             </Group>
             <Unknown summary={summary} />
@@ -79,4 +79,4 @@ export default function Earnings({ site_id }: SitePageProps) {
   )
 }
 
-const titles = { day: 'By the hour', month: 'By the day', year: 'By the month' } as const
+const titles = { day: 'By hour', month: 'By day', year: 'By month' } as const

@@ -12,7 +12,7 @@ interface Amounts {
   fees_amount: number | null
 }
 
-/** Sums of what is known, by name in order; null where nothing is. */
+/** Sums of known amounts by name, in the given order; null without any. */
 function grouped<Row extends Amounts>(rows: readonly Row[], nameOf: (row: Row) => string) {
   const groups = new Map<string, Amounts>()
   for (const row of rows) {
@@ -44,12 +44,12 @@ export function MoneyByDay({ summary, is_year }: { summary: EarningsSummary; is_
       ],
     })
   }, [by_day, currency, is_year])
-  if (by_day.length === 0) return <Empty title="Nothing is known of this time" />
+  if (by_day.length === 0) return <Empty title="No data for this period" />
   return (
     <>
       <Chart title="Net and fees" option={option} height={280} />
       {by_day.some(({ net_amount }) => net_amount === null) && (
-        <Muted>Days of which not all is known are in no column.</Muted>
+        <Muted>Days with incomplete data are not shown.</Muted>
       )}
     </>
   )
@@ -81,6 +81,6 @@ export function MoneyByHour({ hours, timezone, currency }: MoneyByHourProps) {
       ],
     })
   }, [hours, timezone, currency])
-  if (hours.length === 0) return <Empty title="Nothing is known of this day" />
-  return <Chart title="Net by the hour, and the market price" option={option} height={280} />
+  if (hours.length === 0) return <Empty title="No data for this day" />
+  return <Chart title="Net by hour, and the market price" option={option} height={280} />
 }

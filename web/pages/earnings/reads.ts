@@ -10,13 +10,13 @@ import { isWithin, utcDays } from '../../ui/site-days.ts'
 interface Asked {
   site_id: string
   period: Period
-  /** The day of now in that zone. */
+  /** Present day in that zone. */
   today: string
-  /** Of the market, by whose days money is counted; undefined: not known yet. */
+  /** Zone of the market days; undefined while loading. */
   timezone: string | undefined
 }
 
-/** Days to come have no money yet. */
+/** Future days have no amounts yet. */
 const windowOf = ({ period, today }: Asked) => ({
   start: period.start_date,
   end: period.end_date < today ? period.end_date : today,
@@ -37,7 +37,7 @@ export const useEarnings = (asked: Asked) =>
     },
   )
 
-/** Only of a day: of a month it would be thousands. It lies in two days of UTC. */
+/** Only for one day, because a month would have thousands of rows. */
 export const useEarningsHours = (asked: Asked) =>
   useQuery({
     queryKey: ['earnings', 'hours', asked.site_id, asked.period, asked.timezone],
@@ -53,7 +53,7 @@ export const useEarningsHours = (asked: Asked) =>
     refetchInterval: often(asked),
   })
 
-/** Undefined while the contracts are not known. */
+/** Undefined while loading. */
 export function useMarketZone(
   { site_id, timezone }: Pick<Site, 'site_id' | 'timezone'>,
   is_asked = true,
@@ -72,9 +72,9 @@ export const useContracts = (site_id: string, is_asked = true) =>
   )
 
 export const unknownWords = {
-  no_contract: 'no contract then',
+  no_contract: 'no contract',
   no_price: 'no market price',
   no_exchange_rate: 'no exchange rate',
   no_energy: 'energy not measured',
-  not_yet: 'not yet: prices or readings are still to come',
+  not_yet: 'prices or readings pending',
 } as const

@@ -49,7 +49,7 @@ export default function Predictions({ site_id }: SitePageProps) {
           </>
         )}
       </Answered>
-      <Section title="The last 7 days">
+      <Section title="Last 7 days">
         <Answered query={before}>
           {(steps) => <LastWeek steps={steps} timezone={timezone} />}
         </Answered>
@@ -61,10 +61,10 @@ export default function Predictions({ site_id }: SitePageProps) {
           </Answered>
         </Section>
       )}
-      <Section title="How good it is">
+      <Section title="Accuracy">
         <Muted mb="xs">
-          Measured on what was forecast before, beside what came. A band of 80 % should hold eight
-          of ten.
+          Past forecasts compared with measurements. The 80 % band should contain 80 % of the
+          values.
         </Muted>
         <Answered query={models}>
           {(all) => (

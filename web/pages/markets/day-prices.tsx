@@ -74,7 +74,7 @@ function PriceFigures({ today, tomorrow, market, timezone }: PriceFiguresProps) 
       <Figure
         label={`Now, ${unit}`}
         value={formatNumber(price, 2)}
-        note={now ? `until ${formatTime(now.end_at, timezone, 'time')}` : 'not known'}
+        note={now ? `until ${formatTime(now.end_at, timezone, 'time')}` : 'unknown'}
         {...(is_negative && { tone: 'bad' as const })}
       />
       <DayFigures name="Today" unit={unit} prices={today} timezone={timezone} />
@@ -102,14 +102,14 @@ interface DayFiguresProps {
   missing?: string
 }
 
-function DayFigures({ name, unit, prices, timezone, missing = 'not known' }: DayFiguresProps) {
+function DayFigures({ name, unit, prices, timezone, missing = 'unknown' }: DayFiguresProps) {
   const all = known(prices)
   if (all.length === 0) return <Figure label={`${name}, ${unit}`} value={none} note={missing} />
   const total = all.reduce((sum, one) => sum + one.price * hours([one]), 0)
   const sorted = all.toSorted((a, b) => a.price - b.price)
   const [low, high] = [sorted[0]!, sorted.at(-1)!]
   const at = (one: { start_at: string }) => formatTime(one.start_at, timezone, 'time')
-  const part = all.length < prices.length ? ', as far as published' : ''
+  const part = all.length < prices.length ? ', partly published' : ''
   return (
     <Figure
       label={`Mean ${name.toLowerCase()}, ${unit}`}
@@ -146,7 +146,7 @@ function PriceChart({ prices, currency, timezone }: PriceChartProps) {
     const last = prices.at(-1)
     const values = prices.map(({ price_per_mwh }) => price_per_mwh)
     return {
-      // The last price holds to its end.
+      // The last price lasts until its end.
       at_ms: [
         ...prices.map(({ start_at }) => Date.parse(start_at)),
         ...(last ? [Date.parse(last.end_at)] : []),
@@ -163,7 +163,7 @@ function PriceChart({ prices, currency, timezone }: PriceChartProps) {
       ],
     }
   }, [prices, currency])
-  if (known(prices).length === 0) return <Empty title="No price of these days is known" />
+  if (known(prices).length === 0) return <Empty title="No prices for these days" />
   return (
     <>
       <LazyLines
@@ -172,7 +172,7 @@ function PriceChart({ prices, currency, timezone }: PriceChartProps) {
         lines={lines}
         timezone={timezone}
       />
-      <Muted>At the clocks of the site. Where the line ends, prices are not published yet.</Muted>
+      <Muted>Local time of the site. Prices after the end of the line are not published yet.</Muted>
     </>
   )
 }

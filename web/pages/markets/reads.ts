@@ -19,7 +19,7 @@ interface PricesAsked {
   span: Span
 }
 
-/** The prices of a span, which lies across UTC days. */
+/** Prices of a span across UTC days. */
 export const usePrices = ({ site_id, market_code, span }: PricesAsked) =>
   useQuery({
     queryKey: ['markets', 'prices', site_id, market_code, span],

@@ -12,7 +12,7 @@ import { Time } from '../../ui/time.tsx'
 
 const ranks = ['critical', 'major', 'warning', 'info']
 
-/** The worst first; the rest is on the page of alerts. */
+/** The most severe open alerts. */
 export function OpenAlerts({ overview: { site, loggers } }: { overview: Overview }) {
   const { site_id } = site
   const is_blind = loggers.some(isDisconnected)
@@ -31,7 +31,7 @@ export function OpenAlerts({ overview: { site, loggers } }: { overview: Overview
           data.length === 0 ? (
             <Text>
               No active alerts.
-              {is_blind && ' Plants that are offline are not watched.'}
+              {is_blind && ' Offline plants are not monitored.'}
             </Text>
           ) : (
             <Stack gap="xs">

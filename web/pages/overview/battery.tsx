@@ -37,11 +37,11 @@ export function BatteryCards({ overview: { site, bess } }: { overview: Overview 
   ))
 }
 
-/** Positive discharges. */
+/** Positive power discharges. */
 function flow(power_kw: number | null): string {
-  if (power_kw === null) return 'Its power is not known'
-  if (Math.abs(power_kw) < 0.5) return 'Neither charges nor discharges'
+  if (power_kw === null) return 'Power unknown'
+  if (Math.abs(power_kw) < 0.5) return 'Idle'
   return power_kw > 0
-    ? `Discharges with ${formatPower(power_kw)}`
-    : `Charges with ${formatPower(-power_kw)}`
+    ? `Discharging ${formatPower(power_kw)}`
+    : `Charging ${formatPower(-power_kw)}`
 }

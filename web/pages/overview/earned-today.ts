@@ -4,7 +4,7 @@ import { heliograph } from '../../api.ts'
 import { dayAt } from '../../ui/site-clock.ts'
 import { useMarketZone } from '../earnings/reads.ts'
 
-/** What a site earned since midnight at its market, as far as it is summed up. */
+/** Revenue of the present market day. */
 export function useEarnedToday(site: Pick<Site, 'site_id' | 'timezone'>, is_asked = true) {
   const { site_id } = site
   const timezone = useMarketZone(site, is_asked)
@@ -20,6 +20,6 @@ export function useEarnedToday(site: Pick<Site, 'site_id' | 'timezone'>, is_aske
   })
 }
 
-/** All of it, else what is known of it. */
+/** Net amount, or its known part while it is incomplete. */
 export const netOf = (earned: EarningsSummary | undefined) =>
   earned?.net_amount ?? earned?.known?.net_amount

@@ -61,11 +61,11 @@ function EnergyToday({ overview: { site, status, predictions } }: { overview: Ov
 }
 
 const reasons: Record<string, string> = {
-  no_contract: 'the plants sell under no contract',
+  no_contract: 'the plants have no contract',
   no_price: 'the market has no price yet',
   no_exchange_rate: 'an exchange rate is missing',
-  no_energy: 'the energy is not known',
-  not_yet: 'nothing is summed up yet',
+  no_energy: 'energy unknown',
+  not_yet: 'not available yet',
 }
 
 function MoneyToday({ site }: { site: Overview['site'] }) {
@@ -74,17 +74,17 @@ function MoneyToday({ site }: { site: Overview['site'] }) {
   const per_mwh = data?.average_price_per_mwh
   return (
     <Figure
-      label="Earned today, after fees"
+      label="Net revenue today"
       value={formatMoney(netOf(data), data?.currency ?? null)}
       note={
         <>
-          {isError && !data && 'It cannot be read now. '}
-          {data?.reason && <>Not all of it: {reasons[data.reason] ?? inWords(data.reason)}. </>}
+          {isError && !data && 'Unavailable. '}
+          {data?.reason && <>Incomplete: {reasons[data.reason] ?? inWords(data.reason)}. </>}
           {per_mwh !== null && per_mwh !== undefined && data?.currency && (
             <>{formatMoney(per_mwh, data.currency)}/MWh on average. </>
           )}
           {data?.price_status === 'provisional' && 'Provisional. '}
-          {data && data.timezone !== timezone && `Day of the market (${data.timezone}). `}
+          {data && data.timezone !== timezone && `Market day (${data.timezone}). `}
           <Anchor size="sm" component={Link} href={`/sites/${site_id}/earnings`} underline="always">
             Earnings
           </Anchor>
@@ -95,7 +95,7 @@ function MoneyToday({ site }: { site: Overview['site'] }) {
 }
 
 function AlertCount({ overview: { site, alerts, status } }: { overview: Overview }) {
-  // Those that somebody has acknowledged are open, too: only their cause ends them.
+  // Acknowledged alerts stay open until their cause ends.
   const open = alerts ? alerts.active + alerts.acknowledged : null
   const worst = site.highest_alert_severity
   return (
@@ -105,8 +105,8 @@ function AlertCount({ overview: { site, alerts, status } }: { overview: Overview
       {...((worst === 'critical' || worst === 'major') && { tone: 'bad' as const })}
       note={
         <>
-          {worst && `worst new one: ${inWords(worst).toLowerCase()}. `}
-          {open === 0 && status.health_status === 'healthy' && 'Nothing to do. '}
+          {worst && `Highest severity: ${inWords(worst).toLowerCase()}. `}
+          {open === 0 && status.health_status === 'healthy' && 'No action needed. '}
           {alerts && alerts.acknowledged > 0 && `${alerts.acknowledged} acknowledged. `}
           <Anchor
             size="sm"

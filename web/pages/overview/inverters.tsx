@@ -5,11 +5,11 @@ import { Section } from '../../ui/section.tsx'
 
 const states = [
   ['producing', 'producing', 'teal'],
-  ['standby', 'on standby', 'gray'],
+  ['standby', 'standby', 'gray'],
   ['asleep', 'asleep', 'gray'],
-  ['faulted', 'in fault', 'red'],
-  ['offline', 'do not answer', 'red'],
-  ['unknown', 'not known', 'orange'],
+  ['faulted', 'fault', 'red'],
+  ['offline', 'offline', 'red'],
+  ['unknown', 'unknown', 'orange'],
 ] as const
 
 export function InverterStates({ overview: { site, status } }: { overview: Overview }) {
@@ -33,10 +33,10 @@ export function InverterStates({ overview: { site, status } }: { overview: Overv
           ))}
       </Group>
       <Text size="sm" mt="sm">
-        Strings: {status.strings_ok} deliver, {status.strings_asleep} asleep
+        Strings: {status.strings_ok} OK, {status.strings_asleep} asleep
         {status.strings_zero_current > 0 && `, ${status.strings_zero_current} without current`}
         {status.strings_reverse_current > 0 &&
-          `, ${status.strings_reverse_current} with current that flows back`}
+          `, ${status.strings_reverse_current} with reverse current`}
         {status.strings_no_data > 0 && `, ${status.strings_no_data} without data`} of{' '}
         {status.strings_total}
       </Text>

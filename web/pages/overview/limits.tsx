@@ -8,9 +8,9 @@ import { limitWords } from '../../ui/plant-words.tsx'
 import { Section } from '../../ui/section.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useMayRead } from './may-read.ts'
-import { keptBackWords } from './sentence.ts'
+import { curtailedWords } from './sentence.ts'
 
-/** What keeps the plants below what the sun allows, and who asked for it. */
+/** Limits in force, with their causes. */
 export function Limits({ overview }: { overview: Overview }) {
   const { site, curtailment, loggers } = overview
   const mayRead = useMayRead()
@@ -20,7 +20,7 @@ export function Limits({ overview }: { overview: Overview }) {
   const href = `/sites/${site.site_id}/curtailment`
   return (
     <Section
-      title="What limits the plants"
+      title="Limits"
       aside={
         mayRead('curtailment:read') && (
           <Anchor size="sm" component={Link} href={href}>
@@ -30,13 +30,13 @@ export function Limits({ overview }: { overview: Overview }) {
       }
     >
       {causes.length === 0 && !is_curtailed && (
-        <Text>{is_unknown ? 'Not known while all plants are offline.' : 'No limit in force.'}</Text>
+        <Text>{is_unknown ? 'Unknown while all plants are offline.' : 'No limit in force.'}</Text>
       )}
       {causes.length > 0 && (
         <List size="sm">
           {causes.map(({ cause, count }) => (
             <List.Item key={cause}>
-              {count} {count === 1 ? 'inverter is' : 'inverters are'} limited by {cause}
+              {cause}: {count} {count === 1 ? 'inverter' : 'inverters'}
             </List.Item>
           ))}
         </List>
@@ -44,8 +44,8 @@ export function Limits({ overview }: { overview: Overview }) {
       {curtailment && curtailment.active_count > 0 && (
         <>
           <Text mt="xs">
-            The plants may deliver {formatPower(curtailment.limit_kw)} together;{' '}
-            {keptBackWords(curtailment.curtailed_now_kw)}.
+            Limit of all plants {formatPower(curtailment.limit_kw)};{' '}
+            {curtailedWords(curtailment.curtailed_now_kw)}.
           </Text>
           {mayRead('curtailment:read') && <RowsInForce overview={overview} />}
         </>
@@ -75,9 +75,9 @@ function RowsInForce({ overview: { site, loggers } }: { overview: Overview }) {
         <List.Item key={row.id}>
           {loggers.find(({ logger_id }) => logger_id === row.logger_id)?.name ??
             `Plant ${row.logger_id}`}
-          : at most {formatPower(row.max_power_kw)} until <Time at={row.end_at} />, by{' '}
-          {row.created_by ?? 'the plant itself'}
-          {row.applied ? ', applied' : ', not proved yet'}
+          : limit {formatPower(row.max_power_kw)} until <Time at={row.end_at} />, by{' '}
+          {row.created_by ?? 'the site'}
+          {row.applied ? ', applied' : ', not confirmed yet'}
           {row.failure_message && `: ${row.failure_message}`}
         </List.Item>
       ))}

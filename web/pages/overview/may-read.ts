@@ -2,7 +2,7 @@ import type { Site } from '@heliograph/sdk'
 import { useMay } from '../../queries.ts'
 import { useSite } from '../../shell/site-shell.tsx'
 
-/** What role and plan allow, and the site has. */
+/** Tells whether role, plan and site allow a scope. */
 export const useMayRead = () => useMayReadAt(useSite())
 
 export function useMayReadAt(site: Pick<Site, 'scopes'>): (scope: string) => boolean {

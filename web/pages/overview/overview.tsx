@@ -17,7 +17,7 @@ import { WeatherNow } from './weather.tsx'
 
 const TodayChart = lazy(() => import('./today-chart.tsx'))
 
-/** Ten seconds in the morning: does the plant earn what it should, and if not, why. */
+/** Answers at a glance whether the site performs as expected, and if not, why. */
 export default function OverviewPage({ site_id }: SitePageProps) {
   const query = useOverview(site_id)
   const mayRead = useMayRead()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { keptBackWords, sentence, shareOf } from './sentence.ts'
+import { curtailedWords, sentence, shareOf } from './sentence.ts'
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ')
 
@@ -37,9 +37,9 @@ test('a limit that binds nothing is not blamed', () => {
     plain(sentence({ ...noon, curtailed_power_kw: 0.1 }, null)),
     'The site delivers 300.0 kW.',
   )
-  assert.equal(keptBackWords(0.1), 'that keeps nothing back now')
-  assert.equal(keptBackWords(null), 'what that keeps back now is not known')
-  assert.equal(plain(keptBackWords(12)), 'they could deliver 12.0 kW more')
+  assert.equal(curtailedWords(0.1), 'that keeps nothing back now')
+  assert.equal(curtailedWords(null), 'what that keeps back now is not known')
+  assert.equal(plain(curtailedWords(12)), 'they could deliver 12.0 kW more')
 })
 
 test('a day with more energy than is expected of it is not summed up yet: no share is told', () => {

@@ -6,7 +6,7 @@ type Now = Pick<
   'ac_power_kw' | 'available_power_kw' | 'is_daylight' | 'curtailed_power_kw'
 >
 
-/** What the plant does now, and whether the day earned what it should. */
+/** Present production, and energy of today compared with the expected energy. */
 export function sentence(status: Now, share_today_pct: number | null): string {
   const now = nowOf(status)
   if (share_today_pct === null) return now
@@ -15,32 +15,32 @@ export function sentence(status: Now, share_today_pct: number | null): string {
 
 function nowOf(status: Now): string {
   const { ac_power_kw, available_power_kw, is_daylight, curtailed_power_kw } = status
-  if (ac_power_kw === null) return 'Present power is not known.'
+  if (ac_power_kw === null) return 'Present power unknown.'
   if (is_daylight === false && ac_power_kw <= 0) return 'Night: no production.'
-  const power = `The site delivers ${formatPower(ac_power_kw)}`
+  const power = `Producing ${formatPower(ac_power_kw)}`
   if (available_power_kw === null || available_power_kw < 1) return `${power}.`
-  if (!keepsBack(curtailed_power_kw)) return `${power}.`
-  // What inverters call available is their own power unless a limit holds them.
+  if (!isCurtailed(curtailed_power_kw)) return `${power}.`
+  // Without a limit, inverters report their own power as available.
   const share = formatNumber(Math.min(100, (ac_power_kw / available_power_kw) * 100), 0)
-  return `${power}, ${share} % of what is available: it is curtailed.`
+  return `${power}, ${share} % of available power: curtailed.`
 }
 
-/** Less is noise of the measurement, and what plants take at night. */
-const keepsBack = (curtailed_kw: number | null) => (curtailed_kw ?? 0) >= 0.5
+/** Smaller values are measurement noise, or consumption at night. */
+const isCurtailed = (curtailed_kw: number | null) => (curtailed_kw ?? 0) >= 0.5
 
-/** What limits in force keep back now. */
-export function keptBackWords(curtailed_kw: number | null): string {
-  if (curtailed_kw === null) return 'what that keeps back now is not known'
-  if (!keepsBack(curtailed_kw)) return 'that keeps nothing back now'
-  return `they could deliver ${formatPower(curtailed_kw)} more`
+/** Present effect of the limits in force. */
+export function curtailedWords(curtailed_kw: number | null): string {
+  if (curtailed_kw === null) return 'present curtailment unknown'
+  if (!isCurtailed(curtailed_kw)) return 'no curtailment now'
+  return `${formatPower(curtailed_kw)} curtailed now`
 }
 
-/** More than sensors and models are apart: part of the day is not summed up yet, %. */
-const believed_max_pct = 105
+/** Higher shares mean that a part of the day is not summed up yet, %. */
+const plausible_max_pct = 105
 
 export function shareOf(energy_kwh: unknown, expected_kwh: unknown): number | null {
   if (typeof energy_kwh !== 'number' || typeof expected_kwh !== 'number') return null
   if (expected_kwh <= 0) return null
   const share_pct = (energy_kwh / expected_kwh) * 100
-  return share_pct > believed_max_pct ? null : share_pct
+  return share_pct > plausible_max_pct ? null : share_pct
 }

@@ -17,8 +17,8 @@ export default function Sites() {
       <Answered query={sites}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty title="There are no sites yet">
-              A site appears here as soon as its edge agent has announced it.
+            <Empty title="No sites yet">
+              A site appears here as soon as its edge agent has reported it.
             </Empty>
           ) : (
             <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
@@ -56,7 +56,7 @@ function SiteCard({ site }: { site: Site }) {
             {site.active_alert_count} {site.active_alert_count === 1 ? 'alert' : 'alerts'}
           </Badge>
         )}
-        <Muted>Data {formatAge(age_s)}</Muted>
+        <Muted>Last data {formatAge(age_s)}</Muted>
       </Group>
     </Card>
   )

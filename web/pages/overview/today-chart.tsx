@@ -1,4 +1,4 @@
-/** Power of the site today, beside what was possible and what was forecast. */
+/** Power of the site today, with available power and forecast. */
 
 import type { Forecast, Overview } from '@heliograph/sdk'
 import { Text } from '@mantine/core'
@@ -32,9 +32,7 @@ export default function TodayChart({ overview }: { overview: Overview }) {
   if (is_loading) return <Loading />
   return (
     <>
-      {is_failed && (
-        <Text size="sm">The power of the day could not be read; it is tried again.</Text>
-      )}
+      {is_failed && <Text size="sm">Power could not be read. Retrying.</Text>}
       <LineChart
         title={`Power of the site on ${today}, available power and forecast`}
         timezone={timezone}
@@ -44,7 +42,7 @@ export default function TodayChart({ overview }: { overview: Overview }) {
   )
 }
 
-/** Forecasts are of days of UTC: two of them may touch the day of the site. */
+/** Forecasts cover UTC days: a local day may touch two of them. */
 function useForecast(site_id: string, { start_ms, end_ms }: Span): Forecast['points'] {
   const mayRead = useMayRead()
   const ends = [start_ms, end_ms - 1].map((ms) => new Date(ms).toISOString().slice(0, 10))
@@ -84,7 +82,7 @@ function linesOf(
     steps.map((point) => point?.[name] ?? null)
   const [power, available] = [total('ac_power_kw'), total('available_power_kw')]
   const lines: Line[] = [{ label: 'Power', unit: 'kW', values: power, color: 'blue', fill: true }]
-  // Without a limit inverters call their own power available: a second line would say nothing.
+  // Without a limit, inverters report their own power as available.
   if (isLimited(power, available)) {
     lines.unshift({ label: 'Available', unit: 'kW', color: 'green', dash: true, values: available })
   }
@@ -110,7 +108,7 @@ export const isLimited = (
     return kw !== null && available_kw !== null && available_kw - kw > limited_kw_min + 0.02 * kw
   })
 
-/** Not known where a part of it is not. */
+/** Null when any part is null. */
 function sumOf(parts: readonly (number | null)[]): number | null {
   if (parts.length === 0) return null
   let sum = 0

@@ -8,7 +8,7 @@ import { WeakStrings } from './weak-strings.tsx'
 
 const shown_max = 8
 
-/** Whether all is well, in a sentence; and if not, what is wrong. */
+/** Health of the site with its problems. */
 export function Verdict({ overview }: { overview: Overview }) {
   const { health_status, health_reasons } = overview.status
   const share_pct = useShareToday(overview.site.site_id)
@@ -24,7 +24,7 @@ export function Verdict({ overview }: { overview: Overview }) {
         <Alert
           variant="outline"
           color={health_status === 'offline' ? 'red' : 'orange'}
-          title="What is wrong"
+          title="Problems"
         >
           <List size="sm">
             {health_reasons.slice(0, shown_max).map((reason) => (
@@ -40,7 +40,7 @@ export function Verdict({ overview }: { overview: Overview }) {
   )
 }
 
-/** With the name of the device, and the way to it. */
+/** A problem with a link to its device. */
 function Reason({ reason, overview }: { reason: string; overview: Overview }) {
   const { site, loggers, inverters } = overview
   const [code = '', id = ''] = reason.split(':')

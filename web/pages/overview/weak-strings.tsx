@@ -5,7 +5,7 @@ import { useRead } from '../../queries.ts'
 import { useMayRead } from './may-read.ts'
 import { weakWords } from './weak-words.ts'
 
-/** Strings that are known to be bad, by the last seven days: at night, too. */
+/** Count of unhealthy strings of the last seven days, shown also at night. */
 export function WeakStrings({ site_id }: { site_id: string }) {
   const mayRead = useMayRead()
   const { data } = useRead(

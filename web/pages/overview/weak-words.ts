@@ -3,7 +3,7 @@ import { healthNames } from '../../ui/health-names.ts'
 
 const bad = ['dead', 'critical', 'underperforming', 'watch'] as const
 
-/** `5 of 144 strings are not healthy in 7 days: 1 dead, 4 watch`; null where all are. */
+/** `5 of 144 strings are unhealthy over 7 days: 1 dead, 4 watch`; null when all are healthy. */
 export function weakWords(statuses: readonly StringHealth['status'][]): string | null {
   const counts = bad
     .map((status) => ({ status, count: statuses.filter((one) => one === status).length }))
@@ -12,5 +12,5 @@ export function weakWords(statuses: readonly StringHealth['status'][]): string |
   if (total === 0) return null
   const parts = counts.map(({ status, count }) => `${count} ${healthNames[status].toLowerCase()}`)
   const verb = total === 1 ? 'is' : 'are'
-  return `${total} of ${statuses.length} strings ${verb} not healthy in 7 days: ${parts.join(', ')}`
+  return `${total} of ${statuses.length} strings ${verb} unhealthy over 7 days: ${parts.join(', ')}`
 }

@@ -10,12 +10,12 @@ export function WeatherNow({ overview: { site, status, weather } }: { overview: 
   const sun = status.sun_elevation_deg
   const wind = station?.wind_speed_m_s
   const rows: [string, string][] = [
-    ['In the plane of the panels', formatQuantity(status.poa_irradiance_w_m2, 'W/m²', 0)],
-    ['Panels', formatQuantity(status.module_temperature_c, '°C')],
-    ['Air', formatQuantity(status.ambient_temperature_c, '°C')],
+    ['Irradiance, panel plane', formatQuantity(status.poa_irradiance_w_m2, 'W/m²', 0)],
+    ['Panel temperature', formatQuantity(status.module_temperature_c, '°C')],
+    ['Air temperature', formatQuantity(status.ambient_temperature_c, '°C')],
     ['Wind', formatQuantity(wind, 'm/s')],
     ['Humidity', formatQuantity(station?.relative_humidity_pct, '%', 0)],
-    ['Sun above the horizon', formatQuantity(sun, '°')],
+    ['Sun elevation', formatQuantity(sun, '°')],
   ]
   return (
     <Section title="Weather">
@@ -26,8 +26,8 @@ export function WeatherNow({ overview: { site, status, weather } }: { overview: 
       </SimpleGrid>
       <Muted mt="xs">
         {station
-          ? `Wind and humidity of ${station.name ?? 'the met station'}, ${formatAge(station.age_s)}`
-          : `No met station measures at ${site.name}`}
+          ? `Wind and humidity: ${station.name ?? 'met station'}, ${formatAge(station.age_s)}`
+          : `No met station at ${site.name}`}
       </Muted>
     </Section>
   )

@@ -43,7 +43,7 @@ export default function Energy({ site_id }: SitePageProps) {
       <Section title="Plants">
         <Answered query={performance}>{(plants) => <PlantYields plants={plants} />}</Answered>
       </Section>
-      <Section title="Where energy was lost">
+      <Section title="Losses">
         <Answered query={losses}>
           {(inverters) => <Losses inverters={inverters} plants={performance.data ?? []} />}
         </Answered>
@@ -52,4 +52,4 @@ export default function Energy({ site_id }: SitePageProps) {
   )
 }
 
-const titles = { day: 'By the hour', month: 'By the day', year: 'By the month' } as const
+const titles = { day: 'By hour', month: 'By day', year: 'By month' } as const

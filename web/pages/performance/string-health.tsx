@@ -15,7 +15,7 @@ const HeatMap = lazy(() => import('./string-health/heat-map.tsx'))
 
 const day_ms = 86_400_000
 
-/** Every string of the site at a glance, beside its peers. */
+/** Health of all strings of the site, compared with their peers. */
 export default function StringHealthPage({ site_id }: SitePageProps) {
   const filters = useFilters()
   const days = filters.get('days') ?? '7'
@@ -47,11 +47,11 @@ export default function StringHealthPage({ site_id }: SitePageProps) {
       <Answered query={query}>
         {({ data, meta }) => {
           const first = data[0]
-          if (!first) return <Empty title="No strings are known at this site" />
+          if (!first) return <Empty title="No strings at this site" />
           return (
             <Stack>
               <Text>
-                Power of each string beside that of its peers, from <Time at={first.start_at} /> to{' '}
+                Power of each string compared with its peers, from <Time at={first.start_at} /> to{' '}
                 <Time at={first.end_at} />.
               </Text>
               <Legend strings={data} thresholds={meta.thresholds} />
@@ -60,7 +60,7 @@ export default function StringHealthPage({ site_id }: SitePageProps) {
                   <HeatMap site_id={site_id} strings={data} />
                 </Suspense>
               </Section>
-              <Section title="As a table, the worst first">
+              <Section title="Table, most severe first">
                 <HealthTable site_id={site_id} strings={data} />
               </Section>
             </Stack>

@@ -7,16 +7,16 @@ import { Section } from '../../ui/section.tsx'
 import { inWords } from '../../ui/words.ts'
 
 const reasons: Record<NonNullable<WeatherSensor['reject_reason']>, string> = {
-  not_measured: 'No: it measures nothing',
-  out_of_range: 'No: that is not possible',
-  stuck: 'No: it has stood still for too long',
-  disagrees: 'No: others say otherwise',
+  not_measured: 'Rejected: no measurement',
+  out_of_range: 'Rejected: out of range',
+  stuck: 'Rejected: stuck value',
+  disagrees: 'Rejected: disagrees with others',
 }
 
 const quantities: Partial<Record<WeatherSensor['quantity'], string>> = {
-  poa_irradiance: 'Irradiance in the plane of the panels',
-  ghi: 'Irradiance, level',
-  dhi: 'Irradiance, diffuse',
+  poa_irradiance: 'Irradiance, panel plane',
+  ghi: 'Global horizontal irradiance',
+  dhi: 'Diffuse horizontal irradiance',
 }
 
 const columns: Column<WeatherSensor>[] = [
@@ -30,19 +30,19 @@ const columns: Column<WeatherSensor>[] = [
       </>
     ),
   },
-  numeric('Measures', ({ value, unit }) => formatQuantity(value, unit)),
-  numeric('From the average', ({ deviation_from_average_pct: deviation }) =>
+  numeric('Value', ({ value, unit }) => formatQuantity(value, unit)),
+  numeric('Deviation from average', ({ deviation_from_average_pct: deviation }) =>
     formatQuantity(deviation, '%'),
   ),
   {
-    name: 'Believed',
+    name: 'Quality',
     cell: ({ reject_reason, included_in_average }) =>
-      reject_reason ? reasons[reject_reason] : included_in_average ? 'Yes' : 'Not in the average',
+      reject_reason ? reasons[reject_reason] : included_in_average ? 'Used' : 'Not in the average',
   },
   { name: 'Calibrated', cell: ({ calibrated_date }) => formatDate(calibrated_date) },
 ]
 
-/** What the met station of a plant measures, and which of it is believed. */
+/** Instruments of the met station of a plant, with their quality check. */
 export function Instruments({ site_id, logger_id }: { site_id: string; logger_id: number }) {
   const may = useMay()
   const { data } = useRead(

@@ -39,7 +39,7 @@ export default function PlantPage({ site_id, logger_id }: SitePageProps) {
       <Answered query={overview}>
         {(data) => {
           const plant = find(data)
-          if (!plant) return <Empty title={`There is no plant ${logger_id} at this site`} />
+          if (!plant) return <Empty title={`No plant ${logger_id} at this site`} />
           const own = data.inverters.filter((one) => one.logger_id === plant.logger_id)
           return (
             <Stack>
@@ -68,7 +68,7 @@ export default function PlantPage({ site_id, logger_id }: SitePageProps) {
                 <InverterTable site_id={site_id} inverters={own} />
               </Section>
               <Instruments site_id={site_id} logger_id={plant.logger_id} />
-              <Section title="What it is">
+              <Section title="Details">
                 <Facts rows={factsOf(plant)} cols={4} />
               </Section>
             </Stack>
@@ -81,30 +81,30 @@ export default function PlantPage({ site_id, logger_id }: SitePageProps) {
 
 const nowOf = (plant: Logger): [string, string][] => [
   ['Power', formatPower(plant.ac_power_kw)],
-  ['Possible', formatPower(plant.available_power_kw)],
+  ['Available', formatPower(plant.available_power_kw)],
   ['Energy today', formatEnergy(plant.energy_today_kwh)],
   ['Yield today', formatQuantity(plant.specific_yield_today_kwh_kwp, 'kWh/kWp', 2)],
   ['Irradiance', formatQuantity(plant.poa_irradiance_w_m2, 'W/m²', 0)],
-  ['Panels', formatQuantity(plant.module_temperature_c, '°C')],
+  ['Panel temperature', formatQuantity(plant.module_temperature_c, '°C')],
   [
     'Curtailment',
     plant.curtailment_active
-      ? `at most ${formatPower(plant.power_limit_kw)} (${formatQuantity(plant.limit_pct_of_rated, '%', 0)})`
-      : 'none',
+      ? `limit ${formatPower(plant.power_limit_kw)} (${formatQuantity(plant.limit_pct_of_rated, '%', 0)})`
+      : 'None',
   ],
-  ['Data', formatAge(plant.age_s)],
+  ['Last data', formatAge(plant.age_s)],
 ]
 
 const factsOf = (plant: Logger): [string, ReactNode][] => [
   ['Rated power', formatPower(plant.rated_power_kw)],
-  ['Panels', formatQuantity(plant.dc_capacity_kwp, 'kWp')],
-  ['Faces', facing(plant)],
+  ['DC capacity', formatQuantity(plant.dc_capacity_kwp, 'kWp')],
+  ['Orientation', facing(plant)],
   [
     'Consists of',
     `${plant.inverter_count} inverters, ${plant.string_count} strings, ${plant.module_count} panels`,
   ],
   ['In service since', formatDate(plant.commissioned_date)],
   ['Connection', plant.comm_state],
-  ['Agent heard', <Time key="seen" at={plant.last_seen_at} />],
-  ['Kept at the plant', `${plant.buffer_depth_frames ?? '–'} readings not sent yet`],
+  ['Edge agent last seen', <Time key="seen" at={plant.last_seen_at} />],
+  ['Edge buffer', `${plant.buffer_depth_frames ?? '–'} unsent frames`],
 ]

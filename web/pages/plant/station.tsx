@@ -1,4 +1,4 @@
-/** One station: what its sensor node measures, now and over time, and what it switched. */
+/** A station: values of its sensor node, and relay switching. */
 import type { SensorNode, SensorNow } from '@heliograph/sdk'
 import { Badge, Group, Stack } from '@mantine/core'
 import { lazy, type ReactNode, Suspense } from 'react'
@@ -31,7 +31,7 @@ export default function Station({ site_id, node_id = '' }: SitePageProps) {
           node ? (
             <Whole {...{ site_id, node }} />
           ) : (
-            <Empty title={`There is no station ${node_id} at this site`} />
+            <Empty title={`No station ${node_id} at this site`} />
           )
         }
       </Answered>
@@ -67,14 +67,14 @@ function Whole({ site_id, node }: { site_id: string; node: SensorNode }) {
         </Stack>
       </Section>
       <Switchings {...{ site_id, node_id }} />
-      <Section title="What it is">
+      <Section title="Details">
         <Facts
           cols={4}
           rows={[
             ['Node', node_id],
             ['Model', [node.manufacturer, node.model].filter(Boolean).join(' ') || null],
             ['Serial number', node.serial_number],
-            ['Reports every', formatQuantity(node.report_interval_s, 's', 0)],
+            ['Report interval', formatQuantity(node.report_interval_s, 's', 0)],
           ]}
         />
       </Section>
@@ -82,7 +82,7 @@ function Whole({ site_id, node }: { site_id: string; node: SensorNode }) {
   )
 }
 
-const hot = { normal: '', warning: ', warm', alarm: ', too hot' }
+const hot = { normal: '', warning: ', warm', alarm: ', hot' }
 
 function Now({ now }: { now: SensorNow }) {
   const { relative_humidity_pct: humidity, dew_point_c: dew } = now
@@ -99,18 +99,18 @@ function Now({ now }: { now: SensorNow }) {
     ]),
     ...now.doors.map(({ label, open }): [string, string] => [
       label,
-      open === null ? 'Not known' : open ? 'Open' : 'Closed',
+      open === null ? 'Unknown' : open ? 'Open' : 'Closed',
     ]),
     ...now.relays.map(({ label, state, source, reason }): [string, ReactNode] => [
       label,
       <>
-        {state === null ? 'Not known' : state ? 'On' : 'Off'}
+        {state === null ? 'Unknown' : state ? 'On' : 'Off'}
         {source !== null && (
           <Muted>{[whoSwitched(source), reason].filter(Boolean).join(': ')}</Muted>
         )}
       </>,
     ]),
-    ['Data', formatAge(now.age_s)],
+    ['Last data', formatAge(now.age_s)],
   ]
   return <Facts rows={rows} cols={4} left_out />
 }

@@ -1,4 +1,4 @@
-/** Transformer stations and rooms by their sensor nodes: what is hot, open or does not run. */
+/** Transformer stations and rooms with sensor nodes, and their warnings. */
 import type { SensorNode } from '@heliograph/sdk'
 import { Anchor, Stack } from '@mantine/core'
 import { Link } from 'wouter'
@@ -36,14 +36,14 @@ export default function Stations({ site_id }: SitePageProps) {
       ),
     },
     { name: 'State', cell: (node) => <NodeState node={node} /> },
-    { name: 'Heard', cell: ({ last_seen_at: at }) => <Time at={at} /> },
+    { name: 'Last seen', cell: ({ last_seen_at: at }) => <Time at={at} /> },
   ]
   return (
     <Page title="Stations">
       <Answered query={nodes}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty title="No station of this site has sensors" />
+            <Empty title="No stations with sensors" />
           ) : (
             <Stack>
               <DataTable

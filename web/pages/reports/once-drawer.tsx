@@ -1,4 +1,4 @@
-/** One report over free dates, without a subscription. */
+/** One report over any dates, without a subscription. */
 import type { ReportTemplate } from '@heliograph/sdk'
 import { Button, Group, MultiSelect, Select, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
@@ -41,7 +41,7 @@ export function OnceDrawer({
   )
 }
 
-/** Money is counted by the days of the market, as the page of earnings counts it. */
+/** Earnings use market days, as the earnings page does. */
 function InZone(props: OnceProps) {
   const site = useSite()
   const is_money = props.template.template_id === 'earnings'
@@ -93,7 +93,7 @@ function OnceForm({
           idempotency_key,
         ),
       ),
-    done: 'The report is being created',
+    done: 'Report is being created',
     changes: [['reports', site_id]],
     onDone: onOrdered,
   })
@@ -103,9 +103,9 @@ function OnceForm({
         <Text size="sm">{template.description}</Text>
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
           <DateField label="From" max={yesterday} {...form.getInputProps('start_date')} />
-          <DateField label="To, included" max={yesterday} {...form.getInputProps('end_date')} />
+          <DateField label="To (inclusive)" max={yesterday} {...form.getInputProps('end_date')} />
         </SimpleGrid>
-        <Muted>{`Whole days of ${timezone}.`}</Muted>
+        <Muted>{`Whole days in ${timezone}.`}</Muted>
         <Select
           label="File"
           allowDeselect={false}

@@ -1,4 +1,4 @@
-/** What a template takes beside its schedule, by its own schema. */
+/** Fields for the parameters of a template, by its schema. */
 
 import type { ReportTemplate } from '@heliograph/sdk'
 import { Select, Switch, TextInput } from '@mantine/core'
@@ -18,7 +18,7 @@ interface Property {
 interface ParametersProps {
   template: ReportTemplate | undefined
   given: Readonly<Record<string, unknown>>
-  /** Of a form that has them as `parameters`. */
+  /** Errors of a form with a field `parameters`. */
   errors: Readonly<Record<string, ReactNode>>
   onChange: (parameters: Record<string, unknown>) => void
 }

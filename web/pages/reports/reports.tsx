@@ -87,10 +87,10 @@ function Glance({ site_id }: { site_id: string }) {
   const failed = data.runs_failed_last_30d
   return (
     <SimpleGrid cols={{ base: 2, md: 4 }} spacing="xs">
-      <Figure label="Ordered in 30 days" value={data.runs_last_30d} />
-      <Figure label="Failed in 30 days" value={failed} {...(failed > 0 && { tone: 'bad' })} />
-      <Figure label="Subscriptions" value={data.subscriptions_active} note="that are enabled" />
-      <Figure label="Next one" value={<Time at={data.next_run_at} />} />
+      <Figure label="Requested, 30 days" value={data.runs_last_30d} />
+      <Figure label="Failed, 30 days" value={failed} {...(failed > 0 && { tone: 'bad' })} />
+      <Figure label="Subscriptions" value={data.subscriptions_active} note="enabled" />
+      <Figure label="Next report" value={<Time at={data.next_run_at} />} />
     </SimpleGrid>
   )
 }

@@ -49,11 +49,11 @@ export function RunList({ site_id, templates, onCreate }: RunListProps) {
     { name: 'File', cell: (run) => <Download {...{ site_id, run }} /> },
     { name: 'State', cell: (run) => <RunState run={run} /> },
     {
-      name: 'Ordered',
+      name: 'Requested',
       cell: (run) => (
         <>
           <Time at={run.queued_at} />
-          <Muted>{run.trigger === 'schedule' ? 'by its schedule' : `by ${run.requested_by}`}</Muted>
+          <Muted>{run.trigger === 'schedule' ? 'by schedule' : `by ${run.requested_by}`}</Muted>
         </>
       ),
     },
@@ -66,15 +66,15 @@ export function RunList({ site_id, templates, onCreate }: RunListProps) {
         data.length === 0 ? (
           <Empty title="No reports yet">
             <Stack align="center">
-              Create one over any dates, or subscribe to one, from the catalogue.
+              Create a report, or subscribe to one, from the catalogue.
               <Button variant="default" onClick={onCreate}>
-                To the catalogue
+                Open catalogue
               </Button>
             </Stack>
           </Empty>
         ) : (
           <DataTable
-            label="Reports that were made"
+            label="Reports"
             width={760}
             {...{ columns, rows: data }}
             keyOf={({ run_id }) => run_id}
@@ -86,7 +86,7 @@ export function RunList({ site_id, templates, onCreate }: RunListProps) {
 }
 
 function Period({ run, timezone }: { run: ReportRun; timezone: string }) {
-  // The end does not belong to it: the day before does.
+  // The end is exclusive.
   const last_at = new Date(Date.parse(run.period_end_at) - 1000).toISOString()
   const [first, last] = [run.period_start_at, last_at].map((at) => formatTime(at, timezone, 'date'))
   return first === last ? first : `${first} to ${last}`
@@ -96,7 +96,7 @@ function RunState({ run }: { run: ReportRun }) {
   return (
     <Stack gap={4} align="flex-start">
       <StateBadge state={run.status} />
-      {isUnderWay(run) && <Loader size="xs" type="bar" aria-label="It is being made" />}
+      {isUnderWay(run) && <Loader size="xs" type="bar" aria-label="Creating the report" />}
       {run.error_message && <Text size="sm">{run.error_message}</Text>}
     </Stack>
   )
@@ -108,7 +108,7 @@ function Download({ site_id, run }: { site_id: string; run: ReportRun }) {
     write: async () => saveFile(await heliograph.file('reportRunFile', { site_id, run_id })),
     changes: [],
   })
-  if (run.status === 'expired') return 'No longer kept'
+  if (run.status === 'expired') return 'Deleted'
   if (run.status !== 'succeeded') return '–'
   const size = formatQuantity(file_size_bytes === null ? null : file_size_bytes / 1024, 'KiB', 0)
   const text = `${format.toUpperCase()}, ${size}`

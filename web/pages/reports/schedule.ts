@@ -1,4 +1,4 @@
-/** When a subscription is due, in words and as a form has it. */
+/** Schedule of a subscription, as text and as form values. */
 import type { ReportSubscription, ReportTemplate } from '@heliograph/sdk'
 import { inWords } from '../../ui/words.ts'
 
@@ -24,14 +24,14 @@ export const periods = [
   ...(['month_to_date', 'year_to_date'] as const),
 ] as const
 
-/** `monthly on the 1., 06:00 (Europe/Berlin), about previous month`. */
+/** `monthly on the 1., 06:00 (Europe/Berlin), period previous month`. */
 export function whenText(one: ReportSubscription): string {
   const { frequency, day_of_week, day_of_month, time_of_day, timezone, period } = one
   const weekday = weekdays.find(({ value }) => value === String(day_of_week))
   const day =
     day_of_month === 'last' ? ' on the last day' : day_of_month ? ` on the ${day_of_month}.` : ''
   const on = weekday ? ` on ${weekday.label}` : day
-  return `${frequency}${on}, ${time_of_day} (${timezone}), about ${inWords(period).toLowerCase()}`
+  return `${frequency}${on}, ${time_of_day} (${timezone}), period ${inWords(period).toLowerCase()}`
 }
 
 export interface SubscriptionValues {
@@ -45,7 +45,7 @@ export interface SubscriptionValues {
   period: ReportSubscription['period']
   format: ReportSubscription['format']
   recipients: string[]
-  /** Empty: all plants. */
+  /** Empty for all plants. */
   logger_ids: string[]
   parameters: Record<string, unknown>
 }
@@ -89,7 +89,7 @@ export function valuesOf(one: ReportSubscription): SubscriptionValues {
   }
 }
 
-/** As the API takes it. */
+/** Request body of the API. */
 export function bodyOf(values: SubscriptionValues) {
   const { day_of_week, day_of_month, logger_ids, ...same } = values
   const is_monthly = values.frequency === 'monthly' || values.frequency === 'quarterly'
@@ -104,12 +104,12 @@ export function bodyOf(values: SubscriptionValues) {
 }
 
 export const rules = {
-  name: (name: string) => (name.trim() ? null : 'Give it a name.'),
+  name: (name: string) => (name.trim() ? null : 'Enter a name.'),
   time_of_day: (time: string) =>
-    /^([01]\d|2[0-3]):[0-5]\d$/.test(time) ? null : 'Say when, such as 06:00.',
+    /^([01]\d|2[0-3]):[0-5]\d$/.test(time) ? null : 'Enter a time such as 06:00.',
   recipients: (recipients: string[]) => {
-    if (recipients.length === 0) return 'Name at least one mail address.'
+    if (recipients.length === 0) return 'Enter at least one e-mail address.'
     const wrong = recipients.filter((one) => !/^[^\s@]+@[^\s@]+$/.test(one))
-    return wrong.length === 0 ? null : `${wrong.join(', ')} is no mail address.`
+    return wrong.length === 0 ? null : `${wrong.join(', ')} is not a valid e-mail address.`
   },
 }

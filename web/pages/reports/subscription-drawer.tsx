@@ -67,7 +67,7 @@ export function SubscriptionDrawer({ site_id, edited, onClose, onSaved }: Drawer
 type FormProps = DrawerProps & { edited: Edited }
 type OrderFormProps = FormProps & { timezone: string }
 
-/** Money is counted by the days of the market: the file agrees with the page. */
+/** Earnings use market days, so that the file agrees with the page. */
 function SubscriptionForm(props: FormProps) {
   const site = useSite()
   const { edited } = props
@@ -141,7 +141,7 @@ function Fields({ site_id, template, form }: FieldsProps) {
       <When form={form} />
       <SimpleGrid cols={2}>
         <Select
-          label="About"
+          label="Period"
           allowDeselect={false}
           data={choices(periods)}
           {...form.getInputProps('period')}
@@ -169,14 +169,14 @@ function Fields({ site_id, template, form }: FieldsProps) {
         label="Mail to"
         description={
           mail_is_sent
-            ? 'Each gets a mail of its own with the file. Enter after each address.'
-            : 'This server sends no mails: files are kept here for download all the same.'
+            ? 'Each recipient gets a separate mail with the file. Press Enter after each address.'
+            : 'This server sends no mail. Reports can be downloaded here.'
         }
         placeholder="owner@example.com"
         acceptValueOnBlur
         {...form.getInputProps('recipients')}
       />
-      <Switch label="It runs by itself" {...form.getInputProps('enabled', { type: 'checkbox' })} />
+      <Switch label="Enabled" {...form.getInputProps('enabled', { type: 'checkbox' })} />
     </>
   )
 }
@@ -189,7 +189,7 @@ function When({ form }: { form: SubscriptionFormed }) {
   return (
     <SimpleGrid cols={2}>
       <Select
-        label="How often"
+        label="Frequency"
         allowDeselect={false}
         data={choices(frequencies)}
         {...form.getInputProps('frequency')}
@@ -210,7 +210,7 @@ function When({ form }: { form: SubscriptionFormed }) {
           {...form.getInputProps('day_of_month')}
         />
       )}
-      <TextInput label="At" placeholder="06:00" {...form.getInputProps('time_of_day')} />
+      <TextInput label="Time" placeholder="06:00" {...form.getInputProps('time_of_day')} />
       <TextInput label="Time zone" {...form.getInputProps('timezone')} />
     </SimpleGrid>
   )

@@ -29,11 +29,11 @@ export function SubscriptionList({ site_id, templates, onEdit }: SubscriptionLis
       {({ data }) => (
         <Stack>
           {data.length === 0 && (
-            <Empty title="No report is made by itself yet">
+            <Empty title="No subscriptions yet">
               <Stack align="center">
-                Choose what to get, and how often, from the catalogue.
+                Subscribe to a report from the catalogue.
                 <Button variant="default" onClick={() => set({ tab: 'catalogue' })}>
-                  To the catalogue
+                  Open catalogue
                 </Button>
               </Stack>
             </Empty>
@@ -54,11 +54,11 @@ export function SubscriptionList({ site_id, templates, onEdit }: SubscriptionLis
 }
 
 const endings: Record<NonNullable<ReportSubscription['ended_reason']>, string> = {
-  key_revoked: 'the key that ordered it was revoked',
-  key_expired: 'the key that ordered it has expired',
-  person_disabled: 'the account that ordered it is disabled',
-  person_removed: 'the account that ordered it was removed',
-  no_access: 'the key or account that ordered it has no access to this site',
+  key_revoked: 'its key was revoked',
+  key_expired: 'its key has expired',
+  person_disabled: 'its account is disabled',
+  person_removed: 'its account was removed',
+  no_access: 'its key or account has no access to this site',
 }
 
 interface SubscriptionProps {
@@ -73,7 +73,7 @@ function Subscription({ site_id, one, name, onEdit, onDelete }: SubscriptionProp
   const { sub_id, enabled } = one
   const running = useWrite({
     write: () => heliograph.reportSubscriptionRun({ site_id, sub_id }),
-    done: 'It is being made: see “Reports”',
+    done: 'Report is being created: see “Reports”',
     changes: [['reports', site_id]],
   })
   return (
@@ -89,10 +89,10 @@ function Subscription({ site_id, one, name, onEdit, onDelete }: SubscriptionProp
             <Badge color="orange">Ended</Badge>
           )}
         </Group>
-        <Told {...{ one, name }} />
+        <Summary {...{ one, name }} />
         {one.ended_reason && (
           <Text size="sm">
-            {`No longer run: ${endings[one.ended_reason]}. Change and enable it to take it over.`}
+            {`Ended: ${endings[one.ended_reason]}. Change and enable the subscription to take it over.`}
           </Text>
         )}
         <Problem error={running.error} />
@@ -130,8 +130,8 @@ function Subscription({ site_id, one, name, onEdit, onDelete }: SubscriptionProp
   )
 }
 
-/** What is ordered, for whom, and how it went. */
-function Told({ one, name }: Pick<SubscriptionProps, 'one' | 'name'>) {
+/** Schedule, recipients and last outcome of a subscription. */
+function Summary({ one, name }: Pick<SubscriptionProps, 'one' | 'name'>) {
   const { recipients } = one
   const { mail_is_sent } = useUser()
   return (
@@ -164,13 +164,13 @@ function Told({ one, name }: Pick<SubscriptionProps, 'one' | 'name'>) {
   )
 }
 
-/** What becomes of a file besides its download. */
+/** Delivery by mail. */
 function mailedWords(recipients: readonly string[], mail_is_sent: boolean): string {
   if (recipients.length === 0) return 'Not mailed'
   const addresses = recipients.join(', ')
   return mail_is_sent
     ? `Mailed to ${addresses}`
-    : `Not mailed to ${addresses}: this server sends no mails`
+    : `Not mailed to ${addresses}: this server sends no mail`
 }
 
 interface DeleteDialogProps {
@@ -182,7 +182,7 @@ interface DeleteDialogProps {
 function DeleteDialog({ site_id, one, onClose }: DeleteDialogProps) {
   const { run, is_pending, error } = useWrite({
     write: (sub_id: number) => heliograph.reportSubscriptionDelete({ site_id, sub_id }),
-    done: 'The subscription is deleted',
+    done: 'Subscription deleted',
     changes: [['reports', site_id]],
     onDone: onClose,
   })
@@ -190,7 +190,7 @@ function DeleteDialog({ site_id, one, onClose }: DeleteDialogProps) {
     <Modal opened={one !== null} onClose={onClose} title={`Delete ${one?.name ?? ''}`}>
       <Stack>
         <Text size="sm">
-          It is not made any more, and nothing that waits is begun. Files that were made stay.
+          No more reports are created, and queued ones are cancelled. Existing files stay.
         </Text>
         <Problem error={error} />
         <DialogButtons onClose={onClose}>
@@ -200,7 +200,7 @@ function DeleteDialog({ site_id, one, onClose }: DeleteDialogProps) {
             loading={is_pending}
             onClick={() => one && run(one.sub_id)}
           >
-            Delete it
+            Delete
           </WriteButton>
         </DialogButtons>
       </Stack>

@@ -15,7 +15,7 @@ const CompareChart = lazy(() => import('./compare/chart.tsx'))
 
 const devices_max = 12
 
-/** Inverters, or plants, in one chart; all of it is in the address, to be sent to somebody. */
+/** Inverters or plants in one chart. The selection is in the address, so that it can be shared. */
 export default function Compare({ site_id }: SitePageProps) {
   const { timezone } = useSite()
   const days = useDaySpan(timezone, 3)
@@ -48,7 +48,7 @@ export default function Compare({ site_id }: SitePageProps) {
               aria-label="Scale"
               data={[
                 { value: 'unit', label: 'In kW' },
-                { value: 'rated', label: 'By installed panels' },
+                { value: 'rated', label: 'Per installed kWp' },
               ]}
               value={by}
               onChange={(value) => filters.set({ by: value })}
@@ -65,9 +65,9 @@ export default function Compare({ site_id }: SitePageProps) {
           maxValues={devices_max}
           searchable
         />
-        <Section title={`${quantity.label}, beside one another`}>
+        <Section title={`${quantity.label}, comparison`}>
           {chosen.length === 0 ? (
-            <Empty title="Choose what to compare" />
+            <Empty title="Choose devices to compare" />
           ) : (
             <Suspense fallback={<Loading />}>
               <CompareChart
@@ -84,7 +84,7 @@ export default function Compare({ site_id }: SitePageProps) {
   )
 }
 
-/** What the address asks for; where it says nothing, the power of the first few. */
+/** Selection from the address; defaults to the power of the first four devices. */
 function useChosen(site_id: string) {
   const filters = useFilters()
   const devices = useDevices(site_id)

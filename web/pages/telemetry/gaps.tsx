@@ -1,4 +1,4 @@
-/** Readings that are missing: what was not heard, when, why, and what came of it. */
+/** Missing readings, with their cause and recovery. */
 
 import { Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
@@ -16,7 +16,7 @@ import { GapTimeline } from './gaps/timeline.tsx'
 
 const day_ms = 86_400_000
 
-/** The newest that are shown; the API has no more at once. */
+/** Maximum page size of the API. */
 const gaps_max = 500
 
 export default function Gaps({ site_id }: SitePageProps) {
@@ -37,10 +37,10 @@ export default function Gaps({ site_id }: SitePageProps) {
     refetchInterval: 60_000,
   })
   return (
-    <Page title="Gaps in the readings">
+    <Page title="Gaps">
       <Group gap="xs">
         <SegmentedControl
-          aria-label="How far back"
+          aria-label="Period"
           value={String(days)}
           onChange={(value) => set({ days: value === '7' ? null : value })}
           data={['1', '7', '30', '90'].map((value) => ({
@@ -53,18 +53,16 @@ export default function Gaps({ site_id }: SitePageProps) {
       <Answered query={gaps}>
         {({ data, meta, start_ms, end_ms }) =>
           data.length === 0 ? (
-            <Empty title="Nothing is missing">
-              Every device was heard of as often as it should, in this time.
-            </Empty>
+            <Empty title="No gaps">All devices reported on schedule in this period.</Empty>
           ) : (
             <Stack>
               <GapFigures gaps={data} />
               {meta.truncated && (
                 <Text size="sm">
-                  The newest {data.length} of {meta.count} gaps. A shorter time shows them all.
+                  The newest {data.length} of {meta.count} gaps. Choose a shorter period to see all.
                 </Text>
               )}
-              <Section title="When">
+              <Section title="Timeline">
                 <GapTimeline {...{ site_id, gaps: data, start_ms, end_ms }} />
               </Section>
               <OutageTable {...{ site_id, gaps: data.toReversed() }} />

@@ -40,7 +40,7 @@ export default function InverterPage({ site_id, inverter_id }: SitePageProps) {
       <Answered query={overview}>
         {({ inverters, strings }) => {
           const inverter = inverters.find((one) => String(one.inverter_id) === inverter_id)
-          if (!inverter) return <Empty title={`There is no inverter ${inverter_id} at this site`} />
+          if (!inverter) return <Empty title={`No inverter ${inverter_id} at this site`} />
           const { mppt_count } = inverter
           return (
             <Stack>
@@ -69,7 +69,7 @@ export default function InverterPage({ site_id, inverter_id }: SitePageProps) {
                 inverter={inverter}
                 now={strings.filter((one) => one.inverter_id === inverter.inverter_id)}
               />
-              <Section title="What it is">
+              <Section title="Details">
                 <Facts rows={factsOf(inverter)} cols={4} />
               </Section>
             </Stack>
@@ -87,7 +87,7 @@ function Heading({ site_id, inverter }: { site_id: string; inverter: Inverter })
     <Group gap="sm">
       <InverterState inverter={inverter} />
       {limited_by && limited_by !== 'none' && (
-        <Badge color="yellow">Limited by {limitWords(limited_by)}</Badge>
+        <Badge color="yellow">Limit: {limitWords(limited_by)}</Badge>
       )}
       <Text size="sm">
         of{' '}

@@ -51,7 +51,7 @@ export default function Inverters({ site_id }: SitePageProps) {
           aria-label="Order"
           data={[
             { value: 'name', label: 'By name' },
-            { value: 'yield', label: 'Least yield first' },
+            { value: 'yield', label: 'Lowest yield first' },
             { value: 'alarms', label: 'Faults first' },
           ]}
           value={order}
@@ -63,7 +63,7 @@ export default function Inverters({ site_id }: SitePageProps) {
           const found = inverters
             .filter(({ logger_id }) => plant === null || String(logger_id) === plant)
             .sort(orders[order] ?? orders['name'])
-          if (found.length === 0) return <Empty title="There are no inverters here" />
+          if (found.length === 0) return <Empty title="No inverters" />
           return (
             <>
               <InverterTable

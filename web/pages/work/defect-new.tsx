@@ -1,4 +1,4 @@
-/** A new defect, where a string or an alert leads here with what is known of it. */
+/** Form for a new defect. Links from strings and alerts fill in fields. */
 
 import { Anchor, Group, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
@@ -59,7 +59,7 @@ function NewDefectForm({ site_id, given }: { site_id: string; given: Partial<Def
     initialValues: { ...noValues, ...given },
     validate: rulesOf(timezone),
   })
-  // What it is about stands in the address.
+  // The address identifies the subject.
   const draft = useFormDraft(location.search, form)
   const { run, is_pending, error } = useWrite({
     write: (values: DefectValues, idempotency_key) => {
@@ -81,7 +81,7 @@ function NewDefectForm({ site_id, given }: { site_id: string; given: Partial<Def
       ['defects', site_id],
       ['alerts', site_id],
     ],
-    done: ({ number }) => `${number} is reported`,
+    done: ({ number }) => `${number} reported`,
     onDone: ({ defect_id }) => {
       draft.drop()
       go(`/sites/${site_id}/defects/${defect_id}`, { replace: true })
@@ -91,12 +91,12 @@ function NewDefectForm({ site_id, given }: { site_id: string; given: Partial<Def
     <form onSubmit={form.onSubmit(run, leadTo(form))} noValidate>
       <Stack>
         <DraftNotice {...draft} />
-        <Section title="What and where">
+        <Section title="Defect and location">
           <Stack>
             <WhatIsBroken {...{ site_id, form }} />
           </Stack>
         </Section>
-        <Section title="How it was found, and what it costs">
+        <Section title="Detection and cost">
           <Stack>
             <HowItWasFound form={form} />
           </Stack>
@@ -104,7 +104,7 @@ function NewDefectForm({ site_id, given }: { site_id: string; given: Partial<Def
         <Problem error={error} />
         <Group>
           <WriteButton scope="om:write" type="submit" loading={is_pending}>
-            Report it
+            Report defect
           </WriteButton>
           <Anchor component={Link} href={`/sites/${site_id}/defects`}>
             Back to the list

@@ -1,4 +1,4 @@
-/** One defect: what it is, what became of it, and what is next. */
+/** A defect with its details and next steps. */
 
 import type { Defect } from '@heliograph/sdk'
 import { Badge, Group, Paper, Stack, Text, Title } from '@mantine/core'
@@ -45,7 +45,7 @@ function Details({ site_id, defect }: { site_id: string; defect: Defect }) {
         <StateBadge state={defect.status} />
         <SeverityBadge severity={defect.severity} />
         {type && <Badge color="gray">{type}</Badge>}
-        {defect.safety_relevant && <Badge color="red">Endangers people or property</Badge>}
+        {defect.safety_relevant && <Badge color="red">Safety-relevant</Badge>}
       </Group>
       <DeviceLinks site_id={site_id} named={defect} />
       {defect.description && <Text style={{ whiteSpace: 'pre-wrap' }}>{defect.description}</Text>}
@@ -61,7 +61,7 @@ function Details({ site_id, defect }: { site_id: string; defect: Defect }) {
               variant="default"
               href={`/sites/${site_id}/work-orders/new?defect_ids=${defect.defect_id}`}
             >
-              Make a work order
+              Create work order
             </WriteButton>
           )}
           {can_edit && !is_editing && (

@@ -1,4 +1,4 @@
-/** What is broken, the newest first. */
+/** Defects, the newest first. */
 
 import type { Defect } from '@heliograph/sdk'
 import { Anchor, Badge, Box, Group, Stack } from '@mantine/core'
@@ -52,9 +52,7 @@ export default function Defects({ site_id }: SitePageProps) {
         asked={asked}
         read={(part, signal) => heliograph.defectsList({ site_id, ...asked, ...part }, { signal })}
         nouns={['defect', 'defects']}
-        none={
-          <Empty title="No defects">What is found broken is reported here, or from a string.</Empty>
-        }
+        none={<Empty title="No defects">Report defects here, or from the page of a string.</Empty>}
       >
         {(defects) => <DefectTable {...{ site_id, defects }} />}
       </NewestList>
@@ -81,7 +79,7 @@ function DefectTable({ site_id, defects }: { site_id: string; defects: readonly 
               .filter(Boolean)
               .join(' · ')}
           </Muted>
-          {/* On a phone the other columns are scrolled to; this is what one looks for. */}
+          {/* On a phone the other columns are out of sight. */}
           <Group gap="xs" mt={4} hiddenFrom="sm">
             <StateBadge state={defect.status} />
             <SeverityBadge severity={defect.severity} />
@@ -94,13 +92,13 @@ function DefectTable({ site_id, defects }: { site_id: string; defects: readonly 
       cell: ({ severity, safety_relevant }) => (
         <Stack gap={4} align="flex-start">
           <SeverityBadge severity={severity} />
-          {safety_relevant && <Badge color="red">Danger</Badge>}
+          {safety_relevant && <Badge color="red">Safety-relevant</Badge>}
         </Stack>
       ),
     },
     { name: 'State', cell: ({ status }) => <StateBadge state={status} /> },
     {
-      name: 'Costs a year',
+      name: 'Loss per year',
       is_number: true,
       cell: ({ estimated_loss_kwh_year, estimated_loss_amount_year, currency }) => (
         <>
@@ -116,7 +114,7 @@ function DefectTable({ site_id, defects }: { site_id: string; defects: readonly 
       cell: ({ detected_at }) => <Time at={detected_at} style="date" />,
     },
     {
-      name: 'Seen to by',
+      name: 'Handled by',
       cell: ({ wo_id, assigned_to }) =>
         wo_id === null ? (
           (assigned_to ?? '–')

@@ -1,4 +1,4 @@
-/** What people are told of: work, defects, reports. */
+/** Notifications about work orders, defects and reports. */
 
 import type { OmNotification } from '@heliograph/sdk'
 import { Anchor, Group, Paper, SegmentedControl, Stack, Text } from '@mantine/core'
@@ -53,7 +53,7 @@ export default function Notifications({ site_id }: SitePageProps) {
         {({ data, meta }) => (
           <Stack gap="xs">
             {data.length === 0 && (
-              <Empty title={unread_only ? 'Everything is read' : 'No notifications sent'}>
+              <Empty title={unread_only ? 'No unread notifications' : 'No notifications sent'}>
                 Notifications are kept for 90 days.
               </Empty>
             )}

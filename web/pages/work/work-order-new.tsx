@@ -1,4 +1,4 @@
-/** A new work order, from nothing, from alerts or from a defect. */
+/** Form for a new work order, optionally from alerts or defects. */
 
 import { Anchor, Group, List, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
@@ -36,7 +36,7 @@ export default function NewWorkOrder({ site_id }: SitePageProps) {
   )
   return (
     <Page title="New work order">
-      {/* Begins anew with what it is made from, once that is known. */}
+      {/* Resets the form once alerts and defects are loaded. */}
       {is_allowed ? (
         <NewOrder key={origin.is_known ? 'known' : 'asked'} {...{ site_id, origin }} />
       ) : (
@@ -60,7 +60,7 @@ function NewOrder({ site_id, origin }: { site_id: string; origin: Origin }) {
     initialValues: { ...noValues, category_id: null, ...origin.values },
     validate: rulesOf(timezone),
   })
-  // What it is made from stands in the address.
+  // The address identifies alerts and defects.
   const draft = useFormDraft(location.search, form)
   const { run, is_pending, error } = useWrite({
     write: (values: NewValues, idempotency_key) => {
@@ -76,7 +76,7 @@ function NewOrder({ site_id, origin }: { site_id: string; origin: Origin }) {
       )
     },
     changes: orderChanges(site_id),
-    done: ({ number }) => `${number} is made`,
+    done: ({ number }) => `${number} created`,
     onDone: ({ wo_id }) => {
       draft.drop()
       go(`/sites/${site_id}/work-orders/${wo_id}`, { replace: true })
@@ -87,13 +87,13 @@ function NewOrder({ site_id, origin }: { site_id: string; origin: Origin }) {
       <Stack>
         <DraftNotice {...draft} />
         {origin.about.length > 0 && <About {...{ site_id, origin }} />}
-        <Section title="What and where">
+        <Section title="Task and location">
           <Stack>
             <WhatAndWhere {...{ site_id, form: form as unknown as OrderForm }} />
             <Category {...{ site_id, ...form.getInputProps('category_id') }} />
           </Stack>
         </Section>
-        <Section title="Who and when">
+        <Section title="Assignment and schedule">
           <Stack>
             <WhoAndWhen form={form as unknown as OrderForm} />
           </Stack>
@@ -101,7 +101,7 @@ function NewOrder({ site_id, origin }: { site_id: string; origin: Origin }) {
         <Problem error={error} />
         <Group>
           <WriteButton scope="om:write" type="submit" loading={is_pending}>
-            Make the work order
+            Create work order
           </WriteButton>
           <Anchor component={Link} href={`/sites/${site_id}/work-orders`}>
             Back to the list
@@ -114,7 +114,7 @@ function NewOrder({ site_id, origin }: { site_id: string; origin: Origin }) {
 
 function About({ site_id, origin }: { site_id: string; origin: Origin }) {
   return (
-    <Section title="Made from">
+    <Section title="Created from">
       <List size="sm">
         {origin.about.map(({ text, href }) => (
           <List.Item key={href}>

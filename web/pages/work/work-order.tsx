@@ -1,4 +1,4 @@
-/** One work order: what is to be done next comes first. */
+/** A work order, with its next steps first. */
 
 import type { WholeWorkOrder } from '@heliograph/sdk'
 import { Alert, Badge, Group, Paper, Stack, Text, Title } from '@mantine/core'
@@ -48,8 +48,8 @@ function Whole({ site_id, order }: { site_id: string; order: WholeWorkOrder }) {
         <StateBadge state={order.status} />
         <SeverityBadge severity={order.priority} />
         <Badge color="gray">{inWords(order.type)}</Badge>
-        {order.sla_breached && <Badge color="red">Too late</Badge>}
-        {order.loto_required && <Badge color="red">Lock-out, tag-out before work begins</Badge>}
+        {order.sla_breached && <Badge color="red">Overdue</Badge>}
+        {order.loto_required && <Badge color="red">Lockout/tagout required</Badge>}
       </Group>
       <DeviceLinks site_id={site_id} named={order} />
       <Until order={order} />
@@ -75,20 +75,20 @@ function Whole({ site_id, order }: { site_id: string; order: WholeWorkOrder }) {
   )
 }
 
-/** When it has to be taken up and done, as long as that lies ahead. */
+/** Due dates of open orders. */
 function Until({ order }: { order: WholeWorkOrder }) {
   const { acknowledged_at, response_due_at } = order
   if (!isWorking(order.status)) return null
   const time = (at: string | null) => <Time at={at} />
   const text = (
     <>
-      {acknowledged_at === null && <>To be taken up by {time(response_due_at)}, and </>}
-      {acknowledged_at === null ? 'done' : 'To be done'} by {time(endOf(order))}.
+      {acknowledged_at === null && <>Start due by {time(response_due_at)}, </>}
+      {acknowledged_at === null ? 'completion' : 'Completion due'} by {time(endOf(order))}.
     </>
   )
   if (!order.sla_breached) return <Text>{text}</Text>
   return (
-    <Alert color="red" variant="outline" title="It was not taken up or done in time">
+    <Alert color="red" variant="outline" title="Overdue">
       {text}
     </Alert>
   )

@@ -1,4 +1,4 @@
-/** What is done about the plant, by whom, until when. */
+/** Work orders, the newest first. */
 
 import type { WorkOrder } from '@heliograph/sdk'
 import { Anchor, Badge, Box, Button, Group, Text, TextInput } from '@mantine/core'
@@ -47,11 +47,7 @@ export default function WorkOrders({ site_id }: SitePageProps) {
           heliograph.workOrdersList({ site_id, ...asked, ...part }, { signal })
         }
         nouns={['work order', 'work orders']}
-        none={
-          <Empty title="There are no work orders yet">
-            Make one here, or from an alert, and its checklist comes with its category.
-          </Empty>
-        }
+        none={<Empty title="No work orders yet">Create a work order here, or from an alert.</Empty>}
       >
         {(orders) => <Orders {...{ site_id, orders }} />}
       </NewestList>
@@ -70,7 +66,7 @@ function OrderFilters({ site_id }: { site_id: string }) {
     <Group gap="xs">
       <FilterSelect name="status" label="Status" all="All states" data={choices(orderStates)} />
       <FilterSelect name="logger_id" label="Plant" all="All plants" data={plants} />
-      <FilterSelect name="location_id" label="Place" all="All places" data={places} />
+      <FilterSelect name="location_id" label="Location" all="All locations" data={places} />
       <AssignedTo />
     </Group>
   )
@@ -121,14 +117,14 @@ function Orders({ site_id, orders }: { site_id: string; orders: readonly WorkOrd
           <Muted>
             {order.number} · {inWords(order.type)} · {deviceText(devices, order) ?? 'whole site'}
           </Muted>
-          {/* On a phone the other columns are scrolled to; this is what one looks for. */}
+          {/* On a phone the other columns are out of sight. */}
           <Group gap="xs" mt={4} hiddenFrom="sm">
             <StateBadge state={order.status} />
             <SeverityBadge severity={order.priority} />
-            {order.sla_breached && <Badge color="red">Too late</Badge>}
+            {order.sla_breached && <Badge color="red">Overdue</Badge>}
             {isWorking(order.status) && (
               <Text size="sm" span>
-                until <Time at={endOf(order)} />
+                due <Time at={endOf(order)} />
               </Text>
             )}
           </Group>
@@ -147,13 +143,13 @@ function Orders({ site_id, orders }: { site_id: string; orders: readonly WorkOrd
         order.assigned_to_name ?? order.assigned_to ?? order.team ?? order.contractor ?? '–',
     },
     {
-      name: 'Until',
+      name: 'Due',
       cell: (order) => (
         <>
           <Time at={isWorking(order.status) ? endOf(order) : null} />
           {order.sla_breached && (
             <div>
-              <Badge color="red">Too late</Badge>
+              <Badge color="red">Overdue</Badge>
             </div>
           )}
         </>

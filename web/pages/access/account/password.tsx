@@ -10,7 +10,7 @@ export function Password() {
   const form = useForm({
     initialValues: { current: '', next: '', again: '' },
     validate: {
-      current: (current) => (current === '' ? 'The present password is needed.' : null),
+      current: (current) => (current === '' ? 'Enter your present password.' : null),
       next: checkNewPassword,
       again: (again, { next }) => checkAgain(again, next),
     },
@@ -22,7 +22,7 @@ export function Password() {
         newPassword: next,
         revokeOtherSessions: true,
       }),
-    done: 'The password is changed. Elsewhere you are signed out.',
+    done: 'Password changed. You are signed out on other devices.',
     changes: [['account', 'sessions']],
     onDone: form.reset,
   })
@@ -36,16 +36,13 @@ export function Password() {
           {...form.getInputProps('current')}
         />
         <NewPasswordFields
-          description="You are signed out everywhere else."
+          description="You are signed out on other devices."
           first={form.getInputProps('next')}
           again={form.getInputProps('again')}
         />
-        <Problem
-          error={change.error}
-          words={{ INVALID_PASSWORD: 'The present password is wrong.' }}
-        />
+        <Problem error={change.error} words={{ INVALID_PASSWORD: 'Wrong present password.' }} />
         <Button type="submit" loading={change.is_pending} style={{ alignSelf: 'flex-start' }}>
-          Change it
+          Change password
         </Button>
       </Stack>
     </form>

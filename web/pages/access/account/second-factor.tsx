@@ -12,11 +12,11 @@ interface Prepared {
 }
 
 const words = {
-  INVALID_PASSWORD: 'The password is wrong.',
-  INVALID_CODE: 'The code is wrong, or over: try the next one.',
+  INVALID_PASSWORD: 'Wrong password.',
+  INVALID_CODE: 'Wrong or expired code: enter the next one.',
 }
 
-/** On only once a code was typed: who loses the way halfway is not locked out. */
+/** The second factor is enabled only after a code was verified, so that nobody is locked out. */
 export function SecondFactor({ is_on }: { is_on: boolean }) {
   const [prepared, setPrepared] = useState<Prepared | null>(null)
   const prepare = useWrite({
@@ -27,7 +27,7 @@ export function SecondFactor({ is_on }: { is_on: boolean }) {
   })
   const turnOff = useWrite({
     write: (password: string) => askPlatform('POST', '/auth/two-factor/disable', { password }),
-    done: 'The second factor is off.',
+    done: 'Second factor disabled',
     changes: [['session']],
   })
   if (prepared) return <Confirm prepared={prepared} onDone={() => setPrepared(null)} />
@@ -38,13 +38,13 @@ export function SecondFactor({ is_on }: { is_on: boolean }) {
         <Badge color={is_on ? 'teal' : 'gray'}>{is_on ? 'On' : 'Off'}</Badge>
         <Text size="sm">
           {is_on
-            ? 'Signing in takes a code of your authenticator, too.'
-            : 'A code of an authenticator app, besides the password, when you sign in.'}
+            ? 'Sign-in requires a code of your authenticator app.'
+            : 'Sign-in with a code of an authenticator app in addition to the password.'}
         </Text>
       </Group>
       <WithPassword
         key={String(is_on)}
-        action={is_on ? 'Turn it off' : 'Set it up'}
+        action={is_on ? 'Disable' : 'Set up'}
         is_pending={write.is_pending}
         error={write.error}
         onSubmit={write.run}
@@ -73,12 +73,12 @@ function WithPassword({ action, is_pending, error, onSubmit }: WithPasswordProps
       <Stack gap="sm" maw={420}>
         <PasswordInput
           label="Your password"
-          description="So that nobody else does it at your screen."
+          description="Confirms that it is you."
           autoComplete="current-password"
           visibilityToggleButtonProps={{ 'aria-label': 'Show the password' }}
           value={password}
           onChange={(event) => setPassword(event.currentTarget.value)}
-          error={is_empty && password === '' ? 'Your password is needed.' : null}
+          error={is_empty && password === '' ? 'Enter your password.' : null}
         />
         <Problem error={error} words={words} />
         <Button
@@ -99,14 +99,14 @@ function Confirm({ prepared, onDone }: { prepared: Prepared; onDone(): void }) {
   const [problem, setProblem] = useState<string | null>(null)
   const verify = useWrite({
     write: () => askPlatform('POST', '/auth/two-factor/verify-totp', { code }),
-    done: 'The second factor is on.',
+    done: 'Second factor enabled',
     changes: [['session'], ['account', 'sessions']],
     onDone,
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const is_code = /^\d{6}$/.test(code)
-    setProblem(is_code ? null : 'Six digits, as the app shows them.')
+    setProblem(is_code ? null : 'Enter the six digits of the app.')
     if (is_code) verify.run(undefined)
   }
   const secret = new URL(prepared.totpURI).searchParams.get('secret') ?? ''
@@ -124,15 +124,15 @@ function Confirm({ prepared, onDone }: { prepared: Prepared; onDone(): void }) {
           value={prepared.totpURI}
           size={180}
           marginSize={4}
-          title="The secret for an authenticator app, as a picture"
+          title="QR code of the secret"
         />
         <CopyText label="Secret" text={secret} />
         <Text size="sm">
-          2. Keep these codes where the phone is not. Each lets you in once without it.
+          2. Store these codes away from your phone. Each works once instead of the app.
         </Text>
         <CopyText label="Backup codes" text={prepared.backupCodes.join('\n')} />
         <TextInput
-          label="3. The code that the app shows now"
+          label="3. Present code of the app"
           inputMode="numeric"
           autoComplete="one-time-code"
           maxLength={6}
@@ -144,10 +144,10 @@ function Confirm({ prepared, onDone }: { prepared: Prepared; onDone(): void }) {
         <Problem error={verify.error} words={words} />
         <Group>
           <Button type="submit" loading={verify.is_pending}>
-            Turn it on
+            Enable
           </Button>
           <Button variant="default" onClick={onDone}>
-            Not now
+            Cancel
           </Button>
         </Group>
       </Stack>

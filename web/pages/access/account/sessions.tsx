@@ -35,12 +35,12 @@ export function Sessions() {
   const sessions = useQuery({ queryKey: ['account', 'sessions'], queryFn: read })
   const end = useWrite({
     write: (token: string) => askPlatform('POST', '/auth/revoke-session', { token }),
-    done: 'Signed out there.',
+    done: 'Session signed out',
     changes,
   })
   const endOthers = useWrite({
     write: () => askPlatform('POST', '/auth/revoke-other-sessions'),
-    done: 'Signed out everywhere else.',
+    done: 'Other sessions signed out',
     changes,
   })
   return (
@@ -51,8 +51,8 @@ export function Sessions() {
             <Group key={session.id} justify="space-between" wrap="nowrap">
               <div>
                 <Text size="sm" component="div">
-                  {deviceOf(session.userAgent)} at {session.ipAddress || 'an unknown address'}{' '}
-                  {session.is_here && <Badge color="teal">Here</Badge>}
+                  {deviceOf(session.userAgent)} at {session.ipAddress || 'unknown address'}{' '}
+                  {session.is_here && <Badge color="teal">This session</Badge>}
                 </Text>
                 <Muted>
                   since <LocalTime at={session.createdAt} />
@@ -70,7 +70,7 @@ export function Sessions() {
               )}
             </Group>
           ))}
-          {all.length > shown_max && <Muted>and {all.length - shown_max} older ones</Muted>}
+          {all.length > shown_max && <Muted>and {all.length - shown_max} older</Muted>}
           <Problem error={end.error ?? endOthers.error} />
           {all.length > 1 && (
             <Button
@@ -79,7 +79,7 @@ export function Sessions() {
               onClick={() => endOthers.run(undefined)}
               style={{ alignSelf: 'flex-start' }}
             >
-              Sign out everywhere else
+              Sign out other sessions
             </Button>
           )}
         </Stack>
@@ -111,5 +111,5 @@ function deviceOf(agent: string | null): string {
   const browser = find(browsers)
   const system = find(systems)
   if (browser && system) return `${browser} on ${system}`
-  return browser ?? system ?? 'Another program'
+  return browser ?? system ?? 'Unknown device'
 }

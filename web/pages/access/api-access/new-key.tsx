@@ -23,14 +23,14 @@ interface Order {
   expires_at: string
 }
 
-const name_in_use = 'A key of this name is in use already: choose another name.'
+const name_in_use = 'An active key has this name already. Choose another name.'
 
 const initialValues: Order = { name: '', site_ids: null, scopes: [], expires_at: '365' }
 
 const validate = {
   name: (name: string) =>
-    name.trim() === '' ? 'Name what uses it, such as “Energy trader”.' : null,
-  scopes: (scopes: Scope[]) => (scopes.length === 0 ? 'Allow at least one thing.' : null),
+    name.trim() === '' ? 'Enter the name of the program, such as “Energy trader”.' : null,
+  scopes: (scopes: Scope[]) => (scopes.length === 0 ? 'Choose at least one permission.' : null),
   site_ids: checkSites,
 }
 
@@ -67,7 +67,7 @@ export function NewKey({ onMade, onClose }: NewKeyProps) {
         <Stack>
           <TextInput
             label="Name"
-            description="What uses it: keys that are in use have different names."
+            description="The program that uses the key. Names of active keys are unique."
             maxLength={100}
             data-autofocus
             {...form.getInputProps('name')}
@@ -84,7 +84,7 @@ export function NewKey({ onMade, onClose }: NewKeyProps) {
             error={form.errors['scopes'] as string | undefined}
           />
           <Select
-            label="Ends"
+            label="Expires"
             data={endings}
             allowDeselect={false}
             {...form.getInputProps('expires_at')}
@@ -92,7 +92,7 @@ export function NewKey({ onMade, onClose }: NewKeyProps) {
           <Problem error={make.error} words={{ conflict_state: name_in_use }} />
           <DialogButtons onClose={onClose}>
             <Button type="submit" loading={make.is_pending}>
-              Make the key
+              Create key
             </Button>
           </DialogButtons>
         </Stack>
@@ -113,8 +113,8 @@ function Scopes({ offered, value, onChange, error }: ScopesProps) {
   return (
     <Stack gap="xs">
       <Checkbox.Group
-        label="What it may do"
-        description="Only what your plan includes is offered."
+        label="Permissions"
+        description="Limited to the modules of your plan."
         value={value}
         onChange={(chosen) => onChange(chosen as Scope[])}
         error={error}
@@ -144,7 +144,7 @@ function Scopes({ offered, value, onChange, error }: ScopesProps) {
       </Checkbox.Group>
       {moves.length > 0 && (
         <Text size="sm" role="status">
-          With this key a program can <b>command the plant</b> without asking anybody.
+          A program with this key can <b>command the plant</b> without confirmation.
         </Text>
       )}
     </Stack>

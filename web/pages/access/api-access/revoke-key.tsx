@@ -8,7 +8,7 @@ import { type Key, keys_changed } from './keys.ts'
 export function RevokeKey({ of, onClose }: { of: Key; onClose(): void }) {
   const revoke = useWrite({
     write: () => askPlatform('DELETE', `/keys/${of.key_id}`),
-    done: `The key “${of.name}” has ended.`,
+    done: `Key “${of.name}” revoked`,
     changes: keys_changed,
     onDone: onClose,
   })
@@ -17,16 +17,16 @@ export function RevokeKey({ of, onClose }: { of: Key; onClose(): void }) {
     <ConfirmByName
       title={`Revoke “${of.name}”`}
       name={of.name}
-      action="Revoke it for good"
+      action="Revoke key"
       is_pending={revoke.is_pending}
       error={revoke.error}
       onConfirm={() => revoke.run(undefined)}
       onClose={onClose}
     >
       <Text size="sm">
-        Programs that use it are refused from now on.{' '}
-        {used_s === null ? 'No use of it is on record' : `It was last used ${formatAge(used_s)}`}.
-        This cannot be undone.
+        Programs that use this key lose access.{' '}
+        {used_s === null ? 'It was never used' : `It was last used ${formatAge(used_s)}`}. This
+        cannot be undone.
       </Text>
     </ConfirmByName>
   )

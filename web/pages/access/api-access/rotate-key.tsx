@@ -7,7 +7,7 @@ import { useWrite } from '../../../ui/use-write.ts'
 import { type Key, keys_changed, type ShownKey } from './keys.ts'
 
 const overlaps = [
-  { value: '0', label: 'Not at all: it ends now' },
+  { value: '0', label: 'Expires now' },
   { value: '3600', label: 'One hour' },
   { value: '86400', label: 'One day' },
   { value: '604800', label: 'One week' },
@@ -32,11 +32,11 @@ export function RotateKey({ of, onMade, onClose }: RotateProps) {
     <Modal opened onClose={onClose} title={`Rotate “${of.name}”`}>
       <Stack>
         <Text size="sm">
-          The key gets a new secret; name, sites and what it may do stay. Programs have until the
-          end of the overlap to take the new one.
+          The key gets a new secret. Name, sites and permissions stay. Programs must switch to the
+          new secret before the old one expires.
         </Text>
         <Select
-          label="How long the old secret works"
+          label="Validity of the old secret"
           data={overlaps}
           value={overlap_s}
           onChange={(chosen) => setOverlap(chosen ?? '86400')}
@@ -45,7 +45,7 @@ export function RotateKey({ of, onMade, onClose }: RotateProps) {
         <Problem error={rotate.error} />
         <DialogButtons onClose={onClose}>
           <Button loading={rotate.is_pending} onClick={() => rotate.run(undefined)}>
-            Make a new secret
+            Create secret
           </Button>
         </DialogButtons>
       </Stack>

@@ -1,4 +1,4 @@
-/** What each scope lets a key do, in words, and the usual bundles of them. */
+/** Descriptions of scopes, and presets. */
 import type { Site } from '@heliograph/sdk'
 
 export type Scope = Site['scopes'][number]
@@ -23,7 +23,7 @@ export const scopeWords: Readonly<Record<Scope, string>> = {
   'bess:write': 'Change and approve schedules of batteries',
 }
 
-/** Those that move the plant. */
+/** Scopes that command the plant. */
 export const commands: readonly Scope[] = ['curtailment:write', 'bess:write']
 
 const monitoring: readonly Scope[] = ['plant:read', 'energy:read', 'weather:read', 'alerts:read']

@@ -6,14 +6,14 @@ import { Modal } from '../../../ui/modal.tsx'
 import { useWrite } from '../../../ui/use-write.ts'
 import type { ShownKey } from './keys.ts'
 
-/** The one time that a key is seen: it closes by its button alone. */
+/** Shows a new key once. The dialog closes only by its button. */
 export function TheKey({ made, onClose }: { made: ShownKey; onClose(): void }) {
   const curl = `curl -H "Authorization: Bearer ${made.key}" \\\n  ${location.origin}/v1/sites`
   return (
     <Modal
       opened
       onClose={onClose}
-      title={`The key “${made.name}”`}
+      title={`Key “${made.name}”`}
       size="lg"
       withCloseButton={false}
       closeOnClickOutside={false}
@@ -21,13 +21,13 @@ export function TheKey({ made, onClose }: { made: ShownKey; onClose(): void }) {
     >
       <Stack>
         <Alert color="orange" variant="outline">
-          It is shown this once: nobody can read it again. Store it where secrets are kept.
+          The key is shown only once. Store it in a safe place.
         </Alert>
         <CopyText label="Key" text={made.key} />
-        <CopyText label="A first call" text={curl} />
+        <CopyText label="Example request" text={curl} />
         <TryIt secret={made.key} />
         <Group justify="flex-end">
-          <Button onClick={onClose}>I have stored it</Button>
+          <Button onClick={onClose}>Done</Button>
         </Group>
       </Stack>
     </Modal>
@@ -43,7 +43,7 @@ function TryIt({ secret }: { secret: string }) {
     write: async () => {
       setProblem(null)
       try {
-        // A key and a session are never sent together: the SDK omits the cookies.
+        // The SDK sends no cookies with a key.
         const sites = await connect({ api_key: secret, retries: 0 }).sitesList()
         setAnswer(JSON.stringify(sites, null, 2).slice(0, shown_characters_max))
       } catch (error) {
@@ -58,7 +58,7 @@ function TryIt({ secret }: { secret: string }) {
         <Button variant="default" loading={call.is_pending} onClick={() => call.run(undefined)}>
           Try it: GET /v1/sites
         </Button>
-        {answer && <Text size="sm">200: the key works.</Text>}
+        {answer && <Text size="sm">200: the key is valid.</Text>}
       </Group>
       {problem && (
         <Alert color="red" variant="outline" role="alert">

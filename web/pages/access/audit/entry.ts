@@ -1,4 +1,4 @@
-/** A line of the audit, and what was done in words where its address says it to nobody. */
+/** An entry of the audit, with a description where method and path are not clear by themselves. */
 export interface Entry {
   audit_id: string
   site_id: string | null
@@ -16,16 +16,16 @@ export interface Entry {
 const auth = '/platform/auth'
 
 const words: Readonly<Record<string, string>> = {
-  [`${auth}/sign-in/email`]: 'Signing in: password',
+  [`${auth}/sign-in/email`]: 'Sign-in: password',
   [`${auth}/two-factor/verify-totp`]: 'Second factor: code',
   [`${auth}/two-factor/verify-backup-code`]: 'Second factor: backup code',
   [`${auth}/two-factor/enable`]: 'Second factor: prepared',
   [`${auth}/two-factor/disable`]: 'Second factor: removed',
   [`${auth}/two-factor/generate-backup-codes`]: 'Second factor: new backup codes',
-  [`${auth}/sign-out`]: 'Signing out',
-  [`${auth}/request-password-reset`]: 'Link to a new password asked for',
-  [`${auth}/change-password`]: 'New password',
-  [`${auth}/reset-password`]: 'New password by a link',
+  [`${auth}/sign-out`]: 'Sign-out',
+  [`${auth}/request-password-reset`]: 'Password reset requested',
+  [`${auth}/change-password`]: 'Password changed',
+  [`${auth}/reset-password`]: 'Password reset by link',
   [`${auth}/revoke-session`]: 'Session ended',
   [`${auth}/revoke-sessions`]: 'Sessions ended',
   [`${auth}/revoke-other-sessions`]: 'Other sessions ended',
@@ -43,12 +43,12 @@ export function whatOf(entry: Entry): string {
 
 export const isDone = ({ status }: Entry) => status !== null && status < 400
 
-/** What `by` is; who was refused, or asked for a mail, may be anybody. */
+/** Kind of `by`. Refused sign-ins and reset requests may come from anybody. */
 export function kindOf({ by, path, status }: Entry): string {
-  if (by === 'operator') return 'by a command'
+  if (by === 'operator') return 'command line'
   const is_anybody =
     path === `${auth}/request-password-reset` ||
     (path === `${auth}/sign-in/email` && status !== 200)
-  if (is_anybody) return 'account that was named'
+  if (is_anybody) return 'named account'
   return by.startsWith('user_') ? 'person' : 'key'
 }

@@ -14,7 +14,7 @@ export function ChangePerson({ person, onClose }: { person: Person; onClose(): v
   const form = useForm<Change>({
     initialValues: { name, role, site_ids, is_disabled },
     validate: {
-      name: (typed) => (typed.trim() === '' ? 'A name is needed.' : null),
+      name: (typed) => (typed.trim() === '' ? 'Enter a name.' : null),
       site_ids: checkSites,
     },
   })
@@ -23,7 +23,7 @@ export function ChangePerson({ person, onClose }: { person: Person; onClose(): v
       withFields(form, () =>
         askPlatform('PATCH', `/users/${person.user_id}`, { ...body, name: body.name.trim() }),
       ),
-    done: 'Changed.',
+    done: 'Saved',
     changes: people_changed,
     onDone: onClose,
   })
@@ -45,7 +45,7 @@ export function ChangePerson({ person, onClose }: { person: Person; onClose(): v
           />
           <Switch
             label="Disabled"
-            description="Signed out everywhere at once, and not let in until it is taken back."
+            description="Ends all sessions, and blocks sign-in."
             {...form.getInputProps('is_disabled', { type: 'checkbox' })}
           />
           <Problem error={change.error} words={refusals} />

@@ -33,7 +33,7 @@ function InviteForm({ onMade, onClose }: InviteFormProps) {
   const form = useForm<Order>({
     initialValues,
     validate: {
-      email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'An e-mail address is needed.'),
+      email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'Enter an e-mail address.'),
       site_ids: checkSites,
     },
   })
@@ -46,7 +46,7 @@ function InviteForm({ onMade, onClose }: InviteFormProps) {
     onDone: onMade,
   })
   return (
-    <Modal opened onClose={onClose} title="Invite somebody" closeOnClickOutside={false}>
+    <Modal opened onClose={onClose} title="Invite person" closeOnClickOutside={false}>
       <form onSubmit={form.onSubmit(invite.run, leadTo(form))} noValidate>
         <Stack>
           <TextInput
@@ -84,19 +84,20 @@ function TheLink({ made, onClose }: { made: NewInvitation; onClose(): void }) {
     <Modal
       opened
       onClose={onClose}
-      title={`The link for ${made.email}`}
+      title={`Link for ${made.email}`}
       withCloseButton={false}
       closeOnClickOutside={false}
       closeOnEscape={false}
     >
       <Stack>
         <Alert color="orange" variant="outline">
-          It is shown this once. Whoever has it can make the account: hand it over in private.
+          The link is shown only once. Anybody who has it can create the account: hand it over in
+          private.
         </Alert>
         <CopyText label="Link" text={`${location.origin}${made.link_path}`} />
         <Text size="sm">
-          {made.is_mailed ? 'It was mailed as well.' : 'This server does not mail it.'} It works
-          once, until <LocalTime at={made.expires_at} />.
+          {made.is_mailed ? 'The link was also mailed.' : 'This server sends no mail.'} The link
+          works once, until <LocalTime at={made.expires_at} />.
         </Text>
         <Group justify="flex-end">
           <Button onClick={onClose}>Done</Button>

@@ -49,12 +49,10 @@ export const useInvitations = () =>
 export const roles: readonly { value: Role; label: string }[] = [
   { value: 'viewer', label: 'Viewer: reads' },
   { value: 'operator', label: 'Operator: reads, commands and changes' },
-  { value: 'administrator', label: 'Administrator: all, with keys and people' },
+  { value: 'administrator', label: 'Administrator: everything, including keys and people' },
 ]
 
-/** What the server says where the last administrator would go. */
+/** Error when a change would leave no administrator. */
 export const refusals = {
-  conflict_state:
-    'This is the last administrator: nobody could look after keys and people any more. Make ' +
-    'somebody else an administrator first.',
+  conflict_state: 'This is the last administrator. Make another person an administrator first.',
 }

@@ -7,7 +7,7 @@ import { type Person, people_changed, refusals } from './people.ts'
 export function RemovePerson({ person, onClose }: { person: Person; onClose(): void }) {
   const remove = useWrite({
     write: () => askPlatform('DELETE', `/users/${person.user_id}`),
-    done: `${person.name} is removed.`,
+    done: `${person.name} removed`,
     changes: people_changed,
     onDone: onClose,
   })
@@ -23,8 +23,8 @@ export function RemovePerson({ person, onClose }: { person: Person; onClose(): v
       onClose={onClose}
     >
       <Text size="sm">
-        {person.email} is signed out everywhere and has no account any more. What was done stays
-        under the name. To keep somebody out for a while, change and disable instead.
+        {person.email} is signed out and the account is deleted. Past actions stay listed under the
+        name. To block access temporarily, disable the account instead.
       </Text>
     </ConfirmByName>
   )

@@ -1,4 +1,4 @@
-/** The day of a plan: power by the quarter with the bands it may be set in, charge, and prices. */
+/** The day of a plan: power by quarter hour with its allowed range, state of charge and prices. */
 
 import type { BessSchedule } from '@heliograph/sdk'
 import { useComputedColorScheme } from '@mantine/core'
@@ -44,15 +44,15 @@ export default function DayChart({ schedule, onPick }: DayChartProps) {
   return (
     <div>
       <CanvasChart
-        title="Power, state of charge and price by the hour; the table below has the same figures"
+        title="Power, state of charge and price by the hour; the table below has the same values"
         option={option}
         height={420}
         onPick={onPick}
       />
       <Muted>
-        Above zero it discharges, below it charges.
+        Positive values discharge, negative values charge.
         {schedule.status === 'proposed' &&
-          ' The pale field is how far an hour can be changed while the others stay as they are.'}
+          ' The pale area is the allowed range of an hour while the other hours stay unchanged.'}
       </Muted>
     </div>
   )

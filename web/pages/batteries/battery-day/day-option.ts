@@ -1,4 +1,4 @@
-/** What ECharts is to draw of the day of a plan. */
+/** ECharts option of the day of a plan. */
 import type { BessSchedule, ScheduleHour } from '@heliograph/sdk'
 import type { EChartsCoreOption } from 'echarts/core'
 import { formatMoney, formatNumber, formatPower, formatTime } from '../../../ui/format.ts'
@@ -98,7 +98,7 @@ function seriesOf(
     ...(status === 'proposed'
       ? [
           {
-            ...boxes('May be set to', hours.filter(isOpen).map(bandBox)),
+            ...boxes('Allowed range', hours.filter(isOpen).map(bandBox)),
             itemStyle: { color: color.band, opacity: 0.3 },
           },
         ]
@@ -119,7 +119,7 @@ function seriesOf(
       markLine: now,
     },
     ...(hours.some(({ actual_power_kw }) => actual_power_kw !== null)
-      ? [{ ...lines('Was', actual), itemStyle: { color: text }, lineStyle: { type: 'dotted' } }]
+      ? [{ ...lines('Actual', actual), itemStyle: { color: text }, lineStyle: { type: 'dotted' } }]
       : []),
     {
       ...lines('State of charge', socPoints(hours)),
@@ -151,7 +151,7 @@ interface Api {
   style(): object
 }
 
-/** Fields from one instant to another and from one value to another. */
+/** Rectangles between two instants and two values. */
 const boxes = (name: string, data: readonly Box[]) => ({
   name,
   type: 'custom',
@@ -212,8 +212,8 @@ function tooltipOf(
   return [
     `${from}–${to}`,
     `${powerWords(hour.power_kw)}${quarters ? `  (quarters ${quarters} kW)` : ''}`,
-    ...(status !== 'proposed' || !isOpen(hour) ? [] : [`may be set from ${least} to ${most}`]),
-    ...(actual_power_kw === null ? [] : [`was: ${powerWords(actual_power_kw)}`]),
+    ...(status !== 'proposed' || !isOpen(hour) ? [] : [`allowed range ${least} to ${most}`]),
+    ...(actual_power_kw === null ? [] : [`actual: ${powerWords(actual_power_kw)}`]),
     `charge ${formatNumber(hour.soc_start_pct)} → ${formatNumber(hour.soc_end_pct)} %`,
     `price ${formatMoney(price_per_mwh, totals.currency)} per MWh`,
   ].join('\n')

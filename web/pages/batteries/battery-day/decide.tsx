@@ -1,4 +1,4 @@
-/** Approving and rejecting, each by a step that says what will happen. */
+/** Approval and rejection of a plan, each with a confirmation. */
 
 import type { ApprovedBessSchedule, BessSchedule } from '@heliograph/sdk'
 import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
@@ -51,7 +51,7 @@ interface DecisionProps extends DecideProps {
 }
 
 function ApproveModal({ site_id, schedule, etag, onClose }: DecisionProps) {
-  // Of the plan as it was when it was asked, whatever is read meanwhile.
+  // The ETag of the plan that was shown when the dialog opened.
   const [seen] = useState(etag)
   const { schedule_id, bess_id, target_date, hours, totals } = schedule
   const same_day = useSchedules(site_id, bess_id, target_date).data?.data ?? []
@@ -69,8 +69,8 @@ function ApproveModal({ site_id, schedule, etag, onClose }: DecisionProps) {
       }),
     done: ({ broken_schedules: [first_broken] }: ApprovedBessSchedule) =>
       first_broken
-        ? `Approved. Plan ${first_broken.schedule_id} of ${first_broken.target_date} has to be made anew.`
-        : 'Approved. The battery follows the plan.',
+        ? `Approved. Plan ${first_broken.schedule_id} of ${first_broken.target_date} must be created again.`
+        : 'Plan approved',
     changes: [bessKey(site_id)],
     onDone: onClose,
   })
@@ -78,29 +78,30 @@ function ApproveModal({ site_id, schedule, etag, onClose }: DecisionProps) {
     <Modal opened onClose={onClose} title="Approve the plan">
       <Stack>
         <Text>
-          The battery gives {formatEnergy(totals.discharge_kwh)} and takes{' '}
-          {formatEnergy(totals.charge_kwh)} on {schedule.target_date} (UTC). That should earn{' '}
+          The battery discharges {formatEnergy(totals.discharge_kwh)} and charges{' '}
+          {formatEnergy(totals.charge_kwh)} on {schedule.target_date} (UTC). Expected revenue:{' '}
           <strong>{formatMoney(totals.expected_net_amount, totals.currency)}</strong>.
         </Text>
         {first ? (
           <Text>
-            It begins to {first.power_kw > 0 ? 'discharge' : 'charge'} <Time at={first.start_at} />{' '}
-            or within the hour after.
-            {replaced && ` It replaces plan ${replaced.schedule_id}, which is approved.`}
+            First {first.power_kw > 0 ? 'discharge' : 'charge'} at <Time at={first.start_at} /> or
+            within the following hour.
+            {replaced && ` Replaces the approved plan ${replaced.schedule_id}.`}
           </Text>
         ) : (
-          <Text>It stands still in all hours that are left.</Text>
+          <Text>The battery is idle in all remaining hours.</Text>
         )}
         {broken && (
-          <Notice title={`Plan ${broken.schedule_id} of ${broken.target_date} has to be made anew`}>
-            It is approved, and begins with {formatNumber(broken.needs_pct)} % of charge. This plan
-            ends with {formatNumber(broken.ends_pct)} %: once it is approved, the other one cannot
-            be followed whole.
+          <Notice
+            title={`Plan ${broken.schedule_id} of ${broken.target_date} must be created again`}
+          >
+            It is approved and starts at {formatNumber(broken.needs_pct)} % of charge, but this plan
+            ends at {formatNumber(broken.ends_pct)} %, so it could not be carried out in full.
           </Notice>
         )}
         <Muted>
-          Approval lifts no limit: cells, power conversion, window and grid permit are held each
-          second.
+          Approval lifts no limit: cell limits, PCS limits, charge window and grid permit always
+          apply.
         </Muted>
         <Refused error={approve.error} site_id={site_id} onLooked={onClose} />
         <DialogButtons onClose={onClose} focus_cancel>
@@ -127,7 +128,7 @@ function RejectModal({ site_id, schedule, etag, onClose }: DecisionProps) {
         'If-Match': seen,
         'Idempotency-Key': idempotency_key,
       }),
-    done: 'Rejected. What is approved for the day stays as it is.',
+    done: 'Plan rejected',
     changes: [bessKey(site_id)],
     onDone: () => {
       draft.drop()
@@ -136,16 +137,14 @@ function RejectModal({ site_id, schedule, etag, onClose }: DecisionProps) {
   })
   const submit = () => {
     const text = reason.trim()
-    if (text === '') setFault('Why? Who made the plan reads it.')
+    if (text === '') setFault('Enter a reason.')
     else reject.run(text)
   }
   return (
     <Modal opened onClose={onClose} title="Reject the plan" closeOnClickOutside={reason === ''}>
       <Stack>
         <DraftNotice {...draft} />
-        <Text>
-          What is approved for the day stays as it is; without that the battery stands still.
-        </Text>
+        <Text>An approved plan of the day stays in force. Without one the battery is idle.</Text>
         <Textarea
           label="Reason"
           autosize

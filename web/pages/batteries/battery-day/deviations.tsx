@@ -40,7 +40,7 @@ export function Deviations({ site_id, bess_id, day }: DeviationsProps) {
               <Text>{summaryOf(data)}</Text>
               {data.length > strayed.length && (
                 <Switch
-                  label="Show every hour"
+                  label="Show all hours"
                   checked={is_whole}
                   mt="xs"
                   onChange={({ currentTarget }) => setWhole(currentTarget.checked)}

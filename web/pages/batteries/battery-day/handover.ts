@@ -1,14 +1,14 @@
-/** What the approval of a plan does to that of the next day, which begins where this one ends. */
+/** Effect of an approval on the plan of the next day, which starts at the end of this one. */
 import type { BessSchedule } from '@heliograph/sdk'
 
-/** Of a day that is not over: the edge goes on trying what failed until then. */
+/** Includes failed plans: the edge retries until the day ends. */
 export const isInForce = ({ status }: Pick<BessSchedule, 'status'>) =>
   status === 'approved' || status === 'dispatching' || status === 'failed'
 
-/** Smaller differences of charge are within what forecasts of a day are good for, %. */
+/** Smaller differences are within the accuracy of day-ahead forecasts, % of charge. */
 const tolerated_pct = 1
 
-/** The approved plan of the next day that this one leaves too little or too much charge for. */
+/** Approved plan of the next day whose initial charge differs from the end of this plan. */
 export function handoverOf(
   { hours }: Pick<BessSchedule, 'hours'>,
   next_day: readonly BessSchedule[],

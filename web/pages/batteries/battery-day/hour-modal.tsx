@@ -30,7 +30,7 @@ interface Revision {
 }
 
 export function HourModal({ site_id, schedule, hour, etag, onClose }: HourModalProps) {
-  // Of the plan as it was when the hour was opened, whatever is read meanwhile.
+  // The ETag of the plan that was shown when the dialog opened.
   const [seen] = useState(etag)
   const { timezone } = useSite()
   const { schedule_id, totals } = schedule
@@ -45,7 +45,7 @@ export function HourModal({ site_id, schedule, hour, etag, onClose }: HourModalP
     onClose()
   })
   const { error } = revise
-  // biome-ignore lint/correctness/useExhaustiveDependencies: told once for each answer
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each answer
   useEffect(() => form.setErrors(fieldErrors(error)), [error])
   const [start, end] = [hour.start_at, hour.end_at].map((at) => formatTime(at, timezone, 'time'))
   const is_fixed = isFixed(min, max)
@@ -53,7 +53,7 @@ export function HourModal({ site_id, schedule, hour, etag, onClose }: HourModalP
     <Modal
       opened
       onClose={onClose}
-      title={`${start}–${end} at the site`}
+      title={`${start}–${end} local time`}
       closeOnClickOutside={!form.isDirty()}
     >
       <form
@@ -66,20 +66,16 @@ export function HourModal({ site_id, schedule, hour, etag, onClose }: HourModalP
           <DraftNotice {...draft} />
           <Facts hour={hour} currency={totals.currency} />
           <PowerFields form={form} min={min} max={max} />
-          <TextInput
-            label="Note (may stay empty)"
-            maxLength={500}
-            {...form.getInputProps('note')}
-          />
+          <TextInput label="Note (optional)" maxLength={500} {...form.getInputProps('note')} />
           {hour.original_power_kw !== null && (
-            <Muted>It was planned with {inSentence(powerWords(hour.original_power_kw))}.</Muted>
+            <Muted>Originally planned: {inSentence(powerWords(hour.original_power_kw))}.</Muted>
           )}
           {error !== null && Object.keys(fieldErrors(error)).length === 0 && (
             <Refused error={error} site_id={site_id} onLooked={onClose} />
           )}
           <DialogButtons onClose={onClose}>
             <Button type="submit" loading={revise.is_pending} disabled={is_fixed}>
-              Change the hour
+              Change hour
             </Button>
           </DialogButtons>
         </Stack>
@@ -121,8 +117,8 @@ function PowerFields({ form, min, max }: PowerFieldsProps) {
   if (isFixed(min, max)) {
     return (
       <Alert color="blue" variant="outline" role="status">
-        As the other hours are, this one cannot be changed: the energy has to come from somewhere.
-        Change a later hour first.
+        This hour has no headroom: the plan needs its energy in other hours. Change a later hour
+        first.
       </Alert>
     )
   }
@@ -133,7 +129,7 @@ function PowerFields({ form, min, max }: PowerFieldsProps) {
         label="Power"
         description={
           <>
-            From {leastOf(min)} to {mostOf(max)}. Above 0 it discharges, below 0 it charges.
+            From {leastOf(min)} to {mostOf(max)}. Positive values discharge, negative values charge.
           </>
         }
         suffix=" kW"
@@ -143,7 +139,7 @@ function PowerFields({ form, min, max }: PowerFieldsProps) {
         {...form.getInputProps('power_kw')}
       />
       <Slider
-        thumbLabel="Power within its band"
+        thumbLabel="Power within the allowed range"
         min={min}
         max={max}
         step={0.001}
@@ -166,16 +162,16 @@ function Facts({ hour, currency }: { hour: ScheduleHour; currency: string }) {
       .
       {quarter_power_kw !== null &&
         new Set(quarter_power_kw).size > 1 &&
-        ' Its quarters differ; a change makes them all alike.'}
+        ' The quarter hours differ; a change makes them equal.'}
     </Text>
   )
 }
 
-/** Rounded into the band, so that what is told can be typed. */
+/** Rounded towards the inside of the range, so that the shown bound is accepted. */
 const leastOf = (min: number) => formatPower(Math.ceil(10 * min) / 10)
 const mostOf = (max: number) => formatPower(Math.floor(10 * max) / 10)
 
-/** Round kW, but for the ends of the band. */
+/** Whole kW, except for the ends of the range. */
 function sliderValue(kw: number, min: number, max: number): number {
   if (kw - min < 0.5) return min
   if (max - kw < 0.5) return max
@@ -183,16 +179,16 @@ function sliderValue(kw: number, min: number, max: number): number {
 }
 
 function faultOf(value: number | string, min: number, max: number): string | null {
-  if (typeof value !== 'number') return 'How much power, in kW?'
-  if (value < min - 0.0005) return `The least is ${leastOf(min)} while other hours stay.`
-  if (value > max + 0.0005) return `The most is ${mostOf(max)} while other hours stay.`
+  if (typeof value !== 'number') return 'Enter a power in kW.'
+  if (value < min - 0.0005) return `Minimum ${leastOf(min)} while other hours stay unchanged.`
+  if (value > max + 0.0005) return `Maximum ${mostOf(max)} while other hours stay unchanged.`
   return null
 }
 
 function outcomeOf(before: number | null, { totals, hours }: BessSchedule): string {
   const { expected_net_amount: net, currency } = totals
   const end = hours.at(-1)?.soc_end_pct ?? null
-  const earned = `The day should now earn ${formatMoney(net, currency)}`
+  const earned = `Expected revenue of the day ${formatMoney(net, currency)}`
   const than = before === null ? '' : ` (${formatMoney(before, currency)} before)`
-  return `${earned}${than} and end at ${formatNumber(end)} %.`
+  return `${earned}${than} ending at ${formatNumber(end)} %.`
 }

@@ -17,12 +17,12 @@ import { fieldErrors } from './field-errors.ts'
 type Objective = BessSchedule['objective']
 
 const objectives: { value: Objective | 'idle'; label: string }[] = [
-  { value: 'arbitrage', label: 'Earn the most (arbitrage)' },
-  { value: 'self_consumption', label: 'Take the least from the grid' },
-  { value: 'peak_shaving', label: 'Lowest peak from the grid' },
-  { value: 'capacity_firming', label: 'Steady power at the connection' },
-  { value: 'combined', label: 'Earnings and a low peak' },
-  { value: 'idle', label: 'Stand still (stops an approved plan)' },
+  { value: 'arbitrage', label: 'Arbitrage' },
+  { value: 'self_consumption', label: 'Self-consumption' },
+  { value: 'peak_shaving', label: 'Peak shaving' },
+  { value: 'capacity_firming', label: 'Capacity firming' },
+  { value: 'combined', label: 'Arbitrage and peak shaving' },
+  { value: 'idle', label: 'Idle (stops an approved plan)' },
 ]
 
 interface PlanModalProps {
@@ -58,7 +58,7 @@ export function PlanModal({ site_id, bess_id, day, onClose }: PlanModalProps) {
     },
   })
   const { error } = plan
-  // biome-ignore lint/correctness/useExhaustiveDependencies: told once for each answer
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each answer
   useEffect(() => form.setErrors(fieldErrors(error)), [error])
   return (
     <Modal opened onClose={onClose} title={`Plan ${day} (UTC)`}>
@@ -66,7 +66,7 @@ export function PlanModal({ site_id, bess_id, day, onClose }: PlanModalProps) {
         <Stack>
           <DraftNotice {...draft} />
           <NativeSelect
-            label="Aim"
+            label="Objective"
             data={objectives}
             data-autofocus
             {...form.getInputProps('aim')}
@@ -74,8 +74,8 @@ export function PlanModal({ site_id, bess_id, day, onClose }: PlanModalProps) {
           {form.values.aim !== 'idle' && (
             <NumberField
               hideControls={false}
-              label="Left at the end of the day, at least (may stay empty)"
-              description="Without it, as much as the day began with, as far as can be."
+              label="Minimum charge at the end of the day (optional)"
+              description="Defaults to the charge at the start of the day, if feasible."
               suffix=" %"
               min={0}
               max={100}
@@ -83,15 +83,15 @@ export function PlanModal({ site_id, bess_id, day, onClose }: PlanModalProps) {
             />
           )}
           <Muted>
-            It is a proposal: nothing happens until it is approved. An open proposal of the day is
-            replaced, with what was changed in it by hand.
+            The plan takes effect only after approval. It replaces an open proposal of the day,
+            including manual changes.
           </Muted>
           {error !== null && Object.keys(fieldErrors(error)).length === 0 && (
             <Failure error={error} />
           )}
           <DialogButtons onClose={onClose}>
             <Button type="submit" loading={plan.is_pending}>
-              Make the plan
+              Create plan
             </Button>
           </DialogButtons>
         </Stack>

@@ -8,11 +8,11 @@ import { bessKey } from '../battery/reads.ts'
 interface RefusedProps {
   error: unknown
   site_id: string
-  /** The present plan is shown. */
+  /** Called after the present plan has been loaded. */
   onLooked: () => void
 }
 
-/** Why a change of a plan was not taken. */
+/** Error of a change of a plan. */
 export function Refused({ error, site_id, onLooked }: RefusedProps) {
   const queries = useQueryClient()
   if (error === null || error === undefined) return null
@@ -34,15 +34,15 @@ export function Refused({ error, site_id, onLooked }: RefusedProps) {
     onLooked()
   }
   return (
-    <Notice title="The plan is not what you saw">
+    <Notice title="The plan has changed">
       <Stack gap="xs" align="flex-start">
         <Text size="sm">
           {is_changed
-            ? 'Somebody changed it, or an hour began meanwhile. Nothing was done.'
-            : `It is ${state} by now. Nothing was done.`}
+            ? 'Somebody changed the plan, or an hour began. Your change was not applied.'
+            : `The plan is now ${state}. Your change was not applied.`}
         </Text>
         <Button size="xs" variant="default" onClick={() => void look()}>
-          Look at it as it is now
+          Show present plan
         </Button>
       </Stack>
     </Notice>

@@ -17,7 +17,7 @@ import { Hours } from './hours.tsx'
 
 const DayChart = lazy(() => import('./day-chart.tsx'))
 
-/** A plan with what it comes to; while it is proposed its hours are open to change. */
+/** A plan with its totals. Hours of a proposed plan can be changed. */
 export function ScheduleView({ site_id, listed }: { site_id: string; listed: BessSchedule }) {
   const may = useMay()
   const { commissioning_safe_mode } = useSite()
@@ -62,9 +62,9 @@ export function ScheduleView({ site_id, listed }: { site_id: string; listed: Bes
       </Suspense>
       {may_edit && (
         <Muted>
-          Choose an hour in the chart or below to change it, from the last one towards the first:
-          what it gives less has to go somewhere. Its band says how far it can go while the others
-          stay as they are; without one they leave it no room yet.
+          Select an hour in the chart or in the table to change it. Start with late hours: energy
+          that an hour no longer uses must be used later. The range shows the allowed values while
+          other hours stay unchanged; a fixed hour has no headroom.
         </Muted>
       )}
       <Hours schedule={schedule} onEdit={may_edit ? setHour : null} />
@@ -92,7 +92,7 @@ function Status({ schedule }: { schedule: BessSchedule }) {
           Plan {schedule.schedule_id}
         </Title>
         <Badge color={scheduleColors[status] ?? 'gray'}>{scheduleWords(status)}</Badge>
-        {schedule.edited && <Badge color="violet">Changed by hand</Badge>}
+        {schedule.edited && <Badge color="violet">Changed manually</Badge>}
       </Group>
       {progress && <Text size="sm">{progress}</Text>}
       <Text size="sm">
@@ -104,10 +104,12 @@ function Status({ schedule }: { schedule: BessSchedule }) {
         )}
       </Text>
       <Muted>
-        Prices of {inputs.market_code}: {priceWords[inputs.price_status]}. Begins at{' '}
+        Prices of {inputs.market_code}: {priceWords[inputs.price_status]}. Starts at{' '}
         {formatNumber(inputs.soc_start_pct)} %,{' '}
-        {inputs.soc_start_source === 'measured' ? 'as measured' : 'where the day before ends'}.
-        {inputs.efficiency_is_assumed && ' Its efficiency is assumed.'}
+        {inputs.soc_start_source === 'measured'
+          ? 'as measured'
+          : 'from the end of the previous plan'}
+        .{inputs.efficiency_is_assumed && ' Assumed efficiency.'}
       </Muted>
     </Stack>
   )
@@ -115,9 +117,9 @@ function Status({ schedule }: { schedule: BessSchedule }) {
 
 const priceWords = {
   published: 'published',
-  published_and_forecast: 'published, and forecast for the rest',
-  forecast: 'forecast only, which may prove wrong',
-  incomplete: 'some hours have none and stay idle',
+  published_and_forecast: 'partly published, partly forecast',
+  forecast: 'forecast',
+  incomplete: 'incomplete; hours without a price stay idle',
 }
 
 function Totals({
@@ -134,34 +136,34 @@ function Totals({
   return (
     <SimpleGrid cols={{ base: 2, lg: 4 }} spacing="sm">
       <Figure
-        label={constraint_violations.length > 0 ? 'Would earn, if feasible' : 'Expected to earn'}
+        label={constraint_violations.length > 0 ? 'Revenue, if feasible' : 'Expected revenue'}
         value={formatMoney(net, currency)}
         note={
           totals.expected_degradation_amount !== null &&
-          `after ${formatMoney(totals.expected_degradation_amount, currency)} of ageing`
+          `after ${formatMoney(totals.expected_degradation_amount, currency)} of degradation`
         }
         {...(net !== null && net < 0 && { tone: 'bad' as const })}
       />
       <Figure
-        label="Against no battery"
+        label="Gain over no battery"
         value={gain === null ? '–' : `${gain >= 0 ? '+' : ''}${formatMoney(gain, currency)}`}
         note={
           gain === null
-            ? 'not known without a forecast of the plants'
-            : `${money(with_amount)} instead of ${money(without)}, ageing aside`
+            ? 'unknown without a plant forecast'
+            : `${money(with_amount)} instead of ${money(without)}, without degradation`
         }
       />
       <Figure
         label="Energy"
-        value={`${formatEnergy(totals.discharge_kwh)} out`}
-        note={`${formatEnergy(totals.charge_kwh)} in, ${cycles} full cycles`}
+        value={`${formatEnergy(totals.discharge_kwh)} discharged`}
+        note={`${formatEnergy(totals.charge_kwh)} charged, ${cycles} full cycles`}
       />
       <Figure
         label="State of charge"
         value={`${formatNumber(totals.soc_min_pct, 0)}–${formatNumber(totals.soc_max_pct, 0)} %`}
         note={
           inputs.soc_end_target_pct !== null &&
-          `at least ${formatNumber(inputs.soc_end_target_pct)} % at its end`
+          `at least ${formatNumber(inputs.soc_end_target_pct)} % at the end`
         }
       />
     </SimpleGrid>
@@ -172,18 +174,13 @@ function Violations({ schedule }: { schedule: BessSchedule }) {
   const { constraint_violations: found } = schedule
   if (found.length === 0) return null
   return (
-    <Alert
-      color="red"
-      variant="outline"
-      title="This plan is not feasible as it stands"
-      role="status"
-    >
+    <Alert color="red" variant="outline" title="This plan is not feasible" role="status">
       <List size="sm">
         {found.map(({ constraint, hour, message }) => (
           <List.Item key={`${constraint} ${hour}`}>{message}</List.Item>
         ))}
       </List>
-      The edge holds the limits in any case.
+      The edge enforces the limits in any case.
     </Alert>
   )
 }

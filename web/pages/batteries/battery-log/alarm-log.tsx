@@ -20,7 +20,7 @@ const whereOf = ({ source, cluster_idx, pcs_idx }: BatteryAlarmTransition) =>
     .filter(Boolean)
     .join(', ')
 
-/** When alarms were set and cleared. */
+/** History of alarms. */
 export function AlarmLog({ site_id, bess_id }: { site_id: string; bess_id: number }) {
   const log = useRead(
     'bess',
@@ -29,7 +29,7 @@ export function AlarmLog({ site_id, bess_id }: { site_id: string; bess_id: numbe
     live_ms,
   )
   const columns: Column<BatteryAlarmTransition>[] = [
-    { name: 'When', cell: ({ occurred_at: at }) => <Time at={at} /> },
+    { name: 'Time', cell: ({ occurred_at: at }) => <Time at={at} /> },
     {
       name: 'Alarm',
       wraps: true,
@@ -42,7 +42,7 @@ export function AlarmLog({ site_id, bess_id }: { site_id: string; bess_id: numbe
     },
     { name: 'Severity', cell: ({ severity }) => <SeverityBadge severity={severity} /> },
     {
-      name: 'Became',
+      name: 'Change',
       cell: ({ transition, duration_s }) =>
         transition === 'set'
           ? 'Set'
@@ -55,10 +55,10 @@ export function AlarmLog({ site_id, bess_id }: { site_id: string; bess_id: numbe
     <Answered query={log}>
       {(log) => (
         <LogTable
-          {...{ log, columns, label: 'Alarms, set and cleared' }}
+          {...{ log, columns, label: 'Alarm history' }}
           nouns={['change', 'changes']}
           keyOf={({ event_id }) => event_id}
-          none="No alarm was ever set"
+          none="No alarms so far"
         />
       )}
     </Answered>

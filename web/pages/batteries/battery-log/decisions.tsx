@@ -18,19 +18,19 @@ const tiers: Record<BatteryControlNote['tier'], string> = {
 }
 
 function whatOf({ action, from_power_kw: from, to_power_kw: to, success }: BatteryControlNote) {
-  const failed = success ? '' : ', in vain'
+  const failed = success ? '' : ', failed'
   if (to === null) return `${inWords(action)}${failed}`
   const before = from === null ? '' : ` (${inSentence(powerWords(from))} before)`
   return `${inWords(action)}: ${inSentence(powerWords(to))}${before}${failed}`
 }
 
-/** Who decided over the battery, the newest first. */
+/** Control decisions of the battery, the newest first. */
 export function Decisions({ site_id, bess_id }: { site_id: string; bess_id: number }) {
   const log = useRead('bess', 'bessControlLogList', { site_id, bess_id, limit: log_rows }, live_ms)
   const columns: Column<BatteryControlNote>[] = [
-    { name: 'When', cell: ({ occurred_at: at }) => <Time at={at} /> },
+    { name: 'Time', cell: ({ occurred_at: at }) => <Time at={at} /> },
     {
-      name: 'Who decided',
+      name: 'Decided by',
       cell: ({ tier, actor, overrode_tier }) => (
         <>
           {tiers[tier]}
@@ -41,8 +41,8 @@ export function Decisions({ site_id, bess_id }: { site_id: string; bess_id: numb
         </>
       ),
     },
-    { name: 'What', cell: whatOf, wraps: true },
-    { name: 'Why', cell: ({ message }) => message, wraps: true },
+    { name: 'Action', cell: whatOf, wraps: true },
+    { name: 'Reason', cell: ({ message }) => message, wraps: true },
     numeric('Charge, %', ({ soc_pct }) => formatNumber(soc_pct)),
   ]
   return (
@@ -52,7 +52,7 @@ export function Decisions({ site_id, bess_id }: { site_id: string; bess_id: numb
           {...{ log, columns, label: 'Decisions' }}
           nouns={['decision', 'decisions']}
           keyOf={({ log_id }) => log_id}
-          none="Nobody has decided anything yet"
+          none="No decisions so far"
         />
       )}
     </Answered>

@@ -24,28 +24,28 @@ const names: Partial<Record<BatteryProtection['parameter'], string>> = {
 }
 
 const columns: Column<BatteryProtection>[] = [
-  { name: 'Protects from', cell: ({ parameter }) => names[parameter] ?? inWords(parameter) },
+  { name: 'Protection', cell: ({ parameter }) => names[parameter] ?? inWords(parameter) },
   { name: 'Level', cell: ({ level }) => inWords(level) },
   numeric('Trips at', ({ trip_value, unit }) => quantity(trip_value, unit)),
   numeric('Recovers at', ({ recover_value, unit }) => quantity(recover_value, unit)),
-  numeric('Once it lasted, s', ({ delay_ms }) => formatNumber(delay_ms && delay_ms / 1000)),
-  { name: 'Then', cell: ({ action }) => inWords(action) },
-  { name: 'By', cell: ({ source }) => source.toUpperCase() },
+  numeric('Delay, s', ({ delay_ms }) => formatNumber(delay_ms && delay_ms / 1000)),
+  { name: 'Action', cell: ({ action }) => inWords(action) },
+  { name: 'Source', cell: ({ source }) => source.toUpperCase() },
 ]
 
-/** The thresholds that the device protects itself by. */
+/** Protection thresholds of the device. */
 export function Protection({ site_id, bess_id }: { site_id: string; bess_id: number }) {
   const query = useRead('bess', 'bessProtectionList', { site_id, bess_id }, slow_ms)
   return (
     <Answered query={query}>
       {({ data }) => {
         const [first] = data
-        if (!first) return <Empty title="The device does not tell its thresholds" />
+        if (!first) return <Empty title="The device reports no thresholds" />
         const at = data.reduce((old, { read_at }) => (read_at < old ? read_at : old), first.read_at)
         return (
           <Stack>
             <Muted>
-              As the device is set, read <Time at={at} />. They are set at the device alone.
+              Read from the device <Time at={at} />. Thresholds can be changed only at the device.
             </Muted>
             <DataTable
               label="Thresholds of protection"

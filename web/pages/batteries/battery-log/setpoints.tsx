@@ -14,27 +14,27 @@ import { live_ms } from '../battery/reads.ts'
 import { inSentence, powerWords } from '../battery/words.ts'
 import { LogTable } from './log-table.tsx'
 
-const holds: Record<NonNullable<BatteryDispatch['clamp_reason']>, string> = {
-  soc_min: 'the lower end of the charge window',
-  soc_max: 'the upper end of the charge window',
-  power_limit: 'a limit of battery, power conversion or curtailment',
-  temperature: 'the temperature of the cells',
-  permit: 'the grid permit',
-  alarm: 'an alarm',
-  ramp: 'its ramp',
+const clamps: Record<NonNullable<BatteryDispatch['clamp_reason']>, string> = {
+  soc_min: 'minimum charge',
+  soc_max: 'maximum charge',
+  power_limit: 'power limit of battery, PCS or curtailment',
+  temperature: 'cell temperature',
+  permit: 'grid permit',
+  alarm: 'alarm',
+  ramp: 'ramp rate',
 }
 
-function LeftOf({ row: { clamp_reason, clamped_power_kw } }: { row: BatteryDispatch }) {
-  if (clamp_reason === null) return <>All of it</>
+function Applied({ row: { clamp_reason, clamped_power_kw } }: { row: BatteryDispatch }) {
+  if (clamp_reason === null) return <>Full power</>
   return (
     <>
-      {clamped_power_kw === null ? 'Less' : powerWords(clamped_power_kw)}
-      <Muted>held by {holds[clamp_reason]}</Muted>
+      {clamped_power_kw === null ? 'Reduced' : powerWords(clamped_power_kw)}
+      <Muted>limited by {clamps[clamp_reason]}</Muted>
     </>
   )
 }
 
-/** What the battery was told, and what came of it. */
+/** Setpoints of the battery, and their results. */
 export function Setpoints({ site_id, bess_id }: { site_id: string; bess_id: number }) {
   const { timezone } = useSite()
   const chosen = useDaySpan(timezone, 7)
@@ -51,9 +51,9 @@ export function Setpoints({ site_id, bess_id }: { site_id: string; bess_id: numb
     live_ms,
   )
   const columns: Column<BatteryDispatch>[] = [
-    { name: 'When', cell: ({ issued_at: at }) => <Time at={at} /> },
+    { name: 'Time', cell: ({ issued_at: at }) => <Time at={at} /> },
     {
-      name: 'Asked for',
+      name: 'Requested',
       cell: ({ requested_power_kw, source }) => (
         <>
           {powerWords(requested_power_kw)}
@@ -61,17 +61,15 @@ export function Setpoints({ site_id, bess_id }: { site_id: string; bess_id: numb
         </>
       ),
     },
-    { name: 'Left of it', cell: (row) => <LeftOf row={row} />, wraps: true },
+    { name: 'Applied', cell: (row) => <Applied row={row} />, wraps: true },
     {
-      name: 'How far it came',
+      name: 'Status',
       cell: ({ status, failure_code }) =>
         failure_code === null ? inWords(status) : `${inWords(status)}: ${inWords(failure_code)}`,
       wraps: true,
     },
     { name: 'Measured', cell: ({ achieved_power_kw: kw }) => powerWords(kw) },
-    numeric('Taken up after', ({ latency_ms }) =>
-      formatQuantity(latency_ms && latency_ms / 1000, 's'),
-    ),
+    numeric('Latency', ({ latency_ms }) => formatQuantity(latency_ms && latency_ms / 1000, 's')),
     numeric('Charge, %', ({ soc_pct }) => formatNumber(soc_pct)),
   ]
   return (
@@ -84,7 +82,7 @@ export function Setpoints({ site_id, bess_id }: { site_id: string; bess_id: numb
             {...{ log, columns, label: 'Setpoints' }}
             nouns={['setpoint', 'setpoints']}
             keyOf={({ dispatch_id }) => dispatch_id}
-            none="The battery was told nothing in this time"
+            none="No setpoints in this period"
           />
         )}
       </Answered>

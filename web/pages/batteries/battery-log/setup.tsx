@@ -10,22 +10,22 @@ import { Answered, Empty } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
 import { slow_ms } from '../battery/reads.ts'
 
-/** Null: no device tells, and there is nothing to show. */
-const told = (value: number | null, unit: string, digits = 0) =>
+/** Null when no device reports the value. */
+const quantity = (value: number | null, unit: string, digits = 0) =>
   value === null ? null : formatQuantity(value, unit, digits)
 const power = (kw: number | null) => (kw === null ? null : formatPower(kw))
 
 const rowsOf = (setup: BatterySetup): [string, ReactNode][] => [
-  ['Energy, rated', told(setup.rated_energy_kwh, 'kWh')],
-  ['Capacity, rated', told(setup.rated_capacity_ah, 'Ah')],
-  ['Voltage, nominal', told(setup.nominal_voltage_v, 'V')],
-  ['Charges at most', power(setup.max_charge_power_kw)],
-  ['Discharges at most', power(setup.max_discharge_power_kw)],
-  ['Charge window, from', told(setup.soc_min_pct, '%')],
-  ['Charge window, to', told(setup.soc_max_pct, '%')],
-  ['Reserve', told(setup.soc_reserve_pct, '%')],
-  ['Follows with', told(setup.ramp_rate_kw_s, 'kW/s')],
-  ['Goes on without a heartbeat for', told(setup.heartbeat_timeout_s, 's')],
+  ['Energy, rated', quantity(setup.rated_energy_kwh, 'kWh')],
+  ['Capacity, rated', quantity(setup.rated_capacity_ah, 'Ah')],
+  ['Voltage, nominal', quantity(setup.nominal_voltage_v, 'V')],
+  ['Maximum charge power', power(setup.max_charge_power_kw)],
+  ['Maximum discharge power', power(setup.max_discharge_power_kw)],
+  ['Minimum charge', quantity(setup.soc_min_pct, '%')],
+  ['Maximum charge', quantity(setup.soc_max_pct, '%')],
+  ['Reserve', quantity(setup.soc_reserve_pct, '%')],
+  ['Ramp rate', quantity(setup.ramp_rate_kw_s, 'kW/s')],
+  ['Heartbeat timeout', quantity(setup.heartbeat_timeout_s, 's')],
   ['Firmware', setup.bms_firmware],
   ['Address', setup.bms_address],
 ]
@@ -37,7 +37,7 @@ const columns: Column<BatterySetupRegister>[] = [
   { name: 'Unit', cell: ({ unit }) => unit },
 ]
 
-/** What the device is set to; it is set at the device alone. */
+/** Settings of the device, read-only. */
 export function Setup({ site_id, bess_id }: { site_id: string; bess_id: number }) {
   const query = useRead('bess', 'bessSetupGet', { site_id, bess_id }, slow_ms)
   return (
@@ -45,18 +45,18 @@ export function Setup({ site_id, bess_id }: { site_id: string; bess_id: number }
       {(setup) => (
         <Stack>
           <Muted>
-            Read <Time at={setup.read_at} />, set so since <Time at={setup.changed_at} />. It is set
-            at the device alone.
+            Read <Time at={setup.read_at} />, unchanged since <Time at={setup.changed_at} />.
+            Settings can be changed only at the device.
           </Muted>
           <Facts rows={rowsOf(setup)} cols={4} left_out />
           <Title order={2} size="h4">
             Registers
           </Title>
           {setup.raw_registers.length === 0 ? (
-            <Empty title="None were read" />
+            <Empty title="No registers were read" />
           ) : (
             <DataTable
-              label="Registers as they were read"
+              label="Registers"
               width={420}
               {...{ columns, rows: setup.raw_registers }}
               keyOf={({ address, name }) => `${address} ${name}`}

@@ -11,7 +11,7 @@ import { live_ms } from './reads.ts'
 
 const order = ['critical', 'major', 'warning', 'info']
 
-/** What is set, the worst first, and what to do about it. */
+/** Active alarms, the most severe first. */
 export function Alarms({ site_id, bess_id }: { site_id: string; bess_id: number }) {
   const alarms = useRead(
     'bess',
@@ -28,7 +28,7 @@ export function Alarms({ site_id, bess_id }: { site_id: string; bess_id: number 
         {({ data }) =>
           data.length === 0 ? (
             <Alert color="teal" variant="outline">
-              No alarm is set.
+              No active alarms
             </Alert>
           ) : (
             [...data]
@@ -70,16 +70,16 @@ function Alarm({ site_id, alarm }: { site_id: string; alarm: BatteryAlarmState }
       )}
       {alarm.recommended_action && (
         <Text mt={4}>
-          <strong>What to do:</strong> {alarm.recommended_action}
+          <strong>Recommended action:</strong> {alarm.recommended_action}
         </Text>
       )}
       <Muted>
-        {alarm.affects_power ? 'It holds back power.' : 'It does not hold back power.'}
-        {alarm.latching && ' It stays until someone resets it.'}
+        {alarm.affects_power ? 'Limits power.' : 'Does not limit power.'}
+        {alarm.latching && ' Latching: needs a manual reset.'}
       </Muted>
       {alarm.alert_id !== null && may('alerts:read') && (
         <Anchor component={Link} href={`/sites/${site_id}/alerts`} size="sm" underline="always">
-          To the alerts
+          Alerts
         </Anchor>
       )}
     </Card>

@@ -1,4 +1,4 @@
-/** Plans of all units at once: made, and approved. */
+/** Creates or approves the plans of all units at once. */
 
 import type { BatteryUnit, BessApprovals, BessOptimizations } from '@heliograph/sdk'
 import { Button, Card, Group, List, SegmentedControl, Stack, Text } from '@mantine/core'
@@ -58,7 +58,7 @@ export function AllUnits({ site_id, units }: { site_id: string; units: readonly 
             Plan all
           </WriteButton>
           <WriteButton scope="bess:write" onClick={() => setAsked(true)}>
-            Approve all…
+            Approve all
           </WriteButton>
         </Group>
       </Group>
@@ -109,7 +109,7 @@ function DayChoice({ ahead, target_date, onAhead }: DayChoiceProps) {
         ]}
       />
       <Muted>
-        <Time at={`${target_date}T00:00:00Z`} /> on, 24 hours
+        <Time at={`${target_date}T00:00:00Z`} />, 24 hours
       </Muted>
     </Group>
   )
@@ -118,7 +118,7 @@ function DayChoice({ ahead, target_date, onAhead }: DayChoiceProps) {
 function Skipped({ lines }: { lines: readonly string[] }) {
   if (lines.length === 0) return null
   return (
-    <Notice title="Not all could be">
+    <Notice title="Some units were skipped">
       <List size="sm">
         {lines.map((line) => (
           <List.Item key={line}>{line}</List.Item>
@@ -133,16 +133,16 @@ interface BrokenProps {
   nameOf: (bess_id: number) => string
 }
 
-/** Approved plans of later days that an approval broke. */
+/** Approved plans of later days that are no longer feasible. */
 function Broken({ plans, nameOf }: BrokenProps) {
   if (plans.length === 0) return null
   return (
-    <Notice title="Plans of later days have to be made anew">
+    <Notice title="Plans of later days must be created again">
       <List size="sm">
         {plans.map(({ schedule_id, bess_id, target_date, soc_start_pct }) => (
           <List.Item key={schedule_id}>
-            {nameOf(bess_id)}: plan {schedule_id} of {target_date} cannot be followed whole from{' '}
-            {formatNumber(soc_start_pct)} %.
+            {nameOf(bess_id)}: plan {schedule_id} of {target_date} cannot be carried out in full
+            from {formatNumber(soc_start_pct)} %.
           </List.Item>
         ))}
       </List>
@@ -172,10 +172,10 @@ function ApproveAll(props: ApproveAllProps) {
     <Modal opened onClose={onClose} title="Approve all plans">
       <Stack>
         {proposed.length === 0 ? (
-          <Text>No plan of {target_date} waits for a decision.</Text>
+          <Text>No proposed plans for {target_date}.</Text>
         ) : (
           <>
-            <Text>These plans of {target_date} (UTC) are carried out from then on:</Text>
+            <Text>Plans for {target_date} (UTC):</Text>
             <List size="sm">
               {proposed.map(({ schedule_id, bess_id, totals }) => (
                 <List.Item key={schedule_id}>

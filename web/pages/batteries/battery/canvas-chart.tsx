@@ -1,14 +1,14 @@
-/** A chart of ECharts, of the parts that the caller registers. Load it lazily: it is heavy. */
+/** An ECharts chart with the parts that the caller registers. Import it lazily: it is large. */
 import { useElementSize } from '@mantine/hooks'
 import * as echarts from 'echarts/core'
 import { useEffect, useRef } from 'react'
 
 interface CanvasChartProps {
-  /** What it shows, for who does not see it. */
+  /** For screen readers. */
   title: string
   option: echarts.EChartsCoreOption
   height: number
-  /** Told where on its first grid it was clicked, in the values of the axes. */
+  /** Called with the x value of a click on the first grid. */
   onPick?: (x: number) => void
 }
 

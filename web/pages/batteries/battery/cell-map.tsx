@@ -1,4 +1,4 @@
-/** Cells of a cluster as a heat map: a row for each module. */
+/** Heat map of the cells of a cluster, one row for each module. */
 
 import type { ClusterCells } from '@heliograph/sdk'
 import { useComputedColorScheme } from '@mantine/core'
@@ -12,12 +12,12 @@ import { CanvasChart } from './canvas-chart.tsx'
 echarts.use([HeatmapChart, GridComponent, TooltipComponent, VisualMapComponent, CanvasRenderer])
 
 const kinds = {
-  // A span that is narrower than this is all one colour: it is no more than the meter's own error.
+  // Narrower spans get one colour: they are within the error of the meter.
   voltage: { unit: 'mV', digits: 0, span_min: 20 },
   temperature: { unit: '°C', digits: 1, span_min: 4 },
 }
 
-// Viridis, which is told apart also without red and green, and in grey.
+// Viridis: readable for colour-blind people, and in grey.
 const colors = ['#440154', '#3b528b', '#21918c', '#5ec962', '#fde725']
 
 interface CellMapProps {
@@ -33,7 +33,7 @@ export default function CellMap({ cells, kind }: CellMapProps) {
   const known = values.filter((value) => value !== null)
   const places = `${known.length} of ${values.length} places`
   const title = `${kind} of ${places} in cluster ${cells.cluster_idx}`
-  if (known.length === 0 || per_module === 0) return <p>Its cells were not measured.</p>
+  if (known.length === 0 || per_module === 0) return <p>No cell measurements</p>
   const option = optionOf({ values, known, per_module, kind, scheme })
   return <CanvasChart title={title} option={option} height={80 + cells.modules.length * 30} />
 }

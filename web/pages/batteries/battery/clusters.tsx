@@ -27,7 +27,7 @@ export function Clusters({ site_id, bess_id }: { site_id: string; bess_id: numbe
       <Answered query={clusters}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty title="No cluster is known" />
+            <Empty title="No clusters" />
           ) : (
             <DataTable
               label="Clusters"
@@ -108,7 +108,7 @@ function Cells({ site_id, bess_id, cluster_idx }: CellsProps) {
           Cells of cluster {cluster_idx}
         </Title>
         <SegmentedControl
-          aria-label="What is shown of the cells"
+          aria-label="Quantity"
           value={kind}
           onChange={(value) => setKind(value as typeof kind)}
           data={[
@@ -125,11 +125,11 @@ function Cells({ site_id, bess_id, cluster_idx }: CellsProps) {
             </Suspense>
             <Outliers cells={data} />
             <Muted>
-              A row is a module, a field a {kind === 'voltage' ? 'cell' : 'sensor'}, both counted
-              from 0. Measured <Time at={data.cells_measured_at} />.{' '}
+              Rows are modules, columns are {kind === 'voltage' ? 'cells' : 'sensors'}, counted from
+              0. Measured <Time at={data.cells_measured_at} />.{' '}
               {data.balancing_cell_count !== null && data.balancing_cell_count > 0
                 ? `${data.balancing_cell_count} cells are being balanced.`
-                : 'No cell is being balanced.'}
+                : 'No cells are being balanced.'}
             </Muted>
           </Stack>
         )}
@@ -142,17 +142,14 @@ const outliers_shown = 8
 
 function Outliers({ cells }: { cells: ClusterCells }) {
   const { outlier_cell_indexes: found, cells_per_module } = cells
-  if (found.length === 0) return <Text>No cell stands out from the others by its voltage.</Text>
+  if (found.length === 0) return <Text>No voltage outliers.</Text>
   const names = found.slice(0, outliers_shown).map((index) => {
     const place = `module ${Math.floor(index / cells_per_module)} cell ${index % cells_per_module}`
     return `${place} (${formatQuantity(cells.cell_voltages_mv[index], 'mV', 0)})`
   })
   return (
     <Text>
-      <strong>
-        {found.length} {found.length === 1 ? 'cell stands' : 'cells stand'} out by voltage:
-      </strong>{' '}
-      {names.join(', ')}
+      <strong>Voltage outliers ({found.length}):</strong> {names.join(', ')}
       {found.length > outliers_shown && ' and others'}.
     </Text>
   )

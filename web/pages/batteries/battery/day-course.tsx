@@ -1,4 +1,4 @@
-/** The course of the running day, in UTC as plans are: measured beside planned. */
+/** Measured and planned values of the present UTC day. */
 
 import type { BatteryDashboard } from '@heliograph/sdk'
 import { Stack, Title } from '@mantine/core'
@@ -60,8 +60,8 @@ export default function DayCourse({ dashboard }: { dashboard: BatteryDashboard }
         Power and state of charge
       </Title>
       <Muted>
-        From <Time at={power_series[0]?.start_at} />, the day in UTC that plans go by. Above zero it
-        discharges.
+        From <Time at={power_series[0]?.start_at} />, the UTC day of the plan. Positive values
+        discharge.
       </Muted>
       <LineChart
         title="Power of the battery today, measured and planned"

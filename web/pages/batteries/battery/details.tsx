@@ -3,14 +3,14 @@ import { Stack, Title } from '@mantine/core'
 import { Facts } from '../../../ui/facts.tsx'
 import { formatNumber, formatPower, formatQuantity } from '../../../ui/format.ts'
 
-/** What the unit is, by its inventory and as it says itself. */
+/** Inventory data of the unit. */
 export function Details({ unit }: { unit: BatteryUnit }) {
   const { manufacturer, model, serial_number, chemistry, coupling, warranty_end_date } = unit
   const cells = formatNumber(unit.cell_count, 0)
   return (
     <Stack gap="xs">
       <Title order={2} size="h3">
-        The unit
+        Details
       </Title>
       <Facts
         cols={4}
@@ -23,11 +23,11 @@ export function Details({ unit }: { unit: BatteryUnit }) {
           ],
           ['Energy, rated', formatQuantity(unit.rated_energy_kwh, 'kWh', 0)],
           ['Energy, usable', formatQuantity(unit.usable_energy_kwh, 'kWh')],
-          ['Power, out', formatPower(unit.rated_discharge_power_kw)],
-          ['Power, in', formatPower(unit.rated_charge_power_kw)],
-          ['Efficiency, both ways', formatQuantity(unit.roundtrip_efficiency_pct, '%')],
+          ['Discharge power, rated', formatPower(unit.rated_discharge_power_kw)],
+          ['Charge power, rated', formatPower(unit.rated_charge_power_kw)],
+          ['Round-trip efficiency', formatQuantity(unit.roundtrip_efficiency_pct, '%')],
           [
-            'Made of',
+            'Consists of',
             `${unit.cluster_count} clusters, ${unit.module_count} modules, ${cells} cells`,
           ],
           ['In service since', unit.commissioned_date],

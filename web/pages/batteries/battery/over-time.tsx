@@ -11,7 +11,7 @@ import { useDaySpan } from '../../../ui/use-day-span.ts'
 
 const HistoryChart = lazy(() => import('../../../ui/history-chart.tsx'))
 
-/** What the unit measured on any day. */
+/** Measurements of the unit by day. */
 export function OverTime({ site_id, unit }: { site_id: string; unit: BatteryUnit }) {
   const { timezone } = useSite()
   const chosen = useDaySpan(timezone, 3)

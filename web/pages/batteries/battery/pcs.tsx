@@ -46,7 +46,7 @@ export function Pcs({ site_id, bess_id }: { site_id: string; bess_id: number }) 
       <Answered query={pcs}>
         {(data) =>
           data.pcs.length === 0 ? (
-            <Empty title="No power conversion is read" />
+            <Empty title="No power conversion data" />
           ) : (
             <DataTable
               label="Power conversion"
@@ -71,9 +71,7 @@ function Faults({ site_id, bess_id }: { site_id: string; bess_id: number }) {
   const { data } = useRead('bess', 'bessPcsFaultsGet', { site_id, bess_id }, slow_ms)
   if (!data) return null
   if (data.active_count === 0) {
-    return (
-      <Text>{data.measured_at === null ? 'Its faults are not known.' : 'No fault is set.'}</Text>
-    )
+    return <Text>{data.measured_at === null ? 'Faults unknown' : 'No active faults'}</Text>
   }
   return (
     <Stack gap={4} component="ul" m={0} pl={0}>

@@ -1,4 +1,4 @@
-/** A battery in words. */
+/** Texts about batteries. */
 import type { BatteryDeviation, BatteryEnvelope, BatteryNow, BessSchedule } from '@heliograph/sdk'
 import { formatPower, none } from '../../../ui/format.ts'
 import { inWords } from '../../../ui/words.ts'
@@ -12,37 +12,37 @@ export function powerWords(power_kw: number | null): string {
     : `Charging ${formatPower(-power_kw)}`
 }
 
-/** The same within a sentence. */
+/** Starts with a lower-case letter, for use within a sentence. */
 export const inSentence = (words: string) => words.charAt(0).toLowerCase() + words.slice(1)
 
 type Limitation = BatteryEnvelope['limited_by_charge']
 
 const limitations: Record<Limitation, string> = {
-  none: 'Its full power',
-  communication: 'It does not answer',
-  alarm: 'It is in fault, off or starting',
-  soc: 'State of charge: the end of its window, or not known',
-  pcs: 'Its power conversion holds it back',
-  temperature: 'Cells are too cold or too hot',
-  bms: 'Its management system holds it back',
-  site: 'The limit of the connection holds it back',
+  none: 'Not limited',
+  communication: 'Communication lost',
+  alarm: 'Fault, off or starting',
+  soc: 'State of charge at the end of its window, or unknown',
+  pcs: 'Limited by the PCS',
+  temperature: 'Cell temperature',
+  bms: 'Limited by the BMS',
+  site: 'Limit of the grid connection',
 }
 
 export const limitationWords = (limited_by: Limitation) => limitations[limited_by]
 
 const reasons: Partial<Record<NonNullable<BatteryDeviation['reason']>, string>> = {
   none: 'As planned',
-  pcs_fault: 'Power conversion in fault',
-  alarm: 'An alarm',
-  comm_loss: 'It did not answer',
-  permit: 'The grid permit',
-  operator: 'An operator',
-  grid_limit: 'A limit of the grid',
-  soc_limit: 'End of the charge window',
-  temperature_derating: 'Temperature of the cells',
-  power_limit: 'Its power limit',
-  unplanned: 'Nothing was planned',
-  unknown: 'Reason not known',
+  pcs_fault: 'PCS fault',
+  alarm: 'Alarm',
+  comm_loss: 'Communication lost',
+  permit: 'Grid permit',
+  operator: 'Operator',
+  grid_limit: 'Grid limit',
+  soc_limit: 'Charge limit',
+  temperature_derating: 'Temperature derating',
+  power_limit: 'Power limit',
+  unplanned: 'Unplanned',
+  unknown: 'Unknown',
 }
 
 export const deviationReason = (reason: BatteryDeviation['reason']) =>
@@ -69,7 +69,7 @@ export const scheduleColors: Record<string, string> = {
 }
 
 const scheduleTexts: Record<string, string> = {
-  proposed: 'To be decided',
+  proposed: 'Proposed',
   approved: 'Approved',
   dispatching: 'Running',
   completed: 'Completed',
@@ -82,7 +82,7 @@ const scheduleTexts: Record<string, string> = {
 export const scheduleWords = (status: string | null) =>
   status === null ? 'No plan' : (scheduleTexts[status] ?? inWords(status))
 
-/** Why a schedule has the status that it has; null where the status says it all. */
+/** Reason of the status; null when the status is clear by itself. */
 export function progressWords({
   status,
   status_reason,
@@ -91,15 +91,13 @@ export function progressWords({
   const because = failure_code === null ? '.' : ` (${inSentence(inWords(failure_code))}).`
   switch (status_reason) {
     case 'not_reported':
-      return status === 'failed'
-        ? 'The edge reported nothing of it.'
-        : 'The edge has not reported on it yet.'
+      return status === 'failed' ? 'The edge reported no result.' : 'The edge has not reported yet.'
     case 'not_executed':
-      return `The edge could not carry it out${because}`
+      return `Not carried out${because}`
     case 'interrupted':
-      return `Interrupted: the edge cannot carry it out now${because}`
+      return `Interrupted${because}`
     case 'partly_executed':
-      return `Carried out in part${because}`
+      return `Partly carried out${because}`
     default:
       return null
   }
@@ -107,6 +105,6 @@ export function progressWords({
 
 export const stateWords = ({ state, quality }: BatteryNow) => {
   if (quality === 'missing') return 'Never measured'
-  if (quality === 'stale') return 'Does not answer'
-  return state === null ? 'State not known' : inWords(state)
+  if (quality === 'stale') return 'Communication lost'
+  return state === null ? 'Unknown' : inWords(state)
 }

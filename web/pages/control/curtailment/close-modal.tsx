@@ -17,7 +17,7 @@ interface CloseModalProps {
 
 const note_characters_min = 3
 
-/** Closes the record of a limit whose release the site does not confirm. */
+/** Closes the record of a limit whose release the site has not confirmed. */
 export function CloseModal({ site_id, command, onClose }: CloseModalProps) {
   const { group_id, rows } = command
   const { plantName } = useDevices(site_id)
@@ -25,7 +25,7 @@ export function CloseModal({ site_id, command, onClose }: CloseModalProps) {
   const [note, setNote] = useState('')
   const close = useWrite({
     write: (note: string) => askPlatform('POST', '/curtailment/close', { site_id, group_id, note }),
-    done: 'The record is closed. Nothing was sent to the site.',
+    done: 'Record closed. Nothing was sent to the site.',
     changes: [curtailmentKey(site_id)],
     onDone: onClose,
   })
@@ -46,7 +46,7 @@ export function CloseModal({ site_id, command, onClose }: CloseModalProps) {
           <Text size="sm">The record ends here, and its alert resolves.</Text>
           <Textarea
             label="Reason"
-            description="Kept with the record and in the audit."
+            description="Stored with the record and in the audit."
             required
             maxLength={500}
             value={note}

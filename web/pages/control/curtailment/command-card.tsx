@@ -18,7 +18,7 @@ interface CommandCardProps {
   onCloseRecord: () => void
 }
 
-/** A command with its plants, and how far each of them has come. */
+/** A limit with its plants, and the progress of each. */
 export function CommandCard(props: CommandCardProps) {
   const { site_id, command, onRelease, onCloseRecord } = props
   const may = useMay()
@@ -32,13 +32,13 @@ export function CommandCard(props: CommandCardProps) {
       <Group justify="space-between" align="flex-start">
         <div>
           <Title order={3} size="h4">
-            At most {limitWords(first)}
+            Limit {limitWords(first)}
           </Title>
           <Text size="sm">
             <Time at={start_at} /> – <Time at={end_at} />
           </Text>
           <Muted>
-            {source === 'edge_local' ? 'Learned from the site' : `Asked for by ${created_by}`}
+            {source === 'edge_local' ? 'Reported by the site' : `Requested by ${created_by}`}
           </Muted>
         </div>
         <Group gap="xs">
@@ -94,7 +94,7 @@ function Rows({ rows, site_id }: { rows: readonly CurtailmentRow[]; site_id: str
   )
 }
 
-/** The same on a phone, one below the other. */
+/** The same list for a phone. */
 function NarrowRows({ rows, site_id }: { rows: readonly CurtailmentRow[]; site_id: string }) {
   const { plantName } = useDevices(site_id)
   return (
@@ -117,7 +117,7 @@ function NarrowRows({ rows, site_id }: { rows: readonly CurtailmentRow[]; site_i
   )
 }
 
-/** Each step with its time, or that it is still to come; and what keeps it. */
+/** Steps with their times, and the reason for a delay. */
 export function Steps({ row }: { row: CurtailmentRow }) {
   return (
     <Stack gap={4}>
@@ -131,7 +131,7 @@ export function Steps({ row }: { row: CurtailmentRow }) {
                 aria-label="done"
               />
             ) : (
-              <IconCircle size={16} color="var(--mantine-color-dimmed)" aria-label="to come" />
+              <IconCircle size={16} color="var(--mantine-color-dimmed)" aria-label="pending" />
             )}
             <Text size="sm" {...(!at && { c: 'dimmed' })}>
               {label}
@@ -142,7 +142,7 @@ export function Steps({ row }: { row: CurtailmentRow }) {
         ))}
       </Group>
       {row.apply_latency_ms !== null && row.release_requested_at === null && (
-        <Muted>In force {formatQuantity(row.apply_latency_ms / 1000, 's')} after it began</Muted>
+        <Muted>In force {formatQuantity(row.apply_latency_ms / 1000, 's')} after the start</Muted>
       )}
       {row.releasing_reason && (
         <Text size="sm">{releasingReason(row)} The plant may still be limited.</Text>

@@ -1,4 +1,4 @@
-/** What a limit is expected to keep back beyond others, and what that would have earned. */
+/** Expected energy and revenue that a limit costs, beyond other limits. */
 
 import type { CurtailmentRow, CurtailmentSuggestion } from '@heliograph/sdk'
 import { Loader, Text } from '@mantine/core'
@@ -6,7 +6,7 @@ import { useQueries } from '@tanstack/react-query'
 import { readOf } from '../../../queries.ts'
 import { useSite } from '../../../shell/site-shell.tsx'
 import { formatEnergy, formatMoney } from '../../../ui/format.ts'
-import { type Allowed, dayHoursOf, keptBack, type Span, sumOf } from './limits.ts'
+import { type Allowed, curtailedBy, dayHoursOf, type Span, sumOf } from './limits.ts'
 
 const plants_max = 24
 const open_ms = 24 * 3_600_000
@@ -16,31 +16,30 @@ interface CostLineProps {
   allowed: readonly Allowed[]
   span: Span
   is_open: boolean
-  /** That limit the same plants in that time. */
+  /** Other limits of the same plants in that time. */
   others: readonly CurtailmentRow[]
 }
 
 export function CostLine({ site_id, allowed, span, is_open, others }: CostLineProps) {
   const counted = is_open ? { ...span, end_ms: span.start_ms + open_ms } : span
   const asked = useExpected(site_id, allowed.length > plants_max ? [] : allowed, counted)
-  if (allowed.length > plants_max)
-    return <Text>What it costs is not known for so many plants.</Text>
+  if (allowed.length > plants_max) return <Text>Cost unknown: too many plants to estimate.</Text>
   if (asked.is_pending) {
     return (
       <Text role="status">
-        <Loader size="xs" /> Looking up what it costs…
+        <Loader size="xs" /> Estimating the cost…
       </Text>
     )
   }
   const { energy_kwh, amount, currency, notes } = costOf(asked.answers, allowed, counted, others)
   if (energy_kwh === null) {
-    return <Text>What it costs is not known: there is no forecast for all of that time.</Text>
+    return <Text>Cost unknown: no forecast covers the whole period.</Text>
   }
   return (
     <Text>
-      {is_open ? 'In the first 24 hours it' : 'It'} is expected to keep back{' '}
+      Expected curtailment{is_open && ' in the first 24 hours'}:{' '}
       <strong>{formatEnergy(energy_kwh)}</strong>
-      {others.length > 0 && ' more than the other limits of that time do'}.{' '}
+      {others.length > 0 && ' in addition to other limits'}.{' '}
       <Money {...{ amount, currency, energy_kwh }} />
       {notes.length > 0 && (
         <Text span size="sm" c="dimmed">
@@ -61,12 +60,12 @@ function Money({
   currency: string | null
   energy_kwh: number
 }) {
-  if (energy_kwh < 0.05) return <>So it should cost nothing.</>
-  if (amount === null || currency === null) return <>What that would earn is not known.</>
-  if (amount < 0) return <>That saves about {formatMoney(-amount, currency)}.</>
+  if (energy_kwh < 0.05) return <>No cost expected.</>
+  if (amount === null || currency === null) return <>Revenue unknown.</>
+  if (amount < 0) return <>Saves about {formatMoney(-amount, currency)}.</>
   return (
     <>
-      That costs about <strong>{formatMoney(amount, currency)}</strong>.
+      Costs about <strong>{formatMoney(amount, currency)}</strong>.
     </>
   )
 }
@@ -97,9 +96,9 @@ function costOf(
   span: Span,
   others: readonly CurtailmentRow[],
 ) {
-  const kept = allowed.map(({ logger_id, allowed_kw }) => {
+  const curtailed = allowed.map(({ logger_id, allowed_kw }) => {
     const own = answers.filter((answer) => answer.logger_id === logger_id)
-    return keptBack(
+    return curtailedBy(
       own.flatMap(({ hours }) => hours),
       allowed_kw,
       span,
@@ -115,15 +114,15 @@ function costOf(
   const currencies = new Set(answers.map(({ currency }) => currency))
   const notes = [
     ...(answers.some(({ basis }) => basis === 'clear_sky')
-      ? ['from a clear sky, as there is no forecast']
+      ? ['based on a clear sky, without a forecast']
       : []),
     ...(answers.some(({ price_basis }) => price_basis === 'price_forecast')
-      ? ['in part at forecast prices']
+      ? ['partly at forecast prices']
       : []),
   ]
   return {
-    energy_kwh: sumOf(kept.map(({ energy_kwh }) => energy_kwh)),
-    amount: currencies.size === 1 ? sumOf(kept.map(({ amount }) => amount)) : null,
+    energy_kwh: sumOf(curtailed.map(({ energy_kwh }) => energy_kwh)),
+    amount: currencies.size === 1 ? sumOf(curtailed.map(({ amount }) => amount)) : null,
     currency: currencies.size === 1 ? ([...currencies][0] ?? null) : null,
     notes,
   }

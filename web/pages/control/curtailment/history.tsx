@@ -50,7 +50,7 @@ export function History({ site_id }: { site_id: string }) {
           Past limits
         </Title>
         <NativeSelect
-          aria-label="How far back"
+          aria-label="Period"
           value={String(days)}
           onChange={({ currentTarget }) => setDays(Number(currentTarget.value))}
           data={[7, 30, 90, 365].map((n) => ({ value: String(n), label: `Last ${n} days` }))}

@@ -9,11 +9,11 @@ import { Failure } from '../../../ui/states.tsx'
 import { Time } from '../../../ui/time.tsx'
 import { CostLine } from './cost.tsx'
 import type { Allowed, Span } from './limits.ts'
-import { durations, type Wish } from './wish.ts'
+import { durations, type RequestedLimit } from './requested-limit.ts'
 
 interface LimitConfirmProps {
   site_id: string
-  wish: Wish
+  requested: RequestedLimit
   span: Span
   allowed: readonly Allowed[]
   rows: readonly CurtailmentRow[] | undefined
@@ -23,9 +23,9 @@ interface LimitConfirmProps {
   onBack: () => void
 }
 
-/** In words, before anything is sent. */
+/** Summary of a limit, shown before it is sent. */
 export function LimitConfirm(props: LimitConfirmProps) {
-  const { site_id, wish, span, allowed, rows, is_pending, error, onSend, onBack } = props
+  const { site_id, requested, span, allowed, rows, is_pending, error, onSend, onBack } = props
   const others = (rows ?? []).filter(
     (row) =>
       row.status !== 'releasing' &&
@@ -33,45 +33,41 @@ export function LimitConfirm(props: LimitConfirmProps) {
       Date.parse(row.start_at) < span.end_ms &&
       Date.parse(row.end_at) > span.start_ms,
   )
-  // The button that was pressed is gone: who reads by ear goes on with what will happen.
+  // The pressed button is gone: screen readers continue with the summary.
   const summary = useRef<HTMLParagraphElement>(null)
   useEffect(() => summary.current?.focus(), [])
   return (
     <Stack>
       <Text ref={summary} tabIndex={-1}>
-        <When wish={wish} span={span} /> <What allowed={allowed} />
+        <When requested={requested} span={span} /> <What allowed={allowed} />
       </Text>
       <AllowedList allowed={allowed} />
-      <Effect allowed={allowed} wish={wish} />
+      <Effect allowed={allowed} requested={requested} />
       <CostLine
         site_id={site_id}
         allowed={allowed}
         span={span}
-        is_open={wish.duration === 'open'}
+        is_open={requested.duration === 'open'}
         others={others}
       />
       {!rows && (
-        <Notice>
-          Other limits could not be read: what they keep back already is counted here, too.
-        </Notice>
+        <Notice>Other limits could not be read, so their curtailment is included here.</Notice>
       )}
       {others.length > 0 && (
         <Notice>
-          Another limit covers a part of that time. The lowest holds; what the other keeps back
-          already is not counted here.
+          Another limit overlaps. The lowest limit applies; curtailment by the other limit is not
+          counted here.
         </Notice>
       )}
-      <Muted>
-        Before its end it can be released at any time. What the grid permit allows holds as ever.
-      </Muted>
+      <Muted>The limit can be released at any time. The grid permit always applies.</Muted>
       <Unsent error={error} />
       <Group justify="space-between">
         <Button variant="default" onClick={onBack} disabled={is_pending}>
           Back
         </Button>
-        {/* The second click of a double click on the button before is no consent. */}
+        {/* Ignores the second click of a double click on the previous button. */}
         <Button onClick={({ detail }) => detail < 2 && onSend()} loading={is_pending}>
-          {wish.begins === 'now' ? 'Limit now' : 'Schedule the limit'}
+          {requested.begins === 'now' ? 'Limit now' : 'Schedule limit'}
         </Button>
       </Group>
     </Stack>
@@ -83,20 +79,19 @@ function Unsent({ error }: { error: unknown }) {
   if (!isCode(error, 'network_error')) return <Failure error={error} />
   return (
     <Notice title="The server cannot be reached">
-      It is not known whether the limit has arrived. Send it again: it is carried out once, however
-      often it is sent.
+      It is unknown whether the limit was received. Send it again: it is applied only once.
     </Notice>
   )
 }
 
-function When({ wish, span }: { wish: Wish; span: Span }) {
+function When({ requested, span }: { requested: RequestedLimit; span: Span }) {
   const until = <Time at={new Date(span.end_ms).toISOString()} />
-  const length = durations.find(({ value }) => value === wish.duration)?.label
-  if (wish.duration === 'open') return <>From now until you release it, {until} at the latest,</>
-  const is_plain = wish.duration !== 'until'
+  const length = durations.find(({ value }) => value === requested.duration)?.label
+  if (requested.duration === 'open') return <>From now until released, {until} at the latest,</>
+  const is_plain = requested.duration !== 'until'
   return (
     <>
-      {wish.begins === 'now' ? (
+      {requested.begins === 'now' ? (
         'From now'
       ) : (
         <>
@@ -126,10 +121,16 @@ function What({ allowed }: { allowed: readonly Allowed[] }) {
   )
 }
 
-function Effect({ allowed, wish }: { allowed: readonly Allowed[]; wish: Wish }) {
-  if (wish.begins !== 'now') return null
+function Effect({
+  allowed,
+  requested,
+}: {
+  allowed: readonly Allowed[]
+  requested: RequestedLimit
+}) {
+  if (requested.begins !== 'now') return null
   if (allowed.some(({ power_kw }) => power_kw === null)) {
-    return <Text>What is delivered now is not known.</Text>
+    return <Text>Present power is unknown.</Text>
   }
   const fall_kw = allowed.reduce(
     (sum, { power_kw, allowed_kw }) => sum + Math.max(0, (power_kw ?? 0) - allowed_kw),
@@ -138,8 +139,8 @@ function Effect({ allowed, wish }: { allowed: readonly Allowed[]; wish: Wish }) 
   return (
     <Text>
       {fall_kw < 0.05
-        ? 'Output is below that now: nothing changes at once.'
-        : `Output falls by about ${formatPower(fall_kw)} within seconds.`}
+        ? 'Output is below the limit now.'
+        : `Output drops by about ${formatPower(fall_kw)} within seconds.`}
     </Text>
   )
 }

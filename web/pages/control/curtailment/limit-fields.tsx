@@ -10,12 +10,12 @@ import { Notice } from '../../../ui/notice.tsx'
 import { NumberField } from '../../../ui/number-field.tsx'
 import { AllowedList } from './limit-confirm.tsx'
 import { allowedOf, type Plant } from './limits.ts'
+import { durations, type RequestedLimit, spanOf } from './requested-limit.ts'
 import { PeakSuggestion } from './suggestions.tsx'
-import { durations, spanOf, type Wish } from './wish.ts'
 
 interface LimitFieldsProps {
   site_id: string
-  form: UseFormReturnType<Wish>
+  form: UseFormReturnType<RequestedLimit>
   draft: Draft
   plants: readonly Plant[]
   chosen: readonly Plant[]
@@ -35,9 +35,9 @@ export function LimitFields(props: LimitFieldsProps) {
       <Stack>
         <DraftNotice {...draft} />
         <NativeSelect
-          label="Where"
+          label="Plants"
           data={[
-            { value: 'site', label: `The whole site (${plants.length} plants)` },
+            { value: 'site', label: `Whole site (${plants.length} plants)` },
             ...plants.map(({ logger_id, name, rated_power_kw }) => ({
               value: String(logger_id),
               label: `${name} (${formatPower(rated_power_kw)} rated)`,
@@ -60,26 +60,32 @@ export function LimitFields(props: LimitFieldsProps) {
         {typeof limit_value === 'number' && limit_value >= 0 && (
           <AllowedList allowed={allowedOf(chosen, { limit_mode, limit_value })} />
         )}
-        {is_idle && <Notice>That is what is rated there: it limits nothing.</Notice>}
+        {is_idle && <Notice>The value is the rated power or more, so it has no effect.</Notice>}
         <Group justify="flex-end">
-          <Button type="submit">Look at what it does</Button>
+          <Button type="submit">Review</Button>
         </Group>
       </Stack>
     </form>
   )
 }
 
-function AmountFields({ form, rated_kw }: { form: UseFormReturnType<Wish>; rated_kw: number }) {
+function AmountFields({
+  form,
+  rated_kw,
+}: {
+  form: UseFormReturnType<RequestedLimit>
+  rated_kw: number
+}) {
   const { limit_mode, where } = form.values
   const is_percent = limit_mode === 'percent'
-  const of_what = where === 'site' ? 'of the rated power of each plant' : 'of its rated power'
+  const of_what = where === 'site' ? 'of the rated power of each plant' : 'of rated power'
   const shared = where === 'site' ? ', shared by rated power' : ''
   return (
     <Group align="flex-start" grow wrap="wrap" preventGrowOverflow={false}>
-      <Input.Wrapper label="Limit in" labelElement="div">
+      <Input.Wrapper label="Unit" labelElement="div">
         <SegmentedControl
           fullWidth
-          aria-label="Limit in"
+          aria-label="Unit"
           data={[
             { value: 'percent', label: 'Percent' },
             { value: 'kw', label: 'kW' },
@@ -89,7 +95,7 @@ function AmountFields({ form, rated_kw }: { form: UseFormReturnType<Wish>; rated
       </Input.Wrapper>
       <NumberField
         hideControls={false}
-        label="At most"
+        label="Limit"
         description={is_percent ? of_what : `of ${formatPower(rated_kw)}${shared}`}
         inputWrapperOrder={['label', 'input', 'description', 'error']}
         suffix={is_percent ? ' %' : ' kW'}
@@ -104,30 +110,36 @@ function AmountFields({ form, rated_kw }: { form: UseFormReturnType<Wish>; rated
   )
 }
 
-function TimeFields({ form, timezone }: { form: UseFormReturnType<Wish>; timezone: string }) {
+function TimeFields({
+  form,
+  timezone,
+}: {
+  form: UseFormReturnType<RequestedLimit>
+  timezone: string
+}) {
   const { begins, duration } = form.values
   const offered = durations.filter(({ value }) => value !== 'open' || begins === 'now')
   return (
     <>
-      <Input.Wrapper label="Begins" labelElement="div">
+      <Input.Wrapper label="Start" labelElement="div">
         <SegmentedControl
           fullWidth
-          aria-label="Begins"
+          aria-label="Start"
           data={[
-            { value: 'now', label: 'At once' },
-            { value: 'later', label: 'At a time' },
+            { value: 'now', label: 'Now' },
+            { value: 'later', label: 'Later' },
           ]}
           {...form.getInputProps('begins')}
           onChange={(value) => {
-            form.setFieldValue('begins', value as Wish['begins'])
+            form.setFieldValue('begins', value as RequestedLimit['begins'])
             if (value === 'later' && duration === 'open') form.setFieldValue('duration', '60')
           }}
         />
       </Input.Wrapper>
       {begins === 'later' && <DateField with_time label="From" {...form.getInputProps('start')} />}
-      <NativeSelect label="For" data={offered} {...form.getInputProps('duration')} />
+      <NativeSelect label="Duration" data={offered} {...form.getInputProps('duration')} />
       {duration === 'until' && <DateField with_time label="Until" {...form.getInputProps('end')} />}
-      <Muted>Times are those of the clocks at the site ({timezone}).</Muted>
+      <Muted>Times are local times of the site ({timezone}).</Muted>
     </>
   )
 }

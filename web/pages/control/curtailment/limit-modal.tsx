@@ -13,35 +13,35 @@ import { LimitConfirm } from './limit-confirm.tsx'
 import { LimitFields } from './limit-fields.tsx'
 import { allowedOf, type Plant, type Span } from './limits.ts'
 import { curtailmentKey } from './reads.ts'
-import { emptyWish, faultsOf, spanOf, type Wish } from './wish.ts'
+import { faultsOf, newLimit, type RequestedLimit, spanOf } from './requested-limit.ts'
 
 interface LimitModalProps {
   site_id: string
   plants: readonly Plant[]
-  wish: Partial<Wish>
-  /** Undefined: not known. */
+  requested: Partial<RequestedLimit>
+  /** Undefined when unknown. */
   rows: readonly CurtailmentRow[] | undefined
   onClose: () => void
   onMade: (group: CurtailmentGroup) => void
 }
 
-/** First what is asked for, then what it does and costs, and only then it is sent. */
-export function LimitModal({ site_id, plants, wish, rows, onClose, onMade }: LimitModalProps) {
+/** First the fields, then a summary with effect and cost, from which the limit is sent. */
+export function LimitModal({ site_id, plants, requested, rows, onClose, onMade }: LimitModalProps) {
   const { timezone } = useSite()
   const is_phone = useMediaQuery('(max-width: 48em)')
-  // The moment at which it was looked at; null while the fields are filled in.
-  const [looked_at_ms, setLookedAt] = useState<number | null>(null)
-  const form = useForm<Wish>({
-    initialValues: { ...emptyWish(clockAt(Date.now() + 3_600_000, timezone)), ...wish },
+  // Time of the review; null while the fields are filled in.
+  const [reviewed_at_ms, setReviewedAt] = useState<number | null>(null)
+  const form = useForm<RequestedLimit>({
+    initialValues: { ...newLimit(clockAt(Date.now() + 3_600_000, timezone)), ...requested },
     validate: (values) => faultsOf(values, timezone, Date.now()),
   })
-  const draft = useFormDraft(`limit ${JSON.stringify(wish)}`, form)
+  const draft = useFormDraft(`limit ${JSON.stringify(requested)}`, form)
   const { values } = form
-  const span = looked_at_ms === null ? null : spanOf(values, timezone, looked_at_ms)
+  const span = reviewed_at_ms === null ? null : spanOf(values, timezone, reviewed_at_ms)
   const create = useWrite({
-    write: (asked: { wish: Wish; span: Span }, idempotency_key) =>
+    write: (asked: { requested: RequestedLimit; span: Span }, idempotency_key) =>
       send(site_id, asked, idempotency_key),
-    done: 'The limit is recorded. How far it has come stands below.',
+    done: 'Limit recorded. See its progress below.',
     changes: [curtailmentKey(site_id)],
     onDone: (group: CurtailmentGroup) => {
       draft.drop()
@@ -56,7 +56,7 @@ export function LimitModal({ site_id, plants, wish, rows, onClose, onMade }: Lim
     <Modal
       opened
       onClose={onClose}
-      title={looked_at_ms === null ? 'Limit output' : 'What will happen'}
+      title={reviewed_at_ms === null ? 'Limit output' : 'Review limit'}
       size="lg"
       fullScreen={is_phone ?? false}
       closeOnClickOutside={false}
@@ -64,20 +64,20 @@ export function LimitModal({ site_id, plants, wish, rows, onClose, onMade }: Lim
       {span === null || typeof values.limit_value !== 'number' ? (
         <LimitFields
           {...{ site_id, form, draft, plants, chosen }}
-          onDone={() => setLookedAt(Date.now())}
+          onDone={() => setReviewedAt(Date.now())}
         />
       ) : (
         <LimitConfirm
           site_id={site_id}
-          wish={values}
+          requested={values}
           span={span}
           allowed={allowedOf(chosen, { ...values, limit_value: values.limit_value })}
           rows={rows}
-          onSend={() => create.run({ wish: values, span })}
+          onSend={() => create.run({ requested: values, span })}
           {...{ is_pending: create.is_pending, error: create.error }}
           onBack={() => {
             create.reset()
-            setLookedAt(null)
+            setReviewedAt(null)
           }}
         />
       )}
@@ -85,9 +85,13 @@ export function LimitModal({ site_id, plants, wish, rows, onClose, onMade }: Lim
   )
 }
 
-/** Of the span that was looked at: sent again, it is the same command. */
-function send(site_id: string, { wish, span }: { wish: Wish; span: Span }, key: string) {
-  const { where, limit_mode, limit_value, begins, duration } = wish
+/** Sends the span that was reviewed, so that a retry sends the same command. */
+function send(
+  site_id: string,
+  { requested, span }: { requested: RequestedLimit; span: Span },
+  key: string,
+) {
+  const { where, limit_mode, limit_value, begins, duration } = requested
   const target =
     where === 'site'
       ? ({ scope: 'site' } as const)

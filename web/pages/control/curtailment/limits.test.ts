@@ -3,7 +3,7 @@ import test from 'node:test'
 import { limitsOf } from '@heliograph/server/control/limits'
 import { hoursOnTheClock } from '@heliograph/server/control/local-hours'
 import fc from 'fast-check'
-import { allowedOf, dayHoursOf, keptBack, type Plant, type Span, sumOf } from './limits.ts'
+import { allowedOf, curtailedBy, dayHoursOf, type Plant, type Span, sumOf } from './limits.ts'
 
 const hour_ms = 3_600_000
 const plant = (logger_id: number, rated_power_kw: number): Plant => ({
@@ -101,8 +101,8 @@ const noon = spanOf('2026-06-21T10:30:00Z', '2026-06-21T12:00:00Z')
 
 test('what is above the limit is kept back, for as long as it holds', () => {
   const hours = [hourOf('2026-06-21T10:00:00Z', 300, 50), hourOf('2026-06-21T11:00:00Z', 150, -40)]
-  assert.deepEqual(keptBack(hours, 100, noon), { energy_kwh: 150, amount: 3 })
-  assert.deepEqual(keptBack(hours, 400, noon), { energy_kwh: 0, amount: 0 })
+  assert.deepEqual(curtailedBy(hours, 100, noon), { energy_kwh: 150, amount: 3 })
+  assert.deepEqual(curtailedBy(hours, 400, noon), { energy_kwh: 0, amount: 0 })
 })
 
 test('what another limit keeps back already is not counted, while it holds', () => {
@@ -111,31 +111,31 @@ test('what another limit keeps back already is not counted, while it holds', () 
     ...spanOf(`2026-06-21T${start}:00Z`, `2026-06-21T${end}:00Z`),
     max_power_kw,
   })
-  const kept = (...others: ReturnType<typeof other>[]) =>
-    keptBack(hours, 100, noon, others).energy_kwh
-  assert.equal(kept(), 300)
-  assert.equal(kept(other('09:00', '11:00', 200)), 250)
-  assert.equal(kept(other('10:45', '11:15', 200), other('11:00', '11:30', 150)), 200)
-  assert.equal(kept(other('09:00', '13:00', 50)), 0)
-  assert.equal(kept(other('12:00', '13:00', 0)), 300)
+  const curtailed = (...others: ReturnType<typeof other>[]) =>
+    curtailedBy(hours, 100, noon, others).energy_kwh
+  assert.equal(curtailed(), 300)
+  assert.equal(curtailed(other('09:00', '11:00', 200)), 250)
+  assert.equal(curtailed(other('10:45', '11:15', 200), other('11:00', '11:30', 150)), 200)
+  assert.equal(curtailed(other('09:00', '13:00', 50)), 0)
+  assert.equal(curtailed(other('12:00', '13:00', 0)), 300)
 })
 
 test('negative prices are money saved', () => {
   const hours = [hourOf('2026-06-21T10:00:00Z', 100, -40), hourOf('2026-06-21T11:00:00Z', 100, -40)]
-  assert.deepEqual(keptBack(hours, 0, noon), { energy_kwh: 150, amount: -6 })
+  assert.deepEqual(curtailedBy(hours, 0, noon), { energy_kwh: 150, amount: -6 })
 })
 
 test('what is not known of a part is not known of the whole', () => {
   const first = hourOf('2026-06-21T10:00:00Z', 100, 50)
   const unknown = { energy_kwh: null, amount: null }
-  assert.deepEqual(keptBack([], 0, noon), unknown)
-  assert.deepEqual(keptBack([first], 0, noon), unknown)
-  assert.deepEqual(keptBack([first, hourOf('2026-06-21T11:00:00Z', null, 50)], 0, noon), unknown)
-  const priceless = keptBack([first, hourOf('2026-06-21T11:00:00Z', 100, null)], 0, noon)
+  assert.deepEqual(curtailedBy([], 0, noon), unknown)
+  assert.deepEqual(curtailedBy([first], 0, noon), unknown)
+  assert.deepEqual(curtailedBy([first, hourOf('2026-06-21T11:00:00Z', null, 50)], 0, noon), unknown)
+  const priceless = curtailedBy([first, hourOf('2026-06-21T11:00:00Z', 100, null)], 0, noon)
   assert.deepEqual(priceless, { energy_kwh: 150, amount: null })
   // At night nothing is kept back, whatever it would have been paid.
   const night = [hourOf('2026-06-21T10:00:00Z', 0, null), hourOf('2026-06-21T11:00:00Z', 0, null)]
-  assert.deepEqual(keptBack(night, 0, noon), { energy_kwh: 0, amount: 0 })
+  assert.deepEqual(curtailedBy(night, 0, noon), { energy_kwh: 0, amount: 0 })
 })
 
 test('a sum of what is not all known is not known', () => {

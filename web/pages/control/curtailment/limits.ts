@@ -1,4 +1,4 @@
-/** What a limit lets each plant deliver, as the API shares it out, and what it keeps back. */
+/** Power that a limit allows each plant, as the API distributes it, and the energy it curtails. */
 import type { CurtailmentSuggestionHour } from '@heliograph/sdk'
 import { clockAt, dayAt } from '../../../ui/site-clock.ts'
 
@@ -6,7 +6,7 @@ export interface Plant {
   logger_id: number
   name: string
   rated_power_kw: number
-  /** What it delivers now; null: not known. */
+  /** Present power; null when unknown. */
   power_kw: number | null
 }
 
@@ -20,8 +20,8 @@ export interface Allowed extends Plant {
 }
 
 /**
- * Percent is of the rated power of each; kW are shared in proportion to it. Whole watts, to the
- * last of them as the server reckons them.
+ * A percentage applies to the rated power of each plant; kW are shared in proportion to rated power.
+ * Whole watts, rounded as the server rounds.
  */
 export function allowedOf(plants: readonly Plant[], limit: Limit): Allowed[] {
   const { limit_mode, limit_value } = limit
@@ -37,12 +37,12 @@ export function allowedOf(plants: readonly Plant[], limit: Limit): Allowed[] {
   })
 }
 
-/** In integers: the products of a large site are beyond what a double holds exactly. */
+/** Integers: products for a large site exceed the exact range of a double. */
 function shareOf(limit_w: number, rated_w: number, all_w: number): number {
   return all_w === 0 ? 0 : Number((BigInt(limit_w) * BigInt(rated_w)) / BigInt(all_w))
 }
 
-/** The most whole watts that are not above a power. */
+/** Power rounded down to whole watts. */
 function wattsWithin(power_kw: number): number {
   const nearest = Math.round(power_kw * 1000)
   return nearest / 1000 <= power_kw ? nearest : nearest - 1
@@ -61,7 +61,7 @@ interface DayHours {
 
 const days_max = 4
 
-/** The hours at the site that a span touches, day by day; no more than are forecast. */
+/** Local hours that a span touches, by day, within the forecast horizon. */
 export function dayHoursOf({ start_ms, end_ms }: Span, timezone: string): DayHours[] {
   const last_ms = end_ms - 1
   const last_date = dayAt(last_ms, timezone)
@@ -83,22 +83,22 @@ interface OtherLimit extends Span {
   max_power_kw: number
 }
 
-interface Kept {
+interface Curtailed {
   energy_kwh: number | null
-  /** What that energy would have earned; below 0: it would have cost. */
+  /** Revenue of that energy; negative at negative prices. */
   amount: number | null
 }
 
 /**
- * Of the median that is expected, as far as no other limit keeps it back already. Null: a part of
- * the span is not known.
+ * Curtailed energy of the median forecast, without energy that other limits curtail already. Null
+ * when a part of the span is unknown.
  */
-export function keptBack(
+export function curtailedBy(
   hours: readonly CurtailmentSuggestionHour[],
   allowed_kw: number,
   span: Span,
   others: readonly OtherLimit[] = [],
-): Kept {
+): Curtailed {
   let covered_ms = 0
   let energy_kwh: number | null = 0
   let amount: number | null = 0
@@ -107,7 +107,7 @@ export function keptBack(
     if (!hour) continue
     covered_ms += hour.end_ms - hour.start_ms
     if (p50_kw === null) return { energy_kwh: null, amount: null }
-    const kwh = keptKwh(p50_kw, allowed_kw, hour, others)
+    const kwh = curtailedKwh(p50_kw, allowed_kw, hour, others)
     energy_kwh += kwh
     if (kwh > 0 && price_per_mwh === null) amount = null
     else if (amount !== null) amount += (kwh * (price_per_mwh ?? 0)) / 1000
@@ -121,8 +121,13 @@ function overlapOf(a: Span, b: Span): Span | null {
   return end_ms > start_ms ? { start_ms, end_ms } : null
 }
 
-/** Stretch by stretch: between two ends of other limits the same of them hold. */
-function keptKwh(p50_kw: number, allowed_kw: number, hour: Span, others: readonly OtherLimit[]) {
+/** Sums over intervals within which the same other limits apply. */
+function curtailedKwh(
+  p50_kw: number,
+  allowed_kw: number,
+  hour: Span,
+  others: readonly OtherLimit[],
+) {
   const held = others.filter((other) => overlapOf(hour, other) !== null)
   const bounds = [hour, ...held].flatMap(({ start_ms, end_ms }) => [start_ms, end_ms])
   const ends_ms = bounds

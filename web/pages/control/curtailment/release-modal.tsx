@@ -20,7 +20,7 @@ interface ReleaseModalProps {
 export function ReleaseModal({ site_id, command, onClose }: ReleaseModalProps) {
   const [released, setReleased] = useState<CurtailmentRelease | null>(null)
   const { group_id, rows } = command
-  // The command as it was when it was opened: it leaves the list once it is released.
+  // A copy, because the limit leaves the list after its release.
   const [asked] = useState(rows)
   const release = useWrite({
     write: () => heliograph.curtailmentGroupRelease({ site_id, group_id }),
@@ -31,17 +31,17 @@ export function ReleaseModal({ site_id, command, onClose }: ReleaseModalProps) {
   const now = asked.map((row) => latestOf(row, live, released))
   const [first] = asked
   return (
-    <Modal opened onClose={onClose} title="Release the limit" size="lg">
+    <Modal opened onClose={onClose} title="Release limit" size="lg">
       <Stack>
         {first && !released && !release.is_pending && (
           <Text>
             The limit of <strong>{limitWords(first)}</strong>{' '}
             {asked.some(({ is_active }) => is_active)
               ? 'ends now'
-              : 'is withdrawn before it begins'}
+              : 'is withdrawn before its start'}
             {' for '}
-            {asked.length === 1 ? 'one plant. It' : `${asked.length} plants. They`} may then deliver
-            what the grid permit and other limits allow.
+            {asked.length === 1 ? 'one plant' : `${asked.length} plants`}. The grid permit and other
+            limits still apply.
           </Text>
         )}
         {(released || release.is_pending) && <Progress site_id={site_id} rows={now} />}
@@ -52,9 +52,9 @@ export function ReleaseModal({ site_id, command, onClose }: ReleaseModalProps) {
             <Button onClick={onClose}>Close</Button>
           ) : (
             <>
-              {/* Enter that is held on the button before releases nothing. */}
+              {/* The focus is here so that a held Enter key releases nothing. */}
               <Button variant="default" onClick={onClose} data-autofocus>
-                {release.is_pending ? 'Close' : 'Keep the limit'}
+                {release.is_pending ? 'Close' : 'Cancel'}
               </Button>
               <Button onClick={() => release.run(undefined)} loading={release.is_pending}>
                 Release now
@@ -96,17 +96,17 @@ function Outcome({ released }: { released: CurtailmentRelease }) {
   const { pending_restore_count: pending, restored_count: restored } = released
   if (pending > 0) {
     return (
-      <Notice title="Not all is confirmed yet">
+      <Notice title="Release not fully confirmed">
         The site has confirmed {restored} of {restored + pending} plants. The others may still be
-        limited. The site goes on by itself; the limit stays listed until it confirms.
+        limited. The site keeps trying. The limit stays listed until the release is confirmed.
       </Notice>
     )
   }
   return (
     <Alert color="teal" variant="outline" title="Released" role="status">
       {restored > 0
-        ? 'The devices show it: the limit is lifted at every plant.'
-        : 'It had not begun: no plant was limited by it.'}
+        ? 'The devices confirm that the limit is lifted at every plant.'
+        : 'The limit had not started.'}
     </Alert>
   )
 }

@@ -4,7 +4,7 @@ import type { CurtailmentRow } from '@heliograph/sdk'
 import {
   commandsOf,
   endOf,
-  isMoving,
+  isChanging,
   isStuck,
   isWithdrawn,
   limitWords,
@@ -113,10 +113,10 @@ test('what was released before it began limited nothing', () => {
 })
 
 test('a row moves until its power is below, and while it is released', () => {
-  assert.equal(isMoving(row({})), true)
-  assert.equal(isMoving(row({ verified_at: at(3) })), false)
-  assert.equal(isMoving(row({ status: 'releasing', verified_at: at(3) })), true)
-  assert.equal(isMoving(row({ status: 'failed' })), false)
+  assert.equal(isChanging(row({})), true)
+  assert.equal(isChanging(row({ verified_at: at(3) })), false)
+  assert.equal(isChanging(row({ status: 'releasing', verified_at: at(3) })), true)
+  assert.equal(isChanging(row({ status: 'failed' })), false)
 })
 
 test('a release is stuck when the site does not confirm it within a minute', () => {

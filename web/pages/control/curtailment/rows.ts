@@ -1,4 +1,4 @@
-/** Rows of curtailment in words: what a command asked for, and how far each plant has come. */
+/** Texts about curtailment orders: the requested limit, and the progress of each plant. */
 import type { CurtailmentRow } from '@heliograph/sdk'
 import { formatNumber, formatPower } from '../../../ui/format.ts'
 
@@ -7,7 +7,7 @@ export interface Command {
   rows: CurtailmentRow[]
 }
 
-/** Rows by the command that made them, in the order in which they come. */
+/** Groups orders by the command that created them, in the given order. */
 export function commandsOf(rows: readonly CurtailmentRow[]): Command[] {
   const groups = Map.groupBy(rows, ({ group_id }) => group_id)
   return [...groups].map(([group_id, rows]) => ({ group_id, rows }))
@@ -34,13 +34,13 @@ const statusTones: Record<CurtailmentRow['status'], string> = {
 const statusWords: Record<CurtailmentRow['status'], string> = {
   scheduled: 'Scheduled',
   active: 'In force',
-  releasing: 'Being released',
-  completed: 'Over',
+  releasing: 'Releasing',
+  completed: 'Ended',
   cancelled: 'Released',
   failed: 'Failed',
 }
 
-/** Its state as far as the site has confirmed it: a limit is in force once devices have it. */
+/** Confirmed state: a limit is in force once the devices apply it. */
 export function stateOf(row: CurtailmentRow): { words: string; tone: string } {
   const { status, acknowledged_at, applied_at } = row
   if (status === 'active' && applied_at === null) {
@@ -54,35 +54,35 @@ interface Step {
   at: string | null
 }
 
-/** The way of a row, in order; a step without a time is still to come. */
+/** Steps of an order; a step without a time is pending. */
 export function stepsOf(row: CurtailmentRow): Step[] {
-  const told = [
-    { label: 'Asked for', at: row.created_at },
+  const sent = [
+    { label: 'Requested', at: row.created_at },
     { label: 'Received on site', at: row.acknowledged_at },
   ]
-  const held = [
+  const applied_steps = [
     { label: 'Devices limited', at: row.applied_at },
     { label: 'Verified', at: row.verified_at },
   ]
   const { release_requested_at, restore_started_at, closed_at } = row
   const is_ending = row.status === 'releasing' || restore_started_at !== null
-  if (release_requested_at === null && !is_ending) return [...told, ...held]
-  const lifted = [
+  if (release_requested_at === null && !is_ending) return [...sent, ...applied_steps]
+  const released_steps = [
     ...(release_requested_at ? [{ label: 'Release requested', at: release_requested_at }] : []),
     { label: 'Releasing', at: restore_started_at },
     { label: 'Released', at: row.restored_at },
     ...(closed_at ? [{ label: 'Record closed', at: closed_at }] : []),
   ]
-  return [...told, ...held.filter(({ at }) => at !== null), ...lifted]
+  return [...sent, ...applied_steps.filter(({ at }) => at !== null), ...released_steps]
 }
 
-/** When the row no longer held, or is to. */
+/** Actual or planned end of the limit. */
 export function endOf(row: CurtailmentRow): string {
   const over_at = row.restored_at ?? row.completed_at ?? row.cancelled_at
   return over_at ?? row.release_requested_at ?? row.end_at
 }
 
-/** Released before the start: the row limited nothing. */
+/** Released before its start, so that it had no effect. */
 export const isWithdrawn = ({
   status,
   applied_at,
@@ -96,22 +96,22 @@ export const isWithdrawn = ({
 
 const releasingWords: Record<NonNullable<CurtailmentRow['releasing_reason']>, string> = {
   edge_unreachable: 'The site cannot be reached and has not confirmed the release.',
-  raise_refused: 'The site may not raise the plant.',
+  raise_refused: 'The site is not allowed to raise the plant.',
   device_not_restored: 'A device is not restored.',
   awaiting_confirmation: 'The site has not confirmed the release yet.',
 }
 
-/** Why a row is still being released; null for other rows. */
+/** Reason why the release takes long; null otherwise. */
 export const releasingReason = ({ releasing_reason }: CurtailmentRow): string | null =>
   releasing_reason && releasingWords[releasing_reason]
 
 /** The edge confirms within seconds unless something is wrong. */
 const confirmed_within_ms = 60_000
 
-/** The release waits for so long that the record may have to be closed by a person. */
+/** Unconfirmed for so long that a person may have to close the record. */
 export const isStuck = (row: CurtailmentRow, now_ms: number) =>
   row.status === 'releasing' &&
   now_ms - Date.parse(row.release_requested_at ?? row.end_at) > confirmed_within_ms
 
-export const isMoving = (row: CurtailmentRow) =>
+export const isChanging = (row: CurtailmentRow) =>
   row.status === 'releasing' || (row.status === 'active' && row.verified_at === null)

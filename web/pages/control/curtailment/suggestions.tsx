@@ -1,4 +1,4 @@
-/** When a plant would pay for what it delivers, and the limit that spares that. */
+/** Periods with negative revenue, and limits that avoid them. */
 
 import type { CurtailmentPriceWindow, CurtailmentSuggestion } from '@heliograph/sdk'
 import { Alert, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
@@ -13,7 +13,7 @@ import { useNow } from '../../../ui/use-now.ts'
 import { WriteButton } from '../../../ui/write-button.tsx'
 import { dayHoursOf, type Span } from './limits.ts'
 import { usePlants } from './reads.ts'
-import type { Wish } from './wish.ts'
+import type { RequestedLimit } from './requested-limit.ts'
 
 const plants_max = 12
 const day_ms = 86_400_000
@@ -21,7 +21,7 @@ const renewed_ms = 600_000
 
 interface SuggestionsProps {
   site_id: string
-  onTake: (wish: Partial<Wish>) => void
+  onTake: (requested: Partial<RequestedLimit>) => void
 }
 
 export function Suggestions({ site_id, onTake }: SuggestionsProps) {
@@ -38,11 +38,11 @@ export function Suggestions({ site_id, onTake }: SuggestionsProps) {
   return (
     <Stack gap="sm">
       <Title order={2} size="h3">
-        Worth a limit
+        Suggested limits
       </Title>
       {found.length === 0 && (
         <Text>
-          Until the end of tomorrow no plant is expected to pay for what it delivers
+          No negative revenue is expected until the end of tomorrow
           {unknown.length > 0 && ', as far as prices are known'}.
         </Text>
       )}
@@ -56,7 +56,7 @@ export function Suggestions({ site_id, onTake }: SuggestionsProps) {
   )
 }
 
-/** Of the rest of today, and of tomorrow. */
+/** Suggestions for the rest of today and for tomorrow. */
 function useSuggestions(site_id: string) {
   const { timezone } = useSite()
   const now_ms = useNow(renewed_ms)
@@ -115,16 +115,16 @@ function PriceWindow(props: PriceWindowProps) {
             <Time at={end_at} style="time" />
           </Text>
           <Text size="sm">
-            It would earn {formatMoney(window.avg_net_price_per_mwh, window.currency)} per MWh
-            {window.basis === 'price_forecast' && ' by the price forecast, which may prove wrong'}.
-            At most {formatNumber(window.suggested_limit_pct, 0)} % (
-            {formatPower(window.suggested_limit_kw)}) keeps back{' '}
+            Revenue {formatMoney(window.avg_net_price_per_mwh, window.currency)} per MWh
+            {window.basis === 'price_forecast' && ' by the price forecast'}. A limit of{' '}
+            {formatNumber(window.suggested_limit_pct, 0)} % (
+            {formatPower(window.suggested_limit_kw)}) curtails{' '}
             {formatEnergy(expected_curtailed_energy_kwh)} and saves{' '}
             {formatMoney(expected_saving_amount, window.currency)}.
           </Text>
         </div>
         <WriteButton scope="curtailment:write" variant="default" size="sm" onClick={take}>
-          Prepare this limit
+          Prepare limit
         </WriteButton>
       </Group>
     </Card>
@@ -138,7 +138,7 @@ interface PeakSuggestionProps {
   onTake: (limit_pct: number) => void
 }
 
-/** A limit that takes the top off what is expected in the hours that were chosen. */
+/** Suggests a limit just below the forecast peak of the chosen hours. */
 export function PeakSuggestion({ site_id, logger_id, span, onTake }: PeakSuggestionProps) {
   const may = useMay()
   const { timezone } = useSite()
@@ -159,11 +159,10 @@ export function PeakSuggestion({ site_id, logger_id, span, onTake }: PeakSuggest
     <Alert color="blue" variant="outline" role="status">
       <Group justify="space-between">
         <Text size="sm">
-          Up to {formatPower(data.forecast_peak_p50_kw)} are expected. {limit_pct} % takes the top
-          off that.
+          Expected peak: {formatPower(data.forecast_peak_p50_kw)}. {limit_pct} % is below the peak.
         </Text>
         <Button size="xs" variant="default" onClick={() => onTake(limit_pct)}>
-          Take {limit_pct} %
+          Use {limit_pct} %
         </Button>
       </Group>
     </Alert>

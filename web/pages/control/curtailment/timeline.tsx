@@ -1,4 +1,4 @@
-/** When which plant was, is and will be limited: a lane for each. */
+/** Limits of each plant over time. */
 
 import type { CurtailmentRow } from '@heliograph/sdk'
 import { Card, Group, SegmentedControl, Stack, Text, Title, Tooltip } from '@mantine/core'
@@ -25,7 +25,7 @@ export function Timeline({ site_id, rows }: { site_id: string; rows: Curtailment
   const today_ms = instantOf(`${dayAt(now_ms, timezone)}T00:00`, timezone) ?? now_ms
   const start_ms = today_ms - (before - 1) * day_ms
   const end_ms = today_ms + (kind === 'day' ? 2 : 2 + days - 2) * day_ms
-  // While one is released it may be in both lists for a moment.
+  // During its release an order may be in both lists.
   const all = new Map([...rows, ...(past.data?.data ?? [])].map((row) => [row.id, row]))
   const shown = [...all.values()].filter(
     (row) =>
@@ -42,7 +42,7 @@ export function Timeline({ site_id, rows }: { site_id: string; rows: Curtailment
           </Title>
           <SegmentedControl
             size="xs"
-            aria-label="How much time"
+            aria-label="Period"
             value={kind}
             onChange={(value) => setKind(value as keyof typeof spans)}
             data={[
@@ -55,8 +55,8 @@ export function Timeline({ site_id, rows }: { site_id: string; rows: Curtailment
         <Group gap="md">
           <Key kind="active">In force</Key>
           <Key kind="scheduled">Scheduled</Key>
-          <Key kind="past">Over</Key>
-          <Muted>Without a bar a plant is not limited. The line is now.</Muted>
+          <Key kind="past">Ended</Key>
+          <Muted>No bar: not limited. The vertical line marks the present time.</Muted>
         </Group>
       </Stack>
     </Card>
@@ -100,7 +100,7 @@ function Lanes({ plants, rows, start_ms, end_ms, now_ms, timezone }: LanesProps)
             <div
               className={classes['lane']}
               role="img"
-              aria-label={`${name}: limited ${own.length} times in this span`}
+              aria-label={`${name}: ${own.length} limits in this period`}
             >
               {own.map((row) => (
                 <Bar
@@ -143,7 +143,7 @@ function tickText(at_ms: number, timezone: string, is_long: boolean, nth: number
   return formatTime(at, timezone, 'time')
 }
 
-/** A row that is being released may hold its plant until now. */
+/** During its release an order may still limit its plant. */
 const shownEnd = (row: CurtailmentRow, now_ms: number) =>
   row.status === 'releasing' ? new Date(now_ms).toISOString() : endOf(row)
 
@@ -165,7 +165,7 @@ function Bar({ row, end_at, percentAt, timezone }: BarProps) {
         : 'past'
   const when = [row.start_at, end_at].map((at) => formatTime(at, timezone, 'full')).join(' – ')
   return (
-    <Tooltip label={`${stateOf(row).words}: at most ${formatPower(row.max_power_kw)}, ${when}`}>
+    <Tooltip label={`${stateOf(row).words}: limit ${formatPower(row.max_power_kw)}, ${when}`}>
       <span
         className={classes['bar']}
         data-kind={kind}

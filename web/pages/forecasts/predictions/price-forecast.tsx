@@ -37,9 +37,7 @@ export function PriceForecast({ prices, timezone }: PriceForecastProps) {
       p50_price_per_mwh !== null || actual_price_per_mwh !== null,
   )
   if (!is_known) {
-    return (
-      <Empty title="No prices are forecast">The site is assigned to no market, or it is new.</Empty>
-    )
+    return <Empty title="No price forecast">The site has no market, or its market is new.</Empty>
   }
   const risky = prices.filter(
     (price) =>
@@ -49,16 +47,16 @@ export function PriceForecast({ prices, timezone }: PriceForecastProps) {
   const naive = prices.some(({ method }) => method === 'naive')
   return (
     <>
-      <Chart title="Expected prices with their band, and those published" option={option} />
+      <Chart title="Expected prices with their band, and published prices" option={option} />
       {risky[0] && (
         <Text size="sm">
-          Prices below zero are possible from {formatTime(risky[0].start_at, timezone, 'full')} on:
-          up to {formatNumber(highest, 0)} % likely.
+          Negative prices possible from {formatTime(risky[0].start_at, timezone, 'full')}:
+          probability up to {formatNumber(highest, 0)} %.
         </Text>
       )}
       {naive && (
         <Muted>
-          Each price is that of the day before at the same time: nothing learned was better so far.
+          Persistence forecast: each price is that of the previous day at the same time.
         </Muted>
       )}
     </>

@@ -10,7 +10,7 @@ const windowOf = ({ start_ms, end_ms }: Span) => ({ start: iso(start_ms), end: i
 const minute_ms = 60_000
 
 interface Forecasts {
-  /** Of the site, by UTC day. */
+  /** Forecasts of the site, by UTC day. */
   site: Forecast[]
   plants: Forecast[]
 }
@@ -70,12 +70,12 @@ export const useModels = (site_id: string) =>
   )
 
 export const fallbackWords: Record<NonNullable<Forecast['fallback_reason']>, string> = {
-  no_position: 'the position of the site is not known',
-  no_panels: 'the panels are not known',
+  no_position: 'the position of the site is unknown',
+  no_panels: 'the panels are unknown',
   no_weather_forecast: 'no weather forecast covers the day',
-  too_little_history: 'there is too little history to learn from; physics stands in',
-  no_model_yet: 'no model is trained yet; physics stands in',
-  physics_was_better: 'physics was better than the model on the days held out',
-  beyond_horizon: 'the day is beyond the reach of forecasts',
-  not_issued: 'none was issued',
+  too_little_history: 'too little history; physical model used',
+  no_model_yet: 'no trained model yet; physical model used',
+  physics_was_better: 'the physical model was better in validation',
+  beyond_horizon: 'the day is beyond the forecast horizon',
+  not_issued: 'no forecast was issued',
 }

@@ -18,7 +18,7 @@ import { inWords } from '../../../ui/words.ts'
 import { fallbackWords } from './reads.ts'
 
 interface TwoDaysProps {
-  /** Of the site, by UTC day. */
+  /** Forecasts of the site, by UTC day. */
   forecasts: readonly Forecast[]
   production: readonly PredictedProduction[]
   today: string
@@ -45,10 +45,10 @@ export function TwoDays({ forecasts, production, today, timezone }: TwoDaysProps
         <PowerChart {...{ points, production, timezone, now_ms }} />
         {main && (
           <Muted>
-            Issued <Time at={main.run_at} /> on the weather of{' '}
+            Issued <Time at={main.run_at} /> with weather from{' '}
             {main.weather_source ? inWords(main.weather_source) : 'no source'} (
             <Time at={main.weather_run_at} />
-            ); the next one is due <Time at={main.next_run_at} />.
+            ); next forecast due <Time at={main.next_run_at} />.
           </Muted>
         )}
       </Section>
@@ -63,14 +63,14 @@ function Fallback({ forecast }: { forecast: Forecast }) {
     <Alert
       color="orange"
       variant="outline"
-      title={status === 'stale' ? 'The forecast is old' : 'A simpler forecast'}
+      title={status === 'stale' ? 'Stale forecast' : 'Fallback forecast'}
     >
       {status === 'stale' ? (
         <>
-          It rests on the weather forecast of <Time at={forecast.weather_run_at} />.
+          Based on the weather forecast of <Time at={forecast.weather_run_at} />.
         </>
       ) : (
-        `Since ${fallback_reason ? fallbackWords[fallback_reason] : 'the model is not there'}.`
+        `Reason: ${fallback_reason ? fallbackWords[fallback_reason] : 'no model'}.`
       )}
     </Alert>
   )
@@ -130,7 +130,7 @@ function Figures({ forecasts, production, points, today, timezone, now_ms }: Fig
   )
 }
 
-/** The band of a UTC day, where all light of the day at the site lies within it. */
+/** Band of a UTC day; null unless the UTC day contains all daylight of the local day. */
 function bandOf(
   forecasts: readonly Forecast[],
   date: string,
@@ -165,7 +165,7 @@ function PowerChart({ points, production, timezone, now_ms }: PowerChartProps) {
       lines: [
         {
           name: 'Measured',
-          // The step that is under way would look like a drop.
+          // The present step is incomplete and would look like a drop.
           values: points.map(({ start_at }, nth) =>
             nth === now ? null : (measured.get(start_at) ?? null),
           ),
@@ -184,8 +184,8 @@ function PowerChart({ points, production, timezone, now_ms }: PowerChartProps) {
       now: now < 0 ? null : now,
     })
   }, [points, production, timezone, now])
-  if (points.length === 0) return <Empty title="There is no forecast of these days" />
-  return <Chart title="Expected power with its band, and what was measured" option={option} />
+  if (points.length === 0) return <Empty title="No forecast for these days" />
+  return <Chart title="Expected power with its band, and measured power" option={option} />
 }
 
 function powerOf({ actual_kwh, start_at, end_at }: PredictedProduction): number | null {

@@ -14,7 +14,7 @@ import { NamedFigure } from '../../../ui/named-figure.tsx'
 import { netOf, useEarnedToday } from '../earned-today.ts'
 import { useMayReadAt } from '../may-read.ts'
 
-/** What a site does now and made today; of those alone that are on the screen. */
+/** Present values of a site, read only while its card is visible. */
 export function SiteNow({ site }: { site: Site }) {
   const { ref, inViewport } = useInViewport()
   const mayRead = useMayReadAt(site)
@@ -46,7 +46,7 @@ export function SiteNow({ site }: { site: Site }) {
       {mayRead('earnings:read') && (
         <NamedFigure
           size="xs"
-          name="Earned today"
+          name="Revenue today"
           value={formatMoney(netOf(earned), earned?.currency ?? null)}
           note={earned ? `since midnight, ${earned.timezone}` : null}
         />

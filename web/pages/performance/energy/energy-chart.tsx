@@ -36,7 +36,7 @@ export function EnergyChart({ buckets, plants, period, timezone }: EnergyChartPr
             values: buckets.map(({ by_logger }) => scale(by_logger.get(id))),
           })),
         {
-          name: 'Expected by the light',
+          name: 'Expected',
           as: 'line' as const,
           color: '#868e96',
           values: buckets.map(({ expected_kwh }) => scale(expected_kwh)),
@@ -44,12 +44,12 @@ export function EnergyChart({ buckets, plants, period, timezone }: EnergyChartPr
       ],
     })
   }, [buckets, plants, period, timezone])
-  if (!is_known) return <Empty title="Nothing is known of this time" />
+  if (!is_known) return <Empty title="No data for this period" />
   return (
     <>
-      <Chart title="Energy of each plant, and what was expected" option={option} height={300} />
+      <Chart title="Energy of each plant, and expected energy" option={option} height={300} />
       {buckets.some(({ is_partial }) => is_partial) && (
-        <Muted>Not over yet, or not all of it was measured: columns may still grow.</Muted>
+        <Muted>Incomplete period or measurements: values may still increase.</Muted>
       )}
     </>
   )

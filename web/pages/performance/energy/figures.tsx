@@ -5,7 +5,7 @@ import { formatEnergy, formatNumber, formatQuantity } from '../../../ui/format.t
 import type { Bucket } from './reads.ts'
 import { sumKnown } from './sums.ts'
 
-/** The mean of what is known, by weight. */
+/** Weighted mean of known values. */
 function mean(
   plants: readonly LoggerEfficiency[],
   of: (plant: LoggerEfficiency) => number | null,
@@ -30,7 +30,7 @@ const low_index_pct = 90
 
 interface EnergyFiguresProps {
   plants: readonly LoggerEfficiency[]
-  /** What is known of the time, also where it is too little for ratios. */
+  /** Energy of the period, also when data is insufficient for ratios. */
   buckets: readonly Bucket[]
 }
 
@@ -52,7 +52,7 @@ export function EnergyFigures({ plants, buckets }: EnergyFiguresProps) {
   )
   const ratio_pct = mean(plants, (plant) => plant.performance_ratio_pct, light)
   const guaranteed_pct = mean(plants, (plant) => plant.guaranteed_performance_ratio_pct, capacity)
-  // Of a year of which less than half is measured ratios say nothing; its energy is known.
+  // A year with less than half of its data has no ratios, but has energy.
   const yield_kwh_kwp =
     mean(plants, (plant) => plant.specific_yield_kwh_kwp, capacity) ??
     yieldOf(energy_kwh, sumKnown(plants, capacity))
@@ -65,7 +65,7 @@ export function EnergyFigures({ plants, buckets }: EnergyFiguresProps) {
       <Figure
         label="Energy"
         value={formatEnergy(energy_kwh)}
-        note={is_little && energy_kwh !== null ? 'too little was measured for the ratios' : null}
+        note={is_little && energy_kwh !== null ? 'insufficient data for ratios' : null}
       />
       <Figure
         label="Performance vs expected"
@@ -79,11 +79,7 @@ export function EnergyFigures({ plants, buckets }: EnergyFiguresProps) {
         note={guaranteed_pct === null ? null : `${formatQuantity(guaranteed_pct, '%')} guaranteed`}
       />
       <Figure label="Yield, kWh/kWp" value={formatNumber(yield_kwh_kwp, 2)} />
-      <Figure
-        label="Availability"
-        value={formatQuantity(available_pct, '%')}
-        note="of the bright time"
-      />
+      <Figure label="Availability" value={formatQuantity(available_pct, '%')} note="of daylight" />
       <Figure label="Lost to curtailment" value={formatEnergy(curtailed_kwh)} />
     </FigureGrid>
   )

@@ -15,8 +15,8 @@ export interface Loss {
 }
 
 /**
- * By kind. What was expected by the light and is in none of them was lost before the inverters;
- * null where more came than was expected.
+ * Losses by kind. Expected energy that no kind explains was lost before the inverters; null when
+ * more was delivered than expected.
  */
 export function lossesOf(
   inverters: readonly InverterLosses[],
@@ -25,7 +25,7 @@ export function lossesOf(
   const { expected_kwh, delivered_kwh } = energy
   const known = kinds.map(({ name, of }) => ({ name, kwh: sumKnown(inverters, of) }))
   if (expected_kwh === null || delivered_kwh === null) return known
-  const told_kwh = known.reduce((sum, { kwh }) => sum + (kwh ?? 0), delivered_kwh)
-  const rest_kwh = expected_kwh - told_kwh
-  return [{ name: 'Strings, dirt, shade', kwh: rest_kwh > 0 ? rest_kwh : null }, ...known]
+  const explained_kwh = known.reduce((sum, { kwh }) => sum + (kwh ?? 0), delivered_kwh)
+  const rest_kwh = expected_kwh - explained_kwh
+  return [{ name: 'Strings, soiling, shading', kwh: rest_kwh > 0 ? rest_kwh : null }, ...known]
 }

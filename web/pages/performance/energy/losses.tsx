@@ -14,7 +14,7 @@ interface LossesProps {
   plants: readonly LoggerEfficiency[]
 }
 
-/** From what could have been to what was delivered. */
+/** Losses between expected and delivered energy. */
 export function Losses({ inverters, plants }: LossesProps) {
   const delivered_kwh =
     sumKnown(plants, (plant) => plant.energy_kwh) ?? sumKnown(inverters, (row) => row.ac_energy_kwh)
@@ -27,8 +27,8 @@ export function Losses({ inverters, plants }: LossesProps) {
   const named = namesOf(losses, delivered_kwh ?? 0).join(', ')
   if (delivered_kwh === null)
     return (
-      <Empty title="Too little is known of this time">
-        Losses are told where half of the daylight was measured.
+      <Empty title="Insufficient data for this period">
+        Losses need measurements for at least half of the daylight.
       </Empty>
     )
   return (
@@ -39,9 +39,9 @@ export function Losses({ inverters, plants }: LossesProps) {
         height={280}
       />
       <Muted mb="sm">
-        Bars do not begin at 0. Conversion is DC less AC; the others are by the light that was
-        measured. The rest of what was expected by the light was lost before the inverters: weak
-        strings, dirt, shade, and what the model of the plant does not know.
+        The axis does not start at 0. Conversion is DC minus AC energy; the other losses are
+        estimated from measured irradiance. The remainder was lost before the inverters: weak
+        strings, soiling, shading and model error.
       </Muted>
       <DataTable
         label="Losses of each inverter"
@@ -53,7 +53,7 @@ export function Losses({ inverters, plants }: LossesProps) {
   )
 }
 
-/** Each bar with its energy. */
+/** Names of the bars with their energy. */
 function namesOf(losses: readonly Loss[], delivered_kwh: number): string[] {
   const expected_kwh = losses.reduce((sum, { kwh }) => sum + (kwh ?? 0), delivered_kwh)
   return [
@@ -77,13 +77,13 @@ function waterfall(losses: readonly Loss[], delivered_kwh: number): ChartOption 
   return {
     legend: { show: false },
     grid: { left: 8, right: 16, top: 8, bottom: 8, containLabel: true },
-    // Names have more room at the left than below, on a phone above all.
+    // Horizontal bars leave room for long names on a phone.
     yAxis: {
       type: 'category',
       inverse: true,
       data: namesOf(losses, delivered_kwh),
     },
-    // The losses are small beside the whole: the axis begins below them.
+    // Losses are small compared with the total, so the axis does not start at 0.
     xAxis: {
       type: 'value',
       min: Math.floor((delivered_kwh * 0.9) / 10) * 10,
@@ -121,7 +121,7 @@ function waterfall(losses: readonly Loss[], delivered_kwh: number): ChartOption 
   }
 }
 
-/** Within half a percent an efficiency is as expected. */
+/** Efficiencies within half a percent are as expected. */
 const isLow = ({
   conversion_efficiency_pct: is_pct,
   expected_efficiency_pct: of_pct,

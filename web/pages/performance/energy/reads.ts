@@ -1,4 +1,4 @@
-/** Energy of a period by hours, days or months of the clocks at the site. */
+/** Energy of a period by local hour, day or month. */
 import type { InverterLosses, LoggerEfficiency } from '@heliograph/sdk'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { heliograph } from '../../../api.ts'
@@ -11,10 +11,10 @@ const iso = (ms: number) => new Date(ms).toISOString()
 const hour_ms = 3_600_000
 
 export interface Bucket {
-  /** The start of the hour, the day or the month. */
+  /** Start of the hour, day or month. */
   key: string
   by_logger: Map<number, number>
-  /** As far as light was measured; null where it never was. */
+  /** From measured irradiance; null without any. */
   expected_kwh: number | null
   curtailed_kwh: number | null
   is_partial: boolean
@@ -25,7 +25,7 @@ interface Asked {
   period: Period
   timezone: string
   today: string
-  /** Undefined: not known yet. */
+  /** Undefined while loading. */
   plant_count: number | undefined
 }
 
@@ -41,7 +41,7 @@ function keysOf({ period, timezone, today }: Asked): string[] {
   const days = daysOf(period, today)
   if (period.kind === 'month') return days
   if (period.kind === 'year') return [...new Set(days.map((day) => day.slice(0, 7)))]
-  // Energy is known by hours of UTC: one belongs to the day in which it begins.
+  // Energy is stored by UTC hour: an hour belongs to the day in which it starts.
   const start_ms = Math.ceil(dayStart(period.start_date, timezone) / hour_ms) * hour_ms
   const end_ms = dayStart(addDays(period.start_date, 1), timezone)
   const count = Math.ceil((end_ms - start_ms) / hour_ms)
@@ -53,7 +53,7 @@ function keyAt(start_at: string, { period, timezone }: Asked): string {
   return dayAt(Date.parse(start_at), timezone).slice(0, period.kind === 'year' ? 7 : 10)
 }
 
-/** So many days of plants at once: an answer has the hours of each, and a browser is no server. */
+/** Plant days per request: larger answers are slow to parse in a browser. */
 const plant_days_max = 4400
 
 export async function readBuckets(asked: Asked, signal: AbortSignal): Promise<Bucket[]> {
@@ -127,7 +127,7 @@ export const useLosses = (asked: Asked) =>
     refetchInterval: often(asked),
   })
 
-/** `13:00`, `14`, `Mar`: as the axis has room for it. */
+/** Short axis label: `13:00`, `14` or `Mar`. */
 export function labelOf(key: string, { period, timezone }: Pick<Asked, 'period' | 'timezone'>) {
   if (period.kind === 'day') return clockAt(Date.parse(key), timezone).slice(11)
   if (period.kind === 'month') return String(Number(key.slice(8)))

@@ -8,7 +8,7 @@ export interface Place {
 
 export interface Grid {
   rows: { name: string; strings: (StringHealth | undefined)[] }[]
-  /** Numbers of the strings. */
+  /** String indexes. */
   columns: number[]
 }
 
@@ -37,7 +37,7 @@ export interface Size {
   height: number
 }
 
-/** Cells fill the width where they are few, and are flat where inverters are many. */
+/** A few columns fill the width; many rows get lower cells. */
 export function sizeOf({ rows, columns }: Grid, width: number): Size {
   const longest = rows.reduce((most, { name }) => Math.max(most, name.length), 4)
   const names_px = Math.min(140, longest * 7.5 + 12)
@@ -71,10 +71,10 @@ interface Drawing {
   size: Size
   place: Place | null
   scheme: 'light' | 'dark'
-  /** Of what is seen. */
+  /** Size of the visible part. */
   width: number
   height: number
-  /** How far it is scrolled. */
+  /** Scroll position. */
   left: number
   top: number
 }

@@ -1,6 +1,6 @@
 /**
- * Inverters below one another, their strings beside one another. Only what is seen is drawn, on a
- * canvas that stays where it is while the map scrolls: so a map of any size is fast.
+ * Rows are inverters, columns are strings. Only the visible part is drawn, on a canvas that stays in
+ * place while the map scrolls, so that maps of any size are fast.
  */
 
 import type { StringHealth } from '@heliograph/sdk'
@@ -72,7 +72,7 @@ export default function HeatMap({
           />
         </div>
       </Box>
-      <Told site_id={site_id} string={found} />
+      <Details site_id={site_id} string={found} />
     </div>
   )
 }
@@ -84,7 +84,7 @@ function pointedAt(event: MouseEvent<HTMLDivElement>, grid: Grid, size: Size) {
   return cellAt(grid, size, at, scrollLeft, scrollTop)
 }
 
-/** Draws anew with each change, and as it scrolls. */
+/** Redraws on every change and on scrolling. */
 function useDrawing(grid: Grid, place: Place | null) {
   const { ref: frame, width } = useElementSize()
   const size = useMemo(() => sizeOf(grid, width), [grid, width])
@@ -101,7 +101,7 @@ function useDrawing(grid: Grid, place: Place | null) {
   return { frame, view, canvas, draw, size, seen }
 }
 
-function Told({ site_id, string }: { site_id: string; string: StringHealth | null }) {
+function Details({ site_id, string }: { site_id: string; string: StringHealth | null }) {
   const may = useMay()
   const { inverter_id, inverter_name, string_index } = string ?? {}
   const query = `inverter_id=${inverter_id}&string_index=${string_index}`
@@ -132,7 +132,7 @@ function Told({ site_id, string }: { site_id: string; string: StringHealth | nul
           </Group>
         </>
       ) : (
-        <Text size="sm">Point at a string, tap it, or go there with the arrow keys.</Text>
+        <Text size="sm">Select a string by pointer, touch or arrow keys.</Text>
       )}
     </Box>
   )
@@ -158,7 +158,7 @@ function placeAfter(key: string, place: Place | null, grid: Grid): Place | null 
   }
 }
 
-/** Scrolls until a cell that was gone to by keys is seen. */
+/** Scrolls a cell that was selected by keyboard into view. */
 function reveal(view: HTMLDivElement | null, place: Place, size: Size) {
   if (!view) return
   const x = place.column * size.cell_width

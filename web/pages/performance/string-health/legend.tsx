@@ -4,7 +4,7 @@ import { formatNumber } from '../../../ui/format.ts'
 import { healthNames } from '../../../ui/health-names.ts'
 import { looks, type Status, statuses } from './looks.ts'
 
-/** What the colours and signs mean, and how many strings have each. */
+/** Legend with the number of strings of each status. */
 export function Legend({
   strings,
   thresholds,

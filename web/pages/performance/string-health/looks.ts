@@ -1,4 +1,4 @@
-/** How a verdict looks: colours that differ in lightness, too, and a sign in each that is bad. */
+/** Colours that also differ in lightness, and a sign for each unhealthy status. */
 import type { StringHealth } from '@heliograph/sdk'
 
 export type Status = StringHealth['status']

@@ -29,9 +29,9 @@ const worstFirst = (a: StringHealth, b: StringHealth) =>
   (a.deviation_pct ?? 0) - (b.deviation_pct ?? 0)
 
 const columns: readonly Column<StringHealth>[] = [
-  { name: 'Verdict', cell: ({ status }) => <StringHealthBadge status={status} /> },
-  numeric('Lost', ({ estimated_loss_kwh }) => formatEnergy(estimated_loss_kwh)),
-  { name: 'Why', wraps: true, cell: (string) => reasonOf(string) },
+  { name: 'Status', cell: ({ status }) => <StringHealthBadge status={status} /> },
+  numeric('Energy lost', ({ estimated_loss_kwh }) => formatEnergy(estimated_loss_kwh)),
+  { name: 'Reason', wraps: true, cell: (string) => reasonOf(string) },
 ]
 
 export function HealthTable({
@@ -77,7 +77,7 @@ export function HealthTable({
   return (
     <Stack gap="sm">
       <NativeSelect
-        label="Verdict"
+        label="Status"
         maw={240}
         value={status ?? ''}
         data={[
@@ -89,7 +89,7 @@ export function HealthTable({
         }
       />
       <DataTable
-        label="Strings, the worst first"
+        label="Strings, most severe first"
         width={960}
         columns={[...ways, ...columns, ...(may('om:write') ? [defect] : [])]}
         rows={found.slice((page - 1) * limit, page * limit)}

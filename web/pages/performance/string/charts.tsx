@@ -24,7 +24,7 @@ const kinds = [
   ['voltage', 'Voltage', 'V', 0],
 ] as const
 
-/** Power, current and voltage below one another, with what the sun lets expect. */
+/** Power, current and voltage of a string, with expected values. */
 export function StringCharts({
   at_ms,
   measured,
@@ -42,7 +42,7 @@ export function StringCharts({
         const series = [measured, ...(expected ? [expected] : [])]
         const drawn = aligned(series.map((values) => ({ at_ms, values: values[kind] })))
         const lines: Line[] = drawn.columns.map((values, nth) => ({
-          label: nth === 0 ? label : 'Expected by the sun',
+          label: nth === 0 ? label : 'Expected',
           unit,
           digits,
           values,

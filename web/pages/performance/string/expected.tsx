@@ -1,4 +1,4 @@
-/** What a string measured beside what the sun lets expect, and its I-V curve. */
+/** Measured and expected values of a string, and its I-V curve. */
 
 import { everyWindow, type IvExpectedMeta, type IvExpectedPoint } from '@heliograph/sdk'
 import { Stack, Text } from '@mantine/core'
@@ -32,7 +32,7 @@ export default function ExpectedCharts(props: StringChartsProps) {
       const of = { site_id, inverter_id, string_index, limit: 5000 }
       const read = async (window: { start: Date | string; end?: Date | string }) => {
         const answer = await heliograph.ivExpectedList({ ...of, ...window }, { signal })
-        // Each page is judged by itself: that with most light knows best.
+        // Each page has its own diagnosis: the page with the most daylight is the most reliable.
         if (!meta || answer.meta.diagnosed_point_count > meta.diagnosed_point_count) {
           meta = answer.meta
         }
@@ -50,11 +50,11 @@ export default function ExpectedCharts(props: StringChartsProps) {
           <Shown points={points} meta={meta} timezone={props.timezone} />
         ) : meta?.reason ? (
           <>
-            <Text>Nothing can be expected of it: {inWords(meta.reason).toLowerCase()}.</Text>
+            <Text>No expected values: {inWords(meta.reason).toLowerCase()}.</Text>
             <MeasuredCharts {...props} />
           </>
         ) : (
-          <Empty title="Nothing was measured on this day" />
+          <Empty title="No measurements on this day" />
         )
       }
     </Answered>
@@ -80,7 +80,7 @@ function Shown({ points, meta, timezone }: Expected & { timezone: string }) {
   )
   return (
     <Stack>
-      <Section title="Over the day">
+      <Section title="Daily course">
         {meta && <Text mb="xs">{diagnosisOf(meta)}</Text>}
         <StringCharts {...series} timezone={timezone} />
       </Section>
@@ -92,31 +92,33 @@ function Shown({ points, meta, timezone }: Expected & { timezone: string }) {
 }
 
 const diagnoses: Record<string, string> = {
-  normal: 'It does what the sun lets expect',
-  current_loss: 'It lacks current: soiling, shade, or light that does not reach it',
-  voltage_loss: 'It lacks voltage: panels bridged, or aged',
-  series_resistance: 'Resistance in its way: a connector or a cable',
-  shading_or_mismatch: 'Shade, or panels that do not match',
-  open: `The string has an ${open_circuit}`,
+  normal: 'Normal',
+  current_loss: 'Low current: soiling, shading or blocked light',
+  voltage_loss: 'Low voltage: bypassed or degraded panels',
+  series_resistance: 'Series resistance: connector or cable',
+  shading_or_mismatch: 'Shading or mismatch of panels',
+  open: `Detected ${open_circuit}`,
 }
 
 const unsaid: Record<string, string> = {
-  insufficient_data: 'There was too little light on this day for a diagnosis.',
-  more_than_expected: 'It delivers more than is expected: no diagnosis.',
-  ambiguous: 'The pattern of its loss fits several causes: no diagnosis.',
+  insufficient_data: 'No diagnosis: low irradiance on this day.',
+  more_than_expected: 'No diagnosis: more power than expected.',
+  ambiguous: 'No diagnosis: several causes are possible.',
 }
 
 function diagnosisOf(meta: IvExpectedMeta): string {
   const { diagnosis, diagnosis_reason, current_loss_pct, voltage_loss_pct, confidence_pct } = meta
-  if (!diagnosis) return unsaid[diagnosis_reason ?? ''] ?? 'There is no diagnosis of this day.'
+  if (!diagnosis) return unsaid[diagnosis_reason ?? ''] ?? 'No diagnosis for this day.'
   const parts = [
     lossOf(current_loss_pct, 'current'),
     lossOf(voltage_loss_pct, 'voltage'),
-    confidence_pct !== null && diagnosis !== 'open' && `${formatNumber(confidence_pct, 0)} % sure`,
+    confidence_pct !== null &&
+      diagnosis !== 'open' &&
+      `${formatNumber(confidence_pct, 0)} % confidence`,
   ].filter(Boolean)
   const words = diagnoses[diagnosis] ?? inWords(diagnosis)
   return parts.length === 0 ? `${words}.` : `${words} (${parts.join(', ')}).`
 }
 
 const lossOf = (pct: number | null, of: string) =>
-  pct !== null && pct > 0 && `${formatNumber(pct)} % of its ${of} lost`
+  pct !== null && pct > 0 && `${formatNumber(pct)} % ${of} loss`

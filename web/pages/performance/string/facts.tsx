@@ -8,7 +8,7 @@ import { inWords } from '../../../ui/words.ts'
 import { useMayRead } from '../../overview/may-read.ts'
 import { signed } from '../../telemetry/inverter/strings.tsx'
 
-/** What the string is, and how it did in seven days beside its peers. */
+/** Data of the string, and its comparison with peers over seven days. */
 export function StringFacts(props: { site_id: string; inverter_id: number; string_index: number }) {
   const { site_id, inverter_id, string_index } = props
   const mayRead = useMayRead()
@@ -28,24 +28,24 @@ export function StringFacts(props: { site_id: string; inverter_id: number; strin
   const week = compared?.data.find((one) => one.string_index === string_index)
   const rows: [string, ReactNode][] = [
     ['MPPT', string?.mppt_index ?? none],
-    ['Panels', string ? `${string.module_count} × ${string.panel_model ?? 'not known'}` : none],
+    ['Panels', string ? `${string.module_count} × ${string.panel_model ?? 'unknown'}` : none],
     ['Capacity', formatQuantity(string?.dc_capacity_kwp, 'kWp', 2)],
-    ['Faces', string ? facing(string) : none],
+    ['Orientation', string ? facing(string) : none],
   ]
   if (week) {
     rows.push(
-      ['In 7 days', <StringHealthBadge key="status" status={week.status} />],
-      ['Power beside its peers', signed(week.deviation_pct)],
-      ['Energy in 7 days', formatEnergy(week.energy_kwh)],
-      ['Without current in light', formatQuantity(week.zero_current_min, 'min', 0)],
+      ['Status, 7 days', <StringHealthBadge key="status" status={week.status} />],
+      ['Power vs peers', signed(week.deviation_pct)],
+      ['Energy, 7 days', formatEnergy(week.energy_kwh)],
+      ['Without current in daylight', formatQuantity(week.zero_current_min, 'min', 0)],
     )
-    if (week.excluded_reason) rows.push(['No verdict', inWords(week.excluded_reason)])
+    if (week.excluded_reason) rows.push(['Reason', inWords(week.excluded_reason)])
     if (week.affected_by_string_index !== null) {
-      rows.push(['Held back by', `string ${week.affected_by_string_index} of the same MPPT`])
+      rows.push(['Affected by', `string ${week.affected_by_string_index} of the same MPPT`])
     }
   }
   return (
-    <Section title="What it is and does">
+    <Section title="Details">
       <Facts rows={rows} cols={4} />
     </Section>
   )

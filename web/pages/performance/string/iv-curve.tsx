@@ -1,4 +1,4 @@
-/** The curve that a sound string has in this light, and where the string works on it. */
+/** Expected I-V curve at the measured irradiance, and the operating point of the string. */
 
 import type { IvExpectedPoint } from '@heliograph/sdk'
 import { Group, Slider, Stack, Text } from '@mantine/core'
@@ -11,13 +11,13 @@ import { curveOf, type Knees } from './curve.ts'
 type Point = IvExpectedPoint
 
 export function IvCurve({ points }: { points: readonly Point[] }) {
-  const lit = useMemo(() => points.filter((point) => kneesOf(point) !== null), [points])
-  const brightest = useMemo(() => brightestOf(lit), [lit])
+  const daylight = useMemo(() => points.filter((point) => kneesOf(point) !== null), [points])
+  const brightest = useMemo(() => brightestOf(daylight), [daylight])
   const [chosen, setChosen] = useState<number | null>(null)
-  const nth = Math.min(chosen ?? brightest, lit.length - 1)
-  const point = lit[nth]
+  const nth = Math.min(chosen ?? brightest, daylight.length - 1)
+  const point = daylight[nth]
   if (!point) {
-    return <Empty title="There was no light on this day">A curve needs the sun.</Empty>
+    return <Empty title="No daylight on this day">The curve needs irradiance.</Empty>
   }
   return (
     <Stack gap="sm">
@@ -26,19 +26,19 @@ export function IvCurve({ points }: { points: readonly Point[] }) {
           <Time at={point.measured_at} />
         </Text>
         <Text size="sm">
-          {formatQuantity(point.effective_irradiance_w_m2, 'W/m²', 0)} on the cells of{' '}
+          {formatQuantity(point.effective_irradiance_w_m2, 'W/m²', 0)} effective irradiance, cells{' '}
           {formatQuantity(point.cell_temperature_c, '°C', 0)}
         </Text>
         <Text size="sm">{deviationOf(point)}</Text>
       </Group>
       <Slider
         min={0}
-        max={lit.length - 1}
+        max={daylight.length - 1}
         value={nth}
         onChange={setChosen}
         label={null}
         thumbLabel="Time of day"
-        disabled={lit.length < 2}
+        disabled={daylight.length < 2}
       />
       <Plot point={point} />
     </Stack>
@@ -46,16 +46,16 @@ export function IvCurve({ points }: { points: readonly Point[] }) {
 }
 
 function deviationOf({ current_deviation_at_voltage_pct: pct, curtailed }: Point): string {
-  const limited = curtailed ? '; the inverter was held by a limit' : ''
-  if (pct === null) return `The working point is not judged${limited}`
+  const limited = curtailed ? '; the inverter was limited' : ''
+  if (pct === null) return `Operating point not evaluated${limited}`
   const words = pct < 0 ? 'less' : 'more'
-  return `${formatNumber(Math.abs(pct))} % ${words} current than a sound string at its voltage${limited}`
+  return `${formatNumber(Math.abs(pct))} % ${words} current than expected at this voltage${limited}`
 }
 
-function brightestOf(lit: readonly Point[]): number {
+function brightestOf(daylight: readonly Point[]): number {
   let best = 0
-  for (const [nth, { effective_irradiance_w_m2: light }] of lit.entries()) {
-    if ((light ?? 0) > (lit[best]?.effective_irradiance_w_m2 ?? 0)) best = nth
+  for (const [nth, { effective_irradiance_w_m2: light }] of daylight.entries()) {
+    if ((light ?? 0) > (daylight[best]?.effective_irradiance_w_m2 ?? 0)) best = nth
   }
   return best
 }
@@ -83,16 +83,16 @@ function Plot({ point }: { point: Point }) {
   const y = (ampere: number) =>
     box.height - box.bottom - (ampere / i_max) * (box.height - box.top - box.bottom)
   const curve = curveOf(knees, 80).map(([volt, ampere]) => `${x(volt)},${y(ampere)}`)
-  const told = `I-V curve: ${knees.i_sc_a.toFixed(2)} A at short circuit, ${knees.v_oc_v.toFixed(0)} V open, most power at ${knees.v_mp_v.toFixed(0)} V and ${knees.i_mp_a.toFixed(2)} A; the string works at ${formatQuantity(v, 'V', 0)} and ${formatQuantity(i, 'A', 2)}`
+  const description = `I-V curve: ${knees.i_sc_a.toFixed(2)} A at short circuit, ${knees.v_oc_v.toFixed(0)} V open, maximum power at ${knees.v_mp_v.toFixed(0)} V and ${knees.i_mp_a.toFixed(2)} A; operating point ${formatQuantity(v, 'V', 0)} and ${formatQuantity(i, 'A', 2)}`
   return (
     <svg
       viewBox={`0 0 ${box.width} ${box.height}`}
       role="img"
-      aria-label={told}
+      aria-label={description}
       fill="currentColor"
       style={{ width: '100%', maxWidth: 620 }}
     >
-      <title>{told}</title>
+      <title>{description}</title>
       <Axes {...{ x, y, v_max, i_max }} />
       <polyline
         points={curve.join(' ')}
@@ -121,7 +121,7 @@ function Plot({ point }: { point: Point }) {
           strokeWidth={2}
         />
         <text x={box.left + 26} y={box.height - box.bottom - 30}>
-          expected most power
+          expected maximum power
         </text>
         <circle
           cx={box.left + 14}
@@ -130,7 +130,7 @@ function Plot({ point }: { point: Point }) {
           fill="var(--mantine-primary-color-filled)"
         />
         <text x={box.left + 26} y={box.height - box.bottom - 10}>
-          the string
+          operating point
         </text>
       </g>
     </svg>

@@ -1,4 +1,4 @@
-/** What a string measured, where expectations may not be read. */
+/** Measurements of a string, for people without access to diagnostics. */
 import { everyWindow, type StringReading, type Window } from '@heliograph/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { heliograph } from '../../../api.ts'
@@ -22,11 +22,11 @@ export default function MeasuredCharts(props: StringChartsProps) {
     },
   })
   return (
-    <Section title="Over the day">
+    <Section title="Daily course">
       <Answered query={query}>
         {(rows) =>
           rows.length === 0 ? (
-            <Empty title="Nothing was measured on this day" />
+            <Empty title="No measurements on this day" />
           ) : (
             <StringCharts
               timezone={timezone}

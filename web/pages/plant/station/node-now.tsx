@@ -3,18 +3,18 @@ import { Text } from '@mantine/core'
 import { formatQuantity } from '../../../ui/format.ts'
 import { useNodeNow } from './reads.ts'
 
-/** The hottest of it, and what nobody may overlook. */
+/** Highest temperature of a node, and its warnings. */
 export function NodeNow({ site_id, node }: { site_id: string; node: SensorNode }) {
   const { data } = useNodeNow(site_id, node.node_id)
   if (!data) return null
   const [hottest] = data.temperatures
     .filter(({ temperature_c }) => temperature_c !== null)
     .toSorted((one, other) => other.temperature_c! - one.temperature_c!)
-  const told = [
+  const warnings = [
     ...data.temperatures
       .filter(({ status }) => status === 'warning' || status === 'alarm')
-      .map(({ label }) => `${label} too hot`),
-    ...data.fans.filter(({ fault }) => fault).map(({ label }) => `${label} does not run`),
+      .map(({ label }) => `${label} hot`),
+    ...data.fans.filter(({ fault }) => fault).map(({ label }) => `${label} fault`),
     ...data.doors.filter(({ open }) => open).map(({ label }) => `${label} open`),
   ]
   return (
@@ -24,9 +24,9 @@ export function NodeNow({ site_id, node }: { site_id: string; node: SensorNode }
           {hottest.label} {formatQuantity(hottest.temperature_c, '°C')}
         </Text>
       )}
-      {told.length > 0 && (
+      {warnings.length > 0 && (
         <Text size="sm" fw={600}>
-          {told.join(', ')}
+          {warnings.join(', ')}
         </Text>
       )}
     </>

@@ -14,7 +14,7 @@ interface SwitchingsProps {
   node_id?: string
 }
 
-/** How relays were switched, and by whom: of one station, or of all. */
+/** Relay switching of one station, or of all stations. */
 export function Switchings(props: SwitchingsProps) {
   return useMay()('curtailment:read') ? <Switched {...props} /> : null
 }
@@ -29,7 +29,7 @@ function Switched({ site_id, node_id }: SwitchingsProps) {
   )
   const nameOf = (id: string) => nodes.find((one) => one.node_id === id)?.name ?? id
   const columns: Column<RelaySwitching>[] = [
-    { name: 'When', cell: ({ switched_at: at }) => <Time at={at} /> },
+    { name: 'Time', cell: ({ switched_at: at }) => <Time at={at} /> },
     {
       name: 'Relay',
       cell: ({ label, channel, node_id: id }) => (
@@ -39,16 +39,16 @@ function Switched({ site_id, node_id }: SwitchingsProps) {
         </>
       ),
     },
-    { name: 'Switched', cell: ({ command }) => command },
+    { name: 'Command', cell: ({ command }) => command },
     { name: 'By', cell: ({ source }) => whoSwitched(source) },
-    { name: 'Why', cell: ({ reason }) => reason ?? '–', wraps: true },
+    { name: 'Reason', cell: ({ reason }) => reason ?? '–', wraps: true },
   ]
   return (
-    <Section title="How relays were switched">
+    <Section title="Relay switching">
       <Answered query={switchings}>
         {({ data }) =>
           data.length === 0 ? (
-            <Text size="sm">None was switched yet.</Text>
+            <Text size="sm">No relay switching so far</Text>
           ) : (
             <PagedTable
               label="Relay switching"

@@ -18,7 +18,7 @@ interface Compared {
   quantity: Quantity
   span: Span
   timezone: string
-  /** Power by kWp of panels. */
+  /** Power per kWp of panels. */
   by_rated: boolean
 }
 
@@ -52,12 +52,12 @@ export default function CompareChart(props: Compared) {
   )
   if (error && drawn.length === 0) return <Failure error={error} />
   if (is_pending && drawn.length === 0) return <Loading />
-  if (at_ms.length === 0) return <Empty title="Nothing was measured on these days" />
+  if (at_ms.length === 0) return <Empty title="No measurements on these days" />
   return (
     <>
       {is_pending && (
         <Text size="sm" role="status">
-          More is being read…
+          Loading more…
         </Text>
       )}
       <LineChart
@@ -66,7 +66,7 @@ export default function CompareChart(props: Compared) {
         height={360}
       />
       <DataTable
-        label="Figures of the days shown"
+        label="Summary of the shown days"
         width={420}
         columns={columnsOf(unit, digits)}
         rows={drawn}
@@ -128,18 +128,18 @@ function devicesOf(
   }))
 }
 
-/** Lowest, mean and highest: what the chart shows, for who does not see it. */
+/** Lowest, mean and highest value: the chart as a table. */
 const columnsOf = (unit: string, digits: number): Column<Drawn>[] => [
   { name: 'Device', cell: ({ name }) => name },
   ...(['lowest', 'mean', 'highest'] as const).map(
     (kind): Column<Drawn> => ({
       name: kind[0]!.toUpperCase() + kind.slice(1),
       is_number: true,
-      cell: ({ values }) => formatQuantity(figuresOf(values)?.[kind], unit, digits),
+      cell: ({ values }) => formatQuantity(summaryOf(values)?.[kind], unit, digits),
     }),
   ),
   {
-    name: 'Known',
+    name: 'Data complete',
     is_number: true,
     cell: ({ values }) => {
       const known = values.filter((value) => value !== null).length
@@ -148,7 +148,7 @@ const columnsOf = (unit: string, digits: number): Column<Drawn>[] => [
   },
 ]
 
-function figuresOf(values: Values) {
+function summaryOf(values: Values) {
   let [lowest, highest, sum, count] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, 0]
   for (const value of values) {
     if (value === null) continue

@@ -6,15 +6,15 @@ import { formatNumber } from '../../../ui/format.ts'
 import { inWords } from '../../../ui/words.ts'
 
 export const causeText: Record<Gap['cause'], string> = {
-  communication: 'It did not answer, or what it measured has not come yet.',
-  power_loss: 'The machine of the edge agent, or the inverter, was without power.',
-  device_fault: 'It did not answer while others beside it did, or it was in fault.',
-  maintenance: 'It was shut down by hand, or its cabinet was open.',
-  clock_jump: 'The clock of the edge agent was put forward.',
-  buffer_overflow: 'The edge agent had no room for what it measured.',
-  configuration: 'It was not part of the site file then.',
+  communication: 'The device did not respond, or its readings have not arrived yet.',
+  power_loss: 'The edge machine or the inverter had no power.',
+  device_fault: 'The device did not respond while its neighbours did, or it was in fault.',
+  maintenance: 'The device was shut down manually, or its cabinet was open.',
+  clock_jump: 'The clock of the edge agent was set forward.',
+  buffer_overflow: 'The buffer of the edge agent was full.',
+  configuration: 'The device was not in the site file.',
   agent_stopped: 'The edge agent was stopped.',
-  unknown: 'Nothing that was noticed explains it.',
+  unknown: 'No known cause.',
 }
 
 export function sourceName(devices: Devices, gap: Gap): string {
@@ -31,17 +31,13 @@ export function GapFigures({ gaps }: { gaps: readonly Gap[] }) {
   const lost_count = lost.reduce((sum, { missing_sample_count }) => sum + missing_sample_count, 0)
   return (
     <SimpleGrid cols={{ base: 2, md: 4 }} spacing="xs">
-      <Figure label="Not heard now" value={open} {...(open > 0 && { tone: 'bad' })} />
-      <Figure label="May still come" value={waiting} />
+      <Figure label="Open" value={open} {...(open > 0 && { tone: 'bad' })} />
+      <Figure label="Being recovered" value={waiting} />
       <Figure
-        label="Came in the end"
+        label="Recovered"
         value={gaps.filter(({ status }) => status === 'backfilled').length}
       />
-      <Figure
-        label="Lost for good"
-        value={lost.length}
-        note={`${formatNumber(lost_count, 0)} readings`}
-      />
+      <Figure label="Lost" value={lost.length} note={`${formatNumber(lost_count, 0)} readings`} />
     </SimpleGrid>
   )
 }

@@ -1,19 +1,19 @@
-/** Gaps of many devices that have one cause: an outage. */
+/** Groups gaps of several devices with one cause into outages. */
 import type { Gap } from '@heliograph/sdk'
 
 export interface Outage {
-  /** Of its first gap. */
+  /** Id of the first gap. */
   id: Gap['gap_id']
   cause: Gap['cause']
   start_at: string
-  /** Of its last device; null: it lasts. */
+  /** End of the last gap; null while the outage lasts. */
   end_at: string | null
   duration_s: number
-  /** At least one, in the order given. */
+  /** At least one, in the given order. */
   gaps: Gap[]
 }
 
-/** Devices are read every few seconds to minutes: an outage ends for each a bit apart. */
+/** Polling intervals range from seconds to minutes, so the ends of gaps differ slightly. */
 const apart_ms = 300_000
 
 const near = (one: string | null, other: string | null): boolean =>
@@ -21,7 +21,7 @@ const near = (one: string | null, other: string | null): boolean =>
     ? one === other
     : Math.abs(Date.parse(one) - Date.parse(other)) <= apart_ms
 
-/** Gaps of one cause that begin and end together, the newest first. */
+/** Groups gaps of one cause that start and end together, the newest first. */
 export function outagesOf(gaps: readonly Gap[]): Outage[] {
   const groups: Gap[][] = []
   for (const gap of gaps) {

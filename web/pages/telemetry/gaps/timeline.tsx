@@ -1,4 +1,4 @@
-/** A line for each source with bars where it was not heard. */
+/** A line for each source, with bars for its gaps. */
 
 import type { Gap } from '@heliograph/sdk'
 import { Box, Group, Stack, Text } from '@mantine/core'
@@ -17,7 +17,7 @@ const colors: Record<Gap['status'], string> = {
   unrecoverable: 'var(--mantine-color-gray-6)',
 }
 
-/** More lines than these are in the table alone. */
+/** Further sources are only in the table. */
 const lines_max = 40
 
 interface GapTimelineProps {
@@ -52,7 +52,9 @@ export function GapTimeline({ site_id, gaps, start_ms, end_ms }: GapTimelineProp
         <Muted>{at(end_ms)}</Muted>
       </Group>
       {lines.length > lines_max && (
-        <Text size="sm">{lines.length - lines_max} more with shorter gaps are in the table.</Text>
+        <Text size="sm">
+          {lines.length - lines_max} more sources with shorter gaps are in the table.
+        </Text>
       )}
     </Stack>
   )

@@ -4,7 +4,7 @@ import { useRead } from '../../../queries.ts'
 import { Muted } from '../../../ui/muted.tsx'
 import { SeverityBadge } from '../../../ui/severity.tsx'
 
-/** What the inverter itself complains of, in the words of its maker's table. */
+/** Alarms of the inverter, with texts of the alarm table of its manufacturer. */
 export function Alarms({ site_id, inverter }: { site_id: string; inverter: Inverter }) {
   const codes = inverter.active_alarm_codes
   const { data } = useRead(
@@ -28,12 +28,12 @@ export function Alarms({ site_id, inverter }: { site_id: string; inverter: Inver
               <Group gap="xs">
                 {words && <SeverityBadge severity={words.severity} />}
                 <Text fw={600}>{words?.name ?? code}</Text>
-                <Muted>{words ? code : data && 'The table of its maker does not name it'}</Muted>
+                <Muted>{words ? code : data && 'Not in the alarm table of the manufacturer'}</Muted>
               </Group>
               {words && <Text size="sm">{words.description}</Text>}
               {words?.cause && <Text size="sm">Cause: {words.cause}</Text>}
               {words?.recommended_action && (
-                <Text size="sm">What to do: {words.recommended_action}</Text>
+                <Text size="sm">Recommended action: {words.recommended_action}</Text>
               )}
             </div>
           )

@@ -11,7 +11,7 @@ import { useMayRead } from '../../overview/may-read.ts'
 
 type Now = Overview['strings'][number]
 
-/** Currents of now beside those of strings that face the same way, and the verdict of a week. */
+/** Present currents compared with strings of the same orientation, and the status of a week. */
 export function Strings({
   site_id,
   inverter,
@@ -27,7 +27,7 @@ export function Strings({
   return (
     <Section title="Strings">
       {now.length === 0 ? (
-        <Empty title="No strings are known of this inverter" />
+        <Empty title="No strings" />
       ) : (
         <DataTable
           label="Strings"
@@ -73,19 +73,21 @@ function useColumns(site_id: string, inverter_id: number, now: readonly Now[]): 
     numeric('MPPT', ({ string_index }) => stringOf(string_index)?.mppt_index ?? none),
     { name: 'State', cell: ({ status }) => <StringState status={status} /> },
     numeric('Current', ({ current_a }) => formatQuantity(current_a, 'A', 2)),
-    numeric('Beside its peers', (own) => deviation(own, peers(own.string_index))),
+    numeric('Current vs peers', (own) => deviation(own, peers(own.string_index))),
     numeric('Voltage', ({ voltage_v }) => formatQuantity(voltage_v, 'V', 0)),
     numeric('Power', ({ power_kw }) => formatQuantity(power_kw, 'kW', 2)),
     {
-      name: '7 days',
+      name: 'Status, 7 days',
       cell: ({ string_index }) => {
         const week = weekOf(string_index)
         return week ? <StringHealthBadge status={week.status} /> : none
       },
     },
-    numeric('Power in 7 days', ({ string_index }) => signed(weekOf(string_index)?.deviation_pct)),
+    numeric('Power vs peers, 7 days', ({ string_index }) =>
+      signed(weekOf(string_index)?.deviation_pct),
+    ),
     {
-      name: 'Faces',
+      name: 'Orientation',
       cell: ({ string_index }) => {
         const string = stringOf(string_index)
         return string ? facing(string) : none
@@ -97,7 +99,7 @@ function useColumns(site_id: string, inverter_id: number, now: readonly Now[]): 
 export const signed = (pct: number | null | undefined) =>
   pct === null || pct === undefined ? none : `${pct > 0 ? '+' : ''}${formatNumber(pct)}\u00a0%`
 
-/** The current to the median of the strings alike; nothing is said of less than half an ampere. */
+/** Deviation from the median current of the peers; none for medians below 0.5 A. */
 function deviation(own: Now, peers: readonly Now[]): string {
   const currents = peers
     .flatMap(({ current_a }) => (current_a === null ? [] : [current_a]))

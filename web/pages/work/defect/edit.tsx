@@ -21,7 +21,7 @@ interface EditDefectProps {
   onClose: () => void
 }
 
-/** Begins with the defect as it is when it opens; only what was changed in it is sent. */
+/** Sends only fields that were changed in the form. */
 export function EditDefect({ site_id, defect, onClose }: EditDefectProps) {
   const { timezone } = useSite()
   const [seen, setSeen] = useState(defect)
@@ -57,7 +57,7 @@ export function EditDefect({ site_id, defect, onClose }: EditDefectProps) {
       <WhatIsBroken {...{ site_id, form }} />
       <HowItWasFound form={form} />
       <Textarea
-        label="What was done, or why nothing is"
+        label="Resolution, or reason for dismissal"
         autosize
         minRows={2}
         {...form.getInputProps('resolution')}

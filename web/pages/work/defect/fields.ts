@@ -1,4 +1,4 @@
-/** What a form has of a defect. Its fields are named as those of the API are. */
+/** Form values of a defect, with the field names of the API. */
 import type { Defect } from '@heliograph/sdk'
 import { clockAt, instantOf } from '../../../ui/site-clock.ts'
 import { idOf, idText, numberOf, textOf } from '../work-order/fields.ts'
@@ -72,7 +72,7 @@ export const valuesOf = (defect: Defect, timezone: string): DefectValues => ({
   resolution: defect.resolution ?? '',
 })
 
-/** As the API takes it; without `detected_at` where none was given. */
+/** Request body of the API; without `detected_at` unless given. */
 export function bodyOf(values: DefectValues, timezone: string) {
   const at_ms = values.detected_at === '' ? null : instantOf(values.detected_at, timezone)
   return {
@@ -100,7 +100,7 @@ export function bodyOf(values: DefectValues, timezone: string) {
 }
 
 export const rulesOf = (timezone: string) => ({
-  title: (title: string) => (title.trim() ? null : 'Say in one line what is broken.'),
+  title: (title: string) => (title.trim() ? null : 'Enter a title.'),
   detected_at: (at: string) =>
-    at !== '' && instantOf(at, timezone) === null ? 'The clocks of the site skip this.' : null,
+    at !== '' && instantOf(at, timezone) === null ? 'This local time does not exist.' : null,
 })

@@ -31,7 +31,7 @@ export const typeName = (type: string | null) =>
 export function WhatIsBroken({ site_id, form }: PartProps) {
   return (
     <>
-      <TextInput label="What is broken" required {...form.getInputProps('title')} />
+      <TextInput label="Title" required {...form.getInputProps('title')} />
       <SimpleGrid cols={two}>
         <Select
           label="Severity"
@@ -40,23 +40,23 @@ export function WhatIsBroken({ site_id, form }: PartProps) {
           {...form.getInputProps('severity')}
         />
         <Select
-          label="Kind"
+          label="Type"
           clearable
           searchable
-          clearButtonProps={{ 'aria-label': 'No kind' }}
+          clearButtonProps={{ 'aria-label': 'No type' }}
           data={named(defectTypes, typeNames)}
           {...form.getInputProps('type')}
         />
         <DeviceFields site_id={site_id} form={form} />
         <TextInput
           label="Module"
-          placeholder="Such as row 4, third from the left"
+          placeholder="For example row 4, third from the left"
           {...form.getInputProps('module_position')}
         />
       </SimpleGrid>
       <Textarea label="Description" autosize minRows={3} {...form.getInputProps('description')} />
       <Switch
-        label="It endangers people or property"
+        label="Safety-relevant: endangers people or property"
         {...form.getInputProps('safety_relevant', { type: 'checkbox' })}
       />
     </>
@@ -74,35 +74,32 @@ export function HowItWasFound({ form }: { form: DefectForm }) {
         <Select
           label="Found by"
           clearable
-          clearButtonProps={{ 'aria-label': 'Not known' }}
+          clearButtonProps={{ 'aria-label': 'Unknown' }}
           data={named(methods, methodNames)}
           {...form.getInputProps('detection_method')}
         />
         <DateField
           with_time
-          label={`Found at, clocks of ${timezone}`}
-          description="Now unless given"
+          label={`Found at (${timezone})`}
+          description="Defaults to now"
           inputWrapperOrder={['label', 'input', 'description', 'error']}
           {...form.getInputProps('detected_at')}
         />
       </SimpleGrid>
       <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }}>
-        {number('temperature_delta_k', 'Warmer than parts around it, K')}
-        {number('affected_module_count', 'Modules concerned')}
-        {number('affected_power_kw', 'Power missing, kW')}
-        {number('estimated_loss_kwh_year', 'Energy lost in a year, kWh')}
-        {number('estimated_loss_amount_year', `Money lost in a year, ${currency}`)}
+        {number('temperature_delta_k', 'Temperature difference, K')}
+        {number('affected_module_count', 'Affected modules')}
+        {number('affected_power_kw', 'Power loss, kW')}
+        {number('estimated_loss_kwh_year', 'Energy loss per year, kWh')}
+        {number('estimated_loss_amount_year', `Revenue loss per year, ${currency}`)}
         <TextInput label="Assigned to" {...form.getInputProps('assigned_to')} />
       </SimpleGrid>
       <SimpleGrid cols={two}>
         <Switch
-          label="It is claimed from the maker"
+          label="Warranty claim"
           {...form.getInputProps('warranty_claim', { type: 'checkbox' })}
         />
-        <TextInput
-          label="What the maker calls the claim"
-          {...form.getInputProps('warranty_reference')}
-        />
+        <TextInput label="Claim reference" {...form.getInputProps('warranty_reference')} />
       </SimpleGrid>
     </>
   )

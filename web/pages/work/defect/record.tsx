@@ -36,23 +36,23 @@ export function DefectRecord({ site_id, defect }: { site_id: string; defect: Def
         ['Reported', by(defect.created_at, defect.reported_by)],
         ['Assigned to', defect.assigned_to],
         ['Module', defect.module_position],
-        ['Modules concerned', formatNumber(defect.affected_module_count, 0)],
-        ['Warmer than parts around it', formatQuantity(defect.temperature_delta_k, 'K')],
-        ['Power missing', formatPower(defect.affected_power_kw)],
-        ['Energy lost in a year', formatEnergy(defect.estimated_loss_kwh_year)],
-        ['Money lost in a year', formatMoney(defect.estimated_loss_amount_year, defect.currency)],
-        ['Claimed from the maker', claim],
-        ['Seen to by', order || null],
+        ['Affected modules', formatNumber(defect.affected_module_count, 0)],
+        ['Temperature difference', formatQuantity(defect.temperature_delta_k, 'K')],
+        ['Power loss', formatPower(defect.affected_power_kw)],
+        ['Energy loss per year', formatEnergy(defect.estimated_loss_kwh_year)],
+        ['Revenue loss per year', formatMoney(defect.estimated_loss_amount_year, defect.currency)],
+        ['Warranty claim', claim],
+        ['Handled by', order || null],
         [
           'Alerts',
           defect.alert_ids.length === 0 ? null : (
             <AlertLinks key="alerts" {...{ at, alert_ids: defect.alert_ids }} />
           ),
         ],
-        ['What was done', defect.resolution],
-        ['Repaired', by(defect.resolved_at, defect.resolved_by)],
+        ['Resolution', defect.resolution],
+        ['Resolved', by(defect.resolved_at, defect.resolved_by)],
         ['Verified', by(defect.verified_at, defect.verified_by)],
-        ['Changed last', by(defect.updated_at, null)],
+        ['Last changed', by(defect.updated_at, null)],
       ]}
     />
   )

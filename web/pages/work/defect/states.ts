@@ -1,4 +1,4 @@
-/** The states of a defect and what leads from one to the next: docs/maintenance.md. */
+/** States of a defect and their transitions: docs/maintenance.md. */
 import type { Defect } from '@heliograph/sdk'
 
 export type DefectState = Defect['status']
@@ -16,10 +16,10 @@ export const nextStates: Readonly<Record<DefectState, readonly DefectState[]>> =
 }
 
 export function stepName(from: DefectState, to: DefectState): string {
-  if (to === 'in_progress') return from === 'resolved' ? 'It is not repaired' : 'Take it up'
-  if (to === 'open') return from === 'dismissed' ? 'Open it again' : 'Put it back'
-  if (to === 'resolved') return 'It is repaired'
-  return to === 'verified' ? 'I saw that it is repaired' : 'Dismiss it'
+  if (to === 'in_progress') return from === 'resolved' ? 'Reopen' : 'Start work'
+  if (to === 'open') return from === 'dismissed' ? 'Reopen' : 'Stop work'
+  if (to === 'resolved') return 'Resolve'
+  return to === 'verified' ? 'Verify' : 'Dismiss'
 }
 
 export const defectTypes = [

@@ -7,9 +7,9 @@ import { type DefectState, nextStates, stepName } from './states.ts'
 import { defectSubject } from './use-defect.ts'
 
 const labels: Partial<Record<DefectState, string>> = {
-  resolved: 'What was done',
-  dismissed: 'Why nothing is done',
-  verified: 'What was done. It does not change any more once you have verified it.',
+  resolved: 'Resolution',
+  dismissed: 'Reason',
+  verified: 'Resolution. A verified defect cannot be changed.',
 }
 
 export function DefectSteps({ site_id, defect }: { site_id: string; defect: Defect }) {

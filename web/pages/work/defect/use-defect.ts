@@ -14,7 +14,7 @@ export const useDefect = (site_id: string, defect_id: number) =>
     },
   )
 
-/** For a change of the defect as it was `seen`. */
+/** A change of the defect as it was `seen`. */
 export const defectSubject = (site_id: string, seen: Defect) => ({
   seen,
   key: readKey('defect', 'defectGet', { site_id, defect_id: seen.defect_id }),

@@ -1,4 +1,4 @@
-/** Links to files that lie elsewhere: photographs, protocols, invoices. */
+/** Links to files on other servers: photos, protocols, invoices. */
 
 import type { GivenAttachment, WholeWorkOrder } from '@heliograph/sdk'
 import { Anchor, Group, List, Stack, Text, TextInput } from '@mantine/core'
@@ -26,7 +26,7 @@ export function Attachments({ site_id, order }: AttachmentsProps) {
   return (
     <Section title="Attachments">
       <Stack gap="sm">
-        {order.attachments.length === 0 && <Text size="sm">None yet.</Text>}
+        {order.attachments.length === 0 && <Text size="sm">No attachments</Text>}
         <List size="sm">
           {order.attachments.map(({ attachment_id, file_name, url }) => (
             <List.Item key={attachment_id}>
@@ -52,7 +52,7 @@ const types: Record<string, string> = {
   txt: 'text/plain',
 }
 
-/** By the name of the file: nothing is fetched to look. */
+/** Guessed from the file name, because the file is not fetched. */
 const typeOf = (name: string) =>
   types[name.split('.').at(-1)?.toLowerCase() ?? ''] ?? 'application/octet-stream'
 
@@ -60,17 +60,17 @@ function AddAttachment({ site_id, order }: AttachmentsProps) {
   const form = useForm({
     initialValues: { url: '', file_name: '' },
     validate: {
-      url: (url) => (URL.canParse(url.trim()) ? null : 'Give its address, such as https://…'),
-      file_name: (name) => (name.trim() ? null : 'Give it a name, such as fuse.jpg.'),
+      url: (url) => (URL.canParse(url.trim()) ? null : 'Enter an address such as https://…'),
+      file_name: (name) => (name.trim() ? null : 'Enter a file name such as fuse.jpg.'),
     },
   })
   const draft = useFormDraft('attachment', form)
   const { run, is_pending, error, differences } = useSeenWrite({
     ...orderSubject(site_id, order),
-    done: 'The attachment is added',
+    done: 'Attachment added',
     onDone: draft.discard,
     write: (added: GivenAttachment, condition: Condition) => {
-      // All of them are sent: who leaves one out removes it.
+      // The request replaces the whole list.
       const kept = order.attachments.map(({ uploaded_at: _, ...one }) => one)
       const attachments = [...kept, added]
       const { wo_id } = order
@@ -89,15 +89,15 @@ function AddAttachment({ site_id, order }: AttachmentsProps) {
         <DraftNotice {...draft} />
         <Group align="flex-start" gap="xs">
           <TextInput
-            label="Address of a file"
-            description="Where it lies; it is not fetched."
+            label="URL of the file"
+            description="The file is linked, not uploaded."
             inputMode="url"
             style={{ flex: '2 1 240px' }}
             {...form.getInputProps('url')}
           />
           <TextInput
             label="Name"
-            description="With its ending, such as fuse.jpg"
+            description="With extension, such as fuse.jpg"
             style={{ flex: '1 1 180px' }}
             {...form.getInputProps('file_name')}
           />
@@ -105,7 +105,7 @@ function AddAttachment({ site_id, order }: AttachmentsProps) {
         {differences ? <Differences differences={differences} /> : <Problem error={error} />}
         <Group>
           <WriteButton scope="om:write" type="submit" variant="default" loading={is_pending}>
-            Add it
+            Add
           </WriteButton>
         </Group>
       </Stack>

@@ -8,7 +8,7 @@ interface CategoryProps {
   error?: string
 }
 
-/** An inspection, whose checklist the order gets. */
+/** Chooses the category whose checklist is copied to the order. */
 export function Category({ site_id, value = null, onChange, error }: CategoryProps) {
   const { data } = useRead('om-categories', 'omCategoriesList', { site_id }, { staleTime: 600_000 })
   const categories = (data?.data ?? []).filter(({ is_active }) => is_active)

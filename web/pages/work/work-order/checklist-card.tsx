@@ -1,4 +1,4 @@
-/** One item of a checklist, for a thumb in a glove: large controls, one question at a time. */
+/** An item of a checklist, with controls large enough for gloves. */
 
 import type { ChecklistItem, ChecklistItemChange, WholeWorkOrder } from '@heliograph/sdk'
 import { Button, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
@@ -41,7 +41,7 @@ export function ChecklistCard({ site_id, order, item }: ChecklistCardProps) {
         </Group>
         {item.instruction && <Text size="sm">{item.instruction}</Text>}
         {limits && <Text size="sm">{limits}</Text>}
-        {!item.required && <Muted>May be left out</Muted>}
+        {!item.required && <Muted>Optional</Muted>}
         {can_write ? <Answer {...{ site_id, order, item }} /> : <Given item={item} />}
         {item.done_at && (
           <Muted>
@@ -71,7 +71,7 @@ function Answer({ site_id, order, item }: ChecklistCardProps) {
   const stored = draftOf(item)
   const draft = { ...stored, ...typed }
   const is_typed = Object.keys(typed).length > 0
-  // An item is changed as it was seen, whatever happened meanwhile to the rest of the order.
+  // Only changes of this item are conflicts, not changes of the rest of the order.
   const { run, is_pending, error, differences } = useSeenWrite({
     ...orderSubject(site_id, order),
     changes: [['work-orders', site_id]],
@@ -88,7 +88,7 @@ function Answer({ site_id, order, item }: ChecklistCardProps) {
     if (whyNot(item, draft, status) === null) run(changeOf(item, draft, status))
     else setWantsNote(true)
   }
-  const told = [
+  const hints = [
     item.status === 'pending' || is_typed ? whyNot(item, draft, 'passed') : null,
     wants_note ? lacks_note : null,
   ].filter((reason) => reason !== null)
@@ -100,7 +100,7 @@ function Answer({ site_id, order, item }: ChecklistCardProps) {
         onChange={(next) => setTyped(changedFields(stored, next))}
       />
       <Verdicts {...{ item, draft, is_typed, is_pending }} onTake={take} />
-      {told.map((reason) => (
+      {hints.map((reason) => (
         <Text key={reason} size="sm" role="status">
           {reason}
         </Text>
@@ -114,10 +114,10 @@ function Answer({ site_id, order, item }: ChecklistCardProps) {
             loading={is_pending}
             onClick={() => run(changeOf(item, draft, item.status))}
           >
-            Save what was typed
+            Save
           </WriteButton>
           <Button variant="subtle" onClick={kept.discard}>
-            Discard it
+            Discard
           </Button>
         </Group>
       )}

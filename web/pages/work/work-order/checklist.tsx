@@ -15,7 +15,7 @@ export function Checklist({ site_id, order }: { site_id: string; order: WholeWor
         </Title>
         <Switch
           size="md"
-          label="Only what is to be done"
+          label="Only open items"
           checked={only_open}
           onChange={(event) => setOnlyOpen(event.currentTarget.checked)}
         />

@@ -20,7 +20,7 @@ interface EditOrderProps {
   onClose: () => void
 }
 
-/** Begins with the order as it is when it opens; only what was changed in it is sent. */
+/** Sends only fields that were changed in the form. */
 export function EditOrder({ site_id, order, onClose }: EditOrderProps) {
   const { timezone } = useSite()
   const [seen, setSeen] = useState(order)

@@ -1,4 +1,4 @@
-/** What a form has of an order. Its fields are named as those of the API are. */
+/** Form values of a work order, with the field names of the API. */
 import type { WorkOrder } from '@heliograph/sdk'
 import { clockAt, instantOf } from '../../../ui/site-clock.ts'
 
@@ -86,7 +86,7 @@ export const idOf = (text: string | null) => (text === null ? null : Number(text
 export const numberOf = (value: number | '') => (value === '' ? null : value)
 export const textOf = (text: string) => text.trim() || null
 
-/** As the API takes it. */
+/** Request body of the API. */
 export function bodyOf(values: OrderValues, timezone: string) {
   const at = (clock: string) => {
     const at_ms = clock === '' ? null : instantOf(clock, timezone)
@@ -118,23 +118,25 @@ export function bodyOf(values: OrderValues, timezone: string) {
   }
 }
 
-/** What is left open is left out, and the server fills in what follows from the rest. */
+/** Omits empty fields, for which the server derives defaults. */
 export function givenOnly<Body extends object>(body: Body): Partial<Body> {
   const given = Object.entries(body).filter(([, value]) => value !== null && value !== '')
   return Object.fromEntries(given) as Partial<Body>
 }
 
 const clockProblem = (clock: string, timezone: string) =>
-  clock !== '' && instantOf(clock, timezone) === null ? 'The clocks of the site skip this.' : null
+  clock !== '' && instantOf(clock, timezone) === null ? 'This local time does not exist.' : null
 
-/** What is wrong with it before anything is sent. */
+/** Validation rules by field. */
 export const rulesOf = (timezone: string) => ({
-  title: (title: string) => (title.trim() ? null : 'Say in one line what is to be done.'),
+  title: (title: string) => (title.trim() ? null : 'Enter a title.'),
   scheduled_start_at: (from: string, { scheduled_end_at: to }: OrderValues) =>
-    !from && to ? 'Say when it begins, too.' : clockProblem(from, timezone),
+    !from && to ? 'Enter a start as well.' : clockProblem(from, timezone),
   scheduled_end_at: (to: string, { scheduled_start_at: from }: OrderValues) => {
-    if (from && !to) return 'Say when it ends, too.'
-    return from && to && to <= from ? 'It ends after it begins.' : clockProblem(to, timezone)
+    if (from && !to) return 'Enter an end as well.'
+    return from && to && to <= from
+      ? 'The end must be after the start.'
+      : clockProblem(to, timezone)
   },
   due_at: (at: string) => clockProblem(at, timezone),
 })

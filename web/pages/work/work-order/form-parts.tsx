@@ -1,4 +1,4 @@
-/** The fields of an order, as those who make one and those who change one see them. */
+/** Fields of a work order, shared by the forms for new and existing orders. */
 import { Select, SimpleGrid, Switch, Textarea, TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { useSite } from '../../../shell/site-shell.tsx'
@@ -21,11 +21,11 @@ const two = { base: 1, sm: 2 }
 export function WhatAndWhere({ site_id, form }: PartProps) {
   return (
     <>
-      <TextInput label="What is to be done" required {...form.getInputProps('title')} />
+      <TextInput label="Title" required {...form.getInputProps('title')} />
       <Textarea label="Description" autosize minRows={3} {...form.getInputProps('description')} />
       <SimpleGrid cols={two}>
         <Select
-          label="Kind of work"
+          label="Type"
           allowDeselect={false}
           data={choices(orderTypes)}
           {...form.getInputProps('type')}
@@ -39,7 +39,7 @@ export function WhatAndWhere({ site_id, form }: PartProps) {
         <DeviceFields site_id={site_id} form={form} />
       </SimpleGrid>
       <Switch
-        label="Lock-out, tag-out before work begins"
+        label="Lockout/tagout required"
         {...form.getInputProps('loto_required', { type: 'checkbox' })}
       />
     </>
@@ -48,7 +48,7 @@ export function WhatAndWhere({ site_id, form }: PartProps) {
 
 export function WhoAndWhen({ form }: { form: OrderForm }) {
   const { timezone } = useSite()
-  const clock = `Clocks of the site, ${timezone}`
+  const clock = `Local time, ${timezone}`
   return (
     <>
       <SimpleGrid cols={{ base: 1, sm: 3 }}>
@@ -66,13 +66,13 @@ export function WhoAndWhen({ form }: { form: OrderForm }) {
         <DateField
           with_time
           label="Planned until"
-          description="Alerts that it explains are kept quiet"
+          description="Suppresses related alerts"
           {...form.getInputProps('scheduled_end_at')}
         />
         <DateField
           with_time
-          label="Promised by"
-          description="A date of a contract"
+          label="Contract due date"
+          description="Optional"
           {...form.getInputProps('due_at')}
         />
       </SimpleGrid>
@@ -89,20 +89,15 @@ export function WhatWasDone({ form }: { form: OrderForm }) {
     <>
       <SimpleGrid cols={two}>
         <Textarea label="Root cause" autosize minRows={2} {...form.getInputProps('root_cause')} />
-        <Textarea
-          label="What was done"
-          autosize
-          minRows={2}
-          {...form.getInputProps('resolution')}
-        />
+        <Textarea label="Resolution" autosize minRows={2} {...form.getInputProps('resolution')} />
       </SimpleGrid>
       <SimpleGrid cols={{ base: 2, sm: 3 }}>
         {number('labour_h', 'Hours worked, h')}
         {number('travel_km', 'Travel, km')}
         {number('cost_amount', `Cost, ${currency}`)}
-        {number('downtime_min', 'Stood still, min')}
+        {number('downtime_min', 'Downtime, min')}
         {number('lost_energy_kwh', 'Energy lost, kWh')}
-        <TextInput label="Permit to work, number" {...form.getInputProps('safety_permit_no')} />
+        <TextInput label="Permit-to-work number" {...form.getInputProps('safety_permit_no')} />
       </SimpleGrid>
     </>
   )

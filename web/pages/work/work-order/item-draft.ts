@@ -1,4 +1,4 @@
-/** What a person has typed for an item, and which verdicts that allows: docs/maintenance.md. */
+/** Input for a checklist item, and the verdicts it allows: docs/maintenance.md. */
 import type { ChecklistItem, ChecklistItemChange } from '@heliograph/sdk'
 
 type Verdict = ChecklistItem['status']
@@ -29,7 +29,7 @@ export const draftOf = (item: ChecklistItem): Draft => ({
 
 const unitOf = ({ unit }: ChecklistItem) => (unit ? ` ${unit}` : '')
 
-/** A number that somebody wrote into a checklist, as exact as he wrote it. */
+/** Formats a number with all its digits. */
 const plain = (value: number) => value.toLocaleString('en', { maximumFractionDigits: 9 })
 
 export function limitsText(item: ChecklistItem): string | null {
@@ -42,35 +42,35 @@ export function limitsText(item: ChecklistItem): string | null {
   return null
 }
 
-/** Why it cannot be said so yet; null where it can. */
+/** Reason why a verdict is not allowed yet; null when it is allowed. */
 export function whyNot(item: ChecklistItem, draft: Draft, verdict: Verdict): string | null {
   if (verdict === 'not_applicable' && item.required && !draft.note.trim()) {
-    return 'Not applicable? Add a note that says why.'
+    return 'Add a note with the reason.'
   }
   if (verdict !== 'passed') return null
   if (item.type === 'measurement') return whyNotMeasured(item, draft)
   const is_written = item.type === 'text' || item.type === 'signature'
   if (is_written && !draft.value_text.trim()) {
-    return `To pass it, give the ${item.type === 'signature' ? 'name of who signs' : 'text'}.`
+    return `Enter the ${item.type === 'signature' ? 'name of the signatory' : 'text'} to pass.`
   }
-  if (item.type === 'photo' && draft.photo_ids.length === 0) return 'To pass it, choose a picture.'
+  if (item.type === 'photo' && draft.photo_ids.length === 0) return 'Choose a picture to pass.'
   return null
 }
 
 function whyNotMeasured(item: ChecklistItem, draft: Draft): string | null {
   const { value_number: value, min_value: min, max_value: max } = draft
-  if (value === null) return 'To pass it, give the measured value.'
+  if (value === null) return 'Enter the measured value to pass.'
   if ((min !== null && value < min) || (max !== null && value > max)) {
-    return `${plain(value)}${unitOf(item)} is out of the limits: it can only fail.`
+    return `${plain(value)}${unitOf(item)} is outside the limits: the item can only fail.`
   }
   const is_over = draft.calibration_due_date !== '' && draft.calibration_due_date < today()
-  if (is_over && !draft.note.trim()) return 'The calibration is over: to pass it, add a note.'
+  if (is_over && !draft.note.trim()) return 'Calibration expired: add a note to pass.'
   return null
 }
 
 const today = () => new Date().toISOString().slice(0, 10)
 
-/** What is sent: what was typed, and the verdict where it is another. */
+/** Changed fields, and the verdict when it changed. */
 export function changeOf(item: ChecklistItem, draft: Draft, verdict: Verdict): ChecklistItemChange {
   const before = draftOf(item)
   const typed = Object.entries(draft).filter(

@@ -18,7 +18,7 @@ import type { Draft } from './item-draft.ts'
 interface ItemInputsProps {
   item: ChecklistItem
   draft: Draft
-  /** A verdict takes one. */
+  /** The chosen verdict requires a note. */
   wants_note: boolean
   photos: readonly Attachment[]
   onChange: (draft: Draft) => void
@@ -36,7 +36,7 @@ export function ItemInputs(props: ItemInputsProps) {
       {(item.type === 'text' || item.type === 'signature') && (
         <TextInput
           size="md"
-          label={item.type === 'signature' ? 'Name of who signs' : 'Text'}
+          label={item.type === 'signature' ? 'Name of the signatory' : 'Text'}
           value={draft.value_text}
           onChange={(event) => onChange({ ...draft, value_text: event.currentTarget.value })}
         />
@@ -84,11 +84,7 @@ export function ItemInputs(props: ItemInputsProps) {
 
 function Photos({ draft, photos, onChange }: ItemInputsProps) {
   if (photos.length === 0) {
-    return (
-      <Text size="sm">
-        Pictures are attachments of the work order: add their addresses below first.
-      </Text>
-    )
+    return <Text size="sm">Add pictures as attachments of the work order first.</Text>
   }
   return (
     <MultiSelect
@@ -107,7 +103,7 @@ function Photos({ draft, photos, onChange }: ItemInputsProps) {
 type Quantity = 'value_number' | 'min_value' | 'max_value'
 
 function Measurement({ item, draft, onChange }: ItemInputsProps) {
-  // Those of a standard stay; elsewhere the data sheet says them.
+  // Limits of a standard are fixed; otherwise they come from the data sheet.
   const [sets_limits] = useDisclosure(item.min_value === null && item.max_value === null)
   const number = (name: Quantity, label: string) => (
     <NumberField
@@ -123,8 +119,8 @@ function Measurement({ item, draft, onChange }: ItemInputsProps) {
       {number('value_number', `Measured${item.unit ? `, in ${item.unit}` : ''}`)}
       {sets_limits && (
         <SimpleGrid cols={2} spacing="xs">
-          {number('min_value', 'At least (data sheet)')}
-          {number('max_value', 'At most (data sheet)')}
+          {number('min_value', 'Minimum (data sheet)')}
+          {number('max_value', 'Maximum (data sheet)')}
         </SimpleGrid>
       )}
     </>
@@ -139,7 +135,7 @@ function Tester({ draft, onChange }: Pick<ItemInputsProps, 'draft' | 'onChange'>
   })
   return (
     <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="xs">
-      <TextInput label="Tester, maker and type" {...text('instrument')} />
+      <TextInput label="Tester, manufacturer and type" {...text('instrument')} />
       <TextInput label="Serial number" {...text('instrument_serial')} />
       <DateField
         label="Calibrated until"

@@ -1,4 +1,4 @@
-/** What is on record of an order. */
+/** Details of a work order. */
 
 import type { WholeWorkOrder } from '@heliograph/sdk'
 import { Anchor, Group } from '@mantine/core'
@@ -43,23 +43,23 @@ export function OrderRecord({ site_id, order }: OrderRecordProps) {
         ['Team or contractor', [order.team, order.contractor].filter(Boolean).join(', ') || null],
         ['Planned from', time(order.scheduled_start_at)],
         ['Planned until', time(order.scheduled_end_at)],
-        ['To be taken up by', time(order.response_due_at)],
-        ['To be done by', time(order.resolution_due_at)],
-        ['Promised by contract', time(order.due_at)],
+        ['Start due', time(order.response_due_at)],
+        ['Completion due', time(order.resolution_due_at)],
+        ['Contract due date', time(order.due_at)],
         ['Created', by(order.created_at, order.created_by)],
-        ['Taken up', time(order.acknowledged_at)],
-        ['Begun', time(order.started_at)],
+        ['Acknowledged', time(order.acknowledged_at)],
+        ['Started', time(order.started_at)],
         ['Completed', by(order.completed_at, order.completed_by)],
         ['Approved', by(order.approved_at, order.approved_by, order.approval_note)],
         ['Cancelled', by(order.cancelled_at, null, order.cancel_reason)],
         ['Alerts', links('alerts?alert_id=', order.alert_ids, 'Alert')],
         ['Defects', links('defects/', order.defect_ids, 'Defect')],
         ['Root cause', order.root_cause],
-        ['What was done', order.resolution],
+        ['Resolution', order.resolution],
         ['Hours worked', known(order.labour_h, (h) => formatQuantity(h, 'h'))],
         ['Travel', known(order.travel_km, (km) => formatQuantity(km, 'km'))],
         ['Cost', known(order.cost_amount, (amount) => formatMoney(amount, order.currency))],
-        ['Stood still', known(order.downtime_min, (min) => formatQuantity(min, 'min', 0))],
+        ['Downtime', known(order.downtime_min, (min) => formatQuantity(min, 'min', 0))],
         ['Energy lost', known(order.lost_energy_kwh, formatEnergy)],
         ['Permit to work', order.safety_permit_no],
       ]}

@@ -1,4 +1,4 @@
-/** The states of a work order and what leads from one to the next: docs/maintenance.md. */
+/** States of a work order and their transitions: docs/maintenance.md. */
 import type { WorkOrder } from '@heliograph/sdk'
 
 export type OrderState = WorkOrder['status']
@@ -19,22 +19,22 @@ export const nextStates: Readonly<Record<OrderState, readonly OrderState[]>> = {
   cancelled: [],
 }
 
-/** What a person does who leads it there. */
+/** Name of the button for a transition. */
 export function stepName(from: OrderState, to: OrderState): string {
   if (to === 'in_progress') return from === 'completed' ? 'Send back' : 'Start work'
-  if (to === 'assigned') return from === 'open' ? 'Take it' : 'Stop work, stay assigned'
-  if (to === 'open') return 'Give it back'
+  if (to === 'assigned') return from === 'open' ? 'Assign' : 'Stop work'
+  if (to === 'open') return 'Unassign'
   if (to === 'on_hold') return 'Put on hold'
   if (to === 'completed') return 'Complete'
-  return to === 'approved' ? 'Approve' : 'Cancel the order'
+  return to === 'approved' ? 'Approve' : 'Cancel order'
 }
 
 export const isOver = (state: OrderState) => nextStates[state].length === 0
 
-/** The checklist is filled in until the work is completed. */
+/** The checklist can be changed until the work is completed. */
 export const isWorking = (state: OrderState) => !isOver(state) && state !== 'completed'
 
-/** What was promised first. */
+/** Earliest due date. */
 export const endOf = ({ due_at, resolution_due_at }: Ends): string | null =>
   [due_at, resolution_due_at].filter((at) => at !== null).sort()[0] ?? null
 
@@ -43,10 +43,10 @@ export const orderTypes = [
   ...(['commissioning', 'warranty', 'emergency'] as const),
 ] as const
 
-/** With the times that count from creation. */
+/** Priorities with due times from creation. */
 export const priorities = [
-  { value: 'urgent', label: 'Urgent: taken up in 4 h, done in 24 h' },
-  { value: 'high', label: 'High: taken up in 24 h, done in 3 days' },
-  { value: 'normal', label: 'Normal: taken up in 3 days, done in 14 days' },
-  { value: 'low', label: 'Low: taken up in 7 days, done in 30 days' },
+  { value: 'urgent', label: 'Urgent: start in 4 h, completion in 24 h' },
+  { value: 'high', label: 'High: start in 24 h, completion in 3 days' },
+  { value: 'normal', label: 'Normal: start in 3 days, completion in 14 days' },
+  { value: 'low', label: 'Low: start in 7 days, completion in 30 days' },
 ]

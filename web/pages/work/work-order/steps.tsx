@@ -9,11 +9,11 @@ import { orderSubject } from './use-order.ts'
 const asks: Partial<Record<OrderState, Step<OrderState>['ask']>> = {
   approved: {
     label: 'Note',
-    text: 'You have looked at what was done. Neither the order nor its checklist changes any more.',
+    text: 'An approved order and its checklist cannot be changed.',
   },
   cancelled: {
     label: 'Reason',
-    text: 'The order is closed without the work. It does not change any more.',
+    text: 'The order is closed without the work, and cannot be changed.',
     color: 'red',
   },
 }
@@ -45,7 +45,7 @@ const missing_shown = 5
 
 function Missing({ missing }: { missing: WholeWorkOrder['checklist'] }) {
   return (
-    <Alert color="blue" variant="outline" title="To complete it, these are still to be done">
+    <Alert color="blue" variant="outline" title="Required items before completion">
       <List size="sm">
         {missing.slice(0, missing_shown).map(({ item_id, position, title }) => (
           <List.Item key={item_id}>

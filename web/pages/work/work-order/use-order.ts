@@ -1,4 +1,4 @@
-/** A work order as it is read and changed. */
+/** Reads and changes of a work order. */
 import type { WholeWorkOrder } from '@heliograph/sdk'
 import { heliograph } from '../../../api.ts'
 import { readKey, useRead } from '../../../queries.ts'
@@ -23,7 +23,7 @@ export const useOrder = (site_id: string, wo_id: number) =>
     },
   )
 
-/** For a change of the order as it was `seen`. */
+/** A change of the order as it was `seen`. */
 export const orderSubject = (site_id: string, seen: WholeWorkOrder) => ({
   seen,
   key: readKey('work-order', 'workOrderGet', { site_id, wo_id: seen.wo_id }),

@@ -1,11 +1,11 @@
-/** What a new order is made from: alerts or defects, and what follows from them for its form. */
+/** Alerts or defects that a new order is created from, and form values derived from them. */
 import type { Alert, Defect } from '@heliograph/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { heliograph } from '../../../api.ts'
 import { idText, type OrderValues } from './fields.ts'
 
 export interface Origin {
-  /** Everything that there is to know was read, or there is nothing to read. */
+  /** All alerts and defects are loaded. */
   is_known: boolean
   alert_ids: number[]
   defect_ids: number[]
@@ -65,7 +65,7 @@ const priorities: Record<string, OrderValues['priority']> = {
 }
 const order = ['urgent', 'high', 'normal', 'low'] as const
 
-/** The device on which all of them agree, and the priority of the worst. */
+/** Common device of all, and the priority of the most severe. */
 function valuesFrom(found: readonly (Alert | Defect)[]): Partial<OrderValues> {
   const agreed = <Name extends 'logger_id' | 'inverter_id' | 'string_index'>(name: Name) =>
     found.every((one) => one[name] === found[0]![name]) ? found[0]![name] : null

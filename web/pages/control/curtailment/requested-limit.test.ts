@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { emptyWish, faultsOf, spanOf, type Wish } from './wish.ts'
+import { faultsOf, newLimit, type RequestedLimit, spanOf } from './requested-limit.ts'
 
 const berlin = 'Europe/Berlin'
 const now_ms = Date.parse('2026-10-24T10:00:00Z')
 const hours = 3_600_000
-const wish = (change: Partial<Wish>): Wish => ({
-  ...emptyWish('2026-10-24T12:00'),
+const requested = (change: Partial<RequestedLimit>): RequestedLimit => ({
+  ...newLimit('2026-10-24T12:00'),
   limit_value: 60,
   ...change,
 })
-const faults = (change: Partial<Wish>) => Object.keys(faultsOf(wish(change), berlin, now_ms))
-const span = (change: Partial<Wish>) => spanOf(wish(change), berlin, now_ms)
+const faults = (change: Partial<RequestedLimit>) =>
+  Object.keys(faultsOf(requested(change), berlin, now_ms))
+const span = (change: Partial<RequestedLimit>) => spanOf(requested(change), berlin, now_ms)
 
-test('a new wish lacks only how much', () => {
+test('a new requested lacks only how much', () => {
   assert.deepEqual(faults({}), [])
   assert.deepEqual(faults({ limit_value: '' }), ['limit_value'])
   assert.deepEqual(span({}), { start_ms: now_ms, end_ms: now_ms + hours })
