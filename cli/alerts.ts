@@ -6,15 +6,17 @@ import { type Cli, command, type JsonOption } from './command.ts'
 import { minute, print, table } from './terminal.ts'
 
 export function addAlertCommands(program: Command, { terminal, withAdmin, operator }: Cli): void {
-  const alerts = program.command('alerts').description('when there are alerts, and who is told')
+  const alerts = program
+    .command('alerts')
+    .description('alert rules, mail recipients and histories of alerts')
 
   command(
     alerts,
     'settings <site_id>',
-    'Show what is in force at a site, and what of it the site set itself; with --set, set it anew.',
+    'Show the alert settings of a site, marking those set for the site; with --set, replace them.',
     'alerts settings pv-south --set alerting.yaml',
   )
-    .option('--set <file>', 'put a YAML file in place of all that the site set before')
+    .option('--set <file>', 'YAML file that replaces all settings of the site')
     .action(async (site_id: string, options: JsonOption & { set?: string }) => {
       const { set: file } = options
       const shown = await withAdmin((admin) =>
@@ -28,10 +30,10 @@ export function addAlertCommands(program: Command, { terminal, withAdmin, operat
   command(
     alerts,
     'history <site_id>',
-    'Show what became of an alert: when, by whom, and what was said with it.',
+    'Show the status changes of an alert, with author and note.',
     'alerts history pv-south 17',
   )
-    .argument('<alert_id>', 'as the API names it', alertId)
+    .argument('<alert_id>', 'id of the alert in the API', alertId)
     .action(async (site_id: string, alert_id: number, options: JsonOption) => {
       const shown = await withAdmin((admin) => showAlertHistory(admin, { site_id, alert_id }))
       print(terminal, { json: shown, text: historyText(shown) }, !!options.json)
@@ -41,7 +43,7 @@ export function addAlertCommands(program: Command, { terminal, withAdmin, operat
 function alertId(text: string): number {
   const id = Number(text)
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(id)) {
-    throw new InvalidArgumentError('It is a whole number.')
+    throw new InvalidArgumentError('It must be a whole number.')
   }
   return id
 }
@@ -83,10 +85,10 @@ function settingsText({ site_id, set_at, set_by, settings, in_force }: Alerting)
     of_rules,
     '',
     set_at
-      ? `Rules with * are as ${set_by} set them on ${minute(set_at)}.`
-      : `Site ${site_id} has set nothing: all is as the rules have it.`,
-    `What comes again within ${in_force.reopen_window_s} s is the same alert.`,
-    ...(of_mail.length > 0 ? ['Mails go to:', ...of_mail] : ['Nobody is told by mail.']),
+      ? `Rules with * were set by ${set_by} on ${minute(set_at)}.`
+      : `Site ${site_id} has no settings: the defaults apply.`,
+    `A condition that returns within ${in_force.reopen_window_s} s reopens its alert.`,
+    ...(of_mail.length > 0 ? ['Mails go to:', ...of_mail] : ['No mail recipients.']),
     ...(escalated ? [escalated] : []),
   ].join('\n')
 }

@@ -1,4 +1,4 @@
-/** An answer of the API for people: a table of a list, else lines of names and values. */
+/** Formats an answer of the API: a list as a table, other answers as names and values. */
 import { table } from './terminal.ts'
 
 type Fields = Record<string, unknown>
@@ -12,7 +12,7 @@ function shown(value: unknown): string {
   return isScalar(value) ? String(value) : JSON.stringify(value)
 }
 
-/** Columns that say something: plain values that are not missing everywhere. */
+/** Columns of plain values that are not empty in every row. */
 function columnsOf(rows: readonly Fields[]): string[] {
   const names = [...new Set(rows.flatMap(Object.keys))]
   return names
@@ -23,7 +23,7 @@ function columnsOf(rows: readonly Fields[]): string[] {
 
 /** The rows of a list as a table. */
 export function rowsText(rows: readonly Fields[]): string {
-  if (rows.length === 0) return 'There is none.'
+  if (rows.length === 0) return 'No rows.'
   const names = columnsOf(rows)
   const left_out = [...new Set(rows.flatMap(Object.keys))].length - names.length
   const text = table(
@@ -40,7 +40,7 @@ export function answerText(answer: unknown): string {
   return table(['FIELD', 'VALUE'], linesOf(answer as Fields, ''))
 }
 
-/** Fields of a record and of those within it; lists are counted. */
+/** Fields of a record, including nested ones; long lists show their length. */
 function linesOf(fields: Fields, before: string): string[][] {
   return Object.entries(fields).flatMap(([name, value]) => {
     const path = before + name

@@ -18,21 +18,22 @@ export function addAuditCommand(program: Command, { terminal, withAdmin }: Cli):
   command(
     program,
     'audit',
-    'List who wrote what and who signed in, when and from where; refused ones, too.',
+    'List writes and sign-ins with time and address, including refused ones.',
     'audit --site sunny-fields-1 --from 2027-01-31T00:00:00Z --key dashboard',
   )
-    .option('--site <site_id>', 'only writes to this site, nothing of keys and people')
-    .option('--from <time>', 'in UTC (else 30 days before the end)', utcInstant)
-    .option('--to <time>', 'in UTC, exclusive (else now)', utcInstant)
-    .option('--key <key>', 'only of this key or person: the id or the name')
-    .option('--limit <n>', 'the newest so many', wholeNumber, listed_max)
+    .option('--site <site_id>', 'only writes to this site, without keys and people')
+    .option('--from <time>', 'UTC; defaults to 30 days before the end', utcInstant)
+    .option('--to <time>', 'UTC, exclusive; defaults to now', utcInstant)
+    .option('--key <key>', 'only this key or person, by id or name')
+    .option('--limit <n>', 'number of newest entries', wholeNumber, listed_max)
     .action(async ({ site, from, to, key, limit, json }: AuditOptions) => {
       const asked = { site_id: site, from, to, key, limit }
       const found = await withAdmin((admin) => listWrites(admin, asked))
-      const text = found.writes.length > 0 ? auditTable(found.writes) : 'Nothing was noted.'
+      const text = found.writes.length > 0 ? auditTable(found.writes) : 'No entries.'
       print(terminal, { json: found, text }, !!json)
       const left = found.count - found.writes.length
-      if (left > 0) terminal.notes.write(`heliograph: ${left} older ones are left out (--limit)\n`)
+      if (left > 0)
+        terminal.notes.write(`heliograph: ${left} older entries are omitted (--limit)\n`)
     })
 }
 
@@ -67,7 +68,7 @@ function auditTable(writes: readonly AuditedWrite[]): string {
   )
 }
 
-/** The code of a refusal, or how far a limit has come on how many plants. */
+/** Error code of a refusal, or the progress of a curtailment by number of plants. */
 function outcomeOf({ status, answer, curtailment }: AuditedWrite): string {
   if (status !== null && status >= 400) return /"code":"(\w+)"/.exec(answer ?? '')?.[1] ?? '-'
   if (curtailment === null) return '-'

@@ -29,7 +29,7 @@ export function addBackupCommands(program: Command, { terminal }: Cli, needs: Ne
       backUp({ ...at, target, clock, log }),
     )
     const { finished_at, files } = report
-    const text = `${target}: all until ${finished_at}, ${files} files, ${mebibytes(report)} MiB`
+    const text = `${target}: data until ${finished_at}, ${files} files, ${mebibytes(report)} MiB`
     print(terminal, { json: report, text }, !!options.json)
   })
 
@@ -39,13 +39,13 @@ export function addBackupCommands(program: Command, { terminal }: Cli, needs: Ne
     'Restore a backup into an empty DATA_DIR. The server must not run.',
     'restore /backups/2027-01-31.tar',
   )
-    .option('--check', 'only read the backup and check its sums; DATA_DIR is left alone')
+    .option('--check', 'only verify the checksums of the backup, without changing DATA_DIR')
     .action(async (given: string, options: JsonOption & { check?: true }) => {
       const backup = path.resolve(given)
       if (options.check) {
         const { files, ...about } = await checkBackup(backup)
         const { finished_at, postgres_major } = about
-        const text = `${backup} is whole: all until ${finished_at}, PostgreSQL ${postgres_major}`
+        const text = `${backup} is intact: data until ${finished_at}, PostgreSQL ${postgres_major}`
         print(terminal, { json: { ...about, files: files.length }, text }, !!options.json)
         return
       }
@@ -53,8 +53,8 @@ export function addBackupCommands(program: Command, { terminal }: Cli, needs: Ne
       const report = await restore({ backup, data_dir, clock, log })
       const { backup_finished_at, sites, last_seen_at } = report
       const text =
-        `${data_dir}: as it was at ${backup_finished_at}, ${sites} sites, ${mebibytes(report)} MiB; ` +
-        `an edge was heard of last at ${last_seen_at ?? '-'}`
+        `${data_dir}: restored to ${backup_finished_at}, ${sites} sites, ${mebibytes(report)} MiB; ` +
+        `an edge was last seen at ${last_seen_at ?? '-'}`
       print(terminal, { json: report, text }, !!options.json)
     })
 }
@@ -66,7 +66,7 @@ function refuseUrl({ config }: Needs) {
   if (settings.database_url === null) return settings
   throw new AdminError(
     'invalid',
-    'DATABASE_URL names a server of its own, which is backed up and restored with its own tools',
+    'DATABASE_URL names an external server: back it up and restore it with its own tools',
   )
 }
 

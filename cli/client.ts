@@ -1,4 +1,4 @@
-/** The client's side: what any program with a key can do, from wherever it runs. */
+/** Commands that use the API with a key, from any machine. */
 import { setTimeout as wait } from 'node:timers/promises'
 import {
   type CursorAnswer,
@@ -28,7 +28,7 @@ interface SiteOption extends JsonOption {
 type Method = (parameters: object) => Promise<unknown>
 type Row = Record<string, unknown>
 
-const siteOption = ['--site <site_id>', 'HELIOGRAPH_SITE unless given'] as const
+const siteOption = ['--site <site_id>', 'defaults to HELIOGRAPH_SITE'] as const
 
 function open({ site }: SiteOption): { heliograph: Heliograph; site_id: string | null } {
   const { url, api_key, site_id } = readClientSettings()
@@ -37,7 +37,8 @@ function open({ site }: SiteOption): { heliograph: Heliograph; site_id: string |
 
 function openSite(options: SiteOption): { heliograph: Heliograph; site_id: string } {
   const { heliograph, site_id } = open(options)
-  if (site_id === null) throw new AdminError('invalid', 'say which site: --site or HELIOGRAPH_SITE')
+  if (site_id === null)
+    throw new AdminError('invalid', 'no site given: pass --site or set HELIOGRAPH_SITE')
   return { heliograph, site_id }
 }
 
@@ -54,11 +55,11 @@ function addGet(program: Command, { terminal }: Cli): void {
   command(
     program,
     'get [name] [parameters...]',
-    'Read from the API; without a name: what there is to read.',
+    'Read from the API; without a name, list the operations.',
     'get inverters-history inverter_id=1 start=2027-01-31T00:00:00Z --all --site demo',
   )
     .option(...siteOption)
-    .option('--all', 'every page or window of it')
+    .option('--all', 'read all pages or windows')
     .action(
       async (name: string | undefined, words: string[], options: SiteOption & { all?: true }) => {
         if (name === undefined) return print(terminal, operationList(), !!options.json)
@@ -87,7 +88,7 @@ function operationList() {
   return { json: operations, text: table(['NAME', 'PARAMETERS', 'WHAT'], rows) }
 }
 
-/** What a long read has come to stands on standard error, where a person looks on. */
+/** Reads all pages; the progress goes to standard error when a person is watching. */
 async function everyRow(
   terminal: Terminal,
   { name, parameters: known }: ReadOperation,
@@ -95,10 +96,7 @@ async function everyRow(
 ): Promise<Row[]> {
   const has = (parameter: string) => known.some((one) => one.name === parameter)
   if (!has('offset') && !has('cursor') && !(has('start') && parameters['start'])) {
-    throw new AdminError(
-      'invalid',
-      `${name} has no further pages${has('start') ? ': give start=' : ''}`,
-    )
+    throw new AdminError('invalid', `${name} has no pages${has('start') ? ': pass start=' : ''}`)
   }
   const rows: Row[] = []
   const found = has('offset')
@@ -134,23 +132,23 @@ function addCurtail(program: Command, { terminal }: Cli): void {
   command(
     program,
     'curtail',
-    'Limit a site or a plant from now on, and tell when its plants are held to it.',
+    'Limit a site or a plant from now on, and wait until the limit is applied.',
     'curtail --site demo --logger 1 --percent 60 --minutes 30',
   )
     .option(...siteOption)
-    .option('--logger <logger_id>', 'one plant; left out: all', decimal)
+    .option('--logger <logger_id>', 'one plant; defaults to all', decimal)
     .addOption(
       new Option('--percent <percent>', 'of rated power').argParser(decimal).conflicts('kw'),
     )
-    .addOption(new Option('--kw <kw>', 'over all plants concerned').argParser(decimal))
-    .option('--minutes <minutes>', 'left out: until it is released, seven days at most', decimal)
+    .addOption(new Option('--kw <kw>', 'for all affected plants together').argParser(decimal))
+    .option('--minutes <minutes>', 'defaults to until released, at most seven days', decimal)
     .option(...yes)
     .action(async (options: CurtailOptions) => {
       const { heliograph, site_id } = openSite(options)
       const { logger, percent, kw, minutes } = options
       const limit_value = percent ?? kw
       if (limit_value === undefined)
-        throw new AdminError('invalid', 'say how far: --percent or --kw')
+        throw new AdminError('invalid', 'no limit given: pass --percent or --kw')
       const limit = percent === undefined ? `${kw} kW` : `${percent} % of rated power`
       const what = logger === undefined ? `site ${site_id}` : `plant ${logger} of ${site_id}`
       if (!options.yes) await confirm(terminal, `Limit ${what} to ${limit}?`)
@@ -171,7 +169,7 @@ function addCurtail(program: Command, { terminal }: Cli): void {
 const step_ms = 500
 const steps_max = 40
 
-/** The rows of a group once the edge reports all of them applied, or as they are after 20 s. */
+/** Waits until the edge has applied all orders of a group, for at most 20 s. */
 async function untilApplied(
   terminal: Terminal,
   heliograph: Heliograph,
@@ -182,7 +180,7 @@ async function untilApplied(
     const rows = data.filter((row) => row.group_id === group_id)
     const applied = rows.filter((row) => row.applied_at !== null).length
     if (terminal.is_interactive) {
-      terminal.notes.write(`\r${applied} of ${rows.length} plants are held to it`)
+      terminal.notes.write(`\r${applied} of ${rows.length} plants limited`)
     }
     if (applied === rows.length || step === steps_max) {
       if (terminal.is_interactive) terminal.notes.write('\n')
@@ -202,7 +200,7 @@ function addRelease(program: Command, { terminal }: Cli): void {
   command(
     program,
     'release <group_id>',
-    'End a curtailment; the plants go back to what their permits allow.',
+    'Release a curtailment; grid permits and other limits still apply.',
     'release 01J9ZK8M3T4Q5W6X7Y8Z9A0B1C --site demo',
   )
     .option(...siteOption)

@@ -15,7 +15,7 @@ export function addClientCommands(program: Command, { terminal, withAdmin }: Cli
   command(
     clients,
     'create <name>',
-    'Make a client with its plan.',
+    'Create a client with its plan.',
     'clients create "Sunny Fields" --modules basic_scada,bess',
   )
     .requiredOption(
@@ -33,20 +33,20 @@ export function addClientCommands(program: Command, { terminal, withAdmin }: Cli
   command(
     clients,
     'modules <name>',
-    'Give a client another plan. What its keys may do beyond it is refused within a second.',
+    'Change the plan of a client. Requests of its keys beyond the plan are refused within a second.',
     'clients modules "Sunny Fields" --modules basic_scada,bess,om',
   )
-    .requiredOption('--modules <list>', 'the whole plan from now on', commaList)
+    .requiredOption('--modules <list>', 'all modules of the new plan', commaList)
     .option(...yes)
     .action(async (name: string, options: JsonOption & YesOption & { modules: string[] }) => {
       const { modules } = options
       const known = await withAdmin(({ db }) => findClient(db, name))
-      const gone = known.modules.filter((module) => !modules.includes(module))
-      if (gone.length > 0 && !options.yes) {
+      const removed = known.modules.filter((module) => !modules.includes(module))
+      if (removed.length > 0 && !options.yes) {
         await confirm(
           terminal,
-          `Take ${gone.join(', ')} from the plan of ${name}? Keys and people of the client are ` +
-            'refused what belongs to it.',
+          `Remove ${removed.join(', ')} from the plan of ${name}? Keys and people of the client lose ` +
+            'access to it.',
         )
       }
       const client = await withAdmin((admin) => changeModules(admin, { name, modules }))

@@ -1,4 +1,4 @@
-/** What the commands share: the options, how values are read, and what they act on. */
+/** Shared parts of the commands: options, value parsers and context. */
 import type { Admin } from '@heliograph/server/access/admin'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Terminal } from './terminal.ts'
@@ -27,8 +27,8 @@ export function command(parent: Command, usage: string, what: string, example: s
     .addHelpText('after', `\nExample:\n  heliograph ${example}`)
 }
 
-/** The option of every command that cannot be undone. */
-export const yes = ['-y, --yes', 'do it without asking'] as const
+/** Option of commands that cannot be undone. */
+export const yes = ['-y, --yes', 'skip the confirmation'] as const
 
 /** `a,b` as a list. */
 export function commaList(text: string): string[] {

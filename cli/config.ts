@@ -1,11 +1,11 @@
-/** Where the client's side of the command line finds an API. */
+/** Settings of the commands that use the API. */
 import { readFileSync } from 'node:fs'
 import { AdminError } from '@heliograph/server/access/admin'
 
 interface ClientSettings {
   url: string
   api_key: string
-  /** null: to be said with `--site`. */
+  /** null when `--site` is required. */
   site_id: string | null
 }
 
@@ -19,7 +19,7 @@ export function readClientSettings(environment = process.env): ClientSettings {
   } = environment
   const api_key = key ?? (key_file ? readKeyFile(key_file) : undefined)
   if (!api_key) {
-    throw new AdminError('invalid', 'say which key: HELIOGRAPH_KEY, or HELIOGRAPH_KEY_FILE')
+    throw new AdminError('invalid', 'no key given: set HELIOGRAPH_KEY or HELIOGRAPH_KEY_FILE')
   }
   return { url, api_key, site_id }
 }

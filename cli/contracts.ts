@@ -9,18 +9,16 @@ import { type Cli, command, type JsonOption } from './command.ts'
 import { print, table } from './terminal.ts'
 
 export function addContractCommands(program: Command, { terminal, withAdmin }: Cli): void {
-  const contracts = program
-    .command('contracts')
-    .description('what plants are paid, and the fees that they pay')
+  const contracts = program.command('contracts').description('contracts and fees of plants')
 
   command(
     contracts,
     'import <file>',
-    'Put the contracts and fees of a YAML file in place of those of a site, all or nothing.',
+    'Replace the contracts and fees of a site by those of a YAML file, all or nothing.',
     'contracts import contracts.yaml --site pv-south --dry-run',
   )
     .requiredOption('--site <site_id>', 'the site')
-    .option('--dry-run', 'only say what would change')
+    .option('--dry-run', 'only show the changes')
     .action(async (file: string, options: JsonOption & { site: string; dryRun?: boolean }) => {
       const dry_run = !!options.dryRun
       const order = { file, site_id: options.site, dry_run }
@@ -45,7 +43,7 @@ export function addContractCommands(program: Command, { terminal, withAdmin }: C
 
 function importText({ assignments, fees }: ContractsImport): string {
   const line = (what: string, { added, changed, unchanged, removed }: typeof fees) =>
-    `${what}: ${added} new, ${changed} changed, ${unchanged} as they were, ${removed} removed.`
+    `${what}: ${added} new, ${changed} changed, ${unchanged} unchanged, ${removed} removed.`
   return `${line('Contracts', assignments)}\n${line('Fees', fees)}`
 }
 

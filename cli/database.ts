@@ -1,4 +1,4 @@
-/** The database that the settings name, for the length of one command. */
+/** Access to the configured database for one command. */
 import { mkdir, readFile, realpath } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -14,10 +14,10 @@ type Work<Result> = (db: Database) => Promise<Result>
 type WorkAt<Result> = (url: string) => Promise<Result>
 
 const poll_ms = 50
-/** For another command to end, or for a server that is starting to answer. */
+/** Timeout for another command to end, or for a starting server to respond. */
 const patience_ms = 60_000
 
-/** What a connection fails with while nobody answers yet, or no longer. */
+/** Connection errors of a database that is not running. */
 const absent = new Set(['ECONNREFUSED', 'ENOENT', '57P03'])
 
 /**
@@ -34,7 +34,7 @@ export async function withDatabase<Result>(
   }
   await mkdir(config.data_dir, { recursive: true })
   const data_dir = await realpath(config.data_dir)
-  // One command at a time, so that none works on a database that another started and will stop.
+  // One command at a time: another command would stop the database that it started.
   const turn = await takeTurn(data_dir)
   try {
     return await withEmbedded(data_dir, log, async (url) => workOn(await open(url), work))
@@ -44,8 +44,8 @@ export async function withDatabase<Result>(
 }
 
 /**
- * Runs `work` on the embedded PostgreSQL of the data directory as it is, without migrating it.
- * Where a server is running, other commands need not wait for a work that takes long.
+ * Runs `work` on the embedded PostgreSQL of the data directory without migrating it. Other commands
+ * do not wait for it while a server is running.
  */
 export async function withEmbeddedAsItIs<Result>(
   given_dir: string,
@@ -70,7 +70,7 @@ async function workOn<Result>(db: Database, work: Work<Result>): Promise<Result>
   }
 }
 
-/** A connection that is lost is an error to the command that uses it; nobody else has to know. */
+/** Lost connections are reported by the command itself, so the log stays silent. */
 const silent: Log = { info() {}, warn() {}, error() {} }
 
 function open(url: string): Promise<Database> {
@@ -118,7 +118,7 @@ async function withEmbedded<Result>(
   }
 }
 
-/** PostgreSQL has a session of its own and would outlive us: a signal ends it first. */
+/** PostgreSQL runs in its own session and would survive this process, so signals stop it first. */
 function stopOnSignal(starting: Promise<EmbeddedServer>): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   const stop = (signal: (typeof signals)[number]) => {
@@ -131,7 +131,7 @@ function stopOnSignal(starting: Promise<EmbeddedServer>): () => void {
   }
 }
 
-/** Of the database whose process owns the data directory; undefined while it does not answer. */
+/** URL of the running database of the data directory; undefined while it does not respond. */
 async function runningUrl(data_dir: string): Promise<string | undefined> {
   const cluster_dir = path.join(data_dir, 'postgres/cluster')
   try {

@@ -10,22 +10,22 @@ import { type Cli, command, type JsonOption, type YesOption, yes } from './comma
 import { confirm, minute, print, table } from './terminal.ts'
 
 export function addEdgeCommands(program: Command, { terminal, withAdmin }: Cli): void {
-  const edges = program.command('edges').description('the agents on site that may connect')
+  const edges = program.command('edges').description('edge agents of sites')
 
   command(
     edges,
     'enrol',
-    'Make the token with which an edge agent of a site connects. It is shown once.',
+    'Create the token of an edge agent. It is shown only once.',
     'edges enrol --site sunny-fields-1 --name "cabinet 1"',
   )
-    .requiredOption('--site <site_id>', 'the site it stands on')
-    .requiredOption('--name <name>', 'what people call it')
+    .requiredOption('--site <site_id>', 'site of the edge')
+    .requiredOption('--name <name>', 'name of the edge')
     .action(async (options: JsonOption & { site: string; name: string }) => {
       const order = { site_id: options.site, name: options.name }
       const edge = await withAdmin((admin) => createEdge(admin, order))
       const text =
         `Token of edge ${edge.edge_id} (${edge.name}) of site ${edge.site_id}:\n\n` +
-        `  ${edge.token}\n\nIt is shown this once and cannot be read again.`
+        `  ${edge.token}\n\nThe token is shown only once.`
       print(terminal, { json: edge, text }, !!options.json)
     })
 
@@ -40,10 +40,10 @@ export function addEdgeCommands(program: Command, { terminal, withAdmin }: Cli):
   command(
     edges,
     'revoke <edge_id>',
-    'End the access of an edge agent for good; what it holds in force goes on at the site.',
+    'Revoke an edge agent permanently. Limits in force at the site stay in force.',
     'edges revoke 0123456789ab --site sunny-fields-1',
   )
-    .requiredOption('--site <site_id>', 'the site it stands on')
+    .requiredOption('--site <site_id>', 'site of the edge')
     .option(...yes)
     .action(async (edge_id: string, options: JsonOption & YesOption & { site: string }) => {
       const which = { site_id: options.site, edge_id }
@@ -52,7 +52,7 @@ export function addEdgeCommands(program: Command, { terminal, withAdmin }: Cli):
         await confirm(
           terminal,
           `Revoke edge ${edge_id} (${name}) of site ${options.site}? Its readings and its ` +
-            'control by the server end, and its token cannot be brought back.',
+            'control by the server end. This cannot be undone.',
         )
       }
       const edge = await withAdmin((admin) => revokeEdge(admin, which))

@@ -11,15 +11,13 @@ interface Options extends JsonOption {
 }
 
 export function addForecastCommands(program: Command, { terminal, withAdmin }: Cli): void {
-  const forecasts = program
-    .command('forecasts')
-    .description('what was said of a day beforehand, as it was issued')
+  const forecasts = program.command('forecasts').description('issued forecasts of a day')
 
   asking(
     command(
       forecasts,
       'list',
-      'List the forecasts that were issued for a day, the first one first.',
+      'List the forecasts issued for a day, the oldest first.',
       'forecasts list --site pv-south --date 2027-06-21',
     ),
   ).action(async (options: Options) => {
@@ -32,7 +30,7 @@ export function addForecastCommands(program: Command, { terminal, withAdmin }: C
     command(
       forecasts,
       'show',
-      'Show what was forecast of a day, by the last forecast or as it was known at a time.',
+      'Show the last forecast of a day, or the last one issued before a time.',
       'forecasts show --site pv-south --logger 3 --date 2027-06-21 --as-of 2027-06-20T10:00Z',
     ),
   ).action(async (options: Options) => {
@@ -44,9 +42,9 @@ export function addForecastCommands(program: Command, { terminal, withAdmin }: C
 const asking = (to: Command) =>
   to
     .requiredOption('--site <site_id>', 'the site')
-    .option('--logger <logger_id>', 'the plant; the site as a whole without', wholeNumber)
+    .option('--logger <logger_id>', 'the plant; defaults to the whole site', wholeNumber)
     .requiredOption('--date <date>', 'the day, UTC', utcDay)
-    .option('--as-of <time>', 'without what was issued later, UTC', utcInstant)
+    .option('--as-of <time>', 'ignore forecasts issued later, UTC', utcInstant)
 
 const askedOf = ({ site, logger, date, asOf }: Options) => ({
   site_id: site,

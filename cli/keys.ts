@@ -43,7 +43,7 @@ export function addKeyCommands(program: Command, cli: Cli): void {
   command(
     keys,
     'revoke <key_id>',
-    'End a key for good, on every server within a second.',
+    'Revoke a key permanently, on all servers within a second.',
     'keys revoke 0123456789ab',
   )
     .option(...yes)
@@ -52,8 +52,7 @@ export function addKeyCommands(program: Command, cli: Cli): void {
       if (key.state !== 'revoked' && !options.yes) {
         await confirm(
           terminal,
-          `Revoke ${titleOf(key)}? Whoever uses it is refused from then on, ` +
-            'and it cannot be brought back.',
+          `Revoke ${titleOf(key)}? Programs that use it lose access. This cannot be undone.`,
         )
       }
       const revoked = await withAdmin((admin) => revokeKey(admin, key_id))
@@ -71,7 +70,7 @@ interface CreateOptions extends JsonOption {
   writePerMinute?: number
 }
 
-/** Each scope behind the module that its client's plan needs. */
+/** Scopes by the module that the plan of the client must include. */
 const scopesHelp = `\nScopes, by the module of the plan that they need:\n${modules
   .map((module) => {
     const of_module = scopes.filter((scope) => scopeModules[scope] === module)
@@ -83,21 +82,33 @@ function addCreate(keys: Command, { terminal, withAdmin, operator }: Cli): void 
   command(
     keys,
     'create',
-    "Make a key of a client, within the client's plan. It is shown once.",
+    'Create a key of a client, within its plan. The key is shown only once.',
     'keys create --client "Sunny Fields" --name dashboard --scopes plant:read,energy:read',
   )
-    .requiredOption('--client <name>', 'whose key it is')
-    .requiredOption('--name <name>', 'what people call it; it signs what the key writes')
-    .requiredOption('--scopes <list>', 'what it may do: see below', commaList)
+    .requiredOption('--client <name>', 'client of the key')
+    .requiredOption('--name <name>', 'name of the key, recorded with its writes')
+    .requiredOption('--scopes <list>', 'permissions: see below', commaList)
     .addHelpText('after', scopesHelp)
     .option(
       '--sites <list>',
-      "only these of the client's sites (else all, later ones too)",
+      'sites of the key; defaults to all sites, including later ones',
       commaList,
     )
-    .option('--expires-at <time>', 'in UTC, such as 2027-01-31T00:00:00Z (else never)', utcInstant)
-    .option('--general-per-minute <n>', "requests a minute (else the server's limit)", wholeNumber)
-    .option('--write-per-minute <n>', "writes a minute (else the server's limit)", wholeNumber)
+    .option(
+      '--expires-at <time>',
+      'UTC, such as 2027-01-31T00:00:00Z; defaults to never',
+      utcInstant,
+    )
+    .option(
+      '--general-per-minute <n>',
+      'requests per minute; defaults to the limit of the server',
+      wholeNumber,
+    )
+    .option(
+      '--write-per-minute <n>',
+      'writes per minute; defaults to the limit of the server',
+      wholeNumber,
+    )
     .action(async (options: CreateOptions) => {
       const { client, name, scopes, sites, expiresAt, generalPerMinute, writePerMinute } = options
       const key = await withAdmin((admin) =>
@@ -120,12 +131,12 @@ function addRotate(keys: Command, { terminal, withAdmin }: Cli): void {
   command(
     keys,
     'rotate <key_id>',
-    'Give a key a new secret, which is shown once. The one before is accepted a while longer.',
+    'Give a key a new secret, shown only once. The old one stays valid for the overlap.',
     'keys rotate 0123456789ab --overlap-hours 48',
   )
     .option(
       '--overlap-hours <hours>',
-      'how long the secret before is accepted, 0 to 720',
+      'validity of the old secret, 0 to 720',
       decimal,
       overlap_s_default / 3600,
     )
@@ -134,7 +145,7 @@ function addRotate(keys: Command, { terminal, withAdmin }: Cli): void {
       const key = await withAdmin((admin) => findKey(admin, key_id))
       const ended = endedByRotation(key, options.overlapHours)
       if (ended && !options.yes) {
-        await confirm(terminal, `Rotate ${titleOf(key)}? ${ended} is refused from then on.`)
+        await confirm(terminal, `Rotate ${titleOf(key)}? ${ended} becomes invalid.`)
       }
       const overlap_s = options.overlapHours * 3600
       const rotated = await withAdmin((admin) => rotateKey(admin, { key_id, overlap_s }))
@@ -142,10 +153,10 @@ function addRotate(keys: Command, { terminal, withAdmin }: Cli): void {
     })
 }
 
-/** The secrets that a rotation ends at once, in words; null when it ends none. */
+/** Secrets that a rotation invalidates at once; null when there are none. */
 function endedByRotation({ state, previous_until }: ApiKeyRecord, overlap_h: number) {
   if (state === 'revoked' || state === 'expired') return null
-  if (overlap_h === 0) return 'Every secret it has had'
+  if (overlap_h === 0) return 'Every old secret'
   return state === 'rotating'
     ? `The secret before its last rotation, accepted until ${minute(previous_until)},`
     : null
@@ -155,12 +166,10 @@ const titleOf = ({ key_id, name, client }: ApiKeyRecord) => `key ${key_id} (${na
 
 function shownOnce(key: ShownOnce): string {
   const overlap =
-    key.state === 'rotating'
-      ? `\nThe secret before it is accepted until ${minute(key.previous_until)}.`
-      : ''
+    key.state === 'rotating' ? `\nThe old secret is valid until ${minute(key.previous_until)}.` : ''
   return (
     `${titleOf(key)[0]!.toUpperCase()}${titleOf(key).slice(1)}:\n\n  ${key.key}\n\n` +
-    `It is shown this once and cannot be read again.${overlap}`
+    `The key is shown only once.${overlap}`
   )
 }
 

@@ -31,7 +31,7 @@ export function addMailCommands(
   command(
     mail,
     'test <address>',
-    'Send a mail at once, with the settings of the environment, and tell what the mail server says.',
+    'Send a test mail with the settings of the environment, and print the reply of the mail server.',
     'mail test operations@example.com',
   ).action(async (recipient: string, { json }: JsonOption) => {
     const { outcome, said } = await sendTestMail({
@@ -40,36 +40,40 @@ export function addMailCommands(
       now: clock.now(),
       randomBytes,
     })
-    if (outcome !== 'sent') throw new Error(`the mail was not taken (${outcome}): ${said}`)
-    print(terminal, { json: { outcome, said }, text: `The mail server took it: ${said}` }, !!json)
+    if (outcome !== 'sent') throw new Error(`the mail was not accepted (${outcome}): ${said}`)
+    print(
+      terminal,
+      { json: { outcome, said }, text: `Accepted by the mail server: ${said}` },
+      !!json,
+    )
   })
 
   command(
     mail,
     'confirm <address>',
-    'Let reports of a client be mailed to an address that has not confirmed by itself.',
+    'Confirm an address for reports of a client on behalf of its owner.',
     'mail confirm owner@example.com --client "Sunny Fields Ltd"',
   )
-    .requiredOption('--client <name>', 'whose reports')
+    .requiredOption('--client <name>', 'client of the reports')
     .action(async (address: string, { client, json }: JsonOption & { client: string }) => {
       await withAdmin((admin) => confirmRecipient(admin, { client, address }))
-      const text = `Reports of ${visible(client)} are mailed to ${visible(address)} from now on.`
+      const text = `Reports of ${visible(client)} are now mailed to ${visible(address)}.`
       print(terminal, { json: { client, address }, text }, !!json)
     })
 
   command(
     mail,
     'list',
-    'List the mails that wait to be sent, failed, or cannot be sent, the newest first.',
+    'List queued and failed mails, the newest first.',
     'mail list --site pv-south',
   )
-    .option('--site <site_id>', 'of this site; of all without')
-    .option('--limit <count>', 'no more than so many', wholeNumber, 100)
+    .option('--site <site_id>', 'defaults to all sites')
+    .option('--limit <count>', 'maximum number of mails', wholeNumber, 100)
     .action(async ({ site, limit, json }: ListOptions) => {
       const found = await withAdmin((admin) =>
         listUnsentMails(admin, { site_id: site ?? null, limit }),
       )
-      const text = found.length > 0 ? mailTable(found) : 'No mail waits or failed.'
+      const text = found.length > 0 ? mailTable(found) : 'No queued or failed mails.'
       print(terminal, { json: found, text }, !!json)
     })
 }

@@ -57,7 +57,7 @@ const terminal: Terminal = {
 
 const note = (message: string) => process.stderr.write(`heliograph: ${message}\n`)
 
-/** What the embedded database tells: that it is made, where, that it recovers. */
+/** Prints log lines of the embedded database, such as its creation and recovery. */
 const tell = (fields: unknown, message = '') => {
   const values = Object.entries(fields as object).map(([name, value]) => `${name} ${value}`)
   note(`${message} (${values.join(', ')})`)
@@ -104,11 +104,11 @@ try {
   process.exitCode = report(error)
 }
 
-/** Tells what went wrong, unless commander did, and returns the exit code. */
+/** Prints an error, unless commander did already, and returns the exit code. */
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usage
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    // A connection that failed on every address has only a code.
+    // A connection that failed on all addresses has only a code.
     note(cause.message || String((cause as { code?: string }).code))
   }
   if (error instanceof AdminError) return exitCodes[error.code]

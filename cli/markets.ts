@@ -14,7 +14,7 @@ export function addMarketCommands(program: Command, { terminal, withAdmin }: Cli
   command(
     markets,
     'list',
-    'List the markets that are known, and how fetching their prices goes.',
+    'List the markets, and the state of fetching their prices.',
     'markets list',
   ).action(async ({ json }: JsonOption) => {
     const all = await withAdmin(listMarkets)
@@ -24,16 +24,16 @@ export function addMarketCommands(program: Command, { terminal, withAdmin }: Cli
   command(
     markets,
     'follow <code>',
-    "Have a market's prices fetched from a source, or no longer; what is there stays.",
+    'Set the source of the prices of a market, or none. Stored prices stay.',
     'markets follow DE-LU --source energy_charts --from 2026-01-01',
   )
     .requiredOption('--source <source>', 'entsoe, energy_charts, simulated or none')
-    .option('--from <date>', 'the first delivery day that is fetched; today where none is given')
+    .option('--from <date>', 'first delivery day to fetch; defaults to today')
     .action(async (market_code: string, { source, from = null, json }: FollowOptions) => {
       const order = { market_code, source, from }
       const market = await withAdmin((admin) => followMarket(admin, order))
       const text = market.source
-        ? `${market_code} follows ${market.source} from ${market.followed_from} on.`
+        ? `${market_code} follows ${market.source} from ${market.followed_from}.`
         : `${market_code} is not followed.`
       print(terminal, { json: market, text }, !!json)
     })

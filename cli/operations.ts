@@ -1,15 +1,15 @@
-/** The reads of the API by names that are typed, from its document. */
+/** Read operations of the API, from the API document. */
 import { readFileSync } from 'node:fs'
 import { AdminError } from '@heliograph/server/access/admin'
 
 export interface ReadOperation {
-  /** `inverters-history`, without the verb that most have. */
+  /** Such as `inverters-history`, without the verb `get` or `list`. */
   name: string
-  /** Of the method of the SDK. */
+  /** Name of the method of the SDK. */
   method: string
   summary: string
   parameters: { name: string; required: boolean; description: string }[]
-  /** Whether all of it can be had as a file. */
+  /** The operation can be exported as a file. */
   is_exported: boolean
 }
 
@@ -23,7 +23,7 @@ interface Documented {
 const camel = (text: string) =>
   text.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 
-/** Every operation that reads, by name. */
+/** All read operations, sorted by name. */
 export function readOperations(): ReadOperation[] {
   const file = new URL('../openapi.json', import.meta.url)
   const { paths } = JSON.parse(readFileSync(file, 'utf8')) as {
@@ -34,7 +34,7 @@ export function readOperations(): ReadOperation[] {
   const is_taken = (name: string) => short.indexOf(name) !== short.lastIndexOf(name)
   return reads
     .map((read, nth) => {
-      // A list and one of its items differ by the verb alone.
+      // A list and its item differ only by the verb.
       const keeps_verb = is_taken(short[nth]!) && read.operationId.endsWith('_get')
       return operationOf(read, keeps_verb ? read.operationId : short[nth]!)
     })
@@ -50,24 +50,24 @@ function operationOf(
     method: camel(operationId),
     summary,
     parameters: parameters
-      // The site stands for itself, and is the only one that is a reference.
+      // The site has its own option. Its parameter is a reference, without `in`.
       .filter(({ in: where }) => where === 'path' || where === 'query')
       .map(({ name, required = false, description = '' }) => ({ name, required, description })),
     is_exported: Object.keys(responses['200']?.content ?? {}).includes('text/csv'),
   }
 }
 
-/** Refuses an unknown name with those that are like it. */
+/** Throws for an unknown name, and suggests similar ones. */
 export function findOperation(name: string): ReadOperation {
   const all = readOperations()
   const found = all.find((one) => one.name === name)
   if (found) return found
   const like = all.filter((one) => one.name.includes(name.split('-')[0]!)).map((one) => one.name)
-  const hint = like.length > 0 ? ` (there are ${like.join(', ')})` : ''
-  throw new AdminError('invalid', `nothing is called ${JSON.stringify(name)}${hint}`)
+  const hint = like.length > 0 ? ` (similar: ${like.join(', ')})` : ''
+  throw new AdminError('invalid', `no operation is named ${JSON.stringify(name)}${hint}`)
 }
 
-/** `name=value` as the parameters of an operation; refuses what it does not know. */
+/** Parses `name=value` as parameters of an operation; throws for unknown ones. */
 export function parametersOf(
   { name, parameters }: ReadOperation,
   words: readonly string[],
@@ -78,7 +78,7 @@ export function parametersOf(
       const known = parameters.map((one) => one.name).join(', ') || 'none'
       throw new AdminError(
         'invalid',
-        `${JSON.stringify(word)} is no parameter of ${name}: ${known}`,
+        `${JSON.stringify(word)} is not a parameter of ${name}: ${known}`,
       )
     }
     return [key, value]

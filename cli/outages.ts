@@ -21,21 +21,21 @@ interface AddOptions extends JsonOption {
 export function addOutageCommands(program: Command, { terminal, withAdmin }: Cli): void {
   const outages = program
     .command('outages')
-    .description('what is planned to be out of service, which forecasts take into account')
+    .description('planned outages, which forecasts take into account')
 
   command(
     outages,
     'add',
-    'Note that plants of a site, or a share of each, will be out of service.',
+    'Add a planned outage of plants, or of a share of each.',
     'outages add --site pv-south --logger 3 --start-at 2027-06-21T06:00Z ' +
       '--end-at 2027-06-21T14:00Z --unavailable-pct 50 --reason "transformer 2"',
   )
     .requiredOption('--site <site_id>', 'the site')
-    .option('--logger <logger_id>', 'the plant; all of the site where none is given', wholeNumber)
-    .requiredOption('--start-at <time>', 'from when on, UTC', utcInstant)
-    .requiredOption('--end-at <time>', 'until when, UTC', utcInstant)
-    .option('--unavailable-pct <percent>', 'share of the plant that is out', decimal, 100)
-    .option('--reason <text>', 'why, for people')
+    .option('--logger <logger_id>', 'the plant; defaults to all plants of the site', wholeNumber)
+    .requiredOption('--start-at <time>', 'start, UTC', utcInstant)
+    .requiredOption('--end-at <time>', 'end, UTC', utcInstant)
+    .option('--unavailable-pct <percent>', 'unavailable share of the plant', decimal, 100)
+    .option('--reason <text>', 'reason')
     .action(async (options: AddOptions) => {
       const order: NewOutage = {
         site_id: options.site,
@@ -52,11 +52,11 @@ export function addOutageCommands(program: Command, { terminal, withAdmin }: Cli
   command(
     outages,
     'list',
-    'List the outages of a site that are not over.',
+    'List present and future outages of a site.',
     'outages list --site pv-south',
   )
     .requiredOption('--site <site_id>', 'the site')
-    .option('--all', 'those that are over, too')
+    .option('--all', 'include past outages')
     .action(async (options: JsonOption & { site: string; all?: boolean }) => {
       const asked = { site_id: options.site, with_past: !!options.all }
       const found = await withAdmin((admin) => listOutages(admin, asked))
@@ -67,15 +67,15 @@ export function addOutageCommands(program: Command, { terminal, withAdmin }: Cli
   command(
     outages,
     'remove',
-    'Take an outage back, whether it is over or not; the list shows the ids.',
+    'Remove an outage by its id, including past ones.',
     'outages remove 12 --site pv-south',
   )
-    .argument('<outage_id>', 'which', wholeNumber)
+    .argument('<outage_id>', 'id of the outage', wholeNumber)
     .requiredOption('--site <site_id>', 'the site')
     .action(async (outage_id: number, options: JsonOption & { site: string }) => {
       const order = { site_id: options.site, outage_id }
       const removed = await withAdmin((admin) => removeOutage(admin, order))
-      const text = `${outageTable([removed])}\nIt is removed.`
+      const text = `${outageTable([removed])}\nRemoved.`
       print(terminal, { json: removed, text }, !!options.json)
     })
 }

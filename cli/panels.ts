@@ -10,31 +10,28 @@ import type { Command } from 'commander'
 import { type Cli, command, type JsonOption, wholeNumber } from './command.ts'
 import { minute, print, table } from './terminal.ts'
 
-/** How many refused rows or duplicates are told one by one; `--json` has all. */
-const told_max = 20
+/** Maximum number of listed rows; `--json` has all. */
+const listed_max = 20
 
 export function addPanelCommands(program: Command, { terminal, withAdmin }: Cli): void {
-  const panels = program.command('panels').description('the library of panel models')
+  const panels = program.command('panels').description('library of panel models')
 
   command(
     panels,
     'import <source>',
-    'Take the list of CEC modules that SAM publishes into the library: a file or an address.',
+    'Import the list of CEC modules that SAM publishes, from a file or a URL.',
     'panels import "CEC Modules.csv"',
   ).action(async (source: string, options: JsonOption) => {
     const report = await withAdmin((admin) => importPanels(admin, source))
     print(terminal, { json: report, text: reportText(report) }, !!options.json)
   })
 
-  command(
-    panels,
-    'list',
-    'List the models that come with the program, and the imports.',
-    'panels list',
-  ).action(async (options: JsonOption) => {
-    const library = await withAdmin(listPanels)
-    print(terminal, { json: library, text: libraryText(library) }, !!options.json)
-  })
+  command(panels, 'list', 'List the bundled models and the imports.', 'panels list').action(
+    async (options: JsonOption) => {
+      const library = await withAdmin(listPanels)
+      print(terminal, { json: library, text: libraryText(library) }, !!options.json)
+    },
+  )
 
   command(
     panels,
@@ -42,51 +39,55 @@ export function addPanelCommands(program: Command, { terminal, withAdmin }: Cli)
     'Find models by words of their names and makers.',
     'panels search canadian solar cs3w400',
   )
-    .option('--limit <n>', 'how many are shown', wholeNumber, 20)
+    .option('--limit <n>', 'maximum number of models', wholeNumber, 20)
     .action(async (words: string[], options: JsonOption & { limit: number }) => {
       const search = { query: words.join(' '), limit: options.limit }
       const found = await withAdmin((admin) => searchPanels(admin, search))
       const { rows, count } = found
-      const more = count > rows.length ? `\n${rows.length} of ${count} are shown.` : ''
-      const text = count > 0 ? `${modelTable(rows)}${more}` : 'No model has any of these words.'
+      const more = count > rows.length ? `\nShowing ${rows.length} of ${count}.` : ''
+      const text = count > 0 ? `${modelTable(rows)}${more}` : 'No models found.'
       print(terminal, { json: found, text }, !!options.json)
     })
 }
 
 function reportText(report: ImportReport): string {
   const { taken, added, changed, unchanged, outdated, refused, duplicates } = report
-  const sound =
+  const summary =
     added + changed === 0
-      ? `Nothing has changed: all ${taken} models are there already.`
-      : `${taken} models: ${added} new, ${changed} changed, ${unchanged} as they were.`
-  const kept = outdated > 0 ? [`${outdated} are there in a newer edition, which stays.`] : []
+      ? `No changes: all ${taken} models exist already.`
+      : `${taken} models: ${added} new, ${changed} changed, ${unchanged} unchanged.`
+  const skipped = outdated > 0 ? [`${outdated} skipped: a newer edition exists.`] : []
   return [
-    sound,
-    ...kept,
-    ...told('Refused rows', refused, ({ line, name, reason }) => `${line}: ${name}: ${reason}`),
-    ...told(
-      'Rows passed over for another of the same name',
+    summary,
+    ...skipped,
+    ...listed('Refused rows', refused, ({ line, name, reason }) => `${line}: ${name}: ${reason}`),
+    ...listed(
+      'Skipped duplicates',
       duplicates,
-      ({ line, name, taken_line }) => `${line}: ${name}: line ${taken_line} was taken`,
+      ({ line, name, taken_line }) => `${line}: ${name}: line ${taken_line} was used`,
     ),
   ].join('\n')
 }
 
-function told<Item>(what: string, items: readonly Item[], text: (item: Item) => string): string[] {
+function listed<Item>(
+  what: string,
+  items: readonly Item[],
+  text: (item: Item) => string,
+): string[] {
   if (items.length === 0) return []
-  const more = items.length - told_max
+  const more = items.length - listed_max
   return [
     `${what} (${items.length}):`,
-    ...items.slice(0, told_max).map((item) => `  line ${text(item)}`),
-    ...(more > 0 ? [`  and ${more} more; --json has them all`] : []),
+    ...items.slice(0, listed_max).map((item) => `  line ${text(item)}`),
+    ...(more > 0 ? [`  and ${more} more; --json lists all`] : []),
   ]
 }
 
 function libraryText({ bundled, imported_count, imports }: PanelLibrary): string {
   const history =
     imports.length === 0
-      ? 'No list has been imported.'
-      : `${imported_count} models of lists:\n\n${table(
+      ? 'No imports.'
+      : `${imported_count} imported models:\n\n${table(
           ['IMPORTED', 'NEW', 'CHANGED', 'FROM'],
           imports.map(({ at, source, added, changed }) => [
             minute(at),

@@ -14,10 +14,10 @@ export function addPriceCommands(program: Command, { terminal, withAdmin }: Cli)
   command(
     prices,
     'import <file>',
-    'Take prices from a file: start_at,end_at,price_per_mwh and, if wanted, currency.',
+    'Import prices from a CSV file: start_at,end_at,price_per_mwh and optionally currency.',
     'prices import imbalance-2026.csv --market BG --kind imbalance',
   )
-    .requiredOption('--market <code>', 'whose prices they are; `markets list` shows the codes')
+    .requiredOption('--market <code>', 'market code, see `markets list`')
     .option('--kind <kind>', 'day_ahead or imbalance', 'day_ahead')
     .action(async (file: string, { market, kind, json }: ImportOptions) => {
       const done = await withAdmin((admin) =>
@@ -30,10 +30,10 @@ export function addPriceCommands(program: Command, { terminal, withAdmin }: Cli)
 function importText(done: PriceImport): string {
   const { added_count, changed_count, unchanged_count, coarser_count } = done
   const counts =
-    `${added_count} new, ${changed_count} changed (the old ones are kept), ` +
-    `${unchanged_count} as they were.`
+    `${added_count} new, ${changed_count} changed (old values are stored), ` +
+    `${unchanged_count} unchanged.`
   const coarser =
-    coarser_count > 0 ? [`${coarser_count} not taken: shorter periods are known there.`] : []
+    coarser_count > 0 ? [`${coarser_count} skipped: prices with a finer resolution exist.`] : []
   const span = `${minute(done.start_at)} to ${minute(done.end_at)}`
   return [`${done.market_code}, ${span}: ${counts}`, ...coarser].join('\n')
 }

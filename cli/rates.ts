@@ -13,14 +13,14 @@ export function addRateCommands(program: Command, { terminal, withAdmin }: Cli):
   command(
     rates,
     'set <currency> <per-eur>',
-    'Set what one euro costs in a currency from a day on.',
+    'Set the exchange rate of a currency against the euro from a day on.',
     'rates set PLN 4.2715 --from 2026-11-01',
   )
-    .requiredOption('--from <date>', 'the first day, UTC, that it holds')
+    .requiredOption('--from <date>', 'first day, UTC')
     .action(async (currency: string, per_eur: string, { from, json }: SetOptions) => {
       const rate = { currency, per_eur, valid_from: from }
       await withAdmin((admin) => setRate(admin, rate))
-      const text = `From ${from} on one euro is ${per_eur} ${currency}.`
+      const text = `From ${from}: 1 EUR = ${per_eur} ${currency}.`
       print(terminal, { json: rate, text }, !!json)
     })
 

@@ -18,16 +18,16 @@ export function addSiteCommands(program: Command, cli: Cli): void {
   command(
     sites,
     'create <site_id>',
-    'Make a site of a client, in safe mode. Its devices come with the inventory of its edge.',
+    'Create a site in safe mode. Its devices are reported by its edge.',
     'sites create sunny-fields-1 --client "Sunny Fields" --name "Sunny Fields, north"',
   )
-    .requiredOption('--client <name>', 'whose site it is')
-    .requiredOption('--name <name>', 'what people call it')
+    .requiredOption('--client <name>', 'client of the site')
+    .requiredOption('--name <name>', 'name of the site')
     .action(async (site_id: string, options: JsonOption & { client: string; name: string }) => {
       const { client, name } = options
       const site = await withAdmin((admin) => createSite(admin, { client, site_id, name }))
       const next =
-        '\nSafe mode is on: the site takes no writes. When commissioning is complete, an ' +
+        '\nSafe mode is on: writes are refused. When commissioning is complete, an ' +
         `administrator ends it on the platform, or: heliograph sites safe-mode off ${site_id}`
       print(terminal, { json: site, text: siteTable([site]) + next }, !!options.json)
     })
@@ -43,17 +43,17 @@ export function addSiteCommands(program: Command, cli: Cli): void {
   command(
     sites,
     'sum-again <site_id>',
-    'Make the hourly sums anew, after panels, orientations or ratings in site.yaml were mended.',
+    'Recompute hourly sums after a correction of site.yaml.',
     'sites sum-again sunny-fields-1 --days 90',
   )
-    .option('--days <days>', 'how far back', wholeNumber, 30)
+    .option('--days <days>', 'number of days', wholeNumber, 30)
     .action(async (site_id: string, options: JsonOption & { days: number }) => {
       const { days } = options
       const done = await withAdmin((admin) => sumAgain(admin, site_id, days))
       const { hours, final_before_at } = done
-      const marked = `${hours} hours of devices are marked; a running server works through them.`
+      const marked = `${hours} device hours are queued for a running server.`
       const final = final_before_at
-        ? `\nThose of weeks before ${minute(final_before_at)} are final: readings were thinned.`
+        ? `\nWeeks before ${minute(final_before_at)} are skipped: their readings were downsampled.`
         : ''
       print(terminal, { json: { site_id, days, ...done }, text: marked + final }, !!options.json)
     })
@@ -64,12 +64,12 @@ export function addSiteCommands(program: Command, cli: Cli): void {
 function addSafeMode(sites: Command, { terminal, withAdmin }: Cli): void {
   const safe_mode = sites
     .command('safe-mode')
-    .description('commissioning: while it is on, every write to the site is refused')
+    .description('commissioning safe mode, in which all writes to the site are refused')
 
   command(
     safe_mode,
     'on <site_id>',
-    'Refuse every write to the site from now on; reads go on.',
+    'Refuse all writes to the site. Reads are unaffected.',
     'sites safe-mode on sunny-fields-1',
   ).action(async (site_id: string, options: JsonOption) => {
     const site = await withAdmin((admin) => setSafeMode(admin, site_id))
@@ -79,7 +79,7 @@ function addSafeMode(sites: Command, { terminal, withAdmin }: Cli): void {
   command(
     safe_mode,
     'off <site_id>',
-    'End commissioning: writes are accepted, curtailment and dispatch among them.',
+    'End safe mode: accept writes, including curtailment and dispatch.',
     'sites safe-mode off sunny-fields-1',
   )
     .option(...yes)
@@ -90,7 +90,7 @@ function addSafeMode(sites: Command, { terminal, withAdmin }: Cli): void {
         await confirm(
           terminal,
           `End the safe mode of site ${site_id} (${name}), on since ${since}? ` +
-            'Writes, curtailment and dispatch among them, are accepted from then on.',
+            'Writes, including curtailment and dispatch, will be accepted.',
         )
       }
       const site = await withAdmin((admin) => clearSafeMode(admin, site_id))

@@ -1,18 +1,18 @@
-/** How the command line talks to people and programs. */
+/** Output and confirmations of the command line. */
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { visible } from '@heliograph/server/http/visible-text'
 
-/** The operator was asked, or could not be, and did not agree: nothing was changed. */
+/** The operator did not confirm, or could not be asked. Nothing was changed. */
 export class NotConfirmed extends Error {}
 
 export interface Terminal {
   input: Readable
-  /** For the result alone. */
+  /** Only for results. */
   output: Writable
   /** For everything else: questions, notes, errors. */
   notes: Writable
-  /** True when a person can be asked. */
+  /** A person can answer questions. */
   is_interactive: boolean
 }
 
@@ -27,7 +27,7 @@ export function print({ output }: Terminal, { json, text }: Result, as_json: boo
   output.write(as_json ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`)
 }
 
-/** Returns when the operator answers yes; anything else throws NotConfirmed. */
+/** Returns when the operator answers yes; throws NotConfirmed otherwise. */
 export async function confirm(terminal: Terminal, question: string): Promise<void> {
   if (!terminal.is_interactive) {
     throw new NotConfirmed('this needs a confirmation: pass --yes where nobody can be asked')
@@ -44,8 +44,7 @@ export async function confirm(terminal: Terminal, question: string): Promise<voi
 }
 
 /**
- * Columns as wide as their widest cell, two blanks apart. No cell breaks its line or speaks to the
- * terminal, whatever is in it.
+ * Aligns columns, two blanks apart. Line breaks and control characters in cells are made visible.
  */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, ...rows].map((line) => line.map(visible))

@@ -13,19 +13,20 @@ import { type Cli, command, type JsonOption, type YesOption, yes } from './comma
 import { confirm, minute, print, table } from './terminal.ts'
 
 export function addUserCommands(program: Command, { terminal, withAdmin, operator }: Cli): void {
-  const users = program.command('users').description('the people who sign in')
+  const users = program.command('users').description('people who can sign in')
 
   command(
     users,
     'invite',
-    'Make a one-time link to an account.',
+    'Create a one-time link for a new account.',
     'users invite --client "Sun Owners" --role administrator',
   )
-    .requiredOption('--client <name>', 'whose plants it is about')
-    .addOption(
-      new Option('--role <role>', 'what the person may do').choices(roles).default('viewer'),
+    .requiredOption('--client <name>', 'client of the account')
+    .addOption(new Option('--role <role>', 'role of the account').choices(roles).default('viewer'))
+    .option(
+      '--email <address>',
+      'address of the person; defaults to the first person who uses the link',
     )
-    .option('--email <address>', 'who it is for; left out: whoever is first to make an account')
     .action(async (options: JsonOption & { client: string; role: Role; email?: string }) => {
       const { client, role, email = null } = options
       const order = { client, role, email, created_by: operator }
@@ -35,17 +36,17 @@ export function addUserCommands(program: Command, { terminal, withAdmin, operato
     })
 
   command(users, 'list', 'List the people of a client.', 'users list --client "Sun Owners"')
-    .requiredOption('--client <name>', 'of this client')
+    .requiredOption('--client <name>', 'client of the people')
     .action(async (options: JsonOption & { client: string }) => {
       const found = await withAdmin((admin) => listUsers(admin, options.client))
-      const text = found.length > 0 ? userTable(found) : 'Nobody has an account yet.'
+      const text = found.length > 0 ? userTable(found) : 'No accounts yet.'
       print(terminal, { json: found, text }, !!options.json)
     })
 
   command(
     users,
     'password-link <email>',
-    'Make a one-time link to a new password, for who gets no mail; it ends a lock-out, too.',
+    'Create a one-time link to set a new password. It also ends a lock-out.',
     'users password-link ada@example.com',
   ).action(async (email: string, options: JsonOption) => {
     const link = await withAdmin((admin) => linkToNewPassword(admin, email))
@@ -55,12 +56,12 @@ export function addUserCommands(program: Command, { terminal, withAdmin, operato
   command(
     users,
     'remove-second-factor <email>',
-    'For who lost it: the password alone is asked for, until a new one is set up.',
+    'Remove a lost second factor. Sign-in needs only the password until a new one is set up.',
     'users remove-second-factor ada@example.com',
   )
     .option(...yes)
     .action(async (email: string, options: JsonOption & YesOption) => {
-      const question = `Let ${email} sign in with the password alone?`
+      const question = `Let ${email} sign in with only the password?`
       if (!options.yes) await confirm(terminal, question)
       await withAdmin((admin) => removeSecondFactor(admin, email))
       print(terminal, { json: { email }, text: `${email} signs in by password.` }, !!options.json)
@@ -68,10 +69,10 @@ export function addUserCommands(program: Command, { terminal, withAdmin, operato
 }
 
 const linkText = ({ link_path, expires_at }: OneTimeLink) =>
-  `Open this below the address of the server, once, until ${minute(expires_at)}:\n\n  ${link_path}`
+  `One-time link, valid until ${minute(expires_at)}; append it to the address of the server:\n\n  ${link_path}`
 
 const namesNobody =
-  'It names nobody: it ends as soon as anybody makes an account of this client, by whichever link.'
+  'The link names nobody. It expires when anybody creates an account of this client.'
 
 const userTable = (users: readonly UserRow[]) =>
   table(

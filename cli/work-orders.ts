@@ -8,16 +8,16 @@ type Approver = 'another' | 'anyone'
 export function addWorkOrderCommands(program: Command, { terminal, withAdmin }: Cli): void {
   const work_orders = program
     .command('work-orders')
-    .description('how the work orders of a site are approved')
+    .description('approval of the work orders of a site')
 
   command(
     work_orders,
     'approval <site_id>',
-    'Show or set who approves work orders: whichever key, or another one than completed them.',
+    'Show or set who approves work orders: every key, or another key than the one that completed it.',
     'work-orders approval sunny-fields-1 --by another',
   )
     .addOption(
-      new Option('--by <who>', 'from now on; left out: shown as it is').choices([
+      new Option('--by <who>', 'new setting; shows the present one by default').choices([
         'another',
         'anyone',
       ]),
@@ -34,5 +34,5 @@ export function addWorkOrderCommands(program: Command, { terminal, withAdmin }: 
 
 const sentence = ({ site_id, approver_not_completer }: WorkApproval) =>
   approver_not_completer
-    ? `Work orders of ${site_id} are approved by another key than completed them.`
+    ? `Work orders of ${site_id} must be approved by another key than the one that completed them.`
     : `Work orders of ${site_id} may be approved by the key that completed them.`

@@ -1,6 +1,6 @@
 /**
- * The SDK as it is published, into the folder given: ES modules, their types, and a package.json
- * that names them. Compiled without the types of Node, so that it runs in a browser, too.
+ * Builds the published SDK into the given folder: ES modules, types and a package.json. Compiled
+ * without the types of Node, so that it also runs in browsers.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,17 +1,17 @@
 import type { ErrorContent } from './generated/types.gen.ts'
 
-/** What a program branches on. The server may have codes that are newer than this SDK. */
+/** Error codes. A newer server may return codes that this SDK does not list. */
 export type ErrorCode =
   | ErrorContent['code']
-  /** No whole answer came; `cause` says why. */
+  /** No complete answer was received; see `cause`. */
   | 'network_error'
-  /** An answer that the API does not give, such as the page of a proxy. */
+  /** The answer is not from the API, such as the page of a proxy. */
   | 'unexpected_answer'
-  /** 304: the copy that `If-None-Match` names is still the present one. */
+  /** 304: the copy named by `If-None-Match` is current. */
   | 'not_modified'
   | (string & {})
 
-/** One thing that is wrong with a request. */
+/** A validation error of a request. */
 export interface Violation {
   location: 'path' | 'query' | 'body' | 'header'
   /** Dotted path of the field; '' for the body as a whole. */
@@ -23,20 +23,20 @@ export interface Violation {
 interface ErrorFields {
   code: ErrorCode
   message: string
-  /** Of the answer; null without one. */
+  /** HTTP status; null without an answer. */
   status: number | null
   request_id: string | null
   details: Record<string, unknown> | null
-  /** How long the server wants to be left alone. */
+  /** Time to wait before a retry, from `Retry-After`. */
   retry_after_s: number | null
 }
 
-/** Every failure of a call, but for an abort and for what is wrong before anything is sent. */
+/** Error of a call. Aborts and invalid arguments throw other errors. */
 export class HeliographError extends Error implements ErrorFields {
   override readonly name = 'HeliographError'
   readonly code: ErrorCode
   readonly status: number | null
-  /** What support asks for. */
+  /** Id of the request, for support. */
   readonly request_id: string | null
   readonly details: Record<string, unknown> | null
   readonly retry_after_s: number | null
@@ -50,13 +50,13 @@ export class HeliographError extends Error implements ErrorFields {
     this.retry_after_s = fields.retry_after_s
   }
 
-  /** All that is wrong with the request, field by field; empty unless `validation_error`. */
+  /** Validation errors by field; empty unless the code is `validation_error`. */
   get violations(): Violation[] {
     return violationsOf(this.details)
   }
 }
 
-/** Whether a call failed with this code. */
+/** Tells whether a call failed with this code. */
 export function isCode<Code extends ErrorCode>(
   error: unknown,
   code: Code,
@@ -64,35 +64,35 @@ export function isCode<Code extends ErrorCode>(
   return error instanceof HeliographError && error.code === code
 }
 
-const untold = { status: null, request_id: null, details: null, retry_after_s: null }
+const no_answer = { status: null, request_id: null, details: null, retry_after_s: null }
 
 export const noAnswer = (where: string, cause: unknown) =>
   new HeliographError(
-    { ...untold, code: 'network_error', message: `${where}: no answer: ${reasonOf(cause)}` },
+    { ...no_answer, code: 'network_error', message: `${where}: no answer: ${reasonOf(cause)}` },
     cause,
   )
 
 export const unexpected = (message: string) =>
-  new HeliographError({ ...untold, code: 'unexpected_answer', message })
+  new HeliographError({ ...no_answer, code: 'unexpected_answer', message })
 
-/** The error that an answer tells of, or is, by its status and text. */
+/** Error of an answer, by its status and text. */
 export function errorOf(where: string, answer: Response, text: string, now_ms: number) {
-  const told = toldBy(text)
+  const error = parsedError(text)
   const { status, headers } = answer
   const is_current = status === 304
   const type = headers.get('content-type') ?? 'no type'
   const reason = is_current ? 'not modified' : `with ${type} is no answer of the API`
   return new HeliographError({
-    code: told?.code ?? (is_current ? 'not_modified' : 'unexpected_answer'),
-    message: told?.message ?? `${where}: ${status} ${reason}`,
+    code: error?.code ?? (is_current ? 'not_modified' : 'unexpected_answer'),
+    message: error?.message ?? `${where}: ${status} ${reason}`,
     status,
-    request_id: told?.request_id ?? headers.get('x-request-id'),
-    details: told?.details ?? null,
+    request_id: error?.request_id ?? headers.get('x-request-id'),
+    details: error?.details ?? null,
     retry_after_s: retryAfter(headers, now_ms),
   })
 }
 
-function toldBy(text: string) {
+function parsedError(text: string) {
   const { error } = (parsed(text) ?? {}) as { error?: Partial<ErrorContent> }
   if (typeof error?.code !== 'string') return null
   const { code, request_id = null, details = null } = error
@@ -103,7 +103,7 @@ function toldBy(text: string) {
 const violationsOf = (details: Record<string, unknown> | null): Violation[] =>
   Array.isArray(details?.['errors']) ? details['errors'] : []
 
-/** The value of a JSON text; undefined where it is none. */
+/** Parsed JSON; undefined for invalid JSON. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -112,7 +112,7 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** Seconds, or a date, which counts from the clock of the server where it is told. */
+/** Seconds, or a date relative to the `Date` header, which is the clock of the server. */
 function retryAfter(headers: Headers, now_ms: number): number | null {
   const text = headers.get('retry-after')?.trim() ?? ''
   if (/^\d+$/.test(text)) return Number(text)

@@ -7,38 +7,38 @@ import { withInstants } from './parameters.ts'
 import { type Answer, type Retry, type Sender, send } from './sending.ts'
 
 export interface ConnectOptions extends Partial<Machine> {
-  /** Such as `https://solar.example.com`. In a browser without it: where the page came from. */
+  /** Such as `https://solar.example.com`. In a browser, defaults to the origin of the page. */
   base_url?: string | undefined
-  /** Without it the session of the browser counts. */
+  /** Defaults to the session of the browser. */
   api_key?: string | undefined
-  /** Attempts after the first one; 3 unless given. */
+  /** Attempts after the first one; defaults to 3. */
   retries?: number | undefined
-  /** The longest wait that a server may ask for; a longer one is left to you. 60 unless given. */
+  /** Longest `Retry-After` to wait for, s; longer ones throw. Defaults to 60. */
   wait_s_max?: number | undefined
-  /** Told of each attempt that failed and is made again. */
+  /** Called before each retry. */
   onRetry?: ((retry: Retry) => void) | undefined
 }
 
 export interface CallOptions {
-  /** Ends the call, a wait before another attempt too. */
+  /** Aborts the call, including waits between attempts. */
   signal?: AbortSignal | undefined
-  /** Further headers, such as `X-Request-Id`. */
+  /** Additional headers, such as `X-Request-Id`. */
   headers?: Record<string, string> | undefined
 }
 
 export interface FileOptions extends CallOptions {
-  /** The form of an export; `text/csv` unless given. A report is as it was ordered. */
+  /** Format of an export; defaults to `text/csv`. Reports have a fixed format. */
   accept?: 'text/csv' | 'application/x-ndjson' | undefined
 }
 
-/** A file as it begins to arrive: `response.blob()`, `.text()` or `.body` is what is in it. */
+/** A file. Read its content with `response.blob()`, `.text()` or `.body`. */
 export interface HeliographFile {
   name: string
   type: string
   response: Response
 }
 
-/** What may be left out may be undefined as well. */
+/** Optional parameters may also be undefined. */
 type Given<Parameters> = {
   [Name in keyof Parameters]: undefined extends Parameters[Name]
     ? Parameters[Name] | undefined
@@ -60,9 +60,9 @@ type Methods = {
 export type FileOperation = ExportOperation | 'reportRunFile'
 export type FileParameters<Name extends FileOperation> = Given<Parameters<Operations[Name]>[0]>
 
-/** The API: a method for each operation, named after it. */
+/** The API, with a method for each operation. */
 export interface Heliograph extends Methods {
-  /** What an operation answers as a file: an export of all rows, or the file of a report. */
+  /** Downloads an export of all rows, or the file of a report. */
   file<Name extends FileOperation>(
     operation: Name,
     parameters: FileParameters<Name>,
@@ -70,7 +70,7 @@ export interface Heliograph extends Methods {
   ): Promise<HeliographFile>
 }
 
-/** What the generated methods ask of a client. */
+/** Options that the generated methods pass to a client. */
 interface Asked {
   url: string
   path?: Record<string, unknown>
@@ -81,7 +81,7 @@ interface Asked {
   file?: string
 }
 
-/** The API by a key, or in a browser by the session of who is signed in. Sends nothing yet. */
+/** Creates a client with a key, or in a browser with its session. Sends no request. */
 export function connect(options: ConnectOptions = {}): Heliograph {
   const { base_url, api_key, retries = 3, wait_s_max = 60, onRetry, ...own } = options
   const machine = { ...thisMachine, ...defined(own) }
@@ -121,7 +121,7 @@ export function connect(options: ConnectOptions = {}): Heliograph {
 
 const etags = new WeakMap<object, string>()
 
-/** The `ETag` of an answer. As `If-Match` of a change it refuses to overwrite what was not seen. */
+/** `ETag` of an answer. Pass it as `If-Match` to refuse a change of a newer version. */
 export const etagOf = (answer: object): string | undefined => etags.get(answer)
 
 function remembered({ response, value }: Answer): unknown {
@@ -137,12 +137,12 @@ function fileOf({ response }: Answer): HeliographFile {
   return { name, type: headers.get('content-type') ?? 'application/octet-stream', response }
 }
 
-/** A key and a session are never sent together. */
+/** Sends either a key or the session, never both. */
 function identityOf(api_key: string | undefined) {
   if (api_key === undefined) {
     return { credentials: 'same-origin', headers: { 'x-heliograph-session': '1' } } as const
   }
-  // Said here, since the error of a header would show the key.
+  // Checked here, because the error of an invalid header would contain the key.
   if (!/^[\x21-\x7e]+$/.test(api_key)) throw new TypeError('api_key is not an API key')
   return { credentials: 'omit', headers: { authorization: `Bearer ${api_key}` } } as const
 }

@@ -1,6 +1,6 @@
-/** What the SDK takes of the machine that it runs on. Tests put others in their place. */
+/** Functions of the runtime that the SDK uses. Tests replace them. */
 
-/** Waiting: `after` calls back once after `delay_ms` and returns what cancels it. */
+/** `after` calls back once after `delay_ms`, and returns a function that cancels it. */
 export interface Timers {
   after(delay_ms: number, callback: () => void): () => void
 }
@@ -8,9 +8,9 @@ export interface Timers {
 export interface Machine {
   fetch: typeof globalThis.fetch
   timers: Timers
-  /** At random from 0 to just below 1. */
+  /** Random number in [0, 1). */
   chance(): number
-  /** A value that no other logical write has. */
+  /** Unique idempotency key. */
   newKey(): string
   nowMs(): number
 }
@@ -24,7 +24,7 @@ export const thisMachine: Machine = {
     },
   },
   chance: () => crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32,
-  // A browser has crypto.randomUUID only on pages that came by HTTPS, and a plant may have none.
+  // Browsers offer crypto.randomUUID only over HTTPS, which a plant may lack.
   newKey() {
     const bytes = crypto.getRandomValues(new Uint8Array(16))
     return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -3,8 +3,8 @@ import { timestampNames } from './generated/facts.gen.ts'
 const naive = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?$/
 
 /**
- * Query or body with instants as the API takes them. Throws a TypeError that names the parameter
- * where one is not sure to be the instant that was meant.
+ * Converts dates in a query or body to the format of the API. Throws a TypeError for an ambiguous
+ * timestamp, such as one without an offset.
  */
 export function withInstants<Values>(values: Values): Values {
   if (typeof values !== 'object' || values === null) return values

@@ -1,9 +1,9 @@
-/** A call of the API: sent, and sent again where that is safe and may help. */
+/** Sends calls of the API, with retries where they are safe and may help. */
 import { errorOf, HeliographError, noAnswer, parsed } from './errors.ts'
 import type { Machine, Timers } from './machine.ts'
 
 export interface Retry {
-  /** Which attempt failed, from 1 on. */
+  /** Number of the failed attempt, from 1. */
   attempt: number
   wait_ms: number
   error: HeliographError
@@ -15,7 +15,7 @@ export interface Sender {
   machine: Machine
   /** Attempts after the first. */
   retries: number
-  /** A longer wait that a server asks for is left to the caller. */
+  /** Longest `Retry-After` to wait for, s. */
   wait_s_max: number
   onRetry: ((retry: Retry) => void) | undefined
 }
@@ -27,20 +27,20 @@ export interface Call {
   credentials: 'omit' | 'same-origin'
   body: string | null
   signal: AbortSignal | null
-  /** The form of a file that is asked for, of any type by a star; null for JSON. */
+  /** Requested type of a file, such as `text/csv`, or any type; null for JSON. */
   file: string | null
 }
 
 export interface Answer {
   response: Response
-  /** Of JSON. A file is still to be read from the response. */
+  /** Parsed JSON; undefined for files, which are read from the response. */
   value: unknown
 }
 
 const first_wait_ms = 500
 const wait_ms_max = 8000
 
-/** The first good answer. Throws the last error, or at once where trying again cannot help. */
+/** Returns the first successful answer. Throws the last error, or the first that no retry helps. */
 export async function send(sender: Sender, call: Call): Promise<Answer> {
   for (let attempt = 1; ; attempt += 1) {
     const answer = await attemptOnce(sender.machine, call)
@@ -56,7 +56,7 @@ export async function send(sender: Sender, call: Call): Promise<Answer> {
 async function attemptOnce(machine: Machine, call: Call): Promise<Answer | HeliographError> {
   const { url, file, ...init } = call
   const where = `${call.method} ${url}`
-  // Called by itself: the one of a browser refuses to be called as a method of something else.
+  // Detached, because browsers refuse to call fetch as a method of another object.
   const { fetch } = machine
   try {
     const response = await fetch(url, init)
@@ -76,8 +76,8 @@ async function attemptOnce(machine: Machine, call: Call): Promise<Answer | Helio
 }
 
 /**
- * Milliseconds until the next attempt; null where there is to be none. Writes are sent again like
- * reads: by their Idempotency-Key they are done once.
+ * Milliseconds until the next attempt; null for no retry. Writes are retried as well: their
+ * Idempotency-Key prevents duplicates.
  */
 function waitAfter(error: HeliographError, attempt: number, sender: Sender): number | null {
   const { code, status, retry_after_s } = error
@@ -87,7 +87,7 @@ function waitAfter(error: HeliographError, attempt: number, sender: Sender): num
     [429, 502, 503, 504].includes(status ?? 0)
   if (!may_pass) return null
   if (retry_after_s !== null) return retry_after_s > sender.wait_s_max ? null : retry_after_s * 1000
-  // Anything up to twice the last bound, so that clients that failed together do not return so.
+  // Random, so that clients that failed together do not retry together.
   const bound_ms = Math.min(wait_ms_max, first_wait_ms * 2 ** (attempt - 1))
   return sender.machine.chance() * bound_ms
 }

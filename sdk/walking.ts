@@ -1,4 +1,4 @@
-/** Lists and series longer than one answer, row by row. */
+/** Iterates over lists and series that span several answers. */
 import { unexpected } from './errors.ts'
 
 export interface Page {
@@ -12,8 +12,8 @@ export interface PageAnswer<Item> {
 }
 
 /**
- * Every item of a list that is read by `offset`. A list that changes meanwhile may show an item
- * twice, or not at all: it is read page by page.
+ * Iterates over a list with `offset` pages. Items may be repeated or skipped when the list changes
+ * meanwhile.
  *
  *     const read = (page: Page) => heliograph.workOrdersList({ site_id, ...page })
  *     for await (const order of everyItem(read)) report(order)
@@ -40,8 +40,8 @@ export interface CursorAnswer<Item> {
 }
 
 /**
- * Every item of a list that is read by `cursor`, page by page; each page in the order of the
- * operation. A list that grows meanwhile repeats and leaves out nothing of what it had.
+ * Iterates over a list with `cursor` pages, in the order of the operation. No existing item is
+ * repeated or skipped when the list grows meanwhile.
  *
  *     const read = (page: CursorPage) => heliograph.alertsList({ site_id, ...page })
  *     for await (const alert of everyByCursor(read)) report(alert)
@@ -69,8 +69,7 @@ export interface SeriesAnswer<Row> {
 }
 
 /**
- * Every row of a series from `start` on, ascending, each once: up to `end`, or as far as there are
- * rows by now.
+ * Iterates over a series in ascending order, from `start` up to `end`, or up to the newest row.
  *
  *     const read = (window: Window) =>
  *       heliograph.invertersHistoryList({ site_id, inverter_id: 1, ...window })

@@ -20,18 +20,16 @@ export type Deps = Context &
   PredictionNeeds &
   BessNeeds &
   ScheduleNeeds &
-  ReportNeeds &
+  ReportNeeds
 
 export function createDeps(db: Database, clock: Clock, timers = systemTimers): Deps {
   return {
     db,
     clock,
     timers,
-    sites,
     predictions: createPredictions(db, clock),
     reports: createReportStore(db),
     reportCatalog: createCatalog(),
-    alerts,
     batteryPlanner: createBatteryPlanner({ timers }),
   }
 }

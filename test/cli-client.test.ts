@@ -73,16 +73,16 @@ test('all pages of a list are one', async () => {
   const paged = await run('get', 'commands-relay-history', 'limit=2', '--all', '--json')
   assert.equal(JSON.parse(paged.out).length, 5)
   const none = await run('get', 'inverters', '--all')
-  assert.deepEqual([none.code, none.notes], [4, 'heliograph: inverters has no further pages\n'])
+  assert.deepEqual([none.code, none.notes], [4, 'heliograph: inverters has no pages\n'])
 })
 
 test('what is wrong is said, with the exit code of its kind', async () => {
   const said: [string[], number, RegExp][] = [
-    [['get', 'inverter'], 4, /nothing is called "inverter" \(there are .*inverters-history/],
+    [['get', 'inverter'], 4, /no operation is named "inverter" \(similar: .*inverters-history/],
     [
       ['get', 'inverters-history', 'inverter=1'],
       4,
-      /no parameter of inverters-history: inverter_id/,
+      /not a parameter of inverters-history: inverter_id/,
     ],
     [['get', 'inverters-history'], 4, /inverters-history needs inverter_id=…/],
     [['get', 'inverters-get', 'inverter_id=999'], 3, /no such resource/],

@@ -24,7 +24,7 @@ test('markets are followed, prices imported and rates set', async (t) => {
   const followed = run('markets', 'follow', 'BG', '--source', 'entsoe', '--from', '2026-01-01')
   assert.equal(followed.stdout, 'BG follows entsoe from 2026-01-01 on.\n', followed.stderr)
   const rate = run('rates', 'set', 'PLN', '4.25', '--from', '2026-01-01')
-  assert.equal(rate.stdout, 'From 2026-01-01 on one euro is 4.25 PLN.\n')
+  assert.equal(rate.stdout, 'From 2026-01-01: 1 EUR = 4.25 PLN.\n')
 
   const file = join(folder, 'prices.csv')
   const rows = ['2026-06-21T10:00Z,2026-06-21T10:15Z,42.5,PLN', '2026-06-21T10:15Z,?,1,EUR']

@@ -156,8 +156,8 @@ test('people get the secret with the note that it is shown once', async (t) => {
     run('keys', 'create', '--client', 'A', '--name', 'x', '--scopes', 'plant:read'),
     run('edges', 'enrol', '--site', 'a-1', '--name', 'cabinet'),
   ])
-  assert.match(key.out, new RegExp(`\n  ${key_pattern.source}\n\nIt is shown this once`))
-  assert.match(edge.out, /\n {2}edge_[0-9a-f]{12}_[0-9a-f]{64}\n\nIt is shown this once/)
+  assert.match(key.out, new RegExp(`\n  ${key_pattern.source}\n\nThe key is shown only once`))
+  assert.match(edge.out, /\n {2}edge_[0-9a-f]{12}_[0-9a-f]{64}\n\nThe token is shown only once/)
   const rotated = await run('keys', 'rotate', key_pattern.exec(key.out)![1]!)
   assert.match(
     rotated.out,
@@ -223,7 +223,7 @@ test('panel models: a list is imported once, told row by row, and searched', asy
   assert.equal(first.code, 0, first.notes)
   assert.equal(
     first.out,
-    '2 models: 2 new, 0 changed, 0 as they were.\nRefused rows (1):\n' +
+    '2 models: 2 new, 0 changed, 0 unchanged.\nRefused rows (1):\n' +
       '  line 3: Maker broken: R_s is not a finite number: "n/a"\n',
   )
   const again = await json('panels', 'import', 'CEC Modules.csv')
@@ -243,7 +243,7 @@ test('panel models: a list is imported once, told row by row, and searched', asy
     [found.count, found.rows[0].name, found.rows[0].source],
     [1, 'Maker QX-1', 'cec'],
   )
-  assert.match(shown.out, /^PARAMS_ID .*\n(\d+ .*\n){2}2 of \d+ are shown\.\n$/)
+  assert.match(shown.out, /^PARAMS_ID .*\n(\d+ .*\n){2}Showing 2 of \d+\.\n$/)
   assert.equal(library.imported_count, 2)
   assert.deepEqual([library.imports[0].source, library.imports.length], ['CEC Modules.csv', 1])
   assert.match(listed.out, / JAM72S30-550\/MR .*\n(.*\n)+2 models of lists:\n\nIMPORTED /)
@@ -373,7 +373,7 @@ test('who gets a link that names nobody is told when it ends', async (t) => {
   const link = /\/invitation#[0-9a-f]{76}\n/
   const open = await run(...invite)
   assert.match(open.out, link)
-  assert.match(open.out, /It names nobody: it ends as soon as anybody makes an account/)
+  assert.match(open.out, /The link names nobody. It expires when anybody creates an account/)
   const named = await run(...invite, '--email', 'ada@example.com')
   assert.match(named.out, link)
   assert.doesNotMatch(named.out, /nobody/)

@@ -39,7 +39,7 @@ test('the audit tells who wrote what, and what was refused', { skip }, async () 
     await visit(page, '/')
     await page.getByRole('navigation').getByRole('link', { name: 'Audit' }).click()
     await settle(page)
-    await page.getByLabel('By whom, or what').fill(user_id)
+    await page.getByLabel('Search').fill(user_id)
     const { data } = await ask<{ data: Entry[] }>(window, '/platform/audit?limit=100')
     const own = data.filter(({ by }) => by === user_id)
     assert.deepEqual(
@@ -52,13 +52,13 @@ test('the audit tells who wrote what, and what was refused', { skip }, async () 
       own.map(({ status }) => `${status < 400 ? 'done' : 'refused'} ${status}`),
     )
     for (const row of rows) assert.match(row['By'] ?? '', /^The operator\n+person/)
-    const words = rows.map((row) => row['What']).join('\n')
+    const words = rows.map((row) => row['Action']).join('\n')
     assert.match(words, new RegExp(`POST /work-orders at ${site_id}\\n+.*Look after string 3`))
     await page.getByRole('combobox', { name: 'Outcome' }).click()
     await page.getByRole('option', { name: 'Refused' }).click()
     const refused = await rowsOf(page, 'Audit')
     assert.deepEqual(
-      refused.map((row) => row['What']?.split('\n')[0]),
+      refused.map((row) => row['Action']?.split('\n')[0]),
       ['POST /platform/invitations'],
     )
   })
@@ -74,14 +74,14 @@ test('who signs out everywhere else stays signed in here alone', { skip }, async
       await theSites(elsewhere.page)
       await visit(here.page, '/account')
       const part = here.page.getByRole('region', { name: 'Where you are signed in' })
-      await part.getByRole('button', { name: /^Sign out (?!everywhere)/ }).waitFor()
-      await part.getByRole('button', { name: 'Sign out everywhere else' }).click()
-      await here.page.getByText('Signed out everywhere else.').first().waitFor()
+      await part.getByRole('button', { name: /^Sign out (?!other)/ }).waitFor()
+      await part.getByRole('button', { name: 'Sign out other sessions' }).click()
+      await here.page.getByText('Other sessions signed out').first().waitFor()
       await part
         .getByRole('button', { name: /^Sign out/ })
         .first()
         .waitFor({ state: 'detached' })
-      assert.deepEqual(await part.getByText('Here', { exact: true }).count(), 1)
+      assert.deepEqual(await part.getByText('This session', { exact: true }).count(), 1)
       const sessions = await ask<unknown[]>(here, '/platform/auth/list-sessions')
       assert.equal(sessions.length, 1)
       const session = await elsewhere.context.request.get('/platform/session', {

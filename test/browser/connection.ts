@@ -11,13 +11,13 @@ test('without a connection it says so, and nothing that was typed is lost', { sk
   await asAdministrator(async (window) => {
     const { page } = window
     await visit(page, `/sites/${site_id}/work-orders/new`)
-    const title = page.getByLabel(/^What is to be done/)
+    const title = page.getByLabel(/^Title/)
     await title.fill('Typed before the line went')
     await window.lose()
     const banner = page.getByRole('alert').filter({ hasText: 'The server does not answer' })
     await banner.waitFor()
     assert.equal(await title.inputValue(), 'Typed before the line went')
-    await page.getByRole('button', { name: 'Make the work order' }).click()
+    await page.getByRole('button', { name: 'Create work order' }).click()
     await page
       .getByText(/cannot be reached|no answer/)
       .first()
@@ -25,7 +25,7 @@ test('without a connection it says so, and nothing that was typed is lost', { sk
     assert.equal(await title.inputValue(), 'Typed before the line went')
     await window.regain()
     await banner.waitFor({ state: 'detached' })
-    await page.getByRole('button', { name: 'Make the work order' }).click()
+    await page.getByRole('button', { name: 'Create work order' }).click()
     await page.getByRole('heading', { name: /Typed before the line went/ }).waitFor()
   })
 })
@@ -37,9 +37,9 @@ test('what was typed outlasts its page, a reload and the session, until it is se
   const name = `Typed before the session ended ${addressOf('once')}`
   const options = { signed_in: person.cookies, expected: [/^401 /] }
   await inWindow(options, async ({ page, context }) => {
-    const title = page.getByLabel(/^What is to be done/)
+    const title = page.getByLabel(/^Title/)
     const isBack = async () => {
-      await page.getByText(/^Your draft from .* is back/).waitFor()
+      await page.getByText(/^Draft of .* restored/).waitFor()
       assert.equal(await title.inputValue(), name)
     }
     await visit(page, `/sites/${site_id}/work-orders/new`)
@@ -52,13 +52,13 @@ test('what was typed outlasts its page, a reload and the session, until it is se
     await isBack()
 
     await context.clearCookies()
-    await page.getByRole('button', { name: 'Make the work order' }).click()
+    await page.getByRole('button', { name: 'Create work order' }).click()
     await page.getByRole('heading', { name: 'Sign in to Heliograph' }).waitFor()
     await page.getByLabel('E-mail').fill(person.email)
     await passwordField(page).fill(person.password)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await isBack()
-    await page.getByRole('button', { name: 'Make the work order' }).click()
+    await page.getByRole('button', { name: 'Create work order' }).click()
     await page.getByRole('heading', { name }).waitFor()
     await visit(page, `/sites/${site_id}/work-orders/new`)
     assert.equal(await title.inputValue(), '')
@@ -84,15 +84,15 @@ test('the server goes and comes back: the pages say so, and go on', {
       const windows = [overview, form]
       await visit(overview.page, `/sites/${site_id}`)
       await visit(form.page, `/sites/${site_id}/work-orders/new`)
-      await form.page.getByLabel(/^What is to be done/).fill(name)
+      await form.page.getByLabel(/^Title/).fill(name)
       // Gone with the first reload.
       for (const { page } of windows) await page.evaluate('globalThis.never_reloaded = true')
 
       const start = await interrupt()
       for (const { page } of windows) await gone(page).waitFor()
       await makeIt(form.page)
-      await form.page.getByText('Nothing is lost: try again in a moment.').first().waitFor()
-      assert.equal(await form.page.getByLabel(/^What is to be done/).inputValue(), name)
+      await form.page.getByText('Your input is kept: try again in a moment.').first().waitFor()
+      assert.equal(await form.page.getByLabel(/^Title/).inputValue(), name)
 
       await start()
       const started_at = new Date().toISOString()
@@ -102,7 +102,7 @@ test('the server goes and comes back: the pages say so, and go on', {
         assert.equal(await page.evaluate('globalThis.never_reloaded'), true)
         await page.getByRole('button', { name: 'Signed in as Ada Lovelace' }).waitFor()
       }
-      assert.equal(await form.page.getByLabel(/^What is to be done/).inputValue(), name)
+      assert.equal(await form.page.getByLabel(/^Title/).inputValue(), name)
       await makeIt(form.page)
       await form.page.getByRole('heading', { name }).waitFor()
       assert.equal(await countOf(form, name), 1)
@@ -113,7 +113,7 @@ test('the server goes and comes back: the pages say so, and go on', {
 const gone = (page: Page) =>
   page.getByRole('alert').filter({ hasText: 'The server does not answer' })
 
-const makeIt = (page: Page) => page.getByRole('button', { name: 'Make the work order' }).dblclick()
+const makeIt = (page: Page) => page.getByRole('button', { name: 'Create work order' }).dblclick()
 
 /** What it shows was measured after an instant, and it says nothing of old data. */
 async function isLive({ page }: Window, since: string): Promise<void> {
@@ -125,7 +125,7 @@ async function isLive({ page }: Window, since: string): Promise<void> {
     },
     { timeout: back_ms_max },
   )
-  await page.getByText('These data are old').waitFor({ state: 'detached' })
+  await page.getByText('Stale data').waitFor({ state: 'detached' })
   await page
     .getByText(/^Power now/)
     .first()

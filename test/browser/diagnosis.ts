@@ -65,11 +65,11 @@ async function findWeakString(page: Page, weak: readonly StringHealth[]): Promis
   const delivering = weak.filter(({ status }) => status !== 'dead')
   const [string] = delivering.toSorted((one, other) => lossOf(other) - lossOf(one))
   assert.ok(string, 'the demo has a weak string')
-  await page.getByLabel('Verdict').selectOption(string.status)
+  await page.getByLabel('Status', { exact: true }).selectOption(string.status)
   const name = `${string.inverter_name}, string ${string.string_index}`
   const link = page.getByRole('link', { name, exact: true })
   await link.waitFor()
-  const rows = await rowsOf(page, 'Strings, the worst first')
+  const rows = await rowsOf(page, 'Strings, most severe first')
   const same = weak.filter(({ status }) => status === string.status)
   assert.deepEqual(
     rows.map((row) => row['String']).toSorted(),
@@ -99,9 +99,9 @@ async function assertBesidePeers(page: Page, string: StringHealth): Promise<void
   const week = data.find((one) => one.string_index === string_index)
   assert.ok(week && week.energy_kwh !== null, 'its week is known')
   await assertFigures(page, {
-    'Power beside its peers': week.deviation_pct,
-    'Energy in 7 days': week.energy_kwh,
-    'Without current in light': week.zero_current_min,
+    'Power vs peers': week.deviation_pct,
+    'Energy, 7 days': week.energy_kwh,
+    'Without current in daylight': week.zero_current_min,
   })
 }
 
@@ -114,7 +114,7 @@ async function assertDay(page: Page, points: readonly IvExpectedPoint[]): Promis
   await chart.hover()
   const legend = chart.getByRole('row')
   const shown = await Promise.all(
-    ['Power', 'Expected by the sun'].map((name) =>
+    ['Power', 'Expected'].map((name) =>
       legend.filter({ hasText: name }).getByRole('cell').innerText(),
     ),
   )
@@ -175,7 +175,7 @@ test('devices are compared over a day, in kW and by their panels', options, asyn
     const choice = page.getByRole('combobox', { name: 'Inverters' })
     await choice.click()
     for (let count = 4; count > 0; count -= 1) await choice.press('Backspace')
-    await page.getByText('Choose what to compare').waitFor()
+    await page.getByText('Choose devices to compare').waitFor()
     const reads: Promise<{ body: List<InverterReading>; query: URLSearchParams }>[] = []
     for (const { inverter_id, name } of [one, other]) {
       reads.push(nextAnswer(page, `/inverters/${inverter_id}/history`))
@@ -189,7 +189,7 @@ test('devices are compared over a day, in kW and by their panels', options, asyn
     assert.equal(start, `${dayBefore(siteToday())} 00:00:00`)
     await choice.press('Escape')
     await assertCompared(page, [one.name!, other.name!], powers)
-    await page.getByText('By installed panels').click()
+    await page.getByText('Per installed kWp').click()
     const by_panels = [one, other].map(({ dc_capacity_kwp }, nth) =>
       powers[nth]!.map((power_kw) => (1000 * power_kw) / dc_capacity_kwp!),
     )
@@ -210,7 +210,7 @@ async function assertCompared(
   values: readonly (readonly number[])[],
 ): Promise<void> {
   await page.getByRole('cell', { name: names.at(-1)!, exact: true }).waitFor()
-  const rows = await rowsOf(page, 'Figures of the days shown')
+  const rows = await rowsOf(page, 'Summary of the shown days')
   assert.deepEqual(
     rows.map((row) => row['Device']),
     names,
@@ -284,7 +284,7 @@ async function assertMonth(
   const words = (await chart.getAttribute('aria-label')) ?? ''
   const parts = [
     ['Expected', expected_kwh],
-    ['Strings, dirt, shade', expected_kwh - delivered_kwh - told_kwh],
+    ['Strings, soiling, shading', expected_kwh - delivered_kwh - told_kwh],
     ...by_kind,
     ['Delivered', delivered_kwh],
   ] as const
@@ -323,15 +323,15 @@ async function assertGaps(page: Page, gaps: readonly Gap[]): Promise<void> {
   const inState = (state: Gap['status']) => gaps.filter(({ status }) => status === state)
   const lost = inState('unrecoverable')
   await page
-    .getByText('Came in the end', { exact: true })
+    .getByText('Recovered', { exact: true })
     .locator('xpath=..')
     .filter({ hasText: new RegExp(`\\D${inState('backfilled').length}$`) })
     .waitFor()
   await assertFigures(page, {
-    'Not heard now': inState('open').length,
-    'May still come': inState('backfilling').length,
-    'Came in the end': inState('backfilled').length,
-    'Lost for good': lost.length,
+    Open: inState('open').length,
+    'Being recovered': inState('backfilling').length,
+    Recovered: inState('backfilled').length,
+    Lost: lost.length,
   })
   const text = await page.getByRole('main').innerText()
   const lost_count = total(lost, (gap) => gap.missing_sample_count)

@@ -27,7 +27,7 @@ async function alertOf(window: Window, title: string): Promise<Alert> {
 
 const bellWith = (page: Page, count: number) =>
   page.getByRole('banner').getByRole('link', {
-    name: count === 0 ? 'Notifications' : `Notifications: ${count} not read`,
+    name: count === 0 ? 'Notifications' : `Notifications: ${count} unread`,
     exact: true,
   })
 
@@ -92,11 +92,11 @@ test('a work order is made from an alert, and each leads to the other', { skip }
     await visit(page, `/sites/${site_id}/alerts`)
     await page.getByRole('button', { name: fault.title }).click()
     const drawer = page.getByRole('dialog', { name: fault.title, exact: true })
-    await drawer.getByRole('link', { name: 'Make a work order' }).click()
+    await drawer.getByRole('link', { name: 'Create work order' }).click()
     await page.getByRole('heading', { name: 'New work order' }).waitFor()
     await page.getByRole('link', { name: `${fault.title}: ${fault.message}` }).waitFor()
-    assert.equal(await page.getByLabel(/^What is to be done/).inputValue(), fault.title)
-    await page.getByRole('button', { name: 'Make the work order' }).click()
+    assert.equal(await page.getByLabel(/^Title/).inputValue(), fault.title)
+    await page.getByRole('button', { name: 'Create work order' }).click()
     await page.getByRole('heading', { name: fault.title, level: 1 }).waitFor()
     const order = await orderOf(window)
     assert.deepEqual(order.alert_ids, [alert_id])
@@ -106,7 +106,7 @@ test('a work order is made from an alert, and each leads to the other', { skip }
     )
     await page.getByText('Urgent', { exact: true }).first().waitFor()
     await page.getByRole('link', { name: `Alert ${alert_id}`, exact: true }).click()
-    await drawer.getByRole('link', { name: 'To its work order' }).click()
+    await drawer.getByRole('link', { name: 'Work order' }).click()
     await page.getByRole('heading', { name: `${order.number} ${fault.title}` }).waitFor()
     assert.equal((await alertOf(window, fault.title)).work_order_id, order.wo_id)
   })
@@ -124,11 +124,11 @@ test('a defect of a string is reported, and its work order is linked to it', { s
     const title = `Two modules are bypassed (${addressOf('defect')})`
     await visit(page, `/sites/${site_id}/inverters/4/strings/9`)
     await page.getByRole('link', { name: 'Report a defect' }).click()
-    await page.getByLabel(/^What is broken/).fill(title)
+    await page.getByLabel(/^Title/).fill(title)
     await page.getByRole('combobox', { name: 'Severity' }).click()
     await page.getByRole('option', { name: 'High' }).click()
     assert.equal(await page.getByLabel(/^String of the inverter/).inputValue(), '9')
-    await page.getByRole('button', { name: 'Report it' }).click()
+    await page.getByRole('button', { name: 'Report defect' }).click()
     await page.getByRole('heading', { name: title, level: 1 }).waitFor()
     const defect = await defectOf(window)
     assert.deepEqual(
@@ -136,9 +136,9 @@ test('a defect of a string is reported, and its work order is linked to it', { s
       [title, 'high', 4, 9],
     )
     await page.getByRole('link', { name: 'String 9', exact: true }).waitFor()
-    await page.getByRole('link', { name: 'Make a work order' }).click()
+    await page.getByRole('link', { name: 'Create work order' }).click()
     await page.getByRole('link', { name: `${defect.number} ${title}` }).waitFor()
-    await page.getByRole('button', { name: 'Make the work order' }).click()
+    await page.getByRole('button', { name: 'Create work order' }).click()
     await page.getByRole('heading', { name: title, level: 1 }).waitFor()
     await settle(page)
     const order = await orderOf(window)
@@ -146,7 +146,7 @@ test('a defect of a string is reported, and its work order is linked to it', { s
     assert.deepEqual([order.inverter_id, order.string_index], [4, 9])
     await page.getByRole('link', { name: `Defect ${defect.defect_id}`, exact: true }).click()
     await page.getByRole('heading', { name: `${defect.number} ${title}` }).waitFor()
-    assert.equal(await below(page, 'Seen to by').innerText(), `Work order ${order.wo_id}`)
+    assert.equal(await below(page, 'Handled by').innerText(), `Work order ${order.wo_id}`)
     assert.equal((await defectOf(window)).wo_id, order.wo_id)
   })
 })

@@ -35,7 +35,7 @@ test('what the site earned on a day and in a month agrees with the API, as do pr
     assert.deepEqual(asked(month), [`${today.slice(0, 7)}-01`, today, 'Europe/Berlin'])
     await assertEarned(page, month.body)
     await earningsAfter(page, () => page.getByText('Day', { exact: true }).click())
-    const previous = page.getByRole('button', { name: 'The day before' })
+    const previous = page.getByRole('button', { name: 'Previous day' })
     const day = await earningsAfter(page, () => previous.click())
     const yesterday = dayBefore(today)
     assert.deepEqual(asked(day), [yesterday, yesterday, 'Europe/Berlin'])
@@ -63,10 +63,10 @@ async function assertEarned(page: Page, summary: EarningsSummary): Promise<void>
   const { known, by_logger, currency } = summary
   const is_all_known = summary.net_amount !== null
   await assertFigures(page, {
-    [is_all_known ? 'Net' : 'Net, as far as known']: (known && !is_all_known ? known : summary)
+    [is_all_known ? 'Net' : 'Net, incomplete']: (known && !is_all_known ? known : summary)
       .net_amount,
     'Energy sold': summary.energy_sold_kwh,
-    [`Price earned, ${currency}/MWh`]: summary.average_price_per_mwh,
+    [`Average price, ${currency}/MWh`]: summary.average_price_per_mwh,
     'Capture rate': summary.capture_rate_pct,
     'Paid at negative prices': summary.negative_price_cost_amount,
     'Lost to curtailment': summary.curtailment_loss_amount,
@@ -116,7 +116,7 @@ async function assertComparison(window: Window): Promise<void> {
     window,
     `/v1/sites/${site_id}/markets/compare?target_date=${siteToday()}`,
   )
-  const rows = await rowsOf(window.page, 'Markets beside each other')
+  const rows = await rowsOf(window.page, 'Market comparison')
   assert.equal(rows.length, data.length)
   for (const [nth, market] of data.entries()) {
     const row = rows[nth]!
@@ -125,6 +125,6 @@ async function assertComparison(window: Window): Promise<void> {
     assertShows(row['Peak']!, market.peak_price_per_mwh, 'Peak')
     assertShows(row['Lowest']!, market.min_price_per_mwh, 'Lowest')
     assertShows(row['Highest']!, market.max_price_per_mwh, 'Highest')
-    assertShows(row['By the sun']!, market.solar_weighted_price_per_mwh, 'By the sun')
+    assertShows(row['Solar-weighted']!, market.solar_weighted_price_per_mwh, 'Solar-weighted')
   }
 }

@@ -54,10 +54,10 @@ test('reads that failed without a network are repeated once it is back', { skip 
     await visit(page, `/sites/${site_id}/energy`)
     await window.lose()
     await page.getByText('Year', { exact: true }).click()
-    const failed = page.getByRole('alert').filter({ hasText: 'This part is loaded as soon as' })
+    const failed = page.getByRole('alert').filter({ hasText: 'Loads as soon as' })
     await failed.first().waitFor({ timeout: recovered_ms_max })
     await window.regain()
-    await page.getByRole('heading', { name: 'By the month' }).waitFor()
+    await page.getByRole('heading', { name: 'By month' }).waitFor()
     await failed.first().waitFor({ state: 'detached', timeout: recovered_ms_max })
     await settle(page)
   })
@@ -78,7 +78,7 @@ test('while the edge is silent nothing is healthy, online or in order', { skip }
     await visit(page, `/sites/${site_id}`)
     await page.getByRole('alert').filter({ hasText: 'All plants offline' }).waitFor()
     const text = await page.getByRole('main').innerText()
-    for (const word of [/^healthy$/im, /\bOnline\b/, /Nothing to do/, /\d of \d+\s*$/m]) {
+    for (const word of [/^healthy$/im, /\bOnline\b/, /No action needed/, /\d of \d+\s*$/m]) {
       assert.doesNotMatch(text, word)
     }
     assert.match(text, /Power now\s*–/)

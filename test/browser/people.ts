@@ -48,8 +48,8 @@ export async function takeInvitation(window: Window, link: string, name: string)
   if (await email.isEditable()) await email.fill(addressOf('first'))
   const address = await email.inputValue()
   await passwordField(page).fill(password)
-  await page.getByLabel('Password once more').fill(password)
-  await page.getByRole('button', { name: 'Make the account' }).click()
+  await page.getByLabel('Repeat password').fill(password)
+  await page.getByRole('button', { name: 'Create account' }).click()
   await theSites(page)
   return { email: address, password, cookies: await context.storageState() }
 }

@@ -20,8 +20,8 @@ test('a report is ordered and run, and its file is the one whose digest is known
     const name = `Production for the owner ${addressOf('report')}`
     await visit(page, `/sites/${site_id}/reports`)
     await page.getByRole('tab', { name: 'Catalogue' }).click()
-    await page.getByRole('button', { name: 'Order Daily production' }).click()
-    const form = page.getByRole('dialog', { name: 'Order Daily production' })
+    await page.getByRole('button', { name: 'Subscribe: Daily production' }).click()
+    const form = page.getByRole('dialog', { name: 'Subscribe to Daily production' })
     await form.getByLabel(/^Name/).fill(name)
     await form.getByRole('button', { name: 'Subscribe' }).click()
     await form.waitFor({ state: 'detached' })

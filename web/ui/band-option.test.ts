@@ -19,7 +19,7 @@ test('the band is as high as the upper is above the lower, and absent where one 
   const { series } = optionOf()
   const dataOf = (name: string) => series.find((one) => one.name === name)?.data
   assert.deepEqual(dataOf('P10'), [-20, null, 5])
-  assert.deepEqual(dataOf('Band of 80 %'), [10, null, null])
+  assert.deepEqual(dataOf('80 % band'), [10, null, null])
   assert.deepEqual(dataOf('Expected'), [-5, 8, 10])
   assert.deepEqual(dataOf('Was'), [null, 9, 11])
   assert.ok(series.every(({ markLine }) => markLine === undefined))

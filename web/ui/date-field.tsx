@@ -1,6 +1,6 @@
 /**
- * A field for a date, or a date with a time, in the format of all pages. Native fields would use the
- * language of the browser; the native calendar opens by the button.
+ * A field for a date, or a date with a time, in the format of all pages. Native fields would use
+ * the language of the browser; the native calendar opens by the button.
  */
 import { ActionIcon, TextInput, type TextInputProps } from '@mantine/core'
 import { IconCalendar } from '@tabler/icons-react'

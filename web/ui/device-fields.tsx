@@ -8,7 +8,7 @@ interface DeviceValues {
   string_index: number | string
 }
 
-/** Fields for plant, inverter and string. Choosing a plant or an inverter clears the fields below. */
+/** Fields for plant, inverter and string. A new plant or inverter clears the fields below it. */
 export function DeviceFields<Values extends DeviceValues>({
   site_id,
   form,

@@ -14,7 +14,7 @@ const noon = {
 test('the sentence says what is delivered and curtailed now, and how the day compares', () => {
   assert.equal(
     plain(sentence(noon, 81.6)),
-    'The site delivers 300.0 kW, 75 % of what is available: it is curtailed. ' +
+    'Producing 300.0 kW, 75 % of available power: curtailed. ' +
       'Today so far: 82 % of the expected energy.',
   )
   const night = { ...noon, ac_power_kw: -0.2, available_power_kw: 0, is_daylight: false }
@@ -25,21 +25,18 @@ test('the sentence says what is delivered and curtailed now, and how the day com
 })
 
 test('what is not known is not in it', () => {
-  assert.equal(sentence({ ...noon, ac_power_kw: null }, null), 'Present power is not known.')
+  assert.equal(sentence({ ...noon, ac_power_kw: null }, null), 'Present power unknown.')
   assert.equal(
     plain(sentence({ ...noon, curtailed_power_kw: null, available_power_kw: null }, null)),
-    'The site delivers 300.0 kW.',
+    'Producing 300.0 kW.',
   )
 })
 
 test('a limit that binds nothing is not blamed', () => {
-  assert.equal(
-    plain(sentence({ ...noon, curtailed_power_kw: 0.1 }, null)),
-    'The site delivers 300.0 kW.',
-  )
-  assert.equal(curtailedWords(0.1), 'that keeps nothing back now')
-  assert.equal(curtailedWords(null), 'what that keeps back now is not known')
-  assert.equal(plain(curtailedWords(12)), 'they could deliver 12.0 kW more')
+  assert.equal(plain(sentence({ ...noon, curtailed_power_kw: 0.1 }, null)), 'Producing 300.0 kW.')
+  assert.equal(curtailedWords(0.1), 'no curtailment now')
+  assert.equal(curtailedWords(null), 'present curtailment unknown')
+  assert.equal(plain(curtailedWords(12)), '12.0 kW curtailed now')
 })
 
 test('a day with more energy than is expected of it is not summed up yet: no share is told', () => {

@@ -22,13 +22,13 @@ const subscription = (change: Partial<ReportSubscription>) =>
 const when = (change: Partial<ReportSubscription>) => whenText(subscription(change))
 
 test('when it is due is told in words', () => {
-  const rest = ', 06:00 (Europe/Berlin), about previous month'
+  const rest = ', 06:00 (Europe/Berlin), period previous month'
   assert.equal(when({}), `monthly on the 1.${rest}`)
   assert.equal(when({ day_of_month: 'last' }), `monthly on the last day${rest}`)
   const weekly = { frequency: 'weekly', day_of_week: 7, day_of_month: null } as const
   assert.equal(when(weekly), `weekly on Sunday${rest}`)
   const daily = { frequency: 'daily', day_of_month: null, period: 'previous_day' } as const
-  assert.equal(when(daily), 'daily, 06:00 (Europe/Berlin), about previous day')
+  assert.equal(when(daily), 'daily, 06:00 (Europe/Berlin), period previous day')
 })
 
 const given = ['day_of_week', 'day_of_month', 'logger_ids', 'recipients', 'parameters'] as const
@@ -64,13 +64,13 @@ test('a new one is about all plants, in a form that the report has', () => {
 })
 
 test('what is wrong is told in words', () => {
-  assert.equal(rules.name('  '), 'Give it a name.')
+  assert.equal(rules.name('  '), 'Enter a name.')
   assert.equal(rules.name('Month'), null)
-  assert.equal(rules.recipients([]), 'Name at least one mail address.')
-  assert.equal(rules.recipients(['ada@example.com', 'bob']), 'bob is no mail address.')
+  assert.equal(rules.recipients([]), 'Enter at least one e-mail address.')
+  assert.equal(rules.recipients(['ada@example.com', 'bob']), 'bob is not a valid e-mail address.')
   assert.equal(rules.recipients(['ada@example.com']), null)
   assert.equal(rules.time_of_day('06:00'), null)
   for (const no_time of ['', '6:00', '24:00', '12:60']) {
-    assert.equal(rules.time_of_day(no_time), 'Say when, such as 06:00.', no_time)
+    assert.equal(rules.time_of_day(no_time), 'Enter a time such as 06:00.', no_time)
   }
 })

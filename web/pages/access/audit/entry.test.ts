@@ -17,7 +17,7 @@ const entry = (given: Partial<Entry>): Entry => ({
   ...given,
 })
 
-test('signing in is told in words, a write by its address', () => {
+test('signing in is named, a write by its address', () => {
   const path = '/platform/auth/sign-in/email'
   const said = [
     entry({ path }),
@@ -28,11 +28,11 @@ test('signing in is told in words, a write by its address', () => {
     entry({ method: 'CLI', path: 'users password-link', by: 'operator' }),
   ].map((each) => `${whatOf(each)} (${kindOf(each)})`)
   assert.deepEqual(said, [
-    'Signing in: password (person)',
-    'Signing in: password (account that was named)',
-    'Signing in: password, locked out (account that was named)',
-    'Link to a new password asked for (account that was named)',
+    'Sign-in: password (person)',
+    'Sign-in: password (named account)',
+    'Sign-in: password, locked out (named account)',
+    'Password reset requested (named account)',
     'PATCH /work-orders/7 at pv-south (key)',
-    'CLI users password-link (by a command)',
+    'CLI users password-link (command line)',
   ])
 })

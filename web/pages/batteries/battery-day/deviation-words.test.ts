@@ -16,14 +16,14 @@ const unplanned = { planned_soc_end_pct: null, within_tolerance: false, cost_amo
 test('hours without a plan deviate from none, and cost nothing by it', () => {
   assert.equal(
     summaryOf([hour(unplanned), hour(unplanned)]),
-    'No approved plan was in force in the hours so far.',
+    'No approved plan was in force so far.',
   )
   assert.equal(
     summaryOf([hour({}), hour({ within_tolerance: false, cost_amount: 2 }), hour(unplanned)]),
-    '1 of 2 planned hours deviated. That cost €2.00.',
+    '1 of 2 planned hours deviated. Cost: €2.00.',
   )
   assert.equal(
     summaryOf([hour({}), hour(unplanned)]),
-    'All 1 planned hours so far were as planned.',
+    'All 1 planned hours so far went as planned.',
   )
 })

@@ -91,7 +91,7 @@ export function PlanModal({ site_id, bess_id, day, onClose }: PlanModalProps) {
           )}
           <DialogButtons onClose={onClose}>
             <Button type="submit" loading={plan.is_pending}>
-              Create plan
+              Create
             </Button>
           </DialogButtons>
         </Stack>

@@ -32,8 +32,8 @@ test('what does not answer has no state, whatever it said last', () => {
     stateWords({ state: 'charging', quality: 'good', ...change } as BatteryNow)
   assert.equal(state({}), 'Charging')
   assert.equal(state({ state: 'soc_protection' }), 'Soc protection')
-  assert.equal(state({ state: null }), 'State not known')
-  assert.equal(state({ quality: 'stale' }), 'Does not answer')
+  assert.equal(state({ state: null }), 'Unknown')
+  assert.equal(state({ quality: 'stale' }), 'Communication lost')
   assert.equal(state({ state: null, quality: 'missing' }), 'Never measured')
 })
 
@@ -48,11 +48,8 @@ test('a plan that failed says what the edge reported, or that it did not', () =>
   const said = (status: string, status_reason: string | null, failure_code: string | null = null) =>
     progressWords({ status, status_reason, failure_code } as BessSchedule)
   assert.equal(said('completed', null), null)
-  assert.equal(said('failed', 'not_reported'), 'The edge reported nothing of it.')
-  assert.equal(said('approved', 'not_reported'), 'The edge has not reported on it yet.')
-  assert.equal(
-    said('failed', 'not_executed', 'pcs_not_ready'),
-    'The edge could not carry it out (pcs not ready).',
-  )
-  assert.equal(said('completed', 'partly_executed'), 'Carried out in part.')
+  assert.equal(said('failed', 'not_reported'), 'The edge reported no result.')
+  assert.equal(said('approved', 'not_reported'), 'The edge has not reported yet.')
+  assert.equal(said('failed', 'not_executed', 'pcs_not_ready'), 'Not carried out (pcs not ready).')
+  assert.equal(said('completed', 'partly_executed'), 'Partly carried out.')
 })

@@ -35,7 +35,7 @@ export function LimitFields(props: LimitFieldsProps) {
       <Stack>
         <DraftNotice {...draft} />
         <NativeSelect
-          label="Plants"
+          label="Apply to"
           data={[
             { value: 'site', label: `Whole site (${plants.length} plants)` },
             ...plants.map(({ logger_id, name, rated_power_kw }) => ({

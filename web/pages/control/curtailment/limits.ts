@@ -20,8 +20,8 @@ export interface Allowed extends Plant {
 }
 
 /**
- * A percentage applies to the rated power of each plant; kW are shared in proportion to rated power.
- * Whole watts, rounded as the server rounds.
+ * A percentage applies to the rated power of each plant; kW are shared in proportion to it. Whole
+ * watts, rounded as the server rounds.
  */
 export function allowedOf(plants: readonly Plant[], limit: Limit): Allowed[] {
   const { limit_mode, limit_value } = limit

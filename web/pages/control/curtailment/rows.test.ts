@@ -63,9 +63,9 @@ test('a limit is told as it was asked for', () => {
 })
 
 test('the way of a row says what is still to come, and leaves out what will not', () => {
-  assert.deepEqual(steps({}), ['Asked for', 'Received on site', 'Devices limited?', 'Verified?'])
+  assert.deepEqual(steps({}), ['Requested', 'Received on site', 'Devices limited?', 'Verified?'])
   assert.deepEqual(steps({ release_requested_at: at(5), applied_at: at(2) }), [
-    'Asked for',
+    'Requested',
     'Received on site',
     'Devices limited',
     'Release requested',
@@ -73,14 +73,14 @@ test('the way of a row says what is still to come, and leaves out what will not'
     'Released?',
   ])
   assert.deepEqual(steps({ status: 'releasing', applied_at: at(2) }), [
-    'Asked for',
+    'Requested',
     'Received on site',
     'Devices limited',
     'Releasing?',
     'Released?',
   ])
   assert.deepEqual(steps({ release_requested_at: at(5), applied_at: at(2), closed_at: at(9) }), [
-    'Asked for',
+    'Requested',
     'Received on site',
     'Devices limited',
     'Release requested',
@@ -89,7 +89,7 @@ test('the way of a row says what is still to come, and leaves out what will not'
     'Record closed',
   ])
   assert.deepEqual(steps({ restore_started_at: at(30), restored_at: at(31) }), [
-    'Asked for',
+    'Requested',
     'Received on site',
     'Releasing',
     'Released',
@@ -137,5 +137,5 @@ test('a limit is in force once the devices have it, not when its time comes', ()
   assert.equal(words({}), 'Applying')
   assert.equal(words({ applied_at: at(2) }), 'In force')
   assert.equal(words({ status: 'scheduled', acknowledged_at: null }), 'Scheduled')
-  assert.equal(words({ status: 'completed' }), 'Over')
+  assert.equal(words({ status: 'completed' }), 'Ended')
 })

@@ -21,7 +21,7 @@ test('losses and delivered energy make up what was expected by the light', () =>
     expected_kwh: 190,
     delivered_kwh: 170,
   })
-  assert.deepEqual(parts[0], { name: 'Strings, dirt, shade', kwh: 10 })
+  assert.deepEqual(parts[0], { name: 'Strings, soiling, shading', kwh: 10 })
   assert.equal(sumOf(parts) + 170, 190)
 })
 

@@ -1,6 +1,6 @@
 /**
- * Rows are inverters, columns are strings. Only the visible part is drawn, on a canvas that stays in
- * place while the map scrolls, so that maps of any size are fast.
+ * Rows are inverters, columns are strings. Only the visible part is drawn, on a canvas that stays
+ * in place while the map scrolls, so that maps of any size are fast.
  */
 
 import type { StringHealth } from '@heliograph/sdk'

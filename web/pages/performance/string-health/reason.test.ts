@@ -20,20 +20,17 @@ const reason = (change: Partial<StringHealth>) =>
 
 test('without a verdict it says why there is none', () => {
   const no_data = { status: 'no_data' } as const
-  assert.equal(
-    reason({ ...no_data, excluded_reason: 'no_light' }),
-    'No verdict: there was too little light',
-  )
-  assert.equal(reason(no_data), 'No verdict: the reason is not known')
+  assert.equal(reason({ ...no_data, excluded_reason: 'no_light' }), 'No data: low irradiance')
+  assert.equal(reason(no_data), 'No data: unknown reason')
 })
 
 test('the verdict says how far it is off, in which direction and beside what', () => {
   assert.equal(reason({}), 'Healthy')
   assert.equal(reason({ deviation_pct: 1.26 }), 'Healthy, 1.3 % more power than its peers')
   const low = { status: 'watch', deviation_pct: -3.14, compared_with: 'expected' } as const
-  assert.equal(reason(low), 'Watch, 3.1 % less power than what the sun lets expect')
-  assert.equal(reason({ deviation_pct: 0 }), 'Healthy, as much power as its peers')
-  assert.equal(reason({ deviation_pct: -0.04 }), 'Healthy, as much power as its peers')
+  assert.equal(reason(low), 'Watch, 3.1 % less power than expected')
+  assert.equal(reason({ deviation_pct: 0 }), 'Healthy, same power as its peers')
+  assert.equal(reason({ deviation_pct: -0.04 }), 'Healthy, same power as its peers')
 })
 
 test('everything that is known of it is one sentence', () => {
@@ -49,8 +46,8 @@ test('everything that is known of it is one sentence', () => {
   })
   assert.equal(
     text,
-    'Critical, 22.0 % less power than its peers, perhaps shade (72 % sure), ' +
-      'held back by string 0 of its MPPT, since 1 Jun 2026, a lasting loss of 12.0 % since 3 Jun 2026',
+    'Critical, 22.0 % less power than its peers, possibly shading (72 % confidence), ' +
+      'affected by string 0 of its MPPT, since 1 Jun 2026, permanent loss of 12.0 % since 3 Jun 2026',
   )
 })
 

@@ -104,6 +104,6 @@ test('what is out of the limits is told with its unit', () => {
   const limited = item({ min_value: 1, unit: 'MΩ' })
   assert.equal(
     whyNot(limited, draft(limited, { value_number: 0.996 }), 'passed'),
-    '0.996 MΩ is out of the limits: it can only fail.',
+    '0.996 MΩ is outside the limits: the item can only fail.',
   )
 })
