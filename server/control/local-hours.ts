@@ -1,4 +1,5 @@
 /** Hours of the local clock of a site as instants. */
+/// <reference lib="esnext.temporal" />
 
 interface LocalHours {
   /** Local date, YYYY-MM-DD. */

@@ -1,13 +1,13 @@
 import type { Database } from '../storage/database.ts'
 
-/** The epoch of an edge's journal. Importers name theirs otherwise. */
+/** Epochs of edge journals are UUIDs; those of importers are not. */
 const journal_epoch = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
 
 /**
- * The numbers of committed frames of journals that an edge no longer has: they keep frames from
- * being counted twice, and those of an abandoned journal are never sent again. The journal that an
- * edge has is the one of which it was last heard what it holds. Those of imports stay: one that was
- * interrupted asks what of it is there.
+ * Deletes the frame numbers of journals that an edge no longer has. Frame numbers prevent
+ * duplicates, and an abandoned journal is never sent again. The current journal of an edge is the
+ * one of its last report. Frame numbers of imports stay, since an interrupted import continues from
+ * them.
  */
 export async function forgetAbandonedJournals(db: Database): Promise<void> {
   await db.execute(

@@ -32,12 +32,12 @@ import {
   recordStatus,
 } from './presence.ts'
 
-/** The least that lets every lane have its largest message in hand, and one arrive. */
+/** The minimum for the largest message in every lane and one more on arrival. */
 export const held_bytes_default = 4 * up_bytes_max
-/** Acknowledgements that an edge leaves unread. */
+/** Sent bytes that an edge may leave unread. */
 const unread_bytes_max = 4 * 1024 * 1024
 const closing_ms_max = 5000
-/** Refused frames of one commit that stand in the log. */
+/** Refused frames of one commit that are logged. */
 const logged_max = 10
 const beat_ms = silence_ms_max / 3
 
@@ -49,11 +49,11 @@ interface ConnectionNeeds {
   log: Log
   metrics: LinkMetrics
   desired: DesiredRows
-  /** A connection with more than this in hand is not read until half of it is stored. */
+  /** A connection with more unstored bytes pauses until half of them are stored. */
   held_bytes_max: number
-  /** The edge takes messages about refused frames. */
-  hears_refused: boolean
-  /** Ends an earlier agent connection of the same edge and returns when nothing of it runs. */
+  /** The edge accepts `refused` messages. */
+  accepts_refused: boolean
+  /** Ends an earlier agent connection of the edge and resolves when its work has finished. */
   takeOver(edge: EdgeIdentity, connection: Connection): Promise<void>
 }
 
@@ -75,13 +75,12 @@ interface Greeted {
 }
 
 /**
- * One WebSocket of an edge whose token was accepted, from its hello to its close. Each lane is a
- * queue of its own, so that live data never waits behind a backlog. What fails in the database is
- * not acknowledged: the connection ends and the edge, which still holds the frames, sends them
- * again.
+ * One WebSocket of an authenticated edge, from hello to close. Each lane has its own queue, so that
+ * live data never waits for a backlog. After a database failure frames are not acknowledged: the
+ * connection ends, and the edge sends the frames of its journal again.
  */
 export class Connection {
-  /** Resolves when the socket is closed and nothing of the connection runs. */
+  /** Resolves when the socket is closed and all work of the connection has finished. */
   readonly closed: Promise<void>
 
   readonly #socket: WebSocket
@@ -90,13 +89,13 @@ export class Connection {
   readonly #running = new Set<Promise<void>>()
   #phase: 'new' | 'greeting' | 'serving' | 'ending' = 'new'
   #greeted: Greeted | undefined
-  /** Of the agent's hello; an importer has none. */
+  /** The mark of the agent's hello; importers have none. */
   #mark: string | undefined
-  #seenBefore: Date | null = null
+  #lastSeenBefore: Date | null = null
   #waitingStatus: StatusMessage | undefined
   #isStoringStatus = false
   #heldBytes = 0
-  #silentBeats = 0
+  #missedBeats = 0
   #end: Promise<void> | undefined
   #endedBy: RefusalCode | undefined
   #cancelBeat: () => void
@@ -108,7 +107,7 @@ export class Connection {
     this.#needs = needs
     this.#cancelBeat = needs.timers.after(beat_ms, () => this.#beat())
     socket.on('message', (data, is_binary) => this.#receive(data, is_binary))
-    socket.on('pong', () => this.#heard())
+    socket.on('pong', () => this.#markAlive())
     socket.on('error', (error) =>
       needs.log.warn({ err: error, ...edge }, 'an edge connection failed'),
     )
@@ -118,8 +117,8 @@ export class Connection {
   }
 
   /**
-   * Takes nothing more in, finishes and acknowledges the transactions that run, says why, closes.
-   * Returns when nothing of the connection runs.
+   * Stops reading, finishes and acknowledges the running transactions, sends the refusal and
+   * closes. Resolves when all work of the connection has finished.
    */
   end(code: RefusalCode, message: string): Promise<void> {
     this.#endedBy ??= code
@@ -128,7 +127,7 @@ export class Connection {
   }
 
   #receive(data: RawData, is_binary: boolean): void {
-    this.#heard()
+    this.#markAlive()
     if (this.#phase === 'ending') return
     try {
       if (is_binary) throw new Refused('a binary message')
@@ -137,7 +136,10 @@ export class Connection {
     } catch (error) {
       if (!(error instanceof Refused)) throw error
       const { edge_id, site_id } = this.#edge
-      this.#needs.log.warn({ site_id, edge_id, reason: error.message }, 'a message is refused')
+      this.#needs.log.warn(
+        { site_id, edge_id, reason: error.message },
+        'a message of an edge is refused',
+      )
       void this.end('bad_message', error.message)
     }
   }
@@ -170,7 +172,7 @@ export class Connection {
     const received_at = clock.now().getTime()
     if (hello.role === 'agent') {
       await takeOver(this.#edge, this)
-      this.#seenBefore = await lastSeen(db, this.#edge)
+      this.#lastSeenBefore = await lastSeen(db, this.#edge)
       this.#mark = await recordHello(db, this.#edge, { ...hello, received_at })
       await this.#forget(source, hello.lowest_unacked_seq, new Date(received_at))
     }
@@ -212,18 +214,18 @@ export class Connection {
     metrics.rows.inc({ lane }, done.stored_rows)
     metrics.repeated_rows.inc(done.repeated_rows)
     metrics.refused_frames.inc(done.refused_frames)
-    if (done.refused.length > 0) this.#tellRefused(done.refused)
+    if (done.refused.length > 0) this.#reportRefused(done.refused)
     this.#send({ type: 'ack', seqs: done.seqs })
     this.#hold(-done.bytes)
   }
 
-  #tellRefused(frames: Committed['refused']): void {
-    const { log, hears_refused } = this.#needs
+  #reportRefused(frames: Committed['refused']): void {
+    const { log, accepts_refused } = this.#needs
     log.warn({ ...this.#edge, frames: frames.slice(0, logged_max) }, 'frames are refused')
-    if (hears_refused) this.#send({ type: 'refused', frames: [...frames] })
+    if (accepts_refused) this.#send({ type: 'refused', frames: [...frames] })
   }
 
-  /** Of reports that wait only the last one is stored. */
+  /** Of several waiting reports only the last one is stored. */
   async #storeStatus(source: Source): Promise<void> {
     if (this.#isStoringStatus) return
     this.#isStoringStatus = true
@@ -243,11 +245,11 @@ export class Connection {
   }
 
   #forget(source: Source, lowest_unacked_seq: number, at: Date): Promise<void> {
-    const heard = { last_seen_at: this.#seenBefore, at }
-    return forgetFrames(this.#needs.db, source, lowest_unacked_seq, heard)
+    const seen = { last_seen_at: this.#lastSeenBefore, at }
+    return forgetFrames(this.#needs.db, source, lowest_unacked_seq, seen)
   }
 
-  /** Runs work of this connection; where it fails, the connection ends. */
+  /** Runs work of this connection; a failure ends the connection. */
   #run(work: () => Promise<void>): void {
     const task = work().catch((error: unknown) => {
       this.#needs.log.error({ err: error, ...this.#edge }, 'an edge connection failed and ends')
@@ -278,15 +280,15 @@ export class Connection {
     if (this.#socket.bufferedAmount > unread_bytes_max) this.#socket.terminate()
   }
 
-  /** Who does not say hello is silent, pongs or not. */
-  #heard(): void {
-    if (this.#phase !== 'new') this.#silentBeats = 0
+  /** Pongs do not keep a connection without a hello open. */
+  #markAlive(): void {
+    if (this.#phase !== 'new') this.#missedBeats = 0
   }
 
-  /** Thrice within the longest silence that is borne. A paused socket cannot be heard. */
+  /** Runs three times within `silence_ms_max`. A paused socket receives no pongs. */
   #beat(): void {
-    this.#silentBeats = this.#socket.isPaused ? 0 : this.#silentBeats + 1
-    if (this.#silentBeats > 3) {
+    this.#missedBeats = this.#socket.isPaused ? 0 : this.#missedBeats + 1
+    if (this.#missedBeats > 3) {
       this.#socket.terminate()
       return
     }
@@ -299,7 +301,7 @@ export class Connection {
     await this.#settled()
     this.#send({ type: 'refusal', code, message: message.slice(0, 500) })
     this.#socket.close(closeCodes[code], code)
-    // The peer's answer to the close lies behind what was not read.
+    // The close reply of the peer is queued behind unread messages.
     this.#resume()
     const cancel = this.#needs.timers.after(closing_ms_max, () => this.#socket.terminate())
     this.#socket.once('close', cancel)
@@ -315,7 +317,7 @@ export class Connection {
     await this.#reportOffline(reason)
   }
 
-  /** Who takes over reports for both; a server that stops says nothing of its edges. */
+  /** Not when another connection takes over or the server shuts down. */
   async #reportOffline(reason: RefusalCode | 'connection_lost'): Promise<void> {
     const mark = this.#mark
     if (mark === undefined || reason === 'replaced' || reason === 'shutting_down') return
@@ -323,7 +325,7 @@ export class Connection {
     try {
       await recordOffline(db, this.#edge, { mark, reason, at: clock.now() })
     } catch (error) {
-      log.error({ err: error, ...this.#edge }, 'it could not be recorded that an edge is offline')
+      log.error({ err: error, ...this.#edge }, 'the offline event of an edge could not be recorded')
     }
   }
 

@@ -1,8 +1,7 @@
 /**
- * Frames as they arrive, checked and made ready to be stored. Pure. A frame is accepted whole or
- * refused whole: one bad value refuses its frame, with the reason, and no other.
+ * Checks arriving frames and prepares them for storage. Pure. A frame is accepted or refused as a
+ * whole, and a bad value refuses only its own frame, with the reason.
  */
-
 import { AnnouncedSite, inKnownWords } from '@heliograph/domain/announced-site'
 import type { SetupReport } from '@heliograph/domain/battery'
 import type { RowReport } from '@heliograph/domain/curtailment'
@@ -29,7 +28,7 @@ import { believed_ahead_ms_max, type EncodedTable, encodeTable } from '../teleme
 import { isUnstorableJson, Refused, shown, storableText } from '../telemetry/refused.ts'
 import { checkRelayEvents } from '../telemetry/relay-events.ts'
 
-/** Older readings belong to no plant that the edge still knows; later ones to a wrong clock. */
+/** Older readings are refused: no edge still has the plant of that time. */
 const age_ms_max = 3 * 366 * day_ms
 
 export interface FrameOrigin {
@@ -49,7 +48,7 @@ export type Content =
   | { is: 'battery_setup'; setups: SetupReport[] }
   | { is: 'refused'; kind: string; reason: string; json: string | null; span: Span | null }
 
-/** From when to when, by their own stamps, the readings or events of a frame are; Unix ms. */
+/** First and last timestamp of the readings or events of a frame, Unix ms. */
 interface Span {
   from_at: number
   to_at: number
@@ -59,7 +58,7 @@ export interface PreparedFrame {
   seq: number
   content: Content
   kind: string
-  /** Of the frame as it came, in case that the database refuses what the checks let through. */
+  /** The original payload, needed if the database refuses the checked content. */
   payload: () => unknown
 }
 
@@ -68,8 +67,8 @@ const events = Compile(Type.Array(LinkEvent))
 const site = Compile(AnnouncedSite) as Checker<Site>
 
 /**
- * Checks a frame. Never throws: whatever a frame makes the checks do, only that frame suffers.
- * With `reread`, which gives the payload again, the payload itself need not be kept.
+ * Checks a frame. Never throws: an error refuses only this frame. `reread` returns the payload
+ * again, so that the payload need not stay in memory.
  */
 export function prepareFrame(
   frame: Frame,
@@ -83,7 +82,7 @@ export function prepareFrame(
   }
 }
 
-/** The same, bit by bit: between two steps others of this process may have their turn. */
+/** Like `prepareFrame`, in steps between which other work of this process has a turn. */
 export function* prepareInSteps(
   frame: Frame,
   origin: FrameOrigin,
@@ -104,7 +103,7 @@ export function refuseFrame(
   reason: string,
 ): PreparedFrame {
   const refused = payload()
-  const { json, note } = keptJson(refused)
+  const { json, note } = storableJsonOf(refused)
   const content: Content = {
     is: 'refused',
     kind: storableText(kind),
@@ -115,7 +114,7 @@ export function refuseFrame(
   return { seq, kind, content, payload: () => null }
 }
 
-/** Of whatever a payload is: what in it can be an instant. */
+/** Reads whatever can be a timestamp, since the payload may have any shape. */
 function spanOf(payload: unknown): Span | null {
   if (typeof payload !== 'object' || payload === null) return null
   const instants = Array.isArray(payload)
@@ -143,13 +142,13 @@ function* accept(frame: Frame, origin: FrameOrigin): Generator<void, Content> {
     case 'inventory':
       return acceptInventory(frame.payload, origin)
     case 'curtailment':
-      return { is: 'curtailment', reports: acceptReports(...told(frame, origin)) }
+      return { is: 'curtailment', reports: acceptReports(...reported(frame, origin)) }
     case 'dispatch':
-      return { is: 'dispatch', dispatches: acceptDispatches(...told(frame, origin)) }
+      return { is: 'dispatch', dispatches: acceptDispatches(...reported(frame, origin)) }
     case 'control_notes':
-      return { is: 'control_notes', notes: acceptNotes(...told(frame, origin)) }
+      return { is: 'control_notes', notes: acceptNotes(...reported(frame, origin)) }
     case 'battery_setup':
-      return { is: 'battery_setup', setups: acceptSetups(...told(frame, origin)) }
+      return { is: 'battery_setup', setups: acceptSetups(...reported(frame, origin)) }
     default:
       throw new Refused(`unknown kind of frame: ${shown(frame.kind)}`)
   }
@@ -163,7 +162,7 @@ function* acceptReadings(payload: unknown, origin: FrameOrigin): Generator<void,
   const encoded: EncodedTable[] = []
   for (const kind of Object.keys(readingKinds) as ReadingKind[]) {
     const { columns, rows } = tables[kind] ?? { columns: [], rows: [] }
-    // Its columns are checked where it has no rows as well.
+    // Columns are checked even without rows.
     if (tables[kind] && rows.length === 0) encodeTable(kind, tables[kind], bounds)
     for (let from = 0; from < rows.length; ) {
       const to = endOfStep(rows, from)
@@ -175,7 +174,7 @@ function* acceptReadings(payload: unknown, origin: FrameOrigin): Generator<void,
   return encoded
 }
 
-/** Values that are written in one go, about 10 ms of work: a row has each column of its kind. */
+/** Values written in one step, about 10 ms of work; a row has every column of its kind. */
 const values_per_step = 150_000
 const values_per_row = 60
 
@@ -200,7 +199,7 @@ function acceptEvents(payload: unknown, origin: FrameOrigin): LinkEvent[] {
   return list
 }
 
-/** An event of a kind of device that only a newer edge knows is one of the edge. */
+/** Events of a device kind that only a newer edge knows are assigned to the edge. */
 function ofKnownKind(event: Partial<LinkEvent> | null): unknown {
   const { source_kind, source_id } = event ?? {}
   if (!isNewerKind(source_kind) || typeof source_id !== 'string') return event
@@ -223,8 +222,8 @@ function acceptInventory(payload: unknown, { site_id, lane }: FrameOrigin): Cont
   return { is: 'inventory', site: announced, json: storableJson(announced), unknown }
 }
 
-/** What an edge tells of its own doing: that is of its time, and nobody back-fills it. */
-function told({ kind, payload }: Frame, origin: FrameOrigin) {
+/** Payload and bounds of a report of the edge about its own actions; never back-filled. */
+function reported({ kind, payload }: Frame, origin: FrameOrigin) {
   if (origin.lane === 'backfill') throw new Refused(`frames of kind ${kind} cannot be back-filled`)
   return [payload, boundsOf(origin)] as const
 }
@@ -240,29 +239,30 @@ function checked<Value>(checker: Checker<Value>, value: unknown): Value {
 
 function storableJson(value: unknown): string {
   const json = JSON.stringify(value)
-  if (isUnstorableJson(json)) throw new Refused('payload: text with NUL or half a character')
+  if (isUnstorableJson(json))
+    throw new Refused('payload: text contains NUL or an unpaired surrogate')
   return json
 }
 
 /**
- * Any payload as JSON that `jsonb` takes, so that a refused frame is kept whole: what `jsonb` would
- * not take as it is becomes one JSON string that holds its text.
+ * Any payload as JSON text for `jsonb`, so that a refused frame is stored whole: a payload that
+ * `jsonb` refuses becomes one JSON string.
  */
-function keptJson(payload: unknown): { json: string | null; note: string } {
+function storableJsonOf(payload: unknown): { json: string | null; note: string } {
   try {
     const json = JSON.stringify(payload)
     const as_is = !isUnstorableJson(json) && depthOf(json) <= jsonb_depth_max
     return { json: as_is ? json : JSON.stringify(json), note: '' }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    return { json: null, note: ' (nested too deeply to be kept)' }
+    return { json: null, note: ' (nested too deeply to be stored)' }
   }
 }
 
-/** `jsonb` is parsed by recursion on the stack of the database. */
+/** PostgreSQL parses `jsonb` recursively. */
 const jsonb_depth_max = 500
 
-/** An upper bound of the nesting: brackets within strings count as well. */
+/** An upper bound of the nesting, since brackets in strings count too. */
 function depthOf(json: string): number {
   let depth = 0
   let deepest = 0

@@ -11,7 +11,7 @@ import { storeRelayEvents } from '../telemetry/relay-events.ts'
 import { mergeTables, storeReadings } from '../telemetry/store-readings.ts'
 import { type Content, type PreparedFrame, prepareFrame, refuseFrame } from './frames.ts'
 
-/** Who sends: the journal that numbers the frames. */
+/** The journal of an edge, which numbers the frames. */
 export interface Source {
   site_id: string
   edge_id: string
@@ -30,14 +30,14 @@ interface Batch extends Source {
   received_at: number
 }
 
-/** What a batch came to. Every frame of it may be acknowledged. */
+/** The result of a batch. All its frames may be acknowledged. */
 export interface Ingested {
   new_frames: number
   refused_frames: number
-  /** Which, and why: to be told to the edge. */
+  /** To be reported to the edge. */
   refused: readonly RefusedFrame[]
   stored_rows: number
-  /** Rows whose device and instant were stored before under another frame. */
+  /** Rows whose device and instant were already stored from another frame. */
   repeated_rows: number
 }
 
@@ -50,7 +50,7 @@ interface RefusedFrame {
 export interface Ingest {
   /** Checks and stores a batch. */
   ingest(batch: Batch): Promise<Ingested>
-  /** Stores frames that `prepareFrame` has checked. */
+  /** Stores frames checked by `prepareFrame`. */
   store(batch: PreparedBatch): Promise<Ingested>
 }
 
@@ -59,12 +59,12 @@ const attempts_max = 4
 const check_violation = '23514'
 
 /**
- * Stores what edges send. One transaction holds a whole batch, each frame of it exactly once by
- * (edge, epoch, seq): when it has returned, all is committed, when it throws, nothing is. A frame
- * that fails its check is kept aside whole, with an event, and stands in nobody's way.
+ * Stores frames of edges. One transaction stores a whole batch, each frame exactly once by (edge,
+ * epoch, seq): all is committed on return, nothing when it throws. A frame that fails its check is
+ * stored as rejected, with an event, and does not block the others.
  *
- * Readings of devices that the inventory does not know are kept: the live lane overtakes the
- * backlog in which a device may have been announced. They are unseen until it is.
+ * Readings of devices missing in the inventory are stored as well, since the live lane overtakes
+ * the backlog that may announce the device. They become visible with the announcement.
  */
 export function ingestInto(db: Database): Ingest {
   let partitions = keepPartitions(db, tables)
@@ -75,8 +75,8 @@ export function ingestInto(db: Database): Ingest {
         await ensureWeeks(partitions, batch.frames)
         return await db.transaction((transaction) => storeBatch(transaction, batch))
       } catch (error) {
-        if (attempt < attempts_max && isPassing(error)) continue
-        // A check that fails says at first that a partition was dropped since it was last seen.
+        if (attempt < attempts_max && isTransient(error)) continue
+        // The first violation means that a partition was dropped since the last look.
         if (attempt === 1 && codeOf(error) === check_violation) {
           partitions = keepPartitions(db, tables)
           continue
@@ -87,7 +87,9 @@ export function ingestInto(db: Database): Ingest {
     }
   }
 
-  /** The database refuses a value that passed the checks: only its own frame may suffer for it. */
+  /**
+   * Stores frame by frame, since a value that only the database refuses must affect only its frame.
+   */
   async function storeApart(batch: PreparedBatch, error: Error): Promise<Ingested> {
     if (batch.frames.length > 1) {
       const parts: Ingested[] = []
@@ -139,7 +141,7 @@ async function storeBatch(transaction: Transaction, batch: PreparedBatch): Promi
   for (const { site, json, seq, unknown } of of('inventory')) {
     await applyInventory(transaction, site, { json, epoch: batch.epoch, seq, at: received_at })
     await endRejection(transaction, batch)
-    await tellUnknownWords(transaction, batch, unknown)
+    await reportUnknownWords(transaction, batch, unknown)
   }
   await storeReports(
     transaction,
@@ -179,8 +181,8 @@ async function storeBatch(transaction: Transaction, batch: PreparedBatch): Promi
 
 /**
  * Claims the frames that were never committed, in the order of their numbers so that two sockets
- * with the same frames cannot block each other. The mark of forgotten frames is read after the
- * claim: a frame that was forgotten meanwhile could be claimed, but lies below the mark then.
+ * with the same frames cannot deadlock. `acked_below_seq` is read after the claim: a frame whose
+ * number was deleted meanwhile can be claimed, but lies below that mark.
  */
 async function takeNew(
   transaction: Transaction,
@@ -211,7 +213,7 @@ async function takeNew(
     .map((seq) => bySeq.get(seq)!)
 }
 
-/** When the newest reading of a frame was measured; null for a frame without any. */
+/** Timestamp of the newest reading of a frame; null without readings. */
 function newestIn(content: Content): string | null {
   const instants = content.is === 'readings' ? content.tables.map(({ last_at }) => last_at) : []
   const newest = Math.max(...instants)
@@ -240,7 +242,7 @@ async function storeRefused(
         ? { code: 'inventory_rejected', edge: 'rising', severity: 'major' }
         : { code: 'frame_rejected', edge: 'once', severity: 'warning' }),
       message: is_inventory
-        ? `the inventory of the edge is refused, and the one before stays: ${reason}`
+        ? `the inventory of the edge is refused, and the previous one stays in force: ${reason}`
         : `a frame of kind ${kind} is refused: ${reason}`,
       details: { epoch, seq, kind, ...span },
     })
@@ -263,20 +265,21 @@ async function endRejection(
   })
 }
 
-const words_told_max = 5
+const words_listed_max = 5
 
-/** A condition of the edge for as long as its inventory has values that this server lacks. */
-async function tellUnknownWords(
+/** Raises an event while the inventory has enumeration values that this server does not know. */
+async function reportUnknownWords(
   transaction: Transaction,
   { site_id, edge_id, received_at }: PreparedBatch,
   unknown: readonly string[],
 ): Promise<void> {
   const source = { site_id, source_kind: 'edge', source_id: edge_id, code: unknown_words } as const
   const last = await lastEvent(transaction, source)
-  const more = unknown.length - words_told_max
-  const told = unknown.slice(0, words_told_max).join('; ') + (more > 0 ? `; and ${more} more` : '')
+  const more = unknown.length - words_listed_max
+  const listed =
+    unknown.slice(0, words_listed_max).join('; ') + (more > 0 ? `; and ${more} more` : '')
   const message = unknown.length
-    ? `this server does not know values of the inventory: ${told}`
+    ? `this server does not know values of the inventory: ${listed}`
     : 'this server knows all values of the inventory'
   const is_rising = unknown.length > 0
   if (is_rising ? last?.message === message : last?.edge !== 'rising') return
@@ -324,8 +327,8 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : ''
 }
 
-/** Serialisation failure or deadlock: the same again succeeds. */
-const isPassing = (error: unknown) => ['40001', '40P01'].includes(codeOf(error))
+/** Serialisation failure or deadlock: a retry succeeds. */
+const isTransient = (error: unknown) => ['40001', '40P01'].includes(codeOf(error))
 
-/** SQLSTATE classes of what a value can do wrong: cardinality, data, integrity, program limits. */
+/** SQLSTATE classes caused by values: cardinality, data, integrity, program limits. */
 const isDataError = (error: unknown) => /^(21|22|23|54)/.test(codeOf(error))

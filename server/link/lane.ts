@@ -4,12 +4,12 @@ import { type PreparedFrame, prepareInSteps } from './frames.ts'
 import type { Ingest, Ingested, Source } from './ingest.ts'
 import { payloadIn } from './messages.ts'
 
-/** Frames that may be under way in each lane: sent and not acknowledged. */
+/** Frames in each lane that may be sent and not yet acknowledged. */
 export const window_frames = frames_per_batch_max
 
-/** Frames that wait together are committed together, up to this many. */
+/** Waiting frames are committed together, up to this many. */
 const frames_per_commit_max = frames_per_batch_max
-/** Rows that are checked in one go; then others of this process have their turn. */
+/** Rows checked at a time, before other work of this process has a turn. */
 const rows_per_turn = 500
 
 interface Arrived {
@@ -19,28 +19,27 @@ interface Arrived {
 }
 
 export interface Committed extends Ingested {
-  /** Of all frames, in the order of their arrival, new or not. */
+  /** Sequence numbers of all frames, new or repeated, in the order of arrival. */
   seqs: number[]
-  /** What the messages measured that held them. */
+  /** Size of the messages. */
   bytes: number
 }
 
 export interface LaneQueue {
-  /** Frames taken and not committed. */
+  /** Frames taken and not yet committed. */
   readonly under_way: number
   /**
-   * Takes a batch and the message that held it; resolves when it is committed or left to a commit
-   * that runs. Rejects when the database fails: then nothing that was not reported to `committed`
-   * is stored.
+   * Takes a batch and the text of its message. Resolves when the batch is committed or left to a
+   * running commit. Rejects when the database fails: only what `committed` reported is stored.
    */
   take(frames: readonly Frame[], text: string, received_at: number): Promise<void>
-  /** Drops what waits. The transaction that runs is finished. */
+  /** Drops waiting batches and lets the running transaction finish. */
   stop(): void
 }
 
 /**
- * One lane of one connection. Batches are checked in the order of their arrival while the one
- * before is being stored, and stored by one transaction at a time.
+ * One lane of one connection. Batches are checked in the order of arrival, while an earlier batch
+ * is stored. One transaction runs at a time.
  */
 export function openLane(
   source: Source,
@@ -95,7 +94,7 @@ export function openLane(
     get under_way() {
       return under_way
     },
-    // Not async: what was read is let go as soon as it is checked.
+    // Not async, so that the message is released as soon as it is checked.
     take(frames, text, received_at) {
       under_way += frames.length
       checking = checking.then(() => check(frames, text, received_at))
@@ -113,7 +112,7 @@ function rowsOf({ content }: PreparedFrame): number {
   return content.tables.reduce((rows, { row_count }) => rows + row_count, 1)
 }
 
-/** Takes the first batches off a queue, at least one, to be committed together. */
+/** Removes the batches of the next commit from the queue, at least one. */
 function takeTogether(waiting: Arrived[]): Arrived[] {
   let frames = 0
   let count = 0

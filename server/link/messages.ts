@@ -1,4 +1,4 @@
-/** What an edge may say, checked as it arrives. Pure. */
+/** Messages from an edge, checked on arrival. Pure. */
 import { Batch, Hello, isNewerKind, StatusReport } from '@heliograph/domain/link'
 import type { Static } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -16,10 +16,10 @@ const checkers = new Map<unknown, Checker<unknown>>([
   ['status', Compile(StatusReport)],
 ])
 
-/** The last millisecond of the year 9999: what is later is no instant. */
+/** The last millisecond of the year 9999, the latest valid instant. */
 const instant_max = 253_402_300_799_999
 
-/** Reads a text message; throws `Refused` with what is wrong. */
+/** @throws Refused with the reason */
 export function readMessage(text: string): Message {
   let value: unknown
   try {
@@ -37,13 +37,13 @@ export function readMessage(text: string): Message {
   return message
 }
 
-/** Devices of a kind that only a newer edge knows have no place here; the others go on. */
+/** Skips devices of a kind that only a newer edge knows. */
 function leaveOutNewerKinds(report: { devices?: unknown }): void {
   if (!Array.isArray(report.devices)) return
   report.devices = report.devices.filter((device) => !isNewerKind(device?.kind))
 }
 
-/** JSON Schema calls 1e300 an integer; neither a sequence number nor an instant is that large. */
+/** JSON Schema accepts 1e300 as an integer; sequence numbers and instants are smaller. */
 function checkNumbers(message: Message): void {
   if (message.type === 'batch') {
     if (message.frames.every(({ seq }) => Number.isSafeInteger(seq))) return
@@ -64,7 +64,7 @@ function instantsOf({ at, journal, devices }: StatusMessage): (number | null)[] 
   return [at, journal.oldest_at, ...devices.flatMap(({ since, last_ok_at }) => [since, last_ok_at])]
 }
 
-/** The payload of one frame of a batch, read once more. */
+/** Parses the payload of one frame of a batch again. */
 export function payloadIn(batch_text: string, index: number): unknown {
   return (JSON.parse(batch_text) as BatchMessage).frames[index]?.payload
 }

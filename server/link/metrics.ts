@@ -13,7 +13,7 @@ export function linkMetrics(registry: Registry) {
     }),
     paused: new Gauge({
       name: 'heliograph_link_paused_connections',
-      help: 'Connections that are not read until what they sent is stored',
+      help: 'Connections paused until their received frames are stored',
       registers,
     }),
     frames: new Counter({
@@ -24,7 +24,7 @@ export function linkMetrics(registry: Registry) {
     }),
     refused_frames: new Counter({
       name: 'heliograph_link_refused_frames_total',
-      help: 'Frames that failed their check and were kept aside',
+      help: 'Frames that failed their check and were stored as rejected',
       registers,
     }),
     rows: new Counter({
@@ -35,12 +35,12 @@ export function linkMetrics(registry: Registry) {
     }),
     repeated_rows: new Counter({
       name: 'heliograph_link_repeated_rows_total',
-      help: 'Readings whose device and instant were stored before',
+      help: 'Readings whose device and instant were already stored',
       registers,
     }),
     commit_seconds: new Histogram({
       name: 'heliograph_link_commit_seconds',
-      help: 'From a checked batch to its commit',
+      help: 'Time from a checked batch to its commit',
       labelNames: ['lane'],
       buckets: [0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10],
       registers,

@@ -1,4 +1,4 @@
-/** Who an edge is and how it fares, as the database has it. Queries only. */
+/** Identity and status of edges in the database. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type DeviceStatus, edgeTokenPattern, type StatusReport } from '@heliograph/domain/link'
 import type { Static } from 'typebox'
@@ -15,14 +15,14 @@ export interface EdgeIdentity {
   edge_id: string
 }
 
-/** The digest under which the secret half of an edge's token (64 hex digits, as text) is kept. */
+/** The stored digest of the secret half of an edge token (64 hex digits, as text). */
 export function edgeSecretDigest(secret: string): Buffer {
   return createHash('sha256').update(secret).digest()
 }
 
 const nobody = Buffer.alloc(32)
 
-/** Who presents this `Authorization` header; null for a token that is wrong or was revoked. */
+/** The edge of an `Authorization` header; null for a wrong or revoked token. */
 export async function authenticateEdge(
   db: Queries,
   authorization: string | undefined,
@@ -52,8 +52,8 @@ export async function isRevoked(db: Queries, { site_id, edge_id }: EdgeIdentity)
 }
 
 /**
- * The frame that brought the inventory in force. Null while there is none, and where this server
- * did not know all its values: the edge then announces it again, and the server may know them now.
+ * The frame of the inventory in force. Null without an inventory, and if the inventory had values
+ * that this server did not know: the edge then announces it again.
  */
 export async function inventoryFrame(
   db: Queries,
@@ -78,8 +78,8 @@ interface Greeting {
 }
 
 /**
- * Records that the edge is connected and ends its `edge_offline`, if that is active. Returns the
- * mark of the connection (its `connected_at`, to the microsecond): another hello leaves another.
+ * Records that the edge is connected and ends an active `edge_offline`. Returns the mark of the
+ * connection: its `connected_at` to the microsecond, unique for each hello.
  */
 export function recordHello(
   db: Database,
@@ -87,7 +87,7 @@ export function recordHello(
   { agent_version, sent_at, received_at }: Greeting,
 ): Promise<string> {
   return db.transaction(async (transaction) => {
-    // Hellos of one millisecond, to several servers, are told apart by microseconds.
+    // Microseconds distinguish hellos to several servers in one millisecond.
     const [row] = await transaction.query<{ mark: string }>(
       `update edges
        set connected_at = case
@@ -122,9 +122,9 @@ export function recordHello(
 }
 
 /**
- * Raises `edge_offline` when the connection of this mark is the edge's last one and the event is
- * not active yet: the edge may have said hello to another server meanwhile. Hello and this take
- * turns by the lock on the edge's row, so that every `rising` has its `falling` before the next.
+ * Raises `edge_offline` unless the event is active or the edge has connected again, perhaps to
+ * another server. The lock on the row of the edge orders this and `recordHello`, so that every
+ * `rising` has its `falling` before the next.
  */
 export async function recordOffline(
   db: Database,
@@ -151,13 +151,13 @@ export async function recordOffline(
   })
 }
 
-/** Events of a pair keep their order in time, whichever server's clock is behind. */
+/** Keeps the two events of a pair in order, even if the clock of one server is slow. */
 const later = (at: Date, last_at = at) => (last_at > at ? last_at : at)
 
 const offline = ({ site_id, edge_id }: EdgeIdentity) =>
   ({ site_id, source_kind: 'edge', source_id: edge_id, code: 'edge_offline' }) as const
 
-/** How far the edge's clock is ahead, ms, within what the column holds (about 25 days). */
+/** Edge clock minus server clock, ms, bounded by the column (about 25 days). */
 function clockOffset(sent_at: number, received_at: number): number {
   const int4_max = 2_147_483_647
   return Math.max(-int4_max, Math.min(int4_max, sent_at - received_at))
@@ -198,7 +198,7 @@ async function storeDevices(
   devices: readonly DeviceStatus[],
   received_at: number,
 ): Promise<void> {
-  // Once each: the last one that a report says of a device counts.
+  // The last status of a device in a report counts.
   const records = new Map(
     devices.map(record).map((device) => [`${device.kind} ${device.id}`, device]),
   )
@@ -237,8 +237,8 @@ function record({ kind, id, comm_state, since, last_ok_at, error, identity }: De
   }
 }
 
-interface Heard {
-  /** When the connection began, the database knew of no later sign of the edge. */
+interface Seen {
+  /** `last_seen_at` of the edge before this connection. */
   last_seen_at: Date | null
   at: Date
 }
@@ -255,21 +255,22 @@ export async function lastSeen(
 }
 
 /**
- * Forgets the frames below the lowest that its journal still holds: they are never sent again. The
- * mark that it leaves keeps a frame that some slower socket still carries from being counted anew.
+ * Deletes the numbers of frames below the lowest frame in the journal of the edge, which are never
+ * sent again. `acked_below_seq` keeps a frame that a slower socket still carries from being stored
+ * twice.
  *
- * No more is believed than what came in this epoch shows: the mark never lies above the frame after
- * the highest that was stored, as everything below it is taken for a repetition and dropped.
+ * Everything below that mark counts as a repetition, so the mark never exceeds the frame after the
+ * highest stored frame of this epoch, whatever the edge reports.
  *
- * Frames among them that never came are gone for good, and told as `frames_missing`: an edge frees
- * only what was acknowledged, so this database is older than its acknowledgements (it was restored
- * from a backup), or the edge lost them, which it then tells itself.
+ * Frames below the mark that never arrived are lost and reported as `frames_missing`: either this
+ * database was restored from a backup older than its acknowledgements, or the edge lost the frames,
+ * which it reports as well.
  */
 export async function forgetFrames(
   db: Database,
   { site_id, edge_id, epoch }: Source,
   lowest_unacked_seq: number,
-  heard: Heard,
+  seen: Seen,
 ): Promise<void> {
   await db.transaction(async (transaction) => {
     const [came] = await transaction.query<{ next_seq: number }>(
@@ -280,7 +281,7 @@ export async function forgetFrames(
     )
     const to_seq = Math.min(lowest_unacked_seq, came!.next_seq)
     const [before] = await transaction.query<{ from_seq: number }>(
-      // An edge that was enrolled anew goes on with the journal that it had.
+      // An edge that was enrolled again continues its journal.
       `select coalesce((
          select max(acked_below_seq) from edges where site_id = $1 and acked_epoch = $3
        ), 1)::bigint as from_seq
@@ -292,12 +293,12 @@ export async function forgetFrames(
     )
     if (!before) return
     const bounds = { site_id, epoch, from_seq: Math.min(before.from_seq, to_seq), to_seq }
-    await tellMissing(transaction, bounds, { edge_id, ...heard })
+    await reportMissing(transaction, bounds, { edge_id, ...seen })
     await transaction.execute(
       'update edges set acked_epoch = $3, acked_below_seq = $4 where site_id = $1 and edge_id = $2',
       [site_id, edge_id, epoch, to_seq],
     )
-    // The last one with readings says after when something is lost, should the next be missing.
+    // The last frame with readings stays: it dates the loss if the next frame is missing.
     await transaction.execute(
       `delete from link_frames
        where site_id = $1 and edge_id = $2 and epoch = $3 and seq < $4
@@ -313,10 +314,10 @@ export async function forgetFrames(
 
 const missing_ranges_max = 20
 
-async function tellMissing(
+async function reportMissing(
   transaction: Transaction,
   bounds: { site_id: string; epoch: string; from_seq: number; to_seq: number },
-  { edge_id, last_seen_at, at }: Heard & { edge_id: string },
+  { edge_id, last_seen_at, at }: Seen & { edge_id: string },
 ): Promise<void> {
   const { site_id, epoch, from_seq, to_seq } = bounds
   const ranges = await transaction.query<{ first: number; last: number; after_ms: number | null }>(
@@ -354,7 +355,7 @@ async function tellMissing(
     code: 'frames_missing',
     edge: 'once',
     severity: 'major',
-    message: `frames ${first_seq} to ${last_seq}: ${frames} never came and the edge holds them no more`,
+    message: `frames ${first_seq} to ${last_seq}: ${frames} never arrived and are no longer in the journal of the edge`,
     details: {
       epoch,
       frames,
@@ -367,7 +368,7 @@ async function tellMissing(
   })
 }
 
-/** The frames of an epoch that the server has, as [first, last] ranges in ascending order. */
+/** The stored frames of an epoch as ascending [first, last] ranges. */
 export async function frameRanges(
   db: Queries,
   { site_id, edge_id, epoch }: Source,

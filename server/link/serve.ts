@@ -12,11 +12,11 @@ import { type Ingest, ingestInto } from './ingest.ts'
 import { linkMetrics } from './metrics.ts'
 import { authenticateEdge, type EdgeIdentity } from './presence.ts'
 
-/** Connections of one edge beside that of its agent: importers, and who has said no hello yet. */
+/** Connections of one edge besides its agent: importers and connections before their hello. */
 const others_max = 3
 
 interface LinkNeeds {
-  /** The API's own server; no one else takes its upgrades. */
+  /** The server of the API, whose upgrades are all handled here. */
   server: HttpServer | HttpsServer
   db: Database
   clock: Clock
@@ -24,12 +24,12 @@ interface LinkNeeds {
   metrics: Registry
   timers?: Timers
   ingest?: Ingest
-  /** What one connection may have in hand before it is read no further. */
+  /** Unstored bytes at which a connection pauses. */
   held_bytes_max?: number
 }
 
 export interface Link {
-  /** Refuses newcomers, commits and acknowledges what runs, and closes every connection. */
+  /** Refuses new connections, finishes running transactions and closes every connection. */
   close(): Promise<void>
 }
 
@@ -42,7 +42,7 @@ export function attachLink(needs: LinkNeeds): Link {
     maxPayload: up_bytes_max,
     handleProtocols: () => linkProtocol,
   })
-  /** By the edge that each is of. */
+  /** Key of the edge of each connection. */
   const connections = new Map<Connection, string>()
   const agents = new Map<string, Connection>()
   const timers = needs.timers ?? systemTimers
@@ -69,7 +69,7 @@ export function attachLink(needs: LinkNeeds): Link {
         else if (typeof admission === 'number') refuse(socket, admission)
         else
           sockets.handleUpgrade(request, socket, head, (webSocket) =>
-            serve(webSocket, admission, hearsRefused(request)),
+            serve(webSocket, admission, acceptsRefused(request)),
           )
       },
       (error: unknown) => {
@@ -79,8 +79,8 @@ export function attachLink(needs: LinkNeeds): Link {
     )
   }
 
-  function serve(socket: WebSocket, edge: EdgeIdentity, hears_refused: boolean): void {
-    const connection = new Connection(socket, edge, { ...connectionNeeds, hears_refused })
+  function serve(socket: WebSocket, edge: EdgeIdentity, accepts_refused: boolean): void {
+    const connection = new Connection(socket, edge, { ...connectionNeeds, accepts_refused })
     makeRoomFor(edge)
     connections.set(connection, keyOf(edge))
     void connection.closed.then(() => {
@@ -89,7 +89,7 @@ export function attachLink(needs: LinkNeeds): Link {
     })
   }
 
-  /** The oldest that is not the agent ends: it may be half open, and the newcomer is alive. */
+  /** Ends the oldest connection that is not the agent: it may be half open. */
   function makeRoomFor(edge: EdgeIdentity): void {
     const agent = agents.get(keyOf(edge))
     const others = [...connections].filter(([one, key]) => key === keyOf(edge) && one !== agent)
@@ -114,7 +114,7 @@ export function attachLink(needs: LinkNeeds): Link {
   }
 }
 
-/** The edge, or the HTTP status that refuses it. */
+/** Returns the edge, or the HTTP status of the refusal. */
 async function admit(
   db: Database,
   { url, headers }: IncomingMessage,
@@ -125,7 +125,7 @@ async function admit(
   return (await authenticateEdge(db, headers.authorization)) ?? 401
 }
 
-const hearsRefused = ({ headers }: IncomingMessage) =>
+const acceptsRefused = ({ headers }: IncomingMessage) =>
   `${headers[linkHeader] ?? ''}`.split(',').some((name) => name.trim() === 'refused')
 
 const keyOf = ({ site_id, edge_id }: EdgeIdentity) => `${site_id} ${edge_id}`

@@ -1,4 +1,4 @@
-/** The whole site in one answer, for those who poll it. */
+/** The whole site in one response, for polling. */
 import { type Static, Type } from 'typebox'
 import { BatteryGlance, batteryGlance } from '../batteries/glance.ts'
 import type { LiveUnit } from '../batteries/unit-store.ts'
@@ -16,16 +16,16 @@ import { PredictionsNow, predictionsNow } from './predictions.ts'
 import { PlantStatus, plantStatus } from './status.ts'
 import { StationNow, stationNow } from './weather.ts'
 
-/** Sections beyond those of the specification: each needs a scope of its own. */
+/** Sections that need a scope of their own. */
 const sections = ['curtailment', 'bess', 'alerts'] as const
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 
 const AlertsNow = Type.Object(
   {
-    active: Count('Alerts that are active, suppressed ones among them.'),
-    acknowledged: Count('Alerts that are acknowledged.'),
-    critical: Count('Of both, those that are critical.'),
+    active: Count('Active alerts, including suppressed alerts.'),
+    acknowledged: Count('Acknowledged alerts.'),
+    critical: Count('Critical alerts, active and acknowledged.'),
   },
   { additionalProperties: false, $id: 'AlertsNow', description: 'Needs `alerts:read`.' },
 )
@@ -34,13 +34,13 @@ export type Overview = Static<typeof Overview>
 export const Overview = Type.Object(
   {
     site: Site,
-    generated_at: At('When this answer was put together.'),
+    generated_at: At('When this response was generated.'),
     status: PlantStatus,
     loggers: Type.Array(Logger, { description: 'Loggers in service.' }),
     inverters: Type.Array(Inverter, { description: 'Inverters in service.' }),
-    strings: Type.Array(StringGlance, { description: 'Strings in service, of every inverter.' }),
+    strings: Type.Array(StringGlance, { description: 'Strings in service of all inverters.' }),
     sensors: Type.Array(SensorNow, {
-      description: 'Sensor nodes in service, as /sensors/{node_id}/current has them.',
+      description: 'Sensor nodes in service, as in /sensors/{node_id}/current.',
     }),
     weather: Type.Array(StationNow, { description: 'Met stations in service.' }),
     predictions: PredictionsNow,
@@ -53,7 +53,8 @@ export const Overview = Type.Object(
     alerts: Nullable(AlertsNow),
     partial: Type.Boolean({ description: 'Whether any section is missing.' }),
     missing_sections: Type.Array(Type.Enum([...sections]), {
-      description: 'Sections that are null: the key lacks the scope, or the plan lacks the module.',
+      description:
+        'Sections that are null because the key lacks the scope or the plan lacks the module.',
     }),
   },
   { additionalProperties: false, $id: 'Overview' },
@@ -65,9 +66,9 @@ interface OverviewParts {
   site: Site
   may_read_curtailment: boolean
   may_read_alerts: boolean
-  /** The last issued forecasts of the site for today and tomorrow. */
+  /** The last issued forecasts of the site for today and tomorrow (UTC). */
   forecasts: readonly ForecastRun[]
-  /** Battery units in service; null for who may not read them. */
+  /** Battery units in service; null without access. */
   units: readonly LiveUnit[] | null
 }
 
@@ -85,7 +86,7 @@ export function overviewOf(parts: OverviewParts): Overview {
   }
   const missing_sections = sections.filter((section) => optional[section] === null)
   return {
-    // The site as it was listed, with health and alerts of this very moment.
+    // The cached site with current health and alerts.
     site: {
       ...site,
       health_status,

@@ -1,4 +1,4 @@
-/** What the site is expected to give today and in the hours to come, by the forecast in force. */
+/** The expected energy of today and the coming hours, by the last issued forecast. */
 import { significant } from '@heliograph/domain/significant'
 import { utcDate } from '@heliograph/domain/utc-day'
 import { type Static, Type } from 'typebox'
@@ -7,7 +7,6 @@ import { Nullable } from '../http/params.ts'
 import { At } from '../plant/frame.ts'
 
 const minute_ms = 60_000
-/** Of steps that begin sooner than this. */
 const ahead_h = 12
 
 const kw = (description: string) => Type.Number({ minimum: 0, description })
@@ -16,33 +15,35 @@ const kwh = (description: string) => Nullable(Type.Number({ minimum: 0, descript
 export type PredictionsNow = Static<typeof PredictionsNow>
 export const PredictionsNow = Type.Object(
   {
-    forecast_run_at: Nullable(At('When the forecast of today was issued; null without one.')),
-    today_p50_kwh: kwh('Median of the energy of today, a day of UTC, the hours that are over too.'),
-    remaining_today_p50_kwh: kwh('What of it is yet to come.'),
+    forecast_run_at: Nullable(At('When the forecast for today was issued; null without one.')),
+    today_p50_kwh: kwh('Median of the energy of the whole day (UTC).'),
+    remaining_today_p50_kwh: kwh('The part of `today_p50_kwh` that is still to come.'),
     next_hours: Type.Array(
       Type.Object(
         {
           start_at: At('Start of the step, inclusive.'),
           end_at: At('End of the step, exclusive.'),
-          p10_kw: kw('Undercut with a probability of 10 %.'),
-          p50_kw: kw('The median.'),
-          p90_kw: kw('Undercut with a probability of 90 %.'),
+          p10_kw: kw('10th percentile, kW.'),
+          p50_kw: kw('Median, kW.'),
+          p90_kw: kw('90th percentile, kW.'),
         },
         { additionalProperties: false, $id: 'PredictedStep' },
       ),
-      { description: `Steps that are under way or begin within ${ahead_h} hours; of the site.` },
+      {
+        description: `The current step of the site and the steps that begin within ${ahead_h} hours.`,
+      },
     ),
   },
   {
     additionalProperties: false,
     $id: 'PredictionsNow',
     description:
-      'The last issued forecast of the site, also where the plan lacks `ai_predictions`. Without ' +
-      'one every value is null and `next_hours` is empty.',
+      'The last issued forecast of the site, even if the plan lacks `ai_predictions`. Without a ' +
+      'forecast every value is null and `next_hours` is empty.',
   },
 )
 
-/** `runs` are those of the site, of today and the day after, as far as there are any. */
+/** @param runs those of the site for today and tomorrow, if issued */
 export function predictionsNow(runs: readonly ForecastRun[], now: Date): PredictionsNow {
   const now_ms = now.getTime()
   const today = runs.find(({ target_date }) => target_date === utcDate(now))

@@ -1,4 +1,4 @@
-/** The whole plant now: sums and counts over the devices in service. */
+/** The current state of the plant: sums and counts over the devices in service. */
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../http/params.ts'
@@ -22,68 +22,74 @@ const Power = (description: string) => Nullable(Type.Number({ description }))
 export type PlantStatus = Static<typeof PlantStatus>
 export const PlantStatus = Type.Object(
   {
-    measured_at: Nullable(At('The oldest reading in the sums; null if none is fresh.')),
-    age_s: Nullable(Type.Number({ minimum: 0, description: 'Seconds since then.' })),
+    measured_at: Nullable(At('The oldest fresh reading in the sums; null without any.')),
+    age_s: Nullable(Type.Number({ minimum: 0, description: 'Seconds since `measured_at`.' })),
     quality: Type.Enum([...liveQualities], {
       description:
-        '`good`: every inverter that is not asleep is in the sums, with a good reading; ' +
-        '`suspect`: some are not; `estimated`: none is, and the sun is below the horizon, so that ' +
-        '`ac_power_kw` is 0; `stale`: none is; `missing`: nothing was ever measured.',
+        '`good`: the sums contain a good reading of every inverter that is not asleep; `suspect`: ' +
+        'some are missing or not good; `estimated`: no fresh reading and the sun is below the ' +
+        'horizon, so `ac_power_kw` is 0; `stale`: no fresh reading; `missing`: nothing was ever ' +
+        'measured.',
     }),
     ac_power_kw: Power(
-      'Sum over the inverters with a fresh reading, kW; towards the grid. Without any: 0 while the ' +
-        'sun is below the horizon, else null.',
+      'Sum over the inverters with a fresh reading, kW; positive towards the grid. Without a fresh ' +
+        'reading 0 while the sun is below the horizon, else null.',
     ),
     dc_power_kw: Power(
-      'Sum of the DC power of the inverters in `ac_power_kw`, kW; null unless each of them gives it.',
+      'DC power of the inverters in `ac_power_kw`, kW; null unless all of them report it.',
     ),
-    reactive_power_kvar: Power('Likewise of the reactive power, kvar; positive is injected.'),
-    power_inverter_count: Count('Inverters whose power is in `ac_power_kw`.'),
+    reactive_power_kvar: Power(
+      'Reactive power of the inverters in `ac_power_kw`, kvar; positive is injected. Null unless all ' +
+        'of them report it.',
+    ),
+    power_inverter_count: Count('Inverters in `ac_power_kw`.'),
     available_power_kw: Power(
-      'Sum of what the inverters in `ac_power_kw` could deliver without limits, kW; null unless ' +
-        'each of them gives it.',
+      'Power available without limits from the inverters in `ac_power_kw`, kW; null unless all of ' +
+        'them report it.',
     ),
     curtailed_power_kw: Power(
-      'What inverters of plants that a row of /curtailment limits could deliver more than they ' +
-        'do, kW: of those that report it, so that it may be more.',
+      'Available minus delivered power of the inverters under a row of /curtailment, kW. Covers ' +
+        'only inverters that report their available power, so the true value may be higher.',
     ),
-    export_power_kw: Power('At the meter of the grid connection, kW; 0 while importing.'),
-    import_power_kw: Power('At the meter of the grid connection, kW; 0 while exporting.'),
-    grid_frequency_hz: Power('At that meter, else the mean of the inverters, Hz.'),
+    export_power_kw: Power('Export at the grid connection, kW; 0 while importing.'),
+    import_power_kw: Power('Import at the grid connection, kW; 0 while exporting.'),
+    grid_frequency_hz: Power('Grid frequency at the meter, else the mean of the inverters, Hz.'),
     ...energyToday,
-    energy_today_inverter_count: Count('Inverters whose energy is in `energy_today_kwh`.'),
+    energy_today_inverter_count: Count('Inverters in `energy_today_kwh`.'),
     ...PlantEnergy.properties,
     specific_yield_today_kwh_kwp: Nullable(
       Type.Number({
         minimum: 0,
-        description: '`energy_today_kwh` by the installed power of the inverters in it.',
+        description: '`energy_today_kwh` by the DC capacity of the inverters in it.',
       }),
     ),
-    day_start_at: At('Midnight at the site, where today began.'),
+    day_start_at: At('Local midnight, the start of today.'),
     poa_irradiance_w_m2: quantity('poa_irradiance_w_m2'),
     module_temperature_c: quantity('module_temperature_c'),
     ambient_temperature_c: quantity('ambient_temperature_c'),
-    loggers_online: Count('Loggers with data of the last 15 minutes, or asleep.'),
+    loggers_online: Count('Loggers with data within 15 minutes, or asleep.'),
     loggers_total: Count('Loggers in service.'),
-    inverters_producing: Count('Connected and delivering power.'),
-    inverters_standby: Count('Connected, neither delivering power nor in fault.'),
-    inverters_faulted: Count('Connected and in fault.'),
-    inverters_asleep: Count('Not answering, as at night.'),
-    inverters_offline: Count('Not answering by day.'),
-    inverters_unknown: Count('Never heard of, or their logger delivers nothing.'),
-    inverters_total: Count('Inverters in service: the sum of the six before.'),
+    inverters_producing: Count('Inverters connected and delivering power.'),
+    inverters_standby: Count('Inverters connected, neither delivering power nor in fault.'),
+    inverters_faulted: Count('Inverters connected and in fault.'),
+    inverters_asleep: Count('Inverters with `comm_state` `asleep`.'),
+    inverters_offline: Count('Inverters with `comm_state` `disconnected`.'),
+    inverters_unknown: Count('Inverters with `comm_state` `unknown`.'),
+    inverters_total: Count('Inverters in service: the sum of the six counts above.'),
     strings_ok: Count('Strings with status `ok`.'),
     strings_zero_current: Count('Strings with status `zero_current`.'),
     strings_reverse_current: Count('Strings with status `reverse_current`.'),
     strings_asleep: Count('Strings with status `asleep`.'),
     strings_no_data: Count('Strings with status `no_data`.'),
-    strings_total: Count('Strings that are connected: the sum of the five before.'),
+    strings_total: Count('Connected strings: the sum of the five counts above.'),
     ...health,
     is_daylight: Nullable(
-      Type.Boolean({ description: 'The sun is 3° or more above the horizon; inverters wake.' }),
+      Type.Boolean({
+        description: 'Whether the sun is at least 3° above the horizon, where inverters wake up.',
+      }),
     ),
     sun_elevation_deg: Nullable(
-      Type.Number({ description: 'Of the sun as seen from the site, degrees.' }),
+      Type.Number({ description: 'Elevation of the sun at the site, degrees.' }),
     ),
   },
   { additionalProperties: false, $id: 'PlantStatus' },
@@ -99,7 +105,7 @@ export interface PlantReadings {
   alerts: HealthAlerts
 }
 
-/** Of devices in service. */
+/** @param readings those of devices in service */
 export function plantStatus(readings: PlantReadings, situation: Situation): PlantStatus {
   const { loggers, inverters } = readings
   const { sun_elevation_deg } = situation
@@ -164,7 +170,7 @@ function qualityOf(seen: {
 
 function gridOf({ meters, inverters }: PlantReadings, { now, poll }: Situation) {
   const fresh = meters.filter((meter) => isFresh(meter, poll.meter_s, now))
-  // A sum that lacks one of the meters would be no sum.
+  // A sum without one of the meters would be wrong.
   const is_whole = fresh.length === meters.length
   const power_kw = is_whole ? sumAll(fresh.map(({ active_power_kw }) => active_power_kw)) : null
   const awake = inverters.filter((inverter) => isFresh(inverter, poll.inverter_s, now))

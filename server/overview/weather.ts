@@ -1,4 +1,4 @@
-/** A met station as it measured last: what takes no look back. */
+/** A met station with its latest reading; needs no history. */
 import { type Instrument, instrumentQuantities } from '@heliograph/domain/site'
 import { type Static, Type } from 'typebox'
 import { LoggerId, Nullable } from '../http/params.ts'
@@ -17,9 +17,9 @@ const InstrumentNow = Type.Object(
     name: Type.String(),
     quantity: Type.Enum(
       listed.map((each) => each.quantity),
-      { description: 'What it measures; `rain` is the counter of the gauge as it stands.' },
+      { description: 'The measured quantity; `rain` is the counter of the gauge.' },
     ),
-    value: Nullable(Type.Number({ description: 'In `unit`; null where it was not measured.' })),
+    value: Nullable(Type.Number({ description: 'Value in `unit`; null if not measured.' })),
     unit: Type.Enum([...new Set(listed.map((each) => each.unit))]),
   },
   { ...closed, $id: 'InstrumentNow' },
@@ -45,8 +45,8 @@ export const StationNow = Type.Object(
     ...closed,
     $id: 'StationNow',
     description:
-      'As measured last: means over its instruments, whether they are believed or not; /weather ' +
-      'says which are, and looks back for it.',
+      'The latest reading: means over all instruments of the station. /weather rejects implausible ' +
+      'instruments, which needs their history.',
   },
 )
 

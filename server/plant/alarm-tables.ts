@@ -1,8 +1,8 @@
-/** Which alarm tables explain the alarm words of a site's inverters. */
+/** The alarm tables that decode the alarm words of a site's inverters. */
 import type { AlarmRow, AlarmTable } from '@heliograph/domain/alarms/table'
 import { alarmTables, findAlarmTable } from '@heliograph/domain/alarms/tables'
 
-/** By driver: the tables of its words; bits that one does not know the next may explain. */
+/** By driver: its tables in order; a bit missing in one table is looked up in the next. */
 const tablesByDriver: Readonly<Record<string, readonly string[]>> = {
   sunspec: ['sunspec-inverter', 'sunspec-701'],
   huawei_sun2000: ['huawei-sun2000'],
@@ -14,8 +14,8 @@ export interface AlarmingDevice {
 }
 
 /**
- * What the words that the driver read are decoded by: its first table, with the rows of the others
- * for bits that are unknown there. Each row names the table it is of. Null for an unknown driver.
+ * The table for the alarm words of a driver: its first table, completed by rows of its other tables
+ * for bits missing there. Null for an unknown driver.
  */
 export function alarmTableOf({ driver }: Pick<AlarmingDevice, 'driver'>): AlarmTable | null {
   return wholeTables.get(driver) ?? null
@@ -39,7 +39,7 @@ export const lookedUpTables: readonly AlarmTable[] = alarmTables.filter(
   ({ alarm_source }) => alarm_source === undefined,
 )
 
-/** Those of the drivers, and those of the manufacturers, whose own words operators look up. */
+/** Tables of the drivers and of the manufacturers, whose own alarm words operators look up. */
 export function alarmTablesOf(devices: readonly AlarmingDevice[]): AlarmTable[] {
   const by_driver = new Set(devices.flatMap(({ driver }) => tablesByDriver[driver] ?? []))
   const makers = devices.flatMap(({ manufacturer }) => manufacturer?.toLowerCase() ?? [])
@@ -48,10 +48,10 @@ export function alarmTablesOf(devices: readonly AlarmingDevice[]): AlarmTable[] 
   return lookedUpTables.filter((table) => by_driver.has(table.table_id) || isMade(table))
 }
 
-/** Devices give their maker's name at greater or lesser length: `Huawei`, `HUAWEI TECHNOLOGIES`. */
+/** Devices report manufacturers differently: `Huawei`, `HUAWEI TECHNOLOGIES`. */
 const firstWord = (name: string) => name.toLowerCase().split(/[^a-z0-9]+/)[0]!
 
-/** Explains nothing: every set bit is unknown. */
+/** An empty table: every set bit is unknown. */
 export const noTable: AlarmTable = {
   table_id: 'none',
   manufacturer: 'none',

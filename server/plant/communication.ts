@@ -1,4 +1,4 @@
-/** Whether devices answer, by published rules over what was measured last and where the sun is. */
+/** Communication states of devices, by rules over their latest readings and the sun. */
 import type { CommState } from '@heliograph/domain/link'
 import { ageInSeconds, edge_silence_s_max, isStale, offline_s } from './frame.ts'
 import { isNight, type Situation } from './situation.ts'
@@ -7,18 +7,18 @@ export const inverterCommStates = ['connected', 'asleep', 'disconnected', 'unkno
 export type InverterCommState = (typeof inverterCommStates)[number]
 
 export const inverterCommRule =
-  '`connected`: the newest reading is not stale. `asleep`: it does not answer and the sun is ' +
-  'less than 3° above the horizon, as inverters do every night. `disconnected`: it does not answer by ' +
-  'day. `unknown`: nothing was ever measured, or its logger delivers nothing, so nobody knows.'
+  '`connected`: the latest reading is fresh. `asleep`: no fresh reading and the sun is less than ' +
+  '3° above the horizon, as every night. `disconnected`: no fresh reading by day. `unknown`: ' +
+  'nothing was ever measured, or the logger is offline.'
 
 export interface InverterVitals {
   inverter_id: number
   logger_id: number
   state: string | null
   measured_at: Date | null
-  /** What the edge says of it; null where it said nothing yet. */
+  /** As reported by the edge; null before the first report. */
   edge_comm_state: CommState | null
-  /** When anything of its logger was measured last. */
+  /** The latest reading of its logger or of any inverter of the logger. */
   logger_data_at: Date | null
 }
 
@@ -34,8 +34,7 @@ export function inverterCommState(
 }
 
 /**
- * Whether a logger has delivered nothing for a quarter of an hour in which its inverters must be
- * awake, or never anything.
+ * Whether a logger has sent no data for 15 minutes in which its inverters must be awake, or ever.
  */
 export function isOffline(
   data_at: Date | null,
@@ -44,7 +43,7 @@ export function isOffline(
   return data_at === null || data_at < offline_before_at
 }
 
-/** Whether a logger that is not offline has nothing to say, as all of its devices sleep. */
+/** Whether a logger that is not offline has no fresh data because all its devices sleep. */
 export function isAsleep(data_at: Date, { now }: Pick<Situation, 'now'>): boolean {
   return ageInSeconds(data_at, now) > offline_s
 }
@@ -53,20 +52,20 @@ export const loggerStatuses = ['online', 'degraded', 'asleep', 'offline', 'unkno
 export type LoggerStatus = (typeof loggerStatuses)[number]
 
 export const loggerStatusRule =
-  '`unknown`: nothing was ever measured. `offline`: nothing was measured for 15 minutes, not ' +
-  'counting the night (a day at most) while the edge is heard of. `degraded`: an inverter of it is in fault or does not ' +
-  'answer by day. `asleep`: nothing was measured for 15 minutes, as all of its devices sleep. ' +
-  '`online`: all else.'
+  '`unknown`: nothing was ever measured. `offline`: no data for 15 minutes; while the edge is ' +
+  'connected the night does not count, up to one day. `degraded`: one of its inverters is in fault ' +
+  'or disconnected. `asleep`: no data for 15 minutes because all its devices sleep. `online`: ' +
+  'otherwise.'
 
 export const edgeCommStates = ['connected', 'backfilling', 'disconnected', 'unknown'] as const
 type EdgeCommState = (typeof edgeCommStates)[number]
 
 export const edgeCommRule =
-  'The link of the edge agent that serves the logger. `connected`: heard of in the last 60 s. ' +
-  '`backfilling`: connected, and delivering readings that waited longer than that. ' +
-  '`disconnected`: not heard of. `unknown`: never heard of.'
+  'The connection of the edge agent that serves the logger. `connected`: last seen within 60 s. ' +
+  '`backfilling`: connected and sending readings older than 60 s. `disconnected`: last seen more ' +
+  'than 60 s ago. `unknown`: never seen.'
 
-/** Of the edge agent, as the server has heard of it. */
+/** The edge agent as last reported to the server. */
 interface EdgeVitals {
   last_seen_at: Date | null
   journal_oldest_at: Date | null

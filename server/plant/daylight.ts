@@ -1,18 +1,18 @@
-/** In how much of an hour inverters must be awake, by the sun. */
+/** The part of an hour in which inverters must be awake, by the position of the sun. */
 import { asleep_below_deg, type Position, placeOf } from '@heliograph/domain/place'
 import { solarPosition } from '@heliograph/physics/solar-position'
 import { hour_ms } from '../http/time-windows.ts'
 
 const minute_ms = 60_000
 const half_hour_ms = hour_ms / 2
-/** At the edge of the night a minute decides: an hour with less sun demands nothing. */
+/** An hour with less daylight requires no readings, since minutes matter at dawn and dusk. */
 const awake_ms_min = 10 * minute_ms
-/** No faster does the sun climb or sink anywhere. */
+/** The sun never climbs or sinks faster. */
 const steepest_deg_per_ms = 15.1 / hour_ms
-/** More than the air lifts it, to which this does not apply. */
+/** Bound on atmospheric refraction, which changes faster. */
 const lifted_deg_max = 1
 
-/** Seconds, to the minute, of the hour from `hour` up to `until_ms`; null: the place is unknown. */
+/** Awake seconds, to the minute, from `hour` (ms) up to `until_ms`; null without a position. */
 export type AwakeTime = (hour: number, until_ms: number) => number | null
 
 export function awakeTime(position: Position): AwakeTime {
@@ -22,7 +22,7 @@ export function awakeTime(position: Position): AwakeTime {
   const known = new Map<number, boolean>()
   let sure = { from_ms: Number.NaN, to_ms: Number.NaN, is_up: false }
   const isUp = (time_ms: number): boolean => {
-    // In the middle of a day, or night, it takes hours until the other can begin.
+    // Far from sunrise and sunset the state cannot change for hours.
     if (time_ms >= sure.from_ms && time_ms <= sure.to_ms) return sure.is_up
     let is_up = known.get(time_ms)
     if (is_up === undefined) {
@@ -35,7 +35,7 @@ export function awakeTime(position: Position): AwakeTime {
     }
     return is_up
   }
-  /** The sun does not rise and set, nor set and rise, within half an hour. */
+  /** Assumes at most one sunrise or sunset within half an hour. */
   const inHalfHour = (from_ms: number, until_ms: number): number => {
     const to_ms = from_ms + half_hour_ms
     const was_up = isUp(from_ms)
@@ -49,7 +49,7 @@ export function awakeTime(position: Position): AwakeTime {
     inHour(hour, hour + hour_ms) < awake_ms_min ? 0 : inHour(hour, until_ms) / 1000
 }
 
-/** The beginning of the first minute in whose middle the sun is where it is in the end. */
+/** The start of the first minute whose middle has the same state as `to_ms`. */
 function firstChange(from_ms: number, to_ms: number, isUp: (time_ms: number) => boolean): number {
   const is_up = isUp(to_ms)
   let [before, after] = [-1, (to_ms - from_ms) / minute_ms]

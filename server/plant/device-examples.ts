@@ -1,4 +1,4 @@
-/** One device of each kind at one instant, for the reference page. */
+/** One device of each kind at one instant, for the API reference. */
 import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import type { Inverter } from './inverter.ts'
 import type { Logger } from './logger.ts'
@@ -179,7 +179,7 @@ export const stringGlanceExample: StringGlance = {
 
 export const stringNowExample: StringNow = { ...stringGlanceExample, ...frame }
 
-/** The measured columns of a live example: what a reading of its history shows. */
+/** The measured columns of a live example, for the example of its history. */
 export function measuredIn<Kind extends ReadingKind, Example extends object>(
   kind: Kind,
   example: Example,

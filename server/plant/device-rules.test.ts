@@ -17,7 +17,7 @@ const day: Situation = {
   day_start_at,
   sun_elevation_deg: 60,
   poll,
-  is_edge_silent: false,
+  is_edge_offline: false,
   offline_before_at,
 }
 

@@ -1,4 +1,4 @@
-/** The energy of the local day so far, by the counters of the inverters, else by their hours. */
+/** The energy of the local day so far, from the energy counters or the hourly energy. */
 
 import { counterIncrease } from '@heliograph/domain/counter'
 import { significant } from '@heliograph/domain/significant'
@@ -13,19 +13,19 @@ export const energyToday = {
     Type.Number({
       minimum: 0,
       description:
-        'Energy since midnight at the site, kWh: the difference of the energy counter to its ' +
-        'last value of the days before (two at most), else to its first of today; overflows are ' +
-        'reckoned in. After a reset of the counter, where it stood still while power was measured, ' +
-        'and where it rose while it could not be read over midnight: the hours of today as they ' +
-        'were summed up last. A sum covers those inverters whose energy is known.',
+        'Energy since local midnight, kWh: the rise of the energy counter since its last value of ' +
+        'the two days before, else since its first value of today, including overflows. The sum of ' +
+        "today's hourly energy after a reset of the counter, if the counter stood still while " +
+        'power was measured, or if it rose across midnight without readings. Sums cover the ' +
+        'inverters whose energy is known.',
     }),
   ),
   energy_source: Nullable(
     Type.Enum([...energyTodaySources], {
       description:
-        'What `energy_today_kwh` was taken from. `hourly_sums`: the hours, by the counter as ' +
-        'far as it tells and by the integral of the power where it was reset or stood still. ' +
-        '`mixed`: of some inverters the one, of others the other.',
+        'Source of `energy_today_kwh`. `hourly_sums`: the hourly energy, from the counter or, ' +
+        'after a reset or standstill, from integrated power. `mixed`: different sources for ' +
+        'different inverters.',
     }),
   ),
 }
@@ -35,24 +35,21 @@ interface EnergyToday {
   energy_source: EnergyTodaySource | null
 }
 
-/** The counter now and where the day began, as the store found them. */
+/** The energy counter now and at the start of the day. */
 export interface DayCounter {
   rated_ac_power_kw: number
   measured_at: Date | null
   energy_total_kwh: number | null
-  /** null also where the counter rose in a silence over midnight. */
+  /** Null also when the counter rose across midnight without readings. */
   day_first_at: Date | null
   day_first_energy_kwh: number | null
-  /** Of the hours since; null where they were not looked up, as the counter alone tells. */
+  /** Energy of the hours since; null when the counter suffices and they were not read. */
   day_hours_energy_kwh: number | null
 }
 
 const unknown: EnergyToday = { energy_today_kwh: null, energy_source: null }
 
-/**
- * Of one inverter. An inverter that has measured nothing since midnight has delivered 0 only if
- * something says so; its counter does not.
- */
+/** The energy of one inverter; unknown, not 0, without a reading since midnight. */
 export function energyTodayOf(counter: DayCounter, day_start_at: Date): EnergyToday {
   const { measured_at, energy_total_kwh, day_first_at, day_first_energy_kwh } = counter
   if (measured_at === null || energy_total_kwh === null) return unknown
@@ -72,12 +69,12 @@ export function energyTodayOf(counter: DayCounter, day_start_at: Date): EnergyTo
   return { energy_today_kwh: significant(day_hours_energy_kwh), energy_source: 'hourly_sums' }
 }
 
-/** The hours take power in place of a counter that stood still, and else add up to its rise. */
+/** Hourly energy exceeds the counter only if the counter stood still and power replaced it. */
 function isBehind(counter_kwh: number, hours_kwh: number | null): boolean {
   return hours_kwh !== null && hours_kwh > 1.02 * counter_kwh + 1
 }
 
-/** The sum of those that are known, and of what. */
+/** The sum of the known parts and its source. */
 export function energyTodaySum(parts: readonly EnergyToday[]): EnergyToday {
   const sources = new Set(parts.flatMap(({ energy_source }) => energy_source ?? []))
   const [source = null] = sources
@@ -87,7 +84,7 @@ export function energyTodaySum(parts: readonly EnergyToday[]): EnergyToday {
   }
 }
 
-/** The sum of those that are known; null if none is. */
+/** The sum of the known values; null if none is known. */
 export function sumKnown(values: Iterable<number | null>): number | null {
   let sum: number | null = null
   for (const value of values) if (value !== null) sum = (sum ?? 0) + value

@@ -1,15 +1,15 @@
-/** When a live value was measured, and how far to trust it now. */
+/** Time and quality of live values. */
 import { type Quality, qualities } from '@heliograph/domain/readings'
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../http/params.ts'
 
-/** A reading is stale after three polls of its device, but not before the link could bring it. */
+/** A reading is stale after three polls of its device, and not before 30 s of transmission. */
 export const stale_polls = 3
 export const stale_s_min = 30
 
-/** A logger that has delivered nothing for this long, while its devices are awake, is offline. */
+/** A logger without data for this long while its devices are awake is offline. */
 export const offline_s = 15 * 60
-/** An edge agent that was heard of within them is connected. */
+/** An edge agent last seen within this time is connected. */
 export const edge_silence_s_max = 60
 
 export const At = (description: string) => Type.String({ format: 'date-time', description })
@@ -18,21 +18,23 @@ export const liveQualities = [...qualities, 'stale', 'missing'] as const
 
 type Frame = Static<typeof Frame>
 const Frame = Type.Object({
-  measured_at: Nullable(At('When the edge measured this; null if nothing was ever measured.')),
-  received_at: Nullable(At('When the server received it.')),
-  age_s: Nullable(Type.Number({ minimum: 0, description: 'Seconds since it was measured.' })),
+  measured_at: Nullable(
+    At('When the edge measured the values; null if nothing was ever measured.'),
+  ),
+  received_at: Nullable(At('When the server received the values.')),
+  age_s: Nullable(Type.Number({ minimum: 0, description: 'Seconds since `measured_at`.' })),
   quality: Type.Enum([...liveQualities], {
     description:
-      '`good`; `suspect`: measured, but it may not be right; `estimated`; `stale`: older than ' +
-      `${stale_polls} polls of the device and than ${stale_s_min} s, the values are the last ` +
-      'known; `missing`: nothing was ever measured.',
+      '`good`; `suspect`: measured but possibly wrong; `estimated`; `stale`: the last known ' +
+      `values, older than ${stale_polls} polls of the device and ${stale_s_min} s; ` +
+      '`missing`: nothing was ever measured.',
   }),
 })
 
 /** The properties that every live object carries. */
 export const frame = Frame.properties
 
-/** Of a row of a `*_latest` table. */
+/** A row of a `*_latest` table. */
 export interface Measurement {
   measured_at: Date | null
   received_at: Date | null
@@ -60,7 +62,7 @@ export function isStale(measured_at: Date | null, poll_s: number, now: Date): bo
   return ageInSeconds(measured_at, now) > Math.max(stale_polls * poll_s, stale_s_min)
 }
 
-/** 0 for what a fast clock at the edge dated into the future. */
+/** 0 for instants in the future, from a fast clock of the edge. */
 export function ageInSeconds(instant: Date, now: Date): number {
   return Math.max(0, now.getTime() - instant.getTime()) / 1000
 }
@@ -72,6 +74,6 @@ export const inventoried = {
   created_at: At('When the device was first announced.'),
   updated_at: At('When its inventory last changed.'),
   retired_at: Nullable(
-    At('When it was taken out of the inventory; it stays readable and counts in no live sum.'),
+    At('When it was removed from the inventory; excluded from live sums since then.'),
   ),
 }

@@ -14,7 +14,7 @@ const day: Situation = {
   day_start_at: ago(43_200),
   sun_elevation_deg: 60,
   poll,
-  is_edge_silent: false,
+  is_edge_offline: false,
   offline_before_at: ago(900),
 }
 const night: Situation = { ...day, sun_elevation_deg: -20, offline_before_at: ago(10_000) }
@@ -163,7 +163,7 @@ test('a site whose edge is silent is not healthy, however fresh its last reading
   const alerts = { critical: 0, underperforming_logger_ids: [] }
   const judged = { loggers, inverters: [], alerts }
   assert.equal(siteHealth(judged, night).health_status, 'healthy')
-  assert.deepEqual(siteHealth(judged, { ...night, is_edge_silent: true }), {
+  assert.deepEqual(siteHealth(judged, { ...night, is_edge_offline: true }), {
     health_status: 'degraded',
     health_reasons: ['edge_offline'],
   })

@@ -1,4 +1,4 @@
-/** How a site and its loggers are, by rules over communication, device state and alerts. */
+/** Health of a site and its loggers, by rules over communication, device states and alerts. */
 import {
   type InverterVitals,
   inverterCommState,
@@ -12,18 +12,17 @@ export const healthStatuses = ['healthy', 'degraded', 'offline', 'unknown'] as c
 type HealthStatus = (typeof healthStatuses)[number]
 
 export const healthRule =
-  '`unknown`: no logger ever delivered a reading. `offline`: none did for 15 minutes, not ' +
-  'counting the night while the edge is heard of. ' +
-  '`degraded`: no edge agent of the site is heard of, a logger is offline, an inverter is in fault or does not answer by day, a logger ' +
-  'delivers less than the sun allows it (its alert `logger_underperformance` is open and nothing ' +
-  'explains it), or a critical alert is not resolved (`health_reasons` says which). `healthy`: ' +
-  'all else.'
+  '`unknown`: no logger ever sent a reading. `offline`: no logger sent data for 15 minutes; while ' +
+  'the edge is connected the night does not count. `degraded`: the edge agents are offline, a ' +
+  'logger is offline, an inverter is in fault or disconnected, a logger underperforms (its alert ' +
+  '`logger_underperformance` is open and not suppressed), or a critical alert is not resolved; ' +
+  'see `health_reasons`. `healthy`: otherwise.'
 
 export const health_reasons_max = 100
 
 export interface LoggerVitals {
   logger_id: number
-  /** When anything of the logger was measured last, its own values or an inverter's. */
+  /** The latest reading of the logger or of any of its inverters. */
   data_at: Date | null
 }
 
@@ -36,48 +35,48 @@ interface Health {
   health_reasons: string[]
 }
 
+/** Devices in service. */
 interface Judged {
-  /** Those in the inventory; retired ones are not among them. */
   loggers: readonly LoggerVitals[]
   inverters: readonly InverterVitals[]
   alerts: HealthAlerts
 }
 
-/** Of alerts that are not resolved, what tells of the health of a site. */
+/** The unresolved alerts that affect the health of a site. */
 export interface HealthAlerts {
   critical: number
-  /** Loggers that deliver less than the sun allows, where neither work nor a limit explains it. */
+  /** Loggers with an open `logger_underperformance` that is not suppressed. */
   underperforming_logger_ids: readonly number[]
 }
 
 export function siteHealth({ loggers, inverters, alerts }: Judged, situation: Situation): Health {
-  const silent = loggers.filter(({ data_at }) => isOffline(data_at, situation))
+  const offline = loggers.filter(({ data_at }) => isOffline(data_at, situation))
   const reasons = [
-    ...(situation.is_edge_silent ? ['edge_offline'] : []),
+    ...(situation.is_edge_offline ? ['edge_offline'] : []),
     ...(alerts.critical > 0 ? [`critical_alerts:${alerts.critical}`] : []),
-    ...silent.map(({ logger_id, data_at }) =>
+    ...offline.map(({ logger_id, data_at }) =>
       data_at === null ? `logger_no_data:${logger_id}` : `logger_offline:${logger_id}`,
     ),
     ...alerts.underperforming_logger_ids.map((id) => `logger_underperformance:${id}`),
     ...inverters.flatMap((inverter) => inverterReason(inverter, situation) ?? []),
   ]
   return {
-    health_status: statusOf(loggers, silent, reasons),
+    health_status: statusOf(loggers, offline, reasons),
     health_reasons: reasons.slice(0, health_reasons_max),
   }
 }
 
 function statusOf(
   loggers: readonly LoggerVitals[],
-  silent: readonly LoggerVitals[],
+  offline: readonly LoggerVitals[],
   reasons: readonly string[],
 ): HealthStatus {
   if (loggers.every(({ data_at }) => data_at === null)) return 'unknown'
-  if (silent.length === loggers.length) return 'offline'
+  if (offline.length === loggers.length) return 'offline'
   return reasons.length > 0 ? 'degraded' : 'healthy'
 }
 
-/** A fault counts only while the inverter answers: what it said last may be long past. */
+/** A fault counts only while the inverter is connected: its last state may be old. */
 function inverterReason(inverter: InverterVitals, situation: Situation): string | null {
   const comm_state = inverterCommState(inverter, situation)
   if (comm_state === 'disconnected') return `inverter_disconnected:${inverter.inverter_id}`
@@ -85,7 +84,7 @@ function inverterReason(inverter: InverterVitals, situation: Situation): string 
   return is_faulted ? `inverter_fault:${inverter.inverter_id}` : null
 }
 
-/** Of one logger, with the inverters of that logger alone. */
+/** @param inverters only those of the logger */
 export function loggerStatus(
   { data_at }: LoggerVitals,
   inverters: readonly InverterVitals[],

@@ -101,8 +101,8 @@ test('moved channels and instruments', async (t) => {
       edge: 'once',
       severity: 'warning',
       message:
-        'the site file moves channels of node ts-1: readings until now at positions ' +
-        '0, 1 stand under another name or none',
+        'the site file moves channels of node ts-1: past readings at positions ' +
+        '0, 1 have another name or none now',
     })
     assert.deepEqual(await announced(order), [])
     const [node] = await db.query('select channels from nodes')

@@ -1,4 +1,4 @@
-/** Instruments and channels that a site file moved: their readings stay, under another's name. */
+/** Instruments and channels moved by a site file: past readings then belong to another name. */
 import type { Node } from '@heliograph/domain/node'
 import { type ListedDevice, listedDevices, movedDevices } from '@heliograph/domain/positions'
 import type { Station } from '@heliograph/domain/site'
@@ -8,11 +8,11 @@ import { recordEvent } from '../storage/events.ts'
 const code = 'channels_renumbered'
 
 /**
- * Raises `channels_renumbered` for every met station and sensor node whose readings until now are
- * told as something else by `announced`; to be called before the tables change. Devices that were
- * retired count with the list that they had.
+ * Raises `channels_renumbered` for every met station and sensor node whose past readings change
+ * their meaning with `announced`. Call before the tables change. Retired devices count with their
+ * last list.
  */
-export async function tellMovedPositions(
+export async function reportMovedPositions(
   transaction: Transaction,
   { site_id, at, announced }: { site_id: string; at: Date; announced: readonly ListedDevice[] },
 ): Promise<void> {
@@ -44,16 +44,16 @@ export async function tellMovedPositions(
       edge: 'once',
       severity: 'warning',
       message:
-        `the site file moves ${list} of ${kind} ${id}: readings until now at positions ` +
-        `${positions.map(({ position }) => position).join(', ')} stand under another name or none`,
+        `the site file moves ${list} of ${kind} ${id}: past readings at positions ` +
+        `${positions.map(({ position }) => position).join(', ')} have another name or none now`,
       details: { positions },
     })
   }
 }
 
 /**
- * What stood, before the list of a device was cut, at the positions up to `length` that it grows
- * by: readings of that time are still there.
+ * The former names at the positions up to `length` that a shortened list gains again: readings of
+ * that time still exist.
  */
 async function lostPlaces(
   transaction: Transaction,

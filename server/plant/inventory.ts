@@ -13,15 +13,15 @@ import {
 } from '@heliograph/domain/site'
 import type { Transaction } from '../storage/database.ts'
 import { isoTime } from '../storage/values.ts'
-import { tellMovedPositions } from './inventory-positions.ts'
-import { tellRetirements } from './retirements.ts'
+import { reportMovedPositions } from './inventory-positions.ts'
+import { reportRetirements } from './retirements.ts'
 
-/** Code of the event that an inventory has values which this server does not know. */
+/** Event code: the inventory has enumeration values that this server does not know. */
 export const unknown_words = 'inventory_values_unknown'
 
 /** The frame that brought an inventory. */
 interface Announcement {
-  /** `site` as JSON that `jsonb` takes. */
+  /** `site` as JSON text for `jsonb`. */
   json: string
   epoch: string
   seq: number
@@ -33,8 +33,9 @@ interface Table {
   name: string
   keys: readonly string[]
   columns: readonly string[]
-  /** Which of `created_at`, `updated_at` and `retired_at` the table has. */
+  /** Has `created_at`. */
   is_dated: boolean
+  /** Has `updated_at` and `retired_at`. */
   is_retired: boolean
 }
 
@@ -201,9 +202,9 @@ function dated(name: string, keys: readonly string[], columns: readonly string[]
 }
 
 /**
- * Makes the tables say what an announced `site.yaml` says. What it no longer names is retired and
- * stays readable; what it names again is revived. Rows that do not change are not written. An
- * announcement older than the one in force, of the same journal, changes nothing.
+ * Applies an announced `site.yaml` to the tables. Missing devices are retired and stay readable;
+ * restored devices lose `retired_at`. Unchanged rows are not written. An announcement older than
+ * the one in force, of the same journal, has no effect.
  */
 export async function applyInventory(
   transaction: Transaction,
@@ -221,9 +222,9 @@ export async function applyInventory(
   )
   if (moved === 0) return
   const rows = rowsOf(site)
-  const told = { site_id: site.site_id, at: new Date(at) }
-  await tellRetirements(transaction, { ...told, rows })
-  await tellMovedPositions(transaction, { ...told, announced: listedDevicesOf(site) })
+  const scope = { site_id: site.site_id, at: new Date(at) }
+  await reportRetirements(transaction, { ...scope, rows })
+  await reportMovedPositions(transaction, { ...scope, announced: listedDevicesOf(site) })
   for (const [name, table] of Object.entries(tables)) {
     await putRows(transaction, table, site.site_id, rows[name as keyof typeof tables], now)
   }
@@ -253,8 +254,8 @@ async function putRows(
     stamps.length > 0 ? [site_id, JSON.stringify(rows), now] : [site_id, JSON.stringify(rows)],
   )
   if (!is_retired) return
-  // `not in` is looked up in a hash. The planner takes the announced rows for a hundred and would
-  // join tens of thousands of strings pair by pair, which takes minutes. No key of theirs is null.
+  // `not in` uses a hash, and no key is null. A join would take minutes for tens of thousands of
+  // strings, since the planner assumes a hundred announced rows.
   await transaction.execute(
     `update ${name} set retired_at = $3, updated_at = $3
      where site_id = $1 and retired_at is null and (${keys.join(', ')}) not in (
@@ -309,13 +310,13 @@ function stringRow(inverter: Inverter, string: PvString, models: Models): Row {
   return {
     ...string,
     inverter_id: inverter.inverter_id,
-    // Inputs are numbered from 1, as they are on the box.
+    // Inputs are numbered from 1, as on the combiner box.
     combiner_input: combiner ? string.string_index - combiner.first_string_index + 1 : null,
     dc_capacity_kwp: stringCapacity(string, models),
   }
 }
 
-/** kWp of all strings to which modules are connected. */
+/** kWp of all connected strings. */
 function inverterCapacity(inverter: Inverter, models: Models): number {
   const strings = stringsOf(inverter)
   return significant(strings.reduce((sum, string) => sum + stringCapacity(string, models), 0))

@@ -1,4 +1,4 @@
-/** An inverter with what it measured last. */
+/** An inverter with its latest measurements. */
 
 import { type DecodedAlarms, decodeAlarms } from '@heliograph/domain/alarms/decode'
 import { type CommState, severities } from '@heliograph/domain/link'
@@ -45,32 +45,34 @@ export const Inverter = Type.Object(
     logger_id: LoggerId,
     location_id: Nullable(LocationId),
     name: Type.String(),
-    manufacturer: Name('As the inventory has it, else as the device says.'),
-    model: Name('As the inventory has it, else as the device says.'),
-    serial_number: Name('As the device says, else as the inventory has it.'),
-    firmware_version: Name('As the device says.'),
-    driver: Type.String({ description: 'The driver of the edge agent that reads it.' }),
+    manufacturer: Name('From the inventory, else as reported by the device.'),
+    model: Name('From the inventory, else as reported by the device.'),
+    serial_number: Name('As reported by the device, else from the inventory.'),
+    firmware_version: Name('As reported by the device.'),
+    driver: Type.String({ description: 'The driver of the edge agent for this inverter.' }),
     modbus_unit_id: Type.Integer({ minimum: 0, maximum: 255 }),
     installed_date: Nullable(Type.String({ format: 'date' })),
     phase_count: Type.Integer({ minimum: 1, maximum: 3 }),
     rated_ac_power_kw: Type.Number({ description: 'Rated AC power, kW.' }),
-    max_dc_voltage_v: Nullable(Type.Number({ description: 'Greatest DC voltage allowed, V.' })),
+    max_dc_voltage_v: Nullable(Type.Number({ description: 'Maximum DC voltage, V.' })),
     mppt_count: Type.Integer({ minimum: 0 }),
     string_count: Type.Integer({ minimum: 0 }),
-    dc_capacity_kwp: Type.Number({ description: 'Power of its panels at STC, kWp.' }),
+    dc_capacity_kwp: Type.Number({
+      description: 'DC capacity of the connected panels at STC, kWp.',
+    }),
     ...frame,
     comm_state: Type.Enum([...inverterCommStates], { description: inverterCommRule }),
     ...measuredOfInverter,
-    mppts: Type.Array(Mppt, { description: 'One for each MPPT that was measured.' }),
+    mppts: Type.Array(Mppt, { description: 'One item for each measured MPPT.' }),
     efficiency_pct: Nullable(
-      Type.Number({ description: 'AC by DC power of this reading, %; null below 2 % of rating.' }),
+      Type.Number({ description: 'AC by DC power of this reading, %; null below 2 % load.' }),
     ),
     ...energyToday,
     specific_yield_today_kwh_kwp: Nullable(
       Type.Number({ minimum: 0, description: '`energy_today_kwh` by `dc_capacity_kwp`.' }),
     ),
     active_alarm_codes: Type.Array(Type.String(), {
-      description: 'Codes of the alarms set; `alarm_1_bit_7` for a bit that no table explains.',
+      description: 'Codes of the active alarms; `alarm_1_bit_7` for a bit that no table lists.',
     }),
     active_alarm_count: Type.Integer({ minimum: 0 }),
     highest_alarm_severity: Nullable(Type.Enum([...severities])),
@@ -81,7 +83,7 @@ export const Inverter = Type.Object(
 
 type Values = Omit<InverterReading, 'inverter_id' | 'measured_at' | 'quality' | 'state'>
 
-/** The inventory, the newest reading and the counter of the day's beginning, as the store reads. */
+/** The inventory, the latest reading and the energy counter at the start of the day. */
 export interface InverterRow extends Values, Omit<DayCounter, 'energy_total_kwh'> {
   inverter_id: number
   logger_id: number
@@ -112,7 +114,7 @@ export interface InverterRow extends Values, Omit<DayCounter, 'energy_total_kwh'
 export interface InverterFilter {
   inverter_id?: number
   logger_id?: number
-  /** Leaves out retired ones. */
+  /** Excludes retired inverters. */
   in_service?: boolean
 }
 
@@ -146,7 +148,7 @@ export function inverterRecord(row: InverterRow, situation: Situation): Inverter
   }
 }
 
-/** Energy by installed power, kWh/kWp; null where either is missing. */
+/** Energy by DC capacity, kWh/kWp; null if either is missing. */
 export function perPeak(energy_kwh: number | null, capacity_kwp: number): number | null {
   return energy_kwh === null || capacity_kwp <= 0 ? null : significant(energy_kwh / capacity_kwp)
 }
@@ -164,7 +166,7 @@ function mpptsOf(row: InverterRow): Mppt[] {
   }))
 }
 
-/** Near zero the quotient is noise. */
+/** Below this load the efficiency is noise. */
 const efficiency_load_ratio_min = 0.02
 
 function efficiencyOf({ ac_power_kw, dc_power_kw, rated_ac_power_kw }: InverterRow): number | null {

@@ -1,4 +1,4 @@
-/** A logger: one plant of the site, with what it measured last. */
+/** A logger: one plant of the site, with its latest measurements. */
 import type { LoggerReading, Quality } from '@heliograph/domain/readings'
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
@@ -31,43 +31,49 @@ export const Logger = Type.Object(
     location_id: Nullable(LocationId),
     status: Type.Enum([...loggerStatuses], { description: loggerStatusRule }),
     comm_state: Type.Enum([...edgeCommStates], { description: edgeCommRule }),
-    last_seen_at: Nullable(At('When the edge agent that serves it was heard of last.')),
-    last_data_at: Nullable(At('When it or an inverter of it measured anything last.')),
+    last_seen_at: Nullable(At('When the edge agent that serves the logger was last seen.')),
+    last_data_at: Nullable(At('The latest reading of the logger or of any of its inverters.')),
     rated_power_kw: Type.Number({
-      description: 'Rated AC power, kW: the basis of limits in percent and of their split.',
+      description: 'Rated AC power, kW: the basis of limits in percent and of splitting limits.',
     }),
-    dc_capacity_kwp: Type.Number({ description: 'Power of its panels at STC, kWp.' }),
+    dc_capacity_kwp: Type.Number({ description: 'DC capacity of the panels at STC, kWp.' }),
     dc_ac_ratio: Type.Number({ description: '`dc_capacity_kwp` by `rated_power_kw`.' }),
-    inverter_count: Count('Inverters, without retired ones.'),
-    string_count: Count('Strings that are connected, without retired ones.'),
+    inverter_count: Count('Inverters in service.'),
+    string_count: Count('Connected strings in service.'),
     module_count: Count('Panels of these strings.'),
     azimuth_deg: Nullable(
-      Type.Number({ description: 'Clockwise from north; null where its strings differ.' }),
+      Type.Number({ description: 'Degrees clockwise from north; null if its strings differ.' }),
     ),
     tilt_deg: Nullable(
-      Type.Number({ description: 'From the horizontal; null where its strings differ.' }),
+      Type.Number({ description: 'Degrees from the horizontal; null if its strings differ.' }),
     ),
     orientation: Nullable(Type.Enum([...orientations])),
     commissioned_date: Nullable(Type.String({ format: 'date' })),
     guaranteed_yield_kwh_kwp: Nullable(
-      Type.Number({ description: 'Yield that was guaranteed for a year, kWh/kWp.' }),
+      Type.Number({ description: 'Guaranteed yield per year, kWh/kWp.' }),
     ),
     agent_version: Nullable(Type.String({ description: 'Version of the edge agent.' })),
-    sampling_interval_s: Type.Number({ description: 'How often its inverters are read, s.' }),
+    sampling_interval_s: Type.Number({ description: 'Poll interval of its inverters, s.' }),
     clock_offset_ms: Nullable(
-      Type.Integer({ description: "The edge's clock less the server's, ms." }),
+      Type.Integer({ description: 'Clock of the edge minus clock of the server, ms.' }),
     ),
     buffer_depth_frames: Nullable(
-      Type.Integer({ minimum: 0, description: 'Frames that wait at the edge for delivery.' }),
+      Type.Integer({
+        minimum: 0,
+        description: 'Frames in the journal of the edge that are not yet delivered.',
+      }),
     ),
-    buffer_oldest_at: Nullable(At('The oldest of these.')),
+    buffer_oldest_at: Nullable(At('The oldest undelivered frame.')),
     ...frame,
     ...measured('logger'),
     curtailment_active: Type.Boolean({
-      description: 'Whether a row of /curtailment is in force for it.',
+      description: 'Whether a row of /curtailment is in force for the plant.',
     }),
     power_limit_kw: Nullable(
-      Type.Number({ minimum: 0, description: 'The lowest of these rows, kW; null without one.' }),
+      Type.Number({
+        minimum: 0,
+        description: 'Lowest limit of the rows in force, kW; null without one.',
+      }),
     ),
     limit_pct_of_rated: Nullable(
       Type.Number({ minimum: 0, description: '`power_limit_kw` by `rated_power_kw`, %.' }),
@@ -77,7 +83,7 @@ export const Logger = Type.Object(
     specific_yield_today_kwh_kwp: Nullable(
       Type.Number({
         minimum: 0,
-        description: '`energy_today_kwh` by the installed power of the inverters in it.',
+        description: '`energy_today_kwh` by the DC capacity of the inverters in it.',
       }),
     ),
     ...inventoried,
@@ -110,12 +116,12 @@ export interface LoggerRow extends Values {
   azimuth_max_deg: number | null
   tilt_min_deg: number | null
   tilt_max_deg: number | null
-  /** The lowest curtailment row in force, and how many are. */
+  /** Lowest limit and number of the curtailment rows in force. */
   power_limit_kw: number | null
   active_row_count: number
 }
 
-/** The edge agent of the site: the one heard of last, where there were several. */
+/** The edge agent of the site that was last seen most recently. */
 export interface EdgeRow {
   last_seen_at: Date | null
   agent_version: string | null
@@ -124,12 +130,12 @@ export interface EdgeRow {
   journal_oldest_at: Date | null
 }
 
-/** What a logger is judged and summed by, of each inverter in service. */
+/** The fields of an inverter that enter the status and the sums of its logger. */
 interface InverterOfLogger extends InverterVitals, DayCounter {
   dc_capacity_kwp: number
 }
 
-/** `inverters` are those of this logger that are in service; `edge` is null before the first. */
+/** @param inverters those of this logger in service */
 export function loggerRecord(
   row: LoggerRow,
   { inverters, edge }: { inverters: readonly InverterOfLogger[]; edge: EdgeRow | null },
@@ -183,7 +189,7 @@ function facing(row: LoggerRow): Pick<Logger, 'azimuth_deg' | 'tilt_deg' | 'orie
   }
 }
 
-/** The sum over the inverters whose energy is known, and the yield of just these. */
+/** Energy and yield over the inverters whose energy is known. */
 export function energyOf(inverters: readonly InverterOfLogger[], situation: Situation) {
   const known = inverters
     .map((inverter) => ({

@@ -1,9 +1,9 @@
-/** Which way panels face, in a word. */
+/** The orientation of panels as a word. */
 
 export const orientations = ['north', 'east', 'south', 'west', 'flat', 'mixed'] as const
 type Orientation = (typeof orientations)[number]
 
-/** Panels this flat face the sky, whatever their azimuth. */
+/** Below this tilt the azimuth does not matter. */
 const flat_below_deg = 3
 
 /** By quarters of the compass, azimuth clockwise from north: east is 45 to below 135. */

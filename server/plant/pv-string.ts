@@ -1,5 +1,4 @@
-/** Strings: rows of panels on the inputs of an inverter, and what they measured last. */
-
+/** Strings: series of panels on the inputs of an inverter, with their latest measurements. */
 import { median } from '@heliograph/domain/median'
 import type { Quality } from '@heliograph/domain/readings'
 import { type Static, Type } from 'typebox'
@@ -17,19 +16,21 @@ export const PvString = Type.Object(
     inverter_id: InverterId,
     string_index: StringIndex,
     mppt_index: Type.Integer({ minimum: 0, description: 'MPPT input, counted from 0.' }),
-    combiner_id: Nullable(Type.String({ description: 'The box that measures its current.' })),
-    combiner_input: Nullable(Type.Integer({ description: 'Input of that box.' })),
-    connected: Type.Boolean({ description: 'False for an input to which nothing is connected.' }),
+    combiner_id: Nullable(
+      Type.String({ description: 'The combiner box that measures the current.' }),
+    ),
+    combiner_input: Nullable(Type.Integer({ description: 'Input of the combiner box.' })),
+    connected: Type.Boolean({ description: 'False for an unused input.' }),
     module_count: Type.Integer({ minimum: 0, description: 'Panels in series.' }),
-    params_id: Type.Integer({ description: 'The panel model; see /iv/modules.' }),
+    params_id: Type.Integer({ description: 'The panel model, see /iv/modules.' }),
     panel_model: Nullable(Type.String()),
     module_power_wp: Nullable(Type.Number({ description: 'Power of one panel at STC, Wp.' })),
     dc_capacity_kwp: Type.Number({ description: 'Power of the string at STC, kWp.' }),
-    azimuth_deg: Type.Number({ description: 'Clockwise from north.' }),
-    tilt_deg: Type.Number({ description: 'From the horizontal.' }),
+    azimuth_deg: Type.Number({ description: 'Degrees clockwise from north.' }),
+    tilt_deg: Type.Number({ description: 'Degrees from the horizontal.' }),
     orientation: Type.Enum([...orientations]),
     updated_at: At('When its inventory last changed.'),
-    retired_at: Nullable(At('When it was taken out of the inventory.')),
+    retired_at: Nullable(At('When it was removed from the inventory.')),
   },
   { ...closed, $id: 'PvString' },
 )
@@ -59,17 +60,19 @@ const stringStatuses = [
 export type StringStatus = (typeof stringStatuses)[number]
 
 const stringStatusRule =
-  '`disconnected`: nothing is connected to the input. `asleep`: not measured, or no current, ' +
-  'with the sun less than 3° above the horizon. `no_data`: not measured, or not lately. ' +
-  '`reverse_current`: below -0.5 A. `zero_current`: below 0.1 A while the median of the ' +
-  'connected strings of the inverter is at least 1 A. `ok`: all else.'
+  '`disconnected`: the input is unused. `asleep`: no fresh measurement or no current, with the sun ' +
+  'less than 3° above the horizon. `no_data`: no fresh measurement by day. `reverse_current`: ' +
+  'below -0.5 A. `zero_current`: below 0.1 A while the median of the connected strings of the ' +
+  'inverter is at least 1 A. `ok`: otherwise.'
 
 const zero_a = 0.1
 const reverse_a = -0.5
 const producing_a = 1
 
 const PowerKw = Nullable(
-  Type.Number({ description: 'DC power, kW: current times voltage, where both are measured.' }),
+  Type.Number({
+    description: 'DC power, kW: current times voltage; null unless both are measured.',
+  }),
 )
 
 export type StringNow = Static<typeof StringNow>
@@ -86,15 +89,13 @@ export const StringNow = Type.Object(
   { ...closed, $id: 'StringNow' },
 )
 
-/** Of every string of a site: no more than one needs to see. */
+/** The short form of a string, for all strings of a site. */
 export type StringGlance = Static<typeof StringGlance>
 export const StringGlance = Type.Object(
   {
     inverter_id: InverterId,
     string_index: StringIndex,
-    measured_at: Nullable(
-      At('When its values were measured, where that is not lately; null while they are fresh.'),
-    ),
+    measured_at: Nullable(At('When the values were measured if they are stale; null while fresh.')),
     quality: frame.quality,
     current_a: quantity('current_a'),
     voltage_v: quantity('voltage_v'),
@@ -104,14 +105,15 @@ export const StringGlance = Type.Object(
   { ...closed, $id: 'StringGlance' },
 )
 
-/** The strings of one inverter in service, with what was measured last of each range of them. */
+/** The strings in service of one inverter. */
 export interface StringsRow {
   inverter_id: number
   string_indexes: readonly number[]
-  /** Those of them to which nothing is connected. */
+  /** Unused inputs among them. */
   unconnected_indexes: readonly number[]
 }
 
+/** The latest reading of a range of strings. */
 export interface StringRangeRow {
   inverter_id: number
   first_string_index: number
@@ -122,7 +124,7 @@ export interface StringRangeRow {
   voltage_v: readonly (number | null)[] | null
 }
 
-/** What was measured last of the strings of one inverter; `ranges` are those of this inverter. */
+/** @param ranges those of this inverter */
 export function stringsNow(
   row: StringsRow,
   ranges: readonly StringRangeRow[],
@@ -135,7 +137,7 @@ export function stringsNow(
   })
 }
 
-/** The same with the time of stale values alone: a site may have tens of thousands of strings. */
+/** Short forms, since a site may have tens of thousands of strings. */
 export function stringGlances(
   { inverter_id, string_indexes, unconnected_indexes }: StringsRow,
   ranges: readonly StringRangeRow[],
@@ -169,7 +171,7 @@ export function stringGlances(
   })
 }
 
-/** By what was measured lately; `current_a` is null where that is nothing. */
+/** @param current_a fresh; null without a fresh measurement */
 export function stringStatus(
   current_a: number | null,
   median_a: number | null,

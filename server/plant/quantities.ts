@@ -1,7 +1,4 @@
-/**
- * What each measured column means, with unit and sign, and the schemas that follow from the columns
- * of `readingKinds`: a column is named there and explained here, and nowhere else.
- */
+/** Meaning, unit and sign of each measured column of `readingKinds`, and the schemas of them. */
 import {
   type ColumnType,
   qualities,
@@ -26,37 +23,37 @@ const quantities: Readonly<Record<QuantityName, string>> = {
   power_factor: 'Power factor, -1 to 1.',
   frequency_hz: 'Grid frequency, Hz.',
   voltage_l1_l2_v:
-    'Voltage between phases L1 and L2, V. All three carry the average where the device measures ' +
-    'no phase apart.',
+    'Voltage between phases L1 and L2, V. All three are the average if the device does not measure ' +
+    'single phases.',
   voltage_l2_l3_v: 'Voltage between phases L2 and L3, V.',
   voltage_l3_l1_v: 'Voltage between phases L3 and L1, V.',
   voltage_l1_n_v:
-    'Voltage of phase L1 to neutral, V. All three carry the average where the device measures ' +
-    'no phase apart.',
+    'Voltage of phase L1 to neutral, V. All three are the average if the device does not measure ' +
+    'single phases.',
   voltage_l2_n_v: 'Voltage of phase L2 to neutral, V.',
   voltage_l3_n_v: 'Voltage of phase L3 to neutral, V.',
   current_l1_a:
-    'AC current of phase L1, A. All phases carry an equal share of the total where the device ' +
-    'measures no phase apart.',
+    'AC current of phase L1, A. All phases are an equal share of the total if the device does not ' +
+    'measure single phases.',
   current_l2_a: 'AC current of phase L2, A.',
   current_l3_a: 'AC current of phase L3, A.',
   dc_power_kw: 'DC power from the panels, kW.',
   dc_voltage_v: 'DC voltage, V.',
   dc_current_a: 'DC current, A.',
-  energy_total_kwh: 'Counter of the energy delivered since the device was made, kWh, as it stands.',
-  energy_export_kwh: 'Counter of the energy exported to the grid, kWh, as it stands.',
-  energy_import_kwh: 'Counter of the energy imported from the grid, kWh, as it stands.',
+  energy_total_kwh: 'Lifetime counter of the delivered energy, kWh.',
+  energy_export_kwh: 'Counter of the energy exported to the grid, kWh.',
+  energy_import_kwh: 'Counter of the energy imported from the grid, kWh.',
   cabinet_temperature_c: 'Temperature in the cabinet, °C.',
   heatsink_temperature_c: 'Temperature of the heat sink, °C.',
   transformer_temperature_c: 'Temperature of the transformer, °C.',
   insulation_resistance_kohm: 'Insulation resistance of the DC side to earth, kΩ.',
-  available_power_kw: 'Power that could be delivered now without any limit, kW.',
+  available_power_kw: 'Power available without any limit, kW.',
   power_limit_pct:
-    'Limit of the active power that the device obeys, % of its rated power; null where the grid ' +
-    'permit is what holds it.',
+    'Active power limit in effect at the device, % of its rated power; null while the grid permit ' +
+    'sets the limit.',
   limited_by:
-    'What holds its limit down: `curtailment`, a row of /curtailment; `permit`, the grid permit; ' +
-    '`external`, something that this system did not set; `none`; `unknown`.',
+    'What sets the limit: `curtailment`, a row of /curtailment; `permit`, the grid permit; ' +
+    '`external`, a limit that this system did not set; `none`; `unknown`.',
   alarm_1: 'First alarm word as read, 0 to 4294967295; see /inverters/alarms/decode.',
   alarm_2: 'Second alarm word as read, 0 to 4294967295.',
   alarm_3: 'Third alarm word as read, 0 to 4294967295.',
@@ -78,31 +75,31 @@ const quantities: Readonly<Record<QuantityName, string>> = {
   pressure_hpa: 'Air pressure at the station, hPa.',
   wind_speed_m_s: 'Wind speed, m/s.',
   wind_direction_deg: 'Direction from which the wind blows, degrees clockwise from north.',
-  rain_mm: 'Rain, mm: of a reading the counter of the gauge as it stands, of a span what fell.',
+  rain_mm: 'Rain, mm: the counter of the gauge in a reading, the rainfall in a span.',
   instrument_values: 'Value of each instrument, in the order in which the station lists them.',
   channel_values: 'Value of each channel, in the order in which the node lists them.',
-  inverters_online: 'Inverters that answered the logger.',
+  inverters_online: 'Inverters that responded to the logger.',
   inverters_total: 'Inverters of the logger.',
   power_kw: 'Power of the battery at its connection, kW; positive when it discharges.',
   setpoint_kw:
-    'Power that the device was told to deliver, kW; positive is discharge. Null while it may tell ' +
-    'of the grid permit, as on its way up while others make room for it at the connection.',
-  setpoint_kvar: 'Reactive power that the device was told to deliver, kvar.',
-  soc_pct: 'State of charge, % of the capacity that is left.',
+    'Power setpoint, kW; positive is discharge. Null while it might disclose the grid permit, for ' +
+    'example during a ramp up while other devices reduce their power.',
+  setpoint_kvar: 'Reactive power setpoint, kvar.',
+  soc_pct: 'State of charge, % of the current capacity.',
   soh_pct: 'State of health, % of the capacity when new.',
   available_energy_kwh:
-    'Energy stored in the cells above empty, kWh, by what the device says: on its direct side, of ' +
-    'which the losses of discharging leave less at the connection.',
+    'Energy stored in the cells, kWh, as reported by the device on its DC side. Discharge losses ' +
+    'leave less at the connection.',
   energy_to_full_kwh:
-    'Energy that the cells still store up to the highest charge that the device allows, kWh: on ' +
-    'its direct side as `available_energy_kwh`; charging takes more from the connection.',
-  max_charge_power_kw: 'Most that may be charged now, kW, by what the device says; from 0.',
-  max_discharge_power_kw: 'Most that may be discharged now, kW, by what the device says; from 0.',
-  max_charge_current_a: 'Most charging current now, A; from 0.',
-  max_discharge_current_a: 'Most discharging current now, A; from 0.',
-  charged_total_kwh: 'Counter of the energy charged, kWh, as it stands.',
-  discharged_total_kwh: 'Counter of the energy discharged, kWh, as it stands.',
-  cycle_count: 'Full cycles so far, as the device counts them.',
+    'Energy that the cells can still store up to the maximum charge of the device, kWh, on its DC ' +
+    'side. Charging takes more from the connection.',
+  max_charge_power_kw: 'Maximum charging power now, kW, as reported by the device; from 0.',
+  max_discharge_power_kw: 'Maximum discharging power now, kW, as reported by the device; from 0.',
+  max_charge_current_a: 'Maximum charging current now, A; from 0.',
+  max_discharge_current_a: 'Maximum discharging current now, A; from 0.',
+  charged_total_kwh: 'Counter of the charged energy, kWh.',
+  discharged_total_kwh: 'Counter of the discharged energy, kWh.',
+  cycle_count: 'Full cycles as counted by the device.',
   cell_voltage_min_mv: 'Lowest voltage of a cell, mV.',
   cell_voltage_max_mv: 'Highest voltage of a cell, mV.',
   cell_voltage_avg_mv: 'Mean voltage of the cells, mV.',
@@ -119,24 +116,24 @@ const quantities: Readonly<Record<QuantityName, string>> = {
   cell_temperature_max_module_idx: 'Module, within its cluster, of that cell, from 0.',
   coolant_temperature_c: 'Temperature of the coolant, °C.',
   igbt_temperature_c: 'Temperature of the power semiconductors, °C.',
-  contactor_state: 'The main contactors of the battery.',
-  fire_system_state: 'What the fire alarm system says.',
-  control_place: 'Who may command the device: someone in front of it, or we.',
-  heartbeat_ok: '1: the device and the edge hear each other; 0: they do not.',
-  grid_mode: 'How the device works with the grid.',
+  contactor_state: 'State of the main contactors of the battery.',
+  fire_system_state: 'State of the fire alarm system.',
+  control_place: 'Control authority: local at the device, or remote by this system.',
+  heartbeat_ok: '1: the heartbeat between device and edge is intact; 0: lost.',
+  grid_mode: 'Grid mode of the device.',
   ac_breaker_closed: '1: the breaker to the grid is closed; 0: open.',
   dc_contactor_closed: '1: the contactor to the battery is closed; 0: open.',
-  throttle_pct: 'How far the device holds its power back, % of its rated power.',
-  throttle_source: 'Why it holds its power back: bits, as read.',
-  energy_injected_total_kwh: 'Counter of the energy fed into the grid, kWh, as it stands.',
-  energy_absorbed_total_kwh: 'Counter of the energy taken from the grid, kWh, as it stands.',
+  throttle_pct: 'Derating of the device, % of its rated power.',
+  throttle_source: 'Cause of the derating: bits as read.',
+  energy_injected_total_kwh: 'Counter of the energy fed into the grid, kWh.',
+  energy_absorbed_total_kwh: 'Counter of the energy taken from the grid, kWh.',
   insulation_positive_kohm: 'Insulation resistance of the positive pole to earth, kΩ.',
   insulation_negative_kohm: 'Insulation resistance of the negative pole to earth, kΩ.',
   balancing_cell_count: 'Cells that are being balanced.',
   positive_contactor_closed: '1: the contactor of the positive pole is closed; 0: open.',
   negative_contactor_closed: '1: the contactor of the negative pole is closed; 0: open.',
   precharge_contactor_closed: '1: the contactor for pre-charging is closed; 0: open.',
-  connection_failure: 'Why the cluster could not be connected.',
+  connection_failure: 'Reason why the cluster could not be connected.',
   cell_voltage_mv: 'Voltage of each cell, mV, module by module.',
   cell_temperature_c: 'Temperature at each sensor, °C, module by module.',
   cell_balancing: '1 for each cell that is being balanced, else 0, module by module.',
@@ -160,19 +157,22 @@ type Measured<Kind extends keyof Kinds> = {
     : never
 }
 
-/** What every reading of a history carries beside what was measured. */
+/** The fields of every reading of a history beside its measurements. */
 export const readingFrame = {
-  measured_at: Type.String({ format: 'date-time', description: 'When the edge measured this.' }),
+  measured_at: Type.String({
+    format: 'date-time',
+    description: 'When the edge measured the values.',
+  }),
   quality: Type.Enum([...qualities], {
-    description: '`suspect`: measured, but it may not be right; `estimated`: not measured.',
+    description: '`suspect`: measured but possibly wrong; `estimated`: not measured.',
   }),
 }
 
-/** The schema of one quantity under a name of its own: a number, `null` when not measured. */
+/** The schema of one quantity: a number, null when not measured. */
 export const quantity = (name: QuantityName) =>
   Nullable(Type.Number({ description: quantities[name] }))
 
-/** The schemas of every column of a kind of reading; each is `null` when it was not measured. */
+/** The schemas of the columns of a kind of reading; each is null when not measured. */
 export function measured<Kind extends keyof Kinds>(kind: Kind): Measured<Kind> {
   const columns = Object.entries(readingKinds[kind].columns) as [QuantityName, ColumnType][]
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** Devices that a site file leaves out or names again: events that explain why nothing came. */
+/** Events for devices that a site file removes or restores; they explain missing readings. */
 import type { Transaction } from '../storage/database.ts'
 import { recordEvent } from '../storage/events.ts'
 
@@ -13,10 +13,10 @@ const devices = [
 type Rows = { [Name in (typeof devices)[number]['table']]: readonly Record<string, unknown>[] }
 
 /**
- * Raises `device_retired` for every device that is in force and not among `rows`, and ends it for
- * those that come back; to be called before the tables change.
+ * Raises `device_retired` for every device in service that is missing in `rows`, and ends it for
+ * restored devices. Call before the tables change.
  */
-export async function tellRetirements(
+export async function reportRetirements(
   transaction: Transaction,
   { site_id, at, rows }: { site_id: string; at: Date; rows: Rows },
 ): Promise<void> {

@@ -1,4 +1,4 @@
-/** What a sensor node measured last, by rules. */
+/** The latest measurements of a sensor node, evaluated by rules. */
 import type { CommState } from '@heliograph/domain/link'
 import {
   type Channel,
@@ -14,7 +14,7 @@ import { type Static, Type } from 'typebox'
 import { Nullable } from '../http/params.ts'
 import { At, frame, frameOf, iso, type Measurement } from './frame.ts'
 
-/** A node with what it measured last, as the store reads it. */
+/** A node with its latest reading. */
 export interface NodeRow extends Measurement {
   node_id: string
   name: string
@@ -34,7 +34,7 @@ export interface NodeRow extends Measurement {
   last_ok_at: Date | null
 }
 
-/** How a relay was switched last. */
+/** The latest switching of a relay. */
 export interface LastSwitching {
   node_id: string
   channel: string
@@ -57,7 +57,7 @@ const Temperature = Type.Object(
     temperature_c: Nullable(Type.Number({ description: '°C.' })),
     status: Nullable(
       Type.Enum(['normal', 'warning', 'alarm'], {
-        description: 'By `warn_high_c` and `alarm_high_c`; null where it was not measured.',
+        description: 'By `warn_high_c` and `alarm_high_c`; null if not measured.',
       }),
     ),
   },
@@ -70,11 +70,11 @@ const Fan = Type.Object(
     channel: Type.String(),
     label: Type.String(),
     current_a: Nullable(Type.Number({ description: 'A.' })),
-    running: Nullable(Type.Boolean({ description: 'By its current.' })),
+    running: Nullable(Type.Boolean({ description: 'Derived from the current.' })),
     commanded: Nullable(
-      Type.Boolean({ description: 'Whether its relay is on; null where none is known.' }),
+      Type.Boolean({ description: 'Whether the relay of the fan is on; null if unknown.' }),
     ),
-    fault: Nullable(Type.Boolean({ description: 'Its relay is on, and it does not run.' })),
+    fault: Nullable(Type.Boolean({ description: 'The relay is on but the fan does not run.' })),
   },
   { ...closed, $id: 'SensorFan' },
 )
@@ -94,16 +94,16 @@ const Relay = Type.Object(
     relay_index: Type.Integer({ minimum: 0 }),
     channel: Type.String(),
     label: Type.String(),
-    state: Nullable(Type.Boolean({ description: 'Whether it is on.' })),
-    changed_at: Nullable(At('When it was switched last, if that is known.')),
-    source: Nullable(Type.Enum([...relayCauses], { description: 'Who switched it last.' })),
-    reason: Nullable(Type.String({ description: 'What the node says of that.' })),
+    state: Nullable(Type.Boolean({ description: 'Whether the relay is on.' })),
+    changed_at: Nullable(At('When the relay was last switched; null if unknown.')),
+    source: Nullable(Type.Enum([...relayCauses], { description: 'Who last switched the relay.' })),
+    reason: Nullable(Type.String({ description: 'The reason that the node reports.' })),
   },
   { ...closed, $id: 'SensorRelay' },
 )
 
 const ofRole = (what: string) =>
-  Nullable(Type.Number({ description: `The warmest temperature of ${what}, °C.` }))
+  Nullable(Type.Number({ description: `The highest temperature of ${what}, °C.` }))
 
 export type SensorNow = Static<typeof SensorNow>
 export const SensorNow = Type.Object(
@@ -115,13 +115,13 @@ export const SensorNow = Type.Object(
     winding_temperature_c: ofRole('the windings'),
     busbar_temperature_c: ofRole('the busbars'),
     relative_humidity_pct: Nullable(
-      Type.Number({ description: 'The highest that was measured, %.' }),
+      Type.Number({ description: 'The highest measured relative humidity, %.' }),
     ),
     dew_point_c: Nullable(
       Type.Number({
         description:
-          'At which water condenses out of the air, °C, by its temperature and humidity (formula ' +
-          'of Magnus); null unless the node measures each of the two in one place.',
+          'Dew point of the air, °C, from air temperature and humidity (Magnus formula); null unless ' +
+          'the node has exactly one sensor of each.',
       }),
     ),
     temperatures: Type.Array(Temperature),
@@ -210,7 +210,7 @@ function fanNow(
 
 const stateOf = (value: number | null) => (value === null ? null : value === 1)
 
-/** Of several places nobody knows which belong together; air without any humidity is a fault. */
+/** Null for several sensors, whose pairing is unknown, and for 0 % humidity, which is a fault. */
 function dewPointOf(air: readonly Valued[], humidity: readonly Valued[]): number | null {
   if (air.length !== 1 || humidity.length !== 1) return null
   const [temperature_c, relative_humidity_pct] = [air[0]!.value, humidity[0]!.value]

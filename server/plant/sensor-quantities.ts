@@ -1,4 +1,4 @@
-/** What the instruments of met stations measure, by the column: its name without unit, and unit. */
+/** Quantity and unit of each measured column of a met station. */
 export const sensorQuantities = {
   poa_irradiance_w_m2: { quantity: 'poa_irradiance', unit: 'W/m²' },
   ghi_w_m2: { quantity: 'ghi', unit: 'W/m²' },

@@ -1,6 +1,6 @@
 /**
- * SQL for the height of a site above the sea, m, of a row of `sites` by its alias: as its inventory
- * has it, else the mean of its locations that have one; null where none does.
+ * SQL for the height above sea level, m, of the row of `sites` with this alias: from the inventory,
+ * else the mean of its locations; null without either.
  */
 export const siteElevation = (site: string): string => `
   coalesce((${site}.inventory->>'elevation_m')::float8,

@@ -1,4 +1,4 @@
-/** A site as `GET /v1/sites` and the overview show it. */
+/** A site as `GET /v1/sites` and the overview return it. */
 import { type Static, Type } from 'typebox'
 import { modules, scopes } from '../http/endpoint.ts'
 import { Nullable } from '../http/params.ts'
@@ -13,27 +13,28 @@ export const health = {
   health_status: Type.Enum([...healthStatuses], { description: healthRule }),
   health_reasons: Type.Array(Type.String(), {
     description:
-      'Why it is not healthy: `edge_offline`, `logger_offline:3`, `logger_no_data:3`, ' +
-      '`logger_underperformance:3`, `inverter_fault:7`, `inverter_disconnected:7`, each with the id of the device; `critical_alerts:2` with how ' +
-      'many there are, active and acknowledged. 100 at most.',
+      'Reasons for a status other than `healthy`, at most 100: `edge_offline`; ' +
+      '`logger_offline:3`, `logger_no_data:3`, `logger_underperformance:3`, `inverter_fault:7`, ' +
+      '`inverter_disconnected:7` with the id of the device; `critical_alerts:2` with the number of ' +
+      'active and acknowledged alerts.',
   }),
 }
 
 export type Site = Static<typeof Site>
 export const Site = Type.Object(
   {
-    site_id: Type.String({ description: 'Identifies the site in every path.' }),
+    site_id: Type.String({ description: 'The id of the site in every path.' }),
     name: Type.String(),
     ...health,
     active_alert_count: Nullable(
-      Count('Alerts that are active, suppressed ones among them; null without `alerts:read`.'),
+      Count('Active alerts, including suppressed alerts; null without `alerts:read`.'),
     ),
     highest_alert_severity: Nullable(
       Type.Enum([...severities], {
-        description: 'Of the worst of these; null without any, and without `alerts:read`.',
+        description: 'The highest severity of these; null without alerts or without `alerts:read`.',
       }),
     ),
-    timezone: Type.String({ description: 'IANA name; `UTC` until the edge announced the site.' }),
+    timezone: Type.String({ description: 'IANA name; `UTC` until the edge announces the site.' }),
     country_code: Nullable(Type.String({ description: 'ISO 3166-1, two letters.' })),
     address: Nullable(Type.String()),
     latitude: Nullable(Type.Number({ description: 'Degrees, north positive.' })),
@@ -41,20 +42,22 @@ export const Site = Type.Object(
     elevation_m: Nullable(Type.Number({ description: 'Height above sea level, m.' })),
     currency: Nullable(Type.String({ description: 'ISO 4217.' })),
     commissioned_date: Nullable(Type.String({ format: 'date' })),
-    commissioning_safe_mode: Type.Boolean({ description: 'While true every write is refused.' }),
-    safe_mode_since_at: Nullable(At('Since when it is.')),
-    dc_capacity_kwp: Type.Number({ description: 'Power of its panels at STC, kWp.' }),
-    ac_capacity_kw: Type.Number({ description: 'Sum of the rated power of its loggers, kW.' }),
-    logger_count: Count('Without retired ones, as the counts that follow.'),
-    inverter_count: Count('Inverters.'),
-    string_count: Count('Strings that are connected.'),
-    sensor_node_count: Count('Sensor nodes.'),
-    modules: Type.Array(Type.Enum([...modules]), { description: "What the client's plan holds." }),
-    scopes: Type.Array(Type.Enum([...scopes]), { description: 'What this key may do.' }),
-    last_data_at: Nullable(At('When anything was measured last.')),
-    simulated: Type.Boolean({ description: 'True where a simulator stands for the devices.' }),
+    commissioning_safe_mode: Type.Boolean({ description: 'While true, every write is rejected.' }),
+    safe_mode_since_at: Nullable(At('Start of the safe mode; null without it.')),
+    dc_capacity_kwp: Type.Number({ description: 'DC capacity of the panels at STC, kWp.' }),
+    ac_capacity_kw: Type.Number({ description: 'Sum of the rated power of the loggers, kW.' }),
+    logger_count: Count('Loggers in service.'),
+    inverter_count: Count('Inverters in service.'),
+    string_count: Count('Connected strings in service.'),
+    sensor_node_count: Count('Sensor nodes in service.'),
+    modules: Type.Array(Type.Enum([...modules]), {
+      description: "The modules of the client's plan.",
+    }),
+    scopes: Type.Array(Type.Enum([...scopes]), { description: 'The scopes of this key.' }),
+    last_data_at: Nullable(At('The latest reading of the site.')),
+    simulated: Type.Boolean({ description: 'Whether a simulator replaces the devices.' }),
     created_at: At('When the site was created on the server.'),
-    updated_at: At('When it or its inventory last changed.'),
+    updated_at: At('When the site or its inventory last changed.'),
   },
   { ...closed, $id: 'Site' },
 )

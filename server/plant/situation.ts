@@ -1,4 +1,4 @@
-/** What the live state of a site is judged by: the time, the sun, the local day, the poll rates. */
+/** The basis for the live state of a site: time, sun, local day and poll intervals. */
 import { dayStart } from '@heliograph/domain/local-day'
 import {
   asleep_below_deg,
@@ -16,7 +16,7 @@ import { ageInSeconds, edge_silence_s_max, offline_s } from './frame.ts'
 export interface SiteFacts extends Position {
   timezone: string
   poll: PollIntervals | null
-  /** When an edge agent of the site was heard of last. */
+  /** When an edge agent of the site was last seen. */
   edge_seen_at: Date | null
 }
 
@@ -24,12 +24,12 @@ export interface Situation {
   now: Date
   /** Midnight at the site. */
   day_start_at: Date
-  /** As seen from the site; null where its position is not known. */
+  /** Null without the position of the site. */
   sun_elevation_deg: number | null
   poll: Required<PollIntervals>
-  /** No edge agent of the site was heard of lately, though one was before. */
-  is_edge_silent: boolean
-  /** Who measured nothing since then is offline; see `offlineBefore`. */
+  /** Every edge agent of the site was last seen too long ago. */
+  is_edge_offline: boolean
+  /** Loggers without data since then are offline; see `offlineBefore`. */
   offline_before_at: Date
 }
 
@@ -40,7 +40,7 @@ export function situationOf(facts: SiteFacts, now: Date): Situation {
     day_start_at: dayStart(now, facts.timezone),
     sun_elevation_deg: place && sunElevation(place, now),
     poll: { ...defaultPollIntervals, ...facts.poll },
-    is_edge_silent:
+    is_edge_offline:
       facts.edge_seen_at !== null && ageInSeconds(facts.edge_seen_at, now) > edge_silence_s_max,
     offline_before_at: offlineBefore(place, facts.edge_seen_at, now),
   }
@@ -50,16 +50,16 @@ const step_ms = 300_000
 const searched_ms = day_ms
 
 /**
- * So long ago that it makes `offline_s` of time in which inverters must be awake, to five minutes:
- * a logger whose devices all sleep has nothing to say. A day is too long in any case, as in the
- * months without a sun. Where the edge is silent itself the night excuses nothing.
+ * The instant since which inverters had to be awake for `offline_s` in total, to five minutes: a
+ * logger whose devices all sleep sends nothing. One day at most, for months without sun. While the
+ * edge is offline the night does not count as sleep.
  */
 function offlineBefore(place: Place | null, edge_seen_at: Date | null, now: Date): Date {
   const now_ms = now.getTime()
-  const is_heard = edge_seen_at !== null && ageInSeconds(edge_seen_at, now) <= offline_s
+  const is_edge_online = edge_seen_at !== null && ageInSeconds(edge_seen_at, now) <= offline_s
   const isAwake = (time_ms: number) =>
     place === null ||
-    !is_heard ||
+    !is_edge_online ||
     [0, -drowsy_ms, drowsy_ms].every(
       (aside_ms) => sunElevation(place, new Date(time_ms + aside_ms)) >= asleep_below_deg,
     )
@@ -74,7 +74,7 @@ function offlineBefore(place: Place | null, edge_seen_at: Date | null, now: Date
 const sunElevation = ({ latitude, longitude, elevation_m }: Place, now: Date) =>
   solarPosition(now.getTime(), latitude, longitude, { elevation_m }).apparent_elevation_deg
 
-/** Whether inverters may sleep. Where the position of the site is not known, none may. */
+/** Whether inverters may sleep; false without the position of the site. */
 export function isNight({ sun_elevation_deg }: Situation): boolean {
   return sun_elevation_deg !== null && sun_elevation_deg < asleep_below_deg
 }

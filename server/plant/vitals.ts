@@ -1,4 +1,4 @@
-/** What the health of sites is judged by, read for many sites at once. */
+/** The readings that the health of sites depends on, for many sites at once. */
 import type { Queries } from '../storage/database.ts'
 import type { InverterVitals } from './communication.ts'
 import type { LoggerVitals } from './health.ts'
@@ -8,7 +8,7 @@ export interface SiteVitals {
   inverters: InverterVitals[]
 }
 
-/** The loggers and inverters in service of each site; a site without any has no entry. */
+/** The loggers and inverters in service by site; sites without any have no entry. */
 export async function readVitals(
   db: Queries,
   site_ids: readonly string[],

@@ -8,7 +8,7 @@ import { utcDate } from '@heliograph/domain/utc-day'
 import type { Transaction } from '../storage/database.ts'
 import { hour_ms } from './touched-hours.ts'
 
-/** `summed_at` of a day that is to be summed anew, as SQL. */
+/** `summed_at` of a day that must be summed again, as SQL. */
 export const marked_day = `timestamptz '-infinity'`
 
 interface BatteryHour {
@@ -18,8 +18,8 @@ interface BatteryHour {
 }
 
 /**
- * Marks days of UTC that are over and that readings of these hours enter: counters are read across
- * midnight, over silences of up to an hour.
+ * Marks the past UTC days whose sums depend on readings of these hours. Counters are read across
+ * midnight over gaps of up to an hour.
  */
 export async function markBatteryDays(
   transaction: Transaction,
@@ -40,7 +40,7 @@ export async function markBatteryDays(
   ])
 }
 
-/** In one order for all transactions, so that none blocks another for good. */
+/** In the same order in all transactions, to avoid deadlocks. */
 const marking = {
   name: 'mark_battery_days',
   text: `
@@ -55,10 +55,7 @@ const marking = {
     where d.site_id = $1 and d.bess_id = t.bess_id and d.date = t.date`,
 }
 
-/**
- * Until the transaction ends no day is marked; whoever marked some has ended, and what they stored
- * is read from now on.
- */
+/** Blocks marks until the transaction ends. All earlier marks and their readings are committed. */
 export async function holdBatteryMarks(transaction: Transaction): Promise<void> {
   await transaction.execute('lock table battery_days in share row exclusive mode')
 }

@@ -1,6 +1,6 @@
 /**
- * The text of `COPY`, written into bytes without a string for each value: at tens of thousands of
- * rows a second those strings cost more than everything else. All that is written is ASCII.
+ * The text of `COPY`, written as ASCII bytes without a string for each value: at tens of thousands
+ * of rows a second those strings would dominate the cost.
  */
 export interface CopyText {
   bytes: Buffer
@@ -10,7 +10,7 @@ export interface CopyText {
 const zero = 0x30
 const minus = 0x2d
 const point = 0x2e
-/** Longer than any value but an array, which makes room for itself. */
+/** No value is longer, except arrays, which call `makeRoom` themselves. */
 const value_bytes_max = 40
 
 export function copyText(bytes_expected: number): CopyText {
@@ -41,9 +41,9 @@ export function writeWord(text: CopyText, word: string): void {
 }
 
 /**
- * The shortest decimal that reads back as the same double. Figures of devices have few decimals:
- * where n / 10^k, which IEEE 754 rounds as a reader of its text does, gives the value itself, its
- * digits are written at once.
+ * Writes the shortest decimal that reads back as the same double. Measurements have few decimals:
+ * if n / 10^k equals the value, its digits are written directly, since IEEE 754 division rounds
+ * like parsing.
  */
 export function writeNumber(text: CopyText, value: number): void {
   const magnitude = value < 0 ? -value : value

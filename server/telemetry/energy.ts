@@ -4,7 +4,7 @@ export interface Span {
   end_ms: number
 }
 
-/** The part inside the span of what lies between two neighbouring samples. */
+/** The part of the time between two neighbouring samples that lies in the span. */
 export interface Interval extends Span {
   /** Index of the sample at or before `start_ms`. */
   from: number
@@ -13,7 +13,7 @@ export interface Interval extends Span {
 }
 
 export interface IntervalOptions {
-  /** What the series is configured to be sampled at; only steps above 300 s need it. */
+  /** Configured sampling interval; needed only above 300 s. */
   nominal_step_s?: number
 }
 
@@ -24,24 +24,24 @@ export interface PowerSample {
 
 interface Energy {
   energy_kwh: number | null
-  /** Seconds of the span that the energy stands for. */
+  /** Seconds of the span that the energy covers. */
   covered_s: number
 }
 
-/** The steps that say what is usual around an interval: itself and as many on either side. */
+/** Steps on either side of an interval that define its nominal step. */
 const steps_aside = 5
 const nominal_step_max_s = 300
 
 /**
- * What the samples cover of the span: an interval between neighbours counts unless it is a gap,
- * longer than twice the nominal step, and with its part inside the span where it crosses a bound.
- * So the pieces of a span, given the same samples, add up to the span exactly.
+ * The intervals between neighbouring samples, clipped to the span. Gaps, longer than twice the
+ * nominal step, are left out. Adjacent spans with the same samples add up exactly.
  *
- * The nominal step is the lower median of the 11 steps nearby, so that a series may change its
- * rate, and at most 300 s or the configured step: a series of long steps alone proves no rate.
- * (rdtools' `energy_from_power` takes the median of the whole series and no allowance.)
+ * The nominal step is the lower median of the 11 nearby steps, so that a series may change its
+ * rate, and at most 300 s or the configured step, since long steps alone prove no rate. (rdtools'
+ * `energy_from_power` uses the median of the whole series.)
  *
- * `times_ms` ascends, equal times are allowed and cover nothing; throws where it descends.
+ * @param times_ms ascending; equal times cover nothing
+ * @throws RangeError if times descend
  */
 export function intervals(
   times_ms: readonly number[],
@@ -63,10 +63,10 @@ export function intervals(
 }
 
 /**
- * Energy of a span from samples of power, by the trapezoidal rule over `intervals`. An interval
- * with a null at either end is not covered, for nobody knows how long the null lasted; negative
- * power (consumption at night) counts as negative. Give the samples beyond both bounds too, for the
- * intervals that cross them. Null, never 0, when nothing is covered.
+ * Energy of a span from power samples, by the trapezoidal rule over `intervals`. An interval with a
+ * null at either end is not covered. Negative power, such as consumption at night, is negative
+ * energy. Pass the samples beyond both bounds too, for the intervals that cross them. Null, not 0,
+ * if nothing is covered.
  */
 export function integratePower(
   samples: readonly PowerSample[],
@@ -101,7 +101,7 @@ function stepsOf(times_ms: readonly number[]): number[] {
   return steps_ms
 }
 
-/** Longer than twice the lower median of the steps nearby: at least half of them are that short. */
+/** Longer than twice the lower median of the nearby steps. */
 function isLongForHere(steps_ms: readonly number[], index: number): boolean {
   const step_ms = steps_ms[index] as number
   const last = Math.min(index + steps_aside, steps_ms.length - 1)

@@ -1,6 +1,6 @@
 /**
- * Weeks whose hourly sums and gaps are final, since their readings are about to be thinned or are
- * no more: made anew from what is left, an hour would count a reading a minute as all that came.
+ * Weeks whose hourly sums and gaps are final, because their readings are thinned or deleted. Sums
+ * computed from thinned readings would be wrong.
  */
 import { reach_ms } from '@heliograph/domain/reach'
 import { day_ms } from '@heliograph/domain/utc-day'
@@ -11,22 +11,19 @@ const hour_ms = 3_600_000
 const week_ms = 7 * day_ms
 
 export interface FinalWeeks {
-  /** Whether a reading of a final week enters the sums of the hour that begins at this instant. */
+  /** Whether the sums of the hour that starts at this instant depend on a final week. */
   holds(hour_at_ms: number): boolean
-  /** The end of the newest final week that ends by this instant, Unix ms; null where none does. */
+  /** The end of the last final week that ends by this instant, Unix ms; null without one. */
   endBefore(at_ms: number): number | null
 }
 
-/** The same as a condition on a column `hour_at`. */
+/** `holds` as an SQL condition on a column `hour_at`. */
 export const in_final_week = `exists (
   select from final_weeks
   where hour_at + interval '${hour_ms + reach_ms} milliseconds' > week_at
     and hour_at - interval '${week_ms + reach_ms} milliseconds' < week_at)`
 
-/**
- * What is read here holds until the transaction ends: a week becomes final only when everyone who
- * read that it is not has finished.
- */
+/** Stays valid until the transaction ends: `makeFinal` waits for its readers. */
 export async function readFinalWeeks(db: Queries): Promise<FinalWeeks> {
   const rows = await db.query<{ week_at: Date }>('select week_at from final_weeks order by 1')
   const starts_ms = rows.map(({ week_at }) => week_at.getTime())
@@ -49,21 +46,21 @@ export async function isFinal(db: Queries, { start }: Week): Promise<boolean> {
 }
 
 /**
- * Makes a week final, unless `whatHolds`, asked while nobody makes sums or gaps, says in words what
- * is yet to be made of its readings; returns these. The caller bounds how long it waits for a lock.
+ * Makes a week final, unless `findUnsummed` returns which of its readings are not summed yet;
+ * returns that text. No sums or gaps change meanwhile. The caller limits the wait for the lock.
  */
 export async function makeFinal(
   transaction: Transaction,
   { start }: Week,
-  whatHolds: (db: Queries) => Promise<string | null>,
+  findUnsummed: (db: Queries) => Promise<string | null>,
 ): Promise<string | null> {
   await transaction.execute('lock table final_weeks in access exclusive mode')
-  const held_by = await whatHolds(transaction)
-  if (held_by === null) {
+  const unsummed = await findUnsummed(transaction)
+  if (unsummed === null) {
     await transaction.execute(
       'insert into final_weeks (week_at) values ($1) on conflict do nothing',
       [start.toISOString()],
     )
   }
-  return held_by
+  return unsummed
 }

@@ -1,4 +1,4 @@
-/** Why a value is refused, in words, found at a cost that whoever sent it cannot drive up. */
+/** The reason of a refusal as text, at a cost that the sender of the value cannot drive up. */
 export interface Checker<Value> {
   Check(value: unknown): value is Value
   Errors(value: unknown): { instancePath: string; message: string }[]
@@ -6,20 +6,20 @@ export interface Checker<Value> {
 
 type Path = readonly string[]
 
-/** Longer lists are narrowed down before faults are looked for. */
+/** Longer lists are halved before the search for faults. */
 const entries_max = 64
-/** No schema has as many fields; in an object with more no fault is looked for. */
+/** No schema has more fields; larger objects are not searched. */
 const fields_max = 1000
 const depth_max = 6
 
 /**
- * The first fault of a value that the checker refuses, as `/frames/3/seq: must be integer`. To find
- * faults costs a hundred times what the check costs: a long list is first halved, by the check,
- * until the part with the fault is short.
+ * The first fault of a refused value, such as `/frames/3/seq: must be integer`. Finding faults
+ * costs a hundred times the check, so a long list is first halved by checks until the faulty part
+ * is short.
  */
 export function firstFault(checker: Checker<unknown>, value: unknown): string {
   let rest = value
-  /** Of each list that was narrowed down, by its path: how many entries are left out before it. */
+  /** By path of a halved list: the number of entries left out before the rest. */
   const skipped = new Map<string, number>()
   for (;;) {
     const found = findLarge(rest)
@@ -39,7 +39,7 @@ export function firstFault(checker: Checker<unknown>, value: unknown): string {
   return `${pointer(path, skipped)}: ${fault?.message ?? 'not valid'}`
 }
 
-/** The first list or object that is too large, the outermost first; null where there is none. */
+/** The first oversized list or object, outermost first; null without one. */
 function findLarge(value: unknown, path: Path = []): { path: Path; large: object } | null {
   if (typeof value !== 'object' || value === null || path.length > depth_max) return null
   const is_large = Array.isArray(value)
@@ -53,7 +53,7 @@ function findLarge(value: unknown, path: Path = []): { path: Path; large: object
   return null
 }
 
-/** The value with another list at the path; the value itself stays as it is. */
+/** A copy of the value with another list at the path. */
 function put(value: unknown, [step, ...rest]: Path, list: readonly unknown[]): unknown {
   if (step === undefined) return list
   const copy = Array.isArray(value) ? [...value] : { ...(value as object) }
@@ -62,7 +62,7 @@ function put(value: unknown, [step, ...rest]: Path, list: readonly unknown[]): u
   return copy
 }
 
-/** The path in the value as it was before its lists were narrowed down. */
+/** The path in the original value. */
 function pointer(path: Path, skipped: ReadonlyMap<string, number>): string {
   const steps = path.map((step, index) => {
     const before = skipped.get(path.slice(0, index).join('/'))

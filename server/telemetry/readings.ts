@@ -1,4 +1,4 @@
-/** Checks a frame's readings and writes them as the text that `COPY` reads. Pure. */
+/** Checks the readings of a frame and writes them as text for `COPY`. Pure. */
 import {
   array_length_max,
   type ColumnType,
@@ -20,25 +20,25 @@ import {
 import { Refused, shown } from './refused.ts'
 import { addTouchedHours } from './touched-hours.ts'
 
-/** What is dated further ahead of its arrival was stamped by a wrong clock. */
+/** Readings dated further ahead of their arrival come from a wrong clock. */
 export const believed_ahead_ms_max = 5000
 
 const int4_max = 2_147_483_647
 const alarm_word_max = 4_294_967_295
 const real_max = 3.4028234663852886e38
-/** The smallest normal float4: PostgreSQL refuses text that would round to nothing. */
+/** The smallest normal float4: PostgreSQL refuses text that would round to 0. */
 const real_min = 1.1754943508222875e-38
 
 const [tab, line_feed, comma, opening, closing] = Buffer.from('\t\n,{}') as unknown as [
   ...[number, number, number, number, number],
 ]
 const empty = Buffer.alloc(0)
-/** A guess that saves growing: figures are short and many are null. */
+/** Initial buffer size: numbers are short and many are null. */
 const bytes_per_value = 10
 
-/** What the rows of one device touch: the newest instant for each of its rows, and the hours. */
+/** The newest instants and the touched hours of the rows of one device. */
 export interface Trace {
-  /** By `first_string_index`, 0 where the device has one row per instant; of what may be now. */
+  /** By `first_string_index`, else 0; only readings that may be the latest. */
   newest_at: Map<number, number>
   /** Hours since the Unix epoch. */
   hours: Set<number>
@@ -56,23 +56,23 @@ export interface EncodedTable {
 
 interface ReadingBounds {
   site_id: string
-  /** Unix ms; a reading outside of [first, last] is refused. */
+  /** Unix ms; readings outside [first, last] are refused. */
   first_at: number
   last_at: number
   /**
-   * What is dated later is kept as `suspect`. Sent live it is the newest that there is; of what
-   * comes late nobody knows when it was measured, and it is never the latest.
+   * Readings dated later are stored as `suspect`. In the live lane they may be the latest reading;
+   * in the backlog they never are, since their true time is unknown.
    */
   believed_until: number
   is_live: boolean
 }
 
-/** The columns of a kind's table in the order in which `encodeTable` writes them. */
+/** The columns of a table in the order of `encodeTable`. */
 export function copyColumns(kind: ReadingKind): readonly string[] {
   return ['site_id', ...columnsOf(kind)]
 }
 
-/** Writes a value that is not null; false when the column cannot hold it. */
+/** Writes a value that is not null; returns false if the column cannot store it. */
 type Write = (text: CopyText, value: unknown) => boolean
 
 interface Column {
@@ -87,7 +87,7 @@ const writers: Record<ColumnType, Write> = {
   integer: integer(-int4_max - 1, int4_max),
   // Every bigint column is a 32-bit alarm word.
   bigint: integer(0, alarm_word_max),
-  // Text is only ever one of listed words, so that nothing needs escaping.
+  // Text columns have writers for their listed words, which need no escaping.
   text: () => false,
   'real[]': arrayOf(real),
   'double[]': arrayOf(double),
@@ -101,9 +101,11 @@ const columnsByKind = Object.fromEntries(
 ) as unknown as Record<ReadingKind, readonly Column[]>
 
 /**
- * Checks and writes one table of a frame. Columns may come in any order; those that an older edge
- * does not know become null. Throws `Refused` naming the row and the column that is wrong; rows are
- * counted from `first_row`.
+ * Checks and writes one table of a frame. Columns may have any order; columns unknown to an older
+ * edge become null.
+ *
+ * @param first_row number of the first row in messages
+ * @throws Refused naming the row and column
  */
 export function encodeTable(
   kind: ReadingKind,
@@ -179,7 +181,7 @@ function trace(
   if (at > encoded.last_at) encoded.last_at = at
 }
 
-/** Where each column of the kind stands in the rows; -1 where the frame does not have it. */
+/** Index of each column in the rows; -1 if the frame lacks the column. */
 function sourcesOf(kind: ReadingKind, given: readonly string[]): number[] {
   const columns = columnsByKind[kind]
   const known = new Set(columns.map(({ name }) => name))
@@ -193,7 +195,7 @@ function sourcesOf(kind: ReadingKind, given: readonly string[]): number[] {
 
 function columnEncoders(kind: ReadingKind): Column[] {
   const { keys, columns } = readingKinds[kind]
-  // The second key counts within the device, from 0.
+  // The second key is an index within the device, from 0.
   const device = (name: string, nth: number): Column => ({
     name,
     nullable: false,
@@ -260,7 +262,7 @@ function arrayOf(write: Write): Write {
   }
 }
 
-/** Rows of one frame share few seconds: the text of the last one is kept, up to its point. */
+/** Caches the text of the last second, since the rows of a frame share few seconds. */
 function instants(): Write {
   let last_second = Number.NaN
   let word = ''
@@ -278,7 +280,7 @@ function instants(): Write {
   }
 }
 
-/** The site's id, up to 64 characters. */
+/** Site ids have up to 64 characters, more than a value may have. */
 function writeSite(text: CopyText, site_id: string): void {
   makeRoom(text)
   writeWord(text, site_id.slice(0, 32))

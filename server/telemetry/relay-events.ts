@@ -1,4 +1,4 @@
-/** Relays that were switched: events of nodes that are kept in a table of their own, too. */
+/** Switchings of relays: node events that are also stored in their own table. */
 import type { LinkEvent } from '@heliograph/domain/link'
 import { RelayChange, relayCodePrefix } from '@heliograph/domain/node'
 import { Compile } from 'typebox/compile'
@@ -11,7 +11,7 @@ const change = Compile(RelayChange)
 const isRelayEvent = ({ source_kind, code, edge }: LinkEvent) =>
   source_kind === 'node' && edge === 'once' && code.startsWith(relayCodePrefix)
 
-/** Throws `Refused` where the details of such an event are not those of one. */
+/** @throws Refused if the details of a relay event are invalid */
 export function checkRelayEvents(events: readonly LinkEvent[]): void {
   for (const [index, event] of events.entries()) {
     if (!isRelayEvent(event)) continue
@@ -21,7 +21,7 @@ export function checkRelayEvents(events: readonly LinkEvent[]): void {
   }
 }
 
-/** Stores them; one that was told before, as its node, channel and instant say, is the same one. */
+/** Stores relay events; a repetition with the same node, channel and instant is ignored. */
 export async function storeRelayEvents(
   transaction: Transaction,
   { site_id, received_at }: { site_id: string; received_at: number },

@@ -1,7 +1,7 @@
 /**
- * How long readings are kept, in tiers: all of them for days, one a minute of each device for
- * months, and the hours for ever. What steps down is a whole week of all sites, and only when
- * everything in it has been summed up by the hour; its sums are final from then on.
+ * Retention of readings in tiers: all readings for days, one a minute per device for months, hourly
+ * sums for ever. A whole week of all sites moves to the next tier once its hours are summed; its
+ * sums are final from then on.
  */
 import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import { day_ms } from '@heliograph/domain/utc-day'
@@ -24,23 +24,20 @@ import {
 } from './thinning.ts'
 import { hour_ms } from './touched-hours.ts'
 
-/** Readings of a device on one day that have to have led to a sum. */
+/** A device with this many readings on a day must have a sum. */
 const readings_min = 24
-/** Whoever uses what is locked shall not wait long. */
+/** Limits the wait of other users of a locked table. */
 const lock_ms_max = 2000
-/** A run leaves the rest to the next one after this, well before it counts as failed. */
+/** A run stops after this, well before it counts as failed, and the next run continues. */
 const run_ms_max = 5 * hour_ms
 
 /**
- * Readings of cells are kept whole this long at most, then one an hour: a battery has thousands,
- * and what they tell (balance, drift, ageing) is slow.
+ * Cell readings are thinned to one an hour after this time: a battery has thousands of cells, and
+ * balance, drift and ageing are slow.
  */
 const cells_raw_days = 7
 
-/**
- * The kinds whose hours are summed up: of these the sums stay. Of all others, of which no sum holds
- * what they measured, one reading an hour stays.
- */
+/** The kinds with hourly sums. Other kinds have no sums, so one reading an hour is retained. */
 const summedKinds = {
   inverter: { sums: 'inverter_hours', measured: 'ac_power_kw' },
   string: { sums: 'string_hours', measured: 'current_a' },
@@ -50,55 +47,55 @@ export const summed_tables = Object.keys(summedKinds).map(
   (kind) => readingKinds[kind as keyof typeof summedKinds].table,
 )
 
-/** Weeks that ended before this are no longer in the tier. */
-function keptFrom(now: Date, retention_days: number): Date {
+/** Weeks that ended before this instant leave the tier. */
+function startOfTier(now: Date, retention_days: number): Date {
   return new Date(now.getTime() - retention_days * day_ms)
 }
 
 export interface RetentionSettings {
-  /** All readings are kept this many days, to whole weeks; null: for ever. */
+  /** Days for which all readings are retained, to whole weeks; null: for ever. */
   retention_raw_days: number | null
-  /** One reading a minute of each device is kept this many days, no fewer; null: for ever. */
+  /** Minimum days for which one reading a minute per device is retained; null: for ever. */
   retention_minute_days: number | null
 }
 
-/** Takes every week down to the tier that its age is of, except those that are not summed up. */
+/** Moves every summed week to the tier of its age. */
 export async function keepTiers(
   context: JobContext,
   { retention_raw_days: raw_days, retention_minute_days: minute_days }: RetentionSettings,
 ): Promise<void> {
   if (raw_days === null) return
   const now = context.clock.now()
-  const minutes_from = minute_days === null ? null : keptFrom(now, minute_days)
+  const minutes_from = minute_days === null ? null : startOfTier(now, minute_days)
   if (minutes_from) await dropSummed(context, minutes_from)
   await thinWeeks(context, {
-    raw_from: keptFrom(now, raw_days),
+    raw_from: startOfTier(now, raw_days),
     minutes_from,
-    cells_from: keptFrom(now, Math.min(raw_days, cells_raw_days)),
+    cells_from: startOfTier(now, Math.min(raw_days, cells_raw_days)),
   })
 }
 
-/** Weeks that end by these step down. */
+/** Weeks that end by these instants leave the tier. */
 interface Bounds {
   raw_from: Date
   minutes_from: Date | null
   cells_from: Date
 }
 
-/** Drops the weeks whose sums are all that is kept, up to the first that is not summed up. */
+/** Drops the weeks of which only sums are retained, up to the first unsummed week. */
 async function dropSummed({ db, log, signal }: JobContext, minutes_from: Date): Promise<void> {
   for (;;) {
     signal.throwIfAborted()
     const week = await oldestWeek(db, summed_tables, minutes_from)
-    // What holds it is told where weeks are thinned.
+    // `thinWeeks` logs why a week is not final.
     if (week === null || (await finalise(db, week)) !== null) return
     const dropped = await dropWeek(db, week)
     if (dropped.length === 0) return
-    log.info({ dropped }, 'readings past their time were dropped')
+    log.info({ dropped }, 'readings beyond their retention were dropped')
   }
 }
 
-/** Returns the names of the partitions; none when an older week has come up meanwhile. */
+/** Returns the dropped partitions; none if an older week has appeared meanwhile. */
 async function dropWeek(db: Database, week: Week): Promise<string[]> {
   return db.transaction(async (transaction) => {
     await transaction.execute(`set local lock_timeout = ${lock_ms_max}`)
@@ -111,7 +108,7 @@ async function dropWeek(db: Database, week: Week): Promise<string[]> {
   })
 }
 
-/** Thins weeks to minutes, or to hours where no sums hold them. */
+/** Thins weeks to minutes, or to hours for kinds without sums. */
 async function thinWeeks({ db, clock, log, signal }: JobContext, bounds: Bounds): Promise<void> {
   const stop_ms = clock.now().getTime() + run_ms_max
   const goesOn = () => {
@@ -121,19 +118,22 @@ async function thinWeeks({ db, clock, log, signal }: JobContext, bounds: Bounds)
   const due = await dueThinnings(db, bounds)
   for (const thinnings of Map.groupBy(due, ({ week }) => week.start.getTime()).values()) {
     const { week } = thinnings[0]!
-    const held_by = thinnings.every(isOfCells) ? null : await finalise(db, week)
-    if (held_by !== null) {
-      log.warn({ week: week.start, held_by }, 'readings are past their time but not summed up')
+    const unsummed = thinnings.every(isOfCells) ? null : await finalise(db, week)
+    if (unsummed !== null) {
+      log.warn(
+        { week: week.start, held_by: unsummed },
+        'readings are beyond their retention but not summed up',
+      )
     }
-    for (const thinning of held_by === null ? thinnings : thinnings.filter(isOfCells)) {
+    for (const thinning of unsummed === null ? thinnings : thinnings.filter(isOfCells)) {
       if (!(await thinWeek(db, thinning, goesOn))) return
       const { kind, step_s } = thinning
-      log.info({ week: week.start, kind, step_s }, 'readings past their time were thinned')
+      log.info({ week: week.start, kind, step_s }, 'readings beyond their retention were thinned')
     }
   }
 }
 
-/** Cells enter no sum that a week has to be final for. */
+/** Cells have no sums, so their weeks need not be final. */
 const isOfCells = ({ kind }: Thinning) => kind === 'cells'
 
 /** Oldest week first. */
@@ -156,19 +156,19 @@ async function dueThinnings(
   })
 }
 
-/** Makes a week final, or says in words what of it is not summed up. */
+/** Makes a week final, or returns what is not summed up as text. */
 async function finalise(db: Database, week: Week): Promise<string | null> {
   if (await isFinal(db, week)) return null
-  const held_by = await whatHolds(db, week)
-  if (held_by !== null) return held_by
+  const unsummed = await findUnsummed(db, week)
+  if (unsummed !== null) return unsummed
   return db.transaction(async (transaction) => {
     await transaction.execute(`set local lock_timeout = ${lock_ms_max}`)
     return makeFinal(transaction, week, (queries) => markedHour(queries, week))
   })
 }
 
-/** In words, what of a week is not summed up; null when all is. */
-async function whatHolds(db: Database, week: Week): Promise<string | null> {
+/** What of a week is not summed up, as text; null if everything is. */
+async function findUnsummed(db: Database, week: Week): Promise<string | null> {
   const marked = await markedHour(db, week)
   if (marked !== null) return marked
   return db.transaction(async (transaction) => {
@@ -181,7 +181,7 @@ async function whatHolds(db: Database, week: Week): Promise<string | null> {
   })
 }
 
-/** A mark of an hour whose sums take in readings of the week. */
+/** A marked hour whose sums depend on readings of the week, as text. */
 async function markedHour(db: Queries, { start, end }: Week): Promise<string | null> {
   const [mark] = await db.query<{ site_id: string; kind: string; hour_at: Date }>(
     `select site_id, kind, hour_at from touched_hours
@@ -189,18 +189,18 @@ async function markedHour(db: Queries, { start, end }: Week): Promise<string | n
     [new Date(start.getTime() - hour_ms).toISOString(), end.toISOString()],
   )
   return mark
-    ? `${mark.site_id}: the hour ${mark.hour_at.toISOString()} of ${mark.kind} readings is yet to be summed up`
+    ? `${mark.site_id}: the hour ${mark.hour_at.toISOString()} of ${mark.kind} readings is not summed up yet`
     : null
 }
 
-/** A device that measured all day and has no sum of it, as one that the inventory lacks. */
+/** A device with readings but no sums on a day, for example one missing in the inventory. */
 async function daysWithoutSums(
   transaction: Transaction,
   kind: keyof typeof summedKinds,
   { start }: Week,
 ): Promise<string | null> {
   const { sums, measured } = summedKinds[kind]
-  // Every device that was ever heard has a latest reading.
+  // Every device with readings has a latest reading.
   const [found] = await transaction.query<{ site_id: string; inverter_id: number; day: string }>(
     `select d.site_id, d.inverter_id, day.at::date as day
      from (select distinct site_id, inverter_id from ${kind}_latest) d,

@@ -7,7 +7,7 @@ import { touchHours } from './touched-hours.ts'
 
 const unique_violation = '23505'
 
-/** The readings of one kind in all frames of a batch. */
+/** The readings of one kind from all frames of a batch. */
 interface KindBatch {
   kind: ReadingKind
   row_count: number
@@ -19,11 +19,11 @@ interface KindBatch {
 
 interface StoredReadings {
   stored: number
-  /** Rows whose device and instant had been stored before: the first one stays. */
+  /** Rows whose device and instant were already stored; the first row stays. */
   repeated: number
 }
 
-/** Puts the tables of many frames together by kind, in one order for all transactions. */
+/** Merges the tables of many frames by kind, in the same order in all transactions. */
 export function mergeTables(tables: readonly EncodedTable[]): KindBatch[] {
   const batches = new Map<ReadingKind, KindBatch>()
   for (const table of tables) {
@@ -56,9 +56,9 @@ function mergeTrace(batch: KindBatch, device_id: number, trace: Trace): void {
 }
 
 /**
- * Stores the rows of a batch, marks the hours that they touch and moves the latest readings on.
- * What two transactions may both want is locked last and always in the same order, so that live
- * data waits for a backlog only for the moment of its end.
+ * Stores the rows of a batch, marks the touched hours and updates the latest readings. Shared rows
+ * are locked last and always in the same order, so that live data waits only for the end of a
+ * backlog transaction.
  */
 export async function storeReadings(
   transaction: Transaction,
@@ -74,7 +74,7 @@ export async function storeReadings(
     ),
   )
   await touchHours(transaction, site_id, touched)
-  for (const batch of batches) await moveLatest(transaction, site_id, batch, received_at)
+  for (const batch of batches) await updateLatest(transaction, site_id, batch, received_at)
   const of_batteries = touched.flatMap(({ kind, device_id: bess_id, hour }) =>
     kind === 'bess' ? [{ bess_id, hour }] : [],
   )
@@ -83,7 +83,7 @@ export async function storeReadings(
   return { stored, repeated: row_count - stored }
 }
 
-/** COPY knows no conflicts: where a row is there already, all rows go by way of a table aside. */
+/** COPY cannot skip conflicts: if a row exists, all rows go through a temporary table. */
 async function copyRows(transaction: Transaction, batches: readonly KindBatch[]): Promise<number> {
   await transaction.execute('savepoint rows')
   try {
@@ -126,9 +126,9 @@ const latestStatements = Object.fromEntries(
 ) as Record<ReadingKind, string>
 
 /**
- * The latest reading is a row of the history: the newest of the batch, unless a newer is known. One
- * that its edge's clock dated into the future was measured when it arrived: what comes later takes
- * its place, and it grows old when nothing does.
+ * The latest reading is the newest row of the batch, unless a newer one is stored. A reading dated
+ * into the future by the clock of its edge gets its time of arrival, so that later readings replace
+ * it and it becomes stale without them.
  */
 function latestStatement(kind: ReadingKind): string {
   const { table, keys } = readingKinds[kind]
@@ -158,7 +158,7 @@ function latestStatement(kind: ReadingKind): string {
     where ${latest}.measured_at < excluded.measured_at`
 }
 
-async function moveLatest(
+async function updateLatest(
   transaction: Transaction,
   site_id: string,
   { kind, devices }: KindBatch,

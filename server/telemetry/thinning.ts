@@ -1,17 +1,16 @@
 /**
- * Thins a week of readings: of each device and step of time the last reading stays that is not
- * suspect, or else the last, as it was measured. No value is computed, none is altered.
+ * Thins a week of readings: for each device and time step the last reading that is not suspect
+ * stays, else the last reading, unchanged.
  *
- * The thinned week is written aside, a device at a time, and takes the place of the whole one in a
- * short transaction. Meanwhile a trigger notes the devices of which readings arrive for the week;
- * these are done again before. Whatever is cut short goes on where it was: what is written aside is
- * the record of how far it came.
+ * The thinned week is written to a separate table, a device at a time, and replaces the partition
+ * in a short transaction. Meanwhile a trigger records the devices with late readings for the week;
+ * these are thinned again before the swap. An interrupted run continues from the separate table.
  */
 import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { boundsOf, partitionName, type Week } from '../storage/partitions.ts'
 
-/** The last step of the tiers is the longest: what is thinned to it is thinned to the others. */
+/** Ascending: a partition thinned to a longer step is thinned to the shorter ones as well. */
 const thinning_steps_s = [60, 3600] as const
 export type ThinningStep = (typeof thinning_steps_s)[number]
 
@@ -21,12 +20,12 @@ export interface Thinning {
   step_s: ThinningStep
 }
 
-/** Readers and writers of the table wait this long at most, each time. */
+/** Limits each wait of the readers and writers of the table. */
 const lock_ms_max = 1000
-/** Readings that arrive for the week, and long readers of the table, can be in the way. */
+/** Late readings and long readers of the table can prevent a swap. */
 const swaps_max = 5
 
-/** The steps to which partitions were thinned, by their names. */
+/** The step of each thinned partition, by name. */
 export async function thinnedSteps(db: Queries): Promise<Map<string, number>> {
   const rows = await db.query<{ name: string; step_s: number }>(
     'select name, step_s from thinned_partitions',
@@ -35,9 +34,10 @@ export async function thinnedSteps(db: Queries): Promise<Map<string, number>> {
 }
 
 /**
- * Thins the partition of a week, which has to be final. `goesOn` is asked between devices; false
- * when it said no and the rest is left to another call. One process at a time.
- * @throws {Error} when the table was in use for too long; what was done is kept for another call
+ * Thins the partition of a final week, in one process at a time. Returns false when `goesOn`,
+ * called between devices, returned false; another call continues.
+ *
+ * @throws {Error} if the table was in use for too long; another call continues
  */
 export async function thinWeek(
   db: Database,
@@ -66,7 +66,7 @@ export async function thinWeek(
   }
 }
 
-/** Takes away what was begun or noted of a partition that is dropped. */
+/** Deletes the state of the thinning of a dropped partition. */
 export async function forgetThinning(transaction: Transaction, name: string): Promise<void> {
   await dropAsides(transaction, name)
   await transaction.execute('delete from late_devices where name = $1', [name])
@@ -87,7 +87,7 @@ async function dropAsides(transaction: Transaction, whole: string): Promise<void
   }
 }
 
-/** From its end on every reading that arrives for the week is noted. */
+/** Creates the separate table and the trigger that records devices with late readings. */
 async function prepare(db: Database, thinning: Thinning): Promise<void> {
   const { table, device, whole, aside } = namesOf(thinning)
   const { start, end } = thinning.week
@@ -99,7 +99,7 @@ async function prepare(db: Database, thinning: Thinning): Promise<void> {
     if (found!.is_there) return
     await dropAsides(transaction, whole)
     await transaction.execute(`set local lock_timeout = ${lock_ms_max}`)
-    // The constraint spares the week a look at every row when it is attached.
+    // The constraint avoids a scan of every row when the table is attached.
     await transaction.execute(
       `create table ${aside} (
          like ${table} including all excluding identity,
@@ -117,7 +117,7 @@ interface Device {
   device_id: number
 }
 
-/** Devices are written aside in this order; null when all are. */
+/** The next device in the order of the separate table; null when all are written. */
 async function nextDevice(db: Database, thinning: Thinning): Promise<Device | null> {
   const { device, whole, aside } = namesOf(thinning)
   const [last] = await db.query<Device>(
@@ -155,7 +155,7 @@ async function thinDevice(
   )
 }
 
-/** Does those devices again of which readings were noted, until there are none. */
+/** Thins devices with late readings again, until there are none. */
 async function thinLateDevices(
   db: Database,
   thinning: Thinning,
@@ -169,7 +169,7 @@ async function thinLateDevices(
       if (!goesOn()) return false
       const values = [each.site_id, each.device_id]
       await db.transaction(async (transaction) => {
-        // Who notes it again waits for the end of this, and what he noted is seen next time.
+        // A new record of the device waits for this transaction and is seen in the next round.
         await transaction.execute(
           'delete from late_devices where site_id = $1 and device_id = $2 and name = $3',
           [...values, whole],
@@ -191,11 +191,11 @@ function readLate(db: Queries, whole: string): Promise<Device[]> {
   )
 }
 
-/** False when readings arrived that are not yet among the thinned ones. */
+/** Returns false if late readings are not thinned yet. */
 async function swapIn(transaction: Transaction, thinning: Thinning): Promise<boolean> {
   const { table, whole, aside } = namesOf(thinning)
   await transaction.execute(`set local lock_timeout = ${lock_ms_max}`)
-  // Waits for whoever is storing readings; from here on nobody is.
+  // Waits for the transactions that store readings and blocks new ones.
   await transaction.execute(`lock table only ${table} in access exclusive mode`)
   if ((await readLate(transaction, whole)).length > 0) return false
   await transaction.execute(
@@ -213,6 +213,6 @@ async function swapIn(transaction: Transaction, thinning: Thinning): Promise<boo
   return true
 }
 
-/** A lock was not to be had in time, or two waited for each other. */
+/** Lock timeout or deadlock. */
 const isInUse = (error: unknown) =>
   ['55P03', '40P01'].includes(String((error as { code?: unknown } | null)?.code))

@@ -1,14 +1,13 @@
 /**
- * Hours of a device in which readings arrived, so that its sums have to be made anew. Whoever
- * stores readings marks them in the same transaction; the roll-up takes them.
+ * Hours of a device with new readings, whose sums must be computed again. The transaction that
+ * stores readings marks the hours; the roll-up processes the marks.
  *
- * A mark counts how often it was made. The roll-up reads the mark first and the readings then, and
- * takes back only a mark that still has the count which it read: readings that were committed
- * meanwhile, or are about to be, leave a mark that is dealt with again.
+ * A mark counts its touches. The roll-up reads the mark before the readings and deletes the mark
+ * only if the count is unchanged, so readings committed meanwhile leave a mark for the next run.
  *
- * The mark of an hour that is still being added to is made once and not counted: a large site makes
- * thousands a second. The roll-up never takes it back, and takes it when the hour has ended only
- * after everyone who may have found it there has ended, too: see `readSettled`.
+ * The mark of a running hour is made once and not counted, since a large site touches thousands a
+ * second. The roll-up deletes such a mark only after the hour has ended, and after every
+ * transaction that may have found the mark has ended: see `readSettled`.
  */
 import { reach_ms } from '@heliograph/domain/reach'
 import { readingKinds } from '@heliograph/domain/readings'
@@ -28,8 +27,8 @@ export interface Mark extends TouchedHour {
 }
 
 /**
- * The hours, counted from 1970, whose sums a reading at `at_ms` enters: its own and, as sums reach
- * beyond their hour, the nearer one beside it.
+ * Adds the hours, counted from 1970, whose sums depend on a reading at `at_ms`: its own hour and,
+ * near a bound, the adjacent hour, since sums reach beyond their hour.
  */
 export function addTouchedHours(hours: Set<number>, at_ms: number): void {
   const hour = Math.floor(at_ms / hour_ms)
@@ -39,12 +38,12 @@ export function addTouchedHours(hours: Set<number>, at_ms: number): void {
   if (into_ms >= hour_ms - reach_ms) hours.add(hour + 1)
 }
 
-/** How long after its beginning readings are added to an hour, a step of the clock included. */
+/** How long after its start an hour receives readings, including a step of the clock. */
 const added_to_ms = hour_ms + reach_ms + 60_000
 
 /**
- * Marks hours of the kinds that are summed up, in one order for all transactions so that none
- * blocks another for good. Marks that are new are due at `due_at`, else at once.
+ * Marks hours of the kinds with sums, in the same order in all transactions to avoid deadlocks. New
+ * marks are due at `due_at`, or at once if null.
  */
 export async function touchHours(
   transaction: Transaction,
@@ -56,7 +55,7 @@ export async function touchHours(
   if (touched.length === 0) return
   await transaction.execute(touching, [
     site_id,
-    // Many a time a second: the driver would quote each element.
+    // Called many times a second: the driver would quote each element of an array.
     `{${touched.map(({ kind }) => kind).join()}}`,
     `{${touched.map(({ device_id }) => device_id).join()}}`,
     `{${touched.map(({ hour }) => hour).join()}}`,
@@ -64,7 +63,7 @@ export async function touchHours(
   ])
 }
 
-/** The transaction has its number before it looks at the clock: `readSettled` counts on it. */
+/** Gets the transaction id before it reads the clock, which `readSettled` requires. */
 const touching = {
   name: 'touch_hours',
   text: `
@@ -89,8 +88,8 @@ const touching = {
 } as const
 
 /**
- * The instant by which whoever found a mark there and did not count it has ended: readings that are
- * read from now on include theirs. To be asked before them.
+ * Transactions that found marks before this instant have ended, so that readings read from now on
+ * include theirs. Call before reading the readings.
  */
 export async function readSettled(transaction: Transaction): Promise<Date> {
   const [row] = await transaction.query<{ settled_at: Date }>(
@@ -104,15 +103,15 @@ export async function readSettled(transaction: Transaction): Promise<Date> {
 }
 
 /**
- * The kinds whose hours are summed up or whose gaps are told by the hour, as the index of their
- * marks has them. Loggers are told with all others.
+ * The kinds whose hours are summed up or searched for gaps, as in the index of the marks. Loggers
+ * are searched for gaps together with any other kind.
  */
 const summedKinds = ['inverter', 'string', 'weather', 'meter', 'node'] as const
 const summed = `kind in (${summedKinds.map((kind) => `'${kind}'`).join(', ')})`
-/** An hour that is yet to come is touched by what precedes it, and not summed up. */
+/** A future hour may be marked by readings just before it, but is not summed up. */
 const due = (now: string) => `${summed} and due_at <= ${now} and hour_at <= ${now}`
 
-/** The sites that have marks which are due. */
+/** The sites with due marks. */
 export async function sitesWithDueHours(db: Queries, now: Date): Promise<string[]> {
   const rows = await db.query<{ site_id: string }>(
     `select site_id from sites s
@@ -123,7 +122,7 @@ export async function sitesWithDueHours(db: Queries, now: Date): Promise<string[
   return rows.map(({ site_id }) => site_id)
 }
 
-/** The sites of which hours that began before an instant are yet to be summed up, and due. */
+/** The sites with due marks of hours that started before an instant. */
 export async function sitesWithDuePast(
   db: Queries,
   { before, now }: { before: Date; now: Date },
@@ -137,7 +136,7 @@ export async function sitesWithDuePast(
   return new Set(rows.map(({ site_id }) => site_id))
 }
 
-/** Marks of a site that are due, those of the newest hours first: `most` of them. */
+/** Due marks of a site, newest hours first, `most` at most. */
 export function dueHours(
   db: Queries,
   site_id: string,
@@ -151,7 +150,7 @@ export function dueHours(
   )
 }
 
-/** How many marks a site has of hours that have begun and are still being added to. */
+/** The number of marks of running hours. */
 export async function countRunning(db: Queries, site_id: string, now: Date): Promise<number> {
   const [row] = await db.query<{ count: number }>(
     `select count(*) from touched_hours
@@ -162,9 +161,10 @@ export async function countRunning(db: Queries, site_id: string, now: Date): Pro
 }
 
 /**
- * Takes marks back that nobody renewed since they were read; the others are due again after
- * `settle_ms`. Hours that may still be added to keep their marks, to be due after `running_ms`.
- * `settled_at` is of `readSettled`.
+ * Deletes marks that were not touched since they were read; the others are due again after
+ * `settle_ms`. Marks of running hours stay and are due after `running_ms`.
+ *
+ * @param settled_at from `readSettled`
  */
 export async function settleHours(
   transaction: Transaction,
@@ -193,7 +193,7 @@ export async function settleHours(
     as m (kind, device_id, hour_at, touches)`
   const same = `t.site_id = $1 and t.kind = m.kind and t.device_id = m.device_id
     and t.hour_at = m.hour_at`
-  // In the order of those who make marks.
+  // In the order of `touchHours`.
   await transaction.query(
     `select from touched_hours t join ${given} on ${same} and t.touches >= m.touches
      order by t.kind, t.device_id, t.hour_at for update of t`,
@@ -209,7 +209,7 @@ export async function settleHours(
   await transaction.execute(putOff, [...columns(running), due(running_ms)])
 }
 
-/** Marks hours, counted from 1970, of all that the site has: something was lost in them. */
+/** Marks hours, counted from 1970, of every device of the site after a loss of frames. */
 export async function touchAllIn(
   transaction: Transaction,
   site_id: string,
@@ -227,7 +227,7 @@ export async function touchAllIn(
   await touchHours(transaction, site_id, marks)
 }
 
-/** Marks every hour since an instant in which anything but loggers was read, final weeks apart. */
+/** Marks every hour with readings since an instant, except loggers and final weeks. */
 export async function touchReadingsSince(
   transaction: Transaction,
   site_id: string,

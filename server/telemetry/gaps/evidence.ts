@@ -1,4 +1,4 @@
-/** Why readings lack and whether they may still come, by what edge and server noticed. Pure. */
+/** The cause of a gap and whether its readings may still arrive, from events. Pure. */
 import { alarmTables } from '@heliograph/domain/alarms/tables'
 
 export const causes = [
@@ -17,39 +17,38 @@ export type Cause = (typeof causes)[number]
 export const statuses = ['open', 'backfilling', 'backfilled', 'unrecoverable'] as const
 
 export const causeRule =
-  '`communication`: the device did not answer, nor did any other on its bus; or the link to the ' +
-  'edge agent is down and what it measured may still come, or it was lost on its way. ' +
-  '`device_fault`: the device did not answer while others on its bus did, or its last state was a ' +
-  'fault. `power_loss`: the machine of the agent went down without being stopped, or the inverter ' +
-  'said before that it was disconnected from the grid. `maintenance`: the inverter said before ' +
-  'that it was shut down by hand or its cabinet open. `configuration`: the device was not in the ' +
-  'site file, or was taken out before it was heard again. `agent_stopped`: the agent was stopped ' +
-  'or was killed while its machine ran; or it has delivered all it had, and this was not among ' +
-  'it. `buffer_overflow`: the agent had to drop, could not write or could not read again what it ' +
-  'had measured. `clock_jump`: the clock of the agent was put forward over it. `unknown`: nothing ' +
-  'that was noticed explains it.'
+  '`communication`: no device on the bus answered; or the link to the edge agent is down and its ' +
+  'readings may still arrive; or readings were lost in transmission. `device_fault`: the device ' +
+  'did not answer while others on its bus did, or its last state was a fault. `power_loss`: the ' +
+  'machine of the agent lost power, or the inverter reported a disconnected grid before. ' +
+  '`maintenance`: the inverter reported a manual shutdown or an open cabinet before. ' +
+  '`configuration`: the device was not in the site file, or was removed from it before the next ' +
+  'reading. `agent_stopped`: the agent stopped or was killed while its machine ran, or it has ' +
+  'delivered its whole journal without these readings. `buffer_overflow`: the agent dropped ' +
+  'readings, or could not write or read them. `clock_jump`: the clock of the agent jumped ' +
+  'forward. `unknown`: no event explains the gap.'
 
 export const statusRule =
-  '`open`: it lasts. `backfilling`: it has ended, and the edge agent may still hold readings of ' +
-  'it. `backfilled`: its readings came. `unrecoverable`: the agent holds no readings that old ' +
-  'any more; should some come all the same, it is `backfilling` again.'
+  '`open`: the gap lasts. `backfilling`: the gap has ended, and the edge agent may still have its ' +
+  'readings. `backfilled`: the readings arrived. `unrecoverable`: the agent has no readings that ' +
+  'old; if some arrive nevertheless, the status returns to `backfilling`.'
 
 export interface Evidence {
   start_ms: number
   end_ms: number | null
-  /** What an inverter last said of itself before it. */
+  /** The last state of an inverter before the gap. */
   last_state: string | null
-  /** Since when the site file does not have the source any more. */
+  /** When the source was removed from the site file. */
   retired_ms: number | null
-  /** Events that concern the source, its edges or their journals, in the order of time. */
+  /** Events of the source and of the edges, ascending. */
   events: readonly EvidenceEvent[]
-  /** When each of the devices on the same bus did not answer, the source among them. */
+  /** Offline times of each device on the same bus, including the source. */
   bus: readonly (readonly Extent[])[]
-  /** The same of all devices of the site. */
+  /** Offline times of each device of the site. */
   site: readonly (readonly Extent[])[]
 }
 
-/** A span of time; infinite where no end of it was seen. */
+/** A span of time; unknown ends are infinite. */
 export interface Extent {
   start_ms: number
   end_ms: number
@@ -59,19 +58,19 @@ export interface EvidenceEvent {
   at_ms: number
   code: string
   edge: 'rising' | 'falling' | 'once'
-  /** Where the event says of which time what was lost is. */
+  /** The time range of lost readings, if the event has one. */
   lost_from_ms?: number | null
   lost_to_ms?: number | null
-  /** Where it says after which instants readings are lost: the last that came before each loss. */
+  /** The last reading before each loss, if the event lists them. */
   lost_after_ms?: readonly number[] | null
-  /** By how much a clock jumped, positive forwards. */
+  /** Clock jump, positive forwards. */
   jump_ms?: number | null
-  /** Of an agent that started: until when it had run, and whether its machine went down with it. */
+  /** Of an agent start: the end of its previous run, and whether its machine lost power. */
   down_from_ms?: number | null
   lost_power?: boolean
 }
 
-/** The codes of the alarms, of all tables, that say the same as some of SunSpec. */
+/** The codes of all alarms equivalent to these SunSpec events. */
 const alarmsLike = (...sunspec_events: readonly string[]): readonly string[] =>
   alarmTables.flatMap(({ table_id, rows }) =>
     rows
@@ -81,7 +80,7 @@ const alarmsLike = (...sunspec_events: readonly string[]): readonly string[] =>
 const hand_alarms = alarmsLike('MANUAL_SHUTDOWN', 'CABINET_OPEN')
 const grid_alarms = alarmsLike('GRID_DISCONNECT', 'AC_DISCONNECT')
 
-/** What edge and server may notice that explains a gap. */
+/** Codes of the events that may explain a gap. */
 export const evidenceCodes: readonly string[] = [
   'device_offline',
   'device_retired',
@@ -97,19 +96,19 @@ export const evidenceCodes: readonly string[] = [
   ...grid_alarms,
 ]
 
-/** Of an edge agent, as the server has heard of it. */
+/** The last report of an edge agent. */
 export interface EdgeReport {
   last_seen_ms: number
-  /** When the oldest frame was written that it has not delivered; null where none is left. */
+  /** When the oldest undelivered frame was written; null without one. */
   journal_oldest_ms: number | null
 }
 
-/** The report of an edge is made from time to time, and what it delivers is stored soon after. */
+/** Allows for the interval of reports and the time to store readings. */
 const report_ms = 120_000
 
 /**
- * Whether readings up to `end_ms` may still be on their way: an edge was not heard of since, or its
- * journal goes back so far.
+ * Whether readings up to `end_ms` may still arrive: an edge was not seen since, or its journal
+ * reaches back that far.
  */
 export function mayStillCome(end_ms: number, edges: readonly EdgeReport[]): boolean {
   return edges.some(
@@ -127,20 +126,20 @@ const losses: readonly (readonly [code: string, Cause])[] = [
   ['journal_cut', 'agent_stopped'],
 ]
 
-/** `may_come`: whether the hole may still be filled, so that nobody knows what was not measured. */
+/** @param may_come whether the gap may still be back-filled, see `mayStillCome` */
 export function causeOf(gap: Evidence, may_come: boolean): Cause {
   const { events } = gap
   const span = { start_ms: gap.start_ms, end_ms: gap.end_ms ?? Number.POSITIVE_INFINITY }
   if (events.some((event) => isJumpOver(event, span))) return 'clock_jump'
-  if (fillsMost(holds('device_retired', events, span), span)) return 'configuration'
+  if (fillsMost(activeTimes('device_retired', events, span), span)) return 'configuration'
   const downs = events.flatMap((event) => downOf(event, span))
   const down = downs.find((extent) => fillsMost([extent], span))
   if (down) return down.cause
-  const offline = holds('device_offline', events, span)
+  const offline = activeTimes('device_offline', events, span)
   if (offline.length > 0) return causeOfSilence(gap, offline, downs)
-  const unlinked = holds('edge_offline', events, span)
+  const unlinked = activeTimes('edge_offline', events, span)
   if (may_come && unlinked.length > 0) return 'communication'
-  // What was journaled in the hole may be dropped until the link is back.
+  // Readings journaled during the gap may be dropped until the link is back.
   const until_ms = Math.max(span.end_ms, ...unlinked.map(({ end_ms }) => end_ms))
   for (const [code, cause] of losses) {
     const happened = events.some((event) => event.code === code && isLossIn(event, span, until_ms))
@@ -152,7 +151,7 @@ export function causeOf(gap: Evidence, may_come: boolean): Cause {
   return gap.end_ms !== null && gap.end_ms === gap.retired_ms ? 'configuration' : 'unknown'
 }
 
-/** Why a device did not answer for some time while the agent asked. */
+/** The cause of a device that did not answer a running agent. */
 function causeOfSilence(
   gap: Evidence,
   offline: readonly Extent[],
@@ -167,17 +166,17 @@ function causeOfSilence(
   const isSilent = (other: readonly Extent[]) => fillsMost(other, silence)
   for (const { cause, start_ms } of downs) {
     if (cause !== 'power_loss') continue
-    // It was heard until power was lost; or all others fell silent with it, and then the agent.
+    // The device answered until the power loss, or all devices stopped before the agent did.
     if (start_ms < offline[0]!.start_ms || gap.site.every(isSilent)) return cause
   }
   return said ?? (gap.bus.every(isSilent) ? 'communication' : 'device_fault')
 }
 
-/** What a device said of itself when it was heard last. */
+/** The cause that the last report of a device suggests. */
 function lastWords({ events, start_ms, last_state }: Evidence) {
   const then = { start_ms, end_ms: start_ms + 1 }
   const isOn = (codes: readonly string[]) =>
-    codes.some((code) => holds(code, events, then).length > 0)
+    codes.some((code) => activeTimes(code, events, then).length > 0)
   if (isOn(hand_alarms)) return 'maintenance'
   if (isOn(grid_alarms)) return 'power_loss'
   return last_state === 'fault' ? 'device_fault' : null
@@ -185,21 +184,21 @@ function lastWords({ events, start_ms, last_state }: Evidence) {
 
 type Down = Extent & { cause: 'power_loss' | 'agent_stopped' }
 
-/** When the agent did not run, where it started within the span. */
+/** The downtime of the agent before a start within the span. */
 function downOf({ code, at_ms, down_from_ms, lost_power }: EvidenceEvent, span: Extent): Down[] {
   if (code !== 'agent_started' || at_ms < span.start_ms || at_ms > span.end_ms) return []
   const start_ms = down_from_ms ?? Number.NEGATIVE_INFINITY
   return [{ start_ms, end_ms: at_ms, cause: lost_power ? 'power_loss' : 'agent_stopped' }]
 }
 
-/** A clock that was put forward leaves a hole where it jumped, as long as the jump. */
+/** A forward clock jump leaves a gap as long as the jump. */
 function isJumpOver({ code, at_ms, jump_ms }: EvidenceEvent, { start_ms, end_ms }: Extent) {
   if (code !== 'clock_jumped' || !jump_ms || jump_ms <= 0) return false
   const is_there = at_ms >= start_ms && at_ms - jump_ms <= end_ms
   return is_there && 2 * jump_ms >= end_ms - start_ms
 }
 
-/** Where nothing says of when the lost readings are, they are of the time before the loss. */
+/** Without a time range of the lost readings, they precede the event. */
 function isLossIn(event: EvidenceEvent, { start_ms, end_ms }: Extent, until_ms: number): boolean {
   const { edge, at_ms, lost_from_ms, lost_to_ms, lost_after_ms } = event
   if (edge === 'falling') return false
@@ -208,7 +207,7 @@ function isLossIn(event: EvidenceEvent, { start_ms, end_ms }: Extent, until_ms: 
   return lost_from_ms <= end_ms && (lost_to_ms ?? at_ms) >= start_ms
 }
 
-/** Whether extents, which do not overlap, hold for at least half of a span. */
+/** Whether extents, which must not overlap, cover at least half of a span. */
 function fillsMost(extents: readonly Extent[], { start_ms, end_ms }: Extent): boolean {
   let filled_ms = 0
   for (const extent of extents) {
@@ -220,23 +219,23 @@ function fillsMost(extents: readonly Extent[], { start_ms, end_ms }: Extent): bo
 
 const always = { start_ms: Number.NEGATIVE_INFINITY, end_ms: Number.POSITIVE_INFINITY }
 
-/** When a condition held, of those times that share some with the span. */
-export function holds(
+/** The times when a condition was active that overlap the span. */
+export function activeTimes(
   code: string,
   events: readonly EvidenceEvent[],
   span: Extent = always,
 ): Extent[] {
-  const held: Extent[] = []
+  const active: Extent[] = []
   let since_ms: number | null = null
   for (const event of events) {
     if (event.code !== code) continue
     if (event.edge === 'rising') since_ms ??= event.at_ms
     else if (event.edge === 'falling') {
-      // Events before those that were looked at had it rise.
-      held.push({ start_ms: since_ms ?? Number.NEGATIVE_INFINITY, end_ms: event.at_ms })
+      // The rising event is older than the events read.
+      active.push({ start_ms: since_ms ?? Number.NEGATIVE_INFINITY, end_ms: event.at_ms })
       since_ms = null
     }
   }
-  if (since_ms !== null) held.push({ start_ms: since_ms, end_ms: Number.POSITIVE_INFINITY })
-  return held.filter(({ start_ms, end_ms }) => start_ms < span.end_ms && end_ms > span.start_ms)
+  if (since_ms !== null) active.push({ start_ms: since_ms, end_ms: Number.POSITIVE_INFINITY })
+  return active.filter(({ start_ms, end_ms }) => start_ms < span.end_ms && end_ms > span.start_ms)
 }

@@ -1,52 +1,54 @@
-/** Holes in the readings of one source. Pure: instants in, holes out. */
+/** Holes in the readings of one source, from the instants of the readings. Pure. */
 import type { Wakefulness } from './wakefulness.ts'
 
-/** What lacks between two neighbouring readings, or since the last one. */
+/** Missing readings between two neighbouring readings, or since the last one. */
 export interface Hole {
-  /** The reading before it; for a source that sleeps at night, when it should have woken up. */
+  /** The reading before; after a night the time the source should have woken up. */
   start_ms: number
-  /** The reading after it, or the evening after which it was not missed; null while it lasts. */
+  /** The reading after, or the evening before it; null while the hole lasts. */
   end_ms: number | null
-  /** How far apart readings are here as a rule. */
+  /** Usual interval of the readings around the hole. */
   step_s: number
-  /** Readings that lack, at that distance, while the source should have answered. */
+  /** Missing readings at that interval while the source should have been awake. */
   expected_count: number
 }
 
 export interface Expectation {
-  /** What the source is configured to be read at. */
+  /** Configured poll interval. */
   poll_s: number
-  /** Null for a source that is read by night, too. */
+  /** Null for a source that is read at night as well. */
   sleeps: Wakefulness | null
-  /** Whether the reading at this instant said that the source goes to rest. */
+  /** Whether the reading at this instant reported that the source goes to sleep. */
   wentToRest(time_ms: number): boolean
-  /** Instants right after which readings are known to be lost. */
+  /** Instants directly before lost readings. */
   lost_after_ms?: readonly number[]
 }
 
-/** Steps on either side of one that say, with it, what is usual there. */
+/** Steps on either side of a step that define its usual interval. */
 export const steps_aside = 5
-/** Readings needed on either side of an hour to judge all steps that its readings matter to. */
+/** Readings needed on either side of an hour to judge every step that its readings affect. */
 export const readings_aside = 2 * steps_aside + 1
-/** Steps in a row that are longer prove no rate, unless they are configured. */
+/** Longer steps prove no interval unless configured. */
 const nominal_step_max_s = 300
-/** As many readings in a row may lack, and so long may none come: it happens every day. */
+/** Tolerated missing polls and time: they are missing every day. */
 const missed_polls = 3
 const hole_ms_min = 60_000
-/** Of a step in which something was lost: longer, and it lacks a reading. */
+/** A step with a known loss and longer than this lacks a reading. */
 const steps_whole_max = 1.5
-/** How long a reading may be on its way before the silence counts as a hole. */
+/** Tolerated time of transmission. */
 const delivery_ms = 60_000
 
-/** How long a step may be before it is a hole, ms. */
+/** Longer steps are holes, ms. */
 const holeBeyondMs = (step_s: number, poll_s: number): number =>
   Math.max(hole_ms_min, missed_polls * 1000 * Math.max(step_s, poll_s))
 
 /**
- * The holes between neighbours of `times_ms`, which ascend, each once: steps that are too long, and
- * where something is known to be lost those that lack a reading. `first` and `last` are the
- * indices of the readings between which holes are looked for; those beyond only help to tell what
- * distance is usual.
+ * The holes between neighbouring readings: steps that are too long, and steps with a known loss
+ * that lack a reading.
+ *
+ * @param times_ms ascending, each once
+ * @param bounds indices of the readings between which holes are searched; readings beyond only
+ * define the usual interval
  */
 export function holesBetween(
   times_ms: readonly number[],
@@ -58,7 +60,7 @@ export function holesBetween(
     const start_ms = times_ms[from]!
     const end_ms = times_ms[from + 1]!
     const is_lossy = expectation.lost_after_ms?.some((at) => at >= start_ms && at < end_ms)
-    // Nothing shorter is a hole, whatever is usual.
+    // Shorter steps are never holes.
     if (!is_lossy && end_ms - start_ms <= holeBeyondMs(0, expectation.poll_s)) continue
     const step_s = nominalStep(times_ms, from, expectation.poll_s)
     const allowed_ms = is_lossy
@@ -70,7 +72,7 @@ export function holesBetween(
   return holes
 }
 
-/** The hole since the last reading; null while there is none, or while the source sleeps. */
+/** The hole since the last reading; null without one and while the source sleeps. */
 export function holeUntilNow(
   times_ms: readonly number[],
   now_ms: number,
@@ -83,7 +85,7 @@ export function holeUntilNow(
   return holeIn({ start_ms, end_ms: null, now_ms, step_s, allowed_ms }, expectation)
 }
 
-/** The lower median, seconds, of the step after a reading and those beside it. */
+/** The lower median, seconds, of the step after a reading and its neighbours. */
 function nominalStep(times_ms: readonly number[], from: number, poll_s: number): number {
   const steps_ms: number[] = []
   const last = Math.min(from + steps_aside, times_ms.length - 2)
@@ -100,11 +102,11 @@ type Step = { start_ms: number; step_s: number; allowed_ms: number } & (
   | { end_ms: null; now_ms: number }
 )
 
-/** The part of a step in which the source should have been heard, where that makes it a hole. */
+/** The part of a step in which the source should have been awake, if long enough for a hole. */
 function holeIn(step: Step, { sleeps, wentToRest }: Expectation): Hole | null {
   const { step_s, allowed_ms } = step
   const until_ms = step.end_ms === null ? step.now_ms : step.end_ms
-  // Asking what a reading said may cost something: only where there is a hole otherwise.
+  // `wentToRest` may be costly: skip short steps first.
   if (until_ms - step.start_ms <= allowed_ms) return null
   let start_ms = step.start_ms
   if (sleeps && sleeps.awakeMs(start_ms, until_ms) <= allowed_ms) return null
@@ -114,13 +116,13 @@ function holeIn(step: Step, { sleeps, wentToRest }: Expectation): Hole | null {
   const missed_ms = sleeps ? sleeps.awakeMs(start_ms, until_ms) : until_ms - start_ms
   if (missed_ms <= allowed_ms) return null
   const end_ms = step.end_ms === null ? null : (sleeps?.lastAwake(start_ms, until_ms) ?? until_ms)
-  // The readings at both ends are there.
+  // The reading at the end is present.
   const present = end_ms === step.end_ms && end_ms !== null ? 1 : 0
   const expected_count = Math.max(1, Math.round(missed_ms / (step_s * 1000)) - present)
   return { start_ms, end_ms, step_s, expected_count }
 }
 
-/** A part of a hole in which nothing is known to have changed, in its own right. */
+/** A part of a hole as a hole of its own. */
 export function partOf(
   { step_s }: Pick<Hole, 'step_s'>,
   { start_ms, end_ms }: { start_ms: number; end_ms: number },

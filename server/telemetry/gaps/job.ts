@@ -1,6 +1,6 @@
 /**
- * Keeps the gaps of a site in step with its readings: whenever hours are summed up, in the same
- * transaction, and from time to time for sources that are silent and gaps that are not settled.
+ * Updates the gaps of a site from its readings: in the transaction that sums up hours, and
+ * periodically for sources without fresh readings and for unsettled gaps.
  */
 import { default_report_s } from '@heliograph/domain/node'
 import type { Queries, Transaction } from '../../storage/database.ts'
@@ -25,7 +25,7 @@ import {
   storeChanges,
 } from './store.ts'
 
-/** Of PostgreSQL's advisory locks, ours for whoever changes the gaps of a site: `hg-g`. */
+/** Class of the advisory lock for changes of the gaps of a site: `hg-g`. */
 export const gap_lock_class = 0x68672d67
 
 interface TouchedHour {
@@ -42,10 +42,7 @@ const types: Readonly<Record<string, SourceType>> = {
   node: 'sensor_node',
 }
 
-/**
- * Tells the gaps anew of the sources that were heard in some hours, and of the loggers of the site.
- * Runs where those hours are summed up.
- */
+/** Updates the gaps of the loggers and of the sources with new readings in the marked hours. */
 export async function reconcileHours(
   transaction: Transaction,
   site_id: string,
@@ -74,7 +71,7 @@ export interface Context {
   now: Date
 }
 
-/** Tells the gaps anew of sources, in an hour and as far around as its readings have a say in. */
+/** Updates the gaps of sources in an hour and in the surroundings that its readings affect. */
 export async function reconcileHour(
   transaction: Transaction,
   context: Context,
@@ -115,8 +112,8 @@ export async function reconcileHour(
 }
 
 /**
- * Without the readings of final weeks, between which most are gone, but for the newest: it is where
- * a silence begins. Null for an hour in whose gaps only a silence that lasts can still change.
+ * Excludes the thinned readings of final weeks except the newest, where a lasting gap may begin.
+ * Null for an hour in a final week without a lasting gap.
  */
 function withoutFinal(
   { times_ms, before_count, after_count }: Instants,
@@ -138,13 +135,13 @@ interface View {
   region: Region
 }
 
-/** All steps in whose judgement a reading of the span has a say, and what is needed to judge. */
+/** All steps that a reading of the span affects, with the readings needed to judge them. */
 function viewOf({ times_ms, before_count, after_count }: Instants, { retired_at }: Source): View {
   const beside = steps_aside + 1
   const first = Math.max(0, before_count - beside)
   const is_last = after_count < beside
   const all_ms = [...times_ms]
-  // Nothing is missed of a device that was taken away.
+  // No readings are expected after the device was retired.
   const retired_ms = retired_at?.getTime() ?? null
   const ends_retired = is_last && retired_ms !== null
   if (ends_retired && retired_ms > all_ms.at(-1)!) all_ms.push(retired_ms)
@@ -175,7 +172,7 @@ export function expectationOf(
   const { poll, sleeps } = readingsOf[source_type]
   return {
     poll_s: poll_s ?? (poll ? site.poll[poll] : default_report_s),
-    // A logger is composed of what answers, at night perhaps of nothing.
+    // Logger readings are composed of its devices, which may all sleep at night.
     sleeps: (all_sleep ?? sleeps) ? site.wakefulness : null,
     wentToRest,
   }
@@ -183,7 +180,7 @@ export function expectationOf(
 
 const resting = new Set<string | null | undefined>(['off', 'sleeping', 'standby'])
 
-/** Whether inverters went to rest, at the instants at which that makes a difference. */
+/** Whether inverters went to sleep, at the instants that matter. */
 async function readRests(
   db: Queries,
   context: Context,

@@ -1,37 +1,36 @@
 /**
- * Brings the gaps of one source in step with the holes that its readings have. Pure.
+ * Updates the gaps of one source from the holes in its readings. Pure.
  *
- * A hole ends at readings, and readings only ever come: a hole shrinks, falls apart or vanishes. A
- * gap is the record of one hole. The parts into which back-filled readings split it are gaps of
- * their own for as long as they last; when the last of them is filled, one record stays, of the
- * whole as it was at its widest.
+ * Readings are only added, so a hole shrinks, splits or vanishes. A gap is the record of one hole.
+ * Parts split by back-filled readings are gaps of their own until they are filled; then one record
+ * of the widest extent remains.
  */
 import type { Hole } from './holes.ts'
 
-/** A gap that is still a hole, as it is stored. */
+/** A stored gap that is still a hole. */
 export interface LivingGap extends Hole {
   gap_id: number
-  /** The gap that it was split from; itself where it was not. */
+  /** The gap that this gap was split from, else its own id. */
   root_gap_id: number
   widest_start_ms: number
   widest_end_ms: number | null
   widest_expected_count: number
 }
 
-/** What was looked at: from a reading to a reading, `Infinity` where none follows. */
+/** The searched time from reading to reading; `Infinity` if none follows. */
 export interface Region {
   from_ms: number
   to_ms: number
 }
 
 export interface Changes {
-  /** Holes that nobody knew; `root_gap_id` null for what was not split from a gap. */
+  /** New holes; `root_gap_id` null if not split from a gap. */
   opened: (Hole & { root_gap_id: number | null })[]
-  /** Gaps with their hole as it is now and their widest extent. */
+  /** Changed gaps with their current hole and widest extent. */
   moved: LivingGap[]
-  /** Gaps without any hole left: they were filled, unless no reading is within them. */
+  /** Gaps without a hole: back-filled, or without readings. */
   vanished: LivingGap[]
-  /** Split parts that were filled: the gap they come from tells of them. */
+  /** Filled parts; their root gap remains. */
   absorbed: LivingGap[]
 }
 
@@ -41,9 +40,9 @@ interface Extent {
 }
 
 /**
- * `living` are the gaps that reach into the region, with all others of the same root; `holes` are
- * all holes within the region. What a gap has beyond the region stays as it was: `partOf` gives it
- * as a hole.
+ * @param living the gaps that overlap the region, with all gaps of the same root
+ * @param holes all holes within the region
+ * @param partOf makes a hole of the part of a gap beyond the region, which stays unchanged
  */
 export function reconcile(
   living: readonly LivingGap[],
@@ -53,7 +52,7 @@ export function reconcile(
 ): Changes {
   const concerned = living.filter((gap) => overlap(gap, regionExtent(region)) > 0)
   const rest = concerned.flatMap((gap) => {
-    // Readings follow: where the gap ended within the region, nothing more of it is known.
+    // An open gap that ended within the region has no part beyond it.
     const has_ended = gap.end_ms === null && holes.some((hole) => overlap(gap, hole) > 0)
     return has_ended ? [] : beyond(gap, region, partOf)
   })
@@ -80,7 +79,7 @@ export function reconcile(
   return changes
 }
 
-/** The root goes on with the longest part that is left; with none it has vanished. */
+/** The root continues with the longest remaining part; without one it has vanished. */
 function takeOver(root: LivingGap, current: Map<number, LivingGap>, changes: Changes): void {
   const isOfRoot = ({ root_gap_id }: { root_gap_id: number | null }) => root_gap_id === root.gap_id
   const part = [...current.values()].filter(isOfRoot).sort(byLength)[0]
@@ -102,7 +101,7 @@ const holeOf = ({ start_ms, end_ms, step_s, expected_count }: Hole): Hole => ({
   expected_count,
 })
 
-/** Which hole each gap goes on with: those that share most first, each once. */
+/** The hole of each gap; pairs with the largest overlap first, each hole once. */
 function matched(gaps: readonly LivingGap[], holes: readonly Hole[]): Map<LivingGap, Hole> {
   const pairs = gaps.flatMap((gap) =>
     holes.flatMap((hole) => {
@@ -147,7 +146,7 @@ function beyond(
   return parts
 }
 
-/** The widest extent of a gap is that of the hole when it was found, and what it grew by since. */
+/** The widest extent of a gap: its first extent and any growth since. */
 function grown(gap: LivingGap, hole: Hole): LivingGap {
   const widest_start_ms = Math.min(gap.widest_start_ms, hole.start_ms)
   const widest_end_ms =

@@ -1,4 +1,4 @@
-/** What the gaps of a site are of: its devices, and how they are read. */
+/** Sources of readings, whose gaps are recorded, and their tables. */
 import { type Position, placeOf } from '@heliograph/domain/place'
 import { defaultPollIntervals, type PollIntervals } from '@heliograph/domain/site'
 import { siteElevation } from '../../plant/site-elevation.ts'
@@ -20,16 +20,16 @@ export interface Source {
   device_id: number
   /** The first string of a combiner, else 0. */
   sub_id: number
-  /** null for what belongs to the site as a whole. */
+  /** Null for sources of the site as a whole. */
   logger_id: number | null
-  /** As the API and events name it: the id of the device, of a combiner its name. */
+  /** The id in the API and in events; for a combiner its name. */
   source_id: string
-  /** How often it is read where that is a matter of its own; null: as all of its type. */
+  /** Own poll interval; null for the interval of its type. */
   poll_s: number | null
   latest_at: Date | null
-  /** Since when nothing is expected of it any more. */
+  /** Since then no readings are expected. */
   retired_at: Date | null
-  /** Of a logger: whether its devices all sleep at night, and with them itself. */
+  /** Of a logger: whether all its devices sleep at night. */
   sleeps?: boolean | null
 }
 
@@ -39,7 +39,7 @@ export interface SiteSources {
   poll: Required<PollIntervals>
 }
 
-/** How the readings of a type are stored, whether it sleeps at night, and how events name it. */
+/** Table, poll interval, sleep at night and event kind of each source type. */
 export const readingsOf = {
   logger: {
     table: 'logger_readings',
@@ -57,7 +57,7 @@ export const readingsOf = {
     sleeps: true,
     event_kind: 'inverter',
   },
-  // Combiners are fed by their strings.
+  // Combiners are powered by their strings.
   string: {
     table: 'string_readings',
     key: 'inverter_id',
@@ -82,7 +82,7 @@ export const readingsOf = {
     sleeps: false,
     event_kind: 'station',
   },
-  // Nodes report by themselves, each at its own pace.
+  // Nodes report at their own intervals.
   sensor_node: {
     table: 'node_readings',
     key: 'node_number',
@@ -105,7 +105,7 @@ export const readingsOf = {
 
 const places = new Map<string, Wakefulness>()
 
-/** The sources of a site; null where it has announced no inventory yet. */
+/** The sources of a site; null before the first inventory. */
 export async function readSources(db: Queries, site_id: string): Promise<SiteSources | null> {
   const [facts] = await db.query<Position & { poll: PollIntervals | null }>(
     `select (inventory->>'latitude')::float8 as latitude,

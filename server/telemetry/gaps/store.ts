@@ -1,4 +1,4 @@
-/** Gaps in the database, and the instants of readings that they are told from. */
+/** Gaps in the database, and the instants of the readings they are derived from. */
 import { ahead_ms_max } from '@heliograph/domain/link'
 import type { Queries, Transaction } from '../../storage/database.ts'
 import { readings_aside } from './holes.ts'
@@ -23,7 +23,7 @@ export interface Instants {
   after_count: number
 }
 
-/** Those of some sources of one type, by `keyOf`. */
+/** The instants of sources of one type, by `keyOf`. */
 export async function readInstants(
   db: Queries,
   site_id: string,
@@ -52,7 +52,7 @@ export async function readInstants(
   return new Map(rows.map((row) => [keyOf(row), row]))
 }
 
-/** What inverters said of their state at some instants: by `inverter_id/time_ms`. */
+/** States of inverters at some instants, by `inverter_id/time_ms`. */
 export async function readStates(
   db: Queries,
   site_id: string,
@@ -73,7 +73,7 @@ export async function readStates(
   return new Map(rows.map((row) => [`${row.inverter_id}/${row.time_ms}`, row.state]))
 }
 
-/** After which instants readings are lost for good, Unix ms: all from `from_ms` on. */
+/** Instants directly before lost readings, Unix ms, from `from_ms` on. */
 export async function readLosses(db: Queries, site_id: string, from_ms: number): Promise<number[]> {
   const rows = await db.query<{ lost_after: unknown }>(
     `select details->'lost_after' as lost_after from events
@@ -83,7 +83,7 @@ export async function readLosses(db: Queries, site_id: string, from_ms: number):
   return rows.flatMap(({ lost_after }) => instantsOf(lost_after))
 }
 
-/** Instants in the details of an event: what is none tells nothing. */
+/** Instants in the details of an event; other values are ignored. */
 export const instantsOf = (value: unknown): number[] =>
   Array.isArray(value) ? value.filter((each) => Number.isFinite(each)) : []
 
@@ -92,7 +92,7 @@ const living = `gap_id, coalesce(root_gap_id, gap_id) as root_gap_id,
   ${ms('widest_start_at')} as widest_start_ms, ${ms('widest_end_at')} as widest_end_ms,
   step_s, expected_count, widest_expected_count`
 
-/** The gaps of some sources that are still holes near a span, with all of the same root. */
+/** Gaps of sources that are still holes near a span, with all gaps of the same root. */
 export async function readLiving(
   db: Queries,
   site_id: string,
@@ -192,8 +192,8 @@ function extents(
 }
 
 /**
- * A gap without any hole left is back-filled. One that was never seen to end ended when it was seen
- * last; one in which nothing was read never was: what is usual there is another now.
+ * A gap without a hole is back-filled. A gap without an end ended at its last update. A gap without
+ * readings is deleted: the usual interval there has changed.
  */
 async function closeGap(
   transaction: Transaction,

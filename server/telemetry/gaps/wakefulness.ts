@@ -1,16 +1,16 @@
-/** When inverters of a site are awake, by the sun: at night their silence is no gap. */
+/** When the inverters of a site must be awake, by the sun. Missing readings at night are no gap. */
 import { asleep_below_deg, drowsy_ms, type Place } from '@heliograph/domain/place'
 import { day_ms } from '@heliograph/domain/utc-day'
 import { solarPosition } from '@heliograph/physics/solar-position'
 
 export interface Wakefulness {
-  /** Whether an inverter that does not answer at this instant should. */
+  /** Whether an inverter must answer at this instant. */
   isAwake(time_ms: number): boolean
-  /** How much of [start_ms, end_ms) that is, ms. */
+  /** Awake part of [start_ms, end_ms), ms. */
   awakeMs(start_ms: number, end_ms: number): number
-  /** The first instant from `time_ms` on that is awake, or asleep; else `end_ms`. */
+  /** The first awake (or asleep) instant from `time_ms` on; else `end_ms`. */
   next(is_awake: boolean, time_ms: number, end_ms: number): number
-  /** When the last awake part of [start_ms, end_ms) ends; `start_ms` where none does. */
+  /** The end of the last awake part of [start_ms, end_ms); else `start_ms`. */
   lastAwake(start_ms: number, end_ms: number): number
   /** Whether the sun is above the horizon at any time of the interval. */
   hasDaylight(start_ms: number, end_ms: number): boolean
@@ -27,9 +27,8 @@ interface Day {
 }
 
 /**
- * An inverter may sleep while the sun is less than 3 degrees above the horizon, and a quarter of an
- * hour around that; told on a grid of five minutes, each day computed once. Where the place is not
- * known none may, and it is always day.
+ * An inverter may sleep while the sun is less than 3 degrees above the horizon, and 15 minutes
+ * before and after, on a grid of five minutes. Without a place inverters must always be awake.
  */
 export function wakefulnessAt(place: Place | null): Wakefulness {
   const days = new Map<number, Day>()
@@ -44,7 +43,7 @@ export function wakefulnessAt(place: Place | null): Wakefulness {
     dayOf(Math.floor(cell / cells_per_day)).awake[modulo(cell)] === 1
   const cellOf = (time_ms: number) => Math.floor(time_ms / cell_ms)
 
-  /** Whole days at once where they are all awake or all asleep. */
+  /** Skips whole days that are all awake or all asleep. */
   function next(is_awake: boolean, time_ms: number, end_ms: number): number {
     for (let cell = cellOf(time_ms); cell * cell_ms < end_ms; ) {
       const { awake_count } = dayOf(Math.floor(cell / cells_per_day))

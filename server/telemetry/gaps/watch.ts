@@ -1,15 +1,15 @@
-/** Opens the gaps of silent sources, and settles those that have ended, by what was noticed. */
+/** Opens gaps of sources without fresh readings, and settles ended gaps by events. */
 import { day_ms } from '@heliograph/domain/utc-day'
 import { tryLock } from '../../storage/advisory-lock.ts'
 import type { Database, Queries, Transaction } from '../../storage/database.ts'
 import { hour_ms } from '../touched-hours.ts'
 import {
+  activeTimes,
   causeOf,
   type EdgeReport,
   type EvidenceEvent,
   type Extent,
   evidenceCodes,
-  holds,
   mayStillCome,
 } from './evidence.ts'
 import { holeUntilNow } from './holes.ts'
@@ -17,10 +17,10 @@ import { type Context, expectationOf, gap_lock_class, reconcileHour } from './jo
 import { readingsOf, readSources, type Source, type SourceType } from './sources.ts'
 import { instantsOf, keyOf } from './store.ts'
 
-/** An inverter that fell silent in the evening may have been reported then. */
+/** An inverter without readings since the evening may have been reported offline then. */
 const events_before_ms = day_ms
 
-/** Looks after every site that no other process is looking after. */
+/** Watches every site that no other process is watching. */
 export async function watchGaps(db: Database, now: Date, signal?: AbortSignal): Promise<void> {
   const sites = await db.query<{ site_id: string }>(
     'select site_id from sites where inventory is not null order by site_id',
@@ -48,7 +48,7 @@ async function watchSite(transaction: Transaction, site_id: string, now: Date): 
   const sources = new Map(site.sources.map((source) => [nameOf(source), source]))
   for (const gap of unsettled) add(sources.get(nameOf(gap)), gap.start_ms)
   for (const source of site.sources) {
-    if (isSilent(source, context)) add(source, source.latest_at!.getTime())
+    if (isStale(source, context)) add(source, source.latest_at!.getTime())
   }
   for (const [start_ms, some] of Map.groupBy(due.values(), ({ start_ms }) => start_ms)) {
     const hour = { start_ms, sources: some.map(({ source }) => source) }
@@ -60,8 +60,8 @@ async function watchSite(transaction: Transaction, site_id: string, now: Date): 
 const nameOf = (source: Pick<Source, 'source_type' | 'device_id' | 'sub_id'>) =>
   `${source.source_type} ${keyOf(source)}`
 
-/** As far as its newest reading tells; what is usual for it decides later. */
-function isSilent(source: Source, context: Context): boolean {
+/** By the latest reading alone; `reconcileHour` applies the usual interval later. */
+function isStale(source: Source, context: Context): boolean {
   if (source.latest_at === null || source.retired_at !== null) return false
   const newest_ms = [source.latest_at.getTime()]
   return holeUntilNow(newest_ms, context.now.getTime(), expectationOf(source, context)) !== null
@@ -96,7 +96,7 @@ function readUnsettled(db: Queries, site_id: string): Promise<Unsettled[]> {
   )
 }
 
-/** Says of every gap why it is and, where nothing can fill it any more, that it stays. */
+/** Sets the cause of every gap, and `unrecoverable` if its readings cannot arrive any more. */
 async function settle(
   transaction: Transaction,
   { site_id, now }: Context,
@@ -107,7 +107,7 @@ async function settle(
   const edges = await readEdges(transaction, site_id)
   const since_ms = Math.min(...gaps.map(({ start_ms }) => start_ms)) - events_before_ms
   const events = await readEvents(transaction, site_id, new Date(since_ms))
-  const silencesBeside = await readSilences(transaction, site_id, events)
+  const offlineTimesOf = await readOfflineTimes(transaction, site_id, events)
   const judged = gaps.map((gap) => {
     const { end_ms } = gap
     const may_come = end_ms === null || mayStillCome(end_ms, edges)
@@ -116,7 +116,7 @@ async function settle(
       ...gap,
       retired_ms: sources.get(nameOf(gap))?.retired_at?.getTime() ?? null,
       events: [...(events.get('edge') ?? []), ...(events.get(device) ?? [])],
-      ...silencesBeside(device),
+      ...offlineTimesOf(device),
     }
     return { ...gap, may_come, cause: causeOf(evidence, may_come) }
   })
@@ -140,8 +140,8 @@ async function settle(
 }
 
 /**
- * How many readings came into a gap that was wider before. In a final week most of them are gone:
- * the count stays as it was.
+ * Counts the readings that arrived in a gap that was wider before. The count is not updated in a
+ * final week, whose readings are thinned.
  */
 async function countBackfilled(
   transaction: Transaction,
@@ -172,7 +172,7 @@ function readEdges(db: Queries, site_id: string): Promise<EdgeReport[]> {
   )
 }
 
-/** Those of the edges together, and those of each device by kind and id; in the order of time. */
+/** Ascending events by device (`kind id`); those of all edges under `edge`. */
 async function readEvents(
   db: Queries,
   site_id: string,
@@ -190,8 +190,8 @@ async function readEvents(
   return new Map([...events].map(([source, some]) => [source, some.map(evidenceOf)]))
 }
 
-/** When the devices beside a device, by kind and id, did not answer; itself is among them. */
-async function readSilences(
+/** Offline times of the devices on the bus and on the site of a device (`kind id`). */
+async function readOfflineTimes(
   db: Queries,
   site_id: string,
   events: ReadonlyMap<string, readonly EvidenceEvent[]>,
@@ -209,15 +209,15 @@ async function readSilences(
      where site_id = $1`,
     [site_id],
   )
-  const silent = rows.map(({ device, bus }) => {
-    return { device, bus, held: holds('device_offline', events.get(device) ?? []) }
+  const devices = rows.map(({ device, bus }) => {
+    return { device, bus, offline: activeTimes('device_offline', events.get(device) ?? []) }
   })
-  const site = silent.map(({ held }) => held)
+  const site = devices.map(({ offline }) => offline)
   const busOf = new Map(rows.map(({ device, bus }) => [device, bus]))
   const buses = new Map(
-    [...Map.groupBy(silent, ({ bus }) => bus)].map(([bus, all]) => [
+    [...Map.groupBy(devices, ({ bus }) => bus)].map(([bus, all]) => [
       bus,
-      all.map(({ held }) => held),
+      all.map(({ offline }) => offline),
     ]),
   )
   return (device) => ({ bus: buses.get(busOf.get(device) ?? '') ?? [], site })
@@ -229,7 +229,7 @@ interface EventRow extends Pick<EvidenceEvent, 'at_ms' | 'code' | 'edge'> {
   details: Readonly<Record<string, unknown>> | null
 }
 
-/** Details are what an edge sent, in whatever form: what is no number tells nothing. */
+/** Details of an edge may have any form: values that are not numbers are ignored. */
 function evidenceOf({ at_ms, code, edge, details }: EventRow): EvidenceEvent {
   const number = (value: unknown) => (typeof value === 'number' ? value : null)
   const since_ms = Date.parse(String(details?.['last_seen_at']))

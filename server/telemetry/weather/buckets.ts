@@ -1,4 +1,4 @@
-/** Five minutes of a plant's weather, out of the readings of its met stations. */
+/** Weather of a plant in buckets of five minutes, from the readings of its met stations. */
 import { intervals, type Span } from '../energy.ts'
 import type { Quantity, Skies } from './instrument-limits.ts'
 import { rainBetween } from './rain.ts'
@@ -15,7 +15,7 @@ type Screened = ScreenedSeries<WeatherSeries>
 
 const bucket_s = bucket_ms / 1000
 
-/** What is averaged along time. */
+/** Quantities with time-weighted averages. */
 export const scalars = [
   'poa_irradiance_w_m2',
   'ghi_w_m2',
@@ -28,8 +28,8 @@ export const scalars = [
 ] as const satisfies readonly Quantity[]
 type Scalar = (typeof scalars)[number]
 /**
- * Wind direction is averaged as the parts of a unit vector. Insolation is summed over light: what
- * an instrument shows at night, or below zero, is none.
+ * Wind direction is averaged as a unit vector. Insolation sums `*_light`: irradiance that is 0 at
+ * night and never negative.
  */
 const channels = [...scalars, 'north', 'east', 'poa_light', 'ghi_light'] as const
 type Channel = (typeof channels)[number]
@@ -51,14 +51,15 @@ export interface WeatherBucket extends Record<Scalar, number | null> {
 }
 
 /**
- * The buckets of the span that have samples, ascending. `series` also hold what lies beyond its
- * bounds: `margin_ms` on either side, and of each station the reading before. `witnesses` are the
- * stations of other plants that are asked whether there is light (`witnessesOf`).
+ * The buckets of the span that have samples, ascending.
  *
- * An average is the time-weighted mean of the plot averages (each the mean of the instruments that
- * are believed) along straight lines between samples; the plain mean of a bucket whose samples
- * have no neighbours. Of several stations each counts alike. Minimum, maximum and standard
- * deviation are of the plot averages as they were sampled.
+ * An average is the time-weighted mean of the plot averages (means of the accepted instruments),
+ * interpolated linearly between samples, or the plain mean if samples have no neighbours. Stations
+ * have equal weights. Minimum, maximum and standard deviation are those of the sampled plot
+ * averages.
+ *
+ * @param series readings of the span with `margin_ms` on either side, and the reading before
+ * @param witnesses stations of other plants that vote on daylight (`witnessesOf`)
  */
 export function weatherBuckets(
   series: readonly WeatherSeries[],
@@ -83,19 +84,19 @@ interface Sums {
   is_suspect: boolean
   rejected: number
   covered_s: Map<Screened, number>
-  /** By channel: the integral along time and its length, the samples' sum and number. */
+  /** By channel: time integral and its length, sum and number of the samples. */
   area: number[]
   length_s: number[]
   sum: number[]
   count: number[]
-  /** By channel: the longest time that one station knew of. */
+  /** By channel: the longest time covered by one station. */
   known_s: number[]
   poa: number[]
   /** By rain gauge. */
   rain_mm: Map<string, number>
 }
 
-/** By channel. Plain: typed arrays are slow to make, and there are several for each bucket. */
+/** By channel. Plain arrays, since typed arrays are slow to create for each bucket. */
 const zeros = () => new Array<number>(channels.length).fill(0)
 
 const newSums = (start_ms: number): Sums => ({
@@ -113,7 +114,7 @@ const newSums = (start_ms: number): Sums => ({
   rain_mm: new Map(),
 })
 
-/** Opens the buckets of the readings of a station within the span. */
+/** Creates the buckets of the readings of a station within the span. */
 function shareOut(station: Screened, span: Span, sums: Map<number, Sums>): void {
   for (const { start_ms, from, to } of station.buckets) {
     if (start_ms < span.start_ms || start_ms >= span.end_ms) continue
@@ -126,7 +127,7 @@ function shareOut(station: Screened, span: Span, sums: Map<number, Sums>): void 
   }
 }
 
-/** A channel that a station measures; of each reading the plot average, NaN where none is. */
+/** A channel of a station with the plot average of each reading; NaN without one. */
 interface Plot {
   channel: number
   values: Float64Array
@@ -182,7 +183,7 @@ function addSamples(station: Screened, plots: readonly Plot[], own: Sums): void 
   }
 }
 
-/** Adds what lies between the samples of a station, each interval to the buckets it lies in. */
+/** Adds the intervals between the samples of a station to their buckets. */
 function addIntervals(
   { times_ms }: Screened,
   plots: readonly Plot[],
@@ -212,7 +213,7 @@ function addIntervals(
   }
 }
 
-/** Of one station in one bucket. */
+/** Sums of one station in one bucket. */
 interface StationSums {
   covered_s: number
   area: number[]
@@ -238,7 +239,7 @@ function addStation(station: Screened, span: Span, sums: Map<number, Sums>): voi
   }
 }
 
-/** What fell between two readings of a gauge counts in the bucket of the later one. */
+/** Rain between two readings of a gauge counts in the bucket of the later reading. */
 function addRain(station: Screened, sums: Map<number, Sums>): void {
   for (const [index, { quantity, sensor_id }] of station.instruments.entries()) {
     if (quantity !== 'rain_mm') continue
@@ -300,14 +301,14 @@ function finished(own: Sums, stations: readonly Screened[]): WeatherBucket {
 export const mean = (values: readonly number[]): number | null =>
   values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** Of the population; null of fewer than two. */
+/** Population standard deviation; null for fewer than two values. */
 function standardDeviation(values: readonly number[]): number | null {
   if (values.length < 2) return null
   const middle = mean(values)!
   return Math.sqrt(mean(values.map((value) => (value - middle) ** 2))!)
 }
 
-/** Null where the directions cancel each other out. */
+/** Null if the directions cancel each other out. */
 export function bearing(north: number | null, east: number | null): number | null {
   if (north === null || east === null || Math.hypot(north, east) < 1e-6) return null
   return ((Math.atan2(east, north) * 180) / Math.PI + 360) % 360

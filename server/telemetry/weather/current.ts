@@ -1,4 +1,4 @@
-/** What the met stations of a plant say now, instrument by instrument and on average. */
+/** The current weather of a plant, by instrument and on average. */
 import { plotAverages } from '@heliograph/domain/instruments'
 import { significant } from '@heliograph/domain/significant'
 import { instrumentQuantities } from '@heliograph/domain/site'
@@ -7,7 +7,7 @@ import { sensorQuantities } from '../../plant/sensor-quantities.ts'
 import { bearing, mean, scalars, type WeatherBucket } from './buckets.ts'
 import { clearIrradiance, type Quantity, type Skies, surfaceOf } from './instrument-limits.ts'
 import {
-  isDistrust,
+  isRejected,
   type Judged,
   judgedAt,
   type PlantWeather,
@@ -21,9 +21,9 @@ import type { StationRow } from './store.ts'
 
 type Averages = Record<Quantity, number | null>
 
-/** Below this a quotient by the clear sky says nothing. */
+/** Below this clear-sky irradiance the clear-sky index is meaningless. */
 const clear_sky_min_w_m2 = 50
-/** Of these a deviation in per cent has a meaning. */
+/** Units for which a deviation in per cent is meaningful. */
 const relative = ['W/m²', '%', 'hPa', 'm/s']
 
 export function weatherRecord(plant: PlantWeather, around: Surroundings): Weather {
@@ -63,9 +63,9 @@ export function weatherRecord(plant: PlantWeather, around: Surroundings): Weathe
   }
 }
 
-/** As of a bucket: an instrument that is not believed makes the whole suspect, a silent one not. */
+/** As in a bucket: a rejected instrument makes the plant suspect, an unmeasured one does not. */
 const plantQuality = (quality: (typeof liveQualities)[number], judged: readonly Judged[]) =>
-  quality === 'good' && judged.some(({ reject_reason: reason }) => isDistrust(reason))
+  quality === 'good' && judged.some(({ reject_reason: reason }) => isRejected(reason))
     ? 'suspect'
     : quality
 
@@ -108,7 +108,7 @@ function pick(averages: Averages) {
   >
 }
 
-/** What reaches the cells in the plane in which most of the plant's power stands. */
+/** Irradiance and temperature of the cells in the main plane of the plant. */
 function lightOf(
   { stations, surface }: PlantWeather,
   included: readonly Judged[],
@@ -128,7 +128,7 @@ function lightOf(
   }
 }
 
-/** What is summed up since midnight, and what tells whether to believe it. */
+/** Quantities summed since midnight, and `dhi_w_m2` for their screening. */
 export const summed_today = ['poa_irradiance_w_m2', 'ghi_w_m2', 'dhi_w_m2', 'rain_mm'] as const
 
 function sinceMidnight(today: readonly WeatherBucket[]) {
@@ -160,10 +160,11 @@ function clearSky(
     return { clear_sky_poa_w_m2: null, clear_sky_index: null }
   }
   const clear_w_m2 = mean(known.map((each) => clearIrradiance(each, sky)))!
-  const says = instruments.length > 0 && clear_w_m2 >= clear_sky_min_w_m2
+  const is_meaningful = instruments.length > 0 && clear_w_m2 >= clear_sky_min_w_m2
   return {
     clear_sky_poa_w_m2: clear_w_m2,
-    clear_sky_index: says && poa_irradiance_w_m2 !== null ? poa_irradiance_w_m2 / clear_w_m2 : null,
+    clear_sky_index:
+      is_meaningful && poa_irradiance_w_m2 !== null ? poa_irradiance_w_m2 / clear_w_m2 : null,
   }
 }
 

@@ -1,4 +1,4 @@
-/** What the instruments of a met station can measure under a sky. */
+/** Plausible values of the instruments of a met station. */
 import type { Place } from '@heliograph/domain/place'
 import type { Instrument } from '@heliograph/domain/site'
 import { pressureAtAltitude } from '@heliograph/physics/atmosphere'
@@ -8,13 +8,13 @@ import { type Sky, skyAt } from './plane-light.ts'
 
 export type Quantity = Instrument['quantity']
 
-/** The sky at any instant; null where the position of the site is not known. */
+/** The sky at any instant; null without the position of the site. */
 export type Skies = (time_ms: number) => Sky | null
 
-/** With the sun lower than this light may rightly stand still, or be none. */
+/** With a lower sun, constant or no irradiance is plausible. */
 const bright_elevation_deg = 5
 
-/** What can be measured outdoors, in the unit of the name. Irradiance is judged by the sky. */
+/** Outdoor ranges in the unit of the name. Irradiance is judged by the sky instead. */
 const ranges: Readonly<Partial<Record<Quantity, readonly [min: number, max: number]>>> = {
   module_temperature_c: [-60, 120],
   ambient_temperature_c: [-60, 60],
@@ -33,7 +33,7 @@ const irradiances: ReadonlySet<Quantity> = new Set<Quantity>([
 
 export const measuresLight = ({ quantity }: Instrument): boolean => irradiances.has(quantity)
 
-/** The sky over a place by instant; null where the place is not known. Instants are remembered. */
+/** The sky over a place by instant, with a cache. */
 export function skiesOf(place: Place | null): Skies {
   if (place === null) return () => null
   const pressure_pa = pressureAtAltitude(place.elevation_m)
@@ -45,7 +45,7 @@ export function skiesOf(place: Place | null): Skies {
   }
 }
 
-/** How an irradiance instrument is mounted; null where site.yaml does not say. */
+/** The plane of an irradiance instrument; null if `site.yaml` does not define it. */
 export function surfaceOf({ quantity, azimuth_deg, tilt_deg }: Instrument): Surface | null {
   if (quantity !== 'poa_irradiance_w_m2') return { azimuth_deg: 180, tilt_deg: 0 }
   if (tilt_deg === undefined) return null
@@ -53,20 +53,20 @@ export function surfaceOf({ quantity, azimuth_deg, tilt_deg }: Instrument): Surf
   return { azimuth_deg, tilt_deg }
 }
 
-/** Irradiance of a cloudless sky on a surface, or, where it is not known, on one facing the sun. */
+/** Clear-sky irradiance on a surface; without one, on a surface facing the sun. */
 export function clearIrradiance(surface: Surface | null, { sun, clear }: Sky): number {
   const direction = sunDirection(sun)
   const facing = { azimuth_deg: sun.azimuth_deg, tilt_deg: Math.min(90, direction.zenith_deg) }
   return hayDavies(surface ?? facing, direction, clear).global_w_m2
 }
 
-/** What an irradiance instrument measures under a cloudless sky, W/m2. */
+/** Clear-sky value of an irradiance instrument, W/m2. */
 export function clearLight(instrument: Instrument, sky: Sky): number {
   if (instrument.quantity === 'dhi_w_m2') return sky.clear.dhi_w_m2
   return clearIrradiance(surfaceOf(instrument), sky)
 }
 
-/** Tells of the values of an instrument which cannot be under any of some skies, one at least. */
+/** Whether a value of an instrument is impossible under all of these skies (at least one). */
 export function outOfRange(
   instrument: Instrument,
   skies: readonly (Sky | null)[],
@@ -80,7 +80,7 @@ export function outOfRange(
 function impossibleLight(instrument: Instrument, sky: Sky): (value: number) => boolean {
   if (instrument.quantity === 'dhi_w_m2') {
     const { dni_extra_w_m2, sun } = sky
-    // The offset of a thermopile at night is no fault, as with the other instruments.
+    // The night offset of a thermopile is no fault.
     return (value) =>
       value < -10 || (value > 0 && isImpossibleDhi(value, { dni_extra_w_m2, ...sun }))
   }
@@ -88,6 +88,6 @@ function impossibleLight(instrument: Instrument, sky: Sky): (value: number) => b
   return (value) => isImpossibleIrradiance(value, clear_w_m2)
 }
 
-/** Whether the sun stands so high that light cannot rightly stand still, or be none. */
+/** Whether the sun is so high that constant or no irradiance is implausible. */
 export const isBright = (sky: Sky | null): boolean =>
   sky !== null && sky.sun.elevation_deg > bright_elevation_deg

@@ -1,4 +1,4 @@
-/** Every instrument of a plant as it stands now, and why one is not believed. */
+/** The current value of every instrument of a plant and the reason of a rejection. */
 import type { Place } from '@heliograph/domain/place'
 import type { Surface } from '@heliograph/physics/transposition'
 import { isStale } from '../../plant/frame.ts'
@@ -19,15 +19,15 @@ import type { StationRow } from './store.ts'
 
 export interface PlantWeather {
   logger_id: number
-  /** In service. */
+  /** Stations in service. */
   stations: readonly StationRow[]
-  /** Their readings of today, and the hour before. */
+  /** Readings of these stations since an hour before midnight. */
   series: readonly StationSeries[]
-  /** Of other plants (`witnessesOf`), as long. */
+  /** Readings of stations of other plants (`witnessesOf`) for the same time. */
   witnesses: readonly StationSeries[]
-  /** The buckets since midnight at the site, as far as `summed_today` need them. */
+  /** Buckets since local midnight of the quantities `summed_today`. */
   today: readonly WeatherBucket[]
-  /** In which most of the plant's power stands. */
+  /** The plane with most of the plant's DC capacity. */
   surface: Surface | null
 }
 
@@ -53,10 +53,10 @@ export const unmeasured = (station: StationRow, index: number): Judged => ({
   reject_reason: 'not_measured',
 })
 
-/** Every instrument, with why it is rejected, seen from the newest reading of the plant. */
+/** @param now_ms the newest reading of the plant */
 export function judgedAt(now_ms: number, plant: PlantWeather, around: Surroundings): Judged[] {
   const { situation, skies } = around
-  // No more of the day bears on what is believed now.
+  // Earlier readings do not affect the current screening.
   const check = (series: StationSeries) => screened(seriesFrom(series, now_ms - margin_ms), skies)
   const checked = plant.series.map(check)
   const seriesOf = ({ station_id }: StationRow) =>
@@ -86,7 +86,7 @@ export function judgedAt(now_ms: number, plant: PlantWeather, around: Surroundin
   )
 }
 
-/** The last value of an instrument, of the newest reading or of one before it. */
+/** The last value of an instrument, from the latest or an earlier reading. */
 function lastOf(
   station: StationRow,
   index: number,
@@ -101,6 +101,6 @@ function lastOf(
     : { value: own.values[index]![at]!, time_ms: own.times_ms[at]! }
 }
 
-/** Whether an instrument measured, and is not believed. */
-export const isDistrust = (reason: RejectReason | null) =>
+/** Whether an instrument measured and was rejected. */
+export const isRejected = (reason: RejectReason | null) =>
   reason !== null && reason !== 'not_measured'

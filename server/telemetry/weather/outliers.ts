@@ -1,21 +1,23 @@
 /**
- * Values that can not be: judged by what is physically possible rather than by how rare they are,
- * since power under moving clouds has no distribution to be rare in. After the limits of C. Long
+ * Impossible values, judged by physical limits rather than by statistics, since power under moving
+ * clouds has no stable distribution. After the limits of C. Long
  * and Y. Shi, "An automated quality assessment and control algorithm for surface radiation
  * measurements", Open Atmospheric Science Journal 2, 2008 (QCRad). A value inside the limits may
- * still be wrong; a sample that drops to a plausible value looks like a cloud.
+ * still be wrong: a sample that drops to a plausible value looks like a cloud.
  *
- * All are false for null: what is not measured is not wrong.
+ * All functions return false for null.
  */
 
-/** Meters and inverters overshoot their rating by this. */
+/** Tolerance of meters and inverters above their rating. */
 const power_max_ratio = 1.05
-/** Consumption at night, of the inverter and its transformer, at most. */
+/** Maximum consumption of an inverter and its transformer at night. */
 const consumption_max_ratio = 0.03
 
 /**
- * Whether AC power is beyond what the inverter can give or draw. `rated_kw` is its AC rating (also
- * of one with more modules than that); `noise_kw` is the resolution of the meter, for small ones.
+ * Whether AC power exceeds what the inverter can deliver or draw.
+ *
+ * @param rated_kw AC rating
+ * @param noise_kw resolution of the meter, relevant for small inverters
  */
 export function isImpossiblePower(
   power_kw: number | null,
@@ -28,11 +30,10 @@ export function isImpossiblePower(
 }
 
 /**
- * Whether DC power is beyond what modules of `rated_kw` can give in any light: 1.05 times their
- * rated power in the brightest that the edges of clouds make, 1500 W/m2, raised by 20 % for cold
- * modules. The irradiance measured then is not asked: it is of another instant, perhaps of another
- * plane, and a sensor that fails would take every string with it. As much may flow backwards,
- * through a faulty string or a sensor mounted the wrong way round.
+ * Whether DC power exceeds what modules of `rated_kw` can deliver: 1.05 times their rated power at
+ * 1500 W/m2, the maximum at cloud edges, plus 20 % for cold modules. Measured irradiance is not
+ * used: it belongs to another instant and perhaps another plane, and a failed sensor would reject
+ * every string. The same limit applies to reverse flow, from a faulty string or a reversed sensor.
  */
 export function isImpossibleModulePower(power_kw: number | null, rated_kw: number): boolean {
   if (power_kw === null) return false
@@ -40,25 +41,26 @@ export function isImpossibleModulePower(power_kw: number | null, rated_kw: numbe
 }
 
 /**
- * Whether irradiance on a plane, horizontal or not, is beyond 1.2 times that of a clear sky plus
- * 50 W/m2 (edges of clouds), or more negative than the offset of a thermopile at night, -10 W/m2.
- * `clear_sky_w_m2` is 0 with the sun below the horizon.
+ * Whether irradiance on any plane exceeds 1.2 times clear-sky irradiance plus 50 W/m2 (cloud
+ * edges), or is below -10 W/m2, the offset of a thermopile at night.
+ *
+ * @param clear_sky_w_m2 0 with the sun below the horizon
  */
 export function isImpossibleIrradiance(value_w_m2: number | null, clear_sky_w_m2: number): boolean {
   if (value_w_m2 === null) return false
   return !(value_w_m2 >= -10 && value_w_m2 <= 1.2 * clear_sky_w_m2 + 50)
 }
 
-/** What QCRad's physically possible limits need of the sun. */
+/** The inputs of QCRad's physically possible limits. */
 interface SunLimits {
-  /** Solar constant at the earth's distance of the day. */
+  /** Extraterrestrial normal irradiance of the day. */
   dni_extra_w_m2: number
   zenith_deg: number
 }
 
 /**
- * Whether diffuse horizontal irradiance is beyond QCRad's possible limits: -4 to 0.95 S mu^1.2 +
- * 50. Clouds make it many times that of a clear sky, which is no bound to it.
+ * Whether diffuse horizontal irradiance is outside QCRad's possible limits: -4 to 0.95 S mu^1.2 +
+ * 50. Clear-sky irradiance is no bound, since clouds multiply diffuse irradiance.
  */
 export function isImpossibleDhi(
   dhi_w_m2: number | null,

@@ -1,7 +1,7 @@
 /**
- * The light and the cell temperature on a surface of the plant, from what its met station measured.
- * The path from instruments to cells is that of IEC 61724-1 and IEC 61853: irradiance in the plane
- * of the modules, what of it passes the glass, and the temperature of the cells behind it.
+ * Irradiance and cell temperature on a surface of the plant, from the readings of its met station,
+ * by IEC 61724-1 and IEC 61853: irradiance in the plane of the modules, irradiance behind the glass
+ * and cell temperature.
  */
 import type { Place } from '@heliograph/domain/place'
 import type { Instrument, Station } from '@heliograph/domain/site'
@@ -27,7 +27,7 @@ import {
 } from '@heliograph/physics/transposition'
 import { isImpossibleDhi, isImpossibleIrradiance } from './outliers.ts'
 
-/** A reading of the station: its averages, and each instrument in the order of its list. */
+/** A reading of the station: averages, and instrument values in the order of the list. */
 export interface StationSample {
   time_ms: number
   instrument_values: readonly (number | null)[]
@@ -39,31 +39,31 @@ export interface StationSample {
 }
 
 type LightSource = 'reference_cell' | 'pyranometer' | 'transposed'
-/** `no_temperature` leaves the irradiance valid; the other two leave nothing. */
+/** With `no_temperature` the irradiance is valid; otherwise nothing is. */
 type NoLightReason = 'no_irradiance' | 'implausible_irradiance' | 'no_temperature'
 
 export interface PlaneLight {
   /** On the glass, W/m2. */
   poa_irradiance_w_m2: number | null
-  /** Behind the glass, as far as the angle of incidence decides it, W/m2. */
+  /** Behind the glass, after reflection by angle of incidence, W/m2. */
   effective_irradiance_w_m2: number | null
   cell_temperature_c: number | null
   /** Null at night, and without irradiance. */
   source: LightSource | null
-  /** Why something is null. */
+  /** The reason for null values. */
   reason: NoLightReason | null
   /** The centre of the sun at or below the horizon, without refraction. */
   is_night: boolean
 }
 
-/** An instrument measures a surface when neither azimuth nor tilt is further off. */
+/** Allowed deviation in azimuth and tilt between an instrument and a surface. */
 const plane_tolerance_deg = 5
 /** Below this tilt a plane has no direction. */
 const flat_deg = 1
-/** Clear mid-latitude air; it bounds what is plausible, and guesses the sky from a plane alone. */
+/** Clear mid-latitude air, for plausibility limits and for estimates from one plane. */
 const linke_turbidity = 3
 const albedo_ratio = 0.2
-/** The sun so low that a share of direct light is not to be had from horizontal measurements. */
+/** With a lower sun horizontal measurements do not give the direct share. */
 const zenith_deg_max = 87
 const wind_default_m_s = 1
 const cell_excess_k = sapm_mountings.open_rack_glass_polymer.delta_t_c
@@ -73,11 +73,11 @@ const temperature_max_c = 120
 export interface Sky {
   sun: SolarPosition
   dni_extra_w_m2: number
-  /** What a sky without clouds would give. */
+  /** Clear-sky irradiance. */
   clear: HorizontalIrradiance
 }
 
-/** A surface, and where in a sample the instruments stand that are mounted like it. */
+/** A surface and the indices of the instruments mounted like it. */
 interface Plane {
   surface: Surface
   diffuse: ReturnType<typeof martinRuizDiffuseModifier>
@@ -92,20 +92,20 @@ type Irradiance = Pick<PlaneLight, 'source' | 'reason'> & {
 }
 
 /**
- * What `station` says of the light on `surface`; made once, asked for every sample.
+ * Returns a function from samples of `station` to the light on `surface`.
  *
- * Instruments within 5 degrees of the surface are believed first: reference cells as they stand,
- * since their glass and cell already weigh angle and spectrum; pyranometers (and combined
- * instruments) after the reflection at the glass is taken off their direct, sky and ground shares.
- * Several of a kind are averaged, and all of them for the irradiance on the glass. Without any,
- * global horizontal irradiance is transposed (`hayDavies`), split by measured diffuse irradiance or
- * else by `erbs`. Slightly negative irradiance, the offset of a thermopile, counts as 0. What
- * cannot be (`isImpossibleIrradiance`) is passed over, and named when nothing else is at hand.
+ * Instruments within 5 degrees of the surface have priority: reference cells unchanged, since their
+ * glass and cell already weight angle and spectrum; pyranometers (and combined instruments) minus
+ * the reflection at the glass of their direct, sky and ground shares. Instruments of a kind are
+ * averaged, and all of them for the irradiance on the glass. Without any, global horizontal
+ * irradiance is transposed (`hayDavies`), split by measured diffuse irradiance or by `erbs`.
+ * Slightly negative irradiance, the offset of a thermopile, counts as 0. Impossible values
+ * (`isImpossibleIrradiance`) are ignored, and are the reason if no other value exists.
  *
- * The cells are 3 K per 1000 W/m2 warmer than the measured back of the modules; without that
- * measurement the model of Faiman takes air and wind (1 m/s when not measured). A thermometer that
- * says which way its module faces serves that surface first; else the average of the station stands
- * for every surface. At night irradiance is 0 whatever the instruments say.
+ * Cells are 3 K per 1000 W/m2 warmer than the measured back of the modules; without that
+ * measurement the Faiman model uses air temperature and wind (1 m/s if not measured). A module
+ * thermometer with the orientation of the surface has priority over the average of the station. At
+ * night irradiance is 0 regardless of the instruments.
  */
 export function planeLightOf(
   place: Place,
@@ -157,7 +157,7 @@ function planeOf({ instruments }: Pick<Station, 'instruments'>, surface: Surface
   }
 }
 
-/** An instrument that does not say how it is mounted measures no surface in particular. */
+/** False for an instrument without a known orientation. */
 function isOnPlane({ azimuth_deg, tilt_deg }: Instrument, surface: Surface): boolean {
   if (tilt_deg === undefined || Math.abs(tilt_deg - surface.tilt_deg) > plane_tolerance_deg) {
     return false
@@ -168,7 +168,7 @@ function isOnPlane({ azimuth_deg, tilt_deg }: Instrument, surface: Surface): boo
   return Math.min(turn, 360 - turn) <= plane_tolerance_deg
 }
 
-/** The sun at an instant, and the light of a cloudless sky in clear mid-latitude air. */
+/** The sun at an instant and clear-sky irradiance in clear mid-latitude air. */
 export function skyAt(place: Place, pressure_pa: number, time_ms: number): Sky {
   const { latitude, longitude, elevation_m } = place
   const sun = solarPosition(time_ms, latitude, longitude, { elevation_m, pressure_pa })
@@ -196,7 +196,7 @@ function irradiance(plane: Plane, sample: StationSample, sky: Sky): Irradiance {
   }
   const ghi = plausible(sample.ghi_w_m2, sky.clear.ghi_w_m2)
   if (pyranometer !== null) {
-    // Without horizontal irradiance the sky is taken to be as clear as the plane is bright.
+    // Without horizontal irradiance the clearness of the plane estimates that of the sky.
     const clearness = clear.global_w_m2 > 0 ? Math.min(1, pyranometer / clear.global_w_m2) : 0
     const light =
       ghi === null
@@ -216,7 +216,7 @@ function irradiance(plane: Plane, sample: StationSample, sky: Sky): Irradiance {
   return { poa_w_m2: null, effective_w_m2: null, source: null, reason }
 }
 
-/** What passes the glass of light with the shares of `light`. */
+/** Ratio of the irradiance that passes the glass, for the shares of `light`. */
 function passRatio({ diffuse }: Plane, light: PlaneOfArrayIrradiance): number {
   return light.global_w_m2 <= 0 ? diffuse.sky_ratio : light.effective_w_m2 / light.global_w_m2
 }
@@ -262,7 +262,7 @@ function isMeasured(value: number | null | undefined): value is number {
   return value !== null && value !== undefined && Number.isFinite(value)
 }
 
-/** The irradiance, 0 and more; null when it was not measured or cannot be. */
+/** The irradiance, at least 0; null if not measured or impossible. */
 function plausible(value: number | null | undefined, clear_w_m2: number): number | null {
   return isMeasured(value) && !isImpossibleIrradiance(value, clear_w_m2) ? Math.max(0, value) : null
 }

@@ -1,13 +1,12 @@
-/** Rain gauges: registers that count millimetres, until they overflow or are reset. */
+/** Rain gauges: counters of millimetres that overflow or are reset. */
 
-/** The heaviest rain on record fell at some 38 mm in a minute; gauges count in steps. */
+/** Above the record of 38 mm in a minute. */
 const heaviest_mm_min = 40
 const step_mm = 1
 
 /**
- * What fell between two readings of a gauge's counter, mm, 0 or more; null for what cannot have
- * fallen in that time. A counter that stands lower than before began again, at midnight or when it
- * was full: what it shows has fallen since.
+ * Rain between two readings of a gauge's counter, mm; null for an impossible amount. A counter that
+ * is lower than before started again from 0, at midnight or after an overflow.
  */
 export function rainBetween(
   before_mm: number,

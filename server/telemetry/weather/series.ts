@@ -1,18 +1,17 @@
-/** The readings of the met stations of a plant as its weather is told from them. */
+/** Readings of met stations as time series. */
 import type { Instrument } from '@heliograph/domain/site'
 import { bucket_ms, type StationSeries } from './station-screening.ts'
 
 /**
- * How far beyond a bucket readings still bear on it: more than what screening asks for, since the
- * steps nearby, also longer ones, tell what is a gap.
+ * How far beyond a bucket readings affect it: more than the screening needs, since nearby steps
+ * define what counts as a gap.
  */
 export const margin_ms = 3_600_000 + bucket_ms
 
-/** The readings of one station, and what was to be expected of it. */
+/** The readings of one station and its time in service. */
 export interface WeatherSeries extends StationSeries {
-  /** 1 where the reading as a whole is not good. */
+  /** 1 for readings whose quality is not good. */
   is_suspect: ArrayLike<number>
-  /** When it was to be expected to measure. */
   created_ms: number
   retired_ms: number | null
 }
@@ -28,7 +27,7 @@ export function seriesFrom(series: StationSeries, from_ms: number): StationSerie
   }
 }
 
-/** The part of a series that instruments of some quantities measured. */
+/** The part of a series measured by instruments of some quantities. */
 export function seriesOfQuantities<Of extends StationSeries>(
   series: Of,
   quantities: readonly Instrument['quantity'][],

@@ -1,4 +1,4 @@
-/** Which instruments of a plant's met stations are believed, and why the others are not. */
+/** Screening of the instruments of a plant's met stations: accepted, or rejected with a reason. */
 import { median } from '@heliograph/domain/median'
 import type { Instrument } from '@heliograph/domain/site'
 import {
@@ -19,12 +19,12 @@ export const bucket_ms = 300_000
 
 export const startOf = (time_ms: number) => Math.floor(time_ms / bucket_ms) * bucket_ms
 
-/** Of a cloudless sky's light the darkest clouds leave more than this. */
+/** Even the darkest clouds leave a higher ratio of clear-sky irradiance. */
 const dark_max_ratio = 0.01
-/** What another instrument must see to say that there is light. */
+/** Minimum irradiance of another instrument that proves daylight. */
 const light_min = { ratio: 0.05, w_m2: 20 }
 
-/** How far instruments of one quantity may stand apart: the larger of the two. */
+/** Allowed deviation between instruments of one quantity: the larger of the two. */
 const tolerances: Readonly<Partial<Record<Quantity, { absolute: number; ratio: number }>>> = {
   poa_irradiance_w_m2: { absolute: 50, ratio: 0.15 },
   ghi_w_m2: { absolute: 50, ratio: 0.15 },
@@ -37,15 +37,14 @@ const tolerances: Readonly<Partial<Record<Quantity, { absolute: number; ratio: n
 }
 
 export const rejectionRule =
-  '`not_measured`: no value although the station answers; `out_of_range`: beyond what is ' +
-  'physically possible, of irradiance beyond 1.2 times that of a cloudless sky plus 50 W/m² or ' +
-  'below -10 W/m²; `stuck`: with the sun above 5° not changed for 24 minutes, of irradiance from ' +
-  '50 W/m² on and of none at all, of a module temperature while the light moved by 150 W/m², of ' +
-  'wind from 3 m/s on; `disagrees`: five minutes of it are less than a hundredth of the light of ' +
-  'a cloudless sky while another instrument of any plane sees a twentieth or more (one of ' +
-  'another plant where this has only one), or further from the median of three or more of its ' +
-  'quantity and plane than 15 % and 50 W/m² (module temperature 10 K, air 5 K, humidity 15 %, ' +
-  'pressure 5 hPa, wind speed half and 3 m/s).'
+  '`not_measured`: no value although the station answers. `out_of_range`: physically impossible; ' +
+  'irradiance above 1.2 times clear sky plus 50 W/m² or below -10 W/m². `stuck`: unchanged for 24 ' +
+  'minutes with the sun above 5°; irradiance from 50 W/m² on or near 0, module temperature while ' +
+  'the irradiance changed by 150 W/m², wind from 3 m/s on. `disagrees`: less than 1 % of ' +
+  'clear-sky irradiance over five minutes while another instrument in any plane (of another plant ' +
+  'if this plant has only one) measures 5 % or more; or further from the median of three or more ' +
+  'instruments of its quantity and plane than 15 % and 50 W/m² (module temperature 10 K, air 5 K, ' +
+  'humidity 15 %, pressure 5 hPa, wind speed 50 % and 3 m/s).'
 
 /** The readings of one station, ascending; `values` by instrument, NaN where not measured. */
 export interface StationSeries {
@@ -55,12 +54,12 @@ export interface StationSeries {
   values: readonly Float64Array[]
 }
 
-/** A series without the values that are not to be believed. */
+/** A series without rejected values. */
 export type Screened<Of extends StationSeries = StationSeries> = Of & {
   buckets: readonly Samples[]
   /** 1 where the sun is at or below the horizon. */
   is_night: Uint8Array
-  /** By instrument 1 for the samples that were taken out. */
+  /** By instrument: 1 for rejected samples. */
   taken: readonly Record<'out_of_range' | 'stuck' | 'disagrees', Uint8Array>[]
 }
 
@@ -72,10 +71,11 @@ interface Samples {
 }
 
 /**
- * The stations of one plant without what is not to be believed, of each instrument by itself and
- * beside the others of the same five minutes. `witnesses` are other stations of the site, as
- * `witnessesOf` names them. What is said of a bucket depends on nothing further from it than
+ * The stations of one plant without rejected values: each instrument is screened by itself and
+ * against the others of the same five minutes. A bucket depends only on samples within
  * `stuck_reach_ms`.
+ *
+ * @param witnesses other stations of the site (`witnessesOf`)
  */
 export function believed<Of extends StationSeries>(
   stations: readonly Of[],
@@ -112,21 +112,21 @@ function votesByBucket(stations: readonly Screened[]): Map<number, Vote[]> {
   return votes
 }
 
-/** The others of a site that are asked whether there is light: where a plant has but one eye. */
+/** The other stations of the site if a plant has only one irradiance instrument; else none. */
 export function witnessesOf<Of extends { instruments: readonly Instrument[] }>(
   own: readonly Of[],
   all: readonly Of[],
 ): Of[] {
-  const eyes = own.flatMap(({ instruments }) => instruments.filter(measuresLight))
-  return eyes.length === 1 ? all.filter((station) => !own.includes(station)) : []
+  const light_sensors = own.flatMap(({ instruments }) => instruments.filter(measuresLight))
+  return light_sensors.length === 1 ? all.filter((station) => !own.includes(station)) : []
 }
 
-/** One station by itself: without values that cannot be, and those of stuck instruments. */
+/** One station without impossible values and values of stuck instruments. */
 export function screened<Of extends StationSeries>(series: Of, skies: Skies): Screened<Of> {
   const { instruments, times_ms } = series
   const buckets = bucketsOf(times_ms)
   const values = series.values.map((own) => Float64Array.from(own))
-  // Samples of a bucket share the sky and sun at both ends of it.
+  // Samples of a bucket share the skies at its two ends.
   const around = buckets.map(({ start_ms }) => [skies(start_ms), skies(start_ms + bucket_ms)])
   const is_bright = new Uint8Array(times_ms.length)
   for (const [nth, { from, to }] of buckets.entries()) {
@@ -141,7 +141,7 @@ export function screened<Of extends StationSeries>(series: Of, skies: Skies): Sc
         if (!Number.isNaN(value) && isOut(value)) marks[at] = 1
       }
     }
-    silence(values[index]!, marks)
+    remove(values[index]!, marks)
     return marks
   })
   const light_w_m2 = values
@@ -150,8 +150,8 @@ export function screened<Of extends StationSeries>(series: Of, skies: Skies): Sc
   const stuck = instruments.map((instrument, index) => {
     const clear_w_m2 = new Float64Array(times_ms.length).fill(Number.NaN)
     const is_dark = new Uint8Array(times_ms.length)
-    const isEye = measuresLight(instrument)
-    for (const [nth, { from, to }] of isEye ? buckets.entries() : []) {
+    const is_light_sensor = measuresLight(instrument)
+    for (const [nth, { from, to }] of is_light_sensor ? buckets.entries() : []) {
       const sky = around[nth]![0] ?? null
       if (sky === null) continue
       clear_w_m2.fill(clearLight(instrument, sky), from, to)
@@ -159,11 +159,11 @@ export function screened<Of extends StationSeries>(series: Of, skies: Skies): Sc
         is_dark[at] = Number(values[index]![at]! < dark_max_ratio * clear_w_m2[at]!)
       }
     }
-    const causes_w_m2 = isEye ? [clear_w_m2] : light_w_m2
+    const causes_w_m2 = is_light_sensor ? [clear_w_m2] : light_w_m2
     const context = { times_ms, is_bright, is_dark, causes_w_m2 }
     return stuckSamples(instrument.quantity, values[index]!, context)
   })
-  for (const [index, marks] of stuck.entries()) silence(values[index]!, marks)
+  for (const [index, marks] of stuck.entries()) remove(values[index]!, marks)
   const taken = instruments.map((_, index) => ({
     out_of_range: out_of_range[index]!,
     stuck: stuck[index]!,
@@ -172,7 +172,7 @@ export function screened<Of extends StationSeries>(series: Of, skies: Skies): Sc
   return { ...series, values, buckets, is_night: nightOf(times_ms, buckets, skies), taken }
 }
 
-function silence(values: Float64Array, marks: Uint8Array): void {
+function remove(values: Float64Array, marks: Uint8Array): void {
   for (let at = 0; at < values.length; at += 1) if (marks[at]) values[at] = Number.NaN
 }
 
@@ -195,7 +195,7 @@ function meansOf(values: Float64Array, buckets: readonly Samples[]): Float64Arra
   return means
 }
 
-/** Only in the buckets in which the sun rises or sets it is looked for at each sample. */
+/** Computed for each sample only in buckets with a sunrise or sunset. */
 function nightOf(times_ms: readonly number[], buckets: readonly Samples[], skies: Skies) {
   const isDown = (time_ms: number) => (skies(time_ms)?.sun.elevation_deg ?? 1) <= 0
   const is_night = new Uint8Array(times_ms.length)
@@ -209,13 +209,13 @@ function nightOf(times_ms: readonly number[], buckets: readonly Samples[], skies
   return is_night
 }
 
-/** An instrument and its mean over some minutes; null where it has none, or is rejected already. */
+/** An instrument and its mean over some minutes; null if missing or rejected already. */
 interface Vote {
   instrument: Instrument
   value: number | null
 }
 
-/** Of an instrument at a station. */
+/** The vote of an instrument of a station. */
 export interface StationVote extends Vote {
   station_id: number
   index: number
@@ -249,9 +249,9 @@ function meanOf(values: Float64Array, from: number, to: number): number | null {
 }
 
 /**
- * Those that the others contradict: see no light by day while any irradiance instrument (of the
- * `witnesses`, too) does, however many of them agree; or stand apart from the rest that measure the
- * same side by side, three at least.
+ * The votes contradicted by others: darkness while any irradiance instrument, including witnesses,
+ * measures daylight, regardless of majorities; or a deviation from the median of at least three
+ * instruments of the same kind.
  */
 export function outvoted<Of extends Vote>(
   votes: readonly Of[],
@@ -259,7 +259,7 @@ export function outvoted<Of extends Vote>(
   sky: Sky | null,
 ): Set<Of> {
   const present = votes.filter(({ value }) => value !== null)
-  const is_light = [...present, ...witnesses].some((vote) => saysLight(vote, sky))
+  const is_light = [...present, ...witnesses].some((vote) => seesDaylight(vote, sky))
   const out = new Set(present.filter((vote) => is_light && isDark(vote, sky)))
   const rest = present.filter((vote) => !out.has(vote))
   for (const group of Map.groupBy(rest, ({ instrument }) => kindOf(instrument)).values()) {
@@ -280,7 +280,7 @@ function isDark({ instrument, value }: Vote, sky: Sky | null): boolean {
   return value! < dark_max_ratio * clearLight(instrument, sky)
 }
 
-function saysLight({ instrument, value }: Vote, sky: Sky | null): boolean {
+function seesDaylight({ instrument, value }: Vote, sky: Sky | null): boolean {
   if (sky === null || value === null || !measuresLight(instrument)) return false
   return value >= Math.max(light_min.w_m2, light_min.ratio * clearLight(instrument, sky))
 }

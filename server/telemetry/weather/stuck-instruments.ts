@@ -1,59 +1,59 @@
 /**
- * Instruments that repeat one value. What that says depends on what moves the quantity: light moves
- * with the sun at every sample, a module with the light on it, while air, humidity and pressure may
- * rightly stand at their resolution for hours and are judged beside others (`outvoted`) alone. Of
- * real stations the air stood by day for up to two hours at a resolution of 0.1 K and six at 1 K,
- * also while the light moved by 400 W/m2.
+ * Instruments that repeat one value. Irradiance changes with the sun at every sample, and module
+ * temperature with irradiance. Air temperature, humidity and pressure may be constant at their
+ * resolution for hours and are only compared with other instruments (`outvoted`): at real stations
+ * the air temperature was constant by day for up to two hours at a resolution of 0.1 K and six at
+ * 1 K, even while irradiance changed by 400 W/m2.
  */
 import type { Quantity } from './instrument-limits.ts'
 
-/** A sample is judged by what lies no further from it, before and after. */
+/** A sample is judged by samples within this time before and after. */
 const stuck_reach_ms = 1_500_000
 const samples_min = 6
-/** A sample of each minute may miss the bounds of the reach by one. */
+/** Shorter than the reach, since minute samples may miss its bounds by one. */
 const duration_min_ms = 1_440_000
-/** Below this a steady overcast may repeat itself at a resolution of 1 W/m2. */
+/** Below this steady overcast may repeat values at a resolution of 1 W/m2. */
 const steady_max_w_m2 = 50
 
 interface Rule {
   samples_min: number
-  /** From here on values count; all others may repeat. */
+  /** Lower values may repeat. */
   value_min: number
-  /** How far what moves the quantity must have moved; null: it moves by itself. */
+  /** Required change of the irradiance; null: the quantity changes by itself. */
   moved_min_w_m2: number | null
 }
 
 const light: Rule = {
   samples_min,
   value_min: steady_max_w_m2,
-  // Around noon a cloudless sky stands still for half an hour within a resolution of 2 W/m2.
+  // Around noon clear-sky irradiance is constant for half an hour within 2 W/m2.
   moved_min_w_m2: 3,
 }
 const rules: Readonly<Partial<Record<Quantity, Rule>>> = {
   poa_irradiance_w_m2: light,
   ghi_w_m2: light,
   dhi_w_m2: light,
-  // Half of 150 W/m2 shows in the module within five minutes: some 2 K.
+  // 150 W/m2 changes the module temperature by some 2 K within five minutes.
   module_temperature_c: { samples_min, value_min: Number.NEGATIVE_INFINITY, moved_min_w_m2: 150 },
-  // Coarse anemometers repeat themselves in a breeze, and means of minutes do.
+  // Coarse anemometers and minute means repeat values in light wind.
   wind_speed_m_s: { samples_min: 20, value_min: 3, moved_min_w_m2: null },
 }
 
-/** What is known of each sample of an instrument. */
+/** Conditions at each sample of an instrument. */
 interface StuckContext {
   times_ms: readonly number[]
-  /** 1 where the sun stands so high that it must move. */
+  /** 1 if the sun is so high that irradiance must change. */
   is_bright: Uint8Array
-  /** 1 where an irradiance is less than the darkest clouds leave: even 0 may not last then. */
+  /** 1 if irradiance is lower than under the darkest clouds: then even 0 may not repeat. */
   is_dark: Uint8Array
-  /** What moves the quantity, W/m2, one of several: NaN where that is not known. */
+  /** Series that drive the quantity, W/m2; NaN if unknown. */
   causes_w_m2: readonly Float64Array[]
 }
 
 /**
- * Marks with 1 the samples that are one of six equal values or more over 24 minutes (of wind 20),
- * by day, although what moves the quantity moved. NaN is not measured. Steps beyond five minutes
- * are too coarse to tell.
+ * Marks with 1 the samples that are one of at least six equal values (wind: 20) over 24 minutes by
+ * day although a driving series changed. NaN is not measured. Steps beyond five minutes are too
+ * coarse to judge.
  */
 export function stuckSamples(
   quantity: Quantity,
