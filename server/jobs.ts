@@ -1,7 +1,7 @@
 /** The table of jobs. */
 import { systemTimers } from '@heliograph/domain/clock'
 import { readingKinds } from '@heliograph/domain/readings'
-import { forgetSignIns } from './access/sign-in-lock.ts'
+import { deleteOldSignIns } from './access/sign-in-lock.ts'
 import { evaluateEverySite } from './alerts/rounds.ts'
 import { sumBatteryDays } from './batteries/battery-days-job.ts'
 import { sumCurtailedEnergy } from './control/curtailed-energy.ts'
@@ -10,11 +10,11 @@ import { thinRuns } from './forecasts/thin-runs.ts'
 import { fetchWeather } from './forecasts/weather/fetch-weather.ts'
 import type { WeatherSettings } from './forecasts/weather/settings.ts'
 import { deleteExpired } from './http/idempotency.ts'
-import { forgetReplicas } from './http/replicas.ts'
-import { forgetWrites } from './http/write-audit.ts'
+import { deleteOldReplicas } from './http/replicas.ts'
+import { deleteOldWrites } from './http/write-audit.ts'
 import { defineJob, type Job, type JobContext } from './jobs/job.ts'
 import { forgetAbandonedJournals } from './link/abandoned-journals.ts'
-import { forgetMails } from './mail/deliveries.ts'
+import { deleteOldMails } from './mail/deliveries.ts'
 import { sendMails } from './mail/send.ts'
 import type { MailSettings } from './mail/settings.ts'
 import { openMailer } from './mail/transport.ts'
@@ -67,20 +67,20 @@ export const createJobTable = (settings: JobSettings): readonly Job[] => [
     seconds_max: 300,
     async run({ db, clock }) {
       await deleteExpired(db, clock.now())
-      await forgetReplicas(db)
+      await deleteOldReplicas(db)
     },
   }),
   defineJob({
     name: 'forget_writes',
     schedule: '10 3 * * *',
     seconds_max: 600,
-    run: ({ db, clock }) => forgetWrites(db, clock.now()),
+    run: ({ db, clock }) => deleteOldWrites(db, clock.now()),
   }),
   defineJob({
     name: 'forget_sign_ins',
     schedule: '35 * * * *',
     seconds_max: 300,
-    run: ({ db, clock }) => forgetSignIns(db, clock.now()),
+    run: ({ db, clock }) => deleteOldSignIns(db, clock.now()),
   }),
   // Also when a mail is queued: see main.ts.
   defineJob({
@@ -94,7 +94,7 @@ export const createJobTable = (settings: JobSettings): readonly Job[] => [
     name: 'forget_mails',
     schedule: '15 3 * * *',
     seconds_max: 600,
-    run: ({ db, clock }) => forgetMails(db, clock.now()),
+    run: ({ db, clock }) => deleteOldMails(db, clock.now()),
   }),
   defineJob({
     name: 'watch_gaps',

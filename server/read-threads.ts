@@ -5,7 +5,7 @@ import type { Answer, AnyRequest } from './http/execute.ts'
 import { exports_max } from './http/export.ts'
 import type { ExportFormat } from './http/export-rows.ts'
 import { heavy_reads_at_once } from './http/heavy-reads.ts'
-import type { AnswerFaults } from './http/mend-answer.ts'
+import type { AnswerFaults } from './http/repair-answer.ts'
 import type { ExportedText, Reading } from './http/serve-options.ts'
 import { createWorkerThread, type WorkerThread } from './threads/worker-thread.ts'
 

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import { addAuditCommand } from '@heliograph/cli/audit'
 import { Command } from 'commander'
 import { AdminError } from '../server/access/admin.ts'
-import { noteOperator, noteSignIn } from '../server/access/sign-in-audit.ts'
+import { auditOperator, auditSignIn } from '../server/access/sign-in-audit.ts'
 import { addKey, noon, type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
 
 let site: ServedSite
@@ -174,10 +174,10 @@ test('who signed in, to which client and from where, and what the operator did',
     values ('user_00000000ada0', 1, 'viewer', 'Ada', 'ada@example.com', true),
       ('user_00000000b0b0', 2, 'viewer', 'Bob', 'bob@example.com', true)`)
   const asked = { path: '/platform/auth/sign-in/email', address: '203.0.113.7', request_id: 'r8' }
-  await noteSignIn(site.db, { who: 'ada@example.com', at: hours(20), status: 200, ...asked })
-  await noteSignIn(site.db, { who: 'bob@example.com', at: hours(20), status: 401, ...asked })
+  await auditSignIn(site.db, { who: 'ada@example.com', at: hours(20), status: 200, ...asked })
+  await auditSignIn(site.db, { who: 'bob@example.com', at: hours(20), status: 401, ...asked })
   const command = 'users password-link'
-  await noteOperator(site.db, { user_id: 'user_00000000ada0', at: hours(21), command })
+  await auditOperator(site.db, { user_id: 'user_00000000ada0', at: hours(21), command })
   site.clock.set(hours(22))
   const since = ['--from', '2026-06-22T06:00:00Z']
   const { count, writes } = await listed(...since)

@@ -131,7 +131,7 @@ test('an approval that breaks the limit is 409 with its hour, and approve-all le
   const { current_state, hour, by_kw } = body.error.details
   assert.deepEqual([current_state, hour, by_kw], ['export_limit', 16, 20])
   assert.ok((await approvedPeak(tomorrow)) <= 210 + 2e-3)
-  // Mended, it can be.
+  // Repaired, it can be.
   assert.equal((await revise(two.schedule_id, 16, 0)).status, 200)
   assert.equal((await approve(two.schedule_id)).status, 200)
 })

@@ -36,7 +36,7 @@ import {
   User,
   UserId,
 } from './schemas.ts'
-import { noteSignIn } from './sign-in-audit.ts'
+import { auditSignIn } from './sign-in-audit.ts'
 import { changeUser, clientName, findUser, listUsers, removeUser, type UserRow } from './users.ts'
 
 type Asked = Pick<Request<unknown, unknown, unknown>, 'caller'>
@@ -322,7 +322,7 @@ export const acceptInvitationEndpoint = endpoint({
     const account = { email, name: body.name, password_hash }
     const user_id = await acceptInvitation(tx, found, account, now)
     if (user_id === null) throw badEmail('has an account already')
-    await noteSignIn(tx, {
+    await auditSignIn(tx, {
       who: user_id,
       at: now,
       path: '/platform/invitations/accept',

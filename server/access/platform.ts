@@ -17,7 +17,7 @@ interface PlatformSettings {
   log: Log
   /** The address that browsers use; null when not configured: then no links are mailed. */
   public_url: string | null
-  /** Whether this server terminates TLS: its cookies are then secure cookies. */
+  /** True when this server terminates TLS: its cookies are then secure cookies. */
   is_encrypted: boolean
 }
 

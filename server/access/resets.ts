@@ -2,7 +2,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { Database, Queries } from '../storage/database.ts'
 import { mailReset } from './mails.ts'
-import { noteSignIn, type SignInEvent } from './sign-in-audit.ts'
+import { auditSignIn, type SignInEvent } from './sign-in-audit.ts'
 
 const reset_s = 3600
 /** Anybody may request a reset, so only the first request of an account in this time is audited. */
@@ -55,7 +55,7 @@ export async function sendReset(
       'select from client_audit where client_id = $1 and at > $2 and key_id = $3 and path = $4',
       [user.client_id, since, user.user_id, asked.path],
     )
-    if (noted.length === 0) await noteSignIn(tx, asked)
+    if (noted.length === 0) await auditSignIn(tx, asked)
     if (public_url === null) return
     const { token } = await createReset(tx, user.user_id, asked.at)
     await mailReset(tx, { ...user, token }, public_url)

@@ -17,7 +17,7 @@ export interface SignInEvent {
   details?: object | undefined
 }
 
-export async function noteSignIn(
+export async function auditSignIn(
   db: Pick<Queries, 'execute'>,
   { who, at, path, status, address, request_id, details }: SignInEvent,
 ): Promise<void> {
@@ -31,7 +31,7 @@ export async function noteSignIn(
 }
 
 /** Logs a command of the operator for an account. */
-export async function noteOperator(
+export async function auditOperator(
   db: Pick<Queries, 'execute'>,
   { user_id, at, command }: { user_id: string; at: Date; command: string },
 ): Promise<void> {

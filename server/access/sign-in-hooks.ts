@@ -7,7 +7,7 @@ import { isMailAddress } from '../mail/address.ts'
 import type { Log, Queries } from '../storage/database.ts'
 import { knownDevice, rememberDevice } from './known-device.ts'
 import { endOtherResets, sendReset } from './resets.ts'
-import { noteSignIn } from './sign-in-audit.ts'
+import { auditSignIn } from './sign-in-audit.ts'
 import {
   addressKey,
   type CountedTry,
@@ -139,7 +139,7 @@ async function afterPassword(
   if (refusal) await revertTry(db, tried)
   if (refusal && code !== 'FAILED_TO_CREATE_SESSION') return
   const status = refusal?.statusCode ?? 200
-  await noteSignIn(db, { who: addressKey(email), at: clock.now(), ...asked, status })
+  await auditSignIn(db, { who: addressKey(email), at: clock.now(), ...asked, status })
   if (refusal) return
   await resetFailures(db, tried)
   const is_in = !ctx.context.newSession?.user['twoFactorEnabled']
@@ -155,7 +155,7 @@ async function afterOther(
   // Rate-limited requests are not processed, and may be countless.
   if (status === 429) return
   const details = status === 401 ? await codeFailures(db, who) : undefined
-  await noteSignIn(db, { who, at: clock.now(), ...askedOf(ctx), status, details })
+  await auditSignIn(db, { who, at: clock.now(), ...askedOf(ctx), status, details })
   if (status !== 200 || !proving.has(ctx.path)) return
   const user = await ctx.context.internalAdapter.findUserById(who)
   if (!user) return

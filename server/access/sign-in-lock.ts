@@ -5,7 +5,7 @@
  */
 import type { Context } from '../http/context.ts'
 import type { Database, Queries } from '../storage/database.ts'
-import { noteSignIn, type SignInEvent } from './sign-in-audit.ts'
+import { auditSignIn, type SignInEvent } from './sign-in-audit.ts'
 
 type Parts = Pick<Context, 'clock' | 'db'>
 
@@ -86,7 +86,7 @@ export async function recordFailure(
   if (failures > 1 && locked_s === 0) return
   const details = { failures, locked_s }
   const event = { who: addressKey(email), at: clock.now(), ...request, status: 401, details }
-  await noteSignIn(db, event)
+  await auditSignIn(db, event)
 }
 
 /** Reverts the count, because the password was not checked or was right. */
@@ -113,7 +113,7 @@ async function waitOf(db: Queries, key: readonly string[], at: Date): Promise<nu
 }
 
 /** Deletes expired failures, used codes, sessions, links and rate counters. */
-export async function forgetSignIns(db: Pick<Database, 'execute'>, now: Date): Promise<void> {
+export async function deleteOldSignIns(db: Pick<Database, 'execute'>, now: Date): Promise<void> {
   const long_ago = new Date(now.getTime() - forgotten_s * 1000)
   await db.execute('delete from sign_in_failures where failed_at <= $1', [long_ago])
   await db.execute('delete from user_codes_taken where taken_at <= $1', [long_ago])

@@ -10,7 +10,7 @@ import {
   platformOfFile,
 } from './fixtures/served-platform.ts'
 import { totp } from './fixtures/totp.ts'
-import { forgetSignIns } from './sign-in-lock.ts'
+import { deleteOldSignIns } from './sign-in-lock.ts'
 import { linkToNewPassword } from './user-admin.ts'
 
 const platform = platformOfFile()
@@ -166,9 +166,9 @@ test('a browser is known once the second factor was right, or by a link to a new
 test('codes that were taken are forgotten after a day', async () => {
   await careful('forgotten@example.com')
   const kept = () => platform.db.query('select from user_codes_taken')
-  await forgetSignIns(platform.db, new Date())
+  await deleteOldSignIns(platform.db, new Date())
   assert.notEqual((await kept()).length, 0)
-  await forgetSignIns(platform.db, new Date(Date.now() + 86_400_000))
+  await deleteOldSignIns(platform.db, new Date(Date.now() + 86_400_000))
   assert.equal((await kept()).length, 0)
 })
 

@@ -5,7 +5,7 @@ import { type Admin, AdminError } from './admin.ts'
 import { findClient } from './clients.ts'
 import { createInvitation } from './invitations.ts'
 import { createReset } from './resets.ts'
-import { noteOperator } from './sign-in-audit.ts'
+import { auditOperator } from './sign-in-audit.ts'
 import { listUsers as listOf, type UserRow } from './users.ts'
 
 /** A link that is returned once and works once. */
@@ -34,7 +34,7 @@ export async function listUsers({ db }: Admin, client: string): Promise<UserRow[
   return listOf(db, (await findClient(db, client)).client_id)
 }
 
-/** Whether the server has any account. */
+/** True when the server has any account. */
 export async function hasUsers({ db }: Pick<Admin, 'db'>): Promise<boolean> {
   return (await db.query('select 1 from users limit 1')).length > 0
 }
@@ -46,7 +46,7 @@ export async function linkToNewPassword({ db, clock }: Admin, email: string): Pr
   return db.transaction(async (tx) => {
     const { token, expires_at } = await createReset(tx, user_id, now)
     await tx.execute('delete from sign_in_failures where email = $1', [email.toLowerCase()])
-    await noteOperator(tx, { user_id, at: now, command: 'users password-link' })
+    await auditOperator(tx, { user_id, at: now, command: 'users password-link' })
     return { link_path: `/new-password#${token}`, expires_at }
   })
 }
@@ -59,7 +59,7 @@ export async function removeSecondFactor({ db, clock }: Admin, email: string): P
     await tx.execute('update users set two_factor_enabled = false where id = $1', [user_id])
     await tx.execute('delete from user_sessions where user_id = $1', [user_id])
     const command = 'users remove-second-factor'
-    await noteOperator(tx, { user_id, at: clock.now(), command })
+    await auditOperator(tx, { user_id, at: clock.now(), command })
   })
 }
 

@@ -3,14 +3,14 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import formatsModule from 'ajv-formats'
 import { anonymous } from './anonymous-schema.ts'
 import { JsonText } from './json-text.ts'
-import { type AnswerFaults, answerMender } from './mend-answer.ts'
 import { onFirstUse } from './on-first-use.ts'
+import { type AnswerFaults, answerRepairer } from './repair-answer.ts'
 import type { Declared } from './validate.ts'
 
 export const answerChecks = ['strict', 'lenient'] as const
 /**
  * `strict`: an answer that breaks its schema fails. `lenient`: faulty values become null, or their
- * item is omitted (see mend-answer.ts); text that is already JSON is not checked.
+ * item is omitted (see repair-answer.ts); text that is already JSON is not checked.
  */
 export type AnswerCheck = (typeof answerChecks)[number]
 
@@ -30,7 +30,7 @@ export function answerWriters(check: AnswerCheck) {
 
   return function answerWriter(endpoint: Declared, name: string): WriteAnswer {
     const validator = onFirstUse(() => ajv.compile(anonymous(endpoint.returns)))
-    const mender = onFirstUse(() => answerMender(allErrors(), endpoint.returns))
+    const repairer = onFirstUse(() => answerRepairer(allErrors(), endpoint.returns))
     return (answer) => {
       if (answer instanceof JsonText) {
         if (check === 'strict') demand(validator(), JSON.parse(String(answer.text)), name)
@@ -39,7 +39,7 @@ export function answerWriters(check: AnswerCheck) {
       const isValid = validator()
       if (check === 'strict') demand(isValid, answer, name)
       else if (!isValid(answer)) {
-        const { value, faults } = mender()(answer)
+        const { value, faults } = repairer()(answer)
         return { text: JSON.stringify(value), faults }
       }
       return { text: JSON.stringify(answer), faults: null }

@@ -40,7 +40,7 @@ export async function loadSites(
   return new Map(rows.map((row) => [siteKey(row.client_id, row.site_id), row]))
 }
 
-/** Whether the caller may access a site of this id, if it exists. */
+/** True when the caller may access a site of this id, if it exists. */
 export const isGiven = (site_id: string, { site_ids }: Caller): boolean =>
   site_id_pattern.test(site_id) && (site_ids === null || site_ids.has(site_id))
 
@@ -50,7 +50,7 @@ export function requireScope(caller: Caller, required_scope: Scope | null): void
   throw new ApiError('forbidden_scope', { required_scope }, { 'www-authenticate': challenge })
 }
 
-/** Whether the caller may read sections or fields that need a further scope. */
+/** True when the caller may read sections or fields that need a further scope. */
 export const mayRead = ({ scopes, modules }: Caller, scope: Scope): boolean =>
   scopes.has(scope) && modules.has(scopeModules[scope])
 

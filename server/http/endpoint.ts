@@ -236,7 +236,7 @@ const Omitted = Type.Integer({
     'schema. Absent when no item was omitted.',
 })
 
-/** Every list may omit items: see mend-answer.ts. */
+/** Every list may omit items: see repair-answer.ts. */
 function withOmitted(returns: TSchema): TSchema {
   const { properties } = returns as { properties?: Record<string, TSchema> }
   const { data, meta } = properties ?? {}

@@ -205,7 +205,7 @@ export function toApiError(error: unknown, { is_write = false } = {}): ApiError 
   return new ApiError('service_unavailable', { reason }, headers)
 }
 
-/** Whether the cause must be logged. A lost database is already logged by its pool. */
+/** True when the cause must be logged. A lost database is already logged by its pool. */
 export const isForOperator = (known: ApiError, cause: unknown): boolean =>
   known.code === 'internal_error' ||
   (known !== cause && known.code === 'service_unavailable' && known.details !== null)

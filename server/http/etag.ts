@@ -9,7 +9,7 @@ export const etagOf = (body: string | Buffer) =>
 export const etagFor = (etag: string, encoding: string | null) =>
   encoding === null ? etag : `${etag.slice(0, -1)}-${encoding}"`
 
-/** Whether a list of validators contains this one, in any encoding. RFC 9110 §13.1. */
+/** True when a list of validators contains this one, in any encoding. RFC 9110 §13.1. */
 export function matches(header: string, etag: string): boolean {
   return header.split(',').some((entry) => {
     const candidate = entry.trim().replace(/^W\//, '')

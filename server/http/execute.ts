@@ -13,8 +13,8 @@ import {
   type RecordedAnswer,
   releaseRecord,
 } from './idempotency.ts'
-import { type AnswerFaults, refusedFault } from './mend-answer.ts'
-import { type AskedWrite, noteAnswer, noteRefusal, noteWrite } from './write-audit.ts'
+import { type AnswerFaults, refusedFault } from './repair-answer.ts'
+import { type AuditedRequest, auditAnswer, auditRefusal, auditWrite } from './write-audit.ts'
 
 export interface Answer {
   status: number
@@ -71,7 +71,7 @@ type WriteRequest = AnyRequest & Omit<WriteParts, 'tx' | 'idempotency_key'>
 interface WriteRecords {
   claim: Claim | null
   /** null for anonymous callers, whose writes are not audited. */
-  asked: AskedWrite | null
+  asked: AuditedRequest | null
 }
 
 /**
@@ -95,7 +95,7 @@ export async function runWrite<Needs>(
       const answer = errorAnswer(known, request.request_id)
       await record(runner.db, claim, answer)
       const { code, details } = known
-      if (asked) await noteRefusal(runner, asked, { code, details, ...answer })
+      if (asked) await auditRefusal(runner, asked, { code, details, ...answer })
       return answer
     }
     await releaseRecord(runner.db, claim).catch((cause) => {
@@ -119,7 +119,7 @@ async function runOnce<Needs>(
     if (claim && !endpoint.settle) await record(tx, claim, answer)
     const noted = endpoint.shown_once ? { ...answer, text: '' } : answer
     const audit_id = asked
-      ? await noteWrite(tx, asked, clock.now(), endpoint.settle ? null : noted)
+      ? await auditWrite(tx, asked, clock.now(), endpoint.settle ? null : noted)
       : ''
     return { answer, audit_id }
   })
@@ -147,7 +147,7 @@ async function settle<Needs>(
       log.error({ err: error, request_id: request.request_id }, 'an answer could not be recorded')
     })
   }
-  await noteAnswer(db, { site_id: request.site.site_id, audit_id }, answer).catch((error) => {
+  await auditAnswer(db, { site_id: request.site.site_id, audit_id }, answer).catch((error) => {
     log.error({ err: error, request_id: request.request_id }, 'an answer could not be audited')
   })
   return answer

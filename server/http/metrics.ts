@@ -1,7 +1,7 @@
 /** Prometheus metrics on a separate port. */
 import { createServer, type Server } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { AnswerFaults } from './mend-answer.ts'
+import type { AnswerFaults } from './repair-answer.ts'
 
 interface PoolCounts {
   total: number

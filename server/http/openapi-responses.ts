@@ -32,7 +32,7 @@ const isAlways = () => true
 interface ErrorAnswer {
   name: string
   codes: readonly ErrorCode[]
-  /** Whether an endpoint can return this answer. */
+  /** True when an endpoint can return this answer. */
   when: (endpoint: Declared) => boolean
   headers?: readonly string[]
 }

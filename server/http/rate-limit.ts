@@ -142,7 +142,7 @@ const addresses_max = 10_000
  */
 export function failedKeys() {
   const failures = new Map<string, Grants>()
-  /** Whether the address has failed too often in the last 60 s. */
+  /** True when the address has failed too often in the last 60 s. */
   function isBlocked(address: string, now_ms: number): boolean {
     const failed = failures.get(networkOf(address))
     return failed !== undefined && failed.used(now_ms) >= failures_per_minute

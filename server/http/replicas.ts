@@ -237,7 +237,7 @@ async function takeShared(
 }
 
 /** Deletes stopped replicas and expired windows, by the database clock. */
-export async function forgetReplicas(db: Database): Promise<void> {
+export async function deleteOldReplicas(db: Database): Promise<void> {
   await db.execute(`delete from replicas where seen_at < now() - interval '1 hour'`)
   await db.execute(`delete from rate_windows where updated_at < now() - interval '5 minutes'`)
 }

@@ -38,7 +38,7 @@ export function sendDocument(request: FastifyRequest, reply: FastifyReply, docum
 }
 
 /** Caches a constant document: its ETag, and its compressed bytes from the first request on. */
-export function keptDocument(document: Document): Document {
+export function cachedDocument(document: Document): Document {
   const bytes = bytesOf(document.text)
   const compressed = {
     br: onFirstUse(() => compressOnce(bytes, 'br')),
@@ -52,7 +52,7 @@ export function keptDocument(document: Document): Document {
   }
 }
 
-/** Whether a request is the navigation of a browser to a page of the platform. */
+/** True when a request is the navigation of a browser to a page of the platform. */
 export function isForPage({ method, url, headers }: FastifyRequest): boolean {
   const [path = ''] = url.split('?')
   if (/^\/(v1|platform|docs|assets)(\/|$)|\.\w+$/.test(path)) return false

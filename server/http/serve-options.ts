@@ -42,7 +42,7 @@ export interface Document {
 }
 
 export interface Sessions {
-  /** Whether the request has a session cookie, expired or not. */
+  /** True when the request has a session cookie, expired or not. */
   isPresent(headers: IncomingHttpHeaders): boolean
   /** The signed-in person. Throws `not_signed_in`, or `cross_site_request` for a foreign page. */
   authenticate(headers: IncomingHttpHeaders): Promise<Principal>

@@ -34,12 +34,12 @@ import { readiness } from './readiness.ts'
 import { joinReplicas } from './replicas.ts'
 import { isWrite, refuseInSafeMode } from './safe-mode.ts'
 import { securityHeaders, strictTransport } from './security-headers.ts'
-import { isForPage, keptDocument, send, sendDocument } from './send.ts'
+import { cachedDocument, isForPage, send, sendDocument } from './send.ts'
 import type { Document, ServeInput, ServeOptions } from './serve-options.ts'
 import { addSubtree } from './subtree.ts'
 import { type Fields, type Validate, validators } from './validate.ts'
 import type { AskedTimes, Bounds } from './windows.ts'
-import { askedWrite, noteRefusal } from './write-audit.ts'
+import { auditedRequest, auditRefusal } from './write-audit.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -303,7 +303,7 @@ function writeHandler(context: Context, endpoint: Endpoint<never>) {
   return async (request: FastifyRequest) => {
     const if_match = (endpoint.if_match && request.headers['if-match']) ?? null
     const { claim } = request
-    const records = { claim, asked: askedWrite(request) }
+    const records = { claim, asked: auditedRequest(request) }
     return runWrite(runner, { ...(await valid(request)), if_match }, records)
   }
 }
@@ -363,9 +363,9 @@ async function sendError(
   }
   const answer = errorAnswer(known, request.id)
   noteFaults(context, request, answer)
-  const asked = askedWrite(request)
+  const asked = auditedRequest(request)
   const { code, details } = known
-  if (asked) await noteRefusal(context, asked, { code, details, ...answer })
+  if (asked) await auditRefusal(context, asked, { code, details, ...answer })
   return send(request, reply, 'live', answer)
 }
 
@@ -390,7 +390,7 @@ function observe({ options, log }: Context, request: FastifyRequest, reply: Fast
 }
 
 function addDocument(app: FastifyInstance, document: Document): void {
-  const kept = keptDocument(document)
+  const kept = cachedDocument(document)
   app.get(document.path, (request, reply) => sendDocument(request, reply, kept))
 }
 

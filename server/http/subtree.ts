@@ -71,18 +71,18 @@ function webRequest(request: FastifyRequest): Request {
   const { method, headers, url, body } = request
   const address = URL.parse(`${originOf(request)}${url}`)
   if (!address) throw new ApiError('not_found')
-  const told = new Headers()
+  const passed = new Headers()
   for (const name of passed_headers) {
     const value = headers[name]
-    if (typeof value === 'string') told.set(name, value)
+    if (typeof value === 'string') passed.set(name, value)
   }
   const agent = headers['user-agent']
-  if (agent) told.set('user-agent', visible(agent).slice(0, agent_characters_max))
-  told.set(address_header, request.ip.slice(0, 64))
-  told.set(request_id_header, request.id)
+  if (agent) passed.set('user-agent', visible(agent).slice(0, agent_characters_max))
+  passed.set(address_header, request.ip.slice(0, 64))
+  passed.set(request_id_header, request.id)
   return new Request(address, {
     method,
-    headers: told,
+    headers: passed,
     // Written again from the parsed body, which has passed our checks.
     body: method === 'POST' ? JSON.stringify(body ?? {}) : null,
   })

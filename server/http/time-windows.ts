@@ -69,7 +69,7 @@ export interface SeriesWindow {
   /** null for no lower bound. */
   start: string | null
   end: string
-  /** Whether to return the newest rows, because the request has no `start`. */
+  /** True to return the newest rows, because the request has no `start`. */
   newest: boolean
 }
 

@@ -14,7 +14,7 @@ import type { Admission } from './gate.ts'
 import type { Claim } from './idempotency.ts'
 
 /** The request of a write. */
-export interface AskedWrite {
+export interface AuditedRequest {
   /** null for a write to the client. */
   site_id: string | null
   caller: Pick<Caller, 'key_id' | 'key_name' | 'client_id'>
@@ -35,7 +35,7 @@ interface GivenAnswer {
 }
 
 /** The audited parts of a request; null for reads, and without a known caller and site. */
-export function askedWrite(request: {
+export function auditedRequest(request: {
   admission: Admission | null
   claim: Claim | null
   method: string
@@ -43,7 +43,7 @@ export function askedWrite(request: {
   body: unknown
   id: string
   ip: string
-}): AskedWrite | null {
+}): AuditedRequest | null {
   const { admission, claim, method, url, body } = request
   if (!admission || method === 'GET' || method === 'HEAD') return null
   const { caller } = admission.principal
@@ -76,10 +76,10 @@ const unnoted: ReadonlySet<ErrorCode> = new Set([
 const isDatabaseGone = ({ code, details }: Pick<ApiError, 'code' | 'details'>) =>
   code === 'service_unavailable' && details === null
 
-/** Logs a write; `answer` is null while pending. Returns the audit id for `noteAnswer`. */
-export async function noteWrite(
+/** Logs a write; `answer` is null while pending. Returns the audit id for `auditAnswer`. */
+export async function auditWrite(
   db: Queries,
-  { site_id, caller, ...write }: AskedWrite,
+  { site_id, caller, ...write }: AuditedRequest,
   at: Date,
   answer: GivenAnswer | null,
 ): Promise<string> {
@@ -100,7 +100,7 @@ export async function noteWrite(
       pathOf(write.url),
       write.body === undefined ? null : kept(JSON.stringify(write.body, hidden)),
       answer?.status ?? null,
-      keptAnswer(answer),
+      storedAnswer(answer),
       write.request_id,
       write.address,
       write.idempotency_key && kept(write.idempotency_key),
@@ -110,25 +110,25 @@ export async function noteWrite(
 }
 
 /** Adds the answer of a pending write. */
-export async function noteAnswer(
+export async function auditAnswer(
   db: Queries,
   { site_id, audit_id }: { site_id: string; audit_id: string },
   answer: GivenAnswer,
 ): Promise<void> {
   await db.execute(
     'update write_audit set status = $3, answer = $4 where site_id = $1 and audit_id = $2',
-    [site_id, audit_id, answer.status, keptAnswer(answer)],
+    [site_id, audit_id, answer.status, storedAnswer(answer)],
   )
 }
 
 /** Logs a refused write. A failure to log does not change the answer. */
-export async function noteRefusal(
+export async function auditRefusal(
   { db, clock, log }: { db: Queries; clock: Clock; log: Log },
-  asked: AskedWrite,
+  asked: AuditedRequest,
   refusal: GivenAnswer & Pick<ApiError, 'code' | 'details'>,
 ): Promise<void> {
   if (unnoted.has(refusal.code) || isDatabaseGone(refusal)) return
-  await noteWrite(db, asked, clock.now(), refusal).catch((error) => {
+  await auditWrite(db, asked, clock.now(), refusal).catch((error) => {
     log.error({ err: error, request_id: asked.request_id }, 'a refused write could not be audited')
   })
 }
@@ -144,7 +144,7 @@ function pathOf(url: string): string {
   return kept(given.length > 0 ? `${asked}?${shown}` : asked)
 }
 
-const keptAnswer = (answer: GivenAnswer | null) =>
+const storedAnswer = (answer: GivenAnswer | null) =>
   answer === null || answer.text === '' ? null : kept(String(answer.text))
 
 const secret_name = /password|token|secret|api_?key|authorization/i
@@ -162,7 +162,7 @@ function kept(text: string): string {
 }
 
 /** Deletes entries older than the retention. */
-export async function forgetWrites(db: Pick<Queries, 'execute'>, now: Date): Promise<void> {
+export async function deleteOldWrites(db: Pick<Queries, 'execute'>, now: Date): Promise<void> {
   const before = new Date(now.getTime() - kept_days * day_ms)
   await db.execute(
     `delete from write_audit a using sites s where a.site_id = s.site_id and a.at < $1`,

@@ -80,7 +80,7 @@ export async function settleMail(
 }
 
 /** Marks all due mails as unsendable. */
-export async function giveUpMails(db: Queries, now: Date, reason: string): Promise<void> {
+export async function markUnsendable(db: Queries, now: Date, reason: string): Promise<void> {
   await db.execute(
     `update mail_outbox set state = 'unsendable', last_error = $2, ended_at = $1
      where state = 'waiting' and (next_try_at is null or next_try_at <= $1)`,
@@ -89,7 +89,7 @@ export async function giveUpMails(db: Queries, now: Date, reason: string): Promi
 }
 
 /** Deletes mails 90 days after they were sent or failed. */
-export async function forgetMails(db: Queries, now: Date): Promise<void> {
+export async function deleteOldMails(db: Queries, now: Date): Promise<void> {
   await db.execute(
     `delete from mail_outbox where ended_at < $1::timestamptz - interval '90 days'`,
     [now],

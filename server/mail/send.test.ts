@@ -4,7 +4,7 @@ import test, { after, before, beforeEach } from 'node:test'
 import { Registry } from 'prom-client'
 import { eventually, virtualTime } from '../../test/conventions/virtual-time.ts'
 import { silent, type TestDatabase, testDatabase } from '../../test/postgres.ts'
-import { claimMail, forgetMails } from './deliveries.ts'
+import { claimMail, deleteOldMails } from './deliveries.ts'
 import { openMailSink } from './fixtures/mail-sink.ts'
 import { observeMails } from './metrics.ts'
 import { type QueuedMail, queued_channel, queueMail } from './outbox.ts'
@@ -310,8 +310,8 @@ test('what was not sent is counted, and what ended is forgotten in the end', asy
   await run()
   await queue({ dedup_key: 'two', not_before: new Date('2030-01-01') })
   assert.deepEqual(await figures(), ['waiting 1', 'failed 1', 'unsendable 0'])
-  await forgetMails(database.db, new Date('2026-08-29'))
+  await deleteOldMails(database.db, new Date('2026-08-29'))
   assert.equal((await rows('*')).length, 3)
-  await forgetMails(database.db, new Date('2026-08-31'))
+  await deleteOldMails(database.db, new Date('2026-08-31'))
   assert.deepEqual(await figures(), ['waiting 1', 'failed 0', 'unsendable 0'])
 })

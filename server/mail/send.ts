@@ -4,7 +4,7 @@ import type { Database, Log } from '../storage/database.ts'
 import {
   claimMail,
   type Delivery,
-  giveUpMails,
+  markUnsendable,
   readReportFile,
   type Settlement,
   settleMail,
@@ -31,7 +31,7 @@ export interface Sending {
   signal: AbortSignal
   /** null without a mail server. */
   mail: { settings: MailSettings; mailer: Mailer } | null
-  /** Whether the key or account that ordered a report run has lost access to its content. */
+  /** True when the key or account that ordered a report run has lost access to its content. */
   isWithheld(run: { site_id: string; run_id: string }): Promise<boolean>
 }
 
@@ -42,12 +42,12 @@ export interface Sending {
  */
 export async function sendMails(sending: Sending): Promise<void> {
   const { db, clock, log, signal, mail } = sending
-  if (!mail) return giveUpMails(db, clock.now(), no_server)
+  if (!mail) return markUnsendable(db, clock.now(), no_server)
   for (;;) {
     signal.throwIfAborted()
     const delivery = await claimMail(db, { now: clock.now(), lease_ms })
     if (!delivery) return
-    const handover = (await isHeldBack(delivery, sending))
+    const handover = (await isAccessLost(delivery, sending))
       ? withheld
       : await attempt(delivery, mail, { db, clock, signal })
     const settled = settle(delivery, handover, clock.now())
@@ -62,7 +62,7 @@ const withheld: Handover = {
   said: 'the key or account that ordered the report has lost access to its content',
 }
 
-const isHeldBack = ({ site_id, attach_run_id }: Delivery, { isWithheld }: Sending) =>
+const isAccessLost = ({ site_id, attach_run_id }: Delivery, { isWithheld }: Sending) =>
   attach_run_id === null ? false : isWithheld({ site_id, run_id: attach_run_id })
 
 async function attempt(

@@ -92,7 +92,7 @@ export async function namedAccount(account: Account): Promise<Account> {
   return is_named ? account : nobody
 }
 
-/** Whether a directory of `nobody` must be handed over to the chosen account. */
+/** True when a directory of `nobody` must be handed over to the chosen account. */
 export const isReplaced = (owner_uid: number, account: Account): boolean =>
   account !== undefined && account.uid !== owner_uid && owner_uid === nobody.uid
 

@@ -26,7 +26,7 @@ export interface Programs {
   major: number
 }
 
-/** Whether the account can enter the directory, by trying it: modes are not the only rule. */
+/** True when the account can enter the directory, by trying it: modes are not the only rule. */
 export async function canEnter(account: Account, directory: string): Promise<boolean> {
   return succeeds('/bin/sh', ['-c', 'cd -- "$1"', 'sh', directory], account)
 }

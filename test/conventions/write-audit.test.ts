@@ -1,7 +1,7 @@
 /** Who asked for which write, and what they were answered: every write once, and no secret. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { forgetWrites } from '../../server/http/write-audit.ts'
+import { deleteOldWrites } from '../../server/http/write-audit.ts'
 import { assertError } from './conventions.ts'
 import { type SampleServer, sampleServer } from './sample-server.ts'
 import { type VirtualTime, virtualTime } from './virtual-time.ts'
@@ -252,8 +252,8 @@ test('after 400 days a write is forgotten', async () => {
   await ask({ body: { text: 'old' } })
   const { db } = server.database
   const later = (days: number) => new Date(time.clock.now().getTime() + days * 86_400_000)
-  await forgetWrites(db, later(400))
+  await deleteOldWrites(db, later(400))
   assert.equal((await noted()).length, 1)
-  await forgetWrites(db, later(401))
+  await deleteOldWrites(db, later(401))
   assert.equal((await noted()).length, 0)
 })

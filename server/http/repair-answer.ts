@@ -16,7 +16,7 @@ export interface AnswerFaults {
   field: string
 }
 
-interface Mended {
+interface Repaired {
   value: unknown
   faults: AnswerFaults
 }
@@ -34,23 +34,23 @@ const retry_after_s = 60
  * Replaces faulty values by null where the schema allows it, then omits list items that still break
  * the schema. Throws 503 when neither helps.
  */
-export function answerMender(ajv: Ajv, returns: TSchema): (answer: unknown) => Mended {
+export function answerRepairer(ajv: Ajv, returns: TSchema): (answer: unknown) => Repaired {
   const whole = onFirstUse(() => ajv.compile(anonymous(returns)))
   const item_schema = itemOf(returns)
   const item = item_schema && onFirstUse(() => ajv.compile(anonymous(item_schema)))
   return (answer) => {
     const faults: AnswerFaults = { nulled: 0, omitted: 0, refused: 0, field: '' }
     const list = item && isEnvelope(answer) ? withoutBadItems(answer, item(), faults) : answer
-    const { value, unmendable } = withNulls(whole(), list, faults, '')
-    if (unmendable !== null) {
-      const details = { reason: unservable_reason, field: unmendable }
+    const { value, unrepairable } = withNulls(whole(), list, faults, '')
+    if (unrepairable !== null) {
+      const details = { reason: unservable_reason, field: unrepairable }
       throw new ApiError('service_unavailable', details, { 'retry-after': String(retry_after_s) })
     }
     return { value, faults }
   }
 }
 
-/** The fault behind a 503 of `answerMender`, or null for all other errors. */
+/** The fault behind a 503 of `answerRepairer`, or null for all other errors. */
 export function refusedFault({ details }: ApiError): AnswerFaults | null {
   if (details?.['reason'] !== unservable_reason) return null
   return { nulled: 0, omitted: 0, refused: 1, field: String(details['field']) }
@@ -74,10 +74,10 @@ function withoutBadItems(
   faults: AnswerFaults,
 ): Envelope {
   const served = data.flatMap((item, position) => {
-    const { value, unmendable } = withNulls(isValid, item, faults, `data.${position}`)
-    if (unmendable === null) return [value]
+    const { value, unrepairable } = withNulls(isValid, item, faults, `data.${position}`)
+    if (unrepairable === null) return [value]
     faults.omitted += 1
-    faults.field ||= unmendable
+    faults.field ||= unrepairable
     return []
   })
   if (faults.omitted === 0) return { data: served, meta, ...others }
@@ -85,25 +85,25 @@ function withoutBadItems(
   return { data: served, meta: { ...meta, count, omitted: faults.omitted }, ...others }
 }
 
-/** `unmendable` is the dotted path of a faulty value that must not be null. */
+/** `unrepairable` is the dotted path of a faulty value that must not be null. */
 function withNulls(
   isValid: ValidateFunction,
   given: unknown,
   faults: AnswerFaults,
   place: string,
-): { value: unknown; unmendable: string | null } {
-  if (isValid(given)) return { value: given, unmendable: null }
+): { value: unknown; unrepairable: string | null } {
+  if (isValid(given)) return { value: given, unrepairable: null }
   // The value may be cached by a store.
   const value = structuredClone(given)
   const paths = faultyPaths(isValid.errors ?? [])
   for (const path of paths) setNull(value, path)
   if (!isValid(value)) {
     const [path = []] = faultyPaths(isValid.errors ?? [])
-    return { value, unmendable: dotted(place, path) }
+    return { value, unrepairable: dotted(place, path) }
   }
   faults.nulled += paths.length
   faults.field ||= dotted(place, paths[0]!)
-  return { value, unmendable: null }
+  return { value, unrepairable: null }
 }
 
 type Path = readonly string[]

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { render } from './render.ts'
-import { keptDocument } from './send.ts'
+import { cachedDocument } from './send.ts'
 
 test('a document that stays the same is compressed once for each encoding', async () => {
   const text = 'the same for everybody '.repeat(1000)
@@ -10,7 +10,7 @@ test('a document that stays the same is compressed once for each encoding', asyn
     content_type,
     headers = {},
     ...kept
-  } = keptDocument({
+  } = cachedDocument({
     path: '/docs',
     content_type: 'text/html',
     text,
