@@ -1,7 +1,7 @@
 import type { Place } from '@heliograph/domain/place'
 
 /** Panels that face one way. */
-export interface PlantArray {
+interface PlantArray {
   /** 0 lying to 90 standing. */
   tilt_deg: number
   /** Clockwise from north. */

@@ -62,8 +62,8 @@ export function ineichenPerez(input: IneichenPerezInput): ClearSky {
 }
 
 /**
- * As `ineichenPerez`, with the absolute air mass from the apparent zenith angle and the pressure, Pa:
- * `relativeAirmass` and `absoluteAirmass` with their ranges and sources.
+ * As `ineichenPerez`, with the absolute air mass from the apparent zenith angle and the pressure,
+ * Pa: `relativeAirmass` and `absoluteAirmass` with their ranges and sources.
  */
 export function clearSkyIrradiance({
   pressure_pa,

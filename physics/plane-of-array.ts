@@ -14,9 +14,9 @@ export interface PlaneOfArrayIrradiance extends PlaneIrradiance {
 }
 
 /**
- * Irradiance in the plane of an array and behind the glass of its modules, W/m2: `hayDavies` for the
- * plane, `physicalModifier` for the direct component, `martinRuizDiffuseModifier` for the sky and
- * ground components, each with its own ranges and source. `diffuse` depends on the tilt alone;
+ * Irradiance in the plane of an array and behind the glass of its modules, W/m2: `hayDavies` for
+ * the plane, `physicalModifier` for the direct component, `martinRuizDiffuseModifier` for the sky
+ * and ground components, each with its own ranges and source. `diffuse` depends on the tilt alone;
  * compute it once for a fixed plane.
  */
 export function planeOfArrayIrradiance(

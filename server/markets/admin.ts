@@ -142,9 +142,9 @@ export async function listMarkets({ db }: Pick<Admin, 'db'>): Promise<ListedMark
 }
 
 /**
- * Sets the source from which a market's prices are fetched, from a delivery day YYYY-MM-DD on (null:
- * today); `none` stops fetching. Stored prices stay. Rejects simulated prices for a real bidding
- * zone and real prices for a simulated market.
+ * Sets the source from which a market's prices are fetched, from a delivery day YYYY-MM-DD on
+ * (null: today); `none` stops fetching. Stored prices stay. Rejects simulated prices for a real
+ * bidding zone and real prices for a simulated market.
  */
 export async function followMarket(
   { db, clock }: Pick<Admin, 'db' | 'clock'>,

@@ -37,8 +37,8 @@ const gauges = [
 ]
 
 /**
- * Gauges of the price fetches of each market, read from the database at each scrape. They are absent
- * while the database does not answer, so that the other metrics stay available.
+ * Gauges of the price fetches of each market, read from the database at each scrape. They are
+ * absent while the database does not answer, so that the other metrics stay available.
  */
 export function observePriceSources(registry: Registry, db: Queries): void {
   for (const { name, help, of } of gauges) {

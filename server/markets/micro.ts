@@ -4,8 +4,8 @@
 const price_max = 1e9
 
 /**
- * `-0.01` as -10 000. Rounds to six decimals, half away from zero. Null when the text is not a plain
- * decimal number, or is a billion or more.
+ * `-0.01` as -10 000. Rounds to six decimals, half away from zero. Null when the text is not a
+ * plain decimal number, or is a billion or more.
  */
 export function microOf(text: string): number | null {
   const match = /^([+-]?)(\d{1,12})(?:\.(\d{0,30}))?$/.exec(text.trim())

@@ -92,9 +92,9 @@ export function expandCurve({ points, resolution_ms, holds, ...span }: Curve): P
 }
 
 /**
- * Merges several series of an auction into one price per instant. Finer periods take precedence over
- * coarser ones. When some quarters of an hour are known, the other quarters stay unknown: the hourly
- * price is the mean of the quarters, not the price of each.
+ * Merges several series of an auction into one price per instant. Finer periods take precedence
+ * over coarser ones. When some quarters of an hour are known, the other quarters stay unknown: the
+ * hourly price is the mean of the quarters, not the price of each.
  *
  * @throws CurveFault when equal periods have different prices or periods overlap partly
  */

@@ -38,10 +38,10 @@ interface Revision {
 }
 
 /**
- * Changes that a publication makes to the current prices, pure. Current prices and `published` ascend
- * without overlap. An equal price of an equal period changes nothing. A period replaces all periods
- * that it overlaps, unless one of them is finer; then the period is not stored. `past` are prices
- * that were replaced before: a new revision number exceeds all earlier ones of its time.
+ * Changes that a publication makes to the current prices, pure. Current prices and `published`
+ * ascend without overlap. An equal price of an equal period changes nothing. A period replaces all
+ * periods that it overlaps, unless one of them is finer; then the period is not stored. `past` are
+ * prices that were replaced before: a new revision number exceeds all earlier ones of its time.
  */
 export function reviseBy(
   { current, past }: { current: readonly Known[]; past: readonly Known[] },

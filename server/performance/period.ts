@@ -1,22 +1,22 @@
-/** The period that a diagnosis is of, and how much of it was day. */
+/** The period of a diagnosis and its daylight. */
 import { type Position, placeOf } from '@heliograph/domain/place'
 import { rounded } from '@heliograph/domain/significant'
 import { solarPosition } from '@heliograph/physics/solar-position'
 import { Type } from 'typebox'
 import { hour_ms } from '../http/time-windows.ts'
 
-/** Diagnoses are made of whole hours, those that the window touches, and of what has passed. */
+/** Whole hours that overlap the window, up to the present. */
 export interface Period {
   start_at: Date
   end_at: Date
-  /** It ends with the present. */
+  /** Whether the period ends now. */
   is_running: boolean
-  /** With the sun above the horizon; null where the position of the site is not known. */
+  /** Time with the sun above the horizon; null when the position of the site is unknown. */
   daylight_s: number | null
 }
 
 const minute_ms = 60_000
-/** No faster does the sun climb or sink anywhere. */
+/** Upper bound of the change of the sun's elevation anywhere on earth. */
 const steepest_deg_per_minute = 15.1 / 60
 
 export function periodOf(
@@ -36,9 +36,9 @@ export function periodOf(
 }
 
 /**
- * By the rule of the roll-ups, which is that of `daylightAt`: a minute is day if in its middle the
- * centre of the sun is above the horizon. Counted otherwise, a day that was read in full would not
- * be the whole of it, and a gap could hide in the difference.
+ * A minute counts as day when the centre of the sun is above the horizon in its middle, as in
+ * `daylightAt` of the roll-ups. With another rule a fully measured day would not be 100 % complete,
+ * or a gap could go unnoticed.
  */
 function daylight(start_ms: number, end_ms: number, position: Position): number | null {
   const place = placeOf(position)
@@ -48,7 +48,7 @@ function daylight(start_ms: number, end_ms: number, position: Position): number 
   for (let from_ms = start_ms; from_ms < end_ms; ) {
     const middle_ms = from_ms + minute_ms / 2
     const { elevation_deg } = solarPosition(middle_ms, latitude, longitude, { elevation_m })
-    // Far from the horizon it takes the sun many minutes to get there.
+    // Skips the minutes that the sun needs at least to reach the horizon.
     const minutes = 1 + Math.floor(Math.abs(elevation_deg) / steepest_deg_per_minute)
     const to_ms = Math.min(end_ms, from_ms + minutes * minute_ms)
     if (elevation_deg > 0) daylight_ms += to_ms - from_ms
@@ -60,10 +60,10 @@ function daylight(start_ms: number, end_ms: number, position: Position): number 
 export const periodHours = ({ start_at, end_at }: Period): number =>
   (end_at.getTime() - start_at.getTime()) / hour_ms
 
-/** The least part of the day that a figure must stand on; below it there is none. */
+/** Minimum share of the daylight with data; below it metrics are null. */
 export const coverage_min_ratio = 0.5
 
-/** What part of the daylight is known, 0 to 1; null where none was to be had. */
+/** Share of the daylight with data, 0 to 1; null without daylight. */
 export function coverageOf(daylight_covered_s: number, daylight_s: number | null): number | null {
   if (daylight_s === null || daylight_s <= 0) return null
   return Math.min(1, daylight_covered_s / daylight_s)
@@ -72,20 +72,19 @@ export function coverageOf(daylight_covered_s: number, daylight_s: number | null
 export const excludedReasons = ['no_daylight', 'insufficient_data'] as const
 export type ExcludedReason = (typeof excludedReasons)[number]
 
-/** Why nothing can be said; null when something can. */
+/** Reason why metrics are null; null when they are available. */
 export function excludedReason(coverage: number | null): ExcludedReason | null {
   if (coverage === null) return 'no_daylight'
   return coverage < coverage_min_ratio ? 'insufficient_data' : null
 }
 
 export const periodNote =
-  'A diagnosis is of whole hours: those which the window touches, as far as they have passed. ' +
-  '`start_at` and `end_at` say which. The hour that is running is summed up every five minutes. ' +
-  'Without a window: the last 7 days; one of more than 400 days is as long as the site has ' +
-  'records. Where less than half of the daylight is known a figure is ' +
-  '`null`, and `excluded_reason` says so.'
+  'Covers all whole hours that overlap the window, up to the present; see `start_at` and `end_at`. ' +
+  'The current hour is updated every five minutes. The window defaults to the last 7 days; a ' +
+  'window of more than 400 days is limited to the time with records. Metrics are `null` when less ' +
+  'than half of the daylight has data; see `excluded_reason`.'
 
-/** What every item of a diagnosis begins with. */
+/** First fields of every item of a diagnosis. */
 export const periodFields = {
   start_at: Type.String({ format: 'date-time', description: 'Start of the period, inclusive.' }),
   end_at: Type.String({ format: 'date-time', description: 'End of the period, exclusive.' }),

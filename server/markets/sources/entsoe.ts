@@ -80,8 +80,8 @@ function requestOf(
 }
 
 /**
- * Prices of a delivery day in a document: only series of day-ahead contracts and of the market's own
- * auction, never another auction as a substitute.
+ * Prices of a delivery day in a document: only series of day-ahead contracts and of the market's
+ * own auction, never another auction as a substitute.
  *
  * @throws SourceFault for an invalid or contradictory document
  */

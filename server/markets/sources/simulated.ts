@@ -1,8 +1,8 @@
 /**
  * Simulated prices of the demo market, shaped like a European day-ahead auction with a large share
  * of solar power: low at night, high in the morning, highest in the evening, low at noon, negative
- * on sunny weekends. Deterministic by market and quarter hour. Published at the market's publication
- * time on the day before.
+ * on sunny weekends. Deterministic by market and quarter hour. Published at the market's
+ * publication time on the day before.
  */
 import { localDate, localInstant } from '@heliograph/domain/local-day'
 import { addDays, day_ms } from '@heliograph/domain/utc-day'

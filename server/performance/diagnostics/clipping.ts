@@ -1,35 +1,31 @@
-/**
- * What holds the output of an inverter down, and what that costs: its rating, or a limit that it
- * was commanded.
- */
+/** Detects whether the rating or a power limit limits the output of an inverter, and the loss. */
 
-/** What may hold an inverter's output down at an instant. */
+/** Limits of an inverter's output at an instant. */
 export interface OutputLimits {
-  /** What the inverter can give at most. */
+  /** Rated AC power. */
   rated_kw: number
-  /** The ceiling commanded then; null when there is none. */
+  /** Power limit in force; null without one. */
   curtailed_to_kw: number | null
 }
 
 export interface Output {
   /** Measured AC power. */
   power_kw: number | null
-  /** AC power that the sun would give without any limit; null when not known. */
+  /** Expected AC power without any limit; null when unknown. */
   expected_kw: number | null
 }
 
 type OutputState = 'free' | 'clipped' | 'curtailed'
 
-/** Share of a limit from which on the output is held by it: accuracy of meters and setpoints. */
+/** Share of a limit from which the output counts as limited: accuracy of meters and setpoints. */
 const at_limit_ratio = 0.985
-/** Setpoints are whole per cents of the rated power on most inverters. */
+/** Most inverters accept setpoints in whole percent of the rated power. */
 const setpoint_step_ratio = 0.01
 
 /**
- * What holds the output: the lowest limit, when the power is at it and the sun would give more.
- * Where the expected power is not known, being at the limit is enough. Curtailment decides first:
- * what a command holds below the rated power is curtailed, never clipped. A plant curtailed to 0
- * draws its own consumption and is at its limit then. Null when the power was not measured.
+ * State of the output: limited by the lowest limit when the power is at the limit and the expected
+ * power is higher or unknown. A limit below the rated power means curtailed, never clipped. A plant
+ * curtailed to 0 draws its own consumption and counts as at its limit. Null without measured power.
  */
 export function outputState(output: Output, limits: OutputLimits): OutputState | null {
   const { power_kw, expected_kw } = output
@@ -53,12 +49,10 @@ interface LimitLoss {
 }
 
 /**
- * Power lost to limits at an instant: what the sun would give more than was given. Of a curtailed
- * output only what the inverter could have given is lost to the curtailment, the rest would have
- * been clipped anyhow. The two add up to expected less measured power, so that a limit that is not
- * obeyed yet costs no more than is missing. Both 0 when the output is free: what is missing then is
- * missing for another reason. Null when the power is not measured, or it is held and the expected
- * power is not known.
+ * Power lost to limits at an instant: expected minus measured power. For a curtailed output the
+ * part above the rating is a clipping loss. Both parts add up to the missing power, so that a limit
+ * not yet reached costs no more than is missing. Both are 0 when the output is free. Null without
+ * measured power, or when the output is limited and the expected power is unknown.
  */
 export function limitLoss(output: Output, limits: OutputLimits): LimitLoss | null {
   const state = outputState(output, limits)
@@ -75,30 +69,28 @@ export function limitLoss(output: Output, limits: OutputLimits): LimitLoss | nul
 }
 
 interface PlateauOptions {
-  /** How far the powers of a plateau may lie apart, relative to the highest. */
+  /** Maximum spread of the powers of a plateau, relative to the highest. */
   flat_ratio?: number
-  /** A plateau below this share of the day's highest power is not one of clipping. */
+  /** Minimum level of a clipping plateau, relative to the day's highest power. */
   level_min_ratio?: number
 }
 
 const bin_ms = 900_000
-/** With three, the noon of a clear day is flat enough; four lie twice as far apart. */
+/** Three bins around noon of a clear day are flat enough; four spread twice as far. */
 const bins_min = 4
-/** Samples closer than this are averaged before they are looked at: clouds' edges are not flat. */
+/** Samples closer than this are averaged, because cloud edges cause spikes. */
 const averaged_below_ms = 600_000
 
 /**
- * Marks the clipped samples of one day of an inverter whose limits are not known, by the flat top
- * of the day. It is for powers without a rating or a readable limit: of a plant behind someone
- * else's controller, or of measurements from elsewhere. Where the limit is known `outputState` is
- * right at every instant, and on days without a flat top, too.
+ * Marks the clipped samples of one day by its flat top, for inverters with unknown limits: plants
+ * behind another controller, or external measurements. With a known limit use `outputState`, which
+ * is exact at every instant, also on days without a flat top.
  *
- * A top is at least four neighbouring quarters of an hour within `flat_ratio` of each other and
- * at the day's highest power, with all that lies within the same band. The geometric idea is that
- * of pvanalytics' `features.clipping.geometric` (K. Perry et al., "Performance comparison of
- * clipping detection techniques in AC power time series", PVSC 48, 2021). A curtailed day has such
- * a top too, so leave curtailed instants out (null); a tracker on a clear winter day nearly has
- * one.
+ * A plateau has at least four consecutive quarter hours within `flat_ratio` of each other at the
+ * day's highest power; all samples in the same band are marked. The geometric method follows
+ * pvanalytics' `features.clipping.geometric` (K. Perry et al., "Performance comparison of clipping
+ * detection techniques in AC power time series", PVSC 48, 2021). Curtailed days have a plateau too:
+ * pass null for curtailed instants. A tracker on a clear winter day comes close to a plateau.
  *
  * `times_ms` ascends over one day of the site and is as long as `power_kw`; throws when it is not
  * as long. Samples up to 10 minutes apart are averaged over quarters of an hour.
@@ -134,7 +126,7 @@ interface Bin {
   samples: number[]
 }
 
-/** Means of quarters of an hour of a fast series; each sample by itself of a slow one. */
+/** Quarter-hour means of a fast series; single samples of a slow one. */
 function binned(power_kw: readonly (number | null)[], times_ms: readonly number[]): Bin[] {
   const steps_ms = times_ms.slice(1).map((time_ms, index) => time_ms - (times_ms[index] as number))
   const step_ms = steps_ms.sort((a, b) => a - b)[steps_ms.length >> 1] ?? 0

@@ -1,35 +1,35 @@
 /**
- * Slow losses of strings, found in months of daily yields against their peers: the steps of one or
- * a few per cent that hide in the weather (a bypassed substring, a lost module, one of two parallel
+ * Detects small step losses of strings in months of daily yields relative to their peers: steps of
+ * one or a few percent that weather hides (a bypassed substring, a lost module, one of two parallel
  * strings with a bad connector).
  *
  * After A. Skomedal et al., "Robust and fast detection of small power losses in large-scale PV
  * systems", IEEE Journal of Photovoltaics 11(3), 2021: daily specific yield, relative yield,
- * seasonal correction, cumulative sum. Two things are done otherwise. The seasonal term is fitted
- * together with the step, so that it can not eat it, and is held small by a prior, since less than
- * a year of days is often all there is. And the cumulative sum is the one for a step of unknown
- * height, the generalised likelihood ratio of M. Basseville and I. Nikiforov, "Detection of abrupt
- * changes", Prentice Hall, 1993, chapter 2.4, which also says when the step was and how large.
+ * seasonal correction, cumulative sum. Two differences: the seasonal term is fitted together with
+ * the step, so that it cannot absorb the step, and a prior keeps it small, since often less than a
+ * year of data exists. The cumulative sum is that for a step of unknown height, the generalised
+ * likelihood ratio of M. Basseville and I. Nikiforov, "Detection of abrupt changes", Prentice Hall,
+ * 1993, chapter 2.4, which also estimates the time and size of the step.
  */
 
 interface DriftOptions {
-  /** Standard errors by which a loss must stand out. */
+  /** Detection threshold in standard errors. */
   alarm_z?: number
-  /** Smaller losses are not reported however sure they are. */
+  /** Minimum reported loss. */
   loss_min_ratio?: number
-  /** Spread expected of the yearly swing of one string against its peers, as a ratio. */
+  /** Expected spread of the seasonal swing of a string relative to its peers, as a ratio. */
   season_ratio?: number
-  /** Losses found before, by string, to be looked at again; null where there is none. */
+  /** Losses found before, by string, to be updated; null without one. */
   known?: readonly (Drift | null)[]
-  /** Days before this one were gone through before: `known` is what they told. */
+  /** First day to process; `known` has the results of the days before. */
   from_day?: number
 }
 
 /** Days are indices into the yields given. */
 export interface Drift {
-  /** The day after whose yields the loss stood out for the first time. */
+  /** Day on which the loss was detected. */
   detected_day: number
-  /** First day of the loss, as it looks with all days at hand. */
+  /** First day of the loss, estimated from all days. */
   onset_day: number
   /** Share of the yield lost, 0 to 1. */
   loss_ratio: number
@@ -37,40 +37,38 @@ export interface Drift {
 
 interface Step {
   onset_day: number
-  /** Of the logarithm of the yield: negative. */
+  /** Change of the logarithm of the yield: negative. */
   height: number
   z: number
 }
 
-/** Smaller losses are not told from the weather. */
+/** Smaller losses cannot be distinguished from weather effects. */
 export const loss_min_usual_ratio = 0.0075
 const strings_min = 4
 const days_before_min = 28
 const days_after_min = 5
-/** What is believed of the swing beforehand counts like this many strings. */
-const belief_strings = 4
-/** The noise of the group counts like this many days of a string. */
-const belief_days = 60
-/** No string repeats its peers better than this. */
+/** Weight of the prior of the seasonal swing, in strings. */
+const prior_strings = 4
+/** Weight of the noise of the group, in days of a string. */
+const prior_days = 60
+/** Minimum noise of a string relative to its peers. */
 const noise_min = 1e-4
-/** Of the correlation from day to day; more is a drift, not noise. */
+/** Maximum correlation from day to day; a higher one is a drift, not noise. */
 const memory_max = 0.8
 const year_days = 365.25
-/** Days that yield less than this share of the median day say nothing about a string. */
+/** Days with a lower share of the median yield are ignored. */
 const dark_day_ratio = 0.1
-/** A string that yields nothing is taken for one that yields this share: a finite logarithm. */
+/** Minimum relative yield, for a finite logarithm of strings without yield. */
 const relative_yield_min = 0.01
 
 /**
- * The step loss of each string, null where there is none. `daily_yields` is by string, then by day:
- * kWh/kWp of consecutive days, null where a day is not measured well enough (curtailed days among
- * them), all strings of one orientation. At least four strings and five weeks, else all null; up to
- * a year is useful, and the time it takes grows with the square of the days. One loss per string is
- * looked for: start after its last repair.
+ * Step loss of each string; null without one. `daily_yields` is by string, then by day: kWh/kWp of
+ * consecutive days, null for incomplete or curtailed days, all strings of one orientation. Requires
+ * four strings and five weeks; up to a year is useful, and the run time grows with the square of
+ * the days. Detects one loss per string: start after its last repair.
  *
- * The days are gone through in order and `detected_day` follows from the days up to it alone, so
- * that running this every night gives the same answer on the same day; with `known` and `from_day`
- * a night costs no more than its own day.
+ * Days are processed in order and `detected_day` depends only on the days up to it, so that nightly
+ * runs give reproducible results. With `known` and `from_day` a night costs a single day.
  */
 export function findDrifts(
   daily_yields: readonly (readonly (number | null)[])[],
@@ -82,14 +80,14 @@ export function findDrifts(
   const days = Math.min(...daily_yields.map((yields) => yields.length))
   const logs = logYields(daily_yields, days)
   const first = Math.max(from_day, days_before_min + days_after_min)
-  for (let today = first; today < days; today++) lookBack(today, logs, drifts, options)
+  for (let today = first; today < days; today++) processDay(today, logs, drifts, options)
   return drifts
 }
 
 type Drifts = (Drift | null)[]
 
-/** What the days up to `today` say: of known losses when and how large, and new ones. */
-function lookBack(
+/** Updates known losses and detects new ones from the days up to `today`. */
+function processDay(
   today: number,
   logs: readonly Float64Array[],
   drifts: Drifts,
@@ -118,7 +116,7 @@ function lookBack(
   }
 }
 
-/** Logarithms by string and day, NaN where nothing is known: dark days, too few strings. */
+/** Logarithms by string and day; NaN for dark days and days with too few strings. */
 function logYields(
   daily_yields: readonly (readonly (number | null)[])[],
   days: number,
@@ -139,18 +137,17 @@ function logYields(
 }
 
 interface Peers {
-  /** By string: logarithm of the yield over that of its peers, its own level taken off. */
+  /** By string: logarithm of the yield relative to its peers, minus its own level. */
   relative: Float64Array[]
   /** The same without the losses already found. */
   sound: Float64Array[]
-  /** By day: how far strings lie apart then, over how far they usually do; at least 1. */
+  /** By day: spread of the strings relative to the usual spread; at least 1. */
   spread: Float64Array
 }
 
 /**
- * The reference of a day is the median of all strings, each less its own level (so that the median
- * does not move when a string drops out) and less the loss already found (so that it does not move
- * when strings fail).
+ * The reference of a day is the median of all strings, each minus its own level and its known loss,
+ * so that the median does not move when strings drop out or fail.
  */
 function relativeToPeers(
   logs: readonly Float64Array[],
@@ -197,11 +194,11 @@ interface Series {
 }
 
 /**
- * Standard deviation that the days of each string count with, from the changes from day to day,
- * which neither a swing nor a step disturbs. A few weeks tell it badly, so that it is drawn to that
- * of the group. Days that remember the day before (dirt, haze) are worth less than as many
- * independent ones: with a correlation r, changes over one day have a variance of 2 v (1 - r), over
- * two days 1 + r times that, and a mean of many days counts as if each had v (1 + r) / (1 - r).
+ * Standard deviation of the days of each string, from day-to-day changes, which neither a swing nor
+ * a step affects. With few weeks of data it is drawn towards that of the group. Correlated days
+ * (dirt, haze) count less than independent ones: with a correlation r, changes over one day have a
+ * variance of 2 v (1 - r), over two days 1 + r times that, and a mean of many days has an effective
+ * variance of v (1 + r) / (1 - r) per day.
  */
 function usualNoises(relative: readonly Float64Array[]): number[] {
   const spreadOver = (lag: number, strings: readonly Float64Array[]) =>
@@ -212,7 +209,7 @@ function usualNoises(relative: readonly Float64Array[]): number[] {
   return relative.map((values) => {
     const own = spreadOver(1, [values]) || common
     const days = values.length
-    const variance = (days * own ** 2 + belief_days * common ** 2) / (days + belief_days)
+    const variance = (days * own ** 2 + prior_days * common ** 2) / (days + prior_days)
     return Math.max(noise_min, factor * Math.sqrt(variance))
   })
 }
@@ -221,7 +218,7 @@ function changesOver(lag: number, values: Float64Array): number[] {
   return Array.from(values.subarray(lag), (value, day) => Math.abs(value - (values[day] as number)))
 }
 
-/** Draws lone outliers in to three standard deviations around the week they lie in. */
+/** Limits outliers to three standard deviations around the median of their week. */
 function settle(relative: Float64Array, spread: Float64Array, usual: number): Series {
   const noise = spread.map((factor) => factor * usual)
   const values = relative.map((value, day) => {
@@ -232,20 +229,20 @@ function settle(relative: Float64Array, spread: Float64Array, usual: number): Se
   return { values, noise }
 }
 
-/** Weighted least squares of a series on its level and yearly swing, before any prior. */
+/** Weighted least squares of a series on its level and seasonal swing, without a prior. */
 interface Fit {
   normal: Matrix
   right: Vector
   measured: number
 }
 
-/** Level, and the swing as cosine and sine. */
+/** Terms of the fit: level, cosine and sine of the seasonal swing. */
 function terms(day: number): Readonly<Vector> {
   const angle = (2 * Math.PI * day) / year_days
   return [1, Math.cos(angle), Math.sin(angle)]
 }
 
-/** A string that was hardly measured says nothing about how strings swing. */
+/** Whether a string has enough days to estimate its seasonal swing. */
 function isEnough({ measured }: Fit): boolean {
   return measured >= days_before_min
 }
@@ -272,16 +269,16 @@ function fit({ values, noise }: Series): Fit {
 }
 
 /**
- * Precision of the swing of any one string, learned from all of them (expectation maximisation of
- * the covariance of its two terms): strings of one group differ by a little tilt or horizon, so
- * that their swings share size and phase, and the less they swing the sooner a loss stands out.
- * `season_ratio` is what is believed before, with the weight of `belief_strings`.
+ * Precision of the seasonal swing of a string, estimated from all strings by expectation
+ * maximisation of the covariance of its two terms. Strings of a group differ by small tilt or
+ * horizon differences, so that their swings share size and phase; the smaller the swings, the
+ * earlier a loss is detected. `season_ratio` is the prior, with the weight of `prior_strings`.
  */
 function swingPrecision(fits: readonly Fit[], season_ratio: number): Matrix {
   const believed = season_ratio ** 2
   let precision = precisionOf(believed, 0, believed)
   for (let pass = 0; pass < 5; pass++) {
-    let cc = belief_strings * believed
+    let cc = prior_strings * believed
     let cs = 0
     let ss = cc
     for (const { normal, right } of fits) {
@@ -291,13 +288,13 @@ function swingPrecision(fits: readonly Fit[], season_ratio: number): Matrix {
       cs += swing[1] * swing[2] + covariance[1][2]
       ss += swing[2] * swing[2] + covariance[2][2]
     }
-    const count = belief_strings + fits.length
+    const count = prior_strings + fits.length
     precision = precisionOf(cc / count, cs / count, ss / count)
   }
   return precision
 }
 
-/** Of the swing alone: the level is free. */
+/** Precision of the swing alone; the level has no prior. */
 function precisionOf(cc: number, cs: number, ss: number): Matrix {
   const determinant = cc * ss - cs * cs
   return [
@@ -308,10 +305,10 @@ function precisionOf(cc: number, cs: number, ss: number): Matrix {
 }
 
 /**
- * The loss that stands out most from level and swing, over all days it could have begun on; around
- * the known day when one is known. Level, swing and step are one least-squares problem: the step's
- * part of it is u'M x / u'M u, with M the weights after level and swing are projected out, and
- * u'M a sum over the days since the onset.
+ * The most significant loss relative to level and swing over all possible onset days; near the
+ * known onset when one is known. Level, swing and step form one least-squares problem: the step is
+ * u'M x / u'M u, with M the weights after projecting out level and swing, and u'M a sum over the
+ * days since the onset.
  */
 function largestLoss(
   { values, noise }: Series,
@@ -364,17 +361,17 @@ function cross(a: Vector, b: Vector): Vector {
   return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
-/** Of a symmetric matrix. */
+/** Inverse of a symmetric matrix. */
 function inverted([a, b, c]: Matrix): Matrix {
   const rows = [cross(b, c), cross(c, a), cross(a, b)] as Matrix
   const determinant = dot(a, rows[0])
   return rows.map((row) => row.map((value) => value / determinant)) as Matrix
 }
 
-/** Of what is a number among the values from `start` to before `end`; NaN of nothing. */
+/** Median of the numbers among the values from `start` to before `end`; NaN without numbers. */
 function median(values: ArrayLike<number>, start = 0, end = values.length): number {
   if (end - start > 32) return middleOf(Float64Array.from(values).subarray(start, end).sort())
-  // Most are short, and short ones are sorted fastest by insertion.
+  // Insertion sort is fastest for short lists, which are the usual case.
   const sorted: number[] = []
   for (let index = Math.max(0, start); index < Math.min(end, values.length); index++) {
     const value = values[index] as number
@@ -388,7 +385,7 @@ function median(values: ArrayLike<number>, start = 0, end = values.length): numb
   return middleOf(sorted)
 }
 
-/** Of ascending values with any NaN at the end. */
+/** Median of ascending values with NaN at the end. */
 function middleOf(sorted: ArrayLike<number>): number {
   let count = sorted.length
   while (count > 0 && Number.isNaN(sorted[count - 1])) count--

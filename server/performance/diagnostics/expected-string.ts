@@ -1,4 +1,4 @@
-/** What a string of equal, sound, evenly lit modules gives: the single diode of its panel model. */
+/** Expected output of a healthy, uniformly irradiated string, by the single-diode model. */
 import {
   type CecModule,
   cecSingleDiode,
@@ -19,7 +19,7 @@ export interface StringModel {
   module_count: number
 }
 
-/** What the cells have: irradiance behind the glass, and their temperature. */
+/** Irradiance behind the glass and cell temperature. */
 interface CellConditions {
   effective_irradiance_w_m2: number
   cell_temperature_c: number
@@ -29,7 +29,7 @@ export interface ExpectedString {
   expected_i_mp_a: number
   expected_v_mp_v: number
   expected_p_mp_kw: number
-  /** Of the model; a data sheet's value is no expectation (see single-diode.ts). */
+  /** Value of the model, not of the datasheet (see single-diode.ts). */
   expected_i_sc_a: number
   expected_v_oc_v: number
 }
@@ -38,7 +38,7 @@ export function ratedPowerKw({ module, module_count }: StringModel): number {
   return (module.power_stc_w * module_count) / 1000
 }
 
-/** The string as one circuit. */
+/** Equivalent circuit of the string. */
 export function stringCircuit(
   { module, module_count }: StringModel,
   { effective_irradiance_w_m2, cell_temperature_c }: CellConditions,
@@ -66,10 +66,9 @@ export function expectedPowerKw(string: StringModel, conditions: CellConditions)
 }
 
 /**
- * The current that a sound string gives at the voltage at which this one is held, A. It holds off
- * the maximum power point too, where an inverter that is limited keeps its strings. Null above
- * Vmp + 0.5 (Voc - Vmp), where the curve is so steep that an error of 1 K decides the answer, and
- * in the dark.
+ * Current of a healthy string at a given voltage, A. Valid off the maximum power point too, where a
+ * limited inverter operates its strings. Null in the dark and above Vmp + 0.5 (Voc - Vmp), where
+ * the curve is so steep that an error of 1 K dominates the result.
  */
 export function expectedCurrentAtVoltage(
   string: StringModel,

@@ -1,24 +1,24 @@
 /**
- * Names what is wrong with one string, from its current and the voltage of its MPPT over a window.
+ * Diagnoses one string from its current and the voltage of its MPPT over a window.
  *
- * What is observable: the current of the string, the voltage that it shares with the other strings
- * of its MPPT, and what a sound string would give. Each cause changes the curve in its own way:
- * soiling and even shade lower the current by the same share at every voltage; a bypassed substring
- * takes about Vmp / (3 modules) whatever the current; a resistance takes a voltage in proportion to
- * it; shade by near objects does either at the same hours every day. The causes are fitted one by
- * one (`fitString`) and compared by how well each explains all points at once. The current at the
- * measured voltage holds wherever the inverter keeps the string, so a window that is limited from
- * end to end can be judged too; that the voltage is the string's own best is believed only while
- * not limited, and only of the weakest string of an MPPT: a sound one is dragged along by its
- * partner and keeps giving the current of its curve.
+ * Observable are the current of the string, the voltage that it shares with the other strings of
+ * its MPPT, and the expected output of a healthy string. Each cause changes the curve in its own
+ * way: soiling and uniform shade reduce the current by the same share at every voltage; a bypassed
+ * substring costs about Vmp / (3 modules) at any current; a resistance costs a voltage proportional
+ * to the current; shade by near objects does either at the same hours every day. The causes are
+ * fitted one by one (`fitString`) and compared by how well each explains all points. The current at
+ * the measured voltage is valid at any operating point, so that a fully limited window can be
+ * diagnosed too. The voltage is taken as the string's own maximum power point only while the
+ * inverter is not limited, and only for the weakest string of an MPPT: a healthy string follows its
+ * partner and keeps the current of its curve.
  *
- * What is not observable: errors of irradiance and temperature common to all points are told from
- * small losses only by their size, so that losses below about 4 percent of current or 1.5 percent
- * of voltage pass as normal; a leaking shunt looks like a loss of current; a fault that begins
- * within a window of one day looks like shade; two faults at once, in a string or in two strings of
- * one MPPT, are named by the larger, and the smaller may pass as normal or under the larger's name;
- * while limited, resistance and bypassed substrings are told apart only by what the changing light
- * shows. What all strings lose alike looks like an irradiance that is measured too high.
+ * Limits: errors of irradiance and temperature common to all points differ from small losses only
+ * by size, so that losses below about 4 percent of current or 1.5 percent of voltage count as
+ * normal; a leaking shunt looks like a loss of current; a fault that begins within a window of one
+ * day looks like shade; two faults at once, in a string or in two strings of one MPPT, are
+ * diagnosed as the larger, and the smaller may count as normal or as the larger; while limited,
+ * resistance and bypassed substrings differ only under changing irradiance. A loss common to all
+ * strings looks like an irradiance that is measured too high.
  */
 import { median } from '@heliograph/domain/median'
 import { day_ms } from '@heliograph/domain/utc-day'
@@ -47,23 +47,24 @@ export const ivDiagnoses = [
 type IvDiagnosis = (typeof ivDiagnoses)[number]
 
 /**
- * `insufficient_data`: fewer than 12 points in good light. `more_than_expected`: the string gives
- * so much more than expected that the irradiance or the panel model must be wrong. `ambiguous`: no
- * fault is likely enough to be named, and neither is soundness; the losses are told all the same.
+ * `insufficient_data`: fewer than 12 points with enough irradiance. `more_than_expected`: the
+ * string exceeds the expectation, so that the irradiance or the panel model must be wrong.
+ * `ambiguous`: neither a fault nor a healthy string is likely enough; the losses are reported
+ * anyway.
  */
 type NoDiagnosisReason = 'insufficient_data' | 'more_than_expected' | 'ambiguous'
 
 export interface StringDiagnosis {
   diagnosis: IvDiagnosis | null
-  /** Why there is no diagnosis. */
+  /** Reason why there is no diagnosis. */
   reason: NoDiagnosisReason | null
-  /** Mean over the points; below 0 when there is more than expected. Null without diagnosis. */
+  /** Mean over the points; negative above the expectation. Null without a diagnosis. */
   current_loss_pct: number | null
-  /** The same, of the voltage of the maximum power point, resistance included. */
+  /** Mean loss of the maximum power point voltage, including resistance. */
   voltage_loss_pct: number | null
-  /** Probability of the diagnosis among those listed, given that it is one of them. */
+  /** Probability of the diagnosis among the listed ones. */
   confidence_pct: number | null
-  /** How many points were good enough to be used. */
+  /** Number of used points. */
   point_count: number
 }
 
@@ -80,23 +81,23 @@ export type DiagnosedPoint = Pick<
   | 'curtailed'
   | 'flags'
 > & {
-  /** Currents of the other connected strings of the MPPT, alike in modules and orientation. */
+  /** Currents of the other connected strings on the MPPT with equal modules and orientation. */
   partner_currents_a?: readonly (number | null)[]
 }
 
 const irradiance_min_w_m2 = 200
 const points_min = 12
-/** More points tell no more than these, evenly taken, since their errors are common. */
+/** Maximum number of points, evenly sampled: more points share the same errors. */
 const points_max = 150
 const independent_max = 25
-/** A string that gives less than this share of what it should gives nothing. */
+/** A string below this share of the expected current counts as open. */
 const open_ratio = 0.02
 const excluded: readonly IvFlag[] = ['night', 'no_irradiance', 'stale', 'missing']
 
 /**
- * Standard errors common to all points, of irradiance and (2 K) of voltage; and to the points of a
- * stretch of the day, where a sensor that is out of level reads otherwise than at noon, and one
- * thermometer stands for rows that face the sun at different hours.
+ * Standard errors common to all points, of irradiance and (2 K) of voltage, and common to a part of
+ * the day, when a sensor is not level and one thermometer represents rows heated at different
+ * hours.
  */
 const common: Prior = {
   gain: 0.015,
@@ -108,7 +109,7 @@ const common: Prior = {
 interface Cause {
   diagnosis: IvDiagnosis
   prior: Prior
-  /** What the freedom of the fit is worth; a cause must explain more than that. */
+  /** Penalty of the degrees of freedom; a cause must improve the fit by more. */
   penalty: number
 }
 
@@ -151,7 +152,7 @@ export function diagnoseString(
 
 const open = { diagnosis: 'open', current_loss_pct: 100, confidence_pct: 100 } as const
 
-/** No current in most of the window, or any more at its end. */
+/** No current in most of the window, or at its end. */
 function isOpen(points: readonly UsablePoint[]): boolean {
   const isDead = ({ ratio }: UsablePoint) => ratio < open_ratio
   return points.filter(isDead).length > points.length / 2 || points.slice(-points_min).every(isDead)
@@ -168,7 +169,7 @@ function undecided(reason: NoDiagnosisReason | null, point_count: number): Strin
   }
 }
 
-/** Null when the point is too dark, not measured, or so near open circuit that it tells nothing. */
+/** Null when the point is too dark, not measured, or too close to open circuit. */
 function usablePoint(string: StringModel, point: DiagnosedPoint): UsablePoint | null {
   const {
     effective_irradiance_w_m2,
@@ -204,7 +205,7 @@ function usablePoint(string: StringModel, point: DiagnosedPoint): UsablePoint | 
   }
 }
 
-/** Resolution of the instrument, light that moves between readings, and error of the voltage. */
+/** Instrument resolution, irradiance changes between readings, and the voltage error. */
 function currentSigma(i_sc_a: number, slope_a: number): number {
   return Math.hypot(0.05, 0.012 * i_sc_a, 0.004 * slope_a)
 }
@@ -215,16 +216,17 @@ function resistanceUnit(string: StringModel): number {
   return voltage_v / current_a
 }
 
-/** Strings of one MPPT whose currents differ by less are alike. */
+/** Strings of one MPPT with a smaller difference of current count as equal. */
 const alike_within = 0.005
-/** A string that gives the current of its curve is sound, wherever its inverter keeps it. */
+/** A string with the current of its curve is healthy at any operating point. */
 const sound_ratio_min = 0.99
 const carrying_ratio = 0.1
 
 /**
- * How many sound partners hold the voltage against the string, when it may be to blame for it: when
- * none is weaker, be it for all hours or the shaded ones. Partners as weak as it are taken to have
- * what it has. Null when a weaker partner, or nobody, pulls the voltage.
+ * Number of healthy partners that share the voltage with the string when the string may cause a
+ * voltage loss, that is when no partner is weaker over all or the shaded hours. Equally weak
+ * partners are assumed to have the same fault. Null when a weaker partner, or no string, reduces
+ * the voltage.
  */
 function soundPartners(points: readonly UsablePoint[]): number | null {
   for (const part of [points, points.filter(({ fit }) => fit.is_shaded)]) {
@@ -238,7 +240,7 @@ function soundPartners(points: readonly UsablePoint[]): number | null {
   return null
 }
 
-/** Median ratio of measured to expected current of each partner that carries any. */
+/** Median ratio of measured to expected current of each partner with current. */
 function carryingPartners(points: readonly UsablePoint[]): number[] {
   const partner_count = Math.max(...points.map(({ partner_ratios }) => partner_ratios.length))
   return Array.from({ length: partner_count }, (_, index) => {
@@ -249,10 +251,7 @@ function carryingPartners(points: readonly UsablePoint[]): number[] {
 
 const bin_ms = 30 * 60_000
 
-/**
- * Marks as shaded the stretch of the day, the same every day, in which the string falls shortest of
- * the rest of the day.
- */
+/** Marks the part of the day with the largest loss relative to the rest of the day as shaded. */
 function shadeByHour(points: readonly UsablePoint[], options: FitOptions): UsablePoint[] {
   const bins = new Map<number, { sum: number; count: number }>()
   const start_ms = dayStart(points)
@@ -275,7 +274,7 @@ function shadeByHour(points: readonly UsablePoint[], options: FitOptions): Usabl
 
 const clamped = (residual: number): number => Math.min(5, Math.max(-5, residual))
 
-/** A time of day in the longest stretch without points: where one day of light ends. */
+/** Time of day after the longest gap without points: start of the daylight. */
 function dayStart(points: readonly UsablePoint[]): number {
   const times = points.map(({ time_ms }) => ((time_ms % day_ms) + day_ms) % day_ms)
   times.sort((a, b) => a - b)
@@ -290,7 +289,7 @@ function dayStart(points: readonly UsablePoint[]): number {
   return start_ms
 }
 
-/** First and last bin, at least a sixth of the points inside and a third outside. */
+/** First and last bin of the shaded part, with a sixth of the points inside and a third outside. */
 function darkestStretch(
   bins: ReadonlyMap<number, { sum: number; count: number }>,
 ): [from: number, to: number] {
@@ -321,18 +320,18 @@ function darkestStretch(
 interface FittedCause {
   diagnosis: IvDiagnosis | 'more_than_expected'
   fit: Fit
-  /** Of the fit, and the penalty of the cause. */
+  /** Cost of the fit plus the penalty of the cause. */
   cost: number
 }
 
-/** A fault is named from here on. */
+/** Minimum probability of a reported fault. */
 const probability_min = 0.5
 
-/** Excess that no error of the instruments explains any more. */
+/** Excess beyond the errors of the instruments. */
 const gain_max = 0.05
 const voltage_gain_max = 0.03
 
-/** A loss below 0 is no loss: the string is sound, or the expectation is wrong. */
+/** A negative loss means a healthy string, or a wrong expectation. */
 function named({ diagnosis, penalty }: Cause, fit: Fit): FittedCause {
   const cost = fit.cost + penalty
   const { gain, lost_voltage } = fit.parameters
@@ -354,7 +353,7 @@ function verdict(
     which.reduce((sum, { cost }) => sum + Math.exp((best.cost - cost) / 2), 0)
   const alike = fits.filter(({ diagnosis }) => diagnosis === best.diagnosis)
   const probability = likelihood(alike) / likelihood(fits)
-  // Nobody is sent to a string that may as well be sound.
+  // A fault is reported only when it is more likely than a healthy string.
   const is_named = best.diagnosis === 'normal' || probability >= probability_min
   const { gain, lost_voltage, resistance, shaded_gain, shaded_voltage } = best.fit.parameters
   const shaded = meanOf(points, ({ is_shaded }) => (is_shaded ? 1 : 0))

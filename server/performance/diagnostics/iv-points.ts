@@ -1,4 +1,4 @@
-/** Expected against measured, one instant of one string. */
+/** Compares expected and measured values of one string at one instant. */
 
 import type { PlaneLight } from '../../telemetry/weather/plane-light.ts'
 import {
@@ -28,18 +28,18 @@ export interface IvPoint extends Nullable<ExpectedString> {
   poa_irradiance_w_m2: number | null
   effective_irradiance_w_m2: number | null
   cell_temperature_c: number | null
-  /** Of a sound string at the measured voltage; null where that says nothing. */
+  /** Current of a healthy string at the measured voltage; null where not significant. */
   expected_current_at_voltage_a: number | null
   measured_current_a: number | null
   measured_voltage_v: number | null
   measured_power_kw: number | null
-  /** The next three compare with the maximum power point, and are null while limited. */
+  /** The next three deviations refer to the maximum power point and are null while limited. */
   current_deviation_pct: number | null
   voltage_deviation_pct: number | null
   power_deviation_pct: number | null
-  /** Holds while limited too. */
+  /** Valid while limited, too. */
   current_deviation_at_voltage_pct: number | null
-  /** A command or a clipping inverter held the power: the maximum power point was not sought. */
+  /** Whether a limit or the rating kept the inverter off the maximum power point. */
   curtailed: boolean
   flags: IvFlag[]
 }
@@ -48,15 +48,15 @@ export interface StringMeasurement {
   /** RFC 3339. */
   measured_at: string
   current_a: number | null
-  /** Of the MPPT of the string. */
+  /** Voltage of the MPPT of the string. */
   voltage_v: number | null
   is_curtailed: boolean
   is_clipped: boolean
-  /** The measured values stand still: given, but not compared. */
+  /** Stale values are returned but not compared. */
   is_stale: boolean
 }
 
-/** Below it, ratios of single instants say more about the instruments than about the string. */
+/** Below it, instrument errors dominate the ratios of single instants. */
 const low_irradiance_w_m2 = 200
 /** Deviations are null below this share of the rated power (and current). */
 const compared_ratio_min = 0.05
@@ -124,7 +124,7 @@ const nothing: ExpectedString = {
   expected_v_oc_v: 0,
 }
 
-/** At night the expectation is nothing, whether or not anything was measured. */
+/** The expectation is 0 at night, with or without measurements. */
 function expectedIn(string: StringModel, light: PlaneLight): Nullable<ExpectedString> {
   const { effective_irradiance_w_m2, cell_temperature_c, is_night } = light
   if (is_night) return nothing

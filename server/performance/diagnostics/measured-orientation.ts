@@ -1,7 +1,7 @@
 /**
- * Peers of strings whose orientation is only assumed, by when their energy comes: panels that face
- * east give theirs earlier than panels that face west. A string is compared again with those of its
- * group alone, from sums in which all with an assumed orientation were compared as one.
+ * Groups strings with an assumed orientation by the time of their energy: panels facing east
+ * produce earlier than panels facing west. Strings are then compared again within these groups,
+ * from sums in which all strings with an assumed orientation formed one group.
  */
 import { mediansOfOthers } from './peer-medians.ts'
 import type { StringLayout, StringSums } from './string-sums.ts'
@@ -12,17 +12,18 @@ interface HourOfSums {
 }
 
 const hour_ms = 3_600_000
-/** Of the time of the string that was measured most: an hour with less of a string is left out. */
+/** Minimum coverage of an hour of a string, relative to the string with the highest coverage. */
 const covered_ratio_min = 0.9
 /**
- * Between groups. At 48° north and a tilt of 20°, planes that face 90° apart are 0.6 h to 0.8 h
- * apart on a clear day; equal strings with dirt, mismatch and sensors of 1 % are within 0.05 h.
+ * Minimum distance of groups. At 48° north and a tilt of 20°, planes with azimuths 90° apart are
+ * 0.6 h to 0.8 h apart on a clear day; equal strings with dirt, mismatch and 1 % sensors are within
+ * 0.05 h.
  */
 const apart_h_min = 0.2
-/** Fewer have no peers of their own, and join the group that is nearest. */
+/** Smaller groups have too few peers and join the nearest group. */
 const members_min = 4
 
-/** The layout, in which assumed orientations are told apart by what the hours show. */
+/** Layout with groups of assumed orientations divided by the measured hours. */
 export function withMeasuredGroups(
   layout: readonly StringLayout[],
   hours: readonly HourOfSums[],
@@ -36,7 +37,7 @@ export function withMeasuredGroups(
       const isOf = (cluster: readonly TimedString[]) => cluster.some((one) => one.string === string)
       const isOfMppt = (cluster: readonly TimedString[]) =>
         cluster.some((one) => one.string.mppt_index === string.mppt_index)
-      // Dead, or hardly measured: strings of an MPPT face the same way, as a rule.
+      // Strings without enough data take the group of their MPPT: its strings usually face one way.
       const own = clusters.find(isOf) ?? clusters.find(isOfMppt) ?? usual
       if (own) groups.set(string, `${group}/${clusters.indexOf(own) + 1}`)
     }
@@ -46,11 +47,11 @@ export function withMeasuredGroups(
 
 interface TimedString {
   string: StringLayout
-  /** Of the day, UTC, weighted by energy; below the mean of its strings where it is earlier. */
+  /** Energy-weighted hour of the day relative to the mean of the strings; negative is earlier. */
   energy_h: number
 }
 
-/** Of those that were measured in enough of the hours to tell. */
+/** Energy-weighted hours of the strings with enough data. */
 function energyHours(members: readonly StringLayout[], hours: readonly HourOfSums[]) {
   const lit = hours.filter(({ sums }) =>
     members.some(({ string_index }) => (sums.light_s[string_index] ?? 0) > 0),
@@ -80,7 +81,7 @@ function energyHours(members: readonly StringLayout[], hours: readonly HourOfSum
 const totalOf = ({ energy_kwh }: StringSums, members: readonly StringLayout[]) =>
   members.reduce((sum, { string_index }) => sum + (energy_kwh[string_index] ?? 0), 0)
 
-/** The hour of the day around which energy lies, whatever the time zone; null without energy. */
+/** Energy-weighted circular mean of the hour of the day; null without energy. */
 function angleOf(weighted: readonly (readonly [HourOfSums, number])[]): number | null {
   let [x, y] = [0, 0]
   for (const [{ hour_at }, kwh] of weighted) {
@@ -91,7 +92,7 @@ function angleOf(weighted: readonly (readonly [HourOfSums, number])[]): number |
   return x === 0 && y === 0 ? null : (24 * Math.atan2(y, x)) / (2 * Math.PI)
 }
 
-/** Consecutive strings without a gap between, the earliest first. */
+/** Clusters of strings without a gap in time, earliest first. */
 function clustersOf(strings: readonly TimedString[]): TimedString[][] {
   const sorted = strings.toSorted((a, b) => a.energy_h - b.energy_h)
   const clusters: TimedString[][] = []
@@ -114,9 +115,9 @@ function clustersOf(strings: readonly TimedString[]): TimedString[][] {
 }
 
 /**
- * The sums with each string of an assumed orientation compared with its own group: by the mean of
- * the power, current and voltage over the time in which it could be compared. A string that was
- * measured in less of that time than its peers is not compared.
+ * Sums with each string of an assumed orientation compared within its own group, by mean power,
+ * current and voltage over the compared time. Strings with less compared time than their peers are
+ * not compared.
  */
 export function comparedInGroups(layout: readonly StringLayout[], sums: StringSums): StringSums {
   const assumed = layout.filter((string) => string.is_orientation_assumed && string.is_connected)

@@ -1,12 +1,12 @@
-/** Fewer say nothing of a peer. */
+/** Minimum number of other values for a median. */
 const others_min = 3
 
 /**
- * For each value the median of all others that are known, into `medians`, as long as they; not a
- * number for one that is not known (NaN), or with fewer than three others.
+ * Writes the median of all other known values of each value into `medians` (same length); NaN for
+ * unknown values (NaN) and with fewer than three others.
  */
 export function mediansOfOthers(values: Float64Array, medians: Float64Array): void {
-  // Sorted by insertion, and in `medians` itself: a group is small, and few moments are alike.
+  // Insertion sort within `medians`: groups are small.
   let known = 0
   for (let at = 0; at < values.length; at += 1) {
     const value = values[at] as number
@@ -22,7 +22,7 @@ export function mediansOfOthers(values: Float64Array, medians: Float64Array): vo
     medians.fill(Number.NaN)
     return
   }
-  // Without the value itself all that is not below it moves down by one.
+  // Removing the value itself moves all higher values down by one.
   const count = known - 1
   const middle = count >> 1
   const below = medians[middle - 1] as number

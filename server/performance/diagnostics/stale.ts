@@ -1,19 +1,19 @@
 interface StaleOptions {
-  /** A run of fewer samples is not stale. */
+  /** Minimum number of samples of a stale run. */
   samples_min?: number
-  /** Nor is one that spans less, so that a fast series need not be noisy to be believed. */
+  /** Minimum duration of a stale run, because fast series may repeat values. */
   duration_min_s?: number
-  /** How far from the first of the run a sample may be, relative to it. */
+  /** Maximum deviation from the first sample of the run, relative to it. */
   ratio?: number
 }
 
 /**
- * Marks each sample that repeats: one of a run of at least `samples_min` equal values that are not
- * zero, spanning at least `duration_min_s`. A null ends a run. Equal is relative to the first of
- * the run, so that a slow ramp is not stale. The idea, the window of 6 and the tolerance of 1e-5
- * are those of pvanalytics' `quality.gaps.stale_values_diff`, which also marks zeros.
+ * Marks stale samples: runs of at least `samples_min` equal non-zero values over at least
+ * `duration_min_s`. A null ends a run. Values are compared with the first of the run, so that a
+ * slow ramp is not stale. Method, window of 6 and tolerance of 1e-5 follow pvanalytics'
+ * `quality.gaps.stale_values_diff`, which also marks zeros.
  *
- * An output that is held (clipped, curtailed) repeats rightly: leave such instants out. `times_ms`
+ * Limited outputs (clipped, curtailed) repeat legitimately: pass null for such instants. `times_ms`
  * ascends and is as long as `values`; throws when it is not as long.
  */
 export function staleSamples(

@@ -10,9 +10,9 @@ export type SuspectedCause =
   | 'snow'
   | 'unknown'
 
-/** What a string does at one hour of the day, over all days of the window. */
+/** Comparison of a string at one hour of the day, over all days of the window. */
 export interface HourOfString {
-  /** What the peers gave, scaled to the string: the weight of the hour. */
+  /** Energy of the peers scaled to the string: the weight of the hour. */
   peer_kwh: number
   /** Mean current of the peers. */
   peer_current_a: number
@@ -26,9 +26,9 @@ interface Suspicion {
   confidence_pct: number
 }
 
-/** Hours of less than this share of the best hour's energy are left out: little says little. */
+/** Hours below this share of the best hour's energy are ignored. */
 const hour_share_min = 0.2
-/** An hour this much below the string's usual one is shaded. */
+/** An hour counts as shaded this far below the usual ratio of the string. */
 const shade_depth_ratio = 0.05
 const voltage_loss_ratio = 0.985
 const correlation_min = 0.8
@@ -36,16 +36,16 @@ const standing_loss_max = 0.35
 const hours_min = 4
 
 /**
- * What is likely to be wrong with a string that is itself at fault, from the pattern of its loss:
- * over the hours of the day, over its current, and between current and voltage. A loss that grows
- * with the current and costs voltage is a bad contact (`connector`); one that costs voltage at all
- * hours is bypassed cells; one of some hours is shade; one of current at all hours is dirt. Without
- * hours only current and voltage are told apart. Sums cannot tell snow, failed cells,
- * potential-induced degradation or a stuck tracker from these, so those are never named.
+ * Likely cause of a fault of a string, from the pattern of its loss over the hours of the day, over
+ * its current, and between current and voltage. A voltage loss that grows with the current is a bad
+ * contact (`connector`); a voltage loss at all hours is a bypassed substring; a loss at some hours
+ * is shade; a current loss at all hours is soiling. Without hours only current and voltage losses
+ * are distinguished. Snow, failed cells, potential-induced degradation and stuck trackers cannot be
+ * distinguished from these and are never reported.
  *
- * `confidence_pct` is a coarse figure: 80 for a pattern that was right in more than 80 % of
- * simulated faults, which are kinder than real ones; 50 where two causes look alike; 40 without
- * hours; 0 beside `unknown`.
+ * `confidence_pct` is coarse: 80 for a pattern that was right in more than 80 % of simulated
+ * faults, which are easier than real ones; 50 when two causes look alike; 40 without hours; 0 for
+ * `unknown`.
  */
 export function suspectCause(
   comparison: Comparison,
@@ -58,21 +58,21 @@ export function suspectCause(
   const is_voltage_low =
     comparison.affected_by_string_index === null &&
     (comparison.voltage_ratio ?? 1) < voltage_loss_ratio
-  const weighty = weightyHours(hours)
-  if (weighty.length < hours_min) {
+  const significant = significantHours(hours)
+  if (significant.length < hours_min) {
     return suspect(is_voltage_low ? 'bypass_diode' : 'soiling', 40)
   }
-  if (is_voltage_low && followsCurrent(weighty)) return suspect('connector', 80)
+  if (is_voltage_low && followsCurrent(significant)) return suspect('connector', 80)
   if (shadeLoss(hours) > 0) return suspect('shading', 80)
   return is_voltage_low ? suspect('bypass_diode', 80) : suspect('soiling', 80)
 }
 
 function suspectOpen({ layout }: Comparison, all: readonly Comparison[]): Suspicion {
   const connected = all.filter((other) => other.layout.is_connected)
-  // Where no string gives anything, it is not the strings.
+  // When no string delivers current, the strings are not the cause.
   if (connected.every((other) => other.ratio === null || isDead(other))) return unknown
   const on_mppt = connected.filter((other) => other.layout.mppt_index === layout.mppt_index)
-  // Two strings of an MPPT cannot overload each other, and commonly have no fuses.
+  // Two strings of an MPPT cannot overload each other and usually have no fuses.
   return suspect(on_mppt.length > 2 ? 'fuse' : 'connector', 50)
 }
 
@@ -87,27 +87,27 @@ function suspect(suspected_cause: SuspectedCause, confidence_pct: number): Suspi
 }
 
 /**
- * The share of the energy that a string loses in hours that are at least 5 % worse than its usual
- * hour and than its peers; 0 when no hour is. Losses that are there at every hour do not count.
+ * Share of the energy lost in hours at least 5 % below the usual hour of the string and its peers;
+ * 0 without such hours. Losses at every hour do not count.
  */
 export function shadeLoss(hours: readonly HourOfString[]): number {
-  const weighty = weightyHours(hours)
-  if (weighty.length < hours_min) return 0
-  const usual = Math.min(1, weightyMedian(weighty))
-  const total_kwh = weighty.reduce((sum, { peer_kwh }) => sum + peer_kwh, 0)
-  const lost_kwh = weighty
+  const significant = significantHours(hours)
+  if (significant.length < hours_min) return 0
+  const usual = Math.min(1, weightedMedian(significant))
+  const total_kwh = significant.reduce((sum, { peer_kwh }) => sum + peer_kwh, 0)
+  const lost_kwh = significant
     .filter(({ own_ratio }) => own_ratio < usual - shade_depth_ratio)
     .reduce((sum, { own_ratio, peer_kwh }) => sum + (usual - own_ratio) * peer_kwh, 0)
   return lost_kwh / total_kwh
 }
 
-function weightyHours(hours: readonly HourOfString[]): HourOfString[] {
+function significantHours(hours: readonly HourOfString[]): HourOfString[] {
   const most_kwh = Math.max(0, ...hours.map(({ peer_kwh }) => peer_kwh))
   return hours.filter(({ peer_kwh }) => peer_kwh >= hour_share_min * most_kwh)
 }
 
-/** The own ratio above and below which the string made half of its energy. */
-function weightyMedian(hours: readonly HourOfString[]): number {
+/** Median of `own_ratio` weighted by energy. */
+function weightedMedian(hours: readonly HourOfString[]): number {
   const sorted = hours.toSorted((a, b) => a.own_ratio - b.own_ratio)
   const half_kwh = sorted.reduce((sum, { peer_kwh }) => sum + peer_kwh, 0) / 2
   let sum_kwh = 0
@@ -119,9 +119,8 @@ function weightyMedian(hours: readonly HourOfString[]): number {
 }
 
 /**
- * Whether the loss grows with the current from next to nothing, as that of a resistance does. Cells
- * that are bypassed lose more at high current, too, where a partner holds the voltage, but they
- * lose at any.
+ * Whether the loss grows with the current from almost 0, as with a resistance. Bypassed cells lose
+ * more at high current too when a partner fixes the voltage, but they lose at any current.
  */
 function followsCurrent(hours: readonly HourOfString[]): boolean {
   const mean = (values: readonly number[]) => values.reduce((a, b) => a + b, 0) / values.length

@@ -1,7 +1,7 @@
 import { median } from '@heliograph/domain/median'
 import type { StringLayout, StringSums } from './string-sums.ts'
 
-/** Why a string cannot be judged. */
+/** Reason why a string cannot be rated. */
 export type NoDataReason =
   | 'not_connected'
   | 'no_samples'
@@ -14,26 +14,28 @@ export type NoDataReason =
   | 'peers_bad'
   | 'not_producing'
 
-/** What the sums of a span say of one string beside the others. */
+/** Comparison of one string with its peers over the sums of a span. */
 export interface Comparison {
   layout: StringLayout
   reason: NoDataReason | null
   compared_with: 'peers' | 'expected' | null
-  /** The other strings of the group that could be judged. */
+  /** Other usable strings of the group. */
   peer_count: number
-  /** Of the time with light, that with a measurement; null without light. */
+  /** Measured share of the daylight; null without daylight. */
   coverage_ratio: number | null
-  /** What it gave over the time compared. */
+  /** Energy over the compared time. */
   energy_kwh: number | null
-  /** What its peers gave then, scaled by rated power, or what was expected. */
+  /** Energy of the peers over the same time, scaled by rated power, or expected energy. */
   reference_kwh: number | null
-  /** Energy by reference. */
+  /** Energy divided by reference. */
   ratio: number | null
   current_ratio: number | null
   voltage_ratio: number | null
-  /** Likewise `ratio`, but without what an MPPT partner costs it. */
+  /** As `ratio`, without the loss caused by an MPPT partner. */
   own_ratio: number | null
-  /** The partner that pulls the voltage they share away from where this string is best. */
+  /**
+   * MPPT partner that moves the shared voltage away from the maximum power point of this string.
+   */
   affected_by_string_index: number | null
 }
 
@@ -41,21 +43,21 @@ const coverage_min = 0.5
 const group_min = 4
 const zero_share_min = 0.95
 const bad_ratio = 0.85
-/** What gives less than this share is dead. */
+/** Strings below this ratio are dead. */
 export const dead_ratio = 0.05
 
-/** Current deficits nearer than this cannot be told apart: sensors of strings differ by as much. */
+/** Smaller differences of current deficits are within the accuracy of string sensors. */
 const deficit_difference_min = 0.01
 
-/** Short-circuit current above that at the best power; median of the crystalline panels on sale. */
+/** Excess of the short-circuit current over the MPP current; median of crystalline panels. */
 const current_rise_max = 0.06
 
 /**
- * Compares the strings of one inverter over the span of `sums`. A string is compared with its
- * peers, the connected strings of its group, when at least 4 of the group, itself among them, are
- * usable and half of them sound; else with the expected power; else it has a reason why not. Peers
- * that carry nothing show as such; that more than half of them are merely weak is seen only beside
- * the expected power. `samples_min` is how many samples make a string usable.
+ * Compares the strings of one inverter over the span of `sums`. The reference is the peers
+ * (connected strings of the group) when at least 4 strings of the group including itself are usable
+ * and half of them healthy, else the expected power, else none, with a reason. Weakness of more
+ * than half of the peers is visible only against the expected power. `samples_min` is the minimum
+ * number of samples of a usable string.
  */
 export function compareStrings(
   layout: readonly StringLayout[],
@@ -73,7 +75,7 @@ export function compareStrings(
   return comparisons
 }
 
-/** The comparison before anything is compared: is there enough to go by? */
+/** Comparison without results, with the reason when data are insufficient. */
 function startOf(layout: StringLayout, sums: StringSums, samples_min: number): Comparison {
   const at = (quantity: SumName) => sums[quantity][layout.string_index] ?? 0
   const light_s = at('light_s')
@@ -120,10 +122,10 @@ function compareGroup(group: readonly Comparison[], sums: StringSums): void {
   const expected_median = median(
     usable.map(expectedRatio).filter((ratio): ratio is number => ratio !== null),
   )
-  const are_sound = expected_median === null || expected_median >= bad_ratio
+  const are_healthy = expected_median === null || expected_median >= bad_ratio
   const isZero = (comparison: Comparison) =>
     value(comparison, 'zero_current_s') >= zero_share_min * value(comparison, 'known_s')
-  const is_silent = usable.every(isZero)
+  const has_no_current = usable.every(isZero)
 
   for (const comparison of usable) {
     comparison.peer_count = usable.length - 1
@@ -131,7 +133,7 @@ function compareGroup(group: readonly Comparison[], sums: StringSums): void {
     const has_peers =
       usable.length >= group_min && value(comparison, 'compared_s') >= coverage_min * known_s
     const expected_ratio = expectedRatio(comparison)
-    if (has_peers && are_sound) {
+    if (has_peers && are_healthy) {
       comparison.compared_with = 'peers'
       comparison.energy_kwh = value(comparison, 'compared_kwh')
       comparison.reference_kwh = value(comparison, 'peer_kwh')
@@ -143,11 +145,11 @@ function compareGroup(group: readonly Comparison[], sums: StringSums): void {
       comparison.energy_kwh = value(comparison, 'compared_with_expected_kwh')
       comparison.reference_kwh = value(comparison, 'expected_kwh')
       comparison.ratio = expected_ratio
-    } else if (isZero(comparison) && !is_silent) {
-      // No median to go by, and none is needed: others of the group do carry current.
+    } else if (isZero(comparison) && !has_no_current) {
+      // No median is needed: other strings of the group carry current.
       comparison.compared_with = 'peers'
       comparison.ratio = 0
-    } else if (is_silent) {
+    } else if (has_no_current) {
       comparison.reason = 'not_producing'
     } else {
       comparison.reason = usable.length < group_min ? 'too_few_peers' : 'peers_bad'
@@ -157,22 +159,21 @@ function compareGroup(group: readonly Comparison[], sums: StringSums): void {
 }
 
 /**
- * Takes from a string's loss what an MPPT partner costs it. Strings of an MPPT share its voltage:
- * one that has lost cells to a bypass diode, or has a bad contact, pulls it below where the others
- * are best. A sound string then carries more than the current of its peers, as its curve has it,
- * and the faulty one less; so the loss of voltage is that of the string whose current falls
- * furthest short.
+ * Removes the loss caused by an MPPT partner. Strings of an MPPT share its voltage: a string with
+ * bypassed cells or a bad contact pulls the voltage below the maximum power point of the others. A
+ * healthy string then carries more current than its peers, as on its curve, and the faulty one
+ * less; so the voltage loss belongs to the string with the largest current deficit.
  */
 function separate(comparison: Comparison, partners: readonly Comparison[]): void {
   const deficit = deficitOf(comparison)
   const { ratio } = comparison
   if (deficit === null || ratio === null) return
-  // An open string carries nothing, and pulls at nothing.
+  // An open string does not affect the voltage.
   const others = partners.filter((other) => other !== comparison && !isDead(other))
   const worst = others
     .filter((other) => (deficitOf(other) ?? 0) - deficit > deficit_difference_min)
     .toSorted((a, b) => (deficitOf(b) as number) - (deficitOf(a) as number))[0]
-  // A partner of which nothing is known is the one at fault where this string is plainly sound.
+  // A partner without data is at fault when this string is clearly healthy.
   const unseen = others.find((other) => deficitOf(other) === null)
   const culprit = worst ?? (deficit < deficit_difference_min ? unseen : undefined)
   const own_ratio = Math.min(1, 1 - deficit)
@@ -185,16 +186,16 @@ function isDead({ ratio }: Comparison): boolean {
   return ratio !== null && ratio < dead_ratio
 }
 
-/** How far the current falls short of what a sound string would carry at that voltage. */
+/** Current deficit relative to a healthy string at that voltage. */
 function deficitOf({ current_ratio, voltage_ratio }: Comparison): number | null {
   if (current_ratio === null || voltage_ratio === null) return null
   return 1 - current_ratio / soundCurrent(voltage_ratio)
 }
 
 /**
- * Current of a sound string by that at its best power, from its voltage by that at its best power.
- * At the best power d(VI)/dV is 0, so a little voltage less is as much current more; further down
- * the current saturates towards that of the short circuit.
+ * Current of a healthy string relative to its MPP current, from its voltage relative to its MPP
+ * voltage. At the MPP d(VI)/dV is 0, so that a small voltage decrease gives an equal current
+ * increase; at lower voltage the current saturates towards the short-circuit current.
  */
 function soundCurrent(voltage_ratio: number): number {
   return 1 + current_rise_max * (1 - Math.exp((voltage_ratio - 1) / current_rise_max))

@@ -1,18 +1,18 @@
 /**
- * Fits a faulty string to what was measured: the circuit of the sound string, changed by a few
- * parameters, each held near zero by what is known before the measurement. Gauss-Newton on the
- * robust sum of squares (P. J. Huber, Annals of Mathematical Statistics 35(1), 1964).
+ * Fits a faulty string to measurements: the circuit of the healthy string, changed by a few
+ * parameters with priors around zero. Gauss-Newton on the robust sum of squares (P. J. Huber,
+ * Annals of Mathematical Statistics 35(1), 1964).
  */
 import { currentAtVoltage, type SingleDiode } from '@heliograph/physics/single-diode'
 
 /**
- * How a string differs from the expected one; all 0 when it does not. The shaded two hold only at
- * the points that are `is_shaded`, on top of the first three.
+ * Deviations of a string from the expected one; all 0 without deviation. The two shaded parameters
+ * apply only to points with `is_shaded`, in addition to the first three.
  */
 const parameterNames = [
-  /** Share of irradiance more (or, negative, less) than expected. */
+  /** Relative excess of the irradiance; negative for a loss. */
   'gain',
-  /** Share of the modules that gives no voltage. */
+  /** Share of the modules without voltage. */
   'lost_voltage',
   /** Resistance in series, in units of Vmp / Imp of the string at 1000 W/m2 and 25 Celsius. */
   'resistance',
@@ -22,11 +22,11 @@ const parameterNames = [
 type Parameter = (typeof parameterNames)[number]
 type Parameters = Readonly<Record<Parameter, number>>
 
-/** Standard deviation of each parameter around 0 before anything is measured; absent: it is 0. */
+/** Prior standard deviation of each parameter around 0; absent parameters are fixed at 0. */
 export type Prior = Readonly<Partial<Record<Parameter, number>>>
 
 export interface FitPoint {
-  /** Of the sound string. */
+  /** Circuit of the healthy string. */
   circuit: SingleDiode
   current_a: number
   voltage_v: number
@@ -42,9 +42,9 @@ export interface FitPoint {
 export interface FitOptions {
   /** Unit of `resistance`. */
   resistance_unit_ohm: number
-  /** How many other strings of the MPPT, taken as sound, decide its voltage with this one. */
+  /** Number of other strings of the MPPT, assumed healthy, that share its voltage. */
   partner_count: number
-  /** As many independent measurements as the points count for, at most. */
+  /** Maximum number of independent measurements that the points count for. */
   independent_max: number
 }
 
@@ -58,9 +58,9 @@ export interface Fit {
 const tracking_sigma_ratio = 0.008
 const huber_sigmas = 2.5
 const iterations_max = 12
-/** Of the cost: less is of no consequence for what it is compared with. */
+/** Convergence threshold of the cost. */
 const cost_step_min = 1e-3
-/** Of a parameter, for derivatives. */
+/** Step of a parameter for numerical derivatives. */
 const difference = 1e-4
 
 const bounds: Readonly<Record<Parameter, readonly [number, number]>> = {
@@ -79,7 +79,7 @@ export const sound: Parameters = {
   shaded_voltage: 0,
 }
 
-/** The string of one point, changed. */
+/** Circuit of the faulty string at one point. */
 function faulty(point: FitPoint, parameters: Parameters, resistance_unit_ohm: number): SingleDiode {
   const { circuit, is_shaded } = point
   const gain = parameters.gain + (is_shaded ? parameters.shaded_gain : 0)
@@ -102,16 +102,15 @@ function powerSlope(circuit: SingleDiode, voltage_v: number, current_a: number):
   return current_a - (voltage_v * conductance) / (1 + conductance * r_s_ohm)
 }
 
-/** `slope_sigma_a` of a point whose sound string has its maximum power point at `v_mp_v`. */
+/** `slope_sigma_a` of a point whose healthy string has its maximum power point at `v_mp_v`. */
 export function slopeSigma(circuit: SingleDiode, v_mp_v: number): number {
   const beside_v = v_mp_v * (1 + tracking_sigma_ratio)
   return Math.abs(powerSlope(circuit, beside_v, currentAtVoltage(circuit, beside_v)))
 }
 
 /**
- * Measured less modelled in standard errors: the current at the voltage; and, at a maximum power
- * point, how far the model has the power of the MPPT still fall with the voltage (or, negative,
- * rise: the voltage is lower than modelled).
+ * Residuals in standard errors: measured minus modelled current at the voltage; at a maximum power
+ * point also the slope of the modelled MPPT power over voltage (negative slope: positive residual).
  */
 export function residuals(
   point: FitPoint,
@@ -129,7 +128,7 @@ export function residuals(
   return [current, -(own + partners) / ((1 + partner_count) * point.slope_sigma_a)]
 }
 
-/** The parameters that explain `points` best under `prior`; `points` must not be empty. */
+/** Best parameters for `points` under `prior`; `points` must not be empty. */
 export function fitString(points: readonly FitPoint[], prior: Prior, options: FitOptions): Fit {
   const free = parameterNames.filter((name) => prior[name] !== undefined)
   const weight = Math.min(1, options.independent_max / points.length)
@@ -148,7 +147,7 @@ interface Problem {
   points: readonly FitPoint[]
   free: readonly Parameter[]
   prior: Prior
-  /** Of each residual, since the points are not independent. */
+  /** Weight of each residual, because the points are not independent. */
   weight: number
   options: FitOptions
 }
@@ -163,7 +162,7 @@ function costOf({ points, free, prior, weight, options }: Problem, parameters: P
   return cost
 }
 
-/** The longest of a few halved steps that lowers the cost. */
+/** Line search: the longest of a few halved steps that lowers the cost. */
 function improved(problem: Problem, from: Fit, step: readonly number[]): Fit {
   for (let length = 1; length > 0.03; length /= 2) {
     const parameters = moved(from.parameters, problem.free, step, length)

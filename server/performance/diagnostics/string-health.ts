@@ -10,7 +10,7 @@ import type { StringLayout, StringSums } from './string-sums.ts'
 
 type StringStatus = 'healthy' | 'watch' | 'underperforming' | 'critical' | 'dead' | 'no_data'
 
-/** Shares of what the peers give below which a string has the status of the name. */
+/** Power ratio to the peers below which a string has the status of the name. */
 export const health_thresholds = {
   watch: 0.97,
   underperforming: 0.95,
@@ -18,75 +18,71 @@ export const health_thresholds = {
   dead: dead_ratio,
 } as const
 
-/**
- * Sums of the parts of the window, where the caller has them. Without them nothing is said of time.
- */
+/** Optional sums of parts of the window, for results over time. */
 export interface JudgedParts {
-  /** One for each local day, in order; the last may be unfinished. */
+  /** One per local day in order; the last may be incomplete. */
   days?: readonly StringSums[]
-  /** One for each hour of the day that has any, over all days or the last few. */
+  /** One per hour of the day, over all days or the last few. */
   hours?: readonly StringSums[]
 }
 
-/** Null is what cannot be said. */
+/** Null values are unknown. */
 export interface StringVerdict {
   string_index: number
   status: StringStatus
-  /** Why there is no verdict; null with one. */
+  /** Reason why the string is not rated; else null. */
   reason: NoDataReason | null
   compared_with: 'peers' | 'expected' | null
   peer_count: number
   coverage_ratio: number | null
   sample_count: number
-  /** Energy by that of the peers, per rated power, or by the expected energy. */
+  /** Energy per rated power relative to the peers, or relative to the expected energy. */
   ratio: number | null
-  /** Likewise, but without what an MPPT partner costs the string: what the status is judged by. */
+  /** As `ratio`, without losses caused by an MPPT partner; determines the status. */
   own_ratio: number | null
   deviation_pct: number | null
   current_ratio_to_peers: number | null
   voltage_ratio_to_peers: number | null
-  /** Robust z-score of `own_ratio` in the group; only beside peers. */
+  /** Robust z-score of `own_ratio` in the group; only when compared with peers. */
   z_score: number | null
-  /** The energy that the string falls short of over the time compared; 0 for a healthy string. */
+  /** Energy below the reference over the compared time; 0 for a healthy string. */
   estimated_loss_kwh: number | null
-  /** The string itself is at fault. */
+  /** Whether the string itself is at fault. */
   is_culprit: boolean
-  /** The string loses because of this one, which shares its MPPT. */
+  /** String on the same MPPT that causes a loss of this string. */
   affected_by_string_index: number | null
   suspected_cause: SuspectedCause | null
   confidence_pct: number | null
-  /** 0 to 100: in percent the lower of `own_ratio` and that of the last day. */
+  /** The lower of `own_ratio` over the window and the last day, 0 to 100 %. */
   health_score_pct: number | null
   days_below_threshold: number | null
-  /** Index in `days` of the first of those that the string was below it to the last day judged. */
+  /** Index in `days` of the first day of the current run below the threshold. */
   below_since_day: number | null
-  /** Slope of the daily `own_ratio` (Theil and Sen); from 3 days on. */
+  /** Theil-Sen slope of the daily `own_ratio`; requires 3 days. */
   trend_pct_per_day: number | null
 }
 
 const samples_min = 12
-/** Hours of one day are short; an hour of a few samples weighs little. */
+/** Minimum for single hours, which have few samples and little weight. */
 const samples_of_hour_min = 3
 const z_max = -2.5
 const spread_min = 0.01
 const persistent_days = 3
 const trend_days_min = 3
 const shade_loss_min = 0.01
-/** What a partner must cost a string for it to be named. */
+/** Minimum loss caused by a reported MPPT partner. */
 const affected_min = 0.005
-/** Expected power is no better known than the irradiance, within 2 to 3 %. */
+/** Expected power is as accurate as the irradiance, 2 to 3 %. */
 const expected_tolerance = 0.03
 
 /**
- * Judges the strings of one inverter over a window, from the sums of the window. The figures are
- * those of `health_thresholds`, by `own_ratio`: below 0.95 only what stands out from its group too
- * (z below -2.5), or was below 0.97 on each of the last 3 days, is underperforming; what is not,
- * and all between 0.95 and 0.97, is on watch, and so is a string below its peers that loses at
- * some hours only.
- * With `days` the last day (if it brought half of a usual day's energy) may make it worse, never
- * better. Beside expected power there is no group, and the thresholds of watch and underperforming
- * are 0.03 lower. Sums of a window without light, wholly limited or with fewer than 12 samples give
- * `no_data`.
+ * Rates the strings of one inverter from the sums of a window, by `own_ratio` and
+ * `health_thresholds`. Below 0.95 a string is underperforming only with a z-score below -2.5, or
+ * when it was below 0.97 on each of the last 3 days; otherwise, and between 0.95 and 0.97, it is on
+ * watch, as is a string below its peers with losses at some hours only. With `days` the last day
+ * (if it has half of a usual day's energy) can only worsen the status. Against expected power there
+ * is no group, and the thresholds of watch and underperforming are 0.03 lower. Windows without
+ * daylight, fully limited or with fewer than 12 samples give `no_data`.
  */
 export function judgeStrings(
   layout: readonly StringLayout[],
@@ -113,7 +109,7 @@ export function judgeStrings(
     const is_culprit = status !== 'healthy' && status !== 'no_data'
     const { layout: string } = assessment.comparison
     return {
-      ...figuresOf(assessment, status),
+      ...metricsOf(assessment, status),
       health_score_pct: scoreOf(judged),
       sample_count: sums.sample_count[string.string_index] ?? 0,
       is_culprit,
@@ -127,13 +123,13 @@ export function judgeStrings(
   })
 }
 
-/** A comparison, and how it stands in its group. */
+/** A comparison with its z-score in the group. */
 interface Assessment {
   comparison: Comparison
   z_score: number | null
 }
 
-/** Adds the robust z-scores of the strings that are compared with peers. */
+/** Adds robust z-scores to the strings compared with peers. */
 function assess(comparisons: readonly Comparison[]): Assessment[] {
   const groups = Map.groupBy(comparisons, ({ layout: { group } }) => group)
   const scales = new Map(
@@ -157,7 +153,7 @@ function assess(comparisons: readonly Comparison[]): Assessment[] {
   })
 }
 
-/** For each string of the layout the hours at which it can be compared with its peers. */
+/** Hours with a comparison with peers, for each string of the layout. */
 function hoursOf(layout: readonly StringLayout[], hours: readonly StringSums[]): HourOfString[][] {
   const judged = hours.map((sums) => ({
     sums,
@@ -178,17 +174,17 @@ function hourOf(comparison: Comparison, sums: StringSums): HourOfString[] {
   return [{ peer_kwh: reference_kwh, peer_current_a, ratio, own_ratio, affected_by_string_index }]
 }
 
-/** What part of a string's loss its partner costs it, and which partner. */
+/** Share of a string's loss caused by an MPPT partner. */
 interface PartnerShare {
-  /** Of the energy of the peers, and of what was lost; 0 to 1. */
+  /** Share of the energy of the peers, and share of the loss; 0 to 1. */
   of_energy: number
   of_loss: number
   affected_by_string_index: number | null
 }
 
 /**
- * Told apart hour by hour: a partner that is shaded in the evening pulls the voltage down then, and
- * hardly shows in that of the day. Null where no hour says anything.
+ * Computed hour by hour: a partner shaded in the evening reduces the voltage then and hardly
+ * affects that of the day. Null without hours.
  */
 function partnerShare(hours: readonly HourOfString[]): PartnerShare | null {
   const costs = hours.map(({ own_ratio, ratio, peer_kwh, affected_by_string_index }) => ({
@@ -200,17 +196,17 @@ function partnerShare(hours: readonly HourOfString[]): PartnerShare | null {
   const lost_kwh = costs.reduce((sum, cost) => sum + cost.lost_kwh, 0)
   if (costs.length === 0) return null
   const peer_kwh = hours.reduce((sum, hour) => sum + hour.peer_kwh, 0)
-  const dearest = costs.toSorted((a, b) => b.cost_kwh - a.cost_kwh)[0]
+  const costliest = costs.toSorted((a, b) => b.cost_kwh - a.cost_kwh)[0]
   return {
     of_energy: cost_kwh / peer_kwh,
     of_loss: lost_kwh > 0 ? Math.min(1, cost_kwh / lost_kwh) : 0,
-    affected_by_string_index: dearest?.affected_by_string_index ?? null,
+    affected_by_string_index: costliest?.affected_by_string_index ?? null,
   }
 }
 
 /**
- * The same comparison, without the partner's part of the loss. The hours may be of some days only,
- * in another light than the rest: the part counts of the energy or of the loss, by which is more.
+ * Comparison without the partner's share of the loss. The hours may cover only some days with other
+ * irradiance, so that the larger of the shares of energy and of loss counts.
  */
 function refine(comparison: Comparison, partner: PartnerShare | null): Comparison {
   const { compared_with, ratio, own_ratio } = comparison
@@ -224,23 +220,23 @@ function refine(comparison: Comparison, partner: PartnerShare | null): Compariso
   }
 }
 
-/** A day that is compared with something else than the window says nothing beside it. */
+/** Ignores the ratio of a day with another reference than the window. */
 function alike(day: Assessment, window: Assessment): Assessment {
   if (day.comparison.compared_with === window.comparison.compared_with) return day
   return { ...day, comparison: { ...day.comparison, own_ratio: null } }
 }
 
-/** The last day that could be judged, if it brought half of a usual day's energy. */
+/** Last rated day, if it has half of a usual day's energy. */
 function lastDayOf(days: readonly Assessment[]): Assessment | null {
   const judged = days.filter(({ comparison }) => comparison.own_ratio !== null)
   const newest = judged.at(-1)
   const usual_kwh = median(judged.flatMap(({ comparison }) => comparison.reference_kwh ?? []))
   if (newest === undefined || usual_kwh === null) return newest ?? null
-  // A dead string needs no peers to be judged, and has no energy of theirs beside it.
+  // A dead string is rated without peers and has no reference energy.
   return (newest.comparison.reference_kwh ?? usual_kwh) >= usual_kwh / 2 ? newest : null
 }
 
-/** Below the threshold on each of the last days that could be judged. */
+/** Whether the string was below the threshold on each of the last rated days. */
 function isPersistent(days: readonly Assessment[]): boolean {
   const judged = days.filter(({ comparison }) => comparison.own_ratio !== null)
   const last = judged.slice(-persistent_days)
@@ -286,7 +282,7 @@ function isBelow({ comparison: { own_ratio, compared_with } }: Assessment): bool
   return own_ratio !== null && own_ratio < health_thresholds.watch - tolerance
 }
 
-/** A day that could not be judged neither ends such a run nor begins one. */
+/** Unrated days neither start nor end a run. */
 function belowSince(days: readonly Assessment[]): number | null {
   let since: number | null = null
   for (const [day, assessment] of days.entries()) {
@@ -296,7 +292,7 @@ function belowSince(days: readonly Assessment[]): number | null {
   return since
 }
 
-/** Median of the slopes between all pairs of days that were judged, percent points a day. */
+/** Median of the slopes between all pairs of rated days, percentage points per day. */
 function trendOf(days: readonly Assessment[]): number | null {
   const points = days.flatMap(({ comparison: { own_ratio } }, day) =>
     own_ratio === null ? [] : { day, own_ratio },
@@ -308,7 +304,7 @@ function trendOf(days: readonly Assessment[]): number | null {
   return 100 * (median(slopes) as number)
 }
 
-function figuresOf({ comparison, z_score }: Assessment, status: StringStatus) {
+function metricsOf({ comparison, z_score }: Assessment, status: StringStatus) {
   const { ratio, own_ratio, energy_kwh, reference_kwh } = comparison
   const is_affected = ratio !== null && own_ratio !== null && own_ratio - ratio >= affected_min
   const loses = status !== 'healthy' || is_affected

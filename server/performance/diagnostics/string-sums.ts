@@ -7,84 +7,80 @@ import {
 import { mediansOfOthers } from './peer-medians.ts'
 import { staleSamples } from './stale.ts'
 
-/** What is known of a string of an inverter before anything is measured. */
+/** Configuration of a string of an inverter. */
 export interface StringLayout {
   string_index: number
   mppt_index: number
   /** Rated power of its panels, above 0. */
   rated_kw: number
   /**
-   * Strings of one group compare: the same orientation and kind of panel, and as many rows in
-   * parallel. They may be of different lengths.
+   * Peer group: strings with the same orientation, panel model and number of parallel rows. Lengths
+   * may differ.
    */
   group: string
-  /** How the string faces is assumed: the group is divided by `withMeasuredGroups`. */
+  /** Whether the orientation is assumed; `withMeasuredGroups` divides the group then. */
   is_orientation_assumed?: boolean
-  /** An input without a string is false: it shows the voltage of its MPPT and carries nothing. */
+  /** False for an input without a string, which shows the MPPT voltage and no current. */
   is_connected: boolean
 }
 
-/** One instant of an inverter; lists are by `string_index`, null where not measured. */
+/** One instant of an inverter; lists are by `string_index`, null when not measured. */
 export interface StringSample {
   time_ms: number
   current_a: readonly (number | null)[]
   voltage_v: readonly (number | null)[]
-  /** What the physics says the string should give; null without an irradiance. */
+  /** Expected power of each string; null without irradiance. */
   expected_kw: readonly (number | null)[] | null
-  /** Irradiance in the plane of the plant's sensor, which need not be that of every group. */
+  /** Plane-of-array irradiance of the plant's sensor, which may differ from that of a group. */
   poa_w_m2: number | null
-  /**
-   * The inverter was clipped, curtailed or not feeding: its strings were not at their best power.
-   */
+  /** The inverter was clipped, curtailed or not feeding, off the maximum power point. */
   is_limited: boolean
-  /** False with the sun down; what is measured then says nothing of a string. */
+  /** False at night; night readings are ignored. */
   is_daylight?: boolean
 }
 
 /**
- * Sums of a span, one number for each `string_index`. All but the maximum add up over time; a sum
- * of nothing is 0, and the seconds beside it say so.
+ * Sums of a span, one number per `string_index`. All but the maximum add up over time. A sum
+ * without data is 0, as are its seconds.
  */
 export interface StringSums {
-  /** V I, by the trapezoidal rule, over all that is covered by day, in any light. */
+  /** V I by the trapezoidal rule over all covered daylight, at any irradiance. */
   energy_kwh: number[]
   charge_ah: number[]
-  /** Volt seconds: by `covered_s` the mean voltage. */
+  /** Volt seconds; divided by `covered_s` the mean voltage. */
   voltage_vs: number[]
-  /** Seconds by day for which current and voltage are both known. */
+  /** Daylight seconds with known current and voltage. */
   covered_s: number[]
   /** Null when never measured. */
   current_a_max: (number | null)[]
-  /** Light on the group, nothing limited: the time at which a string can be judged. */
+  /** Time with enough irradiance on the group and without limits, in which strings are rated. */
   light_s: number[]
-  /** Limited, and not known to be dark. */
+  /** Limited time that is not known to be dark. */
   limited_s: number[]
-  /**
-   * Of the light: hardly any current, while others of the group (or the light) say there should be.
-   */
+  /** Part of `light_s` with hardly any current although peers or irradiance indicate current. */
   zero_current_s: number[]
-  /** Of the light: the current repeats itself, and counts as not measured. */
+  /** Part of `light_s` with a stale current, which counts as not measured. */
   stale_s: number[]
-  /** Of the light: a current and a voltage are known, and no repeats. */
+  /** Part of `light_s` with known, not stale current and voltage. */
   known_s: number[]
   /** The samples of `known_s`. */
   sample_count: number[]
-  /** Of the light: the string and at least three others of its group are known. */
+  /** Part of `light_s` in which the string and at least three peers are known. */
   compared_s: number[]
   compared_kwh: number[]
-  /** Over the same instants: the rated power by the median specific power of the others. */
+  /** Over the same instants: rated power times the median specific power of the peers. */
   peer_kwh: number[]
   compared_ah: number[]
-  /** Likewise the median current of the others. */
+  /** Over the same instants: median current of the peers. */
   peer_ah: number[]
   compared_vs: number[]
-  /** Likewise the rated power by the median voltage per rated power of the others. */
+  /** Over the same instants: rated power times the median voltage per rated power of the peers. */
   peer_vs: number[]
-  /** Of the light: the string and what it should give are known. */
+  /** Part of `light_s` with known current, voltage and expected power. */
   with_expected_s: number[]
   compared_with_expected_kwh: number[]
   expected_kwh: number[]
-  /** Samples in the span, by day, with a current and a voltage; NaN where nobody counted them. */
+  /** Daylight samples in the span with current and voltage; NaN when not counted. */
   energy_sample_count: number[]
 }
 
@@ -113,7 +109,9 @@ export const additive_quantities = [
   'energy_sample_count',
 ] as const satisfies readonly (keyof StringSums)[]
 
-/** Below these shares of the rated power a string is not in light, and carries nothing. */
+/**
+ * Shares of the rated power above which a string has irradiance, and above which it has current.
+ */
 const light_ratio = 0.15
 const zero_ratio = 0.01
 const poa_light_w_m2 = 150
@@ -121,16 +119,15 @@ const poa_light_w_m2 = 150
 const joules_per_kwh = 3_600_000
 
 /**
- * Sums of one span over the strings of one inverter. The pieces of a span, given the same samples,
- * add up to the span. `samples` ascend in time and should reach `reach_ms` of domain beyond both
- * ends. The lists are as long as the largest `string_index` of the layout asks; one that it does
- * not name sums to 0, and one that is not connected has energies, but is never compared.
+ * Sums of one span over the strings of one inverter. Sums of consecutive parts of a span add up to
+ * the span. `samples` ascend in time and should reach `reach_ms` of domain beyond both ends. The
+ * lists cover the largest `string_index` of the layout; missing strings have 0, and unconnected
+ * inputs have energy but are never compared.
  *
- * An instant compares a string when the group is in light (some string of it gives 15 % of its
- * rated power, or should by `expected_kw`, or none gives anything at 150 W/m² and more), the
- * inverter is not limited, the string's current and voltage are known and no repeats, and the
- * median of the specific power V I / rated of at least three others is in light too, so that dead
- * peers prove nothing.
+ * A string is compared at an instant when its group has irradiance (some string delivers 15 % of
+ * its rated power, or should by `expected_kw`, or no string has current at 150 W/m² or more), the
+ * inverter is not limited, its current and voltage are known and not stale, and the median specific
+ * power V I / rated of at least three peers is above 15 % too, so that dead peers do not count.
  */
 export function sumStrings(
   layout: readonly StringLayout[],
@@ -160,9 +157,7 @@ export function sumStrings(
   return sums
 }
 
-/**
- * Adds sums of one inverter up, of hours to a day or of days to a window; shorter lists count as 0.
- */
+/** Adds sums of one inverter over time; missing entries of shorter lists count as 0. */
 export function addSums(parts: readonly StringSums[]): StringSums {
   const total = noSums(Math.max(0, ...parts.map(({ energy_kwh }) => energy_kwh.length)))
   for (const part of parts) {
@@ -196,7 +191,7 @@ function raise(list: (number | null)[], index: number, value: number | null): vo
   if (value !== null && (highest === null || value > highest)) list[index] = value
 }
 
-/** The connected strings, those that compare together. */
+/** Connected strings by peer group. */
 function groupsOf(layout: readonly StringLayout[]): StringLayout[][] {
   return [
     ...Map.groupBy(
@@ -206,7 +201,7 @@ function groupsOf(layout: readonly StringLayout[]): StringLayout[][] {
   ]
 }
 
-/** The samples in which its current repeats itself; a limited one may. */
+/** Samples with a stale current; limited samples may repeat. */
 function repeatsOf(
   index: number,
   samples: readonly StringSample[],
@@ -221,8 +216,7 @@ function repeatsOf(
 }
 
 /**
- * By the trapezoidal rule, as `integratePower`: an interval with a null at either end is not
- * covered.
+ * Trapezoidal rule as in `integratePower`: an interval with a null at either end is not covered.
  */
 function sumEnergy(
   index: number,
@@ -240,7 +234,7 @@ function sumEnergy(
     if (current_a === null || voltage_v === null) continue
     if (next_current_a === null || next_voltage_v === null) continue
     if (before.is_daylight === false && after.is_daylight === false) continue
-    // Where the middle of the covered part lies between the two samples.
+    // Position of the middle of the covered part between the two samples.
     const after_share =
       ((start_ms + end_ms) / 2 - before.time_ms) / (after.time_ms - before.time_ms)
     const before_share = 1 - after_share
@@ -256,14 +250,14 @@ function sumEnergy(
   }
 }
 
-/** A sample, and the seconds of the span that it stands for. */
+/** A sample with the seconds of the span that it represents. */
 interface Moment {
   index: number
   weight_s: number
   is_in_span: boolean
 }
 
-/** What lies between two samples counts half for each, whatever strings they know. */
+/** The time between two samples counts half for each, independent of the known strings. */
 function momentsOf(
   samples: readonly StringSample[],
   covered: readonly Interval[],
@@ -285,8 +279,8 @@ function momentsOf(
 }
 
 /**
- * What the strings of a group do at a moment, by their place in the group; not a number where that
- * is unknown. Flat and made once, for it is filled at every moment.
+ * Values of the strings of a group at a moment, by index in the group; NaN when unknown. Flat
+ * arrays, reused for every moment.
  */
 interface Points {
   current_a: Float64Array
@@ -304,7 +298,7 @@ function pointsFor(count: number): Points {
   }
 }
 
-/** Sums all that compares the connected strings of one group. */
+/** Adds the comparison of the connected strings of one group. */
 function compareGroup(
   members: readonly StringLayout[],
   samples: readonly StringSample[],
@@ -323,8 +317,8 @@ function compareGroup(
       continue
     }
     const highest = readPoints(members, sample, moment.index, repeats, points)
-    const is_silent = highest < zero_ratio && sample.poa_w_m2 !== null && !is_dark
-    const is_light = highest >= light_ratio || is_silent
+    const has_no_current = highest < zero_ratio && sample.poa_w_m2 !== null && !is_dark
+    const is_light = highest >= light_ratio || has_no_current
     mediansOfOthers(points.current_a, others.current_a)
     mediansOfOthers(points.voltage_v_kw, others.voltage_v_kw)
     mediansOfOthers(points.specific, others.specific)
@@ -340,7 +334,7 @@ function compareGroup(
   }
 }
 
-/** Fills `points` with what the sample says; returns the highest specific power, at least 0. */
+/** Fills `points` from the sample; returns the highest specific power, at least 0. */
 function readPoints(
   members: readonly StringLayout[],
   { current_a, voltage_v }: StringSample,
@@ -364,7 +358,7 @@ function readPoints(
   return highest
 }
 
-/** Sums what one string in light does beside the others of its group, and beside what it should. */
+/** Adds the comparison of one string with its peers and with the expected power. */
 function comparePoint(
   { string_index, rated_kw }: StringLayout,
   at: number,
@@ -387,7 +381,7 @@ function comparePoint(
     add(sums.expected_kwh, string_index, expected_kw * hours)
   }
   const usual = others.specific[at] as number
-  // Not so when the median is not known, or when most of the others are dead.
+  // The median is unknown, or most peers are dead.
   if (!(usual >= light_ratio)) return
   add(sums.compared_s, string_index, weight_s)
   add(sums.compared_kwh, string_index, power_kw * hours)

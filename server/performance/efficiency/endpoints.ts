@@ -31,8 +31,8 @@ export const rankLoggers = endpoint({
   ...diagnostics,
   path: '/efficiency/loggers',
   operation_id: 'efficiency_loggers_list',
-  summary: 'Loggers (plants) ranked by specific yield or capacity factor',
-  description: `The best first, with performance ratios and availability. ${periodNote}`,
+  summary: 'Rank loggers (plants) by specific yield or capacity factor',
+  description: `Returns loggers with their performance ratios and availability, best first. ${periodNote}`,
   query: { rank_by: LoggerRanking },
   heavy: true,
   returns: List(LoggerEfficiency),
@@ -49,8 +49,8 @@ export const rankInverters = endpoint({
   ...diagnostics,
   path: '/efficiency/inverters',
   operation_id: 'efficiency_inverters_list',
-  summary: 'Inverters ranked by specific yield, capacity factor or efficiency',
-  description: `The best first, with faults and clipping. ${periodNote}`,
+  summary: 'Rank inverters by specific yield, capacity factor or efficiency',
+  description: `Returns inverters with their fault time and clipping losses, best first. ${periodNote}`,
   query: { logger_id: Type.Optional(LoggerId), rank_by: InverterRanking },
   heavy: true,
   returns: List(InverterEfficiency),
@@ -68,8 +68,8 @@ export const analyseLosses = endpoint({
   ...diagnostics,
   path: '/efficiency/loss-analysis',
   operation_id: 'efficiency_losses_list',
-  summary: 'DC to AC losses of each inverter, by cause',
-  description: `By inverter: conversion, clipping, curtailment, downtime, night. ${periodNote}`,
+  summary: 'List DC-to-AC losses of each inverter by cause',
+  description: `Returns losses by conversion, clipping, curtailment, downtime and derating, and the night consumption, by inverter. ${periodNote}`,
   heavy: true,
   returns: List(InverterLosses),
   example: { answer: { data: [inverterLossesExample], meta: { count: 1 } } },
@@ -83,7 +83,7 @@ export const analyseLosses = endpoint({
 type LoggerItem = Static<typeof LoggerEfficiency>
 type InverterItem = Static<typeof InverterEfficiency>
 
-/** The dead last, and among equals the order that they came in. */
+/** Items without a rank last; equal ranks keep their order. */
 const byRank = <Item extends { rank: number | null }>(items: Item[]): Item[] =>
   items.sort((a, b) => (a.rank ?? items.length + 1) - (b.rank ?? items.length + 1))
 
@@ -95,7 +95,7 @@ function loggerItems(
   const yields = plants.map((inverters) => plantYields(inverters, period))
   const ranks = yieldRanks(yields)
   return plants.map((inverters, nth) => {
-    const { dc_energy_kwh: _, ...figures } = yields[nth]!
+    const { dc_energy_kwh: _, ...metrics } = yields[nth]!
     const logger = inverters[0]!
     const guaranteed_pct = logger.guaranteed_performance_ratio_pct
     return {
@@ -104,11 +104,11 @@ function loggerItems(
       logger_name: logger.logger_name,
       dc_capacity_kwp: logger.logger_dc_capacity_kwp,
       rated_power_kw: logger.logger_rated_power_kw,
-      ...figures,
+      ...metrics,
       deviation_from_fleet_pct: ranks.specific_yield[nth]!.deviation_pct,
       guaranteed_yield_kwh_kwp: logger.guaranteed_yield_kwh_kwp,
       guaranteed_performance_ratio_pct: guaranteed_pct,
-      performance_ratio_to_guaranteed_pct: ratioPct(figures.performance_ratio_pct, guaranteed_pct),
+      performance_ratio_to_guaranteed_pct: ratioPct(metrics.performance_ratio_pct, guaranteed_pct),
       rank: ranks[rank_by][nth]!.rank,
       percentile_pct: ranks[rank_by][nth]!.percentile,
       specific_yield_rank: ranks.specific_yield[nth]!.rank,
@@ -151,8 +151,8 @@ function inverterItems(
   const groups = rows.map(peerGroup)
   const deviations = deviationsWithin(groups, yields)
   return rows.map((row, nth) => {
-    const figures = yields[nth]!
-    const known = figures.excluded_reason === null
+    const metrics = yields[nth]!
+    const known = metrics.excluded_reason === null
     const bins = loadBins(row)
     return {
       ...periodRecord(period),
@@ -161,14 +161,14 @@ function inverterItems(
       logger_id: row.logger_id,
       dc_capacity_kwp: row.dc_capacity_kwp,
       rated_ac_power_kw: row.rated_ac_power_kw,
-      ...figures,
+      ...metrics,
       conversion_efficiency_pct: efficiencies[nth]!,
       weighted_efficiency_pct: known ? europeanEfficiencyPct(bins) : null,
       peak_power_kw: row.peak_power_kw,
       fault_min: row.covered_s > 0 ? rounded(row.fault_s / 60, 1) : null,
       derated_min: row.covered_s > 0 ? rounded(row.derated_s / 60, 1) : null,
       clipped_energy_kwh:
-        figures.curtailed_energy_kwh === null ? null : rounded(row.clipping_loss_kwh, 3),
+        metrics.curtailed_energy_kwh === null ? null : rounded(row.clipping_loss_kwh, 3),
       peer_group: groups[nth]!,
       deviation_from_peers_pct: deviations[nth]!,
       rank: ranks[rank_by][nth]!.rank,
@@ -180,7 +180,7 @@ function inverterItems(
   })
 }
 
-/** Inverters compare with those whose panels all face the same way. */
+/** Inverters are compared with inverters of the same panel orientation. */
 function peerGroup(row: InverterSumsRow): string {
   const { azimuth_min_deg, azimuth_max_deg, tilt_min_deg, tilt_max_deg } = row
   if (azimuth_min_deg === null) return 'none'

@@ -1,4 +1,4 @@
-/** Where the energy between the strings and the grid was lost. */
+/** Energy losses between the strings and the grid. */
 import { rounded } from '@heliograph/domain/significant'
 import { coverageOf, excludedReason, type Period } from '../period.ts'
 import { load_bin_count } from '../rollups/inverter-hour.ts'
@@ -18,7 +18,7 @@ interface LoadBin {
   efficiency_pct: number | null
 }
 
-/** AC over DC energy; null without DC, or where it is more than any inverter can do. */
+/** AC over DC energy, %; null without DC energy or when physically impossible. */
 export function efficiencyPct(ac_kwh: number, dc_kwh: number): number | null {
   const ratio = dc_kwh > 0 ? ac_kwh / dc_kwh : null
   return ratio === null || ratio > efficiency_max ? null : rounded(100 * ratio, 3)
@@ -28,7 +28,7 @@ export function loadBins({ load_s, load_dc_kwh, load_ac_kwh }: LoadSums): LoadBi
   return Array.from({ length: load_bin_count }, (_, bin) => ({
     load_from_pct: bin * 10,
     load_to_pct: (bin + 1) * 10,
-    // Of an inverter that was not heard nobody knows.
+    // Unknown when the inverter delivered no readings.
     duration_h: load_s.length === 0 ? null : rounded(load_s[bin]! / 3600, 3),
     efficiency_pct: efficiencyPct(load_ac_kwh[bin] ?? 0, load_dc_kwh[bin] ?? 0),
   }))
@@ -45,8 +45,8 @@ const european: readonly [load_pct: number, weight: number][] = [
 ]
 
 /**
- * The European efficiency as it was measured: the efficiency of the bin around each of its loads,
- * by its weights. Null until each of these bins has been worked in.
+ * European efficiency as measured: weighted mean of the efficiencies of the bins around its loads.
+ * Null while one of these bins has no data.
  */
 export function europeanEfficiencyPct(bins: readonly LoadBin[]): number | null {
   let sum = 0
@@ -76,7 +76,7 @@ export interface Losses {
   suspect_sensors: SuspectSensor[]
 }
 
-/** `has_efficiency`: whether the inventory says what the inverter should do. */
+/** `has_efficiency`: whether the inventory states the nominal efficiency. */
 export function lossesOf(sums: Sums, has_efficiency: boolean, period: Period): Losses {
   const coverage = coverageOf(sums.daylight_covered_s, period.daylight_s)
   const excluded_reason = excludedReason(coverage)
@@ -101,7 +101,7 @@ export function lossesOf(sums: Sums, has_efficiency: boolean, period: Period): L
     curtailment_loss_kwh: sun ? kwh(sums.curtailment_loss_kwh) : null,
     downtime_loss_kwh: sun ? kwh(sums.downtime_loss_kwh) : null,
     derating_loss_kwh: sun ? kwh(sums.derating_loss_kwh) : null,
-    // Measured at night, of which the coverage by day says nothing.
+    // Measured at night: the daylight coverage does not apply.
     night_consumption_kwh: sums.covered_s > 0 ? kwh(sums.night_consumption_kwh) : null,
     suspect_sensors: is_suspect ? ['dc_power'] : [],
   }

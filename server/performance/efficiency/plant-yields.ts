@@ -1,10 +1,10 @@
-/** The yields of a plant: of its inverters together. */
+/** Yields of a plant from those of its inverters. */
 
 import type { Period } from '../period.ts'
 import type { InverterSumsRow } from './inverter-sums.ts'
 import { combined, type Yields, yieldsOf } from './yields.ts'
 
-/** Of the inverters that are known well enough; how well all are is told beside. */
+/** Combines the inverters with enough data; `completeness_pct` covers all inverters. */
 export function plantYields(inverters: readonly InverterSumsRow[], period: Period): Yields {
   const of = (rows: readonly InverterSumsRow[]) => {
     const sums = combined(rows.map((row) => ({ ...row, sums: row })))

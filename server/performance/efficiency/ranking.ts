@@ -1,17 +1,17 @@
-/** Ranks and distances from the middle of a field. */
+/** Ranks and deviations from the median. */
 
 import { median } from '@heliograph/domain/median'
 import { rounded } from '@heliograph/domain/significant'
 
 interface Ranked {
-  /** 1 is the best; equal values share a rank, and without a value there is none. */
+  /** 1 is the best; equal values share a rank. Null without a value. */
   rank: number | null
-  /** Share of the others that are no better, 0 to 100; null for one alone. */
+  /** Share of the other values that are not better, 0 to 100; null without others. */
   percentile: number | null
   deviation_pct: number | null
 }
 
-/** Each value among all of them, the highest first. */
+/** Rank, percentile and deviation of each value; the highest is the best. */
 export function ranked(values: readonly (number | null)[]): Ranked[] {
   const known = values.filter((value) => value !== null).toSorted((a, b) => b - a)
   const middle = median(known)
@@ -28,14 +28,16 @@ export function ranked(values: readonly (number | null)[]): Ranked[] {
   })
 }
 
-/** What is known of less than this share of what is known of the best-known does not compare. */
+/** Minimum coverage of a comparable value, relative to the highest coverage. */
 const comparable_ratio = 0.95
 
-/** The values that compare: those that stand on as much of the period as the others do. */
+/** Values with comparable coverage; others become null. */
 export function comparable(
   values: readonly (number | null)[],
-  known: readonly (number | null)[],
+  coverages: readonly (number | null)[],
 ): (number | null)[] {
-  const most = Math.max(0, ...known.map((share) => share ?? 0))
-  return values.map((value, nth) => ((known[nth] ?? 0) >= comparable_ratio * most ? value : null))
+  const most = Math.max(0, ...coverages.map((share) => share ?? 0))
+  return values.map((value, nth) =>
+    (coverages[nth] ?? 0) >= comparable_ratio * most ? value : null,
+  )
 }

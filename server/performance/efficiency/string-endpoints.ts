@@ -30,14 +30,18 @@ export const rankStrings = endpoint({
   ...diagnostics,
   path: '/efficiency/strings',
   operation_id: 'efficiency_strings_list',
-  summary: 'Strings by specific yield, among those that face the same way',
+  summary: 'Rank strings by specific yield within their orientation',
   description:
-    'Group by group, the best first; unconnected inputs are left out. `orientation` keeps the ' +
-    `groups that face that way. ${periodNote}`,
+    'Returns connected strings grouped by orientation, the largest group first and the best string ' +
+    `first in each group. ${periodNote}`,
   query: {
-    inverter_ids: Type.Optional(IdList('Only strings of these inverters: `1,2,3`.')),
+    inverter_ids: Type.Optional(
+      IdList('Restricts the result to strings of these inverters: `1,2,3`.'),
+    ),
     orientation: Type.Optional(
-      AnyCase(orientations, { description: 'Only strings that face this way.' }),
+      AnyCase(orientations, {
+        description: 'Restricts the result to groups with this orientation.',
+      }),
     ),
   },
   heavy: true,
@@ -59,8 +63,8 @@ export const healthMatrix = endpoint({
   ...diagnostics,
   path: '/efficiency/health-matrix',
   operation_id: 'efficiency_health_list',
-  summary: 'How each string does beside its peers, and what may be wrong',
-  description: `By inverter and string, unconnected inputs among them. ${healthRule} ${periodNote}`,
+  summary: 'List the health of each string and suspected causes',
+  description: `Returns strings by inverter and index, including unconnected inputs. ${healthRule} ${periodNote}`,
   heavy: true,
   returns: Type.Object(
     {
@@ -77,7 +81,7 @@ export const healthMatrix = endpoint({
   },
   async handle({ site: { site_id }, window }, context: Context) {
     const { site, period } = await siteAndPeriod(site_id, window, context)
-    // The last instant of the period, whose end is exclusive.
+    // `end_at` is exclusive.
     const last_date = localDate(period.end_at.getTime() - 1, site.timezone)
     const [inverters, steps] = await Promise.all([
       judgeSite(context.db, site, period),
@@ -102,8 +106,8 @@ export const compareStrings = endpoint({
   ...diagnostics,
   path: '/strings/inverter/{inverter_id}/compare',
   operation_id: 'strings_compare_list',
-  summary: 'All strings of an inverter side by side',
-  description: `By index. ${healthRule} ${periodNote}`,
+  summary: 'Compare the strings of an inverter',
+  description: `Returns the strings by index. ${healthRule} ${periodNote}`,
   params: { inverter_id: InverterId },
   heavy: true,
   returns: List(ComparedString),

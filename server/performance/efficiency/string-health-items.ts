@@ -1,4 +1,4 @@
-/** What is said of each string beside its peers. */
+/** Items of the health matrix. */
 import { rounded } from '@heliograph/domain/significant'
 import { orientationOf } from '../../plant/orientation.ts'
 import type { StringSums } from '../diagnostics/string-sums.ts'
@@ -11,13 +11,14 @@ type Verdict = JudgedInverter['verdicts'][number]
 export const pct = (ratio: number | null, decimals = 2) =>
   ratio === null ? null : rounded(100 * ratio, decimals)
 
-export const faceOf = ({ azimuth_deg, tilt_deg }: RankedString) => `${azimuth_deg}/${tilt_deg}`
+export const orientationKey = ({ azimuth_deg, tilt_deg }: RankedString) =>
+  `${azimuth_deg}/${tilt_deg}`
 
-/** What part of the daylight of the period one string was measured in, 0 to 1. */
+/** Share of the daylight of the period with readings of one string, 0 to 1. */
 export const coverageIn = (total: StringSums | null, at: number, period: Period): number | null =>
   coverageOf(total?.covered_s[at] ?? 0, period.daylight_s)
 
-/** `steps` holds at most one of a string. */
+/** `steps` has at most one step per string. */
 export function healthItems(
   inverters: readonly JudgedInverter[],
   steps: readonly StringStep[],

@@ -1,4 +1,4 @@
-/** How each string of the site does beside its peers: the sums of its days, judged. */
+/** Rates the strings of a site from the sums of their days. */
 
 import { hour_ms } from '../../http/time-windows.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -18,21 +18,21 @@ import {
 } from './string-store.ts'
 
 export interface JudgedInverter extends InverterStrings {
-  /** Null where no string of it was measured in the period. */
+  /** Null when no string of the inverter was measured in the period. */
   total: StringSums | null
   days: StringDay[]
   verdicts: StringVerdict[]
 }
 
-/** How strings face shows in the newest days of the period. */
+/** Newest days of the period from which assumed orientations are measured. */
 const orientation_days = 7
-/** The pattern of a loss over the hours of the day is taken from as many of the newest days. */
+/** Newest days of the period from which the hourly pattern of a loss is taken. */
 const pattern_days = 2
 const turn_inverters = 16
 
 /**
- * Judges the strings of inverters. Days are enough to see whether a string is ill; of inverters on
- * which one is, the hours of the last days are read to tell why.
+ * Rates the strings of inverters by days. For inverters with an underperforming string the hours of
+ * the last days are read too, to find the cause.
  */
 export async function judgeSite(
   db: Queries,
@@ -46,12 +46,15 @@ export async function judgeSite(
     readDays(db, { site_id, timezone, inverter_ids }, period),
   ])
   const assumed = inverters.filter(({ strings }) => strings.some((one) => one.orientation_assumed))
-  const faced =
+  const orientation_hours =
     assumed.length === 0
       ? new Map<number, StringHour[]>()
       : await readHours(db, site_id, newestDays(period, orientation_days), assumed.map(idOf))
   const summed = inverters.map((inverter) => {
-    const layout = withMeasuredGroups(inverter.layout, faced.get(inverter.inverter_id) ?? [])
+    const layout = withMeasuredGroups(
+      inverter.layout,
+      orientation_hours.get(inverter.inverter_id) ?? [],
+    )
     const own = (days.get(inverter.inverter_id) ?? []).map((day) => ({
       ...day,
       sums: comparedInGroups(layout, day.sums),
@@ -63,13 +66,13 @@ export async function judgeSite(
       total: own.length === 0 ? null : addSums(own.map(sumsOf)),
     }
   })
-  const ill = summed.filter(({ layout, days, total }) =>
-    [total, days.at(-1)?.sums].some((sums) => sums && hasIll(layout, sums)),
+  const unhealthy = summed.filter(({ layout, days, total }) =>
+    [total, days.at(-1)?.sums].some((sums) => sums && hasUnhealthy(layout, sums)),
   )
   const hours =
-    ill.length === 0
+    unhealthy.length === 0
       ? new Map<number, StringSums[]>()
-      : await readHoursOfDay(db, site_id, newestDays(period, pattern_days), ill.map(idOf))
+      : await readHoursOfDay(db, site_id, newestDays(period, pattern_days), unhealthy.map(idOf))
   const judged: JudgedInverter[] = []
   for (const inverter of summed) {
     const own = hours
@@ -81,7 +84,7 @@ export async function judgeSite(
     }
     const verdicts = judgeStrings(inverter.layout, inverter.total ?? addSums([]), parts)
     judged.push({ ...inverter, verdicts })
-    // A large site takes half a second: whoever else asks has a turn.
+    // A large site takes half a second: other requests run in between.
     if (judged.length % turn_inverters === 0) await giveTurn()
   }
   return judged
@@ -90,8 +93,8 @@ export async function judgeSite(
 const idOf = ({ inverter_id }: { inverter_id: number }) => inverter_id
 const sumsOf = ({ sums }: { sums: StringSums }) => sums
 
-/** Whether any string gives less than a healthy one, or less than it could. */
-const hasIll = (layout: readonly StringLayout[], sums: StringSums): boolean =>
+/** Whether any string underperforms, or loses power to an MPPT partner. */
+const hasUnhealthy = (layout: readonly StringLayout[], sums: StringSums): boolean =>
   judgeStrings(layout, sums).some(
     ({ status, affected_by_string_index: partner }) =>
       (status !== 'healthy' && status !== 'no_data' && status !== 'dead') || partner !== null,

@@ -1,4 +1,4 @@
-/** What is said of strings in the rankings, the health matrix and the comparison. */
+/** Items of the string ranking and of the comparison of an inverter. */
 
 import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
 import { median } from '@heliograph/domain/median'
@@ -10,14 +10,14 @@ import { addSums, type StringSums } from '../diagnostics/string-sums.ts'
 import { excludedReason, type Period, periodHours, periodRecord } from '../period.ts'
 import { comparable, ranked } from './ranking.ts'
 import type { JudgedInverter } from './string-health.ts'
-import { coverageIn, faceOf, pct } from './string-health-items.ts'
+import { coverageIn, orientationKey, pct } from './string-health-items.ts'
 import type { ComparedString, StringEfficiency } from './string-schemas.ts'
 import type { RankedString, StringHour } from './string-store.ts'
 
 type EfficiencyItem = Static<typeof StringEfficiency>
 type ComparedItem = Static<typeof ComparedString>
 
-/** By group the best first, and by the size of the group the greatest first. */
+/** Largest group first; best string first within a group. */
 export function efficiencyItems(
   inverters: readonly JudgedInverter[],
   period: Period,
@@ -28,13 +28,13 @@ export function efficiencyItems(
       string.connected ? [{ inverter, string, verdict: inverter.verdicts[nth]! }] : [],
     ),
   )
-  const groups = [...Map.groupBy(found, ({ string }) => faceOf(string))]
+  const groups = [...Map.groupBy(found, ({ string }) => orientationKey(string))]
   groups.sort((a, b) => b[1].length - a[1].length)
   return groups.flatMap(([group, members]) => {
-    const figures = members.map(({ inverter, string }) => energyOf(inverter.total, string, period))
+    const metrics = members.map(({ inverter, string }) => energyOf(inverter.total, string, period))
     const yields = comparable(
-      figures.map(({ specific_yield_kwh_kwp }) => specific_yield_kwh_kwp),
-      figures.map(({ completeness_pct }) => completeness_pct),
+      metrics.map(({ specific_yield_kwh_kwp }) => specific_yield_kwh_kwp),
+      metrics.map(({ completeness_pct }) => completeness_pct),
     )
     const ranks = ranked(yields)
     const { middle, z_scores } = robustScores(yields)
@@ -45,7 +45,7 @@ export function efficiencyItems(
         energy_kwh,
         specific_yield_kwh_kwp,
         avg_current_a,
-      } = figures[nth]!
+      } = metrics[nth]!
       return {
         ...head,
         orientation: orientationOf(string.azimuth_deg, string.tilt_deg),
@@ -72,7 +72,7 @@ export function efficiencyItems(
   })
 }
 
-/** Distances from the median in units of 1.4826 MAD, which is held to at least 1 % of it. */
+/** Deviations from the median in units of 1.4826 MAD, at least 1 % of the median. */
 function robustScores(values: readonly (number | null)[]) {
   const known = values.filter((value) => value !== null)
   const middle = median(known)
@@ -85,7 +85,7 @@ function robustScores(values: readonly (number | null)[]) {
   }
 }
 
-/** Energy, current and voltage of one string; null where less than half of the day is known. */
+/** Energy, current and voltage of one string; null when less than half of the daylight has data. */
 function energyOf(total: StringSums | null, string: RankedString, period: Period) {
   const at = string.string_index
   const covered_s = total?.covered_s[at] ?? 0
@@ -107,7 +107,7 @@ function energyOf(total: StringSums | null, string: RankedString, period: Period
   }
 }
 
-/** Periods of more hours are shown by day. */
+/** Longer periods are returned by day. */
 const hourly_series_max = 8 * 24
 
 export function comparedItems(
@@ -123,8 +123,8 @@ export function comparedItems(
   return inverter.strings.map((string, nth): ComparedItem => {
     const verdict = inverter.verdicts[nth]!
     const { group } = inverter.layout[nth]!
-    const figures = energyOf(inverter.total, string, period)
-    const excluded_reason = figures.excluded_reason ?? verdict.reason
+    const metrics = energyOf(inverter.total, string, period)
+    const excluded_reason = metrics.excluded_reason ?? verdict.reason
     const known = excluded_reason === null
     const peers = currents.filter((_, at) => {
       const { group: other, is_connected } = inverter.layout[at]!
@@ -136,13 +136,13 @@ export function comparedItems(
       mppt_index: string.mppt_index,
       dc_capacity_kwp: string.dc_capacity_kwp,
       orientation: orientationOf(string.azimuth_deg, string.tilt_deg),
-      ...figures,
+      ...metrics,
       excluded_reason,
       current_ratio_to_median: known ? rounded(verdict.current_ratio_to_peers, 4) : null,
       deviation_pct: known ? rounded(verdict.deviation_pct, 2) : null,
       correlation_with_median: correlation(currents[nth]!, hourlyMedians(peers, hours.length)),
       zero_current_min:
-        inverter.total === null || figures.excluded_reason !== null
+        inverter.total === null || metrics.excluded_reason !== null
           ? null
           : rounded((inverter.total.zero_current_s[string.string_index] ?? 0) / 60, 1),
       status: known ? verdict.status : 'no_data',
@@ -156,7 +156,7 @@ export function comparedItems(
   })
 }
 
-/** Those that have sums, as far as they lie in the period. */
+/** Hours or days with sums, clipped to the period. */
 function bucketsOf(hours: readonly StringHour[], period: Period, timezone: string) {
   const [first_ms, last_ms] = [period.start_at.getTime(), period.end_at.getTime()]
   const bucket = (from_ms: number, to_ms: number, sums: StringSums) => ({
@@ -188,8 +188,8 @@ function hourlyMedians(strings: readonly (number | null)[][], hours: number): (n
 }
 
 /**
- * Pearson's, over the hours in which the median is above zero; null of less than 3, or of a
- * constant.
+ * Pearson correlation over the hours with a median above zero; null for fewer than 3 hours or a
+ * constant series.
  */
 function correlation(
   own: readonly (number | null)[],

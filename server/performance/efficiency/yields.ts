@@ -13,7 +13,7 @@ import {
 import { type InverterSum, inverterSums } from '../rollups/inverter-hour.ts'
 
 export interface Sums extends Record<InverterSum, number> {
-  /** Rise of the energy counters over gaps in the readings; in no other sum. */
+  /** Energy of the counters over gaps in the readings; not part of the other sums. */
   gap_energy_kwh: number
 }
 
@@ -48,18 +48,16 @@ export interface Yields {
 export const suspectSensors = ['irradiance', 'dc_power'] as const
 export type SuspectSensor = (typeof suspectSensors)[number]
 
-/** More energy than irradiance can have given: a sensor under snow, or a wrong one. */
+/** A higher ratio is impossible: the irradiance sensor is covered or wrong. */
 const performance_ratio_max = 1.1
-/** More AC than DC beyond what sampling them apart explains. */
+/** AC and DC power are sampled at different times, so that a small excess is plausible. */
 export const efficiency_max = 1.02
-/** Less sun than this (kWh/m²) carries no ratio: a few minutes of dawn. */
+/** Minimum insolation for a ratio: more than a few minutes of dawn. */
 const insolation_min_kwh_m2 = 0.05
-/** From this part of the daylight on a sum stands for all of it. */
+/** Share of the daylight from which a sum counts as complete. */
 const whole_ratio = 0.95
 
-/**
- * `devices` is of how many inverters `sums` are the sum: each could have been heard all day.
- */
+/** `devices` is the number of inverters in `sums`; each can cover the whole daylight. */
 export function yieldsOf(sums: Sums, rated: Rated, period: Period, devices: number): Yields {
   const daylight_s = period.daylight_s === null ? null : period.daylight_s * devices
   const coverage = coverageOf(sums.daylight_covered_s, daylight_s)
@@ -68,11 +66,11 @@ export function yieldsOf(sums: Sums, rated: Rated, period: Period, devices: numb
   const known = excluded_reason === null
   const per_kwp = (energy_kwh: number) => rounded(energy_kwh / rated.dc_capacity_kwp, 4)
   const energy_kwh = known ? sums.ac_energy_kwh + sums.gap_energy_kwh : null
-  // The sun of several inverters is the mean of what each saw, by their capacity; see the store.
+  // The insolation of several inverters is their mean by capacity; see `combined`.
   const reference = sun ? sums.insolation_kwh_m2 : null
   const ratios = known ? ratiosOf(sums, rated) : noRatios
   const dc_known = known && sums.dc_energy_kwh > 0
-  // A difference of two yields is one only if both are of nearly all of the day.
+  // A difference of two yields requires nearly complete data of both.
   const is_whole = isWhole(sums.daylight_covered_s) && isWhole(sums.sun_covered_s)
   const hours = periodHours(period)
   function isWhole(covered_s: number): boolean {
@@ -126,9 +124,8 @@ const noRatios: Ratios = {
 }
 
 /**
- * Ratios of energy to sun over the same instants. The temperature is corrected to 25 °C (IEC
- * 61724-1, PR at STC): a correction to the mean temperature of the window itself would change
- * nothing.
+ * Ratios of energy to insolation over the same instants. The temperature is corrected to 25 °C (IEC
+ * 61724-1, PR at STC), because a correction to the mean temperature of the window has no effect.
  */
 function ratiosOf(sums: Sums, { dc_capacity_kwp }: Rated): Ratios {
   const ratio = (ac_kwh: number, sun_kwh_m2: number) =>
@@ -165,12 +162,12 @@ const perArea = [
 ] as const satisfies readonly InverterSum[]
 
 /**
- * Sums of several inverters as those of one plant: energies and times add up, irradiation is the
- * mean over their capacity. The insolation leaves those out that no met station speaks for.
+ * Combines the sums of several inverters: energies and times add up, insolation is the mean by
+ * capacity. Inverters without met station data do not count for `insolation_kwh_m2`.
  */
 export function combined(parts: readonly (Rated & { sums: Sums })[]): Sums & Rated {
   const total = { ...emptySums(), dc_capacity_kwp: 0, rated_ac_power_kw: 0 }
-  let lit_kwp = 0
+  let irradiance_kwp = 0
   for (const { sums, dc_capacity_kwp, rated_ac_power_kw } of parts) {
     for (const name of inverterSums) {
       const weight = perArea.includes(name as never) ? dc_capacity_kwp : 1
@@ -179,10 +176,10 @@ export function combined(parts: readonly (Rated & { sums: Sums })[]): Sums & Rat
     total.gap_energy_kwh += sums.gap_energy_kwh
     total.dc_capacity_kwp += dc_capacity_kwp
     total.rated_ac_power_kw += rated_ac_power_kw
-    if (sums.sun_covered_s > 0) lit_kwp += dc_capacity_kwp
+    if (sums.sun_covered_s > 0) irradiance_kwp += dc_capacity_kwp
   }
   for (const name of perArea) {
-    const capacity_kwp = name === 'insolation_kwh_m2' ? lit_kwp : total.dc_capacity_kwp
+    const capacity_kwp = name === 'insolation_kwh_m2' ? irradiance_kwp : total.dc_capacity_kwp
     total[name] = capacity_kwp > 0 ? total[name] / capacity_kwp : 0
   }
   return total

@@ -33,10 +33,10 @@ const basic = { method: 'GET', module: 'basic_scada' } as const
 const whole = { truncated: false, next_start: null }
 
 const note =
-  'Energy is the difference of the counters of the inverters, else the integral of their power, ' +
-  'and says which. What a counter tells of a gap is shared out to the hours of it, and named. The ' +
-  'sum of the hours is the day; late readings change both. The hour that is running is summed up ' +
-  'every five minutes.'
+  'Energy is the difference of the inverter counters, or the integral of power without counters; ' +
+  'see `energy_source`. The energy of a counter over a gap is distributed to the hours of the gap; ' +
+  'see `estimated_energy_kwh`. The hours of a day add up to the day; late readings update both. ' +
+  'The current hour is updated every five minutes.'
 
 async function nowAt(site_id: string, { db, clock }: Context): Promise<Now> {
   const now_ms = clock.now().getTime()
@@ -55,11 +55,11 @@ export const plantSummary = endpoint({
   tag: 'Plant',
   scope: 'plant:read',
   operation_id: 'plant_summary_list',
-  summary: 'Energy of a day, logger by logger, and of the site',
-  description: `A day of UTC; today as far as it has passed. ${note}`,
+  summary: 'Get the energy of a day by logger and for the site',
+  description: `Returns the energy of a UTC day; the current day up to now. ${note}`,
   query: {
     date: Type.Optional(
-      Type.String({ format: 'date', description: 'The day, UTC; today where none is given.' }),
+      Type.String({ format: 'date', description: 'UTC day. Defaults to today.' }),
     ),
   },
   returns: DaySummary,
@@ -67,10 +67,10 @@ export const plantSummary = endpoint({
   async handle({ site: { site_id }, query }, context: Context) {
     const now = await nowAt(site_id, context)
     const day = Date.parse(query.date ?? utcDate(now.now_ms))
-    const asked = { start_at: new Date(day), end_at: new Date(day + day_ms), logger_ids: null }
+    const request = { start_at: new Date(day), end_at: new Date(day + day_ms), logger_ids: null }
     const [loggers, rows] = await Promise.all([
-      readLoggers(context.db, site_id, asked),
-      readLoggerHours(context.db, site_id, asked),
+      readLoggers(context.db, site_id, request),
+      readLoggerHours(context.db, site_id, request),
     ])
     return daySummary(day, loggers, rows, now)
   },
@@ -85,10 +85,10 @@ export const loggerHourlyEnergy = endpoint({
   tag: 'Loggers',
   scope: 'energy:read',
   operation_id: 'loggers_hourly_energy_list',
-  summary: 'Energy of a logger (plant), hour by hour',
+  summary: 'List the hourly energy of a logger (plant)',
   description:
-    'Every hour that begins at `since` or later, up to the one that is running, whether anything ' +
-    `is known of it or not. ${note}`,
+    'Returns every hour that starts at `since` or later up to the current hour, with or without ' +
+    `data. ${note}`,
   params: { logger_id: LoggerId },
   window: spanSince(default_hours.diagnostics),
   heavy: true,
@@ -97,28 +97,28 @@ export const loggerHourlyEnergy = endpoint({
   async handle({ site: { site_id }, params: { logger_id }, window }, context: Context) {
     await requireLogger(context.db, site_id, logger_id)
     const now = await nowAt(site_id, context)
-    const { start_ms, end_ms } = hoursBegun(window)
-    const asked = {
+    const { start_ms, end_ms } = fullHours(window)
+    const request = {
       start_at: new Date(start_ms),
       end_at: new Date(end_ms),
       logger_ids: [logger_id],
     }
     const [[logger], rows] = await Promise.all([
-      readLoggers(context.db, site_id, asked),
-      readLoggerHours(context.db, site_id, asked),
+      readLoggers(context.db, site_id, request),
+      readLoggerHours(context.db, site_id, request),
     ])
     const hours = logger ? loggerHours({ start_ms, end_ms }, logger, rows, now) : []
     return spanList(hours, window)
   },
   async exports({ site: { site_id }, params: { logger_id }, window }, context: Context) {
     await requireLogger(context.db, site_id, logger_id)
-    const asked = await exportBase(site_id, context)
-    return loggerHoursExport({ ...asked, logger_id, window: hoursBegun(window) })
+    const request = await exportBase(site_id, context)
+    return loggerHoursExport({ ...request, logger_id, window: fullHours(window) })
   },
 })
 
-/** From the first hour that begins in a span on. */
-function hoursBegun({ start, end }: Span): Bounds {
+/** From the first full hour of a span. */
+function fullHours({ start, end }: Span): Bounds {
   const start_ms = ceilTo(Date.parse(start), hour_ms)
   return { start_ms, end_ms: Math.max(start_ms, Date.parse(end)) }
 }
@@ -129,14 +129,13 @@ export const energyByHour = endpoint({
   tag: 'Energy',
   scope: 'energy:read',
   operation_id: 'energy_hourly_list',
-  summary: 'Energy as a matrix of days and hours, logger by logger',
+  summary: 'Get energy as a matrix of days and hours by logger',
   description:
-    'An item for each day and logger, by these, of 24 hours each; every day that the window ' +
-    'touches is there as a whole, and hours to come are `null`. Without a window: the last 7 ' +
-    `days. ${note}`,
+    'Returns one item of 24 hours for each day and logger. Every day that overlaps the window is ' +
+    `complete; future hours are \`null\`. The window defaults to the last 7 days. ${note}`,
   window: spanWindow(default_hours.diagnostics, day_ms),
   query: {
-    logger_ids: Type.Optional(IdList('Loggers of the site; all where none is given.')),
+    logger_ids: Type.Optional(IdList('Loggers of the site. Defaults to all.')),
   },
   heavy: true,
   returns: EnergyMatrix,
@@ -145,29 +144,29 @@ export const energyByHour = endpoint({
     const now = await nowAt(site_id, context)
     const { start_ms, end_ms } = wholeDays(window)
     const logger_ids = query.logger_ids === undefined ? null : idsOf(query.logger_ids)
-    const asked = { start_at: new Date(start_ms), end_at: new Date(end_ms), logger_ids }
+    const request = { start_at: new Date(start_ms), end_at: new Date(end_ms), logger_ids }
     const [loggers, rows] = await Promise.all([
-      readLoggers(context.db, site_id, asked),
-      readLoggerDays(context.db, site_id, asked),
+      readLoggers(context.db, site_id, request),
+      readLoggerDays(context.db, site_id, request),
     ])
     if (logger_ids !== null) await requireAll(context.db, site_id, logger_ids, loggers)
     return energyMatrix({ start_ms, end_ms, ...spanMeta(window) }, loggers, rows, now)
   },
   export_lines: hoursOfDay,
-  async exports({ site: { site_id }, query, ...request }, context: Context) {
-    const asked = await exportBase(site_id, context)
-    const window = wholeDays(request.window)
+  async exports({ site: { site_id }, query, window: span }, context: Context) {
+    const request = await exportBase(site_id, context)
+    const window = wholeDays(span)
     const logger_ids = query.logger_ids === undefined ? null : idsOf(query.logger_ids)
     if (logger_ids !== null) {
       const [start_at, end_at] = [new Date(window.start_ms), new Date(window.end_ms)]
       const loggers = await readLoggers(context.db, site_id, { start_at, end_at, logger_ids })
       await requireAll(context.db, site_id, logger_ids, loggers)
     }
-    return matrixExport({ ...asked, logger_ids, window })
+    return matrixExport({ ...request, logger_ids, window })
   },
 })
 
-/** The days of UTC that a window touches. */
+/** UTC days that overlap a window. */
 function wholeDays({ start, end }: Span): Bounds {
   const start_ms = floorTo(Date.parse(start), day_ms)
   return { start_ms, end_ms: start === end ? start_ms : ceilTo(Date.parse(end), day_ms) }
@@ -192,11 +191,10 @@ export const stringEnergyByHour = endpoint({
   tag: 'Strings',
   scope: 'plant:read',
   operation_id: 'strings_hourly_list',
-  summary: 'Energy of the strings of an inverter, hour by hour',
+  summary: 'List the hourly energy of the strings of an inverter',
   description:
-    'One item for each string and hour, by hour and string, of the hours that the window touches. ' +
-    'What was not measured by day, the night among it, has no item. Without a window: the last 7 ' +
-    'days.',
+    'Returns one item for each hour and string, for the hours that overlap the window. Hours ' +
+    'without daylight readings have no item. The window defaults to the last 7 days.',
   params: { inverter_id: InverterId },
   window: pastSpan(default_hours.diagnostics),
   heavy: true,
@@ -205,7 +203,7 @@ export const stringEnergyByHour = endpoint({
   async handle({ site: { site_id }, params: { inverter_id }, window }, context: Context) {
     await requireInverter(context.db, site_id, inverter_id)
     const now = await nowAt(site_id, context)
-    const { start_ms, end_ms } = touchedHours(window)
+    const { start_ms, end_ms } = overlappingHours(window)
     const [strings, stored] = await Promise.all([
       readStringCapacities(context.db, site_id, inverter_id),
       readStringHours(context.db, site_id, {
@@ -217,16 +215,16 @@ export const stringEnergyByHour = endpoint({
     const items = stored.flatMap((hour) => stringHours(hour, strings, now))
     return spanList(items, window)
   },
-  async exports({ site: { site_id }, params: { inverter_id }, ...request }, context: Context) {
+  async exports({ site: { site_id }, params: { inverter_id }, window: span }, context: Context) {
     await requireInverter(context.db, site_id, inverter_id)
-    const asked = await exportBase(site_id, context)
+    const request = await exportBase(site_id, context)
     const strings = await readStringCapacities(context.db, site_id, inverter_id)
-    const window = touchedHours(request.window)
-    return stringHoursExport({ ...asked, inverter_id, strings, window })
+    const window = overlappingHours(span)
+    return stringHoursExport({ ...request, inverter_id, strings, window })
   },
 })
 
-/** From the beginning of the first hour that a window touches to its end. */
-function touchedHours({ start, end }: Span): Bounds {
+/** From the start of the first hour that overlaps a window to the end of the window. */
+function overlappingHours({ start, end }: Span): Bounds {
   return { start_ms: floorTo(Date.parse(start), hour_ms), end_ms: Date.parse(end) }
 }

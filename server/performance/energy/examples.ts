@@ -81,7 +81,7 @@ export const energyMatrixExample = {
     count: 1,
     truncated: false,
     next_start: null,
-    timezone_note: 'Days and hours are UTC: every day has 24 hours, the hour 0 begins at 00:00Z.',
+    timezone_note: 'Days and hours are UTC: every day has 24 hours, hour 0 starts at 00:00Z.',
     totals_by_hour: Array.from({ length: 24 }, (_, hour) => ({
       hour,
       energy_kwh: hour === 11 ? 820.5 : 0,

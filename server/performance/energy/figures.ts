@@ -1,11 +1,11 @@
-/** The energy of a bucket (an hour, a day) of one or more loggers, and what it stands on. */
+/** Energy metrics of a bucket (an hour, a day) of one or more loggers, and their coverage. */
 import { rounded } from '@heliograph/domain/significant'
 import { hour_ms } from '../../http/time-windows.ts'
 import type { AwakeTime } from '../../plant/daylight.ts'
 import type { EnergySource, LoggerHour } from '../rollups/logger-days.ts'
 import type { LoggerHourInFull, LoggerInService } from './logger-hours.ts'
 
-/** From this part on a bucket counts as measured in full, and as lit at all. */
+/** Minimum coverage of a complete bucket, and of met station data for expected energy. */
 const whole_ratio = 0.95
 export const lit_ratio = 0.5
 
@@ -21,18 +21,18 @@ interface Figures {
 
 interface Judged {
   figures: Figures
-  /** The met station was heard long enough to speak for the bucket. */
+  /** Whether met station data cover enough of the bucket. */
   is_lit: boolean
 }
 
-/** Sums of hours before they are judged. */
+/** Sums of hours from which the metrics are computed. */
 interface Sums {
   energy_kwh: number | null
   estimated_kwh: number
   source: EnergySource | null
   expected_kwh: number | null
   curtailed_kwh: number | null
-  /** Inverter seconds: in which they must be awake, and of these those that were measured. */
+  /** Inverter seconds in which the inverters must be awake, and the measured ones among them. */
   demanded_s: number | null
   awake_covered_s: number
   sun_covered_s: number
@@ -53,7 +53,7 @@ export const nothing = (): Sums => ({
 
 interface Hours {
   logger: Pick<LoggerInService, 'inverter_count'>
-  /** By the hour's beginning, Unix ms; hours of which nothing is known have none. */
+  /** By start of the hour, Unix ms; hours without data are absent. */
   rows: ReadonlyMap<number, LoggerHour>
 }
 
@@ -67,7 +67,7 @@ export interface Now {
   awake: AwakeTime
 }
 
-/** The figures of the hours of a span, by the hour, of one logger or more together. */
+/** Metrics of the full hours of a span for one or more loggers together. */
 export function figuresOf(parts: readonly Hours[], span: Bounds, now: Now): Judged {
   const sums = nothing()
   for (let hour = span.start_ms; hour < span.end_ms; hour += hour_ms) {
@@ -78,7 +78,7 @@ export function figuresOf(parts: readonly Hours[], span: Bounds, now: Now): Judg
   return judged(sums)
 }
 
-/** Adds an hour of a logger; without a row nothing is known of it. */
+/** Adds an hour of a logger; undefined for an hour without data. */
 export function add(
   sums: Sums,
   row: LoggerHour | undefined,
@@ -103,7 +103,7 @@ export function add(
 const plus = (sum: number | null, value: number | null) =>
   value === null ? sum : (sum ?? 0) + value
 
-/** Hours without energy, as at night, do not say where that of the others came from. */
+/** Hours without energy, as at night, do not change the source. */
 function together(
   source: EnergySource | null,
   { energy_source, energy_kwh }: LoggerHour,
@@ -128,7 +128,7 @@ export function judged(sums: Sums): Judged {
   return { figures, is_lit }
 }
 
-/** Part of the inverter seconds demanded; null where there are none, or nobody knows. */
+/** Measured share of the demanded inverter seconds; null without any or when unknown. */
 export const completenessOf = (demanded_s: number | null, awake_covered_s: number) =>
   demanded_s === null || demanded_s === 0 ? null : Math.min(1, awake_covered_s / demanded_s)
 

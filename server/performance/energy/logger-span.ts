@@ -1,4 +1,4 @@
-/** What a plant did over whole hours, such as those of a day. */
+/** Metrics of a plant over full hours, such as those of a day. */
 import { rounded } from '@heliograph/domain/significant'
 import { type Bounds, byHour, figuresOf, type Now } from './figures.ts'
 import type { LoggerHourInFull, LoggerInService } from './logger-hours.ts'
@@ -34,7 +34,7 @@ export function loggerSpan(
   }
 }
 
-/** Null where no met station was heard. */
+/** Null without met station data. */
 export function insolationOf(rows: readonly LoggerHourInFull[]): number | null {
   const known = rows.flatMap(({ insolation_kwh_m2 }) => insolation_kwh_m2 ?? [])
   return known.length === 0

@@ -1,6 +1,6 @@
 /**
- * The matrix of days and hours, written as JSON text at once: a month of a large site has twenty
- * thousand hours, and to make objects of them first takes several times as long as all the rest.
+ * The matrix of days and hours, written directly as JSON text: a month of a large site has twenty
+ * thousand hours, and creating objects first takes several times as long as everything else.
  */
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import { type AsciiText, ascii, asciiText } from '../../http/ascii-text.ts'
@@ -28,18 +28,18 @@ import {
 import type { LoggerInService } from './logger-hours.ts'
 
 export const timezone_note =
-  'Days and hours are UTC: every day has 24 hours, the hour 0 begins at 00:00Z.'
+  'Days and hours are UTC: every day has 24 hours, hour 0 starts at 00:00Z.'
 
-/** An hour of a day, the same for all loggers. */
+/** Values of an hour that all loggers share. */
 interface Frame {
   start_ms: number
-  /** What its items begin with. */
+  /** First part of the JSON text of the hour. */
   text: Uint8Array
   awake_s: number | null
   is_over: boolean
 }
 
-/** The text of an `EnergyMatrix`: an item for each day and logger, by these; whole days. */
+/** JSON text of an `EnergyMatrix`: one item per day and logger; `span` has whole days. */
 export function energyMatrix(
   span: Bounds & Partial<ReturnType<typeof spanMeta>>,
   loggers: readonly LoggerInService[],
@@ -155,7 +155,7 @@ const expectedAfter = new Map(
   ]),
 )
 
-/** The figures that `judged` would give the hour, without an object of them. */
+/** Metrics of an hour as `judged` computes them, without creating an object. */
 function addHour(
   text: AsciiText,
   frame: Frame,

@@ -1,4 +1,4 @@
-/** Items of the energy endpoints, out of hours of loggers. */
+/** Items of the energy endpoints, from the hours of loggers. */
 import { rounded } from '@heliograph/domain/significant'
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import type { Static } from 'typebox'
@@ -56,7 +56,7 @@ function loggerDay(
 
 const power = (value: number | null) => rounded(value, 3)
 
-/** Every hour from `start_ms` on that has begun, whether anything is known of it or not. */
+/** Every hour that starts in the span, with or without data. */
 export function loggerHours(
   { start_ms, end_ms }: Bounds,
   logger: LoggerInService,
@@ -85,7 +85,7 @@ export function loggerHours(
 
 const known = (value: number) => (Number.isNaN(value) ? null : Math.round(value))
 
-/** The strings of an inverter in one hour; `daylight_s`: in which it must be awake. */
+/** The strings of an inverter in one hour. */
 export function stringHours(
   stored: StoredStrings & { hour_at: Date },
   strings: readonly { string_index: number; dc_capacity_kwp: number }[],

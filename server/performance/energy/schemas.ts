@@ -9,25 +9,27 @@ const kwh = (description: string) => Nullable(Type.Number({ description }))
 
 const energy = {
   energy_kwh: kwh(
-    'AC energy of the inverters that are known, kWh; `null`, not 0, where none is. The estimate is ' +
-      'part of it.',
+    'AC energy of the inverters with data, kWh, including the estimate; `null`, not 0, without data.',
   ),
   estimated_energy_kwh: kwh(
-    'The part of `energy_kwh` that a counter tells of a gap as a whole: shared out to its hours.',
+    'Part of `energy_kwh` that a counter measured over a gap, distributed to the hours of the gap.',
   ),
   energy_source: Nullable(
     Type.Enum([...energySources], {
       description:
-        '`inverter_counter`: differences of counters; `integrated_power`: power by trapezoids, never ' +
-        'across a gap, where a counter is missing, was reset, or stood still while power was measured; `counter_over_gap`: of the rise of a counter over a gap, shared out; `mixed`: ' +
-        'several of them.',
+        '`inverter_counter`: differences of counters; `integrated_power`: trapezoidal integral of ' +
+        'power, excluding gaps, when the counter is missing, was reset or stood still while power ' +
+        'was measured; `counter_over_gap`: counter energy distributed over a gap; `mixed`: several ' +
+        'of these.',
     }),
   ),
   expected_energy_kwh: kwh(
-    'What the measured light and temperature allow, up to the rating; `null` where the met station ' +
-      'was heard in less than half of the daylight.',
+    'Expected AC energy at the measured irradiance and temperature, up to the rating; `null` when ' +
+      'met station data cover less than half of the daylight.',
   ),
-  curtailed_energy_kwh: kwh('Energy lost to limits from outside; known as the expected energy is.'),
+  curtailed_energy_kwh: kwh(
+    'Energy lost to external limits; `null` when the expected energy is `null`.',
+  ),
 }
 
 const completeness = {
@@ -36,29 +38,29 @@ const completeness = {
       minimum: 0,
       maximum: 100,
       description:
-        'Part of the time so far that was measured, over all inverters in service. Only time with ' +
-        'the sun 3° above the horizon or more counts, from ten minutes an hour on: an inverter ' +
-        'that sleeps is no gap. `null` where there is none, and where the position of the site ' +
-        'is not known.',
+        'Measured share of the elapsed time, over all inverters in service. Only time with the sun ' +
+        'at least 3° above the horizon counts, from ten minutes per hour, because inverters sleep ' +
+        'at night. `null` without such time or when the position of the site is unknown.',
     }),
   ),
   is_partial: Type.Boolean({
     description:
-      'The time is not over yet, or less than 95 % of it was measured; the latter also where a ' +
-      'counter told the energy later.',
+      'Whether the time is not over or less than 95 % of it was measured, even if a counter ' +
+      'provided the energy later.',
   }),
 }
 
 const sample_count = Nullable(
   Type.Integer({
     minimum: 0,
-    description: 'Samples of AC power of all inverters; `null` where nobody counted them.',
+    description: 'Samples of AC power of all inverters; `null` when not counted.',
   }),
 )
 const poa_insolation_kwh_m2 = Nullable(
   Type.Number({
     minimum: 0,
-    description: 'Irradiation on the panels, the mean by their capacity; null as what is expected.',
+    description:
+      'Plane-of-array insolation, mean by capacity; `null` when the expected energy is `null`.',
   }),
 )
 const peakPower = (description: string) => Nullable(Type.Number({ description }))
@@ -70,20 +72,20 @@ const production = {
 
 export const LoggerDay = Type.Object(
   {
-    date: Type.String({ format: 'date', description: 'The day, UTC.' }),
+    date: Type.String({ format: 'date', description: 'UTC day.' }),
     day_start_at: instant('Start of the day, inclusive.'),
     day_end_at: instant('End of the day, exclusive.'),
     logger_id: LoggerId,
     logger_name: Type.String(),
     ...energy,
     specific_yield_kwh_kwp: Nullable(
-      Type.Number({ description: '`energy_kwh` by the DC capacity of the logger.' }),
+      Type.Number({ description: '`energy_kwh` per DC capacity of the logger, kWh/kWp.' }),
     ),
     poa_insolation_kwh_m2,
     peak_power_kw: peakPower(
-      'Highest mean AC power of five minutes, of the inverters heard in them.',
+      'Highest five-minute mean of the AC power of the inverters with readings.',
     ),
-    peak_power_at: Nullable(instant('When these five minutes began.')),
+    peak_power_at: Nullable(instant('Start of these five minutes.')),
     ...production,
     sample_count,
     ...completeness,
@@ -123,10 +125,10 @@ export const LoggerHourRecord = Type.Object(
     ...energy,
     poa_insolation_kwh_m2,
     avg_power_kw: Nullable(
-      Type.Number({ description: 'Mean AC power of the hour; `null` where it is partial.' }),
+      Type.Number({ description: 'Mean AC power of the hour; `null` for a partial hour.' }),
     ),
     max_power_kw: peakPower(
-      'Highest mean AC power of five minutes, of the inverters heard in them.',
+      'Highest five-minute mean of the AC power of the inverters with readings.',
     ),
     sample_count,
     ...completeness,
@@ -149,13 +151,13 @@ const HourOfDay = Type.Object(
 
 const EnergyDay = Type.Object(
   {
-    date: Type.String({ format: 'date', description: 'The day, UTC.' }),
+    date: Type.String({ format: 'date', description: 'UTC day.' }),
     logger_id: LoggerId,
-    total_kwh: kwh('Sum of the hours that are known; `null` where none is.'),
+    total_kwh: kwh('Sum of the hours with data, kWh; `null` without data.'),
     estimated_energy_kwh: energy.estimated_energy_kwh,
     energy_source: energy.energy_source,
     peak_hour: Nullable(
-      Type.Integer({ minimum: 0, maximum: 23, description: 'The hour with the most energy, UTC.' }),
+      Type.Integer({ minimum: 0, maximum: 23, description: 'Hour with the highest energy, UTC.' }),
     ),
     ...completeness,
     hours: Type.Array(HourOfDay, { minItems: 24, maxItems: 24 }),
@@ -175,7 +177,7 @@ export const EnergyMatrix = Type.Object(
           Type.Object(
             {
               hour: Type.Integer({ minimum: 0, maximum: 23, description: 'Hour of the day, UTC.' }),
-              energy_kwh: kwh('Of all items in this hour; `null` where none is known.'),
+              energy_kwh: kwh('Energy of all items in this hour, kWh; `null` without data.'),
             },
             closed('EnergyOfHour'),
           ),
@@ -193,23 +195,27 @@ export const StringHour = Type.Object(
     string_index: StringIndex,
     start_at: instant('Start of the hour, inclusive.'),
     end_at: instant('End of the hour, exclusive.'),
-    energy_kwh: kwh('DC energy, kWh: current times voltage by trapezoids, never across a gap.'),
+    energy_kwh: kwh(
+      'DC energy, kWh: trapezoidal integral of current times voltage, excluding gaps.',
+    ),
     avg_current_a: Nullable(Type.Number({ description: 'Mean DC current while measured, A.' })),
     max_current_a: Nullable(Type.Number({ description: 'Highest DC current, A.' })),
     avg_voltage_v: Nullable(Type.Number({ description: 'Mean DC voltage while measured, V.' })),
     specific_yield_kwh_kwp: Nullable(
-      Type.Number({ description: '`energy_kwh` by the capacity of the string.' }),
+      Type.Number({ description: '`energy_kwh` per capacity of the string, kWh/kWp.' }),
     ),
     sample_count: Nullable(
       Type.Integer({
         minimum: 0,
         description:
-          'Samples by day in the hour with a current and a voltage, over which `energy_kwh` was ' +
-          'integrated; null where only sums are left, of a version that did not count them.',
+          'Daylight samples with current and voltage over which `energy_kwh` was integrated; null ' +
+          'for sums of an older version that did not count them.',
       }),
     ),
     ...completeness,
-    method: Type.Enum(['current_times_voltage'], { description: 'How the energy was come by.' }),
+    method: Type.Enum(['current_times_voltage'], {
+      description: 'Method of the energy computation.',
+    }),
   },
   closed('StringHour'),
 )

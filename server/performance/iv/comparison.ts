@@ -1,4 +1,4 @@
-/** The points of one string: what it should have given at each instant, beside what it gave. */
+/** Compares the measured points of one string with the expected ones. */
 import { type Place, type Position, placeOf } from '@heliograph/domain/place'
 import type { Quality } from '@heliograph/domain/readings'
 import type { Instrument } from '@heliograph/domain/site'
@@ -22,19 +22,21 @@ import type { Panel, PlantInverter, PlantStation, PlantString, RawWeather } from
 import type { IvExpectedPoint, NoExpectationReason } from './schemas.ts'
 import type { InverterInstant, Span, StringInstant, StringSetting } from './store.ts'
 
-/** What is expected of a string, as far as it does not change with the light. */
+/** Inputs of the expectation of a string that do not change with the irradiance. */
 export interface Expectation {
   string: PlantString & { panel: Panel }
   partner_indexes: readonly number[]
   inverter: PlantInverter
   place: Place
-  /** Those that measure irradiance, at least one; the first that saw an instant counts. */
+  /**
+   * Stations that measure irradiance, at least one; the first with a reading of an instant counts.
+   */
   stations: readonly PlantStation[]
-  /** All that tell whether to believe these, themselves among them. */
+  /** All stations whose readings take part in the screening of `stations`, including these. */
   stations_around: readonly PlantStation[]
 }
 
-/** What can be expected of a string, by the met stations of its site; or why nothing can. */
+/** The expectation of a string by the met stations of its site, or the reason why there is none. */
 export function expectationOf(
   { string, partner_indexes, inverter }: StringSetting,
   position: Position,
@@ -45,14 +47,14 @@ export function expectationOf(
   if (panel === null) return 'no_panel_model'
   const place = placeOf(position)
   if (place === null) return 'no_position'
-  const sighted = stationsFor(inverter, stations).filter(measuresIrradiance)
-  if (sighted.length === 0) return 'no_irradiance'
+  const with_irradiance = stationsFor(inverter, stations).filter(measuresIrradiance)
+  if (with_irradiance.length === 0) return 'no_irradiance'
   return {
     string: { ...string, panel },
     partner_indexes,
     inverter,
     place,
-    stations: sighted,
+    stations: with_irradiance,
     stations_around: stationsAround(inverter, stations),
   }
 }
@@ -63,8 +65,8 @@ const showsIrradiance = ({ quantity }: Instrument) =>
 const measuresIrradiance = ({ instruments }: PlantStation) => instruments.some(showsIrradiance)
 
 /**
- * The time around the instants of a string in which what others measured says something of it, and
- * `beyond_ms` more on either side.
+ * Spans around the instants of a string in which readings of other devices match, extended by
+ * `beyond_ms` on either side.
  */
 export function spansAround(instants: readonly StringInstant[], beyond_ms = 0): Span[] {
   const spans: Span[] = []
@@ -79,17 +81,17 @@ export function spansAround(instants: readonly StringInstant[], beyond_ms = 0): 
 }
 
 interface Measured {
-  /** Ascending, as all that follows. */
+  /** Ascending, like the other series. */
   instants: readonly StringInstant[]
   readings: readonly InverterInstant[]
-  /** What is believed of the stations of the expectation. */
+  /** Screened readings of the stations of the expectation. */
   weather: ReadonlyMap<number, readonly RawWeather[]>
 }
 
 export interface ComparedPoint {
   point: IvPoint
   quality: Quality
-  /** The inverter feeds nothing by itself: what its strings give then says nothing of them. */
+  /** The inverter does not feed although nothing limits it; its strings cannot be rated then. */
   is_off: boolean
   partner_currents_a: (number | null)[]
 }
@@ -97,15 +99,15 @@ export interface ComparedPoint {
 /** Below this share of its rating an inverter does not feed. */
 const feeding_ratio = 0.005
 
-/** A point for each instant of the string, in their order. */
+/** One point per instant of the string, in the same order. */
 export function comparePoints(expectation: Expectation, measured: Measured): ComparedPoint[] {
   const { string, partner_indexes, inverter } = expectation
   const { instants, readings } = measured
   const model = modelOf(expectation)
   const times_ms = instants.map(({ measured_at }) => measured_at.getTime())
   const moments = momentsOf(expectation, times_ms, measured.weather)
-  const heard = nearest(times_ms, readings.map(timeOf))
-  const held = holdsOf(inverter, moments, (nth) => readings[heard[nth]!])
+  const reading_at = nearest(times_ms, readings.map(timeOf))
+  const held = holdsOf(inverter, moments, (nth) => readings[reading_at[nth]!])
   const currents = instants.map((instant) => currentOf(instant, string.string_index))
   const stale = staleSamples(
     currents.map((current_a, nth) => (held[nth] === null ? current_a : null)),
@@ -113,7 +115,7 @@ export function comparePoints(expectation: Expectation, measured: Measured): Com
   )
   return instants.map((instant, nth): ComparedPoint => {
     const { light, at } = moments[nth]!
-    const ac_power_kw = readings[heard[nth]!]?.ac_power_kw ?? null
+    const ac_power_kw = readings[reading_at[nth]!]?.ac_power_kw ?? null
     const point = ivPoint(model, light.on(string)[at]!, {
       measured_at: instant.measured_at.toISOString(),
       current_a: currents[nth]!,
@@ -145,13 +147,13 @@ const modelOf = ({ string }: Expectation): StringModel => ({
 const currentOf = ({ from_index, current_a }: StringInstant, string_index: number) =>
   current_a?.[string_index - from_index] ?? null
 
-/** An instant of the string, as an instant of the light on the plant. */
+/** Index of an instant of the string in the irradiance of the plant. */
 interface Moment {
   light: PlantLight
   at: number
 }
 
-/** Where no station is believed, there is still the sun to tell day from night. */
+/** Instants without screened readings keep the position of the sun, to tell day from night. */
 function momentsOf(
   { place, stations }: Expectation,
   times_ms: readonly number[],
@@ -166,7 +168,7 @@ function momentsOf(
     )
     const near = nearest(times_ms, readings.map(timeOf))
     const lit = near.flatMap((at, nth) => (at >= 0 && moments[nth] === null ? [nth] : []))
-    // Only what is used is computed: a station may be read more often than the string.
+    // Computes only the readings in use: a station may be polled more often than the string.
     const used = [...new Set(lit.map((nth) => near[nth]!))]
     const places = new Map(used.map((reading, at) => [reading, at]))
     const light = plantLight(
@@ -177,13 +179,13 @@ function momentsOf(
     for (const nth of lit) moments[nth] = { light, at: places.get(near[nth]!)! }
   }
   const unlit = times_ms.filter((_, nth) => moments[nth] === null)
-  const silence = unlit.map((time_ms) => ({ time_ms, instrument_values: [] }))
-  const light = plantLight(place, stations[0]!, silence)
+  const empty = unlit.map((time_ms) => ({ time_ms, instrument_values: [] }))
+  const light = plantLight(place, stations[0]!, empty)
   let at = 0
   return moments.map((moment) => moment ?? { light, at: at++ })
 }
 
-/** What held the inverter at each instant; what the sun allowed counts only at its rating. */
+/** What limited the inverter at each instant; the irradiance matters only at the rating. */
 function holdsOf(
   inverter: PlantInverter,
   moments: readonly Moment[],
@@ -202,7 +204,7 @@ function holdsOf(
   })
 }
 
-/** Of the points that are measured well, while the inverter was at work. */
+/** Diagnosis from the points of good quality while the inverter worked. */
 export function diagnosePoints(
   expectation: Expectation,
   points: readonly ComparedPoint[],
@@ -221,7 +223,7 @@ const notCompared = {
   current_deviation_at_voltage_pct: null,
 } as const
 
-/** A point as it is served. */
+/** A point under the field names of the API. */
 export function pointRecord({ point, quality, is_off }: ComparedPoint): IvExpectedPoint {
   const { measured_at, curtailed, flags, ...values } = point
   const served = Object.fromEntries(
@@ -237,5 +239,5 @@ export function pointRecord({ point, quality, is_off }: ComparedPoint): IvExpect
   }
 }
 
-/** To 1e-4, finer than any instrument; power so as in the history of the string. */
+/** Rounds to 1e-4, finer than any instrument and as in the history of the string. */
 const rounded = (value: number): number => Math.round(value * 10_000) / 10_000 + 0

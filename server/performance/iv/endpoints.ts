@@ -46,10 +46,10 @@ export const listPanelModels = endpoint({
   ...iv,
   path: '/iv/modules',
   operation_id: 'iv_modules_list',
-  summary: 'The panel models that the strings of the site are made of',
+  summary: 'List the panel models in use at the site',
   description:
-    'By id. What the site announced comes first; what it leaves out is that of the library, and ' +
-    '`null` where nobody knows it.',
+    'Returns the models of the strings of the site by id. Fields that the site does not announce ' +
+    'come from the library; unknown fields are `null`.',
   returns: List(PanelModel),
   example: { answer: { data: panelModelExamples, meta: { count: 2 } } },
   async handle({ site: { site_id } }, { db }: Context) {
@@ -71,17 +71,17 @@ export const searchPanelModels = endpoint({
   ...iv,
   path: '/iv/modules/search',
   operation_id: 'iv_modules_search',
-  summary: 'Panel models of the library by name, the best matches first',
+  summary: 'Search panel models of the library by name',
   description:
-    'Searches the names of the models that come with the program and of all lists that were ' +
-    'imported. A name matches that has every word of `q`, anywhere in it; case, accents, ' +
-    "hyphens and punctuation do not count, and a maker's other names do. Where no name has all " +
-    'words, those that have some. `meta.count` counts all matches.',
+    'Returns bundled models and models of imported lists, best match first. A name matches when it ' +
+    'contains every word of `q`; case, accents, hyphens and punctuation are ignored, and other ' +
+    'names of the manufacturer count. Without such a name, names with some of the words match. ' +
+    '`meta.count` counts all matches.',
   query: {
     q: Type.String({
       minLength: 1,
       maxLength: query_characters_max,
-      description: 'Words of the name. Nothing in it is a wildcard.',
+      description: 'Words of the name. There are no wildcards.',
       examples: ['ja solar 455'],
     }),
     limit: limit(search_rows.max, search_rows.by_default),
@@ -114,8 +114,9 @@ export const getPanelModel = endpoint({
   ...iv,
   path: '/iv/modules/{params_id}',
   operation_id: 'iv_modules_get',
-  summary: 'One panel model, of the site or of the library',
-  description: 'The model that the site announced under this id, else that of the library.',
+  summary: 'Get a panel model of the site or the library',
+  description:
+    'Returns the model that the site announced under this id, else the model of the library.',
   params: { params_id: ParamsId },
   cache: 'resource',
   returns: PanelModel,
@@ -135,16 +136,16 @@ export const compareWithExpected = endpoint({
   ...iv,
   path: '/iv/strings/{inverter_id}/{string_index}/expected',
   operation_id: 'iv_expected_list',
-  summary: 'What a string should have delivered, beside what it did',
+  summary: 'Compare a string with its expected I-V data',
   description:
-    'One item for each reading of the string, ascending. Without a window: the last 24 hours. ' +
-    'The expectation is the CEC single-diode model of the panels that the string has now, at the ' +
-    'irradiance and cell temperature of the nearest reading of the met station, at most 150 s ' +
-    'off, without the instruments that /weather rejects. `current_deviation_at_voltage_pct` compares at the measured voltage and holds while ' +
-    'the inverter is limited, too. What stands still and the diagnosis are judged by the points ' +
-    'of this page alone: ask for a day or more of light at once. The other strings of the MPPT ' +
-    'count for the diagnosis as far as they are alike and measured together with this one. Where ' +
-    'nothing can be expected `data` is empty, and `meta.reason` says why.',
+    'Returns one item per reading of the string, ascending. The window defaults to the last 24 ' +
+    'hours. The expectation is the CEC single-diode model of the current panels of the string, at ' +
+    'the irradiance and cell temperature of the nearest met station reading within 150 s, without ' +
+    'instruments that /weather rejects. `current_deviation_at_voltage_pct` compares at the ' +
+    'measured voltage and is valid while the inverter is limited, too. Stale values and the ' +
+    'diagnosis are based on the points of this page alone: request a day or more at once. Similar ' +
+    'strings on the same MPPT take part in the diagnosis when they are measured together with ' +
+    'this string. Without an expectation `data` is empty; see `meta.reason`.',
   params: { inverter_id: InverterId, string_index: StringIndex },
   window: rowsWindow(default_hours.telemetry),
   query: { limit: limit(expected_rows.max, expected_rows.by_default) },

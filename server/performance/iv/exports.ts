@@ -4,7 +4,7 @@ import { day_ms } from '@heliograph/domain/utc-day'
 import type { ExportItems } from '../../http/export-items.ts'
 import { hour_ms } from '../../http/time-windows.ts'
 import type { Queries } from '../../storage/database.ts'
-import { apart_ms_max, believedReadings } from '../rollups/plant-light.ts'
+import { apart_ms_max, screenedReadings } from '../rollups/plant-light.ts'
 import type { RawWeather } from '../rollups/raw.ts'
 import {
   type ComparedPoint,
@@ -105,7 +105,7 @@ async function screenedAround(
     const readings = await readWeatherWithin(db, site_id, ids, spansAround(day, reach_ms))
     const from_ms = day[0]!.measured_at.getTime() - apart_ms_max
     const to_ms = day.at(-1)!.measured_at.getTime() + apart_ms_max
-    for (const [id, own] of believedReadings(place, stations_around, readings)) {
+    for (const [id, own] of screenedReadings(place, stations_around, readings)) {
       const known = screened.get(id)!
       // Readings around midnight were already added with the day before.
       const after_ms = known.at(-1)?.time_ms ?? Number.NEGATIVE_INFINITY

@@ -1,4 +1,4 @@
-/** A panel model as it is served: what the site says of it first, then what the library does. */
+/** Panel models of the API: fields of the site take precedence over those of the library. */
 import { significant } from '@heliograph/domain/significant'
 import {
   type CecModule,
@@ -12,7 +12,7 @@ import type { PanelFields } from './schemas.ts'
 import type { SiteModelRow } from './store.ts'
 
 const stc = { irradiance_w_m2: 1000, temperature_c: 25 } as const
-/** Coefficients are means from there to here, where panels work. */
+/** Temperature coefficients are means from 25 °C to this working temperature. */
 const warm_c = 50
 
 /** A model of the library. */
@@ -21,8 +21,8 @@ export function libraryRecord({ is_bundled: _, ...model }: LibraryModel): PanelF
 }
 
 /**
- * A model that the site announced. `library` is the library's model that it is, null where there is
- * none: of its id, or, where the site announced the circuit, of its name.
+ * A model that the site announced. `library` is the matching model of the library or null: matched
+ * by id, or by name when the site announced the circuit.
  */
 export function siteRecord(row: SiteModelRow, library: LibraryModel | null): PanelFields {
   const { params_id, name, manufacturer, technology, power_stc_w } = row
@@ -75,7 +75,7 @@ function circuitOf(row: SiteModelRow): CecModule | null {
   return Object.values(whole).includes(null) ? null : (whole as CecModule)
 }
 
-/** The data of a datasheet, from the circuit. */
+/** Datasheet values computed from the circuit. */
 function curveOf(circuit: CecModule) {
   const at = (temperature_c: number) => {
     const diode = cecSingleDiode(circuit, stc.irradiance_w_m2, temperature_c)

@@ -1,4 +1,4 @@
-/** Panel models, and what a string should deliver beside what it does. */
+/** Panel models, and the comparison of a string with its expectation. */
 import { qualities } from '@heliograph/domain/readings'
 import { type Static, type TSchema, Type } from 'typebox'
 import { SeriesMeta } from '../../http/envelope.ts'
@@ -14,35 +14,37 @@ const Text = (description: string) => Nullable(Type.String({ description }))
 export const ParamsId = Type.Integer({
   minimum: 0,
   maximum: 2_147_483_647,
-  description: 'A panel model: of the site, or of the library.',
+  description: 'Id of a panel model of the site or the library.',
   examples: [1],
 })
 
 const panelSources = ['site', 'cec', 'fitted'] as const
 
-const ofCircuit = 'Where the site announced the circuit: computed from it.'
+const ofCircuit = 'Computed from the circuit when the site announced one.'
 
 const modelFields = {
   params_id: Type.Integer({
     description:
-      'The same for good. Ids below 1048576 are of the site; the others name a model of the ' +
-      'library, and are the same on every server.',
+      'Permanent id. Ids below 1048576 belong to the site; others identify a model of the library ' +
+      'and are the same on every server.',
   }),
-  name: Type.String({ description: 'Maker and model.' }),
-  manufacturer: Type.String({ description: 'The maker, as the list or the inventory calls it.' }),
-  model: Text('The name without its maker.'),
+  name: Type.String({ description: 'Manufacturer and model.' }),
+  manufacturer: Type.String({ description: 'Manufacturer as named in the list or the inventory.' }),
+  model: Text('Name without the manufacturer.'),
   technology: Type.String({
     description:
-      'Of the library: `mono_c_si`, `multi_c_si`, `thin_film`, `cdte`, `cigs`, `hjt`, `topcon`, ' +
-      '`other`; of a site as its inventory says.',
+      'Cell technology. Library models: `mono_c_si`, `multi_c_si`, `thin_film`, `cdte`, `cigs`, ' +
+      '`hjt`, `topcon`, `other`; site models: as in the inventory.',
   }),
-  bifacial: Nullable(Type.Boolean({ description: 'Whether its back makes power, too.' })),
+  bifacial: Nullable(Type.Boolean({ description: 'Whether the module is bifacial.' })),
   power_stc_w: Type.Number({ description: 'Power at 1000 W/m² and 25 °C (STC), W.' }),
   power_ptc_w: Known('Power at PVUSA test conditions: 1000 W/m², air of 20 °C, wind of 1 m/s, W.'),
   area_m2: Known('Area, m².'),
   length_m: Known('Length, m.'),
   width_m: Known('Width, m.'),
-  cells_in_series: Nullable(Type.Integer({ description: 'Of half-cut cells, those of one half.' })),
+  cells_in_series: Nullable(
+    Type.Integer({ description: 'Cells in series; for half-cut cells those of one half.' }),
+  ),
   i_sc_a: Known(`Short circuit current at STC, A, as listed. ${ofCircuit}`),
   v_oc_v: Known(`Open circuit voltage at STC, V, as listed. ${ofCircuit}`),
   i_mp_a: Known(`Current of the maximum power point at STC, A, as listed. ${ofCircuit}`),
@@ -56,8 +58,8 @@ const modelFields = {
   ),
   noct_c: Known('Cell temperature at 800 W/m², air of 20 °C, wind of 1 m/s (NOCT), °C.'),
   a_ref_v: Known(
-    'Modified ideality factor of the single-diode circuit, V; this and the five that follow are ' +
-      'those of the CEC model at STC.',
+    'Modified ideality factor of the single-diode circuit, V. This and the next five fields are ' +
+      'the parameters of the CEC model at STC.',
   ),
   i_l_ref_a: Known('Photocurrent, A.'),
   i_o_ref_a: Known('Saturation current of the diode, A.'),
@@ -66,11 +68,11 @@ const modelFields = {
   adjust_pct: Known('Correction of the temperature coefficient of the current, %.'),
   source: Type.Enum([...panelSources], {
     description:
-      'Where the circuit is from. `site`: announced with the inventory of the site; `cec`: an ' +
-      'imported list of CEC modules; `fitted`: fitted to the datasheet.',
+      'Source of the circuit. `site`: announced with the inventory; `cec`: imported list of CEC ' +
+      'modules; `fitted`: fitted to the datasheet.',
   }),
-  source_version: Text('The edition of the list, or the datasheet.'),
-  source_date: Nullable(Type.String({ format: 'date', description: 'When that appeared.' })),
+  source_version: Text('Edition of the list, or the datasheet.'),
+  source_date: Nullable(Type.String({ format: 'date', description: 'Date of that edition.' })),
 } as const satisfies Record<string, TSchema>
 
 const PanelFields = Type.Object(modelFields)
@@ -81,9 +83,7 @@ export const PanelModel = Type.Object(
     ...modelFields,
     used_by_string_count: Type.Integer({
       minimum: 0,
-      description:
-        'Strings in service at the site that are made of it; inputs to which nothing is ' +
-        'connected do not count.',
+      description: 'Connected strings in service at the site with this model.',
     }),
   },
   { ...closed, $id: 'PanelModel' },
@@ -94,15 +94,14 @@ export const PanelModelMatch = Type.Object(
     ...modelFields,
     in_library: Type.Boolean({
       description:
-        'Whether strings of the site are made of it: `GET /iv/modules` lists a model of this ' +
-        'id or name.',
+        'Whether strings of the site use the model: `GET /iv/modules` lists a model with this id ' +
+        'or name.',
     }),
     rank: Type.Integer({ minimum: 1, description: '1 is the best match.' }),
   },
   { ...closed, $id: 'PanelModelMatch' },
 )
 
-/** `inverter_off` beside those of the comparison itself. */
 const pointFlags = [...ivFlags, 'inverter_off'] as const
 
 const Expected = (what: string) => Known(`Expected ${what}; null without irradiance, 0 at night.`)
@@ -111,48 +110,48 @@ const atMaximum = 'null while limited, stale, or below 5 % of the rated power.'
 export type IvExpectedPoint = Static<typeof IvExpectedPoint>
 export const IvExpectedPoint = Type.Object(
   {
-    measured_at: At('When the string was measured.'),
-    poa_irradiance_w_m2: Known('Irradiance in the plane of the string, W/m².'),
-    effective_irradiance_w_m2: Known('What of it reaches the cells, W/m².'),
-    cell_temperature_c: Known('Temperature of the cells, °C.'),
+    measured_at: At('Time of the string reading.'),
+    poa_irradiance_w_m2: Known('Plane-of-array irradiance of the string, W/m².'),
+    effective_irradiance_w_m2: Known('Effective irradiance behind the glass, W/m².'),
+    cell_temperature_c: Known('Cell temperature, °C.'),
     expected_i_mp_a: Expected('current of the maximum power point, A'),
     expected_v_mp_v: Expected('voltage of the maximum power point, V'),
     expected_p_mp_kw: Expected('power of the maximum power point, kW'),
     expected_i_sc_a: Expected('short circuit current, A'),
     expected_v_oc_v: Expected('open circuit voltage, V'),
     expected_current_at_voltage_a: Known(
-      'Current of a sound string at the measured voltage, A; null near the open circuit voltage, ' +
-        'where it says nothing.',
+      'Expected current at the measured voltage, A; null near the open circuit voltage, where it ' +
+        'is not significant.',
     ),
     measured_current_a: Known('Current of the string, A.'),
-    measured_voltage_v: Known('Voltage of the string, that of its MPPT, V.'),
+    measured_voltage_v: Known('Voltage of the MPPT of the string, V.'),
     measured_power_kw: Known('Current times voltage, kW.'),
     current_deviation_pct: Known(
-      `Measured current against that of the maximum power point, %; ${atMaximum}`,
+      `Deviation of the current from the maximum power point, %; ${atMaximum}`,
     ),
     voltage_deviation_pct: Known(
-      `Measured voltage against that of the maximum power point, %; ${atMaximum}`,
+      `Deviation of the voltage from the maximum power point, %; ${atMaximum}`,
     ),
-    power_deviation_pct: Known(`Measured against expected power, %; ${atMaximum}`),
+    power_deviation_pct: Known(`Deviation of the power from the expected power, %; ${atMaximum}`),
     current_deviation_at_voltage_pct: Known(
-      'Measured current against that of a sound string at the measured voltage, %; holds while ' +
+      'Deviation of the current from the expected current at the measured voltage, %; valid while ' +
         'limited, too.',
     ),
     curtailed: Type.Boolean({
       description:
-        'Whether a limit, its rating or its temperature held the inverter, so that it did not ' +
-        'seek the maximum power point; `flags` says which.',
+        'Whether a power limit, the rating or the temperature limited the inverter, so that it was ' +
+        'not at the maximum power point; see `flags`.',
     }),
     flags: Type.Array(Type.Enum([...pointFlags]), {
       description:
-        '`night`: the sun below the horizon. `no_irradiance`: irradiance or cell temperature not ' +
-        'known. `low_irradiance`: below 200 W/m². `curtailed`: held by a limit. `clipped`: held ' +
-        'by the rating of the inverter, or by its temperature. `stale`: the measured current ' +
-        'stands still. `missing`: current or voltage not measured. `inverter_off`: the inverter ' +
-        'feeds nothing, nothing is compared.',
+        '`night`: sun below the horizon. `no_irradiance`: irradiance or cell temperature unknown. ' +
+        '`low_irradiance`: below 200 W/m². `curtailed`: limited by a power limit. `clipped`: ' +
+        'limited by the rating or the temperature of the inverter. `stale`: the measured current ' +
+        'does not change. `missing`: current or voltage not measured. `inverter_off`: the inverter ' +
+        'does not feed, deviations are null.',
     }),
     quality: Type.Enum([...qualities], {
-      description: '`suspect`: measured, but it may not be right; `estimated`: not measured.',
+      description: '`suspect`: measured, possibly wrong; `estimated`: not measured.',
     }),
   },
   { ...closed, $id: 'IvExpectedPoint' },
@@ -172,43 +171,43 @@ export type IvExpectedMeta = Static<typeof IvExpectedMeta>
 export const IvExpectedMeta = Type.Object(
   {
     ...SeriesMeta.properties,
-    model: Type.Enum(['cec_single_diode'], { description: 'How the expectation is computed.' }),
-    params_id: Type.Integer({ description: 'The panel model of the string; see /iv/modules.' }),
+    model: Type.Enum(['cec_single_diode'], { description: 'Model of the expectation.' }),
+    params_id: Type.Integer({ description: 'Panel model of the string; see /iv/modules.' }),
     module_count: Type.Integer({ minimum: 0, description: 'Panels in series.' }),
     reason: Nullable(
       Type.Enum([...noExpectationReasons], {
         description:
-          'Why nothing is expected, and `data` is empty. `not_connected`: nothing is connected ' +
-          'to the input. `no_panel_model`: nobody knows the circuit of its panels. ' +
-          '`no_position`: the position of the site is not known. `no_irradiance`: no met station ' +
-          'of the site measures irradiance.',
+          'Reason why there is no expectation and `data` is empty. `not_connected`: the input has no ' +
+          'string. `no_panel_model`: the circuit of the panels is unknown. `no_position`: the ' +
+          'position of the site is unknown. `no_irradiance`: no met station of the site measures ' +
+          'irradiance.',
       }),
     ),
     diagnosis: Nullable(
       Type.Enum([...ivDiagnoses], {
         description:
-          'What the points of this page say of the string: `normal`; `current_loss` at every ' +
-          'voltage (soiling, even shade); `voltage_loss` (bypassed substrings); ' +
-          '`series_resistance` (connectors, ageing); `shading_or_mismatch` at the same hours ' +
-          'every day; `open`: no current.',
+          'Diagnosis from the points of this page: `normal`; `current_loss` at every voltage ' +
+          '(soiling, uniform shade); `voltage_loss` (bypassed substrings); `series_resistance` ' +
+          '(connectors, ageing); `shading_or_mismatch` at the same hours every day; `open`: no ' +
+          'current.',
       }),
     ),
     diagnosis_reason: Nullable(
       Type.Enum([...noDiagnosisReasons], {
         description:
-          'Why there is no diagnosis. `insufficient_data`: fewer than 12 good points at 200 W/m² ' +
-          'or more. `more_than_expected`: it gives so much more that the irradiance or the panel ' +
-          'model must be wrong. `ambiguous`: neither a fault nor soundness is likely enough, as ' +
-          'with the little that all strings lose to dust and age; see how it does beside its ' +
-          'peers in /efficiency/health-matrix.',
+          'Reason why there is no diagnosis. `insufficient_data`: fewer than 12 good points at 200 ' +
+          'W/m² or more. `more_than_expected`: the string exceeds the expectation, so that the ' +
+          'irradiance or the panel model must be wrong. `ambiguous`: neither a fault nor a healthy ' +
+          'string is likely enough, as with small losses by soiling and ageing of all strings; ' +
+          'compare with its peers in /efficiency/health-matrix.',
       }),
     ),
-    current_loss_pct: Known('Of the diagnosis: the loss of current, mean over its points, %.'),
-    voltage_loss_pct: Known('Of the diagnosis: the loss of voltage, mean over its points, %.'),
-    confidence_pct: Known('Probability of the diagnosis among those listed, %.'),
+    current_loss_pct: Known('Mean current loss of the diagnosis, %.'),
+    voltage_loss_pct: Known('Mean voltage loss of the diagnosis, %.'),
+    confidence_pct: Known('Probability of the diagnosis among the listed ones, %.'),
     diagnosed_point_count: Type.Integer({
       minimum: 0,
-      description: 'Points of the page that were good enough for the diagnosis.',
+      description: 'Points of the page used for the diagnosis.',
     }),
   },
   { ...closed, $id: 'IvExpectedMeta' },

@@ -25,7 +25,9 @@ export interface StringSetting {
   string: PlantString
   /** The inverter with its strings in service. */
   inverter: PlantInverter
-  /** Connected strings in service on the same MPPT with the same panels and orientation; ascending. */
+  /**
+   * Connected strings in service on the same MPPT with the same panels and orientation; ascending.
+   */
   partner_indexes: number[]
 }
 

@@ -25,9 +25,9 @@ export interface PanelLibrary {
 }
 
 /**
- * Imports a published list of CEC modules from a file or an http(s) URL. Invalid rows are skipped and
- * reported. Importing the same list again changes nothing. Rejects (`invalid`) a file that is not
- * such a list or has no valid row.
+ * Imports a published list of CEC modules from a file or an http(s) URL. Invalid rows are skipped
+ * and reported. Importing the same list again changes nothing. Rejects (`invalid`) a file that is
+ * not such a list or has no valid row.
  */
 export async function importPanels({ db, clock }: Admin, source: string): Promise<ImportReport> {
   try {

@@ -83,7 +83,7 @@ test('a file that is no such list is refused as a whole', () => {
     [without('Name', 'T_NOCT'), /lacks the columns Name, T_NOCT$/],
     ['', /not a list of CEC modules/],
     ['<!doctype html>\n<html>', /not a list of CEC modules/],
-    [csvOf(three).replace('BIPV', 'r_s'), /the column r_s is there twice/],
+    [csvOf(three).replace('BIPV', 'r_s'), /duplicate column r_s/],
   ]
   for (const [text, message] of refusals) {
     assert.throws(() => read(text), { constructor: PanelListError, message }, String(message))

@@ -1,37 +1,37 @@
 /**
  * Reads the list of panel models that NREL publishes with SAM, the System Advisor Model ("CEC
- * Modules.csv"), and derivatives of it: with or without the two rows of units and variables below
- * the header, columns in any order. A row is a line, so that a broken one costs itself alone.
+ * Modules.csv"), and its derivatives: with or without the two rows of units and variables below the
+ * header, columns in any order. A row is a line, so that an invalid row affects no other row.
  */
 import { faultOf, type ListedModel, type Technology } from './model.ts'
 import { nameKey } from './names.ts'
 
-/** The file as a whole is not such a list. */
+/** The file is not a list of panel models. */
 export class PanelListError extends Error {}
 
 export interface PanelList {
-  /** The sound rows, each name once. */
+  /** Valid rows, each name once. */
   models: ListedModel[]
   refused: Refusal[]
   duplicates: Duplicate[]
 }
 
 export interface Refusal {
-  /** From 1, the header's. */
+  /** Counts from 1, the header. */
   line: number
   name: string
   reason: string
 }
 
-/** A row that lost against another of the same name. */
+/** A row that was replaced by another row of the same name. */
 export interface Duplicate {
   line: number
   name: string
-  /** The line that was taken instead: of the newer edition, of the same one the later. */
+  /** Line of the row that was used: the newer edition, or the later line of the same edition. */
   taken_line: number
 }
 
-/** Where the numbers of a model come from; `optional` ones may be empty or have no column. */
+/** Columns of the numbers of a model; `optional` columns may be empty or missing. */
 const numberColumns = [
   ['power_ptc_w', 'PTC', 'optional'],
   ['area_m2', 'A_c', 'optional'],
@@ -87,16 +87,16 @@ const truths: Record<string, boolean | null> = {
   true: true,
 }
 
-/** The cell of a column in the row being read, trimmed; undefined where there is no such column. */
+/** Trimmed cell of a column in the current row; undefined without such a column. */
 type Row = (column: string) => string | undefined
 
-/** A row that is not sound; the message is the reason. */
+/** An invalid row; the message is the reason. */
 class BrokenRow extends Error {}
 
-/** A row has some 250. */
+/** Rows usually have about 250 characters. */
 const line_characters_max = 20_000
 
-/** Throws PanelListError where the file is no such list: a column that it needs is missing. */
+/** @throws PanelListError when a required column is missing or repeated */
 export function readPanelList(bytes: Uint8Array): PanelList {
   const lines = decode(bytes).split(/\r\n|\n|\r/)
   const columns = readHeader((lines[0] ?? '').slice(0, line_characters_max))
@@ -108,7 +108,7 @@ export function readPanelList(bytes: Uint8Array): PanelList {
     if (index === 0) continue
     if (text.length > line_characters_max) {
       const reason = `is longer than ${line_characters_max} characters`
-      refused.push({ line, name: told(text), reason })
+      refused.push({ line, name: shortened(text), reason })
       continue
     }
     const cells = splitRow(text).map((cell) => cell.trim())
@@ -127,13 +127,13 @@ export function readPanelList(bytes: Uint8Array): PanelList {
       if (!loses) taken.set(key, { line, model })
     } catch (error) {
       if (!(error instanceof BrokenRow)) throw error
-      refused.push({ line, name: told(name), reason: error.message })
+      refused.push({ line, name: shortened(name), reason: error.message })
     }
   }
   return { models: [...taken.values()].map(({ model }) => model), refused, duplicates }
 }
 
-/** True when the edition of `a` is known to be newer than that of `b`. */
+/** Whether both editions are known and that of `a` is newer. */
 export function isNewer(
   a: Pick<ListedModel, 'source_date'>,
   b: Pick<ListedModel, 'source_date'>,
@@ -141,7 +141,7 @@ export function isNewer(
   return a.source_date !== null && b.source_date !== null && a.source_date > b.source_date
 }
 
-/** UTF-8, else UTF-16 with its mark, else Windows-1252, in which every byte means something. */
+/** UTF-16 with a byte order mark, else UTF-8, else Windows-1252, which accepts every byte. */
 function decode(bytes: Uint8Array): string {
   const [first, second] = bytes
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
@@ -153,13 +153,13 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** The place of each column by its name in small letters. */
+/** Index of each column by its lower-case name. */
 function readHeader(text: string): Map<string, number> {
   const columns = new Map<string, number>()
   for (const [at, cell] of splitRow(text).entries()) {
     const name = cell.trim().toLowerCase()
     if (name !== '' && columns.has(name)) {
-      throw new PanelListError(`the column ${told(cell.trim())} is there twice`)
+      throw new PanelListError(`duplicate column ${shortened(cell.trim())}`)
     }
     columns.set(name, at)
   }
@@ -167,16 +167,13 @@ function readHeader(text: string): Map<string, number> {
   if (missing.length > 0) {
     const what = missing.length === 1 ? 'the column' : 'the columns'
     throw new PanelListError(
-      `this is not a list of CEC modules: its first line lacks ${what} ${missing.join(', ')}`,
+      `not a list of CEC modules: the header lacks ${what} ${missing.join(', ')}`,
     )
   }
   return columns
 }
 
-/**
- * The cells of a line. The publisher quotes nothing; a cell that is quoted whole is unquoted, and a
- * quote anywhere else is a quote.
- */
+/** Cells of a line. Quotes around a whole cell are removed; other quotes are literal. */
 function splitRow(text: string): string[] {
   if (!text.includes('"')) return text.split(',')
   const cells = text.matchAll(/(?<=^|,)(?:"((?:[^"]|"")*)"|([^,]*))(?:,|$)/g)
@@ -223,13 +220,13 @@ function readText(row: Row, column: string): string {
   return text
 }
 
-/** What steers a terminal, or turns the direction of what stands beside it. */
+/** Control characters, and characters that change the text direction. */
 const unprintable = /[\p{Cc}\p{Bidi_Control}]/gu
-const told_characters_max = 60
+const shown_characters_max = 60
 
-/** What a broken file holds, short and harmless to whoever is told of it. */
-function told(text: string): string {
-  const short = text.slice(0, told_characters_max)
+/** Text of an invalid file, shortened and without control characters. */
+function shortened(text: string): string {
+  const short = text.slice(0, shown_characters_max)
   return `${short.replace(unprintable, '\ufffd')}${short.length < text.length ? '…' : ''}`
 }
 
@@ -241,7 +238,7 @@ function readNumber(row: Row, column: string, optional?: 'optional'): number | n
   if (text === '') throw new BrokenRow(`${column} is empty`)
   const value = Number(text)
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) || !Number.isFinite(value)) {
-    throw new BrokenRow(`${column} is not a finite number: "${told(text)}"`)
+    throw new BrokenRow(`${column} is not a finite number: "${shortened(text)}"`)
   }
   return value
 }
@@ -249,7 +246,7 @@ function readNumber(row: Row, column: string, optional?: 'optional'): number | n
 function readTruth(row: Row, column: string): boolean | null {
   const text = row(column) ?? ''
   const truth = truths[text.toLowerCase()]
-  if (truth === undefined) throw new BrokenRow(`${column} is neither 0 nor 1: "${told(text)}"`)
+  if (truth === undefined) throw new BrokenRow(`${column} is neither 0 nor 1: "${shortened(text)}"`)
   return truth
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the makers' datasheets of widely used panels say, at 1000 W/m2 and 25 Celsius. No row comes
- * from a public list; where such a list has the model, a test holds the ratings against it.
+ * Manufacturer datasheets of widely used panels, at 1000 W/m2 and 25 Celsius. No row comes from a
+ * public list; a test compares the ratings with such a list where it has the model.
  */
 import type { Technology } from './model.ts'
 
@@ -11,7 +11,7 @@ export interface DatasheetModel {
   bifacial: boolean
   /** The rated power; `i_mp_a` times `v_mp_v` is within 0.2 percent of it. */
   power_stc_w: number
-  /** Of half-cut cells, those of one half. */
+  /** For half-cut cells those of one half. */
   cells_in_series: number
   length_m: number
   width_m: number
@@ -19,7 +19,7 @@ export interface DatasheetModel {
   v_oc_v: number
   i_mp_a: number
   v_mp_v: number
-  /** Of the short circuit current, the open circuit voltage and the power. */
+  /** Temperature coefficients of short circuit current, open circuit voltage and power. */
   alpha_pct_per_c: number
   beta_pct_per_c: number
   gamma_pmp_pct_per_c: number
@@ -28,7 +28,7 @@ export interface DatasheetModel {
   source: string
 }
 
-/** What the models of a datasheet share: cells, size, coefficients, cell temperature. */
+/** Values that the models of a datasheet share. */
 interface Sheet {
   manufacturer: string
   sheet: string
@@ -307,7 +307,7 @@ const sheets: readonly Sheet[] = [
     models: { 'FS-6450': [450, 2.57, 221.1, 2.41, 186.8] },
   },
   {
-    // It gives the coefficients as 2.9 mA and -167.4 mV.
+    // The datasheet states the coefficients as 2.9 mA and -167.4 mV.
     manufacturer: 'SunPower',
     sheet: 'X-Series SPR-X22-360-COM',
     cells: 96,
@@ -317,7 +317,7 @@ const sheets: readonly Sheet[] = [
     models: { 'SPR-X22-360-COM': [360, 6.48, 69.5, 5.94, 60.6] },
   },
   {
-    // It gives the coefficients as 3.34 mA and -0.164 V.
+    // The datasheet states the coefficients as 3.34 mA and -0.164 V.
     manufacturer: 'Panasonic',
     sheet: 'HIT VBHN330SJ47',
     technology: 'hjt',

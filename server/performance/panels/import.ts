@@ -1,4 +1,4 @@
-/** Taking a list of panel models into the database. */
+/** Imports a list of panel models into the database. */
 import type { Database, Queries } from '../../storage/database.ts'
 import { type Duplicate, isNewer, type PanelList, type Refusal } from './csv.ts'
 import type { ListedModel } from './model.ts'
@@ -6,12 +6,12 @@ import { nameKey, numberNames } from './names.ts'
 import { ownModels } from './own-library.ts'
 
 export interface ImportReport {
-  /** The sound rows of the list: the sum of the four that follow. */
+  /** Valid rows of the list: the sum of the next four counts. */
   taken: number
   added: number
   changed: number
   unchanged: number
-  /** Rows of an older edition than that of the row that is there, which stays. */
+  /** Rows of an older edition than the stored row, which stays. */
   outdated: number
   refused: Refusal[]
   duplicates: Duplicate[]
@@ -52,10 +52,9 @@ export const modelColumns = [
 const rows_per_statement = 2000
 
 /**
- * Brings the table up to a list, in one transaction. A model that is there keeps its `params_id`
- * and takes the list's values, unless its own are of a newer edition; models that the list leaves
- * out stay. `source` is told to whoever asks later where the rows came from. Again with the same
- * list it changes nothing.
+ * Updates the table from a list in one transaction. A stored model keeps its `params_id` and takes
+ * the values of the list, unless it has a newer edition; models missing in the list stay. `source`
+ * is stored with the import. Importing the same list again changes nothing.
  */
 export async function importList(
   db: Database,
@@ -64,7 +63,7 @@ export async function importList(
 ): Promise<ImportReport> {
   const { models, refused, duplicates } = list
   return db.transaction(async (transaction) => {
-    // One import at a time: the next one must see the numbers that this one gives.
+    // One import at a time: the next one must see the ids assigned by this one.
     await transaction.execute('lock table panel_library in share row exclusive mode')
     const stored = await transaction.query<StoredModel>(
       `select params_id, name_key, ${modelColumns} from panel_library`,
@@ -87,7 +86,7 @@ export async function importList(
   })
 }
 
-/** What has to be written for `models` where `stored` is there and `own` comes with the program. */
+/** Changes needed to import `models`, given the stored models and the bundled ones (`own`). */
 export function planImport(
   models: readonly ListedModel[],
   stored: readonly StoredModel[],
@@ -114,7 +113,7 @@ export function planImport(
   }
 }
 
-/** A model that comes with the program has its number, whether a list names it or not. */
+/** Ids for new models; bundled models keep their id. */
 function newNumbers(
   unknown: readonly Pick<StoredModel, 'name_key'>[],
   stored: readonly StoredModel[],

@@ -1,9 +1,9 @@
-/** Makers of panels that are known by more than one name. */
+/** Panel manufacturers with several names. */
 import { nameKey } from './names.ts'
 
 /**
- * Names of one maker: those that lists use, former ones, and brands that its panels are asked for
- * by. A name stands for every maker in a list whose own name begins with it.
+ * Names of a manufacturer: names in lists, former names and brands. A name applies to every
+ * manufacturer of a list whose name starts with it.
  */
 const makers: readonly (readonly string[])[] = [
   ['CSI Solar', 'Canadian Solar'],
@@ -51,7 +51,7 @@ const byKey = makers.flatMap((names) =>
   names.map((name) => ({ key: nameKey(name), others: names.filter((other) => other !== name) })),
 )
 
-/** The other names of a maker; none for most. */
+/** Other names of a manufacturer. */
 export function otherNames(manufacturer: string): string[] {
   const key = nameKey(manufacturer)
   const found = byKey.filter((name) => key.startsWith(name.key)).flatMap(({ others }) => others)

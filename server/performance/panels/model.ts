@@ -1,4 +1,4 @@
-/** A panel model of a list, and what it must obey to be taken. */
+/** A panel model of a list, and its validation. */
 import { cecSingleDiode, maximumPowerPoint } from '@heliograph/physics/single-diode'
 
 const technologies = [
@@ -14,26 +14,26 @@ const technologies = [
 export type Technology = (typeof technologies)[number]
 
 /**
- * A panel model at 1000 W/m2 and 25 Celsius. `i_sc_a`, `v_oc_v`, `i_mp_a` and `v_mp_v` are what the
- * list or datasheet says; what the circuit (`a_ref_v` to `adjust_pct`) gives differs, its short
- * circuit current by up to 5 percent, and is what a string is expected to do.
+ * A panel model at 1000 W/m2 and 25 Celsius. `i_sc_a`, `v_oc_v`, `i_mp_a` and `v_mp_v` are values
+ * of the list or datasheet. Values of the circuit (`a_ref_v` to `adjust_pct`) differ, the short
+ * circuit current by up to 5 percent; the expectation of a string uses the circuit.
  */
 export interface ListedModel {
-  /** Maker and model, as the list writes it. */
+  /** Manufacturer and model, as in the list. */
   name: string
   manufacturer: string
-  /** The name without its maker. */
+  /** Name without the manufacturer. */
   model: string
   technology: Technology
-  /** null: the list does not say. */
+  /** Null when the list does not state it. */
   bifacial: boolean | null
   power_stc_w: number
-  /** At PVUSA test conditions: 1000 W/m2, 20 Celsius of the air, 1 m/s of wind. */
+  /** At PVUSA test conditions: 1000 W/m2, air at 20 Celsius, wind of 1 m/s. */
   power_ptc_w: number | null
   area_m2: number | null
   length_m: number | null
   width_m: number | null
-  /** Of half-cut cells, those of one half. */
+  /** For half-cut cells those of one half. */
   cells_in_series: number
   i_sc_a: number
   v_oc_v: number
@@ -49,9 +49,9 @@ export interface ListedModel {
   r_s_ohm: number
   r_sh_ref_ohm: number
   adjust_pct: number
-  /** The edition of the list, or the datasheet; null: the list does not say. */
+  /** Edition of the list, or the datasheet; null when unknown. */
   source_version: string | null
-  /** YYYY-MM-DD: when that appeared. */
+  /** Date of that edition, YYYY-MM-DD. */
   source_date: string | null
 }
 
@@ -60,8 +60,8 @@ type Numeric = {
 }[keyof ListedModel]
 
 /**
- * Wide bounds: from the smallest panels ever listed to twice the largest, and what no panel can
- * have. A mistaken unit (mA, %/C, cm) falls outside of most.
+ * Wide bounds: from the smallest listed panels to twice the largest. A wrong unit (mA, %/C, cm) is
+ * outside of most ranges.
  */
 const ranges: Record<Numeric, readonly [min: number, max: number]> = {
   power_stc_w: [1, 2000],
@@ -88,7 +88,7 @@ const ranges: Record<Numeric, readonly [min: number, max: number]> = {
 
 const power_deviation_max_pct = 1
 
-/** Why the model cannot be taken, in words; null when it can. */
+/** Reason why the model is invalid; null when it is valid. */
 export function faultOf(model: ListedModel): string | null {
   for (const [name, [min, max]] of Object.entries(ranges) as [Numeric, [number, number]][]) {
     const value = model[name]

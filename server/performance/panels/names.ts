@@ -1,37 +1,34 @@
-/** How the names of panel models are compared, and the number that each of them gets. */
+/** Comparison of the names of panel models, and the ids derived from them. */
 import { createHash } from 'node:crypto'
 
-/** Ids that a site file gives by hand stay below this. */
+/** Ids assigned in site files are below this value. */
 export const params_id_min = 1_048_576
 export const params_id_max = 2_147_483_647
 
-/** Trade marks say nothing; compatibility forms would spell one of them out. */
+/** Trademark signs, removed before NFKD spells them out. */
 const marks = /[™®©]/g
 const accents = /\p{M}/gu
-/** Everything but letters, digits and two signs: `G8+` is another module than `G8`. */
+/** Everything but letters, digits, `+` and `%`: `G8+` differs from `G8`. */
 const ignored = /[^\p{L}\p{N}+%]+/gu
 
-/** A name without case, accents and trade marks; blanks and signs are still there. */
+/** A name without case, accents and trademark signs; blanks and punctuation stay. */
 const plain = (name: string): string =>
   name.replace(marks, '').normalize('NFKD').replace(accents, '').toLowerCase()
 
 /**
- * A name as it is compared: `CS3W-400P` and `cs3w 400p` are one. Case, accents, blanks, hyphens and
- * punctuation (`.,_/()[]*` …) do not count, `+` and `%` do.
+ * Comparison key of a name: `CS3W-400P` and `cs3w 400p` are equal. Case, accents, blanks, hyphens
+ * and punctuation (`.,_/()[]*` …) are ignored; `+` and `%` are significant.
  */
 export function nameKey(name: string): string {
   return plain(name).replace(ignored, '')
 }
 
-/** The words of a query as they are compared, once each. */
+/** Comparison keys of the words of a query, without duplicates. */
 export function words(query: string): string[] {
   return [...new Set(query.split(/\s+/u).map(nameKey).filter(Boolean))]
 }
 
-/**
- * A mask as long as the key of a name: `1` where one of its words begins. A word begins the name or
- * follows what the key leaves out.
- */
+/** Mask of the key of a name: `1` at the first character of each word, else `0`. */
 export function wordStarts(name: string): string {
   return plain(name)
     .split(ignored)
@@ -40,9 +37,9 @@ export function wordStarts(name: string): string {
 }
 
 /**
- * The number of a panel model by the key of its name, 1 048 576 to 2 147 483 647: the first bytes
- * of a SHA-256, so that it is the same on every machine and in every edition of a list. `attempt`
- * counts up where another name has the number already.
+ * Id of a panel model from the key of its name, 1 048 576 to 2 147 483 647: the first bytes of a
+ * SHA-256, so that it is equal on every server and in every edition of a list. `attempt` counts up
+ * while another name has the id.
  */
 export function paramsId(key: string, attempt = 0): number {
   const digest = createHash('sha256')
@@ -52,8 +49,8 @@ export function paramsId(key: string, attempt = 0): number {
 }
 
 /**
- * Numbers for new names: the number of its name, or of the next attempt where that is taken. Names
- * are served in order of their keys, so that the order of a file decides nothing.
+ * Ids for new names; taken ids lead to the next attempt. Names are processed in the order of their
+ * keys, so that the order of a file has no effect.
  */
 export function numberNames(
   keys: Iterable<string>,

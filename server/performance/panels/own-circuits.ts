@@ -1,9 +1,9 @@
-/** Fits the circuits of the panel models that come with the program, when it is generated. */
+/** Fits the circuits of the bundled panel models at build time (`npm run generate`). */
 import { significant } from '@heliograph/domain/significant'
 import { type Datasheet, fitCecModule } from '@heliograph/physics/cec-fit'
 import { type DatasheetModel, datasheets } from './datasheets.ts'
 
-/** The curve of a datasheet with its coefficients in A, V and percent. */
+/** Datasheet values with temperature coefficients in A, V and percent. */
 function curveOf(sheet: DatasheetModel): Datasheet {
   const { i_sc_a, v_oc_v, i_mp_a, v_mp_v, gamma_pmp_pct_per_c } = sheet
   return {
@@ -17,7 +17,7 @@ function curveOf(sheet: DatasheetModel): Datasheet {
   }
 }
 
-/** What `own-circuits.json` holds: the fitted parameters by the name of the model. */
+/** Contents of `own-circuits.json`: fitted parameters by model name. */
 export function ownCircuitsText(): string {
   const circuits = datasheets.map((sheet) => {
     const { alpha_sc_a_per_c: _, ...fitted } = fitCecModule(curveOf(sheet)).module

@@ -1,4 +1,4 @@
-/** The panel models that come with the program, ready before any list is imported. */
+/** The panel models bundled with the program. */
 import { significant } from '@heliograph/domain/significant'
 import type { CecModule } from '@heliograph/physics/single-diode'
 import { type DatasheetModel, datasheets } from './datasheets.ts'
@@ -8,7 +8,7 @@ import fitted from './own-circuits.json' with { type: 'json' }
 
 export type OwnModel = ListedModel & { params_id: number }
 
-/** Fitted to the datasheets when the program is generated: that takes half a second. */
+/** Fitted to the datasheets by `npm run generate`, because fitting takes half a second. */
 const circuits: Record<string, Omit<CecModule, 'alpha_sc_a_per_c'>> = fitted
 
 /** By name. */

@@ -1,4 +1,4 @@
-/** Finding panel models by what people remember of their names. */
+/** Searches panel models by parts of their names. */
 import { otherNames } from './makers.ts'
 import { nameKey, wordStarts, words } from './names.ts'
 
@@ -6,32 +6,32 @@ export interface NamedModel {
   params_id: number
   name: string
   manufacturer: string
-  /** The name without its maker. */
+  /** Name without the manufacturer. */
   model: string
 }
 
-/** The names of all models in the order that equals are listed in: short ones, then by name. */
+/** Names of all models in the order of equal matches: short names first, then by name. */
 export type NameIndex = readonly IndexedName[]
 
 interface IndexedName {
   params_id: number
-  /** The name, and once more under each other name of its maker, parted by blanks. */
+  /** The name, and its variants with other names of the manufacturer, separated by blanks. */
   text: string
-  /** `1` where a word begins in `text`. */
+  /** `1` at the first character of each word of `text`. */
   starts: string
 }
 
 interface Found {
-  /** The best matches, best first, at most `limit`. */
+  /** Best matches first, at most `limit`. */
   params_ids: number[]
-  /** Of all matches. */
+  /** Number of all matches. */
   count: number
 }
 
-/** A query has at most so many characters; longer ones are for the caller to refuse. */
+/** Maximum length of a query; callers reject longer ones. */
 export const query_characters_max = 200
 
-/** Without a name that has all words, so many of the longest are looked for one by one. */
+/** Number of words, longest first, of a search for names with some of the words. */
 const loose_words_max = 6
 
 export function indexNames(models: readonly NamedModel[]): NameIndex {
@@ -54,14 +54,14 @@ export function indexNames(models: readonly NamedModel[]): NameIndex {
 }
 
 /**
- * The models whose name contains every word of `query`, as `nameKey` compares them; a maker's other
- * names count. Those come first in which most words of the query begin a word of the name, then
- * short names, then by name. Where no name has all words, a power is looked for without its unit;
- * then those count that have some of the words: long and rare words count for more. Nothing in a
- * query is a wildcard; one without a letter, digit, `+` or `%` finds nothing.
+ * Models whose names contain every word of `query` (compared by `nameKey`), including other names
+ * of the manufacturer. Order: most words at the start of a word of the name, then short names, then
+ * by name. Without matches, units of power are removed from the query; then names with some of the
+ * words match, weighted by the length and rarity of the words. There are no wildcards; a query
+ * without a letter, digit, `+` or `%` finds nothing.
  */
 export function searchNames(index: NameIndex, query: string, limit: number): Found {
-  // The longest word is the rarest: most names are passed over at the first look.
+  // The longest word is the rarest: most names are skipped at the first comparison.
   const wanted = words(query).sort((a, b) => b.length - a.length)
   if (wanted.length === 0) return { params_ids: [], count: 0 }
   const strict = withAll(index, wanted, limit)
@@ -72,7 +72,7 @@ export function searchNames(index: NameIndex, query: string, limit: number): Fou
   return withSome(index, bare.slice(0, loose_words_max), limit)
 }
 
-/** `550w`, `550 Wp`: names have the power alone. */
+/** Removes units of power (`550w`, `550 Wp`), which names do not contain. */
 function withoutUnits(wanted: readonly string[]): string[] {
   const bare = wanted
     .filter((word) => !/^(wp?|watts?)$/.test(word))
@@ -81,7 +81,7 @@ function withoutUnits(wanted: readonly string[]): string[] {
 }
 
 function withAll(index: NameIndex, wanted: readonly string[], limit: number): Found {
-  /** Matches by the number of words that begin no word of the name. */
+  /** Matches by number of words that do not start a word of the name. */
   const classes: number[][] = wanted.map(() => [])
   classes.push([])
   let count = 0
@@ -96,7 +96,7 @@ function withAll(index: NameIndex, wanted: readonly string[], limit: number): Fo
 }
 
 function withSome(index: NameIndex, wanted: readonly string[], limit: number): Found {
-  /** Matches by which of the words they have, a bit for each. */
+  /** Matches by bit mask of the words that they contain. */
   const groups = new Map<number, { count: number; params_ids: number[] }>()
   for (const { params_id, text } of index) {
     let has = 0

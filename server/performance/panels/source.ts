@@ -1,11 +1,11 @@
-/** Where a list of panel models is read from. */
+/** Reads a list of panel models from a file or URL. */
 import { open } from 'node:fs/promises'
 import path from 'node:path'
 import { PanelListError } from './csv.ts'
 
 interface Source {
   bytes: Uint8Array
-  /** What to remember it by: a file's name, or the address without what may be secret in it. */
+  /** File name, or URL without query and fragment, which may contain secrets. */
   name: string
 }
 
@@ -15,8 +15,9 @@ const timeout_ms_default = 60_000
 const tooLarge = () => new PanelListError(`it is larger than ${size_max_mb} MB`)
 
 /**
- * The bytes of a file, or of what an http or https address answers within a minute. Throws
- * PanelListError where that is not there or larger than 50 MB.
+ * Bytes of a file, or of the response of an http(s) URL within a minute.
+ *
+ * @throws PanelListError when the source is missing or larger than 50 MB
  */
 export async function readSource(
   source: string,

@@ -63,8 +63,8 @@ export async function readPanelByName(db: Queries, name: string): Promise<PanelM
 }
 
 /**
- * Models whose names match the words of `query`, best match first (see `searchNames`). `query` has at
- * most `query_characters_max` characters, `limit` is at least 1. `count` counts all matches.
+ * Models whose names match the words of `query`, best match first (see `searchNames`). `query` has
+ * at most `query_characters_max` characters, `limit` is at least 1. `count` counts all matches.
  */
 export async function findPanels(
   db: Queries,

@@ -5,16 +5,16 @@ import { readFinalWeeks } from '../../telemetry/final-weeks.ts'
 import { touchReadingsSince } from '../../telemetry/touched-hours.ts'
 
 interface SumAgain {
-  /** Hours of devices that were marked. */
+  /** Number of marked device hours. */
   hours: number
-  /** Sums of weeks before this are final, where the days reach into such; else null. */
+  /** Sums before this time are final; null when the days do not reach into final weeks. */
   final_before_at: Date | null
 }
 
 /**
- * Has the hourly sums of the last `days` days of a site made anew, as is due when the inventory was
- * wrong (panels, orientation, ratings): a running server begins within seconds. Those of weeks
- * whose readings were thinned stay as they are. `not_found` when there is no such site.
+ * Marks the last `days` days of a site for recomputation of their sums, for example after a
+ * correction of the inventory. A running server starts within seconds. Sums of weeks with thinned
+ * readings are final and stay. Rejects (`not_found`) an unknown site.
  */
 export async function sumAgain(
   { db, clock }: Pick<Admin, 'db' | 'clock'>,

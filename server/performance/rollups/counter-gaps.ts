@@ -1,17 +1,17 @@
-/** The energy that a counter tells of a gap over several hours, shared out to these hours. */
+/** Distributes the energy of a counter over a gap of several hours to these hours. */
 import { day_ms } from '@heliograph/domain/utc-day'
 import { hour_ms } from '../../telemetry/touched-hours.ts'
 import { type CounterReading, isCounterGap, riseBetween, stoodStill } from './counter-hour.ts'
 
-/** Of a longer silence nobody can say in which hour the energy came. */
+/** Energy of longer gaps cannot be assigned to hours. */
 export const gap_days_max = 7
 const gap_ms_max = gap_days_max * day_ms
-/** Steps in which the height of the sun is taken. */
+/** Step of the elevation of the sun. */
 const step_ms = 300_000
-/** The part of the daylight for which the light must be known to go by it. */
+/** Minimum share of the daylight with met station data to distribute by expected energy. */
 const light_min_ratio = 0.5
 
-/** An hour of an inverter, as its sums and its counter have it. */
+/** Sums and counter readings of an hour of an inverter. */
 export interface GapSource {
   hour_at: Date
   ac_energy_kwh: number
@@ -34,15 +34,14 @@ export interface GapHour {
   energy_kwh: number
 }
 
-/** Sine of the height of the sun, 0 below the horizon; null where the place is not known. */
+/** Sine of the elevation of the sun, 0 below the horizon; null without a position. */
 export type SunHeight = ((time_ms: number) => number) | null
 
 /**
- * Shares out what the counter rose by across each gap between hours that follow one another in
- * `hours` (ascending), less what was measured by power meanwhile: by the energy expected of the
- * time that is not known, where the met station was heard; else by the height of the sun; else
- * by time. So the hours add up to the rise of the counter. A gap of more than 7 days, a reset, and
- * an overflow that cannot be told from one give nothing.
+ * Distributes the counter rise over each gap in `hours` (ascending), minus the energy measured by
+ * power in the gap. Weights of the unmeasured time are the expected energy when met station data
+ * exist, else the elevation of the sun, else time. The hours add up to the rise of the counter.
+ * Gaps of more than 7 days, resets and overflows that look like resets yield nothing.
  */
 export function shareGaps(
   hours: readonly GapSource[],
@@ -73,7 +72,7 @@ function shareGap(
   const parts = partsOf(hours, before.time_ms, after.time_ms)
   const known_kwh = parts.reduce((sum, part) => sum + part.known_kwh, 0)
   const known_s = parts.reduce((sum, part) => sum + part.known_s, 0)
-  // Of time that is not known a counter that stood still says nothing.
+  // A counter that stood still is no evidence for the unmeasured time.
   const meanwhile = { rise_kwh, by_power_kwh: known_kwh, measured_s: known_s }
   if (stoodStill(before.energy_total_kwh, meanwhile, rated_kw)) return []
   const left_kwh = Math.max(0, rise_kwh - known_kwh)
@@ -94,15 +93,15 @@ const reading = (at: Date | null, energy_total_kwh: number | null): CounterReadi
   energy_total_kwh: energy_total_kwh!,
 })
 
-/** What of a gap lies in one hour. */
+/** Part of a gap in one hour. */
 interface Part {
   hour: number
   start_ms: number
   end_ms: number
-  /** Measured by power in this time, and the seconds of it. */
+  /** Energy and seconds measured by power in this part. */
   known_kwh: number
   known_s: number
-  /** Null where the hour has no sums. */
+  /** Null when the hour has no sums. */
   source: GapSource | null
 }
 
@@ -139,11 +138,13 @@ function weightsOf(parts: readonly Part[], sun: SunHeight): number[] {
   const byTime = () => free_s
   if (sun === null) return byTime()
   const heights = parts.map((part) => meanHeight(part.start_ms, part.end_ms, sun))
-  const is_lit = parts.every(({ hour, source }, nth) => {
+  const has_irradiance = parts.every(({ hour, source }, nth) => {
     if (heights[nth]! === 0) return true
     return source !== null && source.sun_covered_s >= light_min_ratio * daylightOf(hour, sun)
   })
-  const rates = is_lit ? parts.map(({ source }) => source?.expected_energy_kwh ?? 0) : heights
+  const rates = has_irradiance
+    ? parts.map(({ source }) => source?.expected_energy_kwh ?? 0)
+    : heights
   for (const candidates of [rates, heights]) {
     const weights = candidates.map((rate, nth) => rate * free_s[nth]!)
     if (weights.some((weight) => weight > 0)) return weights

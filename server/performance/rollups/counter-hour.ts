@@ -1,4 +1,4 @@
-/** What the energy counter of a device says of one hour. */
+/** Energy of one hour from the counter of a device. */
 import { counterIncrease, counterStep } from '@heliograph/domain/counter'
 import { reach_ms } from '@heliograph/domain/reach'
 import type { Span } from '../../telemetry/energy.ts'
@@ -8,44 +8,46 @@ export interface CounterReading {
   energy_total_kwh: number
 }
 
-/** A reading of the counter, and what the power said meanwhile. */
+/** A reading of the counter with the energy integrated from power. */
 interface CounterSample extends CounterReading {
-  /** Energy by the power measured since the first of the samples, kWh. */
+  /** Energy by measured power since the first sample, kWh. */
   by_power_kwh: number
 }
 
 /**
- * A counter stands still while the power measured amounts to more than this many of its steps and
- * this part of the rated energy together. A coarse counter moves when it is one step behind. Below
- * 1 % of its rating an inverter may measure power that its counter does not count.
+ * A counter stands still when the measured energy exceeds this many counter steps plus this share
+ * of the rated energy. A coarse counter moves when it is one step behind. Below 1 % of its rating
+ * an inverter may measure power that its counter does not count.
  */
 const still_steps = 1.25
 const still_rated_ratio = 0.01
-/** A counter whose next rise is this part of the energy by power was late. */
+/**
+ * A counter was late, not standing still, when its next rise is this share of the measured energy.
+ */
 const caught_up_ratio = 0.5
 
 /**
- * Two readings on either side of a bound between hours belong together up to this far apart: both
- * hours see both of them, and share the rise by time. What lies further apart is a gap.
+ * Maximum distance of two readings on either side of an hour boundary: both hours see both readings
+ * and share the rise by time. Readings further apart form a gap.
  */
 const counter_near_ms = reach_ms
 
 interface CounterHour {
-  /** Null when it says nothing, or stops saying what is true (a reset). */
+  /** Null without readings or after a reset. */
   energy_kwh: number | null
-  /** The parts of the span of which it says nothing, ascending. */
+  /** Parts of the span that the counter does not cover, ascending. */
   open: Span[]
-  /** Its first and last reading in the span; null where it was not read. */
+  /** First and last reading in the span; null without readings. */
   first: CounterReading | null
   last: CounterReading | null
 }
 
 /**
- * Energy within a span by the rises between readings that lie in it, or near each other across a
- * bound of it: of these the share of the time. `readings` ascend and reach `counter_near_ms` beyond
- * both bounds. Over spans that follow one another the energies and the gaps between them
- * (`isCounterGap`) add up to the rise of the counter. Of time in which it stood still while power
- * was measured it says nothing.
+ * Energy within a span from the rises between its readings. A rise across a boundary of the span is
+ * shared by time when its readings are near each other. `readings` ascend and reach
+ * `counter_near_ms` beyond both boundaries. The energies of consecutive spans and the gaps between
+ * them (`isCounterGap`) add up to the rise of the counter. Time in which the counter stood still
+ * while power was measured is not covered.
  */
 export function counterHour(
   readings: readonly CounterSample[],
@@ -59,7 +61,7 @@ export function counterHour(
   const ends = { first: readingOf(moving[0]), last: readingOf(moving.at(-1)) }
   const open: Span[] = []
   let energy_kwh: number | null = null
-  let told_ms = span.start_ms
+  let covered_until_ms = span.start_ms
   for (let nth = 1; nth < readings.length; nth += 1) {
     const before = readings[nth - 1]!
     const after = readings[nth]!
@@ -73,27 +75,27 @@ export function counterHour(
     const rise_kwh = riseBetween(before, after, rated_kw)
     if (rise_kwh === null) return { energy_kwh: null, open: [span], ...ends }
     energy_kwh = (energy_kwh ?? 0) + (rise_kwh * (end_ms - start_ms)) / elapsed_ms
-    if (start_ms > told_ms) open.push({ start_ms: told_ms, end_ms: start_ms })
-    told_ms = end_ms
+    if (start_ms > covered_until_ms) open.push({ start_ms: covered_until_ms, end_ms: start_ms })
+    covered_until_ms = end_ms
   }
-  if (told_ms < span.end_ms) open.push({ start_ms: told_ms, end_ms: span.end_ms })
+  if (covered_until_ms < span.end_ms) open.push({ start_ms: covered_until_ms, end_ms: span.end_ms })
   return { energy_kwh, open, ...ends }
 }
 
 const readingOf = (sample: CounterSample | undefined): CounterReading | null =>
   sample ? { time_ms: sample.time_ms, energy_total_kwh: sample.energy_total_kwh } : null
 
-/** The readings between which the counter stood still while power was measured. */
+/** Readings between which the counter stood still while power was measured. */
 function standingStill(readings: readonly CounterSample[], rated_kw: number): Set<CounterSample> {
   const still = new Set<CounterSample>()
   let from = 0
   for (let to = 1; to <= readings.length; to += 1) {
     const first = readings[from]!
     if (readings[to]?.energy_total_kwh === first.energy_total_kwh) continue
-    // The rise that ends it shows whether the counter was merely late.
+    // The next rise shows whether the counter was only late.
     const last = readings[to] ?? readings[to - 1]!
     const meanwhile = {
-      // No hour counts a rise that is not plausible.
+      // Implausible rises count as 0.
       rise_kwh: riseBetween(readings[to - 1]!, last, rated_kw) ?? 0,
       by_power_kwh: last.by_power_kwh - first.by_power_kwh,
       measured_s: (last.time_ms - first.time_ms) / 1000,
@@ -106,7 +108,7 @@ function standingStill(readings: readonly CounterSample[], rated_kw: number): Se
   return still
 }
 
-/** Whether a counter of this value stood still, by its rise and the power measured meanwhile. */
+/** Whether a counter stood still, from its rise and the energy measured by power. */
 export function stoodStill(
   energy_total_kwh: number,
   {
@@ -121,7 +123,7 @@ export function stoodStill(
   return by_power_kwh > allowed_kwh && rise_kwh < caught_up_ratio * by_power_kwh
 }
 
-/** Whether no hour counts the rise from the last reading of one hour to the next one. */
+/** Whether the rise after the last reading of an hour is a gap that no hour counts. */
 export function isCounterGap(before: CounterReading, after: CounterReading, hour: Span): boolean {
   return after.time_ms > hour.end_ms && after.time_ms - before.time_ms > counter_near_ms
 }

@@ -1,7 +1,7 @@
 /**
- * What follows from the sums of inverters' hours: the energy of gaps between them, and the hours of
- * the loggers. Both are made of what is stored alone, for all hours that may have changed, so that
- * they do not depend on the order in which hours were summed up.
+ * Values derived from the hourly sums of inverters: the energy of gaps and the hours of loggers.
+ * Both are computed from stored sums for all hours that may have changed, so that they do not
+ * depend on the order in which hours were summed up.
  */
 import type { Transaction } from '../../storage/database.ts'
 import {
@@ -16,14 +16,14 @@ import { storeLoggerDays } from './logger-days.ts'
 import { quartersOf } from './quarter-shares.ts'
 import type { Plant } from './raw.ts'
 
-/** Hours of one inverter that were summed up anew. */
+/** Range of updated hours of one inverter. */
 interface SummedHours {
   inverter_id: number
   first_ms: number
   last_ms: number
 }
 
-/** To be called in the transaction that stored the sums of the hours. */
+/** Must run in the transaction that stores the sums of the hours. */
 export async function storeEnergyHours(
   transaction: Transaction,
   site_id: string,
@@ -53,8 +53,8 @@ export async function storeEnergyHours(
 }
 
 /**
- * From the hour before in which the counter was read to the one after: gaps that begin in between,
- * the last hour left out, are those that can have changed.
+ * From the last hour with a counter reading before the updated hours to the first one after: only
+ * gaps that start within, excluding the last hour, can have changed.
  */
 interface Reach {
   inverter_id: number
@@ -116,7 +116,7 @@ async function readSources(
   return Map.groupBy(rows, ({ inverter_id }) => inverter_id)
 }
 
-/** Puts gaps in place of those that began in the reach before; returns the hours of these. */
+/** Replaces the gaps that start within the reaches; returns the hours of the old gaps. */
 async function replaceGaps(
   transaction: Transaction,
   site_id: string,
@@ -145,7 +145,7 @@ async function replaceGaps(
   return gone.map(({ hour_at }) => hour_at.getTime())
 }
 
-/** The hours of all loggers, anew from those of their inverters in service. */
+/** Recomputes the hours of all loggers from their inverters in service. */
 async function storeLoggerHours(
   transaction: Transaction,
   site_id: string,
@@ -181,7 +181,7 @@ const columns = [
   'fault_s',
 ].join(', ')
 
-/** Of those that are heard: without the others the power is rather more. */
+/** Peak power over the inverters with readings. */
 const peaks = `
   select distinct on (logger_id, hour_at) logger_id, hour_at, power_kw as peak_power_kw,
          hour_at + (slot - 1) * interval '${slot_ms} milliseconds' as peak_power_at
@@ -193,7 +193,7 @@ const peaks = `
   ) as slots
   order by logger_id, hour_at, power_kw desc, slot`
 
-/** In one order always: in another one the last digits would differ. */
+/** Fixed order of summation, for reproducible last digits. */
 const sum = (of: string) => `sum(${of} order by inverter_id)`
 
 const loggerHours = `

@@ -1,4 +1,4 @@
-/** What the energy of an inverter's hour stands on, beside its sums. */
+/** Coverage, counter energy and five-minute means of an inverter's hour. */
 import { intervals, type Span } from '../../telemetry/energy.ts'
 import { counterHour } from './counter-hour.ts'
 import type { InverterHour, InverterSample } from './inverter-hour.ts'
@@ -7,8 +7,8 @@ import { sampleWeights } from './weights.ts'
 export const slot_ms = 300_000
 
 /**
- * Counts the samples of an hour: how many, how much of the time in which the inverter must be
- * awake they stand for, when it delivered, and its mean power in each five minutes.
+ * Adds the number of samples, the covered time in which the inverter must be awake, the first and
+ * last production and the five-minute means of the power.
  */
 export function addFacts(
   sums: InverterHour,
@@ -38,8 +38,8 @@ export function addFacts(
 }
 
 /**
- * Lets the counter say the energy as far as it does; what it leaves open, also while it stands
- * still, is measured by power, which `addSamples` must have added before.
+ * Takes the energy from the counter where the counter covers the hour, and from power elsewhere,
+ * also while the counter stands still. `addSamples` must run before.
  */
 export function addCounter(
   sums: InverterHour,
@@ -93,7 +93,7 @@ function cumulativeEnergy(samples: readonly InverterSample[]): Float64Array {
 
 const deliveredPower = ({ ac_power_kw }: InverterSample): number => Math.max(0, ac_power_kw ?? 0)
 
-/** As the sums have it: delivered energy only, and nothing across a gap. */
+/** Delivered energy only, excluding gaps, as in the sums. */
 function energyByPower(
   samples: readonly InverterSample[],
   span: Span,

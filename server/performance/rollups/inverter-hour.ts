@@ -1,26 +1,26 @@
 /**
- * What an inverter did in an hour, as sums that add up over hours and inverters: every yield, ratio
- * and loss that is served is a quotient of such sums.
+ * Sums of an inverter over an hour. They add up over hours and inverters; all yields, ratios and
+ * losses of the API are quotients of such sums.
  */
 import { limitLoss, type Output, type OutputLimits, outputState } from '../diagnostics/clipping.ts'
 
-/** The sums, by the names of their columns in `inverter_hours`; all of them add up. */
+/** Additive sums under the names of their columns in `inverter_hours`. */
 export const inverterSums = [
-  /** Seconds in which AC power is known, and those of them by day. */
+  /** Seconds with known AC power, in total and in daylight. */
   'covered_s',
   'daylight_covered_s',
   'ac_energy_kwh',
   'dc_energy_kwh',
   'night_consumption_kwh',
-  /** What the sun sent and allowed, whether the inverter was heard or not. */
+  /** Irradiance and expected energy, with or without readings of the inverter. */
   'sun_covered_s',
   'insolation_kwh_m2',
   'expected_energy_kwh',
-  /** Over instants that know both sides of the inverter. */
+  /** Over instants with known AC and DC power. */
   'conversion_dc_kwh',
   'conversion_ac_kwh',
   'conversion_expected_kwh',
-  /** Over instants that know both irradiance and power; `warm`: and the temperature, too. */
+  /** Over instants with known irradiance and power; `warm` also with known temperature. */
   'reference_kwh_m2',
   'reference_ac_kwh',
   'reference_expected_kwh',
@@ -28,7 +28,7 @@ export const inverterSums = [
   'warm_reference_ac_kwh',
   'curtailed_reference_kwh_m2',
   'curtailed_reference_ac_kwh',
-  /** Bright enough to run, and heard; and those of them without power. */
+  /** Seconds with enough irradiance to run and known power; `down_s` those without power. */
   'demanded_s',
   'down_s',
   'downtime_loss_kwh',
@@ -42,28 +42,28 @@ export const inverterSums = [
 ] as const
 export type InverterSum = (typeof inverterSums)[number]
 
-/** Bins of the load, ten per cent of the DC rating each; the last holds all above, too. */
+/** Load bins of ten percent of the DC rating; the last bin includes all higher loads. */
 export const load_bin_count = 10
 
 export interface InverterHour extends Record<InverterSum, number> {
-  /** Highest AC power, null when none was measured. */
+  /** Highest AC power; null when not measured. */
   peak_power_kw: number | null
-  /** `mixed`: the counter, and where it was silent the power. */
+  /** `mixed`: counter, and power where the counter has no readings. */
   energy_source: 'inverter_counter' | 'integrated_power' | 'mixed' | null
-  /** Samples within the hour whose AC power is known. */
+  /** Samples with known AC power within the hour. */
   sample_count: number
-  /** Seconds in which AC power is known and the sun stands so high that it must be. */
+  /** Seconds with known AC power in which the inverter must be awake. */
   awake_covered_s: number
   first_production_at: Date | null
   last_production_at: Date | null
-  /** Mean AC power in each five minutes; null where it is not known. */
+  /** Five-minute means of the AC power; null when unknown. */
   slot_power_kw: (number | null)[]
-  /** The counter where it was read first and last within the hour. */
+  /** First and last counter reading within the hour. */
   counter_first_at: Date | null
   counter_first_kwh: number | null
   counter_last_at: Date | null
   counter_last_kwh: number | null
-  /** By power, before the first and after the last of them, where the counter says nothing. */
+  /** Energy by power before the first and after the last counter reading, if not covered by it. */
   head_kwh: number
   head_covered_s: number
   tail_kwh: number
@@ -81,7 +81,7 @@ export interface InverterRating {
   acPower(dc_power_kw: number): number
 }
 
-/** An instant of the inverter and what the sun allowed then. */
+/** A reading of the inverter with the irradiance at that time. */
 export interface InverterSample {
   time_ms: number
   state: string | null
@@ -89,30 +89,30 @@ export interface InverterSample {
   dc_power_kw: number | null
   energy_total_kwh: number | null
   power_limit_pct: number | null
-  /** By the sun alone; null where the position of the site is not known. */
+  /** From the position of the sun; null when the position of the site is unknown. */
   is_daylight: boolean | null
   light: InverterLight | null
 }
 
-/** What the sun allows the strings of an inverter at an instant. */
+/** Irradiance and expected power of the strings of an inverter at an instant. */
 export interface InverterLight {
   is_daylight: boolean
-  /** Irradiance on the panels, weighted by their capacity; null where it is not known. */
+  /** Plane-of-array irradiance weighted by capacity; null when unknown. */
   poa_w_m2: number | null
-  /** 1 + gamma (T - 25 C): what the temperature does to the power. */
+  /** Temperature factor of the power: 1 + gamma (T - 25 C). */
   temperature_factor: number | null
-  /** What the strings could deliver, DC. */
+  /** Expected DC power of the strings. */
   expected_dc_kw: number | null
 }
 
-/** Irradiance below which no ratio to it means anything, and one at which an inverter must run. */
+/** Minimum irradiance for performance ratios, and irradiance at which an inverter must run. */
 const dim_w_m2 = 20
 const bright_w_m2 = 100
 const running_ratio = 0.01
-/** A limit from here on is none: it is read back with the accuracy of a meter. */
+/** Higher limits count as no limit, because the read-back has the accuracy of a meter. */
 const unlimited_pct = 99.5
 
-/** What holds an inverter at an instant; derating is what it does by itself. */
+/** Cause that limits an inverter at an instant; the inverter derates by itself. */
 export type HeldBy = 'curtailment' | 'rating' | 'derating' | null
 
 export function heldBy(
@@ -175,9 +175,9 @@ export function emptyHour(): InverterHour {
 }
 
 /**
- * Adds samples by the seconds that each stands for (`weights_s`, of the same length): half of every
- * covered interval beside it, as far as it lies within the hour. Power integrates by trapezoids in
- * this way, and a gap is stood for by nothing.
+ * Adds samples weighted by the seconds that they represent (`weights_s`, same length): half of each
+ * covered interval beside a sample within the hour. This is the trapezoidal rule; gaps have no
+ * weight.
  */
 export function addSamples(
   sums: InverterHour,
@@ -192,7 +192,7 @@ export function addSamples(
   if (sums.covered_s > 0) sums.energy_source = 'integrated_power'
 }
 
-/** Adds what the sun sent and allowed, in the same way, whether the inverter was heard or not. */
+/** Adds insolation and expected energy with the same weights, also without inverter readings. */
 export function addSun(
   sums: InverterHour,
   lights: readonly InverterLight[],
@@ -241,7 +241,7 @@ function addSample(
 const deliverable = (expected_dc_kw: number, rating: InverterRating): number =>
   Math.min(rating.rated_ac_power_kw, rating.acPower(expected_dc_kw))
 
-/** Efficiency is of energies over instants that know both sides: they are not sampled together. */
+/** Efficiency uses instants with both AC and DC power, which are sampled at different times. */
 function addConversion(
   sums: InverterHour,
   { ac_power_kw, dc_power_kw }: { ac_power_kw: number; dc_power_kw: number },
@@ -269,7 +269,7 @@ interface Moment {
 
 type KnownLight = InverterLight & { poa_w_m2: number }
 
-/** Energy and irradiance over the same instants: what a performance ratio is made of. */
+/** Energy and insolation over the same instants, for performance ratios. */
 function addReference(
   sums: InverterHour,
   { poa_w_m2, temperature_factor, expected_dc_kw }: KnownLight,
@@ -295,8 +295,8 @@ function addReference(
 }
 
 /**
- * Time lost, each instant to one cause, and energy, where what was possible is known. Of a
- * curtailed instant what lies above the rating is lost to clipping.
+ * Adds lost time, each instant to one cause, and lost energy when the expected power is known. At a
+ * curtailed instant the part above the rating is a clipping loss.
  */
 function addLosses(
   sums: InverterHour,

@@ -1,4 +1,4 @@
-/** The sums of one inverter and its strings over a span, from what was measured around it. */
+/** Sums of one inverter and its strings over a span, from the readings around it. */
 
 import { pvwattsAcPower } from '@heliograph/physics/inverter-efficiency'
 import type { Span } from '../../telemetry/energy.ts'
@@ -23,9 +23,9 @@ import { type InverterSun, nearest } from './plant-light.ts'
 import type { PlantInverter, PlantString, RawInverter, RawStrings } from './raw.ts'
 import { sampleWeights } from './weights.ts'
 
-/** Where the inventory does not say: usual of inverters for plants. */
+/** Default when the inventory has no efficiency: typical of plant inverters. */
 const nominal_efficiency_ratio_usual = 0.975
-/** Below this share of its rating an inverter does not feed: its strings are not at work. */
+/** Below this share of its rating an inverter does not feed. */
 const feeding_ratio = 0.005
 
 export interface InverterSpan {
@@ -36,18 +36,15 @@ export interface InverterSpan {
 export interface Measured {
   readings: readonly RawInverter[]
   ranges: readonly RawStrings[]
-  /** Null where the plant has no met station that was heard, or its place is not known. */
+  /** Null without met station readings or without a position. */
   sun: InverterSun | null
-  /** Whether the sun is up; null where the place is not known. */
+  /** Whether the sun is up; null without a position. */
   isDay: ((time_ms: number) => boolean) | null
-  /** Whether it stands so high that an inverter must be awake; null likewise. */
+  /** Whether an inverter must be awake; null without a position. */
   isAwake: ((time_ms: number) => boolean) | null
 }
 
-/**
- * Null where nothing was measured within reach of the span. Power that cannot be, of the inverter
- * or of a string, counts as not measured.
- */
+/** Null without readings within reach of the span. Implausible power counts as not measured. */
 export function sumInverter(
   inverter: PlantInverter,
   { readings, ranges, sun, isDay, isAwake }: Measured,
@@ -58,7 +55,7 @@ export function sumInverter(
   const light = sun === null ? null : nearest(times_ms, sun.times_ms)
   const samples = readings.map(
     (reading, nth): InverterSample => ({
-      ...possible(reading, inverter),
+      ...withoutImplausible(reading, inverter),
       is_daylight: isDay?.(reading.time_ms) ?? null,
       light: sun === null || light![nth]! < 0 ? null : sun.lights[light![nth]!]!,
     }),
@@ -69,7 +66,7 @@ export function sumInverter(
   }
 }
 
-function possible(
+function withoutImplausible(
   reading: RawInverter,
   { rated_ac_power_kw, dc_capacity_kwp }: PlantInverter,
 ): RawInverter {
@@ -133,12 +130,12 @@ function stringSums(
 ): StringSums | null {
   const instants = instantsOf(ranges)
   if (instants.length === 0 || inverter.strings.length === 0) return null
-  for (const instant of instants) dropImpossible(instant, inverter.strings)
+  for (const instant of instants) dropImplausible(instant, inverter.strings)
   const times_ms = instants.map(timeOf)
   const held = nearest(times_ms, samples.map(timeOf))
   const lit = sun === null ? null : nearest(times_ms, sun.times_ms)
   const assumed = inverter.strings.filter((string) => string.orientation_assumed)
-  /** What the sun allows a string is known for how it faces, not for how it may face. */
+  /** Strings with an assumed orientation have no expected power. */
   const expectedAt = (light: number) => {
     const expected_kw = sun!.expected_kw[light]!
     if (assumed.length === 0) return expected_kw
@@ -160,7 +157,9 @@ function stringSums(
   return sumStrings(layoutOf(inverter.strings), strings, span)
 }
 
-/** Its strings do not give what they could: held back, or not fed from at all. */
+/**
+ * Whether the inverter is limited or does not feed, so that its strings are below their maximum.
+ */
 function isLimited(sample: InverterSample, rating: InverterRating): boolean {
   const { ac_power_kw } = sample
   if (ac_power_kw === null) return false
@@ -168,8 +167,8 @@ function isLimited(sample: InverterSample, rating: InverterRating): boolean {
 }
 
 /**
- * Strings compare with those that face the same way, of the same kind of panel; where the way is
- * assumed, all of the kind are one group until it is divided by what was measured.
+ * Groups strings by orientation and panel model. Strings with an assumed orientation form one group
+ * per panel model, which is divided later by measurements (`withMeasuredGroups`).
  */
 export function layoutOf(
   strings: readonly Omit<PlantString, 'panel' | 'module_count'>[],
@@ -192,8 +191,8 @@ interface Instant {
   voltage_v: (number | null)[]
 }
 
-/** Voltage and current are both let go: nobody knows which of them is wrong. */
-function dropImpossible(
+/** Drops voltage and current when their product is implausible: either may be wrong. */
+function dropImplausible(
   { current_a, voltage_v }: Instant,
   strings: readonly Pick<PlantString, 'string_index' | 'dc_capacity_kwp'>[],
 ): void {
@@ -209,8 +208,8 @@ function dropImpossible(
 }
 
 /**
- * Strings by instant. Where several boxes measure the strings of an inverter, each at its own pace,
- * the instants are those of the first box, with the nearest of each of the others.
+ * Strings by instant. When several combiner boxes measure the strings at different times, the
+ * instants are those of the first box with the nearest readings of the others.
  */
 function instantsOf(ranges: readonly RawStrings[]): Instant[] {
   const boxes = [...Map.groupBy(ranges, ({ first_string_index }) => first_string_index).values()]

@@ -1,8 +1,7 @@
 /**
- * Keeps the hourly sums of inverters and strings in step with the readings: takes hours that were
- * touched and sums them up from what is stored, so that late, repeated and corrected readings lead
- * to the same sums as readings in order. Days that have ended are then looked at for small lasting
- * losses of strings.
+ * Updates the hourly sums of inverters and strings when readings arrive. Marked hours are summed up
+ * from the stored readings, so that late, repeated and corrected readings lead to the same sums as
+ * readings in order. Ended days are then scanned for small persistent losses of strings.
  */
 
 import { setImmediate } from 'node:timers/promises'
@@ -28,16 +27,16 @@ import {
 import { storeEnergyHours } from './energy-hours.ts'
 import { type InverterSpan, sumInverter } from './inverter-span.ts'
 import {
-  believedReadings,
   type Daylight,
   daylightAt,
   type InverterSun,
   inverterSun,
   type PlantLight,
   plantLight,
+  screenedReadings,
   stationsAround,
   stationsFor,
-  stringsInWords,
+  stringsKey,
 } from './plant-light.ts'
 import {
   type Plant,
@@ -49,35 +48,35 @@ import {
   readWeather,
 } from './raw.ts'
 import { touchAround } from './station-marks.ts'
-import { lookForSteps } from './step-looks.ts'
+import { scanForSteps } from './step-scan.ts'
 import { readStringHours, storeInverterHours, storeStringDays, storeStringHours } from './store.ts'
 import { encodeStrings, sumStored } from './string-codec.ts'
 
-/** Of PostgreSQL's advisory locks, ours for one roll-up of a site at a time: `hg-roll`. */
+/** Class of the PostgreSQL advisory lock that allows one roll-up per site: `hg-roll`. */
 const advisory_class = 0x68676c6c
 
-/** Marks of one transaction, two for each inverter: a second or two of work at a large site. */
+/** Marks per transaction, two per inverter: one to two seconds of work at a large site. */
 const marks_most = 200
-/** Marks of met stations of one transaction, each of which marks the inverters around it. */
+/** Marks of met stations per transaction; each marks the inverters that use the station. */
 const station_marks_most = 20
-/** Inverters whose readings are in memory at once. */
+/** Inverters whose readings are held in memory at once. */
 const inverters_at_once = 16
-/** A running hour is summed up again no more often than this, */
+/** Minimum interval between updates of the current hour, */
 const running_ms = 300_000
-/** and no more often than after so many times what it takes. */
+/** and as a multiple of the duration of an update. */
 const running_rest = 4
 const settle_ms = 20_000
 const idle_ms = 5_000
 const failed_ms = 30_000
-/** Inverters whose days are looked at between two rounds of hours. */
-const looks_max = 8
-/** Whether there are days to look at is asked this often: once a day there are. */
-const looks_idle_ms = 600_000
+/** Inverters scanned between two rounds of hours. */
+const scans_max = 8
+/** Interval of the check for unscanned days, which appear once a day. */
+const scans_idle_ms = 600_000
 
 interface Rollups {
-  /** Deals with marks that are due, and days to look at, until none is left; how many marks. */
+  /** Processes all due marks and unscanned days; returns the number of marks. */
   runDue(): Promise<number>
-  /** Goes on by itself until `stop` resolves, at most half of the time. */
+  /** Runs until `stop` resolves, at most half of the time. */
   start(): void
   stop(): Promise<void>
 }
@@ -89,10 +88,10 @@ export function createRollups(
   let is_stopping = false
   let running: Promise<unknown> = Promise.resolve()
   let cancel: (() => void) | null = null
-  const lookAtDays = createLooks(db, clock)
+  const scanDays = createScans(db, clock)
 
-  /** Some marks of every site that has any, and then some days. */
-  async function round(): Promise<{ marks: number; looks: number }> {
+  /** Processes some marks of every site, then some days. */
+  async function round(): Promise<{ marks: number; scans: number }> {
     let marks = 0
     const behind = new Set<string>()
     for (const site_id of await sitesWithDueHours(db, clock.now())) {
@@ -101,7 +100,7 @@ export function createRollups(
       if (!turn || turn.is_behind) behind.add(site_id)
       marks += turn?.marks ?? 0
     }
-    return { marks, looks: is_stopping ? 0 : await lookAtDays(behind) }
+    return { marks, scans: is_stopping ? 0 : await scanDays(behind) }
   }
 
   function next(delay_ms: number): void {
@@ -109,14 +108,11 @@ export function createRollups(
     cancel = timers.after(delay_ms, () => {
       const began_ms = clock.now().getTime()
       running = round().then(
-        // Requests come first: as long as it worked it rests.
-        ({ marks, looks }) =>
-          next(marks + looks === 0 ? idle_ms : clock.now().getTime() - began_ms),
+        // Pauses as long as it worked, so that requests have priority.
+        ({ marks, scans }) =>
+          next(marks + scans === 0 ? idle_ms : clock.now().getTime() - began_ms),
         (error: unknown) => {
-          log.error(
-            { err: error },
-            'hours could not be summed up, or days looked at; they stay due',
-          )
+          log.error({ err: error }, 'summing hours or scanning days failed; they stay due')
           next(failed_ms)
         },
       )
@@ -127,8 +123,8 @@ export function createRollups(
     async runDue() {
       let all = 0
       for (;;) {
-        const { marks, looks } = await round()
-        if (marks + looks === 0) return all
+        const { marks, scans } = await round()
+        if (marks + scans === 0) return all
         all += marks
       }
     },
@@ -142,34 +138,33 @@ export function createRollups(
 }
 
 /**
- * Looks at the days of some inverters of one site at each call, of site after site, and begins anew
- * from time to time; returns how many inverters that were. Sites that are behind with their hours
- * are passed over until then.
+ * Each call scans the days of some inverters of one site and returns their number; the list of
+ * sites is renewed periodically. Sites that are behind with their hours are skipped.
  */
-function createLooks(db: Database, clock: Clock): (behind: ReadonlySet<string>) => Promise<number> {
-  let to_look: string[] = []
+function createScans(db: Database, clock: Clock): (behind: ReadonlySet<string>) => Promise<number> {
+  let pending: string[] = []
   let due_ms = Number.NEGATIVE_INFINITY
   return async (behind) => {
     const now = clock.now()
-    if (to_look.length === 0) {
+    if (pending.length === 0) {
       if (now.getTime() < due_ms) return 0
-      due_ms = now.getTime() + looks_idle_ms
-      to_look = await sitesWithInventory(db)
+      due_ms = now.getTime() + scans_idle_ms
+      pending = await sitesWithInventory(db)
     }
     for (;;) {
-      const at = to_look.findLastIndex((site_id) => !behind.has(site_id))
+      const at = pending.findLastIndex((site_id) => !behind.has(site_id))
       if (at < 0) return 0
-      const site_id = to_look[at]!
-      const looks = await locked(db, site_id, (transaction) =>
-        lookForSteps(transaction, site_id, now, looks_max),
+      const site_id = pending[at]!
+      const scans = await locked(db, site_id, (transaction) =>
+        scanForSteps(transaction, site_id, now, scans_max),
       )
-      if (looks) return looks
-      to_look.splice(at, 1)
+      if (scans) return scans
+      pending.splice(at, 1)
     }
   }
 }
 
-/** Does some work on the sums of a site, one process at a time; null where another one is at it. */
+/** Runs work on the sums of a site under its lock; null when another process holds the lock. */
 function locked<Result>(
   db: Database,
   site_id: string,
@@ -189,23 +184,23 @@ async function sitesWithInventory(db: Database): Promise<string[]> {
 }
 
 interface Turn {
-  /** How many were dealt with. */
+  /** Number of processed marks. */
   marks: number
-  /** More are due: as many were taken as a turn takes, or stations have marked their inverters. */
+  /** Whether more marks are due: the limit was reached, or stations marked their inverters. */
   is_behind: boolean
 }
 
-/** Sums up some hours of a site that are due. */
+/** Sums up some due hours of a site. */
 async function rollUp(transaction: Transaction, site_id: string, clock: Clock): Promise<Turn> {
   const now = clock.now()
   const settled_at = await readSettled(transaction)
   const due = (kinds: readonly string[], most: number) =>
     dueHours(transaction, site_id, { now, kinds, most })
-  const heard = await due(['weather'], station_marks_most)
-  const marks = heard.length > 0 ? heard : await due(device_kinds, marks_most)
+  const stations = await due(['weather'], station_marks_most)
+  const marks = stations.length > 0 ? stations : await due(device_kinds, marks_most)
   if (marks.length === 0) return { marks: 0, is_behind: false }
   const whole = await withReadings(transaction, marks)
-  if (heard.length > 0) await touchAround(transaction, site_id, whole, now)
+  if (stations.length > 0) await touchAround(transaction, site_id, whole, now)
   else await sumMarkedHours(transaction, site_id, whole)
   await reconcileHours(transaction, site_id, whole, now)
   const each_ms = (clock.now().getTime() - now.getTime()) / marks.length
@@ -216,12 +211,12 @@ async function rollUp(transaction: Transaction, site_id: string, clock: Clock): 
     settle_ms,
     running_ms: Math.max(running_ms, running_rest * running * each_ms),
   })
-  return { marks: marks.length, is_behind: heard.length > 0 || marks.length >= marks_most }
+  return { marks: marks.length, is_behind: stations.length > 0 || marks.length >= marks_most }
 }
 
 const device_kinds = ['inverter', 'string', 'meter', 'node']
 
-/** Without the hours whose sums are final, since readings of them were thinned or dropped. */
+/** Marks without hours whose sums are final because their readings were thinned or dropped. */
 async function withReadings(transaction: Transaction, marks: readonly Mark[]): Promise<Mark[]> {
   const dropped_before = await closedBefore(transaction, readingKinds.inverter.table)
   const first_ms = (dropped_before?.getTime() ?? Number.NEGATIVE_INFINITY) + reach_ms
@@ -293,7 +288,7 @@ async function sumHour(
         isAwake: daylight?.isAwake ?? null,
       }
       sums.push({ inverter_id, ...sumInverter(inverter, measured, span) })
-      // Some milliseconds of pure work: whoever else waits has a turn.
+      // Lets other work run after some milliseconds of computation.
       await setImmediate()
     }
     await storeHour(transaction, site_id, new Date(start_ms), sums)
@@ -328,7 +323,7 @@ async function storeHour(
   )
 }
 
-/** What the sun allowed each inverter; what is alike of several is computed once. */
+/** Expected output of each inverter; inverters with equal strings share one computation. */
 async function plantSuns(
   transaction: Transaction,
   plant: Plant,
@@ -340,7 +335,7 @@ async function plantSuns(
   const asked = new Set(inverters.flatMap((each) => stationsAround(each, plant.stations)))
   const stations = plant.stations.filter((station) => asked.has(station))
   const ids = stations.map(({ station_id }) => station_id)
-  const readings = believedReadings(
+  const readings = screenedReadings(
     place,
     stations,
     await readWeather(transaction, { ...around, ids }),
@@ -348,21 +343,22 @@ async function plantSuns(
   const lights = new Map<number, PlantLight>()
   const suns = new Map<string, InverterSun>()
   return (inverter) => {
-    const heard = stationsFor(inverter, plant.stations).find(({ station_id }) =>
+    const station = stationsFor(inverter, plant.stations).find(({ station_id }) =>
       readings.has(station_id),
     )
-    if (!heard) return null
-    const { station_id } = heard
-    const light = lights.get(station_id) ?? plantLight(place, heard, readings.get(station_id) ?? [])
+    if (!station) return null
+    const { station_id } = station
+    const light =
+      lights.get(station_id) ?? plantLight(place, station, readings.get(station_id) ?? [])
     lights.set(station_id, light)
-    const key = `${station_id}: ${stringsInWords(inverter)}`
+    const key = `${station_id}: ${stringsKey(inverter)}`
     const sun = suns.get(key) ?? inverterSun(inverter, light)
     suns.set(key, sun)
     return sun
   }
 }
 
-/** A day of strings is the sum of its hours: those that begin on its date at the site. */
+/** A day of strings is the sum of the hours that start on its local date. */
 async function sumDays(
   transaction: Transaction,
   site_id: string,

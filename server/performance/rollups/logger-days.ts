@@ -1,11 +1,11 @@
 /**
- * The hours of a logger in a day of UTC, packed into one value: a month of a large site is twenty
- * thousand hours, and to read them as rows takes several times as long as all that follows.
+ * The hours of a logger in a UTC day, packed into one value: a month of a large site has twenty
+ * thousand hours, and reading them as rows takes several times as long as all further processing.
  */
 import type { Transaction } from '../../storage/database.ts'
 import { hour_ms } from '../../telemetry/touched-hours.ts'
 
-/** Their places are stored: new ones go to the end. */
+/** Stored by index: append new values at the end. */
 export const energySources = [
   'inverter_counter',
   'integrated_power',
@@ -14,7 +14,7 @@ export const energySources = [
 ] as const
 export type EnergySource = (typeof energySources)[number]
 
-/** What the inverters of a logger did in an hour together; see the migration of the table. */
+/** Totals of the inverters of a logger in an hour; see the migration of the table. */
 export interface LoggerHour {
   inverter_count: number
   energy_kwh: number | null
@@ -26,10 +26,10 @@ export interface LoggerHour {
   curtailment_loss_kwh: number | null
 }
 
-/** `hours` of `logger_days`, of one day or more of one logger: see the migration. */
+/** Column `hours` of `logger_days`, of one or more days of one logger. */
 export type PackedHours = Buffer
 
-/** Of an hour, in this order; 8-byte floats, big endian, NaN for null. */
+/** Values of an hour in this order: big-endian 8-byte floats, NaN for null. */
 const packed = [
   'extract(epoch from hour_at) / 3600',
   `coalesce(array_position('{${energySources.join(',')}}', energy_source), 0)`,
@@ -46,7 +46,7 @@ const touchedDays = `
   select distinct date_trunc('day', hour_at, 'UTC') as day_at
   from unnest($2::timestamptz[]) as t (hour_at)`
 
-/** Packs the days of these hours (ISO 8601) anew, in the transaction that wrote the hours. */
+/** Repacks the days of these hours (ISO 8601), in the transaction that wrote the hours. */
 export async function storeLoggerDays(
   transaction: Transaction,
   site_id: string,
@@ -67,8 +67,8 @@ export async function storeLoggerDays(
 }
 
 /**
- * Reads hours of the span by their beginning, Unix ms; undefined where nothing is known of one. An
- * hour is made when it is asked for: all of them at once would be twenty thousand objects.
+ * Reads hours of the span by their start, Unix ms; undefined without data. Hours are unpacked on
+ * demand, because a large site has twenty thousand of them.
  */
 export function unpackHours(
   hours: PackedHours,

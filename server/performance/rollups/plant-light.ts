@@ -1,4 +1,4 @@
-/** What the sun allowed the strings of an inverter, instant by instant of the met station. */
+/** Irradiance and expected power of the strings of an inverter at the instants of a met station. */
 
 import { plotAverages } from '@heliograph/domain/instruments'
 import { asleep_below_deg, type Place } from '@heliograph/domain/place'
@@ -15,13 +15,11 @@ import { expectedPowerKw } from '../diagnostics/expected-string.ts'
 import type { InverterLight } from './inverter-hour.ts'
 import type { PlantInverter, PlantStation, PlantString, RawWeather } from './raw.ts'
 
-/**
- * An instant of the sun and an instant of a device further apart than this say nothing together.
- */
+/** Maximum time between a reading of a met station and a matching reading of a device. */
 export const apart_ms_max = 150_000
 const minute_ms = 60_000
 
-/** Where the sun stands; each minute is computed once. */
+/** Position of the sun, cached by minute. */
 function sunAt(place: Place): (time_ms: number) => SolarPosition {
   const { latitude, longitude, elevation_m } = place
   const known = new Map<number, SolarPosition>()
@@ -39,9 +37,9 @@ function sunAt(place: Place): (time_ms: number) => SolarPosition {
 export interface Daylight {
   /** Whether the centre of the sun is above the horizon. */
   isDay(time_ms: number): boolean
-  /** Whether it is so high that an inverter must be awake. */
+  /** Whether the sun is so high that an inverter must be awake. */
   isAwake(time_ms: number): boolean
-  /** Sine of its height, 0 below the horizon. */
+  /** Sine of the elevation of the sun, 0 below the horizon. */
   height(time_ms: number): number
 }
 
@@ -55,13 +53,13 @@ export function daylightAt(place: Place | null): Daylight | null {
   }
 }
 
-/** The light on any surface of a plant at the instants of its station. */
+/** Irradiance on any surface of a plant at the instants of its station. */
 export interface PlantLight {
   times_ms: readonly number[]
   on(surface: Surface): readonly PlaneLight[]
 }
 
-/** The met stations of the plant of an inverter; where it has none, all of the site. */
+/** The met stations of the plant of an inverter, or all of the site if the plant has none. */
 export function stationsFor(
   { logger_id }: Pick<PlantInverter, 'logger_id'>,
   stations: readonly PlantStation[],
@@ -70,7 +68,7 @@ export function stationsFor(
   return own.length > 0 ? own : stations
 }
 
-/** These, and those that are asked whether to believe them. */
+/** Stations of an inverter and the stations that take part in their screening. */
 export function stationsAround(
   inverter: Pick<PlantInverter, 'logger_id'>,
   stations: readonly PlantStation[],
@@ -80,10 +78,10 @@ export function stationsAround(
 }
 
 /**
- * The readings of stations without what is not to be believed, as in the weather of their plant:
- * the readings of a plant are screened together. `readings` reach 30 minutes beyond what is asked.
+ * Readings of stations without implausible values, screened per plant as in /weather. `readings`
+ * must reach 30 minutes beyond the requested time.
  */
-export function believedReadings(
+export function screenedReadings(
   place: Place,
   stations: readonly PlantStation[],
   readings: ReadonlyMap<number, readonly RawWeather[]>,
@@ -111,7 +109,7 @@ export function believedReadings(
   )
 }
 
-/** The light as one station saw it; each surface is computed once. */
+/** Irradiance as one station measured it, cached by surface. */
 export function plantLight(
   place: Place,
   station: PlantStation,
@@ -139,11 +137,11 @@ export function plantLight(
   }
 }
 
-/** What the sun allows an inverter and each of its strings at the instants of the station. */
+/** Irradiance and expected power of an inverter and its strings at the instants of the station. */
 export interface InverterSun {
   times_ms: readonly number[]
   lights: readonly InverterLight[]
-  /** kW by `string_index`; null for a string whose panel or whose light is not known. */
+  /** kW by `string_index`; null when the panel or the irradiance of a string is unknown. */
   expected_kw: readonly (readonly (number | null)[])[]
 }
 
@@ -234,15 +232,14 @@ const times = (value: number | null, count: number) => (value === null ? null : 
 const kindOf = ({ azimuth_deg, tilt_deg, panel, module_count, dc_capacity_kwp }: PlantString) =>
   [azimuth_deg, tilt_deg, panel?.params_id ?? 'unknown', module_count, dc_capacity_kwp].join('/')
 
-/** Equal for inverters of which the sun allows the same. */
-export const stringsInWords = ({ strings }: PlantInverter): string =>
+/** Key of the strings of an inverter; equal keys have equal expected power. */
+export const stringsKey = ({ strings }: PlantInverter): string =>
   strings
     .map((string) => `${string.string_index} ${string.connected ? kindOf(string) : 'none'}`)
     .join(', ')
 
 /**
- * For each of `times_ms` the index of the nearest of `known_ms`, -1 where none is near enough. Both
- * ascend.
+ * Index of the nearest of `known_ms` for each of `times_ms`, -1 beyond `apart_ms_max`; both ascend.
  */
 export function nearest(times_ms: readonly number[], known_ms: readonly number[]): number[] {
   let at = 0

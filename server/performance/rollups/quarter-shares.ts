@@ -1,19 +1,19 @@
-/** How the energy of an inverter's hour is shared out to its quarters, in SQL. */
+/** SQL that distributes the energy of an inverter's hour to its quarters. */
 import { slot_ms } from './hour-facts.ts'
 
 const hour_ms = 3_600_000
 const slots = hour_ms / slot_ms
 const slots_each = slots / 4
-/** More than counter and power differ by. */
+/** Ratio above which counter energy must come from unmeasured time. */
 const unmeasured_ratio = 1.05
 
 /**
- * A query of the quarters of the hours in `parts` (inverter_id, logger_id, hour_at, kwh, source,
- * slot_power_kw): for each logger and hour the energy of its quarters, kWh, which adds up to that
- * of its inverters, and how many of their five-minute means are known. The energy goes by mean
- * power. What is clearly more than that and must have come while the power was not known (a counter
- * told of it later) goes to that time, evenly; all of it where no power is known. Sums are taken in
- * one order always: in another one their last digits would differ.
+ * Query of the quarters of the hours in `parts` (inverter_id, logger_id, hour_at, kwh, source,
+ * slot_power_kw): the energy of the quarters of each logger and hour, kWh, which adds up to the
+ * energy of its inverters, and the number of known five-minute means. Energy is distributed by mean
+ * power. Counter energy clearly above the measured power is distributed evenly to the time without
+ * power readings, or to the whole hour without any. A fixed order of summation keeps the last
+ * digits reproducible.
  */
 export const quartersOf = (parts: string) => `
   select logger_id, hour_at, array_agg(kwh order by quarter) as quarter_kwh,

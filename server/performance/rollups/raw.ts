@@ -1,4 +1,4 @@
-/** The readings and the inventory of a plant that the sums of its hours are made of. */
+/** Reads the readings and the inventory from which hourly sums are computed. */
 import type { Position } from '@heliograph/domain/place'
 import type { Station } from '@heliograph/domain/site'
 import type { CecModule } from '@heliograph/physics/single-diode'
@@ -15,7 +15,7 @@ export interface RawInverter {
   power_limit_pct: number | null
 }
 
-/** What one combiner, or the inverter itself, measured of a range of strings at an instant. */
+/** Reading of a range of strings by a combiner box or the inverter. */
 export interface RawStrings {
   time_ms: number
   first_string_index: number
@@ -49,7 +49,7 @@ export interface PlantString {
   azimuth_deg: number
   tilt_deg: number
   orientation_assumed: boolean
-  /** Null where nobody knows the circuit of its panel. */
+  /** Null when the circuit of the panel is unknown. */
   panel: Panel | null
 }
 
@@ -66,7 +66,7 @@ export interface PlantInverter {
 
 export interface Plant {
   facts: SiteFacts
-  /** In service or not: what was measured was measured. */
+  /** In service or retired. */
   inverters: Map<number, PlantInverter>
   stations: PlantStation[]
 }
@@ -92,10 +92,7 @@ export async function readLayout(
   }
 }
 
-/**
- * The inventory of a site as its sums need it, of some inverters or of all; null for a site that
- * announced none yet.
- */
+/** Inventory of some or all inverters of a site; null before the site announced an inventory. */
 export async function readPlant(
   db: Queries,
   site_id: string,
@@ -141,10 +138,7 @@ async function readStrings(
   return rows.map((row) => ({ ...row, panel: panels.get(row.params_id) ?? null }))
 }
 
-/**
- * The panels of a site whose circuit is known: announced with it, or that of the library under the
- * same id.
- */
+/** Panels of a site with a known circuit: announced by the site, or of the library by id. */
 export async function readPanels(db: Queries, site_id: string): Promise<Map<number, Panel>> {
   const announced = await db.query<Rated & { [Name in keyof CecModule]: number | null }>(
     `select params_id, power_stc_w, alpha_sc_a_per_c, a_ref_v, i_l_ref_a, i_o_ref_a, r_s_ohm,
@@ -152,16 +146,19 @@ export async function readPanels(db: Queries, site_id: string): Promise<Map<numb
      from panel_models where site_id = $1`,
     [site_id],
   )
-  const [whole, bare] = [announced.filter(hasCircuit), announced.filter((row) => !hasCircuit(row))]
+  const [complete, without_circuit] = [
+    announced.filter(hasCircuit),
+    announced.filter((row) => !hasCircuit(row)),
+  ]
   const library = await readPanelsById(
     db,
-    bare.map(({ params_id }) => params_id),
+    without_circuit.map(({ params_id }) => params_id),
   )
-  const found = bare.flatMap(({ params_id, power_stc_w }): Panel[] => {
+  const found = without_circuit.flatMap(({ params_id, power_stc_w }): Panel[] => {
     const model = library.get(params_id)
     return model ? [{ ...circuitOf(model), params_id, power_stc_w }] : []
   })
-  return new Map([...whole, ...found].map((panel) => [panel.params_id, panel]))
+  return new Map([...complete, ...found].map((panel) => [panel.params_id, panel]))
 }
 
 type Rated = Pick<Panel, 'params_id' | 'power_stc_w'>

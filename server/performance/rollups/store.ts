@@ -30,7 +30,7 @@ interface InverterHourRow extends InverterHour {
   hour_at: Date
 }
 
-/** Stores the sums of hours in place of those before; `gone` are hours in which nothing is left. */
+/** Replaces the sums of hours; `gone` are hours without any readings left. */
 export async function storeInverterHours(
   transaction: Transaction,
   site_id: string,
@@ -66,7 +66,7 @@ export async function storeStringHours(
   await forget(transaction, 'string_hours', site_id, gone)
 }
 
-/** When a row of sums is of, and how SQL calls it. */
+/** Time column and SQL type of each table of string sums. */
 const times = {
   string_hours: { column: 'hour_at', type: 'timestamptz' },
   string_days: { column: 'local_date', type: 'date' },
@@ -123,7 +123,7 @@ async function forget(
   )
 }
 
-/** The sums of strings of hours that begin in a window, by inverter and hour; null: of all. */
+/** String sums of hours that start in a window, by inverter and hour; null for all inverters. */
 export function readStringHours(
   db: Queries,
   site_id: string,

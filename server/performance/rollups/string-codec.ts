@@ -1,13 +1,13 @@
 /**
- * The sums of strings as they are stored: rows of 4-byte floats, a row for each quantity and in it
- * a float for each string. A week of twelve thousand strings is read in this form in a fraction of
- * the time that lists of numbers in text would take.
+ * Storage format of string sums: rows of 4-byte floats, one row per quantity with one float per
+ * string. Reading a week of twelve thousand strings takes a fraction of the time of numbers as
+ * text.
  */
 import { additive_quantities, type StringSums } from '../diagnostics/string-sums.ts'
 
 /**
- * The order of the rows; a change of it is a new layout. The first has no `energy_sample_count`:
- * those that are not made anew, as of final weeks, stay as they are.
+ * Order of the rows; a change requires a new layout. The first layout has no `energy_sample_count`;
+ * sums of final weeks keep that layout.
  */
 const quantities = [...additive_quantities, 'current_a_max'] as const
 export const string_layout = 2
@@ -38,8 +38,8 @@ export function encodeStrings(sums: StringSums): StoredStrings {
 export const decodeStrings = (stored: StoredStrings): StringSums => sumStored([stored])
 
 /**
- * Adds stored sums of one inverter up, as `addSums` would; as long as the longest of them. By hand:
- * a week of a large site is some ten thousand of them.
+ * Adds stored sums of one inverter like `addSums`; the result is as long as the longest input.
+ * Written as loops for speed: a week of a large site has some ten thousand sums.
  */
 export function sumStored(all: readonly StoredStrings[]): StringSums {
   const string_count = all.reduce((most, stored) => Math.max(most, stored.string_count), 0)
@@ -70,7 +70,7 @@ export function sumStored(all: readonly StoredStrings[]): StringSums {
   return sums
 }
 
-/** Some of the additive quantities of stored sums; as `decodeStrings`, and faster. */
+/** Decodes some additive quantities, faster than `decodeStrings`. */
 export function decodeQuantities<Name extends (typeof additive_quantities)[number]>(
   stored: StoredStrings,
   names: readonly Name[],
@@ -87,14 +87,11 @@ export function decodeQuantities<Name extends (typeof additive_quantities)[numbe
 
 type Quantity = Exclude<(typeof quantities)[number], 'energy_sample_count' | 'current_a_max'>
 
-/**
- * SQL for one quantity of a row of stored sums, of either layout: where no more is wanted of many
- * strings it is a fraction of what the whole would be.
- */
+/** SQL that reads one quantity of stored sums of either layout, without the other quantities. */
 export const quantityBytes = (quantity: Quantity): string =>
   `substring(sums from 1 + 4 * string_count * ${quantities.indexOf(quantity)} for 4 * string_count)`
 
-/** The numbers in it, by string. */
+/** Numbers of a quantity by string. */
 export const quantityOf = (bytes: Buffer): number[] =>
   Array.from({ length: bytes.length / 4 }, (_, nth) => bytes.readFloatLE(4 * nth))
 

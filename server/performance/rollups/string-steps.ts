@@ -1,6 +1,6 @@
 /**
- * Small lasting losses of the strings of an inverter, from the sums of its days: what
- * `diagnostics/drift.ts` finds, kept from night to night, and until it is repaired.
+ * Small persistent losses of the strings of an inverter, from the sums of its days: the drifts of
+ * `diagnostics/drift.ts`, tracked from night to night until they are repaired.
  */
 import { median } from '@heliograph/domain/median'
 import { addDays, day_ms } from '@heliograph/domain/utc-day'
@@ -10,16 +10,16 @@ import type { StringLayout, StringSums } from '../diagnostics/string-sums.ts'
 
 export interface StringStep {
   string_index: number
-  /** Local dates: the first day of the loss, and the one after which it stood out. */
+  /** Local dates: first day of the loss, and day of its detection. */
   onset_date: string
   detected_date: string
   /** Share of the yield lost, 0 to 1. */
   loss_ratio: number
-  /** The first day on which it is over; null while it lasts. */
+  /** First day after the loss; null while it persists. */
   end_date: string | null
 }
 
-/** The quantities of `StringSums` that are asked of a day. */
+/** Quantities of `StringSums` used per day. */
 export const step_quantities = [
   'energy_kwh',
   'covered_s',
@@ -32,29 +32,28 @@ export const step_quantities = [
 
 export interface StepDay {
   local_date: string
-  /** With the sun above the horizon; null where the position of the site is not known. */
+  /** Time with the sun above the horizon; null without a position. */
   daylight_s: number | null
   sums: Pick<StringSums, (typeof step_quantities)[number]>
 }
 
 const coverage_min_ratio = 0.5
-/** Days after its onset from which on a loss stands: another one may then be looked for. */
+/** Days after the onset from which a loss is settled and another one can be detected. */
 const settled_days = 90
-/** Measured days that tell that a loss is over, and those before it that they are held beside. */
+/** Measured days that prove a recovery, and days before the onset for comparison. */
 const back_days = 14
 const before_days = 28
-/** What is left of a loss that is over, at most. */
+/** Maximum remaining share of a loss that counts as recovered. */
 const left_ratio = 0.25
 
 /**
- * The steps as they are known after the last of `days`, given those that were known the night
- * before. `days` ascend, at most a year of them; what is missing between them counts as not
- * measured. A string without a group of four, or with less than 34 days, has none (`findDrifts`).
+ * Steps known after the last of `days`, given the steps of the night before. `days` ascend over at
+ * most a year; missing days count as not measured. Strings without a group of four or with less
+ * than 34 days have no steps (`findDrifts`).
  *
- * Every night the last loss of a string is measured anew: when it began and how large it is. After
- * 90 days it stands as it is and is taken off, so that a further one shows. A loss is over when
- * the last 14 measured days or more are back at the level before it, and is forgotten when so
- * little is left of it that it would not be reported.
+ * Onset and size of the last loss of a string are updated every night. After 90 days a loss is
+ * settled and subtracted, so that a further one can be detected. A loss is over when the last 14 or
+ * more measured days are back at the level before it. Losses below the reporting limit are dropped.
  */
 export function stepsAfter(
   layout: readonly StringLayout[],
@@ -123,10 +122,10 @@ function stepOf(
 }
 
 /**
- * By string and day kWh/kWp, null where a day says nothing: less than half of its daylight, or of
- * its light, was measured, it was mostly limited, or the string did so badly that its status says
- * so at once and a repair is near. A string's yield is that of the group by its power beside its
- * peers over the same instants, so that holes of its own are no loss.
+ * Yield by string and day, kWh/kWp. Null when less than half of the daylight was measured or
+ * compared, the day was mostly limited, or the string is critical, which its status reports at
+ * once. The yield is that of the group times the power relative to the peers over the same
+ * instants, so that gaps in the readings are no loss.
  */
 function dailyYields(
   members: readonly StringLayout[],
@@ -153,7 +152,7 @@ function dailyYields(
   return yields
 }
 
-/** The yields as they would be without losses that stand. */
+/** Yields without the settled losses. */
 function undone(
   yields: readonly (number | null)[],
   steps: readonly StringStep[],
@@ -171,8 +170,7 @@ function undone(
 }
 
 /**
- * Where the days since the onset are back at the level before it: the first of them, and how large
- * the loss was until then. Null where it lasts, or too little is known.
+ * First day back at the level before the onset, and the loss until then; null while it persists.
  */
 function recovery(
   relative: readonly (number | null)[],
@@ -192,7 +190,7 @@ function recovery(
   return loss_ratio > 0 && is_back ? { end_day: since[split]!.day, loss_ratio } : null
 }
 
-/** Where the mean changes most likely, by least squares. */
+/** Most likely change of the mean, by least squares. */
 function likeliestSplit(values: readonly number[]): number {
   const total = values.reduce((sum, value) => sum + value, 0)
   let best = { split: values.length, gain: Number.NEGATIVE_INFINITY }
@@ -208,6 +206,6 @@ function likeliestSplit(values: readonly number[]): number {
 const logRatio = (value: number | null, middle: number | null): number | null =>
   value !== null && middle !== null && value > 0 && middle > 0 ? Math.log(value / middle) : null
 
-/** Of what is known; null of nothing. */
+/** Median of the known values; null without any. */
 const medianKnown = (values: readonly (number | null)[]): number | null =>
   median(values.filter((value) => value !== null))

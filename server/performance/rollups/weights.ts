@@ -1,10 +1,8 @@
-/** How long each sample of a series stands for. */
 import { type IntervalOptions, intervals, type Span } from '../../telemetry/energy.ts'
 
 /**
- * The seconds of the span that each sample stands for: its share, by the trapezoidal rule, of the
- * covered intervals beside it. A sum of values by these weights is the integral of the straight
- * lines between them; over spans that follow one another such sums add up.
+ * Seconds of the span that each sample represents by the trapezoidal rule. The weighted sum of
+ * values is the integral of the straight lines between them; sums of consecutive spans add up.
  */
 export function sampleWeights(
   times_ms: readonly number[],

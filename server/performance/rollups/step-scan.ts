@@ -1,6 +1,6 @@
 /**
- * The nightly look at the days of strings for small lasting losses: each day of an inverter is gone
- * through once, by whichever process comes first, and remembered.
+ * The nightly scan of the days of strings for small persistent losses. Each day of an inverter is
+ * scanned once, by whichever process comes first.
  */
 import { setImmediate } from 'node:timers/promises'
 import { addDays, day_ms } from '@heliograph/domain/utc-day'
@@ -12,45 +12,45 @@ import type { StringDayRow } from './store.ts'
 import { decodeQuantities } from './string-codec.ts'
 import { type StepDay, type StringStep, step_quantities, stepsAfter } from './string-steps.ts'
 
-/** How far back a look goes: a year tells the swing of a string from a loss. */
+/** Days that a scan covers: a year separates the seasonal swing of a string from a loss. */
 const window_days = 365
-/** Days that are gone through at once, some ten milliseconds each of an inverter of 24 strings. */
+/** Days scanned per call; a day of an inverter with 24 strings takes some ten milliseconds. */
 const days_max = 40
 
 interface Due {
   inverter_id: number
   looked_date: string | null
-  /** The newest day that has ended and is summed up. */
+  /** Newest ended day with sums. */
   newest_date: string
 }
 
 /**
- * Looks at up to `limit` inverters of a site that have days which are not looked at; returns how
- * many that were. The caller holds the lock of the site.
+ * Scans up to `limit` inverters of a site that have unscanned days; returns the number of scanned
+ * inverters. The caller holds the lock of the site.
  */
-export async function lookForSteps(
+export async function scanForSteps(
   transaction: Transaction,
   site_id: string,
   now: Date,
   limit: number,
 ): Promise<number> {
-  const due = await dueLooks(transaction, site_id, now, limit)
+  const due = await dueScans(transaction, site_id, now, limit)
   if (due.length === 0) return 0
   const plant = await readPlant(transaction, site_id)
   if (!plant) return 0
   const daylights = daylightsOf(plant.facts)
-  let looks = 0
+  let scans = 0
   let days_left = days_max
   for (const each of due) {
     if (days_left <= 0) break
     const inverter = plant.inverters.get(each.inverter_id)!
-    days_left -= await look(transaction, site_id, { inverter, due: each, daylights, days_left })
-    looks += 1
+    days_left -= await scan(transaction, site_id, { inverter, due: each, daylights, days_left })
+    scans += 1
   }
-  return looks
+  return scans
 }
 
-function dueLooks(db: Queries, site_id: string, now: Date, limit: number): Promise<Due[]> {
+function dueScans(db: Queries, site_id: string, now: Date, limit: number): Promise<Due[]> {
   return db.query<Due>(
     `select i.inverter_id, l.looked_date, d.newest_date
      from sites s
@@ -69,18 +69,18 @@ function dueLooks(db: Queries, site_id: string, now: Date, limit: number): Promi
   )
 }
 
-interface Look {
+interface Scan {
   inverter: PlantInverter
   due: Due
   daylights: (date: string) => number | null
   days_left: number
 }
 
-/** Returns how many days it went through, at least one and at most `days_left`. */
-async function look(
+/** Returns the number of scanned days, at least 1 and at most `days_left`. */
+async function scan(
   transaction: Transaction,
   site_id: string,
-  { inverter, due: { inverter_id, looked_date, newest_date }, daylights, days_left }: Look,
+  { inverter, due: { inverter_id, looked_date, newest_date }, daylights, days_left }: Scan,
 ): Promise<number> {
   const since = addDays(newest_date, 1 - window_days)
   const rows = await readDays(transaction, site_id, { inverter_id, from: since, to: newest_date })
@@ -96,7 +96,7 @@ async function look(
   let steps = known
   for (let end = first + 1; end <= last; end += 1) {
     steps = stepsAfter(layout, days.slice(0, end), steps)
-    // Whoever else waits has a turn.
+    // Lets other work run.
     await setImmediate()
   }
   if (known.length > 0 || steps.length > 0) {
@@ -159,14 +159,14 @@ async function storeSteps(
   )
 }
 
-/** Seconds from sunrise to sunset of a date; each is computed once. */
+/** Seconds from sunrise to sunset of a date, cached. */
 function daylightsOf({ latitude, longitude }: SiteFacts): (date: string) => number | null {
   if (latitude === null || longitude === null) return () => null
   const known = new Map<string, number>()
   return (date) => {
     let daylight_s = known.get(date)
     if (daylight_s === undefined) {
-      // The day by the sun: how long it is light does not depend on the clocks of the place.
+      // Solar day of the longitude: the length of daylight does not depend on the time zone.
       const from_ms = Date.parse(date) - (longitude / 360) * day_ms
       const sun = sunEvents({ from_ms, to_ms: from_ms + day_ms }, latitude, longitude)
       const { sunrise_ms, sunset_ms, course } = sun
