@@ -1,14 +1,14 @@
 /**
- * What an inventory frame may hold: `site.yaml` as this version knows it, and what a newer edge
- * adds to it. How a device is read is the edge's business alone: names of drivers and of protocols
- * are free text here, and fields that this version does not know are kept unread. An unknown value
- * of a closed list costs its field, or its device, and never the inventory.
+ * The content of an inventory frame: `site.yaml` of this version, plus additions of a newer edge.
+ * Names of drivers and protocols are free text here, as only the edge reads devices. Unknown fields
+ * are ignored. An unknown value of an enumeration drops its field or its device, never the
+ * inventory.
  */
 import { isNewerWord } from './link.ts'
 import { Site } from './site.ts'
 import { fieldOf, type SitePath } from './site-check.ts'
 
-/** Properties that only the edge goes by, whatever their schema in `site.yaml`. */
+/** Properties that only the edge uses; their schema in `site.yaml` is not checked here. */
 const edge_only: Readonly<Record<string, object>> = {
   driver: { type: 'string', minLength: 1, maxLength: 80 },
   point: { type: 'string', minLength: 1, maxLength: 120 },
@@ -31,7 +31,7 @@ const connection = {
 
 type Schema = Record<string, unknown>
 
-/** As plain JSON Schema. */
+/** The schema as plain JSON Schema. */
 export const AnnouncedSite: Schema = opened(JSON.parse(JSON.stringify(Site)))
 
 function opened(schema: Schema): Schema {
@@ -52,20 +52,20 @@ function openedProperties(properties: Schema): Schema {
   )
 }
 
-/** Lists whose entries nothing else in the inventory refers to, by id or by position. */
+/** Lists whose entries are not referenced in the inventory, by id or position. */
 const device_lists: ReadonlySet<unknown> = new Set(['stations', 'meters', 'nodes', 'batteries'])
 
 const left_out = Symbol('left out')
 
 /**
- * An announced site in the words of this version. A value that no closed list of `site.yaml` has
- * becomes `other` where the list has that, an optional field without it is left out, and so is the
- * device whose field is required. `unknown` names each such field, its value and what became of it.
+ * Translates an announced site for this version. An unknown value of an enumeration becomes `other`
+ * where that exists; otherwise its optional field, or the device of its required field, is left
+ * out. `unknown` lists each such field with its value and the result.
  */
 export function inKnownWords(announced: unknown): { known: unknown; unknown: string[] } {
   const unknown: string[] = []
   const known = knownOf(AnnouncedSite, announced, [])
-  // What nothing can be left out of is refused by its schema, which names the fault.
+  // Anything that cannot be left out is rejected by the schema, which names the fault.
   return known === left_out ? { known: announced, unknown: [] } : { known, unknown }
 
   function knownOf(schema: Schema, value: unknown, path: SitePath): unknown {

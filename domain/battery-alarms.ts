@@ -1,15 +1,15 @@
-/** Alarms of a battery that its readings tell themselves, beside the bits of its alarm words. */
+/** Alarms of a battery that are derived from readings, not from alarm words. */
 import type { fireStates } from './battery.ts'
 import type { Severity } from './link.ts'
 
 export interface ReadAlarm {
-  /** Of its events. */
+  /** Code of its events. */
   code: string
   name: string
   severity: Severity
 }
 
-/** Of a battery management system, and of a PCS. */
+/** Heartbeat alarm of a BMS and of a PCS. */
 export const heartbeatAlarm = {
   code: 'heartbeat_lost',
   name: 'The heartbeat stands still',
@@ -18,7 +18,7 @@ export const heartbeatAlarm = {
 
 type FireAlarm = ReadAlarm & { state: Exclude<(typeof fireStates)[number], 'normal'> }
 
-/** One for each state of the fire alarm system that is not normal. */
+/** One alarm for each state of the fire alarm system other than normal. */
 export const fireAlarms = [
   {
     state: 'warning',

@@ -1,5 +1,5 @@
 /**
- * Battery storage: its part of `site.yaml`, and the shape of what a unit says of itself.
+ * Battery storage: its part of `site.yaml`, and the settings reported by a unit.
  *
  * A unit is a battery behind one or more power conversion systems (PCS). It has clusters (SunSpec
  * calls them strings), these have modules, these have cells; all are counted from 0. Power and
@@ -223,7 +223,7 @@ export const protectionParameters = [
   'under_frequency',
 ] as const
 
-/** What a unit is set to, as read at each contact and when it changes. */
+/** Settings of a unit, read at each connection and on changes. */
 export type BatterySetup = Static<typeof BatterySetup>
 const Value = Type.Union([Type.Number(), Type.Null()])
 export const BatterySetup = Type.Object(
@@ -272,7 +272,7 @@ export const BatterySetup = Type.Object(
   closed,
 )
 
-/** It was read again, and is as the `BatterySetup` says whose `read_at` is this `told_at`. */
+/** Settings were read again and equal the `BatterySetup` whose `read_at` is this `told_at`. */
 export type SetupReread = Static<typeof SetupReread>
 export const SetupReread = Type.Object(
   {
@@ -287,7 +287,7 @@ export const SetupReread = Type.Object(
 export type SetupReport = Static<typeof SetupReport>
 export const SetupReport = Type.Union([BatterySetup, SetupReread])
 
-/** Where the clusters of a battery are told of. */
+/** The Modbus units with the clusters of a battery. */
 export function clusterUnits({ bms }: Pick<Battery, 'bms'>): readonly ClusterUnit[] {
   if (bms.clusters) return bms.clusters
   const { connection, unit_id, base_address } = bms
@@ -295,7 +295,7 @@ export function clusterUnits({ bms }: Pick<Battery, 'bms'>): readonly ClusterUni
   return [{ connection, unit_id, ...at, first_cluster_idx: 0 }]
 }
 
-/** Where a cell stands in the arrays of its cluster. */
+/** Index of a cell in the arrays of its cluster. */
 export const cellIndex = (
   { cells_per_module }: Pick<Battery, 'cells_per_module'>,
   module_idx: number,

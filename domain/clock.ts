@@ -1,17 +1,17 @@
-/** The only source of the present moment, in the programs and on the virtual clock of tests. */
+/** The only source of the present time, in programs and on the virtual clock of tests. */
 export interface Clock {
   now(): Date
 }
 
 /**
- * Waiting, as a dependency, so that a test can let hours pass in no time.
- * `after` calls back once after `delay_ms` and returns what cancels it.
+ * Timers as a dependency, so that tests can skip hours.
+ * `after` calls back once after `delay_ms` and returns a function that cancels the timer.
  */
 export interface Timers {
   after(delay_ms: number, callback: () => void): () => void
 }
 
-/** Time that no setting of the clock moves: ms since an instant that means nothing. */
+/** Monotonic time, unaffected by clock changes: ms since an arbitrary instant. */
 export interface Stopwatch {
   elapsedMs(): number
 }

@@ -1,11 +1,11 @@
-/** Energy counters of devices: registers that only rise, until they overflow or are reset. */
+/** Energy counters of devices: registers that rise until they overflow or are reset. */
 
-/** Over its rating an inverter delivers some per cent for a while; and a counter moves in steps. */
+/** Inverters may exceed rated power by some percent for a while, and counters have steps. */
 const overload_ratio = 1.1
 const step_kwh = 1
-/** Registers count in powers of ten of a watt-hour; none counts in more than a megawatt-hour. */
+/** Registers count in powers of ten of a watt-hour, at most a megawatt-hour. */
 const steps_kwh: readonly number[] = [1000, 100, 10, 1, 0.1, 0.01, 0.001]
-/** Of a register that is a float of 32 bits. */
+/** Relative step of a 32-bit float register. */
 const float_step_ratio = 2 ** -23
 
 /**
@@ -17,9 +17,8 @@ const overflows_kwh: readonly number[] = [-3, -2, -1, 0, 1, 2, 3].flatMap((expon
 )
 
 /**
- * The step of a counter, kWh, as far as a value of it shows: the largest power of ten that divides
- * the value. The step of a register that counts in powers of ten is never more than that. The value
- * 0 shows no step and gives 1 kWh.
+ * Upper bound of the step of a counter, kWh: the largest power of ten that divides the value. The
+ * value 0 gives 1 kWh.
  */
 export function counterStep(value_kwh: number): number {
   if (value_kwh === 0) return step_kwh
@@ -32,12 +31,11 @@ export function counterStep(value_kwh: number): number {
 }
 
 /**
- * What an energy counter rose by, kWh, 0 or more, between two of its readings `elapsed_s` apart.
+ * Increase of an energy counter between two readings `elapsed_s` apart, kWh, 0 or more.
  *
- * A rise counts if the device, of `rated_kw`, could have delivered it in that time, or if it is one
- * step of a coarse counter. A fall is an
- * overflow if exactly one of the usual register widths explains it by a rise that the device could
- * have delivered. All else is `null`: a reset, a replaced device, a reading that cannot be true.
+ * A rise is valid if a device of `rated_kw` could have delivered it in that time, or if it is one
+ * step of a coarse counter. A fall is an overflow if exactly one usual register width explains it
+ * by a valid rise. Otherwise `null`: a reset, a replaced device, or an implausible reading.
  */
 export function counterIncrease(
   before_kwh: number,

@@ -1,10 +1,10 @@
 /**
- * Curtailment on the edge link. The server tells the edge which rows there are; the edge, which
- * alone knows the grid permit, carries them out and reports how far it has come.
+ * Curtailment on the edge link. The server sends curtailment rows to the edge. The edge, which
+ * alone knows the grid permit, applies them and reports its progress.
  *
- * A row never changes but for its release, and a release is final: what each end knows is the union
- * of all that it heard, in any order and however often. So a server that comes back older than it
- * was takes nothing back, and an edge goes on alone until the end of each row.
+ * A row changes only by its release, and a release is final. The state of each end is the union of
+ * all messages received, in any order and any number of times. A server restored from a backup
+ * therefore revokes nothing, and an edge without a server applies each row until its end.
  */
 import { type Static, Type } from 'typebox'
 import { DispatchHour, dispatch_hours_max } from './dispatch.ts'
@@ -16,7 +16,7 @@ const Power = Type.Number({ minimum: 0, maximum: 1e9 })
 
 export const curtailment_rows_max = 20_000
 
-/** Limits one plant from `start_at` until before `end_at`, or until its release. */
+/** Limits one plant in `[start_at, end_at)`, or until its release. */
 export type CurtailmentRow = Static<typeof CurtailmentRow>
 export const CurtailmentRow = Type.Object(
   {
@@ -30,12 +30,12 @@ export const CurtailmentRow = Type.Object(
   closed,
 )
 
-/** Every row, and hour of approved dispatch, that is not over: on connecting and after changes. */
+/** All rows and hours of approved dispatch that are not over; sent on connecting and on changes. */
 export const Desired = Type.Object(
   {
     type: Type.Literal('desired'),
     rows: Type.Array(CurtailmentRow, { maxItems: curtailment_rows_max }),
-    /** Absent where there is none. */
+    /** Absent without dispatch. */
     dispatch: Type.Optional(Type.Array(DispatchHour, { maxItems: dispatch_hours_max })),
   },
   closed,
@@ -47,34 +47,34 @@ export const failureCodes = [
   'readback_mismatch',
   'timeout',
   'driver_error',
-  /** It is over, and the edge may not raise the plant. */
+  /** The row is over, and the edge may not raise the plant. */
   'raise_refused',
-  /** It is over, and a device still stands lower, by our doing as far as is known. */
+  /** The row is over, and a device is still limited, by our command as far as is known. */
   'device_below_limit',
 ] as const
 
 /**
- * How far a row has come: the payload of a frame of kind `curtailment` is `RowReport[]`. The newest
- * of a row, by `reported_at`, replaces those before.
+ * Progress of a row. The payload of a frame of kind `curtailment` is `RowReport[]`. The newest
+ * report of a row, by `reported_at`, replaces earlier reports.
  */
 export type RowReport = Static<typeof RowReport>
 export const RowReport = Type.Object(
   {
     row: CurtailmentRow,
     reported_at: Instant,
-    /** The edge has it on disk. */
+    /** When the edge stored the row on disk. */
     acknowledged_at: Instant,
-    /** Read-back proved that the plant's devices together may not deliver more. */
+    /** When read-back proved the limits of all devices together within the limit. */
     applied_at: When,
-    /** Measured power, after that, stood at or below the limit. */
+    /** When measured power was first within the limit after that. */
     verified_at: When,
     restore_started_at: When,
     restored_at: When,
     last_checked_at: When,
-    /** The most that the devices' limits allow, never told below the row's own limit. */
+    /** Sum of the limits of the devices, never reported below the limit of the row. */
     observed_limit_kw: Type.Union([Power, Type.Null()]),
     observed_power_kw: Type.Union([Type.Number(), Type.Null()]),
-    /** Looks at the measured power since `applied_at`, and those of them at or below the limit. */
+    /** Checks of measured power since `applied_at`, and those within the limit. */
     samples: Type.Integer({ minimum: 0 }),
     compliant_samples: Type.Integer({ minimum: 0 }),
     violation_s: Type.Number({ minimum: 0 }),
@@ -85,7 +85,7 @@ export const RowReport = Type.Object(
   closed,
 )
 
-/** When a row came how far. */
+/** The instants of a report. */
 export const reportInstants = [
   'acknowledged_at',
   'applied_at',
@@ -98,11 +98,11 @@ export const reportInstants = [
 export const rowKey = ({ group_id, logger_id }: Pick<CurtailmentRow, 'group_id' | 'logger_id'>) =>
   `${group_id}/${logger_id}`
 
-/** Both of a row that was heard of twice: a release is never taken back. */
-export function mergeRow(known: CurtailmentRow, heard: CurtailmentRow): CurtailmentRow {
-  if (known.released_at === null) return { ...known, released_at: heard.released_at }
-  if (heard.released_at === null) return known
-  return { ...known, released_at: Math.min(known.released_at, heard.released_at) }
+/** Merges two versions of a row; a release is never revoked. */
+export function mergeRow(known: CurtailmentRow, received: CurtailmentRow): CurtailmentRow {
+  if (known.released_at === null) return { ...known, released_at: received.released_at }
+  if (received.released_at === null) return known
+  return { ...known, released_at: Math.min(known.released_at, received.released_at) }
 }
 
 export const isInForce = ({ start_at, end_at, released_at }: CurtailmentRow, now_ms: number) =>

@@ -1,11 +1,11 @@
 /**
- * Battery dispatch on the edge link. The server tells the edge the hours of approved schedules; the
- * edge carries them out, with the server gone too, inside every limit that it finds at the time,
- * and reports what it did.
+ * Battery dispatch on the edge link. The server sends the hours of approved schedules to the edge.
+ * The edge executes them within all present limits, also without the server, and reports the
+ * results.
  *
- * An hour never changes but for its end before time, and that is final: what each end knows is the
- * union of all that it heard, in any order and however often. Where hours of two schedules overlap,
- * the one of the newer schedule counts.
+ * An hour changes only by an early end, which is final. The state of each end is the union of all
+ * messages received, in any order and any number of times. Where hours of two schedules overlap,
+ * the newer schedule applies.
  */
 import { type Static, Type } from 'typebox'
 
@@ -18,7 +18,7 @@ const SomePower = Type.Union([Power, Type.Null()])
 
 export const dispatch_hours_max = 20_000
 
-/** What one unit is to do from `start_at` until before `end_at`: kW, positive discharges. */
+/** Planned power of one unit in `[start_at, end_at)`, kW; positive discharges. */
 export type DispatchHour = Static<typeof DispatchHour>
 export const DispatchHour = Type.Object(
   {
@@ -27,9 +27,9 @@ export const DispatchHour = Type.Object(
     start_at: Instant,
     end_at: Instant,
     power_kw: Power,
-    /** Of its quarters, where the market has them. */
+    /** Power by quarter hour, for markets with quarter-hourly prices. */
     quarter_power_kw: Type.Union([Type.Array(Power, { minItems: 4, maxItems: 4 }), Type.Null()]),
-    /** Its schedule was replaced. */
+    /** When its schedule was superseded. */
     ended_at: When,
   },
   closed,
@@ -55,8 +55,8 @@ export const dispatchStates = [
 ] as const
 
 /**
- * A setpoint and what came of it: the payload of a frame of kind `dispatch` is `DispatchReport[]`.
- * The newest of (`bess_id`, `issued_at`), by `reported_at`, replaces those before.
+ * A setpoint with its result. The payload of a frame of kind `dispatch` is `DispatchReport[]`. The
+ * newest report of (`bess_id`, `issued_at`), by `reported_at`, replaces earlier reports.
  */
 export type DispatchReport = Static<typeof DispatchReport>
 export const DispatchReport = Type.Object(
@@ -65,11 +65,11 @@ export const DispatchReport = Type.Object(
     issued_at: Instant,
     reported_at: Instant,
     schedule_id: Type.Union([Id, Type.Null()]),
-    /** Of the hour or quarter that asks for it. */
+    /** Start of the scheduled hour or quarter hour. */
     interval_start_at: When,
     source: Type.Enum(['schedule', 'operator']),
     requested_power_kw: Power,
-    /** Null where the grid permit clamps: no message carries a figure of it. */
+    /** Null where the grid permit clamps, as no message contains the permit. */
     clamped_power_kw: SomePower,
     clamp_reason: Type.Union([Type.Enum([...clampReasons]), Type.Null()]),
     sent_at: When,
@@ -83,20 +83,20 @@ export const DispatchReport = Type.Object(
   closed,
 )
 
-/** Who decides over a unit, the highest first. */
+/** Deciding tiers of a unit, highest first. */
 export const controlTiers = ['protection', 'permit', 'operator', 'dispatch'] as const
 export type ControlTier = (typeof controlTiers)[number]
 
 /**
- * A change of who decides, or of what was decided: the payload of a frame of kind `control_notes`
- * is `ControlNote[]`. (`bess_id`, `at`, `nth`) is one note, however often it is told.
+ * A change of the deciding tier or of its decision. The payload of a frame of kind `control_notes`
+ * is `ControlNote[]`. (`bess_id`, `at`, `nth`) identifies a note, which may be sent repeatedly.
  */
 export type ControlNote = Static<typeof ControlNote>
 export const ControlNote = Type.Object(
   {
     bess_id: Id,
     at: Instant,
-    /** Counts notes of the same instant. */
+    /** Number of the note within its instant. */
     nth: Type.Integer({ minimum: 0 }),
     tier: Type.Enum([...controlTiers]),
     actor: Type.String({ maxLength: 120 }),
@@ -126,14 +126,14 @@ export const ControlNote = Type.Object(
 export const hourKey = (hour: Pick<DispatchHour, 'schedule_id' | 'bess_id' | 'start_at'>) =>
   `${hour.schedule_id}/${hour.bess_id}/${hour.start_at}`
 
-/** Both of an hour that was heard of twice: an end before time is never taken back. */
+/** Merges two versions of an hour; an early end is never revoked. */
 export function mergeHour(known: DispatchHour, heard: DispatchHour): DispatchHour {
   if (known.ended_at === null) return { ...known, ended_at: heard.ended_at }
   if (heard.ended_at === null) return known
   return { ...known, ended_at: Math.min(known.ended_at, heard.ended_at) }
 }
 
-/** What an hour asks for at an instant within it, kW. */
+/** Planned power at an instant within an hour, kW. */
 export function powerAt({ start_at, end_at, ...hour }: DispatchHour, now_ms: number): number {
   if (hour.quarter_power_kw === null) return hour.power_kw
   const nth = Math.floor((4 * (now_ms - start_at)) / (end_at - start_at))

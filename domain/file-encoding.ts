@@ -1,7 +1,7 @@
-/** Tells that a text file was not saved as UTF-8, from its text as decoded from UTF-8. */
+/** Detects text files that were not saved as UTF-8, from their text decoded as UTF-8. */
 
 interface EncodingFault {
-  /** Of the first character that shows it. */
+  /** Position of the first character that shows it. */
   offset: number
   message: string
 }

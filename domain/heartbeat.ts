@@ -1,13 +1,13 @@
-/** When the count of a device that shows that it lives counts as standing still. */
+/** When the heartbeat counter of a device counts as stopped. */
 
-/** A count that stands for so long is no sign of life: it goes on each second. */
+/** A heartbeat counter rises every second; one that stands for this long has stopped. */
 const stands_s_max = 10
 const polls_min = 3
 
-/** So many polls, one each `interval_s` seconds, that show no change. */
+/** Number of polls without a change, one each `interval_s` seconds. */
 export const heartbeatPolls = (interval_s: number): number =>
   Math.max(polls_min, Math.ceil(stands_s_max / interval_s))
 
-/** How long that is, s. */
+/** Duration of these polls, s. */
 export const heartbeatTimeout = (interval_s: number): number =>
   heartbeatPolls(interval_s) * interval_s

@@ -1,102 +1,64 @@
-/** Days at a site, by its IANA time zone: 23, 24 or 25 hours long. */
+/** Local days and times of a site by its IANA time zone. Days have 23, 24 or 25 hours. */
 /// <reference lib="esnext.temporal" />
-import { day_ms } from './utc-day.ts'
+import { hour_ms } from './utc-day.ts'
 
 const minute_ms = 60_000
-const hour_ms = 60 * minute_ms
-const dates = formatsOf('en-CA', { year: 'numeric', month: '2-digit', day: '2-digit' })
-const clocks = formatsOf('en-GB', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 
-/** A format for each zone: making one takes many times as long as using it. */
-function formatsOf(locale: string, options: Intl.DateTimeFormatOptions) {
-  const formats = new Map<string, Intl.DateTimeFormat>()
-  return (timezone: string): Intl.DateTimeFormat => {
-    let format = formats.get(timezone)
-    if (!format) {
-      format = new Intl.DateTimeFormat(locale, { timeZone: timezone, ...options })
-      formats.set(timezone, format)
-    }
-    return format
-  }
-}
+const localTime = (time_ms: number, timezone: string) =>
+  Temporal.Instant.fromEpochMilliseconds(Math.floor(time_ms)).toZonedDateTimeISO(timezone)
 
 /**
- * The calendar day YYYY-MM-DD at an instant, Unix ms.
+ * Local date (YYYY-MM-DD) of an instant, Unix ms.
  *
- * @throws RangeError for a zone that does not exist
+ * @throws RangeError for an unknown time zone
  */
-export function localDate(time_ms: number, timezone: string): string {
-  return dates(timezone).format(time_ms)
-}
+export const localDate = (time_ms: number, timezone: string): string =>
+  localTime(time_ms, timezone).toPlainDate().toString()
 
 /**
- * The first instant of the local day that `now` lies in. Days of 23 and 25 hours come out right; a
- * day whose midnight does not exist begins at the first instant that does.
+ * First instant of the local day of `now`; later than midnight where the clock skips midnight.
  *
- * @throws RangeError for a zone that does not exist
+ * @throws RangeError for an unknown time zone
  */
-export function dayStart(now: Date, timezone: string): Date {
-  const date = localDate(now.getTime(), timezone)
-  const isBefore = (ms: number) => localDate(ms, timezone) < date
-  // The day began at most 25 hours ago, on a whole minute: bisect for the first one of this date.
-  let before = Math.floor(now.getTime() / minute_ms) - 26 * 60
-  let within = Math.floor(now.getTime() / minute_ms)
-  while (within - before > 1) {
-    const middle = Math.floor((before + within) / 2)
-    if (isBefore(middle * minute_ms)) before = middle
-    else within = middle
-  }
-  return new Date(within * minute_ms)
-}
+export const dayStart = (now: Date, timezone: string): Date =>
+  new Date(localTime(now.getTime(), timezone).startOfDay().epochMilliseconds)
 
 /**
- * The UTC hours that begin on a local date, as [from_ms, to_ms): the hours of the day, but for
- * zones off by half an hour, where the hour around midnight belongs to the day before it.
+ * The UTC hours that begin on a local date, as `[from_ms, to_ms)`. In time zones with a half-hour
+ * offset, the hour around midnight belongs to the day before.
  */
 export function hoursOfLocalDate(
   date: string,
   timezone: string,
 ): { from_ms: number; to_ms: number } {
-  const first = (not_before: (day: string) => boolean) => {
-    // No zone is further from UTC than 14 hours.
-    let ms = Date.parse(`${date}T00:00:00Z`) - 15 * hour_ms
-    while (!not_before(localDate(ms, timezone))) ms += hour_ms
-    return ms
-  }
-  return { from_ms: first((day) => day >= date), to_ms: first((day) => day > date) }
+  const day = Temporal.PlainDate.from(date)
+  const firstHour = (of: Temporal.PlainDate) =>
+    Math.ceil(of.toZonedDateTime(timezone).epochMilliseconds / hour_ms) * hour_ms
+  return { from_ms: firstHour(day), to_ms: firstHour(day.add({ days: 1 })) }
 }
 
 /**
- * What the clocks of a zone show at an instant, to the minute, as if it were UTC: Unix ms.
+ * Local time of an instant, to the minute, written as Unix ms of the same time in UTC.
  *
- * @throws RangeError for a zone that does not exist
+ * @throws RangeError for an unknown time zone
  */
 export function shownAt(time_ms: number, timezone: string): number {
-  const clock = clocks(timezone).format(time_ms)
-  return Date.parse(`${localDate(time_ms, timezone)}T${clock}:00Z`)
+  const offset_ms = localTime(time_ms, timezone).offsetNanoseconds / 1e6
+  return Math.floor((time_ms + offset_ms) / minute_ms) * minute_ms
 }
 
 /**
- * The instant, Unix ms, at which the clocks of a zone show HH:MM on a date YYYY-MM-DD. Where they
- * show it twice it is the first, and where they skip it the one by their offset before the change:
- * RFC 5545, section 3.3.5.
+ * The instant, Unix ms, of a local date (YYYY-MM-DD) and time (HH:MM). A repeated time is the first
+ * one, a skipped time is taken by the offset before the change (RFC 5545, section 3.3.5).
  *
- * @throws RangeError for a zone that does not exist
+ * @throws RangeError for an unknown time zone
  */
-export function localInstant(date: string, time: string, timezone: string): number {
-  const wanted_ms = Date.parse(`${date}T${time}:00Z`)
-  const byOffsetAt = (time_ms: number) => wanted_ms + time_ms - shownAt(time_ms, timezone)
-  const isShown = (time_ms: number) => shownAt(time_ms, timezone) === wanted_ms
-  // No zone is a day from UTC: these lie on either side of any change of the clocks.
-  const before_ms = byOffsetAt(wanted_ms - day_ms)
-  if (isShown(before_ms)) return before_ms
-  const after_ms = byOffsetAt(wanted_ms + day_ms)
-  return isShown(after_ms) ? after_ms : before_ms
-}
+export const localInstant = (date: string, time: string, timezone: string): number =>
+  Temporal.PlainDateTime.from(`${date}T${time}`).toZonedDateTime(timezone).epochMilliseconds
 
-/** The name as the IANA database writes it; null where it has none such. */
+/** The spelling of a time zone in the IANA database; null for an unknown one. */
 export function knownTimezone(name: string): string | null {
-  // Temporal takes an offset for a zone, which knows no summer.
+  // Temporal accepts offsets as zones, which have no daylight saving time.
   if (!/^[A-Za-z]/.test(name)) return null
   try {
     return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId

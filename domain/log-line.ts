@@ -1,12 +1,12 @@
-/** Lines of a program's log: of bounded length, and harmless to the terminal that shows them. */
+/** Log lines of bounded length that are safe to print to a terminal. */
 
-/** What a terminal obeys instead of showing it: controls, formats, separators of lines. */
+/** Characters that control a terminal: control and format characters, line separators. */
 export const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** A line that is longer is cut, field by field. */
+/** Longer lines are cut, field by field. */
 const line_characters_max = 4096
 const field_characters_max = 500
-/** The trace of an error is of our own making. */
+/** Stack traces come from our own code and are not cut. */
 const stack_characters_max = 3000
 const entries_max = 20
 const depth_max = 4

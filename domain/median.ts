@@ -1,4 +1,4 @@
-/** The middle value, of an even number of them the mean of the middle two; null of nothing. */
+/** Median; the mean of the middle two for an even count, null for an empty list. */
 export function median(values: readonly number[]): number | null {
   if (values.length === 0) return null
   const sorted = values.toSorted((a, b) => a - b)

@@ -1,4 +1,4 @@
-/** Where a site lies, and how high the sun must stand there to wake its inverters. */
+/** Position of a site, and the sun elevation at which its inverters wake. */
 
 export interface Place {
   /** Degrees, north positive. */
@@ -9,16 +9,16 @@ export interface Place {
   elevation_m: number
 }
 
-/** A place as far as it is known. */
+/** A place whose values may be unknown. */
 export type Position = { [Part in keyof Place]: number | null }
 
-/** null where the position is not known; of an unknown height it is taken to be at sea level. */
+/** Null for an unknown position; an unknown elevation defaults to sea level. */
 export function placeOf({ latitude, longitude, elevation_m }: Position): Place | null {
   if (latitude === null || longitude === null) return null
   return { latitude, longitude, elevation_m: elevation_m ?? 0 }
 }
 
-/** Below this the sun does not wake an inverter: one that does not answer is asleep. */
+/** Sun elevation below which inverters sleep and need not answer. */
 export const asleep_below_deg = 3
 /**
  * An inverter wakes and falls asleep by the light on its modules: clouds and hills keep it from

@@ -1,6 +1,6 @@
 /**
- * The sums of a span take in readings this far beyond both of its ends: whether a step is a gap,
- * and whether a value is stuck, is seen from what lies around it. Enough for steps of up to five
- * minutes (longer ones need six of them), but for a value that repeats itself across a gap.
+ * Sums of a span use readings this far beyond both ends, to detect gaps and stuck values at the
+ * ends. Enough for steps of up to five minutes (longer steps need six of them), except for a value
+ * that repeats across a gap.
  */
 export const reach_ms = 1_800_000

@@ -1,4 +1,4 @@
-/** Settings from an environment: read one by one, their faults gathered to be told at once. */
+/** Settings from environment variables; all faults are reported at once. */
 
 export interface Settings {
   /** Empty counts as not set. */
@@ -6,7 +6,7 @@ export interface Settings {
   integer(name: string, range: { fallback: number; minimum: number; maximum: number }): number
   logLevel(): string
   fault(name: string, why: string): void
-  /** @throws {Error} that names every setting which is not right */
+  /** @throws {Error} naming every invalid setting */
   check(): void
 }
 

@@ -1,10 +1,10 @@
 /**
- * A computed quantity without the digits that nobody measured: sums and products of binary
- * fractions end in noise (0.1 + 0.2), nine significant digits outlast every instrument.
+ * Rounds a computed quantity to nine significant digits, more than any instrument has. Removes the
+ * noise of binary fractions (0.1 + 0.2).
  */
 export const significant = (value: number): number => Number(value.toPrecision(9))
 
-/** To `decimals` places, half up, never -0; null stays null. */
+/** Rounds half up to `decimals` places, never to -0; null stays null. */
 export function rounded(value: number, decimals: number): number
 export function rounded(value: number | null, decimals: number): number | null
 export function rounded(value: number | null, decimals: number): number | null {

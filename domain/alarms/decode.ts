@@ -13,20 +13,19 @@ export interface BitPlace {
 
 export interface DecodedAlarms {
   alarms: (AlarmRow & BitPlace)[]
-  /** Set bits that the table does not explain, with their value in the word. */
+  /** Set bits that are not in the table, with their value in the word. */
   unknown_bits: (BitPlace & { mask: number })[]
-  /** Words that say that they hold no alarms at this time, as they were read. */
+  /** Words marked as not available, as read. */
   not_available: { word: number; value: number }[]
-  /** Of the alarms in the table: what an unknown bit is worth, nobody knows. */
+  /** Highest severity of the alarms in the table; unknown bits have no severity. */
   highest_severity: Severity | null
 }
 
 /**
- * Says what the set bits of up to five alarm words mean. Every set bit is in `alarms` or in
- * `unknown_bits`, by word and bit ascending, but for words in the table's "not available" form.
+ * Decodes the set bits of up to five alarm words. Every set bit is in `alarms` or `unknown_bits`,
+ * ascending by word and bit, except for words that are not available.
  *
- * Bits above the table's width, and words beyond its last, are read too: a bit that should not be
- * there is unknown, not absent.
+ * Bits above the width of the table and words beyond its last are decoded as unknown bits.
  *
  * @throws RangeError for more than five words, or one that is not an integer of 0 to 2^32 - 1
  */
@@ -60,7 +59,7 @@ export function setBits(value: number): number[] {
   return Array.from({ length: 32 }, (_, bit) => bit).filter((bit) => (value >>> bit) & 1)
 }
 
-/** False for a word that says that it is not available, which is not a word full of alarms. */
+/** False for the value that marks a word as not available; such a word has no alarms. */
 export function isAvailable({ word_bits, not_available }: AlarmTable, value: number): boolean {
   if (not_available === 'highest_bit') return value < 2 ** (word_bits - 1)
   return value !== 2 ** word_bits - 1

@@ -1,7 +1,7 @@
 import { type AlarmWords, type BitPlace, checkedWords, isAvailable, setBits } from './decode.ts'
 import { type AlarmRow, type AlarmTable, alarm_words_max } from './table.ts'
 
-/** A bit that changed; `row` is null for one that the table does not explain. */
+/** A bit that changed; `row` is null for a bit that is not in the table. */
 export type AlarmChange = BitPlace & { row: AlarmRow | null }
 
 interface AlarmTransitions {
@@ -10,11 +10,11 @@ interface AlarmTransitions {
 }
 
 /**
- * Which alarms came and went between two readings of a device; `previous` is null before the first.
+ * Alarms that were set or cleared between two readings of a device; `previous` is null before the
+ * first.
  *
- * A word that was not read, or says that it is not available, tells nothing: none of its alarms
- * fell. Compare with the last words that were known, as `debounceAlarms` keeps them; else an alarm
- * that outlasts a failed read rises twice.
+ * A word that was not read or is not available clears no alarm. Compare with the last known words,
+ * as kept by `debounceAlarms`: otherwise an alarm that lasts through a failed read is set twice.
  *
  * @throws RangeError for words that `decodeAlarms` refuses
  */
@@ -37,18 +37,18 @@ export function alarmTransitions(
   return { rising, falling }
 }
 
-/** Alarm words on their way to being believed. Plain data: it may be stored and taken up again. */
+/** State of the debouncing of alarm words. Plain data that can be stored and resumed. */
 export interface AlarmDebounce {
-  /** The last word read of each; `null` where none was yet. */
+  /** The last value read of each word; `null` before the first. */
   read: AlarmWords
-  /** The words that count; `null` where too little was read to know. */
+  /** The confirmed words; `null` with too few reads. */
   confirmed: AlarmWords
 }
 
 /**
- * Takes one poll into account. A bit changes in `confirmed` when two polls in a row show it so; a
- * poll that could not read a word neither confirms nor denies. Begin with null, and compare
- * `confirmed` of two states with `alarmTransitions`.
+ * Processes one poll. A bit changes in `confirmed` when two consecutive polls agree; a poll that
+ * could not read a word changes nothing. Start with null, and compare `confirmed` of two states
+ * with `alarmTransitions`.
  *
  * @throws RangeError for words that `decodeAlarms` refuses
  */
@@ -71,7 +71,7 @@ export function debounceAlarms(
   }
 }
 
-/** All five words, `null` for those of which nothing is known. */
+/** All five words, `null` where unknown. */
 function knownWords(words: AlarmWords, table: AlarmTable): (number | null)[] {
   const checked = checkedWords(words)
   return Array.from({ length: alarm_words_max }, (_, index) => {

@@ -1,7 +1,4 @@
-/**
- * Alarms of batteries that are set: conditions of which an edge told the beginning and no end, and
- * what values of a unit say themselves.
- */
+/** Set alarms of batteries: open conditions reported by edges, and alarms derived from readings. */
 import { fireAlarms, heartbeatAlarm, type ReadAlarm } from '@heliograph/domain/battery-alarms'
 import type { Severity } from '@heliograph/domain/link'
 import type { BessReading } from '@heliograph/domain/readings'
@@ -10,7 +7,7 @@ import { type Condition, unitOf } from './conditions.ts'
 export const batterySeverities = ['info', 'warning', 'major', 'critical'] as const
 export type BatterySeverity = (typeof batterySeverities)[number]
 
-/** Batteries know no `minor`: what devices in general call so is a warning. */
+/** Batteries have no severity `minor`; it maps to `warning`. */
 export const batterySeverity = (severity: Severity): BatterySeverity =>
   severity === 'minor' ? 'warning' : severity
 
@@ -21,15 +18,15 @@ export interface ActiveAlarm {
 
 type AlarmingValues = Partial<Pick<BessReading, 'heartbeat_ok' | 'fire_system_state'>>
 
-/** Of a unit: those that its edge told of, and those that it did not tell of yet. */
+/** Set alarms of a unit, including those that its edge has not reported yet. */
 export function activeAlarms(
   unit: AlarmingValues & { bess_id: number },
   conditions: readonly Condition[],
 ): ActiveAlarm[] {
-  const told = conditions.filter((one) => one.edge === 'rising' && unitOf(one) === unit.bess_id)
-  const measured = measuredAlarms(unit, told)
+  const open = conditions.filter((one) => one.edge === 'rising' && unitOf(one) === unit.bess_id)
+  const measured = measuredAlarms(unit, open)
   return [
-    ...told.filter((one) => !measured.some(({ condition }) => condition === one)),
+    ...open.filter((one) => !measured.some(({ condition }) => condition === one)),
     ...measured.filter(({ is_set }) => is_set).map(({ alarm }) => alarm),
   ].map(({ code, severity }) => ({ code, severity: batterySeverity(severity) }))
 }
@@ -37,13 +34,13 @@ export function activeAlarms(
 interface MeasuredAlarm {
   alarm: ReadAlarm
   is_set: boolean
-  /** What the edge told of it last. */
+  /** Last report of the edge. */
   condition: Condition | undefined
 }
 
 /**
- * Alarms that values of a unit as a whole tell. Of values that were not read the edge's last word
- * counts; where there is none, there is no such alarm.
+ * Alarms derived from readings of the whole unit. For a value that was not read, the last report of
+ * the edge decides; without one, the alarm is left out.
  *
  * @param conditions of the unit
  */
@@ -52,13 +49,16 @@ export function measuredAlarms(
   conditions: readonly Condition[],
 ): MeasuredAlarm[] {
   const alarms = [
-    { alarm: heartbeatAlarm, says: heartbeat_ok === null ? null : heartbeat_ok === 0 },
-    ...fireAlarms.map((alarm) => ({ alarm, says: fire === null ? null : fire === alarm.state })),
+    { alarm: heartbeatAlarm, is_read_set: heartbeat_ok === null ? null : heartbeat_ok === 0 },
+    ...fireAlarms.map((alarm) => ({
+      alarm,
+      is_read_set: fire === null ? null : fire === alarm.state,
+    })),
   ]
-  return alarms.flatMap(({ alarm, says }) => {
+  return alarms.flatMap(({ alarm, is_read_set }) => {
     const condition = conditions.find((one) => one.code === alarm.code && isOfWhole(one))
-    if (says === null && condition === undefined) return []
-    return [{ alarm, is_set: says ?? condition?.edge === 'rising', condition }]
+    if (is_read_set === null && condition === undefined) return []
+    return [{ alarm, is_set: is_read_set ?? condition?.edge === 'rising', condition }]
   })
 }
 

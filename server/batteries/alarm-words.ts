@@ -1,4 +1,4 @@
-/** The alarm words of a unit, of its PCS and of its clusters as they were read last. */
+/** The newest alarm words of a unit, its PCS and its clusters. */
 import type { AlarmWords } from '@heliograph/domain/alarms/decode'
 import type { AlarmTable } from '@heliograph/domain/alarms/table'
 import { findAlarmTable } from '@heliograph/domain/alarms/tables'
@@ -8,7 +8,7 @@ import { alarmTableOf, noTable } from '../plant/alarm-tables.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Place } from './conditions.ts'
 
-/** What has alarm words of its own. */
+/** A part with alarm words of its own. */
 export interface AlarmedPart extends Place {
   alarm_source: 'bms' | 'cluster' | 'pcs'
   measured_at: Date
@@ -16,24 +16,30 @@ export interface AlarmedPart extends Place {
   words: AlarmWords
 }
 
-/** What of a unit alarms are about; null where it was not measured. */
+/** Readings of a unit that alarms refer to; null where not measured. */
 export type Measures = Partial<
   Record<(typeof measures)[number], number | null> & Pick<BessReading, 'fire_system_state'>
 >
 
 const measures = [
-  ...(['power_kw', 'soc_pct', 'dc_voltage_v', 'dc_current_a'] as const),
-  ...(['cell_voltage_min_mv', 'cell_voltage_max_mv'] as const),
-  ...(['cell_temperature_min_c', 'cell_temperature_max_c'] as const),
-  ...(['insulation_resistance_kohm', 'heartbeat_ok'] as const),
+  'power_kw',
+  'soc_pct',
+  'dc_voltage_v',
+  'dc_current_a',
+  'cell_voltage_min_mv',
+  'cell_voltage_max_mv',
+  'cell_temperature_min_c',
+  'cell_temperature_max_c',
+  'insulation_resistance_kohm',
+  'heartbeat_ok',
 ] as const
 
 export type Protection = BatterySetup['protection']
 
 export interface UnitWords {
-  /** When the unit itself was read. */
+  /** When the unit was last read. */
   measured_at: Date | null
-  /** The unit if it was ever read, its PCS, its clusters; by index. */
+  /** The unit (if ever read), its PCS and its clusters, by index. */
   parts: AlarmedPart[]
   measured: Measures
   protection: Protection
@@ -52,7 +58,6 @@ interface UnitRow extends Words, Measures {
   protection: Protection | null
 }
 
-/** Of a unit that exists. */
 export async function readWords(db: Queries, site_id: string, bess_id: number): Promise<UnitWords> {
   const values = [site_id, bess_id]
   const [[unit], pcs, clusters] = await Promise.all([
@@ -75,7 +80,7 @@ export async function readWords(db: Queries, site_id: string, bess_id: number): 
   }
 }
 
-/** Of each PCS that was ever read. */
+/** Words of each PCS that was ever read. */
 export async function readPcsWords(
   db: Queries,
   site_id: string,
@@ -93,7 +98,7 @@ const tables = {
   cluster: findAlarmTable('sunspec-string-804')!,
 }
 
-/** A maker's driver reads what the table of the same name explains. */
+/** The driver of a maker has the name of its alarm table. */
 const pcsTable = (driver: string): AlarmTable =>
   alarmTableOf({ driver }) ?? findAlarmTable(driver.replaceAll('_', '-')) ?? noTable
 

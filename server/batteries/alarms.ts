@@ -1,4 +1,4 @@
-/** The alarms of a unit: which of those that it can raise are set, since when, how bad it is. */
+/** The alarms of a unit: states of all alarms that it can raise, with time and severity. */
 import { isAvailable, setBits } from '@heliograph/domain/alarms/decode'
 import type { AlarmRow } from '@heliograph/domain/alarms/table'
 import { fireAlarms, heartbeatAlarm } from '@heliograph/domain/battery-alarms'
@@ -31,68 +31,70 @@ export type AlarmSource = (typeof alarmSources)[number]
 export const AlarmSeverity = Type.Enum([...batterySeverities])
 export const AlarmSourceName = Type.Enum([...alarmSources], {
   description:
-    'Where it comes from: `bms`, the management system of the unit; `ems`, the edge; ' +
-    '`communication`: something of the unit does not answer, or shows no sign of life. ' +
-    '`meter` is not filled yet: needs meters that report alarms.',
+    'Source of the alarm: `bms`: the battery management system. `ems`: the edge. `communication`: ' +
+    'a part of the unit does not answer or its heartbeat stopped. `meter`: reserved for meters that ' +
+    'report alarms.',
 })
 export const ClusterIdx = (description: string) =>
   Nullable(Type.Integer({ minimum: 0, description }))
 
 export type AlarmState = Static<typeof AlarmState>
-/** As the unit and the edge tell of it. */
+/** An alarm by the reports of unit and edge. */
 export type Alarm = Omit<AlarmState, 'alert_id'>
 export const AlarmState = Type.Object(
   {
     code: Type.String({
       description:
-        'As its table names it; `alarm_1_bit_17` for a bit that no table explains. With ' +
-        '`source`, `pcs_idx` and `cluster_idx` it names the alarm.',
+        'Code by the alarm table; `alarm_1_bit_17` for a bit that is in no table. Identifies the ' +
+        'alarm together with `source`, `pcs_idx` and `cluster_idx`.',
     }),
-    name: Type.String({ description: 'What it is called: the same at all times, for one `code`.' }),
+    name: Type.String({ description: 'Name of the alarm; constant for a `code`.' }),
     message: Nullable(
       Type.String({
-        description: 'What the edge said last of it, for people; null where it never did.',
+        description: 'Last message of the edge; null without one.',
       }),
     ),
     description: Nullable(Type.String()),
     source: AlarmSourceName,
     cluster_idx: ClusterIdx(
-      'The cluster; null for what is of none, and for an alarm that is set in no cluster.',
+      'The cluster; null for alarms of no cluster, and while the alarm is set in no cluster.',
     ),
-    pcs_idx: ClusterIdx('The PCS; null for what is of none.'),
+    pcs_idx: ClusterIdx('The PCS; null for alarms of no PCS.'),
     severity: AlarmSeverity,
     level: Nullable(
       Type.Integer({
         minimum: 1,
         maximum: 3,
-        description: 'Of a protection: 1 pre-alarm, 2 first level, 3 second level.',
+        description: 'Level of a protection: 1 pre-alarm, 2 first level, 3 second level.',
       }),
     ),
-    is_set: Type.Boolean({ description: 'As it was read last.' }),
-    set_at: Nullable(At('Since when it is set; null while it is not, and where nobody told.')),
-    cleared_at: Nullable(At('When it was cleared last; null while it is set.')),
+    is_set: Type.Boolean({ description: 'Whether the alarm is set, by the newest reading.' }),
+    set_at: Nullable(At('When it was set; null while it is not set, and where not reported.')),
+    cleared_at: Nullable(At('When it was last cleared; null while it is set.')),
     raw_value: Nullable(
-      Type.Number({ description: 'What the threshold is held against, now, in its unit.' }),
+      Type.Number({
+        description: 'Present value that is compared with the threshold, in its unit.',
+      }),
     ),
     threshold_value: Nullable(
-      Type.Number({ description: 'As the device is set; see /bess/{bess_id}/protection.' }),
+      Type.Number({ description: 'Threshold set in the device; see /bess/{bess_id}/protection.' }),
     ),
     threshold_unit: Nullable(Type.String()),
     latching: Type.Boolean({
-      description: 'Stays until someone resets it; false also where its documents do not say.',
+      description: 'Whether the alarm stays until it is reset; false also where not documented.',
     }),
     affects_power: Type.Boolean({
       description:
-        'The unit may not deliver or take what it otherwise could. Where the documents do not ' +
-        'say, what is major or critical does.',
+        'Whether the alarm may reduce the power of the unit. Assumed for `major` and `critical` ' +
+        'alarms where not documented.',
     }),
     recommended_action: Nullable(Type.String()),
     alert_id: Nullable(
       Type.Integer({
         minimum: 1,
         description:
-          'The alert of it that is not resolved; null without one, as before the delay of its ' +
-          'rule is over.',
+          'The unresolved alert of the alarm; null without one, such as during the delay of its ' +
+          'rule.',
       }),
     ),
   },
@@ -100,9 +102,9 @@ export const AlarmState = Type.Object(
 )
 
 /**
- * By part and place in its words, then what edges noticed beside them. A word that was not read,
- * or says that it is not available, tells nothing: of its alarms the edge's last word counts. Those
- * of clusters are listed for each cluster in which they are set, and once where they are in none.
+ * Alarms by part and bit, then conditions detected by the edge. For a word that was not read or is
+ * not available, the last report of the edge decides. Alarms of clusters are listed for each
+ * cluster in which they are set, or once where they are set in none.
  */
 export function alarmStates(words: UnitWords, conditions: readonly Condition[]): Alarm[] {
   const by_part = Map.groupBy(conditions, (condition) => partKey(placeOf(condition)))
@@ -121,7 +123,7 @@ export function alarmStates(words: UnitWords, conditions: readonly Condition[]):
   return [
     ...listed.map((bit) => bitState(bit, words)),
     ...measured.map(({ alarm, is_set, condition }) => ({
-      ...told({ ...alarm, place: wholeUnit }),
+      ...wordlessAlarm({ ...alarm, place: wholeUnit }),
       ...sinceWhen(is_set, condition),
     })),
     ...others.map(conditionState),
@@ -130,7 +132,7 @@ export function alarmStates(words: UnitWords, conditions: readonly Condition[]):
 
 const partKey = ({ pcs_idx, cluster_idx }: Place) => `${pcs_idx}/${cluster_idx}`
 
-/** Of the words of a part: 32 times the word and the bit. */
+/** A bit of the words of a part; `at` is 32 times the word plus the bit. */
 interface Bit {
   part: AlarmedPart
   at: number
@@ -140,7 +142,7 @@ interface Bit {
 
 interface PartBits {
   part: AlarmedPart
-  /** Those that are set, and those that an edge ever told of. */
+  /** Set bits, and bits that an edge ever reported, by `at`. */
   bits: Map<number, Bit>
 }
 
@@ -152,17 +154,17 @@ function bitsOf(part: AlarmedPart, conditions: readonly Condition[]): Map<number
     const value = words[word - 1] ?? null
     return value !== null && isAvailable(table, value) ? value : null
   }
-  const told = new Map<number, Condition>()
+  const reported = new Map<number, Condition>()
   for (const condition of conditions) {
     const place = bitOf(condition)
-    if (place) told.set(32 * place.word + place.bit, condition)
+    if (place) reported.set(32 * place.word + place.bit, condition)
   }
   const set = new Set(
     words.flatMap((_, nth) => setBits(readWord(nth + 1) ?? 0).map((bit) => 32 * (nth + 1) + bit)),
   )
   return new Map(
-    [...new Set([...set, ...told.keys()])].map((at): [number, Bit] => {
-      const condition = told.get(at)
+    [...new Set([...set, ...reported.keys()])].map((at): [number, Bit] => {
+      const condition = reported.get(at)
       const is_read = readWord(wordOf(at)) !== null
       const is_set = is_read ? set.has(at) : condition?.edge === 'rising'
       return [at, { part, at, is_set, condition }]
@@ -170,7 +172,7 @@ function bitsOf(part: AlarmedPart, conditions: readonly Condition[]): Map<number
   )
 }
 
-/** With those that its table explains. */
+/** Includes all bits of the table. */
 function allBits({ part, bits }: PartBits): Bit[] {
   const explained = part.table.rows.map((row) => 32 * row.alarm_word + row.bit)
   return [...new Set([...explained, ...bits.keys()])]
@@ -178,7 +180,7 @@ function allBits({ part, bits }: PartBits): Bit[] {
     .map((at) => bits.get(at) ?? { part, at, is_set: false, condition: undefined })
 }
 
-/** Each where it is set; those that are set nowhere once, as they were cleared last. */
+/** Set bits of each cluster, and once each bit that is set in no cluster. */
 function clusterBits(clusters: readonly PartBits[]): Bit[] {
   const [first] = clusters
   if (!first) return []
@@ -199,7 +201,7 @@ function bitState({ part, at, is_set, condition }: Bit, words: UnitWords): Alarm
   const { alarm_source: source, pcs_idx, cluster_idx, table } = part
   const [word, bit] = [wordOf(at), at % 32]
   const row = table.rows.find((one) => one.alarm_word === word && one.bit === bit)
-  // Measured of the unit as a whole, which says nothing of one of its parts.
+  // Readings are of the whole unit and do not apply to PCS or clusters.
   const measured = source === 'bms' ? words.measured : {}
   return {
     ...(row ? known(row) : unknown(word, bit)),
@@ -213,7 +215,7 @@ function bitState({ part, at, is_set, condition }: Bit, words: UnitWords): Alarm
 
 const noThreshold = { raw_value: null, threshold_value: null, threshold_unit: null }
 
-/** Of a part, and of what is no bit of its words. */
+/** Source of an alarm; `code` is null for a bit of the words of a part. */
 export function sourceOf(place: Place, code: string | null): AlarmSource {
   if (code !== null) return sourceOfCode(code)
   if (place.cluster_idx !== null) return 'cluster'
@@ -263,8 +265,8 @@ function sinceWhen(is_set: boolean, condition: Condition | undefined) {
 
 const wholeUnit: Place = { pcs_idx: null, cluster_idx: null }
 
-/** Of what is no bit of an alarm word. */
-function told({
+/** An alarm that is no bit of an alarm word. */
+function wordlessAlarm({
   code,
   name,
   place,
@@ -287,14 +289,13 @@ function conditionState(condition: Condition): Alarm {
   const { severity, edge } = condition
   const [code, name] = [codeOf(condition), nameOf(condition)]
   return {
-    ...told({ code, name, severity, place: placeOf(condition) }),
+    ...wordlessAlarm({ code, name, severity, place: placeOf(condition) }),
     ...sinceWhen(edge === 'rising', condition),
   }
 }
 
-/** Of a condition that is no bit of an alarm word. */
 function sourceOfCode(of: string): AlarmSource {
   if (fireAlarms.some(({ code }) => code === of)) return 'fire'
-  const is_silent = of.startsWith('device_offline') || of === heartbeatAlarm.code
-  return is_silent ? 'communication' : 'ems'
+  const is_lost = of.startsWith('device_offline') || of === heartbeatAlarm.code
+  return is_lost ? 'communication' : 'ems'
 }

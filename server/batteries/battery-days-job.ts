@@ -1,17 +1,17 @@
-/** Sums up what batteries charged and discharged on days of UTC that are over. */
-import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+/** Stores the charged and discharged energy of batteries on past UTC days. */
+import { day_ms, hour_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Database, Queries } from '../storage/database.ts'
 import { holdBatteryMarks, marked_day } from '../telemetry/battery-day-marks.ts'
 import { type BatteryDay, readBatteryDay } from './battery-days.ts'
 import type { Unit } from './unit-energy.ts'
 
-/** Counters are read across midnight: its last quarter is known from readings up to then. */
-const settled_ms = 3_600_000
+/** Counters are interpolated across midnight, so the last quarter hour needs later readings. */
+const settled_ms = hour_ms
 
 interface Run {
-  /** Days that were summed before are summed anew for so many days, whether marked or not. */
+  /** Sums of this many last days are recomputed in every run. */
   again_days: number
-  /** Of older ones the readings may be thinned to one an hour: their sums stay. Null: none are. */
+  /** Sums of older days are not recomputed, as their readings may be thinned. Null: no limit. */
   kept_days: number | null
   now: Date
   /** Ends the run between two days. */
@@ -19,9 +19,8 @@ interface Run {
 }
 
 /**
- * Every day since the first reading of a unit that has no sum, those of which readings came since,
- * and the last ones again. It keeps energy only, so that nothing has to be done here for prices and
- * contracts that change.
+ * Computes days without a sum, days with later readings, and the last days again. Only energy is
+ * stored, so that changes of prices and contracts need no new sums.
  */
 export async function sumBatteryDays(
   db: Database,

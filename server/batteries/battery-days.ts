@@ -1,22 +1,22 @@
-/** What units charged and discharged by the quarter hour: past days as they were summed up. */
+/** Charged and discharged energy of units by quarter hour, from stored sums of past days. */
 import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
 import type { MarketedUnit } from './earnings.ts'
 import { readUnitQuarters, type Span, type Unit, type UnitQuarter } from './unit-energy.ts'
 
-/** Whole Wh of each quarter hour of a day of UTC, null where not known; of a running one so far. */
+/** Whole Wh by quarter hour of a UTC day; null where unknown. A running day ends at now. */
 export interface BatteryDay {
   charged_wh: readonly (number | null)[]
   discharged_wh: readonly (number | null)[]
 }
 
 export interface UnitDays extends MarketedUnit {
-  /** YYYY-MM-DD in the time zone of the site. */
+  /** Local date of the site, YYYY-MM-DD. */
   commissioned_date: string | null
-  /** When the inventory or its readings began, whichever was first. */
+  /** First entry in the inventory or first reading, whichever is earlier. */
   known_from_at: Date
   retired_at: Date | null
-  /** By midnight UTC, Unix ms; those that are not summed up yet are absent. */
+  /** Days by UTC midnight, Unix ms; days without a sum are absent. */
   days: Map<number, BatteryDay>
 }
 
@@ -28,15 +28,14 @@ interface DaysAsked extends Span {
 }
 
 /**
- * Units by id, but for those retired before the span, and their days that share time with it (Unix
- * ms, from a midnight UTC). Today and, until it is summed up, the day before are read as they are
- * now.
+ * Units by id with their days that overlap the span (from a UTC midnight), without units retired
+ * before the span. Today and a day before without a sum are computed from readings.
  */
 export async function readBatteryDays(db: Queries, asked: DaysAsked): Promise<UnitDays[]> {
   const { site_id, logger_id, start_ms, end_ms, now_ms } = asked
   const of_span = [site_id, logger_id, new Date(start_ms)]
   const units = await db.query<Omit<UnitDays, 'days'>>(unitsOf, of_span)
-  const kept = await db.query<BatteryDay & { bess_id: number; date: string }>(
+  const stored = await db.query<BatteryDay & { bess_id: number; date: string }>(
     `select bess_id, date, charged_wh, discharged_wh from battery_days
      where site_id = $1 and bess_id = any ($2) and date >= $3 and date < $4`,
     [site_id, units.map(({ bess_id }) => bess_id), utcDate(start_ms), utcDate(end_ms + day_ms - 1)],
@@ -45,7 +44,7 @@ export async function readBatteryDays(db: Queries, asked: DaysAsked): Promise<Un
   const recent = [today_ms - day_ms, today_ms]
   const found: UnitDays[] = []
   for (const unit of units) {
-    const of_unit = kept.filter(({ bess_id }) => bess_id === unit.bess_id)
+    const of_unit = stored.filter(({ bess_id }) => bess_id === unit.bess_id)
     const days = new Map<number, BatteryDay>(of_unit.map((day) => [Date.parse(day.date), day]))
     for (const day of recent.filter((day) => day >= start_ms && !days.has(day))) {
       const span = { start_ms: day, end_ms: Math.min(day + day_ms, end_ms, now_ms) }
@@ -69,7 +68,7 @@ const unitsOf = `
     and (retired_at is null or retired_at > $3)
   order by bess_id`
 
-/** From the readings of a day or of its beginning. */
+/** Sums of a day, or of its part so far, from readings. */
 export async function readBatteryDay(db: Queries, unit: Unit, span: Span): Promise<BatteryDay> {
   const quarters = await readUnitQuarters(db, unit, span)
   return {
@@ -78,7 +77,7 @@ export async function readBatteryDay(db: Queries, unit: Unit, span: Span): Promi
   }
 }
 
-/** Parts add up to the rounded sum: rounded one by one, the small ones of a day would not. */
+/** Rounds so that the parts add up to the rounded sum of the day. */
 function wholeWh(quarters: readonly UnitQuarter[], way: 'charged' | 'discharged') {
   let [sum_wh, before_wh] = [0, 0]
   return quarters.map((quarter) => {

@@ -1,10 +1,10 @@
-/** What kept a unit from its plan, and when, by what its edge told of it. */
+/** Causes that kept a unit from its plan, from the reports of its edge. */
 import type { clampReasons } from '@heliograph/domain/dispatch'
 import { day_ms } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
 import type { Span, Unit } from './unit-energy.ts'
 
-/** In the order in which they count where several held for as long. */
+/** Causes by precedence among causes of equal duration. */
 export const causes = [
   'pcs_fault',
   'alarm',
@@ -20,19 +20,19 @@ type Cause = (typeof causes)[number]
 
 export interface CauseSpan extends Span {
   cause: Cause
-  /** It held the setpoint down; else it was only so at the same time. */
+  /** The cause limited the setpoint; otherwise it only existed at the same time. */
   is_direct: boolean
 }
 
-/** A setpoint that is moved at its ramp rate is held down for seconds, and no cause. */
+/** A ramp limits a setpoint for seconds only, which is no cause. */
 const held_ms_min = 60_000
-/** Conditions that began longer before are not looked for. */
+/** Conditions that began earlier are not read. */
 const looked_back_ms = 30 * day_ms
 
-/** Setpoints and tiers are noted a moment apart: so much of the longest is as long. */
+/** Durations within this ratio of the longest count as equal: logs differ by moments. */
 const as_long_ratio = 0.9
 
-/** What held a setpoint down the longest, else what else was the case; null for nothing. */
+/** The longest cause that limited the setpoint, else the longest other cause; null without any. */
 export function causeIn(spans: readonly CauseSpan[], { start_ms, end_ms }: Span): Cause | null {
   const longest = (of: readonly CauseSpan[]) => {
     const held = new Map<Cause, number>()
@@ -49,7 +49,7 @@ export function causeIn(spans: readonly CauseSpan[], { start_ms, end_ms }: Span)
   )
 }
 
-interface ToldSetpoint {
+interface ReportedSetpoint {
   at: Date
   source: string
   status: string
@@ -57,14 +57,14 @@ interface ToldSetpoint {
   failure_code: string | null
 }
 
-interface ToldNote {
+interface ReportedNote {
   at: Date
   tier: string
   reason_code: string
   alarm_code: string | null
 }
 
-interface ToldCondition {
+interface ReportedCondition {
   at: Date
   source_kind: string
   source_id: string
@@ -73,35 +73,35 @@ interface ToldCondition {
   severity: string
 }
 
-/** Ascending in each of the three. */
-export interface Told {
-  setpoints: readonly ToldSetpoint[]
-  notes: readonly ToldNote[]
-  conditions: readonly ToldCondition[]
+/** Reports of an edge on a unit, each list ascending. */
+export interface EdgeReports {
+  setpoints: readonly ReportedSetpoint[]
+  notes: readonly ReportedNote[]
+  conditions: readonly ReportedCondition[]
 }
 
-/** All that was told of a unit that bears on a span. */
-export async function readTold(
+/** All reports on a unit that concern a span. */
+export async function readEdgeReports(
   db: Queries,
   { site_id, bess_id }: Pick<Unit, 'site_id' | 'bess_id'>,
   { start_ms, end_ms }: Span,
-): Promise<Told> {
-  // The last of what was told before still holds when the span begins.
+): Promise<EdgeReports> {
+  // The last report before the span still applies at its start.
   const values = [site_id, bess_id, new Date(start_ms - day_ms), new Date(end_ms)]
   const [setpoints, notes, conditions] = await Promise.all([
-    db.query<ToldSetpoint>(
+    db.query<ReportedSetpoint>(
       `select issued_at as at, source, status, clamp_reason, failure_code
        from battery_dispatches
        where site_id = $1 and bess_id = $2 and issued_at >= $3 and issued_at < $4
        order by issued_at`,
       values,
     ),
-    db.query<ToldNote>(
+    db.query<ReportedNote>(
       `select at, tier, reason_code, alarm_code from battery_control_notes
        where site_id = $1 and bess_id = $2 and at >= $3 and at < $4 order by at, nth`,
       values,
     ),
-    db.query<ToldCondition>(
+    db.query<ReportedCondition>(
       `select e.at, e.source_kind, e.source_id, e.code, e.edge, e.severity
        from (
          select 'bess' as kind, $2::text as id
@@ -119,8 +119,11 @@ export async function readTold(
   return { setpoints, notes, conditions }
 }
 
-/** When which cause held, up to `end_ms`. */
-export function causeSpans({ setpoints, notes, conditions }: Told, end_ms: number): CauseSpan[] {
+/** Spans of causes, up to `end_ms`. */
+export function causeSpans(
+  { setpoints, notes, conditions }: EdgeReports,
+  end_ms: number,
+): CauseSpan[] {
   return [
     ...untilNext(setpoints, causeOfSetpoint, end_ms),
     ...untilNext(notes, causeOfNote, end_ms),
@@ -129,14 +132,14 @@ export function causeSpans({ setpoints, notes, conditions }: Told, end_ms: numbe
 }
 
 function untilNext<Of extends { at: Date }>(
-  told: readonly Of[],
+  reports: readonly Of[],
   causeOf: (one: Of) => Cause | null,
   end_ms: number,
 ): CauseSpan[] {
-  return told.flatMap((one, nth) => {
+  return reports.flatMap((one, nth) => {
     const cause = causeOf(one)
     if (cause === null) return []
-    const until_ms = told[nth + 1]?.at.getTime() ?? end_ms
+    const until_ms = reports[nth + 1]?.at.getTime() ?? end_ms
     return [{ start_ms: one.at.getTime(), end_ms: until_ms, cause, is_direct: true }]
   })
 }
@@ -151,7 +154,7 @@ const causeOfClamp: Record<(typeof clampReasons)[number], Cause> = {
   alarm: 'alarm',
 }
 
-function causeOfSetpoint(setpoint: ToldSetpoint): Cause | null {
+function causeOfSetpoint(setpoint: ReportedSetpoint): Cause | null {
   const { source, status, clamp_reason, failure_code } = setpoint
   if (clamp_reason !== null) return source === 'operator' ? 'operator' : causeOfClamp[clamp_reason]
   if (status === 'failed' || status === 'expired') return causeOfCode(failure_code ?? '')
@@ -159,14 +162,14 @@ function causeOfSetpoint(setpoint: ToldSetpoint): Cause | null {
   return null
 }
 
-function causeOfNote({ tier, reason_code, alarm_code }: ToldNote): Cause | null {
+function causeOfNote({ tier, reason_code, alarm_code }: ReportedNote): Cause | null {
   if (tier === 'permit') return 'permit'
   if (tier === 'operator') return causeOfCode(reason_code) ?? 'operator'
   if (tier !== 'protection') return null
   return causeOfCode(reason_code) ?? (alarm_code === null ? null : 'alarm')
 }
 
-/** The words of a reason or failure code that tell what was the matter; the first that fits. */
+/** Causes by words of a reason or failure code; the first match applies. */
 const words: readonly [pattern: RegExp, cause: Cause][] = [
   [/^pcs_(alarm|fault|not_ready)|rejected|mismatch|driver/, 'pcs_fault'],
   [/^state_|contactor|alarm|fire|insulation/, 'alarm'],
@@ -182,7 +185,7 @@ const words: readonly [pattern: RegExp, cause: Cause][] = [
 const causeOfCode = (code: string): Cause | null =>
   words.find(([pattern]) => pattern.test(code))?.[1] ?? null
 
-function conditionSpans(conditions: readonly ToldCondition[], end_ms: number): CauseSpan[] {
+function conditionSpans(conditions: readonly ReportedCondition[], end_ms: number): CauseSpan[] {
   const open = new Map<string, CauseSpan>()
   const spans: CauseSpan[] = []
   for (const condition of conditions) {
@@ -202,7 +205,7 @@ function conditionSpans(conditions: readonly ToldCondition[], end_ms: number): C
   return spans
 }
 
-function causeOfCondition({ source_kind, code, severity }: ToldCondition): Cause | null {
+function causeOfCondition({ source_kind, code, severity }: ReportedCondition): Cause | null {
   if (code === 'device_offline' || code.startsWith('heartbeat')) return 'comm_loss'
   if (severity !== 'major' && severity !== 'critical') return null
   return source_kind === 'pcs' ? 'pcs_fault' : 'alarm'

@@ -1,7 +1,7 @@
 /**
- * What edges tell of a unit in pairs of events: an alarm, a device that does not answer. Sources
- * are, of unit 1: `bess` 1, the whole; `bess` 1.cluster.0, a cluster; `bess` 1.cells and the like,
- * a part that is read by itself; `pcs` 1.0.
+ * Conditions of a unit that edges report as pairs of events, such as an alarm or a device that does
+ * not answer. Sources of unit 1: `bess` 1 (the whole unit), `bess` 1.cluster.0 (a cluster), `bess`
+ * 1.cells and similar (a part that is read separately), `pcs` 1.0.
  */
 import type { Severity } from '@heliograph/domain/link'
 import type { Queries } from '../storage/database.ts'
@@ -24,29 +24,29 @@ export interface Place {
   cluster_idx: number | null
 }
 
-/** Which part of its unit a source is; both null for the whole. */
+/** Part of the unit that a source is; both null for the whole unit. */
 export function placeOf({ source_kind, source_id }: Source): Place {
   const [, part = '', index = ''] = source_id.split('.')
   if (source_kind === 'pcs') return { pcs_idx: Number(part), cluster_idx: null }
   return { pcs_idx: null, cluster_idx: part === 'cluster' ? Number(index) : null }
 }
 
-/** Word and bit of an alarm, whichever table it was read by; null for another condition. */
+/** Word and bit of an alarm; null for other conditions. */
 export function bitOf({ code }: Pick<Condition, 'code'>): { word: number; bit: number } | null {
   const [, word, bit] = /^alarm:[^:]*:(\d+):(\d+)$/.exec(code) ?? []
   return word === undefined ? null : { word: Number(word), bit: Number(bit) }
 }
 
-/** Where no table explains a bit. */
+/** Code of a bit that is in no table. */
 export const unknownCode = (word: number, bit: number) => `alarm_${word}_bit_${bit}`
 
-/** The code of what is no bit: with the part where that is read by itself, as `…:cells`. */
+/** API code of a condition that is no bit; separately read parts get a suffix such as `:cells`. */
 export function codeOf({ source_kind, source_id, code }: Source & Pick<Condition, 'code'>) {
   const [, part = ''] = source_id.split('.')
   return source_kind === 'pcs' || ['', 'cluster'].includes(part) ? code : `${code}:${part}`
 }
 
-/** The same in SQL, of a row of `events`: the code of any condition as the API names it. */
+/** SQL: the API code of any condition, of a row of `events`. */
 export const codeText = (events: string) => `
   case when ${events}.code like 'alarm:%' then coalesce(${events}.details ->> 'alarm_code',
          'alarm_' || split_part(${events}.code, ':', 3)
@@ -55,24 +55,24 @@ export const codeText = (events: string) => `
          or split_part(${events}.source_id, '.', 2) in ('', 'cluster') then ${events}.code
        else ${events}.code || ':' || split_part(${events}.source_id, '.', 2) end`
 
-/** An SQL condition on `events`: of the unit whose id is, as text, the value of a placeholder. */
+/** SQL: a condition on `events` for one unit; `bess_id` is a placeholder for its id as text. */
 export const ofUnit = (bess_id: string, events = 'events') =>
   `${events}.source_kind in ('bess', 'pcs')
    and (${events}.source_id = ${bess_id} or starts_with(${events}.source_id, ${bess_id} || '.'))`
 
-/** The unit that a source is or belongs to. */
+/** The unit of a source. */
 export const unitOf = ({ source_id }: Pick<Source, 'source_id'>) =>
   Number(source_id.split('.', 1)[0])
 
 interface ConditionsAsked {
   site_id: string
-  /** Null: of all units. */
+  /** Null: all units. */
   bess_id: number | null
-  /** Only those of which the end was not told. */
+  /** Only conditions without an end. */
   only_set?: boolean
 }
 
-/** The newest event of each condition that ever was. */
+/** The newest event of each condition. */
 export const readConditions = (
   db: Queries,
   { site_id, bess_id, only_set = false }: ConditionsAsked,

@@ -1,4 +1,4 @@
-/** What a unit measures now, and what follows from it. */
+/** The newest readings of a unit and quantities derived from them. */
 import {
   batteryStates,
   contactorStates,
@@ -12,16 +12,17 @@ import { Nullable } from '../http/params.ts'
 import { frame, frameOf, isStale } from '../plant/frame.ts'
 import { quantity } from '../plant/quantities.ts'
 import type { Situation } from '../plant/situation.ts'
+import { served } from '../storage/records.ts'
 import { energyLeft } from './envelope.ts'
 import type { LiveUnit, PcsRow, UnitRow } from './unit-store.ts'
 
 const Energy = (description: string) => Nullable(Type.Number({ minimum: 0, description }))
-const Figure = (description: string) => Nullable(Type.Number({ description }))
+const Metric = (description: string) => Nullable(Type.Number({ description }))
 const Flag = (description: string) => Nullable(Type.Boolean({ description }))
 const Place = (which: string) =>
   Nullable(
     Type.String({
-      description: `Where the ${which} is: cluster.module, both from 0, as far as the unit says.`,
+      description: `Position of the ${which}: cluster.module, both from 0, as far as the unit reports it.`,
       examples: ['1.2'],
     }),
   )
@@ -30,22 +31,22 @@ const cellRange = {
   cell_voltage_min_mv: quantity('cell_voltage_min_mv'),
   cell_voltage_max_mv: quantity('cell_voltage_max_mv'),
   cell_voltage_avg_mv: quantity('cell_voltage_avg_mv'),
-  cell_voltage_spread_mv: Figure('Highest less lowest voltage of a cell, mV.'),
+  cell_voltage_spread_mv: Metric('Highest minus lowest cell voltage, mV.'),
   cell_voltage_min_id: Place('cell with the lowest voltage'),
   cell_voltage_max_id: Place('cell with the highest voltage'),
   cell_temperature_min_c: quantity('cell_temperature_min_c'),
   cell_temperature_max_c: quantity('cell_temperature_max_c'),
   cell_temperature_avg_c: quantity('cell_temperature_avg_c'),
-  cell_temperature_spread_c: Figure('Highest less lowest temperature of a cell, K.'),
+  cell_temperature_spread_c: Metric('Highest minus lowest cell temperature, K.'),
   cell_temperature_min_id: Place('coldest cell'),
   cell_temperature_max_id: Place('warmest cell'),
 }
 
-/** What a reading holds, now and in the past. */
+/** Fields of both the newest and historical readings. */
 export const batteryMeasured = {
   state: Nullable(
     Type.Enum([...batteryStates], {
-      description: 'Operating state as the unit reports it, in the terms of SunSpec.',
+      description: 'Operating state reported by the unit, in the terms of SunSpec.',
     }),
   ),
   state_vendor_code: Nullable(
@@ -55,18 +56,18 @@ export const batteryMeasured = {
   setpoint_kw: quantity('setpoint_kw'),
   soc_pct: quantity('soc_pct'),
   soh_pct: quantity('soh_pct'),
-  dod_pct: Figure('Depth of discharge, %: 100 less `soc_pct`.'),
+  dod_pct: Metric('Depth of discharge, %: 100 minus `soc_pct`.'),
   available_energy_kwh: Energy(
-    'Energy of the cells down to the lower end of the operating window or the reserve, kWh, and no ' +
-      'more than the device says it has: as `available_discharge_energy_kwh` of the envelope. Of ' +
-      'past readings by the window as it is now. Its losses leave less at the connection.',
+    'Energy in the cells above the lower end of the operating window or the reserve, kWh, at most ' +
+      'what the device reports; equals `available_discharge_energy_kwh` of the envelope. For ' +
+      'historical readings the present window is used. Excludes discharging losses.',
   ),
   energy_to_full_kwh: Energy(
-    'Likewise up to the upper end of the window, kWh, as `available_charge_energy_kwh` of the ' +
-      'envelope: charging takes more from the connection.',
+    'Energy up to the upper end of the operating window, kWh; equals ' +
+      '`available_charge_energy_kwh` of the envelope. Excludes charging losses.',
   ),
   dc_voltage_v: quantity('dc_voltage_v'),
-  dc_current_a: Figure('DC current, A; positive when it discharges.'),
+  dc_current_a: Metric('DC current, A; positive is discharging.'),
   max_charge_power_kw: quantity('max_charge_power_kw'),
   max_discharge_power_kw: quantity('max_discharge_power_kw'),
   max_charge_current_a: quantity('max_charge_current_a'),
@@ -79,18 +80,20 @@ export const batteryMeasured = {
   ambient_temperature_c: quantity('ambient_temperature_c'),
   coolant_temperature_c: quantity('coolant_temperature_c'),
   contactor_state: Nullable(
-    Type.Enum([...contactorStates], { description: 'The main contactors of the battery.' }),
+    Type.Enum([...contactorStates], {
+      description: 'State of the main contactors of the battery.',
+    }),
   ),
   fire_system_state: Nullable(
-    Type.Enum([...fireStates], { description: 'What the fire alarm system says.' }),
+    Type.Enum([...fireStates], { description: 'State reported by the fire alarm system.' }),
   ),
   heartbeat_ok: Flag(
-    'Whether the unit and the edge hear each other; null where it has no heartbeat, and, in what ' +
-      'is measured now, once the reading is stale.',
+    'Whether the heartbeat between unit and edge works; null without a heartbeat and, in the ' +
+      'newest reading, once it is stale.',
   ),
   local_remote: Nullable(
     Type.Enum([...controlPlaces], {
-      description: 'Who may command it: someone in front of it, or the edge.',
+      description: 'Where the unit takes commands from: `local` (on site) or `remote` (the edge).',
     }),
   ),
 }
@@ -101,75 +104,34 @@ export const BatteryNow = Type.Object(
     bess_id: Type.Integer({ description: 'The unit.' }),
     ...frame,
     ...batteryMeasured,
-    grid_connected: Flag('Whether one of its PCS is on the grid; null where none says so.'),
+    grid_connected: Flag('Whether any PCS is connected to the grid; null where none reports it.'),
     charged_today_kwh: Energy(
-      'Charged since midnight at the site, kWh: the rise of the counter since its last value ' +
-        'within 15 minutes before, else since its first of today. Null without a counter, and ' +
-        'where it was reset.',
+      'Energy charged since local midnight, kWh: the difference to the last counter value within ' +
+        '15 minutes before midnight, else to the first value of today. Null without a counter and ' +
+        'after a reset.',
     ),
-    discharged_today_kwh: Energy('Likewise discharged, kWh.'),
+    discharged_today_kwh: Energy('Energy discharged since local midnight, kWh; likewise.'),
     alarm_count: Type.Integer({
       minimum: 0,
-      description: 'Alarms of it and its PCS that are set.',
+      description: 'Number of set alarms of the unit and its PCS.',
     }),
   },
   { additionalProperties: false, $id: 'BatteryNow' },
 )
 
+const fields = Object.keys(BatteryNow.properties)
+
 export function batteryNow({ row, pcs, alarms }: LiveUnit, situation: Situation): BatteryNow {
   const { now, poll } = situation
-  return {
-    bess_id: row.bess_id,
+  return served(fields, {
+    ...row,
     ...frameOf(row, poll.battery_s, now),
-    ...measuredOf(row),
-    heartbeat_ok: isStale(row.measured_at, poll.battery_s, now) ? null : flag(row.heartbeat_ok),
-    grid_connected: isGridConnected(pcs, situation),
-    ...energiesToday(row, situation),
-    alarm_count: alarms.length,
-  }
-}
-
-function measuredOf(row: UnitRow) {
-  return {
-    state: row.state,
-    state_vendor_code: row.state_vendor_code,
-    power_kw: row.power_kw,
-    setpoint_kw: row.setpoint_kw,
-    soc_pct: row.soc_pct,
-    soh_pct: row.soh_pct,
     dod_pct: less(100, row.soc_pct),
     available_energy_kwh: energyLeft(row, 'discharge'),
     energy_to_full_kwh: energyLeft(row, 'charge'),
-    dc_voltage_v: row.dc_voltage_v,
-    dc_current_a: row.dc_current_a,
-    max_charge_power_kw: row.max_charge_power_kw,
-    max_discharge_power_kw: row.max_discharge_power_kw,
-    max_charge_current_a: row.max_charge_current_a,
-    max_discharge_current_a: row.max_discharge_current_a,
-    charged_total_kwh: row.charged_total_kwh,
-    discharged_total_kwh: row.discharged_total_kwh,
-    cycle_count: row.cycle_count,
-    ...cellsOf(row),
-    insulation_resistance_kohm: row.insulation_resistance_kohm,
-    ambient_temperature_c: row.ambient_temperature_c,
-    coolant_temperature_c: row.coolant_temperature_c,
-    contactor_state: row.contactor_state,
-    fire_system_state: row.fire_system_state,
-    local_remote: row.control_place,
-  }
-}
-
-function cellsOf(row: UnitRow) {
-  return {
-    cell_voltage_min_mv: row.cell_voltage_min_mv,
-    cell_voltage_max_mv: row.cell_voltage_max_mv,
-    cell_voltage_avg_mv: row.cell_voltage_avg_mv,
     cell_voltage_spread_mv: less(row.cell_voltage_max_mv, row.cell_voltage_min_mv),
     cell_voltage_min_id: place(row.cell_voltage_min_cluster_idx, row.cell_voltage_min_module_idx),
     cell_voltage_max_id: place(row.cell_voltage_max_cluster_idx, row.cell_voltage_max_module_idx),
-    cell_temperature_min_c: row.cell_temperature_min_c,
-    cell_temperature_max_c: row.cell_temperature_max_c,
-    cell_temperature_avg_c: row.cell_temperature_avg_c,
     cell_temperature_spread_c: less(row.cell_temperature_max_c, row.cell_temperature_min_c),
     cell_temperature_min_id: place(
       row.cell_temperature_min_cluster_idx,
@@ -179,13 +141,18 @@ function cellsOf(row: UnitRow) {
       row.cell_temperature_max_cluster_idx,
       row.cell_temperature_max_module_idx,
     ),
-  }
+    heartbeat_ok: isStale(row.measured_at, poll.battery_s, now) ? null : flag(row.heartbeat_ok),
+    local_remote: row.control_place,
+    grid_connected: isGridConnected(pcs, situation),
+    ...energiesToday(row, situation),
+    alarm_count: alarms.length,
+  }) as BatteryNow
 }
 
-/** Of a number that is 1 or 0 in a reading. */
+/** Boolean of a reading that is 1 or 0. */
 export const flag = (value: number | null): boolean | null => (value === null ? null : value === 1)
 
-/** A difference without the noise of binary fractions; null where either is. */
+/** Difference without the noise of binary fractions; null if either value is null. */
 export const less = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? null : significant(a - b)
 
@@ -194,18 +161,18 @@ const place = (cluster_idx: number | null, module_idx: number | null) =>
     ? null
     : [cluster_idx, ...(module_idx === null ? [] : [module_idx])].join('.')
 
-/** Null where no PCS says so. */
+/** Null where no PCS reports it. */
 function isGridConnected(
   pcs: readonly PcsRow[],
   { now, poll }: Pick<Situation, 'now' | 'poll'>,
 ): boolean | null {
-  const told = pcs.filter(
+  const reporting = pcs.filter(
     ({ grid_mode, ac_breaker_closed, measured_at }) =>
       !isStale(measured_at, poll.battery_s, now) &&
       (grid_mode !== null || ac_breaker_closed !== null),
   )
-  if (told.length === 0) return null
-  return told.some(
+  if (reporting.length === 0) return null
+  return reporting.some(
     ({ grid_mode, ac_breaker_closed }) =>
       (grid_mode ?? 'on_grid') === 'on_grid' && ac_breaker_closed !== 0,
   )
@@ -216,7 +183,7 @@ export interface EnergiesToday {
   discharged_today_kwh: number | null
 }
 
-/** By the counters, since midnight at the site. A unit unread since then says nothing of today. */
+/** Counter differences since local midnight; null for a unit that was not read since then. */
 export function energiesToday(row: UnitRow, { day_start_at }: Situation): EnergiesToday {
   const { measured_at, day_first_at } = row
   const rise = (before_kwh: number | null, after_kwh: number | null, rated_kw: number) => {

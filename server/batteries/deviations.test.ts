@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { type CauseSpan, causeIn, causeSpans, causes, type Told } from './causes.ts'
+import { type CauseSpan, causeIn, causeSpans, causes, type EdgeReports } from './causes.ts'
 import { deviationsOf } from './deviations.ts'
 import { type ApprovedPlan, plannedCharge, plannedPower, type UnitDay } from './unit-day.ts'
 import { quartersOf } from './unit-energy.ts'
@@ -193,9 +193,14 @@ test('a plan counts from its approval until another takes its place', () => {
   assert.equal(plannedCharge([first], end_ms), null)
 })
 
-const told = (over: Partial<Told>): Told => ({ setpoints: [], notes: [], conditions: [], ...over })
+const told = (over: Partial<EdgeReports>): EdgeReports => ({
+  setpoints: [],
+  notes: [],
+  conditions: [],
+  ...over,
+})
 const hour = { start_ms, end_ms: start_ms + hour_ms }
-const reasonIn = (over: Partial<Told>) => causeIn(causeSpans(told(over), hour.end_ms), hour)
+const reasonIn = (over: Partial<EdgeReports>) => causeIn(causeSpans(told(over), hour.end_ms), hour)
 
 const setpoint = (time: string, over: object) => ({
   at: at(time),

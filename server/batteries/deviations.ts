@@ -1,5 +1,6 @@
-/** Plan against power, hour by hour: how far a unit was from its approved schedule, and why. */
+/** Deviations of a unit from its approved schedule by hour, with their reasons. */
 import { rounded, significant } from '@heliograph/domain/significant'
+import { hour_ms } from '@heliograph/domain/utc-day'
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../http/params.ts'
 import { At } from '../plant/frame.ts'
@@ -8,9 +9,7 @@ import { worthOf } from './earnings.ts'
 import { plannedCharge, plannedPower, type UnitDay } from './unit-day.ts'
 import { type Heard, netEnergy, quartersOf, type Span, type UnitQuarter } from './unit-energy.ts'
 
-const hour_ms = 3_600_000
-
-/** The larger of the two, kW: of the rated power, and of what was planned. */
+/** The tolerance is the larger of these shares of rated and of planned power. */
 const tolerated = { of_rated: 0.02, of_planned: 0.05 } as const
 
 const deviationReasons = ['none', ...causes, 'unplanned', 'unknown'] as const
@@ -23,45 +22,49 @@ const Pct = (description: string) => SomeKw(description)
 export type Deviation = Static<typeof Deviation>
 export const Deviation = Type.Object(
   {
-    hour: Type.Integer({ minimum: 0, maximum: 23, description: 'Of the day, in UTC.' }),
-    start_at: At('When the hour began.'),
-    end_at: At('When it was over.'),
+    hour: Type.Integer({ minimum: 0, maximum: 23, description: 'UTC hour of the day.' }),
+    start_at: At('Start of the hour, inclusive.'),
+    end_at: At('End of the hour, exclusive.'),
     planned_power_kw: Kw(
-      'Mean of what approved schedules asked for while they were in force; 0 without one, when ' +
-        'nothing is dispatched.',
+      'Mean power requested by approved schedules while in force, kW; 0 without one, as nothing is ' +
+        'dispatched then.',
     ),
-    actual_avg_power_kw: SomeKw('Energy of the hour by its length; null where not known.'),
-    deviation_kw: SomeKw('Actual less planned.'),
-    planned_energy_kwh: Kw('Positive is discharge.'),
+    actual_avg_power_kw: SomeKw('Measured mean power of the hour, kW; null where unknown.'),
+    deviation_kw: SomeKw('Actual minus planned power, kW.'),
+    planned_energy_kwh: Kw('Planned energy, kWh; positive is discharging.'),
     actual_energy_kwh: SomeKw(
-      'Discharged less charged by the counters of the unit, or by its power where these do not ' +
-        'tell; null where it was not read enough.',
+      'Discharged minus charged energy, kWh, by the counters of the unit, else by its power; null ' +
+        'with too few readings.',
     ),
-    deviation_kwh: SomeKw('Actual less planned.'),
-    deviation_pct: Pct('Of the planned energy, without its sign; null where none was planned.'),
-    planned_soc_end_pct: Pct('That the schedule in force at the end of the hour expects then.'),
-    actual_soc_end_pct: Pct('As measured about the end of the hour.'),
-    within_tolerance: Type.Boolean({ description: 'False also where it is not known.' }),
+    deviation_kwh: SomeKw('Actual minus planned energy, kWh.'),
+    deviation_pct: Pct(
+      'Deviation as a percentage of the planned energy; null where none was planned.',
+    ),
+    planned_soc_end_pct: Pct('Planned for the end of the hour by the schedule in force then, %.'),
+    actual_soc_end_pct: Pct('Measured around the end of the hour, %.'),
+    within_tolerance: Type.Boolean({
+      description: 'Whether the deviation is within the tolerance; false also where unknown.',
+    }),
     tolerance_kw: Type.Number({
       minimum: 0,
       description:
         `${100 * tolerated.of_rated} % of the rated power, or ` +
-        `${100 * tolerated.of_planned} % of the planned where that is more.`,
+        `${100 * tolerated.of_planned} % of the planned power if that is more, kW.`,
     }),
     reason: Nullable(
       Type.Enum([...deviationReasons], {
         description:
-          '`none` within the tolerance. Else what held the setpoint down the longest in the hour, ' +
-          'as the dispatch log and the control log tell; else what alarms and lost communication ' +
-          'there were at the time; `unknown` without any of these. `unplanned`: no schedule was ' +
-          'approved for the hour. Null where neither plan nor power is known.',
+          '`none` within the tolerance. Otherwise the limit that lowered the setpoint the longest ' +
+          'in the hour by the dispatch and control logs, else an alarm or lost communication at ' +
+          'the time, else `unknown`. `unplanned`: no schedule was approved for the hour. Null ' +
+          'where neither plan nor power is known.',
       }),
     ),
     cost_amount: Nullable(
       Type.Number({
         description:
-          'What the planned energy is worth less what the actual one is, at day-ahead prices of ' +
-          'each quarter hour; below 0 where the deviation earned. Null where not known.',
+          'Value of the planned minus the actual energy at day-ahead prices by quarter hour; below ' +
+          '0 where the deviation increased revenue. Null where unknown.',
       }),
     ),
     currency: Nullable(Type.String({ description: 'ISO 4217; null without an amount.' })),
@@ -69,17 +72,14 @@ export const Deviation = Type.Object(
       minimum: 0,
       maximum: 100,
       description:
-        'Share of the spans of three minutes of which a reading of the unit is kept: all are for ' +
-        'as long as history is whole, one an hour once it is thinned to that.',
+        'Share of three-minute intervals with a stored reading of the unit, %. Falls once old ' +
+        'readings are thinned out.',
     }),
   },
   { additionalProperties: false, $id: 'BatteryDeviation' },
 )
 
-/**
- * The hours of a day that are over, ascending; without those in which nothing was planned and
- * nothing measured.
- */
+/** Past hours of a day, ascending, without hours in which nothing was planned or measured. */
 export function deviationsOf(day: UnitDay): Deviation[] {
   const found: Deviation[] = []
   for (let hour = 0; hour < 24; hour += 1) {
@@ -113,7 +113,7 @@ function deviationIn(day: UnitDay, span: Span, hour: number): Deviation | null {
     hour,
     start_at: new Date(span.start_ms).toISOString(),
     end_at: new Date(span.end_ms).toISOString(),
-    // Of an hour the mean power in kW is the energy in kWh.
+    // The mean power of an hour in kW equals its energy in kWh.
     planned_power_kw: significant(planned_kw),
     actual_avg_power_kw: someDigits(actual_kw),
     deviation_kw: someDigits(deviation_kw),
@@ -143,14 +143,13 @@ function reasonOf(
   hour: { is_planned: boolean; is_known: boolean; completeness_pct: number },
 ): DeviationReason | null {
   if (!hour.is_known) {
-    // Of what nobody heard for a whole hour nothing else can be said.
     if (hour.completeness_pct === 0) return 'comm_loss'
     return hour.is_planned ? (causeIn(causes, span) ?? 'unknown') : null
   }
   return hour.is_planned ? (causeIn(causes, span) ?? 'unknown') : 'unplanned'
 }
 
-/** Micro of the currency; null where energy or the price of any that differs is not known. */
+/** Millionths of the currency; null where energy, or the price of differing energy, is unknown. */
 function costOf(
   { prices }: UnitDay,
   quarters: readonly UnitQuarter[],

@@ -77,7 +77,9 @@ export async function requireUnit(db: Queries, id: UnitId): Promise<MarketedUnit
 
 type MarketOf = Pick<MarketedUnit, 'site_id' | 'logger_id' | 'market_code'>
 
-/** Market of a unit by date (YYYY-MM-DD): its own, else that of its plant, else that of the site. */
+/**
+ * Market of a unit by date (YYYY-MM-DD): its own, else that of its plant, else that of the site.
+ */
 export async function marketsOfUnit(
   db: Queries,
   { site_id, logger_id, market_code }: MarketOf,

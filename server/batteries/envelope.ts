@@ -1,8 +1,7 @@
 /**
- * What a unit may charge and discharge now: the least of what its management system, its PCS and
- * its operating window allow. Where its data is stale that is nothing.
- *
- * That the limit of the site's connection holds is told, but no figure of it: the server has none.
+ * The envelope of a unit: its present charging and discharging limits, the lowest of those of BMS,
+ * PCS and operating window; 0 while its data is stale. The envelope shows that the limit of the
+ * connection applies, but not its value, which the server does not know.
  */
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
@@ -31,11 +30,11 @@ type LimitSource = (typeof limitSources)[number]
 const limitedBy = (of: string) =>
   Type.Enum([...limitSources], {
     description:
-      `What holds the power of ${of} below its rating. \`communication\`: the newest reading is ` +
-      'stale. `alarm`: the unit is in fault, off, starting or disconnected. `soc`: the operating ' +
-      'window, or nobody knows how full it is. `pcs`, `bms`: what they say. `temperature`: what ' +
-      'the battery management system says, while a cell is beyond the threshold of its ' +
-      'pre-alarm. `site`: the limit of the connection, of which there is no figure here.',
+      `What limits ${of} below rated power. \`communication\`: the newest reading is stale. ` +
+      '`alarm`: the unit is in fault, off, starting or disconnected. `soc`: the operating window, ' +
+      'or an unknown state of charge. `pcs`, `bms`: limits reported by them. `temperature`: the ' +
+      'limit of the BMS while a cell is beyond the threshold of its pre-alarm. `site`: the limit ' +
+      'of the connection, whose value is not included.',
   })
 
 const CurvePoint = Type.Object(
@@ -43,9 +42,12 @@ const CurvePoint = Type.Object(
     soc_pct: Percent('State of charge, %.'),
     max_charge_power_kw: Type.Number({
       minimum: 0,
-      description: 'Most that it charges there, kW.',
+      description: 'Maximum charging power at this state of charge, kW.',
     }),
-    max_discharge_power_kw: Type.Number({ minimum: 0, description: 'Likewise discharges, kW.' }),
+    max_discharge_power_kw: Type.Number({
+      minimum: 0,
+      description: 'Maximum discharging power at this state of charge, kW.',
+    }),
   },
   { additionalProperties: false, $id: 'BatteryCurvePoint' },
 )
@@ -58,58 +60,60 @@ export const Envelope = Type.Object(
     soh_pct: quantity('soh_pct'),
     soc_min_pct: Percent('Lower end of the operating window, %.'),
     soc_max_pct: Percent('Upper end of the operating window, %.'),
-    soc_reserve_pct: Nullable(Percent('Kept for what is not planned, %; null: none.')),
+    soc_reserve_pct: Nullable(Percent('Reserve that plans do not use, %; null without one.')),
     available_discharge_energy_kwh: Power(
-      'Energy of the cells down to the lower end of the window or the reserve, kWh, and no more ' +
-        'than the device says it has; of the last reading, however old. On the direct side, as ' +
-        '`available_energy_kwh`: its losses leave less at the connection.',
+      'Energy in the cells above the lower end of the window or the reserve, kWh, at most what the ' +
+        'device reports; by the last reading of any age. Equals `available_energy_kwh`; excludes ' +
+        'discharging losses.',
     ),
     available_charge_energy_kwh: Power(
-      'Likewise up to the upper end of the window, kWh: charging takes more from the connection.',
+      'Energy up to the upper end of the window, kWh; likewise, excludes charging losses.',
     ),
-    max_charge_power_kw: Power('Most that it may charge now, kW; 0 where its data is stale.'),
+    max_charge_power_kw: Power('Present charging limit, kW; 0 while the data is stale.'),
     max_discharge_power_kw: Power(
-      'Most that it may discharge now, kW; 0 where its data is stale, null while the limit of ' +
-        'the connection holds it.',
+      'Present discharging limit, kW; 0 while the data is stale, null while the limit of the ' +
+        'connection applies.',
     ),
     bms_charge_limit_kw: Power(
-      'Of the battery management system, kW: its power limit, else its current limit at the ' +
-        'present voltage.',
+      'Charging limit of the BMS, kW: its power limit, else its current limit at the present ' +
+        'voltage.',
     ),
-    bms_discharge_limit_kw: Power('Likewise of discharging, kW.'),
+    bms_discharge_limit_kw: Power('Discharging limit of the BMS, kW; likewise.'),
     pcs_charge_limit_kw: Power(
-      'Sum over its PCS, kW, each at most at its rating; those that are stale, off or in fault ' +
-        'count 0.',
+      'Sum of the charging limits of the PCS, kW, each at most its rated power; 0 for PCS that are ' +
+        'stale, off or in fault.',
     ),
-    pcs_discharge_limit_kw: Power('Likewise of discharging, kW.'),
+    pcs_discharge_limit_kw: Power('Sum of the discharging limits of the PCS, kW; likewise.'),
     site_limit_active: Type.Boolean({
-      description: 'The limit of the connection lowers what it was told to discharge.',
+      description: 'Whether the limit of the connection lowers the discharging setpoint.',
     }),
     limited_by_charge: limitedBy('charging'),
     limited_by_discharge: limitedBy('discharging'),
     max_charge_duration_min: Power(
-      'How long it can charge at that power, min, with the losses of the datasheet where it tells ' +
-        'them; null where energy or power is not known, or there is no power.',
+      'How long the unit can charge at that limit, min, with the losses of the datasheet if given; ' +
+        'null where energy or power is unknown or power is 0.',
     ),
-    max_discharge_duration_min: Power('Likewise discharge, min.'),
-    ramp_rate_kw_s: Nullable(Type.Number({ description: 'How fast its setpoint moves, kW/s.' })),
+    max_discharge_duration_min: Power(
+      'How long the unit can discharge at that limit, min; likewise.',
+    ),
+    ramp_rate_kw_s: Nullable(Type.Number({ description: 'Ramp rate of the setpoint, kW/s.' })),
     temperature_derating_pct: Power(
-      'By how much the battery management system holds the lower of both powers below its ' +
-        'rating while a cell is beyond the threshold of its pre-alarm, %; else null.',
+      'Reduction of power by the BMS while a cell is beyond the threshold of its pre-alarm, % of ' +
+        'rated power, the larger of both directions; else null.',
     ),
     curve: Nullable(
       Type.Array(CurvePoint, {
         description:
-          'What it can at a state of charge, of the datasheet in the inventory, on straight lines ' +
-          'between the points: what plans go by. Null without one.',
+          'Power limits by state of charge from the datasheet in the inventory, linear between the ' +
+          'points; used by plans. Null without a curve.',
       }),
     ),
     valid_until_at: Nullable(
       Type.String({
         format: 'date-time',
         description:
-          `When this reading will be stale: after ${stale_polls} polls and ${stale_s_min} s; ` +
-          'null where it is.',
+          `When this reading becomes stale: after ${stale_polls} polls and at least ` +
+          `${stale_s_min} s; null if it is stale.`,
       }),
     ),
   },
@@ -139,8 +143,8 @@ export function envelopeOf(
     charge: directionOf('charge', { row, pcs }, { now, poll }),
     discharge: directionOf('discharge', { row, pcs }, { now, poll }),
   }
-  const charge = is_stale ? silent : limit(directions.charge, row)
-  const discharge = is_stale ? silent : limit(directions.discharge, row)
+  const charge = is_stale ? no_communication : limit(directions.charge, row)
+  const discharge = is_stale ? no_communication : limit(directions.discharge, row)
   const one_way = Math.sqrt((row.roundtrip_efficiency_pct ?? 100) / 100)
   const valid_ms = Math.max(stale_polls * poll.battery_s, stale_s_min) * 1000
   return {
@@ -177,7 +181,7 @@ export function envelopeOf(
   }
 }
 
-const silent: Limited = { power_kw: 0, limited_by: 'communication' }
+const no_communication: Limited = { power_kw: 0, limited_by: 'communication' }
 
 function directionOf(
   towards: 'charge' | 'discharge',
@@ -213,23 +217,23 @@ function pcsLimit(
 ): number {
   if (isStale(pcs.measured_at, poll.battery_s, now)) return 0
   if (pcs.state !== null && unable.has(pcs.state)) return 0
-  const told_kw = pcs[`max_${towards}_power_kw`] ?? pcs.rated_power_kw
-  return Math.max(0, Math.min(told_kw, pcs.rated_power_kw))
+  const reported_kw = pcs[`max_${towards}_power_kw`] ?? pcs.rated_power_kw
+  return Math.max(0, Math.min(reported_kw, pcs.rated_power_kw))
 }
 
-/** Energy to the end of the window, kWh: no more than the device says; null without a charge. */
+/** Energy to the end of the window, kWh, at most as reported; null without a state of charge. */
 export function energyLeft(row: UnitRow, towards: 'charge' | 'discharge'): number | null {
   if (row.soc_pct === null) return null
   const lowest_pct = Math.max(row.soc_min_pct, row.soc_reserve_pct ?? 0)
-  const [span_pct, told_kwh] =
+  const [span_pct, reported_kwh] =
     towards === 'charge'
       ? [row.soc_max_pct - row.soc_pct, row.energy_to_full_kwh]
       : [row.soc_pct - lowest_pct, row.available_energy_kwh]
   const energy_kwh = (Math.max(0, span_pct) / 100) * capacityOf(row)
-  return significant(Math.max(0, Math.min(energy_kwh, told_kwh ?? energy_kwh)))
+  return significant(Math.max(0, Math.min(energy_kwh, reported_kwh ?? energy_kwh)))
 }
 
-/** Whether a cell is beyond the threshold of its pre-alarm, as far as thresholds are known. */
+/** Whether a cell is beyond the threshold of a temperature pre-alarm. */
 function isHotOrCold(row: UnitRow, is_charge: boolean): boolean {
   const { cell_temperature_min_c: min_c, cell_temperature_max_c: max_c } = row
   return (row.protection ?? []).some(({ parameter, level, trip_value }) => {
@@ -257,7 +261,7 @@ function limit(direction: Direction, row: UnitRow): Limited {
   return { power_kw: significant(power_kw), limited_by }
 }
 
-/** `ac_per_dc`: energy at the connection for what it is in the battery. */
+/** `ac_per_dc`: energy at the connection per energy in the battery. */
 function durationOf(
   energy_kwh: number | null,
   power_kw: number | null,

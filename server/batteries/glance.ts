@@ -1,7 +1,8 @@
-/** A unit in a few words, for a look at the whole site. */
+/** Short form of a unit for the overview of a site. */
 import { type Static, Type } from 'typebox'
 import { frame, frameOf } from '../plant/frame.ts'
 import type { Situation } from '../plant/situation.ts'
+import { served } from '../storage/records.ts'
 import { BatteryNow } from './current.ts'
 import type { LiveUnit } from './unit-store.ts'
 import { BatteryUnit, operatingMode, unitStatus } from './units.ts'
@@ -27,20 +28,14 @@ export const BatteryGlance = Type.Object(
   { additionalProperties: false, $id: 'BatteryGlance' },
 )
 
-/** As /bess/{bess_id} and /bess/{bess_id}/current have it. */
-export function batteryGlance({ row, pcs, alarms }: LiveUnit, situation: Situation): BatteryGlance {
-  const { now, poll } = situation
-  return {
-    bess_id: row.bess_id,
-    name: row.name,
-    rated_energy_kwh: row.rated_energy_kwh,
+const fields = Object.keys(BatteryGlance.properties)
+
+/** A unit with the values of /bess/{bess_id} and /bess/{bess_id}/current. */
+export const batteryGlance = ({ row, pcs, alarms }: LiveUnit, situation: Situation) =>
+  served(fields, {
+    ...row,
+    ...frameOf(row, situation.poll.battery_s, situation.now),
     status: unitStatus({ row, pcs }, situation),
-    operating_mode: operatingMode(row, now),
-    ...frameOf(row, poll.battery_s, now),
-    state: row.state,
-    power_kw: row.power_kw,
-    setpoint_kw: row.setpoint_kw,
-    soc_pct: row.soc_pct,
+    operating_mode: operatingMode(row, situation.now),
     alarm_count: alarms.length,
-  }
-}
+  }) as BatteryGlance

@@ -1,4 +1,4 @@
-/** What the round-trip efficiency of units is told by: a reading of each a day. */
+/** Reads the samples of the round-trip efficiency: one reading per unit and day. */
 import type { Queries } from '../storage/database.ts'
 import { roundtripEfficiency, type SampledUnit } from './roundtrip.ts'
 import type { UnitFacts } from './unit-store.ts'
@@ -12,10 +12,7 @@ interface SampleRow extends UnitFacts {
   soh_pct: number | null
 }
 
-/**
- * The round-trip efficiency of units over a time, %, by one reading a day; null where it cannot be
- * told. `bess_id`: of one unit; null: of all in service together.
- */
+/** Round-trip efficiency, %; null where unknown. Null `bess_id`: all units in service together. */
 export async function readRoundtrip(
   db: Queries,
   { site_id, bess_id }: { site_id: string; bess_id: number | null },
@@ -41,7 +38,7 @@ function sampledUnit(rows: readonly SampleRow[]): SampledUnit {
   }
 }
 
-// One reading a day, the newest of each: to read all of a month would take seconds.
+// The newest reading of each day: reading all of a month would take seconds.
 const samples = `
   SELECT b.bess_id, b.rated_energy_kwh, b.usable_energy_kwh, b.soc_min_pct, b.soc_max_pct,
     b.rated_charge_power_kw, b.rated_discharge_power_kw, r.*

@@ -1,4 +1,4 @@
-/** How much of the energy that goes into batteries comes out again, by their counters. Pure. */
+/** Round-trip efficiency of batteries by their counters. Pure. */
 import { counterIncrease } from '@heliograph/domain/counter'
 import { significant } from '@heliograph/domain/significant'
 
@@ -7,7 +7,7 @@ export interface CounterSample {
   measured_ms: number
   charged_total_kwh: number
   discharged_total_kwh: number
-  /** Energy that it held. */
+  /** Stored energy. */
   stored_kwh: number
 }
 
@@ -20,12 +20,11 @@ export interface SampledUnit {
 }
 
 /**
- * The round-trip efficiency of all units together, %. Of what was charged the share e is stored,
- * and of what is taken out the share e is discharged, so that `e charged - discharged / e` is what
- * is held more than at the beginning; the efficiency is the square of e. Spans over which a counter
- * fell, by a reset or by an overflow, are left out. Null where less was charged than the units can
- * use: then what is held counts for too much; and above 100 %, which counters on two sides of a
- * converter can make of it.
+ * Round-trip efficiency of all units together, %. With the one-way efficiency e, stored energy
+ * changes by `e charged - discharged / e`; the round-trip efficiency is the square of e. Spans in
+ * which a counter fell (reset or overflow) are left out. Null where less energy was charged than
+ * the units can use, as the stored energy would dominate; and above 100 %, which results from
+ * counters on different sides of a converter.
  */
 export function roundtripEfficiency(units: readonly SampledUnit[]): number | null {
   let [charged_kwh, discharged_kwh, held_kwh, usable_kwh] = [0, 0, 0, 0]
@@ -50,7 +49,7 @@ function movedBy({ samples, rated_charge_power_kw, rated_discharge_power_kw }: S
     const before = samples[nth - 1]
     if (!before) continue
     const elapsed_s = (after.measured_ms - before.measured_ms) / 1000
-    // Over a day a fall could be either: too much may be charged in it to tell.
+    // A fall within a day may be a reset or an overflow.
     const rise = (name: 'charged_total_kwh' | 'discharged_total_kwh', rated_kw: number) =>
       after[name] < before[name]
         ? null

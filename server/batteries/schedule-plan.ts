@@ -1,4 +1,4 @@
-/** How a schedule was planned: by what, on what, and what it is expected to come to. */
+/** The plan of a schedule: optimiser, inputs, totals and violations. */
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../http/params.ts'
 import { priceSources } from '../markets/schemas.ts'
@@ -15,16 +15,19 @@ const ScheduleOptimizer = Type.Object(
     version: Type.String(),
     solver_status: Type.Enum(['optimal', 'feasible', 'infeasible', 'timeout'], {
       description:
-        '`feasible`: not proved to be the best, in the time given or since a person revised it. ' +
-        '`timeout`: none was found in the time given, and the plan is idle.',
+        '`feasible`: not proved optimal, within the time limit or after a revision. `timeout`: no ' +
+        'plan was found within the time limit, and the schedule is idle.',
     }),
-    solve_ms: Type.Number({ minimum: 0, description: 'Of all units that were planned together.' }),
+    solve_ms: Type.Number({
+      minimum: 0,
+      description: 'Solver time for all units planned together, ms.',
+    }),
     gap_pct: Nullable(
       Type.Number({
         minimum: 0,
         description:
-          'How far from the best it may be at most; null where that is no question, and once a ' +
-          'person has revised it.',
+          'Upper bound of the distance to the optimum, %; null where not applicable and after a ' +
+          'revision.',
       }),
     ),
   },
@@ -34,64 +37,65 @@ const ScheduleOptimizer = Type.Object(
 export type ScheduleInputs = Static<typeof ScheduleInputs>
 export const ScheduleInputs = Type.Object(
   {
-    planned_from_at: At('The first hour that was open when it was planned.'),
-    forecast_run_at: Nullable(
-      At('When the production forecast was issued; null where there is none.'),
-    ),
+    planned_from_at: At('Start of the first open hour at planning.'),
+    forecast_run_at: Nullable(At('When the production forecast was issued; null without one.')),
     consumption_kwh: Nullable(
       Energy(
-        'What is expected to be consumed behind the connection from `planned_from_at` on: in each ' +
-          'quarter hour the mean of the same time of working days, or of weekends, of the four ' +
-          'weeks before the plan. Null: not forecast, and planned as none; see ' +
-          '`consumption_days`.',
+        'Expected consumption behind the connection from `planned_from_at` on, kWh: for each quarter ' +
+          'hour the mean of the same time on working days, or on weekends, of the four weeks ' +
+          'before. Null without a forecast, and then planned as 0; see `consumption_days`.',
       ),
     ),
     consumption_days: Nullable(
       Type.Integer({
         minimum: 1,
         description:
-          'Each of these means is of so many measured days or more. Null where there is no ' +
-          'forecast of consumption: no meter at the connection, fewer than four such days, no ' +
-          'forecast of production beside it, or a battery that is not AC coupled.',
+          'Minimum number of measured days behind these means. Null without a forecast of ' +
+          'consumption: no meter at the connection, fewer than four such days, no production ' +
+          'forecast, or a battery that is not AC coupled.',
         examples: [20],
       }),
     ),
-    market_code: Type.String({ description: 'Whose prices it goes by.' }),
+    market_code: Type.String({ description: 'Market of the prices.' }),
     price_source: Type.Enum([...priceSources, 'price_forecast'], {
-      description: 'Where the published prices came from; `price_forecast` where none are.',
+      description: 'Source of the published prices; `price_forecast` without any.',
     }),
     price_status: Type.Enum(['published', 'published_and_forecast', 'forecast', 'incomplete'], {
       description:
-        'Whether the open hours have published prices, forecasts beyond these, or forecasts ' +
-        'alone. `incomplete`: some have neither and are idle.',
+        'Whether the open hours have published prices, published and then forecast prices, or ' +
+        'forecast prices only. `incomplete`: some have neither and are idle.',
     }),
-    price_step_min: Type.Integer({ description: 'The steps of the plan: 15 or 60 minutes.' }),
+    price_step_min: Type.Integer({ description: 'Step of the plan: 15 or 60 minutes.' }),
     soc_start_pct: Percent('State of charge at `planned_from_at`.'),
     soc_start_source: Type.Enum(['measured', 'approved_schedule'], {
       description:
-        '`measured`: the newest reading, with what the running hour adds to it. ' +
-        '`approved_schedule`: where the schedule of the day before ends.',
+        '`measured`: the newest reading plus the planned change in the running hour. ' +
+        '`approved_schedule`: the end of the schedule of the day before.',
     }),
     soc_end_target_pct: Nullable(
       Percent(
-        'At least so much is left at the end of the day: as asked, which is held; else as the ' +
-          'approved schedule of the day has it. Else a plan for money (`arbitrage`, `combined`) ' +
-          'leaves what earns the most with the prices known and forecast up to a day later, and ' +
-          'any other as much as the day began with, as far as can be.',
+        'Minimum state of charge at the end of the day, %: as requested, else that of the approved ' +
+          'schedule of the day. Otherwise a plan for revenue (`arbitrage`, `combined`) uses the ' +
+          'most profitable value by prices of the next day, and any other plan aims for the value ' +
+          'at the start of the day.',
       ),
     ),
-    soc_min_pct: Percent('Not discharged below: the window of the unit and its reserve.'),
-    soc_max_pct: Percent('Not charged above.'),
-    capacity_kwh: Energy('What 100 % holds, at the state of health that was measured last.'),
-    efficiency_pct: Percent('From the grid to the grid.'),
+    soc_min_pct: Percent('Lower limit of the plan: operating window and reserve of the unit, %.'),
+    soc_max_pct: Percent('Upper limit of the plan, %.'),
+    capacity_kwh: Energy('Energy between 0 and 100 % at the last measured state of health, kWh.'),
+    efficiency_pct: Percent('Round-trip efficiency from grid to grid, %.'),
     efficiency_is_assumed: Type.Boolean({
-      description: 'The inventory does not tell it: it is a usual value of the chemistry.',
+      description:
+        'Whether the efficiency is a typical value of the chemistry, as the inventory has none.',
     }),
     degradation_cost_per_mwh: Nullable(
-      Type.Number({ minimum: 0, description: 'Of a MWh discharged, in `totals.currency`.' }),
+      Type.Number({
+        minimum: 0,
+        description: 'Ageing cost per discharged MWh, in `totals.currency`.',
+      }),
     ),
     export_plan_limit_kw: Nullable(
-      Type.Number({ minimum: 0, description: 'What plans let the site feed in.' }),
+      Type.Number({ minimum: 0, description: 'Export limit of the site for plans, kW.' }),
     ),
   },
   { ...closed, $id: 'ScheduleInputs' },
@@ -100,29 +104,29 @@ export const ScheduleInputs = Type.Object(
 export type ScheduleTotals = Static<typeof ScheduleTotals>
 export const ScheduleTotals = Type.Object(
   {
-    charge_kwh: Energy('Taken at the connection.'),
-    discharge_kwh: Energy('Given at the connection.'),
+    charge_kwh: Energy('Energy charged at the connection, kWh.'),
+    discharge_kwh: Energy('Energy discharged at the connection, kWh.'),
     cycles: Type.Number({ minimum: 0, description: 'Full cycles of the usable energy.' }),
-    expected_revenue_amount: Amount('Of what is discharged.'),
-    expected_cost_amount: Amount('Of what is charged, and of ageing.'),
-    expected_degradation_amount: Amount('Of ageing alone; part of `expected_cost_amount`.'),
-    expected_net_amount: Amount('Revenue less cost; null where an hour with power has no price.'),
+    expected_revenue_amount: Amount('Revenue of discharging.'),
+    expected_cost_amount: Amount('Cost of charging and ageing.'),
+    expected_degradation_amount: Amount('Cost of ageing; part of `expected_cost_amount`.'),
+    expected_net_amount: Amount('Revenue minus cost; null where an hour with power has no price.'),
     expected_without_battery_amount: Amount(
-      'What the plants behind the connection would earn at these prices in the open hours with ' +
-        'no battery at all, as far as `export_plan_limit_kw` lets them, less what is consumed ' +
-        'there. Null without a forecast of them, or where any of it is in an hour without a price.',
+      'Revenue of the plants behind the connection in the open hours without any battery, within ' +
+        '`export_plan_limit_kw`, minus the cost of consumption there. Null without a production ' +
+        'forecast, and where energy flows in an hour without a price.',
     ),
     expected_connection_amount: Amount(
-      'The same with every battery of the connection, ageing aside; null likewise.',
+      'Likewise with all batteries of the connection, without ageing.',
     ),
     currency: Type.String({ examples: ['EUR'], description: 'ISO 4217, of the market.' }),
-    soc_min_pct: Percent('The lowest that is expected.'),
-    soc_max_pct: Percent('The highest.'),
+    soc_min_pct: Percent('Lowest expected state of charge, %.'),
+    soc_max_pct: Percent('Highest expected state of charge, %.'),
   },
   { ...closed, $id: 'ScheduleTotals' },
 )
 
-/** What may not be held: by a plan, or of a plan by the unit as it is found at its approval. */
+/** Constraints that a plan may violate, at planning or by the state of the unit at approval. */
 const constraints = [
   'soc_min',
   'soc_max',
@@ -140,7 +144,7 @@ const constraints = [
 export type ScheduleViolation = Static<typeof ScheduleViolation>
 export const ScheduleViolation = Type.Object(
   {
-    constraint: Type.Enum([...constraints], { description: 'What the plan does not hold.' }),
+    constraint: Type.Enum([...constraints], { description: 'The violated constraint.' }),
     hour: Nullable(
       Type.Integer({
         minimum: 0,
@@ -150,11 +154,17 @@ export const ScheduleViolation = Type.Object(
       }),
     ),
     by_pct: Nullable(
-      Type.Number({ description: 'By how much of the state of charge.', examples: [4.5] }),
+      Type.Number({
+        description: 'Violation in percentage points of state of charge.',
+        examples: [4.5],
+      }),
     ),
-    by_kw: Nullable(Type.Number({ description: 'By how much power.', examples: [20] })),
+    by_kw: Nullable(Type.Number({ description: 'Violation in power, kW.', examples: [20] })),
     by_kwh: Nullable(
-      Type.Number({ description: 'By how much energy drawn from the cells.', examples: [12] }),
+      Type.Number({
+        description: 'Violation in energy drawn from the cells, kWh.',
+        examples: [12],
+      }),
     ),
     message: Type.String({ examples: ['missed by 4.5 %, held back by charge_limit'] }),
   },
@@ -162,14 +172,14 @@ export const ScheduleViolation = Type.Object(
 )
 
 export type SchedulePlan = Static<typeof SchedulePlan>
-/** As `battery_schedules.plan` has it. */
+/** The value of `battery_schedules.plan`. */
 export const SchedulePlan = Type.Object(
   {
     optimizer: ScheduleOptimizer,
     inputs: ScheduleInputs,
     totals: ScheduleTotals,
     constraint_violations: Type.Array(ScheduleViolation, {
-      description: 'Empty where the plan holds everything; the edge holds the limits in any case.',
+      description: 'Violated constraints of the plan; the edge enforces all limits in any case.',
     }),
   },
   closed,

@@ -1,4 +1,4 @@
-/** What an alarm is held against: the value that its device is set to, and what was measured. */
+/** Thresholds of alarms: the value set in the device, and the measured value compared with it. */
 import type { AlarmRow } from '@heliograph/domain/alarms/table'
 import type { Measures, Protection } from './alarm-words.ts'
 
@@ -19,7 +19,7 @@ const difference = (most?: number | null, least?: number | null) =>
 const current = (sign: 1 | -1) => (measured: Measures) =>
   measured.dc_current_a == null ? null : Math.max(0, sign * measured.dc_current_a)
 
-/** By the codes of SunSpec's battery models; of several the first that the device is set by. */
+/** Subjects by the codes of SunSpec's battery models; the first that the device has applies. */
 const subjects: readonly [code: RegExp, ...Subject[]][] = [
   [
     /^OVER_TEMP_/,
@@ -109,7 +109,7 @@ interface Threshold {
   threshold_unit: Unit | null
 }
 
-/** The subject of an alarm among what the device is set by; all null where it has none. */
+/** Threshold of an alarm among the protection settings; all null without one. */
 export function thresholdOf(
   { code, protection_level }: Pick<AlarmRow, 'code' | 'protection_level'>,
   protection: Protection,

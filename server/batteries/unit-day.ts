@@ -1,41 +1,38 @@
-/** A day of a unit: what was planned and approved, what it did, what held it back. */
-import { day_ms, utcDayStart } from '@heliograph/domain/utc-day'
+/** A day of a unit: approved plans, measured energy, prices, and causes of deviations. */
+import { day_ms, hour_ms, quarter_ms, utcDayStart } from '@heliograph/domain/utc-day'
 import { addedKwh } from '@heliograph/optimize/course'
 import type { Unit as PlannedUnit } from '@heliograph/optimize/dispatch-problem'
 import type { Queries } from '../storage/database.ts'
-import { type CauseSpan, causeSpans, readTold } from './causes.ts'
+import { type CauseSpan, causeSpans, readEdgeReports } from './causes.ts'
 import { type MarketedUnit, readUnitPrices, type UnitPrices } from './earnings.ts'
 import {
   type Heard,
-  quarter_ms,
   readHeard,
   readUnitQuarters,
   type Span,
   type UnitQuarter,
 } from './unit-energy.ts'
 
-const hour_ms = 4 * quarter_ms
-
 export interface UnitDay {
   unit: MarketedUnit
   /** Midnight UTC. */
   start_ms: number
   now_ms: number
-  /** Up to now: of the running one what is over. */
+  /** Quarter hours up to now; the running one is cut. */
   quarters: (UnitQuarter & Heard)[]
   plans: ApprovedPlan[]
-  /** Of the whole day; null without a market. */
+  /** Prices of the whole day; null without a market. */
   prices: UnitPrices | null
   causes: CauseSpan[]
 }
 
-/** A schedule of a day from its approval until another took its place. */
+/** A schedule, in force from its approval until it is superseded. */
 export interface ApprovedPlan {
   schedule_id: number
   approved_at: Date
   superseded_at: Date | null
   hours: readonly PlannedHour[]
-  /** What it was planned for. */
+  /** The unit as planned. */
   battery: PlannedUnit
 }
 
@@ -56,15 +53,15 @@ export async function readUnitDay(
   const day = { start_ms, end_ms: start_ms + day_ms }
   const now_ms = now.getTime()
   const so_far = { start_ms, end_ms: Math.max(start_ms, Math.min(now_ms, day.end_ms)) }
-  const [energies, heard, plans, prices, told] = await Promise.all([
+  const [energies, heard, plans, prices, reports] = await Promise.all([
     readUnitQuarters(db, unit, so_far),
     readHeard(db, unit, so_far),
     readPlans(db, unit, date),
     readUnitPrices(db, unit, day),
-    readTold(db, unit, day),
+    readEdgeReports(db, unit, day),
   ])
   const quarters = energies.map((quarter, nth) => ({ ...quarter, ...heard[nth]! }))
-  const causes = causeSpans(told, so_far.end_ms)
+  const causes = causeSpans(reports, so_far.end_ms)
   return { unit, start_ms, now_ms, quarters, plans, prices, causes }
 }
 
@@ -83,8 +80,8 @@ function readPlans(
 }
 
 /**
- * The mean power, kW, that the schedules in force asked for in a span within one quarter hour of
- * their day; while none was in force, nothing. Null where none was at any time of it.
+ * Mean power, kW, requested by the schedules in force in a span within a quarter hour; 0 for times
+ * without one. Null where no schedule was in force at any time of the span.
  */
 export function plannedPower(plans: readonly ApprovedPlan[], span: Span): number | null {
   let [in_force_ms, power_ms] = [0, 0]
@@ -102,8 +99,8 @@ export function plannedPower(plans: readonly ApprovedPlan[], span: Span): number
 }
 
 /**
- * The charge that the schedule in force at an instant expects then, within an hour by the power of
- * its quarters; at the end of an hour that of this hour. Null without one.
+ * State of charge planned for an instant by the schedule in force, interpolated by the power of the
+ * quarter hours. Null without a schedule.
  */
 export function plannedCharge(plans: readonly ApprovedPlan[], at_ms: number): number | null {
   const plan = plans.findLast(

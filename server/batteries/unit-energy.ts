@@ -1,19 +1,18 @@
 /**
- * What a unit charged and discharged, quarter hour by quarter hour, how full it was at their ends,
- * and in how much of the time it was read.
+ * Charged and discharged energy of a unit by quarter hour, with state of charge and completeness.
  */
 import { counterIncrease } from '@heliograph/domain/counter'
 import { significant } from '@heliograph/domain/significant'
+import { hour_ms, quarter_ms } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
 
-export const quarter_ms = 900_000
-/** Over a silence up to this long counters are taken to have risen evenly. */
-const bridged_ms = 4 * quarter_ms
-/** Without a reading after it, one up to this long before an instant stands for it. */
+/** Over gaps up to this long, counters are assumed to rise evenly. */
+const bridged_ms = hour_ms
+/** Without a later reading, one up to this long before an instant is used for it. */
 const standing_ms = 60_000
-/** A reading of power holds until the next, but not longer: thinned history has one a minute. */
+/** Longest time that a power reading holds; thinned history has one reading per minute. */
 const held_s = 90
-/** Of a quarter hour that is summed up from power; what is missing is taken at its mean. */
+/** Coverage required to integrate power; the rest is filled with its mean. */
 const covered_ratio_min = 0.9
 
 export interface Unit {
@@ -23,23 +22,23 @@ export interface Unit {
   rated_discharge_power_kw: number
 }
 
-/** Unix ms: [start_ms, end_ms). */
+/** Unix ms, half-open. */
 export interface Span {
   start_ms: number
   end_ms: number
 }
 
-/** A quarter hour, or what of it lies within the time that was asked for. */
+/** A quarter hour, cut to the requested span. */
 export interface UnitQuarter extends Span {
-  /** 0 or more; null where not known. */
+  /** 0 or more; null where unknown. */
   charged_kwh: number | null
   discharged_kwh: number | null
-  /** At `start_ms` and `end_ms`; null where it was not read about then. */
+  /** At `start_ms` and `end_ms`; null without a reading around then. */
   soc_start_pct: number | null
   soc_end_pct: number | null
 }
 
-/** Of its spans of three minutes, those in which a unit was read, and all. */
+/** Intervals of three minutes with a reading, and all intervals. */
 export interface Heard {
   heard_spans: number
   spans: number
@@ -48,9 +47,9 @@ export interface Heard {
 const heard_span_s = 180
 
 /**
- * The quarter hours of a span, ascending. Energy is what the unit's counters rose by; where they
- * do not tell (a device without, a reset, a silence of more than an hour), the integral of its
- * power, if nine tenths of the quarter were read.
+ * The quarter hours of a span, ascending. Energy is the difference of the counters. Where the
+ * counters give no value (none, reset, or a gap of more than an hour), energy is the integral of
+ * power, if nine tenths of the quarter hour were read.
  */
 export async function readUnitQuarters(
   db: Queries,
@@ -75,25 +74,25 @@ export async function readUnitQuarters(
   return byPower(db, unit, quarters)
 }
 
-/** Discharged less charged, kWh. */
+/** Discharged minus charged energy, kWh; null where unknown. */
 export const netEnergy = ({ charged_kwh, discharged_kwh }: UnitQuarter): number | null =>
   charged_kwh === null || discharged_kwh === null ? null : discharged_kwh - charged_kwh
 
-/** Mean power, kW, of the hours of one day that are whole and known, by UTC hour. */
+/** Mean power, kW, of the complete and known hours of a day, by UTC hour. */
 export function hourlyPowers(quarters: readonly UnitQuarter[]): Map<number, number> {
   const powers = new Map<number, number>()
   const byHour = Map.groupBy(quarters, ({ start_ms }) => new Date(start_ms).getUTCHours())
   for (const [hour, pieces] of byHour) {
     const length_ms = pieces.reduce((sum, { start_ms, end_ms }) => sum + end_ms - start_ms, 0)
     const energies = pieces.map(netEnergy)
-    if (length_ms < 4 * quarter_ms || energies.includes(null)) continue
-    // Of an hour the energy in kWh is the mean power in kW.
+    if (length_ms < hour_ms || energies.includes(null)) continue
+    // The energy of an hour in kWh equals its mean power in kW.
     powers.set(hour, significant(energies.reduce<number>((kwh, one) => kwh + one!, 0)) + 0)
   }
   return powers
 }
 
-/** The quarter hours of the clock, cut to the span. */
+/** The quarter hours of a span, cut to it. */
 export function quartersOf({ start_ms, end_ms }: Span): Span[] {
   const pieces: Span[] = []
   for (let from_ms = start_ms; from_ms < end_ms; from_ms = pieces.at(-1)!.end_ms) {
@@ -138,7 +137,7 @@ async function readEdges(
   return rows.map((row, nth) => edgeOf(row, edges_ms[nth]!, rated))
 }
 
-/** The counters and the charge at an instant, between the readings around it. */
+/** Counters and state of charge at an instant, interpolated between the readings around it. */
 function edgeOf(
   row: EdgeRow,
   at_ms: number,
@@ -205,7 +204,7 @@ const edgesIn = {
     order by nth`,
 }
 
-/** Of each quarter hour. A look at each span: to count readings would take ten times as long. */
+/** Probes each interval: counting readings would take ten times as long. */
 export async function readHeard(
   db: Queries,
   { site_id, bess_id }: Pick<Unit, 'site_id' | 'bess_id'>,
@@ -239,12 +238,12 @@ const heardIn = {
     group by nth`,
 }
 
-/** Fills in what the counters do not tell. */
+/** Fills in energy from power where the counters give no value. */
 async function byPower(db: Queries, unit: Unit, quarters: UnitQuarter[]): Promise<UnitQuarter[]> {
-  const untold = quarters.filter(
+  const unknown = quarters.filter(
     ({ charged_kwh, discharged_kwh }) => charged_kwh === null || discharged_kwh === null,
   )
-  if (untold.length === 0) return quarters
+  if (unknown.length === 0) return quarters
   const rows = await db.query<{
     nth: number
     charged_kwh: number
@@ -253,11 +252,11 @@ async function byPower(db: Queries, unit: Unit, quarters: UnitQuarter[]): Promis
   }>(powerIn, [
     unit.site_id,
     unit.bess_id,
-    untold.map(({ start_ms }) => instantText(start_ms)),
-    untold.map(({ end_ms }) => instantText(end_ms)),
+    unknown.map(({ start_ms }) => instantText(start_ms)),
+    unknown.map(({ end_ms }) => instantText(end_ms)),
   ])
   for (const { nth, charged_kwh, discharged_kwh, covered_s } of rows) {
-    const quarter = untold[nth - 1]!
+    const quarter = unknown[nth - 1]!
     const length_s = (quarter.end_ms - quarter.start_ms) / 1000
     if (covered_s < covered_ratio_min * length_s) continue
     quarter.charged_kwh = (charged_kwh * length_s) / covered_s

@@ -1,12 +1,8 @@
-/** The battery units of a site with everything that is read last of them. */
+/** The battery units of a site with their newest readings. */
 import type { BatterySetup, BatteryState, Pcs, PowerPoint } from '@heliograph/domain/battery'
 import type { DispatchReport } from '@heliograph/domain/dispatch'
-import {
-  type BessReading,
-  type PcsReading,
-  type Quality,
-  readingKinds,
-} from '@heliograph/domain/readings'
+import { type BessReading, type PcsReading, readingKinds } from '@heliograph/domain/readings'
+import type { Measurement } from '../plant/frame.ts'
 import type { Queries } from '../storage/database.ts'
 import { type ActiveAlarm, activeAlarms } from './active-alarms.ts'
 import { type Condition, readConditions } from './conditions.ts'
@@ -19,13 +15,7 @@ type Measured<Of extends { measured_at: number }> = Omit<
   'measured_at' | 'quality' | 'bess_id' | 'pcs_idx' | Words | 'grid_mode'
 >
 
-interface Newest {
-  measured_at: Date | null
-  received_at: Date | null
-  quality: Quality | null
-}
-
-/** Of the inventory. */
+/** Inventory of a unit. */
 export interface UnitFacts {
   bess_id: number
   name: string
@@ -63,26 +53,24 @@ export interface UnitFacts {
   retired_at: Date | null
 }
 
-/** Counters where the local day began, as near as they were read. */
+/** Counters at local midnight, or the nearest reading. */
 interface DayCounters {
   day_first_at: Date | null
   day_first_charged_kwh: number | null
   day_first_discharged_kwh: number | null
 }
 
-/** Of the setpoints that an edge told of; they count from when the hour or quarter began. */
+/** The last setpoint reported by an edge, in force from the start of its hour or quarter hour. */
 interface LastDispatch {
-  /** Of the last one, whoever it is of. */
   clamp_reason: DispatchReport['clamp_reason']
   clamped_from_at: Date | null
-  /** Who asked for the last one that was not of safety. */
   command_source: DispatchReport['source'] | null
   command_from_at: Date | null
 }
 
 export interface UnitRow
   extends UnitFacts,
-    Newest,
+    Measurement,
     Measured<BessReading>,
     DayCounters,
     LastDispatch {
@@ -93,12 +81,12 @@ export interface UnitRow
   protection: BatterySetup['protection'] | null
   bms_firmware: string | null
   ems_firmware: string | null
-  /** Of the schedule for today, in UTC; null where there is none. */
+  /** State of the schedule of today (UTC); null without one. */
   schedule_state: StoredSchedule['state'] | null
   schedule_dispatched: Dispatched | null
 }
 
-export interface PcsRow extends Newest, Measured<PcsReading> {
+export interface PcsRow extends Measurement, Measured<PcsReading> {
   bess_id: number
   pcs_idx: number
   rated_power_kw: number
@@ -107,16 +95,16 @@ export interface PcsRow extends Newest, Measured<PcsReading> {
   control_place: 'local' | 'remote' | null
 }
 
-/** A unit with its PCS by index and the alarms that are set. */
+/** A unit with its PCS by index and its set alarms. */
 export interface LiveUnit {
   row: UnitRow
   pcs: PcsRow[]
   alarms: ActiveAlarm[]
 }
 
-export interface UnitsAsked {
+interface UnitsAsked {
   site_id: string
-  /** Midnight at the site. */
+  /** Local midnight. */
   day_start_at: Date
   now: Date
   bess_id?: number
@@ -124,14 +112,14 @@ export interface UnitsAsked {
   in_service?: boolean
 }
 
-/** Units by id, live. `conditions` for who reads them for something else as well. */
+/** Units by id, live. `conditions` can be passed by callers that read them as well. */
 export async function readUnits(
   db: Queries,
   asked: UnitsAsked,
   conditions?: Promise<Condition[]>,
 ): Promise<LiveUnit[]> {
   const { site_id, day_start_at, now, bess_id = null, in_service = false } = asked
-  const [rows, pcs, told] = await Promise.all([
+  const [rows, pcs, known] = await Promise.all([
     db.query<UnitRow>(units, [site_id, day_start_at, now, bess_id, in_service]),
     readPcs(db, site_id, bess_id),
     conditions ?? readConditions(db, { site_id, bess_id, only_set: true }),
@@ -139,11 +127,11 @@ export async function readUnits(
   return rows.map((row) => ({
     row,
     pcs: pcs.filter((one) => one.bess_id === row.bess_id),
-    alarms: activeAlarms(row, told),
+    alarms: activeAlarms(row, known),
   }))
 }
 
-/** Every PCS of the inventory by unit and index, with what it measured last. */
+/** Every PCS of the inventory by unit and index, with its newest reading. */
 export const readPcs = (db: Queries, site_id: string, bess_id: number | null): Promise<PcsRow[]> =>
   db.query<PcsRow>(pcsLatest, [site_id, bess_id])
 
@@ -152,7 +140,7 @@ const columnsOf = (kind: 'bess' | 'pcs', table: string) =>
     .map((name) => `${table}.${name}`)
     .join(', ')
 
-/** Around midnight a reading this much before it says where the counters stood. */
+/** A reading up to this long before midnight gives the counters at midnight. */
 const at_midnight_minutes = 15
 
 const counters = `

@@ -1,17 +1,18 @@
-/** A battery unit: what it is, whether it answers, and who commands it. */
+/** A battery unit: inventory, status and operating mode. */
 import { chemistries, couplings } from '@heliograph/domain/battery'
 import { significant } from '@heliograph/domain/significant'
 import { utcDate } from '@heliograph/domain/utc-day'
 import { type Static, Type } from 'typebox'
 import { id_max, LocationId, Nullable } from '../http/params.ts'
-import { At, inventoried, iso, isStale } from '../plant/frame.ts'
+import { At, inventoried, isStale } from '../plant/frame.ts'
 import type { Situation } from '../plant/situation.ts'
+import { served } from '../storage/records.ts'
 import { scheduleStatus, scheduleStatuses } from './schedule-status.ts'
 import type { LiveUnit, UnitFacts, UnitRow } from './unit-store.ts'
 
 const closed = { additionalProperties: false } as const
 const Text = (description: string) => Nullable(Type.String({ description }))
-const Figure = (description: string) => Nullable(Type.Number({ description }))
+const Metric = (description: string) => Nullable(Type.Number({ description }))
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 
 export const BessId = Type.Integer({
@@ -25,18 +26,17 @@ type UnitStatus = (typeof unitStatuses)[number]
 
 const statusRule =
   'The first that applies. `unknown`: nothing was ever measured. `offline`: the newest reading is ' +
-  'stale. `fault`: the unit or one of its PCS says that it is in fault. `maintenance`: it can ' +
-  'only be commanded by someone in front of it. `standby`: it is off, starting, disconnected or ' +
-  'in standby. `online`: all else.'
+  'stale. `fault`: the unit or one of its PCS reports a fault. `maintenance`: it takes local ' +
+  'commands only. `standby`: it is off, starting, disconnected or in standby. `online`: otherwise.'
 
 const operatingModes = ['idle', 'schedule', 'manual', 'maintenance', 'off'] as const
 type OperatingMode = (typeof operatingModes)[number]
 
 const modeRule =
-  'Who commands it, by what was measured and reported last; the first that applies. ' +
-  '`maintenance`: someone in front of it. `off`: it is off or disconnected. `schedule`, `manual`: ' +
-  'the source of the last setpoint in this hour, an approved schedule or an operator. `idle`: ' +
-  'nobody.'
+  'Source of its commands by the newest readings and reports; the first that applies. ' +
+  '`maintenance`: local commands only. `off`: it is off or disconnected. `schedule`, `manual`: ' +
+  'the last setpoint of this hour came from an approved schedule or an operator. `idle`: no ' +
+  'setpoint in this hour.'
 
 export type BatteryUnit = Static<typeof BatteryUnit>
 export const BatteryUnit = Type.Object(
@@ -46,49 +46,53 @@ export const BatteryUnit = Type.Object(
     location_id: Nullable(LocationId),
     logger_id: Nullable(
       Type.Integer({
-        description: 'The plant through whose connection it feeds in; null: the one of the site.',
+        description: 'The plant whose connection it uses; null for the connection of the site.',
       }),
     ),
-    manufacturer: Text('As the inventory has it, else as the device says.'),
-    model: Text('As the inventory has it, else as the device says.'),
-    serial_number: Text('As the device says, else as the inventory has it.'),
+    manufacturer: Text('From the inventory, else as reported by the device.'),
+    model: Text('From the inventory, else as reported by the device.'),
+    serial_number: Text('As reported by the device, else from the inventory.'),
     chemistry: Type.Enum([...chemistries]),
     coupling: Type.Enum([...couplings]),
     rated_energy_kwh: Type.Number({ description: 'Energy between 0 and 100 % when new, kWh.' }),
     usable_energy_kwh: Type.Number({
       description:
-        'Energy between `soc_min_pct` and `soc_max_pct` when new, kWh: of the datasheet, else the ' +
+        'Energy between `soc_min_pct` and `soc_max_pct` when new, kWh: from the datasheet, else the ' +
         'share of the rated energy.',
     }),
-    rated_charge_power_kw: Type.Number({ description: 'Rated power of charging, kW; from 0.' }),
+    rated_charge_power_kw: Type.Number({ description: 'Rated charging power, kW; 0 or more.' }),
     rated_discharge_power_kw: Type.Number({
-      description: 'Rated power of discharging, kW; from 0.',
+      description: 'Rated discharging power, kW; 0 or more.',
     }),
-    rated_capacity_ah: Figure('Rated capacity, Ah: of the inventory, else as the device says.'),
-    nominal_voltage_v: Figure('Nominal DC voltage, V.'),
-    c_rate: Type.Number({ description: 'Rated power of discharging by rated energy, 1/h.' }),
-    roundtrip_efficiency_pct: Figure('Of the datasheet, from the grid to the grid, %.'),
+    rated_capacity_ah: Metric(
+      'Rated capacity, Ah: from the inventory, else as reported by the device.',
+    ),
+    nominal_voltage_v: Metric('Nominal DC voltage, V.'),
+    c_rate: Type.Number({ description: 'Rated discharging power divided by rated energy, 1/h.' }),
+    roundtrip_efficiency_pct: Metric(
+      'Round-trip efficiency from grid to grid, from the datasheet, %.',
+    ),
     soc_min_pct: Type.Number({ description: 'Lower end of the operating window, %.' }),
     soc_max_pct: Type.Number({ description: 'Upper end of the operating window, %.' }),
-    cluster_count: Count('Clusters, that is strings of modules.'),
+    cluster_count: Count('Clusters (strings of modules).'),
     pcs_count: Count('Power conversion systems.'),
     module_count: Count('Modules, of all clusters.'),
     cell_count: Count('Cells, of all modules.'),
-    bms_firmware: Text('Of the battery management system, as it says.'),
-    ems_firmware: Text('Version of the edge agent that commands it.'),
+    bms_firmware: Text('Firmware of the BMS, as reported.'),
+    ems_firmware: Text('Version of the edge agent.'),
     commissioned_date: Nullable(Type.String({ format: 'date' })),
     warranty_end_date: Nullable(Type.String({ format: 'date' })),
-    warranty_throughput_kwh: Figure('Energy that the warranty covers, kWh.'),
-    warranty_cycles: Figure('Full cycles that the warranty covers.'),
+    warranty_throughput_kwh: Metric('Energy that the warranty covers, kWh.'),
+    warranty_cycles: Metric('Full cycles that the warranty covers.'),
     status: Type.Enum([...unitStatuses], { description: statusRule }),
     operating_mode: Type.Enum([...operatingModes], { description: modeRule }),
-    last_seen_at: Nullable(At('When it was read last; null if never.')),
-    market_code: Text('Market that it is valued at, where that is not the one of its plant.'),
+    last_seen_at: Nullable(At('When it was last read; null if never.')),
+    market_code: Text('Market of the unit; null for that of its plant.'),
     schedule_status_today: Nullable(
       Type.Enum([...scheduleStatuses], {
         description:
-          'Status of the schedule for today, a day in UTC: of the approved one, else of the ' +
-          'proposed, else of the newest; null without any. See `status` of a schedule.',
+          'Status of the schedule of today (UTC): the approved one, else the proposed, else the ' +
+          'newest; null without any. See `status` of a schedule.',
       }),
     ),
     ...inventoried,
@@ -96,70 +100,38 @@ export const BatteryUnit = Type.Object(
   { ...closed, $id: 'BatteryUnit' },
 )
 
+const fields = Object.keys(BatteryUnit.properties)
+
 export function unitRecord({ row, pcs }: LiveUnit, situation: Situation): BatteryUnit {
-  const modules = row.cluster_count * row.modules_per_cluster
-  return {
-    ...facts(row),
+  const module_count = row.cluster_count * row.modules_per_cluster
+  return served(fields, {
+    ...row,
     usable_energy_kwh: usableEnergy(row),
     c_rate: significant(row.rated_discharge_power_kw / row.rated_energy_kwh),
-    cluster_count: row.cluster_count,
     pcs_count: row.pcs.length,
-    module_count: modules,
-    cell_count: modules * row.cells_per_module,
-    bms_firmware: row.bms_firmware,
-    ems_firmware: row.ems_firmware,
+    module_count,
+    cell_count: module_count * row.cells_per_module,
     status: unitStatus({ row, pcs }, situation),
     operating_mode: operatingMode(row, situation.now),
-    last_seen_at: iso(row.measured_at),
-    schedule_status_today:
-      row.schedule_state &&
-      scheduleStatus(
-        {
-          state: row.schedule_state,
-          target_date: utcDate(situation.now),
-          dispatched: row.schedule_dispatched,
-        },
-        situation.now,
-      ),
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-    retired_at: iso(row.retired_at),
-  }
+    last_seen_at: row.measured_at,
+    schedule_status_today: scheduleStatusToday(row, situation.now),
+  }) as BatteryUnit
 }
 
-const facts = (row: UnitRow) => ({
-  bess_id: row.bess_id,
-  name: row.name,
-  location_id: row.location_id,
-  logger_id: row.logger_id,
-  manufacturer: row.manufacturer,
-  model: row.model,
-  serial_number: row.serial_number,
-  chemistry: row.chemistry as BatteryUnit['chemistry'],
-  coupling: row.coupling as BatteryUnit['coupling'],
-  rated_energy_kwh: row.rated_energy_kwh,
-  rated_charge_power_kw: row.rated_charge_power_kw,
-  rated_discharge_power_kw: row.rated_discharge_power_kw,
-  rated_capacity_ah: row.rated_capacity_ah,
-  nominal_voltage_v: row.nominal_voltage_v,
-  roundtrip_efficiency_pct: row.roundtrip_efficiency_pct,
-  soc_min_pct: row.soc_min_pct,
-  soc_max_pct: row.soc_max_pct,
-  commissioned_date: row.commissioned_date,
-  warranty_end_date: row.warranty_end_date,
-  warranty_throughput_kwh: row.warranty_throughput_kwh,
-  warranty_cycles: row.warranty_cycles,
-  market_code: row.market_code,
-})
+function scheduleStatusToday({ schedule_state: state, schedule_dispatched }: UnitRow, now: Date) {
+  if (state === null) return null
+  const today = { state, target_date: utcDate(now), dispatched: schedule_dispatched }
+  return scheduleStatus(today, now)
+}
 
-/** Of the datasheet, else what the operating window leaves of the rated energy, kWh. */
+/** Usable energy when new, kWh: from the datasheet, else the share of the rated energy. */
 export const usableEnergy = (
   unit: Pick<UnitFacts, 'usable_energy_kwh' | 'rated_energy_kwh' | 'soc_min_pct' | 'soc_max_pct'>,
 ): number =>
   unit.usable_energy_kwh ??
   significant((unit.rated_energy_kwh * (unit.soc_max_pct - unit.soc_min_pct)) / 100)
 
-/** The energy between 0 and 100 % with the capacity that is left, kWh. */
+/** Energy between 0 and 100 % at the present state of health, kWh. */
 export const capacityOf = (
   unit: Parameters<typeof usableEnergy>[0] & { soh_pct: number | null },
 ): number => (usableEnergy(unit) / (unit.soc_max_pct - unit.soc_min_pct)) * (unit.soh_pct ?? 100)
@@ -180,7 +152,7 @@ export function unitStatus(
 
 const resting = new Set<UnitRow['state']>(['off', 'initializing', 'standby', 'disconnected'])
 
-/** What was commanded for an hour or a quarter of one is no longer in force after this. */
+/** Setpoints are for an hour or a quarter hour and expire after this time. */
 const in_force_ms = 3_600_000
 
 export function operatingMode(row: UnitRow, now: Date): OperatingMode {
@@ -197,6 +169,6 @@ export function operatingMode(row: UnitRow, now: Date): OperatingMode {
   }
 }
 
-/** Whether a setpoint that was asked for from an instant on is one of this hour. */
+/** Whether a setpoint from an instant on has not expired. */
 export const isInForce = (from_at: Date | null, now: Date) =>
   from_at !== null && now.getTime() - from_at.getTime() < in_force_ms

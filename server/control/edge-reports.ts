@@ -122,12 +122,17 @@ const in_force = [
   'violation_s',
 ]
 
-/** An edge that lost the row and received it again after its end has no data of its time in force. */
+/**
+ * An edge that lost the row and received it again after its end has no data of its time in force.
+ */
 const isReceivedAgain = `(
   r.applied_at is not null and e.applied_at is null and e.acknowledged_at > r.acknowledged_at
   and (e.released_at is not null or e.reported_at >= r.end_at))`
 
-/** An edge that reports a row as unreleased or applied was sent it, even if a restored database differs. */
+/**
+ * An edge that reports a row as unreleased or applied was sent it, even if a restored database
+ * differs.
+ */
 const update = `
   update curtailment_rows as r
   set ${always_updated.map((name) => `${name} = e.${name}`).join(', ')},

@@ -41,7 +41,9 @@ export async function readPlantPanels(
   return { ...plant, panels }
 }
 
-/** Energy that covers less than this part of an hour, without a counter, is not that of the hour. */
+/**
+ * Energy that covers less than this part of an hour, without a counter, is not that of the hour.
+ */
 const covered_s_min = 3400
 
 /**

@@ -1,11 +1,11 @@
-/** How many alarms of a unit are set. */
+/** Numbers of set alarms of a unit. */
 import type { Severity } from '@heliograph/domain/link'
 import { type BatterySeverity, batterySeverity } from '../active-alarms.ts'
 import { type AlarmSource, alarmSources } from '../alarms.ts'
 import type { AlarmCounts } from './schemas.ts'
 import type { UnitAlarms } from './store.ts'
 
-/** `raised`: how often alarms were set in the last 24 hours. */
+/** `raised`: number of times that alarms were set in the last 24 hours. */
 export function alarmCounts(
   { measured_at, states, unacknowledged }: UnitAlarms,
   raised: readonly { severity: Severity; count: number }[],

@@ -1,6 +1,6 @@
-/** All of a unit at a glance: now, today against its plan, what is wrong, what it may do. */
+/** Dashboard of a unit: newest readings, the day against its plan, alarms, limits. */
 import { rounded, significant } from '@heliograph/domain/significant'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms } from '@heliograph/domain/utc-day'
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../../http/params.ts'
 import { At } from '../../plant/frame.ts'
@@ -10,7 +10,7 @@ import { earnedOf } from '../earnings.ts'
 import { Envelope } from '../envelope.ts'
 import { Schedule } from '../schedules.ts'
 import { plannedCharge, plannedPower, type UnitDay } from '../unit-day.ts'
-import { netEnergy, quarter_ms, quartersOf, type Span } from '../unit-energy.ts'
+import { netEnergy, quartersOf, type Span } from '../unit-energy.ts'
 import { BatteryUnit } from '../units.ts'
 import { AlarmCounts } from './schemas.ts'
 
@@ -22,25 +22,24 @@ const Today = Type.Object(
   {
     charged_kwh: Nullable(
       Kwh(
-        'Since midnight at the site: as `current` has it, else of the quarter hours that are ' +
-          'known; null where none is.',
+        'Energy charged since local midnight, kWh: as in `current`, else of the known quarter ' +
+          'hours; null where none is known.',
       ),
     ),
-    discharged_kwh: Nullable(Kwh('Likewise.')),
+    discharged_kwh: Nullable(Kwh('Energy discharged since local midnight, kWh; likewise.')),
     planned_charged_kwh: Kwh(
-      'Of the whole day at the site, by approved schedules while they are in force.',
+      'Planned charging of the whole local day by the schedules in force, kWh.',
     ),
-    planned_discharged_kwh: Kwh('Likewise.'),
+    planned_discharged_kwh: Kwh('Planned discharging of the whole local day, kWh; likewise.'),
     earnings_amount: Some(
-      'What was discharged less what was charged at day-ahead prices since midnight at the ' +
-        'site, of the energy that is ' +
-        'known; null without a market, a price or energy, and without `earnings:read`.',
+      'Value of discharged less charged energy since local midnight at day-ahead prices, for the ' +
+        'known energy; null without a market, a price or energy, and without `earnings:read`.',
     ),
     earnings_reason: Nullable(
       Type.Enum(['forbidden_scope'], {
         description:
-          'An extension. `forbidden_scope`: the amount is null as the key lacks `earnings:read`, ' +
-          'or the plan the module `earnings`.',
+          '`forbidden_scope`: the amount is null, as the key lacks `earnings:read` or the plan ' +
+          'lacks the module `earnings`. An extension.',
       }),
     ),
     currency: Nullable(Type.String({ description: 'ISO 4217; null without an amount.' })),
@@ -50,20 +49,20 @@ const Today = Type.Object(
 
 const SocPoint = Type.Object(
   {
-    start_at: At('Each quarter hour of the day, UTC.'),
-    end_at: At('Its end.'),
-    soc_pct: Some('As measured at its start; null where it was not, and of what is to come.'),
-    planned_soc_pct: Some('That the schedule in force then expects; null without one.'),
+    start_at: At('Start of a quarter hour of the UTC day.'),
+    end_at: At('End of the quarter hour.'),
+    soc_pct: Some('Measured at the start, %; null where not measured and in the future.'),
+    planned_soc_pct: Some('Planned by the schedule in force, %; null without one.'),
   },
   closed('BatterySocPoint'),
 )
 
 const PowerPoint = Type.Object(
   {
-    start_at: At('Each quarter hour of the day, UTC.'),
-    end_at: At('Its end.'),
-    power_kw: Some('Mean of the quarter hour, of the running one so far; null as above.'),
-    planned_power_kw: Some('That schedules in force asked for, on average; null without one.'),
+    start_at: At('Start of a quarter hour of the UTC day.'),
+    end_at: At('End of the quarter hour.'),
+    power_kw: Some('Mean power, kW, so far for the running quarter hour; null where not measured.'),
+    planned_power_kw: Some('Mean planned by the schedules in force, kW; null without one.'),
   },
   closed('BatteryPowerPoint'),
 )
@@ -75,7 +74,7 @@ export const Dashboard = Type.Object(
     current: BatteryNow,
     schedule: Nullable(Schedule),
     deviations: Type.Array(Deviation, {
-      description: 'Of today, as in /bess/{bess_id}/deviations.',
+      description: 'Deviations of today, as in /bess/{bess_id}/deviations.',
     }),
     today: Today,
     soc_series: Type.Array(SocPoint),
@@ -87,8 +86,8 @@ export const Dashboard = Type.Object(
 )
 
 /**
- * Of a local day. `days` are those of UTC that share time with it; `counted` is what `current`
- * tells, which counts where it is known.
+ * Metrics of a local day. `days` are the UTC days that overlap it; energies of `counted` take
+ * precedence where known.
  */
 export function todayOf(
   days: readonly UnitDay[],
@@ -126,7 +125,7 @@ export function todayOf(
   }
 }
 
-/** Null without any, or where one is. */
+/** Null for an empty list and where any value is null. */
 const sumAll = (values: readonly (number | null)[]): number | null =>
   values.length === 0 || values.includes(null)
     ? null
@@ -146,7 +145,7 @@ export function seriesOf({
     }
     const quarter = quarters[nth]
     const net_kwh = quarter ? netEnergy(quarter) : null
-    const hours = quarter ? (quarter.end_ms - quarter.start_ms) / (4 * quarter_ms) : 0
+    const hours = quarter ? (quarter.end_ms - quarter.start_ms) / hour_ms : 0
     const planned_kw = plannedPower(plans, span)
     soc_series.push({
       ...at,

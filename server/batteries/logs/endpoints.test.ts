@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { addReading, servedSite } from '../../fixtures/served-site.ts'
-import { readTold } from '../causes.ts'
+import { readEdgeReports } from '../causes.ts'
 import { addBatteries, bessValues, pcsValues } from '../fixtures/battery-site.ts'
 
 test('logs and alarms of batteries', async (t) => {
@@ -233,8 +233,8 @@ test('logs and alarms of batteries', async (t) => {
     assert.deepEqual(
       [gone, back].map(({ name, message }: Row) => [name, message]),
       [
-        ['A device does not answer', 'pcs 1.1 does not answer: timeout'],
-        ['A device does not answer', 'pcs 1.1 answers again'],
+        ['Device does not answer', 'pcs 1.1 does not answer: timeout'],
+        ['Device does not answer', 'pcs 1.1 answers again'],
       ],
       'what an alarm is called stays, what is said of it does not',
     )
@@ -284,7 +284,7 @@ test('logs and alarms of batteries', async (t) => {
   })
 
   await t.test('reasons of deviations are looked for in the unit and its PCS', async () => {
-    const told = await readTold(
+    const told = await readEdgeReports(
       db,
       { site_id: 'demo', bess_id: 1 },
       { start_ms: Date.parse('2026-06-21'), end_ms: Date.parse('2026-06-22') },

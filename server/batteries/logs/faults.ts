@@ -1,11 +1,12 @@
 /** The fault words of the PCS of a unit, bit by bit. */
 import { isAvailable, setBits } from '@heliograph/domain/alarms/decode'
 import { batterySeverities, batterySeverity } from '../active-alarms.ts'
+import { unknownName } from '../alarm-names.ts'
 import type { AlarmedPart } from '../alarm-words.ts'
 import { bitOf, type Condition, placeOf, unknownCode } from '../conditions.ts'
 import type { PcsFaults } from './schemas.ts'
 
-/** Of PCS that were ever read, by index. Every set bit is told, whether a table explains it. */
+/** Fault words of the PCS, by index. Includes set bits that are in no table. */
 export function pcsFaults(
   parts: readonly AlarmedPart[],
   conditions: readonly Condition[],
@@ -63,7 +64,7 @@ function faultBit(
   return {
     bit,
     code: row?.code ?? unknownCode(word, bit),
-    name: row?.name ?? `Unknown alarm: word ${word}, bit ${bit}`,
+    name: row?.name ?? unknownName(word, bit),
     severity: batterySeverity(row?.severity ?? 'warning'),
     asserted_since_at: since?.at.toISOString() ?? null,
   }

@@ -17,11 +17,13 @@ const ScheduleId = Nullable(
 
 const FaultBit = {
   bit: Type.Integer({ minimum: 0, maximum: 31, description: '0 is the least significant.' }),
-  code: Type.String({ description: '`alarm_1_bit_17` for a bit that no table explains.' }),
+  code: Type.String({
+    description: 'Code of the alarm; `alarm_1_bit_17` for a bit that is in no table.',
+  }),
   name: Type.String(),
   severity: AlarmSeverity,
   asserted_since_at: Nullable(
-    At('Since when the edge saw it set in two polls in a row; null where it did not say.'),
+    At('When the edge found it set in two consecutive polls; null where not reported.'),
   ),
 }
 
@@ -30,17 +32,17 @@ const FaultWord = Type.Object(
     pcs_idx: Count('The PCS, from 0.'),
     word_index: Type.Integer({ minimum: 1, maximum: 5, description: '1 for `alarm_1`.' }),
     register: Nullable(
-      Type.Integer({ description: 'Null: a word may be made of parts of several registers.' }),
+      Type.Integer({ description: 'Always null: a word may combine parts of several registers.' }),
     ),
-    raw: Type.Integer({ minimum: 0, maximum: 2 ** 32 - 1, description: 'As it was read.' }),
+    raw: Type.Integer({ minimum: 0, maximum: 2 ** 32 - 1, description: 'Value as read.' }),
     hex: Type.String({ examples: ['0x00000080'] }),
     is_available: Type.Boolean({
-      description: 'False for a value by which the device says that it has no such word.',
+      description: 'False for the value by which the device marks the word as not available.',
     }),
     bits: Type.Array(Type.Object(FaultBit, closed('PcsFaultBit')), {
-      description: 'Those that are set, ascending.',
+      description: 'Bits that are set, ascending.',
     }),
-    table_id: Type.String({ description: 'The table that explains them.' }),
+    table_id: Type.String({ description: 'Alarm table of the word.' }),
     table_version: Type.String(),
   },
   closed('PcsFaultWord'),
@@ -50,9 +52,9 @@ export type PcsFaults = Static<typeof PcsFaults>
 export const PcsFaults = Type.Object(
   {
     measured_at: Nullable(
-      At('Of the PCS that was read longest ago; null while none was ever read.'),
+      At('Time of the oldest reading among the PCS; null if none was ever read.'),
     ),
-    words: Type.Array(FaultWord, { description: 'Those that were read, by PCS and index.' }),
+    words: Type.Array(FaultWord, { description: 'Words that were read, by PCS and index.' }),
     active: Type.Array(
       Type.Object(
         {
@@ -67,7 +69,7 @@ export const PcsFaults = Type.Object(
     active_count: Count('Bits that are set.'),
     highest_severity: Nullable(AlarmSeverity),
     table_version: Nullable(
-      Type.String({ description: 'Of the table of the first word; null without any.' }),
+      Type.String({ description: 'Version of the table of the first word; null without words.' }),
     ),
   },
   closed('PcsFaults'),
@@ -77,28 +79,30 @@ export type AlarmTransition = Static<typeof AlarmTransition>
 export const AlarmTransition = Type.Object(
   {
     event_id: Type.Integer({ minimum: 1, description: 'Unique within the site.' }),
-    code: Type.String({ description: 'As in /bess/{bess_id}/alarms/states.' }),
-    name: Type.String({ description: 'What it is called: the same at all times, for one `code`.' }),
-    message: Type.String({ description: 'What the edge said of it, for people.' }),
+    code: Type.String({ description: 'Code as in /bess/{bess_id}/alarms/states.' }),
+    name: Type.String({ description: 'Name of the alarm; constant for a `code`.' }),
+    message: Type.String({ description: 'Message of the edge.' }),
     source: AlarmSourceName,
-    cluster_idx: ClusterIdx('The cluster; null for what is of none.'),
-    pcs_idx: ClusterIdx('The PCS; null for what is of none.'),
+    cluster_idx: ClusterIdx('The cluster; null for alarms of no cluster.'),
+    pcs_idx: ClusterIdx('The PCS; null for alarms of no PCS.'),
     severity: AlarmSeverity,
     transition: Type.Enum(['set', 'cleared']),
-    occurred_at: At('When the edge noticed it.'),
-    received_at: At('When the server learned of it.'),
+    occurred_at: At('When the edge detected it.'),
+    received_at: At('When the server received it.'),
     duration_s: Nullable(
       Type.Number({
         minimum: 0,
-        description: 'For how long it was set, once it is cleared; else null.',
+        description: 'How long the alarm was set, s; null unless cleared.',
       }),
     ),
     value: Nullable(
-      Type.Number({ description: 'What the device said beside it, where it did; in `unit`.' }),
+      Type.Number({ description: 'Value reported with the alarm, in `unit`; null without one.' }),
     ),
     unit: Nullable(Type.String()),
     soc_pct: Soc,
-    power_kw: SomeKw('Power of the unit at the time; null where it was not read in the minute.'),
+    power_kw: SomeKw(
+      'Power of the unit at the time, kW; null without a reading within the minute before.',
+    ),
   },
   closed('BatteryAlarmTransition'),
 )
@@ -116,19 +120,17 @@ const BySeverity = Type.Object(
 export type AlarmCounts = Static<typeof AlarmCounts>
 export const AlarmCounts = Type.Object(
   {
-    measured_at: Nullable(At('When the unit was read last; null if never.')),
+    measured_at: Nullable(At('When the unit was last read; null if never.')),
     active: BySeverity,
     total_active: Count('Alarms that are set.'),
     last_24h: BySeverity,
     by_source: Type.Object(
       Object.fromEntries(
-        alarmSources.map((source) => [source, Count('Alarms of it that are set.')]),
+        alarmSources.map((source) => [source, Count('Set alarms of this source.')]),
       ) as Record<(typeof alarmSources)[number], ReturnType<typeof Count>>,
       closed('BatteryAlarmsBySource'),
     ),
-    unacknowledged: Count(
-      'Alarms that are set and whose alert nobody acknowledged; those without an alert, too.',
-    ),
+    unacknowledged: Count('Set alarms without an acknowledged alert.'),
   },
   closed('BatteryAlarmCounts'),
 )
@@ -137,52 +139,51 @@ export type DispatchEntry = Static<typeof DispatchEntry>
 export const DispatchEntry = Type.Object(
   {
     dispatch_id: Type.Integer({ minimum: 1, description: 'Unique within the site.' }),
-    issued_at: At('When the edge decided on it.'),
+    issued_at: At('When the edge issued the setpoint.'),
     schedule_id: ScheduleId,
     hour: Nullable(
-      Type.Integer({ minimum: 0, maximum: 23, description: 'Of the schedule, in UTC.' }),
+      Type.Integer({ minimum: 0, maximum: 23, description: 'UTC hour of the schedule.' }),
     ),
-    interval_start_at: Nullable(At('When the hour or quarter hour began that asks for it.')),
+    interval_start_at: Nullable(At('Start of the scheduled hour or quarter hour.')),
     source: Type.Enum([...DispatchReport.properties.source.enum], {
       description:
-        'Who decided on it: a schedule, or an `operator` where a curtailment leaves less than the ' +
-        'schedule asks for.',
+        'Source of the setpoint: a schedule, or an `operator` where a curtailment leaves less than ' +
+        'the schedule requests.',
     }),
-    requested_power_kw: Type.Number({ description: 'Asked for; positive discharges.' }),
+    requested_power_kw: Type.Number({ description: 'Requested power, kW; positive discharges.' }),
     clamped_power_kw: SomeKw(
-      'What was left of it: all of it where nothing held it down. Null where the grid permit did, ' +
-        'of which no figure is told; and in entries of earlier edges, where nothing did.',
+      'Power after limits, kW. Null where the grid permit limits it, as the permit is not reported; ' +
+        'null without a limit in entries of older edges.',
     ),
     clamp_reason: Nullable(
       Type.Enum([...clampReasons], {
         description:
-          'What held it down; null: nothing. `power_limit` is a limit of battery or PCS and, where ' +
-          '`source` is `operator`, a curtailment.',
+          'What limits the power; null without a limit. `power_limit` is a limit of battery or PCS ' +
+          'or, with `source` `operator`, a curtailment.',
       }),
     ),
-    sent_at: Nullable(At('When the edge began to tell the PCS.')),
+    sent_at: Nullable(At('When the edge started to write it to the PCS.')),
     acknowledged_at: Nullable(
       At(
-        'When it was first seen in each PCS, by what is read back after a write: of a ramp, its ' +
-          'first step. As early as `issued_at` where it stood there before; null where it failed ' +
-          'before that.',
+        'When every PCS first had the setpoint, by read-back; for a ramp, its first step. Equal to ' +
+          '`issued_at` where the PCS had it before; null where it failed first.',
       ),
     ),
-    achieved_power_kw: SomeKw('Measured once the PCS had come to it; null before.'),
-    achieved_at: Nullable(At('When it had.')),
+    achieved_power_kw: SomeKw('Measured power once the setpoint was reached, kW; null before.'),
+    achieved_at: Nullable(At('When the setpoint was reached.')),
     soc_pct: Soc,
     status: Type.Enum([...DispatchReport.properties.status.enum], {
       description:
-        'How far it came. That is not taken back: a failure after it was `achieved` is an entry of ' +
-        'its own, and so is what goes on after that.',
+        'Progress of the setpoint. A failure after `achieved` is an entry of its own, and so is the ' +
+        'setpoint after that.',
     }),
-    failure_code: Nullable(Type.String({ description: 'Why it failed or expired.' })),
+    failure_code: Nullable(Type.String({ description: 'Reason why it failed or expired.' })),
     latency_ms: Nullable(
       Type.Integer({
         minimum: 1,
         description:
-          'From `issued_at` to `acknowledged_at`; null where it stood in the PCS before, so that ' +
-          'nothing had to be told.',
+          'From `issued_at` to `acknowledged_at`, ms; null where the PCS had the setpoint before and ' +
+          'nothing was written.',
       }),
     ),
   },
@@ -191,7 +192,7 @@ export const DispatchEntry = Type.Object(
 
 export const Tier = Type.Enum([...controlTiers], {
   description:
-    'Who decides, the highest first: `protection` of battery and PCS, the grid `permit`, an ' +
+    'Deciding tier, highest first: `protection` of battery and PCS, the grid `permit`, an ' +
     '`operator`, the `dispatch` of approved schedules, an `optimizer`.',
   examples: ['protection'],
 })
@@ -200,10 +201,10 @@ export type ControlEntry = Static<typeof ControlEntry>
 export const ControlEntry = Type.Object(
   {
     log_id: Type.Integer({ minimum: 1, description: 'Unique within the site.' }),
-    occurred_at: At('When the edge, or a person by the API, decided so.'),
+    occurred_at: At('When the edge, or a key or person through the API, decided.'),
     tier: Tier,
     actor: Type.String({
-      description: 'The rule or the schedule that decided, or the name of the key or person.',
+      description: 'The deciding rule or schedule, or the name of the key or person.',
     }),
     action: Type.Enum([
       'setpoint',
@@ -217,20 +218,20 @@ export const ControlEntry = Type.Object(
       'approve',
       'reject',
     ]),
-    from_power_kw: SomeKw('Before; null where not known, or where the grid permit held it.'),
+    from_power_kw: SomeKw('Power before, kW; null where unknown or limited by the grid permit.'),
     to_power_kw: SomeKw(
-      'From then on; null where not known, where the grid permit holds it, and while what it is ' +
-        'told may tell of that.',
+      'Power after, kW; null where unknown, where limited by the grid permit, and while the ' +
+        'setpoint could reveal the permit.',
     ),
     reason_code: Type.String(),
-    message: Type.String({ description: 'For people.' }),
+    message: Type.String({ description: 'Description of the decision.' }),
     overrode_tier: Nullable(Tier),
     schedule_id: ScheduleId,
     alarm_code: Nullable(Type.String()),
     soc_pct: Soc,
     request_id: Nullable(
       Type.String({
-        description: 'Of the request that approved or rejected a schedule; null of the edge.',
+        description: '`X-Request-Id` of the approval or rejection; null for entries of the edge.',
       }),
     ),
     success: Type.Boolean(),

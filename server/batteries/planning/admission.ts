@@ -1,15 +1,15 @@
-/** Who may have batteries planned now: each holds a connection of the database until it is done. */
+/** Limits concurrent plans: each holds a database connection until it is done. */
 import { ApiError } from '../../http/errors.ts'
 
-/** Together; the rest of the connections are left to everything else. */
+/** Plans of all sites; other connections stay free for other requests. */
 const total_max = 6
-/** Of one site, which are planned one after the other anyway. */
+/** Plans of one site, which run one after the other anyway. */
 const site_max = 3
-/** What is left beyond is for sites that plan nothing yet. */
+/** Above this number only sites without a running plan are admitted. */
 const shared_max = 4
 const retry_after_s = 2
 
-/** Does work for a site, or refuses it: 503, with why in its details. */
+/** Runs work for a site, or rejects it with 503 and the reason in its details. */
 export function createAdmission(): <Result>(
   site_id: string,
   work: () => Promise<Result>,
@@ -33,7 +33,6 @@ export function createAdmission(): <Result>(
   }
 }
 
-/** `reason`: of what too many run. */
 const busy = (reason: 'plans_of_site' | 'plans_of_server', details: Record<string, number>) =>
   new ApiError(
     'service_unavailable',

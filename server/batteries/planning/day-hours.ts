@@ -1,20 +1,19 @@
-/** The hours of a schedule from the powers of its periods, and what they come to. Pure. */
+/** The hours of a schedule from the powers of its periods, and their totals. Pure. */
 import { rounded } from '@heliograph/domain/significant'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms, quarter_ms } from '@heliograph/domain/utc-day'
 import { flowsOf, roomOf } from '@heliograph/optimize/connection'
 import { bandOf, type Course, followCourse } from '@heliograph/optimize/course'
 import { hoursOf, type Period, type Unit } from '@heliograph/optimize/dispatch-problem'
 import type { StoredHour } from '../schedule-hours.ts'
 import type { ScheduleTotals } from '../schedule-plan.ts'
 import type { StoredProblem, StoredSchedule } from '../schedules.ts'
-import { hour_ms, quarter_ms } from './plan-prices.ts'
 
 const micro = 1_000_000
 
-/** Another unit of the connection, or all of them: no unit has this id. */
+/** Stands for all other units of the connection; no unit has this id. */
 const others_id = 0
 
-/** The powers of the open periods, as the hours have them. */
+/** Power of each open period, from the hours. */
 export function powersOf(
   hours: readonly StoredHour[],
   { periods }: Pick<StoredProblem, 'periods'>,
@@ -25,10 +24,10 @@ export function powersOf(
   })
 }
 
-/** Of the day: plans ask this so often that a Date for each takes most of their time. */
+/** UTC hour of the day, without a Date, which would take most of the planning time. */
 export const utcHour = (ms: number) => Math.floor((ms % day_ms) / hour_ms)
 
-/** Which of the periods an hour has; null where it was not open when it was planned. */
+/** The periods of an hour; null for an hour that was not open at planning. */
 export function spanOf(
   { periods }: Pick<StoredProblem, 'periods'>,
   hour: number,
@@ -39,7 +38,7 @@ export function spanOf(
   return { first, last: last < 0 ? periods.length : last }
 }
 
-/** The unit with what the others leave it of the connection. */
+/** The unit with the headroom that other units leave at the connection. */
 export function unitInRoom(problem: StoredProblem): Unit {
   const { unit, others_kw } = problem
   const whole = { ...problem, units: [unit] }
@@ -47,7 +46,7 @@ export function unitInRoom(problem: StoredProblem): Unit {
   return { ...unit, room_kw }
 }
 
-/** The hours with the course of the state of charge, the bands and the amounts of new powers. */
+/** Hours with new powers: state of charge, power bands and amounts are recomputed. */
 export function withPowers(
   hours: readonly StoredHour[],
   problem: StoredProblem,
@@ -79,13 +78,13 @@ export function withPowers(
   return { hours: changed, course }
 }
 
-/** What a person may set is in whole watts, and so is what it was before: it can be put back. */
+/** Revisions are in whole watts, and so is the planned value, which can then be restored. */
 const wattsTowardsZero = (power_kw: number) => Math.trunc(rounded(power_kw * 1000, 3)) / 1000 + 0
 
-/** Of the solver's and the sum's rounding. */
+/** Removes rounding errors of solver and sums. */
 const percent = (soc_pct: number) => Math.min(100, Math.max(0, soc_pct))
 
-/** To the millionth of the currency; null where a period with power has no price, or none has. */
+/** Amount to the millionth; null where a period with power, or every period, has no price. */
 function amountOf(periods: readonly Period[], power_kw: readonly number[]): number | null {
   const flows = periods.map((period, nth) => flowOf(period, power_kw[nth]!))
   if (flows.every(({ amount_micro }) => amount_micro === null)) return null
@@ -97,7 +96,7 @@ function amountOf(periods: readonly Period[], power_kw: readonly number[]): numb
 const microWorth = (energy_kwh: number, price: number) =>
   Math.round(((energy_kwh * price) / 1000) * micro) + 0
 
-/** What the hours come to: the locked ones by their means, the open ones by their periods. */
+/** Totals: locked hours by their mean power, open hours by their periods. */
 export function totalsOf(
   hours: readonly StoredHour[],
   problem: StoredProblem,
@@ -151,10 +150,10 @@ function flowOf(period: Period, power_kw: number): Flow {
   return { energy_kwh, amount_micro: price === null ? null : microWorth(energy_kwh, price) }
 }
 
-/** Less is rounding. */
+/** Power below this is a rounding error. */
 const no_flow_kw = 1e-6
 
-/** Null where energy flows in a period without a price: nobody knows what that is worth. */
+/** Null where energy flows in a period without a price. */
 function connectionAmounts(
   hours: readonly StoredHour[],
   problem: StoredProblem,
@@ -180,7 +179,7 @@ function connectionAmounts(
   }
 }
 
-/** An hour that is over, or runs: it is what was approved of it, else nothing was done. */
+/** A past or running hour: as approved, else idle. */
 export function lockedHour(
   hour: number,
   start_ms: number,

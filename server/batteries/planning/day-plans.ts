@@ -1,4 +1,4 @@
-/** The plans of all units of a site for a day: what each of them is judged among. */
+/** The plans of all units of a site for a day. */
 import type { Queries } from '../../storage/database.ts'
 import { type ScheduleHours, type StoredSchedule, scheduleHoursIn } from '../schedules.ts'
 import { unitsBeside } from './others.ts'
@@ -8,12 +8,11 @@ import { type Beside, besideOthers } from './present.ts'
 export interface DayPlans {
   units: UnitRow[]
   site: PlanSite
-  /** By unit. */
+  /** Schedules by unit. */
   proposed: ReadonlyMap<number, ScheduleHours>
   approved: ReadonlyMap<number, ScheduleHours>
 }
 
-/** Of a UTC day, YYYY-MM-DD. */
 export async function readDayPlans(
   db: Queries,
   { site_id, date }: { site_id: string; date: string },
@@ -30,7 +29,7 @@ export async function readDayPlans(
   }
 }
 
-/** What a unit shares its connection with, of each other unit what `planOf` finds. */
+/** The plans of the other units of a connection, as found by `planOf`. */
 export function besideOf(
   { units, site }: Pick<DayPlans, 'units' | 'site'>,
   bess_id: number,
@@ -45,7 +44,7 @@ export function besideOf(
   return { export_limit_kw, others }
 }
 
-/** An open proposal among the newest plan of every other unit, proposed or approved. */
+/** An open proposal next to the newest plan of every other unit, proposed or approved. */
 export function amongNewest(plans: DayPlans, row: StoredSchedule, now: Date): StoredSchedule {
   return besideOthers(row, newestBeside(plans, row.bess_id), now)
 }

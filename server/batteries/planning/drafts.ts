@@ -1,8 +1,7 @@
-/** What each unit is planned on: its prices, its state of charge, its limits; or why it is not. */
-
+/** Drafts of units: prices, state of charge and limits to plan with, or a refusal. */
 import { powerAt } from '@heliograph/domain/dispatch'
 import { rounded } from '@heliograph/domain/significant'
-import { addDays, day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import { addDays, day_ms, hour_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { addedKwh } from '@heliograph/optimize/course'
 import type { Unit } from '@heliograph/optimize/dispatch-problem'
 import { assignedMarket } from '../../forecasts/assigned-market.ts'
@@ -13,7 +12,7 @@ import type { ScheduleInputs } from '../schedule-plan.ts'
 import { type ScheduleHours, scheduleHoursIn } from '../schedules.ts'
 import { quartersOf } from '../unit-energy.ts'
 import { capacityOf } from '../units.ts'
-import { type DayPrices, hour_ms, type PlanDay, readDayPrices } from './plan-prices.ts'
+import { type DayPrices, type PlanDay, readDayPrices } from './plan-prices.ts'
 import {
   efficiencyOf,
   type PlanSite,
@@ -28,7 +27,7 @@ import { Refusal } from './refusal.ts'
 
 export interface PlanAsked {
   site_id: string
-  /** YYYY-MM-DD, not past. */
+  /** UTC day, YYYY-MM-DD; not past. */
   date: string
   soc_end_target_pct: number | null
   now: Date
@@ -36,18 +35,18 @@ export interface PlanAsked {
 
 export interface Draft {
   bess_id: number
-  /** Behind which connection it is planned: the plant's, or the site's for null. */
+  /** The plant of the connection; null for the connection of the site. */
   connection_logger_id: number | null
   prices: DayPrices
   unit: Unit
   usable_kwh: number
-  /** What is left at the end of the day is neither asked for nor approved: the plan chooses. */
+  /** The final state of charge is neither requested nor approved: the plan chooses it. */
   is_end_open: boolean
-  /** Full cycles of a whole day; null: no bound. */
+  /** Maximum full cycles per day; null without a bound. */
   cycles_per_day: number | null
   soc_start_source: ScheduleInputs['soc_start_source']
   efficiency_is_assumed: boolean
-  /** What it is to do today, of which passed and running hours stay. */
+  /** The approved schedule of the day, whose past and running hours stay. */
   approved: ScheduleHours | null
 }
 
@@ -56,10 +55,10 @@ export interface PlanBasis {
   day: PlanDay
   site: PlanSite
   units: UnitRow[]
-  /** Of the day, by unit. */
+  /** Schedules of the day, by unit. */
   approved: Map<number, ScheduleHours>
   proposed: Map<number, ScheduleHours>
-  /** Of the day before. */
+  /** Schedules of the day before. */
   approved_before: Map<number, ScheduleHours>
 }
 
@@ -67,7 +66,7 @@ export async function readBasis(db: Queries, asked: PlanAsked): Promise<PlanBasi
   const { site_id, date, now } = asked
   const start_ms = Date.parse(date)
   const is_today = utcDayStart(now) === start_ms
-  // The running hour is as it is.
+  // The running hour cannot be planned.
   const from_ms = is_today ? (Math.floor(now.getTime() / hour_ms) + 1) * hour_ms : start_ms
   const byUnit = async (day: string, state: 'approved' | 'proposed') => {
     const found = await scheduleHoursIn(db, { site_id, date: day, state })
@@ -84,7 +83,7 @@ export async function readBasis(db: Queries, asked: PlanAsked): Promise<PlanBasi
   }
 }
 
-/** Prices are read once for all units of a market. */
+/** Drafts units one by one; prices are read once per market. */
 export function drafter(db: Queries, basis: PlanBasis): (row: UnitRow) => Promise<Draft> {
   const { asked, day, site } = basis
   const known = new Map<string, Promise<DayPrices>>()
@@ -149,11 +148,11 @@ export function drafter(db: Queries, basis: PlanBasis): (row: UnitRow) => Promis
   }
 }
 
-/** What an approved schedule leaves; null where its unit cannot follow it to its end. */
+/** Final state of charge of an approved schedule; null where the unit cannot follow it. */
 const endOf = ({ hours, violation_count }: ScheduleHours): number | null =>
   violation_count > 0 ? null : hours.at(-1)!.soc_end_pct
 
-/** Of its plant, else of the site, as it is assigned on the day. */
+/** The market assigned on the day to the plant, else to the site. */
 async function marketOf(
   db: Queries,
   { site_id, date }: PlanAsked,
@@ -164,7 +163,7 @@ async function marketOf(
   return market?.market_code ?? null
 }
 
-/** Per MWh in the currency of the market. */
+/** Ageing cost per MWh in the currency of the market. */
 async function ageingCost(
   db: Queries,
   { asked, site }: PlanBasis,
@@ -178,11 +177,11 @@ async function ageingCost(
   if (rate !== null) return rounded(cost * rate, 6)
   throw new Refusal(
     'no_exchange_rate',
-    `ageing is in ${currency}, prices are in ${market.currency}, and no rate between is known`,
+    `no exchange rate between ageing cost (${currency}) and prices (${market.currency})`,
   )
 }
 
-/** How charged the unit was when the day began, and what was drawn from its cells since then. */
+/** State of charge at the start of the day, and energy drawn from the cells since then. */
 async function readDayCounts(
   db: Queries,
   { asked, day }: PlanBasis,
@@ -202,12 +201,12 @@ async function readDayCounts(
       : Math.max(0, row.discharged_total_kwh - first.discharged_total_kwh)
   return {
     soc_first_pct: first ? rounded(first.soc_pct, 3) : null,
-    // The half of the losses that is the discharge's.
+    // Half of the losses belong to discharging.
     drawn_kwh: given_kwh / Math.sqrt(efficiencyOf(row) / 100),
   }
 }
 
-/** How charged the unit will be when the plan begins. */
+/** State of charge at the start of the plan. */
 function startOf(
   { day, site, approved, approved_before }: PlanBasis,
   row: UnitRow,
@@ -228,7 +227,7 @@ function startOf(
     0,
   )
   const then_pct = now_pct + (100 * added_kwh) / capacityOf(row)
-  // It goes no further than the window, if not there already.
+  // Limited to the operating window, unless already outside of it.
   const [low, high] = [Math.min(row.soc_min_pct, now_pct), Math.max(row.soc_max_pct, now_pct)]
   return { soc_pct: rounded(Math.min(high, Math.max(low, then_pct)), 3), source: 'measured' }
 }

@@ -1,4 +1,4 @@
-/** The plan of all units of a connection, hour by hour: what the solver thread computes. Pure. */
+/** The plan of all units of a connection, computed on the solver thread. Pure. */
 import { rounded } from '@heliograph/domain/significant'
 import { type DispatchPlan, planDispatch } from '@heliograph/optimize/dispatch'
 import type {
@@ -18,21 +18,21 @@ import { totalsOf, withPowers } from './day-hours.ts'
 interface GroupUnit {
   unit: Unit
   usable_kwh: number
-  /** `unit.soc_end_pct` gives way to what energy is worth after the day, in a plan for money. */
+  /** A plan for revenue replaces `unit.soc_end_pct` by the most profitable value. */
   is_end_open: boolean
   cycles_per_day: number | null
-  /** The 24 hours without what the plan tells of those that are open. */
+  /** The 24 hours before planning. */
   blank: StoredHour[]
 }
 
 export interface GroupTask
   extends Pick<DispatchProblem, 'objective' | 'periods' | 'export_limit_kw' | 'import_limit_kw'> {
   units: GroupUnit[]
-  /** What follows on `periods`, as far as prices are known. */
+  /** Periods after `periods`, as far as prices are known. */
   outlook: Period[]
-  /** What units of the connection that are not planned now do in each period, kW. */
+  /** Power of units of the connection that are not planned now, by period, kW. */
   fixed_kw: number[]
-  /** Whether the final state of charge was asked for: else it binds no one who revises the plan. */
+  /** Whether the final state of charge was requested; otherwise it does not bind revisions. */
   has_end_target: boolean
   currency: string
 }
@@ -42,12 +42,12 @@ export interface GroupPlan {
   demands: DispatchPlan['demands']
   gap_pct: number | null
   violations: Violation[]
-  /** As asked; idle where time ran out before there was a plan. */
+  /** In the order of the task; idle after a timeout without a plan. */
   units: {
     problem: StoredProblem
     hours: StoredHour[]
     totals: ScheduleTotals
-    /** At least so much is left at the end of the day. */
+    /** Minimum state of charge at the end of the day. */
     soc_end_pct: number | null
   }[]
 }
@@ -92,12 +92,12 @@ export function planOfGroup(highs: Highs, task: GroupTask, time_limit_s: number)
   return { status, demands, gap_pct, violations, units: planned }
 }
 
-/** Share of the gain that the plan of the day and its outlook may be off. */
+/** Accepted distance to the optimum of day and outlook, as a share of the gain. */
 const end_gap_ratio = 1e-3
 
 /**
- * The units, of which those with an open end are to end the day as is best for what comes after
- * it. They keep the end they have where the plan is not for money, or time runs out.
+ * The units, with the most profitable final state of charge for units with an open end. Unchanged
+ * where the plan is not for revenue, and after a timeout.
  */
 function unitsWithEnds(
   highs: Highs,
@@ -117,7 +117,7 @@ function unitsWithEnds(
   )
 }
 
-/** What other units do anyway is there as the plants and the consumption are. */
+/** Adds the power of other units to production and consumption. */
 const besides = (period: Period, fixed_kw: number): Period => ({
   ...period,
   pv_kw: period.pv_kw + Math.max(0, fixed_kw),

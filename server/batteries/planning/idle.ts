@@ -1,16 +1,16 @@
-/** The plan to do nothing: how a battery that carries out an approved schedule is stopped. Pure. */
+/** The idle plan, which stops a battery with an approved schedule. Pure. */
 import type { StoredHour } from '../schedule-hours.ts'
 import type { StoredSchedule } from '../schedules.ts'
 import { powersOf, spanOf, totalsOf, withPowers } from './day-hours.ts'
 import type { PlannedUnit } from './planner.ts'
 
 /**
- * What is approved, with nothing left to do from now on, the running hour too. It asks for nothing
- * that a plan must know: no price, no state of charge, no solver.
+ * The approved schedule with zero power from now on, including the running hour. Needs no price, no
+ * state of charge and no solver.
  */
 export function idlePlan(approved: StoredSchedule, now: Date): PlannedUnit {
   const { bess_id, objective, plan } = approved
-  // No demand of what is left at the end: it is as it comes.
+  // An idle plan has no target for the final state of charge.
   const unit = { ...approved.problem.unit, soc_end_pct: null }
   const problem = { ...approved.problem, unit }
   const powers = powersOf(approved.hours, problem).map((power_kw, nth) => {
@@ -47,7 +47,7 @@ export function idlePlan(approved: StoredSchedule, now: Date): PlannedUnit {
 
 const unedited = { original_power_kw: null, edited_by: null, edited_at: null, edit_note: null }
 
-/** One that ran already when the approved schedule was planned. */
+/** An hour that was running when the approved schedule was planned. */
 const idleHour = (hour: StoredHour): StoredHour => ({
   ...hour,
   power_kw: 0,

@@ -1,9 +1,9 @@
-/** What the other units of a connection do while one is planned, revised or approved. Pure. */
+/** Plans of the other units of a connection. Pure. */
+import { hour_ms } from '@heliograph/domain/utc-day'
 import type { Period } from '@heliograph/optimize/dispatch-problem'
 import type { StoredHour } from '../schedule-hours.ts'
 import type { ScheduleHours } from '../schedules.ts'
 import { powersOf, utcHour } from './day-hours.ts'
-import { hour_ms } from './plan-prices.ts'
 
 interface Connected {
   bess_id: number
@@ -12,8 +12,8 @@ interface Connected {
 }
 
 /**
- * The units behind one connection with a unit: those of its plant, or all of the site where all
- * share `export_plan_limit_kw` or it has no plant. In the order that they come in.
+ * The other units in service behind the connection of a unit: those of its plant, or all of the
+ * site where `connection_logger_id` is null.
  */
 export function unitsBeside<Row extends Connected>(
   units: readonly Row[],
@@ -25,7 +25,7 @@ export function unitsBeside<Row extends Connected>(
   })
 }
 
-/** What schedules of the day come to in each period, kW. */
+/** Sum of the power of schedules in each period, kW. */
 export function sumOver(
   periods: readonly Period[],
   planned: readonly Pick<ScheduleHours, 'hours'>[],

@@ -1,38 +1,36 @@
 /**
- * What was consumed behind a connection, quarter hour by quarter hour: what the plants gave and the
- * batteries discharged there, less what its meters counted as fed in, plus what they counted as
- * taken. What is lost on the way to the meter is consumed, too.
+ * Past consumption behind a connection by quarter hour: production of the plants plus net discharge
+ * of the batteries plus net import at its meters. Includes losses up to the meter.
  */
 import { counterIncrease } from '@heliograph/domain/counter'
 import type { Position } from '@heliograph/domain/place'
-import { utcDayStart } from '@heliograph/domain/utc-day'
+import { quarter_ms, utcDayStart } from '@heliograph/domain/utc-day'
 import { type Course, flag, readCourses } from '../../forecasts/course.ts'
 import { type PlantService, readServices } from '../../forecasts/service.ts'
 import { type AwakeTime, awakeTime } from '../../plant/daylight.ts'
 import type { Queries } from '../../storage/database.ts'
 import { readBatteryDays, type UnitDays } from '../battery-days.ts'
-import { quarter_ms, type Span } from '../unit-energy.ts'
+import type { Span } from '../unit-energy.ts'
 
 interface ConsumptionAsked {
   site_id: string
-  /** The connection of a plant; null: the common one of the site. */
+  /** The plant of the connection; null for the common connection of the site. */
   logger_id: number | null
   position: Position
   now_ms: number
 }
 
-/** kWh; null where it is not known. */
+/** kWh; null where unknown. */
 type Energies = (number | null)[]
 
-/** Of the inverters those whose power is known, at the least; a gap of more is a gap. */
+/** Share of inverters with known power below which a quarter hour counts as a gap. */
 const known_pct_min = 95
 const whole_hour_s = 3600
 
 /**
- * The quarter hours of a span of whole days of UTC that are over, kWh: below 0 where the meters do
- * not quite agree, null where something was not measured. Null for all where the connection has no
- * meter, or a battery behind it feeds in through the inverters of the panels, whose energy is then
- * in theirs.
+ * Consumption in kWh by quarter hour of past UTC days. Slightly below 0 where meters differ, null
+ * where a part was not measured. Null as a whole where the connection has no meter, and where a
+ * battery shares inverters with panels, as its energy is then part of theirs.
  */
 export async function readConsumption(
   db: Queries,
@@ -60,12 +58,12 @@ const quarterStarts = ({ start_ms, end_ms }: Span): number[] =>
   Array.from({ length: (end_ms - start_ms) / quarter_ms }, (_, nth) => start_ms + nth * quarter_ms)
 
 interface MeteredConnection {
-  /** What is behind its meters: a plant, or all of the site for null. */
+  /** The plant behind the meters; null for the whole site. */
   logger_id: number | null
   meter_ids: number[]
 }
 
-/** Where all of a site is behind the connection of one plant, that and the common one are one. */
+/** A site with a single plant has one connection: that of the plant is the common one. */
 async function readMeteredConnection(
   db: Queries,
   { site_id, logger_id }: ConsumptionAsked,
@@ -98,7 +96,7 @@ async function readMeteredConnection(
   return { logger_id: measured_id, meter_ids: found.map(({ meter_id }) => meter_id) }
 }
 
-/** Of the plants that were in service at the time. */
+/** Production of the plants in service at the time. */
 async function readProduced(
   db: Queries,
   { site_id, logger_id, position }: ConsumptionAsked,
@@ -119,21 +117,21 @@ async function readProduced(
   })
 }
 
-/** At night inverters that sleep give nothing, and about dawn and dusk not all are awake. */
+/** Sleeping inverters produce 0 at night; around dawn and dusk some are still asleep. */
 function produced(course: Course, nth: number, awake: AwakeTime): number | null {
   const { from_ms, energy_wh, completeness_pct, flags } = course
   const kwh = energy_wh[nth]! / 1000
-  const is_told = !Number.isNaN(kwh) && (flags[nth]! & flag.estimated) === 0
-  if (is_told && completeness_pct[nth]! >= known_pct_min) return kwh
+  const is_measured = !Number.isNaN(kwh) && (flags[nth]! & flag.estimated) === 0
+  if (is_measured && completeness_pct[nth]! >= known_pct_min) return kwh
   const at_ms = from_ms + nth * quarter_ms
   const hour_ms = at_ms - (at_ms % (4 * quarter_ms))
   const hour_s = awake(hour_ms, hour_ms + 4 * quarter_ms)
   if (hour_s === null) return null
   if (awake(hour_ms, at_ms) === awake(hour_ms, at_ms + quarter_ms)) return 0
-  return is_told && hour_s < whole_hour_s ? kwh : null
+  return is_measured && hour_s < whole_hour_s ? kwh : null
 }
 
-/** Of a unit, less what it charged; what was before it, or after it, was without it. */
+/** Net energy of the unit (discharge minus charge); 0 outside its time at the site. */
 function netDischarged({ known_from_at, retired_at, days }: UnitDays, span: Span): Energies {
   return quarterStarts(span).map((at_ms) => {
     const is_there =
@@ -156,8 +154,8 @@ interface MeterEdge {
 }
 
 /**
- * From the grid, less what was fed in, by the counters of a meter. From the first reading in a
- * quarter hour to the first in the next is not quite a quarter: it goes by its mean power.
+ * Net import by the counters of a meter. The first readings of two quarter hours are not exactly a
+ * quarter hour apart, so the difference is scaled to it.
  */
 async function readTaken(
   db: Queries,
@@ -170,7 +168,7 @@ async function readTaken(
     new Date(span.start_ms),
     new Date(span.end_ms),
   ])
-  // What a connection may carry is not known here: twice of what was seen there is no energy.
+  // The rating of the connection is unknown: twice the highest power is taken as the bound.
   const rated_kw = 2 * Math.max(0, ...edges.map(({ power_kw }) => Math.abs(power_kw ?? 0)))
   return quarterStarts(span).map((_, nth) => {
     const [before, after] = [edges[nth]!, edges[nth + 1]!]
@@ -186,7 +184,7 @@ async function readTaken(
   })
 }
 
-/** At the begin of each quarter hour, and at the end. Thinned history has a reading a minute. */
+/** First reading of each quarter hour and at the end; thinned history has one per minute. */
 const meterEdges = {
   name: 'meter_edges_in',
   text: `

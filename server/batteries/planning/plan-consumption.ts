@@ -1,28 +1,24 @@
-/** What is expected to be consumed behind a connection in a day that is planned. */
+/** Forecast of the consumption behind a connection for a planned day. */
 import { shownAt } from '@heliograph/domain/local-day'
 import type { Position } from '@heliograph/domain/place'
-import { day_ms, utcDayStart } from '@heliograph/domain/utc-day'
+import { day_ms, quarter_ms, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Queries } from '../../storage/database.ts'
-import { quarter_ms } from '../unit-energy.ts'
 import { readConsumption } from './plan-consumption-history.ts'
 import type { PlanDay } from './plan-prices.ts'
 
 export interface DayConsumption {
-  /** By step from 00:00Z on, kW, 0 or more. */
+  /** Mean power by step from 00:00Z on, kW, 0 or more. */
   mean_kw: number[]
-  /** Of so many measured quarters each mean of a quarter is, or more. */
+  /** Minimum number of measured days behind the means. */
   days: number
 }
 
-/** Whole weeks, so that each weekday counts as often: 20 working days, 8 of weekends. */
+/** Whole weeks, so that weekdays count equally: 20 working days, 8 weekend days. */
 const history_days = 28
 /** A working week less a day of gaps; two weekends. */
 const days_min = 4
 
-/**
- * By what was measured in the four weeks before today; null where that is too little, or where
- * the connection is not measured.
- */
+/** Forecast from the four weeks before today; null with too few or no measurements. */
 export async function readDayConsumption(
   db: Queries,
   { site_id, logger_id, step_ms }: { site_id: string; logger_id: number | null; step_ms: number },
@@ -46,28 +42,28 @@ export async function readDayConsumption(
 
 export interface Measured {
   start_ms: number
-  /** By quarter hour from `start_ms` on; null where it is not known. */
+  /** By quarter hour from `start_ms` on; null where unknown. */
   consumed_kwh: readonly (number | null)[]
 }
 
 /**
- * A day of UTC by quarter hours: each is the mean of those at the same time of the clock on days of
- * its kind, which are working days (Monday to Friday) and weekends at the site; holidays are not
- * known. Null where one of them was measured on fewer than `days_min` days.
+ * A UTC day by quarter hour: each value is the mean at the same local time on days of the same kind
+ * (working days, Monday to Friday, or weekends; holidays are unknown). Null where any quarter hour
+ * was measured on fewer than `days_min` days.
  *
- * Such a mean of similar days is the baseline that learned models are held against, and at single
- * sites are hard put to beat: S. Haben et al., "Review of low voltage load forecasting: Methods,
- * applications, and recommendations", Applied Energy 304 (2021) 117798.
+ * The mean of similar days is the usual baseline, and hard to beat at single sites: S. Haben et
+ * al., "Review of low voltage load forecasting: Methods, applications, and recommendations",
+ * Applied Energy 304 (2021) 117798.
  *
- * Where little or nothing is consumed meters that do not quite agree come to less than nothing. A
- * mean below 0 is 0; single quarters stay as they are, or noise would add up to consumption.
+ * Differences of meters can make consumption negative. Means below 0 become 0; single quarter hours
+ * are kept, as otherwise noise would add up to consumption.
  */
 export function similarDays(
   { start_ms, consumed_kwh }: Measured,
   planned_ms: number,
   timezone: string,
 ): DayConsumption | null {
-  const shown = localClock(timezone)
+  const shown = (time_ms: number) => shownAt(time_ms, timezone)
   const sums = new Map<number, { kwh: number; days: number }>()
   for (const [nth, kwh] of consumed_kwh.entries()) {
     if (kwh === null) continue
@@ -84,27 +80,11 @@ export function similarDays(
   return { mean_kw, days }
 }
 
-/** The time of the clock on a working day, or that and a day more on a weekend. */
+/** Key of similar quarter hours: the local time, plus a day on weekends. */
 function similarity(shown_ms: number): number {
   const weekday = new Date(shown_ms).getUTCDay()
   const is_weekend = weekday === 0 || weekday === 6
   return (shown_ms % day_ms) + (is_weekend ? day_ms : 0)
-}
-
-/** `shownAt`, which is slow, asked only as often as it takes to see that clocks were changed. */
-function localClock(timezone: string): (time_ms: number) => number {
-  const offsets = new Map<number, number>()
-  const offsetAt = (time_ms: number) => {
-    const offset_ms = offsets.get(time_ms) ?? shownAt(time_ms, timezone) - time_ms
-    offsets.set(time_ms, offset_ms)
-    return offset_ms
-  }
-  return (time_ms) => {
-    const midnight_ms = utcDayStart(time_ms)
-    const before_ms = offsetAt(midnight_ms)
-    const is_same = before_ms === offsetAt(midnight_ms + day_ms)
-    return time_ms + (is_same ? before_ms : offsetAt(time_ms))
-  }
 }
 
 async function readClockAndPlace(

@@ -1,5 +1,5 @@
-/** What a MWh is worth in each step of a day: as published, beyond that as forecast. */
-import { day_ms } from '@heliograph/domain/utc-day'
+/** Prices of the steps of a day: published prices, then forecast prices. */
+import { day_ms, hour_ms, quarter_ms } from '@heliograph/domain/utc-day'
 import { priceVintages } from '../../forecasts/price-store.ts'
 import { deliveryDates } from '../../markets/periods.ts'
 import { type Market, readPrices } from '../../markets/price-store.ts'
@@ -9,8 +9,6 @@ import type { StoredHour } from '../schedule-hours.ts'
 import type { ScheduleInputs } from '../schedule-plan.ts'
 import { Refusal } from './refusal.ts'
 
-export const hour_ms = 3_600_000
-export const quarter_ms = hour_ms / 4
 const minute_ms = 60_000
 
 interface PricedSpan {
@@ -20,7 +18,7 @@ interface PricedSpan {
   price: number
 }
 
-/** A UTC day of which the hours from `from_ms` on are open. */
+/** A UTC day whose hours from `from_ms` on are open. */
 export interface PlanDay {
   day_ms: number
   from_ms: number
@@ -30,14 +28,14 @@ export interface PlanDay {
 export interface DayPrices {
   market: Market
   step_ms: number
-  /** By step from 00:00Z on, per MWh; null: nobody knows. */
+  /** By step from 00:00Z on, per MWh; null where unknown. */
   price: (number | null)[]
   /**
-   * By hour of the day after, up to the first without a price: as published, else the P10 of the
-   * forecast, so that energy is kept only where that most likely pays.
+   * By hour of the next day, up to the first hour without a price: published, else the forecast
+   * P10, so that plans store energy only where that is very likely profitable.
    */
   outlook_price: number[]
-  /** By step: whether a price of it would be published, for the market has come so far. */
+  /** By step: whether it is within the time for which the market has published prices. */
   is_published: boolean[]
   source: ScheduleInputs['price_source']
   status: ScheduleInputs['price_status']
@@ -73,7 +71,7 @@ export async function readDayPrices(db: Queries, market: Market, day: PlanDay): 
       ? []
       : [{ start_ms, price: price[nth]!, is_published: isPublished(start_ms) }],
   )
-  demandWhole(market, open)
+  checkPrices(market, open)
   const is_any_published = open.some(({ is_published }) => is_published)
   return {
     market,
@@ -102,7 +100,7 @@ function priceStatus(steps: readonly PricedStep[]): DayPrices['status'] {
   return steps.some(({ is_published }) => is_published) ? 'published_and_forecast' : 'forecast'
 }
 
-/** What a schedule tells of the prices of an hour of the day. */
+/** Prices of an hour as part of a schedule. */
 export function hourPrices(
   { price, is_published, step_ms }: Pick<DayPrices, 'price' | 'is_published' | 'step_ms'>,
   hour: number,
@@ -120,7 +118,7 @@ export function hourPrices(
   }
 }
 
-function demandWhole(
+function checkPrices(
   { market_code }: Market,
   open: readonly { start_ms: number; price: number | null; is_published: boolean }[],
 ): void {
@@ -141,7 +139,7 @@ function demandWhole(
   }
 }
 
-/** The mean over a step; null where not all of it is known. */
+/** Mean over a step; null unless known for all of it. */
 function priceOver(spans: readonly PricedSpan[], start_ms: number, end_ms: number): number | null {
   let [sum, known_ms] = [0, 0]
   for (const span of spans) {
@@ -184,7 +182,7 @@ interface ForecastSpan extends PricedSpan {
   low_price: number
 }
 
-/** Medians of the last forecasts that were issued. */
+/** Medians of the last issued forecasts. */
 async function forecastPrices(
   db: Queries,
   { market_code, timezone }: Market,

@@ -1,4 +1,4 @@
-/** What the plants behind a connection are expected to give in a day. */
+/** Forecast production of the plants behind a connection for a day. */
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import { isOutage, readKnownLimits } from '../../forecasts/limits.ts'
 import { withoutOutages } from '../../forecasts/outages.ts'
@@ -9,13 +9,13 @@ import type { Queries } from '../../storage/database.ts'
 import type { PlanDay } from './plan-prices.ts'
 
 export interface DayProduction {
-  /** null: there are no plants, which give nothing. */
+  /** Null without plants. */
   issued_at: Date | null
   /** P50 by step from 00:00Z on, kW, less planned outages. */
   p50_kw: number[]
 }
 
-/** The last forecast that was issued of a plant, or of the site; null where there is none. */
+/** The last issued forecast of a plant or the site; null without one. */
 export async function readDayProduction(
   db: Queries,
   { site_id, logger_id, step_ms }: { site_id: string; logger_id: number | null; step_ms: number },

@@ -1,4 +1,4 @@
-/** The units of a site as plans need them: what they are, and how charged they are. */
+/** The units of a site for planning: inventory and state of charge. */
 import type { Battery, Pcs, PowerPoint } from '@heliograph/domain/battery'
 import { rounded } from '@heliograph/domain/significant'
 import { defaultPollIntervals, type PollIntervals } from '@heliograph/domain/site'
@@ -38,7 +38,6 @@ export interface PlanSite {
   export_plan_limit_kw: number | null
 }
 
-/** By id. */
 export const readUnits = (db: Queries, site_id: string): Promise<UnitRow[]> =>
   db.query<UnitRow>(
     `select b.bess_id, b.logger_id, b.chemistry, b.rated_energy_kwh, b.usable_energy_kwh,
@@ -67,23 +66,22 @@ export async function readPlanSite(db: Queries, site_id: string): Promise<PlanSi
   }
 }
 
-/** @throws {Refusal} where nobody knows how charged the unit is now */
+/** @throws {Refusal} where the present state of charge is unknown */
 export function presentSoc(unit: UnitRow, { poll }: PlanSite, now: Date): number {
   const { measured_at, soc_pct } = unit
   const poll_s = poll.battery_s ?? defaultPollIntervals.battery_s
   if (measured_at !== null && soc_pct !== null && !isStale(measured_at, poll_s, now)) {
     return rounded(Math.min(100, Math.max(0, soc_pct)), 3)
   }
-  throw new Refusal('telemetry_stale', 'the state of charge of the unit is not known now', {
+  throw new Refusal('telemetry_stale', 'the present state of charge of the unit is unknown', {
     measured_at: measured_at?.toISOString() ?? null,
     age_s: measured_at && Math.round(ageInSeconds(measured_at, now)),
   })
 }
 
 /**
- * From the grid to the grid, %, where the inventory does not tell it: of the order of what NREL's
- * Annual Technology Baseline (lithium) and PNNL-33283 (lead acid, flow) give. Every answer that
- * goes by one says so.
+ * Default round-trip efficiency from grid to grid, %, by NREL's Annual Technology Baseline
+ * (lithium) and PNNL-33283 (lead acid, flow). Answers that use it have `efficiency_is_assumed`.
  */
 const usual_efficiency_pct: Record<Battery['chemistry'], number> = {
   lfp: 85,
@@ -99,7 +97,7 @@ const usual_efficiency_pct: Record<Battery['chemistry'], number> = {
 export const efficiencyOf = (unit: UnitRow): number =>
   unit.roundtrip_efficiency_pct ?? usual_efficiency_pct[unit.chemistry]
 
-/** Of full cycles, kWh: what lies in the window in which the unit is operated. */
+/** Energy of a full cycle, kWh: the capacity within the operating window. */
 export const usableOf = (unit: UnitRow): number =>
   (capacityOf(unit) * (unit.soc_max_pct - unit.soc_min_pct)) / 100
 
@@ -107,15 +105,15 @@ interface UnitPlanned {
   soc_start_pct: number
   soc_end_pct: number
   degradation_cost_per_mwh: number
-  /** Full cycles that the day has had already. */
+  /** Full cycles so far on the day. */
   cycles_done: number
 }
 
-/** @throws {Refusal} where its reserve or its power leave nothing of its window */
+/** @throws {Refusal} where reserve or power leave no usable operating window */
 export function unitOf(row: UnitRow, planned: UnitPlanned): Unit {
   const soc_min_pct = Math.max(row.soc_min_pct, row.soc_reserve_pct ?? 0)
   if (soc_min_pct >= row.soc_max_pct) {
-    throw new Refusal('no_usable_window', 'the reserve of the unit leaves nothing of its window')
+    throw new Refusal('no_usable_window', 'the reserve leaves no operating window of the unit')
   }
   const pcs_kw = row.pcs.reduce((sum, { rated_power_kw }) => sum + rated_power_kw, 0)
   const limits = (rated_kw: number, name: 'max_charge_power_kw' | 'max_discharge_power_kw') => {
@@ -131,7 +129,7 @@ export function unitOf(row: UnitRow, planned: UnitPlanned): Unit {
   const is_stuck =
     limitAt(charge_limits, soc_min_pct) === 0 || limitAt(discharge_limits, row.soc_max_pct) === 0
   if (is_stuck)
-    throw new Refusal('no_usable_window', 'the unit could not leave an end of its window')
+    throw new Refusal('no_usable_window', 'the unit has no power at an end of its operating window')
   const one_way = Math.sqrt(efficiencyOf(row) / 100)
   const cycles = row.cycles_per_day_max
   return {

@@ -1,7 +1,7 @@
-/** Plans batteries: what is known of each, the best dispatch of all, schedules to propose. */
+/** Plans batteries: drafts units, optimises the units of each connection, builds schedules. */
 import type { Timers } from '@heliograph/domain/clock'
 import { rounded } from '@heliograph/domain/significant'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms } from '@heliograph/domain/utc-day'
 import {
   hoursOf,
   type Objective,
@@ -18,14 +18,14 @@ import { type Draft, drafter, type PlanAsked, type PlanBasis, readBasis } from '
 import type { GroupTask } from './group-plan.ts'
 import { sumOver, unitsBeside } from './others.ts'
 import { type DayConsumption, readDayConsumption } from './plan-consumption.ts'
-import { hour_ms, hourPrices } from './plan-prices.ts'
+import { hourPrices } from './plan-prices.ts'
 import { type DayProduction, readDayProduction } from './plan-production.ts'
 import { Refusal } from './refusal.ts'
 import { createSolverThread, type Solved } from './solver-thread.ts'
 
 interface Order extends PlanAsked {
   objective: Objective
-  /** null: all of the site. */
+  /** Null: all units of the site. */
   bess_ids: readonly number[] | null
 }
 
@@ -44,9 +44,9 @@ export interface PlanOutcome {
 }
 
 export interface BatteryPlanner {
-  /** Does what plans units of a site, unless too many do already: 503. */
+  /** Runs `work` for a site. Rejected with 503 when too many plans are being computed. */
   admit<Result>(site_id: string, work: () => Promise<Result>): Promise<Result>
-  /** Units behind one connection together. */
+  /** Plans units behind one connection together. */
   plan(db: Queries, order: Order): Promise<PlanOutcome>
   close(): Promise<void>
 }
@@ -105,10 +105,7 @@ async function draftAll(db: Queries, basis: PlanBasis, { bess_ids }: Order) {
   return { drafts, refused }
 }
 
-/**
- * What units of the connection that are not planned now are to do: as planned just before, as
- * proposed, else as approved.
- */
+/** Plans of the other units of the connection: just planned, else proposed, else approved. */
 function othersOf(
   { units, approved, proposed }: PlanBasis,
   group: readonly Draft[],
@@ -127,9 +124,9 @@ interface Group {
   order: Order
   group: readonly Draft[]
   pv: DayProduction | null
-  /** Only beside a forecast of production: consumption alone would look like a lack of it. */
+  /** Only with a production forecast: consumption alone would look like a deficit. */
   load: DayConsumption | null
-  /** What follows on the day. */
+  /** The periods of the next day. */
   outlook: Period[]
   others: readonly Pick<ScheduleHours, 'hours'>[]
 }
@@ -158,7 +155,7 @@ async function planGroup(
     fixed_kw: sumOver(periods, of.others),
     currency: group[0]!.prices.market.currency,
   })
-  // What the time did not suffice to find may yet be possible.
+  // After a timeout the target may still be reachable.
   const is_proven = has_end_target && solved.demands === 'infeasible'
   const short = is_proven ? solved.violations.filter(isShort) : []
   if (short.length > 0) {
@@ -179,7 +176,7 @@ const isShort = ({ constraint, bess_id }: Violation) => constraint === 'soc_end'
 
 function infeasible({ soc_end_target_pct }: Order, { amount, bound_by }: Violation): Refusal {
   const reachable_pct = Math.round((soc_end_target_pct! - amount) * 1000) / 1000
-  const message = `the most that can be reached at the end of the day is ${reachable_pct} %`
+  const message = `the highest reachable state of charge at the end of the day is ${reachable_pct} %`
   return new Refusal('infeasible', message, {
     constraint: 'soc_end_target_pct',
     bound_by,
@@ -187,7 +184,7 @@ function infeasible({ soc_end_target_pct }: Order, { amount, bound_by }: Violati
   })
 }
 
-/** The open periods of the day; what is not forecast is planned as nothing. */
+/** The open periods of the day; missing forecasts are planned as 0. */
 function periodsOf({ basis: { day }, group, pv, load }: Group): Period[] {
   const [{ prices }] = group as [Draft]
   const { step_ms } = prices
@@ -202,9 +199,9 @@ function periodsOf({ basis: { day }, group, pv, load }: Group): Period[] {
 }
 
 /**
- * The hours of the day after, as far as they have prices: quarters take the solver twice as long
- * and say no more of the end of the day. Production that is not forecast so far ahead, and
- * consumption, are taken to be those of the day that is planned.
+ * The hours of the next day that have prices. Quarter hours would double the solver time without a
+ * better final state of charge. Consumption, and production without a forecast, are assumed to be
+ * those of the planned day.
  */
 async function readOutlook(
   db: Queries,
@@ -299,7 +296,7 @@ function violationOf(violation: Violation, periods: readonly Period[]): Schedule
   }
 }
 
-/** The 24 hours with what is known of them; those that are not open as approved, or idle. */
+/** The 24 hours with prices and forecasts; hours that are not open are as approved, or idle. */
 function blankHours(
   { day }: PlanBasis,
   { approved, prices, unit }: Draft,
@@ -320,14 +317,14 @@ function blankHours(
       ...locked,
       ...known,
       ...hourPrices(prices, hour),
-      // What is measured now is where the plan goes on from.
+      // The plan continues from the measured state of charge.
       ...(is_last_locked && { soc_end_pct: unit.soc_start_pct }),
       expected_amount: locked.expected_amount ?? (known.price_per_mwh === null ? null : 0),
     }
   })
 }
 
-/** To the millionth; null where one is not known. */
+/** Mean to the millionth; null where any value is unknown. */
 function meanOf(values: readonly (number | null)[]): number | null {
   if (values.includes(null)) return null
   return Math.round((values.reduce<number>((a, b) => a + b!, 0) / values.length) * 1e6) / 1e6 + 0

@@ -1,6 +1,6 @@
 /**
- * A schedule as it stands among what is planned now: it keeps what it was planned on, but others
- * may have been revised, approved or declined since, and the day before may end otherwise. Pure.
+ * A schedule next to the present plans of other units and the present end of the day before, both
+ * of which may have changed since it was planned. Its own inputs stay. Pure.
  */
 import { rounded } from '@heliograph/domain/significant'
 import { followCourse } from '@heliograph/optimize/course'
@@ -9,27 +9,27 @@ import type { ScheduleHours, StoredProblem, StoredSchedule } from '../schedules.
 import { powersOf, totalsOf, unitInRoom, withPowers } from './day-hours.ts'
 import { sumOver } from './others.ts'
 
-/** What a unit shares its connection with. */
+/** The other plans of the connection. */
 export interface Beside {
   export_limit_kw: number | null
   others: readonly Pick<ScheduleHours, 'hours'>[]
 }
 
-/** How charged the unit will be when its day begins. */
+/** State of charge at the start of the day. */
 export interface DayStart {
   soc_pct: number
   source: ScheduleInputs['soc_start_source']
 }
 
-/** Where a plan leaves what its unit or its connection can. */
+/** The first violation of a limit of unit or connection by a plan. */
 export interface Breach {
   constraint: ScheduleViolation['constraint']
   hour: number
-  /** Too much power, kW; null where it is the unit that cannot follow. */
+  /** Power above the limit, kW; null where the unit cannot follow. */
   by_kw: number | null
 }
 
-/** With the room that the others leave now: its bands, what it comes to, what it does not hold. */
+/** Recomputes bands, totals and violations with the headroom that other units leave now. */
 export function besideOthers(
   schedule: StoredSchedule,
   { export_limit_kw, others }: Beside,
@@ -43,7 +43,7 @@ export function besideOthers(
   return withViolation(changed, 'export_limit', breach && exportViolation(breach))
 }
 
-/** With the course of its charge from where its day will begin, and what cannot be followed. */
+/** Recomputes the state of charge and violations from a new start of the day. */
 export function fromStart(schedule: StoredSchedule, start: DayStart): StoredSchedule {
   const unit = { ...schedule.problem.unit, soc_start_pct: rounded(start.soc_pct, 3) }
   const inputs = {
@@ -68,15 +68,15 @@ function recomputed(
 }
 
 /**
- * The first hour, not over yet, in which the plan discharges more than the others leave of the
- * export limit, and by how much. Idle and charging hours never do: a battery can always be stopped.
+ * The first hour, not past, in which discharging exceeds the headroom that other units leave of the
+ * export limit. Idle and charging hours never do, as a battery can always be stopped.
  */
 export function exportBreach(
   { hours, problem }: StoredSchedule,
   { others, now }: Pick<Beside, 'others'> & { now: Date },
 ): (Breach & { by_kw: number }) | null {
   if (problem.export_limit_kw === null) return null
-  // Plans are in whole watts, each rounded for itself.
+  // Each plan is rounded to whole watts.
   const rounding_kw = 1e-3 * (others.length + 1)
   const room_kw = unitInRoom(problem).room_kw!
   const powers = powersOf(hours, problem)
@@ -89,7 +89,7 @@ export function exportBreach(
   return null
 }
 
-/** The first hour that the unit cannot follow of a day that is to come; null where it can all. */
+/** The first hour of a coming day that the unit cannot follow; null without one. */
 export function courseBreach({ hours, problem }: StoredSchedule): Breach | null {
   const { hindered } = followCourse(problem.unit, problem.periods, powersOf(hours, problem))
   if (hindered === null) return null
@@ -103,7 +103,7 @@ const exportViolation = ({ constraint, hour, by_kw }: Breach): ScheduleViolation
   by_pct: null,
   by_kw: null,
   by_kwh: null,
-  message: `${by_kw} kW more than the other units leave of export_plan_limit_kw now`,
+  message: `exceeds the headroom of export_plan_limit_kw next to other units by ${by_kw} kW`,
 })
 
 const courseViolation = ({ constraint, hour }: Breach, soc_pct: number): ScheduleViolation => ({
@@ -112,18 +112,18 @@ const courseViolation = ({ constraint, hour }: Breach, soc_pct: number): Schedul
   by_pct: null,
   by_kw: null,
   by_kwh: null,
-  message: `cannot be followed whole from the ${rounded(soc_pct, 1)} % that the day begins with`,
+  message: `cannot be followed completely from ${rounded(soc_pct, 1)} % at the start of the day`,
 })
 
-/** What was missed when it was planned has a measure, what is found later tells it in words. */
+/** Violations found at planning have a number; those found later have only a message. */
 export const isOfPlan = ({ by_pct, by_kw, by_kwh }: ScheduleViolation) =>
   by_pct !== null || by_kw !== null || by_kwh !== null
 
-/** Of one that is approved: whatever others only propose has to fit beside it from then on. */
+/** An approved schedule has no export violation: proposals of other units must fit next to it. */
 export const settled = (schedule: StoredSchedule): StoredSchedule =>
   withViolation(schedule, 'export_limit', null)
 
-/** In place of what was found of the same before. */
+/** Replaces an earlier violation of the same kind. */
 function withViolation(
   schedule: StoredSchedule,
   of: 'export_limit' | 'course',

@@ -1,4 +1,6 @@
-/** Why a unit cannot be planned; of `optimize` an error, of `optimize-all` a skipped unit. */
+/**
+ * Reasons why a unit cannot be planned: an error of `optimize`, a skipped unit of `optimize-all`.
+ */
 export const refusalCodes = [
   'retired',
   'no_hours_left',

@@ -1,5 +1,6 @@
-/** What a person may change of a proposal, and how one stands once it is approved. Pure. */
+/** Revisions of a proposal, and the changes made by its approval. Pure. */
 import { rounded } from '@heliograph/domain/significant'
+import { hour_ms } from '@heliograph/domain/utc-day'
 import {
   addedKwh,
   followCourse,
@@ -11,7 +12,6 @@ import type { StoredHour } from '../schedule-hours.ts'
 import type { SchedulePlan, ScheduleViolation } from '../schedule-plan.ts'
 import type { StoredProblem, StoredSchedule } from '../schedules.ts'
 import { lockedHour, powersOf, spanOf, totalsOf, unitInRoom, withPowers } from './day-hours.ts'
-import { hour_ms } from './plan-prices.ts'
 
 interface Revision {
   hour: number
@@ -25,9 +25,9 @@ type Parts = Pick<StoredSchedule, 'hours' | 'plan'>
 
 type Revised =
   | { is: 'revised'; parts: Parts }
-  /** Past or running. */
+  /** The hour is past or running. */
   | { is: 'locked' }
-  /** The hour that could not be followed with what was asked for, and by what, where one tells. */
+  /** Power outside the band; also has the first hour that could not be followed, if any. */
   | ({ is: 'outside'; min_power_kw: number; max_power_kw: number } & Partial<Unfollowed>)
   | ({ is: 'infeasible' } & Unfollowed)
 
@@ -37,8 +37,8 @@ interface Unfollowed {
 }
 
 /**
- * One hour of a proposal set to another power, to the watt, as far as the unit can follow all of
- * the day and there is room for it in that hour.
+ * Sets one hour of a proposal to another power, in whole watts, if the unit can follow the whole
+ * day and the connection has headroom in that hour.
  */
 export function revised(schedule: StoredSchedule, revision: Revision): Revised {
   const { problem, hours } = schedule
@@ -66,14 +66,14 @@ export function revised(schedule: StoredSchedule, revision: Revision): Revised {
   return { is: 'revised', parts: { hours: after, plan: { ...plan, optimizer: byHand(plan) } } }
 }
 
-/** Nobody proved that what a person made of a plan is the best. */
+/** A revised plan is not proved optimal. */
 const byHand = ({ optimizer }: SchedulePlan): SchedulePlan['optimizer'] => ({
   ...optimizer,
   solver_status: optimizer.solver_status === 'infeasible' ? 'infeasible' : 'feasible',
   gap_pct: null,
 })
 
-/** Other hours that others leave no room for keep nobody from mending one after another. */
+/** Headroom is checked in the revised hour only, so that hours can be corrected one by one. */
 function unfollowedOf(
   problem: StoredProblem,
   power_kw: readonly number[],
@@ -91,10 +91,9 @@ function unfollowedOf(
 }
 
 /**
- * What is approved at an instant: hours that are over are what was dispatched in them, by the
- * schedule approved until then or not at all. `soc_pct` is measured now, null where it is not
- * known; where the plan cannot be followed from there its violations say so, and the edge will
- * do as much of it as it can.
+ * Hours and plan of a schedule at its approval. Past hours become those of the schedule approved
+ * before, else idle. `soc_pct` is the measured state of charge, null where unknown. Where the unit
+ * cannot follow the plan from there, a violation is added; the edge follows it as far as possible.
  */
 export function approvedParts(
   schedule: StoredSchedule,
@@ -126,7 +125,7 @@ function planOf({ plan, problem }: StoredSchedule, hours: readonly StoredHour[])
   return { ...plan, totals: totalsOf(hours, problem, plan.totals) }
 }
 
-/** The first thing that the unit cannot follow of the rest of the day; null where it can. */
+/** The first hour of the rest of the day that the unit cannot follow; null without one. */
 function presentViolation(
   { hours, problem }: StoredSchedule,
   soc_pct: number,
@@ -138,7 +137,7 @@ function presentViolation(
   const { room_kw, ...unit } = unitInRoom(problem)
   const rest = problem.periods.slice(first)
   const powers = powersOf(hours, problem)
-  // The running one goes on as it is approved, within the window.
+  // The running period continues as approved, within the operating window.
   const left_h = (rest[0]!.start_ms - now.getTime()) / hour_ms
   const added_kwh = addedKwh(unit, powers[first - 1]!, left_h)
   const [low, high] = [Math.min(unit.soc_min_pct, soc_pct), Math.max(unit.soc_max_pct, soc_pct)]
@@ -156,6 +155,6 @@ function presentViolation(
     by_pct: null,
     by_kw: null,
     by_kwh: null,
-    message: `cannot be followed whole from the ${rounded(soc_pct, 1)} % of when it was approved`,
+    message: `cannot be followed completely from ${rounded(soc_pct, 1)} % at its approval`,
   }
 }

@@ -6,14 +6,14 @@ import type { GroupPlan, GroupTask } from './group-plan.ts'
 
 export interface Solved extends GroupPlan {
   solve_ms: number
-  /** Of the solver. */
+  /** Version of the solver. */
   version: string
 }
 
 interface SolverThread {
-  /** Throws what the solver threw; 503 where it was given up. */
+  /** Rejects with the error of the solver, or with 503 after a timeout. */
   solve(group: GroupTask): Promise<Solved>
-  /** Ends it, whatever it is at. */
+  /** Ends the thread at once. */
   close(): Promise<void>
 }
 
@@ -23,10 +23,10 @@ export interface SolverTask {
 }
 
 const time_limit_s = 8
-/** The solver looks at its own limit now and then; one that does not is ended. */
+/** The solver checks its own time limit; a thread that exceeds this is ended. */
 const given_up_ms = 20_000
 
-/** Plans one group at a time and gives way to requests, which need the same processors. */
+/** Plans one group at a time, in the background, as requests need the same processors. */
 export function createSolverThread({ timers }: { timers: Timers }): SolverThread {
   const program = new URL('./solver-worker.ts', import.meta.url)
   const thread = createWorkerThread<SolverTask, Solved>(program, {

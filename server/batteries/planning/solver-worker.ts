@@ -1,4 +1,4 @@
-/** The solver thread: one group of units after the other. */
+/** The solver thread: plans groups of units one by one. */
 import { loadSolver } from '@heliograph/optimize/solver'
 import { answerTasks } from '../../threads/answer-tasks.ts'
 import { planOfGroup } from './group-plan.ts'

@@ -1,4 +1,4 @@
-/** Approval: what a plan must hold by then, and what it changes for the plans after it. */
+/** Approval of schedules: its conditions, and its effects on schedules of later days. */
 import { addDays, utcDate } from '@heliograph/domain/utc-day'
 import type { Static } from 'typebox'
 import { noteChange } from '../../storage/curtailment.ts'
@@ -28,13 +28,13 @@ import {
   type SkippedSchedule,
 } from './schemas.ts'
 
-/** The charge of a unit that rests may stray so far from what it was planned on, %. */
+/** Accepted difference of the measured state of charge from the planned start, %. */
 const strayed_pct = 1
 
-/** A proposal as it would be approved now, and what keeps it from that. */
+/** A proposal as it would be approved now. */
 interface Candidate {
   row: StoredSchedule
-  /** Of its course from where its day will begin. */
+  /** The first hour that the unit cannot follow from the start of the day. */
   unfollowed: Breach | null
 }
 
@@ -71,7 +71,7 @@ export async function approve(
 const unitOf = ({ units }: DayPlans, { bess_id }: StoredSchedule): UnitRow | undefined =>
   units.find((unit) => unit.bess_id === bess_id)
 
-/** What it would break of the export limit with what is approved, or is to be with it. */
+/** Breach of the export limit with schedules that are approved, or approved together. */
 function breachAmong(
   plans: DayPlans,
   row: StoredSchedule,
@@ -84,7 +84,7 @@ function breachAmong(
   return exportBreach(besideOthers(row, beside, now), { ...beside, now })
 }
 
-/** A day that is to come begins where the day before is approved to end, else as it is now. */
+/** A coming day starts at the approved end of the day before, else at the measured value. */
 async function candidateOf(
   tx: Transaction,
   { site_id, now }: Actor,
@@ -102,7 +102,7 @@ async function candidateOf(
   return { row, unfollowed: isWhole(stored) && !is_as_planned ? courseBreach(row) : null }
 }
 
-/** Nothing was missed when it was planned. */
+/** The plan had no violation at planning. */
 const isWhole = ({ plan }: StoredSchedule) => !plan.constraint_violations.some(isOfPlan)
 
 async function startOf(
@@ -119,7 +119,7 @@ async function startOf(
   return soc_pct === null ? null : { soc_pct, source: 'measured' }
 }
 
-/** In place of the one approved before, from now on. */
+/** Approves a schedule, which supersedes the one approved before. */
 async function approveRow(
   tx: Transaction,
   actor: Actor,
@@ -158,8 +158,8 @@ async function approveRow(
 }
 
 /**
- * Lets the schedules of the days after a date begin where the day before is approved to end.
- * Returns the approved ones that their unit cannot follow whole from there.
+ * Moves the start of the schedules of later days to the approved end of the day before. Returns the
+ * approved schedules that the unit can then no longer follow.
  */
 async function followOn(
   tx: Transaction,
@@ -210,7 +210,7 @@ function brokenSchedule(
   }
 }
 
-/** null where it is not known now: the edge will look again. */
+/** Present state of charge; null where unknown, as the edge checks it again. */
 async function socOrNull(
   tx: Queries,
   { site_id, now }: Pick<Actor, 'site_id' | 'now'>,
@@ -225,8 +225,8 @@ async function socOrNull(
 }
 
 /**
- * Every proposal of a day, by unit. Where all together break the export limit, those of the highest
- * units that discharge then are left out, one after the other, until the rest holds it.
+ * Approves every proposal of a day, by unit. Where all together exceed the export limit,
+ * discharging units with the highest ids are skipped one by one until the rest is within the limit.
  */
 export async function approveAll(
   tx: Transaction,

@@ -1,4 +1,4 @@
-/** What the writes do to schedules, each within the transaction of its request. */
+/** Writes of schedules, each within the transaction of its request. */
 import { setImmediate } from 'node:timers/promises'
 import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Caller } from '../../http/endpoint.ts'
@@ -24,26 +24,26 @@ import {
 import { conflict } from './conflicts.ts'
 import { days_ahead_max, type OptimizeBody } from './schemas.ts'
 
-/** Who does what at which site, and when. */
+/** Caller, site and time of a write. */
 export interface Actor {
   site_id: string
   caller: Pick<Caller, 'key_name' | 'client_id' | 'site_ids'>
   if_match: string | null
   request_id: string
-  /** Read-only fields that the body has of the hour. */
+  /** Read-only fields of the hour in the body. */
   read_only: Readonly<Record<string, unknown>>
   now: Date
 }
 
-/** Of PostgreSQL's advisory locks, ours for the schedules of a site: `hgbs`. */
+/** Class of PostgreSQL advisory locks for the schedules of a site: `hgbs`. */
 const advisory_class = 0x68676273
 
-/** Writes of schedules of one site take turns from here on. */
+/** Locks the schedules of a site until the end of the transaction. */
 export async function takeTurn(tx: Transaction, site_id: string): Promise<void> {
   await tx.execute('select pg_advisory_xact_lock($1, hashtext($2))', [advisory_class, site_id])
 }
 
-/** As it is served: an open proposal with what the others leave it now. */
+/** A schedule for the API; an open proposal is recomputed next to the plans of other units. */
 export async function recordOf(
   db: Queries,
   site_id: string,
@@ -54,7 +54,7 @@ export async function recordOf(
   return scheduleOf(await presentOf(db, site_id, row, now), now, actuals)
 }
 
-/** `plans`: of its day, where they have been read. */
+/** `plans`: the plans of its day, if read before. */
 export async function presentOf(
   db: Queries,
   site_id: string,
@@ -72,7 +72,7 @@ interface Ordered {
   refused: { bess_id: number; refusal: Refusal }[]
 }
 
-/** Plans units, all of the site for null, and stores what is proposed for each. */
+/** Plans a unit, or all units of the site for null, and stores the proposals. */
 export async function propose(
   tx: Transaction,
   { site_id, caller, now }: Actor,
@@ -104,7 +104,7 @@ export async function propose(
   const made: Schedule[] = []
   for (const row of rows) {
     made.push(scheduleOf(amongNewest(plans, row, now), now))
-    // Each is judged among all: other requests do not wait for the whole site.
+    // Lets other requests run between the units of a large site.
     await setImmediate()
   }
   return { made, refused }
@@ -142,7 +142,7 @@ function dateToPlan(asked: string | undefined, now: Date): string {
   })
 }
 
-/** What a unit is refused for, as an error. */
+/** A refusal as an error of the API. */
 export function refusalError({ code, message, details }: Refusal): ApiError {
   if (code !== 'infeasible') {
     return new ApiError('conflict_state', { current_state: code, allowed: [], message, ...details })
@@ -152,7 +152,7 @@ export function refusalError({ code, message, details }: Refusal): ApiError {
   return new ApiError('validation_error', { errors, ...details })
 }
 
-/** Takes the place of the open proposal of the unit and day. */
+/** Stores a proposal, which supersedes the open one of the unit and day. */
 async function storeProposal(
   tx: Transaction,
   { bess_id, objective, problem, plan, hours }: PlannedUnit,
@@ -190,7 +190,7 @@ async function storeProposal(
   return made!.schedule_id
 }
 
-/** The proposal of an id, or an error: 404, 409 where it is none any more, 412. */
+/** @throws ApiError 404 for an unknown id, 409 for another status, 412 by `If-Match` */
 export async function proposal(
   tx: Transaction,
   actor: Actor,
@@ -198,7 +198,7 @@ export async function proposal(
 ): Promise<StoredSchedule> {
   const { site_id, now, if_match } = actor
   const row = await scheduleById(tx, { site_id, schedule_id })
-  if (row === null) throw (await foreign(tx, actor, schedule_id)) ?? notFound(schedule_id)
+  if (row === null) throw (await otherSiteConflict(tx, actor, schedule_id)) ?? notFound(schedule_id)
   const current_state = scheduleStatus(row, now)
   if (current_state !== 'proposed') {
     const { superseded_by } = row
@@ -214,8 +214,8 @@ export async function proposal(
 
 const notFound = (schedule_id: number) => new ApiError('not_found', { schedule_id })
 
-/** Of another site that the key sees: a mistake worth telling. Of all others nothing is told. */
-async function foreign(
+/** Conflict for a schedule of another site of the key; null for any other site. */
+async function otherSiteConflict(
   tx: Transaction,
   { site_id, caller, now }: Actor,
   schedule_id: number,
@@ -255,8 +255,8 @@ export async function reject(
 }
 
 /**
- * A decision of a person in the control log of the unit. The edge numbers its notes of an instant
- * from 0, far below those of decisions.
+ * Adds a decision to the control log of the unit. Entries of the edge are numbered from 0 within an
+ * instant, far below those of decisions.
  */
 export async function noteDecision(
   tx: Transaction,
@@ -315,7 +315,7 @@ type Unfit = Extract<ReturnType<typeof revised>, { is: 'outside' | 'infeasible' 
 function revisionError(unfit: Unfit): ApiError {
   const { is, ...details } = unfit
   const { first_infeasible_hour, by } = unfit
-  const why = by && `hour ${first_infeasible_hour} could not be followed then (${by})`
+  const why = by && `hour ${first_infeasible_hour} could not be followed (${by})`
   const fault =
     unfit.is === 'infeasible'
       ? { code: 'infeasible', message: why }

@@ -1,16 +1,15 @@
-/** Why a schedule cannot be decided on or revised now, and what its reader can do about that. */
-
+/** Conflicts of decisions and revisions of schedules, with their remedies. */
 import { ApiError } from '../../http/errors.ts'
 import type { Breach } from '../planning/present.ts'
 
-/** A status of a schedule other than `proposed`, or what else stands against it. */
+/** A status of a schedule other than `proposed`, or another reason. */
 type State = string
 
 interface ConflictFacts {
   breach?: Breach
-  /** The schedule that took the place of a superseded one. */
+  /** The schedule that superseded it. */
   superseded_by?: number | null
-  /** Where its day begins, of `infeasible`. */
+  /** State of charge at the start of the day; for `infeasible`. */
   soc_start_pct?: number
   of_site_id?: string
   hour?: number

@@ -208,7 +208,7 @@ export const optimizeAll = endpoint({
         {
           bess_id: 2,
           code: 'telemetry_stale',
-          message: 'the state of charge of the unit is not known now',
+          message: 'the present state of charge of the unit is unknown',
           details: { measured_at: '2026-06-20T12:51:04.000Z', age_s: 1136 },
         },
       ],

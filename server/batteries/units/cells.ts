@@ -1,17 +1,16 @@
-/** Cells that stand out of their cluster. Pure. */
+/** Cells whose voltage is an outlier in their cluster. Pure. */
 import { median } from '@heliograph/domain/median'
 
 /**
- * Times the spread of the cells that one has to be away from their middle, by the modified z-score
- * of B. Iglewicz and D. Hoaglin, "How to Detect and Handle Outliers", 1993: 0.6745 (x - median) by
- * the median absolute deviation, beyond 3.5.
+ * Threshold of the modified z-score of B. Iglewicz and D. Hoaglin, "How to Detect and Handle
+ * Outliers", 1993: 0.6745 (x - median) / (median absolute deviation), beyond 3.5.
  */
 const modified_z_max = 3.5
 const normal_ratio = 0.6745
-/** Twice what management systems measure cells to: less is no finding, however alike the rest. */
+/** Twice the accuracy of cell measurements; a smaller distance is never an outlier. */
 export const outlier_mv_min = 10
 
-/** Fewer have no spread worth the name. */
+/** Fewer cells have no meaningful spread. */
 const cells_min = 4
 
 export const outlierRule =
@@ -19,7 +18,7 @@ export const outlierRule =
   `modified z-score (by the median absolute deviation) is ${modified_z_max} or more. Of fewer ` +
   `than ${cells_min} measured cells: none.`
 
-/** Indexes of the cells whose voltage stands out, ascending; null is not measured. */
+/** Indexes of outlier cells, ascending; null values are not measured. */
 export function outlierCells(voltages_mv: readonly (number | null)[]): number[] {
   const known = voltages_mv.filter((value) => value !== null)
   if (known.length < cells_min) return []

@@ -1,21 +1,22 @@
-/** The clusters of a unit: a summary of each, and one down to its cells. */
+/** The clusters of a unit: summaries, and one cluster with its cells. */
 import { clusterStates, connectionFailures } from '@heliograph/domain/battery'
 import type { ClusterReading, Quality } from '@heliograph/domain/readings'
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import { id_max, Nullable } from '../../http/params.ts'
-import { ageInSeconds, frame, frameOf, iso, isStale } from '../../plant/frame.ts'
+import { ageInSeconds, frame, frameOf, iso, isStale, type Measurement } from '../../plant/frame.ts'
 import { quantity } from '../../plant/quantities.ts'
 import type { Situation } from '../../plant/situation.ts'
+import { served } from '../../storage/records.ts'
 import { flag, less } from '../current.ts'
 import { outlierCells, outlierRule } from './cells.ts'
 
 const closed = { additionalProperties: false } as const
-const Figure = (description: string) => Nullable(Type.Number({ description }))
+const Metric = (description: string) => Nullable(Type.Number({ description }))
 const Flag = (description: string) => Nullable(Type.Boolean({ description }))
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 const Index = (description: string) => Nullable(Type.Integer({ minimum: 0, description }))
-const Figures = (description: string) => Type.Array(Nullable(Type.Number()), { description })
+const Metrics = (description: string) => Type.Array(Nullable(Type.Number()), { description })
 
 export const ClusterIdx = Type.Integer({
   minimum: 0,
@@ -25,9 +26,9 @@ export const ClusterIdx = Type.Integer({
 
 const Contactors = Type.Object(
   {
-    positive: Flag('Whether the one of the positive pole is closed.'),
-    negative: Flag('Whether the one of the negative pole is closed.'),
-    precharge: Flag('Whether the one for pre-charging is closed.'),
+    positive: Flag('Whether the contactor of the positive pole is closed.'),
+    negative: Flag('Whether the contactor of the negative pole is closed.'),
+    precharge: Flag('Whether the pre-charge contactor is closed.'),
   },
   { ...closed, $id: 'ClusterContactors' },
 )
@@ -35,20 +36,18 @@ const Contactors = Type.Object(
 const summary = {
   cluster_idx: ClusterIdx,
   ...frame,
-  state: Nullable(
-    Type.Enum([...clusterStates], { description: 'As the management system reports it.' }),
-  ),
+  state: Nullable(Type.Enum([...clusterStates], { description: 'State reported by the BMS.' })),
   soc_pct: quantity('soc_pct'),
   soh_pct: quantity('soh_pct'),
-  voltage_v: Figure('DC voltage of the cluster, V.'),
-  current_a: Figure('DC current, A; positive when it discharges.'),
-  power_kw: Figure('Voltage times current, kW; positive when it discharges.'),
-  module_count: Count('Modules of the cluster, by the inventory.'),
-  cell_count: Count('Cells of the cluster, by the inventory.'),
+  voltage_v: Metric('DC voltage of the cluster, V.'),
+  current_a: Metric('DC current, A; positive is discharging.'),
+  power_kw: Metric('Voltage times current, kW; positive is discharging.'),
+  module_count: Count('Modules of the cluster, from the inventory.'),
+  cell_count: Count('Cells of the cluster, from the inventory.'),
   cell_voltage_min_mv: quantity('cell_voltage_min_mv'),
   cell_voltage_max_mv: quantity('cell_voltage_max_mv'),
   cell_voltage_avg_mv: quantity('cell_voltage_avg_mv'),
-  cell_voltage_spread_mv: Figure('Highest less lowest voltage of a cell, mV.'),
+  cell_voltage_spread_mv: Metric('Highest minus lowest cell voltage, mV.'),
   cell_voltage_min_module_idx: Index('Module of the cell with the lowest voltage, from 0.'),
   cell_voltage_max_module_idx: Index('Module of the cell with the highest voltage, from 0.'),
   cell_temperature_min_c: quantity('cell_temperature_min_c'),
@@ -61,12 +60,12 @@ const summary = {
   max_charge_current_a: quantity('max_charge_current_a'),
   max_discharge_current_a: quantity('max_discharge_current_a'),
   cycle_count: quantity('cycle_count'),
-  balancing_cell_count: Index('Cells that are being balanced.'),
+  balancing_cell_count: Index('Number of cells being balanced.'),
   contactors: Nullable(Contactors),
   connection_failure_reason: Nullable(
-    Type.Enum([...connectionFailures], { description: 'Why it could not be connected.' }),
+    Type.Enum([...connectionFailures], { description: 'Why the cluster could not be connected.' }),
   ),
-  alarm_count: Count('Bits that are set in its alarm words.'),
+  alarm_count: Count('Bits set in the alarm words.'),
 }
 
 export type Cluster = Static<typeof Cluster>
@@ -75,10 +74,10 @@ export const Cluster = Type.Object(summary, { ...closed, $id: 'Cluster' })
 const Module = Type.Object(
   {
     module_idx: Type.Integer({ minimum: 0, description: 'Within the cluster, from 0.' }),
-    voltage_v: Figure('As the module says, else the sum of its cells, V.'),
+    voltage_v: Metric('As reported by the module, else the sum of its cells, V.'),
     soc_pct: quantity('soc_pct'),
     soh_pct: quantity('soh_pct'),
-    temperature_c: Figure('Mean of its sensors, °C.'),
+    temperature_c: Metric('Mean of the sensors of the module, °C.'),
   },
   { ...closed, $id: 'ClusterModule' },
 )
@@ -90,26 +89,28 @@ export const ClusterCells = Type.Object(
     cells_measured_at: Nullable(
       Type.String({
         format: 'date-time',
-        description: 'When the cells were measured, which is less often than the cluster.',
+        description: 'When the cells were measured; less often than the cluster.',
       }),
     ),
-    cells_age_s: Nullable(Type.Number({ minimum: 0, description: 'Seconds since then.' })),
+    cells_age_s: Nullable(
+      Type.Number({ minimum: 0, description: 'Seconds since `cells_measured_at`.' }),
+    ),
     cells_quality: Type.Enum(['good', 'suspect', 'estimated', 'stale', 'missing'], {
-      description: 'As `quality`, of the cells.',
+      description: '`quality` of the cells.',
     }),
     cells_per_module: Count('Cells of each module.'),
     temperature_sensors_per_module: Count('Temperature sensors of each module.'),
-    cell_voltage_min_index: Index('Where the lowest of `cell_voltages_mv` stands.'),
-    cell_voltage_max_index: Index('Where the highest of `cell_voltages_mv` stands.'),
-    cell_temperature_min_index: Index('Where the lowest of `cell_temperatures_c` stands.'),
-    cell_temperature_max_index: Index('Where the highest of `cell_temperatures_c` stands.'),
-    modules: Type.Array(Module, { description: 'By index.' }),
-    cell_voltages_mv: Figures(
-      'Voltage of each cell, mV; its index is module times `cells_per_module` plus cell. Null ' +
-        'where it was not measured.',
+    cell_voltage_min_index: Index('Index of the lowest value in `cell_voltages_mv`.'),
+    cell_voltage_max_index: Index('Index of the highest value in `cell_voltages_mv`.'),
+    cell_temperature_min_index: Index('Index of the lowest value in `cell_temperatures_c`.'),
+    cell_temperature_max_index: Index('Index of the highest value in `cell_temperatures_c`.'),
+    modules: Type.Array(Module, { description: 'Modules by index.' }),
+    cell_voltages_mv: Metrics(
+      'Voltage of each cell, mV; the index is module times `cells_per_module` plus cell. Null ' +
+        'where not measured.',
     ),
-    cell_temperatures_c: Figures(
-      'Temperature at each sensor, °C; its index is module times `temperature_sensors_per_module` ' +
+    cell_temperatures_c: Metrics(
+      'Temperature at each sensor, °C; the index is module times `temperature_sensors_per_module` ' +
         'plus sensor.',
     ),
     cell_balancing: Type.Array(Nullable(Type.Boolean()), {
@@ -125,21 +126,18 @@ type Values = Omit<
   'bess_id' | 'cluster_idx' | 'measured_at' | 'quality' | 'state' | 'connection_failure'
 >
 
-/** A cluster of the inventory, and what it measured last. */
-export interface ClusterRow extends Values {
+/** A cluster of the inventory with its newest reading. */
+export interface ClusterRow extends Values, Measurement {
   cluster_idx: number
   modules_per_cluster: number
   cells_per_module: number
-  measured_at: Date | null
-  received_at: Date | null
-  quality: Quality | null
   state: Cluster['state']
   connection_failure: Cluster['connection_failure_reason']
 }
 
 type Numbers = readonly (number | null)[] | null
 
-/** Its cells besides. */
+/** A cluster with its cells. */
 export interface CellsRow extends ClusterRow {
   temperature_sensors_per_module: number | null
   cells_measured_at: Date | null
@@ -154,52 +152,33 @@ export interface CellsRow extends ClusterRow {
 
 type Polled = Pick<Situation, 'now' | 'poll'>
 
+const fields = Object.keys(Cluster.properties)
+
 export function clusterRecord(row: ClusterRow, { now, poll }: Polled): Cluster {
   const { voltage_v, current_a } = row
-  return {
-    cluster_idx: row.cluster_idx,
+  return served(fields, {
+    ...row,
     ...frameOf(row, poll.cluster_s, now),
-    state: row.state,
-    soc_pct: row.soc_pct,
-    soh_pct: row.soh_pct,
-    voltage_v,
-    current_a,
     power_kw:
       voltage_v === null || current_a === null ? null : significant((voltage_v * current_a) / 1000),
     module_count: row.modules_per_cluster,
     cell_count: row.modules_per_cluster * row.cells_per_module,
-    cell_voltage_min_mv: row.cell_voltage_min_mv,
-    cell_voltage_max_mv: row.cell_voltage_max_mv,
-    cell_voltage_avg_mv: row.cell_voltage_avg_mv,
     cell_voltage_spread_mv: less(row.cell_voltage_max_mv, row.cell_voltage_min_mv),
-    cell_voltage_min_module_idx: row.cell_voltage_min_module_idx,
-    cell_voltage_max_module_idx: row.cell_voltage_max_module_idx,
-    cell_temperature_min_c: row.cell_temperature_min_c,
-    cell_temperature_max_c: row.cell_temperature_max_c,
-    cell_temperature_avg_c: row.cell_temperature_avg_c,
-    cell_temperature_min_module_idx: row.cell_temperature_min_module_idx,
-    cell_temperature_max_module_idx: row.cell_temperature_max_module_idx,
-    insulation_positive_kohm: row.insulation_positive_kohm,
-    insulation_negative_kohm: row.insulation_negative_kohm,
-    max_charge_current_a: row.max_charge_current_a,
-    max_discharge_current_a: row.max_discharge_current_a,
-    cycle_count: row.cycle_count,
-    balancing_cell_count: row.balancing_cell_count,
     contactors: contactorsOf(row),
     connection_failure_reason: row.connection_failure,
     alarm_count: bitsSet(row.alarm_1) + bitsSet(row.alarm_2),
-  }
+  }) as Cluster
 }
 
 function contactorsOf(row: ClusterRow): Cluster['contactors'] {
   const positive = flag(row.positive_contactor_closed)
   const negative = flag(row.negative_contactor_closed)
   const precharge = flag(row.precharge_contactor_closed)
-  const is_told = positive !== null || negative !== null || precharge !== null
-  return is_told ? { positive, negative, precharge } : null
+  const is_known = positive !== null || negative !== null || precharge !== null
+  return is_known ? { positive, negative, precharge } : null
 }
 
-/** SunSpec's word for a bit field that is not there. */
+/** SunSpec's value of a bit field that is not implemented. */
 const no_word = 2 ** 32 - 1
 
 function bitsSet(word: number | null): number {
@@ -237,7 +216,7 @@ function cellsQuality(row: CellsRow, { now, poll }: Polled): ClusterCells['cells
   return row.cells_quality ?? 'suspect'
 }
 
-/** One element for each cell or sensor of the inventory, and those that are told beyond it. */
+/** One element for each cell or sensor of the inventory, and any that are reported beyond it. */
 const whole = (values: Numbers, count: number): (number | null)[] =>
   Array.from({ length: Math.max(count, values?.length ?? 0) }, (_, nth) => values?.[nth] ?? null)
 
@@ -261,7 +240,7 @@ function extremes<Name extends string>(
 
 function modulesOf(
   row: CellsRow,
-  told: {
+  measured: {
     sensors: number
     voltages_mv: readonly (number | null)[]
     temperatures_c: readonly (number | null)[]
@@ -270,8 +249,10 @@ function modulesOf(
   return Array.from({ length: row.modules_per_cluster }, (_, module_idx) => {
     const part = (values: readonly (number | null)[], each: number) =>
       values.slice(module_idx * each, (module_idx + 1) * each)
-    const cells_mv = part(told.voltages_mv, row.cells_per_module)
-    const sensors_c = part(told.temperatures_c, told.sensors).filter((value) => value !== null)
+    const cells_mv = part(measured.voltages_mv, row.cells_per_module)
+    const sensors_c = part(measured.temperatures_c, measured.sensors).filter(
+      (value) => value !== null,
+    )
     return {
       module_idx,
       voltage_v: row.module_voltage_v?.[module_idx] ?? sumOfCells(cells_mv),

@@ -11,24 +11,24 @@ import type { LiveUnit } from '../unit-store.ts'
 import { BessId, unitStatus, usableEnergy } from '../units.ts'
 
 const closed = { additionalProperties: false } as const
-const Figure = (description: string) => Nullable(Type.Number({ description }))
+const Metric = (description: string) => Nullable(Type.Number({ description }))
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 
 const AlarmCounts = Type.Object(
   {
-    info: Count('That are set and only inform.'),
-    warning: Count('That are set and warn.'),
-    major: Count('That are set and major.'),
-    critical: Count('That are set and critical.'),
+    info: Count('Set alarms of severity `info`.'),
+    warning: Count('Set alarms of severity `warning`.'),
+    major: Count('Set alarms of severity `major`.'),
+    critical: Count('Set alarms of severity `critical`.'),
   },
   { ...closed, $id: 'FleetAlarmCounts' },
 )
 
 const ScheduleCounts = Type.Object(
   {
-    proposed: Count('To be approved or rejected.'),
-    approved: Count('Approved, running and completed ones included.'),
-    rejected: Count('Rejected, with no other for the unit and day.'),
+    proposed: Count('Units whose schedule awaits a decision.'),
+    approved: Count('Units with an approved schedule, including running and completed ones.'),
+    rejected: Count('Units whose only schedules were rejected.'),
   },
   { ...closed, $id: 'FleetScheduleCounts' },
 )
@@ -36,62 +36,63 @@ const ScheduleCounts = Type.Object(
 export type FleetSummary = Static<typeof FleetSummary>
 export const FleetSummary = Type.Object(
   {
-    measured_at: Nullable(At('The oldest reading in the sums of what is now; null without any.')),
+    measured_at: Nullable(At('Time of the oldest reading in the present sums; null without any.')),
     unit_count: Count('Units in service.'),
     online_count: Count('Units whose newest reading is not stale.'),
     fault_count: Count('Units with status `fault`.'),
     stale_unit_ids: Type.Array(BessId, {
-      description: 'Units whose newest reading is stale or missing: in no sum of what is now.',
+      description: 'Units whose newest reading is stale or missing; not in the present sums.',
     }),
     rated_energy_kwh: Type.Number({ description: 'Sum over the units in service, kWh.' }),
     usable_energy_kwh: Type.Number({ description: 'Sum over the units in service, kWh.' }),
-    available_energy_kwh: Figure(
-      'Energy that can be discharged now, as /envelope has it, kWh: of the cells.',
+    available_energy_kwh: Metric(
+      'Energy in the cells that can be discharged now, kWh, as in /envelope.',
     ),
-    soc_pct: Figure('State of charge, weighted by usable energy, %.'),
-    soh_pct: Figure('State of health, weighted by rated energy, %.'),
-    power_kw: Figure('Sum, kW; positive when they discharge.'),
-    max_charge_power_kw: Figure('Sum of the envelopes, kW.'),
-    max_discharge_power_kw: Figure(
-      'Sum of the envelopes, kW; null while the limit of a connection holds one of them.',
+    soc_pct: Metric('State of charge, weighted by usable energy, %.'),
+    soh_pct: Metric('State of health, weighted by rated energy, %.'),
+    power_kw: Metric('Sum of power, kW; positive is discharging.'),
+    max_charge_power_kw: Metric('Sum of the charging limits of the envelopes, kW.'),
+    max_discharge_power_kw: Metric(
+      'Sum of the discharging limits of the envelopes, kW; null while the limit of a connection ' +
+        'applies.',
     ),
-    charged_today_kwh: Figure('Charged since midnight at the site, kWh; of those that tell.'),
-    discharged_today_kwh: Figure('Likewise discharged, kWh.'),
-    cycles_today: Figure('Discharged today by the usable energy of those that tell.'),
-    roundtrip_efficiency_30d_pct: Figure(
-      'Of the last 30 days by the counters of the units, %: losses are shared evenly between ' +
-        'charging and discharging, and what they hold more or less than then is reckoned in. ' +
-        'Null until they charged as much as they can use.',
+    charged_today_kwh: Metric('Energy charged since local midnight, kWh, of units that report it.'),
+    discharged_today_kwh: Metric('Energy discharged since local midnight, kWh; likewise.'),
+    cycles_today: Metric('Energy discharged today divided by the usable energy of these units.'),
+    roundtrip_efficiency_30d_pct: Metric(
+      'Round-trip efficiency of the last 30 days by the counters of the units, %. Losses are split ' +
+        'evenly between charging and discharging, and the change of stored energy is included. ' +
+        'Null until the charged energy exceeds the usable energy.',
     ),
     active_alarm_counts: AlarmCounts,
     schedules: ScheduleCounts,
-    earnings_today_amount: Figure(
-      'What discharging brought today less what charging cost, at day-ahead prices, to the ' +
-        'minute; of the units of which it is known. Null without `earnings:read`.',
+    earnings_today_amount: Metric(
+      'Value of discharged less charged energy today at day-ahead prices, of the units for which ' +
+        'it is known. Null without `earnings:read`.',
     ),
     earnings_today_reason: Nullable(
       Type.Enum(['forbidden_scope'], {
         description:
-          'An extension. `forbidden_scope`: the amount is null as the key lacks `earnings:read`, ' +
-          'or the plan the module `earnings`.',
+          '`forbidden_scope`: the amount is null, as the key lacks `earnings:read` or the plan ' +
+          'lacks the module `earnings`. An extension.',
       }),
     ),
-    currency: Nullable(Type.String({ description: 'Of the amount, ISO 4217; null without one.' })),
+    currency: Nullable(Type.String({ description: 'ISO 4217, of the amount; null without one.' })),
   },
   { ...closed, $id: 'BatteryFleetSummary' },
 )
 
-/** What is read for the fleet beside its units. */
+/** Further values of the fleet. */
 export interface FleetFacts {
   schedules: FleetSummary['schedules']
   roundtrip_efficiency_30d_pct: number | null
   earnings: { amount: number; currency: string } | null
 }
 
-/** `forbidden_scope`: for a reader without `earnings:read`. */
+/** `forbidden_scope`: the caller lacks `earnings:read`. */
 type Earnings = FleetFacts['earnings'] | 'forbidden_scope'
 
-/** `units` are those in service. */
+/** `units`: the units in service. */
 export function fleetSummary(
   units: readonly LiveUnit[],
   facts: Omit<FleetFacts, 'earnings'> & { earnings: Earnings },
@@ -164,7 +165,7 @@ function nowOf(fresh: readonly LiveUnit[], situation: Situation) {
   }
 }
 
-/** The mean of what is known. */
+/** Weighted mean of the known values. */
 function weighted(
   units: readonly LiveUnit[],
   value: Of,
@@ -181,12 +182,12 @@ function weighted(
 }
 
 function todayOf(units: readonly LiveUnit[], situation: Situation) {
-  const told = units.map((unit) => ({ unit, ...energiesToday(unit.row, situation) }))
-  const discharging = told.filter(({ discharged_today_kwh }) => discharged_today_kwh !== null)
-  const discharged_kwh = sumKnown(told.map(({ discharged_today_kwh }) => discharged_today_kwh))
+  const energies = units.map((unit) => ({ unit, ...energiesToday(unit.row, situation) }))
+  const discharging = energies.filter(({ discharged_today_kwh }) => discharged_today_kwh !== null)
+  const discharged_kwh = sumKnown(energies.map(({ discharged_today_kwh }) => discharged_today_kwh))
   const usable_kwh = sumKnown(discharging.map(({ unit }) => usableEnergy(unit.row)))
   return {
-    charged_today_kwh: sumKnown(told.map(({ charged_today_kwh }) => charged_today_kwh)),
+    charged_today_kwh: sumKnown(energies.map(({ charged_today_kwh }) => charged_today_kwh)),
     discharged_today_kwh: discharged_kwh,
     cycles_today:
       discharged_kwh === null || !usable_kwh ? null : significant(discharged_kwh / usable_kwh),

@@ -1,4 +1,4 @@
-/** Readings of units and of their PCS over time, as JSON text that PostgreSQL writes. */
+/** Historical readings of units and their PCS, written as JSON by PostgreSQL. */
 import { type ColumnType, readingKinds } from '@heliograph/domain/readings'
 import { type ExportColumn, type ExportRows, itemJson } from '../../http/export-rows.ts'
 import type { JsonText } from '../../http/json-text.ts'
@@ -19,7 +19,7 @@ const measuredAt: readonly ExportColumn[] = [
   { name: 'quality', sql: 'quality', type: 'word' },
 ]
 
-/** The names of a record in its order; what is no column of the same name is told in `computed`. */
+/** Columns by the names of a record; `computed` has those that are no column of the same name. */
 function columnsFor(
   kind: 'bess' | 'pcs',
   names: readonly string[],
@@ -33,7 +33,7 @@ function columnsFor(
 }
 
 const flag = (sql: string): Column => ({ sql: `(${sql} = 1)`, type: 'boolean' })
-// Reals become what they are written as, and their difference has no noise.
+// As numeric, the difference of reals has no binary noise.
 const less = (a: string, b: string): Column => ({
   sql: `(${a}::numeric - ${b}::numeric)`,
   type: 'number',
@@ -43,7 +43,7 @@ const place = (of: string): Column => ({
   type: 'word',
 })
 
-/** As `energyLeft` of envelope.ts, by the window of the inventory as it is now. */
+/** Like `energyLeft` of envelope.ts, by the present operating window. */
 const energyLeft = (span_pct: string, told_kwh: string): Column => ({
   sql: `(
     SELECT CASE WHEN soc_pct IS NOT NULL THEN round(greatest(0, least(${told_kwh}::numeric,
@@ -78,7 +78,7 @@ const pcsComputed: Readonly<Record<string, Column>> = {
   local_remote: { sql: 'control_place', type: 'word' },
 }
 
-/** Of the fields of a record, beside when it was measured. */
+/** Columns of `names` after `measured_at` and `quality`. */
 export const unitColumns = (names: readonly string[]) => [
   ...measuredAt,
   ...columnsFor('bess', names, unitComputed),
@@ -91,7 +91,7 @@ export const pcsColumns = (names: readonly string[]): readonly ExportColumn[] =>
   ...columnsFor('pcs', names, pcsComputed),
 ]
 
-export type Columns = readonly ExportColumn[]
+type Columns = readonly ExportColumn[]
 
 export const readUnitHistory = (db: Queries, request: HistoryRequest, columns: Columns) =>
   readHistory(db, 'bess', request, columns)
@@ -100,8 +100,8 @@ export const unitHistoryRows = (request: HistoryExport, columns: Columns): Expor
   historyRows('bess', request, columns)
 
 /**
- * By instant and PCS. A page ends with a whole instant, so that going on leaves nothing out; only
- * one that alone has more PCS than the limit is cut, and there is no going on from there.
+ * Readings by instant and PCS. A page ends with a complete instant, so that the next page skips
+ * nothing. A single instant with more PCS than the limit is cut, without a next page.
  */
 export async function readPcsHistory(
   db: Queries,
@@ -135,7 +135,7 @@ export async function readPcsHistory(
 
 interface PcsPage {
   returned: number
-  /** PCS of the only instant are left out. */
+  /** The page is a part of a single instant. */
   is_cut: boolean
   items: string | null
   first_at: Date | null
@@ -163,7 +163,7 @@ const readingsIn = ({ start }: SeriesWindow) => `pcs_readings
   WHERE site_id = $1 AND bess_id = $2 AND measured_at < $3
     AND ${start === null ? '$4::timestamptz IS NULL' : 'measured_at >= $4'}`
 
-/** One row more than the limit tells whether the last instant of a page is whole. */
+/** Reads one row more than the limit to find whether the last instant is complete. */
 function pageOf(window: SeriesWindow): string {
   const nearest = window.newest ? 'DESC' : 'ASC'
   return `

@@ -1,4 +1,4 @@
-/** The power conversion systems of a unit: what each measured last, and all of them together. */
+/** The power conversion systems (PCS) of a unit: newest readings and their sums. */
 import { controlPlaces, gridModes, pcsStates } from '@heliograph/domain/battery'
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
@@ -7,11 +7,12 @@ import { sumAll } from '../../plant/energy-today.ts'
 import { At, ageInSeconds, frame, frameOf, isStale, liveQualities } from '../../plant/frame.ts'
 import { quantity } from '../../plant/quantities.ts'
 import type { Situation } from '../../plant/situation.ts'
+import { served } from '../../storage/records.ts'
 import { flag } from '../current.ts'
 import type { PcsRow } from '../unit-store.ts'
 
 const closed = { additionalProperties: false } as const
-const Figure = (description: string) => Nullable(Type.Number({ description }))
+const Metric = (description: string) => Nullable(Type.Number({ description }))
 const Flag = (description: string) => Nullable(Type.Boolean({ description }))
 
 export const PcsIdx = Type.Integer({
@@ -19,18 +20,18 @@ export const PcsIdx = Type.Integer({
   description: 'The power conversion system within the unit, counted from 0.',
 })
 
-/** What a reading holds, now and in the past. */
+/** Fields of both the newest and historical readings. */
 export const pcsMeasured = {
   state: Nullable(
     Type.Enum([...pcsStates], {
-      description: 'Operating state as the device reports it, in the terms of SunSpec.',
+      description: 'Operating state reported by the device, in the terms of SunSpec.',
     }),
   ),
   state_vendor_code: Nullable(
     Type.Integer({ description: "The manufacturer's own code of the state." }),
   ),
   grid_mode: Nullable(
-    Type.Enum([...gridModes], { description: 'How the device works with the grid.' }),
+    Type.Enum([...gridModes], { description: 'Operating mode towards the grid.' }),
   ),
   ac_power_kw: quantity('ac_power_kw'),
   reactive_power_kvar: quantity('reactive_power_kvar'),
@@ -44,10 +45,10 @@ export const pcsMeasured = {
   current_l2_a: quantity('current_l2_a'),
   current_l3_a: quantity('current_l3_a'),
   dc_voltage_v: quantity('dc_voltage_v'),
-  dc_current_a: Figure('DC current, A; positive when the battery discharges.'),
-  dc_power_kw: Figure('DC power, kW; positive when the battery discharges.'),
-  efficiency_pct: Figure(
-    'Power that comes out by power that goes in, %; null below 2 % of the rating.',
+  dc_current_a: Metric('DC current, A; positive is discharging.'),
+  dc_power_kw: Metric('DC power, kW; positive is discharging.'),
+  efficiency_pct: Metric(
+    'Output power as a percentage of input power; null below 2 % of rated power.',
   ),
   setpoint_kw: quantity('setpoint_kw'),
   setpoint_kvar: quantity('setpoint_kvar'),
@@ -65,11 +66,12 @@ export const pcsMeasured = {
   insulation_resistance_kohm: quantity('insulation_resistance_kohm'),
   throttle_pct: quantity('throttle_pct'),
   throttle_source: Nullable(
-    Type.Integer({ description: 'Why it holds its power back: the bits of SunSpec 701, as read.' }),
+    Type.Integer({ description: 'Why power is throttled: the bits of SunSpec 701, as read.' }),
   ),
   local_remote: Nullable(
     Type.Enum([...controlPlaces], {
-      description: 'Who may command it: someone in front of it, or the edge.',
+      description:
+        'Where the device takes commands from: `local` (on site) or `remote` (the edge).',
     }),
   ),
 }
@@ -89,22 +91,24 @@ export type UnitPcs = Static<typeof UnitPcs>
 export const UnitPcs = Type.Object(
   {
     bess_id: Type.Integer({ description: 'The unit.' }),
-    measured_at: Nullable(At('The oldest of the readings in the sums; null without any.')),
-    age_s: Nullable(Type.Number({ minimum: 0, description: 'Seconds since then.' })),
+    measured_at: Nullable(At('Time of the oldest reading in the sums; null without any.')),
+    age_s: Nullable(Type.Number({ minimum: 0, description: 'Seconds since `measured_at`.' })),
     quality: Type.Enum([...liveQualities], {
       description:
-        '`good`: all are in the sums, with good readings; `suspect`: some are not; `stale`: none ' +
-        'is; `missing`: nothing was ever measured.',
+        '`good`: all PCS are in the sums, with good readings; `suspect`: some are not; `stale`: ' +
+        'none is; `missing`: nothing was ever measured.',
     }),
     pcs_count: Type.Integer({ minimum: 0, description: 'Power conversion systems of the unit.' }),
-    ac_power_kw: Figure('Sum over those with a fresh reading, kW; positive towards the grid.'),
-    reactive_power_kvar: Figure(
+    ac_power_kw: Metric('Sum over those with a fresh reading, kW; positive towards the grid.'),
+    reactive_power_kvar: Metric(
       'Sum over those in `ac_power_kw`, kvar; positive is injected; null unless each reports it.',
     ),
-    dc_power_kw: Figure('Likewise, kW; positive when the battery discharges.'),
-    max_charge_power_kw: Figure('Likewise, of what they say they may charge, kW.'),
-    max_discharge_power_kw: Figure('Likewise, of what they say they may discharge, kW.'),
-    pcs: Type.Array(PcsNow, { description: 'Each, by its index.' }),
+    dc_power_kw: Metric('Likewise, kW; positive is discharging.'),
+    max_charge_power_kw: Metric('Sum of the charging limits reported by the PCS, likewise, kW.'),
+    max_discharge_power_kw: Metric(
+      'Sum of the discharging limits reported by the PCS, likewise, kW.',
+    ),
+    pcs: Type.Array(PcsNow, { description: 'Each PCS, by index.' }),
   },
   { ...closed, $id: 'UnitPcs' },
 )
@@ -150,29 +154,19 @@ function qualityOf(rows: readonly PcsRow[], fresh: readonly PcsRow[]): UnitPcs['
   return is_whole ? 'good' : 'suspect'
 }
 
-function pcsNow(row: PcsRow, { now, poll }: Pick<Situation, 'now' | 'poll'>): PcsNow {
-  const {
-    bess_id: _unit,
-    alarm_1: _1,
-    alarm_2: _2,
-    alarm_3: _3,
-    alarm_4: _4,
-    alarm_5: _5,
-    control_place,
-    ...own
-  } = row
-  return {
-    ...own,
+const fields = Object.keys(PcsNow.properties)
+
+const pcsNow = (row: PcsRow, { now, poll }: Pick<Situation, 'now' | 'poll'>) =>
+  served(fields, {
+    ...row,
     ...frameOf(row, poll.battery_s, now),
-    state: row.state as PcsNow['state'],
     efficiency_pct: efficiencyOf(row),
     ac_breaker_closed: flag(row.ac_breaker_closed),
     dc_contactor_closed: flag(row.dc_contactor_closed),
-    local_remote: control_place,
-  }
-}
+    local_remote: row.control_place,
+  }) as PcsNow
 
-/** Near zero the quotient is noise. */
+/** Below this load the quotient is noise. */
 const efficiency_load_ratio_min = 0.02
 
 function efficiencyOf({ ac_power_kw, dc_power_kw, rated_power_kw }: PcsRow): number | null {

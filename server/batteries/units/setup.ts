@@ -9,7 +9,7 @@ import { At, iso } from '../../plant/frame.ts'
 import { BessId } from '../units.ts'
 
 const closed = { additionalProperties: false } as const
-const Figure = (description: string) => Nullable(Type.Number({ description }))
+const Metric = (description: string) => Nullable(Type.Number({ description }))
 
 export type Protection = Static<typeof Protection>
 export const Protection = Type.Object(
@@ -19,9 +19,9 @@ export const Protection = Type.Object(
       description: 'Pre-alarm, first level, or second level (the most severe).',
     }),
     trip_value: Type.Number({ description: 'Value at which it trips, in `unit`.' }),
-    recover_value: Figure('Value at which it recovers, in `unit`.'),
+    recover_value: Metric('Value at which it recovers, in `unit`.'),
     unit: Type.Enum(['mV', 'V', 'A', 'C', 'pct', 'kohm', 'Hz']),
-    delay_ms: Figure('How long the value must be beyond the threshold, ms.'),
+    delay_ms: Metric('How long the value must be beyond the threshold, ms.'),
     action: Type.Enum(['warn', 'derate', 'stop', 'open_contactor']),
     source: Type.Enum(['bms', 'pcs', 'ems'], { description: 'The protecting device.' }),
     read_at: At('When the edge last read it from the device.'),
@@ -33,7 +33,7 @@ const Register = Type.Object(
   {
     address: Type.Integer({ minimum: 0, maximum: 65_535 }),
     name: Type.String(),
-    value: Figure('In `unit`.'),
+    value: Metric('In `unit`.'),
     unit: Nullable(Type.String()),
   },
   { ...closed, $id: 'BatterySetupRegister' },
@@ -45,18 +45,18 @@ export const Setup = Type.Object(
     bess_id: BessId,
     read_at: Nullable(At('When the edge last read them from the device.')),
     changed_at: Nullable(At('When the settings last changed.')),
-    rated_energy_kwh: Figure('As reported by the device, kWh.'),
-    rated_capacity_ah: Figure('As reported by the device, Ah.'),
-    nominal_voltage_v: Figure('As in the inventory, V.'),
-    max_charge_power_kw: Figure('Maximum charging power reported by the device, kW.'),
-    max_discharge_power_kw: Figure('Maximum discharging power reported by the device, kW.'),
-    soc_min_pct: Figure('Lower end of the operating window set in the device, %.'),
-    soc_max_pct: Figure('Upper end of the operating window set in the device, %.'),
-    soc_reserve_pct: Figure('Reserve set in the device, %.'),
-    ramp_rate_kw_s: Figure(
+    rated_energy_kwh: Metric('As reported by the device, kWh.'),
+    rated_capacity_ah: Metric('As reported by the device, Ah.'),
+    nominal_voltage_v: Metric('As in the inventory, V.'),
+    max_charge_power_kw: Metric('Maximum charging power reported by the device, kW.'),
+    max_discharge_power_kw: Metric('Maximum discharging power reported by the device, kW.'),
+    soc_min_pct: Metric('Lower end of the operating window set in the device, %.'),
+    soc_max_pct: Metric('Upper end of the operating window set in the device, %.'),
+    soc_reserve_pct: Metric('Reserve set in the device, %.'),
+    ramp_rate_kw_s: Metric(
       'Ramp rate of setpoints, kW/s: as reported by the device, else as in the inventory.',
     ),
-    heartbeat_timeout_s: Figure(
+    heartbeat_timeout_s: Metric(
       'How long the device runs on without a heartbeat, s: as reported by the device, else how ' +
         'long its own heartbeat may stop before the edge declares communication lost.',
     ),
