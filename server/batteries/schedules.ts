@@ -134,7 +134,7 @@ const columns = `schedule_id::int as schedule_id, bess_id, target_date, state, v
   superseded_at, superseded_by::int as superseded_by, problem, plan, hours,
   case when approved_at is not null then ${dispatchedOf('battery_schedules')} end as dispatched`
 
-export interface DayPage {
+interface DayPage {
   site_id: string
   bess_id: number
   date: string
