@@ -10,7 +10,6 @@ import type { Context } from './http/context.ts'
 import type { Needs as PlantNeeds } from './overview/endpoints.ts'
 import { createCatalog } from './reports/catalog.ts'
 import type { Needs as ReportNeeds } from './reports/endpoints.ts'
-import { createReportStore } from './reports/store.ts'
 import type { Database } from './storage/database.ts'
 
 /** Everything the handlers need, built once in main.ts and again in tests. */
@@ -28,7 +27,6 @@ export function createDeps(db: Database, clock: Clock, timers = systemTimers): D
     clock,
     timers,
     predictions: createPredictions(db, clock),
-    reports: createReportStore(db),
     reportCatalog: createCatalog(),
     batteryPlanner: createBatteryPlanner({ timers }),
   }

@@ -6,10 +6,10 @@ import type { PlatformNeeds } from './access/platform-operation.ts'
 import * as sites from './access/site-endpoints.ts'
 import * as curtailment from './control/platform-endpoints.ts'
 import type { Endpoint } from './http/endpoint.ts'
-import type { ReportOrderNeeds } from './reports/platform-endpoints.ts'
+import type { Needs as ReportNeeds } from './reports/endpoints.ts'
 import * as reports from './reports/platform-endpoints.ts'
 
-export const platformEndpoints: readonly Endpoint<PlatformNeeds & ReportOrderNeeds>[] = [
+export const platformEndpoints: readonly Endpoint<PlatformNeeds & ReportNeeds>[] = [
   ...Object.values(people),
   ...Object.values(keys),
   ...Object.values(audit),

@@ -1,4 +1,4 @@
-/** The reports that can be ordered. */
+/** The catalog of report templates. */
 import { Type } from 'typebox'
 import { ApiError, type Violation } from '../http/errors.ts'
 import { type Validate, validators } from '../http/validate.ts'
@@ -13,7 +13,7 @@ import { performanceMonthly } from './templates/performance-monthly.ts'
 import { productionDaily } from './templates/production-daily.ts'
 import { stringHealth } from './templates/string-health.ts'
 
-/** Every template of the server, in the order in which they are offered. */
+/** All templates, in the order of the catalog. */
 export const templates: readonly ReportTemplate[] = [
   productionDaily,
   performanceMonthly,
@@ -28,27 +28,24 @@ export const templates: readonly ReportTemplate[] = [
 
 export interface Catalog {
   readonly templates: readonly ReportTemplate[]
-  /** null where there is none of that id. */
+  /** null for an unknown id. */
   find(template_id: string): ReportTemplate | null
-  /**
-   * The parameters with the defaults of the template filled in, and every violation of its schema
-   * as a field `parameters.…` of a body.
-   */
+  /** Fills in the defaults of the template, and returns violations as fields `parameters.…`. */
   checkParameters(template: ReportTemplate, parameters: Parameters): CheckedParameters
 }
 
 export type Parameters = Record<string, unknown>
 
 interface CheckedParameters {
-  /** To be used where there are no violations. */
+  /** Valid only without violations. */
   parameters: Parameters
   violations: readonly Violation[]
 }
 
-/** Throws where two templates have one id. */
+/** @throws Error for a repeated id */
 export function createCatalog(list: readonly ReportTemplate[] = templates): Catalog {
   const byId = new Map(list.map((template) => [template.template_id, template]))
-  if (byId.size < list.length) throw new Error('templates of reports: an id is there twice')
+  if (byId.size < list.length) throw new Error('report templates: an id is repeated')
   const checks = new Map<string, Validate>()
 
   function checkOf({ template_id, parameters }: ReportTemplate): Validate {

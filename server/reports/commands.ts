@@ -1,15 +1,14 @@
-/** What the writes do to subscriptions, each within the transaction of its request. */
-
+/** Writes of subscriptions, in the transaction of the request. */
 import { knownTimezone } from '@heliograph/domain/local-day'
 import type { Caller, Request, WriteParts } from '../http/endpoint.ts'
 import { ApiError, invalid } from '../http/errors.ts'
 import { requireMatch } from '../http/etag.ts'
 import { askRecipients } from '../mail/recipients.ts'
 import type { Transaction } from '../storage/database.ts'
-import { requireRoom, takeTurn } from './asked-runs.ts'
 import type { Catalog } from './catalog.ts'
 import { failureOf } from './faults.ts'
 import { loggerFaults } from './ordered-plants.ts'
+import { lockClient, requireQueueSpace } from './requested-runs.ts'
 import { failQueuedRuns, queueRun } from './runs.ts'
 import type { NewSubscription, SubscriptionChange } from './schemas.ts'
 import {
@@ -30,11 +29,12 @@ import {
   updateSubscription,
 } from './subscriptions.ts'
 
-/** Of a site. */
+/** Per site. */
 const subscriptions_max = 200
-/** Addresses of a client, over all its subscriptions. */
+/** Addresses of a client across all of its subscriptions. */
 const client_recipients_max = 100
-/** Addresses that are there already may go on, also where they are too many. */
+
+/** An existing excess of addresses is tolerated. */
 async function limitRecipients(
   { tx, site_id }: Actor,
   sub_id: number | null,
@@ -42,7 +42,7 @@ async function limitRecipients(
 ): Promise<void> {
   const { before, after } = await countRecipients(tx, { site_id, sub_id }, recipients)
   if (after <= Math.max(before, client_recipients_max)) return
-  const message = `a client has ${client_recipients_max} recipients at most: remove some`
+  const message = `a client may have at most ${client_recipients_max} recipients: remove some`
   throw new ApiError('conflict_state', {
     current_state: 'too_many_recipients',
     recipients_max: client_recipients_max,
@@ -84,9 +84,9 @@ export async function create(
     logger_ids: null,
     ...body,
   })
-  await takeTurn(tx, caller.client_id)
+  await lockClient(tx, caller.client_id)
   if ((await countSubscriptions(tx, site_id)) >= subscriptions_max) {
-    const message = `a site has ${subscriptions_max} subscriptions at most: delete some`
+    const message = `a site may have at most ${subscriptions_max} subscriptions: delete some`
     throw new ApiError('conflict_state', { current_state: 'full', message })
   }
   await limitRecipients(actor, null, order)
@@ -101,10 +101,10 @@ export async function change(
   body: SubscriptionChange,
 ): Promise<ReportSubscription> {
   const { tx, site_id, caller, now } = actor
-  const before = await demand(actor, sub_id)
+  const before = await lock(actor, sub_id)
   if (Object.keys(body).length === 0) return subscriptionRecord(before)
   const order = await checked(actor, changed(before, body))
-  await takeTurn(tx, caller.client_id)
+  await lockClient(tx, caller.client_id)
   await limitRecipients(actor, sub_id, order)
   await updateSubscription(tx, { site_id, sub_id }, { before, order, by: caller, now })
   await askRecipients(tx, { site_id, recipients: order.recipients }, now)
@@ -115,7 +115,7 @@ export async function change(
   return present(actor, sub_id)
 }
 
-/** What a change does not say stays, unless it would not fit what it says. */
+/** Omitted fields stay unless they do not fit the change. */
 function changed(before: StoredSubscription, body: SubscriptionChange): SubscriptionOrder {
   const { frequency = before.frequency, template_id = before.template_id } = body
   return {
@@ -129,28 +129,26 @@ function changed(before: StoredSubscription, body: SubscriptionChange): Subscrip
 }
 
 export async function remove(actor: Actor, sub_id: number): Promise<void> {
-  const { tx, site_id, now, if_match } = actor
-  const before = await lockSubscription(tx, { site_id, sub_id }, now)
-  if (before === null) throw new ApiError('not_found', { sub_id })
-  requireMatch(if_match, subscriptionRecord(before))
+  const { tx, site_id, now } = actor
+  await lock(actor, sub_id)
   await deleteSubscription(tx, { site_id, sub_id })
   const failure = failureOf('subscription_deleted')
   await failQueuedRuns(tx, { site_id, sub_id }, { failure, now, triggers: ['schedule', 'api'] })
 }
 
-/** Queues a run beside those of the schedule; returns its id. */
+/** Queues a run and returns its id. */
 export async function runNow(actor: Actor, sub_id: number): Promise<string> {
   const { tx, site_id, caller, now } = actor
-  const subscription = await demand(actor, sub_id)
-  await takeTurn(tx, caller.client_id)
-  await requireRoom(tx, site_id)
+  const subscription = await lock(actor, sub_id)
+  await lockClient(tx, caller.client_id)
+  await requireQueueSpace(tx, site_id)
   const requested_by = caller.key_name
   const run_id = await queueRun(tx, { site_id, subscription, requested_by, due: null, now })
   return run_id!
 }
 
-/** The subscription, held for this write. */
-async function demand(actor: Actor, sub_id: number): Promise<StoredSubscription> {
+/** @throws ApiError not_found, precondition_failed */
+async function lock(actor: Actor, sub_id: number): Promise<StoredSubscription> {
   const { tx, site_id, if_match, now } = actor
   const found = await lockSubscription(tx, { site_id, sub_id }, now)
   if (found === null) throw new ApiError('not_found', { sub_id })
@@ -162,7 +160,7 @@ async function present({ tx, site_id, now }: Actor, sub_id: number): Promise<Rep
   return subscriptionRecord((await readSubscription(tx, { site_id, sub_id }, now))!)
 }
 
-/** What is stored of an order; throws 422 with everything that is wrong. */
+/** The order with its defaults; @throws ApiError invalid with all faults */
 async function checked(
   { tx, site_id, catalog }: Actor,
   order: SubscriptionOrder,

@@ -1,6 +1,6 @@
-import type { Clock } from '@heliograph/domain/clock'
 import { Type } from 'typebox'
 import { requireModule, requireScope } from '../http/authorize.ts'
+import type { Context } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { CursorList, cursorList, List, list } from '../http/envelope.ts'
 import { ApiError } from '../http/errors.ts'
@@ -17,7 +17,9 @@ import {
   subscriptionExample,
   templateExample,
 } from './examples.ts'
+import { readFile } from './files.ts'
 import { file_days_kept, ReportRun, RunId, runRecord, runStatus } from './run.ts'
+import { readRun, readRuns } from './runs.ts'
 import {
   CatalogTemplate,
   catalogTemplate,
@@ -27,12 +29,10 @@ import {
   SubId,
   SubscriptionChange,
 } from './schemas.ts'
-import type { ReportStore } from './store.ts'
 import { ReportSubscription, subscriptionRecord } from './subscription.ts'
+import { readSchedules, readSubscriptions } from './subscriptions.ts'
 
-export interface Needs {
-  clock: Clock
-  reports: ReportStore
+export interface Needs extends Context {
   reportCatalog: Catalog
 }
 
@@ -46,14 +46,14 @@ export const reportsOverview = endpoint({
   ...reads,
   path: '/reports/overview',
   operation_id: 'reports_overview',
-  summary: 'How many reports there are, and the newest of them',
+  summary: 'Count reports and list the newest runs',
   returns: ReportsOverview,
   example: { answer: overviewExample },
-  async handle({ site: { site_id } }, { clock, reports, reportCatalog }: Needs) {
+  async handle({ site: { site_id } }, { db, clock, reportCatalog }: Needs) {
     const now = clock.now()
     const page = { site_id, after: null, limit: recent_runs_max }
-    const { counts, rows: runs } = await reports.runs(page, now)
-    const { active, next_run_at } = await reports.schedules(site_id)
+    const { counts, rows: runs } = await readRuns(db, page, now)
+    const { active, next_run_at } = await readSchedules(db, site_id)
     return {
       templates_total: reportCatalog.templates.length,
       subscriptions_active: active,
@@ -70,7 +70,7 @@ export const reportsCatalog = endpoint({
   ...reads,
   path: '/reports/catalog',
   operation_id: 'reports_catalog',
-  summary: 'The templates that reports can be ordered by',
+  summary: 'List report templates',
   cache: 'static',
   returns: List(CatalogTemplate),
   example: { answer: list([templateExample]) },
@@ -83,16 +83,16 @@ export const listReportRuns = endpoint({
   ...reads,
   path: '/reports/runs',
   operation_id: 'report_runs_list',
-  summary: 'The runs of reports',
-  description: 'The newest first, those of deleted subscriptions among them.',
+  summary: 'List report runs',
+  description: 'Returns runs newest first, including those of deleted subscriptions.',
   query: { limit: limit(100, 20) },
   cursor: { queued_at: Timestamp, run_id: RunId },
   returns: CursorList(ReportRun),
   example: { answer: cursorList({ rows: [runExample], next_cursor: null }) },
-  async handle({ site: { site_id }, query, after }, { clock, reports }: Needs) {
+  async handle({ site: { site_id }, query, after }, { db, clock }: Context) {
     const now = clock.now()
     const page = { site_id, after, limit: query.limit! }
-    const { counts, rows, next_cursor } = await reports.runs(page, now)
+    const { counts, rows, next_cursor } = await readRuns(db, page, now)
     const records = rows.map((run) => runRecord(site_id, run, now))
     return cursorList({ rows: records, next_cursor }, counts.count)
   },
@@ -104,11 +104,11 @@ export const getReportFile = endpoint({
   operation_id: 'report_run_file',
   summary: 'Download the file of a run',
   description:
-    'An extension. Rejected with 403 `forbidden_scope` when the key lacks one of the ' +
+    'Returns the file. An extension. Rejected with 403 `forbidden_scope` when the key lacks one of the ' +
     '`required_scopes` of the run, and with 403 `forbidden_module` when the plan lacks its module. ' +
     'Rejected with 409 while there is no file, with the status of the run as ' +
-    '`details.current_state`: `queued` and `running` files are yet to be made, `failed` and ' +
-    `\`expired\` ones are gone. A file is kept for ${file_days_kept} days. The ETag is the ` +
+    '`details.current_state`: the file of a `queued` or `running` run is not ready, a `failed` or ' +
+    `\`expired\` run has none. Files are stored for ${file_days_kept} days. The ETag is the ` +
     '`sha256` of the run.',
   params: { run_id: RunId },
   cache: 'resource',
@@ -119,9 +119,9 @@ export const getReportFile = endpoint({
   ],
   returns: FileBytes,
   example: { answer: fileExample },
-  async handle({ site: { site_id }, caller, params }, { clock, reports }: Needs) {
+  async handle({ site: { site_id }, caller, params }, { db, clock }: Context) {
     const now = clock.now()
-    const run = await reports.run({ ...params, site_id })
+    const run = await readRun(db, { ...params, site_id })
     // The scopes of a file are unknown where a server of an earlier version made it.
     const is_unknown = run?.state === 'succeeded' && run.required_scopes === null
     if (run === null || is_unknown) throw new ApiError('not_found', params)
@@ -130,7 +130,7 @@ export const getReportFile = endpoint({
       requireModule(caller, scopeModules[scope])
     }
     const status = runStatus(run, now)
-    const file = status === 'succeeded' ? await reports.file({ ...params, site_id }, now) : null
+    const file = status === 'succeeded' ? await readFile(db, { ...params, site_id }, now) : null
     if (file === null) {
       throw new ApiError('conflict_state', { current_state: status, allowed_from: ['succeeded'] })
     }
@@ -142,32 +142,33 @@ export const listReportSubscriptions = endpoint({
   ...reads,
   path: '/reports/subscriptions',
   operation_id: 'report_subscriptions_list',
-  summary: 'The reports that are made again and again',
-  description: 'By id.',
+  summary: 'List report subscriptions',
+  description: 'Returns subscriptions by id.',
   returns: List(ReportSubscription),
   example: { answer: list([subscriptionExample]) },
-  async handle({ site: { site_id } }, { clock, reports }: Needs) {
-    const found = await reports.subscriptions(site_id, clock.now())
+  async handle({ site: { site_id } }, { db, clock }: Context) {
+    const found = await readSubscriptions(db, site_id, clock.now())
     return list(found.map(subscriptionRecord))
   },
 })
 
 const sections_rule =
-  'A run has the sections that the key or person which ordered or changed the subscription last ' +
-  'may read when it is made; see `omitted_sections` of the run.'
+  'A run contains the sections that the key or person who last ordered or changed the subscription ' +
+  'may read at that time; see `omitted_sections` of the run.'
 
 export const createReportSubscription = endpoint({
   ...writes,
   method: 'POST',
   path: '/reports/subscriptions',
   operation_id: 'report_subscription_create',
-  summary: 'Have a report made and sent again and again',
+  summary: 'Create a report subscription',
   description:
-    `${sections_rule} Each run is one file, mailed to every recipient that has confirmed its ` +
-    'address (see `pending_recipients`) where the server can send mail, and kept for download. Of several runs that came due while no server ran, only the ' +
-    'newest is made, and says so. It ends with the key: see `ended_reason`. 409 with ' +
-    '`too_many_recipients` as `details.current_state` where the subscriptions of the client would ' +
-    'have more than 100 addresses together.',
+    `Returns the subscription. ${sections_rule} Each run makes one file, which can be downloaded ` +
+    'and is mailed to every recipient that has confirmed its address (see `pending_recipients`), ' +
+    'if the server can send mail. When several runs were missed during an outage of the server, ' +
+    'only the newest is made, with a note. The subscription ends with the key: see ' +
+    '`ended_reason`. Rejected with 409 and `too_many_recipients` as `details.current_state` when ' +
+    'the subscriptions of the client would have more than 100 addresses in total.',
   body: NewSubscription,
   status: 201,
   cache: 'resource',
@@ -187,10 +188,10 @@ export const changeReportSubscription = endpoint({
   operation_id: 'report_subscription_change',
   summary: 'Change a report subscription',
   description:
-    `${sections_rule} What is left out stays, but for days that do not go with another frequency ` +
-    'and parameters of another template. Runs that are queued stay as they were ordered; with ' +
-    '`enabled` false those of the schedule that have not begun fail. Its runs change the record, ' +
-    'and with it the ETag: `{}` answers with it as it is.',
+    `Returns the changed subscription. ${sections_rule} Omitted fields stay, except days that do not ` +
+    'fit a new frequency and parameters of another template. Queued runs keep their settings; with ' +
+    '`enabled` false, queued runs of the schedule fail. Runs also change the subscription and its ' +
+    'ETag: send `{}` to read the present one.',
   params: { sub_id: SubId },
   body: SubscriptionChange,
   cache: 'resource',
@@ -209,7 +210,7 @@ export const deleteReportSubscription = endpoint({
   path: '/reports/subscriptions/{sub_id}',
   operation_id: 'report_subscription_delete',
   summary: 'Delete a report subscription',
-  description: 'Its runs stay; those that have not begun fail.',
+  description: 'Runs of the subscription stay; queued ones fail.',
   params: { sub_id: SubId },
   status: 204,
   if_match: true,
@@ -226,11 +227,11 @@ export const runReportSubscription = endpoint({
   method: 'POST',
   path: '/reports/subscriptions/{sub_id}/run',
   operation_id: 'report_subscription_run',
-  summary: 'Make the report of a subscription now',
+  summary: 'Run a report subscription now',
   description:
-    `${sections_rule} It is about the period before now, and is mailed like the others; the ` +
-    'schedule stays as it is. Begins within seconds: `Location` is where its file will be. 409 ' +
-    '(`queue_full`) when too many that were asked for wait already.',
+    `Returns the queued run. ${sections_rule} The report covers the last period and is mailed like ` +
+    'scheduled ones; the schedule is unaffected. The run starts within seconds. `Location` is the ' +
+    'address of the file. Rejected with 409 (`queue_full`) when too many requested runs are queued.',
   params: { sub_id: SubId },
   status: 202,
   location: ({ run_id }) => `/reports/runs/${run_id}/file`,

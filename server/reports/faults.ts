@@ -1,39 +1,39 @@
-/** Why runs of reports fail, in words for those who wait for them. */
+/** Reasons for failed report runs, with messages for people. */
 import type { RunFailure } from './runs.ts'
 
 const faults = {
-  template_gone: { is_final: true, message: 'This server has no such template any more.' },
+  template_gone: { is_final: true, message: 'The template no longer exists on this server.' },
   parameters_invalid: {
     is_final: true,
-    message: 'The template no longer takes the parameters of the subscription: change them.',
+    message: 'The template no longer accepts the parameters of the subscription: change them.',
   },
   file_too_large: {
     is_final: true,
-    message: 'The file would be too large: ask for a shorter period or for fewer plants.',
+    message: 'The file is too large: choose a shorter period or fewer plants.',
   },
   build_failed: {
     is_final: false,
-    message: 'The figures could not be read. The log of the server has the reason.',
+    message: 'The data could not be read. See the log of the server.',
   },
   write_failed: {
     is_final: false,
-    message: 'The file could not be written. The log of the server has the reason.',
+    message: 'The file could not be written. See the log of the server.',
   },
   timed_out: {
     is_final: false,
-    message: 'It took too long: ask for a shorter period or for fewer plants.',
+    message: 'The report took too long: choose a shorter period or fewer plants.',
   },
   server_lost: {
     is_final: true,
-    message: 'The server that made it was lost, each time that it was begun.',
+    message: 'The server was lost in every attempt.',
   },
   subscription_disabled: {
     is_final: true,
-    message: 'The subscription was disabled before it was begun.',
+    message: 'The subscription was disabled before the run started.',
   },
   subscription_deleted: {
     is_final: true,
-    message: 'The subscription was deleted before it was begun.',
+    message: 'The subscription was deleted before the run started.',
   },
 } as const satisfies Record<string, { is_final: boolean; message: string }>
 
@@ -41,10 +41,10 @@ type FaultCode = keyof typeof faults
 
 export const failureOf = (code: FaultCode): RunFailure => ({ code, message: faults[code].message })
 
-/** A run that failed for a reason that has a name. */
+/** A failure with a known reason. */
 export class ReportFault extends Error {
   readonly code: FaultCode
-  /** Whether another attempt would end the same. */
+  /** Another attempt would fail as well. */
   readonly is_final: boolean
   constructor(code: FaultCode, options?: ErrorOptions) {
     super(faults[code].message, options)

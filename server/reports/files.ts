@@ -1,12 +1,12 @@
-/** The files of runs, as they are kept and named. */
+/** Files of report runs. */
 import type { Queries } from '../storage/database.ts'
 import { localDays } from './periods.ts'
 import type { ClaimedRun, RunKey } from './runs.ts'
 
-/** What a mail server takes is less, and no report that a person reads comes near it. */
+/** Mail servers accept less; ordinary reports are far smaller. */
 export const file_bytes_max = 32 * 1024 * 1024
 
-/** `demo_performance_monthly_2026-05-01_2026-05-31.pdf`: nothing that a header or a disk minds. */
+/** `demo_performance_monthly_2026-05-01_2026-05-31.pdf`: safe in headers and file systems. */
 export function fileName(run: ClaimedRun, extension: string): string {
   const { first, last } = localDays(
     { start_at: run.period_start_at, end_at: run.period_end_at },
@@ -16,13 +16,13 @@ export function fileName(run: ClaimedRun, extension: string): string {
   return `${run.site_id}_${run.template_id}_${days}.${extension}`
 }
 
-export interface StoredFile {
+interface StoredFile {
   file_name: string
   content_type: string
   bytes: Buffer
 }
 
-/** null where it is no longer kept, or never was. */
+/** null for an expired or missing file. */
 export async function readFile(
   db: Queries,
   { site_id, run_id }: RunKey,

@@ -346,7 +346,7 @@ test('after an outage the newest missed report is made, and says that others wer
   assert.equal(run.period_start_at.toISOString(), '2026-06-23T22:00:00.000Z')
   const file = (await readFile(db, { site_id: 'a', run_id: run.run_id }, instant))!
   assert.deepEqual(JSON.parse(file.bytes.toString()).notes, [
-    '4 earlier reports of this subscription came due while no server ran, and will not be made.',
+    '4 earlier reports of this subscription came due during an outage of the server and will not be made.',
   ])
 })
 

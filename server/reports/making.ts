@@ -1,4 +1,4 @@
-/** The job that makes the reports that wait: figures, file, mails and notification, each once. */
+/** The job that makes queued reports: content, file, mails and notification, each once. */
 import { createHash } from 'node:crypto'
 import type { Clock } from '@heliograph/domain/clock'
 import { day_ms } from '@heliograph/domain/utc-day'
@@ -21,10 +21,10 @@ import {
   type FinishedFile,
   failLostRuns,
   failRun,
+  notifyQueued,
   postponeRun,
   releaseRun,
   succeedRun,
-  tellQueued,
 } from './runs.ts'
 import {
   type ReportOrder,
@@ -34,11 +34,11 @@ import {
   scopesOfParts,
 } from './template.ts'
 
-/** Shorter than the lease, so that no run is taken over that is still being made. */
+/** Shorter than the lease, so that no active run is taken over. */
 const run_ms_max = 150_000
-/** The job makes room for others then, though runs wait, and asks to go on. */
+/** Then the job yields to other jobs and requests to be continued. */
 const job_ms_max = 30_000
-/** Before the second attempt, and twice that before the third. */
+/** Delay before the second attempt; doubled before the third. */
 const retry_ms = 60_000
 
 interface ReportWriter {
@@ -52,35 +52,35 @@ export interface MakingContext {
   log: Log
   signal: AbortSignal
   catalog: Catalog
-  /** Called when there is something to write; closed when there is no more. */
+  /** Called for the first file of a job; closed at its end. */
   openWriter(): ReportWriter
 }
 
 /**
- * Makes every report that waits, one after the other. A run that fails is tried again a little
- * later, and given up after the third time. One whose server was lost is taken over when its lease
- * is over. What comes of a run is committed in one transaction, by whoever holds the run.
+ * Makes all queued reports in turn. A failed run is retried with a delay and given up after the
+ * third attempt. A run of a lost server is taken over when its lease expires. All results of a run
+ * are committed in one transaction, only by the server that holds the run.
  */
 export async function makeReports(context: MakingContext): Promise<void> {
   const { db, clock, signal } = context
   const began_ms = clock.now().getTime()
-  await giveUpLost(context)
-  const desk = createDesk(context)
+  await failLost(context)
+  const writer = createLazyWriter(context)
   try {
     while (clock.now().getTime() - began_ms < job_ms_max) {
       signal.throwIfAborted()
       const run = await claimRun(db, clock.now())
       if (run === null) return
-      await makeOne(context, desk, run)
+      await makeOne(context, writer, run)
     }
-    await tellQueued(db)
+    await notifyQueued(db)
   } finally {
-    await desk.clear()
+    await writer.clear()
   }
 }
 
-/** Holds a writer while there is something to write. */
-function createDesk({ openWriter }: MakingContext) {
+/** Opens a writer for the first file. */
+function createLazyWriter({ openWriter }: MakingContext) {
   let writer: ReportWriter | null = null
   return {
     write: ((document, format) => {
@@ -95,13 +95,13 @@ function createDesk({ openWriter }: MakingContext) {
   }
 }
 
-type Desk = ReturnType<typeof createDesk>
+type LazyWriter = ReturnType<typeof createLazyWriter>
 
-async function makeOne(context: MakingContext, desk: Desk, run: ClaimedRun): Promise<void> {
+async function makeOne(context: MakingContext, writer: LazyWriter, run: ClaimedRun): Promise<void> {
   const { db, clock, log, signal } = context
   const { site_id, run_id, sub_id, attempts } = run
   try {
-    const made = await inTime(make(context, desk, run), signal)
+    const made = await inTime(make(context, writer, run), signal)
     const is_ours = await store(db, run, made, clock.now())
     if (!is_ours)
       log.warn({ site_id, run_id, attempts }, 'a report was taken over by another server')
@@ -110,14 +110,14 @@ async function makeOne(context: MakingContext, desk: Desk, run: ClaimedRun): Pro
       await releaseRun(db, run)
       throw error
     }
-    log.error({ err: error, site_id, sub_id, run_id, attempts }, 'a report could not be made')
-    await giveUpOrPostpone(context, run, error)
-    // It may still be busy with what took too long.
-    await desk.clear()
+    log.error({ err: error, site_id, sub_id, run_id, attempts }, 'a report failed')
+    await failOrRetry(context, run, error)
+    // The writer may still be busy with a file that took too long.
+    await writer.clear()
   }
 }
 
-async function giveUpOrPostpone({ db, clock }: MakingContext, run: ClaimedRun, error: unknown) {
+async function failOrRetry({ db, clock }: MakingContext, run: ClaimedRun, error: unknown) {
   const fault = error instanceof ReportFault ? error : new ReportFault('write_failed')
   const now = clock.now()
   if (!fault.is_final && run.attempts < attempts_max) {
@@ -131,18 +131,21 @@ async function giveUpOrPostpone({ db, clock }: MakingContext, run: ClaimedRun, e
   })
 }
 
-async function giveUpLost({ db, clock, log }: MakingContext): Promise<void> {
+async function failLost({ db, clock, log }: MakingContext): Promise<void> {
   const failure = failureOf('server_lost')
   const now = clock.now()
   await db.transaction(async (tx) => {
     for (const run of await failLostRuns(tx, { failure, now })) {
-      log.error({ site_id: run.site_id, run_id: run.run_id }, 'a report was given up: server lost')
+      log.error(
+        { site_id: run.site_id, run_id: run.run_id },
+        'a report failed: its server was lost',
+      )
       await notify(tx, failedNotice(run, failure, now))
     }
   })
 }
 
-/** Rejects when the work takes too long or is to end; what it does then comes to nothing. */
+/** Rejects on timeout or abort; later results of the work are ignored. */
 function inTime<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   const late = AbortSignal.timeout(run_ms_max)
   return new Promise((resolve, reject) => {
@@ -152,12 +155,12 @@ function inTime<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Res
   })
 }
 
-interface Made {
+interface FinishedReport {
   document: ReportDocument
   file: FinishedFile
 }
 
-async function make({ db, clock, catalog }: MakingContext, desk: Desk, run: ClaimedRun) {
+async function make({ db, clock, catalog }: MakingContext, writer: LazyWriter, run: ClaimedRun) {
   const template = catalog.find(run.template_id)
   if (template === null) throw new ReportFault('template_gone')
   const now = clock.now()
@@ -172,7 +175,7 @@ async function make({ db, clock, catalog }: MakingContext, desk: Desk, run: Clai
     may_read,
     now,
   }
-  // All its queries see the database at one instant.
+  // All queries of a report read one snapshot.
   const snapshot = { isolation: 'repeatable read', read_only: true } as const
   const built = await stage('build_failed', () =>
     shown.length === 0
@@ -181,7 +184,7 @@ async function make({ db, clock, catalog }: MakingContext, desk: Desk, run: Clai
   )
   const notes = [...omissionNotes(omitted, may_read), ...missedNotes(run), ...built.notes]
   const document = { ...built, notes }
-  const written = await stage('write_failed', () => desk.write(document, run.format))
+  const written = await stage('write_failed', () => writer.write(document, run.format))
   const bytes = Buffer.from(written.bytes)
   if (bytes.length > file_bytes_max) throw new ReportFault('file_too_large')
   const file: FinishedFile = {
@@ -198,13 +201,13 @@ async function make({ db, clock, catalog }: MakingContext, desk: Desk, run: Clai
   return { document, file }
 }
 
-/** Those that a reader may see, and those that are left out. */
+/** The parts that the reader may see, and the omitted ones. */
 function partsOf({ parts }: ReportTemplate, may_read: ReadonlySet<Scope>) {
   const isShown = ({ scopes }: ReportPart) => scopes.every((scope) => may_read.has(scope))
   return [parts.filter(isShown), parts.filter((part) => !isShown(part))] as const
 }
 
-/** A report of which no part may be read. */
+/** A report whose reader may see no part. */
 async function emptyDocument(
   { template_id, name }: ReportTemplate,
   { site, period, timezone, now }: ReportOrder,
@@ -228,7 +231,7 @@ async function emptyDocument(
 const omissionNotes = (omitted: readonly ReportPart[], may_read: ReadonlySet<Scope>): string[] =>
   omitted.map(({ name, scopes }) => {
     const lacking = scopes.filter((scope) => !may_read.has(scope)).join(', ')
-    return `Left out: ${name}. The key or account that ordered the report may not read it (${lacking}).`
+    return `Omitted: ${name}. The key or account that ordered the report lacks ${lacking}.`
   })
 
 async function stage<Result>(
@@ -245,7 +248,9 @@ async function stage<Result>(
 function missedNotes({ missed_count }: ClaimedRun): string[] {
   if (missed_count === 0) return []
   const were = missed_count === 1 ? 'One earlier report' : `${missed_count} earlier reports`
-  return [`${were} of this subscription came due while no server ran, and will not be made.`]
+  return [
+    `${were} of this subscription came due during an outage of the server and will not be made.`,
+  ]
 }
 
 async function readSite(db: Queries, site_id: string): Promise<ReportSite> {
@@ -259,7 +264,7 @@ async function readSite(db: Queries, site_id: string): Promise<ReportSite> {
   return site!
 }
 
-/** A template may have changed since the report was ordered. */
+/** The template may have changed since the report was ordered. */
 function presentParameters(catalog: Catalog, template: ReportTemplate, stored: Parameters) {
   const { parameters, violations } = catalog.checkParameters(template, stored)
   if (violations.length > 0) {
@@ -268,8 +273,8 @@ function presentParameters(catalog: Catalog, template: ReportTemplate, stored: P
   return parameters
 }
 
-/** The file, its mails and the notification, or, where the run is held no more, nothing. */
-function store(db: Database, run: ClaimedRun, { document, file }: Made, now: Date) {
+/** Stores the file, the mails and the notification; false if the run was taken over. */
+function store(db: Database, run: ClaimedRun, { document, file }: FinishedReport, now: Date) {
   return db.transaction(async (tx) => {
     if (!(await succeedRun(tx, run, { file, now }))) return false
     const recipients = await confirmedRecipients(tx, run)

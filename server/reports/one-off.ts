@@ -1,14 +1,14 @@
-/** A report that is ordered once, over dates of its own. */
+/** One-off reports over freely chosen dates. */
 import { knownTimezone } from '@heliograph/domain/local-day'
 import { type Static, Type } from 'typebox'
 import type { Caller } from '../http/endpoint.ts'
 import { invalid, type Violation } from '../http/errors.ts'
 import { id_max, Nullable } from '../http/params.ts'
 import type { Transaction } from '../storage/database.ts'
-import { requireRoom, takeTurn } from './asked-runs.ts'
 import type { Catalog } from './catalog.ts'
 import { loggerFaults } from './ordered-plants.ts'
 import { localDate, wholeDays } from './periods.ts'
+import { lockClient, requireQueueSpace } from './requested-runs.ts'
 import { queueOneOff } from './runs.ts'
 import { loggers_max, SubscriptionOrder, templateOrderFaults } from './subscription.ts'
 import type { ReportTemplate, TemplatePeriod } from './template.ts'
@@ -19,8 +19,8 @@ const LocalDay = (description: string) => Type.String({ format: 'date', descript
 
 export const one_off_fields = {
   template_id,
-  start_date: LocalDay('First day of the report, on the clocks of `timezone`.'),
-  end_date: LocalDay('Last day of the report, before today.'),
+  start_date: LocalDay('First day of the report, local date in `timezone`.'),
+  end_date: LocalDay('Last day of the report. Must be before today.'),
   timezone: Type.Optional(timezone),
   format,
   parameters: Type.Optional(parameters),
@@ -30,7 +30,7 @@ export const one_off_fields = {
         minItems: 1,
         maxItems: loggers_max,
         uniqueItems: true,
-        description: 'Plants to report on, retired ones among them if wanted; null: all.',
+        description: 'Plants of the report, which may be retired; null for all.',
       }),
     ),
   ),
@@ -54,7 +54,7 @@ interface Ordering {
   now: Date
 }
 
-/** Queues the run and returns its id; throws 422 with everything that is wrong. */
+/** Queues the run and returns its id; @throws ApiError invalid with all faults */
 export async function orderOnce(
   tx: Transaction,
   order: OneOffOrder,
@@ -74,8 +74,8 @@ export async function orderOnce(
     ...(await loggerFaults(tx, site_id, plants)),
   ]
   if (faults.length > 0) throw invalid(...faults)
-  await takeTurn(tx, caller.client_id)
-  await requireRoom(tx, site_id)
+  await lockClient(tx, caller.client_id)
+  await requireQueueSpace(tx, site_id)
   return queueOneOff(tx, {
     site_id,
     name: template!.name,

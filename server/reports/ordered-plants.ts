@@ -1,9 +1,8 @@
-/** The plants that a report is ordered for. */
 import type { Violation } from '../http/errors.ts'
 import { id_max } from '../http/params.ts'
 import type { Queries } from '../storage/database.ts'
 
-/** A violation for each plant that the site neither has nor had. */
+/** A violation for each plant that the site never had. */
 export async function loggerFaults(
   db: Queries,
   site_id: string,

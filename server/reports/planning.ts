@@ -1,4 +1,4 @@
-/** The job that turns subscriptions that are due into runs. */
+/** The job that queues runs of due subscriptions. */
 import type { Clock } from '@heliograph/domain/clock'
 import type { Database, Log, Transaction } from '../storage/database.ts'
 import { notify } from '../work/notifications.ts'
@@ -22,11 +22,11 @@ interface PlanningContext {
 }
 
 /**
- * Queues one run of every subscription that is due, and deletes files that are no longer kept. Of
- * several occurrences that were missed, as after an outage, the newest alone is made up for, and
- * says so. An occurrence is queued once, however often this runs and on how many servers at once.
+ * Queues one run of every due subscription, and deletes expired files. After an outage only the
+ * newest missed occurrence is queued, with a note. An occurrence is queued once, also when several
+ * servers run this at the same time.
  *
- * @throws AggregateError of the subscriptions that could not be planned, once the others were
+ * @throws AggregateError for subscriptions that failed, after the others were planned
  */
 export async function planReports({ db, clock, log, signal }: PlanningContext): Promise<void> {
   const now = clock.now()
@@ -36,8 +36,7 @@ export async function planReports({ db, clock, log, signal }: PlanningContext): 
     signal.throwIfAborted()
     try {
       const missed_count = await db.transaction((tx) => planOne(tx, key, now))
-      if (missed_count > 0)
-        log.warn({ ...key, missed_count }, 'reports that came due were not made')
+      if (missed_count > 0) log.warn({ ...key, missed_count }, 'due reports were skipped')
     } catch (error) {
       failures.push(new Error(`subscription ${key.sub_id} of ${key.site_id}`, { cause: error }))
     }
@@ -45,10 +44,10 @@ export async function planReports({ db, clock, log, signal }: PlanningContext): 
   if (failures.length > 0) throw new AggregateError(failures, 'reports could not be planned')
 }
 
-/** How many occurrences were left out. */
+/** Returns the number of skipped occurrences. */
 async function planOne(tx: Transaction, key: SubscriptionKey, now: Date): Promise<number> {
   const subscription = await lockSubscription(tx, key, now)
-  // Another server has planned it meanwhile, or a client changed or deleted it.
+  // Another server planned the subscription meanwhile, or a client changed or deleted it.
   if (!subscription?.next_run_at || subscription.next_run_at > now) return 0
   if (subscription.ended_reason !== null) {
     await endSubscription(tx, key)

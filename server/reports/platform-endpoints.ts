@@ -1,21 +1,15 @@
-/** Reports that a person orders once, over dates of their own. */
-import type { Clock } from '@heliograph/domain/clock'
+/** One-off reports over freely chosen dates. */
 import { Type } from 'typebox'
 import { SiteId } from '../access/schemas.ts'
 import { isGiven, loadSites, requireModule, siteKey } from '../http/authorize.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { invalid } from '../http/errors.ts'
 import { refuseInSafeMode } from '../http/safe-mode.ts'
-import type { Catalog } from './catalog.ts'
+import type { Needs } from './endpoints.ts'
 import { one_off_fields, orderOnce } from './one-off.ts'
 import { RunId } from './run.ts'
 
 const closed = { additionalProperties: false } as const
-
-export interface ReportOrderNeeds {
-  clock: Clock
-  reportCatalog: Catalog
-}
 
 export const orderReport = endpoint({
   tag: 'Platform',
@@ -25,10 +19,10 @@ export const orderReport = endpoint({
   method: 'POST',
   path: '/platform/report-runs',
   operation_id: 'platform_report_order',
-  summary: 'Order one report over free dates',
+  summary: 'Order a one-off report',
   description:
-    'The run is in the list of runs of the site, with `trigger` `manual` and no subscription, and ' +
-    'is mailed to nobody. Rejected with 409 while the site is in safe mode or 20 runs wait.',
+    'Returns the queued run. The run is listed with `trigger` `manual` and without a subscription, ' +
+    'and is not mailed. Rejected with 409 while the site is in safe mode or 20 runs are queued.',
   body: Type.Object({ site_id: SiteId, ...one_off_fields }, closed),
   status: 202,
   returns: Type.Object(
@@ -45,7 +39,7 @@ export const orderReport = endpoint({
     },
     answer: { run_id: '5b1f0c1e-6f0b-4c55-8a53-0f6f3f4f2f11', status: 'queued' },
   },
-  async handle({ tx, caller, body }, { clock, reportCatalog }: ReportOrderNeeds) {
+  async handle({ tx, caller, body }, { clock, reportCatalog }: Needs) {
     const { site_id, ...order } = body
     requireModule(caller, 'basic_scada')
     const key = siteKey(caller.client_id, site_id)
@@ -55,7 +49,7 @@ export const orderReport = endpoint({
         location: 'body',
         field: 'site_id',
         code: 'unknown_reference',
-        message: 'is no site of the client',
+        message: 'is not a site of the client',
       })
     }
     refuseInSafeMode(site)

@@ -1,4 +1,4 @@
-/** Who a report is made for: the key or the person that ordered it, with what it may read now. */
+/** The present scopes of the key or person that ordered a report. */
 import { type Module, type Role, type Scope, scopes } from '../http/endpoint.ts'
 import { scopesOf } from '../http/roles.ts'
 import { scopeModules } from '../http/scope-modules.ts'
@@ -12,7 +12,7 @@ interface ReaderRow {
   role: Role | null
 }
 
-/** Empty once the key or the person has ended or has no access to the site. */
+/** Empty once the key or person has ended or lost access to the site. */
 export async function readableScopes(
   db: Queries,
   { site_id, run_id }: RunKey,
@@ -34,12 +34,12 @@ export async function readableScopes(
   if (!row) return new Set()
   const { key_id, key_scopes, role, modules } = row
   const of_person = role === null ? [] : scopesOf[role]
-  // Ordered before keys were recorded, when an order took every scope of its template.
+  // Orders from before keys were recorded have every scope of their template.
   const granted = key_id === null ? scopes : (key_scopes ?? of_person)
   return new Set(granted.filter((scope) => modules.includes(scopeModules[scope])))
 }
 
-/** Whether a scope of the file of a run is no longer readable to whoever ordered the report. */
+/** Whether the key or person that ordered the report has lost a scope of its file. */
 export async function isWithheld(db: Queries, run: RunKey, now: Date): Promise<boolean> {
   const [row] = await db.query<{ required_scopes: Scope[] | null }>(
     'select required_scopes from report_runs where site_id = $1 and run_id = $2',

@@ -1,5 +1,4 @@
-/** The mail that a report goes out with, and the notification that it is there. */
-
+/** Mails and notifications of report runs. */
 import { type QueuedMail, singleLine } from '../mail/outbox.ts'
 import type { NewNotification } from '../work/notifications.ts'
 import type { ReportDocument } from './document.ts'
@@ -8,7 +7,7 @@ import { filePath } from './run.ts'
 import { type ClaimedRun, type FinishedFile, mail_key, type RunFailure } from './runs.ts'
 import type { EndedReason, StoredSubscription } from './subscription.ts'
 
-/** Longer ones are cut at their end when they are queued. */
+/** The outbox truncates longer subjects. */
 const subject_characters_max = 200
 
 function daysOf(run: ClaimedRun): string {
@@ -19,7 +18,7 @@ function daysOf(run: ClaimedRun): string {
   return first === last ? first : `${first} to ${last}`
 }
 
-/** One for each recipient, and of a run each gets one. */
+/** One mail per recipient and run. */
 export function reportMails(
   run: ClaimedRun,
   { title, site_name, notes }: ReportDocument,
@@ -30,11 +29,11 @@ export function reportMails(
     `${title}: ${site_name}`,
     '',
     `Period: ${daysOf(run)} (days of ${run.timezone})`,
-    `Data: ${completeness === null ? 'completeness not known' : `${completeness.toFixed(1)} % complete`}`,
+    `Data: ${completeness === null ? 'completeness unknown' : `${completeness.toFixed(1)} % complete`}`,
     `File: ${file.file_name}${page_count === null ? '' : `, pages: ${page_count}`}`,
     ...notes.map((note) => `Note: ${note}`),
     '',
-    `Until ${file.expires_at.toISOString().slice(0, 10)} the file can be downloaded, with an API key:`,
+    `The file can be downloaded with an API key until ${file.expires_at.toISOString().slice(0, 10)}:`,
     filePath(run.site_id, run.run_id),
     '',
   ].join('\n')
@@ -49,15 +48,15 @@ export function reportMails(
   }))
 }
 
-/** Of the longest name and site something is to be seen. */
+/** The least length of name and site in a subject. */
 const characters_least = 40
 
-/** Where it is too long the name is cut first, and then the site: the period is always told. */
+/** A long subject truncates the name first, then the site; the period always stays. */
 function subjectOf(run: ClaimedRun, site_name: string): string {
   const days = daysOf(run)
-  const room = subject_characters_max - days.length - ': , '.length
-  const site = singleLine(site_name, room - characters_least)
-  const name = singleLine(run.name, room - [...site].length)
+  const available = subject_characters_max - days.length - ': , '.length
+  const site = singleLine(site_name, available - characters_least)
+  const name = singleLine(run.name, available - [...site].length)
   return `${name}: ${site}, ${days}`
 }
 
@@ -74,7 +73,7 @@ export const readyNotice = (run: ClaimedRun, file: FinishedFile, at: Date): NewN
   type: 'report_ready',
   severity: 'info',
   title: `Report ready: ${run.name}`,
-  body: `${file.file_name}, about ${daysOf(run)}.`,
+  body: `${file.file_name}, period ${daysOf(run)}.`,
 })
 
 export const failedNotice = (run: ClaimedRun, failure: RunFailure, at: Date): NewNotification => ({
@@ -82,7 +81,7 @@ export const failedNotice = (run: ClaimedRun, failure: RunFailure, at: Date): Ne
   type: 'system',
   severity: 'warning',
   title: `Report failed: ${run.name}`,
-  body: `The report about ${daysOf(run)} was given up. ${failure.message}`,
+  body: `The report for ${daysOf(run)} failed. ${failure.message}`,
 })
 
 const endings = {
@@ -104,5 +103,5 @@ export const endedNotice = (
   type: 'system',
   severity: 'warning',
   title: `Report ended: ${name}`,
-  body: `It is not run any more: ${endings[ended_reason!]}. Whoever enables it takes it over.`,
+  body: `The subscription has ended: ${endings[ended_reason!]}. Enable it again to take it over.`,
 })

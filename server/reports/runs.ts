@@ -1,20 +1,20 @@
-/** Runs of reports in the database: queued once, held by one server at a time, ended once. */
+/** Report runs in the database: queued once, claimed by one server at a time, ended once. */
 import { type Paged, pageOf } from '../http/cursor.ts'
 import type { Scope } from '../http/endpoint.ts'
-import type { Queries } from '../storage/database.ts'
+import type { Database, Queries } from '../storage/database.ts'
 import type { ReportFormat } from './document.ts'
 import { type Occurrence, periodOf } from './periods.ts'
 import type { StoredRun } from './run.ts'
 import type { StoredSubscription } from './subscription.ts'
 
-/** Notified when runs wait. */
+/** Notified when a run is queued. */
 export const queued_channel = 'report_queued'
 
-/** What the mails of a run are about, before its id. */
+/** Prefix of the deduplication key of the mails of a run. */
 export const mail_key = 'report_run:'
 
 export const attempts_max = 3
-/** A server that has not ended a run for so long has lost it. Longer than a run may take. */
+/** A run is taken over this long after it was claimed. Longer than a run may take. */
 export const lease_ms = 180_000
 
 export interface RunKey {
@@ -22,20 +22,18 @@ export interface RunKey {
   run_id: string
 }
 
-interface AskedRun {
+interface RequestedRun {
   site_id: string
   subscription: StoredSubscription
-  /** Who asked for it; null where it came due. */
+  /** The name of the key; null for a scheduled run. */
   requested_by: string | null
-  /** null where it was asked for. */
+  /** null for a requested run. */
   due: Occurrence | null
   now: Date
 }
 
-/**
- * Queues a run and returns its id. An occurrence that was queued before is not queued again: null.
- */
-export async function queueRun(db: Queries, asked: AskedRun): Promise<string | null> {
+/** Queues a run and returns its id; null for an occurrence that was queued before. */
+export async function queueRun(db: Queries, asked: RequestedRun): Promise<string | null> {
   const { site_id, subscription, requested_by, due, now } = asked
   const { start_at, end_at } = periodOf(
     subscription.period,
@@ -63,11 +61,11 @@ export async function queueRun(db: Queries, asked: AskedRun): Promise<string | n
     ],
   )
   if (!row) return null
-  await tellQueued(db)
+  await notifyQueued(db)
   return row.run_id
 }
 
-/** Stored for runs of no subscription: ids of subscriptions count from 1. */
+/** Stored for runs without a subscription; ids of subscriptions start at 1. */
 const no_subscription = 0
 
 interface OneOffRun {
@@ -84,7 +82,7 @@ interface OneOffRun {
   now: Date
 }
 
-/** Queues a run of no subscription, which is mailed to nobody, and returns its id. */
+/** Queues a run without a subscription and without mails; returns its id. */
 export async function queueOneOff(db: Queries, run: OneOffRun): Promise<string> {
   const [row] = await db.query<{ run_id: string }>(
     `insert into report_runs (site_id, sub_id, name, template_id, trigger, period_start_at,
@@ -108,18 +106,18 @@ export async function queueOneOff(db: Queries, run: OneOffRun): Promise<string> 
       run.now,
     ],
   )
-  await tellQueued(db)
+  await notifyQueued(db)
   return row!.run_id
 }
 
-/** Says that a run waits, after the commit. */
-export async function tellQueued(db: Queries): Promise<void> {
+/** The notification is sent at the commit. */
+export async function notifyQueued(db: Queries): Promise<void> {
   await db.execute(`select pg_notify($1, '')`, [queued_channel])
 }
 
-/** A run that this server holds, with what was ordered. */
+/** A run that this server has claimed, with its order. */
 export interface ClaimedRun extends RunKey {
-  /** 0 for a run of no subscription. */
+  /** 0 for a run without a subscription. */
   sub_id: number
   name: string
   template_id: string
@@ -131,7 +129,7 @@ export interface ClaimedRun extends RunKey {
   recipients: string[]
   parameters: Record<string, unknown>
   logger_ids: number[] | null
-  /** This one included. Who began it last may say how it ended. */
+  /** Includes the present one. Only the latest attempt may store a result. */
   attempts: number
 }
 
@@ -141,7 +139,7 @@ const claimed_columns = `r.site_id, r.run_id, sub_id, name, template_id, missed_
 const is_open = `((state = 'queued' and not_before <= $1)
   or (state = 'running' and lease_until <= $1 and attempts < ${attempts_max}))`
 
-/** Takes the run that waits the longest; null where none waits. Others pass over what is taken. */
+/** Claims the oldest open run; null without any. */
 export async function claimRun(db: Queries, now: Date): Promise<ClaimedRun | null> {
   const waiting = await db.query<RunKey>(
     `select site_id, run_id from report_runs where ${is_open}
@@ -164,27 +162,27 @@ export async function claimRun(db: Queries, now: Date): Promise<ClaimedRun | nul
   return null
 }
 
-/** Of a run that is still held since the same claim. */
-const held = `site_id = $1 and run_id = $2 and attempts = $3 and state = 'running'`
-const heldBy = ({ site_id, run_id, attempts }: ClaimedRun) => [site_id, run_id, attempts]
+/** A run that has not been taken over since it was claimed. */
+const is_ours = `site_id = $1 and run_id = $2 and attempts = $3 and state = 'running'`
+const claimValues = ({ site_id, run_id, attempts }: ClaimedRun) => [site_id, run_id, attempts]
 
-/** Gives a run back as if it had not been begun, for this server stops. */
+/** Returns a run to the queue without counting the attempt, when the server stops. */
 export async function releaseRun(db: Queries, run: ClaimedRun): Promise<void> {
   await db.execute(
     `update report_runs set state = 'queued', attempts = attempts - 1, started_at = null,
        lease_until = null
-     where ${held}`,
-    heldBy(run),
+     where ${is_ours}`,
+    claimValues(run),
   )
 }
 
-/** Another attempt is made from then on. Whether the run was still held. */
+/** Queues another attempt; false if the run was taken over. */
 export async function postponeRun(db: Queries, run: ClaimedRun, not_before: Date) {
-  const held_rows = await db.execute(
-    `update report_runs set state = 'queued', not_before = $4, lease_until = null where ${held}`,
-    [...heldBy(run), not_before],
+  const updated = await db.execute(
+    `update report_runs set state = 'queued', not_before = $4, lease_until = null where ${is_ours}`,
+    [...claimValues(run), not_before],
   )
-  return held_rows > 0
+  return updated > 0
 }
 
 export interface RunFailure {
@@ -192,7 +190,7 @@ export interface RunFailure {
   message: string
 }
 
-/** Whether the run was still held. */
+/** false if the run was taken over. */
 export async function failRun(
   db: Queries,
   run: ClaimedRun,
@@ -201,13 +199,13 @@ export async function failRun(
   const ended = await db.execute(
     `update report_runs set state = 'failed', finished_at = $4, lease_until = null,
        error_code = $5, error_message = $6
-     where ${held}`,
-    [...heldBy(run), now, failure.code, failure.message],
+     where ${is_ours}`,
+    [...claimValues(run), now, failure.code, failure.message],
   )
   return ended > 0
 }
 
-/** Runs whose server was lost as often as they may be begun. */
+/** Fails runs whose server was lost in the last attempt. */
 export async function failLostRuns(
   db: Queries,
   { failure, now }: { failure: RunFailure; now: Date },
@@ -221,7 +219,7 @@ export async function failLostRuns(
   )
 }
 
-/** Runs of a subscription that have not begun: all, or those of its schedule alone. */
+/** Fails queued runs of a subscription, by trigger. */
 export async function failQueuedRuns(
   db: Queries,
   { site_id, sub_id }: { site_id: string; sub_id: number },
@@ -247,8 +245,8 @@ export interface FinishedFile {
 }
 
 /**
- * Stores how a run succeeded, with its file; in the transaction of whatever else comes of it.
- * Whether the run was still held: if not, another server has it and nothing may come of this one.
+ * Stores the result with its file. False if another server has taken the run over: then the caller
+ * must store nothing else.
  */
 export async function succeedRun(
   tx: Queries,
@@ -260,9 +258,9 @@ export async function succeedRun(
      set state = 'succeeded', finished_at = $4, lease_until = null, file_name = $5,
        file_size_bytes = $6, sha256 = $7, download_expires_at = $8, page_count = $9,
        data_completeness_pct = $10, required_scopes = $11, omitted_sections = $12
-     where ${held}`,
+     where ${is_ours}`,
     [
-      ...heldBy(run),
+      ...claimValues(run),
       now,
       file.file_name,
       file.bytes.length,
@@ -283,13 +281,13 @@ export async function succeedRun(
   return true
 }
 
-/** Deletes files that are over, once it is noted how many mails they went out with. */
+/** Deletes expired files and stores the number of mails sent with them. */
 export async function deleteExpiredFiles(db: Queries, now: Date): Promise<void> {
   await db.execute(
-    `with gone as (
+    `with expired as (
        delete from report_files where expires_at <= $1 returning site_id, run_id)
      update report_runs r set recipients_sent = ${mails_sent}
-     from gone where r.site_id = gone.site_id and r.run_id = gone.run_id`,
+     from expired where r.site_id = expired.site_id and r.run_id = expired.run_id`,
     [now],
   )
 }
@@ -305,14 +303,26 @@ const run_columns = `r.run_id, nullif(r.sub_id, ${no_subscription}) as sub_id, r
   r.data_completeness_pct, r.required_scopes, r.omitted_sections, r.error_code, r.error_message,
   coalesce(r.recipients_sent, ${mails_sent})::int as recipients_sent`
 
-export interface RunPage {
+interface RunPage {
   site_id: string
   /** The last run of the page before; null for the first page. */
   after: { queued_at: string; run_id: string } | null
   limit: number
 }
 
-/** The newest first. */
+/** A page of runs, newest first, and the counts of the site, in one snapshot. */
+export function readRuns(
+  db: Database,
+  of: RunPage,
+  now: Date,
+): Promise<Paged<StoredRun> & { counts: RunCounts }> {
+  const snapshot = { isolation: 'repeatable read', read_only: true } as const
+  return db.transaction(async (tx) => {
+    const counts = await countRuns(tx, of.site_id, now)
+    return { counts, ...(await newestRuns(tx, of)) }
+  }, snapshot)
+}
+
 export async function newestRuns(
   db: Queries,
   { site_id, after, limit }: RunPage,
@@ -327,7 +337,7 @@ export async function newestRuns(
   return pageOf(rows, limit, ({ queued_at, run_id }) => ({ queued_at, run_id }))
 }
 
-/** null where the site has none of that id. */
+/** null for an unknown id. */
 export async function readRun(db: Queries, { site_id, run_id }: RunKey): Promise<StoredRun | null> {
   const [row] = await db.query<StoredRun>(
     `select ${run_columns} from report_runs r where r.site_id = $1 and r.run_id = $2`,
@@ -336,18 +346,15 @@ export async function readRun(db: Queries, { site_id, run_id }: RunKey): Promise
   return row ?? null
 }
 
-export interface RunCounts {
+interface RunCounts {
   count: number
   last_30d: number
   failed_last_30d: number
   last_run_at: Date | null
 }
 
-/**
- * All of the site, and those queued within 30 days before `now`; what was called off with its
- * subscription did not fail.
- */
-export async function countRuns(db: Queries, site_id: string, now: Date): Promise<RunCounts> {
+/** Runs that ended with their subscription do not count as failed. */
+async function countRuns(db: Queries, site_id: string, now: Date): Promise<RunCounts> {
   const [row] = await db.query<RunCounts>(
     `select count(*) as count, max(queued_at) as last_run_at,
        count(*) filter (where queued_at > $2::timestamptz - interval '30 days') as last_30d,
@@ -361,8 +368,8 @@ export async function countRuns(db: Queries, site_id: string, now: Date): Promis
   return row!
 }
 
-/** Those of a site that were asked for and have not begun. */
-export async function countAsked(db: Queries, site_id: string): Promise<number> {
+/** Queued runs that clients requested. */
+export async function countRequested(db: Queries, site_id: string): Promise<number> {
   const [row] = await db.query<{ count: number }>(
     `select count(*) as count from report_runs
      where site_id = $1 and state = 'queued' and trigger = 'api'`,

@@ -23,30 +23,32 @@ export const SubId = Type.Integer({
 export type CatalogTemplate = Static<typeof CatalogTemplate>
 export const CatalogTemplate = Type.Object(
   {
-    template_id: Type.String({ description: 'Stable.', examples: ['performance_monthly'] }),
+    template_id: Type.String({
+      description: 'Stable id of the template.',
+      examples: ['performance_monthly'],
+    }),
     name: Type.String(),
-    description: Type.String({ description: 'What it tells, and after which standard.' }),
+    description: Type.String({ description: 'Content of the report, and its standard.' }),
     category: Type.Enum([...templateCategories]),
     formats: Type.Array(Type.Enum([...reportFormats])),
     periods: Type.Array(Type.Enum([...templatePeriods]), {
-      description: 'The lengths of time that it makes sense over.',
+      description: 'Suitable lengths of the period.',
     }),
     parameters_schema: Type.Record(Type.String(), Type.Unknown(), {
       description: 'JSON Schema of `parameters` of a subscription, with the defaults.',
     }),
     required_scopes: Type.Array(Type.Enum([...scopes]), {
       description:
-        'Scopes of its sections. A run leaves out the sections whose scopes the key or person that ' +
-        'ordered the report lacks.',
+        'Scopes of the sections. A run omits sections whose scopes the key or person that ordered ' +
+        'the report lacks.',
     }),
-    required_module: Type.Enum([...modules], { description: 'The module it belongs to.' }),
+    required_module: Type.Enum([...modules], { description: 'The module of the template.' }),
     languages: Type.Array(Type.Enum(['en'])),
-    version: Type.String({ description: 'Of the contents.', examples: ['1.0.0'] }),
+    version: Type.String({ description: 'Version of the content.', examples: ['1.0.0'] }),
   },
   { ...closed, $id: 'ReportTemplate' },
 )
 
-/** As the catalogue shows it. */
 export const catalogTemplate = (template: ReportTemplate): CatalogTemplate => ({
   template_id: template.template_id,
   name: template.name,
@@ -64,12 +66,18 @@ export const catalogTemplate = (template: ReportTemplate): CatalogTemplate => ({
 export const ReportsOverview = Type.Object(
   {
     templates_total: Type.Integer({ minimum: 0 }),
-    subscriptions_active: Type.Integer({ minimum: 0, description: 'Those that are enabled.' }),
-    runs_last_30d: Type.Integer({ minimum: 0, description: 'Queued within 30 days.' }),
-    runs_failed_last_30d: Type.Integer({ minimum: 0, description: 'Of these, those that failed.' }),
+    subscriptions_active: Type.Integer({ minimum: 0, description: 'Enabled subscriptions.' }),
+    runs_last_30d: Type.Integer({
+      minimum: 0,
+      description: 'Runs queued within the last 30 days.',
+    }),
+    runs_failed_last_30d: Type.Integer({
+      minimum: 0,
+      description: 'Failed runs of the last 30 days.',
+    }),
     last_run_at: Nullable(At('When the newest run was queued.')),
     next_run_at: Nullable(At('When the next subscription is due.')),
-    recent_runs: Type.Array(ReportRun, { description: 'The newest five, the newest first.' }),
+    recent_runs: Type.Array(ReportRun, { description: 'The five newest runs, newest first.' }),
   },
   { ...closed, $id: 'ReportsOverview' },
 )

@@ -1,26 +1,27 @@
-/** A subscription to a report: its record, and what must hold of what is ordered. */
+/** A report subscription: schema and rules. */
 import { knownTimezone } from '@heliograph/domain/local-day'
 import { type Static, Type } from 'typebox'
 import type { Violation } from '../http/errors.ts'
 import { id_max, Nullable } from '../http/params.ts'
 import { isMailAddress } from '../mail/address.ts'
-import { At, iso } from '../plant/frame.ts'
+import { At } from '../plant/frame.ts'
+import { type Stored, served } from '../storage/records.ts'
 import { Name } from '../work/fields.ts'
 import type { Catalog } from './catalog.ts'
 import { frequencies, type ReportSchedule, reportPeriods, templatePeriodOf } from './periods.ts'
-import { RunId, type RunStatus, reportFormats, runStatuses } from './run.ts'
+import { RunId, reportFormats, runStatuses } from './run.ts'
 import type { ReportTemplate } from './template.ts'
 
 const recipients_max = 50
 export const loggers_max = 1000
 
-/** What a client decides of a subscription. */
+/** The fields that clients set. */
 export type SubscriptionOrder = Static<typeof SubscriptionOrder>
 export const SubscriptionOrder = Type.Object(
   {
     name: Name(
       'Monthly performance for the owner',
-      'For people: the subject of its mails begins with it. One line, with something to see.',
+      'Name for people, and start of the mail subject. A single line with a visible character.',
     ),
     template_id: Type.String({
       minLength: 1,
@@ -30,7 +31,8 @@ export const SubscriptionOrder = Type.Object(
     }),
     enabled: Type.Boolean({
       examples: [true],
-      description: 'Whether it runs by itself; it can be run by request all the same.',
+      description:
+        'Whether the schedule is active. A disabled subscription can still be run by request.',
     }),
     frequency: Type.Enum([...frequencies], {
       description: '`quarterly`: in January, April, July and October.',
@@ -39,37 +41,36 @@ export const SubscriptionOrder = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: 7,
-        description: 'Needed for `weekly`, and null for all others: 1 is Monday, 7 is Sunday.',
+        description: 'Required for `weekly`, otherwise null: 1 is Monday, 7 is Sunday.',
         examples: [1],
       }),
     ),
     day_of_month: Type.Union(
       [Type.Integer({ minimum: 1, maximum: 28 }), Type.Literal('last'), Type.Null()],
       {
-        description:
-          'Needed for `monthly` and `quarterly`, and null for all others: 1 to 28, or `last`.',
+        description: 'Required for `monthly` and `quarterly`, otherwise null: 1 to 28, or `last`.',
         examples: [1],
       },
     ),
     time_of_day: Type.String({
       pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$',
       description:
-        'On the clocks of `timezone`. A time that they skip is due right after the gap; one that ' +
-        'they show twice is due once, at the first.',
+        'Local time in `timezone`. A time skipped by a clock change is due right after the change; a ' +
+        'repeated time is due once, at its first occurrence.',
       examples: ['06:00'],
     }),
     timezone: Type.String({
       minLength: 1,
       maxLength: 64,
       description:
-        'IANA name; that of the site where none is given. Days, weeks and months of the report ' +
-        'are those of this zone too.',
+        'IANA name. Defaults to the time zone of the site. Also defines the days, weeks and months ' +
+        'of the report.',
       examples: ['Europe/Berlin'],
     }),
     period: Type.Enum([...reportPeriods], {
       description:
-        'What a run is about: whole days of `timezone` before it. Weeks begin on Monday. To date ' +
-        'is to the end of yesterday: on the first of a month `month_to_date` is the month before.',
+        'The period of a run: whole past days in `timezone`. Weeks start on Monday. Periods to date ' +
+        'end with yesterday: on the first of a month, `month_to_date` is the previous month.',
     }),
     format: Type.Enum([...reportFormats], { description: 'One of the formats of the template.' }),
     language: Type.Enum(['en']),
@@ -77,26 +78,27 @@ export const SubscriptionOrder = Type.Object(
       minItems: 1,
       maxItems: recipients_max,
       uniqueItems: true,
-      description: 'Mail addresses, each of which is sent a mail of its own with the file.',
+      description: 'Mail addresses. Each gets a separate mail with the file.',
       examples: [['operations@example.com']],
     }),
     webhook_id: Nullable(
       Type.Integer({
         minimum: 0,
         maximum: id_max,
-        description: 'Null: there are no webhooks yet.',
+        description: 'Must be null: webhooks are not supported yet.',
         examples: [null],
       }),
     ),
     parameters: Type.Unsafe<Record<string, unknown>>({
       type: 'object',
       additionalProperties: true,
-      description: 'By the `parameters_schema` of the template; what is left out is its default.',
+      description:
+        'Parameters by the `parameters_schema` of the template. Omitted ones take their defaults.',
     }),
     logger_ids: Type.Union(
       [
-        // Ids that cannot be are told as unknown: of a union each fault of an item is one more of
-        // the whole, which would say that it must be null.
+        // No bounds here: in a union, a fault of an item would also report that the whole must be
+        // null. Impossible ids are rejected as unknown.
         Type.Array(Type.Integer(), {
           minItems: 1,
           maxItems: loggers_max,
@@ -104,7 +106,7 @@ export const SubscriptionOrder = Type.Object(
         }),
         Type.Null(),
       ],
-      { description: 'Plants to report on, retired ones among them if wanted; null: all.' },
+      { description: 'Plants of the report, which may be retired; null for all.' },
     ),
   },
   { additionalProperties: false },
@@ -124,93 +126,53 @@ export const ReportSubscription = Type.Object(
   {
     sub_id: Type.Integer({ minimum: 1, examples: [7] }),
     ...SubscriptionOrder.properties,
-    // Names that were given before they had to show something are served as they are.
+    // Older names may lack a visible character.
     name: Type.String({ examples: ['Monthly performance for the owner'] }),
     pending_recipients: Type.Array(Type.String(), {
       description:
-        'An extension. Those of the recipients that have not confirmed yet that they want to be ' +
-        'mailed: they were mailed a link, and are sent no report until they open it. People of ' +
-        'the client need not confirm.',
+        'An extension. Recipients that have not confirmed their address yet. They were mailed a link ' +
+        'and receive no report until they open it. People of the client need not confirm.',
       examples: [['operations@example.com']],
     }),
-    next_run_at: Nullable(At('When it runs next; null while it is not enabled.')),
-    last_run_at: Nullable(At('When its newest run was put into the queue.')),
+    next_run_at: Nullable(At('When the next run is due; null while disabled.')),
+    last_run_at: Nullable(At('When the newest run was queued.')),
     last_run_status: Nullable(Type.Enum([...runStatuses])),
     last_run_id: Nullable(RunId),
     failure_count: Type.Integer({
       minimum: 0,
-      description: 'Runs that failed since the last that succeeded.',
+      description: 'Failed runs since the last success.',
     }),
     created_by: Type.String({ description: 'The name of the key.' }),
     ended_reason: Nullable(
       Type.Enum([...endedReasons], {
         description:
-          'An extension. Why it is not run any more: the key or the person that ordered or changed ' +
-          'it last has no access to the site now. A change by another key takes it over; null: it ' +
-          'has not ended.',
+          'An extension. Why the subscription has ended: the key or person that last ordered or ' +
+          'changed it has no access to the site any more. A change by another key takes it over. ' +
+          'Null while the subscription is valid.',
       }),
     ),
-    created_at: At('When it was made.'),
-    updated_at: At('When a client changed it last.'),
+    created_at: At('When the subscription was created.'),
+    updated_at: At('When a client last changed the subscription.'),
   },
   { additionalProperties: false, $id: 'ReportSubscription' },
 )
 
-/** What a subscription stores of an order: there is no place for a webhook. */
 export type StoredOrder = Omit<SubscriptionOrder, 'webhook_id'>
 
-export interface StoredSubscription extends StoredOrder {
-  sub_id: number
-  pending_recipients: string[]
-  next_run_at: Date | null
-  last_run_at: Date | null
-  last_run_status: RunStatus | null
-  last_run_id: string | null
-  failure_count: number
-  created_by: string
-  ended_reason: EndedReason | null
-  created_at: Date
-  updated_at: Date
-}
+export type StoredSubscription = Stored<Omit<ReportSubscription, 'webhook_id'>>
 
-/** In the order of its schema, which is that of the validator of `If-Match`. */
-export function subscriptionRecord(stored: StoredSubscription): ReportSubscription {
-  return {
-    sub_id: stored.sub_id,
-    name: stored.name,
-    template_id: stored.template_id,
-    enabled: stored.enabled,
-    frequency: stored.frequency,
-    day_of_week: stored.day_of_week,
-    day_of_month: stored.day_of_month,
-    time_of_day: stored.time_of_day,
-    timezone: stored.timezone,
-    period: stored.period,
-    format: stored.format,
-    language: stored.language,
-    recipients: stored.recipients,
-    webhook_id: null,
-    parameters: stored.parameters,
-    logger_ids: stored.logger_ids,
-    pending_recipients: stored.pending_recipients,
-    next_run_at: iso(stored.next_run_at),
-    last_run_at: iso(stored.last_run_at),
-    last_run_status: stored.last_run_status,
-    last_run_id: stored.last_run_id,
-    failure_count: stored.failure_count,
-    created_by: stored.created_by,
-    ended_reason: stored.ended_reason,
-    created_at: stored.created_at.toISOString(),
-    updated_at: stored.updated_at.toISOString(),
-  }
-}
+const fields = Object.keys(ReportSubscription.properties)
 
-/** The schedule of an order that has no faults. */
+/** The order of the fields is part of the validator of `If-Match`. */
+export const subscriptionRecord = (stored: StoredSubscription) =>
+  served(fields, { ...stored, webhook_id: null }) as ReportSubscription
+
+/** Requires an order without faults. */
 export const scheduleOf = (order: StoredOrder): ReportSchedule => order
 
 /**
- * Everything wrong with an order that its schema cannot say, but for its parameters, which
- * `Catalog.checkParameters` judges, and its plants, which the database knows.
+ * Faults of an order beyond its schema. `Catalog.checkParameters` checks the parameters,
+ * `loggerFaults` the plants.
  */
 export function orderFaults(order: SubscriptionOrder, catalog: Catalog): Violation[] {
   const template = catalog.find(order.template_id)
@@ -224,7 +186,7 @@ export function orderFaults(order: SubscriptionOrder, catalog: Catalog): Violati
     ...recipientFaults(order.recipients),
     ...(order.webhook_id === null
       ? []
-      : [fault('webhook_id', 'not_allowed_value', 'must be null: there are no webhooks yet')]),
+      : [fault('webhook_id', 'not_allowed_value', 'must be null: webhooks are not supported yet')]),
   ]
 }
 
@@ -277,8 +239,8 @@ function dayFault(
 ): Violation[] {
   if (is_given === is_wanted) return []
   return is_wanted
-    ? [fault(field, 'required', `is required where the frequency is ${frequency}`)]
-    : [fault(field, 'not_allowed_value', `must be null where the frequency is ${frequency}`)]
+    ? [fault(field, 'required', `is required when the frequency is ${frequency}`)]
+    : [fault(field, 'not_allowed_value', `must be null when the frequency is ${frequency}`)]
 }
 
 function recipientFaults(recipients: readonly string[]): Violation[] {
@@ -286,9 +248,9 @@ function recipientFaults(recipients: readonly string[]): Violation[] {
   return recipients.flatMap((recipient, index) => {
     const field = `recipients.${index}`
     if (!isMailAddress(recipient)) return [fault(field, 'invalid_format', 'must be a mail address')]
-    // Two spellings of one address would be two mails to one person.
+    // Two spellings of one address would send two mails to one person.
     const spelled = recipient.toLowerCase()
-    if (seen.has(spelled)) return [fault(field, 'repeated_value', 'is there twice')]
+    if (seen.has(spelled)) return [fault(field, 'repeated_value', 'is listed twice')]
     seen.add(spelled)
     return []
   })

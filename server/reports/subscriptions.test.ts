@@ -218,7 +218,7 @@ test('a key that may not read a section orders the report and gets the rest of i
   const { status, bytes } = await file(rest.run_id, narrow)
   const { sections, notes, data_completeness_pct } = JSON.parse(bytes.toString())
   assert.deepEqual([status, sections, data_completeness_pct], [200, [], null])
-  assert.match(notes[0], /^Left out: Order\..*\(energy:read\)/)
+  assert.match(notes[0], /^Omitted: Order\..*lacks energy:read/)
   const made = await served.ask('POST', '/subscriptions', { body: order, key: narrow })
   assert.equal(made.status, 201)
 })

@@ -1,4 +1,4 @@
-/** Subscriptions to reports in the database. */
+/** Report subscriptions in the database. */
 import { isConfirmed } from '../mail/recipients.ts'
 import type { Queries } from '../storage/database.ts'
 import { nextRunAt } from './periods.ts'
@@ -21,7 +21,7 @@ const order_columns = [
   'logger_ids',
 ] as const satisfies readonly (keyof StoredOrder)[]
 
-/** `$2` is now: a run whose file is no longer kept has expired. */
+/** `$2` is now: it decides which runs and keys have expired. */
 const select = `
   select s.sub_id, ${order_columns.map((name) => `s.${name}`).join(', ')}, s.next_run_at,
     s.created_by, s.created_at, s.updated_at, last.queued_at as last_run_at,
@@ -65,7 +65,7 @@ const subscriptionOf = ({ day_of_month, ...row }: Row): StoredSubscription => ({
 
 const valuesOf = (order: StoredOrder) => order_columns.map((name) => order[name])
 
-/** All of a site, by id. */
+/** By id. */
 export async function readSubscriptions(
   db: Queries,
   site_id: string,
@@ -80,7 +80,7 @@ export interface SubscriptionKey {
   sub_id: number
 }
 
-/** null where the site has none of that id. */
+/** null for an unknown id. */
 export async function readSubscription(
   db: Queries,
   { site_id, sub_id }: SubscriptionKey,
@@ -90,7 +90,7 @@ export async function readSubscription(
   return row ? subscriptionOf(row) : null
 }
 
-/** The same, for whoever changes it or plans its run: the others wait. */
+/** Locks and reads a subscription. */
 export async function lockSubscription(
   db: Queries,
   key: SubscriptionKey,
@@ -103,13 +103,13 @@ export async function lockSubscription(
   return readSubscription(db, key, now)
 }
 
-/** The key or the person that orders, without whom nothing is run. */
+/** The key or person that orders. The subscription ends with it. */
 interface OrderedBy {
   key_id: string
   key_name: string
 }
 
-/** Stores a new one and returns its id. */
+/** Returns the id. */
 export async function insertSubscription(
   db: Queries,
   site_id: string,
@@ -136,7 +136,7 @@ interface OrderChange {
   now: Date
 }
 
-/** Stores a changed order. What is due stays due unless the schedule changed. */
+/** The next run stays due unless the schedule has changed. */
 export async function updateSubscription(
   db: Queries,
   { site_id, sub_id }: SubscriptionKey,
@@ -168,7 +168,6 @@ const schedule_columns = [
 const isSameSchedule = (one: StoredOrder, other: StoredOrder) =>
   schedule_columns.every((name) => one[name] === other[name])
 
-/** After a run was planned. */
 export async function setNextRun(
   db: Queries,
   { site_id, sub_id }: SubscriptionKey,
@@ -180,7 +179,7 @@ export async function setNextRun(
   )
 }
 
-/** After its key or person has ended: it is run no more until somebody orders it again. */
+/** Disables a subscription whose key or person has ended. */
 export async function endSubscription(
   db: Queries,
   { site_id, sub_id }: SubscriptionKey,
@@ -192,7 +191,7 @@ export async function endSubscription(
   )
 }
 
-/** Those of all sites of which a run is due, those that wait the longest first. */
+/** Due subscriptions of all sites, longest overdue first. */
 export function dueSubscriptions(db: Queries, now: Date): Promise<SubscriptionKey[]> {
   return db.query<SubscriptionKey>(
     `select site_id, sub_id from report_subscriptions where next_run_at <= $1
@@ -201,7 +200,7 @@ export function dueSubscriptions(db: Queries, now: Date): Promise<SubscriptionKe
   )
 }
 
-/** Whether there was one. Its runs stay. */
+/** Keeps the runs. Returns whether the subscription existed. */
 export async function deleteSubscription(
   db: Queries,
   { site_id, sub_id }: SubscriptionKey,
@@ -213,6 +212,19 @@ export async function deleteSubscription(
   return deleted > 0
 }
 
+/** The enabled subscriptions, and when the next one is due. */
+export async function readSchedules(
+  db: Queries,
+  site_id: string,
+): Promise<{ active: number; next_run_at: Date | null }> {
+  const [row] = await db.query<{ active: number; next_run_at: Date | null }>(
+    `select count(*) as active, min(next_run_at) as next_run_at
+     from report_subscriptions where site_id = $1 and enabled`,
+    [site_id],
+  )
+  return row!
+}
+
 export async function countSubscriptions(db: Queries, site_id: string): Promise<number> {
   const [row] = await db.query<{ count: number }>(
     'select count(*) as count from report_subscriptions where site_id = $1',
@@ -221,7 +233,7 @@ export async function countSubscriptions(db: Queries, site_id: string): Promise<
   return row!.count
 }
 
-/** How many addresses the subscriptions of the site's client have, and with these instead. */
+/** Distinct addresses of the client of the site, before and after the change. */
 export async function countRecipients(
   db: Queries,
   { site_id, sub_id }: { site_id: string; sub_id: number | null },

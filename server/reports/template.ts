@@ -1,7 +1,4 @@
-/**
- * A template knows what one kind of report says: from the database to a document, whatever the
- * file it is written to. `catalog.ts` lists them all.
- */
+/** A template builds one kind of report, for any file format. `catalog.ts` lists them. */
 import type { TObject } from 'typebox'
 import type { Module, Scope } from '../http/endpoint.ts'
 import type { Queries } from '../storage/database.ts'
@@ -19,15 +16,14 @@ export const templateCategories = [
 ] as const
 type TemplateCategory = (typeof templateCategories)[number]
 
-/** The lengths of time that a template makes sense over. */
 export const templatePeriods = ['day', 'week', 'month', 'quarter', 'year', 'custom'] as const
 export type TemplatePeriod = (typeof templatePeriods)[number]
 
-/** The site as its edge announced it; the facts are null until it did. */
+/** The site as announced by its edge; coordinates are null before. */
 export interface ReportSite {
   site_id: string
   name: string
-  /** IANA name; `UTC` until the edge has announced the inventory. */
+  /** IANA name; `UTC` before the edge has announced the site. */
   timezone: string
   latitude: number | null
   longitude: number | null
@@ -35,22 +31,22 @@ export interface ReportSite {
 
 export interface ReportOrder {
   site: ReportSite
-  /** Half open; whole days of `timezone`. */
+  /** [start_at, end_at), whole days of `timezone`. */
   period: { start_at: Date; end_at: Date }
-  /** IANA name: whose days the report counts and shows, which need not be the site's own. */
+  /** IANA name of the zone of the report, which may differ from the zone of the site. */
   timezone: string
-  /** Plants to report on, each of which the site has or had; null: all. */
+  /** Present or former plants of the site; null for all. */
   logger_ids: readonly number[] | null
-  /** Valid by the template's own schema, its defaults filled in. */
+  /** Valid by the schema of the template, with defaults. */
   parameters: Readonly<Record<string, unknown>>
-  /** Of whoever ordered the report; all scopes of at least one part are in it. */
+  /** Scopes of the key or person that ordered the report; they cover at least one part. */
   may_read: ReadonlySet<Scope>
   now: Date
 }
 
 /** Sections, or columns of sections, that need the same scopes. */
 export interface ReportPart {
-  /** As a reader of the report knows it: `Work orders and defects`. */
+  /** Title for readers: `Work orders and defects`. */
   name: string
   scopes: readonly Scope[]
 }
@@ -60,23 +56,23 @@ export const scopesOfParts = (parts: readonly ReportPart[]): Scope[] => [
 ]
 
 export interface ReportTemplate {
-  /** `production_daily`: never used again for another. */
+  /** `production_daily`: never reused. */
   template_id: string
   name: string
   description: string
   category: TemplateCategory
   formats: readonly ReportFormat[]
   periods: readonly TemplatePeriod[]
-  /** Closed, every property with a description; those that are optional have a default. */
+  /** Closed; every property has a description, optional ones have a default. */
   parameters: TObject
-  /** What is left out of a report for a reader that lacks a scope: at least one part. */
+  /** Parts that are omitted when the reader lacks a scope; at least one. */
   parts: readonly ReportPart[]
   required_module: Module
-  /** Of the contents, `1.0.0`. */
+  /** Version of the content, `1.0.0`. */
   version: string
   /**
-   * Reads what there is and says what there is not: a period without data is a document with a
-   * note, never an error. Reads only; it runs in a transaction that sees one instant.
+   * Runs in a read-only snapshot. A period without data gives a document with a note, never an
+   * error.
    */
   build(db: Queries, order: ReportOrder): Promise<ReportDocument>
 }
