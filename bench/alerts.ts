@@ -22,9 +22,9 @@ const strings = 24
 const rounds = quickOr(2, 40)
 const hour_ms = 3_600_000
 const now = new Date('2026-06-21T11:30:00Z')
-/** One inverter of so many is in fault, reports an alarm, or is silent. */
+/** One inverter in this many is in fault, reports an alarm, or is offline. */
 const ill_of = 25
-/** One string of so many carries nothing, or too little. */
+/** One string in this many carries no current, or too little. */
 const dead_of = 200
 
 const layout = layoutOf(strings)

@@ -14,7 +14,7 @@ import { servedPlant } from './fixtures/served-plant.ts'
 const unit_median_ms = 100
 const unit_worst_ms = 1000
 const site_worst_ms = 2000
-/** Of the slowest in a hundred: the plan needs the database and the main thread as they do. */
+/** Limit of the ratio of p99: plans share the database and the main thread with requests. */
 const wait_ratio = 2
 const units = quickOr(2, 50)
 const rounds = quickOr(1, 12)
@@ -85,7 +85,7 @@ interface Planned {
   body: string
 }
 
-/** To the last byte of the answer, which is not read here: requests are timed meanwhile. */
+/** Up to the last byte of the answer, which is not parsed here: requests are timed meanwhile. */
 async function plan(path: string): Promise<Planned> {
   await db.execute(`update bess_latest set measured_at = $1`, [new Date()])
   const began = performance.now()
@@ -104,7 +104,7 @@ async function planOne(): Promise<number> {
   return elapsed_ms
 }
 
-/** What of it the solver took; all units have to be planned. */
+/** Time of the solver; all units must be planned. */
 function solverMs(body: string): number {
   const { data } = JSON.parse(body) as { data?: { optimizer: { solve_ms: number } }[] }
   if (data?.length !== units) throw new Error(body.slice(0, 500))

@@ -73,7 +73,7 @@ async function timed(path: (request: number) => string) {
   return { p50_ms: at(0.5), p99_ms: at(0.99), kb: bytes / 1000 }
 }
 
-/** A unit that has been read for two days. */
+/** A unit with readings of two days. */
 async function addUnit(): Promise<void> {
   const { db } = plant
   await db.execute(

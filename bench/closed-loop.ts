@@ -26,18 +26,18 @@ const { values: options } = parseArgs({
 const seed = Number(options.seed)
 const row_s = Number(options.hours) * 3600
 const row_ratio = 0.4
-/** Before the row begins the plant has found itself, after its end it comes up again. */
+/** Time to settle before the order starts, and to rise after its end. */
 const around_s = 120
 const noon_utc_h = 11.2
 const morning_utc_h = 7.2
-/** The sky is computed so often, and taken to change evenly in between. */
+/** Interval at which the sky is computed; it is interpolated in between. */
 const sky_s = 5
 const meter_s = 5
 /** As the simulated inverters of the demo plant follow a limit. */
 const ramp_ratio_per_s = 0.1
 /** One interval of the loop: two polls. */
 const interval_s_max = 10
-/** Sharing anew costs a little where nothing is left over: no more than this may be lost to it. */
+/** Most energy that redistribution may lose if there is no headroom to assign. */
 const ratio_min = 0.99
 const dirt_and_shade = [
   ...Array.from({ length: 6 }, (_, nth) => `soiled_string:6/${nth}=0.25`),
@@ -77,7 +77,7 @@ function demoSite(): Site {
   return parsed.site
 }
 
-/** What the sun lets each inverter deliver, W, in their order, at a second of the play. */
+/** Power that irradiance allows each inverter, W, in their order, at a second of the run. */
 type Sky = (at_s: number) => number[]
 
 function skyWith(faults: readonly string[], middle_utc_h: number): Sky {
@@ -108,7 +108,7 @@ async function play(sky: Sky, closed_loop: boolean): Promise<Outcome> {
       ],
     },
     prepare: (inverter) => {
-      // It delivers what is computed here, along its ramp.
+      // The inverter delivers the power computed here, along its ramp.
       inverter.obeys = false
       inverter.available_w = 0
       inverter.first_poll_ms = 100 * inverter.inverter_id
@@ -130,7 +130,7 @@ async function play(sky: Sky, closed_loop: boolean): Promise<Outcome> {
     })
     const meter_w = Math.round(powers_w.reduce((sum, power_w) => sum + power_w, 0))
     if (at_s % meter_s === 0) it.controller.onMeter(1, meter_w)
-    // The first interval of a row is the time that all have to come down.
+    // In the first interval of an order all inverters come down.
     const since_s = at_s - around_s - interval_s_max
     if (at_s >= around_s && at_s < around_s + row_s) outcome.energy_kwh += meter_w / 3.6e6
     if (since_s >= 0 && at_s < around_s + row_s) {

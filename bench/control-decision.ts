@@ -48,7 +48,7 @@ process.stdout.write(`${inverter_count} inverters behind ${logger_count} plants\
 await benchDecision()
 await benchTick()
 
-/** The decision on devices that stand at their shares of one ceiling and are held to another. */
+/** The decision for devices that hold their shares of one ceiling and get another. */
 async function benchDecision(): Promise<void> {
   for (const [name, from, to, orders] of [
     ['steady', permit_ratio, permit_ratio, 0],
@@ -76,7 +76,7 @@ function plantNow(
   const devices = inverters.map(({ inverter_id, rated_w: each_w }): Controlled => {
     const facts = { rated_w: each_w, default_max_w: each_w, fresh_ms: 15_000, revert_margin_ms: 0 }
     const limits = new DeviceLimits(facts, null)
-    // At first it is free, then we tell it something: a limit that we found is another's.
+    // Start without a limit, then set one: a limit found at the start counts as external.
     limits.onRead({ limit_w: null, static_max_w: each_w, revert: null }, traits, 0)
     const limit_w = settable(Math.min(from, connection_ratio) * each_w)
     limits.begin(limit_w, 0)
@@ -125,7 +125,7 @@ async function benchTick(): Promise<void> {
     for (const { logger_id } of plants) metered_w.set(logger_id, 0)
     for (const [inverter_id, control] of controls) {
       const limit = await control.readLimit()
-      // Every third has less of the sun than its limit.
+      // Irradiance keeps every third one below its limit.
       const sun_ratio = inverter_id % 3 === 0 ? 0.3 : 0.8
       const { rated_w, logger_id } = control
       const power_w = Math.round(Math.min(sun_ratio * rated_w, limit.limit_w ?? rated_w))
@@ -199,7 +199,7 @@ function controlOf(logger_id: number, rated_w: number): Served {
 
 interface Took {
   wall_ms: number
-  /** Another program was given the processor meanwhile: the time says nothing of ours. */
+  /** Another program ran meanwhile: the time is invalid. */
   was_interrupted: boolean
 }
 
@@ -211,7 +211,7 @@ async function timed(work: () => unknown): Promise<Took> {
   return { wall_ms, was_interrupted: interruptions() > before }
 }
 
-/** Without a limit everything counts: a tick gives the processor back several times by itself. */
+/** Without a limit every time counts: a tick yields several times by itself. */
 function tell(name: string, took: readonly Took[], limit?: number): void {
   const judged_ms = quickOr(undefined, limit)
   const counted = took.filter(({ was_interrupted }) => judged_ms === undefined || !was_interrupted)

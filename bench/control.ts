@@ -37,7 +37,7 @@ const random = seeded(Number(options.seed))
 const loggers = 4
 const units = 25
 const site_id = 'field'
-/** Of rated power: what restored inverters come back to. */
+/** Share of rated power to which restored inverters return. */
 const permit_ratio = 0.9
 const ingest = { pace: 0.1, for_ms: 10_000 }
 const hold_ms_max = 1500
@@ -101,7 +101,7 @@ function permitOf({ loggers: plants }: Site): string {
   return sealed.text
 }
 
-/** At the permit, but for what the steps of its registers leave. */
+/** At the permit, less the steps of its registers. */
 function isPermitted(field: LimitedField, { logger_id, rated_power_kw }: Site['loggers'][number]) {
   const permit_w = rated_power_kw * permit_ratio * 1000
   const allowed_w = field.allowedOf(logger_id)
@@ -121,13 +121,13 @@ async function call({ server, key }: Place, method: string, path: string, body?:
 }
 
 interface Times {
-  /** All in ms from the request. */
+  /** All in ms since the request. */
   answered_ms: number
   first_ms: number
   last_ms: number
 }
 
-/** A request, and the writes to the registers until they are as wanted. */
+/** A request, and the register writes until the limits are reached. */
 async function timed({ field }: Place, request: () => Promise<() => boolean>): Promise<Times> {
   const start = performance.now()
   let first_ms = Number.NaN
@@ -185,7 +185,7 @@ async function measure(place: Place) {
   return { limited, restored }
 }
 
-/** Offers rows until it is stopped; how many it offered a second. */
+/** Sends rows until it is stopped; returns the rate per second. */
 async function startIngest({ server, large_token, programs }: Place) {
   const offer = await startLargeSiteEdge(server.port, large_token, programs)
   let is_over = false

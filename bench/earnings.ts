@@ -61,7 +61,7 @@ try {
   await plant.close()
 }
 
-/** A year of the sun and of prices; three fees, one of each kind that is counted otherwise. */
+/** A year of production and prices, with three fees of different kinds. */
 async function addEarnings(): Promise<void> {
   const { db } = plant
   await db.query(`

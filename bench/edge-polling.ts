@@ -39,7 +39,7 @@ const edge_core = 0
 const other_core = 1
 const window_frames = 1000
 
-/** The far end of the link: takes everything, and keeps when each inverter was read. */
+/** The far end of the link: accepts all frames, and records when each inverter was read. */
 class Sink {
   /** By inverter: the instants of its readings, Unix ms. */
   readonly read_at = new Map<number, number[]>()

@@ -49,7 +49,7 @@ process.stdout.write(
 )
 process.exitCode = training_s <= training_limit_s && at(0.99) <= forecast_limit_ms ? 0 : 1
 
-/** Garbage collection included: what one core takes with nothing beside it. */
+/** Includes garbage collection: processor time of one core without other load. */
 function processorMs(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000

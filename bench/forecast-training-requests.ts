@@ -19,7 +19,7 @@ const paths = ['/overview', '/predictions/forecast']
 const log = { info() {}, warn() {}, error() {} }
 
 interface Waits {
-  /** Of each path, µs. */
+  /** By path, µs. */
   waited: RecordableHistogram[]
   loop_delay_ms: { p99: number; max: number }
 }
@@ -71,7 +71,7 @@ function askFor(ms: number): Promise<Waits> {
   return ask(new Promise((resolve) => setTimeout(resolve, ms)))
 }
 
-/** Until that is over; throws what it throws. */
+/** Measures until the promise settles; rethrows its error. */
 async function ask(until: Promise<unknown>): Promise<Waits> {
   let is_over = false
   const over = until.finally(() => {

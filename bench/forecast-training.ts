@@ -17,7 +17,7 @@ const asked_rows = 7 * 24
 const features = 26
 const levels = [0.1, 0.5, 0.9]
 
-/** Power that follows the light through clouds that are only half known. */
+/** Power that follows irradiance through partly known clouds. */
 function plant(count: number, random: () => number): { table: FeatureTable; power: Float64Array } {
   const column = () => Float64Array.from({ length: count }, random)
   const columns = Object.fromEntries(

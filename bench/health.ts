@@ -16,12 +16,12 @@ const strings = 24
 const requests = quickOr(3, 40)
 const days = 8
 const hour_ms = 3_600_000
-/** One string of so many is ill. */
+/** One string in this many has a fault. */
 const ill_of = 50
 
 const layout = layoutOf(strings)
 
-/** Inverters that are so many apart are alike. */
+/** Inverters at this distance are equal. */
 const kinds = 25
 const known = new Map<string, ReturnType<typeof sumHour>>()
 

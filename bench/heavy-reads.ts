@@ -58,7 +58,7 @@ try {
   await plant.close()
 }
 
-/** Measures the overview of the neighbour while the heavy read is asked for. */
+/** Measures the overview of the neighbour during the heavy read. */
 async function besideLoad({ path, headers = {} }: HeavyRead) {
   loader.send({ path: `/v1/sites/plant${path}`, headers, connections } satisfies Load)
   // The first of them starts a thread and compiles.
@@ -84,7 +84,7 @@ function longestHeld(): () => number {
   }
 }
 
-/** How many requests were answered with each status: `200: 12`. */
+/** Number of answers by status: `200: 12`. */
 async function stopped(client: ChildProcess): Promise<string> {
   client.send(null as never)
   const [counts] = (await once(client, 'message')) as [Record<string, number>]

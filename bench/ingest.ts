@@ -52,7 +52,7 @@ function complain(...what: unknown[]): void {
   process.stderr.write(`${JSON.stringify(what)}\n`)
 }
 
-/** The group of the journal that 15 s of twelve inverters make, as devices give their figures. */
+/** The journal group of 15 s of twelve inverters, with values as devices report them. */
 function frameOf(seq: number): Frame {
   const from = week_start + seq * instants_per_frame * poll_ms
   const rows = { inverter: [] as unknown[][], string: [] as unknown[][] }
@@ -125,7 +125,7 @@ function round(value: number, digits: number): number {
 
 /**
  * The process beside the server: on `link` it is the edge and sends the frames of a turn, on `copy`
- * it brings the same rows into the other tables. It answers with the time that took.
+ * it copies the same rows into the other tables. It answers with the time needed.
  */
 async function beOther(port: number, url: string): Promise<void> {
   const edge = await connectEdge(port)

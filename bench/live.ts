@@ -29,7 +29,7 @@ const window_ms = quickOr(1000, 15_000)
 const look_ms = 100
 const rows_per_s_min = 140
 const rss_mb_max = 300
-/** The last window beside the first: what cannot keep up grows by seconds. */
+/** Limit of the last window compared with the first: a growing backlog adds seconds. */
 const lag_ratio_max = 1.5
 /** A frame holds what was read within a second. */
 const journal_frames_max = 10
@@ -52,7 +52,7 @@ async function prepare(dir: string, server: ServerProgram): Promise<Place> {
   return { dir, server, site_file, edge_metrics: edge_metrics! }
 }
 
-/** Looks at the newest reading of every inverter until told: when it could first be read. */
+/** Polls the newest reading of every inverter until stopped; records when it became readable. */
 async function watchLag(db: Database, until_at: number): Promise<{ at: number; lag_ms: number }[]> {
   const newest = new Map<number, number>()
   const seen: { at: number; lag_ms: number }[] = []
@@ -66,7 +66,7 @@ async function watchLag(db: Database, until_at: number): Promise<{ at: number; l
       const measured_ms = measured_at.getTime()
       const before = newest.get(inverter_id)
       newest.set(inverter_id, measured_ms)
-      // One that was there when the watch began may have been there for long.
+      // Ignore readings from before the start: their age is unknown.
       if (before !== undefined && before !== measured_ms)
         seen.push({ at, lag_ms: at - measured_ms })
     }
@@ -82,7 +82,7 @@ interface Sample {
   server_mb: number
 }
 
-/** Once a second: a request for the overview, and the figures of both programs. */
+/** Once a second: a request for the overview, and the metrics of both programs. */
 async function watchPrograms(place: Place, key: string, until_at: number): Promise<Sample[]> {
   const url = `http://127.0.0.1:${place.server.port}/v1/sites/${site_id}/overview`
   const samples: Sample[] = []

@@ -1,17 +1,17 @@
 /**
- * What plans of batteries earn, and how long they take.
+ * Revenue of battery plans, and the time to compute them.
  *
- * First, real day-ahead prices in each market, day after day: each is planned on its own prices
- * and begins with the state of charge that the one before has left, which may be any. Beside it the
- * rule "cheapest hours charge, dearest discharge" on the same terms: the same battery, losses and
- * limits, and each day the number of hours that earns it most. Days with a hole, and those of 23
- * and 25 hours, are left out. It fails where the rule earns more.
+ * First, real day-ahead prices in each market: each day is planned on its own prices and starts
+ * with the state of charge that the day before left. The peer is the rule "charge in the cheapest
+ * hours, discharge in the dearest" with the same battery, losses and limits, and with the best
+ * number of hours for each day. Days with a hole and days of 23 and 25 hours are left out. The
+ * bench fails if the rule earns more.
  *
- * A real year of quarter hours is not at hand: for the times, hourly prices of 2024 are cut into
- * quarters by what those of late 2025 differ from their hour.
+ * There is no real year of quarter hours: for the times, hourly prices of 2024 are split into
+ * quarters with the deviations of quarters from their hour in late 2025.
  *
- * Then how long one unit-day of quarter hours takes, and 50 units of one site, beside glpsol with
- * the whole problem on the same instances.
+ * Then the time for one unit-day of quarter hours, and for 50 units of one site, compared with
+ * glpsol, which gets the whole problem of the same instances.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { followCourse } from '@heliograph/optimize/course'
@@ -82,7 +82,7 @@ await unitDays(quarters)
 await wholeSite(quarters)
 process.exit(failed ? 1 : 0)
 
-/** Day after day on its own prices, each beginning with what the one before has left. */
+/** Day after day on its own prices, each starting with the charge that the day before left. */
 function earnings(market: string, days: readonly Day[]): void {
   let [ours, rule, even] = [0, 0, 0]
   let [our_pct, rule_kwh] = [unit.soc_start_pct, 0]
@@ -236,7 +236,7 @@ async function wholeSite(days: readonly Day[]): Promise<void> {
   const lowest = (day: Day) => Math.min(...day)
   const negative = days.toSorted((a, b) => lowest(a) - lowest(b))[0]!
   const lower = negative.map((price) => price - 60)
-  // What is far below zero for hours needs binaries for each unit: shown, without a limit.
+  // Prices far below zero for hours need binaries for each unit: shown, without a limit.
   for (const [name, day, most_ms] of [
     ['a day', days[0]!, limits.site_ms],
     ['the most negative day', negative, limits.site_ms],

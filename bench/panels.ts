@@ -28,7 +28,7 @@ const queries = [
   'jinko 540 nonsense',
   'q cells 400 blk ml',
   'sunpower x22 360 com',
-  // The worst: many words that most names have, and one that none has.
+  // The worst case: many words that most names have, and one that none has.
   'a e i o s t 0 1 2 3 4 5 zzzz',
   'solar co ltd energy technology new zzzz power inc',
 ]

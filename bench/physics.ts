@@ -25,7 +25,7 @@ import { quickOr } from './fixtures/quick.ts'
 
 const rounds = quickOr(1, 12)
 
-/** What both sides are given. */
+/** Input of both sides. */
 const inputs = {
   count: 100_000,
   seed: 12_345,
@@ -61,7 +61,7 @@ interface Result {
 interface Figure {
   job: JobName
   what: string
-  /** Of the peer, a second, where it was once measured: 0.15.2, one core, the best of 5 to 7. */
+  /** Rate of the peer per second, measured earlier: 0.15.2, one core, best of 5 to 7. */
   peer_elsewhere: number
   limit: number
 }
@@ -246,7 +246,7 @@ interface Side {
   end(): Promise<void>
 }
 
-/** A process that answers each line with one. */
+/** A process that answers each line with one line. */
 function side(command: readonly string[], first_line?: string): Side {
   const [program, ...args] = command
   const child: ChildProcess = spawn(program!, args, {
@@ -257,7 +257,7 @@ function side(command: readonly string[], first_line?: string): Side {
     child.once('error', (error) => resolve(error.message))
     child.once('close', (code) => resolve(`exit ${code}`))
   })
-  // A process that did not start or has stopped is told of by `run`, with its reason.
+  // `run` reports a process that did not start or has stopped, with its reason.
   child.stdin!.on('error', () => {})
   const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]()
   if (first_line !== undefined) child.stdin!.write(`${first_line}\n`)
@@ -282,7 +282,7 @@ function pvlib(path: string, pin: readonly string[]): Side {
   return side([...pin, python, script, path], JSON.stringify(inputs))
 }
 
-/** What holds a process to one core, where the machine has it. */
+/** The command that pins a process to one core, if the machine has it. */
 function pinning(): string[] {
   const pin = ['taskset', '-c', String(availableParallelism() - 1)]
   return spawnSync(pin[0]!, [...pin.slice(1), 'true']).status === 0 ? pin : []

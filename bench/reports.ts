@@ -13,7 +13,7 @@ import { quickOr } from './fixtures/quick.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
 
 const limit_ms = 5000
-/** Of the slowest in a hundred: the thread that writes gives way to the one that answers. */
+/** Limit of the ratio of p99: the writing thread gives way to the answering one. */
 const wait_ratio = 2
 const rounds = quickOr(1, 8)
 const asked = '/loggers'

@@ -75,7 +75,7 @@ async function heliograph(): Promise<void> {
     log: silent,
     options: { check_answers: 'lenient' },
   })
-  // Past what a key may be given: the bench sends more in a minute than the command line allows.
+  // Above the highest limit of the command line: the bench sends more requests in a minute.
   await db.execute('update api_keys set general_per_minute = 2000000000')
   await app.listen({ host: '127.0.0.1', port: 0 })
   ready({ port: (app.server.address() as AddressInfo).port, key })
@@ -88,7 +88,7 @@ async function heliograph(): Promise<void> {
   })
 }
 
-/** Answers what it was told to, and nothing else. */
+/** Answers every request with the given bytes. */
 function bare(): void {
   let headers: Record<string, string> = {}
   let body = Buffer.alloc(0)

@@ -30,7 +30,7 @@ const list = (expression: string, length: number) =>
 /** A plant without batteries. */
 type Kind = Exclude<ReadingKind, 'bess' | 'pcs' | 'cluster' | 'cells'>
 
-/** What devices usually have of each kind; the other columns are null, as when not measured. */
+/** Usual values of devices by kind; the other columns are null, as if not measured. */
 const values: Record<Kind, Record<string, string>> = {
   inverter: {
     state: `'mppt'`,
@@ -113,7 +113,7 @@ interface Size {
   bytes: number
 }
 
-/** Of the partitions that have rows. */
+/** Size of the partitions that have rows. */
 async function sizeOf(db: Database, table: string): Promise<Size> {
   await db.execute(`vacuum analyze ${table}`)
   const [size] = await db.query<Size>(
@@ -125,9 +125,9 @@ async function sizeOf(db: Database, table: string): Promise<Size> {
   return size!
 }
 
-/** Of each kind as many as give whole pages of hours, too. */
+/** Number of devices by kind, enough for whole pages of hours. */
 const devices = 12
-/** In the plant, of which the last line tells. */
+/** Number of devices in the plant of the last printed line. */
 const counts = { inverter: inverters, string: inverters, meter: 1, weather: 1, logger: 1, node: 1 }
 const kinds = Object.keys(counts) as Kind[]
 const days = { raw: 35, minute: 760 }

@@ -43,7 +43,7 @@ const pace_max = quickOr(2, 64)
 
 const rows_per_s_min = 1400
 const lag_p99_ms_max = 2000
-/** Of the last minute to the first, where it is more than a tenth of a second. */
+/** Limit of the ratio of the last minute to the first, for lags above a tenth of a second. */
 const lag_ratio_max = 1.5
 const lag_ms_small = 100
 const depth_max = 2
@@ -51,12 +51,12 @@ const rss_mb_max = 512
 const rss_slope_mb_min_max = 3
 /** A running hour is summed up every five minutes; one round of the site may pass until then. */
 const overdue_s_max = 300
-/** Lag that a pace may have at its end. */
+/** Limit of the lag at the end of a rate. */
 const pace_lag_ms_max = 1000
 const pace_min = 2
 
 interface Place extends ServerProgram {
-  /** Sends the site at a pace and says how that went. */
+  /** Sends the site at a rate and returns the measured lag. */
   offer(order: Offer): Promise<Offered>
 }
 
@@ -87,7 +87,7 @@ interface Rollups {
   summed: number
   due: number
   waiting: number
-  /** Of the mark that has been due for longest. */
+  /** Age of the oldest mark that is due. */
   overdue_s: number
 }
 
@@ -140,7 +140,7 @@ function lagsIn({ lags }: Offered, from_ms: number, to_ms = Number.POSITIVE_INFI
     .map(([, lag_ms]) => lag_ms)
 }
 
-/** By least squares, over what comes after the first third. */
+/** Slope by least squares, without the first third. */
 function slopePerMinute(samples: readonly Sample[]): number {
   const kept = samples.slice(Math.floor(samples.length / 3))
   const mean = (of: (sample: Sample) => number) =>
@@ -182,7 +182,7 @@ function reportUse({ offered, samples, load }: Measured): void {
   const last_mb = mean(samples.filter(({ at }) => end.at - at <= minute_ms))
   const most_mb = Math.max(...samples.map(({ rss_mb }) => rss_mb))
   const slope = slopePerMinute(samples)
-  // A minute tells nothing of a slope.
+  // A minute is too short for a slope.
   const is_flat = measured_ms < 5 * minute_ms || slope <= rss_slope_mb_min_max
   tell(
     most_mb <= rss_mb_max && is_flat,
@@ -208,7 +208,7 @@ function reportRollups({ rollups }: Measured): void {
   )
 }
 
-/** Reads the site ever faster, until the lag at the end of a pace is more than a second. */
+/** Raises the rate until the lag at its end exceeds a second. */
 async function findMost(place: Place): Promise<void> {
   let held = 0
   let failed = ''

@@ -51,7 +51,7 @@ function ms(value: number): string {
   return `${value.toFixed(1)} ms`
 }
 
-/** Every set of filters, those that much matches and those that little does, both ends. */
+/** Every set of filters, with many and with few matches, at both ends of the list. */
 function allLists(): Record<string, string[]> {
   return {
     'work orders': [
@@ -97,7 +97,7 @@ async function timesOf(asked: string): Promise<number[]> {
   return times.sort((a, b) => a - b)
 }
 
-/** Four years of them, most of them long approved, each with a text, a checklist and an alert. */
+/** Orders of four years, mostly approved, each with a text, a checklist and an alert. */
 async function addWorkOrders(db: Database): Promise<void> {
   await db.execute(
     `insert into work_orders (site_id, number, title, description, type, priority, status,
@@ -123,7 +123,7 @@ async function addWorkOrders(db: Database): Promise<void> {
   )
 }
 
-/** Half of them verified; each with a text and every other one with an alert. */
+/** Defects, half of them verified, each with a text and every other one with an alert. */
 async function addDefects(db: Database): Promise<void> {
   await db.execute(
     `insert into defects (site_id, number, title, description, severity, status, location_id,
@@ -143,7 +143,7 @@ async function addDefects(db: Database): Promise<void> {
   )
 }
 
-/** Half of them unread. */
+/** Notifications, half of them unread. */
 async function addNotifications(db: Database): Promise<void> {
   await db.execute(
     `insert into om_notifications (site_id, created_at, type, title, body, severity, recipient,

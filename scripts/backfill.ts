@@ -1,6 +1,6 @@
 /**
- * Fills in the past of a simulated site, through the back-fill lane of the link: `DAYS` days of
- * one-minute readings up to where the simulator began. An interrupted run goes on where it was.
+ * Fills in the history of a simulated site through the back-fill lane of the link: `DAYS` days of
+ * one-minute readings up to the start of the simulator. An interrupted run continues.
  */
 import { readFileSync } from 'node:fs'
 import { systemClock, systemTimers } from '@heliograph/domain/clock'
@@ -15,7 +15,7 @@ const { SITE_FILE = '', STATE_FILE = '', SERVER_URL = '', EDGE_TOKEN_FILE = '' }
 const days = Number(process.env['DAYS'] || 30)
 const log = pino({ name: 'backfill', level: process.env['LOG_LEVEL'] || 'info' })
 
-// Where the program that started this one is gone, nobody would end it.
+// End with the parent process.
 const onOrphaned = () => process.exit(1)
 process.once('disconnect', onOrphaned)
 

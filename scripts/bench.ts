@@ -11,7 +11,7 @@ import { availableParallelism } from 'node:os'
 const all = readdirSync(new URL('../bench', import.meta.url))
   .filter((file) => file.endsWith('.ts'))
   .map((file) => file.replace('.ts', ''))
-/** As the programs run: see the scripts `server` and `edge` of package.json. */
+/** Options of the real programs: see the scripts `server` and `edge` of package.json. */
 const flags = ['--max-semi-space-size=8']
 const given = process.argv.slice(2)
 const first_option = given.findIndex((word) => word.startsWith('-'))
@@ -41,7 +41,7 @@ function measure(name: string): void {
   failed ||= status !== 0
 }
 
-/** What it writes is shown where it fails. */
+/** Shows the output of a bench that fails. */
 async function proveQuickly(name: string): Promise<void> {
   const began_at = performance.now()
   const child = spawn(process.execPath, [...flags, `bench/${name}.ts`, ...options], {
@@ -61,7 +61,7 @@ async function proveQuickly(name: string): Promise<void> {
   failed ||= status !== 0
 }
 
-// Where nothing is judged they may run side by side.
+// Quick runs have no limits and may run side by side.
 const at_once = is_quick ? availableParallelism() : 1
 await Promise.all(Array.from({ length: at_once }, runWaiting))
 process.exit(failed ? 1 : 0)

@@ -1,7 +1,6 @@
 /**
- * The whole proof, as CI runs it: `npm test`. Each step is a command that can be run alone; this
- * file only puts them in order. Peers that come from Debian are installed where that is possible,
- * and otherwise said to be missing.
+ * `npm test`: all checks and tests, as CI runs them. Each step is a command that can be run alone;
+ * this file puts them in order. Peers from Debian are installed if possible, else reported missing.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,7 +18,7 @@ const peers = [
     proves: 'the simulator read by pymodbus, and a pymodbus device read by the edge',
   },
   {
-    // What pymodbus imports, and Debian's package of it only recommends.
+    // Imported by pymodbus; Debian's package only recommends it.
     package: 'python3-serial-asyncio',
     file: '/usr/lib/python3/dist-packages/serial_asyncio/__init__.py',
     proves: 'the same, as pymodbus imports it',
@@ -37,12 +36,12 @@ const peers = [
   {
     package: 'glpk-utils',
     file: '/usr/bin/glpsol',
-    proves: 'plans of batteries as good as those of a second solver',
+    proves: 'battery plans compared with those of a second solver',
   },
   {
     package: 'poppler-utils',
     file: '/usr/bin/pdftotext',
-    proves: 'reports on paper: what each page says and where',
+    proves: 'the text and layout of PDF reports',
   },
   {
     package: 'python3-openpyxl',
@@ -57,12 +56,12 @@ const peers = [
   {
     package: 'fonts-dejavu-core',
     file: '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf',
-    proves: 'the same, with letters in its pictures',
+    proves: 'the same, with text in its pictures',
   },
   {
     package: 'curl',
     file: '/usr/bin/curl',
-    proves: 'the examples of README.md and of the reference, as they are typed',
+    proves: 'the examples of README.md, the guides and the API reference, as typed',
   },
   {
     package: 'postgresql-15',
@@ -71,13 +70,13 @@ const peers = [
   },
 ]
 
-/** What the databases, journals and logs of a whole run need, with room to spare. */
+/** Space for the databases, journals and logs of a whole run, with a margin. */
 const memory_bytes_min = 6e9
-/** The database server of the tests lingers for some seconds. */
+/** The database server of the tests runs on for some seconds. */
 const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 500 }
 const started_at = performance.now()
 
-/** Runs commands side by side and prints how long they took. Ends the process when one fails. */
+/** Runs commands side by side and prints their times. Ends the process when one fails. */
 async function run(title: string, ...commands: readonly (readonly string[])[]): Promise<void> {
   const began_at = performance.now()
   const seconds = (since: number) => `${((performance.now() - since) / 1000).toFixed(0)} s`
@@ -97,14 +96,14 @@ async function run(title: string, ...commands: readonly (readonly string[])[]): 
   process.exit(failure.code || 1)
 }
 
-/** A directory in memory; null where there is too little of it. */
+/** A directory in memory; null if there is too little memory. */
 function dirInMemory(): string | null {
   const shared_memory = '/dev/shm'
   if (!existsSync(shared_memory)) return null
   const { bavail, bsize } = statfsSync(shared_memory)
   if (Math.min(bavail * bsize, freemem()) < memory_bytes_min) return null
   const directory = mkdtempSync(join(shared_memory, 'heliograph-check-'))
-  // PostgreSQL runs as another user where this runs as root.
+  // Started by root, PostgreSQL runs as another user.
   chmodSync(directory, 0o711)
   return directory
 }
@@ -131,26 +130,26 @@ const tests = testGroups([
   ...filesOf(['domain', 'physics', 'forecast', 'optimize', 'server', 'cli', 'web']),
   ...filesOf(['edge', 'simulator']),
 ])
-/** Programs that poll and are polled: beside many tests they would be late. */
+/** Tests with polling programs, which would be late beside many other tests. */
 const isInRealTime = (file: string) =>
   /^(edge\/(?!drivers\/|control\/)|test\/end-to-end\/)/.test(file)
 const beside_others = [...tests.database, ...tests.outside].filter((file) => !isInRealTime(file))
 const in_real_time = [...tests.database, ...tests.outside].filter(isInRealTime)
-/** Tests of the dialect: storage, bulk writes and exports, and every read of the API. */
+/** Tests of the SQL dialect: storage, bulk writes, exports, and every read of the API. */
 const on_postgres15 = tests.database.filter((file) =>
   /^server\/(storage|jobs|link)\/|^test\/conventions\/|\/(store|export-rows)\.test\.ts$/.test(file),
 )
 
 const runTests = ['node', '--test', '--test-timeout=180000']
 const atOnce = (count: number) => `--test-concurrency=${count}`
-// Much of the time they wait for the database.
+// These tests mostly wait for the database.
 const database_tests = atOnce(2 * availableParallelism())
-// Most of the time they wait for their next poll.
+// These tests mostly wait for their next poll.
 const real_time_tests = atOnce(availableParallelism())
 
-// Each of hundreds of test files is a process that would translate the same sources again.
+// Hundreds of test processes share the compiled sources.
 process.env['NODE_COMPILE_CACHE'] ??= resolve('node_modules/.cache/compiled')
-// Hundreds of databases are copied, file by file; on a disk that takes six times as long.
+// Hundreds of databases are copied file by file; a disk takes six times as long.
 const memory_dir = process.env['TMPDIR'] === undefined ? dirInMemory() : null
 if (memory_dir !== null) process.env['TMPDIR'] = memory_dir
 process.on('exit', () => memory_dir && rmSync(memory_dir, removal))
@@ -166,7 +165,7 @@ await run(
   ['node', 'scripts/generate.ts', '--check'],
   ['redocly', 'lint', 'openapi.json'],
 )
-// One process takes them all: a process for each file would take longer than its tests.
+// One process for all of them: a process per file would take longer than its tests.
 const inOneProcess = (half: number) => [
   'node',
   '--max-semi-space-size=64',
@@ -200,6 +199,6 @@ if (existsSync('/usr/lib/postgresql/15/bin/postgres')) {
 }
 rmSync(dirname(statements), { recursive: true })
 await run('Tests in real time', [...runTests, real_time_tests, ...in_real_time])
-// By itself: it runs the whole demo beside a browser and a shell.
+// Runs alone: the whole demo, a browser and a shell.
 await run('Pages and examples', [...runTests, 'test/browser/platform.browser.ts'])
 await run('Benches, to see that they work', ['node', 'scripts/bench.ts', '--quick'])

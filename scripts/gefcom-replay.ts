@@ -1,4 +1,4 @@
-/** Months of the competition forecast as they had to be: from what was known on their first day. */
+/** Forecasts of the competition's months from the data known on their first day. */
 import { type BlendOptions, predictBlend, trainBlend } from '@heliograph/forecast/blended-trees'
 import {
   type FeatureTable,
@@ -17,7 +17,7 @@ import type { GefcomZone } from './gefcom.ts'
  * columns a node lost 0.5 %, one of smaller leaves gained as much.
  */
 export const gefcom_options: BlendOptions = {
-  // Between these a percentile is as good as linear; each takes as long as any other.
+  // Between these quantiles linear interpolation is accurate enough; each costs the same time.
   boosted_levels: [0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99],
   boosting: {
     trees: 400,
@@ -30,7 +30,7 @@ export const gefcom_options: BlendOptions = {
   forest: { trees: 200, min_leaf: 4, column_share: 0.33 },
 }
 
-/** A month of all plants, one below the other, hours of the night included. */
+/** A month of all plants, concatenated, with hours of the night. */
 export interface ReplayedTask {
   actual: Float64Array
   /** A column for each percentile, shares of the rated power. */
@@ -40,7 +40,7 @@ export interface ReplayedTask {
   trained_rows: number
 }
 
-/** Trains on every hour of light before a task's month, all plants together, and forecasts it. */
+/** Trains on all daylight hours before a task's month, for all plants, and forecasts it. */
 export function replayTask(
   zones: readonly GefcomZone[],
   task: number,

@@ -11,7 +11,7 @@ import { plantPhysics } from '@heliograph/forecast/plant-physics'
 import { productionFeatures } from '@heliograph/forecast/production-features'
 import type { WeatherStep } from '@heliograph/forecast/weather-step'
 
-/** A plant, its power as a share of the rated power, and what was known of each hour. */
+/** A plant, its power as a share of the rated power, and the forecast data of each hour. */
 export interface GefcomZone {
   zone: number
   table: FeatureTable
@@ -21,7 +21,7 @@ export interface GefcomZone {
 }
 
 const hour_ms = 3_600_000
-/** Tilt and azimuth of the panels as the organisers told them. */
+/** Tilt and azimuth of the panels, as published by the organisers. */
 const surfaces = [
   [36, 38],
   [35, 327],
@@ -32,14 +32,14 @@ const place = { latitude: -35.275, longitude: 149.114, elevation_m: 595 }
 /** The forecasts of the weather service, columns by its own short names. */
 type Service = Record<string, Float64Array>
 
-/** Where the data lies, beside the checkout; null where it does not. */
+/** Folder of the data beside the checkout; null if it is absent. */
 export function gefcomFolder(): URL | null {
   const folder = new URL('../../shared/data/forecast/', import.meta.url)
   return existsSync(new URL('gefcom2014_solar_zone1.csv', folder)) ? folder : null
 }
 
 /**
- * All hours of all plants. The second and third have no weather of their own and take the first's.
+ * All hours of all plants. The second and third have no weather of their own and use the first's.
  */
 export function readGefcom(folder: URL): GefcomZone[] {
   const rows = readCsv(new URL('gefcom2014_solar_zone1.csv', folder))
@@ -93,7 +93,7 @@ function features(
   const plant = { rated_power_kw: 1, dc_capacity_kwp: 1, place, arrays: [array] }
   const steps = Array.from(start_ms, (from, i) => {
     const step = { start_ms: from, end_ms: from + hour_ms }
-    // The service starts anew at midnight, and counts its sums of rain from there.
+    // The sums of the service restart at midnight.
     return { ...step, weather: weatherOf(step, service, i), lead_time_h: i % 24 }
   })
   const physics = plantPhysics(

@@ -1,9 +1,8 @@
 /**
- * Writes what is generated from the table of endpoints: openapi.json, and operations.txt, the API
- * on one page for whoever reviews a change to it; the circuits of the panel models that come with
- * the program, fitted to their datasheets; docs/site-file.md, the reference of `site.yaml`; and
- * `sdk/generated`, the client of the API, which is not committed. With `--check` it writes nothing,
- * names what is out of date and exits 1.
+ * `npm run generate`: openapi.json and operations.txt (the API on one page, for reviewers) from the
+ * table of endpoints; the circuits of the panel models that come with the program, fitted to their
+ * datasheets; docs/site-file.md from the schema of `site.yaml`; and `sdk/generated`, which is not
+ * committed. With `--check` it writes nothing, lists outdated files and exits 1.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -37,7 +36,7 @@ function outdated(name: string): void {
   process.stderr.write(`${name} is out of date: run node scripts/generate.ts\n`)
 }
 
-/** A line for each operation: method, path, scope, module, remarks. */
+/** One line per operation: method, path, scope, module, remarks. */
 function operationsText(table: readonly Endpoint<never>[]): string {
   const rows = table.map((endpoint) => [
     endpoint.method,

@@ -3,11 +3,11 @@ import ts from 'typescript'
 
 export interface Import {
   specifier: string
-  /** Leaves nothing in the program that runs. */
+  /** A type import, which is erased. */
   is_type: boolean
-  /** Loaded when the code comes to it, not with the file. */
+  /** A dynamic import. */
   is_dynamic: boolean
-  /** The names that are taken from the other file; `all` where that cannot be told. */
+  /** The imported names; `all` if they are unknown. */
   names: readonly string[] | 'all'
 }
 

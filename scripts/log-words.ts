@@ -1,25 +1,25 @@
-/** What a program of `npm start` logs, as it is printed. */
+/** Log lines of the programs of `npm start`, as they are printed. */
 import { cutText } from '@heliograph/domain/log-line'
 import { visible } from '@heliograph/server/http/visible-text'
 
 const characters_max = 1000
 
 /**
- * A line of a program's output in plain words behind the program's name; `as_it_is` leaves a line
- * of JSON whole. Nothing in it breaks the line or speaks to the terminal.
+ * Returns a line of a program's output in plain words after the program's name; `as_it_is` keeps a
+ * line of JSON. Control characters are escaped.
  */
 export function logWords(name: string, line: string, as_it_is: boolean): string {
   if (as_it_is) return visible(line)
   return `${name}: ${cutText(visible(messageOf(line)), characters_max)}`
 }
 
-/** Of every line: they say nothing of the event. */
-const untold = ['level', 'time', 'pid', 'hostname', 'name', 'stack']
+/** Fields of every line, which are not printed. */
+const hidden = ['level', 'time', 'pid', 'hostname', 'name', 'stack']
 
-/** `url=/v1/sites ms=812`: what the words are about. */
+/** `url=/v1/sites ms=812`: the fields of the event. */
 const fieldsOf = (fields: object): string =>
   Object.entries(fields)
-    .filter(([name, value]) => !untold.includes(name) && isScalar(value))
+    .filter(([name, value]) => !hidden.includes(name) && isScalar(value))
     .map(([name, value]) => `${name}=${value}`)
     .join(' ')
 
@@ -30,8 +30,8 @@ function messageOf(line: string): string {
     const { msg, err, ...fields } = JSON.parse(line)
     if (typeof msg !== 'string') return line
     const words = err && !msg.includes(err.message) ? `${msg}: ${err.message}` : msg
-    const told = fieldsOf(fields)
-    return told === '' ? words : `${words} (${told})`
+    const text = fieldsOf(fields)
+    return text === '' ? words : `${words} (${text})`
   } catch {
     return line
   }

@@ -3,8 +3,8 @@
  *
  *     node scripts/postgres15.ts -- node --test 'server/storage/*.test.ts'
  *
- * The cluster is a throw-away in a private directory; the command finds it as TEST_DATABASE_URL.
- * Another installation is named by POSTGRES_PROGRAMS, a directory with bin/initdb and bin/postgres.
+ * The cluster is temporary, in a private directory; TEST_DATABASE_URL names it for the command.
+ * POSTGRES_PROGRAMS names another installation: a directory with bin/initdb and bin/postgres.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -39,7 +39,7 @@ process.stdout.write(`${statements.length} statements prepared, ${refused} refus
 await Promise.all([older.drop(), embedded.drop()])
 process.exitCode = refused === 0 && statements.length > 0 ? 0 : 1
 
-/** Why the server does not prepare the statement; null where it does. */
+/** Why the server refuses to prepare the statement; null if it does not. */
 async function refusal(db: Database, text: string): Promise<string | null> {
   try {
     await db.transaction(async ({ execute }) => {

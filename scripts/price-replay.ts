@@ -1,4 +1,4 @@
-/** Day-ahead prices of the shared data, and forecasts of them as they would have been then. */
+/** Day-ahead prices of the shared data, and forecasts of them with the data known then. */
 import { existsSync, readFileSync } from 'node:fs'
 import { hoursOfLocalDate } from '@heliograph/domain/local-day'
 import { day_ms } from '@heliograph/domain/utc-day'
@@ -13,7 +13,7 @@ import {
 } from '@heliograph/forecast/price-model'
 
 const hour_ms = 3_600_000
-/** Auctions of central Europe, Bulgaria's too, sell days of this zone. */
+/** Time zone of the delivery days of central European auctions, Bulgaria included. */
 const auction_timezone = 'Europe/Berlin'
 
 const sources = {
@@ -26,7 +26,7 @@ const sources = {
 } as const
 export type PriceData = keyof typeof sources
 
-/** The days of a data set; null where the shared data is not there. */
+/** The days of a data set; null if the shared data are absent. */
 export function readMarketDays(data: PriceData): MarketDay[] | null {
   const { file, periods, timezone } = sources[data]
   const path = new URL(`../../shared/data/prices/${file}`, import.meta.url)
@@ -35,7 +35,7 @@ export function readMarketDays(data: PriceData): MarketDay[] | null {
   return marketDays(periods(lines.map((line) => line.split(','))), timezone)
 }
 
-/** Hours as the data set has them: brought to 24 a day by its makers, so of no zone. */
+/** Hours of the data set, which has 24 a day and therefore no time zone. */
 function germanPeriods(rows: readonly string[][]): MarketPeriod[] {
   return rows.map(([time, price, load, renewables]) => {
     const start_ms = Date.parse(`${time}Z`)
@@ -49,7 +49,7 @@ function germanPeriods(rows: readonly string[][]): MarketPeriod[] {
   })
 }
 
-/** Rows of a date in the order of its hours: their numbers are wrong where the clock changes. */
+/** Rows of a date in the order of its hours; their numbers are wrong when the clock changes. */
 function bulgarianPeriods(rows: readonly string[][]): MarketPeriod[] {
   const dates = Map.groupBy(rows, ([date]) => date!)
   return [...dates].flatMap(([date, hours]) => {
@@ -92,7 +92,7 @@ interface Replay {
   first: number
   end: number
   retrain_days: number
-  /** Fewer than the model has by itself, where time is short. */
+  /** Fewer than the default of the model, to save time. */
   trees?: number | undefined
 }
 

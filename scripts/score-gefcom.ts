@@ -1,7 +1,7 @@
 /**
- * How well power is forecast, on the shared data of the Global Energy Forecasting Competition 2014:
- * `npm run score:gefcom -- --tasks 4-9`. Takes about a minute for each task. The winner's score is
- * that of the competition itself, which knew no more and no less of the past.
+ * Score of power forecasts on the shared data of the Global Energy Forecasting Competition 2014:
+ * `npm run score:gefcom -- --tasks 4-9`. Takes about a minute per task. The winner's score is that
+ * of the competition, which had the same past data.
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -15,7 +15,7 @@ import {
 import { gefcomFolder, readGefcom } from './gefcom.ts'
 import { type ReplayedTask, replayTask } from './gefcom-replay.ts'
 
-/** Of the hours of light, over several months: single months lie further out. */
+/** Bounds for daylight hours over several months; single months vary more. */
 const coverage_limits = [0.77, 0.83] as const
 const [p10_at, p50_at, p90_at] = [9, 49, 89] as const
 
@@ -102,7 +102,7 @@ function count(column: Float64Array, isBad: (value: number, row: number) => bool
   return column.filter(isBad).length
 }
 
-/** What the winner and the organisers' benchmark scored in each task. */
+/** Scores of the winner and of the organisers' benchmark by task. */
 function readOfficial(folder: URL): Map<number, { winner: number; benchmark: number }> {
   const file = new URL('official_scores_tasks_x_teams.csv', folder)
   const [head, ...lines] = readFileSync(file, 'utf8').trim().split(/\r?\n/)

@@ -1,10 +1,9 @@
 /**
- * What a year of battery plans earns on the shared prices: `npm run score:plans -- --data de|bg`.
- * Each day is planned once, when its prices are published, and begins with the charge that the day
- * before has left. What the plans earn is compared by how they end their days. The prices of the
- * day after are the P10 of forecasts by a model that knows what came before it; training takes
- * minutes.
- * `--outlook perfect` takes the prices that came in place of forecasts, in a minute.
+ * Revenue of a year of battery plans on the shared prices: `npm run score:plans -- --data de|bg`.
+ * Each day is planned once, when its prices are published, and starts with the charge that the day
+ * before left. The revenue is compared by the rule for the end of the day. The prices of the next
+ * day are the P10 of forecasts by a model trained on earlier prices; training takes minutes.
+ * `--outlook perfect` uses the real prices in place of forecasts, and takes a minute.
  */
 import { parseArgs } from 'node:util'
 import type { MarketDay } from '@heliograph/forecast/market-days'
@@ -49,12 +48,12 @@ if (values.outlook !== 'forecast' && values.outlook !== 'perfect') {
 }
 const highs = await loadSolver()
 
-/** How a day is to end, %, from how it begins. */
+/** State of charge at the end of a day, %, from that at its start. */
 type EndRule = (day: Day, soc_start_pct: number) => number
 
 interface Day {
   periods: Period[]
-  /** Of the day after, as they are known when the day is planned. */
+  /** Prices of the next day, as known when the day is planned. */
   outlook: Period[]
 }
 
@@ -82,7 +81,7 @@ function main(data: PriceData): void {
 const noOutlook = () => []
 const outlookOf = ({ outlook }: Day) => outlook
 
-/** Hours follow on each other from 0 on, whatever the clocks did. */
+/** Hours are counted from 0, independent of clock changes. */
 function daysOf(all: readonly MarketDay[], first: number, end: number): Day[] {
   const forecasts =
     values.outlook === 'forecast'
@@ -124,7 +123,7 @@ function endOf({ periods }: Day, soc_start_pct: number, outlook: readonly Period
   return bestEnds(highs, problem, { periods: outlook, cycles_max: [null] })![0]!
 }
 
-/** Prints and returns what a year earns, with what is left more than at first at the mean price. */
+/** Prints and returns the revenue of a year, with the change of the charge at the mean price. */
 function printYear(name: string, days: readonly Day[], rule: EndRule, before?: number): number {
   let earned = 0
   let soc_pct = soc_first_pct

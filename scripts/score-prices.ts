@@ -1,7 +1,7 @@
 /**
- * How well prices are forecast, on the shared data: `npm run score:prices -- --data de|bg`. Takes
- * minutes. Every day is forecast by a model that knows only what came before it. The models were
- * tuned on the German 2015 and the Bulgarian 2023; the years scored by default played no part.
+ * Score of price forecasts on the shared data: `npm run score:prices -- --data de|bg`. Takes
+ * minutes. Every day is forecast by a model trained on earlier days. The models were tuned on the
+ * German 2015 and the Bulgarian 2023, not on the years that are scored by default.
  */
 import { parseArgs } from 'node:util'
 import type { MarketDay } from '@heliograph/forecast/market-days'
@@ -21,7 +21,7 @@ const retrain_days = 14
  * and R. Weron, Applied Energy 293, 2021.
  */
 const published = { 'LEAR ensemble, published': 2.96, 'DNN ensemble, published': 2.94 }
-/** What the test years must reach: German errors in EUR/MWh, Bulgarian as a share of the naive. */
+/** Limits of the test years: German errors in EUR/MWh, Bulgarian relative to the naive one. */
 const limits = { de_error: 3.0, bg_share: 0.8, coverage: [0.78, 0.82] } as const
 
 const { values } = parseArgs({
@@ -60,7 +60,7 @@ function main(data: PriceData): void {
   process.exitCode = isGood ? 0 : 1
 }
 
-/** Forecasts beside what came, and what came at the same time by the clock before. */
+/** Forecasts, real prices, and the naive forecast. */
 function rowsOf(days: readonly MarketDay[], replayed: readonly ReplayedDay[]): Row[] {
   const by_day = new Map(days.map((day) => [day.day, day]))
   return replayed.flatMap(({ day, forecasts }) =>
@@ -95,7 +95,7 @@ function printErrors(rows: readonly Row[]): { p50: number; day_before: number } 
   return { p50, day_before }
 }
 
-/** Prints what the quantiles hold, and returns the share of prices between the outer two. */
+/** Prints the coverage of the quantiles, and returns the share of prices between the outer two. */
 function printQuantiles(rows: readonly Row[]): number {
   const actual = column(rows, (row) => row.actual)
   const [p10, p50, p90] = (['p10', 'p50', 'p90'] as const).map((quantile) =>

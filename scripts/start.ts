@@ -1,7 +1,7 @@
 /**
- * `npm start`: the whole of Heliograph on one machine with a simulated demo site. Starts the
- * server, the simulator and the edge agent as the programs that they are, gives the demo a client,
- * a site, a key and an enrolled edge, and fills in 30 days of history at the first start.
+ * `npm start`: all of Heliograph on one machine with a simulated demo site. Starts the server, the
+ * simulator and the edge agent as separate programs, creates a client, a site, a key and an
+ * enrolled edge for the demo, and fills in 30 days of history at the first start.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -39,13 +39,13 @@ const permit_file = fileURLToPath(new URL('../simulator/demo/permit.yaml', impor
 const contracts_file = fileURLToPath(new URL('../simulator/demo/contracts.yaml', import.meta.url))
 const seed = 20261
 const history_days = 30
-/** A model of prices learns from six weeks at least, and better from some months. */
+/** A price model needs at least six weeks, and is better with some months. */
 const price_days = 120
-/** Beside those of the simulated devices. */
+/** A port next to those of the simulated devices. */
 const weather_port = 15_026
 const server_ms_max = 180_000
 const first_readings_ms_max = 30_000
-/** The demo's key has its rate limit too. */
+/** Interval of polling the API, below the rate limit of the demo's key. */
 const ask_again_ms = 500
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
@@ -76,12 +76,12 @@ function settings(): ServerConfig {
   }
 }
 
-/** A program of the project as a child; when one ends by itself, all the others are stopped. */
+/** Starts a program of the project as a child; if one ends by itself, all others are stopped. */
 function start(name: string, program: string, environment: Record<string, string>): ChildProcess {
   const url = new URL(`../${program}`, import.meta.url)
   const child = fork(url, {
     env: { LOG_LEVEL: 'warn', ...process.env, DATA_DIR: config.data_dir, ...environment },
-    // Ctrl-C reaches the whole group; the children are stopped by us, in order.
+    // Ctrl-C reaches the whole group; this process stops the children in order.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
@@ -95,13 +95,13 @@ function start(name: string, program: string, environment: Record<string, string
   return child
 }
 
-/** What a program logs in plain words; as it is for those who ask for a LOG_LEVEL. */
+/** Prints the log of a program in plain words; unchanged if LOG_LEVEL is set. */
 function relay(name: string, output: Readable): void {
   const asked = Boolean(process.env['LOG_LEVEL'])
   createInterface(output).on('line', (line) => say(logWords(name, line, asked)))
 }
 
-/** Newest first: the edge before the server that it talks to. */
+/** Stops the newest first: the edge before its server. */
 function stop(exit_code: number): void {
   if (stopping) return
   stopping = true
@@ -118,8 +118,8 @@ function stop(exit_code: number): void {
 }
 
 /**
- * A server that was killed, or stopped before it served, may leave its PostgreSQL behind: it is
- * taken over and stopped. One that cannot be taken belongs to another program.
+ * A server that was killed, or stopped during its start, may leave its PostgreSQL running: this
+ * takes it over and stops it. A database that cannot be taken over belongs to another program.
  */
 async function endDatabase(): Promise<void> {
   const server = children.find(({ name }) => name === 'server')
@@ -129,7 +129,7 @@ async function endDatabase(): Promise<void> {
   await embedded?.stop()
 }
 
-/** Throws in words when the port is taken or not ours to take. */
+/** Throws with a plain message if the port is in use or not permitted. */
 async function checkPort(setting: string, on: string, port: number): Promise<void> {
   const probe = createServer()
   try {
@@ -142,7 +142,7 @@ async function checkPort(setting: string, on: string, port: number): Promise<voi
   await once(probe.close(), 'close')
 }
 
-/** Whether the answer to a GET satisfied within the time. */
+/** Resolves to true once the answer to a GET satisfies the check, to false after the time. */
 async function satisfied(
   target: string,
   ms_max: number,
@@ -160,7 +160,7 @@ async function satisfied(
 
 const readKey = () => readFileSync(path.key, 'utf8').trim()
 
-/** What the demo needs to be there; what is there already stays. */
+/** Creates client, site, key and edge of the demo if they are missing. */
 async function provision(db: Database): Promise<void> {
   const admin = { db, clock: systemClock, randomBytes }
   const clients = await listClients(admin)
@@ -193,7 +193,7 @@ async function provision(db: Database): Promise<void> {
   if (!existsSync(path.mqtt)) secretFile(path.mqtt, `node:${randomBytes(24).toString('hex')}`)
 }
 
-/** Prices from the first start on, and their past at once; the server's job goes on with them. */
+/** Follows the simulated market and fetches its past prices; the server's job continues. */
 async function followSimulatedMarket(db: Database): Promise<void> {
   const admin = { db, clock: systemClock }
   const parsed = parseSiteFile(readFileSync(site_file, 'utf8'))
@@ -211,7 +211,7 @@ async function followSimulatedMarket(db: Database): Promise<void> {
   })
 }
 
-/** Once the plants are known; contracts that are there already stay. */
+/** Imports contracts once the plants are known, unless there are contracts. */
 async function takeContracts(db: Database): Promise<void> {
   const { assignments } = await listContracts({ db }, { site_id })
   const plants = await db.query('select from loggers where site_id = $1', [site_id])
@@ -243,7 +243,7 @@ function fillHistory(environment: Record<string, string>): void {
   })
 }
 
-/** Until somebody has an account, each start makes a link to the first one. */
+/** Creates a link to the first account at each start until an account exists. */
 async function firstLink(db: Database): Promise<string | null> {
   const admin = { db, clock: systemClock, randomBytes }
   if (await hasUsers(admin)) return null
@@ -251,7 +251,7 @@ async function firstLink(db: Database): Promise<string | null> {
   return `${address}${(await inviteUser(admin, order)).link_path}`
 }
 
-/** The demo's weather is simulated, unless another source is asked for. */
+/** The demo's weather is simulated, unless another source is set. */
 function weatherSettings(): Record<string, string> {
   if (process.env['WEATHER_FORECAST']) return {}
   return {
@@ -298,7 +298,7 @@ async function main(): Promise<void> {
   await checkPort('PORT', config.host, config.port)
   if (config.metrics_port) await checkPort('METRICS_PORT', '127.0.0.1', config.metrics_port)
   mkdirSync(config.data_dir, { recursive: true })
-  say(`Starting Heliograph; its data lies in ${config.data_dir}`)
+  say(`Starting Heliograph with data in ${config.data_dir}`)
   await buildWeb({ when_missing: true })
   await startServer()
   if (!stopping) await startPlant()
@@ -308,7 +308,7 @@ async function main(): Promise<void> {
   say(`
 Heliograph is ready, with the simulated site '${site_id}'.
 
-  Platform    ${first_link ?? address}${first_link ? '\n              (open it once to make your account, the first administrator)' : ''}
+  Platform    ${first_link ?? address}${first_link ? '\n              (one-time link: create the first administrator account)' : ''}
   API         ${address}/v1/sites
   Reference   ${address}/docs
   API key     ${readKey()}
@@ -316,12 +316,12 @@ Heliograph is ready, with the simulated site '${site_id}'.
 
 Try:  curl -H "Authorization: Bearer $(cat '${path.key}')" ${address}/v1/sites
 
-Ctrl-C stops it.
+Ctrl-C stops all programs.
 `)
 }
 
 main().catch((error: unknown) => {
-  // What fails because it is being stopped is no news.
+  // Errors of a stop in progress are not reported.
   if (!stopping) say((error as Error).message)
   stop(1)
 })

@@ -1,7 +1,6 @@
 /**
- * Sorts test files by what they reach, by their imports: a file that reaches no socket, process or
- * thread needs no process of its own, and only files that reach a database say something about
- * another PostgreSQL.
+ * Groups test files by their imports: a file that reaches no socket, process or thread needs no
+ * process of its own, and only files that reach a database are run on another PostgreSQL.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -29,11 +28,11 @@ const outside = new Set([
 const database_fixture = 'test/postgres.ts'
 
 interface TestGroups {
-  /** Reach a database. */
+  /** Files that reach a database. */
   database: string[]
-  /** Reach a socket, a process or a thread, and no database. */
+  /** Files that reach a socket, a process or a thread, and no database. */
   outside: string[]
-  /** Reach none of these. */
+  /** Files that reach none of these. */
   pure: string[]
 }
 

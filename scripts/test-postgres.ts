@@ -18,11 +18,10 @@ if (directory === undefined) throw new Error('usage: test-postgres.ts <directory
 const control = path.join(directory, 'control')
 const data_dir = path.join(directory, 'data')
 
-// Held until the data is gone. Of several that start at once the others leave it to this one.
+// Held until the data is removed. If several start at once, one gets the lock and the others end.
 await takeLock(path.join(directory, 'lock'), directory).catch(() => process.exit())
 const server = await startEmbedded({ data_dir, log, durable: false }).catch(async (error) => {
-  // What an earlier one left may be beyond repair, since it was not kept safe: the next begins
-  // anew.
+  // Data of an earlier server may be damaged, as it runs without fsync: start with new data.
   await rm(data_dir, { recursive: true, force: true })
   throw error
 })
@@ -45,7 +44,7 @@ process.once('SIGTERM', end)
 process.once('SIGINT', end)
 void server.exited.then(({ expected }) => expected || process.exit(1))
 
-/** Whoever got in at the last moment is served to the end. */
+/** Clients that connected at the last moment are served to the end. */
 function retire() {
   listener.close(end)
 }
