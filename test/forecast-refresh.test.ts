@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { day_ms } from '@heliograph/domain/utc-day'
 import { type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
 import { addPast } from '../server/forecasts/fixtures/history.ts'
-import { createForecasts } from '../server/forecasts/forecasts.ts'
+import { readDayForecasts } from '../server/forecasts/forecasts.ts'
 import { createThread, type ForecastThread } from '../server/forecasts/thread.ts'
 
 const today = Date.parse('2026-06-21T00:00:00Z')
@@ -61,22 +61,20 @@ test('two servers that are asked at once store one run of each plant', async () 
   // Both have found no fresh run before either stores its own.
   const both = Promise.withResolvers<void>()
   let begun = 0
-  const replica = () =>
-    createForecasts({
-      db,
-      clock,
-      thread: {
-        ...thread,
-        async run(task) {
-          begun += 1
-          if (begun === 2) both.resolve()
-          await both.promise
-          return thread.run(task)
-        },
-      },
-    })
+  const waiting: ForecastThread = {
+    ...thread,
+    async run(task) {
+      begun += 1
+      if (begun === 2) both.resolve()
+      await both.promise
+      return thread.run(task)
+    },
+  }
   const days = await Promise.all(
-    [replica(), replica()].map((one) => one.day('demo', date, { refresh: true })),
+    // Requests of one server share the runs they make; each server has a database of its own.
+    [{ ...db }, { ...db }].map((own_db) =>
+      readDayForecasts({ db: own_db, clock }, { site_id: 'demo', date, refresh: true }, waiting),
+    ),
   )
   assert.equal(await runCount(), before_it + 3)
   const [one, other] = days.map(({ runs }) => [...runs.values()].map(({ run_id }) => run_id))

@@ -12,7 +12,7 @@ import { testSettings } from '../server/fixtures/job-settings.ts'
 import { type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
 import { addPast, hour_ms } from '../server/forecasts/fixtures/history.ts'
 import { nextRun } from '../server/forecasts/forecast-records.ts'
-import { type NewModel, noteTraining, storeModel } from '../server/forecasts/model-store.ts'
+import { type NewModel, recordTraining, storeModel } from '../server/forecasts/model-store.ts'
 import { plantOf, runForecasts } from '../server/forecasts/production-runs.ts'
 import { readForecastSite, type Target } from '../server/forecasts/targets.ts'
 import { createThread, type ForecastThread } from '../server/forecasts/thread.ts'
@@ -105,7 +105,7 @@ const scores = {
 }
 const trained = (target: Target, change: Partial<NewModel> = {}) =>
   site.db.transaction(async (tx) => {
-    await noteTraining(tx, 'demo', {
+    await recordTraining(tx, 'demo', {
       target,
       ended_at: site.clock.now(),
       error: null,

@@ -5,7 +5,12 @@ import { test } from 'node:test'
 import { parseSiteFile } from '@heliograph/domain/site-file'
 import { day_ms } from '@heliograph/domain/utc-day'
 import { fetchWeather } from '../server/forecasts/weather/fetch-weather.ts'
-import { createWeatherForecastStore } from '../server/forecasts/weather/store.ts'
+import {
+  knownWeather,
+  newestRun,
+  readFetchState,
+  weatherHistory,
+} from '../server/forecasts/weather/store.ts'
 import { foundSite, site_id } from '../server/link/fixtures/plant.ts'
 import { emptyHour } from '../server/performance/rollups/inverter-hour.ts'
 import { storeInverterHours } from '../server/performance/rollups/store.ts'
@@ -43,9 +48,8 @@ test('what the simulated service forecasts is kept with its time of issue', asyn
     })
   await fetchNow()
 
-  const store = createWeatherForecastStore(db)
-  assert.equal((await store.state(site_id))?.failure, null)
-  const run = await store.newest(site_id)
+  assert.equal((await readFetchState(db, site_id))?.failure, null)
+  const run = await newestRun(db, site_id)
   assert.equal(run?.issued_at.getTime(), now_ms)
   assert.equal(run?.steps.length, 3 * 24 + 14)
   const { latitude, longitude, elevation_m } = site
@@ -69,12 +73,12 @@ test('what the simulated service forecasts is kept with its time of issue', asyn
 
   // Two issues later a day has another forecast; what was known before is still told.
   const tomorrow = { from: new Date(Date.UTC(2026, 5, 22)), to: new Date(Date.UTC(2026, 5, 23)) }
-  const first = await store.knownAt(site_id, new Date(now_ms), tomorrow)
+  const first = await knownWeather(db, site_id, new Date(now_ms), tomorrow)
   const then = new Date(now_ms)
   now_ms += 9 * hour_ms
   await fetchNow()
-  assert.deepEqual(await store.knownAt(site_id, then, tomorrow), first)
-  const second = await store.knownAt(site_id, new Date(now_ms), tomorrow)
+  assert.deepEqual(await knownWeather(db, site_id, then, tomorrow), first)
+  const second = await knownWeather(db, site_id, new Date(now_ms), tomorrow)
   assert.equal(second.length, 24)
   assert.ok(second.every(({ issued_at }) => issued_at.getTime() === now_ms))
   assert.notDeepEqual(
@@ -85,7 +89,8 @@ test('what the simulated service forecasts is kept with its time of issue', asyn
   // The archive tells of each past day what was forecast for it a day and two ahead.
   const past = { from: new Date(Date.UTC(2026, 5, 11)), to: new Date(Date.UTC(2026, 5, 21)) }
   for (const days of [1, 2, 3]) {
-    const known = await store.history(
+    const known = await weatherHistory(
+      db,
       site_id,
       past,
       (start_ms) => start_ms + hour_ms - days * day_ms,

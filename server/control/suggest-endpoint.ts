@@ -2,7 +2,7 @@ import { placeOf } from '@heliograph/domain/place'
 import { rounded, significant } from '@heliograph/domain/significant'
 import { day_ms, hour_ms } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
-import type { Forecasts } from '../forecasts/forecasts.ts'
+import { readIssuedForecasts } from '../forecasts/forecasts.ts'
 import { targetOf } from '../forecasts/targets.ts'
 import { mayRead } from '../http/authorize.ts'
 import type { Context } from '../http/context.ts'
@@ -42,10 +42,6 @@ import {
   readRecentHours,
   readSuggestPrices,
 } from './suggest-store.ts'
-
-export interface Needs extends Context {
-  predictions: { forecasts: Pick<Forecasts, 'issued'> }
-}
 
 export const suggestCurtailment = endpoint({
   method: 'GET',
@@ -91,7 +87,7 @@ export const suggestCurtailment = endpoint({
   },
   returns: Suggestion,
   example: { answer: suggestionExample },
-  async handle({ site: { site_id }, caller, query }, { db, clock, predictions }: Needs) {
+  async handle({ site: { site_id }, caller, query }, { db, clock }: Context) {
     if (query.end_hour <= query.start_hour) throw refusal('end_hour', 'must be after start_hour')
     const facts = await siteFacts(db, site_id)
     const span = hoursOnTheClock(query, facts.timezone)
@@ -104,7 +100,7 @@ export const suggestCurtailment = endpoint({
     if (plant === null) throw new ApiError('not_found', { logger_id })
     const now = clock.now()
     const target = targetOf(logger_id)
-    const runs = await predictions.forecasts.issued({ site_id, target }, utcDatesOf(span))
+    const runs = await readIssuedForecasts({ db, clock }, { site_id, target }, utcDatesOf(span))
     const forecast = forecastHours(span, runs)
     const { hours, missing } = forecast
       ? { hours: forecast.hours, missing: null }

@@ -1,4 +1,4 @@
-/** The market that a site is assigned to, whose gate closure forecasts have to come before. */
+/** Market that a site or plant is assigned to, whose gate closure bounds day-ahead forecasts. */
 import type { Queries } from '../storage/database.ts'
 import { type Gate, usualGate } from './gate-closure.ts'
 
@@ -26,8 +26,8 @@ const assigned = `
   order by asked.date`
 
 /**
- * Of each day, `YYYY-MM-DD`, on which one is assigned; where plants in service then differ, the
- * market that most of their power is sold in. Ascending.
+ * The market of each day, `YYYY-MM-DD`, that has one, ascending. When plants in service are
+ * assigned to several markets, it is the one with most rated power.
  */
 export async function assignedMarkets(
   db: Queries,
@@ -39,7 +39,7 @@ export async function assignedMarkets(
   return rows.map(({ date, ...market }) => ({ date, market }))
 }
 
-/** null where none is assigned on that day. */
+/** null without an assigned market on that day. */
 export async function assignedMarket(
   db: Queries,
   of: { site_id: string; logger_id: number | null },
@@ -49,7 +49,7 @@ export async function assignedMarket(
   return found?.market ?? null
 }
 
-/** Of the plant or the site as it is assigned on that day; the usual one where it is not. */
+/** Gate closure of the market assigned on that day; `usualGate` without one. */
 export async function gateOf(
   db: Queries,
   of: { site_id: string; logger_id: number | null },

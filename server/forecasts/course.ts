@@ -1,63 +1,55 @@
-/** What a plant or the site gave, quarter hour by quarter hour, packed to cross into a thread. */
+/** Production of a plant or the site by quarter hour, as arrays that can be sent to a thread. */
 import { day_ms } from '@heliograph/domain/utc-day'
 import { type PlantQuarter, quarter_ms, readPlantQuarters } from '../contracts/plant-quarters.ts'
 import { heldUntil } from '../storage/curtailment.ts'
 import type { Queries } from '../storage/database.ts'
 
-/** Quarter hours from `from_ms` on, one element each. */
+/** One element per quarter hour from `from_ms` on. */
 export interface Course {
   from_ms: number
-  /** With what curtailment kept back; NaN where it is not known. */
+  /** Delivered plus curtailed energy; NaN when unknown. */
   available_wh: Float64Array
   energy_wh: Float64Array
   completeness_pct: Float32Array
-  /** Of `flags`. */
+  /** Bits of `flag`. */
   flags: Uint8Array
 }
 
 export const flag = { curtailed: 1, clipped: 2, faulty: 4, estimated: 8 } as const
 
-/** Of a plant with so many quarters at once that reading them holds up no request. */
-const piece_ms = 30 * day_ms
+/** Length of a read per plant, short enough not to delay requests. */
+const chunk_ms = 30 * day_ms
 
-interface CourseAsked {
+interface CourseQuery {
   site_id: string
   logger_ids: readonly number[]
   from_ms: number
   to_ms: number
 }
 
-/**
- * The plants by id and the site as their sum, which is known where each plant is. Reads a month of
- * a plant at a time.
- */
+/** The plants by id, and the site as their sum; the sum is known when every plant is. */
 export async function readCourses(
   db: Queries,
-  { site_id, logger_ids, from_ms, to_ms }: CourseAsked,
+  { site_id, logger_ids, from_ms, to_ms }: CourseQuery,
   signal?: AbortSignal,
 ): Promise<{ site: Course; plants: Map<number, Course> }> {
   const count = Math.max(0, Math.ceil((to_ms - from_ms) / quarter_ms))
   const plants = new Map(logger_ids.map((logger_id) => [logger_id, emptyCourse(from_ms, count)]))
   for (const [logger_id, course] of plants) {
-    const held = await heldSpans(db, { site_id, logger_id }, { from_ms, to_ms })
-    const out = await outageSpans(db, { site_id, logger_id }, { from_ms, to_ms })
-    for (let at = from_ms; at < to_ms; at += piece_ms) {
+    const curtailed = await curtailedSpans(db, { site_id, logger_id }, { from_ms, to_ms })
+    const outages = await outageSpans(db, { site_id, logger_id }, { from_ms, to_ms })
+    for (let at = from_ms; at < to_ms; at += chunk_ms) {
       signal?.throwIfAborted()
-      const asked = {
-        site_id,
-        logger_id,
-        from: new Date(at),
-        to: new Date(Math.min(to_ms, at + piece_ms)),
-      }
-      for (const quarter of await readPlantQuarters(db, asked)) {
+      const chunk = { from: new Date(at), to: new Date(Math.min(to_ms, at + chunk_ms)) }
+      for (const quarter of await readPlantQuarters(db, { site_id, logger_id, ...chunk })) {
         const nth = (quarter.start_ms - from_ms) / quarter_ms
-        course.available_wh[nth] = availableWh(quarter, held) ?? Number.NaN
+        course.available_wh[nth] = availableWh(quarter, curtailed) ?? Number.NaN
         course.energy_wh[nth] = quarter.energy_wh ?? Number.NaN
         course.completeness_pct[nth] = quarter.completeness_pct
         course.flags[nth] =
-          (isCurtailed(quarter, held) ? flag.curtailed : 0) |
+          (isCurtailed(quarter, curtailed) ? flag.curtailed : 0) |
           (quarter.is_clipped ? flag.clipped : 0) |
-          (quarter.is_faulty || isWithin(out, quarter) ? flag.faulty : 0) |
+          (quarter.is_faulty || overlapsAny(outages, quarter) ? flag.faulty : 0) |
           (quarter.is_estimated ? flag.estimated : 0)
       }
     }
@@ -65,18 +57,18 @@ export async function readCourses(
   return { site: sumOf([...plants.values()], from_ms, count), plants }
 }
 
-interface HeldSpan {
+interface Span {
   from_ms: number
   to_ms: number
 }
 
-/** When rows of curtailment held a plant. */
-const heldSpans = (
+/** Time in which curtailment orders limited a plant. */
+const curtailedSpans = (
   db: Queries,
   { site_id, logger_id }: { site_id: string; logger_id: number },
-  { from_ms, to_ms }: HeldSpan,
-): Promise<HeldSpan[]> =>
-  db.query<HeldSpan>(
+  { from_ms, to_ms }: Span,
+): Promise<Span[]> =>
+  db.query<Span>(
     `select (extract(epoch from greatest(start_at, applied_at)) * 1000)::float8 as from_ms,
             (extract(epoch from ${heldUntil('$4::timestamptz')}) * 1000)::float8 as to_ms
      from curtailment_rows r
@@ -85,13 +77,13 @@ const heldSpans = (
     [site_id, logger_id, new Date(from_ms).toISOString(), new Date(to_ms).toISOString()],
   )
 
-/** When a part of a plant was planned to be out of service: what it gave tells nothing of it. */
+/** Planned outages of the plant or a part of it, which make its production unrepresentative. */
 const outageSpans = (
   db: Queries,
   { site_id, logger_id }: { site_id: string; logger_id: number },
-  { from_ms, to_ms }: HeldSpan,
-): Promise<HeldSpan[]> =>
-  db.query<HeldSpan>(
+  { from_ms, to_ms }: Span,
+): Promise<Span[]> =>
+  db.query<Span>(
     `select (extract(epoch from start_at) * 1000)::float8 as from_ms,
             (extract(epoch from end_at) * 1000)::float8 as to_ms
      from planned_outages
@@ -100,18 +92,18 @@ const outageSpans = (
     [site_id, logger_id, new Date(from_ms).toISOString(), new Date(to_ms).toISOString()],
   )
 
-const isWithin = (spans: readonly HeldSpan[], { start_ms }: PlantQuarter): boolean =>
+const overlapsAny = (spans: readonly Span[], { start_ms }: PlantQuarter): boolean =>
   spans.some((span) => span.from_ms < start_ms + quarter_ms && span.to_ms > start_ms)
 
-/** Without light that was measured it is what was delivered, but of what a row held not known. */
-const availableWh = (quarter: PlantQuarter, held: readonly HeldSpan[]): number | null =>
-  quarter.curtailed_wh === null && isWithin(held, quarter)
+/** Unknown when an order limited the plant by an unknown amount. */
+const availableWh = (quarter: PlantQuarter, curtailed: readonly Span[]): number | null =>
+  quarter.curtailed_wh === null && overlapsAny(curtailed, quarter)
     ? null
     : (quarter.available_wh ?? quarter.energy_wh)
 
-/** Where it is not known what a row kept back, it may have been anything. */
-const isCurtailed = (quarter: PlantQuarter, held: readonly HeldSpan[]): boolean =>
-  quarter.curtailed_wh !== null ? quarter.curtailed_wh > 0 : isWithin(held, quarter)
+/** An order whose effect is unknown counts as curtailment. */
+const isCurtailed = (quarter: PlantQuarter, curtailed: readonly Span[]): boolean =>
+  quarter.curtailed_wh !== null ? quarter.curtailed_wh > 0 : overlapsAny(curtailed, quarter)
 
 export function emptyCourse(from_ms: number, count: number): Course {
   return {
@@ -123,7 +115,7 @@ export function emptyCourse(from_ms: number, count: number): Course {
   }
 }
 
-/** Known where each is known; as complete as the least, and with the flags of any. */
+/** Known where every course is known, with the lowest completeness and the flags of all. */
 export function sumOf(courses: readonly Course[], from_ms: number, count: number): Course {
   const sum = emptyCourse(from_ms, count)
   const [first, ...others] = courses
@@ -146,7 +138,7 @@ export function sumOf(courses: readonly Course[], from_ms: number, count: number
   return sum
 }
 
-/** What a course says of a step of one quarter hour or several. */
+/** Production in a step of one or more quarter hours. */
 interface Outcome {
   available_kwh: number | null
   energy_kwh: number | null
@@ -157,7 +149,7 @@ interface Outcome {
   is_estimated: boolean
 }
 
-/** [start_ms, end_ms) of whole quarters; what lies outside of the course is not known. */
+/** Production in the whole quarter hours of [start_ms, end_ms); unknown outside of the course. */
 export function outcomeOf(course: Course, start_ms: number, end_ms: number): Outcome {
   const first = (start_ms - course.from_ms) / quarter_ms
   const end = (end_ms - course.from_ms) / quarter_ms

@@ -1,19 +1,20 @@
 import type { Log } from '../storage/database.ts'
 
-interface Undertaking {
+interface Batch {
   log: Log
   signal: AbortSignal
-  /** What is said of one that fails. */
+  /** Message for items that fail. */
   failure: string
 }
 
 /**
- * Does the same for each, one after the other. One that fails is logged with what names it, holds
- * up no other, and is thrown at the end.
+ * Runs `work` on each item in turn. An item that fails is logged and does not stop the others.
+ *
+ * @throws Error that names every failed item
  */
 export async function eachOf<Item extends Readonly<Record<string, string>>>(
   items: readonly Item[],
-  { log, signal, failure }: Undertaking,
+  { log, signal, failure }: Batch,
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
   const failed: Item[] = []

@@ -1,7 +1,7 @@
-import type { Clock } from '@heliograph/domain/clock'
 import { significant } from '@heliograph/domain/significant'
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
+import type { Context } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { List, list, SpanList, spanList } from '../http/envelope.ts'
 import { ApiError } from '../http/errors.ts'
@@ -9,6 +9,8 @@ import type { ExportItems } from '../http/export-items.ts'
 import { LoggerId } from '../http/params.ts'
 import { hour_ms } from '../http/time-windows.ts'
 import { endedBy, forecastSpan, type Span } from '../http/windows.ts'
+import { requireLogger } from '../plant/device-ids.ts'
+import type { Queries } from '../storage/database.ts'
 import {
   forecastExample,
   modelExample,
@@ -16,11 +18,15 @@ import {
   productionExample,
   siteForecastExample,
 } from './examples.ts'
-import { askedDay, forecastOf } from './forecast-records.ts'
+import { forecastOf, recordDay } from './forecast-records.ts'
+import { readDayForecasts } from './forecasts.ts'
 import { modelStatus } from './model-records.ts'
-import type { Predictions } from './predictions.ts'
-import type { MarketPricePoint } from './price-history.ts'
+import { readModelStates } from './model-states.ts'
+import { type MarketPricePoint, type PricesQuery, readPriceForecasts } from './price-history.ts'
+import { endOfPrices } from './price-store.ts'
+import { readForecastHistory } from './production-history.ts'
 import { productionItem } from './production-records.ts'
+import { endOfRuns } from './run-store.ts'
 import {
   Forecast,
   Forecasts,
@@ -32,12 +38,6 @@ import {
 } from './schemas.ts'
 import { targetOf } from './targets.ts'
 
-export interface Needs {
-  clock: Clock
-  loggers: { exists(site_id: string, logger_id: number): Promise<boolean> }
-  predictions: Predictions
-}
-
 const predictions = {
   method: 'GET',
   tag: 'Predictions',
@@ -48,39 +48,37 @@ const predictions = {
 const Day = Type.Optional(
   Type.String({
     format: 'date',
-    description: 'The day, UTC; today where none is given.',
+    description: 'UTC day. Defaults to today.',
     examples: ['2026-06-21'],
   }),
 )
 
 const windowRule =
-  'Without a window: today from 00:00Z and 48 hours on; with an `end` before today alone, the 48 ' +
-  'hours up to it. Ends with the last hour that was forecast, or with the running hour where that ' +
-  'is later.'
+  'The window defaults to 48 hours from 00:00Z today; with only an `end` before today, to the 48 ' +
+  'hours before it. It is cut at the last forecast hour or the running hour, whichever is later.'
 
 const whole = { truncated: false, next_start: null }
 
 const forecastRules =
-  'Forecasts are made for today and the two days that follow, when a new weather forecast has ' +
-  'come, and kept; of a day that is over it is the last that was issued. Steps that had begun ' +
-  'when a forecast was issued keep what the forecast before it had for them; only the first ' +
-  'forecast of a day covers the whole day. ' +
-  `\`limited_p50_kw\` is ${limitedRule} ${quantileRule}`
+  'Forecasts are issued for today and the next two days whenever a new weather forecast arrives. ' +
+  'For a past day the last issued forecast is returned. Steps that had started when a forecast ' +
+  'was issued keep their values from the previous forecast; only the first forecast of a day ' +
+  `covers all of it. \`limited_p50_kw\` is ${limitedRule} ${quantileRule}`
 
 export const listForecasts = endpoint({
   ...predictions,
   path: '/predictions/forecast',
   operation_id: 'predictions_forecast_list',
-  summary: 'What every plant and the site will produce on a day',
+  summary: 'List production forecasts of a day',
   description:
-    `One item for each plant by id; the site is \`meta.site\`. ${forecastRules} \`refresh\` makes ` +
-    'a new one now, at most one a minute for each plant: within a minute of the last forecast, ' +
-    'that one is returned.',
+    'Returns the forecast of every plant, ordered by id, and of the site in `meta.site`. ' +
+    `${forecastRules} \`refresh\` makes a new forecast, unless the last one is less than a ` +
+    'minute old.',
   query: {
     date: Day,
     refresh: Type.Optional(
       Type.Boolean({
-        description: 'Makes a new forecast where the last one is a minute old or older.',
+        description: 'Makes a new forecast if the last one is at least a minute old.',
         examples: [false],
       }),
     ),
@@ -89,12 +87,13 @@ export const listForecasts = endpoint({
   example: {
     answer: { data: [forecastExample], meta: { count: 1, site: siteForecastExample } },
   },
-  async handle({ site: { site_id }, query }, needs: Needs) {
-    const { date = utcDate(needs.clock.now()), refresh = false } = query
-    const day = await needs.predictions.forecasts.day(site_id, date, { refresh })
-    const asked = askedDay({ date, now: needs.clock.now() })
-    const data = day.plants.map(({ logger_id }) => forecastOf(day, targetOf(logger_id), asked))
-    const site = data.length === 0 ? null : forecastOf(day, 'site', asked)
+  async handle({ site: { site_id }, query }, context: Context) {
+    const { clock } = context
+    const { date = utcDate(clock.now()), refresh = false } = query
+    const day = await readDayForecasts(context, { site_id, date, refresh })
+    const record = recordDay(date, clock.now())
+    const data = day.plants.map(({ logger_id }) => forecastOf(day, targetOf(logger_id), record))
+    const site = data.length === 0 ? null : forecastOf(day, 'site', record)
     return { data, meta: { count: data.length, site } }
   },
 })
@@ -103,36 +102,45 @@ export const getLoggerForecast = endpoint({
   ...predictions,
   path: '/predictions/forecast/logger/{logger_id}',
   operation_id: 'predictions_forecast_get',
-  summary: 'What a logger (plant) will produce on a day',
-  description: forecastRules,
+  summary: 'Get the production forecast of a plant',
+  description: `Returns the forecast of a logger (plant) for a day. ${forecastRules}`,
   params: { logger_id: LoggerId },
   query: { date: Day },
   returns: Forecast,
   example: { answer: forecastExample },
-  async handle({ site: { site_id }, params: { logger_id }, query }, needs: Needs) {
-    await demandLogger(site_id, logger_id, needs)
-    const { date = utcDate(needs.clock.now()) } = query
-    const day = await needs.predictions.forecasts.day(site_id, date, { refresh: false })
+  async handle({ site: { site_id }, params: { logger_id }, query }, context: Context) {
+    const { db, clock } = context
+    await requireLogger(db, site_id, logger_id)
+    const { date = utcDate(clock.now()) } = query
+    const day = await readDayForecasts(context, { site_id, date, refresh: false })
     if (!day.plants.some((plant) => plant.logger_id === logger_id)) {
       throw new ApiError('not_found', { logger_id })
     }
-    const asked = askedDay({ date, now: needs.clock.now() })
-    return forecastOf(day, targetOf(logger_id), asked)
+    return forecastOf(day, targetOf(logger_id), recordDay(date, clock.now()))
   },
 })
 
-/** So many days are joined at once, in a list or a file. */
-const piece_ms = 10 * day_ms
+/** Length of history that is read at once, for lists and exports. */
+const chunk_ms = 10 * day_ms
 
-type Window = { start_ms: number; end_ms: number }
+interface Window {
+  start_ms: number
+  end_ms: number
+}
 
 const boundsOf = ({ start, end }: Span): Window => ({
   start_ms: Date.parse(start),
   end_ms: Date.parse(end),
 })
 
-/** A span as far as anything was forecast in it, or has come to pass. */
-function knownOf(span: Span, last_forecast: Date | null, now: Date): Span {
+function* chunksOf({ start_ms, end_ms }: Window): Generator<Window> {
+  for (let at = start_ms; at < end_ms; at += chunk_ms) {
+    yield { start_ms: at, end_ms: Math.min(end_ms, at + chunk_ms) }
+  }
+}
+
+/** The span, cut at the last forecast hour or the running hour. */
+function cutSpan(span: Span, last_forecast: Date | null, now: Date): Span {
   const running_ms = Math.ceil(now.getTime() / hour_ms) * hour_ms
   return endedBy(
     span,
@@ -140,119 +148,97 @@ function knownOf(span: Span, last_forecast: Date | null, now: Date): Span {
   )
 }
 
-async function demandLogger(site_id: string, logger_id: number | null, { loggers }: Needs) {
-  if (logger_id !== null && !(await loggers.exists(site_id, logger_id))) {
-    throw new ApiError('not_found', { logger_id })
-  }
-}
-
 export const listProduction = endpoint({
   ...predictions,
   path: '/predictions/production',
   operation_id: 'predictions_production_list',
-  summary: 'Forecast beside actual, of the site or a plant',
+  summary: 'List forecast and actual production',
   description:
-    'Of each step the last forecast that was issued before the market took no more offers for it: ' +
-    'at `gate_closure_local` of the assigned market, at 12:00 in Brussels without one, on the day ' +
-    'before its delivery. What was issued later does not count here. For days before forecasts ' +
-    'were issued, hindcasts of a model that had not seen them stand in and say so. Without ' +
-    '`logger_id` the site as a whole, of the plants that were in service at the time. ' +
+    'Returns for each step the last forecast issued before the gate closure of the market, and the ' +
+    'actual production. The gate closes on the day before delivery, at `gate_closure_local` of ' +
+    'the assigned market or, without one, at 12:00 in Brussels. Days before the first issued ' +
+    'forecast have hindcasts (`is_hindcast`) of a model that was not trained on them. Without ' +
+    '`logger_id` the values are those of the site, over the plants in service at the time. ' +
     windowRule,
   window: forecastSpan,
   query: { logger_id: Type.Optional(LoggerId) },
   heavy: true,
   returns: SpanList(Production),
   example: { answer: { data: [productionExample], meta: { count: 1, ...whole } } },
-  async handle({ site: { site_id }, query, window }, needs: Needs) {
-    const { logger_id = null } = query
-    await demandLogger(site_id, logger_id, needs)
-    const span = await productionSpan({ site_id, logger_id }, window, needs)
-    const items: Production[] = []
-    for await (const batch of productionIn({ site_id, logger_id, ...boundsOf(span) }, needs)) {
-      items.push(...batch)
-    }
-    return spanList(items, span)
+  async handle(request, context: Context) {
+    const { span, items } = await productionItems(request, context)
+    const production: Production[] = []
+    for await (const chunk of items()) production.push(...chunk)
+    return spanList(production, span)
   },
-  async exports({ site: { site_id }, query, window }, needs: Needs): Promise<ExportItems> {
-    const { logger_id = null } = query
-    await demandLogger(site_id, logger_id, needs)
-    const span = await productionSpan({ site_id, logger_id }, window, needs)
-    return { span, items: () => productionIn({ site_id, logger_id, ...boundsOf(span) }, needs) }
-  },
+  exports: productionItems,
 })
 
-async function productionSpan(
-  of: { site_id: string; logger_id: number | null },
-  span: Span,
-  { predictions, clock }: Needs,
-): Promise<Span> {
-  return knownOf(span, await predictions.lastForecast(of), clock.now())
+interface ProductionRequest {
+  site: { site_id: string }
+  query: { logger_id?: number }
+  window: Span
 }
 
-async function* productionIn(
-  { start_ms, end_ms, ...of }: Window & { site_id: string; logger_id: number | null },
-  { predictions, clock }: Needs,
-): AsyncGenerator<Production[]> {
-  const now_ms = clock.now().getTime()
-  for (let at = start_ms; at < end_ms; at += piece_ms) {
-    const piece = { start_ms: at, end_ms: Math.min(end_ms, at + piece_ms) }
-    const { steps, ...found } = await predictions.history({ ...of, ...piece })
-    const facts = { ...found, logger_id: of.logger_id, now_ms }
-    yield steps.map((step) => productionItem(step, facts))
+/** @throws ApiError not_found for an unknown logger */
+async function productionItems(
+  { site: { site_id }, query, window }: ProductionRequest,
+  { db, clock }: Context,
+) {
+  const { logger_id = null } = query
+  if (logger_id !== null) await requireLogger(db, site_id, logger_id)
+  const end = await endOfRuns(db, { site_id, target: targetOf(logger_id) })
+  const span = cutSpan(window, end, clock.now())
+  async function* items(): AsyncGenerator<Production[]> {
+    const now_ms = clock.now().getTime()
+    for (const chunk of chunksOf(boundsOf(span))) {
+      const history = await readForecastHistory(db, { site_id, logger_id, ...chunk })
+      yield history.steps.map((step) => productionItem(step, { ...history, logger_id, now_ms }))
+    }
   }
+  return { span, items }
 }
 
 export const listPriceForecasts = endpoint({
   ...predictions,
   path: '/predictions/prices',
   operation_id: 'predictions_prices_list',
-  summary: 'Price forecast of the market that the site is assigned to',
+  summary: 'List price forecasts of the assigned market',
   description:
-    'Of each period the last forecast that was issued before its gate closed, and the price once ' +
-    'it is published. Intervals are calibrated so that 80 of 100 prices lie from P10 to P90. Each ' +
-    'delivery day has the market that the site is assigned to on it, by most of its power, and no ' +
-    `items without one. ${windowRule}`,
+    'Returns for each market period the last forecast issued before the gate closure, and the ' +
+    'price once published. Intervals are calibrated so that 80 of 100 prices lie from P10 to P90. ' +
+    'Each delivery day uses the market that most of the rated power of the site is assigned to on ' +
+    `that day; days without a market have no items. ${windowRule}`,
   window: forecastSpan,
   heavy: true,
   returns: SpanList(PriceForecastItem),
   example: { answer: { data: [priceExample], meta: { count: 1, ...whole } } },
-  async handle({ site: { site_id }, window }, needs: Needs) {
-    const span = await priceSpan(site_id, window, needs)
-    return spanList(await pricesIn(site_id, boundsOf(span), needs), span)
+  async handle({ site: { site_id }, window }, { db, clock }: Context) {
+    const now = clock.now()
+    const span = cutSpan(window, await endOfPrices(db, site_id), now)
+    return spanList(await readPriceItems(db, { site_id, ...boundsOf(span), now }), span)
   },
-  async exports({ site: { site_id }, window }, needs: Needs): Promise<ExportItems> {
-    const span = await priceSpan(site_id, window, needs)
-    const { start_ms, end_ms } = boundsOf(span)
+  async exports({ site: { site_id }, window }, { db, clock }: Context): Promise<ExportItems> {
+    const now = clock.now()
+    const span = cutSpan(window, await endOfPrices(db, site_id), now)
+    const bounds = boundsOf(span)
     return {
       span,
       async *items() {
-        for (let at = start_ms; at < end_ms; at += piece_ms) {
-          const piece = { start_ms: at, end_ms: Math.min(end_ms, at + piece_ms) }
-          const found = await pricesIn(site_id, piece, needs)
-          // A period across the border is of the piece that it begins in.
-          const is_first = at === start_ms
-          yield found.filter((item) => is_first || Date.parse(item.start_at) >= at)
+        for (const chunk of chunksOf(bounds)) {
+          const items = await readPriceItems(db, { site_id, ...chunk, now: clock.now() })
+          // A period across a chunk boundary belongs to the chunk that it starts in.
+          const is_first = chunk.start_ms === bounds.start_ms
+          yield items.filter((item) => is_first || Date.parse(item.start_at) >= chunk.start_ms)
         }
       },
     }
   },
 })
 
-async function priceSpan(
-  site_id: string,
-  span: Span,
-  { predictions, clock }: Needs,
-): Promise<Span> {
-  return knownOf(span, await predictions.lastPrice(site_id), clock.now())
-}
-
-async function pricesIn(
-  site_id: string,
-  window: Window,
-  { predictions, clock }: Needs,
-): Promise<PriceForecastItem[]> {
-  if (window.start_ms >= window.end_ms) return []
-  return (await predictions.prices({ site_id, ...window, now: clock.now() })).map(priceItem)
+async function readPriceItems(db: Queries, query: PricesQuery): Promise<PriceForecastItem[]> {
+  if (query.start_ms >= query.end_ms) return []
+  return (await readPriceForecasts(db, query)).map(priceItem)
 }
 
 function priceItem(point: MarketPricePoint): PriceForecastItem {
@@ -280,16 +266,16 @@ export const listModels = endpoint({
   ...predictions,
   path: '/predictions/model-status',
   operation_id: 'predictions_models_list',
-  summary: 'The models, what they learned from and how good their forecasts were',
+  summary: 'List forecast models and their accuracy',
   description:
-    'The site first, its plants by id, and the prices of the assigned market. Models are trained ' +
-    'anew every night, and replaced only where the new one is no worse on the last days, which it ' +
-    'has not seen. Errors are of forecasts as they were issued, or of hindcasts where they are ' +
-    'named, in steps by day whose output is known and was not curtailed.',
+    'Returns the models of the site, its plants by id, and the prices of the assigned market. ' +
+    'Models are retrained every night; a new model replaces the old one only if it is no worse on ' +
+    'the hold-out days, which it was not trained on. Metrics cover daylight steps with known, ' +
+    'uncurtailed output, and forecasts as issued or hindcasts (`hindcast_count`).',
   returns: List(ModelStatus),
   example: { answer: { data: [modelExample], meta: { count: 1 } } },
-  async handle({ site: { site_id } }, { clock, predictions }: Needs) {
+  async handle({ site: { site_id } }, { db, clock }: Context) {
     const now = clock.now()
-    return list((await predictions.models(site_id)).map((state) => modelStatus(state, now)))
+    return list((await readModelStates(db, site_id, now)).map((state) => modelStatus(state, now)))
   },
 })

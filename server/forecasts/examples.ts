@@ -1,152 +1,31 @@
-import type {
-  Forecast,
-  ForecastPoint,
-  ModelMetrics,
-  ModelStatus,
-  PriceForecastItem,
-  Production,
-} from './schemas.ts'
+import { exampleOf } from '../http/example.ts'
+import { Forecast, ForecastPoint, ModelStatus, PriceForecastItem, Production } from './schemas.ts'
 
-const point: ForecastPoint = {
-  start_at: '2026-06-21T10:00:00.000Z',
-  end_at: '2026-06-21T11:00:00.000Z',
-  p10_kw: 118.2,
-  p50_kw: 161.4,
-  p90_kw: 178.9,
-  p10_kwh: 118.2,
-  p50_kwh: 161.4,
-  p90_kwh: 178.9,
-  poa_irradiance_w_m2: 842,
-  ambient_temperature_c: 24.3,
-  cloud_cover_pct: 22,
-  limited_p50_kw: 120,
-  is_night: false,
-}
+export const forecastExample = exampleOf(Forecast)
 
-export const forecastExample: Forecast = {
-  logger_id: 1,
-  logger_name: 'South',
-  date: '2026-06-21',
-  run_id: 4711,
-  run_at: '2026-06-21T04:25:02.000Z',
-  valid_from_at: '2026-06-21T00:00:00.000Z',
-  valid_to_at: '2026-06-22T00:00:00.000Z',
-  horizon_h: 19.5827778,
-  model: 'blend',
-  model_version: '12',
-  weather_source: 'open_meteo',
-  weather_run_at: '2026-06-21T03:00:00.000Z',
-  resolution_minutes: 60,
-  cached: true,
-  next_run_at: '2026-06-21T10:02:00.000Z',
-  points: [point],
-  total_p10_kwh: 912.4,
-  total_p50_kwh: 1204.8,
-  total_p90_kwh: 1371.2,
-  peak_p50_kw: 161.4,
-  peak_at: '2026-06-21T10:00:00.000Z',
-  confidence: 'medium',
-  status: 'ok',
-  fallback_reason: null,
-}
-
-export const siteForecastExample: Forecast = {
-  ...forecastExample,
+export const siteForecastExample = exampleOf(Forecast, {
   logger_id: null,
   logger_name: null,
   run_id: 4710,
-  points: [{ ...point, p10_kw: 188, p50_kw: 240.2, p90_kw: 262.1, limited_p50_kw: 198.8 }],
+  points: [
+    exampleOf(ForecastPoint, {
+      p10_kw: 188,
+      p50_kw: 240.2,
+      p90_kw: 262.1,
+      p10_kwh: 188,
+      p50_kwh: 240.2,
+      p90_kwh: 262.1,
+      limited_p50_kw: 198.8,
+    }),
+  ],
   total_p10_kwh: 1450.2,
   total_p50_kwh: 1790.1,
   total_p90_kwh: 2004.9,
   peak_p50_kw: 240.2,
-}
+})
 
-export const productionExample: Production = {
-  start_at: '2026-06-20T10:00:00.000Z',
-  end_at: '2026-06-20T11:00:00.000Z',
-  logger_id: 1,
-  forecast_run_at: '2026-06-19T09:25:03.000Z',
-  is_hindcast: false,
-  lead_time_h: 24.5825,
-  p10_kwh: 121.3,
-  p50_kwh: 158,
-  p90_kwh: 176.4,
-  actual_kwh: 120,
-  actual_available_kwh: 163.2,
-  error_kwh: -5.2,
-  error_pct: -3.18627451,
-  inside_band: true,
-  curtailed: true,
-  completeness_pct: 100,
-}
+export const productionExample = exampleOf(Production)
 
-export const priceExample: PriceForecastItem = {
-  start_at: '2026-06-21T10:00:00.000Z',
-  end_at: '2026-06-21T10:15:00.000Z',
-  market_code: 'BG',
-  p10_price_per_mwh: -12.4,
-  p50_price_per_mwh: 21.7,
-  p90_price_per_mwh: 58.1,
-  actual_price_per_mwh: 18.02,
-  negative_probability_pct: 21.5,
-  run_at: '2026-06-20T09:25:04.000Z',
-  model_version: '31',
-  method: 'learned',
-  currency: 'EUR',
-}
+export const priceExample = exampleOf(PriceForecastItem, { method: 'learned' })
 
-const metrics: ModelMetrics = {
-  window_days: 7,
-  lead_time: 'day_ahead',
-  mae_kw: 9.8,
-  rmse_kw: 15.6,
-  nmae_pct: 4.9,
-  nrmse_pct: 7.8,
-  mbe_kw: 1.2,
-  mape_pct: 14.1,
-  r2_ratio: 0.91,
-  crps_kw: 6.4,
-  pinball_loss_kw: 3.2,
-  mae_per_mwh: null,
-  rmse_per_mwh: null,
-  mbe_per_mwh: null,
-  pinball_loss_per_mwh: null,
-  p10_p90_coverage_pct: 81.2,
-  skill_vs_persistence_pct: 31.5,
-  sample_count: 108,
-  hindcast_count: 0,
-  curtailed_excluded_count: 4,
-}
-
-export const modelExample: ModelStatus = {
-  model: 'production:logger:1',
-  kind: 'production',
-  logger_id: 1,
-  version: '12',
-  status: 'ok',
-  fallback_reason: null,
-  last_trial: {
-    version: '12',
-    trained_at: '2026-06-21T01:10:31.000Z',
-    used: true,
-    sample_count: 184,
-    pinball_loss_kw: 3.1,
-    previous_pinball_loss_kw: 3.3,
-    mae_kw: 9.4,
-    p10_p90_coverage_pct: 80.4,
-  },
-  trained_at: '2026-06-21T01:10:31.000Z',
-  training_from_at: '2025-01-01T06:00:00.000Z',
-  training_to_at: '2026-06-07T00:00:00.000Z',
-  training_sample_count: 12_480,
-  excluded_sample_count: 810,
-  method: null,
-  training_s: 7.4,
-  hold_out_days: 14,
-  last_run_at: '2026-06-21T09:25:03.000Z',
-  next_run_at: '2026-06-21T10:02:00.000Z',
-  last_error: null,
-  metrics: [metrics],
-  drift_detected: false,
-}
+export const modelExample = exampleOf(ModelStatus)

@@ -1,4 +1,4 @@
-/** Forecasts of a day as an answer has them. */
+/** Forecasts of a day as records of the API. */
 import { rounded, significant } from '@heliograph/domain/significant'
 import { day_ms } from '@heliograph/domain/utc-day'
 import type { DayForecasts } from './forecasts.ts'
@@ -9,25 +9,23 @@ import { loggerOf, type Target, targetOf } from './targets.ts'
 
 const hour_ms = 3_600_000
 const stale_ms = 12 * hour_ms
-/** New weather is looked for every five minutes from the second on: see server/jobs.ts. */
+/** Schedule of the forecast job: every five minutes, at minute 2; see server/jobs.ts. */
 const run_every_ms = 300_000
 const run_offset_ms = 120_000
 
-interface Asked {
+interface RecordDay {
   date: string
   now: Date
-}
-
-/** A day as asked, with the instants of its steps, which plants share: their texts cost most. */
-interface AskedDay extends Asked {
+  /** Starts of the steps of the day and its end; shared by plants, as formatting is slow. */
   instantsOf(step_ms: number): readonly string[]
 }
 
-export function askedDay(asked: Asked): AskedDay {
+export function recordDay(date: string, now: Date): RecordDay {
   const known = new Map<number, string[]>()
-  const day_start_ms = Date.parse(asked.date)
+  const day_start_ms = Date.parse(date)
   return {
-    ...asked,
+    date,
+    now,
     instantsOf(step_ms) {
       let instants = known.get(step_ms)
       if (!instants) {
@@ -40,9 +38,8 @@ export function askedDay(asked: Asked): AskedDay {
   }
 }
 
-/** Of a plant, or of the site. */
-export function forecastOf(day: DayForecasts, target: Target, asked: AskedDay): Forecast {
-  const { date, now } = asked
+export function forecastOf(day: DayForecasts, target: Target, record: RecordDay): Forecast {
+  const { date, now } = record
   const day_start_ms = Date.parse(date)
   const valid_to_ms = day_start_ms + day_ms
   const logger_id = loggerOf(target)
@@ -52,14 +49,14 @@ export function forecastOf(day: DayForecasts, target: Target, asked: AskedDay): 
     date,
     valid_from_at: iso(day_start_ms),
     valid_to_at: iso(valid_to_ms),
-    next_run_at: day.is_within_reach ? iso(nextRun(now.getTime())) : null,
+    next_run_at: day.is_within_horizon ? iso(nextRun(now.getTime())) : null,
   }
   const run = day.runs.get(target)
   if (!run) {
     const fallback_reason = reasonOf(day, day_start_ms > now.getTime())
     return { ...shared, ...noForecast, fallback_reason }
   }
-  const points = pointsOf(day, run, asked)
+  const points = pointsOf(day, run, record)
   const peak = points.reduce<ForecastPoint | null>(
     (best, point) => (point.p50_kw > (best?.p50_kw ?? 0) ? point : best),
     null,
@@ -110,21 +107,21 @@ const noForecast = {
 
 const iso = (ms: number) => new Date(ms).toISOString()
 
-/** When new weather is looked for next, Unix ms. */
+/** Time of the next forecast job, Unix ms. */
 export function nextRun(now_ms: number): number {
   const turn = Math.floor((now_ms - run_offset_ms) / run_every_ms) + 1
   return turn * run_every_ms + run_offset_ms
 }
 
 function reasonOf(
-  { is_within_reach, has_place }: DayForecasts,
+  { is_within_horizon, has_place }: DayForecasts,
   is_ahead: boolean,
 ): Forecast['fallback_reason'] {
-  if (!is_within_reach) return is_ahead ? 'beyond_horizon' : 'not_issued'
+  if (!is_within_horizon) return is_ahead ? 'beyond_horizon' : 'not_issued'
   return has_place ? 'no_panels' : 'no_position'
 }
 
-/** A forecast for a day that is over is as good as it was. */
+/** The age of a past day's forecast is measured at the end of that day. */
 function statusOf(run: ForecastRun, now: Date): Forecast['status'] {
   if (run.fallback_reason !== null) return 'fallback'
   const day_end_ms = Date.parse(run.target_date) + day_ms
@@ -133,12 +130,11 @@ function statusOf(run: ForecastRun, now: Date): Forecast['status'] {
   return age_ms > stale_ms ? 'stale' : 'ok'
 }
 
-/** Weather stands in the run as it is to be told. */
-function pointsOf(day: DayForecasts, run: ForecastRun, asked: AskedDay): ForecastPoint[] {
+function pointsOf(day: DayForecasts, run: ForecastRun, record: RecordDay): ForecastPoint[] {
   const step_ms = run.resolution_minutes * 60_000
   const step_h = step_ms / hour_ms
-  const instants = asked.instantsOf(step_ms)
-  const limited = limitedPowers(day, run, Date.parse(asked.date))
+  const instants = record.instantsOf(step_ms)
+  const limited = limitedPowers(day, run, Date.parse(record.date))
   return run.p50_kw.map((p50_kw, nth): ForecastPoint => {
     const [p10_kw, p90_kw] = [run.p10_kw[nth]!, run.p90_kw[nth]!]
     const kw = (power_kw: number) => rounded(power_kw, 6)
@@ -160,7 +156,7 @@ function pointsOf(day: DayForecasts, run: ForecastRun, asked: AskedDay): Forecas
   })
 }
 
-/** Of the site: less what its plants lose of theirs, by the same share of each step. */
+/** Median power under the known limits; the site loses the sum of what its plants lose. */
 function limitedPowers(day: DayForecasts, run: ForecastRun, day_start_ms: number): number[] {
   const { limits, runs } = day
   if (limits.length === 0) return run.p50_kw

@@ -1,31 +1,32 @@
-/** When the market takes no more offers for a delivery: what was forecast later earned nothing. */
-import { dayStart, localDate, localInstant } from '@heliograph/domain/local-day'
-import { addDays, day_ms } from '@heliograph/domain/utc-day'
+/** Gate closure of day-ahead markets: offers for a delivery, and forecasts for them, end there. */
+/// <reference lib="esnext.temporal" />
+import { localDate, localInstant } from '@heliograph/domain/local-day'
+import { addDays } from '@heliograph/domain/utc-day'
 
 export interface Gate {
-  /** IANA name: the days of the market are those of this zone. */
+  /** IANA name of the time zone of the market's days. */
   timezone: string
   /** `12:00`, on the day before delivery. */
   gate_closure_local: string
 }
 
-/** Of the coupled European day-ahead auction; also where no market is assigned. */
+/** Coupled European day-ahead auction; the default without an assigned market. */
 export const usualGate: Gate = { timezone: 'Europe/Brussels', gate_closure_local: '12:00' }
 
-/** The gate closure, Unix ms, for what is delivered at an instant, Unix ms. */
+/** Gate closure, Unix ms, for a delivery at an instant, Unix ms. */
 export function gateClosureOf(delivery_ms: number, gate: Gate): number {
   const day_before = addDays(localDate(delivery_ms, gate.timezone), -1)
   return localInstant(day_before, gate.gate_closure_local, gate.timezone)
 }
 
-/** Deliveries of a span that share a gate closure: the part of a market day that lies in it. */
+/** A part of a span whose deliveries share a gate closure. */
 export interface GateSpan {
   gate_ms: number
   start_ms: number
   end_ms: number
 }
 
-/** Consecutive parts of [start_ms, end_ms), cut where a day of the market ends. */
+/** Consecutive parts of [start_ms, end_ms), split at the day boundaries of the market. */
 export function gateSpans(start_ms: number, end_ms: number, gate: Gate): GateSpan[] {
   const spans: GateSpan[] = []
   for (let at = start_ms; at < end_ms; ) {
@@ -37,9 +38,8 @@ export function gateSpans(start_ms: number, end_ms: number, gate: Gate): GateSpa
   return spans
 }
 
-/** A day has 23 to 25 hours. */
-function nextDayStart(at_ms: number, timezone: string): number {
-  const startAfter = (ms: number) => dayStart(new Date(at_ms + ms), timezone).getTime()
-  const within_24_h = startAfter(day_ms)
-  return within_24_h > at_ms ? within_24_h : startAfter(day_ms + 3_600_000)
-}
+const nextDayStart = (at_ms: number, timezone: string): number =>
+  Temporal.Instant.fromEpochMilliseconds(at_ms)
+    .toZonedDateTimeISO(timezone)
+    .add({ days: 1 })
+    .startOfDay().epochMilliseconds

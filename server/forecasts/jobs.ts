@@ -1,9 +1,9 @@
-/** The jobs of the forecasts, each with a thread of its own for as long as it runs. */
+/** The forecast jobs; each runs in its own thread. */
 import type { Clock } from '@heliograph/domain/clock'
 import type { Database, Log } from '../storage/database.ts'
 import { runPriceForecasts, trainPriceForecasts } from './price-runs.ts'
 import { runForecasts } from './production-runs.ts'
-import { createThread, type ForecastThread } from './thread.ts'
+import { createThread } from './thread.ts'
 import { trainForecasts } from './train.ts'
 
 interface Context {
@@ -13,50 +13,39 @@ interface Context {
   signal: AbortSignal
 }
 
-/** Trains all models anew, then forecasts with those that are better. */
+/** Retrains all models, then forecasts with the improved ones. */
 export const trainAll = (context: Context): Promise<void> =>
-  threaded(context, async (needs) => {
-    const train = [trainForecasts, trainPriceForecasts]
-    const all = { only_untried: false }
-    const steps = train.map((step) => (each: Needs) => step(each, all))
-    await everyOne([...steps, runForecasts, runPriceForecasts], needs)
-  })
+  trainAndRun(context, { only_untried: false })
 
-/** Forecasts where new weather or prices came, and trains what was never tried before. */
+/** Trains targets without a training, then forecasts where new weather or prices have arrived. */
 export const runAll = (context: Context): Promise<void> =>
-  threaded(context, (needs) =>
-    everyOne(
-      [
-        (each) => trainForecasts(each, { only_untried: true }),
-        (each) => trainPriceForecasts(each, { only_untried: true }),
-        runForecasts,
-        runPriceForecasts,
-      ],
-      needs,
-    ),
-  )
+  trainAndRun(context, { only_untried: true })
 
-type Needs = Context & { thread: ForecastThread }
-
-async function threaded(context: Context, work: (needs: Needs) => Promise<void>): Promise<void> {
+async function trainAndRun(context: Context, which: { only_untried: boolean }): Promise<void> {
   const thread = createThread({ in_background: true })
   const stop = () => void thread.close()
   context.signal.addEventListener('abort', stop)
   try {
-    await work({ ...context, thread })
+    const needs = { ...context, thread }
+    await runEach(context.signal, [
+      () => trainForecasts(needs, which),
+      () => trainPriceForecasts(needs, which),
+      () => runForecasts(needs),
+      () => runPriceForecasts(needs),
+    ])
   } finally {
     context.signal.removeEventListener('abort', stop)
     await thread.close()
   }
 }
 
-/** One after the other; one that fails does not hold up the next, and is thrown at the end. */
-async function everyOne(steps: ((needs: Needs) => Promise<void>)[], needs: Needs): Promise<void> {
+/** Runs steps in turn; a failed step does not stop the next ones, and is thrown at the end. */
+async function runEach(signal: AbortSignal, steps: (() => Promise<void>)[]): Promise<void> {
   const errors: unknown[] = []
   for (const step of steps) {
-    needs.signal.throwIfAborted()
+    signal.throwIfAborted()
     try {
-      await step(needs)
+      await step()
     } catch (error) {
       errors.push(error)
     }

@@ -10,7 +10,7 @@ const limit = (given: Partial<KnownLimit>): KnownLimit => ({
   end_ms: 3_600_000,
   max_power_kw: null,
   available_ratio: 1,
-  told_ms: null,
+  reported_ms: null,
   ...given,
 })
 

@@ -1,17 +1,17 @@
-/** What is known beforehand to hold plants down: curtailment rows in force or to come, outages. */
+/** Known limits of plants: current and future curtailment orders, and planned outages. */
 import type { Queries } from '../storage/database.ts'
 
-/** Of one plant, Unix ms, half-open. */
+/** Limit of one plant over [start_ms, end_ms), Unix ms. */
 export interface KnownLimit {
   logger_id: number
   start_ms: number
   end_ms: number
-  /** It gives no more than this; null: no such limit. */
+  /** Highest power; null for outages. */
   max_power_kw: number | null
-  /** What is left of it, 0 to 1, beneath that. */
+  /** Share of the plant in service, 0 to 1. */
   available_ratio: number
-  /** When it was told of, Unix ms; null where it is as if it always had been. */
-  told_ms: number | null
+  /** Time of the report, Unix ms; null: known from the beginning. */
+  reported_ms: number | null
 }
 
 export const isOutage = ({ max_power_kw }: KnownLimit): boolean => max_power_kw === null
@@ -22,10 +22,10 @@ interface LimitRow {
   end_at: Date
   max_power_kw: number | null
   unavailable_pct: number
-  told_at: Date | null
+  reported_at: Date | null
 }
 
-/** Those that share time with [from, to); of outages those of plants that were in service then. */
+/** Limits that overlap [from, to), without outages of plants that were retired by then. */
 export async function readKnownLimits(
   db: Queries,
   site_id: string,
@@ -33,7 +33,7 @@ export async function readKnownLimits(
 ): Promise<KnownLimit[]> {
   const rows = await db.query<LimitRow>(
     `select logger_id, start_at, end_at, max_power_kw, 0::float8 as unavailable_pct,
-            null::timestamptz as told_at
+            null::timestamptz as reported_at
      from curtailment_rows
      where site_id = $1 and released_at is null and end_at > $2 and start_at < $3
      union all
@@ -45,19 +45,21 @@ export async function readKnownLimits(
      where o.site_id = $1 and o.end_at > $2 and o.start_at < $3`,
     [site_id, from.toISOString(), to.toISOString()],
   )
-  return rows.map(({ start_at, end_at, unavailable_pct, told_at, ...row }) => ({
-    logger_id: row.logger_id,
-    start_ms: start_at.getTime(),
-    end_ms: end_at.getTime(),
-    max_power_kw: row.max_power_kw,
-    available_ratio: 1 - unavailable_pct / 100,
-    told_ms: told_at?.getTime() ?? null,
-  }))
+  return rows.map(
+    ({ logger_id, start_at, end_at, max_power_kw, unavailable_pct, reported_at }) => ({
+      logger_id,
+      start_ms: start_at.getTime(),
+      end_ms: end_at.getTime(),
+      max_power_kw,
+      available_ratio: 1 - unavailable_pct / 100,
+      reported_ms: reported_at?.getTime() ?? null,
+    }),
+  )
 }
 
 /**
- * What limits of one plant leave of a mean power over a step: the lowest holds at each instant, and
- * outages at once take the greatest share of them.
+ * Mean power over a step under the limits of one plant. At each instant the lowest power limit and
+ * the largest outage apply.
  */
 export function limitedPower(
   power_kw: number,

@@ -1,4 +1,4 @@
-/** Models as an answer has them: their figures by window, and whether something is wrong. */
+/** Models as records of the API: their metrics by window, and their status. */
 import { significant } from '@heliograph/domain/significant'
 import { day_ms } from '@heliograph/domain/utc-day'
 import { scoresOf } from '@heliograph/forecast/score-sums'
@@ -99,7 +99,7 @@ function metricsOf(
   }
 }
 
-/** By the day-ahead figures; the rule stands in the description of `drift_detected`. */
+/** Judged by the day-ahead metrics, as the description of `drift_detected` says. */
 function hasDrifted({ windows, rated_power_kw }: ModelState): boolean {
   const of = (days: number) =>
     windows.find(({ lead_time, window_days }) => lead_time === 'day_ahead' && window_days === days)

@@ -1,4 +1,4 @@
-/** How the models of a site are and how good their forecasts were. */
+/** State and accuracy of the models of a site. */
 import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { addSums, noSums, type ScoreSums } from '@heliograph/forecast/score-sums'
 import type { Queries } from '../storage/database.ts'
@@ -23,7 +23,7 @@ export interface ModelState {
   /** `site`, `logger:7`, or the code of a market. */
   name: string
   logger_id: number | null
-  /** Errors are told in percent of it; null of prices. */
+  /** Reference of errors in percent; null for prices. */
   rated_power_kw: number | null
   model: {
     version: number
@@ -32,22 +32,22 @@ export interface ModelState {
     to_at: string
     sample_count: number
     excluded: Record<string, number> | null
-    /** Of prices. */
+    /** null for production. */
     method: PriceMethod | null
     training_s: number
     hold_out_days: number
   } | null
-  /** Why production has no model; null where it has one, and of prices. */
+  /** Why there is no production model; null with a model, and for prices. */
   absence: RunBasis['absence']
-  /** The last one that was trained, whether it came into use or not; null of prices. */
+  /** The newest trained model, in use or not; null for prices. */
   trial: { version: number; trained_at: Date; is_worse: boolean; scores: HoldOutScores } | null
-  /** null where none was tried. */
+  /** null before the first training. */
   training: { ended_at: Date; error: string | null; sample_count: number } | null
   last_run_at: Date | null
   windows: WindowSums[]
 }
 
-/** The site, its plants by id, and the market that it is assigned to. */
+/** Models of the site, its plants by id, and its assigned market. */
 export async function readModelStates(
   db: Queries,
   site_id: string,
@@ -118,7 +118,7 @@ const scoresOfDays = (db: Queries, site_id: string, today: number) =>
     [site_id, utcDate(today - scored_days_max * day_ms), utcDate(today)],
   )
 
-/** Of the last days. */
+/** Issue time of the last run for the last seven days or later, by target. */
 async function lastRuns(db: Queries, site_id: string, today: number): Promise<Map<Target, Date>> {
   const rows = await db.query<{ target: Target; at: Date }>(
     `select target, max(issued_at) as at from forecast_runs
@@ -128,7 +128,7 @@ async function lastRuns(db: Queries, site_id: string, today: number): Promise<Ma
   return new Map(rows.map(({ target, at }) => [target, at]))
 }
 
-/** Of the assigned market; null without one. */
+/** null without an assigned market. */
 async function priceState(db: Queries, site_id: string, today: number): Promise<ModelState | null> {
   const market = await assignedMarket(db, { site_id, logger_id: null }, utcDate(today))
   if (!market) return null
@@ -170,7 +170,7 @@ async function priceState(db: Queries, site_id: string, today: number): Promise<
   }
 }
 
-/** What a training of a price model had to learn from. */
+/** Training data of a price model. */
 export interface PriceFacts {
   from_at: string
   to_at: string

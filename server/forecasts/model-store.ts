@@ -1,26 +1,26 @@
-/** Trained models, by site and target, with what they learned from and how good they were. */
+/** Trained models by site and target, with their training data and scores. */
 import type { Queries, Transaction } from '../storage/database.ts'
 import type { Target } from './targets.ts'
 
-/** What a training had to learn from; counts of steps by day. */
+/** Training data of a model; counts are of daylight steps. */
 export interface TrainingFacts {
   step_minutes: number
   from_at: string
   to_at: string
   sample_count: number
-  /** Left out, and why. */
+  /** Excluded steps by reason. */
   excluded: Record<string, number>
-  /** The last days, by which the model was scored before it had seen them. */
+  /** Last days, on which the model was scored before it was trained on them. */
   hold_out_days: number
   training_s: number
 }
 
-/** On the steps of the hold-out by day. */
+/** Scores over the daylight steps of the hold-out. */
 export interface HoldOutScores {
   sample_count: number
-  /** Mean of the pinball losses of P10, P50 and P90: what decides which model is better. */
+  /** Mean pinball loss of P10, P50 and P90, by which models are compared. */
   pinball_loss_kw: number | null
-  /** Of what forecast until then, on the same steps: the model in use, or physics. */
+  /** Same for the predecessor: the model in use before, or the physical model. */
   previous_pinball_loss_kw: number | null
   mae_kw: number | null
   bias_kw: number | null
@@ -41,7 +41,7 @@ interface StoredModel extends ModelHead {
 
 export interface NewModel extends Omit<ModelHead, 'version'> {
   model: Buffer
-  /** Worse than the one in use: kept by its figures alone. */
+  /** Worse than the model in use: only its scores are stored. */
   is_worse: boolean
 }
 
@@ -58,14 +58,14 @@ export async function modelInUse(
   return row ?? null
 }
 
-/** What is noted of a target whose model cannot be read: it is to be trained at once. */
+/** Training error of a target whose stored model cannot be read; it is retrained at once. */
 export const unreadable = 'the stored model cannot be read'
 
 /**
- * Takes a model that cannot be read out of use, as one of another version of the program may be,
- * and notes it as the failure of the target's training, once.
+ * Takes an unreadable model out of use, such as one of another program version, and records this
+ * once as a training error of its target.
  */
-export async function setAside(
+export async function retireUnreadable(
   db: Queries,
   site_id: string,
   { target, version, at }: { target: Target; version: number; at: Date },
@@ -83,7 +83,7 @@ export async function setAside(
   )
 }
 
-/** The newest that was trained of each target of a site, whether it came into use or not. */
+/** The newest trained model of each target of a site, in use or not. */
 export const newestTrained = (
   db: Queries,
   site_id: string,
@@ -94,7 +94,7 @@ export const newestTrained = (
     [site_id],
   )
 
-/** Of all targets of a site, without the models themselves. */
+/** Models in use by all targets of a site, without their binary data. */
 export const modelsInUse = (db: Queries, site_id: string): Promise<ModelHead[]> =>
   db.query<ModelHead>(
     `select target, version, trained_at, facts, scores from forecast_models
@@ -102,7 +102,7 @@ export const modelsInUse = (db: Queries, site_id: string): Promise<ModelHead[]> 
     [site_id],
   )
 
-/** Of the model of a target that is trained next; the first has 1. */
+/** Version of the next model of a target, starting at 1. */
 export async function nextVersion(db: Queries, site_id: string, target: Target): Promise<number> {
   const [row] = await db.query<{ version: number }>(
     `select coalesce(max(version), 0) + 1 as version from forecast_models
@@ -112,7 +112,7 @@ export async function nextVersion(db: Queries, site_id: string, target: Target):
   return row!.version
 }
 
-/** Keeps a model as the next version of its target; one that is not worse is in use from now on. */
+/** Stores a model as the next version of its target and puts it to use unless it is worse. */
 export async function storeModel(
   tx: Transaction,
   site_id: string,
@@ -144,13 +144,13 @@ export async function storeModel(
   return version
 }
 
-/** How the last training of a target ended. */
+/** Result of the last training of a target. */
 interface LastTraining {
   target: Target
   ended_at: Date
-  /** null: none; where there was too little to learn from it is no error. */
+  /** null without an error; too little training data is not an error. */
   error: string | null
-  /** Steps that could be learned from. */
+  /** Steps usable for training. */
   sample_count: number
 }
 
@@ -160,7 +160,7 @@ export const lastTrainings = (db: Queries, site_id: string): Promise<LastTrainin
     [site_id],
   )
 
-export async function noteTraining(
+export async function recordTraining(
   db: Queries,
   site_id: string,
   { target, ended_at, error, sample_count }: LastTraining,

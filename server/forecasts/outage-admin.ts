@@ -1,7 +1,8 @@
-/** Planned outages: what is known to be out of service, from the operator's own plans. */
+/** Planned outages of plants, as entered by the operator. */
 import { day_ms } from '@heliograph/domain/utc-day'
 import { type Admin, AdminError, checkName } from '../access/admin.ts'
 import { findSite } from '../access/sites.ts'
+import type { Queries } from '../storage/database.ts'
 
 export interface Outage {
   outage_id: number
@@ -11,7 +12,7 @@ export interface Outage {
   start_at: Date
   /** Exclusive. */
   end_at: Date
-  /** Share of the plant that is out of service: above 0, at most 100. */
+  /** Share of the plant out of service: above 0, at most 100. */
   unavailable_pct: number
   reason: string | null
   created_at: Date
@@ -19,17 +20,18 @@ export interface Outage {
 
 export type NewOutage = Omit<Outage, 'outage_id' | 'created_at'>
 
-/** A longer one is a slip in its dates, or a plant to be retired. */
+/** A longer outage is a typing error in its dates, or a plant to be retired. */
 const days_max = 400
 
 const columns =
   'outage_id, site_id, logger_id, start_at, end_at, unavailable_pct, reason, created_at'
 
 /**
- * Notes an outage: requests see it from now on in what forecasts leave. Trainings leave its time
- * out, so that one may be told of afterwards, too. Refuses (`invalid`) values with a fault, naming
- * each, and (`conflict`) another outage of the same plant and time; `not_found` when there is no
- * such site or plant in service.
+ * Adds an outage, which reduces forecasts from now on. Trainings exclude its time, so past outages
+ * may be added too.
+ *
+ * @throws AdminError `invalid` with every fault, `conflict` for another outage of the same plant
+ *   and time, `not_found` without such a site or plant in service
  */
 export async function addOutage(
   { db, clock }: Pick<Admin, 'db' | 'clock'>,
@@ -38,7 +40,7 @@ export async function addOutage(
   checkOutage(order)
   const { site_id, logger_id, start_at, end_at, unavailable_pct, reason } = order
   await findSite({ db }, site_id)
-  if (logger_id !== null) await demandLogger({ db }, site_id, logger_id)
+  if (logger_id !== null) await requireActiveLogger(db, site_id, logger_id)
   const values = [site_id, logger_id, start_at, end_at]
   const [same] = await db.query<Outage>(
     `select ${columns} from planned_outages
@@ -47,7 +49,7 @@ export async function addOutage(
   )
   if (same) {
     const which = `outage ${same.outage_id} (${same.unavailable_pct} %)`
-    throw new AdminError('conflict', `${which} is of the same plant and time: remove it first`)
+    throw new AdminError('conflict', `${which} has the same plant and time: remove it first`)
   }
   const [added] = await db.query<Outage>(
     `insert into planned_outages
@@ -70,7 +72,7 @@ function checkOutage({ start_at, end_at, unavailable_pct, reason }: NewOutage): 
   if (reason !== null) checkName('reason', reason)
 }
 
-async function demandLogger({ db }: Pick<Admin, 'db'>, site_id: string, logger_id: number) {
+async function requireActiveLogger(db: Queries, site_id: string, logger_id: number) {
   const loggers = await db.query<{ logger_id: number }>(
     'select logger_id from loggers where site_id = $1 and retired_at is null order by logger_id',
     [site_id],
@@ -84,7 +86,7 @@ async function demandLogger({ db }: Pick<Admin, 'db'>, site_id: string, logger_i
   )
 }
 
-/** Those of a site that are not over, or all, by their start. */
+/** Current and future outages of a site by start; `with_past` includes past ones. */
 export async function listOutages(
   { db, clock }: Pick<Admin, 'db' | 'clock'>,
   { site_id, with_past }: { site_id: string; with_past: boolean },
@@ -97,7 +99,7 @@ export async function listOutages(
   )
 }
 
-/** Takes an outage back, as if it had never been told of, and returns what it was. */
+/** Deletes an outage, as if it had never been planned, and returns it. */
 export async function removeOutage(
   { db }: Pick<Admin, 'db'>,
   { site_id, outage_id }: { site_id: string; outage_id: number },

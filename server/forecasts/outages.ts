@@ -1,4 +1,4 @@
-/** What planned outages leave of forecasts, which are made as if all of a plant were in service. */
+/** Reduces forecasts, which assume that all of a plant is in service, by planned outages. */
 import { type KnownLimit, limitedPower } from './limits.ts'
 import type { ForecastRun } from './run-store.ts'
 import { loggerOf, type Target } from './targets.ts'
@@ -8,18 +8,18 @@ interface Span {
   end_ms: number
 }
 
-/** The share of a target that is in service over a span, 0 to 1. */
+/** Share of a target in service over a span, 0 to 1. */
 type InService = (span: Span) => number
 
-/** What a plant is expected to give of itself, kW: how much an outage of it takes of the site. */
+/** Expected power of a plant, kW, which weights its outages within the site. */
 export interface PlantShare {
   logger_id: number
   power(span: Span): number
 }
 
 /**
- * Of a plant: the greatest of the outages at once counts. An outage that was reported after a span
- * had begun changes nothing of its forecast.
+ * Share of a plant in service; of concurrent outages the largest applies. Outages reported after
+ * the start of a span do not change its forecast.
  */
 const plantInService =
   (logger_id: number, outages: readonly KnownLimit[]): InService =>
@@ -28,12 +28,12 @@ const plantInService =
       1,
       span,
       outages.filter(
-        ({ logger_id: id, told_ms }) =>
-          id === logger_id && (told_ms === null || told_ms <= span.start_ms),
+        ({ logger_id: id, reported_ms }) =>
+          id === logger_id && (reported_ms === null || reported_ms <= span.start_ms),
       ),
     )
 
-/** Of a plant, or of the site by what its plants give of the whole. */
+/** Share of a plant in service, or of the site weighted by the power of its plants. */
 export function inService(
   target: Target,
   outages: readonly KnownLimit[],
@@ -52,7 +52,7 @@ export function inService(
   }
 }
 
-/** The runs of one day with what outages leave of them, totals in proportion to their medians. */
+/** Runs of one day reduced by outages; totals shrink in proportion to the median. */
 export function withoutOutages(
   runs: readonly ForecastRun[],
   outages: readonly KnownLimit[],

@@ -1,4 +1,4 @@
-/** What the forecast thread does about prices. */
+/** Price tasks of the forecast thread. */
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import { type MarketDay, marketDays, resolutionMinutes } from '@heliograph/forecast/market-days'
 import {
@@ -19,7 +19,7 @@ import type { Answers, PredictPricesTask, PriceDay, PriceLimits, TrainPricesTask
 
 const minute_ms = 60_000
 
-/** Starts, ends and prices, one after the other. */
+/** Packs start, end and price of each period into one array. */
 export function packPrices(prices: readonly KnownPrice[]): Float64Array {
   const packed = new Float64Array(prices.length * 3)
   for (const [nth, { start_ms, end_ms, price_per_mwh }] of prices.entries()) {
@@ -35,7 +35,7 @@ function unpackPrices(packed: Float64Array): KnownPrice[] {
   })
 }
 
-/** Load and renewables are not known of any market yet. */
+/** Load and renewables are not available for any market yet. */
 const daysOf = (prices: readonly KnownPrice[], timezone: string): MarketDay[] =>
   marketDays(
     prices.map((price) => ({ ...price, load_mw: null, renewables_mw: null })),
@@ -83,7 +83,7 @@ interface Past {
 
 type RolledOver = ReturnType<typeof rollOver>
 
-/** What is learned has to beat the naive forecast on the hold-out: in its P50, and altogether. */
+/** The trained model must beat the naive one on the hold-out, in P50 error and pinball loss. */
 function betterOf(learned: RolledOver, naive: RolledOver): RolledOver {
   const is_better =
     learned.sums.abs_error <= naive.sums.abs_error && pinballOf(learned) <= pinballOf(naive)
@@ -92,7 +92,7 @@ function betterOf(learned: RolledOver, naive: RolledOver): RolledOver {
 
 const pinballOf = ({ sums }: RolledOver) => scoresOf(sums).pinball ?? Number.POSITIVE_INFINITY
 
-/** Forecasts each day as if it were to come, then observes it. */
+/** Forecasts each day before the model observes it. */
 function rollOver(fitted: PriceModel, { days, held_out, timezone, limits, score }: Past) {
   let model = fitted
   let sums = noSums
@@ -109,7 +109,7 @@ function rollOver(fitted: PriceModel, { days, held_out, timezone, limits, score 
 
 const dateOf = ({ day }: MarketDay) => utcDate(day * day_ms)
 
-/** null for one that nothing can be compared with. */
+/** null for a model in an unknown format. */
 function readable(bytes: Uint8Array): PriceModel | null {
   try {
     return deserialisePriceModel(bytes)
@@ -134,7 +134,7 @@ interface AskedDay {
   limits: PriceLimits
 }
 
-/** The whole of a delivery day, whatever is known of it, within the limits of the auction. */
+/** Forecast of a whole delivery day, clipped to the price limits of the auction. */
 function forecastDay(
   model: PriceModel,
   known: readonly MarketDay[],
@@ -153,14 +153,14 @@ function forecastDay(
   const forecast = forecastPriceDay(model, known, day!)
   const lowest = limits.price_min_per_mwh ?? Number.NEGATIVE_INFINITY
   const highest = limits.price_max_per_mwh ?? Number.POSITIVE_INFINITY
-  const held = (price: number) => Math.min(highest, Math.max(lowest, price))
+  const clipped = (price: number) => Math.min(highest, Math.max(lowest, price))
   return {
     delivery_date,
     start_ms,
     resolution_minutes,
-    p10_price: forecast.map(({ p10 }) => held(p10)),
-    p50_price: forecast.map(({ p50 }) => held(p50)),
-    p90_price: forecast.map(({ p90 }) => held(p90)),
+    p10_price: forecast.map(({ p10 }) => clipped(p10)),
+    p50_price: forecast.map(({ p50 }) => clipped(p50)),
+    p90_price: forecast.map(({ p90 }) => clipped(p90)),
     negative_probability: forecast.map(({ negative_probability }) => negative_probability),
   }
 }

@@ -1,4 +1,4 @@
-/** What the forecast thread does for each kind of task. */
+/** Tasks of the forecast thread. */
 import { day_ms } from '@heliograph/domain/utc-day'
 import { fitLeadErrors, published_lead_errors } from '@heliograph/forecast/lead-errors'
 import { predictPhysical } from '@heliograph/forecast/physical-forecast'
@@ -66,7 +66,7 @@ function train({ plant, history, hold_out_days, previous, seed }: TrainTask): An
   }
 }
 
-/** null for one of another form: as if there were none. */
+/** null for a model in an unknown format. */
 function readable(bytes: Uint8Array): ProductionModel | null {
   try {
     return deserialiseProduction(bytes)

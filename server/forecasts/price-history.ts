@@ -1,4 +1,4 @@
-/** Forecasts of prices that were issued before the gate closed, beside the prices that came. */
+/** Price forecasts issued before the gate closure, with the published prices. */
 import { day_ms } from '@heliograph/domain/utc-day'
 import { deliveryDates, deliveryDay } from '../markets/periods.ts'
 import { createPriceStore, type PricePeriod } from '../markets/price-store.ts'
@@ -10,11 +10,11 @@ import type { PriceMethod } from './tasks.ts'
 
 const minute_ms = 60_000
 
-export interface PricesAsked {
+export interface PricesQuery {
   site_id: string
   start_ms: number
   end_ms: number
-  /** What was issued later is not known. */
+  /** Excludes forecasts issued later. */
   now: Date
 }
 
@@ -37,20 +37,20 @@ export interface MarketPricePoint extends PricePoint {
 }
 
 /**
- * Those that are forecast or known and share time with the window, ascending; on each delivery day
- * of the market that the site is assigned to then, and none without one.
+ * Market periods with a forecast or a price that overlap the window, ascending. Each delivery day
+ * uses the market assigned to the site on that day.
  */
 export async function readPriceForecasts(
   db: Queries,
-  asked: PricesAsked,
+  query: PricesQuery,
 ): Promise<MarketPricePoint[]> {
   const points: MarketPricePoint[] = []
-  for (const { market, ...span } of await stretchesOf(db, asked)) {
+  for (const { market, ...span } of await marketSpans(db, query)) {
     const prices = await createPriceStore(db).dayAhead(market.market_code, {
       from: new Date(span.start_ms),
       to: new Date(span.end_ms),
     })
-    const runs = await runsInTime(db, market, span, asked.now)
+    const runs = await runsInTime(db, market, span, query.now)
     const found = merged([...runs.flatMap(pointsOf), ...prices.map(unforecast)], prices)
     const within = found.filter((one) => one.end_ms > span.start_ms && one.start_ms < span.end_ms)
     points.push(...within.map((point) => ({ ...point, market })))
@@ -59,35 +59,35 @@ export async function readPriceForecasts(
 }
 
 /** Time under one market. */
-interface Stretch {
+interface MarketSpan {
   market: AssignedMarket
   start_ms: number
   end_ms: number
 }
 
-/** Ascending, without overlap: where zones change with the market a day keeps its hours. */
-async function stretchesOf(
+/** Ascending, without overlap, even when the time zone changes with the market. */
+async function marketSpans(
   db: Queries,
-  { site_id, start_ms, end_ms }: PricesAsked,
-): Promise<Stretch[]> {
-  // A local date is at most one day off that of UTC.
+  { site_id, start_ms, end_ms }: PricesQuery,
+): Promise<MarketSpan[]> {
+  // A local date differs from the UTC date by at most one day.
   const around = { start_ms: start_ms - day_ms, end_ms: end_ms + day_ms }
   const days = await assignedMarkets(db, { site_id, logger_id: null }, deliveryDates(around, 'UTC'))
-  const stretches: Stretch[] = []
+  const spans: MarketSpan[] = []
   for (const { date, market } of days) {
-    const last = stretches.at(-1)
+    const last = spans.at(-1)
     const day = deliveryDay(date, market.timezone)
     const from_ms = Math.max(day.start_ms, last?.end_ms ?? start_ms)
     const to_ms = Math.min(day.end_ms, end_ms)
     if (from_ms >= to_ms) continue
     if (last?.market.market_code === market.market_code && last.end_ms === from_ms) {
       last.end_ms = to_ms
-    } else stretches.push({ market, start_ms: from_ms, end_ms: to_ms })
+    } else spans.push({ market, start_ms: from_ms, end_ms: to_ms })
   }
-  return stretches
+  return spans
 }
 
-/** Of each delivery day that shares time with the span, the last before its gate closed. */
+/** The last run before the gate closure of each delivery day that overlaps the span. */
 function runsInTime(
   db: Queries,
   market: AssignedMarket,
@@ -135,7 +135,7 @@ const unforecast = ({ start_ms, end_ms }: PricePeriod): PricePoint => ({
   method: null,
 })
 
-/** The forecast where a period has one; each with the mean price of its time, where it is known. */
+/** Periods without overlap, forecasts first, each with its mean price if known. */
 function merged(points: readonly PricePoint[], prices: readonly PricePeriod[]): PricePoint[] {
   const sorted = [...points].sort(
     (a, b) =>
@@ -164,7 +164,7 @@ function meanPrice(
   return known_ms < end_ms - start_ms ? null : sum / known_ms / 1_000_000
 }
 
-/** Place of the first that ends after an instant. */
+/** Index of the first price that ends after an instant. */
 function firstAfter(prices: readonly PricePeriod[], at_ms: number): number {
   let [low, high] = [0, prices.length]
   while (low < high) {

@@ -1,4 +1,4 @@
-/** Trains and runs the forecasts of prices, for every market that a plant is assigned to. */
+/** Trains and runs price forecasts for every market that a plant is assigned to. */
 import { type Clock, systemStopwatch } from '@heliograph/domain/clock'
 import { localDate } from '@heliograph/domain/local-day'
 import { rounded } from '@heliograph/domain/significant'
@@ -9,8 +9,8 @@ import { createPriceStore, type Market, type PricePeriod } from '../markets/pric
 import type { Database, Log } from '../storage/database.ts'
 import { eachOf } from './each-of.ts'
 import { gateClosureOf, usualGate } from './gate-closure.ts'
+import { packInChunks } from './pack-in-chunks.ts'
 import { packPrices } from './perform-prices.ts'
-import { inPieces } from './pieces.ts'
 import { type KnownPrice, priceScorer } from './price-scores.ts'
 import {
   type PriceRun,
@@ -23,9 +23,9 @@ import { scored_days_max } from './score-runs.ts'
 import type { PriceLimits } from './tasks.ts'
 import type { ForecastThread } from './thread.ts'
 
-/** The longest window that the model looks at, and its calibration. */
+/** Covers the longest training window and its calibration. */
 const history_days_max = 1200
-/** Enough for all that a forecast looks back to. */
+/** Covers the longest lag of a forecast. */
 const known_days = 30
 const hold_out_days = 14
 const days_ahead = 2
@@ -39,8 +39,8 @@ interface PriceNeeds {
 }
 
 /**
- * Those that plants are or will be assigned to; `only_untried`: of these, those without a model
- * that were never tried, or of which prices came since.
+ * Runs `work` on each market that plants are or will be assigned to. `only_untried` selects markets
+ * without a model that were never trained, or have new prices since.
  */
 async function eachMarket(
   needs: PriceNeeds,
@@ -64,7 +64,7 @@ async function eachMarket(
     [utcDate(clock.now()), only_untried],
   )
   const store = createPriceStore(db)
-  const failure = 'prices were not forecast'
+  const failure = 'price forecast failed'
   await eachOf(codes, { ...needs, failure }, async ({ market_code }) => {
     const market = await store.market(market_code)
     if (market) await work(market)
@@ -94,7 +94,7 @@ export const trainPriceForecasts = (
   eachMarket(needs, which, async (market) => {
     const { db, clock } = needs
     const { market_code } = market
-    const noted = (error: string | null, day_count: number) =>
+    const record = (error: string | null, day_count: number) =>
       db.execute(
         `insert into price_trainings (market_code, ended_at, error, day_count)
          values ($1, $2, $3, $4)
@@ -103,27 +103,27 @@ export const trainPriceForecasts = (
         [market_code, clock.now().toISOString(), error, day_count],
       )
     try {
-      await noted(null, await trainMarket(needs, market))
+      await record(null, await trainMarket(needs, market))
     } catch (error) {
-      await noted((error as Error).message, 0)
+      await record((error as Error).message, 0)
       throw error
     }
     await scoreMarket(needs, market)
   })
 
-/** How many delivery days there were to learn from. */
+/** Returns the number of delivery days available for training. */
 async function trainMarket({ db, clock, thread }: PriceNeeds, market: Market): Promise<number> {
   const { market_code, timezone } = market
   const began = clock.now()
   const began_ms = systemStopwatch.elapsedMs()
-  // Whole delivery days that are over: those of today and tomorrow come into the next training.
+  // Only past delivery days; those of today and tomorrow are left to the next training.
   const today_ms = deliveryDay(localDate(began.getTime(), timezone), timezone).start_ms
   const past = { from_ms: today_ms - history_days_max * day_ms, to_ms: today_ms }
   const store = createPriceStore(db)
-  const prices = await inPieces(past, async ({ from_ms, to_ms }) => {
+  const prices = await packInChunks(past, async ({ from_ms, to_ms }) => {
     const span = { from: new Date(from_ms), to: new Date(to_ms) }
     const periods = await store.dayAhead(market_code, span)
-    // One across the border is of the piece that it begins in.
+    // A period across a chunk boundary belongs to the chunk that it starts in.
     return packPrices(periods.filter(({ start_ms }) => start_ms >= from_ms).map(inUnits))
   })
   if (prices.length === 0) return 0
@@ -176,8 +176,8 @@ async function nextVersion(db: Database, market_code: string): Promise<number> {
 }
 
 /**
- * Forecasts the delivery days from today on that have no prices yet, where new prices or a new
- * model came since they were last forecast.
+ * Forecasts the delivery days from today on without published prices, if there are new prices or a
+ * new model since their last forecast.
  */
 export const runPriceForecasts = (needs: PriceNeeds): Promise<void> =>
   eachMarket(needs, { only_untried: false }, async (market) => {
@@ -223,7 +223,7 @@ export const runPriceForecasts = (needs: PriceNeeds): Promise<void> =>
     }
   })
 
-/** The delivery days before today, each by the last forecast before its gate closed. */
+/** Scores past delivery days by the last forecast before their gate closure. */
 async function scoreMarket({ db, clock }: PriceNeeds, market: Market): Promise<void> {
   const { market_code, timezone } = market
   const today = localDate(clock.now().getTime(), timezone)

@@ -1,11 +1,11 @@
-/** How good forecasts of prices were, beside those of the day before. */
+/** Scores of price forecasts, compared with the prices of the day before. */
 import { day_ms } from '@heliograph/domain/utc-day'
 import { addSums, noSums, type ScoreSums, sumsOf } from '@heliograph/forecast/score-sums'
 import type { PriceDay } from './tasks.ts'
 
 const minute_ms = 60_000
 
-/** A price that came, per MWh. */
+/** A published price, per MWh. */
 export interface KnownPrice {
   start_ms: number
   end_ms: number
@@ -13,8 +13,8 @@ export interface KnownPrice {
 }
 
 /**
- * Scores delivery days against prices: periods whose price has the length that was forecast, beside
- * the price of 24 hours before, which is left to who knows nothing else.
+ * Scores delivery days over the periods whose price has the forecast length. The price 24 hours
+ * before is the persistence forecast.
  */
 export function priceScorer(
   prices: readonly KnownPrice[],

@@ -1,4 +1,4 @@
-/** Price models and the forecasts that were issued, by market. */
+/** Price models and issued price forecasts, by market. */
 import type { ScoreSums } from '@heliograph/forecast/score-sums'
 import type { Database, Queries } from '../storage/database.ts'
 import type { PriceFacts } from './model-states.ts'
@@ -36,7 +36,7 @@ interface NewPriceModel {
   hindcasts: PriceRun[]
 }
 
-/** Keeps a model; one that is not worse is in use from now on, and so are its hindcasts. */
+/** Stores a model and, unless it is worse, puts it and its hindcasts to use. */
 export async function storePriceModel(
   db: Database,
   market_code: string,
@@ -97,10 +97,7 @@ export async function storePriceRun(
   )
 }
 
-/**
- * For each delivery day the last run that was issued at its time or before; those issued in time
- * before those made up for afterwards.
- */
+/** The last run of each delivery day issued by `before`; issued runs come before hindcasts. */
 export async function priceVintages(
   db: Queries,
   market_code: string,
@@ -127,7 +124,7 @@ export async function priceVintages(
   )
 }
 
-/** When what is forecast or published of the markets that a site was ever assigned to ends. */
+/** End of the last forecast or published price, over all markets ever assigned to the site. */
 export async function endOfPrices(db: Queries, site_id: string): Promise<Date | null> {
   const [row] = await db.query<{ end_at: Date | null }>(
     `select max(greatest(

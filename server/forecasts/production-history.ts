@@ -1,4 +1,4 @@
-/** Forecasts that were issued before the gate closed, and what came of them. */
+/** Forecasts issued before the gate closure, with the actual production. */
 import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
 import { gateOf } from './assigned-market.ts'
@@ -7,7 +7,7 @@ import { ratedPowerAt, readServices, siteInService } from './service.ts'
 import { readSoldSteps } from './sold-steps.ts'
 import type { VintageStep } from './vintage-steps.ts'
 
-export interface HistoryAsked {
+interface HistoryQuery {
   site_id: string
   /** null: the site. */
   logger_id: number | null
@@ -18,18 +18,17 @@ export interface HistoryAsked {
 export interface ForecastHistory {
   steps: VintageStep[]
   course: Course
-  /** kW, of what was in service at an instant, Unix ms. */
+  /** Rated power in service at an instant, Unix ms. */
   ratedPowerKw: (at_ms: number) => number
 }
 
 /**
- * The steps that begin in [start_ms, end_ms), ascending. Of the gate that of the market which is
- * assigned on the first day, of the site the plants that were in service at the time. Of planned
- * outages those count that had been told of by then.
+ * Steps that start in [start_ms, end_ms), ascending. The gate is that of the market assigned on the
+ * first day. The site counts the plants in service at the time, and the outages reported by then.
  */
 export async function readForecastHistory(
   db: Queries,
-  { site_id, logger_id, start_ms, end_ms }: HistoryAsked,
+  { site_id, logger_id, start_ms, end_ms }: HistoryQuery,
 ): Promise<ForecastHistory> {
   const days = { from_ms: utcDayStart(start_ms), to_ms: Math.ceil(end_ms / day_ms) * day_ms }
   const services = (await readServices(db, site_id, days)).filter(

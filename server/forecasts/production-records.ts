@@ -1,4 +1,4 @@
-/** Forecast beside actual, step by step. */
+/** Forecast and actual production of a step as a record of the API. */
 import { significant } from '@heliograph/domain/significant'
 import { outcomeOf } from './course.ts'
 import type { ForecastHistory } from './production-history.ts'
@@ -6,10 +6,9 @@ import type { Production } from './schemas.ts'
 import type { VintageStep } from './vintage-steps.ts'
 
 const hour_ms = 3_600_000
-/** Of what rated power gives: below it an error in percent says nothing. */
+/** Share of rated power below which an error in percent is meaningless. */
 const relative_min_ratio = 0.01
 
-/** One item for each step of a plant or the site that begins before `now_ms`, or is yet to come. */
 export function productionItem(
   step: VintageStep,
   of: { logger_id: number | null; now_ms: number } & Pick<

@@ -1,14 +1,14 @@
-/** Makes forecasts of production from the newest weather forecast, and keeps them as issued. */
+/** Makes production forecasts from the newest weather forecast and stores them. */
 import type { Clock } from '@heliograph/domain/clock'
 import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Plant } from '@heliograph/forecast/plant'
 import type { Database, Log, Queries, Transaction } from '../storage/database.ts'
-import { keepBegunSteps } from './begun-steps.ts'
 import { type Course, readCourses } from './course.ts'
 import { eachOf } from './each-of.ts'
-import { modelInUse, setAside } from './model-store.ts'
+import { modelInUse, retireUnreadable } from './model-store.ts'
 import { isOutdated, readRunBasis } from './run-basis.ts'
 import { type ForecastRun, type NewRun, newestRuns, seriesOf, storeRuns } from './run-store.ts'
+import { keepStartedSteps } from './started-steps.ts'
 import {
   type ForecastSite,
   type ForecastTarget,
@@ -20,18 +20,18 @@ import {
 import type { Grid, History, PredictItem } from './tasks.ts'
 import type { ForecastThread } from './thread.ts'
 import type { KnownStep } from './weather/run.ts'
-import { createWeatherForecastStore } from './weather/store.ts'
+import { knownWeather, weatherHistory } from './weather/store.ts'
 import { onGrid, packSteps } from './weather-grid.ts'
 
 const minute_ms = 60_000
 const hour_ms = 60 * minute_ms
-/** Days after today that are forecast. */
+/** Forecast horizon in days after today. */
 const days_ahead = 2
-/** Of history that tells how far physics is off at a plant without a model. */
+/** History from which the error of the physical model is estimated without a trained model. */
 const history_ms = 30 * day_ms
-/** Of PostgreSQL's advisory locks, ours for whoever stores the runs of a site and day: `hgfr`. */
+/** PostgreSQL advisory lock for storing the runs of a site and day: `hgfr`. */
 const advisory_class = 0x68676672
-/** How long before each of its steps the weather of that history was known. */
+/** Lead times of the weather forecasts in that history. */
 const history_leads_h = [1, 12, 36, 60] as const
 
 interface RunNeeds {
@@ -40,13 +40,13 @@ interface RunNeeds {
   thread: ForecastThread
 }
 
-/** Whether a day, midnight UTC in Unix ms, is one of those that are forecast. */
-export function isWithinReach(day: number, now: Date): boolean {
+/** `day` is midnight UTC in Unix ms. */
+export function isWithinHorizon(day: number, now: Date): boolean {
   const today = utcDayStart(now)
   return day >= today && day <= today + days_ahead * day_ms
 }
 
-/** The arrays and ratings that a model needs; null where they are not known. */
+/** Arrays and ratings for a model; null when position or panels are unknown. */
 export function plantOf(site: ForecastSite, target: ForecastTarget): Plant | null {
   const arrays = target.panels.filter(({ dc_capacity_kwp }) => dc_capacity_kwp > 0)
   if (site.place === null || arrays.length === 0) return null
@@ -58,14 +58,11 @@ export function plantOf(site: ForecastSite, target: ForecastTarget): Plant | nul
 /** The newest runs of targets for a day. */
 export interface Issued {
   runs: ForecastRun[]
-  /** Whether they are to be made anew. */
+  /** A run is outdated, or a target that can be forecast has none. */
   is_due: boolean
 }
 
-/**
- * The newest runs of targets for a day, and whether they are to be made anew, for requests and the
- * job alike: where one no longer stands, or a target that can be forecast has none.
- */
+/** Shared by requests and the job, so that both renew runs by the same rule. */
 export async function readIssued(
   db: Queries,
   site_id: string,
@@ -89,14 +86,13 @@ export async function readIssued(
 interface RunsWanted {
   /** Midnights UTC, Unix ms. */
   days: readonly number[]
-  /** Asked again of what is issued when the runs of a day are stored, as others may have run. */
+  /** Checked again before the runs of a day are stored, as another server may have stored some. */
   isWanted(issued: Issued): boolean
 }
 
 /**
- * Makes and keeps a run of every target of a site for each of some days from what is known now;
- * targets whose panels or position are not known have none. All runs of a day are kept, or none.
- * Returns whether any were kept.
+ * Makes and stores a run of every target of a site for each day, except targets with unknown panels
+ * or position. The runs of a day are stored all or none. Returns whether any were stored.
  */
 export async function makeRuns(
   needs: RunNeeds,
@@ -117,13 +113,13 @@ export async function makeRuns(
   const forecasts = await thread.run({ kind: 'predict', items })
   const unread = items.filter((_, nth) => forecasts[nth] === null)
   for (const { target, version } of unread) {
-    await setAside(db, site_id, { target, version: version!, at: issued_at })
+    await retireUnreadable(db, site_id, { target, version: version!, at: issued_at })
   }
-  // They are without a model now.
+  // Targets whose model was unreadable are now forecast by the physical model.
   if (unread.length > 0) return makeRuns(needs, site_id, { days, isWanted })
   const targets = items.map(({ target }) => target)
   const basis = await readRunBasis(db, site_id, { targets, day: days[0]!, now: issued_at })
-  let are_kept = false
+  let has_stored = false
   for (const [at, { day, known }] of weather.entries()) {
     const runs = items.map(({ target, version, days }, nth): NewRun => {
       const { grid, weather: of_day } = days[at]!
@@ -141,14 +137,15 @@ export async function makeRuns(
         resolution_minutes: grid.step_ms / minute_ms,
       }
     })
-    const kept = await db.transaction((tx) => keepRuns(tx, site_id, { day, runs, clock, isWanted }))
-    are_kept ||= kept
+    const order = { day, runs, clock, isWanted }
+    const is_stored = await db.transaction((tx) => storeDay(tx, site_id, order))
+    has_stored ||= is_stored
   }
-  return are_kept
+  return has_stored
 }
 
-/** Stores the runs of a day unless they are no longer wanted; returns whether they were. */
-async function keepRuns(
+/** Stores the runs of a day if they are still wanted; returns whether it did. */
+async function storeDay(
   tx: Transaction,
   site_id: string,
   order: Pick<RunsWanted, 'isWanted'> & { day: number; runs: readonly NewRun[]; clock: Clock },
@@ -162,7 +159,7 @@ async function keepRuns(
   const issued = await readIssued(tx, site_id, { targets, day, now: clock.now() })
   if (!isWanted(issued)) return false
   const earlier = new Map(issued.runs.map((run) => [run.target, run]))
-  const whole = runs.map((run) => keepBegunSteps(run, earlier.get(run.target)))
+  const whole = runs.map((run) => keepStartedSteps(run, earlier.get(run.target)))
   await storeRuns(tx, site_id, whole)
   return true
 }
@@ -174,7 +171,7 @@ interface DayWeather {
   known: KnownStep[]
 }
 
-/** Of each target its model, read once for all days, or what physics missed lately. */
+/** The model of each target, or recent history for the error of the physical model. */
 async function itemsOf(
   needs: RunNeeds,
   site: ForecastSite,
@@ -206,16 +203,15 @@ async function weatherOf(
   site_id: string,
   { days, at }: { days: readonly number[]; at: Date },
 ): Promise<DayWeather[]> {
-  const store = createWeatherForecastStore(db)
   const weather: DayWeather[] = []
   for (const day of days) {
     const window = { from: new Date(day), to: new Date(day + day_ms) }
-    weather.push({ day, known: await store.knownAt(site_id, at, window) })
+    weather.push({ day, known: await knownWeather(db, site_id, at, window) })
   }
   return weather
 }
 
-/** Whose weather it is, and when the newest of it was issued. */
+/** Source and issue time of the newest weather forecast. */
 function newest(known: readonly KnownStep[]): Pick<NewRun, 'weather_source' | 'weather_issued_at'> {
   const step = known.reduce<KnownStep | null>(
     (best, other) => (best === null || other.issued_at > best.issued_at ? other : best),
@@ -224,7 +220,7 @@ function newest(known: readonly KnownStep[]): Pick<NewRun, 'weather_source' | 'w
   return { weather_source: step?.source ?? null, weather_issued_at: step?.issued_at ?? null }
 }
 
-/** Of most of the time that is known; an hour where nothing is. */
+/** The step length that covers most of the time; 60 without steps. */
 export function stepMinutes(known: readonly KnownStep[]): number {
   const lengths = new Map<number, number>()
   for (const { start_ms, end_ms } of known) {
@@ -241,7 +237,7 @@ interface Past {
   grid: Grid
 }
 
-/** What the plants of a site did lately, and how the weather had been forecast at several leads. */
+/** Recent production of the plants, with the weather as forecast at several lead times. */
 async function recentPast({ db, clock }: RunNeeds, site: ForecastSite): Promise<Past> {
   const { site_id, targets } = site
   const to_ms = Math.floor(clock.now().getTime() / hour_ms) * hour_ms
@@ -249,10 +245,14 @@ async function recentPast({ db, clock }: RunNeeds, site: ForecastSite): Promise<
   const logger_ids = targets.flatMap(({ logger_id }) => logger_id ?? [])
   const courses = await readCourses(db, { site_id, logger_ids, ...grid })
   const window = { from: new Date(grid.from_ms), to: new Date(to_ms) }
-  const store = createWeatherForecastStore(db)
   const weather: Float64Array[] = []
   for (const lead_h of history_leads_h) {
-    const known = await store.history(site_id, window, (start_ms) => start_ms - lead_h * hour_ms)
+    const known = await weatherHistory(
+      db,
+      site_id,
+      window,
+      (start_ms) => start_ms - lead_h * hour_ms,
+    )
     weather.push(packSteps(onGrid(known, grid)))
   }
   return { courses, weather, grid }
@@ -263,7 +263,7 @@ function historyOf({ courses, weather, grid }: Past, { logger_id }: ForecastTarg
   return { course, weather, grid }
 }
 
-/** Today and the days ahead of every site, where what was issued no longer stands. */
+/** Renews outdated runs of every site for today and the days ahead. */
 export async function runForecasts(
   needs: RunNeeds & { log: Log; signal: AbortSignal },
 ): Promise<void> {
@@ -274,7 +274,7 @@ export async function runForecasts(
   )
   const today = utcDayStart(now)
   const days = Array.from({ length: days_ahead + 1 }, (_, ahead) => today + ahead * day_ms)
-  const failure = 'forecasts were not made'
+  const failure = 'production forecast failed'
   await eachOf(sites, { ...needs, failure }, async ({ site_id }) => {
     const targets = targetsOf(await readPlants(db, site_id))
     const due: number[] = []

@@ -1,24 +1,24 @@
-/** What forecasts of a day are made from now, and whether those that were issued still stand. */
+/** Current inputs of the forecasts of a day, and whether issued runs are outdated. */
 import { day_ms } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
 import { unreadable } from './model-store.ts'
 import type { FallbackReason, ForecastRun } from './run-store.ts'
 import type { Target } from './targets.ts'
 
-/** As long as a weather forecast can reach. */
+/** Longest reach of a weather forecast. */
 const weather_days_max = 16
 
-/** Why there is no model of a target. */
+/** Why a target has no model. */
 type Absence = Extract<FallbackReason, 'no_model_yet' | 'too_little_history' | 'physics_was_better'>
 
 export interface RunBasis {
-  /** Of the model in use; null without one. */
+  /** Version of the model in use; null without one. */
   version: number | null
-  /** null where there is a model. */
+  /** null with a model. */
   absence: Absence | null
-  /** When the newest weather forecast of the day was issued, Unix ms; null without any. */
+  /** Issue time of the newest weather forecast for the day, Unix ms; null without any. */
   weather_ms: number | null
-  /** When the plants of the site were described last, Unix ms; null where they never were. */
+  /** Time of the last inventory, Unix ms; null without one. */
   described_ms: number | null
 }
 
@@ -53,7 +53,7 @@ const basis = {
       where site_id = $1 and inventory_at <= $5) s`,
 }
 
-/** Of each target of a site for a day: midnight UTC, Unix ms. */
+/** The basis of each target; `day` is midnight UTC, Unix ms. */
 export async function readRunBasis(
   db: Queries,
   site_id: string,
@@ -92,8 +92,8 @@ type Made = Pick<
 >
 
 /**
- * Whether a run has to be made anew: newer weather has come, another model is in use or the reason
- * why none is, or the plants are described anew. Outages are none: they are told when it is read.
+ * A run is outdated by newer weather, another model (or another reason for having none), or a new
+ * inventory. Outages do not count: they are applied when a run is read.
  */
 export function isOutdated(run: Made, now: RunBasis): boolean {
   const is_other_model =

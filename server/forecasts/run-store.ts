@@ -1,6 +1,6 @@
 /**
- * Forecasts as they were issued. None is ever changed, so that what was said when stays known, for
- * as long as forecasts are scored. Of older days what was sold and what was said last stay.
+ * Issued forecast runs. A run never changes, so scores use forecasts as they were issued. Of days
+ * that are no longer scored, only the runs at gate closures and the last run remain.
  */
 import { rounded } from '@heliograph/domain/significant'
 import type {
@@ -22,10 +22,10 @@ export const fallbackReasons = [
 ] as const
 export type FallbackReason = (typeof fallbackReasons)[number]
 
-/** What is known of a run beside its points. */
+/** A run without its series and totals. */
 interface RunHead {
   target: Target
-  /** A day of UTC. */
+  /** UTC day. */
   target_date: string
   issued_at: Date
   is_hindcast: boolean
@@ -37,7 +37,7 @@ interface RunHead {
   resolution_minutes: number
 }
 
-/** A value for each step from 00:00Z of the day on. */
+/** One value per step from 00:00Z of the day on. */
 export interface RunSeries {
   p10_kw: number[]
   p50_kw: number[]
@@ -59,7 +59,7 @@ export interface ForecastRun extends NewRun {
   run_id: number
 }
 
-/** A forecast as a run keeps it, to the watt and the watt hour. */
+/** A forecast in the precision of a stored run: watts and watt hours. */
 export function seriesOf(forecast: ProductionForecast): Omit<NewRun, keyof RunHead> {
   const column = <Name extends keyof ProductionPoint>(name: Name) =>
     forecast.points.map((point) => point[name])
@@ -118,7 +118,7 @@ const newest = {
     ) as r`,
 }
 
-/** One for each target that has any: the last one of a day that was issued until then. */
+/** The last run of each target for a day that was issued by `until`. */
 export function newestRuns(
   db: Queries,
   site_id: string,
@@ -128,7 +128,7 @@ export function newestRuns(
   return db.query<ForecastRun>(newest, [site_id, targets, target_date, until.toISOString()])
 }
 
-/** All that were issued for a day until then, by their issue; hindcasts were not. */
+/** All runs for a day issued by `until`, by issue time, without hindcasts. */
 export const issuedRuns = (
   db: Queries,
   of: { site_id: string; target: Target },
@@ -142,26 +142,22 @@ export const issuedRuns = (
     [of.site_id, of.target, target_date, until.toISOString()],
   )
 
-/** A time before which a forecast had to be issued for what begins in [start, end). */
-interface VintageAsked {
+interface VintageQuery {
   target_date: string
   before: Date
 }
 
-/** What `vintages` finds: the run is the last one before its time, hindcasts among them. */
+/** The last run before an instant, possibly a hindcast; `nth` is the number of the query. */
 export type Vintage = Pick<
   ForecastRun,
   'run_id' | 'issued_at' | 'is_hindcast' | 'resolution_minutes' | 'p10_kw' | 'p50_kw' | 'p90_kw'
 > & { nth: number; model_version: number | null }
 
-/**
- * For each that is asked the last run issued at its time or before, by its place in `asked`; none
- * for one without. What was issued in time comes before what was made up for afterwards.
- */
+/** By index, the last run issued at `before` or earlier; issued runs come before hindcasts. */
 export async function vintages(
   db: Queries,
   of: { site_id: string; target: Target },
-  asked: readonly VintageAsked[],
+  asked: readonly VintageQuery[],
   { with_hindcasts }: { with_hindcasts: boolean },
 ): Promise<Map<number, Vintage>> {
   const rows = await db.query<Vintage>(
@@ -186,7 +182,7 @@ export async function vintages(
   return new Map(rows.map((row) => [row.nth - 1, row]))
 }
 
-/** The end of the last day of UTC that has a run; null without any. */
+/** End of the last UTC day that has a run; null without any. */
 export async function endOfRuns(
   db: Queries,
   { site_id, target }: { site_id: string; target: Target },
@@ -199,7 +195,7 @@ export async function endOfRuns(
   return row!.end_at
 }
 
-/** Keeps runs; their ids in the same order. */
+/** Stores runs and returns their ids in the same order. */
 export async function storeRuns(
   db: Queries,
   site_id: string,
@@ -225,7 +221,7 @@ export async function storeRuns(
   return ids
 }
 
-/** Hindcasts take the place of those of their days; older ones stay from `kept_from` on. */
+/** Replaces hindcasts of the same days, and deletes those of days before `kept_from`. */
 export async function replaceHindcasts(
   db: Queries,
   site_id: string,

@@ -1,4 +1,4 @@
-/** What crossed into the thread, as forecasts and their training take it. */
+/** Unpacks task data of the thread into steps and samples. */
 import type { Step } from '@heliograph/forecast/plant'
 import type {
   Measurement,
@@ -11,7 +11,7 @@ import { unpackSteps } from './weather-grid.ts'
 
 const hour_ms = 3_600_000
 
-/** Every step of a grid; without weather where none was known in time. */
+/** Every step of a grid; `weather` is null where none was known in time. */
 export function stepsOf({ from_ms, to_ms, step_ms }: Grid, packed: Float64Array): StepAhead[] {
   const known = new Map(unpackSteps(packed).map((step) => [step.start_ms, step]))
   return Array.from({ length: Math.round((to_ms - from_ms) / step_ms) }, (_, nth) => {
@@ -23,18 +23,18 @@ export function stepsOf({ from_ms, to_ms, step_ms }: Grid, packed: Float64Array)
   })
 }
 
-/** What a course says was measured in a span. */
+/** Measured production in a span. */
 export function measuredIn(course: Course, { start_ms, end_ms }: Step): Measurement {
   const { energy_kwh, is_estimated, ...outcome } = outcomeOf(course, start_ms, end_ms)
-  // What a counter told of a gap was not measured step by step.
+  // Counter energy spread over a gap was not measured per step.
   if (is_estimated) return { ...outcome, available_kwh: null }
-  // A held step is left out for that, and not as if it had not been measured.
+  // A curtailed step is excluded as curtailed, not as unmeasured.
   return outcome.is_curtailed
     ? { ...outcome, available_kwh: outcome.available_kwh ?? energy_kwh }
     : outcome
 }
 
-/** A series of samples for each lead of the weather. */
+/** One series of samples per lead time of the weather. */
 export function samplesOf({ course, weather, grid }: History): ProductionSample[][] {
   return weather.map((packed) =>
     stepsOf(grid, packed).map((step) => ({ ...step, ...measuredIn(course, step) })),

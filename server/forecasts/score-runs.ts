@@ -11,11 +11,11 @@ import type { DayScores, ScoreTask } from './tasks.ts'
 import type { ForecastThread } from './thread.ts'
 import { type LeadTime, leadSpans, readVintageSteps, type VintageStep } from './vintage-steps.ts'
 
-/** As far as `/predictions/model-status` looks back. */
+/** Longest window of `/predictions/model-status`. */
 export const scored_days_max = 90
-/** Persistence looks back from there. */
+/** Includes the days that persistence needs before the window. */
 const seen_days_max = scored_days_max + 7
-/** Scored again each time: readings come late, and a new model brings other hindcasts. */
+/** Days that are rescored each time, as readings arrive late and new models replace hindcasts. */
 const scored_again_days: Record<LeadTime, number> = { day_ahead: 30, intraday: 8 }
 
 interface ScoreNeeds {
@@ -26,20 +26,20 @@ interface ScoreNeeds {
   courses: { site: Course; plants: Map<number, Course> }
 }
 
-/** The days of UTC before today. */
+/** Scores the UTC days before today. */
 export async function scoreSite(needs: ScoreNeeds, now: Date): Promise<void> {
   const { db, thread, site, gate, courses } = needs
   const { site_id } = site
   const to_ms = utcDayStart(now)
   const whole = await sitePast(needs, to_ms)
-  const begun = await scoredTargets(db, site_id)
+  const scored = await scoredTargets(db, site_id)
   for (const target of site.targets) {
     const plant = plantOf(site, target)
     const course = target.logger_id === null ? whole : courses.plants.get(target.logger_id)
     if (!plant || !course) continue
     const days: ScoreTask['days'] = []
     for (const lead_time of ['day_ahead', 'intraday'] as const) {
-      const back = begun.has(target.target) ? scored_again_days[lead_time] : scored_days_max
+      const back = scored.has(target.target) ? scored_again_days[lead_time] : scored_days_max
       const from_ms = to_ms - back * day_ms
       const spans = leadSpans(lead_time, { from_ms, to_ms }, gate)
       const of = { site_id, target: target.target }
@@ -55,7 +55,7 @@ export async function scoreSite(needs: ScoreNeeds, now: Date): Promise<void> {
   }
 }
 
-/** Forecasts of the site were of the plants that it had then, which is not what it has to learn. */
+/** Production of the plants in service at the time, which the forecasts of the site were about. */
 async function sitePast({ db, site, courses }: ScoreNeeds, to_ms: number): Promise<Course> {
   const { site_id } = site
   const from_ms = Math.max(courses.site.from_ms, to_ms - seen_days_max * day_ms)

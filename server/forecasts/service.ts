@@ -1,5 +1,4 @@
-/** When plants were in service: what the site was at a time, which later changes do not rewrite. */
-
+/** Service times of plants, which define the site at any time in the past. */
 import { quarter_ms } from '../contracts/plant-quarters.ts'
 import type { Queries } from '../storage/database.ts'
 import { type Course, emptyCourse, sumOf } from './course.ts'
@@ -9,15 +8,15 @@ interface Span {
   to_ms: number
 }
 
-/** A plant over its service [from_ms, to_ms), Unix ms; infinite until it is retired. */
+/** A plant and its service [from_ms, to_ms), Unix ms; `to_ms` is infinite until it is retired. */
 export interface PlantService extends Span {
   logger_id: number
   rated_power_kw: number
 }
 
 /**
- * The plants of a site that were in service in a part of a span, by id: from the first energy that
- * is known of them, or when they came into the inventory if that was earlier, until they retired.
+ * Plants in service during a part of the span, by id. Service starts with the first known energy or
+ * the entry into the inventory, whichever is earlier, and ends with the retirement.
  */
 export async function readServices(
   db: Queries,
@@ -41,7 +40,7 @@ export async function readServices(
     .filter((plant) => plant.from_ms < to_ms && plant.to_ms > from_ms)
 }
 
-/** The rated power of the plants that are in service at an instant, kW. */
+/** Rated power of the plants in service at an instant, kW. */
 export const ratedPowerAt = (services: readonly PlantService[], at_ms: number): number =>
   services
     .filter((service) => isWithin(service, at_ms))
@@ -51,8 +50,8 @@ const isWithin = ({ from_ms, to_ms }: Span, at_ms: number): boolean =>
   from_ms <= at_ms && at_ms < to_ms
 
 /**
- * The sum, at any time, of the plants that were in service then, over a span of whole quarters that
- * their courses cover; not known where none was.
+ * Sum of the plants in service at each time, over a span of whole quarter hours that their courses
+ * cover; unknown while no plant is in service.
  */
 export function siteInService(
   plants: ReadonlyMap<number, Course>,
@@ -78,7 +77,7 @@ export function siteInService(
   return site
 }
 
-/** Of a change within a quarter hour, the quarter that follows. */
+/** A change within a quarter hour takes effect with the next one. */
 const quarterFrom = (at_ms: number): number => Math.ceil(at_ms / quarter_ms) * quarter_ms
 
 function partOf(course: Course | undefined, start_ms: number, end_ms: number): Course {

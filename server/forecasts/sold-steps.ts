@@ -1,4 +1,4 @@
-/** What plants could offer a day ahead: the last forecast in time, less outages told by then. */
+/** Energy offered day-ahead: the last forecast before the gate closure, minus known outages. */
 import type { Queries } from '../storage/database.ts'
 import type { Gate } from './gate-closure.ts'
 import { isOutage, type KnownLimit, readKnownLimits } from './limits.ts'
@@ -6,23 +6,20 @@ import { inService, type PlantShare } from './outages.ts'
 import { targetOf } from './targets.ts'
 import { leadSpans, readVintageSteps, type VintageStep } from './vintage-steps.ts'
 
-interface SoldAsked {
+interface SoldQuery {
   site_id: string
-  /** null: the site, of which these are the plants. */
+  /** null: the site, whose plants are `logger_ids`. */
   logger_id: number | null
   logger_ids: readonly number[]
-  /** Unix ms: all steps of the days of UTC that share time with [from_ms, to_ms). */
+  /** Unix ms; widened to the UTC days that overlap [from_ms, to_ms). */
   from_ms: number
   to_ms: number
 }
 
-/**
- * The steps, ascending, with what was forecast of each by the gate closure. Of planned outages
- * those count that had been told of by then.
- */
+/** Steps, ascending, with the forecast and the planned outages known at the gate closure. */
 export async function readSoldSteps(
   db: Queries,
-  { site_id, logger_id, logger_ids, from_ms, to_ms }: SoldAsked,
+  { site_id, logger_id, logger_ids, from_ms, to_ms }: SoldQuery,
   gate: Gate,
 ): Promise<VintageStep[]> {
   const target = targetOf(logger_id)
@@ -35,8 +32,10 @@ export async function readSoldSteps(
   if (outages.length === 0) return issued
   const shares = logger_id === null ? await plantShares(db, { site_id, logger_ids }, asked) : []
   return issued.map((step) => {
-    const told = outages.filter(({ told_ms }) => told_ms === null || told_ms <= step.known_ms)
-    return told.length === 0 ? step : lowered(step, inService(target, told, shares)(step))
+    const known = outages.filter(
+      ({ reported_ms }) => reported_ms === null || reported_ms <= step.known_ms,
+    )
+    return known.length === 0 ? step : lowered(step, inService(target, known, shares)(step))
   })
 }
 
@@ -51,7 +50,7 @@ async function readOutages(
   return (await readKnownLimits(db, site_id, window)).filter(isOutage)
 }
 
-/** What was forecast of each plant on the same steps. */
+/** Forecast of each plant on the same steps. */
 async function plantShares(
   db: Queries,
   { site_id, logger_ids }: { site_id: string; logger_ids: readonly number[] },

@@ -1,6 +1,6 @@
 /** The mean of steps of one length over a part of them. */
 
-/** Of steps `from` until before `to`, which need not be whole; beyond the last there is nothing. */
+/** Mean of steps [from, to), which may be fractions; values beyond the last step are 0. */
 export function meanOver(values: readonly number[], from: number, to: number): number {
   let sum = 0
   for (let nth = Math.floor(from); nth < to; nth += 1) {

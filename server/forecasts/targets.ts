@@ -1,4 +1,4 @@
-/** What is forecast: each plant, and the site as a whole, whose quantiles are no sum of theirs. */
+/** Forecast targets: each plant, and the site, whose quantiles are not sums over its plants. */
 import { type Place, placeOf } from '@heliograph/domain/place'
 import type { Queries } from '../storage/database.ts'
 
@@ -12,7 +12,7 @@ export function loggerOf(target: Target): number | null {
   return target === 'site' ? null : Number(target.slice('logger:'.length))
 }
 
-/** Panels that face one way. */
+/** Panels with the same orientation. */
 interface Panels {
   azimuth_deg: number
   tilt_deg: number
@@ -31,7 +31,7 @@ export interface ForecastTarget {
 
 export interface ForecastSite {
   site_id: string
-  /** null where the position of the site is not known: then nothing can be forecast. */
+  /** null when the position of the site is unknown, which rules out forecasts. */
   place: Place | null
   /** The site first, then its plants in service by id. */
   targets: ForecastTarget[]
@@ -56,7 +56,7 @@ export const readPlants = (db: Queries, site_id: string): Promise<PlantRow[]> =>
 export const targetsOf = (plants: readonly Pick<PlantRow, 'logger_id'>[]): Target[] =>
   plants.length === 0 ? [] : [null, ...plants.map(({ logger_id }) => logger_id)].map(targetOf)
 
-/** null where there is no such site; without plants in service it has no targets. */
+/** null without such a site; a site without plants in service has no targets. */
 export async function readForecastSite(db: Queries, site_id: string): Promise<ForecastSite | null> {
   const [site] = await db.query<SiteRow>(
     `select name, (inventory->>'latitude')::float8 as latitude,

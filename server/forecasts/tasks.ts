@@ -1,4 +1,4 @@
-/** What the forecast thread is asked and what it answers: plain values that cross into a thread. */
+/** Tasks and answers of the forecast thread, as plain values that can be sent to a thread. */
 import type { Plant } from '@heliograph/forecast/plant'
 import type { ProductionForecast } from '@heliograph/forecast/production-forecast'
 import type { Hindcast } from '@heliograph/forecast/production-holdout'
@@ -9,17 +9,17 @@ import type { Course } from './course.ts'
 import type { HoldOutScores, TrainingFacts } from './model-store.ts'
 import type { LeadTime } from './vintage-steps.ts'
 
-/** Of the grid of a forecast: UTC days of steps of one length. */
+/** Whole UTC days in steps of one length. */
 export interface Grid {
   from_ms: number
   to_ms: number
   step_ms: number
 }
 
-/** What was known in time and what came of it: what a model learns from. */
+/** Training data: actual production, and the weather as it was known in advance. */
 export interface History {
   course: Course
-  /** Of `packSteps`, ascending, a series for each lead: first that by which models are compared. */
+  /** One packed series (`packSteps`) per lead time; models are compared on the first. */
   weather: Float64Array[]
   grid: Grid
 }
@@ -28,9 +28,9 @@ export interface TrainTask {
   kind: 'train'
   plant: Plant
   history: History
-  /** The last days, which are not learned from. */
+  /** Last days, excluded from training. */
   hold_out_days: number
-  /** The model in use until now, to be beaten on the hold-out. */
+  /** Model in use, to be compared on the hold-out. */
   previous: Uint8Array | null
   seed: number
 }
@@ -40,7 +40,7 @@ export interface Trained {
   facts: Omit<TrainingFacts, 'training_s'>
   scores: HoldOutScores
   is_worse: boolean
-  /** Of what is in use from now on; none where it was before. */
+  /** Hindcasts of the model in use from now on; none when it stays the same. */
   hindcasts: Hindcast[]
 }
 
@@ -52,14 +52,14 @@ export interface PredictTask {
 export interface PredictItem {
   plant: Plant
   days: PredictDay[]
-  /** null: physics, with the errors that the history tells of. */
+  /** null: physical model, with errors estimated from `history`. */
   model: Uint8Array | null
   history: History | null
 }
 
 interface PredictDay {
   grid: Grid
-  /** Of `packSteps`, on the grid as far as it is known. */
+  /** Packed (`packSteps`) known steps of the grid. */
   weather: Float64Array
 }
 
@@ -78,7 +78,7 @@ export interface DayScores {
 
 export interface TrainPricesTask {
   kind: 'train_prices'
-  /** Of `packPrices`: all that is known of the market, ascending. */
+  /** Packed (`packPrices`) known prices of the market, ascending. */
   prices: Float64Array
   timezone: string
   limits: PriceLimits
@@ -87,10 +87,10 @@ export interface TrainPricesTask {
   seed: number
 }
 
-/** The prices that an auction can give, per MWh; null: not known. */
+/** Price limits of the auction per MWh; null when unknown. */
 export type PriceLimits = Pick<Market, 'price_min_per_mwh' | 'price_max_per_mwh'>
 
-/** A delivery day as it was or would have been forecast. */
+/** Price forecast or hindcast of a delivery day. */
 export interface PriceDay {
   delivery_date: string
   start_ms: number
@@ -98,15 +98,15 @@ export interface PriceDay {
   p10_price: number[]
   p50_price: number[]
   p90_price: number[]
-  /** 0 to 1; null where the model has not seen yet how far off it is. */
+  /** 0 to 1; null until the model has observed its own errors. */
   negative_probability: (number | null)[]
 }
 
-/** `naive`: each price is that of the day before at its time. */
+/** `naive`: the price at the same time of the day before. */
 export type PriceMethod = 'learned' | 'naive'
 
 interface TrainedPrices {
-  /** Calibrated with the days of the hold-out, too. */
+  /** Also calibrated on the hold-out days. */
   model: Uint8Array
   from_ms: number
   to_ms: number
@@ -130,9 +130,9 @@ export interface PredictPricesTask {
 export type Task = TrainTask | PredictTask | ScoreTask | TrainPricesTask | PredictPricesTask
 
 export interface Answers {
-  /** null: there is too little to learn from. */
+  /** `trained` is null with too little data. */
   train: { trained: Trained | null; sample_count: number }
-  /** Of each item a forecast for each of its days; null where its model cannot be read. */
+  /** By item, a forecast for each of its days; null when its model is unreadable. */
   predict: (ProductionForecast[] | null)[]
   score: DayScores[]
   train_prices: { trained: TrainedPrices | null; day_count: number }

@@ -1,4 +1,4 @@
-/** Thins the forecasts of days that are no longer scored to those that are still read. */
+/** Deletes forecast runs of days that are no longer scored, except those that are still read. */
 import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
 import { type Gate, usualGate } from './gate-closure.ts'
@@ -13,9 +13,9 @@ interface RunDay {
 }
 
 /**
- * Of each target and day of UTC before the days that are scored, the newest run stays, and the last
- * one before each gate closure: of every market, as contracts may be corrected afterwards.
- * Hindcasts have a rule of their own, `replaceHindcasts`.
+ * For each target and UTC day before the scored days, keeps the newest run and the last run before
+ * each gate closure of every market, as contracts may be corrected later. Hindcasts are deleted by
+ * `replaceHindcasts`.
  */
 export async function thinRuns(db: Queries, now: Date, signal: AbortSignal): Promise<void> {
   const scored_from_ms = utcDayStart(now) - scored_days_max * day_ms
@@ -41,7 +41,7 @@ const readGates = async (db: Queries): Promise<Gate[]> => [
   )),
 ]
 
-/** When the markets take no more offers for a day of UTC, Unix ms, each instant once. */
+/** Distinct gate closures of all markets for a UTC day, Unix ms. */
 function gateInstants(gates: readonly Gate[], day_start_ms: number): number[] {
   const day = { from_ms: day_start_ms, to_ms: day_start_ms + day_ms }
   const spans = gates.flatMap((gate) => leadSpans('day_ahead', day, gate))

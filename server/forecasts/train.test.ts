@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import test, { after, before, beforeEach } from 'node:test'
 import { day_ms } from '@heliograph/domain/utc-day'
 import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
-import { type NewModel, noteTraining, storeModel } from './model-store.ts'
+import { type NewModel, recordTraining, storeModel } from './model-store.ts'
 import type { Target } from './targets.ts'
 import { sitesToTrain } from './train.ts'
-import { createWeatherForecastStore } from './weather/store.ts'
+import { saveRun } from './weather/store.ts'
 
 const minute_ms = 60_000
 const hour_ms = 60 * minute_ms
@@ -32,7 +32,7 @@ beforeEach(async () => {
 })
 
 const trained = (site_id: string, target: Target, ended_ms: number, error: string | null = null) =>
-  noteTraining(database.db, site_id, {
+  recordTraining(database.db, site_id, {
     target,
     error,
     sample_count: 0,
@@ -42,7 +42,7 @@ const trained = (site_id: string, target: Target, ended_ms: number, error: strin
 /** A day of the archive of site a. */
 function archived(date: string, fetched_ms: number) {
   const from_ms = Date.parse(date)
-  return createWeatherForecastStore(database.db).save({
+  return saveRun(database.db, {
     site_id: 'a',
     source: 'open_meteo',
     kind: 'previous',

@@ -1,4 +1,4 @@
-/** Trains the models of production: every target of every site, each on its own history. */
+/** Trains production models: one per target of every site, each on its own history. */
 import { type Clock, systemStopwatch } from '@heliograph/domain/clock'
 import { rounded } from '@heliograph/domain/significant'
 import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
@@ -9,8 +9,8 @@ import { gateOf } from './assigned-market.ts'
 import { readCourses } from './course.ts'
 import { eachOf } from './each-of.ts'
 import { type Gate, gateClosureOf } from './gate-closure.ts'
-import { modelInUse, nextVersion, noteTraining, storeModel, unreadable } from './model-store.ts'
-import { inPieces } from './pieces.ts'
+import { modelInUse, nextVersion, recordTraining, storeModel, unreadable } from './model-store.ts'
+import { packInChunks } from './pack-in-chunks.ts'
 import { plantOf, stepMinutes } from './production-runs.ts'
 import { type NewRun, replaceHindcasts, seriesOf } from './run-store.ts'
 import { scored_days_max, scoreSite } from './score-runs.ts'
@@ -18,13 +18,13 @@ import { type ForecastSite, type ForecastTarget, readForecastSite } from './targ
 import type { Grid, History, Trained } from './tasks.ts'
 import type { ForecastThread } from './thread.ts'
 import type { KnownStep } from './weather/run.ts'
-import { createWeatherForecastStore } from './weather/store.ts'
+import { weatherHistory } from './weather/store.ts'
 import { onGrid, packSteps } from './weather-grid.ts'
 
 const hour_ms = 3_600_000
-/** What is older says little of the plant as it is. */
+/** Older data no longer represents the plant. */
 const history_days_max = 730
-/** Days that a model is scored by: two weeks, one where there is little to learn from. */
+/** Days that score a model: two weeks, or one with little history. */
 const hold_out_days = { usual: 14, few: 7, history_min: 90 } as const
 
 interface TrainNeeds {
@@ -35,13 +35,12 @@ interface TrainNeeds {
   signal: AbortSignal
 }
 
-/** All sites, or those of `sitesToTrain`. */
 export async function trainForecasts(
   needs: TrainNeeds,
   which: { only_untried: boolean },
 ): Promise<void> {
   const sites = await sitesToTrain(needs.db, { ...which, now: needs.clock.now() })
-  const failure = 'forecasts were not trained'
+  const failure = 'forecast training failed'
   await eachOf(
     sites.map((site_id) => ({ site_id })),
     { ...needs, failure },
@@ -50,11 +49,14 @@ export async function trainForecasts(
 }
 
 /**
- * Every site that has plants, by id, or only those that never were trained, and those of whose
- * archive of weather forecasts days came since that no model in use reaches back to: it is stored
- * over minutes, the newest days first. What came while the last training ran counts as new. So does
- * a site of whose models one cannot be read. Of these, a site whose past is still being summed up
- * waits until it is all there: a model of half of it would be used until the night.
+ * All sites with plants, by id. `only_untried` selects sites that
+ * - were never trained,
+ * - have an unreadable model, or
+ * - received archived weather, since or during the last training, older than the data of any model
+ *   in use (the archive is fetched over minutes, newest days first).
+ *
+ * Of these, sites whose hourly sums are incomplete are skipped: a model trained on half of the
+ * history would be used until the next night.
  */
 export async function sitesToTrain(
   db: Queries,
@@ -107,7 +109,7 @@ async function trainSite(needs: TrainNeeds, site_id: string): Promise<void> {
   await scoreSite({ ...needs, site, gate, courses }, now)
 }
 
-/** Whole hours from the first that was measured, two years back at most, to the last whole day. */
+/** From the day of the first measured hour, at most two years ago, to the end of yesterday. */
 async function historySpan(db: Database, site_id: string, now: Date) {
   const to_ms = utcDayStart(now)
   const [first] = await db.query<{ at: Date | null }>(
@@ -119,30 +121,34 @@ async function historySpan(db: Database, site_id: string, now: Date) {
 }
 
 /**
- * What was known when the gate closed for the day of a step, an hour before the step, and a day
- * before that gate: forecasts are made of the day after tomorrow, too.
+ * Weather as known at the gate closure for the day of a step, an hour before the step, and a day
+ * before the gate closure (for forecasts two days ahead).
  */
 async function readWeather(
   { db }: TrainNeeds,
   asked: { site_id: string; gate: Gate; from_ms: number; to_ms: number },
 ): Promise<{ grid: Grid; weather: Float64Array[] }> {
   const { site_id, from_ms, to_ms } = asked
-  const store = createWeatherForecastStore(db)
   const window = { from: new Date(from_ms), to: new Date(to_ms) }
   const gateAt = gateOfDay(asked.gate)
-  const day_ahead = await store.history(site_id, window, gateAt)
-  const intraday = await store.history(site_id, window, (start_ms) => start_ms - hour_ms)
-  const days_ahead = await store.history(site_id, window, (start_ms) => gateAt(start_ms) - day_ms)
+  const day_ahead = await weatherHistory(db, site_id, window, gateAt)
+  const intraday = await weatherHistory(db, site_id, window, (start_ms) => start_ms - hour_ms)
+  const days_ahead = await weatherHistory(
+    db,
+    site_id,
+    window,
+    (start_ms) => gateAt(start_ms) - day_ms,
+  )
   const grid = { from_ms, to_ms, step_ms: stepMinutes(intraday) * 60_000 }
   const packed = (known: readonly KnownStep[]) =>
-    inPieces(grid, (piece) => packSteps(onGrid(known, { ...grid, ...piece })))
+    packInChunks(grid, (piece) => packSteps(onGrid(known, { ...grid, ...piece })))
   const series = [day_ahead, intraday, days_ahead]
   const weather: Float64Array[] = []
   for (const known of series) weather.push(await packed(known))
   return { grid, weather }
 }
 
-/** The gate closure for the first hour of the UTC day of a step: known for all of its day. */
+/** Gate closure for the first hour of the step's UTC day, applied to the whole day. */
 function gateOfDay(gate: Gate): (start_ms: number) => number {
   const closures = new Map<number, number>()
   return (start_ms) => {
@@ -173,7 +179,12 @@ async function trainTarget(needs: TrainNeeds, { site, target, gate, history }: S
   const history_days = (history.grid.to_ms - history.grid.from_ms) / day_ms
   const began_ms = systemStopwatch.elapsedMs()
   const ended = (error: string | null, sample_count: number) =>
-    noteTraining(db, site_id, { target: target.target, ended_at: clock.now(), error, sample_count })
+    recordTraining(db, site_id, {
+      target: target.target,
+      ended_at: clock.now(),
+      error,
+      sample_count,
+    })
   try {
     const { trained, sample_count } = await thread.run({
       kind: 'train',
@@ -186,7 +197,7 @@ async function trainTarget(needs: TrainNeeds, { site, target, gate, history }: S
     })
     if (trained) {
       const training_s = rounded((systemStopwatch.elapsedMs() - began_ms) / 1000, 3)
-      await keep(needs, { site, target, gate, history }, { trained, training_s })
+      await storeTrained(needs, { site, target, gate, history }, { trained, training_s })
     }
     await ended(null, sample_count)
   } catch (error) {
@@ -195,8 +206,8 @@ async function trainTarget(needs: TrainNeeds, { site, target, gate, history }: S
   }
 }
 
-/** Keeps the model, and what that which is in use from now on would have said of the hold-out. */
-async function keep(
+/** Stores the model, and hindcasts of the hold-out by the model in use from now on. */
+async function storeTrained(
   { db, clock }: TrainNeeds,
   { site: { site_id }, target: { target }, gate, history }: Subject,
   { trained, training_s }: { trained: Trained; training_s: number },
@@ -227,9 +238,7 @@ async function keep(
         resolution_minutes: history.grid.step_ms / 60_000,
       }),
     )
-    // As far back as scores are made of them.
-    const kept_ms = history.grid.to_ms - scored_days_max * day_ms
-    const kept_from = utcDate(kept_ms)
+    const kept_from = utcDate(history.grid.to_ms - scored_days_max * day_ms)
     await replaceHindcasts(tx, site_id, { target, runs, kept_from })
   })
 }

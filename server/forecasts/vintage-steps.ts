@@ -1,4 +1,4 @@
-/** What was forecast in time: of each step the last forecast that was issued by some instant. */
+/** Forecast vintages: for each step the last forecast issued by a given instant. */
 import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
 import { type Gate, type GateSpan, gateSpans } from './gate-closure.ts'
@@ -8,11 +8,11 @@ import type { Target } from './targets.ts'
 const hour_ms = 3_600_000
 const minute_ms = 60_000
 
-/** A step with what was forecast of it; without a forecast in time the rest is null. */
+/** A step and its forecast; fields of the forecast are null without one. */
 export interface VintageStep {
   start_ms: number
   end_ms: number
-  /** Until when the forecast had to be issued. */
+  /** Latest issue time of the forecast. */
   known_ms: number
   issued_ms: number | null
   is_hindcast: boolean
@@ -24,7 +24,7 @@ export interface VintageStep {
 
 export type LeadTime = 'intraday' | 'day_ahead'
 
-/** The parts of whole UTC days, with the instant by which a forecast had to be issued for them. */
+/** Parts of whole UTC days, each with the latest issue time of its forecast. */
 export function leadSpans(
   lead_time: LeadTime,
   { from_ms, to_ms }: { from_ms: number; to_ms: number },
@@ -40,8 +40,8 @@ export function leadSpans(
 }
 
 /**
- * The steps of the spans, ascending, each of which lies in one day of UTC. Steps are as long as
- * those of the forecast; where there is none, as those of the others, else an hour.
+ * Steps of spans that each lie in one UTC day, ascending. The step length is that of the forecast,
+ * else of the other forecasts, else an hour.
  */
 export async function readVintageSteps(
   db: Queries,
@@ -55,7 +55,7 @@ export async function readVintageSteps(
       target_date: utcDate(start_ms),
       before: new Date(gate_ms),
     })),
-    // They are made from what was known at the gate closure.
+    // Hindcasts are made as of the gate closure, so they are day-ahead only.
     { with_hindcasts: lead_time === 'day_ahead' },
   )
   const [any] = found.values()

@@ -1,4 +1,4 @@
-/** Forecasts of the weather on steps of one length, from issues whose steps may differ. */
+/** Resamples weather forecasts to steps of one length. */
 import { type WeatherStep, weather_quantities } from '@heliograph/forecast/weather-step'
 import type { Grid } from './tasks.ts'
 import type { KnownStep } from './weather/run.ts'
@@ -6,16 +6,16 @@ import type { KnownStep } from './weather/run.ts'
 const quantities = [...weather_quantities, 'ghi_spread_w_m2'] as const
 type Quantity = (typeof quantities)[number]
 
-/** A step of the grid, and when the oldest of what it is made of was issued. */
 export interface GridStep extends WeatherStep {
-  /** Standard deviation among the members of the ensemble; null where there is none. */
+  /** Standard deviation of the ensemble; null without one. */
   ghi_spread_w_m2: number | null
+  /** Issue time of the oldest forecast in the step. */
   issued_ms: number
 }
 
 type Part = Omit<GridStep, 'issued_ms'> & { issued_at: Date }
 
-/** P10 and P90 of a normal distribution are so many standard deviations apart. */
+/** Distance of P10 and P90 of a normal distribution in standard deviations. */
 const deviations = 2.563
 
 const withSpread = (step: KnownStep): Part => {
@@ -25,8 +25,8 @@ const withSpread = (step: KnownStep): Part => {
 }
 
 /**
- * The steps of [from_ms, to_ms) in order, each the mean of what is known over it; left out where a
- * part of it is not known. `known` ascends without overlap.
+ * Steps of [from_ms, to_ms), ascending, each the mean over it, without steps that are known only in
+ * part. `known` ascends without overlap.
  */
 export function onGrid(known: readonly KnownStep[], { from_ms, to_ms, step_ms }: Grid): GridStep[] {
   const steps: GridStep[] = []
@@ -67,10 +67,10 @@ function meanOf(parts: readonly Part[], start_ms: number, end_ms: number): GridS
   }
 }
 
-/** Numbers of a packed step: its start, its end, its issue, and the quantities. */
+/** Numbers per packed step: start, end, issue time, and the quantities. */
 const width = 3 + quantities.length
 
-/** Steps as one array that crosses into a thread at no cost. */
+/** Packs steps into one array that is cheap to send to a thread. */
 export function packSteps(steps: readonly GridStep[]): Float64Array {
   const packed = new Float64Array(steps.length * width)
   for (const [nth, step] of steps.entries()) {

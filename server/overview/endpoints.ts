@@ -1,5 +1,5 @@
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
-import type { Forecasts } from '../forecasts/forecasts.ts'
+import { readIssuedForecasts } from '../forecasts/forecasts.ts'
 import { mayRead } from '../http/authorize.ts'
 import type { Context } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
@@ -10,10 +10,6 @@ import { readLiveNodes, readLivePlant, readLiveUnits } from './live.ts'
 import { Overview, overviewOf } from './overview.ts'
 import { findSite } from './sites/summaries.ts'
 import { PlantStatus, plantStatus } from './status.ts'
-
-export interface Needs extends Context {
-  predictions: { forecasts: Pick<Forecasts, 'issued'> }
-}
 
 const plant = { method: 'GET', tag: 'Plant', scope: 'plant:read', module: 'basic_scada' } as const
 
@@ -28,13 +24,13 @@ export const getOverview = endpoint({
     'a module of its own; without them it is null and listed in `missing_sections`.',
   returns: Overview,
   example: { answer: overviewExample },
-  async handle({ site: { site_id }, caller }, needs: Needs) {
+  async handle({ site: { site_id }, caller }, context: Context) {
     const [live, nodes, site, forecasts, units] = await Promise.all([
-      readLivePlant(site_id, needs),
-      readLiveNodes(site_id, needs),
-      findSite(caller, site_id, needs),
-      readForecasts(site_id, needs),
-      mayRead(caller, 'bess:read') ? readLiveUnits(site_id, needs) : null,
+      readLivePlant(site_id, context),
+      readLiveNodes(site_id, context),
+      findSite(caller, site_id, context),
+      readForecasts(site_id, context),
+      mayRead(caller, 'bess:read') ? readLiveUnits(site_id, context) : null,
     ])
     if (!site) throw new ApiError('not_found', { site_id })
     // Serialised without a check of the schema, since a site may have tens of thousands of strings.
@@ -48,10 +44,10 @@ export const getOverview = endpoint({
 })
 
 /** The last issued forecasts of the site for today and tomorrow (UTC). */
-function readForecasts(site_id: string, { predictions, clock }: Needs) {
-  const now_ms = clock.now().getTime()
+function readForecasts(site_id: string, context: Context) {
+  const now_ms = context.clock.now().getTime()
   const dates = [0, 1].map((ahead) => utcDate(now_ms + ahead * day_ms))
-  return predictions.forecasts.issued({ site_id, target: 'site' }, dates)
+  return readIssuedForecasts(context, { site_id, target: 'site' }, dates)
 }
 
 export const getPlantStatus = endpoint({
@@ -61,8 +57,8 @@ export const getPlantStatus = endpoint({
   summary: 'The live state of the plant: sums and counts over its devices',
   returns: PlantStatus,
   example: { answer: statusExample },
-  async handle({ site }, needs: Needs) {
-    const live = await readLivePlant(site.site_id, needs)
+  async handle({ site }, context: Context) {
+    const live = await readLivePlant(site.site_id, context)
     return plantStatus(live, live.situation)
   },
 })

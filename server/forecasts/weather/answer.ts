@@ -1,12 +1,12 @@
-/** An answer of a service on the network: within a time, of a bounded size, and JSON. */
+/** JSON answers of weather services, with limits of time and size. */
 
-/** Says in words what a source did wrong, without the address that was asked: it may hold a key. */
+/** A failure of a source. The message never contains the URL, which may hold a key. */
 export class SourceError extends Error {}
 
 interface Answer {
   status: number
   headers: Headers
-  /** Null without a body, as with 304. */
+  /** null without a body, as with 304. */
   body: unknown
 }
 
@@ -57,7 +57,7 @@ function parsed(text: string, { status, headers }: Response, by: string): unknow
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'failed'
   if (error.name === 'TimeoutError') return `no answer within ${answer_ms_max / 1000} s`
-  // What fetch throws says nothing; what it was caused by does.
+  // Only the cause of a fetch error is informative.
   const { code } = (error.cause ?? {}) as { code?: unknown }
   return typeof code === 'string' ? `not reached (${code})` : 'not reached'
 }

@@ -8,22 +8,27 @@ import { emptyHour } from '../../performance/rollups/inverter-hour.ts'
 import { storeInverterHours } from '../../performance/rollups/store.ts'
 import { fetchWeather, missingDays, no_position } from './fetch-weather.ts'
 import { type Answerer, httpService, json } from './fixtures/http-service.ts'
+import { storedRuns } from './fixtures/runs.ts'
 import { observeWeatherForecasts } from './metrics.ts'
 import type { WeatherSettings } from './settings.ts'
-import { createWeatherForecastStore, type WeatherForecastStore } from './store.ts'
+import {
+  knownWeather,
+  newestRun,
+  readArchivedDays,
+  readFetchState,
+  weatherHistory,
+} from './store.ts'
 
 const minute_ms = 60_000
 const hour_ms = 60 * minute_ms
 const first_ms = Date.UTC(2026, 5, 21, 10)
 
 let database: TestDatabase
-let store: WeatherForecastStore
 let warned: string[]
 
 before(async () => {
   database = await testDatabase()
   await foundSite(database.db)
-  store = createWeatherForecastStore(database.db)
 })
 after(() => database.drop())
 beforeEach(async () => {
@@ -86,7 +91,7 @@ async function following(t: TestContext, settings: Partial<WeatherSettings> = {}
   return { service, light, fetchAt }
 }
 
-const runs = () => store.runs(site_id, span(first_ms - day_ms, first_ms + 10 * day_ms))
+const runs = () => storedRuns(database.db, site_id, span(first_ms - day_ms, first_ms + 10 * day_ms))
 
 /** An hour that was summed up, as of the first readings. */
 async function readSince(time_ms: number): Promise<void> {
@@ -105,7 +110,7 @@ test('nothing is fetched where no source is named', async () => {
     settings: null,
     signal,
   })
-  assert.equal(await store.state(site_id), null)
+  assert.equal(await readFetchState(database.db, site_id), null)
 })
 
 test('one forecast an hour, kept as it was issued; what says nothing new is none', async (t) => {
@@ -113,7 +118,7 @@ test('one forecast an hour, kept as it was issued; what says nothing new is none
   await fetchAt(first_ms)
   assert.equal(service.asked.length, 2)
   assert.equal(service.asked[0]?.searchParams.get('latitude'), '48.6000')
-  const newest = await store.newest(site_id)
+  const newest = await newestRun(database.db, site_id)
   assert.deepEqual(newest?.issued_at, new Date(first_ms))
   // From the present hour to the end of the third day after this.
   assert.equal(newest?.steps[0]?.start_ms, first_ms)
@@ -126,8 +131,9 @@ test('one forecast an hour, kept as it was issued; what says nothing new is none
   light.brightness = 50.5
   await fetchAt(first_ms + 2 * hour_ms)
   assert.equal((await runs()).length, 2)
-  assert.equal((await store.newest(site_id))?.steps[0]?.ghi_w_m2, 50.5)
-  const before = await store.knownAt(
+  assert.equal((await newestRun(database.db, site_id))?.steps[0]?.ghi_w_m2, 50.5)
+  const before = await knownWeather(
+    database.db,
     site_id,
     new Date(first_ms + hour_ms),
     span(first_ms, first_ms + day_ms),
@@ -150,7 +156,7 @@ test('a source that fails is asked later and later; the last good run stays', as
     if (service.asked.length > count) asked_after.push(minute)
   }
   assert.deepEqual(asked_after, [0, 1, 3, 7, 15, 31, 63, 123, 183])
-  const state = await store.state(site_id)
+  const state = await readFetchState(database.db, site_id)
   assert.equal(state?.failure_count, 9)
   assert.match(state?.failure ?? '', /no JSON/)
   assert.deepEqual(state?.succeeded_at, new Date(first_ms))
@@ -158,7 +164,7 @@ test('a source that fails is asked later and later; the last good run stays', as
   assert.equal((await runs()).length, 1)
   service.answer = good
   await fetchAt(began_ms + 300 * minute_ms)
-  assert.equal((await store.state(site_id))?.failure_count, 0)
+  assert.equal((await readFetchState(database.db, site_id))?.failure_count, 0)
 })
 
 test('a site without a position is told of, and not asked for', async (t) => {
@@ -166,7 +172,7 @@ test('a site without a position is told of, and not asked for', async (t) => {
   await placeAt({ latitude: null, longitude: null })
   await fetchAt(first_ms)
   assert.equal(service.asked.length, 0)
-  const state = await store.state(site_id)
+  const state = await readFetchState(database.db, site_id)
   assert.equal(state?.failure, no_position)
   assert.equal(state?.succeeded_at, null)
   assert.deepEqual(warned, [])
@@ -184,7 +190,12 @@ test('what the archive has is fetched once, in bounded requests, as far as readi
     })
   assert.deepEqual(archive(), ['2026-05-21 2026-06-21', '2026-05-12 2026-05-21'])
   const past = span(first_ms - 39 * day_ms, first_ms - day_ms)
-  const known = await store.history(site_id, past, (start_ms) => start_ms - 23 * hour_ms)
+  const known = await weatherHistory(
+    database.db,
+    site_id,
+    past,
+    (start_ms) => start_ms - 23 * hour_ms,
+  )
   assert.equal(known.length, 38 * 24)
   assert.ok(
     known.every(
@@ -226,15 +237,24 @@ test('an archive that fails or leaves days out leaves the forecast, and waits', 
   await fetchAt(first_ms + 5 * minute_ms)
   assert.equal(service.asked.length, 3)
   assert.equal((await runs()).filter(({ kind }) => kind === 'live').length, 1)
-  assert.match((await store.state(site_id))?.failure ?? '', /429: not now/)
+  assert.match((await readFetchState(database.db, site_id))?.failure ?? '', /429: not now/)
   const time = [0, 3600].map((s) => Date.parse('2026-06-20') / 1000 + s)
   service.answer = failing(json({ hourly: { time, shortwave_radiation_previous_day1: [1, 2] } }))
   await fetchAt(first_ms + hour_ms)
-  assert.match((await store.state(site_id))?.failure ?? '', /did not answer all days/)
-  assert.deepEqual(await store.previousDays(site_id, 'open_meteo', span(0, first_ms)), new Set())
+  assert.match(
+    (await readFetchState(database.db, site_id))?.failure ?? '',
+    /did not answer all days/,
+  )
+  assert.deepEqual(
+    await readArchivedDays(database.db, site_id, 'open_meteo', span(0, first_ms)),
+    new Set(),
+  )
   service.answer = good
   await fetchAt(first_ms + 2 * hour_ms)
-  assert.equal((await store.previousDays(site_id, 'open_meteo', span(0, first_ms))).size, 5)
+  assert.equal(
+    (await readArchivedDays(database.db, site_id, 'open_meteo', span(0, first_ms))).size,
+    5,
+  )
 })
 
 test('what a source wants is honoured: no request before its answer expires', async (t) => {
@@ -258,13 +278,16 @@ test('what a source wants is honoured: no request before its answer expires', as
     return json({ properties: { meta, timeseries } }, 200, headers)(request, response)
   }
   await fetchAt(first_ms)
-  assert.deepEqual((await store.newest(site_id))?.issued_at, new Date(first_ms - 10 * minute_ms))
+  assert.deepEqual(
+    (await newestRun(database.db, site_id))?.issued_at,
+    new Date(first_ms - 10 * minute_ms),
+  )
   await fetchAt(first_ms + 2 * hour_ms)
   assert.equal(known.length, 1)
   await fetchAt(first_ms + 3 * hour_ms)
   assert.deepEqual(known, [undefined, modified])
   assert.equal((await runs()).length, 1)
-  assert.equal((await store.state(site_id))?.failure_count, 0)
+  assert.equal((await readFetchState(database.db, site_id))?.failure_count, 0)
 })
 
 test('an answer that cannot be kept is a failure of its source; of many sites three are tried', async (t) => {
@@ -281,11 +304,14 @@ test('an answer that cannot be kept is a failure of its source; of many sites th
   const time = Array.from({ length: 99 }, (_, hour) => first_ms / 1000 + hour * 3600 + 420)
   service.answer = json({ hourly: { time, shortwave_radiation: time.map(() => 5) } })
   await fetchAt(first_ms)
-  assert.match((await store.state(site_id))?.failure ?? '', /do not begin on the hour/)
-  assert.equal((await store.state('s2'))?.failure_count, 1)
-  assert.equal(await store.state('s3'), null)
+  assert.match(
+    (await readFetchState(database.db, site_id))?.failure ?? '',
+    /do not begin on the hour/,
+  )
+  assert.equal((await readFetchState(database.db, 's2'))?.failure_count, 1)
+  assert.equal(await readFetchState(database.db, 's3'), null)
   await fetchAt(first_ms + 5000)
-  assert.equal((await store.state('s4'))?.failure_count, 1)
+  assert.equal((await readFetchState(database.db, 's4'))?.failure_count, 1)
 })
 
 test('figures tell how it goes', async (t) => {

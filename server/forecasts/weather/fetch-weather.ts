@@ -1,7 +1,7 @@
 /**
- * Fetches what is due: for each site with a position a forecast an hour at most, and, where its
- * source has an archive, what was forecast in the past, for each day of which there are readings. A
- * source that fails is asked again later and later; what was fetched before stays.
+ * Fetches weather for every site with a position: a forecast at most every hour and, if the source
+ * has an archive, past forecasts for each day with readings. Failed requests are retried with
+ * exponential backoff; stored forecasts stay.
  */
 import type { Clock } from '@heliograph/domain/clock'
 import { type Place, type Position, placeOf } from '@heliograph/domain/place'
@@ -15,17 +15,24 @@ import type { WeatherSettings } from './settings.ts'
 import type { Forecast, PreviousSteps, WeatherSource } from './source.ts'
 import { metNorway } from './sources/met-norway.ts'
 import { openMeteo } from './sources/open-meteo.ts'
-import { createWeatherForecastStore, type FetchState, type WeatherForecastStore } from './store.ts'
+import {
+  type FetchState,
+  newestRun,
+  readArchivedDays,
+  readFetchState,
+  saveFetchState,
+  saveRun,
+} from './store.ts'
 
 const minute_ms = 60_000
 const hour_ms = 60 * minute_ms
-/** A new forecast at most so often. */
+/** Interval of forecast requests. */
 const every_ms = hour_ms
-/** After the first failure, doubling from one to the next up to an hour. */
-const again_ms = minute_ms
-/** A service that says it has nothing new before next month is asked once a day all the same. */
-const patience_ms_max = day_ms
-/** Of the archive at once. */
+/** First retry delay, doubled with each failure up to an hour. */
+const retry_ms = minute_ms
+/** Longest delay that an `Expires` header of a service can cause. */
+const delay_ms_max = day_ms
+/** Days per archive request. */
 const request_days_max = 31
 const archive_days_max = 730
 const failed_in_a_row_max = 3
@@ -38,14 +45,13 @@ interface Needs {
   clock: Clock
   log: Log
   settings: WeatherSettings | null
-  /** Aborted when it is to end. */
   signal: AbortSignal
 }
 
 interface Site {
   site_id: string
   place: Place | null
-  /** Of the oldest hour that was or is to be summed up; null where there are no readings. */
+  /** Oldest hour with readings; null without any. */
   readings_from: Date | null
 }
 
@@ -54,20 +60,19 @@ function sourceOf(settings: WeatherSettings): WeatherSource {
 }
 
 /**
- * One site after the other. What a source does wrong is kept in the state of the site, and stops no
- * other; one that fails several in a row is left alone until the next run.
+ * Fetches one site after the other. Failures are stored in the state of the site and do not stop
+ * other sites, but several in a row end the run.
  */
 export async function fetchWeather({ db, clock, log, settings, signal }: Needs): Promise<void> {
   if (settings === null) return
-  const store = createWeatherForecastStore(db)
   const source = sourceOf(settings)
   let failed_in_a_row = 0
   for (const site of await readSites(db)) {
     signal.throwIfAborted()
-    const fetching = { db, clock, store, source, now: clock.now(), signal }
+    const fetching = { db, clock, source, now: clock.now(), signal }
     const { failed_at, failure } = await fetchSite(site, fetching)
     const has_failed = failed_at === fetching.now && failure !== no_position
-    if (has_failed) log.warn({ site_id: site.site_id, failure }, 'weather was not fetched')
+    if (has_failed) log.warn({ site_id: site.site_id, failure }, 'weather fetch failed')
     failed_in_a_row = has_failed ? failed_in_a_row + 1 : 0
     if (failed_in_a_row === failed_in_a_row_max) return
   }
@@ -76,7 +81,6 @@ export async function fetchWeather({ db, clock, log, settings, signal }: Needs):
 interface Fetching {
   db: Database
   clock: Clock
-  store: WeatherForecastStore
   source: WeatherSource
   now: Date
   signal: AbortSignal
@@ -85,8 +89,8 @@ interface Fetching {
 type Placed = Site & { place: Place }
 
 async function fetchSite({ place, ...site }: Site, fetching: Fetching): Promise<FetchState> {
-  const { store, source, now } = fetching
-  const known = await store.state(site.site_id)
+  const { db, source, now } = fetching
+  const known = await readFetchState(db, site.site_id)
   let state = known?.source === source.name ? known : initialState(source.name, now)
   if (state.due_at <= now) {
     let next = state
@@ -97,14 +101,14 @@ async function fetchSite({ place, ...site }: Site, fetching: Fetching): Promise<
             next = await fetchForecast({ ...site, place }, state, fetching)
           })
     state = failure === null ? next : failedAgain(state, now, failure)
-    await store.saveState(site.site_id, state)
+    await saveFetchState(db, site.site_id, state)
   }
   // After a failure the archive waits for the next forecast.
   if (place === null || state.failure_count > 0) return state
   const failure = await failureOf(fetching, () => fetchArchive({ ...site, place }, fetching))
   if (failure === null) return state
   state = { ...state, failed_at: now, failure, failure_count: 1 }
-  await store.saveState(site.site_id, state)
+  await saveFetchState(db, site.site_id, state)
   return state
 }
 
@@ -120,12 +124,12 @@ const initialState = (source: string, now: Date): FetchState => ({
 
 function failedAgain(state: FetchState, now: Date, failure: string): FetchState {
   const failure_count = state.failure_count + 1
-  const delay_ms = Math.min(every_ms, again_ms * 2 ** (failure_count - 1))
+  const delay_ms = Math.min(every_ms, retry_ms * 2 ** (failure_count - 1))
   const due_at = new Date(now.getTime() + delay_ms)
   return { ...state, failed_at: now, failure, failure_count, due_at }
 }
 
-/** What a source did wrong, null for nothing; other errors, and being stopped, pass through. */
+/** Message of a `SourceError`, null without one; other errors and aborts are thrown. */
 async function failureOf({ signal }: Fetching, work: () => Promise<void>): Promise<string | null> {
   try {
     await work()
@@ -136,7 +140,7 @@ async function failureOf({ signal }: Fetching, work: () => Promise<void>): Promi
   }
 }
 
-/** Keeps a new forecast where there is one; how the fetching stands now. */
+/** Stores a new forecast, if there is one, and returns the new state. */
 async function fetchForecast(
   { site_id, place }: Placed,
   state: FetchState,
@@ -146,7 +150,7 @@ async function fetchForecast(
   const answer = await source.forecast(place, { now, signal, last_modified: state.last_modified })
   const { forecast, expires_at, last_modified } = answer
   const fetched_at = clock.now()
-  if (forecast) await keep(liveRun(site_id, source.name, forecast, fetched_at), fetching)
+  if (forecast) await saveIfNew(liveRun(site_id, source.name, forecast, fetched_at), fetching)
   const due_ms = Math.max(now.getTime() + every_ms, expires_at?.getTime() ?? 0)
   const shortcoming = forecast?.shortcoming ?? null
   return {
@@ -154,16 +158,16 @@ async function fetchForecast(
     succeeded_at: fetched_at,
     failure_count: 0,
     last_modified,
-    due_at: new Date(Math.min(due_ms, now.getTime() + patience_ms_max)),
+    due_at: new Date(Math.min(due_ms, now.getTime() + delay_ms_max)),
     ...(shortcoming !== null && { failed_at: now, failure: shortcoming }),
   }
 }
 
-/** A forecast that says the same as the one before it is no new one. */
-async function keep(run: NewRun, { store }: Fetching): Promise<void> {
-  const newest = await store.newest(run.site_id)
-  const is_known = newest?.source === run.source && saysNothingNew(run.steps, newest.steps)
-  if (!is_known) await store.save(run)
+/** Stores a forecast unless it repeats the previous one. */
+async function saveIfNew(run: NewRun, { db }: Fetching): Promise<void> {
+  const newest = await newestRun(db, run.site_id)
+  const is_known = newest?.source === run.source && repeats(run.steps, newest.steps)
+  if (!is_known) await saveRun(db, run)
 }
 
 function liveRun(site_id: string, source: string, forecast: Forecast, fetched_at: Date): NewRun {
@@ -180,8 +184,8 @@ function liveRun(site_id: string, source: string, forecast: Forecast, fetched_at
   }
 }
 
-/** Whether each step was there before, with the same values as the database rounds them. */
-function saysNothingNew(steps: readonly ForecastStep[], known: readonly ForecastStep[]): boolean {
+/** Every step was known with the same values, as rounded by the database. */
+function repeats(steps: readonly ForecastStep[], known: readonly ForecastStep[]): boolean {
   const by_start = new Map(known.map((step) => [step.start_ms, step]))
   const isSame = (a: number | null, b: number | null) =>
     a === b || (a !== null && b !== null && Math.fround(a) === Math.fround(b))
@@ -191,17 +195,17 @@ function saysNothingNew(steps: readonly ForecastStep[], known: readonly Forecast
   })
 }
 
-/** What is missing of the archive, the newest days first, so that the most useful comes first. */
+/** Fetches missing days of the archive, the newest and most useful first. */
 async function fetchArchive(
   { site_id, place, readings_from }: Placed,
-  { db, clock, store, source, now, signal }: Fetching,
+  { db, clock, source, now, signal }: Fetching,
 ): Promise<void> {
   if (source.previous === null || readings_from === null) return
   const today_ms = utcDayStart(now)
   const oldest_ms = today_ms - archive_days_max * day_ms
   const from_ms = Math.max(utcDayStart(readings_from), oldest_ms)
   const window = { from: new Date(from_ms), to: new Date(today_ms) }
-  const there = await store.previousDays(site_id, source.name, window)
+  const there = await readArchivedDays(db, site_id, source.name, window)
   for (const days of missingDays({ from_ms, to_ms: today_ms }, there)) {
     signal.throwIfAborted()
     const answer = await source.previous(place, days, { now, signal })
@@ -212,15 +216,14 @@ async function fetchArchive(
       const which = `${days.from.toISOString()} to ${days.to.toISOString()}`
       throw new SourceError(`${source.name}: its archive did not answer all days of ${which}`)
     }
-    // All leads of a day or none, so that a day that is there is whole.
+    // Stores all lead times of a day or none, so that stored days are complete.
     await db.transaction(async (transaction) => {
-      const within = createWeatherForecastStore(transaction)
-      for (const run of runs) await within.save(run)
+      for (const run of runs) await saveRun(transaction, run)
     })
   }
 }
 
-/** A run for each day. */
+/** One run per day. */
 function daysOf(
   { lead_minutes, model, steps }: PreviousSteps,
   { site_id, source, fetched_at }: { site_id: string; source: WeatherSource; fetched_at: Date },
@@ -238,7 +241,7 @@ function daysOf(
   }))
 }
 
-/** Runs of days that are not there, the newest first, none longer than a request may be. */
+/** Ranges of missing days, the newest first, each short enough for a request. */
 export function missingDays(
   { from_ms, to_ms }: { from_ms: number; to_ms: number },
   there: ReadonlySet<number>,
@@ -255,7 +258,7 @@ export function missingDays(
   return missing
 }
 
-/** Those that have announced what they are. */
+/** Sites with an inventory. */
 async function readSites(db: Queries): Promise<Site[]> {
   const rows = await db.query<Position & { site_id: string; readings_from: Date | null }>(
     `select s.site_id, (inventory->>'latitude')::float8 as latitude,

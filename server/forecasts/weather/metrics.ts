@@ -12,11 +12,11 @@ interface Row {
 const names = ['site_id', 'source'] as const
 
 /**
- * How the fetching of weather forecasts goes, from the database, so that each replica tells the
- * same. Without a database these figures are absent, and the others are told all the same.
+ * Metrics of fetching weather forecasts. They come from the database, so that every replica reports
+ * the same; when the database is unavailable only these metrics are absent.
  */
 export function observeWeatherForecasts(registry: Registry, db: Queries): void {
-  const gauge = (name: string, help: string, figureOf: (row: Row) => number | null) =>
+  const gauge = (name: string, help: string, read: (row: Row) => number | null) =>
     new Gauge({
       name: `heliograph_weather_forecast_${name}`,
       help,
@@ -25,7 +25,7 @@ export function observeWeatherForecasts(registry: Registry, db: Queries): void {
       async collect() {
         this.reset()
         for (const row of await readRows(db)) {
-          const value = figureOf(row)
+          const value = read(row)
           if (value !== null) this.set({ site_id: row.site_id, source: row.source }, value)
         }
       },
@@ -33,17 +33,17 @@ export function observeWeatherForecasts(registry: Registry, db: Queries): void {
   const seconds = (at: Date | null) => at && at.getTime() / 1000
   gauge(
     'last_success_timestamp_seconds',
-    'When a weather forecast was last fetched, or found to be as it was',
+    'Time of the last successful weather fetch, with or without a new forecast',
     ({ succeeded_at }) => seconds(succeeded_at),
   )
   gauge(
     'last_failure_timestamp_seconds',
-    'When weather could last not be fetched, or not all of it',
+    'Time of the last failed or incomplete weather fetch',
     ({ failed_at }) => seconds(failed_at),
   )
   gauge(
     'failures',
-    'Failures to fetch weather since the last success',
+    'Failed weather fetches since the last success',
     ({ failure_count }) => failure_count,
   )
 }

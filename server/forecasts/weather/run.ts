@@ -1,11 +1,10 @@
-/** Issued weather forecasts, and which of them was the newest that was known at an instant. */
+/** Issued weather forecasts, and the newest of them known at an instant. */
 import { day_ms } from '@heliograph/domain/utc-day'
 import { type WeatherStep, weather_quantities } from '@heliograph/forecast/weather-step'
 import { SourceError } from './answer.ts'
 
-/** A step of a forecast with the spread of its ensemble: null where the source has none. */
 export interface ForecastStep extends WeatherStep {
-  /** Nine of ten members lie above it. */
+  /** Quantiles of the ensemble; null without one. */
   ghi_p10_w_m2: number | null
   ghi_p90_w_m2: number | null
 }
@@ -19,21 +18,19 @@ export const quantities = [
   'ghi_p90_w_m2',
 ] as const satisfies readonly Quantity[]
 
-/** A forecast as it was issued. Its steps follow each other without a hole, all of one length. */
+/** A forecast as issued, in consecutive steps of one length. */
 export interface NewRun {
   site_id: string
   source: string
-  /**
-   * `previous`: one of an archive, whose steps were each issued `lead_minutes` before their end.
-   */
+  /** `previous`: from an archive, each step issued `lead_minutes` before its end. */
   kind: 'live' | 'previous'
   /**
-   * By its source's word, never after it was fetched; where the source does not say, when it was
-   * fetched. Of a `previous` one that of the last step.
+   * As reported by the source, at most `fetched_at`, which is the default. For `previous` the issue
+   * time of the last step.
    */
   issued_at: Date
   fetched_at: Date
-  /** Weather model by its source's name. */
+  /** Weather model, as named by the source. */
   model: string | null
   lead_minutes: number | null
   steps: readonly ForecastStep[]
@@ -50,7 +47,7 @@ export interface RunFacts extends Omit<WeatherRun, 'steps'> {
   to_at: Date
 }
 
-/** A step with the forecast that it is of. */
+/** A step with the issue time and source of its forecast. */
 export interface KnownStep extends ForecastStep {
   issued_at: Date
   source: string
@@ -59,23 +56,22 @@ export interface KnownStep extends ForecastStep {
 const minute_ms = 60_000
 const slot_ms = 15 * minute_ms
 
-/** As far as a run may reach, from its first step to its last. */
+/** Longest run. */
 export const run_days_max = 16
 
-/** Lengths of steps that can be kept: whole quarters of an hour. */
+/** Supported step lengths: multiples of a quarter hour that divide an hour. */
 export const resolutions_minutes = [15, 30, 60] as const
 
-/** When a step was issued, Unix ms. */
+/** Issue time of a step, Unix ms. */
 function issueOf(run: NewRun, step: ForecastStep): number {
   if (run.lead_minutes === null) return run.issued_at.getTime()
   return step.end_ms - run.lead_minutes * minute_ms
 }
 
 /**
- * Of each step within [from_ms, to_ms) the newest forecast that was known at `knownBy` of its
- * start: issued by then and, where we fetched it as it was issued, fetched by then. Ascending,
- * without overlap; where runs have steps of different lengths, the newest has its own. A step
- * without any value hides none that has some; steps that begin or end outside are among them.
+ * For each step that overlaps [from_ms, to_ms), the newest forecast known at `knownBy` of its
+ * start: issued by then and, for live runs, fetched by then. Ascending and without overlap; where
+ * step lengths differ, the newest run takes precedence. Steps without any value are ignored.
  */
 export function newestKnown(
   runs: readonly NewRun[],
@@ -112,7 +108,7 @@ function slotsOf({ start_ms, end_ms }: ForecastStep): number[] {
   return Array.from({ length: (end_ms - start_ms) / slot_ms }, (_, index) => first + index)
 }
 
-/** @throws {SourceError} where a run is not what it has to be to be kept */
+/** @throws {SourceError} for a run that must not be stored */
 export function checkRun({ source, kind, lead_minutes, issued_at, fetched_at, steps }: NewRun) {
   const fault = (why: string) => new SourceError(`${source}: ${why}`)
   const [first] = steps

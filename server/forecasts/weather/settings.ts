@@ -1,13 +1,13 @@
-/** From where weather forecasts are fetched. */
+/** Settings of the source of weather forecasts. */
 export const weatherSources = ['open_meteo', 'met_norway'] as const
 export type WeatherSourceName = (typeof weatherSources)[number]
 
 export interface WeatherSettings {
   source: WeatherSourceName
-  /** Another server than the public one, without a path of its own; null for the public one. */
+  /** Base URL without a path; null for the public server. */
   url: string | null
-  /** A secret. */
+  /** Secret. */
   key: string | null
-  /** Where its operator can be reached, as the source may want to know. */
+  /** Contact of the operator, which some sources require. */
   contact: string | null
 }

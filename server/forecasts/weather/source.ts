@@ -1,34 +1,33 @@
-/** What a service of weather forecasts has to offer: one small interface for all of them. */
+/** Interface of the sources of weather forecasts. */
 import type { Place } from '@heliograph/domain/place'
 import type { ForecastStep } from './run.ts'
 import type { WeatherSourceName } from './settings.ts'
 
-export interface Asked {
+export interface SourceRequest {
   now: Date
-  /** Aborted when the answer is no longer wanted. */
   signal: AbortSignal
 }
 
 export interface Forecast {
-  /** Null where the source does not say. */
+  /** null when the source does not report it. */
   issued_at: Date | null
   model: string | null
-  /** From the step that holds `now` on or before it; one length, without a hole. */
+  /** Consecutive steps of one length, the first at or before `now`. */
   steps: ForecastStep[]
-  /** What was asked for besides and did not come; null where nothing is missing. */
+  /** Optional data that could not be fetched; null when complete. */
   shortcoming: string | null
 }
 
 interface ForecastAnswer {
-  /** Null: nothing new since `last_modified`. */
+  /** null: nothing new since `last_modified`. */
   forecast: Forecast | null
-  /** The source wants to be asked with it next time. */
+  /** To be sent with the next request. */
   last_modified: string | null
-  /** The source has nothing new before; null where it does not say. */
+  /** No new forecast before this time; null when the source does not report it. */
   expires_at: Date | null
 }
 
-/** Steps that were each issued `lead_minutes` before their end. */
+/** Steps from an archive, each issued `lead_minutes` before its end. */
 export interface PreviousSteps {
   lead_minutes: number
   model: string | null
@@ -36,14 +35,21 @@ export interface PreviousSteps {
 }
 
 /**
- * Its functions throw `SourceError` when there is no answer, or none that can be believed; a value
- * that is absent or impossible is null in a step.
+ * Functions throw `SourceError` without a valid answer. Missing and implausible values of a step
+ * are null.
  */
 export interface WeatherSource {
   name: WeatherSourceName
-  forecast(place: Place, asked: Asked & { last_modified: string | null }): Promise<ForecastAnswer>
-  /** Forecasts of whole days (UTC) in the past, by lead; null where the source has no archive. */
+  forecast(
+    place: Place,
+    request: SourceRequest & { last_modified: string | null },
+  ): Promise<ForecastAnswer>
+  /** Forecasts of past UTC days by lead time; null when the source has no archive. */
   previous:
-    | ((place: Place, days: { from: Date; to: Date }, asked: Asked) => Promise<PreviousSteps[]>)
+    | ((
+        place: Place,
+        days: { from: Date; to: Date },
+        request: SourceRequest,
+      ) => Promise<PreviousSteps[]>)
     | null
 }

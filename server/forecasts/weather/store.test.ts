@@ -3,52 +3,61 @@ import { after, before, beforeEach, test } from 'node:test'
 import fc from 'fast-check'
 import { type TestDatabase, testDatabase } from '../../../test/postgres.ts'
 import { foundSite, site_id } from '../../link/fixtures/plant.ts'
-import { hour_ms, runOf } from './fixtures/runs.ts'
+import type { Database } from '../../storage/database.ts'
+import { hour_ms, runOf, storedRuns } from './fixtures/runs.ts'
 import { newestKnown } from './run.ts'
-import { createWeatherForecastStore, type WeatherForecastStore } from './store.ts'
+import {
+  knownWeather,
+  newestRun,
+  readArchivedDays,
+  readFetchState,
+  saveFetchState,
+  saveRun,
+  weatherHistory,
+} from './store.ts'
 
 const start = Date.UTC(2026, 5, 21)
 const at = (hour: number) => start + hour * hour_ms
 const date = (hour: number) => new Date(at(hour))
 
 let database: TestDatabase
-let store: WeatherForecastStore
+let db: Database
 
 before(async () => {
   database = await testDatabase()
   await foundSite(database.db)
-  store = createWeatherForecastStore(database.db)
+  db = database.db
 })
 after(() => database.drop())
 beforeEach(() => database.db.execute('truncate weather_runs, weather_fetches'))
 
 test('a run is what it was, null where it was null', async () => {
-  assert.equal(await store.newest(site_id), null)
+  assert.equal(await newestRun(db, site_id), null)
   const run = runOf(at(6), [0, 12.5, null, 999.5], { fetched_at: date(5), model: 'best_match' })
   run.steps[0]!.temperature_c = -12.25
-  const run_id = await store.save(run)
-  assert.deepEqual(await store.newest(site_id), { ...run, run_id })
-  const [facts] = await store.runs(site_id, { from: date(5), to: date(6) })
+  const run_id = await saveRun(db, run)
+  assert.deepEqual(await newestRun(db, site_id), { ...run, run_id })
+  const [facts] = await storedRuns(db, site_id, { from: date(5), to: date(6) })
   const { steps: _, ...rest } = run
   const span = { resolution_minutes: 60, from_at: date(6), to_at: date(10) }
   assert.deepEqual(facts, { ...rest, ...span, run_id })
-  assert.deepEqual(await store.runs(site_id, { from: date(6), to: date(9) }), [])
-  assert.equal(await store.newest('other'), null)
+  assert.deepEqual(await storedRuns(db, site_id, { from: date(6), to: date(9) }), [])
+  assert.equal(await newestRun(db, 'other'), null)
 })
 
 test('a day of an archive that is fetched again takes the place of the one before', async () => {
   const lead_minutes = 1440
-  await store.save(runOf(at(0), [1, 2], { lead_minutes, fetched_at: date(100) }))
-  await store.save(runOf(at(0), [3, 4, 5], { lead_minutes, fetched_at: date(101) }))
-  const known = await store.knownAt(site_id, date(0), { from: date(0), to: date(24) })
+  await saveRun(db, runOf(at(0), [1, 2], { lead_minutes, fetched_at: date(100) }))
+  await saveRun(db, runOf(at(0), [3, 4, 5], { lead_minutes, fetched_at: date(101) }))
+  const known = await knownWeather(db, site_id, date(0), { from: date(0), to: date(24) })
   assert.deepEqual(
     known.map(({ ghi_w_m2 }) => ghi_w_m2),
     [3, 4, 5],
   )
-  const days = await store.previousDays(site_id, 'open_meteo', { from: date(0), to: date(24) })
+  const days = await readArchivedDays(db, site_id, 'open_meteo', { from: date(0), to: date(24) })
   assert.deepEqual([...days], [at(0)])
   assert.equal(
-    (await store.previousDays(site_id, 'other', { from: date(0), to: date(24) })).size,
+    (await readArchivedDays(db, site_id, 'other', { from: date(0), to: date(24) })).size,
     0,
   )
 })
@@ -81,16 +90,19 @@ test('what was known is the same from the database as from all runs, and never f
     fc.integer({ min: -40, max: 40 }),
     async (runs, by) => {
       await database.db.execute('truncate weather_runs')
-      for (const each of runs) await store.save(each)
+      for (const each of runs) await saveRun(db, each)
       const span = { from_ms: at(4), to_ms: at(30) }
-      const known = await store.knownAt(site_id, date(by), window)
+      const known = await knownWeather(db, site_id, date(by), window)
       assert.deepEqual(
         known,
         newestKnown(runs, span, () => at(by)),
       )
       assert.ok(known.every(({ issued_at }) => issued_at <= date(by)))
       const lead = (start_ms: number) => start_ms - by * hour_ms
-      assert.deepEqual(await store.history(site_id, window, lead), newestKnown(runs, span, lead))
+      assert.deepEqual(
+        await weatherHistory(db, site_id, window, lead),
+        newestKnown(runs, span, lead),
+      )
     },
   )
   await fc.assert(property, { numRuns: 40, endOnFailure: true })
@@ -100,11 +112,11 @@ test('a history over many pieces has each step once', async () => {
   const days = 20
   for (let day = 0; day < days; day += 1) {
     const values = Array.from({ length: 36 }, (_, hour) => day * 100 + hour)
-    await store.save(runOf(at(24 * day), values, { fetched_at: date(24 * day) }))
+    await saveRun(db, runOf(at(24 * day), values, { fetched_at: date(24 * day) }))
   }
   // Not on the hour, so that a step lies across the border of each piece.
   const window = { from: date(0.5), to: date(24 * days) }
-  const steps = await store.history(site_id, window, (start_ms) => start_ms)
+  const steps = await weatherHistory(db, site_id, window, (start_ms) => start_ms)
   assert.equal(steps.length, 24 * days)
   for (const [hour, step] of steps.entries()) {
     assert.equal(step.start_ms, at(hour))
@@ -113,7 +125,7 @@ test('a history over many pieces has each step once', async () => {
 })
 
 test('how the fetching goes is kept', async () => {
-  assert.equal(await store.state(site_id), null)
+  assert.equal(await readFetchState(db, site_id), null)
   const state = {
     source: 'open_meteo',
     succeeded_at: null,
@@ -123,9 +135,9 @@ test('how the fetching goes is kept', async () => {
     due_at: date(2),
     last_modified: null,
   }
-  await store.saveState(site_id, state)
-  assert.deepEqual(await store.state(site_id), state)
+  await saveFetchState(db, site_id, state)
+  assert.deepEqual(await readFetchState(db, site_id), state)
   const mended = { ...state, succeeded_at: date(3), failure_count: 0, last_modified: 'Sun' }
-  await store.saveState(site_id, mended)
-  assert.deepEqual(await store.state(site_id), mended)
+  await saveFetchState(db, site_id, mended)
+  assert.deepEqual(await readFetchState(db, site_id), mended)
 })

@@ -1,4 +1,4 @@
-/** Weather forecasts in the database, and how the fetching of them goes. */
+/** Weather forecasts in the database, and the state of fetching them. */
 import { day_ms, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Queries } from '../../storage/database.ts'
 import {
@@ -24,48 +24,20 @@ export interface FetchState {
   source: string
   succeeded_at: Date | null
   failed_at: Date | null
-  /** Why it failed last. It says so also when it has succeeded since, or in part. */
+  /** Reason of the last failure, also after a later or partial success. */
   failure: string | null
-  /** In a row, up to now. */
+  /** Consecutive failures up to now. */
   failure_count: number
-  /** The source is not asked before. */
+  /** Time of the next request to the source. */
   due_at: Date
   last_modified: string | null
-}
-
-export interface WeatherForecastStore {
-  /** Keeps a run; one of an archive that is there already is replaced. Returns its id. */
-  save(run: NewRun): Promise<number>
-  /** The newest that was fetched as it was issued; null where there is none. */
-  newest(site_id: string): Promise<WeatherRun | null>
-  /**
-   * What was known at an instant: of each step within the window, ascending, the newest forecast
-   * that was issued (and, where it was fetched live, fetched) at `at` or before.
-   */
-  knownAt(site_id: string, at: Date, window: Window): Promise<KnownStep[]>
-  /**
-   * The same over a long past, with an instant for each step: what was known at `knownBy` of its
-   * start, both Unix ms. For training on what would have been known, such as at a gate closure.
-   */
-  history(
-    site_id: string,
-    window: Window,
-    knownBy: (start_ms: number) => number,
-  ): Promise<KnownStep[]>
-  /** Runs that were issued in the window, the newest first. */
-  runs(site_id: string, window: Window): Promise<RunFacts[]>
-  /** How the fetching goes; null where it was never begun. */
-  state(site_id: string): Promise<FetchState | null>
-  saveState(site_id: string, state: FetchState): Promise<void>
-  /** The days (UTC, Unix ms of their start) within the window of which an archive was asked. */
-  previousDays(site_id: string, source: string, window: Window): Promise<Set<number>>
 }
 
 const span = ({ from, to }: Window) => ({ from_ms: from.getTime(), to_ms: to.getTime() })
 
 const minute_ms = 60_000
-/** Of history at once: bounds what is in memory, and how long reading it holds up requests. */
-const piece_ms = 3 * day_ms
+/** Length of history per query: bounds memory and the time that it blocks requests. */
+const chunk_ms = 3 * day_ms
 
 const facts_columns = `site_id, run_id, source, kind, issued_at, fetched_at, model, lead_minutes,
   resolution_minutes, from_at, to_at`
@@ -73,74 +45,87 @@ const step_columns = quantities.join(', ')
 
 type Row = RunFacts & { [quantity in Quantity]: (number | null)[] }
 
-export function createWeatherForecastStore(db: Queries): WeatherForecastStore {
-  /** Those with a step in the window that can have been known by then. */
-  async function overlapping(site_id: string, { from, to }: Window, by: Date) {
-    const rows = await db.query<Row>(
-      `select ${facts_columns}, ${step_columns} from weather_runs
-       where site_id = $1 and from_at < $3 and to_at > $2
-         and from_at > $2::timestamptz - interval '${run_days_max} days'
-         and case kind when 'live' then fetched_at
-             else from_at + make_interval(mins => resolution_minutes - lead_minutes) end <= $4
-       order by run_id`,
-      [site_id, from, to, by],
-    )
-    return rows.map((row) => runOf(row, span({ from, to })))
-  }
-
-  return {
-    save: (run) => saveRun(db, run),
-    async newest(site_id) {
-      const [row] = await db.query<Row>(
-        `select ${facts_columns}, ${step_columns} from weather_runs
-         where site_id = $1 and kind = 'live' order by fetched_at desc limit 1`,
-        [site_id],
-      )
-      return row ? runOf(row) : null
-    },
-    async knownAt(site_id, at, window) {
-      const runs = await overlapping(site_id, window, at)
-      return newestKnown(runs, span(window), () => at.getTime())
-    },
-    async history(site_id, window, knownBy) {
-      const { from_ms, to_ms } = span(window)
-      const known: KnownStep[] = []
-      for (let start_ms = from_ms; start_ms < to_ms; start_ms += piece_ms) {
-        const piece = {
-          from: new Date(start_ms),
-          to: new Date(Math.min(to_ms, start_ms + piece_ms)),
-        }
-        const runs = await overlapping(site_id, piece, window.to)
-        const steps = newestKnown(runs, span(piece), knownBy)
-        // A step across the border is of the piece that it begins in.
-        const last_ms = known.at(-1)?.end_ms ?? Number.NEGATIVE_INFINITY
-        known.push(...steps.filter((step) => step.start_ms >= last_ms))
-      }
-      return known
-    },
-    runs: (site_id, { from, to }) =>
-      db.query<RunFacts>(
-        `select ${facts_columns} from weather_runs
-         where site_id = $1 and issued_at >= $2 and issued_at < $3
-         order by issued_at desc, run_id desc`,
-        [site_id, from, to],
-      ),
-    async state(site_id) {
-      const [state] = await db.query<FetchState>(
-        `select source, succeeded_at, failed_at, failure, failure_count, due_at, last_modified
-         from weather_fetches where site_id = $1`,
-        [site_id],
-      )
-      return state ?? null
-    },
-    saveState: (site_id, state) => saveState(db, site_id, state),
-    previousDays: (site_id, source, window) => readPreviousDays(db, { site_id, source }, window),
-  }
+/** The newest run that was fetched live; null without any. */
+export async function newestRun(db: Queries, site_id: string): Promise<WeatherRun | null> {
+  const [row] = await db.query<Row>(
+    `select ${facts_columns}, ${step_columns} from weather_runs
+     where site_id = $1 and kind = 'live' order by fetched_at desc limit 1`,
+    [site_id],
+  )
+  return row ? runOf(row) : null
 }
 
-async function readPreviousDays(
+/**
+ * The weather known at an instant: for each step within the window, ascending, the newest forecast
+ * that was issued (and, for live runs, fetched) at `at` or before.
+ */
+export async function knownWeather(
   db: Queries,
-  { site_id, source }: { site_id: string; source: string },
+  site_id: string,
+  at: Date,
+  window: Window,
+): Promise<KnownStep[]> {
+  const runs = await runsKnownBy(db, site_id, window, at)
+  return newestKnown(runs, span(window), () => at.getTime())
+}
+
+/**
+ * As `knownWeather` over a long past, with an instant for each step: `knownBy` of its start, both
+ * Unix ms. Gives training the weather as it was known at, say, the gate closure.
+ */
+export async function weatherHistory(
+  db: Queries,
+  site_id: string,
+  window: Window,
+  knownBy: (start_ms: number) => number,
+): Promise<KnownStep[]> {
+  const { from_ms, to_ms } = span(window)
+  const known: KnownStep[] = []
+  for (let start_ms = from_ms; start_ms < to_ms; start_ms += chunk_ms) {
+    const chunk = { from: new Date(start_ms), to: new Date(Math.min(to_ms, start_ms + chunk_ms)) }
+    const runs = await runsKnownBy(db, site_id, chunk, window.to)
+    const steps = newestKnown(runs, span(chunk), knownBy)
+    // A step across the boundary belongs to the chunk that it starts in.
+    const last_ms = known.at(-1)?.end_ms ?? Number.NEGATIVE_INFINITY
+    known.push(...steps.filter((step) => step.start_ms >= last_ms))
+  }
+  return known
+}
+
+/** Runs with a step in the window that can have been known at `at`. */
+async function runsKnownBy(
+  db: Queries,
+  site_id: string,
+  { from, to }: Window,
+  at: Date,
+): Promise<WeatherRun[]> {
+  const rows = await db.query<Row>(
+    `select ${facts_columns}, ${step_columns} from weather_runs
+     where site_id = $1 and from_at < $3 and to_at > $2
+       and from_at > $2::timestamptz - interval '${run_days_max} days'
+       and case kind when 'live' then fetched_at
+           else from_at + make_interval(mins => resolution_minutes - lead_minutes) end <= $4
+     order by run_id`,
+    [site_id, from, to, at],
+  )
+  return rows.map((row) => runOf(row, span({ from, to })))
+}
+
+/** null before the first request to a source. */
+export async function readFetchState(db: Queries, site_id: string): Promise<FetchState | null> {
+  const [state] = await db.query<FetchState>(
+    `select source, succeeded_at, failed_at, failure, failure_count, due_at, last_modified
+     from weather_fetches where site_id = $1`,
+    [site_id],
+  )
+  return state ?? null
+}
+
+/** Days within the window that an archive was fetched for: UTC, Unix ms of their start. */
+export async function readArchivedDays(
+  db: Queries,
+  site_id: string,
+  source: string,
   { from, to }: Window,
 ): Promise<Set<number>> {
   const rows = await db.query<{ from_at: Date }>(
@@ -151,7 +136,8 @@ async function readPreviousDays(
   return new Set(rows.map(({ from_at }) => utcDayStart(from_at)))
 }
 
-async function saveRun(db: Queries, run: NewRun): Promise<number> {
+/** Stores a run, replacing the same run of an archive; returns its id. */
+export async function saveRun(db: Queries, run: NewRun): Promise<number> {
   const { resolution_minutes } = checkRun(run)
   const { site_id, source, kind, issued_at, fetched_at, model, lead_minutes, steps } = run
   const values = [
@@ -180,7 +166,11 @@ async function saveRun(db: Queries, run: NewRun): Promise<number> {
   return saved!.run_id
 }
 
-async function saveState(db: Queries, site_id: string, state: FetchState): Promise<void> {
+export async function saveFetchState(
+  db: Queries,
+  site_id: string,
+  state: FetchState,
+): Promise<void> {
   const { source, succeeded_at, failed_at, failure, failure_count, due_at, last_modified } = state
   await db.execute(
     `insert into weather_fetches (site_id, source, succeeded_at, failed_at, failure, failure_count,
@@ -194,7 +184,7 @@ async function saveState(db: Queries, site_id: string, state: FetchState): Promi
   )
 }
 
-/** With the steps within a span of time, or with all of them. */
+/** A run with its steps within a span; with all steps by default. */
 function runOf(row: Row, span?: { from_ms: number; to_ms: number }): WeatherRun {
   const { site_id, run_id, source, kind, issued_at, fetched_at, model, lead_minutes } = row
   const step_ms = row.resolution_minutes * minute_ms

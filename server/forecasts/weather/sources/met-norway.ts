@@ -1,9 +1,9 @@
 /**
- * MET Norway, Locationforecast 2.0 (api.met.no/weatherapi/locationforecast/2.0): anywhere on earth,
- * without a key. Its terms ask for a User-Agent that names a contact, no more than four decimals of
- * a position, and no request before the last answer expired. It tells clouds but no irradiance, so
- * this is modelled: what the clouds pass by Kasten and Czeplak (1980) of a clear sky by Ineichen
- * and Perez (2002) in clear mid-latitude air, split by Erbs (1982).
+ * MET Norway, Locationforecast 2.0 (api.met.no/weatherapi/locationforecast/2.0): global coverage,
+ * no key. Its terms require a User-Agent with a contact, positions of at most four decimals, and no
+ * request before the last answer expires. It has cloud cover but no irradiance, which is modelled:
+ * cloud transmission by Kasten and Czeplak (1980), clear sky by Ineichen and Perez (2002) with a
+ * typical mid-latitude turbidity, decomposition by Erbs (1982).
  */
 import type { Place } from '@heliograph/domain/place'
 import { pressureAtAltitude } from '@heliograph/physics/atmosphere'
@@ -25,11 +25,11 @@ const path = '/weatherapi/locationforecast/2.0/complete'
 const by = 'met_norway'
 const linke_turbidity = 3
 const hour_ms = 3_600_000
-/** The sun is looked at so often within a step. */
-const look_ms = 300_000
-/** Its later instants are six hours apart; between two the weather is taken to change evenly. */
+/** Interval of sun positions within a step. */
+const sun_step_ms = 300_000
+/** Longest gap between instants that is interpolated linearly; later instants are 6 h apart. */
 const apart_ms_max = 6 * hour_ms
-/** Beyond, single clouds are no more than a guess. */
+/** Cloud forecasts beyond are too uncertain. */
 const ahead_ms_max = 96 * hour_ms
 
 /** The weather at an instant. */
@@ -43,7 +43,7 @@ interface Instant {
 
 type Quantity = Exclude<keyof Instant, 'time_ms'>
 
-/** Their names there, and what can be believed. */
+/** Names at the source, and plausible ranges. */
 const details: Record<Quantity, { name: string; minimum: number; maximum: number }> = {
   temperature_c: { name: 'air_temperature', minimum: -90, maximum: 65 },
   wind_speed_m_s: { name: 'wind_speed', minimum: 0, maximum: 120 },
@@ -73,7 +73,7 @@ export function metNorway({
       const expires_ms = Date.parse(answer.headers.get('expires') ?? '')
       const expires_at = Number.isNaN(expires_ms) ? null : new Date(expires_ms)
       if (answer.status === 304) return { forecast: null, last_modified, expires_at }
-      // 203 is an answer, too: of a version that is about to end.
+      // 203 is a valid answer of a deprecated version.
       if (answer.status !== 200 && answer.status !== 203) {
         throw new SourceError(`${url.host}: answered ${answer.status}`)
       }
@@ -95,7 +95,7 @@ interface Document {
   }
 }
 
-/** @throws {SourceError} where it is no forecast */
+/** @throws {SourceError} for a body without a forecast */
 function instantsOf(body: unknown): { issued_at: Date | null; instants: Instant[] } {
   const { meta, timeseries } = (body as Document | null)?.properties ?? {}
   if (!Array.isArray(timeseries)) throw new SourceError(`${by}: an answer without 'timeseries'`)
@@ -117,7 +117,7 @@ function instantsOf(body: unknown): { issued_at: Date | null; instants: Instant[
   return { issued_at: Number.isNaN(issued_ms) ? null : new Date(issued_ms), instants }
 }
 
-/** Whole hours from the present one on, as far as instants follow each other closely enough. */
+/** Whole hours from the running one on, up to the first gap that is too long. */
 function stepsOf(place: Place, instants: readonly Instant[], now_ms: number): ForecastStep[] {
   const first = instants[0]
   if (!first) throw new SourceError(`${by}: an answer without instants`)
@@ -159,7 +159,7 @@ function stepBetween(place: Place, begin: Instant, end: Instant): ForecastStep {
   }
 }
 
-/** The weather at an instant, from those around it. */
+/** The weather at an instant, interpolated; null next to a gap that is too long. */
 function between(instants: readonly Instant[], time_ms: number): Instant | null {
   const after = instants.find((instant) => instant.time_ms >= time_ms)
   if (after?.time_ms === time_ms) return after
@@ -173,17 +173,17 @@ function between(instants: readonly Instant[], time_ms: number): Instant | null 
   return { time_ms, ...Object.fromEntries(values) } as Instant
 }
 
-/** Means over the step under clouds that pass this share of a clear sky's global irradiance. */
+/** Mean irradiance over a step under clouds that transmit a share of the clear-sky irradiance. */
 function irradiance(
   { latitude, longitude, elevation_m }: Place,
   { start_ms, end_ms }: { start_ms: number; end_ms: number },
   passing_ratio: number,
 ) {
   const sum = { ghi_w_m2: 0, dni_w_m2: 0, dhi_w_m2: 0 }
-  const looks = Math.round((end_ms - start_ms) / look_ms)
+  const count = Math.round((end_ms - start_ms) / sun_step_ms)
   const pressure_pa = pressureAtAltitude(elevation_m)
-  for (let look = 0; look < looks; look += 1) {
-    const time_ms = start_ms + (look + 0.5) * look_ms
+  for (let nth = 0; nth < count; nth += 1) {
+    const time_ms = start_ms + (nth + 0.5) * sun_step_ms
     const sun = solarPosition(time_ms, latitude, longitude, { elevation_m })
     const dni_extra_w_m2 = extraterrestrialDni(sunEarthDistance(time_ms))
     const clear = clearSkyIrradiance({
@@ -195,9 +195,9 @@ function irradiance(
     })
     const ghi_w_m2 = clear.ghi_w_m2 * passing_ratio
     const parts = erbs(ghi_w_m2, sun.zenith_deg, dni_extra_w_m2)
-    sum.ghi_w_m2 += ghi_w_m2 / looks
-    sum.dni_w_m2 += parts.dni_w_m2 / looks
-    sum.dhi_w_m2 += parts.dhi_w_m2 / looks
+    sum.ghi_w_m2 += ghi_w_m2 / count
+    sum.dni_w_m2 += parts.dni_w_m2 / count
+    sum.dhi_w_m2 += parts.dhi_w_m2 / count
   }
   return sum
 }

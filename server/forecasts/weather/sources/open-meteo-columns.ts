@@ -1,15 +1,15 @@
 /**
- * Columns of numbers as Open-Meteo answers them, {time: [], shortwave_radiation: [], …}, as steps.
- * Radiation of a time is the mean of the interval that ends then (its `_instant` forms are values
- * of that instant, as all else): the step that ends at a time has its radiation, and the mean of
- * the values at its two ends of all else.
+ * Converts the columns of Open-Meteo, {time: [], shortwave_radiation: [], …}, into steps.
+ * Radiation at a time is the mean of the interval that ends then. All other variables, and the
+ * `_instant` forms of radiation, are instantaneous. A step takes the radiation at its end, and the
+ * mean of the instantaneous values at both ends.
  */
 import { SourceError } from '../answer.ts'
 import { type ForecastStep, type Quantity, resolutions_minutes } from '../run.ts'
 
 interface Column {
   name: string
-  /** What can be believed, in our unit. */
+  /** Plausible range in our unit. */
   minimum: number
   maximum: number
   is_mean?: boolean
@@ -18,7 +18,7 @@ interface Column {
 const radiation = (name: string): Column => ({ name, minimum: 0, maximum: 1600, is_mean: true })
 const share = (name: string): Column => ({ name, minimum: 0, maximum: 100 })
 
-/** Variables by their names there. */
+/** Variables with their names at the source. */
 export const columns = {
   ghi_w_m2: radiation('shortwave_radiation'),
   dni_w_m2: radiation('direct_normal_irradiance'),
@@ -29,7 +29,7 @@ export const columns = {
   relative_humidity_pct: share('relative_humidity_2m'),
 } satisfies { [quantity in Quantity]?: Column }
 
-/** Our unit in one of theirs. */
+/** Conversion factors from units of the source. */
 const factors: Record<string, number> = {
   'W/m²': 1,
   'W/m2': 1,
@@ -52,7 +52,7 @@ export interface Columns {
   units: Block
 }
 
-/** @throws {SourceError} where they are no columns over time */
+/** @throws {SourceError} for a body without columns over time */
 export function columnsOf(body: unknown, resolution: 'hourly' | 'minutely_15'): Columns {
   const answer = recordOf(body)
   const block = recordOf(answer?.[resolution])
@@ -67,7 +67,7 @@ export function columnsOf(body: unknown, resolution: 'hourly' | 'minutely_15'): 
   return { times_ms, step_ms, block, units: recordOf(answer[`${resolution}_units`]) ?? {} }
 }
 
-/** `suffix` is what the names of the variables end in, as `_previous_day1`. */
+/** `suffix` of the variable names, such as `_previous_day1`. */
 export function stepsOf(table: Columns, suffix = ''): ForecastStep[] {
   const { times_ms, step_ms } = table
   const read = Object.entries(columns).map(([quantity, column]) => {
@@ -84,7 +84,7 @@ export function stepsOf(table: Columns, suffix = ''): ForecastStep[] {
   }))
 }
 
-/** Of each step between two times. */
+/** Mean of a variable per step. */
 function meansOf(table: Columns, column: Column, suffix: string): Values {
   const instant = `${column.name}_instant${suffix}`
   if (column.is_mean && !(instant in table.block)) {
@@ -97,7 +97,7 @@ function meansOf(table: Columns, column: Column, suffix: string): Values {
   })
 }
 
-/** At each time; null where there is none, or one that cannot be. */
+/** Values at each time; null for missing and implausible ones. */
 function valuesOf({ times_ms, block, units }: Columns, key: string, column: Column): Values {
   const values = Array.isArray(block[key]) ? block[key] : []
   const unit = units[key]
@@ -112,7 +112,7 @@ function valuesOf({ times_ms, block, units }: Columns, key: string, column: Colu
 
 const members_min = 5
 
-/** What a tenth and nine tenths of the members of an ensemble lie below, by the end of the step. */
+/** P10 and P90 of an ensemble, by the end of the step. */
 export function spreadOf(table: Columns): Map<number, { p10: number; p90: number }> {
   const keys = Object.keys(table.block).filter((key) => /^shortwave_radiation_member\d+$/.test(key))
   const members = ['shortwave_radiation', ...keys].map((key) => {
@@ -130,7 +130,7 @@ export function spreadOf(table: Columns): Map<number, { p10: number; p90: number
   )
 }
 
-/** Between the values that it lies between, in proportion. */
+/** Quantile with linear interpolation. */
 function quantile(sorted: readonly number[], ratio: number): number {
   const at = ratio * (sorted.length - 1)
   const below = sorted[Math.floor(at)]!

@@ -1,21 +1,21 @@
 /**
- * Open-Meteo: forecasts of national weather services over HTTP, their ensembles, and an archive of
- * what was forecast one and more days ahead (open-meteo.com/en/docs and its `previous-runs-api`).
- * The public servers are for non-commercial use; with a key the ones for customers are asked. Its
- * own name for its best models is `best_match`; the ensemble is that of the German weather service.
+ * Open-Meteo: forecasts and ensembles of national weather services, and an archive of forecasts one
+ * or more days ahead (open-meteo.com/en/docs and its `previous-runs-api`). The public servers are
+ * for non-commercial use; a key selects the customer servers. `best_match` is Open-Meteo's choice
+ * of models; the ensemble is that of the German weather service.
  */
 import type { Place } from '@heliograph/domain/place'
 import { day_ms, utcDate } from '@heliograph/domain/utc-day'
 import { askJson, SourceError } from '../answer.ts'
 import type { WeatherSettings } from '../settings.ts'
-import type { Asked, Forecast, PreviousSteps, WeatherSource } from '../source.ts'
+import type { Forecast, PreviousSteps, SourceRequest, WeatherSource } from '../source.ts'
 import { type Columns, columns, columnsOf, spreadOf, stepsOf } from './open-meteo-columns.ts'
 
 const model = 'best_match'
 const ensemble_model = 'icon_seamless'
-/** Today and the days after it. */
+/** Includes today. */
 const forecast_days = 4
-/** Of the archive: as far ahead as a forecast reaches. */
+/** Lead times of the archive, covering the forecast horizon. */
 const leads_days = [1, 2, 3] as const
 
 type Service = 'forecast' | 'ensemble' | 'previous'
@@ -46,7 +46,7 @@ export function openMeteo(settings: Pick<WeatherSettings, 'url' | 'key'>): Weath
   }
 }
 
-type AskedFor = Asked & { place: Place }
+type AskedFor = SourceRequest & { place: Place }
 type Ask = (
   service: Service,
   parameters: Record<string, string>,
@@ -80,7 +80,7 @@ async function plainForecast(ask: Ask, asked: AskedFor): Promise<Forecast> {
   return { issued_at: null, model, steps, shortcoming: null }
 }
 
-/** The same with the spread of the ensemble, or with the reason why it has none. */
+/** Adds the spread of the ensemble, or the reason why it is missing. */
 async function withSpread(forecast: Forecast, ask: Ask, asked: AskedFor): Promise<Forecast> {
   const hourly = columns.ghi_w_m2.name
   const parameters = { hourly, models: ensemble_model, forecast_days: `${forecast_days}` }
@@ -103,7 +103,7 @@ async function previousSteps(
   asked: AskedFor,
 ): Promise<PreviousSteps[]> {
   const names = leads_days.flatMap((days) => variables.map((name) => name + suffix(days)))
-  // The first hour of the last date ends the last step.
+  // The first hour of the end date ends the last step.
   const dates = { start_date: utcDate(from), end_date: utcDate(to) }
   const table = await ask('previous', { hourly: names.join(','), ...dates }, asked)
   const within = ({ start_ms, end_ms }: { start_ms: number; end_ms: number }) =>
@@ -117,7 +117,7 @@ async function previousSteps(
 
 const suffix = (days: number) => `_previous_day${days}`
 
-/** Why there is no answer, in its own words where it has any. */
+/** The error of the source, in its own words if any. */
 function refusal(status: number, body: unknown, key: string | null): string {
   const { reason } = (body ?? {}) as { reason?: unknown }
   if (typeof reason !== 'string') return `answered ${status}`

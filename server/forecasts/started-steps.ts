@@ -1,4 +1,4 @@
-/** Begun steps keep the forecast that was issued before they began. */
+/** Steps that have started keep the forecast issued before they started. */
 import { rounded } from '@heliograph/domain/significant'
 import type { NewRun, RunSeries } from './run-store.ts'
 import { meanOver } from './step-means.ts'
@@ -6,33 +6,33 @@ import { meanOver } from './step-means.ts'
 const minute_ms = 60_000
 
 /**
- * A new run of a day with its begun steps as the last run of that day has them, and the totals of
- * the whole. Without an earlier run the day is as the new run has it.
+ * The new run of a day with its started steps, and totals, merged from the previous run of that
+ * day; unchanged without a previous run.
  */
-export function keepBegunSteps(run: NewRun, earlier: NewRun | undefined): NewRun {
+export function keepStartedSteps(run: NewRun, earlier: NewRun | undefined): NewRun {
   if (!earlier) return run
   const since_ms = run.issued_at.getTime() - Date.parse(run.target_date)
-  const begun_count = Math.ceil(since_ms / (run.resolution_minutes * minute_ms))
-  if (begun_count <= 0) return run
-  const kept = onSteps(earlier, run)
-  const joined = <Value>(old: readonly Value[], next: readonly Value[]): Value[] => [
-    ...old.slice(0, begun_count),
-    ...next.slice(begun_count),
+  const started_count = Math.ceil(since_ms / (run.resolution_minutes * minute_ms))
+  if (started_count <= 0) return run
+  const old = onSteps(earlier, run)
+  const joined = <Value>(before: readonly Value[], next: readonly Value[]): Value[] => [
+    ...before.slice(0, started_count),
+    ...next.slice(started_count),
   ]
   return {
     ...run,
-    ...totalsOf({ earlier, kept, run, begun_count }),
-    p10_kw: joined(kept.p10_kw, run.p10_kw),
-    p50_kw: joined(kept.p50_kw, run.p50_kw),
-    p90_kw: joined(kept.p90_kw, run.p90_kw),
-    poa_irradiance_w_m2: joined(kept.poa_irradiance_w_m2, run.poa_irradiance_w_m2),
-    ambient_temperature_c: joined(kept.ambient_temperature_c, run.ambient_temperature_c),
-    cloud_cover_pct: joined(kept.cloud_cover_pct, run.cloud_cover_pct),
-    is_night: joined(kept.is_night, run.is_night),
+    ...totalsOf({ earlier, old, run, started_count }),
+    p10_kw: joined(old.p10_kw, run.p10_kw),
+    p50_kw: joined(old.p50_kw, run.p50_kw),
+    p90_kw: joined(old.p90_kw, run.p90_kw),
+    poa_irradiance_w_m2: joined(old.poa_irradiance_w_m2, run.poa_irradiance_w_m2),
+    ambient_temperature_c: joined(old.ambient_temperature_c, run.ambient_temperature_c),
+    cloud_cover_pct: joined(old.cloud_cover_pct, run.cloud_cover_pct),
+    is_night: joined(old.is_night, run.is_night),
   }
 }
 
-/** The series of a run on the steps of another one: weather may come in other steps than before. */
+/** The series of a run resampled to the steps of another run. */
 function onSteps(run: NewRun, other: NewRun): RunSeries {
   if (run.resolution_minutes === other.resolution_minutes) return run
   const ratio = other.resolution_minutes / run.resolution_minutes
@@ -57,20 +57,19 @@ function onSteps(run: NewRun, other: NewRun): RunSeries {
 interface Parts {
   earlier: NewRun
   /** The series of `earlier` on the steps of `run`. */
-  kept: RunSeries
+  old: RunSeries
   run: NewRun
-  /** Steps that had begun. */
-  begun_count: number
+  started_count: number
 }
 
 /**
- * The earlier totals with the steps to come as the new run has them. The spread of each part is
- * that of its quantiles, scaled as its run has scaled the spread of the day.
+ * The earlier totals, with the future steps replaced by those of the new run. The spread of each
+ * part follows its quantiles, scaled by the ratio that its run uses for the whole day.
  */
-function totalsOf({ earlier, kept, run, begun_count }: Parts) {
+function totalsOf({ earlier, old, run, started_count }: Parts) {
   const step_h = run.resolution_minutes / 60
   const sum = (powers: readonly number[]) => powers.reduce((total, kw) => total + kw * step_h, 0)
-  const ahead = (powers: readonly number[]) => sum(powers.slice(begun_count))
+  const ahead = (powers: readonly number[]) => sum(powers.slice(started_count))
   const spreadAhead = (of: NewRun, series: RunSeries, side: 'p10' | 'p90') => {
     const total_kwh = Math.abs(of[`total_${side}_kwh`] - of.total_p50_kwh)
     const most_kwh = Math.abs(sum(series[`${side}_kw`]) - sum(series.p50_kw))
@@ -79,9 +78,9 @@ function totalsOf({ earlier, kept, run, begun_count }: Parts) {
   }
   const spread = (side: 'p10' | 'p90') =>
     Math.abs(earlier[`total_${side}_kwh`] - earlier.total_p50_kwh) -
-    spreadAhead(earlier, kept, side) +
+    spreadAhead(earlier, old, side) +
     spreadAhead(run, run, side)
-  const p50_kwh = earlier.total_p50_kwh - ahead(kept.p50_kw) + ahead(run.p50_kw)
+  const p50_kwh = earlier.total_p50_kwh - ahead(old.p50_kw) + ahead(run.p50_kw)
   return {
     total_p10_kwh: rounded(Math.max(0, p50_kwh - Math.max(0, spread('p10'))), 3),
     total_p50_kwh: rounded(Math.max(0, p50_kwh), 3),
