@@ -248,10 +248,7 @@ test('panel models: a list is imported once, told row by row, and searched', asy
   assert.deepEqual([library.imports[0].source, library.imports.length], ['CEC Modules.csv', 1])
   assert.match(listed.out, / JAM72S30-550\/MR .*\n(.*\n)+2 models of lists:\n\nIMPORTED /)
   for (const { code, out } of refused) assert.deepEqual([code, out], [4, ''])
-  assert.match(
-    refused[0]!.notes,
-    /not a list of CEC modules: the header lacks the columns Name,/,
-  )
+  assert.match(refused[0]!.notes, /not a list of CEC modules: the header lacks the columns Name,/)
   assert.match(refused[1]!.notes, /missing\.csv cannot be read\nheliograph: ENOENT/)
   assert.match(refused[2]!.notes, /list\.csv cannot be read\nheliograph: fetch failed\n/)
 })
