@@ -3,6 +3,7 @@
  * source. Many conditions hold at once in all sources, as in the worst hour of a year.
  */
 
+import { hour_ms } from '@heliograph/domain/durations'
 import { alertSources } from '@heliograph/server/alerts/alert-sources'
 import type { SourceContext } from '@heliograph/server/alerts/finding'
 import { settingsInForce } from '@heliograph/server/alerts/settings'
@@ -20,7 +21,6 @@ const limit_ms = 200
 const inverters = quickOr(50, 500)
 const strings = 24
 const rounds = quickOr(2, 40)
-const hour_ms = 3_600_000
 const now = new Date('2026-06-21T11:30:00Z')
 /** One inverter in this many is in fault, reports an alarm, or is offline. */
 const ill_of = 25

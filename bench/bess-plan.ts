@@ -3,8 +3,9 @@
  * one site behind one limit. Also the latency of other requests meanwhile. The limit is on the
  * ratio of their p99 with and without planning, which holds on a busy machine too.
  */
+import { day_ms, quarter_ms } from '@heliograph/domain/durations'
 import { defaultPollIntervals } from '@heliograph/domain/site'
-import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { seededRandom } from '@heliograph/forecast/seeded-random'
 import { figuresOf, startClient, type Timed, waitsOf } from './fixtures/beside-peer.ts'
 import { median, tell } from './fixtures/figures.ts'
@@ -19,7 +20,6 @@ const wait_ratio = 2
 const units = quickOr(2, 50)
 const rounds = quickOr(1, 12)
 const asked = '/loggers'
-const quarter_ms = 900_000
 const tomorrow = utcDayStart(Date.now()) + day_ms
 const asking = JSON.stringify({ target_date: utcDate(tomorrow) })
 

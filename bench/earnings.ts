@@ -3,7 +3,8 @@
  * exact products, and the amount of each fee. The client is another process. A peer alternates with
  * it: the driver's bare query of the hours and prices, and JSON.stringify of the same answer.
  */
-import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
+import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { Pool } from 'pg'
 import { besidePeer, figuresOf, startClient, waitsOf } from './fixtures/beside-peer.ts'
 import { quickOr } from './fixtures/quick.ts'

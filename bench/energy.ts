@@ -3,7 +3,8 @@
  * another process. A peer alternates with it: the driver's bare query of the same rows, and
  * JSON.stringify of the same answer.
  */
-import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
+import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { storeLoggerDays } from '@heliograph/server/performance/rollups/logger-days'
 import { Pool } from 'pg'
 import { besidePeer, startClient } from './fixtures/beside-peer.ts'

@@ -4,9 +4,10 @@
  * is on the ratio of their p99. Also the processor time of the thread per model, trained by the job
  * for a day ahead, an hour ahead and the hold-out.
  */
+
 import { createHistogram, monitorEventLoopDelay, type RecordableHistogram } from 'node:perf_hooks'
 import { systemClock } from '@heliograph/domain/clock'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import { addPast } from '@heliograph/server/forecasts/fixtures/history'
 import { trainAll } from '@heliograph/server/forecasts/jobs'
 import { quickOr } from './fixtures/quick.ts'

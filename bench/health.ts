@@ -1,4 +1,5 @@
 /** Latency of the health matrix of a week: 500 inverters with 24 strings each. */
+import { hour_ms } from '@heliograph/domain/durations'
 import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
 import { sumStrings } from '@heliograph/server/performance/diagnostics/string-sums'
 import {
@@ -15,7 +16,6 @@ const inverters = quickOr(25, 500)
 const strings = 24
 const requests = quickOr(3, 40)
 const days = 8
-const hour_ms = 3_600_000
 /** One string in this many has a fault. */
 const ill_of = 50
 

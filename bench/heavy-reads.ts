@@ -4,10 +4,12 @@
  * beyond the limit is measured once more, as other programs may have caused it. Also the longest
  * time that the main thread of the server was blocked.
  */
+
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
+import { utcDate } from '@heliograph/domain/utc-day'
 import { startClient } from './fixtures/beside-peer.ts'
 import { quantile, tell } from './fixtures/figures.ts'
 import { fillPlant, inverters, strings } from './fixtures/heavy-plant.ts'

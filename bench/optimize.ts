@@ -13,7 +13,9 @@
  * Then the time for one unit-day of quarter hours, and for 50 units of one site, compared with
  * glpsol, which gets the whole problem of the same instances.
  */
+
 import { existsSync, readFileSync } from 'node:fs'
+import { day_ms } from '@heliograph/domain/durations'
 import { followCourse } from '@heliograph/optimize/course'
 import { planDispatch } from '@heliograph/optimize/dispatch'
 import type { DispatchProblem, Period, Unit } from '@heliograph/optimize/dispatch-problem'
@@ -25,7 +27,6 @@ import { quickOr } from './fixtures/quick.ts'
 
 const limits = { median_ms: 100, worst_ms: 1000, site_ms: 2000 }
 const folder = new URL('../../shared/data/prices/', import.meta.url)
-const day_ms = 86_400_000
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
 if (!existsSync(folder)) {

@@ -2,6 +2,7 @@
  * Latency of the forecast of a day from cache: a site of 50 plants with a forecast for every hour
  * of the last days.
  */
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { seededRandom } from '@heliograph/forecast/seeded-random'
 import { quickOr } from './fixtures/quick.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
@@ -9,8 +10,6 @@ import { servedPlant } from './fixtures/served-plant.ts'
 const limit_ms = 20
 const plants = quickOr(3, 50)
 const requests = quickOr(3, 300)
-const hour_ms = 3_600_000
-const day_ms = 24 * hour_ms
 
 const plant = await servedPlant({ inverters: plants * 10, strings: 1 })
 try {

@@ -5,7 +5,9 @@
  *
  *   node bench/storage.ts
  */
+
 import { systemClock, systemTimers } from '@heliograph/domain/clock'
+import { hour_ms } from '@heliograph/domain/durations'
 import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import { createRollups } from '@heliograph/server/performance/rollups/job'
 import type { Database } from '@heliograph/server/storage/database'
@@ -18,7 +20,6 @@ import { servedPlant } from './fixtures/served-plant.ts'
 const inverters = quickOr(1, 12)
 const strings = quickOr(1, 12)
 const poll_s = quickOr(300, 5)
-const hour_ms = 3_600_000
 /** A day that ended some hours ago, so that none of it is still being summed up. */
 const start_ms = Math.floor(Date.now() / hour_ms) * hour_ms - 30 * hour_ms
 const log = { error: (what: unknown) => process.stderr.write(`${JSON.stringify(what)}\n`) }

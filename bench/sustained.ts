@@ -11,12 +11,14 @@
  *
  *   node bench/sustained.ts [--minutes 10] [--history-minutes 60]
  */
+
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { minute_ms } from '@heliograph/domain/durations'
 import type { Database } from '@heliograph/server/storage/database'
 import { p50p99, quantile, tell } from './fixtures/figures.ts'
 import { site_id, storeHistory } from './fixtures/large-site.ts'
@@ -32,7 +34,6 @@ const { values: options } = parseArgs({
     'history-minutes': { type: 'string', default: quickOr('1', '60') },
   },
 })
-const minute_ms = 60_000
 const measured_ms = Number(options.minutes) * minute_ms
 const history_ms = Number(options['history-minutes']) * minute_ms
 const warm_up_ms = quickOr(2000, 15_000)

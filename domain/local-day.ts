@@ -1,8 +1,7 @@
 /** Local days and times of a site by its IANA time zone. Days have 23, 24 or 25 hours. */
-/// <reference lib="esnext.temporal" />
-import { hour_ms } from './utc-day.ts'
+import { hour_ms, minute_ms } from './durations.ts'
 
-const minute_ms = 60_000
+/// <reference lib="esnext.temporal" />
 
 const localTime = (time_ms: number, timezone: string) =>
   Temporal.Instant.fromEpochMilliseconds(Math.floor(time_ms)).toZonedDateTimeISO(timezone)

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { addDays, day_ms, utcDate, utcDayStart } from './utc-day.ts'
+import { day_ms } from './durations.ts'
+import { addDays, utcDate, utcDayStart } from './utc-day.ts'
 
 test('an instant lies in the day of UTC that began last', () => {
   fc.assert(

@@ -1,8 +1,5 @@
 /** Days of UTC: 24 hours each, at whole multiples of 24 hours in Unix time. */
-
-export const quarter_ms = 900_000
-export const hour_ms = 4 * quarter_ms
-export const day_ms = 24 * hour_ms
+import { day_ms } from './durations.ts'
 
 /** UTC date of an instant (Unix ms or Date), YYYY-MM-DD. */
 export const utcDate = (at: number | Date): string => new Date(at).toISOString().slice(0, 10)

@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { systemTimers } from '@heliograph/domain/clock'
+import { minute_ms } from '@heliograph/domain/durations'
 import { smallDisk } from '../test/small-disk.ts'
 import type { Noted } from './control/control-entry.ts'
 import { openControlLog } from './control/control-log.ts'
@@ -23,7 +24,6 @@ import { inverterOf, siteOf } from './fixtures/sites.ts'
 const program = fileURLToPath(new URL('heliograph-edge.ts', import.meta.url))
 const from = '2026-06-21T10:00:00Z'
 const start_at = Date.parse(from)
-const minute_ms = 60_000
 
 function placeOf(t: TestContext) {
   const dir = mkdtempSync(join(tmpdir(), 'heliograph-edge-'))

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import type { DeviceKind } from '@heliograph/domain/link'
 import { pino } from 'pino'
 import { Conditions } from './conditions.ts'
 import { virtualClock } from './fixtures/virtual-clock.ts'
 import { PlantClock } from './plant-clock.ts'
 import { PolledDevice } from './polled-device.ts'
-
-const hour_ms = 3_600_000
 
 /** How far apart one is looked for that has long been offline, ms. */
 async function searchesOf(kind: DeviceKind, interval_ms: number): Promise<number[]> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import { forecastAtLead } from './fixtures/forecast-at-lead.ts'
 import { history_plant, plantHistory } from './fixtures/plant-history.ts'
 import { fitLeadErrors, type LeadErrors, published_lead_errors } from './lead-errors.ts'

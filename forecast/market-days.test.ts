@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
 import { curveMean, type MarketPeriod, marketDays, resolutionMinutes } from './market-days.ts'
-
-const hour_ms = 3_600_000
 
 /** Periods of `minutes` from a UTC instant on, the price of each its position. */
 function periodsFrom(start: string, count: number, minutes = 60): MarketPeriod[] {

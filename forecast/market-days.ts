@@ -1,5 +1,5 @@
 /** A market's history by delivery day, each day on the clock of the market's own time zone. */
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, minute_ms } from '@heliograph/domain/durations'
 
 /** What is known of a delivery period [start_ms, end_ms). */
 export interface MarketPeriod {
@@ -38,7 +38,6 @@ export interface MarketDay {
 
 export const quarters_per_day = 96
 const quarter_minutes = 15
-const minute_ms = 60_000
 const known_quarters_min = 73
 
 /**

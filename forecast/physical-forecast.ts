@@ -3,7 +3,7 @@
  * physics makes under such a sky.
  */
 
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import { type Plant, requireSteps, stepHours } from './plant.ts'
 import { type PlantPhysics, plantPhysics } from './plant-physics.ts'
 import {

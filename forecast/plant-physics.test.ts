@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
 import type { Plant, Step } from './plant.ts'
 import { plantPhysics } from './plant-physics.ts'
 import type { WeatherStep } from './weather-step.ts'
 
-const hour_ms = 3_600_000
 const noon_ms = Date.UTC(2024, 5, 21, 10)
 const flat: Plant = {
   rated_power_kw: 1000,

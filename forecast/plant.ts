@@ -1,3 +1,4 @@
+import { hour_ms } from '@heliograph/domain/durations'
 import type { Place } from '@heliograph/domain/place'
 
 /** Panels that face one way. */
@@ -25,8 +26,6 @@ export interface Step {
   start_ms: number
   end_ms: number
 }
-
-const hour_ms = 3_600_000
 
 /** How long a step lasts, hours. */
 export const stepHours = ({ start_ms, end_ms }: Step): number => (end_ms - start_ms) / hour_ms

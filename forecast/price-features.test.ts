@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
 import type { FeatureTable } from './feature-table.ts'
 import { type MarketDay, type MarketPeriod, marketDays } from './market-days.ts'
@@ -14,7 +15,6 @@ import {
   usualCurve,
 } from './price-features.ts'
 
-const hour_ms = 3_600_000
 const monday = Date.parse('2024-05-06') / (24 * hour_ms)
 
 /** Days from a Monday on; prices, load and renewables by the hour since then. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import { type MarketDay, type MarketPeriod, marketDays } from './market-days.ts'
 import {
   deserialisePriceModel,
@@ -11,7 +12,6 @@ import {
 } from './price-model.ts'
 import { seededRandom } from './seeded-random.ts'
 
-const hour_ms = 3_600_000
 const trees = 30
 
 /** A market whose prices follow the load less the sun's power; each day has its weather. */

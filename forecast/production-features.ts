@@ -1,5 +1,5 @@
 /** What a model of a plant's production is told of a step: physics first, then its weather. */
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import { type FeatureTable, featureTable } from './feature-table.ts'
 import { type Step, stepHours } from './plant.ts'
 import type { PlantPhysics } from './plant-physics.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import { readGefcomZone } from './fixtures/gefcom-zone.ts'
 import { history_plant, plantHistory } from './fixtures/plant-history.ts'
 import { holdOut } from './production-holdout.ts'

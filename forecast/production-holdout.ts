@@ -1,5 +1,5 @@
 /** Whether a model learnt anew is better than what is in use, on days that neither has seen. */
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { fitLeadErrors } from './lead-errors.ts'
 import { predictPhysical } from './physical-forecast.ts'
 import type { Plant } from './plant.ts'
@@ -15,8 +15,6 @@ import type { ProductionSample } from './production-samples.ts'
 import { productionScorer } from './production-scores.ts'
 import { short_history_days_max } from './production-spread.ts'
 import { addSums, noSums, type ScoreSums, scoresOf } from './score-sums.ts'
-
-const hour_ms = 3_600_000
 
 interface HoldOutOptions {
   /** The days from here on are kept from learning: midnight UTC, Unix ms. */

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import type { Plant, Step } from './plant.ts'
 import { plantPhysics } from './plant-physics.ts'
 import type { Measurement } from './production-samples.ts'
 import { productionScorer } from './production-scores.ts'
 import { scoresOf } from './score-sums.ts'
 
-const hour_ms = 3_600_000
 const plant: Plant = {
   rated_power_kw: 100,
   dc_capacity_kwp: 110,

@@ -1,5 +1,5 @@
 /** Holds forecasts of production against what came, beside smart persistence. */
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import type { Plant, Step } from './plant.ts'
 import { plantPhysics } from './plant-physics.ts'
 import { exclusionOf, isScorable, type Measurement, measuredPower } from './production-samples.ts'
@@ -18,7 +18,6 @@ export interface ForecastStep extends Step {
 /** What a plant did in a span; null where nothing is known of it. */
 type Measured = (span: Step) => Measurement | null
 
-const hour_ms = 3_600_000
 /** Of the rated power under a clear sky: below that a share of it says nothing. */
 const clear_min_ratio = 0.05
 /** How far back smart persistence looks for the same time of a day. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
 import { bandOf, followCourse, reviseHour } from './course.ts'
 import { limitAt, type Period, type Unit } from './dispatch-problem.ts'
 import { instanceOf, randomOf } from './fixtures/instances.ts'
 
-const hour_ms = 3_600_000
 const hours = (count: number): Period[] =>
   Array.from({ length: count }, (_, nth) => ({
     start_ms: nth * hour_ms,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
 import { flowsOf, roomOf } from './connection.ts'
 import { bandOf, followCourse } from './course.ts'
@@ -16,7 +17,6 @@ import { measure } from './goals.ts'
 import { loadSolver } from './solver.ts'
 
 const highs = await loadSolver()
-const hour_ms = 3_600_000
 
 const periodsOf = (prices: readonly (number | null)[], rest: Partial<Period>[] = []): Period[] =>
   prices.map((price, nth) => ({

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
 import { planDispatch } from './dispatch.ts'
 import type { DispatchProblem, Period, Unit } from './dispatch-problem.ts'
@@ -8,7 +9,6 @@ import { bestEnds } from './outlook.ts'
 import { loadSolver } from './solver.ts'
 
 const highs = await loadSolver()
-const hour_ms = 3_600_000
 
 const periodsOf = (prices: readonly number[], from = 0): Period[] =>
   prices.map((price, nth) => ({

@@ -1,4 +1,5 @@
 /** How charged batteries should end a day, by what their energy is worth after it. */
+import { day_ms } from '@heliograph/domain/durations'
 import type { Highs } from 'highs'
 import { type PlanOptions, planDispatch } from './dispatch.ts'
 import type { DispatchProblem, Period, Unit } from './dispatch-problem.ts'
@@ -46,7 +47,6 @@ export function bestEnds(
   })
 }
 
-const day_ms = 86_400_000
 const cheap_share = 0.1
 
 /**

@@ -4,7 +4,9 @@
  * from all that came before. T. Hong et al., "Probabilistic energy forecasting: Global Energy
  * Forecasting Competition 2014 and beyond", International Journal of Forecasting 32(3), 2016.
  */
+
 import { existsSync, readFileSync } from 'node:fs'
+import { hour_ms } from '@heliograph/domain/durations'
 import { type FeatureTable, featureTable } from '@heliograph/forecast/feature-table'
 import type { Plant } from '@heliograph/forecast/plant'
 import { plantPhysics } from '@heliograph/forecast/plant-physics'
@@ -20,7 +22,6 @@ export interface GefcomZone {
   is_night: Uint8Array
 }
 
-const hour_ms = 3_600_000
 /** Tilt and azimuth of the panels, as published by the organisers. */
 const surfaces = [
   [36, 38],

@@ -1,7 +1,8 @@
 /** Day-ahead prices of the shared data, and forecasts of them with the data known then. */
+
 import { existsSync, readFileSync } from 'node:fs'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { hoursOfLocalDate } from '@heliograph/domain/local-day'
-import { day_ms } from '@heliograph/domain/utc-day'
 import { type MarketDay, type MarketPeriod, marketDays } from '@heliograph/forecast/market-days'
 import type { PriceCalibration } from '@heliograph/forecast/price-intervals'
 import {
@@ -12,7 +13,6 @@ import {
   trainPriceModel,
 } from '@heliograph/forecast/price-model'
 
-const hour_ms = 3_600_000
 /** Time zone of the delivery days of central European auctions, Bulgaria included. */
 const auction_timezone = 'Europe/Berlin'
 

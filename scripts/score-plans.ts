@@ -5,7 +5,9 @@
  * day are the P10 of forecasts by a model trained on earlier prices; training takes minutes.
  * `--outlook perfect` uses the real prices in place of forecasts, and takes a minute.
  */
+
 import { parseArgs } from 'node:util'
+import { hour_ms } from '@heliograph/domain/durations'
 import type { MarketDay } from '@heliograph/forecast/market-days'
 import { seededRandom } from '@heliograph/forecast/seeded-random'
 import { planDispatch } from '@heliograph/optimize/dispatch'
@@ -16,7 +18,6 @@ import { loadSolver } from '@heliograph/optimize/solver'
 import { type PriceData, readScoredYear, replay } from './price-replay.ts'
 
 const soc_first_pct = 50
-const hour_ms = 3_600_000
 
 /** 1 MW for two hours; 90 % from the grid to the grid, ageing of 5 per MWh. */
 const battery: Unit = {

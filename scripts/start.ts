@@ -3,6 +3,7 @@
  * simulator and the edge agent as separate programs, creates a client, a site, a key and an
  * enrolled edge for the demo, and fills in 30 days of history at the first start.
  */
+
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -15,8 +16,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { withDatabase } from '@heliograph/cli/database'
 import { systemClock } from '@heliograph/domain/clock'
+import { day_ms } from '@heliograph/domain/durations'
 import { parseSiteFile } from '@heliograph/domain/site-file'
-import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { utcDate } from '@heliograph/domain/utc-day'
 import { createClient, listClients } from '@heliograph/server/access/clients'
 import { createEdge } from '@heliograph/server/access/edges'
 import { createKey } from '@heliograph/server/access/keys'

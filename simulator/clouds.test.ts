@@ -5,14 +5,14 @@
  * (0.31), p99.9 0.54 (0.48); in five p99 0.53 (0.62); autocorrelation at a minute 0.983 (0.979), at
  * an hour 0.88 (0.79).
  */
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { day_ms, minute_ms } from '@heliograph/domain/durations'
 import { cloudsAt, rainRate } from './clouds.ts'
 import { dayWith } from './fixtures/days.ts'
 import { measuredDays, no_measurements } from './fixtures/measured-irradiance.ts'
 
-const minute_ms = 60_000
-const day_ms = 1440 * minute_ms
 const seeds = [1, 2, 3]
 const days_per_seed = 100
 const minutes_per_day = 480

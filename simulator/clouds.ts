@@ -6,6 +6,7 @@
  * Distribution, ramps and autocorrelation of the clear-sky index were fitted to one-minute
  * measurements; the test beside it prints both and holds them together.
  */
+import { hour_ms } from '@heliograph/domain/durations'
 import { noise } from './noise.ts'
 
 interface Clouds {
@@ -18,7 +19,6 @@ interface Clouds {
   drift_m_s: number
 }
 
-const hour_ms = 3_600_000
 /** Up to this rank of all weather the sky is clear, from the other on it is overcast. */
 const clear_rank_max = 0.38
 const overcast_rank_min = 0.78

@@ -1,4 +1,5 @@
 /** The energy counters of the simulated devices: the only thing in the simulation with a past. */
+import { hour_ms } from '@heliograph/domain/durations'
 import type { Site } from '@heliograph/domain/site'
 import { mpptCount } from '@heliograph/domain/site'
 import type { SiteSnapshot } from './site.ts'
@@ -11,7 +12,6 @@ export interface Counters {
   import_kwh: number
 }
 
-const hour_ms = 3_600_000
 /** What a plant that is not new shows when the simulation begins. */
 const first_full_load_h = 1480
 

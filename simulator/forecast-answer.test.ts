@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { day_ms } from '@heliograph/domain/durations'
 import { answerForecast } from './forecast-answer.ts'
 import { createSkyForecast } from './forecast-sky.ts'
 
 const place = { latitude: 48.62, longitude: 12.17, elevation_m: 410 }
 const sky = createSkyForecast(7, place)
-const hour_ms = 3_600_000
-const day_ms = 24 * hour_ms
 const now_ms = Date.UTC(2026, 5, 21, 14, 30)
 
 interface Body {

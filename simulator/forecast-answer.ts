@@ -1,5 +1,7 @@
 /** Answers about the forecast of the simulated site, in the form in which Open-Meteo answers. */
+
 import { setImmediate as turnOfOthers } from 'node:timers/promises'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import type { Place } from '@heliograph/domain/place'
 import { rounded } from '@heliograph/domain/significant'
 import { issued_every_ms, type SkyForecast } from './forecast-sky.ts'
@@ -17,8 +19,6 @@ interface Forecaster {
   now_ms: number
 }
 
-const hour_ms = 3_600_000
-const day_ms = 24 * hour_ms
 const days_max = 93
 const leads_days_max = 7
 const forecast_days_usual = 7

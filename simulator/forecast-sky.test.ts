@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import type { Place } from '@heliograph/domain/place'
 import { cloudsAt } from './clouds.ts'
 import { createSkyForecast } from './forecast-sky.ts'
@@ -8,7 +9,6 @@ import { weatherAt } from './weather.ts'
 
 const seed = 20261
 const place: Place = { latitude: 48.62, longitude: 12.17, elevation_m: 410 }
-const hour_ms = 3_600_000
 const leads_h = [0, 1, 6, 12, 24, 48, 72]
 
 /** Means of the hour that ends then: under the true sky, and under a clear one. */

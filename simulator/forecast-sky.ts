@@ -8,6 +8,7 @@
  * and not a blurred one. Errors last for hours, and one forecast shares a part of them with the
  * next.
  */
+import { hour_ms } from '@heliograph/domain/durations'
 import type { Place } from '@heliograph/domain/place'
 import { coverAtTransmission } from '@heliograph/physics/cloud-cover'
 import { cloudsAt } from './clouds.ts'
@@ -38,7 +39,6 @@ export interface SkyForecast {
   members(end_ms: number, issued_ms: number, count: number): number[]
 }
 
-const hour_ms = 3_600_000
 /** Within an hour the sky is looked at so often. */
 const look_ms = 300_000
 const looks = hour_ms / look_ms

@@ -5,6 +5,7 @@
  * the counters of the live plant. Sensor nodes follow, the newest day first, too.
  */
 
+import { minute_ms } from '@heliograph/domain/durations'
 import type { Frame, Readings } from '@heliograph/domain/link'
 import { loggerReading } from '@heliograph/domain/logger-reading'
 import {
@@ -25,7 +26,6 @@ import { readingsAt, type SiteReadings } from './readings.ts'
 import type { Simulation, SiteSnapshot } from './site.ts'
 import { weatherAt } from './weather.ts'
 
-const minute_ms = 60_000
 const day_min = 24 * 60
 const day_ms = day_min * minute_ms
 

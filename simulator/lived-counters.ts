@@ -2,12 +2,11 @@
  * What the counters of a plant show that has worked since it was commissioned: its own yield by its
  * own sun, weather, dirt and age, sampled.
  */
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import type { Site } from '@heliograph/domain/site'
 import { advance, type Counters, initialCounters } from './counters.ts'
 import type { Simulation, SiteSnapshot } from './site.ts'
 
-const hour_ms = 3_600_000
-const day_ms = 24 * hour_ms
 /** Not a part of a day, so that the samples go through all hours of the day and all seasons. */
 const sample_ms = 31 * hour_ms
 /** Of a plant whose commissioning is not known. */

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { minute_ms } from '@heliograph/domain/durations'
 import { dayWith } from './fixtures/days.ts'
 import { smallSite } from './fixtures/site.ts'
 import type { Instrument } from './met-station.ts'
 import { createSimulation } from './site.ts'
 
 const seed = 11
-const minute_ms = 60_000
 
 const plane = { azimuth_deg: 180, tilt_deg: 25 }
 const irradiance = (

@@ -1,5 +1,7 @@
 /** The simulated plant as time passes: the present snapshot, its counters, the faults in force. */
+
 import type { Clock } from '@heliograph/domain/clock'
+import { hour_ms, second_ms } from '@heliograph/domain/durations'
 import {
   type Batteries,
   createBatteries,
@@ -35,8 +37,6 @@ interface PlantOptions {
   batteries?: UnitStates
 }
 
-const second_ms = 1000
-const hour_ms = 3_600_000
 /** Energy of a time that nobody watched is counted in steps of this. */
 const unwatched_step_ms = 60_000
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { minute_ms } from '@heliograph/domain/durations'
 import { advance, initialCounters } from './counters.ts'
 import { parseFault } from './faults.ts'
 import { dayWith } from './fixtures/days.ts'
@@ -9,7 +10,6 @@ import { createSimulation } from './site.ts'
 const seed = 11
 const simulation = createSimulation(smallSite, seed)
 const midnight = dayWith(seed, 'clear')
-const minute_ms = 60_000
 const minutesOfTheDay = Array.from({ length: 1440 }, (_, minute) => midnight + minute * minute_ms)
 const day = minutesOfTheDay.map((time_ms) => simulation.at(time_ms))
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { createSoiling } from './soiling.ts'
 
-const hour_ms = 3_600_000
-const day_ms = 24 * hour_ms
 const begin = Date.UTC(2026, 3, 1)
 const days = Array.from({ length: 120 }, (_, day) => begin + day * day_ms)
 const longitude = 12

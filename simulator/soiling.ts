@@ -2,6 +2,7 @@
  * Rain and the dust that it washes off. Both follow from the seed at any instant: a day's rain is
  * summed up from the clouds, and dust remembers only the days before it.
  */
+import { day_ms } from '@heliograph/domain/durations'
 import { rainRate } from './clouds.ts'
 
 export interface Soiling {
@@ -11,7 +12,6 @@ export interface Soiling {
   dust_days(time_ms: number): number
 }
 
-const day_ms = 86_400_000
 const rain_steps = 144
 const rain_step_ms = day_ms / rain_steps
 /** Rain of which each further one leaves 1/e of the dust. */

@@ -3,6 +3,7 @@
  * does not lose its limit and a battery not its charge, when the program restarts that simulates
  * them.
  */
+
 import {
   closeSync,
   existsSync,
@@ -15,6 +16,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Timers } from '@heliograph/domain/clock'
+import { minute_ms } from '@heliograph/domain/durations'
 import type { Site } from '@heliograph/domain/site'
 import { resumedUnits, type UnitStates } from './batteries/batteries.ts'
 import { firstUnits } from './batteries/past.ts'
@@ -24,7 +26,6 @@ import { livedCounters } from './lived-counters.ts'
 import { createSimulation } from './site.ts'
 import { weatherAt } from './weather.ts'
 
-const minute_ms = 60_000
 /** So long a change of a limit waits for others that are told with it. */
 const change_ms = 200
 const counters_ms = 10_000

@@ -1,6 +1,8 @@
 /** Each ailment of a string shows the signature by which a diagnosis knows it. */
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { minute_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
 import { type Fault, parseFault } from './faults.ts'
 import { dayWith } from './fixtures/days.ts'
@@ -15,7 +17,6 @@ const roomy = structuredClone(smallSite)
 for (const inverter of roomy.loggers[0]!.inverters) inverter.rated_ac_power_kw = 60
 const simulation = createSimulation(roomy, seed)
 const midnight = dayWith(seed, 'clear')
-const minute_ms = 60_000
 const noon = midnight + 670 * minute_ms
 
 /** The inverter whose strings 0 and 1 share an MPPT, as 2 and 3 do. */

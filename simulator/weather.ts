@@ -3,6 +3,7 @@
  * air temperature by season, hour and air mass, humidity, wind, rain and pressure. Invented weather
  * with the shape of real weather, not a forecast of any place.
  */
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { cloudsAt } from './clouds.ts'
 import { noise } from './noise.ts'
 
@@ -15,9 +16,6 @@ export interface Weather {
   wind_speed_m_s: number
   wind_direction_deg: number
 }
-
-const hour_ms = 3_600_000
-const day_ms = 24 * hour_ms
 
 const channel = { air: 20, wind: 60, pressure: 80 } as const
 

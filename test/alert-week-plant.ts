@@ -4,14 +4,13 @@
  * have told is stored.
  */
 
+import { hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { solarPosition } from '@heliograph/physics/solar-position'
 import { addBatteries, bessValues } from '@heliograph/server/batteries/fixtures/battery-site'
 import type { Database } from '@heliograph/server/storage/database'
 import { ensurePartitions } from '@heliograph/server/storage/partitions'
 
 const monday = Date.UTC(2026, 5, 15)
-const minute_ms = 60_000
-const hour_ms = 60 * minute_ms
 /** From one look to the next. */
 export const step_ms = 30 * minute_ms
 

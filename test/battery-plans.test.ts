@@ -1,6 +1,8 @@
 /** What the optimiser plans, the simulated battery does: cells, losses and limits of its own. */
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { quarter_ms } from '@heliograph/domain/durations'
 import { planDispatch } from '@heliograph/optimize/dispatch'
 import { limitAt, type Period, type Unit } from '@heliograph/optimize/dispatch-problem'
 import { loadSolver } from '@heliograph/optimize/solver'
@@ -11,7 +13,6 @@ import { batteryModel, initialBattery } from '@heliograph/simulator/batteries/ba
 import { smallBattery as battery } from '@heliograph/simulator/fixtures/battery'
 
 const highs = await loadSolver()
-const quarter_ms = 900_000
 const soc_start_pct = 40
 const facts = batteryFacts(battery)
 

@@ -3,10 +3,12 @@
  * batteries, a sun with clouds, approved schedules, and all that goes wrong. What it did is judged
  * by what the grid, the cells and the log show. As a program: `npm run simulate-battery`.
  */
+
 import { parseArgs } from 'node:util'
 import type { Battery } from '@heliograph/domain/battery'
 import type { CurtailmentRow } from '@heliograph/domain/curtailment'
 import type { DispatchHour } from '@heliograph/domain/dispatch'
+import { hour_ms } from '@heliograph/domain/durations'
 import { inverterPower } from '../edge/battery/fixtures/mixed-polls.ts'
 import {
   type BatteryPhysics,
@@ -70,7 +72,6 @@ const coming_down_s = 25
 const stray_ratio = 0.03
 /** So long a setpoint may differ from its schedule before the log has to say why. */
 const untold_s_max = 40
-const hour_ms = 3_600_000
 
 /** @throws {Error} naming the second and what does not hold */
 export async function playWeek(seed: number, seconds: number): Promise<WeekOutcome> {

@@ -1,7 +1,9 @@
 /** The status of an approved schedule is what the edge reported of it, whenever that arrives. */
+
 import assert from 'node:assert/strict'
 import test, { after, before, beforeEach } from 'node:test'
 import type { DispatchReport } from '@heliograph/domain/dispatch'
+import { hour_ms } from '@heliograph/domain/durations'
 import type { Lane } from '@heliograph/domain/link'
 import { addPrices } from '../server/batteries/fixtures/schedule-site.ts'
 import type { EdgeClient } from '../server/link/fixtures/edge-client.ts'
@@ -10,7 +12,6 @@ import { noon, type SchedulePlant, schedulePlant, today, tomorrow } from './sche
 // biome-ignore lint/suspicious/noExplicitAny: the answer of any endpoint
 type Answer = any
 
-const hour_ms = 3_600_000
 const midnight = noon + 12 * hour_ms
 
 let plant: SchedulePlant

@@ -1,13 +1,13 @@
 /** What approvals answer: the schedules that they break, and what a refused one lacks. */
+
 import assert from 'node:assert/strict'
 import test, { after, before, beforeEach } from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import { addPrices } from '../server/batteries/fixtures/schedule-site.ts'
 import { noon, type SchedulePlant, schedulePlant, today, tomorrow } from './schedule-plant.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the answer of any endpoint
 type Answer = any
-
-const hour_ms = 3_600_000
 
 let plant: SchedulePlant
 

@@ -1,6 +1,8 @@
 /** What becomes of schedules: nothing is dispatched without approval, whatever is sent. */
+
 import assert from 'node:assert/strict'
 import test, { after, before, beforeEach } from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import { addPrices } from '../server/batteries/fixtures/schedule-site.ts'
 import type { Reply } from './curtailment-plant.ts'
 import {
@@ -24,7 +26,6 @@ beforeEach(async () => {
   await addPrices(plant.db, { date: today, hours: 72 })
 })
 
-const hour_ms = 3_600_000
 // biome-ignore lint/suspicious/noExplicitAny: the answer of any endpoint
 type Answer = any
 const post = (path: string, body?: object, key?: string) => plant.call('POST', path, body, key)

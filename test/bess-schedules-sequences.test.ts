@@ -1,7 +1,9 @@
 /** Whatever is sent, and in whichever order: nothing is dispatched that nobody approved. */
+
 import assert from 'node:assert/strict'
 import test, { after, before } from 'node:test'
 import { hourKey, mergeHour } from '@heliograph/domain/dispatch'
+import { hour_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
 import { addPrices } from '../server/batteries/fixtures/schedule-site.ts'
 import type { Reply } from './curtailment-plant.ts'
@@ -20,7 +22,6 @@ before(async () => {
 })
 after(() => plant.close())
 
-const hour_ms = 3_600_000
 // biome-ignore lint/suspicious/noExplicitAny: the answer of any endpoint
 type Answer = any
 const get = async (id: number): Promise<Answer> =>

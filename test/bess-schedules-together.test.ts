@@ -1,7 +1,9 @@
 /** Plans of one site hang together: what one unit is revised to, the others have less of. */
+
 import assert from 'node:assert/strict'
 import test, { after, before, beforeEach } from 'node:test'
 import { powerAt } from '@heliograph/domain/dispatch'
+import { hour_ms } from '@heliograph/domain/durations'
 import { addPrices, day_prices } from '../server/batteries/fixtures/schedule-site.ts'
 import {
   noon,
@@ -21,7 +23,6 @@ before(async () => {
 after(() => plant.close())
 beforeEach(() => plant.forget())
 
-const hour_ms = 3_600_000
 // biome-ignore lint/suspicious/noExplicitAny: the answer of any endpoint
 type Answer = any
 const post = (path: string, body?: object) => plant.call('POST', path, body)

@@ -1,6 +1,8 @@
 /** Plans of batteries over HTTP: what is proposed, what it says of itself, what keeps it back. */
+
 import assert from 'node:assert/strict'
 import test, { after, before, beforeEach } from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import { addPrices, day_prices, priceAt } from '../server/batteries/fixtures/schedule-site.ts'
 import {
   day_after,
@@ -21,7 +23,6 @@ before(async () => {
 after(() => plant.close())
 beforeEach(() => plant.forget())
 
-const hour_ms = 3_600_000
 // biome-ignore lint/suspicious/noExplicitAny: the answer of any endpoint
 type Answer = any
 const optimize = (body: object = {}, bess_id = 1) =>

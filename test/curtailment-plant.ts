@@ -1,8 +1,10 @@
 /** The server whole, over real sockets, and an edge that does what a test wants of it. */
+
 import { createHash, randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { systemTimers, type Timers } from '@heliograph/domain/clock'
 import type { RowReport } from '@heliograph/domain/curtailment'
+import { hour_ms } from '@heliograph/domain/durations'
 import { newlyHeld } from '@heliograph/edge/control/row-watch'
 import type { FastifyInstance } from 'fastify'
 import { Registry } from 'prom-client'
@@ -29,7 +31,6 @@ const key_id = '0123456789ab'
 const secret = '5e'.repeat(32)
 const authorization = `Bearer svc_live_${key_id}_${secret}`
 
-export const hour_ms = 3_600_000
 /** Commands, but for when. */
 export const site_60 = { scope: 'site', limit_mode: 'percent', limit_value: 60 }
 export const plant_1 = { scope: 'logger', logger_id: 1, limit_mode: 'kw', limit_value: 50 }

@@ -1,6 +1,8 @@
 /** The release of a curtailment: asked for, proved by the edge, or left open without it. */
+
 import assert from 'node:assert/strict'
 import test, { after, before, beforeEach } from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import { noon } from '../server/link/fixtures/plant.ts'
 import {
   type CurtailmentPlant,
@@ -9,7 +11,6 @@ import {
   forgetCurtailment,
   fromTo,
   hasGroup,
-  hour_ms,
   isReleased,
   manualTimers,
   plant_1,

@@ -1,7 +1,9 @@
 /** Curtailment that is over, and whose end the edge confirms late or never. */
+
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import test, { after, before, beforeEach } from 'node:test'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { createEdge, revokeEdge } from '../server/access/edges.ts'
 import type { EdgeClient } from '../server/link/fixtures/edge-client.ts'
 import { edge_id, noon, site_id } from '../server/link/fixtures/plant.ts'
@@ -12,7 +14,6 @@ import {
   forgetCurtailment,
   fromTo,
   hasGroup,
-  hour_ms,
   isReleased,
   manualTimers,
   plant_1,
@@ -29,7 +30,6 @@ before(async () => {
 after(() => plant.close())
 beforeEach(() => forgetCurtailment(plant))
 
-const day_ms = 24 * hour_ms
 const window = { ...plant_1, ...fromTo(1, 2) }
 const iso = (at_ms: number) => new Date(at_ms).toISOString()
 

@@ -1,6 +1,8 @@
 /** The writes of curtailment done once and whole, whatever dies, and refused where they must be. */
+
 import assert from 'node:assert/strict'
 import test, { after, before, beforeEach } from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import { noon } from '../server/link/fixtures/plant.ts'
 import type { Database } from '../server/storage/database.ts'
 import {
@@ -8,7 +10,6 @@ import {
   curtailmentPlant,
   forgetCurtailment,
   fromTo,
-  hour_ms,
   isReleased,
   plant_1,
   reportOf,

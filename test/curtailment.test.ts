@@ -1,6 +1,8 @@
 /** Curtailment from the request to the edge and back, through HTTP and the link. */
+
 import assert from 'node:assert/strict'
 import test, { after, before, beforeEach } from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import { hello } from '../server/link/fixtures/edge-client.ts'
 import { noon } from '../server/link/fixtures/plant.ts'
 import {
@@ -9,7 +11,6 @@ import {
   forgetCurtailment,
   fromTo,
   hasGroup,
-  hour_ms,
   isReleased,
   manualTimers,
   plant_1,

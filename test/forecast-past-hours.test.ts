@@ -1,7 +1,8 @@
 /** Hours that are over keep the forecast that was issued before they began. */
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import { type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
 import { addPast } from '../server/forecasts/fixtures/history.ts'
 

@@ -1,7 +1,8 @@
 /** `refresh=true` makes one run a minute and plant at most, on however many servers. */
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import { type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
 import { addPast } from '../server/forecasts/fixtures/history.ts'
 import { readDayForecasts } from '../server/forecasts/forecasts.ts'

@@ -1,7 +1,8 @@
 /** When forecasts that were issued no longer stand, and what takes the place of a lost model. */
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import {
   type ProductionModel,
   serialiseProduction,
@@ -10,7 +11,7 @@ import {
 import { seededRandom } from '../forecast/seeded-random.ts'
 import { testSettings } from '../server/fixtures/job-settings.ts'
 import { type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
-import { addPast, hour_ms } from '../server/forecasts/fixtures/history.ts'
+import { addPast } from '../server/forecasts/fixtures/history.ts'
 import { nextRun } from '../server/forecasts/forecast-records.ts'
 import { type NewModel, recordTraining, storeModel } from '../server/forecasts/model-store.ts'
 import { plantOf, runForecasts } from '../server/forecasts/production-runs.ts'

@@ -1,9 +1,9 @@
 /** The scores of forecasts that were issued, held against the counters that inverters sent. */
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
-import { hour_ms } from '../server/forecasts/fixtures/history.ts'
 import { runAll, trainAll } from '../server/forecasts/jobs.ts'
 import { createRollups } from '../server/performance/rollups/job.ts'
 import { touchReadingsSince } from '../server/telemetry/touched-hours.ts'

@@ -1,8 +1,9 @@
 /** Strings that face several ways, which nobody described, beside each other. */
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { stringsOf } from '@heliograph/domain/site'
-import { day_ms } from '@heliograph/domain/utc-day'
 import {
   comparedInGroups,
   withMeasuredGroups,
@@ -22,7 +23,6 @@ import {
 } from '@heliograph/simulator/fixtures/mixed-site'
 import { createSimulation } from '@heliograph/simulator/site'
 
-const hour_ms = 3_600_000
 const step_ms = 300_000
 const days = 5
 const first_ms = Date.UTC(2026, 5, 10)

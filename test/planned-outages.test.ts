@@ -1,4 +1,5 @@
 /** Planned outages from the command line to the forecast and to what trainings learn from. */
+
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -6,10 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
 import { outcomeOf, readCourses } from '../server/forecasts/course.ts'
-import { addPast, hour_ms } from '../server/forecasts/fixtures/history.ts'
+import { addPast } from '../server/forecasts/fixtures/history.ts'
 import { addOutage, removeOutage } from '../server/forecasts/outage-admin.ts'
 import { testDatabase } from './postgres.ts'
 

@@ -1,7 +1,9 @@
 /** Forecasts of a served site: trained on its past, issued, kept, and held against what came. */
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
+import { utcDate } from '@heliograph/domain/utc-day'
 import { addKey, type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
 import { addPast } from '../server/forecasts/fixtures/history.ts'
 import { runAll } from '../server/forecasts/jobs.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import { meanAbsoluteError } from '@heliograph/forecast/scores'
 import { seededRandom } from '@heliograph/forecast/seeded-random'
 import { readMarketDays, replay } from '../scripts/price-replay.ts'

@@ -1,9 +1,10 @@
 /** Price forecasts of a served site: trained on its market's past, issued, held against prices. */
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import { utcDayStart } from '@heliograph/domain/utc-day'
 import { type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
-import { hour_ms } from '../server/forecasts/fixtures/history.ts'
 import { runAll } from '../server/forecasts/jobs.ts'
 import { createSimulatedMarket, followMarket } from '../server/markets/admin.ts'
 import { fetchMarket } from '../server/markets/fetch.ts'

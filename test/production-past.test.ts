@@ -1,12 +1,13 @@
 /** The past of forecasts beside actuals: what is not known of it, and what later changes leave. */
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { exclusionOf } from '@heliograph/forecast/production-samples'
 import { type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
 import { gateOf } from '../server/forecasts/assigned-market.ts'
 import { readCourses } from '../server/forecasts/course.ts'
-import { addPast, hour_ms } from '../server/forecasts/fixtures/history.ts'
+import { addPast } from '../server/forecasts/fixtures/history.ts'
 import { trainAll } from '../server/forecasts/jobs.ts'
 import { addOutage } from '../server/forecasts/outage-admin.ts'
 import { measuredIn } from '../server/forecasts/samples.ts'

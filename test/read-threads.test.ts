@@ -1,4 +1,5 @@
 /** What threads answer to heavy reads, beside what the main thread computes of the same data. */
+
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -7,8 +8,9 @@ import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import type { Worker } from 'node:worker_threads'
 import { systemClock, systemTimers } from '@heliograph/domain/clock'
+import { day_ms } from '@heliograph/domain/durations'
 import { emptyReading, readingKinds } from '@heliograph/domain/readings'
-import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { utcDate } from '@heliograph/domain/utc-day'
 import type { FastifyInstance } from 'fastify'
 import { fillPlant, inverters, strings } from '../bench/fixtures/heavy-plant.ts'
 import { addTenant } from '../bench/fixtures/served-plant.ts'

@@ -1,13 +1,14 @@
 /** What one turn of the roll-up takes, and which inverters a met station marks. */
+
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import { addReading, servedSite } from '../server/fixtures/served-site.ts'
 import { createRollups } from '../server/performance/rollups/job.ts'
 import { touchAround } from '../server/performance/rollups/station-marks.ts'
 import type { Database } from '../server/storage/database.ts'
 import { silent } from './postgres.ts'
 
-const hour_ms = 3_600_000
 const first_ms = Date.UTC(2026, 4, 1)
 const hourAt = (nth: number) => new Date(first_ms + nth * hour_ms)
 

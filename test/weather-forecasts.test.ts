@@ -1,9 +1,10 @@
 /** The demo's weather service, the adapter, the job and the store, together over HTTP. */
+
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { parseSiteFile } from '@heliograph/domain/site-file'
-import { day_ms } from '@heliograph/domain/utc-day'
 import { fetchWeather } from '../server/forecasts/weather/fetch-weather.ts'
 import {
   knownWeather,
@@ -18,7 +19,6 @@ import { serveForecasts } from '../simulator/forecast-service.ts'
 import { createSkyForecast } from '../simulator/forecast-sky.ts'
 import { silent, testDatabase } from './postgres.ts'
 
-const hour_ms = 3_600_000
 const seed = 20261
 
 test('what the simulated service forecasts is kept with its time of issue', async (t) => {

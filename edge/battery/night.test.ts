@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import { Proof } from '../control/proof.ts'
 import { batteryOf, hourOf, type MixedSite, mixedSite } from './fixtures/mixed-site.ts'
 
 const at = (time: string) => Date.parse(`2026-06-21T${time}Z`)
-const hour_ms = 3_600_000
 /** The sun is below 5 degrees from 18:33 until 3:54, and night from 19:56 until 2:28. */
 const dusk = '2026-06-21T19:50:00Z'
 const permit_w = 150_000

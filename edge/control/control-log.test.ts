@@ -13,13 +13,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { day_ms } from '@heliograph/domain/durations'
 import { virtualClock } from '../fixtures/virtual-clock.ts'
 import type { ControlEntry } from './control-entry.ts'
 import { type DiskLog, kept_days, openControlLog } from './control-log.ts'
 import { lineOf, nameOf, no_chain } from './control-log-file.ts'
 import { type LogItem, readControlLog } from './control-log-read.ts'
 
-const day_ms = 86_400_000
 const start_at = Date.parse('2026-06-21T10:00:00Z')
 
 function placeOf(t: TestContext) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { rowKey } from '@heliograph/domain/curtailment'
+import { day_ms } from '@heliograph/domain/durations'
 import {
   type ControlledSite,
   controlledSite,
@@ -9,7 +10,6 @@ import {
 } from '../fixtures/controlled-site.ts'
 import { ClockWatch } from './clock-watch.ts'
 
-const day_ms = 86_400_000
 const row = rowOf(60, { start_at: start_at + 10_000 })
 const held = [20_000, 20_000, 20_000]
 

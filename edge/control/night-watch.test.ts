@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Battery } from '@heliograph/domain/battery'
+import { day_ms, hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { batteryOf } from '../battery/fixtures/mixed-site.ts'
 import { inverterOf, siteOf } from '../fixtures/sites.ts'
 import { controllerKey } from './controlled-device.ts'
 import { NightWatch, type Sun } from './night-watch.ts'
 
-const minute_ms = 60_000
-const hour_ms = 60 * minute_ms
-const day_ms = 24 * hour_ms
 const at = (time: string) => Date.parse(`2026-06-21T${time}:00Z`)
 /** At 48 N, 12 E the sun is below -6° from 19:56 until 2:32, below 5° from 18:33 until 3:54. */
 const evening = at('17:00')

@@ -1,4 +1,5 @@
 /** Measured power by quarter of an hour. */
+import { quarter_ms } from '@heliograph/domain/durations'
 import type { MeasuredPower } from './power-rounds.ts'
 
 export interface PowerQuarter {
@@ -17,8 +18,6 @@ export interface PowerQuarter {
 }
 
 type Of = Pick<PowerQuarter, 'logger_id' | 'bess_id' | 'permit_w'>
-
-const quarter_ms = 900_000
 
 export class PowerQuarters {
   readonly #onQuarter: (quarter: PowerQuarter) => void

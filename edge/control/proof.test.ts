@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { minute_ms } from '@heliograph/domain/durations'
 import { controlledSite, rowOf, start_at } from '../fixtures/controlled-site.ts'
 import type { ControlEntry, Noted } from './control-entry.ts'
 import { Proof, type Verdict } from './proof.ts'
 import type { PowerQuarter } from './proof-quarters.ts'
 import { entryText, verdictText } from './proof-text.ts'
 
-const minute_ms = 60_000
 const period = { from_at: start_at, to_at: start_at + 3_600_000 }
 
 /** Two inverters of 100 kW behind a permit of 150 kW, each limited to 75 kW. */

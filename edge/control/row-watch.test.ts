@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { minute_ms } from '@heliograph/domain/durations'
 import { rowOf, start_at } from '../fixtures/controlled-site.ts'
 import { newlyHeld, type PlantLook, RowWatch } from './row-watch.ts'
 
 const row = rowOf(60)
-const minute_ms = 60_000
 /** A clock that did not jump. */
 const wall = (at: number) => ({ now: at, earliest: at, latest: at })
 

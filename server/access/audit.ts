@@ -1,5 +1,5 @@
 /** The audit log for the operator of the server: writes, sign-ins and the progress of limits. */
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import type { Admin } from './admin.ts'
 import { findSite } from './sites.ts'
 

@@ -1,6 +1,7 @@
 /** One-time invitation links, created by an administrator or at the first start of the server. */
+
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import { secretDigest } from '../http/authenticate.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
 import type { Stored } from '../storage/records.ts'

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
 import test, { type TestContext } from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import { operations } from '../../test/contract/operations.ts'
 import { testDatabase } from '../../test/postgres.ts'
 import { checkKey, loadKeys, presentedKey } from '../http/authenticate.ts'
@@ -14,7 +15,6 @@ import { createKey, type KeyOrder, listKeys, revokeKey, rotateKey } from './keys
 import { createSite } from './sites.ts'
 
 const noon = new Date('2026-06-01T12:00:00Z')
-const hour_ms = 3_600_000
 const after = (hours: number) => new Date(noon.getTime() + hours * hour_ms)
 
 const order: KeyOrder = {

@@ -2,14 +2,15 @@
  * The log of the sign-in library. Anonymous callers can cause refusals, so these are truncated and
  * limited per minute.
  */
+
 import type { Clock } from '@heliograph/domain/clock'
+import { minute_ms } from '@heliograph/domain/durations'
 import { cutText } from '@heliograph/domain/log-line'
 import { visible } from '../http/visible-text.ts'
 import type { Log } from '../storage/database.ts'
 
 const text_characters_max = 300
 const refusals_per_minute = 10
-const minute_ms = 60_000
 
 /** Refused origins and redirect URLs; all other errors are failures of this server. */
 const refusal = /^(Invalid|Blocked) /

@@ -2,6 +2,7 @@
  * A round of alerts: all sources scan a site, and its alerts are updated to the findings in one
  * transaction.
  */
+import { quarter_ms } from '@heliograph/domain/durations'
 import { readPlantPrices } from '../contracts/plant-prices.ts'
 import { tryLock } from '../storage/advisory-lock.ts'
 import type { Database, Log, Queries, Transaction } from '../storage/database.ts'
@@ -171,8 +172,6 @@ function checked({ codes }: ListedSource, scan: Scan): Scan {
   }
   return scan
 }
-
-const quarter_ms = 900_000
 
 /** Prices that the contracts pay now; read only when a finding affects power. */
 async function readPrices(

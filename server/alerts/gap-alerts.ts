@@ -1,5 +1,5 @@
 /** Matches gaps in the readings with the alert that reports them. */
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import type { Queries } from '../storage/database.ts'
 import type { SourceType as GapSource } from '../telemetry/gaps/sources.ts'
 import type { SourceType } from './finding.ts'

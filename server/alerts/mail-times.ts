@@ -1,10 +1,7 @@
 /** Quiet hours and digests in the local time of the site. Pure. */
+import { day_ms, hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { localDate, localInstant, shownAt } from '@heliograph/domain/local-day'
-import { day_ms } from '@heliograph/domain/utc-day'
 import type { MailRecipient } from './mail-settings.ts'
-
-const hour_ms = 3_600_000
-const minute_ms = 60_000
 
 /** Whether local time is within the quiet hours `[from, to)`, also when the clocks change. */
 export function isQuiet(

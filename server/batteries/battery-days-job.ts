@@ -1,5 +1,6 @@
 /** Stores the charged and discharged energy of batteries on past UTC days. */
-import { day_ms, hour_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
+import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Database, Queries } from '../storage/database.ts'
 import { holdBatteryMarks, marked_day } from '../telemetry/battery-day-marks.ts'
 import { type BatteryDay, readBatteryDay } from './battery-days.ts'

@@ -1,5 +1,6 @@
 /** Charged and discharged energy of units by quarter hour, from stored sums of past days. */
-import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
+import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
 import type { MarketedUnit } from './earnings.ts'
 import { readUnitQuarters, type Span, type Unit, type UnitQuarter } from './unit-energy.ts'

@@ -1,6 +1,7 @@
 /** Causes that kept a unit from its plan, from the reports of its edge. */
+
 import type { clampReasons } from '@heliograph/domain/dispatch'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import type { Queries } from '../storage/database.ts'
 import type { Span, Unit } from './unit-energy.ts'
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
 import { type CauseSpan, causeIn, causeSpans, causes, type EdgeReports } from './causes.ts'
 import { deviationsOf } from './deviations.ts'
@@ -8,7 +9,6 @@ import { quartersOf } from './unit-energy.ts'
 
 const start_ms = Date.parse('2026-06-21T00:00:00Z')
 const at = (time: string) => new Date(`2026-06-21T${time}Z`)
-const hour_ms = 3_600_000
 
 /** Without losses: 25 kWh are a tenth of it. */
 const battery = {

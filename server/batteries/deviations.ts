@@ -1,6 +1,6 @@
 /** Deviations of a unit from its approved schedule by hour, with their reasons. */
+import { hour_ms } from '@heliograph/domain/durations'
 import { rounded, significant } from '@heliograph/domain/significant'
-import { hour_ms } from '@heliograph/domain/utc-day'
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../http/params.ts'
 import { At } from '../plant/frame.ts'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { day_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
 import { type CounterSample, roundtripEfficiency } from './roundtrip.ts'
 
-const day_ms = 86_400_000
 const rated = { rated_charge_power_kw: 200, rated_discharge_power_kw: 200, usable_energy_kwh: 360 }
 
 /** A unit that charges and discharges so much each day at this efficiency of either way. */

@@ -2,8 +2,9 @@
  * The status of a schedule. Approval is a decision of a person; everything after it is what edges
  * reported, computed at each read, so that late reports count on every replica.
  */
+
 import type { DispatchReport, dispatchStates } from '@heliograph/domain/dispatch'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../http/params.ts'
 

@@ -1,5 +1,5 @@
 /** Schedules of batteries: their schema, their rows, and how rows are read. */
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import {
   type DispatchProblem,
   objectives,

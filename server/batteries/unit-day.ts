@@ -1,5 +1,6 @@
 /** A day of a unit: approved plans, measured energy, prices, and causes of deviations. */
-import { day_ms, hour_ms, quarter_ms, utcDayStart } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms, quarter_ms } from '@heliograph/domain/durations'
+import { utcDayStart } from '@heliograph/domain/utc-day'
 import { addedKwh } from '@heliograph/optimize/course'
 import type { Unit as PlannedUnit } from '@heliograph/optimize/dispatch-problem'
 import type { Queries } from '../storage/database.ts'

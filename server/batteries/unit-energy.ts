@@ -1,9 +1,10 @@
 /**
  * Charged and discharged energy of a unit by quarter hour, with state of charge and completeness.
  */
+
 import { counterIncrease } from '@heliograph/domain/counter'
+import { hour_ms, quarter_ms } from '@heliograph/domain/durations'
 import { significant } from '@heliograph/domain/significant'
-import { hour_ms, quarter_ms } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
 
 /** Over gaps up to this long, counters are assumed to rise evenly. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { hour_ms, quarter_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
-import { hour_ms } from '../telemetry/touched-hours.ts'
 import { hourAccounts, inCurrency } from './accounting.ts'
 import type { Assignment } from './contract-store.ts'
 import type { EnergyStateAt } from './energy-evidence.ts'
@@ -21,7 +21,6 @@ import {
   type Window,
 } from './fixtures/accounts.ts'
 import { exactRate, sameCurrency, worth } from './money.ts'
-import { quarter_ms } from './plant-quarters.ts'
 import { quarterPrices } from './quarter-prices.ts'
 import { amountsSum } from './sums.ts'
 import { termsOf } from './terms.ts'

@@ -3,13 +3,13 @@
  * Amounts are rounded once per plant and market period; a quarter hour gets the difference of two
  * rounded sums, and an hour is the sum of its quarter hours. So hours add up exactly, to the micro.
  */
-import { hour_ms } from '../telemetry/touched-hours.ts'
+import { hour_ms, quarter_ms } from '@heliograph/domain/durations'
 import { contractPrice } from './contract-price.ts'
 import type { Assignment } from './contract-store.ts'
 import type { EnergyState, EnergyStateAt } from './energy-evidence.ts'
 import type { RateAt } from './exchange-rates.ts'
 import { converted, percentOf, sameCurrency, worth } from './money.ts'
-import { type PlantHour, quarter_ms } from './plant-quarters.ts'
+import type { PlantHour } from './plant-quarters.ts'
 import type { QuarterPrices } from './quarter-prices.ts'
 import { monthlyFee, type Terms, type TermsOfFee } from './terms.ts'
 

@@ -1,7 +1,7 @@
 /** Whether the energy of a plant in an hour is known, and whether missing readings may arrive. */
+import { hour_ms } from '@heliograph/domain/durations'
 import { reach_ms } from '@heliograph/domain/reach'
 import type { Queries } from '../storage/database.ts'
-import { hour_ms } from '../telemetry/touched-hours.ts'
 import type { PlantHour } from './plant-quarters.ts'
 
 /**

@@ -1,5 +1,6 @@
 /** Exchange rates and the days on which each applies. */
-import { addDays, day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
+import { addDays, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
 import { exactRate, sameCurrency } from './money.ts'
 

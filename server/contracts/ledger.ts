@@ -1,7 +1,7 @@
 /** Revenue ledger of a site: its plants, contracts, prices and energy over a window. */
+import { hour_ms } from '@heliograph/domain/durations'
 import { createPriceStore, type Market, type PriceStore } from '../markets/price-store.ts'
 import type { Queries } from '../storage/database.ts'
-import { hour_ms } from '../telemetry/touched-hours.ts'
 import { type HourAccount, hourAccounts, type MarketPrices } from './accounting.ts'
 import { type Contracts, type Fee, readContracts } from './contract-store.ts'
 import { type EvidenceQuery, readEnergyStates } from './energy-evidence.ts'

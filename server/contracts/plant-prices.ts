@@ -1,4 +1,5 @@
 /** Contract prices of plants per quarter hour, before and after energy-based fees. */
+import { quarter_ms } from '@heliograph/domain/durations'
 import {
   createPriceStore,
   type Market,
@@ -11,7 +12,6 @@ import { contractPrice } from './contract-price.ts'
 import { type RateAt, rateAtOf } from './exchange-rates.ts'
 import { readTerms, type TermsWindow } from './ledger.ts'
 import { converted, percentOf, sameCurrency } from './money.ts'
-import { quarter_ms } from './plant-quarters.ts'
 import { type QuarterPrices, quarterPrices } from './quarter-prices.ts'
 import type { Terms } from './terms.ts'
 

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
+import { hour_ms, minute_ms, quarter_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
 import { silent } from '../../test/postgres.ts'
 import { type ServedSite, servedSite } from '../fixtures/served-site.ts'
 import { createRollups } from '../performance/rollups/job.ts'
-import { hour_ms, touchReadingsSince } from '../telemetry/touched-hours.ts'
-import { quarter_ms, readPlantHours, readPlantQuarters, sharedOut } from './plant-quarters.ts'
+import { touchReadingsSince } from '../telemetry/touched-hours.ts'
+import { readPlantHours, readPlantQuarters, sharedOut } from './plant-quarters.ts'
 
 const start_ms = Date.UTC(2026, 5, 21, 8)
-const minute_ms = 60_000
 
 test('parts of energy are whole and add up to the rounded whole, whatever their shares', () => {
   const share = fc.double({ min: 0, max: 1e6, noNaN: true })

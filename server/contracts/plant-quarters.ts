@@ -1,9 +1,8 @@
 /** Energy of plants (loggers) per quarter hour, for revenue and for training forecasts. */
+import { hour_ms, quarter_ms } from '@heliograph/domain/durations'
 import { heldUntil } from '../storage/curtailment.ts'
 import type { Queries } from '../storage/database.ts'
-import { hour_ms } from '../telemetry/touched-hours.ts'
 
-export const quarter_ms = hour_ms / 4
 /** Five-minute means of power per inverter and quarter hour. */
 const slots_each = 3
 /** Share of the hour from which an hour counts as clipped or faulty. */

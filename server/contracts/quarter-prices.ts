@@ -1,6 +1,6 @@
 /** Prices of market periods of any length, per quarter hour. */
+import { quarter_ms } from '@heliograph/domain/durations'
 import type { PricePeriod } from '../markets/price-store.ts'
-import { quarter_ms } from './plant-quarters.ts'
 
 export interface QuarterPrices {
   /** Start of the first quarter hour, Unix ms. */

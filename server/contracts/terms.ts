@@ -1,6 +1,7 @@
 /** Contract terms of a plant over time: spans in which contract, fees and month stay the same. */
 /// <reference lib="esnext.temporal" />
-import { addDays, day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
+import { addDays, utcDate } from '@heliograph/domain/utc-day'
 import { type PriceTerms, priceTerms } from './contract-price.ts'
 import type { Assignment, Fee } from './contract-store.ts'
 import type { FeeBasis } from './contracts.ts'

@@ -1,6 +1,6 @@
 /** Energy of the panels of a plant under a clear sky. */
+import { quarter_ms } from '@heliograph/domain/durations'
 import type { Place } from '@heliograph/domain/place'
-import { quarter_ms } from '@heliograph/domain/utc-day'
 import { pressureAtAltitude } from '@heliograph/physics/atmosphere'
 import { hayDavies, type Surface, sunDirection } from '@heliograph/physics/transposition'
 import { skyAt } from '../telemetry/weather/plane-light.ts'

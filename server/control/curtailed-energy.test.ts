@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
+import { minute_ms } from '@heliograph/domain/durations'
 import { testDatabase } from '../../test/postgres.ts'
 import { foundSite } from '../link/fixtures/plant.ts'
 import { ensurePartitions } from '../storage/partitions.ts'
 import { lowestSpans, sumCurtailedEnergy } from './curtailed-energy.ts'
 
 const noon = Date.UTC(2026, 5, 21, 12)
-const minute_ms = 60_000
 
 test('of rows that hold at once the lowest has it', () => {
   const row = (group_id: string, max_power_kw: number, from_ms: number, to_ms: number) => ({

@@ -4,8 +4,8 @@
  * Integrated between readings that both report available power, never across a gap. Where rows
  * overlap, the lowest row gets all of the energy.
  */
+import { hour_ms } from '@heliograph/domain/durations'
 import { defaultPollIntervals } from '@heliograph/domain/site'
-import { hour_ms } from '@heliograph/domain/utc-day'
 import { heldUntil } from '../storage/curtailment.ts'
 import type { Database, Queries } from '../storage/database.ts'
 

@@ -4,7 +4,7 @@
  * rounded sums, so that rows add up to the plant.
  */
 
-import { hour_ms, quarter_ms } from '@heliograph/domain/utc-day'
+import { hour_ms, quarter_ms } from '@heliograph/domain/durations'
 import type { MoneyReason } from '../contracts/accounting.ts'
 import { converted, type Micro, sameCurrency, worth } from '../contracts/money.ts'
 import { type PriceAt, readPlantPrices, type SitePrices } from '../contracts/plant-prices.ts'

@@ -1,14 +1,15 @@
 /** What edges report of curtailment, by way of the link. */
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { RowReport } from '@heliograph/domain/curtailment'
+import { hour_ms } from '@heliograph/domain/durations'
 import type { Frame } from '@heliograph/domain/link'
 import { testDatabase } from '../../test/postgres.ts'
 import { edge_id, foundSite, noon, site_id } from '../link/fixtures/plant.ts'
 import { ingestInto } from '../link/ingest.ts'
 
 const group_id = '0d9c7d3e-6a58-4f3f-9f2e-4f1f3b1c7a52'
-const hour_ms = 3_600_000
 
 function report(reported_at: number, change: Partial<RowReport> = {}): RowReport {
   return {

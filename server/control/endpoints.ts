@@ -1,5 +1,5 @@
+import { day_ms, minute_ms } from '@heliograph/domain/durations'
 import { significant } from '@heliograph/domain/significant'
-import { day_ms } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
 import { mayRead } from '../http/authorize.ts'
 import type { Context } from '../http/context.ts'
@@ -22,7 +22,6 @@ const tag = { tag: 'Curtailment', module: 'basic_scada' } as const
 const reads = { ...tag, method: 'GET', scope: 'curtailment:read' } as const
 const writes = { ...tag, scope: 'curtailment:write' } as const
 
-const minute_ms = 60_000
 const history_days = 90
 const sinceDays = (days: number | undefined, now: Date) =>
   new Date(now.getTime() - (days ?? history_days) * day_ms)

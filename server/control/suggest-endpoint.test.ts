@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import { addKey, type ServedSite, servedSite } from '../fixtures/served-site.ts'
 import { clearSkyEnergy } from './clear-sky-energy.ts'
 
-const hour_ms = 3_600_000
 const first = Date.parse('2026-06-01T00:00:00Z')
 const place = { latitude: 48.62, longitude: 12.17, elevation_m: 0 }
 /** South, 80 kWp behind 200 kW. */

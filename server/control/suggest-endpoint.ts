@@ -1,6 +1,6 @@
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { placeOf } from '@heliograph/domain/place'
 import { rounded, significant } from '@heliograph/domain/significant'
-import { day_ms, hour_ms } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
 import { readIssuedForecasts } from '../forecasts/forecasts.ts'
 import { targetOf } from '../forecasts/targets.ts'

@@ -1,5 +1,6 @@
 /** The hours of a window by the production forecast. */
-import { day_ms, hour_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
+import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { ForecastRun } from '../forecasts/run-store.ts'
 import { days_good, type ExpectedHour, hoursOf, type Span } from './suggest.ts'
 

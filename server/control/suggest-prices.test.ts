@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { hour_ms } from '@heliograph/domain/utc-day'
+import { hour_ms } from '@heliograph/domain/durations'
 import type { QuarterPrice } from '../contracts/plant-prices.ts'
 import { hoursOf } from './suggest.ts'
 import { lostTo, pricedQuarters, priceMetrics, priceWindows } from './suggest-prices.ts'

@@ -2,8 +2,8 @@
  * The value of the hours of a window under the contract of a plant, and when delivery costs more
  * than it pays. Money is computed from expected energy by quarter hour. Pure.
  */
+import { quarter_ms } from '@heliograph/domain/durations'
 import { rounded, significant } from '@heliograph/domain/significant'
-import { quarter_ms } from '@heliograph/domain/utc-day'
 import type { MoneyReason } from '../contracts/accounting.ts'
 import { majorUnits, worth } from '../contracts/money.ts'
 import type { PriceAt, QuarterPrice } from '../contracts/plant-prices.ts'

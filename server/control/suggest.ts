@@ -3,7 +3,7 @@
  * clear-sky energy, times the ratio of measured to clear-sky energy at the same time of day on the
  * last days. Pure.
  */
-import { day_ms, hour_ms } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import type { Energy } from './clear-sky-energy.ts'
 import { limitsOf, type Plant } from './limits.ts'
 

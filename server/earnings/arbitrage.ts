@@ -3,14 +3,14 @@
  * the revenue of plants: charging is paid for here even with energy of the own plant, whose gross
  * counts it as sold, so the two can be added.
  */
+import { day_ms, quarter_ms } from '@heliograph/domain/durations'
 import { rounded } from '@heliograph/domain/significant'
-import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { utcDate } from '@heliograph/domain/utc-day'
 import { type BatteryDay, readBatteryDays, type UnitDays } from '../batteries/battery-days.ts'
 import { marketsOfUnit, type UnitMarket } from '../batteries/earnings.ts'
 import { type RateSpan, rateAtOf, readRateSpans } from '../contracts/exchange-rates.ts'
 import { commonCurrency } from '../contracts/ledger.ts'
 import { converted, type Micro, majorUnits, worth } from '../contracts/money.ts'
-import { quarter_ms } from '../contracts/plant-quarters.ts'
 import { type QuarterPrices, quarterPrices } from '../contracts/quarter-prices.ts'
 import { midnights } from '../contracts/terms.ts'
 import { readPrices } from '../markets/price-store.ts'

@@ -1,8 +1,9 @@
 /** Chooses two markets to compare and reads their prices, fees and energy. */
+import { day_ms, quarter_ms } from '@heliograph/domain/durations'
 import { significant } from '@heliograph/domain/significant'
-import { addDays, day_ms } from '@heliograph/domain/utc-day'
+import { addDays } from '@heliograph/domain/utc-day'
 import { type Contracts, readContracts } from '../contracts/contract-store.ts'
-import { quarter_ms, readPlantHours } from '../contracts/plant-quarters.ts'
+import { readPlantHours } from '../contracts/plant-quarters.ts'
 import { midnights } from '../contracts/terms.ts'
 import { ApiError, invalid } from '../http/errors.ts'
 import { createPriceStore, type Market } from '../markets/price-store.ts'

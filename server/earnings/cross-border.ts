@@ -1,10 +1,9 @@
 /** Prices of two markets side by side. */
+import { hour_ms, quarter_ms } from '@heliograph/domain/durations'
 import { rounded } from '@heliograph/domain/significant'
 import type { Static } from 'typebox'
 import type { Fee } from '../contracts/contract-store.ts'
-import { quarter_ms } from '../contracts/plant-quarters.ts'
 import { type QuarterPrices, quarterPrices } from '../contracts/quarter-prices.ts'
-import { hour_ms } from '../http/time-windows.ts'
 import type { spanMeta } from '../http/windows.ts'
 import type { Market, PricePeriod } from '../markets/price-store.ts'
 import { price } from './metrics.ts'

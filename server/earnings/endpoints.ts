@@ -1,5 +1,5 @@
+import { day_ms } from '@heliograph/domain/durations'
 import { knownTimezone, localDate } from '@heliograph/domain/local-day'
-import { day_ms } from '@heliograph/domain/utc-day'
 import { type Static, Type } from 'typebox'
 import { type Assignment, type Fee, readContracts } from '../contracts/contract-store.ts'
 import type { Context } from '../http/context.ts'

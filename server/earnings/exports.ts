@@ -1,5 +1,5 @@
 /** Exports of hours and market periods, computed one week at a time. */
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import type { ExportItem, ExportItems } from '../http/export-items.ts'
 import { type Pair, readComparison } from './compare-markets.ts'
 import { crossBorderPrices } from './cross-border.ts'

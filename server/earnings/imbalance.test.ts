@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import { servedSite } from '../fixtures/served-site.ts'
 import { addPast } from '../forecasts/fixtures/history.ts'
 import { addOutage } from '../forecasts/outage-admin.ts'

@@ -1,12 +1,11 @@
 /** Sums of revenue as records of the API. */
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { rounded } from '@heliograph/domain/significant'
-import { day_ms } from '@heliograph/domain/utc-day'
 import type { HourAccount } from '../contracts/accounting.ts'
 import type { Fee } from '../contracts/contract-store.ts'
 import type { RateSpan } from '../contracts/exchange-rates.ts'
 import { type Micro, majorUnits, sameCurrency } from '../contracts/money.ts'
 import { amountsSum, type Sums } from '../contracts/sums.ts'
-import { hour_ms } from '../http/time-windows.ts'
 import type { AwakeTime } from '../plant/daylight.ts'
 import type { Arbitrage } from './arbitrage.ts'
 

@@ -1,13 +1,13 @@
 /** Revenue as records of the API: a summary of a window, and hour by hour. */
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
-import { addDays, day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { addDays, utcDate } from '@heliograph/domain/utc-day'
 import { type HourAccount, inCurrency } from '../contracts/accounting.ts'
 import type { RateSpan } from '../contracts/exchange-rates.ts'
 import type { Ledger, PlantAccounts } from '../contracts/ledger.ts'
 import { majorUnits } from '../contracts/money.ts'
 import { addHour, noSums, type Sums } from '../contracts/sums.ts'
 import { asciiText } from '../http/ascii-text.ts'
-import { hour_ms } from '../http/time-windows.ts'
 import type { spanMeta } from '../http/windows.ts'
 import type { Arbitrage } from './arbitrage.ts'
 import {

@@ -1,10 +1,10 @@
+import { quarter_ms } from '@heliograph/domain/durations'
 import {
   type Ledger,
   type LedgerQuery,
   type ReadScheduled,
   readLedger,
 } from '../contracts/ledger.ts'
-import { quarter_ms } from '../contracts/plant-quarters.ts'
 import { readSoldSteps } from '../forecasts/sold-steps.ts'
 import type { Queries } from '../storage/database.ts'
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import { emptyCourse, flag, outcomeOf, sumOf } from './course.ts'
-
-const hour_ms = 3_600_000
 
 /** Four quarter hours from 0 on. */
 function course(available_wh: number[], flags: number[] = [], completeness_pct = 100) {

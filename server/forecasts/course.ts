@@ -1,6 +1,6 @@
 /** Production of a plant or the site by quarter hour, as arrays that can be sent to a thread. */
-import { day_ms } from '@heliograph/domain/utc-day'
-import { type PlantQuarter, quarter_ms, readPlantQuarters } from '../contracts/plant-quarters.ts'
+import { day_ms, quarter_ms } from '@heliograph/domain/durations'
+import { type PlantQuarter, readPlantQuarters } from '../contracts/plant-quarters.ts'
 import { heldUntil } from '../storage/curtailment.ts'
 import type { Queries } from '../storage/database.ts'
 

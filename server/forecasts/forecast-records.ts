@@ -1,13 +1,12 @@
 /** Forecasts of a day as records of the API. */
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { rounded, significant } from '@heliograph/domain/significant'
-import { day_ms } from '@heliograph/domain/utc-day'
 import type { DayForecasts } from './forecasts.ts'
 import { type KnownLimit, limitedPower } from './limits.ts'
 import type { ForecastRun } from './run-store.ts'
 import type { Forecast, ForecastPoint } from './schemas.ts'
 import { loggerOf, type Target, targetOf } from './targets.ts'
 
-const hour_ms = 3_600_000
 const stale_ms = 12 * hour_ms
 /** Schedule of the forecast job: every five minutes, at minute 2; see server/jobs.ts. */
 const run_every_ms = 300_000

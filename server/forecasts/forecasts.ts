@@ -1,6 +1,6 @@
 /** Forecasts of a day for requests: the issued runs, renewed when due. */
 /// <reference lib="esnext.collection" />
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import type { Context } from '../http/context.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { runForAll } from '../storage/reader.ts'

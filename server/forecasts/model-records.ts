@@ -1,6 +1,6 @@
 /** Models as records of the API: their metrics by window, and their status. */
+import { day_ms } from '@heliograph/domain/durations'
 import { significant } from '@heliograph/domain/significant'
-import { day_ms } from '@heliograph/domain/utc-day'
 import { scoresOf } from '@heliograph/forecast/score-sums'
 import { nextRun } from './forecast-records.ts'
 import type { ModelState, WindowSums } from './model-states.ts'

@@ -1,5 +1,6 @@
 /** State and accuracy of the models of a site. */
-import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
+import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { addSums, noSums, type ScoreSums } from '@heliograph/forecast/score-sums'
 import type { Queries } from '../storage/database.ts'
 import { assignedMarket } from './assigned-market.ts'

@@ -1,5 +1,5 @@
 /** Planned outages of plants, as entered by the operator. */
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import { type Admin, AdminError, checkName } from '../access/admin.ts'
 import { findSite } from '../access/sites.ts'
 import type { Queries } from '../storage/database.ts'

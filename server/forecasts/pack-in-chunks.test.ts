@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import { packInChunks } from './pack-in-chunks.ts'
 
 test('pieces follow each other to the end, and others have their turn in between', async () => {

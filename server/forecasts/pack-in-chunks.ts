@@ -1,6 +1,7 @@
 /** Packs long series for the thread in chunks. */
+
 import { setImmediate } from 'node:timers/promises'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import { stackColumns } from '@heliograph/forecast/feature-table'
 
 const chunk_ms = 30 * day_ms

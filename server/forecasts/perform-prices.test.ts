@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import { addDays } from '@heliograph/domain/utc-day'
 import { scoresOf } from '@heliograph/forecast/score-sums'
 import { seededRandom } from '@heliograph/forecast/seeded-random'
@@ -8,7 +9,6 @@ import { simulatedDay } from '../markets/sources/simulated.ts'
 import { packPrices, trainPrices } from './perform-prices.ts'
 import type { KnownPrice } from './price-scores.ts'
 
-const hour_ms = 3_600_000
 const timezone = 'Europe/Berlin'
 const [first, end] = ['2026-02-01', '2026-04-13'].map(
   (date) => deliveryDay(date, timezone).start_ms,

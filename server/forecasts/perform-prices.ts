@@ -1,5 +1,6 @@
 /** Price tasks of the forecast thread. */
-import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { day_ms, minute_ms } from '@heliograph/domain/durations'
+import { utcDate } from '@heliograph/domain/utc-day'
 import { type MarketDay, marketDays, resolutionMinutes } from '@heliograph/forecast/market-days'
 import {
   deserialisePriceModel,
@@ -16,8 +17,6 @@ import { seededRandom } from '@heliograph/forecast/seeded-random'
 import { deliveryDay } from '../markets/periods.ts'
 import { type KnownPrice, priceScorer } from './price-scores.ts'
 import type { Answers, PredictPricesTask, PriceDay, PriceLimits, TrainPricesTask } from './tasks.ts'
-
-const minute_ms = 60_000
 
 /** Packs start, end and price of each period into one array. */
 export function packPrices(prices: readonly KnownPrice[]): Float64Array {

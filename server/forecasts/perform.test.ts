@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import type { Plant } from '@heliograph/forecast/plant'
 import { plantPhysics } from '@heliograph/forecast/plant-physics'
 import { seededRandom } from '@heliograph/forecast/seeded-random'
@@ -9,7 +9,6 @@ import { perform } from './perform.ts'
 import type { Answers, TrainTask } from './tasks.ts'
 import { type GridStep, packSteps } from './weather-grid.ts'
 
-const hour_ms = 3_600_000
 const from_ms = Date.parse('2026-04-01T00:00:00Z')
 const days = 40
 const grid = { from_ms, to_ms: from_ms + days * day_ms, step_ms: hour_ms }

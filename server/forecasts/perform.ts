@@ -1,5 +1,5 @@
 /** Tasks of the forecast thread. */
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import { fitLeadErrors, published_lead_errors } from '@heliograph/forecast/lead-errors'
 import { predictPhysical } from '@heliograph/forecast/physical-forecast'
 import type { ProductionForecast } from '@heliograph/forecast/production-forecast'

@@ -1,5 +1,5 @@
 /** Price forecasts issued before the gate closure, with the published prices. */
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, minute_ms } from '@heliograph/domain/durations'
 import { deliveryDates, deliveryDay } from '../markets/periods.ts'
 import { createPriceStore, type PricePeriod } from '../markets/price-store.ts'
 import type { Queries } from '../storage/database.ts'
@@ -7,8 +7,6 @@ import { type AssignedMarket, assignedMarkets } from './assigned-market.ts'
 import { gateClosureOf } from './gate-closure.ts'
 import { type PriceVintage, priceVintages } from './price-store.ts'
 import type { PriceMethod } from './tasks.ts'
-
-const minute_ms = 60_000
 
 export interface PricesQuery {
   site_id: string

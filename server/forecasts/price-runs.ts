@@ -1,8 +1,10 @@
 /** Trains and runs price forecasts for every market that a plant is assigned to. */
+
 import { type Clock, systemStopwatch } from '@heliograph/domain/clock'
+import { day_ms } from '@heliograph/domain/durations'
 import { localDate } from '@heliograph/domain/local-day'
 import { rounded } from '@heliograph/domain/significant'
-import { addDays, day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { addDays, utcDate } from '@heliograph/domain/utc-day'
 import { seedOf } from '@heliograph/forecast/seeded-random'
 import { deliveryDay } from '../markets/periods.ts'
 import { createPriceStore, type Market, type PricePeriod } from '../markets/price-store.ts'

@@ -1,9 +1,7 @@
 /** Scores of price forecasts, compared with the prices of the day before. */
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, minute_ms } from '@heliograph/domain/durations'
 import { addSums, noSums, type ScoreSums, sumsOf } from '@heliograph/forecast/score-sums'
 import type { PriceDay } from './tasks.ts'
-
-const minute_ms = 60_000
 
 /** A published price, per MWh. */
 export interface KnownPrice {

@@ -1,5 +1,6 @@
 /** Forecasts issued before the gate closure, with the actual production. */
-import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
+import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
 import { gateOf } from './assigned-market.ts'
 import { type Course, readCourses } from './course.ts'

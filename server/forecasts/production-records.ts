@@ -1,11 +1,11 @@
 /** Forecast and actual production of a step as a record of the API. */
+import { hour_ms } from '@heliograph/domain/durations'
 import { significant } from '@heliograph/domain/significant'
 import { outcomeOf } from './course.ts'
 import type { ForecastHistory } from './production-history.ts'
 import type { Production } from './schemas.ts'
 import type { VintageStep } from './vintage-steps.ts'
 
-const hour_ms = 3_600_000
 /** Share of rated power below which an error in percent is meaningless. */
 const relative_min_ratio = 0.01
 

@@ -1,6 +1,8 @@
 /** Makes production forecasts from the newest weather forecast and stores them. */
+
 import type { Clock } from '@heliograph/domain/clock'
-import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms, minute_ms } from '@heliograph/domain/durations'
+import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Plant } from '@heliograph/forecast/plant'
 import type { Database, Log, Queries, Transaction } from '../storage/database.ts'
 import { type Course, readCourses } from './course.ts'
@@ -23,8 +25,6 @@ import type { KnownStep } from './weather/run.ts'
 import { knownWeather, weatherHistory } from './weather/store.ts'
 import { onGrid, packSteps } from './weather-grid.ts'
 
-const minute_ms = 60_000
-const hour_ms = 60 * minute_ms
 /** Forecast horizon in days after today. */
 const days_ahead = 2
 /** History from which the error of the physical model is estimated without a trained model. */

@@ -1,5 +1,5 @@
 /** Current inputs of the forecasts of a day, and whether issued runs are outdated. */
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import type { Queries } from '../storage/database.ts'
 import { unreadable } from './model-store.ts'
 import type { FallbackReason, ForecastRun } from './run-store.ts'

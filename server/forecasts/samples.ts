@@ -1,4 +1,5 @@
 /** Unpacks task data of the thread into steps and samples. */
+import { hour_ms } from '@heliograph/domain/durations'
 import type { Step } from '@heliograph/forecast/plant'
 import type {
   Measurement,
@@ -8,8 +9,6 @@ import type {
 import { type Course, outcomeOf } from './course.ts'
 import type { Grid, History } from './tasks.ts'
 import { unpackSteps } from './weather-grid.ts'
-
-const hour_ms = 3_600_000
 
 /** Every step of a grid; `weather` is null where none was known in time. */
 export function stepsOf({ from_ms, to_ms, step_ms }: Grid, packed: Float64Array): StepAhead[] {

@@ -1,5 +1,6 @@
 /** Scores the forecasts of a site, day by day, for `/predictions/model-status`. */
-import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
+import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { ForecastStep } from '@heliograph/forecast/production-scores'
 import type { Queries } from '../storage/database.ts'
 import { type Course, readCourses } from './course.ts'

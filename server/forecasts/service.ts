@@ -1,5 +1,5 @@
 /** Service times of plants, which define the site at any time in the past. */
-import { quarter_ms } from '../contracts/plant-quarters.ts'
+import { quarter_ms } from '@heliograph/domain/durations'
 import type { Queries } from '../storage/database.ts'
 import { type Course, emptyCourse, sumOf } from './course.ts'
 

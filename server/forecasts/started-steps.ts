@@ -1,9 +1,8 @@
 /** Steps that have started keep the forecast issued before they started. */
+import { minute_ms } from '@heliograph/domain/durations'
 import { rounded } from '@heliograph/domain/significant'
 import type { NewRun, RunSeries } from './run-store.ts'
 import { meanOver } from './step-means.ts'
-
-const minute_ms = 60_000
 
 /**
  * The new run of a day with its started steps, and totals, merged from the previous run of that

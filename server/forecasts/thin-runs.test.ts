@@ -1,7 +1,9 @@
 /** Of days that are no longer scored, the forecasts that are still read stay. */
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
+import { utcDate } from '@heliograph/domain/utc-day'
 import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
 import { newestRuns } from './run-store.ts'
 import { thinRuns } from './thin-runs.ts'

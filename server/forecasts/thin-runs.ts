@@ -1,5 +1,6 @@
 /** Deletes forecast runs of days that are no longer scored, except those that are still read. */
-import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
+import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
 import { type Gate, usualGate } from './gate-closure.ts'
 import { scored_days_max } from './score-runs.ts'

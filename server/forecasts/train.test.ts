@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict'
 import test, { after, before, beforeEach } from 'node:test'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
 import { type NewModel, recordTraining, storeModel } from './model-store.ts'
 import type { Target } from './targets.ts'
 import { sitesToTrain } from './train.ts'
 import { saveRun } from './weather/store.ts'
 
-const minute_ms = 60_000
-const hour_ms = 60 * minute_ms
 const trained_at = Date.parse('2026-06-21T10:15:00Z')
 
 let database: TestDatabase

@@ -1,7 +1,9 @@
 /** Trains production models: one per target of every site, each on its own history. */
+
 import { type Clock, systemStopwatch } from '@heliograph/domain/clock'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { rounded } from '@heliograph/domain/significant'
-import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { seedOf } from '@heliograph/forecast/seeded-random'
 import type { Database, Log, Queries } from '../storage/database.ts'
 import { sitesWithDuePast } from '../telemetry/touched-hours.ts'
@@ -21,7 +23,6 @@ import type { KnownStep } from './weather/run.ts'
 import { weatherHistory } from './weather/store.ts'
 import { onGrid, packSteps } from './weather-grid.ts'
 
-const hour_ms = 3_600_000
 /** Older data no longer represents the plant. */
 const history_days_max = 730
 /** Days that score a model: two weeks, or one with little history. */

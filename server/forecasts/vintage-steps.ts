@@ -1,12 +1,10 @@
 /** Forecast vintages: for each step the last forecast issued by a given instant. */
-import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms, minute_ms } from '@heliograph/domain/durations'
+import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
 import { type Gate, type GateSpan, gateSpans } from './gate-closure.ts'
 import { type Vintage, vintages } from './run-store.ts'
 import type { Target } from './targets.ts'
-
-const hour_ms = 3_600_000
-const minute_ms = 60_000
 
 /** A step and its forecast; fields of the forecast are null without one. */
 export interface VintageStep {

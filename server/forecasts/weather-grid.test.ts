@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import type { KnownStep } from './weather/run.ts'
 import { onGrid, packSteps, unpackSteps } from './weather-grid.ts'
-
-const hour_ms = 3_600_000
 
 function step(start_h: number, hours: number, ghi_w_m2: number | null, issued_h = -24): KnownStep {
   return {

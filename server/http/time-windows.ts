@@ -1,7 +1,6 @@
 /** Timestamps of requests, default windows, and the `meta` of cut series. */
+import { hour_ms } from '@heliograph/domain/durations'
 import { utcDate } from '@heliograph/domain/utc-day'
-
-export const hour_ms = 3_600_000
 
 /** Default window lengths. */
 export const default_hours = { telemetry: 24, diagnostics: 7 * 24, forecast: 48 } as const

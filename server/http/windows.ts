@@ -7,7 +7,8 @@
  * - span: at most 400 days from `start`; the answer contains the `start` of the rest.
  * - sum: 400 days at any time. A longer window is clipped to the records of the site.
  */
-import { addDays, day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
+import { addDays, utcDate } from '@heliograph/domain/utc-day'
 import { type TProperties, Type } from 'typebox'
 import { timeWindow } from './params.ts'
 import {
@@ -15,7 +16,6 @@ import {
   closedWindow,
   dateRange,
   forecastWindow,
-  hour_ms,
   type SeriesWindow,
   seriesWindow,
 } from './time-windows.ts'

@@ -4,8 +4,9 @@
  * an accessible site, requests above the rate limit, and replays or concurrent duplicates. Writes
  * to no site are logged for the client.
  */
+
 import type { Clock } from '@heliograph/domain/clock'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import type { Log, Queries } from '../storage/database.ts'
 import { key_pattern } from './authenticate.ts'
 import type { Caller } from './endpoint.ts'

@@ -2,10 +2,12 @@
  * Checks arriving frames and prepares them for storage. Pure. A frame is accepted or refused as a
  * whole, and a bad value refuses only its own frame, with the reason.
  */
+
 import { AnnouncedSite, inKnownWords } from '@heliograph/domain/announced-site'
 import type { SetupReport } from '@heliograph/domain/battery'
 import type { RowReport } from '@heliograph/domain/curtailment'
 import type { ControlNote, DispatchReport } from '@heliograph/domain/dispatch'
+import { day_ms } from '@heliograph/domain/durations'
 import {
   ahead_ms_max,
   type Frame,
@@ -18,7 +20,6 @@ import {
 import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import type { Site } from '@heliograph/domain/site'
 import { checkInventory, fieldOf } from '@heliograph/domain/site-check'
-import { day_ms } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { acceptDispatches, acceptNotes, acceptSetups } from '../batteries/edge-reports.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { after, before, beforeEach } from 'node:test'
+import { day_ms } from '@heliograph/domain/durations'
 import type { Frame, Lane } from '@heliograph/domain/link'
-import { day_ms } from '@heliograph/domain/utc-day'
 import fc from 'fast-check'
 import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
 import { mergeTables, storeReadings } from '../telemetry/store-readings.ts'

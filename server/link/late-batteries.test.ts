@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { testDatabase } from '../../test/postgres.ts'
 import { holdBatteryMarks } from '../telemetry/battery-day-marks.ts'
 import { mergeTables, storeReadings } from '../telemetry/store-readings.ts'
@@ -16,7 +16,6 @@ import {
 import { prepareFrame } from './frames.ts'
 import { ingestInto } from './ingest.ts'
 
-const hour_ms = 3_600_000
 const midnight = noon - 12 * hour_ms
 
 test('late readings of a battery mark the days that were summed up', async (t) => {

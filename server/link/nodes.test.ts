@@ -1,9 +1,10 @@
 /** Sensor nodes by way of the link: inventory, readings, relays that were switched. */
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { day_ms } from '@heliograph/domain/durations'
 import type { Frame } from '@heliograph/domain/link'
 import type { Node } from '@heliograph/domain/node'
-import { day_ms } from '@heliograph/domain/utc-day'
 import { testDatabase } from '../../test/postgres.ts'
 import {
   edge_id,

@@ -2,8 +2,9 @@
  * Double opt-in of mail recipients. Keys may name any address as a recipient. Until the address is
  * confirmed by a mailed link, it gets no other mail. Users of the client are confirmed already.
  */
+
 import { randomBytes } from 'node:crypto'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import { secretDigest } from '../http/authenticate.ts'
 import type { Queries } from '../storage/database.ts'
 import { queueMail } from './outbox.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test, { after, before, beforeEach } from 'node:test'
+import { minute_ms } from '@heliograph/domain/durations'
 import { Registry } from 'prom-client'
 import { eventually, virtualTime } from '../../test/conventions/virtual-time.ts'
 import { silent, type TestDatabase, testDatabase } from '../../test/postgres.ts'
@@ -12,7 +13,6 @@ import { type Sending, sendMails } from './send.ts'
 import type { MailSettings } from './settings.ts'
 import { type Handover, type Mailer, type OutgoingMail, openMailer } from './transport.ts'
 
-const minute_ms = 60_000
 const site_id = 'mail-site'
 let database: TestDatabase
 

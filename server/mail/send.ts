@@ -1,5 +1,7 @@
 /** Sends the mails of the outbox: at least once, each mail with a stable Message-ID. */
+
 import type { Clock } from '@heliograph/domain/clock'
+import { minute_ms } from '@heliograph/domain/durations'
 import type { Database, Log } from '../storage/database.ts'
 import {
   claimMail,
@@ -14,7 +16,6 @@ import { type Handover, type Mailer, messageIdOf, type OutgoingMail } from './tr
 
 /** Longer than the maximum duration of an attempt. */
 const lease_ms = 5 * 60_000
-const minute_ms = 60_000
 const wait_ms_max = 60 * minute_ms
 /** A mail fails when attempts took longer than this. */
 const attempts_ms_max = 24 * 60 * minute_ms

@@ -1,6 +1,7 @@
 /** Delivery days of a market that are due for a fetch, pure. */
+import { day_ms, hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { localDate } from '@heliograph/domain/local-day'
-import { addDays, day_ms } from '@heliograph/domain/utc-day'
+import { addDays } from '@heliograph/domain/utc-day'
 import type { Market } from './price-store.ts'
 import { publicationTime } from './statistics.ts'
 
@@ -10,8 +11,6 @@ export interface FetchedDay {
   is_complete: boolean
 }
 
-const minute_ms = 60_000
-const hour_ms = 60 * minute_ms
 /** Retry intervals of an incomplete day: while traded and delivered, up to 14 days after, later. */
 const retry_ms = { current: 9 * minute_ms, recent: day_ms, old: 30 * day_ms }
 const recent_days = 14

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { hour_ms, quarter_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
 import {
   CurveFault,
@@ -14,8 +15,6 @@ import {
   utcDay,
 } from './periods.ts'
 
-const quarter_ms = 900_000
-const hour_ms = 3_600_000
 const cet = 'Europe/Berlin'
 const iso = (time_ms: number) => new Date(time_ms).toISOString()
 const hoursOf = ({ start_ms, end_ms }: { start_ms: number; end_ms: number }) =>

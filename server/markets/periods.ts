@@ -3,10 +3,8 @@
  * and resolutions of 15, 30 or 60 minutes need no special cases. Times are Unix ms, spans are
  * half-open, prices are integer micro-units of the currency per MWh.
  */
+import { day_ms, minute_ms } from '@heliograph/domain/durations'
 import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
-import { day_ms } from '@heliograph/domain/utc-day'
-
-const minute_ms = 60_000
 
 /** The price of a market period [start_ms, end_ms), Unix ms. */
 export interface PricePeriod {

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
 import { testDatabase } from '../../test/postgres.ts'
 import type { PricePeriod } from './periods.ts'
 import { createPriceStore } from './price-store.ts'
 
-const hour_ms = 3_600_000
 const start_ms = Date.parse('2026-06-01T00:00Z')
 const days = 45
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { after, before } from 'node:test'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, quarter_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
 import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
 import type { PricePeriod } from './periods.ts'
@@ -13,7 +13,6 @@ before(async () => {
 })
 after(() => database.drop())
 
-const quarter_ms = 900_000
 const start_ms = Date.parse('2026-06-21T00:00Z')
 const period = (start_q: number, quarters: number, price_micro: number): PricePeriod => ({
   start_ms: start_ms + start_q * quarter_ms,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
 import { type Slot, slotsOf, utcDay } from './periods.ts'
 import { priceStatistics, publicationTime, ranksOf } from './statistics.ts'
 
-const hour_ms = 3_600_000
 const iso = (time_ms: number) => new Date(time_ms).toISOString()
 
 /** Hours of 21 June in UTC; a price each. */

@@ -1,4 +1,5 @@
-import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
+import { utcDate } from '@heliograph/domain/utc-day'
 import { readIssuedForecasts } from '../forecasts/forecasts.ts'
 import { mayRead } from '../http/authorize.ts'
 import type { Context } from '../http/context.ts'

@@ -1,4 +1,5 @@
 /** The expected energy of today and the coming hours, by the last issued forecast. */
+import { minute_ms } from '@heliograph/domain/durations'
 import { significant } from '@heliograph/domain/significant'
 import { utcDate } from '@heliograph/domain/utc-day'
 import { type Static, Type } from 'typebox'
@@ -6,7 +7,6 @@ import type { ForecastRun } from '../forecasts/run-store.ts'
 import { Nullable } from '../http/params.ts'
 import { At } from '../plant/frame.ts'
 
-const minute_ms = 60_000
 const ahead_h = 12
 
 const kw = (description: string) => Type.Number({ minimum: 0, description })

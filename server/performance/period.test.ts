@@ -1,9 +1,9 @@
 /** That coverage is held against the same daylight as readings are counted by. */
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { day_ms, hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { placeOf } from '@heliograph/domain/place'
-import { day_ms } from '@heliograph/domain/utc-day'
-import { hour_ms } from '../http/time-windows.ts'
 import { coverageOf, periodOf } from './period.ts'
 import { sumInverter } from './rollups/inverter-span.ts'
 import { daylightAt } from './rollups/plant-light.ts'
@@ -17,7 +17,6 @@ const places = [
 ]
 const dates = ['2026-01-15', '2026-03-20', '2026-06-21', '2026-09-01', '2026-11-22', '2026-12-21']
 const now = new Date('2027-06-01T00:00:00Z')
-const minute_ms = 60_000
 
 type Place = (typeof places)[number]
 interface Reading {

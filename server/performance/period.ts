@@ -1,9 +1,9 @@
 /** The period of a diagnosis and its daylight. */
+import { hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { type Position, placeOf } from '@heliograph/domain/place'
 import { rounded } from '@heliograph/domain/significant'
 import { solarPosition } from '@heliograph/physics/solar-position'
 import { Type } from 'typebox'
-import { hour_ms } from '../http/time-windows.ts'
 
 /** Whole hours that overlap the window, up to the present. */
 export interface Period {
@@ -15,7 +15,6 @@ export interface Period {
   daylight_s: number | null
 }
 
-const minute_ms = 60_000
 /** Upper bound of the change of the sun's elevation anywhere on earth. */
 const steepest_deg_per_minute = 15.1 / 60
 

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { day_ms, hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { asleep_below_deg } from '@heliograph/domain/place'
-import { day_ms } from '@heliograph/domain/utc-day'
 import { solarPosition } from '@heliograph/physics/solar-position'
-import { hour_ms } from '../http/time-windows.ts'
 import { awakeTime } from './daylight.ts'
 
-const minute_ms = 60_000
 const minutes_of_hour = 60
 /** In which the sun rises, or sets, or at the third never does one or both. */
 const places = [

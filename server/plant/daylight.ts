@@ -1,9 +1,8 @@
 /** The part of an hour in which inverters must be awake, by the position of the sun. */
+import { hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { asleep_below_deg, type Position, placeOf } from '@heliograph/domain/place'
 import { solarPosition } from '@heliograph/physics/solar-position'
-import { hour_ms } from '../http/time-windows.ts'
 
-const minute_ms = 60_000
 const half_hour_ms = hour_ms / 2
 /** An hour with less daylight requires no readings, since minutes matter at dawn and dusk. */
 const awake_ms_min = 10 * minute_ms

@@ -14,7 +14,7 @@ export async function loggerExists(
   return rows.length > 0
 }
 
-export async function inverterExists(
+async function inverterExists(
   db: Queries,
   site_id: string,
   inverter_id: number,

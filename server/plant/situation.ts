@@ -1,4 +1,5 @@
 /** The basis for the live state of a site: time, sun, local day and poll intervals. */
+import { day_ms } from '@heliograph/domain/durations'
 import { dayStart } from '@heliograph/domain/local-day'
 import {
   asleep_below_deg,
@@ -8,7 +9,6 @@ import {
   placeOf,
 } from '@heliograph/domain/place'
 import { defaultPollIntervals, type PollIntervals } from '@heliograph/domain/site'
-import { day_ms } from '@heliograph/domain/utc-day'
 import { solarPosition } from '@heliograph/physics/solar-position'
 import { ageInSeconds, edge_silence_s_max, offline_s } from './frame.ts'
 

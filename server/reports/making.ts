@@ -1,7 +1,8 @@
 /** The job that makes queued reports: content, file, mails and notification, each once. */
+
 import { createHash } from 'node:crypto'
 import type { Clock } from '@heliograph/domain/clock'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import type { Scope } from '../http/endpoint.ts'
 import { queueMail } from '../mail/outbox.ts'
 import { askRecipients, confirmedRecipients } from '../mail/recipients.ts'

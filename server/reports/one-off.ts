@@ -1,4 +1,5 @@
 /** One-off reports over freely chosen dates. */
+import { day_ms } from '@heliograph/domain/durations'
 import { knownTimezone } from '@heliograph/domain/local-day'
 import { type Static, Type } from 'typebox'
 import type { Caller } from '../http/endpoint.ts'
@@ -97,8 +98,6 @@ const fault = (field: string, message: string): Violation => ({
   code: 'not_allowed_value',
   message,
 })
-
-const day_ms = 86_400_000
 
 function dayFaults(
   { start_date, end_date }: OneOffOrder,

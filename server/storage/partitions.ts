@@ -1,7 +1,7 @@
-import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { day_ms, week_ms } from '@heliograph/domain/durations'
+import { utcDate } from '@heliograph/domain/utc-day'
 import type { Database, Transaction } from './database.ts'
 
-const week_ms = 7 * day_ms
 /** 1970-01-05 was a Monday. */
 const first_monday_ms = 4 * day_ms
 /** Twenty years, to limit the damage of a wrong date. */

@@ -4,9 +4,9 @@
  * sums a day up excludes marks until its sum is committed. So a mark is either made after the sum,
  * and dealt with again, or its readings were there to be summed.
  */
+import { hour_ms } from '@heliograph/domain/durations'
 import { utcDate } from '@heliograph/domain/utc-day'
 import type { Transaction } from '../storage/database.ts'
-import { hour_ms } from './touched-hours.ts'
 
 /** `summed_at` of a day that must be summed again, as SQL. */
 export const marked_day = `timestamptz '-infinity'`

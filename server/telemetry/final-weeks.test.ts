@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms, week_ms } from '@heliograph/domain/durations'
 import { silent, type TestDatabase, testDatabase } from '../../test/postgres.ts'
 import {
   edge_id,
@@ -18,8 +18,6 @@ import { createRollups } from '../performance/rollups/job.ts'
 import { watchGaps } from './gaps/watch.ts'
 import { keepTiers } from './retention.ts'
 
-const hour_ms = 3_600_000
-const week_ms = 7 * day_ms
 /** A Monday. */
 const first_ms = Date.UTC(2024, 0, 1)
 const noon_ms = first_ms + 12 * hour_ms

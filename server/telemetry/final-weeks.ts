@@ -2,13 +2,10 @@
  * Weeks whose hourly sums and gaps are final, because their readings are thinned or deleted. Sums
  * computed from thinned readings would be wrong.
  */
+import { hour_ms, week_ms } from '@heliograph/domain/durations'
 import { reach_ms } from '@heliograph/domain/reach'
-import { day_ms } from '@heliograph/domain/utc-day'
 import type { Queries, Transaction } from '../storage/database.ts'
 import type { Week } from '../storage/partitions.ts'
-
-const hour_ms = 3_600_000
-const week_ms = 7 * day_ms
 
 export interface FinalWeeks {
   /** Whether the sums of the hour that starts at this instant depend on a final week. */

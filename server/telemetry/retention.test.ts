@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { day_ms, week_ms } from '@heliograph/domain/durations'
 import { readingKinds } from '@heliograph/domain/readings'
-import { day_ms } from '@heliograph/domain/utc-day'
 import fc from 'fast-check'
 import { silent, type TestDatabase, testDatabase } from '../../test/postgres.ts'
 import { edge_id, foundSite, inverterFrame, site_id } from '../link/fixtures/plant.ts'
@@ -13,7 +13,6 @@ import type { Log } from '../storage/log.ts'
 import { closedBefore, ensurePartitions, oldestWeek } from '../storage/partitions.ts'
 import { keepTiers, summed_tables } from './retention.ts'
 
-const week_ms = 7 * day_ms
 /** A Monday. */
 const first_ms = Date.UTC(2024, 0, 1)
 

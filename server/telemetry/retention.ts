@@ -3,8 +3,8 @@
  * sums for ever. A whole week of all sites moves to the next tier once its hours are summed; its
  * sums are final from then on.
  */
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
-import { day_ms } from '@heliograph/domain/utc-day'
 import type { JobContext } from '../jobs/job.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import {
@@ -22,7 +22,6 @@ import {
   thinnedSteps,
   thinWeek,
 } from './thinning.ts'
-import { hour_ms } from './touched-hours.ts'
 
 /** A device with this many readings on a day must have a sum. */
 const readings_min = 24

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { minute_ms } from '@heliograph/domain/durations'
 import { type ColumnType, type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import fc from 'fast-check'
 import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
@@ -8,7 +9,6 @@ import type { Database } from '../storage/database.ts'
 import { ensurePartitions, partitionName, weeksOf } from '../storage/partitions.ts'
 import { type Thinning, type ThinningStep, thinnedSteps, thinWeek } from './thinning.ts'
 
-const minute_ms = 60_000
 /** A Monday. */
 const start = new Date('2024-01-01')
 const [week] = weeksOf(start, new Date('2024-01-02'))

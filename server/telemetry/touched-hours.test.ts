@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
 import type { Transaction } from '../storage/database.ts'
-import { dueHours, hour_ms, readSettled, settleHours, touchHours } from './touched-hours.ts'
+import { dueHours, readSettled, settleHours, touchHours } from './touched-hours.ts'
 
 const site_id = 'site'
 const device_id = 7

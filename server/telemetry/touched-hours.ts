@@ -9,12 +9,11 @@
  * second. The roll-up deletes such a mark only after the hour has ended, and after every
  * transaction that may have found the mark has ended: see `readSettled`.
  */
+import { hour_ms } from '@heliograph/domain/durations'
 import { reach_ms } from '@heliograph/domain/reach'
 import { readingKinds } from '@heliograph/domain/readings'
 import type { Queries, Transaction } from '../storage/database.ts'
 import { in_final_week } from './final-weeks.ts'
-
-export const hour_ms = 3_600_000
 
 interface TouchedHour {
   kind: string

@@ -1,4 +1,5 @@
 /** Service levels: response and resolution times by priority. */
+import { hour_ms } from '@heliograph/domain/durations'
 
 export const priorities = ['low', 'normal', 'high', 'urgent'] as const
 export type Priority = (typeof priorities)[number]
@@ -28,8 +29,6 @@ export const serviceRule = priorities
     return `\`${priority}\` ${response_h} h and ${resolution_h} h`
   })
   .join(', ')
-
-const hour_ms = 3_600_000
 
 export function serviceTimes(priority: Priority, created_at: Date) {
   const { response_h, resolution_h } = serviceHours[priority]

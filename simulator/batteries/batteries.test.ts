@@ -1,9 +1,11 @@
 /** Batteries within the plant: at its meter, in its state file, and behind its sockets. */
+
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import type { Connection, Site } from '@heliograph/domain/site'
 import { decode } from '@heliograph/domain/sunspec/codec'
 import { models } from '@heliograph/domain/sunspec/models'
@@ -21,7 +23,6 @@ import { openState, saveState } from '../state-file.ts'
 
 const site: Site = { ...smallSite, batteries: [smallBattery] }
 const noon_ms = Date.parse('2026-06-20T11:00:00Z')
-const hour_ms = 3_600_000
 
 function plantAt(start_ms: number) {
   let now_ms = start_ms

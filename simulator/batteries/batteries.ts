@@ -2,7 +2,9 @@
  * The batteries of the simulated plant as time passes: each with its cells, and with what its
  * battery management and its PCS were told. All of it has a past, and is kept in the state file.
  */
+
 import type { Battery } from '@heliograph/domain/battery'
+import { second_ms } from '@heliograph/domain/durations'
 import type { Site } from '@heliograph/domain/site'
 import { type Fault, isInForce } from '../faults.ts'
 import { type BatteryFault, cellPlace, isBatteryFault } from './battery-faults.ts'
@@ -72,7 +74,6 @@ interface BatterySurroundings {
   ambient_c: (time_ms: number) => number
 }
 
-const second_ms = 1000
 /** A setpoint is followed in steps of this; after a gap in longer ones. */
 const long_step_ms = 60_000
 const many_steps_ms = 120_000

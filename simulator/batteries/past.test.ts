@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { day_ms } from '@heliograph/domain/durations'
 import type { Site } from '@heliograph/domain/site'
 import { smallBattery } from '../fixtures/battery.ts'
 import { smallSite } from '../fixtures/site.ts'
@@ -10,7 +11,6 @@ const site: Site = { ...smallSite, batteries: [smallBattery] }
 const seed = 7
 const end_ms = Date.UTC(2026, 5, 21, 9, 30)
 const days = 4
-const day_ms = 86_400_000
 const pastOf = () => batteryPast(site, { seed, end_ms, days, ambient_c: () => 18 })
 const past = pastOf()
 const minutes = [...past]

@@ -4,6 +4,7 @@
  * and the temperatures of `firstUnits`.
  * What ages in the meantime is left out, as the cells of the live ones are new.
  */
+import { day_ms, hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { shownAt } from '@heliograph/domain/local-day'
 import type { BessReading, PcsReading } from '@heliograph/domain/readings'
 import type { Site } from '@heliograph/domain/site'
@@ -13,10 +14,6 @@ import { advanceBattery } from './battery-model.ts'
 import { type BatteryCounters, bessReading, pcsReadings } from './battery-readings.ts'
 import { batterySnapshot } from './battery-snapshot.ts'
 import { type BatteryModel, type BatteryState, batteryModel } from './battery-state.ts'
-
-const minute_ms = 60_000
-const hour_ms = 60 * minute_ms
-const day_ms = 24 * hour_ms
 
 /** What a battery that is not new shows when the simulation begins. */
 const first_cycles = 120

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { minute_ms } from '@heliograph/domain/durations'
 import type { LinkEvent, Readings } from '@heliograph/domain/link'
 import type { Node } from '@heliograph/domain/node'
 import type { NodeReading } from '@heliograph/domain/readings'
@@ -9,7 +10,6 @@ import { historyFrameCount, historyFrames } from '../history.ts'
 import { createSimulation } from '../site.ts'
 import { nodeDays } from './history.ts'
 
-const minute_ms = 60_000
 const end_ms = Date.UTC(2026, 6, 21, 12, 30)
 const channels: Node['channels'] = [
   { channel: 'oil', kind: 'temperature', label: 'Oil', role: 'oil' },

@@ -1,4 +1,5 @@
 /** What the simulated sensor nodes measured and switched in the past. */
+import { day_ms, minute_ms } from '@heliograph/domain/durations'
 import type { LinkEvent } from '@heliograph/domain/link'
 import { type Node, type NodeState, relayCodePrefix, stateFields } from '@heliograph/domain/node'
 import type { NodeReading } from '@heliograph/domain/readings'
@@ -11,9 +12,6 @@ interface NodeDay {
   /** One for each relay that was switched. */
   events: LinkEvent[]
 }
-
-const minute_ms = 60_000
-const day_ms = 86_400_000
 
 /**
  * The days up to `end_ms`, the newest first, with a reading a minute of every node. They grow back

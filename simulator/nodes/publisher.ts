@@ -1,4 +1,5 @@
 /** The simulated sensor nodes, each a client of its own of the broker that the site names. */
+import { minute_ms } from '@heliograph/domain/durations'
 import {
   default_prefix,
   default_report_s,
@@ -18,7 +19,6 @@ interface PublisherNeeds {
   log: Pick<BaseLogger, 'debug'>
 }
 
-const minute_ms = 60_000
 const reconnect_ms = 2000
 
 /** Connects every node and has it report from now on; a broker that is not there is waited for. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { minute_ms } from '@heliograph/domain/durations'
 import type { Node } from '@heliograph/domain/node'
 import { type StationState, type Surroundings, stateMessage, stationAt } from './station.ts'
 
@@ -14,7 +15,6 @@ const node: Pick<Node, 'node_number' | 'channels'> = {
     { channel: 'fan-relay', kind: 'relay', label: 'Fan' },
   ],
 }
-const minute_ms = 60_000
 const seed = 1
 /** A Sunday at midnight. */
 const start_ms = Date.UTC(2026, 5, 21)

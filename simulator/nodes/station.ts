@@ -6,6 +6,7 @@
  * air around it of `oil_rise_k · ((1 + R·K²) / (1 + R))^x` at a load of K times the rating, with
  * the exponent and the constant that the standard gives for a distribution transformer.
  */
+import { hour_ms } from '@heliograph/domain/durations'
 import type { Node, NodeState, RelayCause } from '@heliograph/domain/node'
 import { hash01, spread } from '../noise.ts'
 
@@ -39,7 +40,6 @@ const fans_on_c = 35
 const fans_off_c = 30
 const fan_current_a = 1.9
 const idle_current_a = 0.02
-const hour_ms = 3_600_000
 const visit_ms = 20 * 60_000
 const visits_per_hour = 0.01
 

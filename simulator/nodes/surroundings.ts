@@ -1,13 +1,11 @@
 /** The transformer stations of the simulated site as time passes. */
+import { day_ms, hour_ms, minute_ms } from '@heliograph/domain/durations'
 import type { Node } from '@heliograph/domain/node'
 import { placeOf } from '@heliograph/domain/place'
 import type { Simulation, SiteSnapshot } from '../site.ts'
 import { weatherAt } from '../weather.ts'
 import { type StationState, type Surroundings, stationAt } from './station.ts'
 
-const minute_ms = 60_000
-const hour_ms = 60 * minute_ms
-const day_ms = 24 * hour_ms
 /** By then oil, the slowest part, has forgotten how it began. */
 const settled_ms = 12 * hour_ms
 /** Of the solar day: the fans are off. */

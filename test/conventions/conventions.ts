@@ -2,9 +2,10 @@
  * What the API promises of every endpoint, tested on every endpoint of a table. A new endpoint is
  * covered by standing in the table; what it needs to succeed stands in the fixtures.
  */
+
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import type { LightMyRequestResponse } from 'fastify'
 import { type ErrorCode, errorCatalog } from '../../server/http/errors.ts'
 import { window_days_max } from '../../server/http/windows.ts'

@@ -2,9 +2,11 @@
  * Windows of every read that has one: none is refused for its length; a series without a `limit` is
  * cut at 400 days and read to its end by `next_start`; a sum over five years is that of its parts.
  */
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { addDays, day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
+import { addDays } from '@heliograph/domain/utc-day'
 import { addBatteries } from '../../server/batteries/fixtures/battery-site.ts'
 import { endpoints } from '../../server/endpoints.ts'
 import { addPlantHours } from '../../server/fixtures/plant-hours.ts'

@@ -2,6 +2,7 @@
  * Server and edge as they run in production, and a SunSpec battery of another implementation: what
  * it holds is answered over HTTP, and what is approved over HTTP stands in its registers.
  */
+
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,8 +10,9 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Battery } from '@heliograph/domain/battery'
+import { day_ms } from '@heliograph/domain/durations'
 import type { Site } from '@heliograph/domain/site'
-import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { utcDate } from '@heliograph/domain/utc-day'
 import { addPrices } from '@heliograph/server/batteries/fixtures/schedule-site'
 import { scopes } from '@heliograph/server/http/endpoint'
 import { smallSite } from '@heliograph/simulator/fixtures/site'

@@ -3,9 +3,11 @@
  * database know of it: each write and row is told, no instant broke the permit, and a log of which
  * one line was changed is not believed.
  */
+
 import { execFile } from 'node:child_process'
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { second_ms } from '@heliograph/domain/durations'
 import type { ControlEntry } from '@heliograph/edge/control/control-entry'
 import type { LogGap, Overstep } from '@heliograph/edge/control/proof'
 import type { PowerQuarter } from '@heliograph/edge/control/proof-quarters'
@@ -45,7 +47,6 @@ const exceeded = 4
 const incomplete = 5
 /** After the last write that the permit needed: until it was read back. */
 const settled_ms = 2000
-const second_ms = 1000
 /** The clock of the edge counts in steps of so long. */
 const clock_step_ms = 10
 

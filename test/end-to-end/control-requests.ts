@@ -1,5 +1,7 @@
 /** Random curtailment commands over HTTP, each asked for until it is answered. */
+
 import { setTimeout as wait } from 'node:timers/promises'
+import { minute_ms } from '@heliograph/domain/durations'
 
 type Item = Record<string, unknown>
 
@@ -32,7 +34,6 @@ export interface CommandClient {
 
 const patience_ms = 90_000
 const again_ms = 100
-const minute_ms = 60_000
 
 export function commandClient(base: string, api_key: string, random: () => number): CommandClient {
   const groups = new Map<string, string | null>()

@@ -4,11 +4,13 @@
  * within a ratio of its quiet p95, and no answer is a 5xx. Only the noisy tenant may be refused
  * with the documented 503 of a full queue.
  */
+
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
+import { day_ms } from '@heliograph/domain/durations'
 import { columnsOf } from '@heliograph/domain/readings'
-import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { utcDate } from '@heliograph/domain/utc-day'
 import { connectEdge, hello } from '@heliograph/server/link/fixtures/edge-client'
 import { addKey } from '../conventions/fixtures.ts'
 import { type Answered, exchanges } from './exchange.ts'

@@ -2,15 +2,17 @@
  * The server as a program of its own, with the data of two tenants: the owner has the demo site and
  * weeks of its simulated history, the neighbour a site of the same devices and a day of theirs.
  */
+
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { systemClock, systemTimers } from '@heliograph/domain/clock'
+import { day_ms, minute_ms } from '@heliograph/domain/durations'
 import type { Site } from '@heliograph/domain/site'
 import { parseSiteFile } from '@heliograph/domain/site-file'
-import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { utcDate } from '@heliograph/domain/utc-day'
 import { type HistoryFrame, importHistory } from '@heliograph/edge/importer'
 import { createClient } from '@heliograph/server/access/clients'
 import { createEdge } from '@heliograph/server/access/edges'
@@ -37,7 +39,6 @@ const contracts_file = fileURLToPath(
 const site_seed = 20261
 /** The longest window of a read is 400 days. */
 const price_days = 414
-const minute_ms = 60_000
 
 export interface SoakPlant {
   server: ServerProgram

@@ -2,7 +2,8 @@
  * Any request to any operation: of the API and of the platform, signing in and documents, with
  * values at the ends of what can be written, odd headers, and the keys and sessions of everybody.
  */
-import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
+import { utcDate } from '@heliograph/domain/utc-day'
 import { auth_operations } from '@heliograph/server/access/auth'
 import { auth_path } from '@heliograph/server/access/sign-in-hooks'
 import { endpoints } from '@heliograph/server/endpoints'

@@ -1,4 +1,5 @@
 /** Curtailment orders that are not carried out, and plants that their grid permit limits. */
+import { minute_ms } from '@heliograph/domain/durations'
 import { type releasingReasons, rowColumns, type StoredRow } from '../../control/curtailment-row.ts'
 import { iso } from '../../plant/frame.ts'
 import { isUnconfirmed } from '../../storage/curtailment.ts'
@@ -6,7 +7,6 @@ import type { AlertSource, Finding, OpenAlert, SourceContext } from '../finding.
 import type { AlertCode } from '../rules.ts'
 import { withoutHandled } from './handled.ts'
 
-const minute_ms = 60_000
 /** A failed order is reported this long after its end, unless a person resolves the alert. */
 const reported_after_ms = 24 * 60 * minute_ms
 /** The edge reports an order in force every minute; older reports count as missing. */

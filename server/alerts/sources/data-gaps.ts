@@ -2,7 +2,7 @@
  * Gaps in the readings that no other alert reports: open gaps of devices that answer, and readings
  * that are lost. Gaps of several devices with one cause share an alert.
  */
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import type { Cause } from '../../telemetry/gaps/evidence.ts'
 import { readingsOf, type SourceType } from '../../telemetry/gaps/sources.ts'
 import {

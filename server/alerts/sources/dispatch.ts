@@ -1,4 +1,5 @@
 /** Batteries that deviate from their approved schedule. */
+import { minute_ms } from '@heliograph/domain/durations'
 import { utcDayStart } from '@heliograph/domain/utc-day'
 import { type ApprovedPlan, plannedPower } from '../../batteries/unit-day.ts'
 import type { AlertSource, Finding, SourceContext } from '../finding.ts'
@@ -6,7 +7,6 @@ import type { AlertCode } from '../rules.ts'
 
 export const dispatchCodes = ['dispatch_deviation'] as const satisfies readonly AlertCode[]
 
-const minute_ms = 60_000
 const looked_back_minutes_min = 30
 
 interface PlannedUnit {

@@ -1,4 +1,5 @@
 /** Events of edges and of the server, and wrong clocks of edges. */
+import { day_ms } from '@heliograph/domain/durations'
 import type { DeviceKind } from '@heliograph/domain/link'
 import { readConditions } from '../../batteries/conditions.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -9,7 +10,6 @@ import { type BatteryOutages, readBatteryOutages } from './battery-outages.ts'
 import { alertOf, alertsOfEvents, type SourceEvent } from './event-alerts.ts'
 import { withoutHandled } from './handled.ts'
 
-const day_ms = 86_400_000
 /** Older events are not reported. */
 const late_ms_max = 7 * day_ms
 /** Edges report every few seconds; without a fresh report the clock is unknown. */

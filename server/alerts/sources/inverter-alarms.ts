@@ -2,9 +2,10 @@
  * Faults and alarms that inverters report. The alarms of an inverter in fault are part of the fault
  * alert, so that one cause gets one alert.
  */
+
 import { decodeAlarms } from '@heliograph/domain/alarms/decode'
+import { day_ms } from '@heliograph/domain/durations'
 import type { Severity } from '@heliograph/domain/link'
-import { day_ms } from '@heliograph/domain/utc-day'
 import { alarmTableOf, noTable } from '../../plant/alarm-tables.ts'
 import type { Queries } from '../../storage/database.ts'
 import { type AlertSource, dedupKey, type Finding, type OpenAlert, type Scan } from '../finding.ts'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import type { PricePeriod } from '../../markets/periods.ts'
 import { after, contextOf, noon, sourceSite } from '../fixtures/source-site.ts'
 import { findMarkets, missing, negativeNow } from './markets.ts'
@@ -11,7 +12,6 @@ const market = {
   timezone: 'Europe/Berlin',
   publication_local: '12:57',
 }
-const hour_ms = 3_600_000
 const quarters = (from_minute: number, prices: number[]): PricePeriod[] =>
   prices.map((price, nth) => {
     const start_ms = after(from_minute + 15 * nth).getTime()

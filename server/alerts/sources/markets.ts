@@ -1,4 +1,5 @@
 /** Negative and missing day-ahead prices of the markets in which plants of the site sell. */
+import { hour_ms } from '@heliograph/domain/durations'
 import { localDate } from '@heliograph/domain/local-day'
 import { addDays } from '@heliograph/domain/utc-day'
 import { deliveryDay, holesIn, type PeriodSpan, type PricePeriod } from '../../markets/periods.ts'
@@ -11,8 +12,6 @@ export const marketCodes = [
   'price_negative',
   'prices_missing',
 ] as const satisfies readonly AlertCode[]
-
-const hour_ms = 3_600_000
 
 export const findMarkets: AlertSource = async (context) => {
   const { db, settings, now } = context

@@ -3,6 +3,7 @@
  * expected, by the hourly sums of the last hours. Inverters that are offline, in fault or limited
  * are not judged.
  */
+import { hour_ms } from '@heliograph/domain/durations'
 import { median } from '@heliograph/domain/median'
 import type { Queries } from '../../storage/database.ts'
 import type { AlertSource, Finding, OpenAlert } from '../finding.ts'
@@ -23,7 +24,6 @@ export const performanceCodes = [
   'logger_underperformance',
 ] as const satisfies readonly AlertCode[]
 
-const hour_ms = 3_600_000
 /** Includes the current hour. */
 const window_hours = 4
 /** Daylight needed for a judgement: a cloud over one end of a plant passes sooner. */

@@ -1,8 +1,8 @@
 /** The present state of the plants of a site, read once per round for all sources. */
+import { day_ms } from '@heliograph/domain/durations'
 import type { CommState } from '@heliograph/domain/link'
 import { asleep_below_deg, drowsy_ms, type Place, placeOf } from '@heliograph/domain/place'
 import type { PollIntervals } from '@heliograph/domain/site'
-import { day_ms } from '@heliograph/domain/utc-day'
 import { solarPosition } from '@heliograph/physics/solar-position'
 import {
   edgeCommState,

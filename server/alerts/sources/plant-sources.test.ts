@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { sunspecInverter } from '@heliograph/domain/alarms/sunspec-inverter'
+import { hour_ms } from '@heliograph/domain/durations'
 import { testDatabase } from '../../../test/postgres.ts'
 import { type StringLayout, sumStrings } from '../../performance/diagnostics/string-sums.ts'
 import { encodeStrings, string_layout } from '../../performance/rollups/string-codec.ts'
@@ -16,7 +17,6 @@ import { findStrings } from './strings.ts'
 
 const now = new Date('2026-06-21T11:00:00Z')
 const at = now.toISOString()
-const hour_ms = 3_600_000
 const over_temp = 2 ** sunspecInverter.rows.find(({ code }) => code === 'OVER_TEMP')!.bit
 
 /**

@@ -3,8 +3,8 @@
  * the hourly sums of the last day. Strings of an inverter that is offline or in fault are not
  * judged.
  */
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { localDate } from '@heliograph/domain/local-day'
-import { day_ms } from '@heliograph/domain/utc-day'
 import type { StringLayout } from '../../performance/diagnostics/string-sums.ts'
 import { layoutOf } from '../../performance/rollups/inverter-span.ts'
 import { readStringHours } from '../../performance/rollups/store.ts'
@@ -28,8 +28,6 @@ export const stringCodes = [
   'string_zero_current',
   'string_underperformance',
 ] as const satisfies readonly AlertCode[]
-
-const hour_ms = 3_600_000
 
 export const findStrings: AlertSource = async (context) => {
   const plant = await readPlantNow(context)

@@ -1,5 +1,6 @@
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { dayStart } from '@heliograph/domain/local-day'
-import { day_ms, hour_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { mayRead } from '../../http/authorize.ts'
 import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'

@@ -1,6 +1,6 @@
 /** Dashboard of a unit: newest readings, the day against its plan, alarms, limits. */
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { rounded, significant } from '@heliograph/domain/significant'
-import { day_ms, hour_ms } from '@heliograph/domain/utc-day'
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../../http/params.ts'
 import { At } from '../../plant/frame.ts'

@@ -1,4 +1,5 @@
-import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
+import { utcDate } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
 import type { Context } from '../../http/context.ts'
 import { type Paged, RowId } from '../../http/cursor.ts'

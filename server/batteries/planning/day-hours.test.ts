@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
 import type { StoredHour } from '../schedule-hours.ts'
 import type { StoredProblem, StoredSchedule } from '../schedules.ts'
@@ -7,7 +8,6 @@ import { powersOf, spanOf, totalsOf, withPowers } from './day-hours.ts'
 import { revised } from './revise.ts'
 
 const day = Date.parse('2026-06-21')
-const hour_ms = 3_600_000
 const now = new Date(day - hour_ms)
 const iso = (ms: number) => new Date(ms).toISOString()
 

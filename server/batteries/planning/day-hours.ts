@@ -1,6 +1,6 @@
 /** The hours of a schedule from the powers of its periods, and their totals. Pure. */
+import { day_ms, hour_ms, quarter_ms } from '@heliograph/domain/durations'
 import { rounded } from '@heliograph/domain/significant'
-import { day_ms, hour_ms, quarter_ms } from '@heliograph/domain/utc-day'
 import { flowsOf, roomOf } from '@heliograph/optimize/connection'
 import { bandOf, type Course, followCourse } from '@heliograph/optimize/course'
 import { hoursOf, type Period, type Unit } from '@heliograph/optimize/dispatch-problem'

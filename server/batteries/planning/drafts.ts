@@ -1,7 +1,9 @@
 /** Drafts of units: prices, state of charge and limits to plan with, or a refusal. */
+
 import { powerAt } from '@heliograph/domain/dispatch'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { rounded } from '@heliograph/domain/significant'
-import { addDays, day_ms, hour_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import { addDays, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { addedKwh } from '@heliograph/optimize/course'
 import type { Unit } from '@heliograph/optimize/dispatch-problem'
 import { assignedMarket } from '../../forecasts/assigned-market.ts'

@@ -1,5 +1,5 @@
 /** Plans of the other units of a connection. Pure. */
-import { hour_ms } from '@heliograph/domain/utc-day'
+import { hour_ms } from '@heliograph/domain/durations'
 import type { Period } from '@heliograph/optimize/dispatch-problem'
 import type { StoredHour } from '../schedule-hours.ts'
 import type { ScheduleHours } from '../schedules.ts'

@@ -1,8 +1,9 @@
 /** Consumption as four weeks of meters, plants and batteries tell it, and plans that go by it. */
+
 import assert from 'node:assert/strict'
 import test, { after, before, beforeEach } from 'node:test'
 import { systemTimers } from '@heliograph/domain/clock'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import type { Objective } from '@heliograph/optimize/dispatch-problem'
 import { addPlantHours } from '../../fixtures/plant-hours.ts'
 import { addReading, type ServedSite, servedSite } from '../../fixtures/served-site.ts'

@@ -2,9 +2,11 @@
  * Past consumption behind a connection by quarter hour: production of the plants plus net discharge
  * of the batteries plus net import at its meters. Includes losses up to the meter.
  */
+
 import { counterIncrease } from '@heliograph/domain/counter'
+import { quarter_ms } from '@heliograph/domain/durations'
 import type { Position } from '@heliograph/domain/place'
-import { quarter_ms, utcDayStart } from '@heliograph/domain/utc-day'
+import { utcDayStart } from '@heliograph/domain/utc-day'
 import { type Course, flag, readCourses } from '../../forecasts/course.ts'
 import { type PlantService, readServices } from '../../forecasts/service.ts'
 import { type AwakeTime, awakeTime } from '../../plant/daylight.ts'

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, quarter_ms } from '@heliograph/domain/durations'
 import { type Measured, similarDays } from './plan-consumption.ts'
 
-const quarter_ms = 900_000
 const berlin = 'Europe/Berlin'
 /** A Sunday, and the day after the four weeks of `measured`. */
 const sunday = Date.parse('2026-06-21')

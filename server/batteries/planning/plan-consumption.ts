@@ -1,7 +1,8 @@
 /** Forecast of the consumption behind a connection for a planned day. */
+import { day_ms, quarter_ms } from '@heliograph/domain/durations'
 import { shownAt } from '@heliograph/domain/local-day'
 import type { Position } from '@heliograph/domain/place'
-import { day_ms, quarter_ms, utcDayStart } from '@heliograph/domain/utc-day'
+import { utcDayStart } from '@heliograph/domain/utc-day'
 import type { Queries } from '../../storage/database.ts'
 import { readConsumption } from './plan-consumption-history.ts'
 import type { PlanDay } from './plan-prices.ts'

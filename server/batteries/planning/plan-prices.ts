@@ -1,5 +1,5 @@
 /** Prices of the steps of a day: published prices, then forecast prices. */
-import { day_ms, hour_ms, quarter_ms } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms, minute_ms, quarter_ms } from '@heliograph/domain/durations'
 import { priceVintages } from '../../forecasts/price-store.ts'
 import { deliveryDates } from '../../markets/periods.ts'
 import { type Market, readPrices } from '../../markets/price-store.ts'
@@ -8,8 +8,6 @@ import type { Queries } from '../../storage/database.ts'
 import type { StoredHour } from '../schedule-hours.ts'
 import type { ScheduleInputs } from '../schedule-plan.ts'
 import { Refusal } from './refusal.ts'
-
-const minute_ms = 60_000
 
 interface PricedSpan {
   start_ms: number

@@ -1,5 +1,6 @@
 /** Forecast production of the plants behind a connection for a day. */
-import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
+import { utcDate } from '@heliograph/domain/utc-day'
 import { isOutage, readKnownLimits } from '../../forecasts/limits.ts'
 import { withoutOutages } from '../../forecasts/outages.ts'
 import { newestRuns } from '../../forecasts/run-store.ts'

@@ -1,7 +1,8 @@
 /** Plans batteries: drafts units, optimises the units of each connection, builds schedules. */
+
 import type { Timers } from '@heliograph/domain/clock'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { rounded } from '@heliograph/domain/significant'
-import { day_ms, hour_ms } from '@heliograph/domain/utc-day'
 import {
   hoursOf,
   type Objective,

@@ -1,6 +1,6 @@
 /** Revisions of a proposal, and the changes made by its approval. Pure. */
+import { hour_ms } from '@heliograph/domain/durations'
 import { rounded } from '@heliograph/domain/significant'
-import { hour_ms } from '@heliograph/domain/utc-day'
 import {
   addedKwh,
   followCourse,

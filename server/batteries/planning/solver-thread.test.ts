@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { systemTimers } from '@heliograph/domain/clock'
+import { hour_ms } from '@heliograph/domain/durations'
 import { ApiError } from '../../http/errors.ts'
 import type { GroupTask } from './group-plan.ts'
 import { createSolverThread } from './solver-thread.ts'
-
-const hour_ms = 3_600_000
 
 /** A unit that buys in the first hour and sells in the second. */
 const group = (capacity_kwh = 100): GroupTask => ({

@@ -1,6 +1,8 @@
 /** Writes of schedules, each within the transaction of its request. */
+
 import { setImmediate } from 'node:timers/promises'
-import { day_ms, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
+import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Caller } from '../../http/endpoint.ts'
 import { ApiError, invalid } from '../../http/errors.ts'
 import { requireMatch } from '../../http/etag.ts'

@@ -1,10 +1,10 @@
+import { hour_ms } from '@heliograph/domain/durations'
 import { totalsOf, withPowers } from '../planning/day-hours.ts'
 import { approvedParts, revised } from '../planning/revise.ts'
 import type { StoredHour } from '../schedule-hours.ts'
 import { type Schedule, type StoredProblem, type StoredSchedule, scheduleOf } from '../schedules.ts'
 
 const target_date = '2026-06-21'
-const hour_ms = 3_600_000
 const day = Date.parse(target_date)
 const proposed_at = new Date('2026-06-20T13:10:00.000Z')
 const decided_at = new Date('2026-06-20T13:25:00.000Z')

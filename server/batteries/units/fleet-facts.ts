@@ -1,7 +1,9 @@
 /** Values of a fleet that are costly to read, cached by this process for minutes. */
+
 import type { Clock } from '@heliograph/domain/clock'
+import { day_ms } from '@heliograph/domain/durations'
 import { dayStart } from '@heliograph/domain/local-day'
-import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { utcDate } from '@heliograph/domain/utc-day'
 import { siteFacts } from '../../plant/site-facts.ts'
 import type { Database, Queries } from '../../storage/database.ts'
 import { createSnapshots } from '../../telemetry/snapshots.ts'

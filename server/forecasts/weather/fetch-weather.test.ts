@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, type TestContext, test } from 'node:test'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { Registry } from 'prom-client'
 import { type TestDatabase, testDatabase } from '../../../test/postgres.ts'
 import { foundSite, site_id } from '../../link/fixtures/plant.ts'
@@ -19,8 +19,6 @@ import {
   weatherHistory,
 } from './store.ts'
 
-const minute_ms = 60_000
-const hour_ms = 60 * minute_ms
 const first_ms = Date.UTC(2026, 5, 21, 10)
 
 let database: TestDatabase

@@ -3,9 +3,11 @@
  * has an archive, past forecasts for each day with readings. Failed requests are retried with
  * exponential backoff; stored forecasts stay.
  */
+
 import type { Clock } from '@heliograph/domain/clock'
+import { day_ms, hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { type Place, type Position, placeOf } from '@heliograph/domain/place'
-import { day_ms, utcDayStart } from '@heliograph/domain/utc-day'
+import { utcDayStart } from '@heliograph/domain/utc-day'
 import { siteElevation } from '../../plant/site-elevation.ts'
 import type { Database, Queries } from '../../storage/database.ts'
 import type { Log } from '../../storage/log.ts'
@@ -24,8 +26,6 @@ import {
   saveRun,
 } from './store.ts'
 
-const minute_ms = 60_000
-const hour_ms = 60 * minute_ms
 /** Interval of forecast requests. */
 const every_ms = hour_ms
 /** First retry delay, doubled with each failure up to an hour. */

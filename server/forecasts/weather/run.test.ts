@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
-import { hour_ms, runOf, stepOf } from './fixtures/runs.ts'
+import { runOf, stepOf } from './fixtures/runs.ts'
 import { checkRun, type NewRun, newestKnown } from './run.ts'
 
 const start = Date.UTC(2026, 5, 21)

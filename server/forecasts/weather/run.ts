@@ -1,5 +1,5 @@
 /** Issued weather forecasts, and the newest of them known at an instant. */
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, minute_ms } from '@heliograph/domain/durations'
 import { type WeatherStep, weather_quantities } from '@heliograph/forecast/weather-step'
 import { SourceError } from './answer.ts'
 
@@ -53,7 +53,6 @@ export interface KnownStep extends ForecastStep {
   source: string
 }
 
-const minute_ms = 60_000
 const slot_ms = 15 * minute_ms
 
 /** Longest run. */

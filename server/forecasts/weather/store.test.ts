@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
 import { type TestDatabase, testDatabase } from '../../../test/postgres.ts'
 import { foundSite, site_id } from '../../link/fixtures/plant.ts'
 import type { Database } from '../../storage/database.ts'
-import { hour_ms, runOf, storedRuns } from './fixtures/runs.ts'
+import { runOf, storedRuns } from './fixtures/runs.ts'
 import { newestKnown } from './run.ts'
 import {
   knownWeather,

@@ -1,5 +1,6 @@
 /** Weather forecasts in the database, and the state of fetching them. */
-import { day_ms, utcDayStart } from '@heliograph/domain/utc-day'
+import { day_ms, minute_ms } from '@heliograph/domain/durations'
+import { utcDayStart } from '@heliograph/domain/utc-day'
 import type { Queries } from '../../storage/database.ts'
 import {
   checkRun,
@@ -35,7 +36,6 @@ export interface FetchState {
 
 const span = ({ from, to }: Window) => ({ from_ms: from.getTime(), to_ms: to.getTime() })
 
-const minute_ms = 60_000
 /** Length of history per query: bounds memory and the time that it blocks requests. */
 const chunk_ms = 3 * day_ms
 

@@ -3,6 +3,7 @@
  * any order, separated by commas, unquoted. Timestamps are RFC 3339 with an offset, from 1970 to
  * five years from now.
  */
+import { minute_ms } from '@heliograph/domain/durations'
 import { utcDate } from '@heliograph/domain/utc-day'
 import { microOf } from '../micro.ts'
 import type { PricePeriod } from '../periods.ts'
@@ -28,7 +29,6 @@ interface PriceFile {
 
 const needed = ['start_at', 'end_at', 'price_per_mwh'] as const
 const optional = ['currency'] as const
-const minute_ms = 60_000
 const lengths_ms = [15, 30, 60].map((minutes) => minutes * minute_ms)
 /** Later dates are typing errors. */
 const years_ahead_max = 5

@@ -4,15 +4,13 @@
  * on sunny weekends. Deterministic by market and quarter hour. Published at the market's
  * publication time on the day before.
  */
+import { day_ms, hour_ms, quarter_ms } from '@heliograph/domain/durations'
 import { localDate, localInstant } from '@heliograph/domain/local-day'
-import { addDays, day_ms } from '@heliograph/domain/utc-day'
+import { addDays } from '@heliograph/domain/utc-day'
 import type { PeriodSpan, PricePeriod } from '../periods.ts'
 import type { Market } from '../price-store.ts'
 import { publicationTime } from '../statistics.ts'
 import type { Source } from './source.ts'
-
-const quarter_ms = 900_000
-const hour_ms = 3_600_000
 
 export const simulatedSource: Source = {
   async fetchDay(market, day, { now }) {

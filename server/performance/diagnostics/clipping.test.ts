@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { minute_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
 import { limitLoss, outputState, plateauSamples } from './clipping.ts'
 import { scored, testOnMeasured, testOnReference } from './fixtures/reference-answers.ts'
@@ -41,8 +42,6 @@ testOnMeasured('pvanalytics_MIT/ac_power_inv_7539.csv', `${what}, as published`,
     t,
   ),
 )
-
-const minute_ms = 60_000
 
 /** Power of a horizontal array on a clear day, limited. */
 function clearDay(

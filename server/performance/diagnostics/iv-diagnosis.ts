@@ -20,8 +20,8 @@
  * resistance and bypassed substrings differ only under changing irradiance. A loss common to all
  * strings looks like an irradiance that is measured too high.
  */
+import { day_ms } from '@heliograph/domain/durations'
 import { median } from '@heliograph/domain/median'
-import { day_ms } from '@heliograph/domain/utc-day'
 import { currentAtVoltage, maximumPowerPoint } from '@heliograph/physics/single-diode'
 import { type StringModel, stringCircuit } from './expected-string.ts'
 import type { IvFlag, IvPoint } from './iv-points.ts'

@@ -3,6 +3,7 @@
  * produce earlier than panels facing west. Strings are then compared again within these groups,
  * from sums in which all strings with an assumed orientation formed one group.
  */
+import { hour_ms } from '@heliograph/domain/durations'
 import { mediansOfOthers } from './peer-medians.ts'
 import type { StringLayout, StringSums } from './string-sums.ts'
 
@@ -11,7 +12,6 @@ interface HourOfSums {
   sums: StringSums
 }
 
-const hour_ms = 3_600_000
 /** Minimum coverage of an hour of a string, relative to the string with the highest coverage. */
 const covered_ratio_min = 0.9
 /**

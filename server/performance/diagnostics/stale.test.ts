@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { minute_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
 import { scored, testOnMeasured, testOnReference } from './fixtures/reference-answers.ts'
 import { staleSamples } from './stale.ts'
@@ -37,8 +38,6 @@ testOnMeasured(
       t,
     ),
 )
-
-const minute_ms = 60_000
 
 function everyMinutes(minutes: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => index * minutes * minute_ms)

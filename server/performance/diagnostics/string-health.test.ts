@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, minute_ms } from '@heliograph/domain/durations'
 import { sumsOf } from './fixtures/labelled-strings.ts'
 import { judgeStrings, type StringVerdict } from './string-health.ts'
 import { addSums, type StringLayout, type StringSample } from './string-sums.ts'
-
-const minute_ms = 60_000
 
 interface Condition {
   minute: number

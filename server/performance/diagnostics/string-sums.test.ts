@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { minute_ms } from '@heliograph/domain/durations'
 import { reach_ms } from '@heliograph/domain/reach'
 import fc from 'fast-check'
 import { integratePower } from '../../telemetry/energy.ts'
@@ -12,7 +13,6 @@ import {
   sumStrings,
 } from './string-sums.ts'
 
-const minute_ms = 60_000
 const layout: StringLayout[] = [0, 1, 2, 3, 4].map((string_index) => ({
   string_index,
   mppt_index: string_index >> 1,

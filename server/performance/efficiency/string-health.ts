@@ -1,6 +1,6 @@
 /** Rates the strings of a site from the sums of their days. */
 
-import { hour_ms } from '../../http/time-windows.ts'
+import { hour_ms } from '@heliograph/domain/durations'
 import type { Queries } from '../../storage/database.ts'
 import { giveTurn } from '../../storage/reader.ts'
 import { comparedInGroups, withMeasuredGroups } from '../diagnostics/measured-orientation.ts'

@@ -1,10 +1,10 @@
 /** Items of the string ranking and of the comparison of an inverter. */
 
+import { hour_ms } from '@heliograph/domain/durations'
 import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
 import { median } from '@heliograph/domain/median'
 import { rounded } from '@heliograph/domain/significant'
 import type { Static } from 'typebox'
-import { hour_ms } from '../../http/time-windows.ts'
 import { orientationOf } from '../../plant/orientation.ts'
 import { addSums, type StringSums } from '../diagnostics/string-sums.ts'
 import { excludedReason, type Period, periodHours, periodRecord } from '../period.ts'

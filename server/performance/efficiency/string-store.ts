@@ -1,5 +1,5 @@
+import { hour_ms } from '@heliograph/domain/durations'
 import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
-import { hour_ms } from '../../http/time-windows.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { StringLayout, StringSums } from '../diagnostics/string-sums.ts'
 import type { Period } from '../period.ts'

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { silent } from '../../../test/postgres.ts'
 import { type ServedSite, servedSite } from '../../fixtures/served-site.ts'
 import { touchReadingsSince } from '../../telemetry/touched-hours.ts'
 import { createRollups } from '../rollups/job.ts'
 
-const minute_ms = 60_000
-const hour_ms = 3_600_000
 const day = '2026-06-21'
 const midnight = Date.parse(`${day}T00:00:00Z`)
 

@@ -1,6 +1,6 @@
 /** File exports of hours: the items of the JSON answers, one week at a time. */
+import { day_ms } from '@heliograph/domain/durations'
 import type { Position } from '@heliograph/domain/place'
-import { day_ms } from '@heliograph/domain/utc-day'
 import type { ExportItem, ExportItems } from '../../http/export-items.ts'
 import { awakeTime } from '../../plant/daylight.ts'
 import { readStringHours } from '../rollups/store.ts'

@@ -1,6 +1,6 @@
 /** Energy metrics of a bucket (an hour, a day) of one or more loggers, and their coverage. */
+import { hour_ms } from '@heliograph/domain/durations'
 import { rounded } from '@heliograph/domain/significant'
-import { hour_ms } from '../../http/time-windows.ts'
 import type { AwakeTime } from '../../plant/daylight.ts'
 import type { EnergySource, LoggerHour } from '../rollups/logger-days.ts'
 import type { LoggerHourInFull, LoggerInService } from './logger-hours.ts'

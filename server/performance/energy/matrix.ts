@@ -2,10 +2,10 @@
  * The matrix of days and hours, written directly as JSON text: a month of a large site has twenty
  * thousand hours, and creating objects first takes several times as long as everything else.
  */
-import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
+import { utcDate } from '@heliograph/domain/utc-day'
 import { type AsciiText, ascii, asciiText } from '../../http/ascii-text.ts'
 import { JsonText } from '../../http/json-text.ts'
-import { hour_ms } from '../../http/time-windows.ts'
 import type { spanMeta } from '../../http/windows.ts'
 import {
   energySources,

@@ -1,8 +1,8 @@
 /** Items of the energy endpoints, from the hours of loggers. */
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { rounded } from '@heliograph/domain/significant'
-import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { utcDate } from '@heliograph/domain/utc-day'
 import type { Static } from 'typebox'
-import { hour_ms } from '../../http/time-windows.ts'
 import { decodeStrings, type StoredStrings } from '../rollups/string-codec.ts'
 import { type Bounds, byHour, figuresOf, type Now } from './figures.ts'
 import type { LoggerHourInFull, LoggerInService } from './logger-hours.ts'

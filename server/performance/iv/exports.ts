@@ -1,8 +1,7 @@
 /** File export of the comparison of a string, and the points of its readings. */
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { reach_ms } from '@heliograph/domain/reach'
-import { day_ms } from '@heliograph/domain/utc-day'
 import type { ExportItems } from '../../http/export-items.ts'
-import { hour_ms } from '../../http/time-windows.ts'
 import type { Queries } from '../../storage/database.ts'
 import { apart_ms_max, screenedReadings } from '../rollups/plant-light.ts'
 import type { RawWeather } from '../rollups/raw.ts'

@@ -1,4 +1,4 @@
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import type { Admin } from '../../access/admin.ts'
 import { findSite } from '../../access/sites.ts'
 import { readFinalWeeks } from '../../telemetry/final-weeks.ts'

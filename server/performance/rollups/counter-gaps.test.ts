@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { counterIncrease } from '@heliograph/domain/counter'
+import { hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { reach_ms } from '@heliograph/domain/reach'
 import fc from 'fast-check'
-import { hour_ms } from '../../telemetry/touched-hours.ts'
 import { type GapSource, type SunHeight, shareGaps } from './counter-gaps.ts'
 import { emptyHour } from './inverter-hour.ts'
 import { sumInverter } from './inverter-span.ts'
 import type { PlantInverter, RawInverter } from './raw.ts'
 
-const minute_ms = 60_000
 const rated_kw = 100
 const inverter: PlantInverter = {
   inverter_id: 1,

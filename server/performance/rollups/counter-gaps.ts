@@ -1,6 +1,5 @@
 /** Distributes the energy of a counter over a gap of several hours to these hours. */
-import { day_ms } from '@heliograph/domain/utc-day'
-import { hour_ms } from '../../telemetry/touched-hours.ts'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { type CounterReading, isCounterGap, riseBetween, stoodStill } from './counter-hour.ts'
 
 /** Energy of longer gaps cannot be assigned to hours. */

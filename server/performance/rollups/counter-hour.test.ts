@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { minute_ms } from '@heliograph/domain/durations'
 import { counterHour } from './counter-hour.ts'
 
-const minute_ms = 60_000
 const span = { start_ms: 0, end_ms: 60 * minute_ms }
 /** Without power, unless it is given. */
 const at = (minutes: number, energy_total_kwh: number, by_power_kwh = 0) => ({

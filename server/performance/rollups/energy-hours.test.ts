@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { hour_ms, minute_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
 import { silent } from '../../../test/postgres.ts'
 import { servedSite } from '../../fixtures/served-site.ts'
-import { addTouchedHours, hour_ms, touchHours } from '../../telemetry/touched-hours.ts'
+import { addTouchedHours, touchHours } from '../../telemetry/touched-hours.ts'
 import { createRollups } from './job.ts'
 
-const minute_ms = 60_000
 const start_ms = Date.UTC(2026, 5, 21, 6)
 
 interface Reading {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { minute_ms } from '@heliograph/domain/durations'
 import { type Measured, sumInverter } from './inverter-span.ts'
 import type { PlantInverter, RawInverter, RawStrings } from './raw.ts'
 
-const minute_ms = 60_000
 const span = { start_ms: 0, end_ms: 60 * minute_ms }
 const spike_at = 30
 

@@ -6,6 +6,7 @@
 
 import { setImmediate } from 'node:timers/promises'
 import type { Clock, Timers } from '@heliograph/domain/clock'
+import { hour_ms } from '@heliograph/domain/durations'
 import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
 import { placeOf } from '@heliograph/domain/place'
 import { reach_ms } from '@heliograph/domain/reach'
@@ -18,7 +19,6 @@ import { reconcileHours } from '../../telemetry/gaps/job.ts'
 import {
   countRunning,
   dueHours,
-  hour_ms,
   type Mark,
   readSettled,
   settleHours,

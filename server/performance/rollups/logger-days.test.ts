@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import test from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import { type TestDatabase, testDatabase } from '../../../test/postgres.ts'
 import { migrations_dir } from '../../storage/migrate.ts'
 import { type LoggerHour, storeLoggerDays, unpackHours } from './logger-days.ts'
 
-const hour_ms = 3_600_000
 const span = { start_ms: Date.UTC(2026, 5, 21), end_ms: Date.UTC(2026, 5, 23) }
 const iso = (time_ms: number) => new Date(time_ms).toISOString()
 

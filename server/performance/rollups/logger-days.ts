@@ -2,8 +2,8 @@
  * The hours of a logger in a UTC day, packed into one value: a month of a large site has twenty
  * thousand hours, and reading them as rows takes several times as long as all further processing.
  */
+import { hour_ms } from '@heliograph/domain/durations'
 import type { Transaction } from '../../storage/database.ts'
-import { hour_ms } from '../../telemetry/touched-hours.ts'
 
 /** Stored by index: append new values at the end. */
 export const energySources = [

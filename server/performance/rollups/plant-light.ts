@@ -1,5 +1,6 @@
 /** Irradiance and expected power of the strings of an inverter at the instants of a met station. */
 
+import { minute_ms } from '@heliograph/domain/durations'
 import { plotAverages } from '@heliograph/domain/instruments'
 import { asleep_below_deg, type Place } from '@heliograph/domain/place'
 import { type SolarPosition, solarPosition } from '@heliograph/physics/solar-position'
@@ -17,7 +18,6 @@ import type { PlantInverter, PlantStation, PlantString, RawWeather } from './raw
 
 /** Maximum time between a reading of a met station and a matching reading of a device. */
 export const apart_ms_max = 150_000
-const minute_ms = 60_000
 
 /** Position of the sun, cached by minute. */
 function sunAt(place: Place): (time_ms: number) => SolarPosition {

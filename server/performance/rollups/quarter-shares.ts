@@ -1,7 +1,7 @@
 /** SQL that distributes the energy of an inverter's hour to its quarters. */
+import { hour_ms } from '@heliograph/domain/durations'
 import { slot_ms } from './hour-facts.ts'
 
-const hour_ms = 3_600_000
 const slots = hour_ms / slot_ms
 const slots_each = slots / 4
 /** Ratio above which counter energy must come from unmeasured time. */

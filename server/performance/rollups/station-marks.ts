@@ -1,5 +1,6 @@
+import { hour_ms } from '@heliograph/domain/durations'
 import type { Transaction } from '../../storage/database.ts'
-import { hour_ms, type Mark, touchHours } from '../../telemetry/touched-hours.ts'
+import { type Mark, touchHours } from '../../telemetry/touched-hours.ts'
 import { stationsAround } from './plant-light.ts'
 import { readLayout } from './raw.ts'
 

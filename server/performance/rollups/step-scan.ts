@@ -2,8 +2,10 @@
  * The nightly scan of the days of strings for small persistent losses. Each day of an inverter is
  * scanned once, by whichever process comes first.
  */
+
 import { setImmediate } from 'node:timers/promises'
-import { addDays, day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
+import { addDays } from '@heliograph/domain/utc-day'
 import { sunEvents } from '@heliograph/physics/sun-events'
 import type { Queries, Transaction } from '../../storage/database.ts'
 import { layoutOf } from './inverter-span.ts'

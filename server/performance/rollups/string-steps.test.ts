@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { addDays, day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
+import { addDays } from '@heliograph/domain/utc-day'
 import type { StringLayout } from '../diagnostics/string-sums.ts'
 import { type StepDay, type StringStep, stepsAfter } from './string-steps.ts'
 

@@ -2,8 +2,9 @@
  * Small persistent losses of the strings of an inverter, from the sums of its days: the drifts of
  * `diagnostics/drift.ts`, tracked from night to night until they are repaired.
  */
+import { day_ms } from '@heliograph/domain/durations'
 import { median } from '@heliograph/domain/median'
-import { addDays, day_ms } from '@heliograph/domain/utc-day'
+import { addDays } from '@heliograph/domain/utc-day'
 import { type Drift, findDrifts, loss_min_usual_ratio } from '../diagnostics/drift.ts'
 import { health_thresholds } from '../diagnostics/string-health.ts'
 import type { StringLayout, StringSums } from '../diagnostics/string-sums.ts'

@@ -1,4 +1,5 @@
 /** What batteries did: energy, cycles, efficiency, charge, dispatch against plan, earnings. */
+import { hour_ms } from '@heliograph/domain/durations'
 import { addDays, utcDate } from '@heliograph/domain/utc-day'
 import { type Deviation, deviationsOf } from '../../batteries/deviations.ts'
 import { type Earned, earnedOf, type MarketedUnit } from '../../batteries/earnings.ts'
@@ -7,7 +8,6 @@ import { plannedPower, readUnitDay, type UnitDay } from '../../batteries/unit-da
 import { netEnergy, type UnitQuarter } from '../../batteries/unit-energy.ts'
 import type { UnitFacts } from '../../batteries/unit-store.ts'
 import { usableEnergy } from '../../batteries/units.ts'
-import { hour_ms } from '../../http/time-windows.ts'
 import { percent } from '../../performance/energy/figures.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Cell, Column, Section } from '../document.ts'

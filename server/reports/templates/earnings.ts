@@ -1,4 +1,5 @@
 /** What was earned: gross, fees and net by day, hour of the day, plant and market. */
+import { hour_ms } from '@heliograph/domain/durations'
 import { localDate } from '@heliograph/domain/local-day'
 import { rounded } from '@heliograph/domain/significant'
 import type { Ledger } from '../../contracts/ledger.ts'
@@ -7,7 +8,6 @@ import { amountsSum, noSums, type Sums } from '../../contracts/sums.ts'
 import { completenessPct, dayOf, metricsOf } from '../../earnings/metrics.ts'
 import { accountsOf } from '../../earnings/records.ts'
 import { readEarnings } from '../../earnings/store.ts'
-import { hour_ms } from '../../http/time-windows.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Cell, Column, Section } from '../document.ts'
 import type { ReportTemplate } from '../template.ts'

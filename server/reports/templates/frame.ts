@@ -1,8 +1,8 @@
 /** What every template begins with: the hours and days of the period, and who is reported on. */
+import { hour_ms } from '@heliograph/domain/durations'
 import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
 import type { Position } from '@heliograph/domain/place'
 import { rounded } from '@heliograph/domain/significant'
-import { hour_ms } from '../../http/time-windows.ts'
 import type { Bounds, Now } from '../../performance/energy/figures.ts'
 import { type Period, periodOf } from '../../performance/period.ts'
 import { awakeTime } from '../../plant/daylight.ts'

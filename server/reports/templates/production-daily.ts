@@ -1,6 +1,6 @@
 /** What the plants produced: energy by day or hour beside the sun, and by plant. */
+import { hour_ms } from '@heliograph/domain/durations'
 import { shownAt } from '@heliograph/domain/local-day'
-import { hour_ms } from '../../http/time-windows.ts'
 import { type Bounds, byHour, figuresOf, kwh, lit_ratio } from '../../performance/energy/figures.ts'
 import {
   type LoggerHourInFull,

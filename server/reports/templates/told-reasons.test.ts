@@ -1,6 +1,8 @@
 /** What stands where there is no figure: the notes say why, and nothing is said that is not so. */
+
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { addBatteries, addUnitDay } from '../../batteries/fixtures/battery-site.ts'
 import { servedSite } from '../../fixtures/served-site.ts'
 import { sumStrings } from '../../performance/diagnostics/string-sums.ts'
@@ -15,8 +17,6 @@ import { performanceMonthly } from './performance-monthly.ts'
 import { productionDaily } from './production-daily.ts'
 import { stringHealth } from './string-health.ts'
 
-const hour_ms = 3_600_000
-const minute_ms = 60_000
 const week = orderOf('2026-06-01T00:00:00Z', '2026-06-08T00:00:00Z')
 
 async function sunnySite(t: TestContext) {

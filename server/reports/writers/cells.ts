@@ -1,8 +1,8 @@
 /** What the values of a report look like to people, whatever file they are in. */
+import { minute_ms } from '@heliograph/domain/durations'
 import { localDate, shownAt } from '@heliograph/domain/local-day'
 import type { Cell, Column, ReportDocument } from '../document.ts'
 
-const minute_ms = 60_000
 /** Where a template does not say how many decimals a number has. */
 export const digits_max = 2
 

@@ -2,10 +2,10 @@
  * Updates the gaps of a site from its readings: in the transaction that sums up hours, and
  * periodically for sources without fresh readings and for unsettled gaps.
  */
+import { hour_ms } from '@heliograph/domain/durations'
 import { default_report_s } from '@heliograph/domain/node'
 import type { Queries, Transaction } from '../../storage/database.ts'
 import { type FinalWeeks, readFinalWeeks } from '../final-weeks.ts'
-import { hour_ms } from '../touched-hours.ts'
 import { type Expectation, holesBetween, holeUntilNow, partOf, steps_aside } from './holes.ts'
 import { type Region, reconcile } from './reconcile.ts'
 import {

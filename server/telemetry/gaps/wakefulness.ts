@@ -1,6 +1,6 @@
 /** When the inverters of a site must be awake, by the sun. Missing readings at night are no gap. */
+import { day_ms } from '@heliograph/domain/durations'
 import { asleep_below_deg, drowsy_ms, type Place } from '@heliograph/domain/place'
-import { day_ms } from '@heliograph/domain/utc-day'
 import { solarPosition } from '@heliograph/physics/solar-position'
 
 export interface Wakefulness {

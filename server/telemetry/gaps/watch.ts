@@ -1,8 +1,7 @@
 /** Opens gaps of sources without fresh readings, and settles ended gaps by events. */
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { tryLock } from '../../storage/advisory-lock.ts'
 import type { Database, Queries, Transaction } from '../../storage/database.ts'
-import { hour_ms } from '../touched-hours.ts'
 import {
   activeTimes,
   causeOf,

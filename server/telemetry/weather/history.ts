@@ -1,7 +1,7 @@
 /** Weather buckets of a plant: from stored readings to records of the API. */
+import { day_ms } from '@heliograph/domain/durations'
 import { type Position, placeOf } from '@heliograph/domain/place'
 import { significant } from '@heliograph/domain/significant'
-import { day_ms } from '@heliograph/domain/utc-day'
 import type { Queries } from '../../storage/database.ts'
 import type { Span } from '../energy.ts'
 import { type WeatherBucket, weatherBuckets } from './buckets.ts'

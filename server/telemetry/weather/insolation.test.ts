@@ -1,6 +1,8 @@
 /** The light of a day is one figure, whichever chapter is asked. */
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { minute_ms } from '@heliograph/domain/durations'
 import type { Instrument } from '@heliograph/domain/site'
 import { silent } from '../../../test/postgres.ts'
 import { type ServedSite, servedSite } from '../../fixtures/served-site.ts'
@@ -22,7 +24,6 @@ const instruments = [
   instrument('ghi', 'ghi_w_m2', 'pyranometer'),
   instrument('air', 'ambient_temperature_c', 'thermometer'),
 ]
-const minute_ms = 60_000
 const start_ms = Date.parse('2026-06-20T22:00:00Z')
 const hourOf = (time_ms: number) => (time_ms - Date.parse('2026-06-21T00:00:00Z')) / 3_600_000
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { hour_ms } from '@heliograph/domain/durations'
 import { reach_ms } from '@heliograph/domain/reach'
 import type { Instrument } from '@heliograph/domain/site'
 import fc from 'fast-check'
@@ -7,7 +8,6 @@ import { clearLight, skiesOf } from './instrument-limits.ts'
 import { believed, bucket_ms, type StationSeries, witnessesOf } from './station-screening.ts'
 
 const skies = skiesOf({ latitude: 48.62, longitude: 12.17, elevation_m: 400 })
-const hour_ms = 3_600_000
 const june_ms = Date.UTC(2026, 5, 21, 10)
 const winter_ms = Date.UTC(2026, 10, 21, 12)
 

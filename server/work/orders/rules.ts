@@ -1,5 +1,5 @@
 /** Rules for changes of a work order. */
-import { day_ms } from '@heliograph/domain/utc-day'
+import { day_ms } from '@heliograph/domain/durations'
 import { ApiError, invalid } from '../../http/errors.ts'
 import { planned_days_max } from '../service-levels.ts'
 import {

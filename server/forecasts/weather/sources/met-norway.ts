@@ -5,6 +5,7 @@
  * cloud transmission by Kasten and Czeplak (1980), clear sky by Ineichen and Perez (2002) with a
  * typical mid-latitude turbidity, decomposition by Erbs (1982).
  */
+import { hour_ms } from '@heliograph/domain/durations'
 import type { Place } from '@heliograph/domain/place'
 import { pressureAtAltitude } from '@heliograph/physics/atmosphere'
 import { clearSkyIrradiance } from '@heliograph/physics/clear-sky'
@@ -24,7 +25,6 @@ const usual_url = 'https://api.met.no'
 const path = '/weatherapi/locationforecast/2.0/complete'
 const by = 'met_norway'
 const linke_turbidity = 3
-const hour_ms = 3_600_000
 /** Interval of sun positions within a step. */
 const sun_step_ms = 300_000
 /** Longest gap between instants that is interpolated linearly; later instants are 6 h apart. */

@@ -4,8 +4,9 @@
  * for non-commercial use; a key selects the customer servers. `best_match` is Open-Meteo's choice
  * of models; the ensemble is that of the German weather service.
  */
+import { day_ms } from '@heliograph/domain/durations'
 import type { Place } from '@heliograph/domain/place'
-import { day_ms, utcDate } from '@heliograph/domain/utc-day'
+import { utcDate } from '@heliograph/domain/utc-day'
 import { askJson, SourceError } from '../answer.ts'
 import type { WeatherSettings } from '../settings.ts'
 import type { Forecast, PreviousSteps, SourceRequest, WeatherSource } from '../source.ts'
