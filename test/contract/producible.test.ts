@@ -29,7 +29,6 @@ const keptWords: Record<string, string> = {
   'EarningsFee.code': by_people,
   'FeeTerms.code': by_people,
   'Location.type': by_people,
-  'Market.auction': 'the markets that come with the program, in a migration',
   'Market.source': by_people,
   'MarketPrice.source': by_people,
   'NewDefect.detection_method': by_people,
