@@ -141,7 +141,7 @@ test('by site, key and time, and the newest so many', async () => {
   assert.deepEqual(await idsOf('--from', from, '--to', to), ['r2', 'r3'])
   assert.deepEqual(await idsOf('--limit', '2'), ['r4', 'r5'])
   const { notes } = await audit('--limit', '2')
-  assert.equal(notes, 'heliograph: 3 older ones are left out (--limit)\n')
+  assert.equal(notes, 'heliograph: 3 older entries are omitted (--limit)\n')
   assert.equal((await audit('--site', 'other')).out, 'No entries.\n')
   await assert.rejects(audit('--site', 'nowhere'), (error) => {
     return error instanceof AdminError && error.code === 'not_found'

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { startEmbedded } from '../server/storage/embedded.ts'
 import { silent } from './postgres.ts'
 
-const main = fileURLToPath(new URL('../cli/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../cli/heliograph.ts', import.meta.url))
 
 test('what runs is backed up, and restored where nothing is', async (t) => {
   const home = await mkdtemp(path.join(os.tmpdir(), 'heliograph-backup-'))

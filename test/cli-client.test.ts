@@ -10,7 +10,7 @@ import { endpoints } from '../server/endpoints.ts'
 import { noon } from '../server/fixtures/served-site.ts'
 import { type SdkSite, sdkSite } from './sdk-site.ts'
 
-const main = fileURLToPath(new URL('../cli/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../cli/heliograph.ts', import.meta.url))
 let site: SdkSite
 
 before(async () => {
@@ -85,11 +85,11 @@ test('what is wrong is said, with the exit code of its kind', async () => {
       /not a parameter of inverters-history: inverter_id/,
     ],
     [['get', 'inverters-history'], 4, /inverters-history needs inverter_id=…/],
-    [['get', 'inverters-get', 'inverter_id=999'], 3, /no such resource/],
+    [['get', 'inverters-get', 'inverter_id=999'], 3, /resource does not exist/],
     [['get', 'inverters-history', 'inverter_id=1', 'start=yesterday'], 4, /start/],
-    [['curtail'], 4, /say how far/],
+    [['curtail'], 4, /no limit given/],
     [['curtail', '--percent', '50'], 5, /confirmation/],
-    [['release', 'nothing', '--yes'], 3, /no such resource/],
+    [['release', 'nothing', '--yes'], 3, /resource does not exist/],
   ]
   for (const [words, code, note] of said) {
     const ran = await run(...words)

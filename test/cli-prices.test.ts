@@ -8,7 +8,7 @@ import test from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { testDatabase } from './postgres.ts'
 
-const main = fileURLToPath(new URL('../cli/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../cli/heliograph.ts', import.meta.url))
 
 test('markets are followed, prices imported and rates set', async (t) => {
   const { url, drop } = await testDatabase()
@@ -22,7 +22,7 @@ test('markets are followed, prices imported and rates set', async (t) => {
   }
 
   const followed = run('markets', 'follow', 'BG', '--source', 'entsoe', '--from', '2026-01-01')
-  assert.equal(followed.stdout, 'BG follows entsoe from 2026-01-01 on.\n', followed.stderr)
+  assert.equal(followed.stdout, 'BG follows entsoe from 2026-01-01.\n', followed.stderr)
   const rate = run('rates', 'set', 'PLN', '4.25', '--from', '2026-01-01')
   assert.equal(rate.stdout, 'From 2026-01-01: 1 EUR = 4.25 PLN.\n')
 

@@ -14,7 +14,7 @@ import { openDatabase } from '../server/storage/database.ts'
 import { startEmbedded } from '../server/storage/embedded.ts'
 import { silent, testDatabase } from './postgres.ts'
 
-const main = fileURLToPath(new URL('../cli/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../cli/heliograph.ts', import.meta.url))
 
 interface Ran {
   code: number
@@ -159,10 +159,7 @@ test('people get the secret with the note that it is shown once', async (t) => {
   assert.match(key.out, new RegExp(`\n  ${key_pattern.source}\n\nThe key is shown only once`))
   assert.match(edge.out, /\n {2}edge_[0-9a-f]{12}_[0-9a-f]{64}\n\nThe token is shown only once/)
   const rotated = await run('keys', 'rotate', key_pattern.exec(key.out)![1]!)
-  assert.match(
-    rotated.out,
-    /\nThe secret before it is accepted until \d{4}-\d\d-\d\d \d\d:\d\dZ\.\n$/,
-  )
+  assert.match(rotated.out, /\nThe old secret is valid until \d{4}-\d\d-\d\d \d\d:\d\dZ\.\n$/)
 })
 
 test('what cannot be undone needs --yes where nobody can be asked', async (t) => {
@@ -238,7 +235,7 @@ test('panel models: a list is imported once, told row by row, and searched', asy
     run('panels', 'import', 'missing.csv'),
     run('panels', 'import', 'http://127.0.0.1:1/list.csv'),
   ])
-  assert.match(third.out, /^Nothing has changed: all 2 models are there already\.\n/)
+  assert.match(third.out, /^No changes: all 2 models exist already\.\n/)
   assert.deepEqual(
     [found.count, found.rows[0].name, found.rows[0].source],
     [1, 'Maker QX-1', 'cec'],
@@ -246,7 +243,7 @@ test('panel models: a list is imported once, told row by row, and searched', asy
   assert.match(shown.out, /^PARAMS_ID .*\n(\d+ .*\n){2}Showing 2 of \d+\.\n$/)
   assert.equal(library.imported_count, 2)
   assert.deepEqual([library.imports[0].source, library.imports.length], ['CEC Modules.csv', 1])
-  assert.match(listed.out, / JAM72S30-550\/MR .*\n(.*\n)+2 models of lists:\n\nIMPORTED /)
+  assert.match(listed.out, / JAM72S30-550\/MR .*\n(.*\n)+2 imported models:\n\nIMPORTED /)
   for (const { code, out } of refused) assert.deepEqual([code, out], [4, ''])
   assert.match(refused[0]!.notes, /not a list of CEC modules: the header lacks the columns Name,/)
   assert.match(refused[1]!.notes, /missing\.csv cannot be read\nheliograph: ENOENT/)

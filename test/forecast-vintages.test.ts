@@ -64,7 +64,7 @@ function run(change: Partial<NewRun>): NewRun {
   }
 }
 
-const main = fileURLToPath(new URL('../cli/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../cli/heliograph.ts', import.meta.url))
 
 function cli(...args: string[]) {
   const env = { DATABASE_URL: database.url }

@@ -169,7 +169,7 @@ test('the command line adds, lists and removes outages', async (t) => {
       updated_at) values ('a', 3, 'Three', 100, 120, now(), now())`)
   const folder = mkdtempSync(join(tmpdir(), 'heliograph-cli-outages-'))
   t.after(() => rmSync(folder, { recursive: true }))
-  const main = fileURLToPath(new URL('../cli/main.ts', import.meta.url))
+  const main = fileURLToPath(new URL('../cli/heliograph.ts', import.meta.url))
   const run = (...args: string[]) => {
     const options = { cwd: folder, encoding: 'utf8', env: { DATABASE_URL: url } } as const
     const { status, stdout, stderr } = spawnSync(
@@ -191,7 +191,7 @@ test('the command line adds, lists and removes outages', async (t) => {
   )
   assert.equal(JSON.parse(run('list', '--site', 'a', '--json').stdout).length, 2)
   const removed = run('remove', String(whole.outage_id), '--site', 'a')
-  assert.match(removed.stdout, /^OUTAGE .*\n.* all .* 100 % +-\nIt is removed\.\n$/)
+  assert.match(removed.stdout, /^OUTAGE .*\n.* all .* 100 % +-\nRemoved\.\n$/)
   assert.match(run('list', '--site', 'a', '--all').stdout, new RegExp(`^OUTAGE .*\n\\d+ +${line}$`))
 
   for (const [status, told, ...args] of [

@@ -294,7 +294,7 @@ test('the list of markets', async (t) => {
       ['ok', 0, null],
     )
     assert.equal(mended.fetched_at, '2026-06-21T10:10:00.000Z')
-    assert.match(mended.last_failure, /no JSON/)
+    assert.match(mended.last_failure, /invalid JSON/)
   })
 })
 

@@ -13,7 +13,7 @@ test('each format comes from the thread, in order, and a bad document is told', 
     writer.write(document, 'xlsx'),
     writer.write(document, 'csv'),
   ])
-  assert.match(String(bad.status === 'rejected' && bad.reason), /Europe\/Nowhere/)
+  assert.match(String(bad.status === 'rejected' && bad.reason), /time zone/)
   const written = [pdf, xlsx, csv].map((one) => {
     assert.equal(one.status, 'fulfilled')
     return (one as PromiseFulfilledResult<Awaited<ReturnType<typeof writer.write>>>).value
