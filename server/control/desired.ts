@@ -77,7 +77,8 @@ export function tellDesired({
   }
 
   const listening = db.listen(changed_channel, { notified: read, resumed: read })
-  listening.catch((error: unknown) => {
+  // A change between the first read and LISTEN has notified nobody.
+  listening.then(read, (error: unknown) => {
     log.warn({ err: error, reread_ms }, 'no notifications of curtailment changes: polling instead')
   })
 
