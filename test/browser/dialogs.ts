@@ -54,7 +54,7 @@ async function lookAtKey(page: Page): Promise<void> {
   await form.getByLabel(/^Name/).fill(addressOf('looked-at-key'))
   await click(form, 'Read everything')
   await click(form, 'Create key')
-  const shown = await opened(page, /^The key/)
+  const shown = await opened(page, /^Key “/)
   await shown.getByRole('button', { name: /Try it/ }).click()
   await shown.getByText('200: the key is valid.').waitFor()
   await nothingFound(page)
@@ -66,7 +66,7 @@ async function lookAtInvitation(page: Page): Promise<void> {
   const form = await opened(page, 'Invite person')
   await form.getByLabel('E-mail').fill(addressOf('looked-at'))
   await click(form, 'Invite')
-  await opened(page, /^The link for/)
+  await opened(page, /^Link for/)
 }
 
 async function lookAtLimit(page: Page): Promise<void> {
@@ -106,8 +106,8 @@ async function lookAtPlan(page: Page): Promise<void> {
     .getByRole('button', { name: /^Change \d/ })
     .last()
     .click()
-  const hour = await opened(page, /at the site$/)
-  await click(hour, 'Leave it')
+  const hour = await opened(page, /local time$/)
+  await click(hour, 'Cancel')
   await click(page, 'Approve')
   const approval = await opened(page, 'Approve the plan')
   await click(approval, 'Cancel')
@@ -136,7 +136,7 @@ async function lookAtSubscription(page: Page): Promise<void> {
     .getByRole('button', { name: /^Subscribe: / })
     .first()
     .click()
-  const drawer = await opened(page, /^Subscribe: /)
+  const drawer = await opened(page, /^Subscribe to /)
   await drawer.getByLabel('Name').fill('')
   await drawer.locator('button[type=submit]').click()
   await drawer.getByText('Enter a name.').waitFor()
