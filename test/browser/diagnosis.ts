@@ -76,7 +76,7 @@ async function findWeakString(page: Page, weak: readonly StringHealth[]): Promis
     same.map((one) => `${one.inverter_name}, string ${one.string_index}`).toSorted(),
   )
   const row = rows.find((one) => one['String'] === name)
-  assertShows(row?.['Lost'] ?? '', string.estimated_loss_kwh, 'Lost')
+  assertShows(row?.['Energy lost'] ?? '', string.estimated_loss_kwh, 'Lost')
   await link.click()
   await settle(page)
   return string

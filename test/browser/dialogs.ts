@@ -32,8 +32,20 @@ for (const size of ['desktop', 'phone'] as const) {
   })
 }
 
+/** While a dialog fades in, its colours have less contrast than they will have. */
+const transitionsEnd = (page: Page) =>
+  page.evaluate(() =>
+    Promise.allSettled(
+      document
+        .getAnimations()
+        .filter(({ effect }) => effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY)
+        .map(({ finished }) => finished.then(() => null)),
+    ).then(() => null),
+  )
+
 async function nothingFound(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle')
+  await transitionsEnd(page)
   assert.deepEqual(await axeFindings(page), [])
 }
 
