@@ -83,7 +83,20 @@ async function startAll(dir: string, programs: Program[], field: LimitedField, s
     return (body as { data?: unknown[] }).data?.length === loggers
   }
   await until('the server knows the plants', knowsAll, programs)
+  await untilRaisesAreAllowed(place)
   return place
+}
+
+/** For some seconds after its start the edge raises nothing: a release then waits for that. */
+async function untilRaisesAreAllowed(place: Place): Promise<void> {
+  const body = { scope: 'site', limit_mode: 'percent', limit_value: 10 }
+  const made = await call(place, 'POST', '/curtailment/immediate', body)
+  const { group_id } = made.body as { group_id: string }
+  const isRestored = async () => {
+    const { body } = await call(place, 'DELETE', `/curtailment/group/${group_id}`)
+    return (body as { restored_count?: number }).restored_count === loggers
+  }
+  await until('a release is restored', isRestored, place.programs)
 }
 
 function permitOf({ loggers: plants }: Site): string {

@@ -100,6 +100,11 @@ async function timesOf(asked: string): Promise<number[]> {
 /** Orders of four years, mostly approved, each with a text, a checklist and an alert. */
 async function addWorkOrders(db: Database): Promise<void> {
   await db.execute(
+    `insert into locations (site_id, location_id, type, name, created_at, updated_at)
+     select 'plant', n, 'area', 'Area ' || n, now(), now() from generate_series(0, 39) n
+     on conflict do nothing`,
+  )
+  await db.execute(
     `insert into work_orders (site_id, number, title, description, type, priority, status,
        location_id, logger_id, assigned_to, created_by, created_at, updated_at, response_due_at,
        resolution_due_at)
