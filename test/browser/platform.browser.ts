@@ -5,10 +5,11 @@
 import './accounts.ts'
 import './commands.ts'
 import './pages.ts'
-import './dialogs.ts'
 import './connection.ts'
 import './outages.ts'
 import './diagnosis.ts'
+// Its plan of tomorrow needs prices, which are forecast once the history is there.
+import './dialogs.ts'
 import './market.ts'
 import './maintenance.ts'
 import './reports.ts'
