@@ -10,6 +10,7 @@ import { addressOf } from './people.ts'
 import { asAdministrator, newPersonOf, type Opened, skip, stage } from './stage.ts'
 
 const dialogs_ms_max = 300_000
+const poll_ms = 5000
 
 for (const size of ['desktop', 'phone'] as const) {
   const look = (name: string, use: (page: Page) => Promise<void>, options: Opened = {}) =>
@@ -106,12 +107,22 @@ async function lookAtLimit(page: Page): Promise<void> {
   await nothingFound(page)
 }
 
+/** Refused until the demo has forecast the prices of tomorrow, some minutes after its start. */
+async function createPlan(page: Page, form: Locator): Promise<void> {
+  for (;;) {
+    const answer = page.waitForResponse((one) => one.url().endsWith('/optimize'))
+    await click(form, 'Create')
+    if ((await answer).ok()) return
+    await page.waitForTimeout(poll_ms)
+  }
+}
+
 async function lookAtPlan(page: Page): Promise<void> {
   await visit(page, `/sites/${site_id}/batteries/1/day`)
   await page.getByText('Tomorrow', { exact: true }).click()
   await click(page, 'Create plan')
   const form = await opened(page, /^Plan /)
-  await click(form, 'Create')
+  await createPlan(page, form)
   await form.waitFor({ state: 'detached', timeout: planned_ms_max })
   await settle(page)
   await page

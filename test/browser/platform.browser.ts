@@ -8,7 +8,7 @@ import './pages.ts'
 import './connection.ts'
 import './outages.ts'
 import './diagnosis.ts'
-// Its plan of tomorrow needs prices, which are forecast once the history is there.
+// Plans tomorrow, for which the demo has prices some minutes after its start.
 import './dialogs.ts'
 import './market.ts'
 import './maintenance.ts'
