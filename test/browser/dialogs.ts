@@ -112,7 +112,9 @@ async function createPlan(page: Page, form: Locator): Promise<void> {
   for (;;) {
     const answer = page.waitForResponse((one) => one.url().endsWith('/optimize'))
     await click(form, 'Create')
-    if ((await answer).ok()) return
+    const status = (await answer).status()
+    if (status === 201) return
+    assert.equal(status, 409)
     await page.waitForTimeout(poll_ms)
   }
 }

@@ -1,6 +1,6 @@
 /** One report over any dates, without a subscription. */
 import type { ReportTemplate } from '@heliograph/sdk'
-import { Button, Group, MultiSelect, Select, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Button, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { askPlatform } from '../../api.ts'
 import { useSite } from '../../shell/site-shell.tsx'
@@ -15,6 +15,7 @@ import { Loading } from '../../ui/states.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 import { WriteButton } from '../../ui/write-button.tsx'
 import { useMarketZone } from '../earnings/reads.ts'
+import { FormatField, PlantsField } from './order-fields.tsx'
 import { Parameters } from './parameters.tsx'
 
 interface OnceProps {
@@ -106,18 +107,10 @@ function OnceForm({
           <DateField label="To (inclusive)" max={yesterday} {...form.getInputProps('end_date')} />
         </SimpleGrid>
         <Muted>{`Whole days in ${timezone}.`}</Muted>
-        <Select
-          label="File"
-          allowDeselect={false}
-          data={template.formats.map((value) => ({ value, label: value.toUpperCase() }))}
-          {...form.getInputProps('format')}
-        />
-        <MultiSelect
-          label="Plants"
-          placeholder={form.values.logger_ids.length === 0 ? 'All plants' : ''}
+        <FormatField formats={template.formats} {...form.getInputProps('format')} />
+        <PlantsField
+          has_choice={form.values.logger_ids.length > 0}
           data={plants}
-          clearable
-          clearButtonProps={{ 'aria-label': 'All plants' }}
           {...form.getInputProps('logger_ids')}
         />
         <Parameters

@@ -2,7 +2,6 @@ import type { ReportSubscription, ReportTemplate } from '@heliograph/sdk'
 import {
   Button,
   Group,
-  MultiSelect,
   Select,
   SimpleGrid,
   Stack,
@@ -25,6 +24,7 @@ import { useWrite } from '../../ui/use-write.ts'
 import { choices } from '../../ui/words.ts'
 import { WriteButton } from '../../ui/write-button.tsx'
 import { useMarketZone } from '../earnings/reads.ts'
+import { FormatField, PlantsField } from './order-fields.tsx'
 import { Parameters } from './parameters.tsx'
 import {
   bodyOf,
@@ -146,19 +146,11 @@ function Fields({ site_id, template, form }: FieldsProps) {
           data={choices(periods)}
           {...form.getInputProps('period')}
         />
-        <Select
-          label="File"
-          allowDeselect={false}
-          data={formats.map((value) => ({ value, label: value.toUpperCase() }))}
-          {...form.getInputProps('format')}
-        />
+        <FormatField formats={formats} {...form.getInputProps('format')} />
       </SimpleGrid>
-      <MultiSelect
-        label="Plants"
-        placeholder={form.values.logger_ids.length === 0 ? 'All plants' : ''}
+      <PlantsField
+        has_choice={form.values.logger_ids.length > 0}
         data={plants}
-        clearable
-        clearButtonProps={{ 'aria-label': 'All plants' }}
         {...form.getInputProps('logger_ids')}
       />
       <Parameters
