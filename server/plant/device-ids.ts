@@ -14,11 +14,7 @@ export async function loggerExists(
   return rows.length > 0
 }
 
-async function inverterExists(
-  db: Queries,
-  site_id: string,
-  inverter_id: number,
-): Promise<boolean> {
+async function inverterExists(db: Queries, site_id: string, inverter_id: number): Promise<boolean> {
   const rows = await db.query('SELECT FROM inverters WHERE site_id = $1 AND inverter_id = $2', [
     site_id,
     inverter_id,
