@@ -4,18 +4,18 @@ import test from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { site_id } from './addresses.ts'
 import { raiseAlert } from './alert.ts'
-import { axeFindings, settle, visit } from './browser.ts'
+import { axeFindings, settle, visit, type Window } from './browser.ts'
 import { applied_ms_max, planned_ms_max } from './commands.ts'
+import { untilTomorrowHasPrices } from './history.ts'
 import { addressOf } from './people.ts'
-import { asAdministrator, newPersonOf, type Opened, skip, stage } from './stage.ts'
+import { asAdministrator, newPersonOf, skip, stage } from './stage.ts'
 
 const dialogs_ms_max = 300_000
-const poll_ms = 5000
 
 for (const size of ['desktop', 'phone'] as const) {
-  const look = (name: string, use: (page: Page) => Promise<void>, options: Opened = {}) =>
+  const look = (name: string, use: (page: Page, window: Window) => Promise<void>) =>
     test(`${name}, ${size}: axe finds nothing`, { skip, timeout: dialogs_ms_max }, () =>
-      asAdministrator(({ page }) => use(page), { size, ...options }),
+      asAdministrator((window) => use(window.page, window), { size }),
     )
   look('a new key, and the key that is shown', lookAtKey)
   look('an invitation, and its link', lookAtInvitation)
@@ -107,24 +107,13 @@ async function lookAtLimit(page: Page): Promise<void> {
   await nothingFound(page)
 }
 
-/** Refused until the demo has forecast the prices of tomorrow, some minutes after its start. */
-async function createPlan(page: Page, form: Locator): Promise<void> {
-  for (;;) {
-    const answer = page.waitForResponse((one) => one.url().endsWith('/optimize'))
-    await click(form, 'Create')
-    const status = (await answer).status()
-    if (status === 201) return
-    assert.equal(status, 409)
-    await page.waitForTimeout(poll_ms)
-  }
-}
-
-async function lookAtPlan(page: Page): Promise<void> {
+async function lookAtPlan(page: Page, window: Window): Promise<void> {
+  await untilTomorrowHasPrices(window)
   await visit(page, `/sites/${site_id}/batteries/1/day`)
   await page.getByText('Tomorrow', { exact: true }).click()
   await click(page, 'Create plan')
   const form = await opened(page, /^Plan /)
-  await createPlan(page, form)
+  await click(form, 'Create')
   await form.waitFor({ state: 'detached', timeout: planned_ms_max })
   await settle(page)
   await page
