@@ -28,7 +28,8 @@ export function planeOfArrayIrradiance(
   const plane = hayDavies(surface, sun, horizontal)
   const effective_w_m2 =
     plane.direct_w_m2 * physicalModifier(incidenceAngle(surface, sun)) +
-    plane.sky_w_m2 * diffuse.sky_ratio +
+    // A tilt that sees no sky gets none, also of a diffuse irradiance so large that it overflowed.
+    (diffuse.sky_ratio === 0 ? 0 : plane.sky_w_m2 * diffuse.sky_ratio) +
     plane.ground_w_m2 * diffuse.ground_ratio
   return { ...plane, effective_w_m2 }
 }
