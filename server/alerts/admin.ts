@@ -1,6 +1,6 @@
-import { type Admin, AdminError } from '../access/admin.ts'
+import type { Admin } from '../access/admin.ts'
 import { findSite } from '../access/sites.ts'
-import { readTextFile } from '../access/text-file.ts'
+import { readYamlFile } from '../access/yaml-file.ts'
 import {
   type AlertingFile,
   type AlertSettings,
@@ -9,14 +9,11 @@ import {
 } from './settings.ts'
 import { readAlerting, storeSettings } from './settings-store.ts'
 
-const file_mib_max = 1
-
 export interface Alerting {
   site_id: string
   /** null: no settings were ever stored. */
   set_at: Date | null
   set_by: string | null
-  /** The stored file. */
   settings: AlertingFile
   /** The stored file with the defaults of the rules. */
   in_force: AlertSettings
@@ -42,12 +39,7 @@ export async function setAlerting(
   { site_id, file, set_by }: { site_id: string; file: string; set_by: string },
 ): Promise<Alerting> {
   await findSite({ db }, site_id)
-  const parsed = parseAlerting(await readTextFile(file, { mib_max: file_mib_max }))
-  if ('faults' in parsed) {
-    const faults = parsed.faults.map(({ field, message }) => `  ${field && `${field}: `}${message}`)
-    throw new AdminError('invalid', [`${file} is not valid:`, ...faults].join('\n'))
-  }
-  const { alerting: settings } = parsed
+  const settings = await readYamlFile(file, { mib_max: 1, parse: parseAlerting })
   await storeSettings(db, site_id, { settings, set_at: clock.now(), set_by })
   return showAlerting({ db }, { site_id })
 }

@@ -14,7 +14,6 @@ import { findPerformance, performanceCodes } from './sources/performance.ts'
 import { findStrings, stringCodes } from './sources/strings.ts'
 
 export interface ListedSource {
-  /** For the log. */
   name: string
   /** Each code belongs to one source. While the source fails, none of these alerts clears. */
   codes: readonly AlertCode[]

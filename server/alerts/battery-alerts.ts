@@ -2,27 +2,24 @@
 import { fireAlarms, heartbeatAlarm } from '@heliograph/domain/battery-alarms'
 import type { Alarm } from '../batteries/alarms.ts'
 import type { Queries } from '../storage/database.ts'
-import { dedupKey, type Finding } from './finding.ts'
+import { dedupKey } from './finding.ts'
 import type { AlertStatus } from './rule.ts'
 import type { AlertCode } from './rules.ts'
 import { alertOf } from './sources/event-alerts.ts'
 
-type AlertKey = Pick<Finding, 'code' | 'source_type' | 'source_id' | 'part'>
 type NamedAlarm = Pick<Alarm, 'code' | 'source' | 'pcs_idx' | 'cluster_idx'>
 
+const deviceOf = (bess_id: number, { pcs_idx }: Pick<Alarm, 'pcs_idx'>) =>
+  pcs_idx === null
+    ? ({ source_type: 'bess', source_id: `${bess_id}` } as const)
+    : ({ source_type: 'pcs', source_id: `${bess_id}.${pcs_idx}` } as const)
+
 /** The alert of an alarm that is decoded from the registers of a unit. */
-export function batteryAlarmKey(
-  bess_id: number,
-  { code, pcs_idx, cluster_idx }: Omit<NamedAlarm, 'source'>,
-) {
-  return {
-    code: alertCodeOf(code),
-    ...(pcs_idx === null
-      ? { source_type: 'bess' as const, source_id: String(bess_id) }
-      : { source_type: 'pcs' as const, source_id: `${bess_id}.${pcs_idx}` }),
-    part: cluster_idx === null ? code : `${code}.cluster.${cluster_idx}`,
-  }
-}
+export const batteryAlarmKey = (bess_id: number, alarm: Omit<NamedAlarm, 'source'>) => ({
+  code: alertCodeOf(alarm.code),
+  ...deviceOf(bess_id, alarm),
+  part: alarm.cluster_idx === null ? alarm.code : `${alarm.code}.cluster.${alarm.cluster_idx}`,
+})
 
 function alertCodeOf(alarm_code: string): AlertCode {
   if (alarm_code === heartbeatAlarm.code) return 'heartbeat_lost'
@@ -30,28 +27,19 @@ function alertCodeOf(alarm_code: string): AlertCode {
 }
 
 /** null for an alarm without an alert of its own. */
-function alertKey(bess_id: number, alarm: NamedAlarm): AlertKey | null {
-  const { code, source, pcs_idx, cluster_idx } = alarm
+function keyOf(bess_id: number, alarm: NamedAlarm): string | null {
+  const { code, source, cluster_idx } = alarm
   // An alarm of no particular cluster is listed once for all of them, as not set.
   if (source === 'cluster' && cluster_idx === null) return null
   if (code === heartbeatAlarm.code || !['communication', 'ems'].includes(source)) {
-    return batteryAlarmKey(bess_id, alarm)
+    return dedupKey(batteryAlarmKey(bess_id, alarm))
   }
-  const kind = pcs_idx === null ? 'bess' : 'pcs'
-  const source_id = pcs_idx === null ? `${bess_id}` : `${bess_id}.${pcs_idx}`
-  if (code === 'device_offline') {
-    return { code: 'bess_offline', source_type: kind, source_id }
-  }
-  const event = { source_kind: kind, source_id, code, severity: 'warning', message: '' } as const
+  const device = deviceOf(bess_id, alarm)
+  if (code === 'device_offline') return dedupKey({ code: 'bess_offline', ...device })
+  const { source_type: source_kind, source_id } = device
+  const event = { source_kind, source_id, code, severity: 'warning', message: '' } as const
   const alert = alertOf({ ...event, at: new Date(0) })
-  return (
-    alert && {
-      code: alert.code,
-      source_type: kind,
-      source_id,
-      ...(alert.part !== null && { part: alert.part }),
-    }
-  )
+  return alert && dedupKey({ ...device, code: alert.code, part: alert.part })
 }
 
 interface BatteryAlert {
@@ -59,7 +47,6 @@ interface BatteryAlert {
   status: AlertStatus
 }
 
-/** The unresolved alert of an alarm; undefined where there is none. */
 type FindBatteryAlert = (alarm: NamedAlarm) => BatteryAlert | undefined
 
 export async function readBatteryAlerts(
@@ -75,7 +62,7 @@ export async function readBatteryAlerts(
     alerts.map(({ dedup_key, ...alert }): [string, BatteryAlert] => [dedup_key, alert]),
   )
   return (alarm) => {
-    const key = alertKey(bess_id, alarm)
-    return key ? by_key.get(dedupKey(key)) : undefined
+    const key = keyOf(bess_id, alarm)
+    return key === null ? undefined : by_key.get(key)
   }
 }

@@ -1,5 +1,5 @@
 /** Rules for control, batteries, markets and the edge. */
-import type { Rule } from './rule.ts'
+import { type Rule, threshold } from './rule.ts'
 
 const planned = ['maintenance'] as const
 
@@ -200,13 +200,7 @@ export const controlRules = {
     raise_delay_s: 300,
     clear_delay_s: 600,
     thresholds: {
-      below_min_pct: {
-        value: 1,
-        unit: '%',
-        min: 0,
-        max: 20,
-        meaning: 'Margin below the minimum of site.yaml.',
-      },
+      below_min_pct: threshold(1, '%', [0, 20], 'Margin below the minimum of site.yaml.'),
     },
     suppressed_by: planned,
     recommended_action: 'Charge the unit; find the cause of the discharge.',
@@ -219,13 +213,7 @@ export const controlRules = {
     raise_delay_s: 900,
     clear_delay_s: 900,
     thresholds: {
-      deviation_pct: {
-        value: 10,
-        unit: '%',
-        min: 1,
-        max: 100,
-        meaning: 'Relative to the rated power of the unit.',
-      },
+      deviation_pct: threshold(10, '%', [1, 100], 'Relative to the rated power of the unit.'),
     },
     suppressed_by: ['maintenance', 'curtailment'],
     recommended_action: 'See why at /bess/{bess_id}/schedules and /bess/{bess_id}/setpoints.',
@@ -238,13 +226,7 @@ export const controlRules = {
     raise_delay_s: 0,
     clear_delay_s: 0,
     thresholds: {
-      price_per_mwh: {
-        value: 0,
-        unit: 'per MWh',
-        min: -10_000,
-        max: 10_000,
-        meaning: 'In the currency of the market.',
-      },
+      price_per_mwh: threshold(0, 'per MWh', [-10_000, 10_000], 'In the currency of the market.'),
     },
     recommended_action: 'See /curtailment/suggest for plants that are paid by this price.',
   },
@@ -256,13 +238,7 @@ export const controlRules = {
     raise_delay_s: 0,
     clear_delay_s: 0,
     thresholds: {
-      late_hours: {
-        value: 3,
-        unit: 'h',
-        min: 0.5,
-        max: 24,
-        meaning: 'Delay after the usual time of publication.',
-      },
+      late_hours: threshold(3, 'h', [0.5, 24], 'Delay after the usual time of publication.'),
     },
     recommended_action: 'Check the price source, or import prices from a file.',
   },
@@ -283,13 +259,7 @@ export const controlRules = {
     raise_delay_s: 120,
     clear_delay_s: 300,
     thresholds: {
-      offset_s: {
-        value: 30,
-        unit: 's',
-        min: 1,
-        max: 3600,
-        meaning: 'Difference between the clocks of edge and server.',
-      },
+      offset_s: threshold(30, 's', [1, 3600], 'Difference between the clocks of edge and server.'),
     },
     recommended_action: 'Check the time service of the edge.',
   },

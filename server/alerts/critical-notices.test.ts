@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test, { after, before } from 'node:test'
 import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
-import { alertListeners } from './alert-listeners.ts'
 import { storedAlert } from './fixtures/mail-day.ts'
 import type { AlertChange } from './listener.ts'
 import type { StoredAlert } from './record.ts'
+import { alertListeners } from './rounds.ts'
 import { settingsInForce } from './settings.ts'
 
 const site = {

@@ -12,8 +12,8 @@ function filesOf(document: string): string[] {
 
 const loaded = (file: string) => {
   const parsed = parseAlerting(file)
-  assert.ok('alerting' in parsed, 'faults' in parsed ? JSON.stringify(parsed.faults) : '')
-  return settingsInForce(parsed.alerting)
+  assert.ok('content' in parsed, 'faults' in parsed ? JSON.stringify(parsed.faults) : '')
+  return settingsInForce(parsed.content)
 }
 
 test('the file of docs/alerts.md loads, and sets what it says', () => {

@@ -73,7 +73,6 @@ const AlertNote = Type.Object(
 
 type Deciding = Request<{ alert_id: number }, unknown, { note?: string }> & WriteParts
 
-/** Locks the alert, applies the decision and returns the alert. */
 async function decide(request: Deciding, decision: typeof acknowledge, { clock }: Context) {
   const { site, caller, params, body, tx } = request
   const { site_id } = site
@@ -90,7 +89,7 @@ async function decide(request: Deciding, decision: typeof acknowledge, { clock }
     await changeAlerts(tx, site_id, [after], now)
     const { alert_id, status: from_status } = alert
     const transition = { alert_id, from_status, to_status: after.status, note }
-    await addTransitions(tx, site_id, [{ ...transition, changed_by: caller.key_name }], now)
+    await addTransitions(tx, site_id, [transition], { changed_by: caller.key_name, at: now })
   }
   const shown = { now, has_money: mayRead(caller, 'earnings:read') }
   return alertRecord((await readListedAlert(tx, site_id, params.alert_id))!, shown)

@@ -6,7 +6,6 @@ import { quarter_ms } from '@heliograph/domain/durations'
 import { readPlantPrices } from '../contracts/plant-prices.ts'
 import { tryLock } from '../storage/advisory-lock.ts'
 import type { Database, Log, Queries, Transaction } from '../storage/database.ts'
-import type { ListedListener } from './alert-listeners.ts'
 import type { ListedSource } from './alert-sources.ts'
 import {
   dedupKey,
@@ -16,11 +15,11 @@ import {
   type SourceContext,
   type Suppression,
 } from './finding.ts'
-import type { AlertChange, FinishedRound } from './listener.ts'
+import type { AlertChange, FinishedRound, ListedListener } from './listener.ts'
 import { type Price, reconcile, type Update } from './reconcile.ts'
 import type { StoredAlert } from './record.ts'
 import { readSettings } from './settings-store.ts'
-import { addAlerts, addTransitions, changeAlerts, lockAlerts, type Transition } from './store.ts'
+import { addAlerts, addTransitions, changeAlerts, lockAlerts } from './store.ts'
 
 /** Class of the PostgreSQL advisory lock for the alerts of a site: `hgal`. */
 const advisory_class = 0x6867616c
@@ -93,11 +92,18 @@ export async function evaluateSite(
       suppression: suppression ?? asBefore(known.open),
     })
     const added = raised.length > 0 ? await addAlerts(tx, site_id, raised, now) : []
-    if (updates.length > 0) {
-      const changed = updates.map(({ alert }) => alert)
-      await changeAlerts(tx, site_id, changed, now)
-    }
-    await recordTransitions(tx, site_id, { added, updates, now })
+    const changed = updates.map(({ alert }) => alert)
+    if (updates.length > 0) await changeAlerts(tx, site_id, changed, now)
+    const transitions = [
+      ...added.map((alert) => ({ alert, from_status: null })),
+      ...updates.filter(({ alert, from_status }) => alert.status !== from_status),
+    ].map(({ alert: { alert_id, status, resolution_note }, from_status }) => ({
+      alert_id,
+      from_status,
+      to_status: status,
+      note: resolution_note,
+    }))
+    await addTransitions(tx, site_id, transitions, { changed_by: 'system', at: now })
     const changes = [
       ...added.map((alert) => ({ kind: 'raised' as const, alert })),
       ...updates.flatMap(({ alert, kind }) => (kind ? [{ kind, alert }] : [])),
@@ -194,33 +200,6 @@ async function readPrices(
     if (quarter?.price == null) return null
     return { per_mwh: quarter.price / 1e6, currency: quarter.currency }
   }
-}
-
-async function recordTransitions(
-  tx: Transaction,
-  site_id: string,
-  round: { added: readonly StoredAlert[]; updates: readonly Update[]; now: Date },
-): Promise<void> {
-  const by = { changed_by: 'system' }
-  const transitions: Transition[] = [
-    ...round.added.map(({ alert_id, status }) => ({
-      alert_id,
-      from_status: null,
-      to_status: status,
-      note: null,
-      ...by,
-    })),
-    ...round.updates
-      .filter(({ alert, from_status }) => alert.status !== from_status)
-      .map(({ alert: { alert_id, status, resolution_note: note }, from_status }) => ({
-        alert_id,
-        from_status,
-        to_status: status,
-        note,
-        ...by,
-      })),
-  ]
-  if (transitions.length > 0) await addTransitions(tx, site_id, transitions, round.now)
 }
 
 function openAfter(

@@ -52,6 +52,20 @@ export interface Finding
   vendor_codes?: string[]
 }
 
+export const ofLogger = (logger_id: number) =>
+  ({ source_type: 'logger', source_id: `${logger_id}`, logger_id }) as const
+export const ofInverter = ({
+  inverter_id,
+  logger_id,
+}: {
+  inverter_id: number
+  logger_id: number
+}) => ({ source_type: 'inverter', source_id: `${inverter_id}`, inverter_id, logger_id }) as const
+export const ofUnit = (bess_id: number) =>
+  ({ source_type: 'bess', source_id: `${bess_id}`, bess_id }) as const
+export const ofNode = (node_id: string) =>
+  ({ source_type: 'node', source_id: node_id, node_id }) as const
+
 /** An unresolved alert. */
 export interface OpenAlert extends Concerned {
   alert_id: number

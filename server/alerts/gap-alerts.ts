@@ -39,7 +39,10 @@ const codes: readonly AlertCode[] = [
   'edge_offline',
 ]
 
-function isOfSource(alert: GapAlert, { source_type, source_id }: AlertedGap): boolean {
+export function isOfSource(
+  alert: Pick<GapAlert, 'code' | 'source_type' | 'source_id' | 'part'>,
+  { source_type, source_id }: Pick<AlertedGap, 'source_type' | 'source_id'>,
+): boolean {
   const { code, source_type: type } = offlineAlerts[source_type]
   if (alert.code !== code || alert.source_type !== type) return false
   return (source_type === 'string' ? alert.part : alert.source_id) === source_id
@@ -84,7 +87,6 @@ export function alertOfGap(alerts: readonly GapAlert[], gap: AlertedGap): number
 /** A recurring alert keeps the start of its first occurrence, up to this long before the gap. */
 const longest_ms = 30 * day_ms
 
-/** Returns a function that gives the id of the alert of each of these gaps. */
 export async function readGapAlerts(
   db: Queries,
   site_id: string,

@@ -1,16 +1,6 @@
 import { type Admin, AdminError } from '../access/admin.ts'
 import { findSite } from '../access/sites.ts'
-import type { AlertStatus } from './rule.ts'
-
-interface AlertTransition {
-  at: Date
-  /** null: the alert was raised. */
-  from_status: AlertStatus | null
-  to_status: AlertStatus
-  /** The name of a key, or `system`. */
-  changed_by: string
-  note: string | null
-}
+import type { Transition } from './store.ts'
 
 export interface AlertHistory {
   site_id: string
@@ -18,7 +8,7 @@ export interface AlertHistory {
   title: string
   message: string
   /** Oldest first. */
-  transitions: AlertTransition[]
+  transitions: Transition[]
 }
 
 /** @throws AdminError not_found */
@@ -32,7 +22,7 @@ export async function showAlertHistory(
     [site_id, alert_id],
   )
   if (!alert) throw new AdminError('not_found', `site ${site_id} has no alert ${alert_id}`)
-  const transitions = await db.query<AlertTransition>(
+  const transitions = await db.query<Transition>(
     `select at, from_status, to_status, changed_by, note from alert_transitions
      where site_id = $1 and alert_id = $2 order by transition_id`,
     [site_id, alert_id],

@@ -1,4 +1,3 @@
-/** Lists of alerts. */
 import type { Queries } from '../storage/database.ts'
 import type { ListedAlert } from './record.ts'
 import type { AlertStatus } from './rule.ts'
@@ -74,7 +73,6 @@ const alertsAfter = pageStatement(
   'and (started_at, alert_id) < ($4::timestamptz, $5::bigint)',
 )
 
-/** One alert with its links; null for an unknown id. */
 export async function readListedAlert(
   db: Queries,
   site_id: string,

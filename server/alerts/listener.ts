@@ -20,9 +20,14 @@ export interface FinishedRound {
   open: readonly StoredAlert[]
 }
 
+export interface ListedListener {
+  name: string
+  handle: AlertListener
+}
+
 /**
  * Called after each round of a site, in the transaction of the round, also without changes. When a
  * listener throws, its own writes are rolled back and the error is logged; the next round calls it
  * again with the same alerts in `open`.
  */
-export type AlertListener = (db: Queries, round: FinishedRound) => Promise<void>
+type AlertListener = (db: Queries, round: FinishedRound) => Promise<void>

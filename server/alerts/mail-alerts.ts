@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { queueMail } from '../mail/outbox.ts'
 import type { Queries } from '../storage/database.ts'
-import { notify } from '../work/notifications.ts'
+import { notifyAlert } from './critical-notices.ts'
 import type { FinishedRound } from './listener.ts'
 import { mailText } from './mail-texts.ts'
 import { decideMails, type MailItem, type SentNotice } from './mailing.ts'
@@ -35,7 +35,10 @@ export async function mailAlerts(db: Queries, round: FinishedRound): Promise<voi
       link_path: `/sites/${site.site_id}/alerts`,
     })
   }
-  for (const alert of decision.escalated) await notifyEscalated(db, alert, round)
+  for (const alert of decision.escalated) {
+    const title = `Not acknowledged: ${alert.title}`
+    await notifyAlert(db, alert, round, { type: 'alert_escalated', title })
+  }
 }
 
 /** `alert:7:2:raised` for one item, a hash of all for several. */
@@ -44,20 +47,6 @@ function dedupKeyOf(items: readonly MailItem[]): string {
   if (keys.length === 1) return `alert:${keys[0]}`
   const about = keys.toSorted().join(' ')
   return `alerts:${createHash('sha256').update(about).digest('hex').slice(0, 32)}`
-}
-
-function notifyEscalated(db: Queries, alert: StoredAlert, { site, now }: FinishedRound) {
-  return notify(db, {
-    site_id: site.site_id,
-    at: now,
-    type: 'alert_escalated',
-    title: `Not acknowledged: ${alert.title}`,
-    body: alert.message,
-    severity: alert.severity,
-    recipient: null,
-    resource_type: 'alert',
-    resource_id: String(alert.alert_id),
-  })
 }
 
 /** Recently resolved alerts whose notification may still be due. */
@@ -92,21 +81,11 @@ async function storeNotices(
   site_id: string,
   notices: readonly SentNotice[],
 ): Promise<void> {
-  if (notices.length === 0) return
-  const column = <Name extends keyof SentNotice>(name: Name) => notices.map((one) => one[name])
   await db.execute(
     `insert into alert_tellings
        (site_id, alert_id, occurrence, kind, recipient, told_at, severity)
-     select $1, * from unnest(
-       $2::bigint[], $3::integer[], $4::text[], $5::text[], $6::timestamptz[], $7::text[])`,
-    [
-      site_id,
-      column('alert_id'),
-      column('occurrence'),
-      column('kind'),
-      column('recipient'),
-      column('told_at'),
-      column('severity'),
-    ],
+     select $1, alert_id, occurrence, kind, recipient, told_at, severity
+     from jsonb_populate_recordset(null::alert_tellings, $2)`,
+    [site_id, JSON.stringify(notices)],
   )
 }

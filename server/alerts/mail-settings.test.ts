@@ -50,8 +50,8 @@ mail:
     - { address: boss@example.com, digest: daily, digest_at: '08:30', critical_at_once: false }
   escalation: { after_min: 30, to: [boss@example.com] }
   storm_count: 10`)
-  assert.ok('alerting' in read)
-  const { recipients, escalation } = mailInForce(read.alerting.mail)
+  assert.ok('content' in read)
+  const { recipients, escalation } = mailInForce(read.content.mail)
   assert.deepEqual(
     recipients.map(({ digest }) => digest),
     ['immediate', 'daily'],

@@ -2,7 +2,7 @@
 import type { SiteProblem } from '@heliograph/domain/site-check'
 import { type Static, Type } from 'typebox'
 import { isMailAddress } from '../mail/address.ts'
-import { type AlertSeverity, alertSeverities } from './rule.ts'
+import { alertSeverities } from './rule.ts'
 
 const closed = { additionalProperties: false } as const
 const Severity = Type.Enum([...alertSeverities])
@@ -10,25 +10,25 @@ const Address = Type.String({ minLength: 3, maxLength: 254 })
 /** HH:MM in the time zone of the site. */
 const TimeOfDay = Type.String({ minLength: 5, maxLength: 5 })
 
-const digests = ['immediate', 'hourly', 'daily'] as const
-type Digest = (typeof digests)[number]
+type RecipientInFile = Static<typeof RecipientInFile>
+const RecipientInFile = Type.Object(
+  {
+    address: Address,
+    min_severity: Type.Optional(Severity),
+    quiet_hours: Type.Optional(Type.Object({ from: TimeOfDay, to: TimeOfDay }, closed)),
+    digest: Type.Optional(Type.Enum(['immediate', 'hourly', 'daily'])),
+    /** For a daily digest. */
+    digest_at: Type.Optional(TimeOfDay),
+    /** Mails critical alerts at once, despite quiet hours and digest. */
+    critical_at_once: Type.Optional(Type.Boolean()),
+  },
+  closed,
+)
 
+export type MailInFile = Static<typeof MailInFile>
 export const MailInFile = Type.Object(
   {
-    recipients: Type.Array(
-      Type.Object(
-        {
-          address: Address,
-          min_severity: Type.Optional(Severity),
-          quiet_hours: Type.Optional(Type.Object({ from: TimeOfDay, to: TimeOfDay }, closed)),
-          digest: Type.Optional(Type.Enum([...digests])),
-          digest_at: Type.Optional(TimeOfDay),
-          critical_at_once: Type.Optional(Type.Boolean()),
-        },
-        closed,
-      ),
-      { maxItems: 50 },
-    ),
+    recipients: Type.Array(RecipientInFile, { maxItems: 50 }),
     escalation: Type.Optional(
       Type.Object(
         {
@@ -42,18 +42,10 @@ export const MailInFile = Type.Object(
   },
   closed,
 )
-export type MailInFile = Static<typeof MailInFile>
 
-export interface MailRecipient {
-  address: string
-  min_severity: AlertSeverity
-  /** HH:MM in the time zone of the site; spans midnight when `from` is after `to`. */
+export interface MailRecipient extends Required<Omit<RecipientInFile, 'quiet_hours'>> {
+  /** Spans midnight when `from` is after `to`. */
   quiet_hours: { from: string; to: string } | null
-  digest: Digest
-  /** HH:MM in the time zone of the site, for a daily digest. */
-  digest_at: string
-  /** Mails critical alerts at once, despite quiet hours and digest. */
-  critical_at_once: boolean
 }
 
 export interface MailSettings {
@@ -82,30 +74,32 @@ export function mailInForce(mail: MailInFile | undefined): MailSettings {
 /** Checks beyond the schema. Paths begin at the root of the settings. */
 export function mailProblems(mail: MailInFile | undefined): SiteProblem[] {
   const { recipients = [], escalation } = mail ?? {}
-  const at = (nth: number, ...names: string[]) => ['mail', 'recipients', nth, ...names]
+  const problems: SiteProblem[] = []
+  for (const [nth, { quiet_hours, digest, digest_at }] of recipients.entries()) {
+    const of = ['mail', 'recipients', nth]
+    const checkTime = (time: string | undefined, ...names: string[]) => {
+      if (time === undefined || /^([01]\d|2[0-3]):[0-5]\d$/.test(time)) return
+      const message = `must be a time such as 22:30, not '${time}'`
+      problems.push({ path: [...of, ...names], message })
+    }
+    checkTime(quiet_hours?.from, 'quiet_hours', 'from')
+    checkTime(quiet_hours?.to, 'quiet_hours', 'to')
+    if (quiet_hours && quiet_hours.from === quiet_hours.to) {
+      const message = 'must begin and end at different times'
+      problems.push({ path: [...of, 'quiet_hours'], message })
+    }
+    checkTime(digest_at, 'digest_at')
+    if (digest_at !== undefined && digest !== 'daily') {
+      const message = 'is allowed only with a daily digest'
+      problems.push({ path: [...of, 'digest_at'], message })
+    }
+  }
+  const addresses = recipients.map(({ address }) => address)
   return [
-    ...recipients.flatMap(({ quiet_hours, digest, digest_at }, nth) => [
-      ...(quiet_hours ? timeProblems(quiet_hours.from, at(nth, 'quiet_hours', 'from')) : []),
-      ...(quiet_hours ? timeProblems(quiet_hours.to, at(nth, 'quiet_hours', 'to')) : []),
-      ...(quiet_hours && quiet_hours.from === quiet_hours.to
-        ? [{ path: at(nth, 'quiet_hours'), message: 'must begin and end at different times' }]
-        : []),
-      ...(digest_at === undefined ? [] : timeProblems(digest_at, at(nth, 'digest_at'))),
-      ...(digest_at !== undefined && digest !== 'daily'
-        ? [{ path: at(nth, 'digest_at'), message: 'is allowed only with a daily digest' }]
-        : []),
-    ]),
-    ...addressProblems(
-      recipients.map(({ address }) => address),
-      (nth) => at(nth, 'address'),
-    ),
+    ...problems,
+    ...addressProblems(addresses, (nth) => ['mail', 'recipients', nth, 'address']),
     ...addressProblems(escalation?.to ?? [], (nth) => ['mail', 'escalation', 'to', nth]),
   ]
-}
-
-function timeProblems(time: string, path: SiteProblem['path']): SiteProblem[] {
-  if (/^([01]\d|2[0-3]):[0-5]\d$/.test(time)) return []
-  return [{ path, message: `must be a time such as 22:30, not '${time}'` }]
 }
 
 function addressProblems(

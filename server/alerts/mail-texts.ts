@@ -9,7 +9,6 @@ import { isAlertCode, ruleOf } from './rules.ts'
 interface MailSite {
   site_id: string
   name: string
-  /** IANA name. */
   timezone: string
 }
 

@@ -21,7 +21,6 @@ export interface SentNotice {
   /** Empty: without recipient. */
   recipient: string
   told_at: Date
-  /** The severity at that time. */
   severity: AlertSeverity
 }
 
@@ -32,7 +31,6 @@ export interface MailItem {
 
 interface PlannedMail {
   recipient: string
-  /** At least one. */
   items: readonly MailItem[]
 }
 
@@ -141,11 +139,9 @@ function mailsTo(recipient: MailRecipient, situation: Situation, ledger: Ledger)
 
 interface DueNotice {
   item: MailItem
-  /** Since when the notice is due. */
   since: Date
 }
 
-/** The next notice of an alert for a recipient; null where none is due. */
 function dueNotice(
   alert: StoredAlert,
   { address, min_severity, digest }: MailRecipient,

@@ -1,8 +1,10 @@
 /** Rules for plants, devices and data. */
-import type { Rule } from './rule.ts'
+import { type Rule, threshold } from './rule.ts'
 
 const asleep = ['night', 'maintenance'] as const
 const planned = ['maintenance'] as const
+
+const irradiance_w_m2 = threshold(200, 'W/m²', [50, 800], 'Lowest irradiance for a judgement.')
 
 export const plantRules = {
   edge_offline: {
@@ -84,20 +86,13 @@ export const plantRules = {
     raise_delay_s: 900,
     clear_delay_s: 900,
     thresholds: {
-      current_a: {
-        value: 0.1,
-        unit: 'A',
-        min: 0,
-        max: 2,
-        meaning: 'A string below this current carries none.',
-      },
-      peer_current_a: {
-        value: 1,
-        unit: 'A',
-        min: 0.2,
-        max: 10,
-        meaning: 'Lowest median current of the peers at which strings are judged.',
-      },
+      current_a: threshold(0.1, 'A', [0, 2], 'A string below this current carries none.'),
+      peer_current_a: threshold(
+        1,
+        'A',
+        [0.2, 10],
+        'Lowest median current of the peers at which strings are judged.',
+      ),
     },
     suppressed_by: asleep,
     recommended_action: 'Check fuse, connectors and cable of the string.',
@@ -110,20 +105,8 @@ export const plantRules = {
     raise_delay_s: 3600,
     clear_delay_s: 3600,
     thresholds: {
-      shortfall_pct: {
-        value: 15,
-        unit: '%',
-        min: 1,
-        max: 95,
-        meaning: 'Shortfall against the peers.',
-      },
-      peer_hours: {
-        value: 3,
-        unit: 'h',
-        min: 1,
-        max: 24,
-        meaning: 'Full-sun hours needed for a judgement.',
-      },
+      shortfall_pct: threshold(15, '%', [1, 95], 'Shortfall against the peers.'),
+      peer_hours: threshold(3, 'h', [1, 24], 'Full-sun hours needed for a judgement.'),
     },
     suppressed_by: ['night', 'maintenance', 'curtailment'],
     recommended_action: 'Look for soiling, shading or a defective module; measure the I-V curve.',
@@ -136,20 +119,8 @@ export const plantRules = {
     raise_delay_s: 1800,
     clear_delay_s: 1800,
     thresholds: {
-      shortfall_pct: {
-        value: 15,
-        unit: '%',
-        min: 1,
-        max: 95,
-        meaning: 'Shortfall against the peers.',
-      },
-      irradiance_w_m2: {
-        value: 200,
-        unit: 'W/m²',
-        min: 50,
-        max: 800,
-        meaning: 'Lowest irradiance at which output is judged.',
-      },
+      shortfall_pct: threshold(15, '%', [1, 95], 'Shortfall against the peers.'),
+      irradiance_w_m2,
     },
     suppressed_by: ['night', 'maintenance', 'curtailment'],
     recommended_action: 'Compare strings, temperature and limits with the other inverters.',
@@ -162,20 +133,8 @@ export const plantRules = {
     raise_delay_s: 1800,
     clear_delay_s: 1800,
     thresholds: {
-      shortfall_pct: {
-        value: 20,
-        unit: '%',
-        min: 1,
-        max: 95,
-        meaning: 'Shortfall against the expected energy.',
-      },
-      irradiance_w_m2: {
-        value: 200,
-        unit: 'W/m²',
-        min: 50,
-        max: 800,
-        meaning: 'Lowest irradiance at which output is judged.',
-      },
+      shortfall_pct: threshold(20, '%', [1, 95], 'Shortfall against the expected energy.'),
+      irradiance_w_m2,
     },
     suppressed_by: ['night', 'maintenance', 'curtailment'],
     recommended_action: 'Find the inverters and strings concerned; check for snow.',
@@ -190,30 +149,12 @@ export const plantRules = {
     raise_delay_s: 120,
     clear_delay_s: 600,
     thresholds: {
-      ambient_c: {
-        value: 50,
-        unit: '°C',
-        min: 10,
-        max: 100,
-        meaning: 'Air in a station.',
-      },
-      oil_c: { value: 95, unit: '°C', min: 40, max: 140, meaning: 'Transformer oil.' },
-      winding_c: { value: 120, unit: '°C', min: 40, max: 180, meaning: 'Windings.' },
-      busbar_c: { value: 90, unit: '°C', min: 40, max: 140, meaning: 'Busbars.' },
-      cabinet_c: {
-        value: 75,
-        unit: '°C',
-        min: 30,
-        max: 120,
-        meaning: 'Cabinet of an inverter.',
-      },
-      hysteresis_k: {
-        value: 2,
-        unit: 'K',
-        min: 0,
-        max: 20,
-        meaning: 'The condition ends this far below the limit.',
-      },
+      ambient_c: threshold(50, '°C', [10, 100], 'Air in a station.'),
+      oil_c: threshold(95, '°C', [40, 140], 'Transformer oil.'),
+      winding_c: threshold(120, '°C', [40, 180], 'Windings.'),
+      busbar_c: threshold(90, '°C', [40, 140], 'Busbars.'),
+      cabinet_c: threshold(75, '°C', [30, 120], 'Cabinet of an inverter.'),
+      hysteresis_k: threshold(2, 'K', [0, 20], 'The condition ends this far below the limit.'),
     },
     recommended_action:
       'Check fans, filters and load; reduce the load if the temperature keeps rising.',

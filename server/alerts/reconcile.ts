@@ -32,7 +32,6 @@ export interface Known {
 
 export interface Price {
   per_mwh: number
-  /** ISO 4217. */
   currency: string
 }
 

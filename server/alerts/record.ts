@@ -160,7 +160,6 @@ type ComputedField =
 type LinkField = 'work_order_id' | 'defect_id'
 type TableTime = 'created_at' | 'updated_at'
 
-/** A row of `alerts`. */
 export interface StoredAlert
   extends Stored<Omit<AlertRecord, ComputedField | LinkField | TableTime>> {
   /** See `Finding`. */
@@ -175,7 +174,6 @@ export interface StoredAlert
   urgent_since: Date | null
 }
 
-/** A stored alert with its newest work order and defect. */
 export type ListedAlert = StoredAlert & Stored<Pick<AlertRecord, LinkField | TableTime>>
 
 /** `has_money`: the caller has `earnings:read`. */

@@ -35,6 +35,13 @@ interface Threshold {
   meaning: string
 }
 
+export const threshold = (
+  value: number,
+  unit: string,
+  [min, max]: readonly [number, number],
+  meaning: string,
+): Threshold => ({ value, unit, min, max, meaning })
+
 export interface Rule {
   /** The problem in a few words; the message of an alert adds the device and the values. */
   title: string

@@ -20,7 +20,6 @@ export async function readSettings(db: Queries, site_id: string): Promise<AlertS
   return settingsInForce((await readAlerting(db, site_id))?.settings ?? {})
 }
 
-/** Replaces all settings of the site. */
 export async function storeSettings(
   db: Queries,
   site_id: string,

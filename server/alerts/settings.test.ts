@@ -5,7 +5,7 @@ import { parseAlerting, reopen_window_s_default, settingsInForce } from './setti
 
 test('a site that says nothing has the rules as they are', () => {
   const parsed = parseAlerting('')
-  assert.deepEqual(parsed, { alerting: {} })
+  assert.deepEqual(parsed, { content: {} })
   const { reopen_window_s, rules: in_force, mail } = settingsInForce({})
   assert.equal(reopen_window_s, reopen_window_s_default)
   assert.deepEqual(Object.keys(in_force), alertCodes)
@@ -31,8 +31,8 @@ test('what a site says is in force, and nothing else changes', () => {
     mail:
       recipients: [{ address: ops@example.com }]
   `)
-  assert.ok('alerting' in parsed)
-  const settings = settingsInForce(parsed.alerting)
+  assert.ok('content' in parsed)
+  const settings = settingsInForce(parsed.content)
   assert.equal(settings.reopen_window_s, 600)
   const { string_underperformance: rule } = settings.rules
   assert.deepEqual(rule.thresholds, { shortfall_pct: 25, peer_hours: 3 })

@@ -2,12 +2,8 @@
  * Alert settings of a site: rules that are disabled or changed, and mail recipients. The rules give
  * the defaults.
  */
-import { plainFaults } from '@heliograph/domain/schema-fault'
-import { fieldOf, type SiteProblem } from '@heliograph/domain/site-check'
-import { type TSchema, Type } from 'typebox'
-import { Settings } from 'typebox/system'
-import { Value } from 'typebox/value'
-import { parseDocument } from 'yaml'
+import { type Static, Type } from 'typebox'
+import { parseYaml } from '../access/yaml-file.ts'
 import { MailInFile, type MailSettings, mailInForce, mailProblems } from './mail-settings.ts'
 import { type AlertSeverity, alertSeverities } from './rule.ts'
 import { type AlertCode, alertCodes, ruleOf, type ThresholdOf } from './rules.ts'
@@ -20,15 +16,7 @@ export const reopen_window_s_default = 3600
 const Severity = Type.Enum([...alertSeverities])
 const Seconds = (maximum: number) => Type.Integer({ minimum: 0, maximum })
 
-interface RuleOverride {
-  enabled?: boolean
-  severity?: AlertSeverity
-  raise_delay_s?: number
-  clear_delay_s?: number
-  thresholds?: Record<string, number>
-}
-
-function ruleSchema(code: AlertCode): TSchema {
+function RuleOverride(code: AlertCode) {
   const thresholds = Object.entries(ruleOf(code).thresholds).map(([name, { min, max }]) => [
     name,
     Type.Optional(Type.Number({ minimum: min, maximum: max })),
@@ -44,13 +32,16 @@ function ruleSchema(code: AlertCode): TSchema {
     closed,
   )
 }
+type RuleOverride = Omit<Static<ReturnType<typeof RuleOverride>>, 'thresholds'> & {
+  thresholds?: Record<string, number>
+}
 
 const AlertingFile = Type.Object(
   {
     reopen_window_s: Type.Optional(Seconds(7 * day_s)),
     rules: Type.Optional(
       Type.Object(
-        Object.fromEntries(alertCodes.map((code) => [code, Type.Optional(ruleSchema(code))])),
+        Object.fromEntries(alertCodes.map((code) => [code, Type.Optional(RuleOverride(code))])),
         closed,
       ),
     ),
@@ -106,55 +97,10 @@ function ruleInForce(code: AlertCode, override: RuleOverride): RuleSettings {
   }
 }
 
-interface AlertingFault {
-  /** `rules.soc_low.raise_delay_s`; empty for the whole file. */
-  field: string
-  message: string
-}
-
-/** Parses a settings file, YAML or JSON, and reports all of its faults. */
-export function parseAlerting(
-  text: string,
-): { alerting: AlertingFile } | { faults: AlertingFault[] } {
-  const document = parseDocument(text, { prettyErrors: true })
-  if (document.errors.length > 0) {
-    return { faults: document.errors.map(({ message }) => ({ field: '', message })) }
-  }
-  let value: unknown
-  try {
-    // An empty file means all defaults.
-    value = document.toJS() ?? {}
-  } catch (error) {
-    return { faults: [{ field: '', message: (error as Error).message }] }
-  }
-  const problems = [...tagProblems(value), ...formProblems(value)]
-  const alerting = value as AlertingFile
-  if (problems.length === 0) problems.push(...mailProblems(alerting.mail))
-  if (problems.length === 0) return { alerting }
-  return { faults: problems.map(({ path, message }) => ({ field: fieldOf(path), message })) }
-}
-
-/** YAML tags make JavaScript sets and maps, whose content no schema would check. */
-function tagProblems(value: unknown): SiteProblem[] {
-  const seen = new Set<unknown>()
-  const within = (part: unknown, path: SiteProblem['path']): SiteProblem[] => {
-    if (typeof part !== 'object' || part === null || seen.has(part)) return []
-    seen.add(part)
-    if (Array.isArray(part)) return part.flatMap((each, nth) => within(each, [...path, nth]))
-    if (Object.getPrototypeOf(part) !== Object.prototype) {
-      return [{ path, message: 'must be plain, without a tag such as !!set or !!omap' }]
-    }
-    return Object.entries(part).flatMap(([name, each]) => within(each, [...path, name]))
-  }
-  return within(value, [])
-}
-
-function formProblems(value: unknown): SiteProblem[] {
-  const { maxErrors } = Settings.Get()
-  try {
-    Settings.Set({ maxErrors: 10_000 })
-    return plainFaults(Value.Errors(AlertingFile, value), value).faults
-  } finally {
-    Settings.Set({ maxErrors })
-  }
-}
+/** Parses a settings file. An empty file means all defaults. */
+export const parseAlerting = (text: string) =>
+  parseYaml<AlertingFile>(text, {
+    schema: AlertingFile,
+    check: ({ mail }) => mailProblems(mail),
+    empty: {},
+  })

@@ -95,7 +95,6 @@ export async function lockAlerts(
   return { open, resolved: [...newest.values()] }
 }
 
-/** Locks and reads one alert; null for an unknown id. */
 export async function lockAlert(
   tx: Transaction,
   site_id: string,
@@ -144,7 +143,7 @@ export async function changeAlerts(
 }
 
 export interface Transition {
-  alert_id: number
+  at: Date
   /** null: the alert was raised. */
   from_status: AlertStatus | null
   to_status: AlertStatus
@@ -156,13 +155,14 @@ export interface Transition {
 export async function addTransitions(
   db: Queries,
   site_id: string,
-  transitions: readonly Transition[],
-  now: Date,
+  transitions: readonly (Omit<Transition, 'at' | 'changed_by'> & { alert_id: number })[],
+  { at, changed_by }: Pick<Transition, 'at' | 'changed_by'>,
 ): Promise<void> {
+  if (transitions.length === 0) return
   await db.execute(
     `insert into alert_transitions (site_id, alert_id, at, from_status, to_status, changed_by, note)
-     select $1, alert_id, $3, from_status, to_status, changed_by, note
+     select $1, alert_id, $3, from_status, to_status, $4, note
      from jsonb_populate_recordset(null::alert_transitions, $2)`,
-    [site_id, JSON.stringify(transitions), now],
+    [site_id, JSON.stringify(transitions), at, changed_by],
   )
 }

@@ -11,25 +11,24 @@ import {
   suppressionBy,
 } from './suppression.ts'
 
-const devices: Devices = {
-  inverters: new Map([
-    [7, { logger_id: 2, location_id: null }],
-    [8, { logger_id: 3, location_id: 5 }],
-  ]),
-  batteries: new Map([[1, { logger_id: 2, location_id: 5 }]]),
-  nodes: new Map([['ts-1', { logger_id: null, location_id: 5 }]]),
-  loggers: new Map([
-    [2, { logger_id: 2, location_id: 4 }],
-    [3, { logger_id: 3, location_id: 6 }],
-  ]),
+const parents = (of: [location_id: number, parent: number | null][]) =>
+  of.map(([id, location_id]) => [`location ${id}`, { logger_id: null, location_id }] as const)
+
+const devices: Devices = new Map<string, { logger_id: number | null; location_id: number | null }>([
+  ['inverter 7', { logger_id: 2, location_id: null }],
+  ['inverter 8', { logger_id: 3, location_id: 5 }],
+  ['battery 1', { logger_id: 2, location_id: 5 }],
+  ['node ts-1', { logger_id: null, location_id: 5 }],
+  ['logger 2', { logger_id: 2, location_id: 4 }],
+  ['logger 3', { logger_id: 3, location_id: 6 }],
   // 6 and 7 are in each other, as no site should have it.
-  parents: new Map([
+  ...parents([
     [4, null],
     [5, 4],
     [6, 7],
     [7, 6],
   ]),
-}
+])
 
 const nothing: Concerned = {
   logger_id: null,
@@ -93,14 +92,16 @@ for (const [name, work, changes, expected] of covered) {
 }
 
 test('planned work at what all of the site is in explains what is of the site as a whole', () => {
-  const within = new Map([
+  const within: [number, number | null][] = [
     [4, null],
     [5, 4],
     [6, 4],
-  ])
-  const at = (location_id: number, parents: Devices['parents'], of: Partial<Finding>) => {
+  ]
+  const at = (location_id: number, tree: typeof within, of: Partial<Finding>) => {
     const works = [{ ...nothing, location_id }]
-    const suppression = suppressionBy(facts({ works, devices: { ...devices, parents } }))
+    const others = [...devices].filter(([key]) => !key.startsWith('location '))
+    const placed = new Map([...others, ...parents(tree)])
+    const suppression = suppressionBy(facts({ works, devices: placed }))
     return suppression({ code: 'edge_offline', since: noon, message: 'm', ...of } as Finding)
   }
   const whole = [
@@ -111,7 +112,7 @@ test('planned work at what all of the site is in explains what is of the site as
   for (const of of whole) {
     assert.equal(at(4, within, of), 'maintenance')
     assert.equal(at(5, within, of), null, 'a part of the site')
-    assert.equal(at(4, new Map([...within, [7, null]]), of), null, 'one of two plots')
+    assert.equal(at(4, [...within, [7, null]], of), null, 'one of two plots')
   }
   assert.equal(at(4, within, { code: 'logger_offline', logger_id: 2 }), 'maintenance')
 })

@@ -17,22 +17,15 @@ export const readSuppression: ReadSuppression = async (context) => {
     readCurtailed(db, site.site_id, now),
   ])
   const is_unaffected = works.length === 0 && curtailed_loggers.size === 0
-  const devices = is_unaffected ? noDevices : await readDevices(db, site.site_id)
+  const devices = is_unaffected ? new Map() : await readDevices(db, site.site_id)
   return suppressionBy({ is_night: isNight(context), works, devices, curtailed_loggers })
 }
 
 /** The devices or the location of a work order. Without any of these it suppresses nothing. */
 type PlannedWork = Concerned
 
-/** The plant and the location of each device, by id. */
-export interface Devices {
-  inverters: ReadonlyMap<number, Belonging>
-  batteries: ReadonlyMap<number, Belonging>
-  nodes: ReadonlyMap<string, Belonging>
-  loggers: ReadonlyMap<number, Belonging>
-  /** The parent of each location. */
-  parents: ReadonlyMap<number, number | null>
-}
+/** By kind and id, such as `inverter 7`. A location belongs to its parent. */
+export type Devices = ReadonlyMap<string, Belonging>
 
 interface Belonging {
   logger_id: number | null
@@ -76,30 +69,31 @@ interface Placed {
 function placedIn(finding: Finding, devices: Devices): Placed {
   const { inverter_id, bess_id, node_id } = finding
   const device =
-    (inverter_id !== undefined && devices.inverters.get(inverter_id)) ||
-    (bess_id !== undefined && devices.batteries.get(bess_id)) ||
-    (node_id !== undefined && devices.nodes.get(node_id)) ||
-    null
+    devices.get(`inverter ${inverter_id}`) ??
+    devices.get(`battery ${bess_id}`) ??
+    devices.get(`node ${node_id}`)
   const logger_id = finding.logger_id ?? device?.logger_id ?? null
-  const plant = logger_id === null ? undefined : devices.loggers.get(logger_id)
+  const plant = devices.get(`logger ${logger_id}`)
   const own = finding.location_id ?? device?.location_id ?? plant?.location_id ?? null
   const location_ids = own === null ? wholeSite(devices) : within(own, devices)
   return { logger_id, location_ids }
 }
 
-/** A location and its ancestors. */
-function within(location_id: number, { parents }: Devices): Set<number> {
+function within(location_id: number, devices: Devices): Set<number> {
   const found = new Set<number>()
   for (let at: number | null = location_id; at !== null && !found.has(at); ) {
     found.add(at)
-    at = parents.get(at) ?? null
+    at = devices.get(`location ${at}`)?.location_id ?? null
   }
   return found
 }
 
 /** The common ancestors of all locations: where the site, its edge and its grid meter are. */
 function wholeSite(devices: Devices): Set<number> {
-  const chains = [...devices.parents.keys()].map((id) => within(id, devices))
+  const chains = [...devices.keys()].flatMap((key) => {
+    const [, id] = /^location (\d+)$/.exec(key) ?? []
+    return id === undefined ? [] : [within(Number(id), devices)]
+  })
   const [first = new Set<number>(), ...others] = chains
   return new Set([...first].filter((id) => others.every((chain) => chain.has(id))))
 }
@@ -157,36 +151,20 @@ async function readCurtailed(db: Queries, site_id: string, now: Date): Promise<S
   return new Set(rows.map(({ logger_id }) => logger_id))
 }
 
-const noDevices: Devices = {
-  inverters: new Map(),
-  batteries: new Map(),
-  nodes: new Map(),
-  loggers: new Map(),
-  parents: new Map(),
-}
-
 async function readDevices(db: Queries, site_id: string): Promise<Devices> {
-  const rows = await db.query<{ kind: string; id: string } & Belonging>(
-    `select 'inverter' as kind, inverter_id::text as id, logger_id, location_id
+  const rows = await db.query<{ key: string } & Belonging>(
+    `select 'inverter ' || inverter_id as key, logger_id, location_id
      from inverters where site_id = $1
      union all
-     select 'battery', bess_id::text, logger_id, location_id from batteries where site_id = $1
+     select 'battery ' || bess_id, logger_id, location_id from batteries where site_id = $1
      union all
-     select 'node', node_id, logger_id, location_id from nodes where site_id = $1
+     select 'node ' || node_id, logger_id, location_id from nodes where site_id = $1
      union all
-     select 'logger', logger_id::text, logger_id, location_id from loggers where site_id = $1
+     select 'logger ' || logger_id, logger_id, location_id from loggers where site_id = $1
      union all
-     select 'location', location_id::text, null, parent_location_id
+     select 'location ' || location_id, null, parent_location_id
      from locations where site_id = $1 and retired_at is null`,
     [site_id],
   )
-  const of = (kind: string) => rows.filter((row) => row.kind === kind)
-  const byNumber = (kind: string) => new Map(of(kind).map((row) => [Number(row.id), row]))
-  return {
-    inverters: byNumber('inverter'),
-    batteries: byNumber('battery'),
-    nodes: new Map(of('node').map((row) => [row.id, row])),
-    loggers: byNumber('logger'),
-    parents: new Map(of('location').map((row) => [Number(row.id), row.location_id])),
-  }
+  return new Map(rows.map((row) => [row.key, row]))
 }

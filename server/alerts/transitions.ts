@@ -3,7 +3,6 @@ import type { StoredAlert } from './record.ts'
 import type { AlertStatus } from './rule.ts'
 
 interface Decision {
-  /** The name of the key. */
   by: string
   note: string | null
   now: Date

@@ -10,7 +10,7 @@ import type { EnergyState, EnergyStateAt } from './energy-evidence.ts'
 import type { RateAt } from './exchange-rates.ts'
 import { converted, percentOf, sameCurrency, worth } from './money.ts'
 import type { PlantHour } from './plant-quarters.ts'
-import type { QuarterPrices } from './quarter-prices.ts'
+import { microAt, type QuarterPrices } from './quarter-prices.ts'
 import { monthlyFee, type Terms, type TermsOfFee } from './terms.ts'
 
 /** Why the value of energy is unknown. */
@@ -43,55 +43,6 @@ export interface MarketPrices {
   currency: string
   day_ahead: QuarterPrices
   imbalance: QuarterPrices
-}
-
-/** Revenue of a plant in one hour; amounts are in micro of the contract currency. */
-export interface HourAccount {
-  logger_id: number
-  start_ms: number
-  /** The contract of the last quarter hour that has one. */
-  assignment: Assignment | null
-  market_code: string | null
-  currency: string | null
-  /**
-   * Known energy of the quarter hours under a contract, or of all quarter hours without any
-   * contract; null when no quarter hour is known.
-   */
-  energy_wh: number | null
-  /** Null for every `reason` except `no_energy`, where the amount covers the known energy. */
-  gross: number | null
-  /**
-   * By place in the list of fees. Incomplete when `reason` is about prices; `no_energy` does not
-   * reduce monthly fees.
-   */
-  fees: number[]
-  /** Why the revenue of the hour is unknown. */
-  reason: AccountReason | null
-  /** Some energy of the hour is unknown, whatever `reason` says. */
-  misses_energy: boolean
-  /** Readings of the hour may still arrive. */
-  may_come: boolean
-  /** Means over the quarter hours, micro per MWh: contract price and market price. */
-  price_micro: number | null
-  market_price_micro: number | null
-  /** Energy of the quarter hours with a market price; the value is Wh times micro per MWh. */
-  valued_wh: number
-  market_value: number
-  /** Energy delivered while the market price was below 0, and the amount paid for delivering it. */
-  negative_wh: number
-  negative_cost: number
-  /** Null when unknown. */
-  curtailed_wh: number | null
-  /** Value of the curtailed energy at the contract price: lost above 0, avoided below 0. */
-  lost: number
-  avoided: number
-  /**
-   * Deviation from the energy sold ahead, at imbalance price minus day-ahead price; null when
-   * unknown.
-   */
-  imbalance: number | null
-  inverter_count: number | null
-  awake_covered_s: number
 }
 
 /** Every whole hour of [from_ms, to_ms), except hours without data before the plant's service. */
@@ -141,47 +92,72 @@ function addState(account: HourAccount, state: EnergyState): void {
   else if (account.misses_energy) account.reason = 'no_energy'
 }
 
-function emptyAccount(
+/** Revenue of a plant in one hour; amounts are in micro of the contract currency. */
+export type HourAccount = ReturnType<typeof emptyAccount>
+
+const emptyAccount = (
   { logger_id, fee_count }: PlantLedger,
   start_ms: number,
   hour: PlantHour | undefined,
-): HourAccount {
-  return {
-    logger_id,
-    start_ms,
-    assignment: null,
-    market_code: null,
-    currency: null,
-    energy_wh: null,
-    gross: null,
-    fees: new Array<number>(fee_count).fill(0),
-    reason: null,
-    misses_energy: false,
-    may_come: false,
-    price_micro: null,
-    market_price_micro: null,
-    valued_wh: 0,
-    market_value: 0,
-    negative_wh: 0,
-    negative_cost: 0,
-    curtailed_wh: null,
-    lost: 0,
-    avoided: 0,
-    imbalance: null,
-    inverter_count: hour?.inverter_count ?? null,
-    awake_covered_s: hour?.awake_covered_s ?? 0,
-  }
-}
+) => ({
+  logger_id,
+  start_ms,
+  /** The contract of the last quarter hour that has one. */
+  assignment: null as Assignment | null,
+  market_code: null as string | null,
+  currency: null as string | null,
+  /**
+   * Known energy of the quarter hours under a contract, or of all quarter hours without any
+   * contract; null when no quarter hour is known.
+   */
+  energy_wh: null as number | null,
+  /** Null for every `reason` except `no_energy`, where the amount covers the known energy. */
+  gross: null as number | null,
+  /**
+   * By place in the list of fees. Incomplete when `reason` is about prices; `no_energy` does not
+   * reduce monthly fees.
+   */
+  fees: new Array<number>(fee_count).fill(0),
+  /** Why the revenue of the hour is unknown. */
+  reason: null as AccountReason | null,
+  /** Some energy of the hour is unknown, whatever `reason` says. */
+  misses_energy: false,
+  /** Readings of the hour may still arrive. */
+  may_come: false,
+  /** Means over the quarter hours, micro per MWh: contract price and market price. */
+  price_micro: null as number | null,
+  market_price_micro: null as number | null,
+  /** Energy of the quarter hours with a market price; the value is Wh times micro per MWh. */
+  valued_wh: 0,
+  market_value: 0,
+  /** Energy delivered while the market price was below 0, and the amount paid for delivering it. */
+  negative_wh: 0,
+  negative_cost: 0,
+  /** Null when unknown. */
+  curtailed_wh: null as number | null,
+  /** Value of the curtailed energy at the contract price: lost above 0, avoided below 0. */
+  lost: 0,
+  avoided: 0,
+  /**
+   * Deviation from the energy sold ahead, at imbalance price minus day-ahead price; null when
+   * unknown.
+   */
+  imbalance: null as number | null,
+  inverter_count: hour?.inverter_count ?? null,
+  awake_covered_s: hour?.awake_covered_s ?? 0,
+})
 
 /** Running sums of the current market period under one set of terms and one price. */
-interface Period {
-  begin_ms: number
-  terms: Terms | null
-  price: number | null
-  energy_wh: number
-  gross: number
-  fees: number[]
-}
+type Period = ReturnType<typeof noPeriod>
+
+const noPeriod = () => ({
+  begin_ms: Number.NaN,
+  terms: null as Terms | null,
+  price: null as number | null,
+  energy_wh: 0,
+  gross: 0,
+  fees: [] as number[],
+})
 
 interface Settling {
   ledger: PlantLedger
@@ -194,15 +170,6 @@ interface Span {
   from_ms: number
   to_ms: number
 }
-
-const noPeriod = (): Period => ({
-  begin_ms: Number.NaN,
-  terms: null,
-  price: null,
-  energy_wh: 0,
-  gross: 0,
-  fees: [],
-})
 
 /** Adds the part of an hour that lies within the terms. */
 function addPart(
@@ -336,8 +303,8 @@ function imbalanceAt(
 
 /** Price in the contract currency; null without a price or an exchange rate. */
 function priceAt(prices: QuarterPrices, at_ms: number, rate: number | null): number | null {
-  const micro = prices.price_micro[(at_ms - prices.from_ms) / quarter_ms] ?? Number.NaN
-  return Number.isNaN(micro) || rate === null ? null : converted(micro, rate)
+  const micro = microAt(prices, at_ms)
+  return micro === null || rate === null ? null : converted(micro, rate)
 }
 
 /** Start of the market period; of the quarter hour itself when no period is known. */

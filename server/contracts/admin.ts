@@ -1,6 +1,6 @@
-import { type Admin, AdminError } from '../access/admin.ts'
+import type { Admin } from '../access/admin.ts'
 import { findSite } from '../access/sites.ts'
-import { readTextFile } from '../access/text-file.ts'
+import { readYamlFile } from '../access/yaml-file.ts'
 import {
   type Assignment,
   type Contracts,
@@ -14,8 +14,6 @@ import { parseContracts } from './contracts.ts'
 
 export type { Assignment, Contracts, ContractsImport, Fee }
 
-const file_mib_max = 16
-
 /**
  * Replaces all contracts and fees of a site by those of a YAML file; `dry_run` only counts the
  * changes.
@@ -27,15 +25,10 @@ export async function importContracts(
   { file, site_id, dry_run }: { file: string; site_id: string; dry_run: boolean },
 ): Promise<ContractsImport> {
   await findSite({ db }, site_id)
-  const parsed = parseContracts(
-    await readTextFile(file, { mib_max: file_mib_max }),
-    await readKnown(db, site_id),
-  )
-  if ('faults' in parsed) {
-    const faults = parsed.faults.map(({ field, message }) => `  ${field && `${field}: `}${message}`)
-    throw new AdminError('invalid', [`${file} is not valid:`, ...faults].join('\n'))
-  }
-  return replaceContracts(db, site_id, parsed.contracts, { dry_run })
+  const known = await readKnown(db, site_id)
+  const parse = (text: string) => parseContracts(text, known)
+  const contracts = await readYamlFile(file, { mib_max: 16, parse })
+  return replaceContracts(db, site_id, contracts, { dry_run })
 }
 
 /** @throws AdminError `not_found` without such a site */

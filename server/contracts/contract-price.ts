@@ -1,4 +1,3 @@
-/** Price that a contract pays per MWh. */
 import type { Assignment } from './contract-store.ts'
 import type { ContractType } from './contracts.ts'
 import { microOf } from './money.ts'

@@ -1,4 +1,3 @@
-/** Contracts and fees of a site in the database. */
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import {
   type ContractsFile,

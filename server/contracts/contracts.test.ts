@@ -27,9 +27,9 @@ fees:
   - { code: tax, name: A, basis: per_month, value: 9, currency: EUR, valid_from: 2025-01-01,
       logger_id: 2 }`
   const parsed = parseContracts(text, known)
-  assert.ok('contracts' in parsed)
-  assert.equal(parsed.contracts.assignments.length, 3)
-  assert.equal(parsed.contracts.fees?.length, 4)
+  assert.ok('content' in parsed)
+  assert.equal(parsed.content.assignments.length, 3)
+  assert.equal(parsed.content.fees?.length, 4)
   assert.equal(faultsOf('assignments: []'), 'taken')
 })
 

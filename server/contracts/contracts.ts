@@ -1,10 +1,7 @@
 /** The YAML file of contracts and fees: its schema and its validation. */
-import { plainFaults } from '@heliograph/domain/schema-fault'
-import { fieldOf, type SiteProblem } from '@heliograph/domain/site-check'
+import type { SiteProblem } from '@heliograph/domain/site-check'
 import { type Static, Type } from 'typebox'
-import { Settings } from 'typebox/system'
-import { Value } from 'typebox/value'
-import { parseDocument } from 'yaml'
+import { parseYaml } from '../access/yaml-file.ts'
 import { microOf } from './money.ts'
 
 export const contractTypes = [
@@ -89,48 +86,16 @@ export interface Known {
   market_codes: ReadonlySet<string>
 }
 
-interface ContractFault {
-  /** `assignments[0].valid_to`; empty for the file as a whole. */
-  field: string
-  message: string
-}
-
-/** Parses a contracts file; returns all of its faults at once. */
-export function parseContracts(
-  text: string,
-  known: Known,
-): { contracts: ContractsFile } | { faults: ContractFault[] } {
-  const document = parseDocument(text, { prettyErrors: true })
-  if (document.errors.length > 0) {
-    return { faults: document.errors.map(({ message }) => ({ field: '', message })) }
-  }
-  let value: unknown
-  try {
-    value = document.toJS()
-  } catch (error) {
-    return { faults: [{ field: '', message: (error as Error).message }] }
-  }
-  const problems = formProblems(value)
-  const contracts = value as ContractsFile
-  // The further checks rely on the schema.
-  if (problems.length === 0) {
-    problems.push(...contracts.assignments.flatMap((item, nth) => assignmentProblems(item, nth)))
-    problems.push(...(contracts.fees ?? []).flatMap((item, nth) => feeProblems(item, nth)))
-    problems.push(...unknownNames(contracts, known), ...overlaps(contracts))
-  }
-  if (problems.length === 0) return { contracts }
-  return { faults: problems.map(({ path, message }) => ({ field: fieldOf(path), message })) }
-}
-
-function formProblems(value: unknown): SiteProblem[] {
-  const { maxErrors } = Settings.Get()
-  try {
-    Settings.Set({ maxErrors: 10_000 })
-    return plainFaults(Value.Errors(ContractsFile, value), value).faults
-  } finally {
-    Settings.Set({ maxErrors })
-  }
-}
+export const parseContracts = (text: string, known: Known) =>
+  parseYaml<ContractsFile>(text, {
+    schema: ContractsFile,
+    check: (contracts) => [
+      ...contracts.assignments.flatMap(assignmentProblems),
+      ...(contracts.fees ?? []).flatMap(feeProblems),
+      ...unknownNames(contracts, known),
+      ...overlaps(contracts),
+    ],
+  })
 
 const withFloor: readonly ContractType[] = ['spot', 'ppa', 'feed_in_premium']
 const withFixed: readonly ContractType[] = contractTypes.filter((type) => type !== 'spot')

@@ -1,13 +1,13 @@
 /** Revenue ledger of a site: its plants, contracts, prices and energy over a window. */
 import { hour_ms } from '@heliograph/domain/durations'
-import { createPriceStore, type Market, type PriceStore } from '../markets/price-store.ts'
+import { type Market, readMarkets } from '../markets/price-store.ts'
 import type { Queries } from '../storage/database.ts'
 import { type HourAccount, hourAccounts, type MarketPrices } from './accounting.ts'
 import { type Contracts, type Fee, readContracts } from './contract-store.ts'
 import { type EvidenceQuery, readEnergyStates } from './energy-evidence.ts'
 import { type RateAt, type RateSpan, rateAtOf, readRateSpans } from './exchange-rates.ts'
 import { readPlantHours } from './plant-quarters.ts'
-import { quarterPrices } from './quarter-prices.ts'
+import { readQuarterPrices } from './quarter-prices.ts'
 import { midnights, type Terms, termsOf } from './terms.ts'
 
 export interface TermsWindow {
@@ -100,7 +100,7 @@ export async function readLedger(db: Queries, query: LedgerQuery): Promise<Ledge
 async function readPricedTerms(db: Queries, query: LedgerQuery) {
   const terms = await readTerms(db, query)
   const codes = new Set([...terms.termsByPlant.values()].flat().map((one) => one.market_code))
-  const pricesOf = await readMarketPrices(createPriceStore(db), codes, terms.markets, query)
+  const pricesOf = await readMarketPrices(db, codes, terms.markets, query)
   return { ...terms, pricesOf }
 }
 
@@ -108,7 +108,7 @@ async function readPricedTerms(db: Queries, query: LedgerQuery) {
 export async function readTerms(db: Queries, query: TermsWindow) {
   const plants = await readPlants(db, query)
   const contracts = await readContracts(db, query.site_id, query.logger_id)
-  const markets = await readMarkets(createPriceStore(db), contracts)
+  const markets = new Map((await readMarkets(db)).map((market) => [market.market_code, market]))
   const termsByPlant = new Map(
     plants.map((plant) => [plant.logger_id, termsOfPlant(plant, contracts, markets, query)]),
   )
@@ -169,19 +169,6 @@ function readPlants(db: Queries, { site_id, logger_id, from_ms }: TermsWindow): 
   )
 }
 
-async function readMarkets(
-  prices: PriceStore,
-  { assignments }: Contracts,
-): Promise<Map<string, Market>> {
-  const named = new Set(assignments.flatMap((item) => [item.market_code, item.sold_market_code]))
-  const markets = await prices.markets()
-  return new Map(
-    markets
-      .filter(({ market_code }) => named.has(market_code))
-      .map((market) => [market.market_code, market]),
-  )
-}
-
 function termsOfPlant(
   plant: Plant,
   { assignments, fees }: Contracts,
@@ -205,19 +192,17 @@ function termsOfPlant(
 }
 
 async function readMarketPrices(
-  prices: PriceStore,
+  db: Queries,
   market_codes: ReadonlySet<string>,
   markets: ReadonlyMap<string, Market>,
-  { from_ms, to_ms }: TermsWindow,
+  window: TermsWindow,
 ): Promise<Map<string, MarketPrices>> {
-  const span = { from: new Date(from_ms), to: new Date(to_ms) }
-  const window = { from_ms, to_ms }
   const found = new Map<string, MarketPrices>()
   for (const market_code of market_codes) {
     found.set(market_code, {
       currency: markets.get(market_code)!.currency,
-      day_ahead: quarterPrices(await prices.dayAhead(market_code, span), window),
-      imbalance: quarterPrices(await prices.imbalance(market_code, span), window),
+      day_ahead: await readQuarterPrices(db, { market_code, kind: 'day_ahead' }, window),
+      imbalance: await readQuarterPrices(db, { market_code, kind: 'imbalance' }, window),
     })
   }
   return found

@@ -1,18 +1,12 @@
 /** Contract prices of plants per quarter hour, before and after energy-based fees. */
-import { quarter_ms } from '@heliograph/domain/durations'
-import {
-  createPriceStore,
-  type Market,
-  type PricePeriod,
-  type Span,
-} from '../markets/price-store.ts'
+import type { Market, PricePeriod, Span } from '../markets/price-store.ts'
 import type { Queries } from '../storage/database.ts'
 import type { MoneyReason } from './accounting.ts'
 import { contractPrice } from './contract-price.ts'
 import { type RateAt, rateAtOf } from './exchange-rates.ts'
 import { readTerms, type TermsWindow } from './ledger.ts'
 import { converted, percentOf, sameCurrency } from './money.ts'
-import { type QuarterPrices, quarterPrices } from './quarter-prices.ts'
+import { microAt, type QuarterPrices, quarterPrices, readQuarterPrices } from './quarter-prices.ts'
 import type { Terms } from './terms.ts'
 
 interface PricesQuery extends TermsWindow {
@@ -38,7 +32,6 @@ export interface QuarterPrice {
 export type PriceAt = (start_ms: number) => QuarterPrice | null
 
 export interface SitePrices {
-  /** By plant. */
   plants: Map<number, PriceAt>
   /** Common currency of all contracts, else the site's; null without contracts. */
   currency: string | null
@@ -50,16 +43,14 @@ export async function readPlantPrices(db: Queries, query: PricesQuery): Promise<
   const span = { from: new Date(from_ms), to: new Date(to_ms) }
   const { markets, termsByPlant, currency, rates } = await readTerms(db, query)
   const rateAt = rateAtOf(rates)
-  const store = createPriceStore(db)
   const priced = new Map<string, PricedMarket>()
   for (const { market_code } of [...termsByPlant.values()].flat()) {
     if (priced.has(market_code)) continue
     const market = markets.get(market_code)!
-    const published = await store.dayAhead(market_code, span)
     const estimates = (await readEstimates?.(market, span)) ?? []
     priced.set(market_code, {
       currency: market.currency,
-      published: quarterPrices(published, { from_ms, to_ms }),
+      published: await readQuarterPrices(db, { market_code, kind: 'day_ahead' }, query),
       estimated: estimates.length > 0 ? quarterPrices(estimates, { from_ms, to_ms }) : null,
     })
   }
@@ -111,11 +102,6 @@ function quarterPrice(
     net_price: price === null || fees === null ? null : price - fees,
     reason: price !== null ? null : rate === null ? 'no_exchange_rate' : 'no_price',
   }
-}
-
-function microAt({ from_ms, price_micro }: QuarterPrices, at_ms: number): number | null {
-  const micro = price_micro[(at_ms - from_ms) / quarter_ms] ?? Number.NaN
-  return Number.isNaN(micro) ? null : micro
 }
 
 /** Energy-based fees per MWh; null when an exchange rate is unknown. */

@@ -1,6 +1,7 @@
 /** Prices of market periods of any length, per quarter hour. */
 import { quarter_ms } from '@heliograph/domain/durations'
-import type { PricePeriod } from '../markets/price-store.ts'
+import { type PriceKind, type PricePeriod, readPrices } from '../markets/price-store.ts'
+import type { Queries } from '../storage/database.ts'
 
 export interface QuarterPrices {
   /** Start of the first quarter hour, Unix ms. */
@@ -9,6 +10,21 @@ export interface QuarterPrices {
   price_micro: Float64Array
   /** Start of the market period by quarter hour, Unix ms: a period is settled as a whole. */
   period_ms: Float64Array
+}
+
+export async function readQuarterPrices(
+  db: Queries,
+  market: { market_code: string; kind: PriceKind },
+  window: { from_ms: number; to_ms: number },
+): Promise<QuarterPrices> {
+  const span = { from: new Date(window.from_ms), to: new Date(window.to_ms) }
+  return quarterPrices(await readPrices(db, market, span), window)
+}
+
+/** The price of a quarter hour; null without one. */
+export function microAt({ from_ms, price_micro }: QuarterPrices, at_ms: number): number | null {
+  const micro = price_micro[(at_ms - from_ms) / quarter_ms] ?? Number.NaN
+  return Number.isNaN(micro) ? null : micro
 }
 
 /** Quarter hours of [from_ms, to_ms); shorter market periods are averaged. */

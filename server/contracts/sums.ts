@@ -2,43 +2,6 @@
 import type { AccountReason, HourAccount } from './accounting.ts'
 import type { Micro } from './money.ts'
 
-export interface Sums {
-  /** Energy sold under a contract. */
-  energy_wh: number | null
-  /** Energy of hours without a contract; excluded from all other sums. */
-  unsold_wh: number
-  /** Known energy of hours whose prices are known. */
-  known_wh: number
-  /** Hours with known revenue, in part at least. */
-  known_hours: number
-  gross: Micro
-  /** Hours with known fees, including hours whose energy is unknown. */
-  charged_hours: number
-  fees: Map<number, Micro>
-  /** Energy with a market price; its value is Wh times micro per MWh, for means only. */
-  valued_wh: number
-  market_value: number
-  /** Sum of market prices and number of hours that have one. */
-  market_price_micro: number
-  market_price_hours: number
-  /** The same over hours with known energy, the base of the capture rate. */
-  base_price_micro: number
-  base_price_hours: number
-  negative_wh: number
-  negative_cost: Micro
-  curtailed_wh: number | null
-  lost: Micro
-  avoided: Micro
-  imbalance: Micro | null
-  hours_under_contract: number
-  /** Hours under a contract that lack some energy, whatever else is unknown. */
-  missing_hours: number
-  /** Hours under a contract with unknown revenue, by reason and market. */
-  unknown: Map<string, Unknown>
-  /** Readings of some hour may still arrive. */
-  may_come: boolean
-}
-
 interface Unknown {
   reason: AccountReason
   /** Market with the missing price or exchange rate. */
@@ -48,29 +11,41 @@ interface Unknown {
   hours: number
 }
 
-export const noSums = (): Sums => ({
-  energy_wh: null,
+export type Sums = ReturnType<typeof noSums>
+export const noSums = () => ({
+  /** Energy sold under a contract. */
+  energy_wh: null as number | null,
+  /** Energy of hours without a contract; excluded from all other sums. */
   unsold_wh: 0,
+  /** Known energy of hours whose prices are known. */
   known_wh: 0,
+  /** Hours with known revenue, in part at least. */
   known_hours: 0,
   gross: 0n,
+  /** Hours with known fees, including hours whose energy is unknown. */
   charged_hours: 0,
-  fees: new Map(),
+  fees: new Map<number, Micro>(),
+  /** Energy with a market price; its value is Wh times micro per MWh, for means only. */
   valued_wh: 0,
   market_value: 0,
+  /** Sum of market prices and number of hours that have one. */
   market_price_micro: 0,
   market_price_hours: 0,
+  /** The same over hours with known energy, the base of the capture rate. */
   base_price_micro: 0,
   base_price_hours: 0,
   negative_wh: 0,
   negative_cost: 0n,
-  curtailed_wh: null,
+  curtailed_wh: null as number | null,
   lost: 0n,
   avoided: 0n,
-  imbalance: null,
+  imbalance: null as Micro | null,
   hours_under_contract: 0,
+  /** Hours under a contract that lack some energy, whatever else is unknown. */
   missing_hours: 0,
-  unknown: new Map(),
+  /** Hours under a contract with unknown revenue, by reason and market. */
+  unknown: new Map<string, Unknown>(),
+  /** Readings of some hour may still arrive. */
   may_come: false,
 })
 

@@ -24,7 +24,6 @@ export interface Terms {
   month_to_ms: number
   assignment: Assignment
   price: PriceTerms
-  /** Market sold into. */
   market_code: string
   fees: readonly TermsOfFee[]
 }
@@ -32,7 +31,6 @@ export interface Terms {
 interface TermsInput {
   /** Contracts of one plant, by time. */
   assignments: readonly Assignment[]
-  /** Fees of the site. */
   fees: readonly Fee[]
   rated_power_kw: number
   timezoneOf: (market_code: string) => string

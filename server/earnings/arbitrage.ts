@@ -11,9 +11,8 @@ import { marketsOfUnit, type UnitMarket } from '../batteries/earnings.ts'
 import { type RateSpan, rateAtOf, readRateSpans } from '../contracts/exchange-rates.ts'
 import { commonCurrency } from '../contracts/ledger.ts'
 import { converted, type Micro, majorUnits, worth } from '../contracts/money.ts'
-import { type QuarterPrices, quarterPrices } from '../contracts/quarter-prices.ts'
+import { microAt, type QuarterPrices, readQuarterPrices } from '../contracts/quarter-prices.ts'
 import { midnights } from '../contracts/terms.ts'
-import { readPrices } from '../markets/price-store.ts'
 import type { Queries } from '../storage/database.ts'
 import { readSiteTerms } from './store.ts'
 
@@ -138,12 +137,10 @@ async function readMarketPrices(
 ): Promise<Map<string, QuarterPrices>> {
   // Includes the running quarter hour.
   const window = { from_ms, to_ms: Math.ceil(to_ms / quarter_ms) * quarter_ms }
-  const span = { from: new Date(window.from_ms), to: new Date(window.to_ms) }
   const found = new Map<string, QuarterPrices>()
   for (const { market_code } of [...markets].flatMap((by_day) => [...by_day.values()])) {
     if (found.has(market_code)) continue
-    const periods = await readPrices(db, { market_code, kind: 'day_ahead' }, span)
-    found.set(market_code, quarterPrices(periods, window))
+    found.set(market_code, await readQuarterPrices(db, { market_code, kind: 'day_ahead' }, window))
   }
   return found
 }
@@ -200,8 +197,8 @@ function dayMoney(
     if (within_ms <= 0 || discharged_wh === null || charged_wh === null) continue
     money.known_ms += within_ms
     if (discharged_wh === charged_wh) continue
-    const price_micro = prices?.price_micro[(at - prices.from_ms) / quarter_ms] ?? Number.NaN
-    if (Number.isNaN(price_micro)) money.is_priced = false
+    const price_micro = prices && microAt(prices, at)
+    if (price_micro === null) money.is_priced = false
     else money.micro += worth(discharged_wh - charged_wh, price_micro)
   }
   return money

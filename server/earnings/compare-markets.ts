@@ -1,12 +1,14 @@
 /** Chooses two markets to compare and reads their prices, fees and energy. */
-import { day_ms, quarter_ms } from '@heliograph/domain/durations'
+import { quarter_ms } from '@heliograph/domain/durations'
 import { significant } from '@heliograph/domain/significant'
 import { addDays } from '@heliograph/domain/utc-day'
 import { type Contracts, readContracts } from '../contracts/contract-store.ts'
+import { rateAtOf, readRateSpans } from '../contracts/exchange-rates.ts'
+import { sameCurrency } from '../contracts/money.ts'
 import { readPlantHours } from '../contracts/plant-quarters.ts'
 import { midnights } from '../contracts/terms.ts'
 import { ApiError, invalid } from '../http/errors.ts'
-import { createPriceStore, type Market } from '../markets/price-store.ts'
+import { type Market, readMarket, readMarkets, readPrices } from '../markets/price-store.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Comparison, MarketStay } from './cross-border.ts'
 import { readLoggers, readSiteTerms } from './store.ts'
@@ -34,18 +36,18 @@ export async function readPair(
     started.find(({ valid_to }) => valid_to === null || valid_to >= end) ?? started.at(-1)
   const base_code = base ?? contract?.market_code ?? (await marketOfCountry(db, site_id))
   const sold_code = sold ?? contract?.sold_market_code ?? base_code
-  return { base: await readMarket(db, base_code), sold: await readMarket(db, sold_code) }
+  return { base: await requireMarket(db, base_code), sold: await requireMarket(db, sold_code) }
 }
 
-async function readMarket(db: Queries, market_code: string): Promise<Market> {
-  const market = await createPriceStore(db).market(market_code)
+async function requireMarket(db: Queries, market_code: string): Promise<Market> {
+  const market = await readMarket(db, market_code)
   if (market === null) throw new ApiError('not_found', { market_code })
   return market
 }
 
 async function marketOfCountry(db: Queries, site_id: string): Promise<string> {
   const { country_code } = await readSiteTerms(db, site_id)
-  const markets = await createPriceStore(db).markets()
+  const markets = await readMarkets(db)
   const [only, ...others] = markets.filter(
     ({ country_codes, auction }) => auction !== 'exaa' && country_codes.includes(country_code!),
   )
@@ -60,7 +62,6 @@ export async function readComparison(
   { base, sold }: Pair,
   { site_id, from_ms, to_ms }: { site_id: string; from_ms: number; to_ms: number },
 ): Promise<Comparison> {
-  const prices = createPriceStore(db)
   const span = { from: new Date(from_ms), to: new Date(to_ms) }
   const contracts = await readContracts(db, site_id)
   const midnight = midnights(sold.timezone)
@@ -72,7 +73,7 @@ export async function readComparison(
       to_ms: fee.valid_to === null ? Infinity : midnight(addDays(fee.valid_to, 1)),
     }))
   const loggers = await readLoggers(db, site_id)
-  const stays = staysOf(contracts, base, { markets: await prices.markets(), loggers })
+  const stays = staysOf(contracts, base, { markets: await readMarkets(db), loggers })
   const wh = new Float64Array((to_ms - from_ms) / quarter_ms)
   if (stays.some((stay) => stay.from_ms < to_ms && stay.to_ms > from_ms)) {
     for (const [logger_id, hours] of await readPlantHours(db, { site_id, ...span })) {
@@ -86,25 +87,23 @@ export async function readComparison(
       }
     }
   }
-  const currencies = [sold.currency, ...fees.flatMap(({ currency }) => currency ?? [])]
-  /** Exchange rates by currency, one per day from `from_ms` on. */
-  const rates = new Map<string, (number | null)[]>()
-  for (const currency of new Set(currencies)) {
-    const of_days: (number | null)[] = []
-    for (let day = from_ms; day < to_ms; day += day_ms) {
-      const rate = await prices.rate(currency, base.currency, new Date(day))
-      // Rounds away the noise of dividing two rates.
-      of_days.push(rate === null ? null : significant(rate))
-    }
-    rates.set(currency, of_days)
-  }
+  const currencies = new Set([sold.currency, ...fees.flatMap(({ currency }) => currency ?? [])])
+  const pairs = [...currencies].map((currency) => `${currency} ${base.currency}`)
+  const exactRateAt = rateAtOf(await readRateSpans(db, pairs, { from_ms, to_ms }))
+  const seriesOf = async (market: Market) => ({
+    market,
+    periods: await readPrices(db, { market_code: market.market_code, kind: 'day_ahead' }, span),
+  })
   return {
-    base: { market: base, periods: await prices.dayAhead(base.market_code, span) },
-    sold: { market: sold, periods: await prices.dayAhead(sold.market_code, span) },
+    base: await seriesOf(base),
+    sold: await seriesOf(sold),
     from_ms,
     to_ms,
-    rateAt: (currency, time_ms) =>
-      rates.get(currency)?.[Math.floor((time_ms - from_ms) / day_ms)] ?? null,
+    rateAt(currency, time_ms) {
+      const rate = exactRateAt(currency, base.currency, time_ms)
+      // Rounds away the noise of dividing two rates.
+      return rate === null ? null : significant(rate / sameCurrency)
+    },
     fees,
     stays,
     wh,

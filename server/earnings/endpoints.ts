@@ -9,7 +9,7 @@ import { invalid } from '../http/errors.ts'
 import { JsonText } from '../http/json-text.ts'
 import { LoggerId } from '../http/params.ts'
 import { daysSpan, daysSum, pastDaysSpan, spanMeta, type WholeWindow } from '../http/windows.ts'
-import { createPriceStore } from '../markets/price-store.ts'
+import { readMarkets } from '../markets/price-store.ts'
 import { awakeTime } from '../plant/daylight.ts'
 import { requireLogger } from '../plant/device-ids.ts'
 import { siteFacts } from '../plant/site-facts.ts'
@@ -157,7 +157,7 @@ export const marketAssignments = endpoint({
     if (logger_id !== null) await requireLogger(db, site_id, logger_id)
     const { assignments, fees } = await readContracts(db, site_id, logger_id)
     const loggers = await readLoggers(db, site_id)
-    const markets = await createPriceStore(db).markets()
+    const markets = await readMarkets(db)
     const zones = new Map(markets.map(({ market_code, timezone }) => [market_code, timezone]))
     return list(
       assignments.map((assignment) => {

@@ -1,4 +1,3 @@
-/** Sums of revenue as records of the API. */
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { rounded } from '@heliograph/domain/significant'
 import type { HourAccount } from '../contracts/accounting.ts'
@@ -62,7 +61,6 @@ interface MetricsInput {
   arbitrage: ReturnType<Arbitrage['of']>
   fees: readonly Fee[]
   coverage: Coverage
-  /** End of the window. */
   end_ms: number
   now_ms: number
 }

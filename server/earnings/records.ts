@@ -29,7 +29,6 @@ interface Days {
   /** YYYY-MM-DD, both inclusive. */
   start: string
   end: string
-  /** IANA name. */
   timezone: string
 }
 

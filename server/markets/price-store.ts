@@ -79,8 +79,6 @@ const period_bytes = 24
 const postgres_epoch_ms = Date.UTC(2000, 0, 1)
 
 /** The price reads as one object, for slices that take it as a dependency. */
-export type PriceStore = ReturnType<typeof createPriceStore>
-
 export function createPriceStore(db: Queries) {
   const periods = (kind: PriceKind) => (market_code: string, span: Span) =>
     readPrices(db, { market_code, kind }, span)

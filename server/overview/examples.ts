@@ -1,3 +1,5 @@
+import { BatteryGlance } from '../batteries/glance.ts'
+import { exampleOf } from '../http/example.ts'
 import {
   inverterExample,
   loggerExample,
@@ -5,78 +7,37 @@ import {
   stringGlanceExample,
 } from '../plant/device-examples.ts'
 import { siteExample } from '../plant/site-example.ts'
-import type { Overview } from './overview.ts'
-import type { PlantStatus } from './status.ts'
-import type { StationNow } from './weather.ts'
+import { Overview } from './overview.ts'
+import { PlantStatus } from './status.ts'
+import { StationNow } from './weather.ts'
 
-export const statusExample: PlantStatus = {
-  measured_at: '2026-06-21T10:00:01.000Z',
-  age_s: 6.4,
+const measured = { measured_at: '2026-06-21T10:00:01.000Z', age_s: 6.4 } as const
+
+export const statusExample = exampleOf(PlantStatus, {
+  ...measured,
   quality: 'suspect',
-  ac_power_kw: 921.4,
-  dc_power_kw: 939.1,
-  reactive_power_kvar: -5.2,
-  power_inverter_count: 11,
-  available_power_kw: null,
-  curtailed_power_kw: 57.4,
-  export_power_kw: 914.8,
-  import_power_kw: 0,
-  grid_frequency_hz: 50.01,
   energy_today_kwh: 3480.2,
   energy_source: 'inverter_counter',
-  energy_today_inverter_count: 11,
-  energy_month_kwh: 148_210.4,
-  energy_year_kwh: 742_905.1,
-  specific_yield_today_kwh_kwp: 2.41,
   day_start_at: '2026-06-20T22:00:00.000Z',
   poa_irradiance_w_m2: 861,
   module_temperature_c: 47.2,
   ambient_temperature_c: 24.8,
-  loggers_online: 3,
-  loggers_total: 3,
-  inverters_producing: 10,
-  inverters_standby: 0,
-  inverters_faulted: 1,
-  inverters_asleep: 0,
-  inverters_offline: 1,
-  inverters_unknown: 0,
-  inverters_total: 12,
-  strings_ok: 130,
-  strings_zero_current: 2,
-  strings_reverse_current: 0,
-  strings_asleep: 0,
-  strings_no_data: 12,
-  strings_total: 144,
   health_status: 'degraded',
   health_reasons: ['inverter_fault:7', 'inverter_disconnected:9'],
-  is_daylight: true,
-  sun_elevation_deg: 58.2,
-}
+})
 
-const stationExample: StationNow = {
+const stationExample = exampleOf(StationNow, {
+  ...measured,
   station_id: 1,
-  logger_id: 2,
   name: 'Met station',
-  measured_at: '2026-06-21T10:00:05.000Z',
-  received_at: '2026-06-21T10:00:05.120Z',
-  age_s: 2.4,
-  quality: 'good',
+  received_at: '2026-06-21T10:00:01.120Z',
   poa_irradiance_w_m2: 861,
-  ghi_w_m2: null,
-  dhi_w_m2: null,
-  module_temperature_c: 47.2,
-  ambient_temperature_c: null,
-  relative_humidity_pct: null,
-  pressure_hpa: null,
-  wind_speed_m_s: null,
-  wind_direction_deg: null,
   sensors: [
     { sensor_id: 'poa', name: 'Pyranometer', quantity: 'poa_irradiance', value: 861, unit: 'W/m²' },
-    { sensor_id: 'back', name: 'Panel', quantity: 'module_temperature', value: 47.2, unit: '°C' },
   ],
-}
+})
 
-export const overviewExample: Overview = {
+export const overviewExample = exampleOf(Overview, {
   site: siteExample,
   generated_at: '2026-06-21T10:00:07.400Z',
   status: statusExample,
@@ -85,40 +46,17 @@ export const overviewExample: Overview = {
   strings: [stringGlanceExample],
   sensors: [nodeNowExample],
   weather: [stationExample],
-  predictions: {
-    forecast_run_at: '2026-06-21T09:25:03.000Z',
-    today_p50_kwh: 1790.1,
-    remaining_today_p50_kwh: 1042.7,
-    next_hours: [
-      {
-        start_at: '2026-06-21T10:00:00.000Z',
-        end_at: '2026-06-21T11:00:00.000Z',
-        p10_kw: 188,
-        p50_kw: 240.2,
-        p90_kw: 262.1,
-      },
-    ],
-  },
-  curtailment: { active_count: 1, limit_kw: 1040, curtailed_now_kw: 57.4 },
   bess: [
-    {
-      bess_id: 1,
-      name: 'Battery South',
-      rated_energy_kwh: 744,
-      status: 'online',
+    exampleOf(BatteryGlance, {
+      ...measured,
+      received_at: '2026-06-21T10:00:01.310Z',
       operating_mode: 'schedule',
-      measured_at: '2026-06-21T10:00:06.000Z',
-      received_at: '2026-06-21T10:00:06.310Z',
-      age_s: 1.4,
-      quality: 'good',
       state: 'charging',
       power_kw: -280.4,
       setpoint_kw: -280,
       soc_pct: 41.6,
-      alarm_count: 0,
-    },
+    }),
   ],
   alerts: { active: 2, acknowledged: 1, critical: 0 },
-  partial: false,
   missing_sections: [],
-}
+})

@@ -69,7 +69,6 @@ export async function readLiveNodes(site_id: string, { db }: Context) {
 
 export type LiveNode = Awaited<ReturnType<typeof readLiveNodes>>[number]
 
-/** The battery units in service. */
 export async function readLiveUnits(site_id: string, context: Context) {
   const { now, day_start_at } = await siteSituation(context, site_id)
   return readUnits(context.db, { site_id, now, day_start_at, in_service: true })

@@ -1,5 +1,5 @@
 /** The expected energy of today and the coming hours, by the last issued forecast. */
-import { minute_ms } from '@heliograph/domain/durations'
+import { hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { significant } from '@heliograph/domain/significant'
 import { utcDate } from '@heliograph/domain/utc-day'
 import { type Static, Type } from 'typebox'
@@ -9,23 +9,24 @@ import { At } from '../plant/frame.ts'
 
 const ahead_h = 12
 
-const kw = (description: string) => Type.Number({ minimum: 0, description })
-const kwh = (description: string) => Nullable(Type.Number({ minimum: 0, description }))
+const kw = (description: string, example: number) =>
+  Type.Number({ minimum: 0, description, examples: [example] })
+const kwh = (description: string, example: number) => Nullable(kw(description, example))
 
 export type PredictionsNow = Static<typeof PredictionsNow>
 export const PredictionsNow = Type.Object(
   {
     forecast_run_at: Nullable(At('When the forecast for today was issued; null without one.')),
-    today_p50_kwh: kwh('Median of the energy of the whole day (UTC).'),
-    remaining_today_p50_kwh: kwh('The part of `today_p50_kwh` that is still to come.'),
+    today_p50_kwh: kwh('Median of the energy of the whole day (UTC).', 1790.1),
+    remaining_today_p50_kwh: kwh('The part of `today_p50_kwh` that is still to come.', 1042.7),
     next_hours: Type.Array(
       Type.Object(
         {
           start_at: At('Start of the step, inclusive.'),
           end_at: At('End of the step, exclusive.'),
-          p10_kw: kw('10th percentile, kW.'),
-          p50_kw: kw('Median, kW.'),
-          p90_kw: kw('90th percentile, kW.'),
+          p10_kw: kw('10th percentile, kW.', 188),
+          p50_kw: kw('Median, kW.', 240.2),
+          p90_kw: kw('90th percentile, kW.', 262.1),
         },
         { additionalProperties: false, $id: 'PredictedStep' },
       ),
@@ -49,12 +50,12 @@ export function predictionsNow(runs: readonly ForecastRun[], now: Date): Predict
   const today = runs.find(({ target_date }) => target_date === utcDate(now))
   const steps = runs.flatMap(stepsOf)
   const next = steps.filter(
-    ({ start_ms, end_ms }) => end_ms > now_ms && start_ms < now_ms + ahead_h * 60 * minute_ms,
+    ({ start_ms, end_ms }) => end_ms > now_ms && start_ms < now_ms + ahead_h * hour_ms,
   )
   const remaining_kwh = (today ? stepsOf(today) : []).reduce(
     (sum, { start_ms, end_ms, p50_kw }) => {
       const left_ms = Math.max(0, end_ms - Math.max(start_ms, now_ms))
-      return sum + (p50_kw * left_ms) / (60 * minute_ms)
+      return sum + (p50_kw * left_ms) / hour_ms
     },
     0,
   )

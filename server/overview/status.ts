@@ -16,8 +16,10 @@ import { curtailmentNow } from './curtailment.ts'
 import { PlantEnergy } from './energy.ts'
 import type { MeterRow, StationRow } from './store.ts'
 
-const Count = (description: string) => Type.Integer({ minimum: 0, description })
-const Power = (description: string) => Nullable(Type.Number({ description }))
+const Count = (description: string, example = 0) =>
+  Type.Integer({ minimum: 0, description, examples: [example] })
+const Power = (description: string, example: number) =>
+  Nullable(Type.Number({ description, examples: [example] }))
 
 export type PlantStatus = Static<typeof PlantStatus>
 export const PlantStatus = Type.Object(
@@ -34,62 +36,72 @@ export const PlantStatus = Type.Object(
     ac_power_kw: Power(
       'Sum over the inverters with a fresh reading, kW; positive towards the grid. Without a fresh ' +
         'reading 0 while the sun is below the horizon, else null.',
+      921.4,
     ),
     dc_power_kw: Power(
       'DC power of the inverters in `ac_power_kw`, kW; null unless all of them report it.',
+      939.1,
     ),
     reactive_power_kvar: Power(
       'Reactive power of the inverters in `ac_power_kw`, kvar; positive is injected. Null unless all ' +
         'of them report it.',
+      -5.2,
     ),
-    power_inverter_count: Count('Inverters in `ac_power_kw`.'),
+    power_inverter_count: Count('Inverters in `ac_power_kw`.', 11),
     available_power_kw: Power(
       'Power available without limits from the inverters in `ac_power_kw`, kW; null unless all of ' +
         'them report it.',
+      978.8,
     ),
     curtailed_power_kw: Power(
       'Available minus delivered power of the inverters under a row of /curtailment, kW. Covers ' +
         'only inverters that report their available power, so the true value may be higher.',
+      57.4,
     ),
-    export_power_kw: Power('Export at the grid connection, kW; 0 while importing.'),
-    import_power_kw: Power('Import at the grid connection, kW; 0 while exporting.'),
-    grid_frequency_hz: Power('Grid frequency at the meter, else the mean of the inverters, Hz.'),
+    export_power_kw: Power('Export at the grid connection, kW; 0 while importing.', 914.8),
+    import_power_kw: Power('Import at the grid connection, kW; 0 while exporting.', 0),
+    grid_frequency_hz: Power(
+      'Grid frequency at the meter, else the mean of the inverters, Hz.',
+      50.01,
+    ),
     ...energyToday,
-    energy_today_inverter_count: Count('Inverters in `energy_today_kwh`.'),
+    energy_today_inverter_count: Count('Inverters in `energy_today_kwh`.', 11),
     ...PlantEnergy.properties,
     specific_yield_today_kwh_kwp: Nullable(
       Type.Number({
         minimum: 0,
         description: '`energy_today_kwh` by the DC capacity of the inverters in it.',
+        examples: [2.41],
       }),
     ),
     day_start_at: At('Local midnight, the start of today.'),
     poa_irradiance_w_m2: quantity('poa_irradiance_w_m2'),
     module_temperature_c: quantity('module_temperature_c'),
     ambient_temperature_c: quantity('ambient_temperature_c'),
-    loggers_online: Count('Loggers with data within 15 minutes, or asleep.'),
-    loggers_total: Count('Loggers in service.'),
-    inverters_producing: Count('Inverters connected and delivering power.'),
+    loggers_online: Count('Loggers with data within 15 minutes, or asleep.', 3),
+    loggers_total: Count('Loggers in service.', 3),
+    inverters_producing: Count('Inverters connected and delivering power.', 10),
     inverters_standby: Count('Inverters connected, neither delivering power nor in fault.'),
-    inverters_faulted: Count('Inverters connected and in fault.'),
+    inverters_faulted: Count('Inverters connected and in fault.', 1),
     inverters_asleep: Count('Inverters with `comm_state` `asleep`.'),
-    inverters_offline: Count('Inverters with `comm_state` `disconnected`.'),
+    inverters_offline: Count('Inverters with `comm_state` `disconnected`.', 1),
     inverters_unknown: Count('Inverters with `comm_state` `unknown`.'),
-    inverters_total: Count('Inverters in service: the sum of the six counts above.'),
-    strings_ok: Count('Strings with status `ok`.'),
-    strings_zero_current: Count('Strings with status `zero_current`.'),
+    inverters_total: Count('Inverters in service: the sum of the six counts above.', 12),
+    strings_ok: Count('Strings with status `ok`.', 130),
+    strings_zero_current: Count('Strings with status `zero_current`.', 2),
     strings_reverse_current: Count('Strings with status `reverse_current`.'),
     strings_asleep: Count('Strings with status `asleep`.'),
-    strings_no_data: Count('Strings with status `no_data`.'),
-    strings_total: Count('Connected strings: the sum of the five counts above.'),
+    strings_no_data: Count('Strings with status `no_data`.', 12),
+    strings_total: Count('Connected strings: the sum of the five counts above.', 144),
     ...health,
     is_daylight: Nullable(
       Type.Boolean({
         description: 'Whether the sun is at least 3° above the horizon, where inverters wake up.',
+        examples: [true],
       }),
     ),
     sun_elevation_deg: Nullable(
-      Type.Number({ description: 'Elevation of the sun at the site, degrees.' }),
+      Type.Number({ description: 'Elevation of the sun at the site, degrees.', examples: [58.2] }),
     ),
   },
   { additionalProperties: false, $id: 'PlantStatus' },
@@ -147,9 +159,7 @@ function sumsOf(inverters: readonly InverterRow[], situation: Situation) {
   return {
     measured_at: fresh.length > 0 ? new Date(oldest_ms).toISOString() : null,
     age_s: fresh.length > 0 ? ageInSeconds(new Date(oldest_ms), now) : null,
-    quality: is_estimated
-      ? 'estimated'
-      : qualityOf({ is_good, is_fresh: fresh.length > 0, was_measured }),
+    quality: qualityOf({ was_measured, is_estimated, is_fresh: fresh.length > 0, is_good }),
     ac_power_kw: is_estimated ? 0 : sumKnown(fresh.map(({ ac_power_kw }) => ac_power_kw)),
     dc_power_kw: sumAll(powered.map(({ dc_power_kw }) => dc_power_kw)),
     reactive_power_kvar: sumAll(powered.map(({ reactive_power_kvar }) => reactive_power_kvar)),
@@ -158,14 +168,13 @@ function sumsOf(inverters: readonly InverterRow[], situation: Situation) {
   }
 }
 
-function qualityOf(seen: {
-  is_good: boolean
-  is_fresh: boolean
-  was_measured: boolean
-}): PlantStatus['quality'] {
-  if (!seen.was_measured) return 'missing'
-  if (!seen.is_fresh) return 'stale'
-  return seen.is_good ? 'good' : 'suspect'
+function qualityOf(
+  is: Record<'was_measured' | 'is_estimated' | 'is_fresh' | 'is_good', boolean>,
+): PlantStatus['quality'] {
+  if (!is.was_measured) return 'missing'
+  if (is.is_estimated) return 'estimated'
+  if (!is.is_fresh) return 'stale'
+  return is.is_good ? 'good' : 'suspect'
 }
 
 function gridOf({ meters, inverters }: PlantReadings, { now, poll }: Situation) {
@@ -193,26 +202,25 @@ function weatherOf(stations: readonly StationRow[], { now, poll }: Situation) {
 }
 
 function countsOf(inverters: readonly InverterRow[], situation: Situation) {
-  const counts = {
-    inverters_producing: 0,
-    inverters_standby: 0,
-    inverters_faulted: 0,
-    inverters_asleep: 0,
-    inverters_offline: 0,
-    inverters_unknown: 0,
+  const states = inverters.map((inverter) => countedAs(inverter, situation))
+  const count = (counted: ReturnType<typeof countedAs>) =>
+    states.filter((state) => state === counted).length
+  return {
+    inverters_producing: count('producing'),
+    inverters_standby: count('standby'),
+    inverters_faulted: count('faulted'),
+    inverters_asleep: count('asleep'),
+    inverters_offline: count('disconnected'),
+    inverters_unknown: count('unknown'),
     inverters_total: inverters.length,
   }
-  for (const inverter of inverters) counts[countedAs(inverter, situation)] += 1
-  return counts
 }
 
 function countedAs(inverter: InverterRow, situation: Situation) {
   const comm_state = inverterCommState(inverter, situation)
-  if (comm_state === 'asleep') return 'inverters_asleep'
-  if (comm_state === 'disconnected') return 'inverters_offline'
-  if (comm_state === 'unknown') return 'inverters_unknown'
-  if (inverter.state === 'fault') return 'inverters_faulted'
-  return (inverter.ac_power_kw ?? 0) > 0 ? 'inverters_producing' : 'inverters_standby'
+  if (comm_state !== 'connected') return comm_state
+  if (inverter.state === 'fault') return 'faulted'
+  return (inverter.ac_power_kw ?? 0) > 0 ? 'producing' : 'standby'
 }
 
 function stringCounts(strings: readonly { status: StringStatus }[]) {

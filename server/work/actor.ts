@@ -2,13 +2,11 @@ import type { Clock } from '@heliograph/domain/clock'
 import type { Context } from '../http/context.ts'
 import type { Caller, Request, WriteParts } from '../http/endpoint.ts'
 
-/** The author and the context of a write. */
 export interface Actor extends Pick<Caller, 'key_id' | 'key_name'> {
   site_id: string
   if_match: string | null
   /** Read-only fields of the object in the request body. */
   read_only: Readonly<Record<string, unknown>>
-  /** Time of the request. */
   now: Date
   clock: Clock
 }

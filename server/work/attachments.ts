@@ -1,8 +1,8 @@
 /** Links from a work order or a defect to files that are stored elsewhere. */
 import { type Static, Type } from 'typebox'
-import { invalid } from '../http/errors.ts'
 import { id_max, Nullable } from '../http/params.ts'
 import { textForms } from '../http/text-forms.ts'
+import { fault } from './faults.ts'
 
 const closed = { additionalProperties: false } as const
 const attachments_max = 100
@@ -103,7 +103,10 @@ export function attached(
   const attachments = given.map((one, index): Attachment => {
     const { attachment_id, ...file } = one
     if (attachment_id === undefined) {
-      requireAddress(file.url, index)
+      // Beyond the pattern, such as a port above 65535.
+      if (!URL.canParse(file.url)) {
+        throw fault(`attachments.${index}.url`, 'invalid_format', textForms.web_address.message)
+      }
       last_id += 1
       const uploaded_at = now.toISOString()
       return { attachment_id: last_id, size_bytes: null, ...file, uploaded_at }
@@ -111,7 +114,7 @@ export function attached(
     const stored = known.get(attachment_id)
     if (!stored) {
       const message = 'is not an existing attachment, or is repeated'
-      throw fault(index, 'attachment_id', 'unknown_reference', message)
+      throw fault(`attachments.${index}.attachment_id`, 'unknown_reference', message)
     }
     known.delete(attachment_id)
     requireUnchangedFile(stored, file, index)
@@ -119,9 +122,6 @@ export function attached(
   })
   return { attachments, last_attachment_id: last_id }
 }
-
-const fault = (index: number, name: string, code: string, message: string) =>
-  invalid({ location: 'body', field: `attachments.${index}.${name}`, code, message })
 
 /** Evidence must not become another file under the same id. */
 function requireUnchangedFile(
@@ -135,11 +135,5 @@ function requireUnchangedFile(
   const message =
     `is ${JSON.stringify(stored[other])} in attachment ${stored.attachment_id}, which cannot change: ` +
     'send another file without attachment_id'
-  throw fault(index, other, 'not_allowed_value', message)
-}
-
-/** Faults beyond the pattern, such as a port above 65535. */
-function requireAddress(url: string, index: number): void {
-  if (URL.canParse(url)) return
-  throw fault(index, 'url', 'invalid_format', textForms.web_address.message)
+  throw fault(`attachments.${index}.${other}`, 'not_allowed_value', message)
 }

@@ -1,5 +1,7 @@
 /** Rules for checklist items: allowed values, and what a status requires. */
+import type { Violation } from '../http/errors.ts'
 import { isVisible } from '../http/text-forms.ts'
+import { violation } from './faults.ts'
 
 export const itemTypes = [
   'check',
@@ -66,61 +68,49 @@ export function possibleRange(code: string | null): { min: number; max: number }
 
 function isImpossible({ code, value_number }: ItemState): boolean {
   const range = possibleRange(code)
-  return range !== null && value_number !== null
-    ? value_number < range.min || value_number > range.max
-    : false
-}
-
-interface ItemFault {
-  field: keyof ItemState
-  code: 'required' | 'not_allowed_value' | 'not_allowed_field' | 'out_of_range'
-  message: string
+  if (range === null || value_number === null) return false
+  return value_number < range.min || value_number > range.max
 }
 
 /** All faults of an item on a day, UTC. */
-export function itemFaults(item: ItemState, today: string): ItemFault[] {
-  return [
-    ...valueFaults(item),
-    ...limitFaults(item),
-    ...statusFaults(item),
-    ...calibrationFaults(item, today),
-  ]
-}
+export const itemFaults = (item: ItemState, today: string): Violation[] => [
+  ...valueFaults(item),
+  ...limitFaults(item),
+  ...statusFaults(item),
+  ...calibrationFaults(item, today),
+]
 
 /** A measurement with an instrument past its calibration date requires a note. */
-function calibrationFaults(item: ItemState, today: string): ItemFault[] {
+function calibrationFaults(item: ItemState, today: string): Violation[] {
   const { type, status, note, calibration_due_date: due } = item
   if (type !== 'measurement' || status !== 'passed' || due === null) return []
   if (due >= today || !isBlank(note)) return []
   const message = `is required: the calibration of the instrument was due on ${due}`
-  return [{ field: 'note', code: 'required', message }]
+  return [violation('note', 'required', message)]
 }
 
-function valueFaults(item: ItemState): ItemFault[] {
+function valueFaults(item: ItemState): Violation[] {
   const { type } = item
+  const message = `is not entered in an item of type ${type}`
   return (['value_number', 'value_text', 'value_bool'] as const)
     .filter((field) => field !== valueFields[type] && item[field] !== null)
-    .map((field) => ({
-      field,
-      code: 'not_allowed_field' as const,
-      message: `is not entered in an item of type ${type}`,
-    }))
+    .map((field) => violation(field, 'not_allowed_field', message))
 }
 
-function limitFaults({ type, min_value, max_value }: ItemState): ItemFault[] {
+function limitFaults({ type, min_value, max_value }: ItemState): Violation[] {
   if (min_value === null && max_value === null) return []
   const field = min_value === null ? 'max_value' : 'min_value'
   if (type !== 'measurement') {
-    return [{ field, code: 'not_allowed_field', message: 'only measurements have limits' }]
+    return [violation(field, 'not_allowed_field', 'only measurements have limits')]
   }
   if (min_value === null || max_value === null || min_value <= max_value) return []
-  return [{ field: 'max_value', code: 'out_of_range', message: 'must not be below min_value' }]
+  return [violation('max_value', 'out_of_range', 'must not be below min_value')]
 }
 
-function statusFaults(item: ItemState): ItemFault[] {
+function statusFaults(item: ItemState): Violation[] {
   const { type, status, required, note, photo_ids } = item
-  const absent = (field: keyof ItemState, message: string): ItemFault[] => [
-    { field, code: 'required', message },
+  const absent = (field: keyof ItemState, message: string) => [
+    violation(field, 'required', message),
   ]
   if (status === 'not_applicable' && required && isBlank(note)) {
     return absent('note', 'is required when a required item is not applicable')
@@ -130,7 +120,7 @@ function statusFaults(item: ItemState): ItemFault[] {
   }
   if (status === 'failed' && item.value_bool === true) {
     const message = 'must not be failed while value_bool is true'
-    return [{ field: 'status', code: 'not_allowed_value', message }]
+    return [violation('status', 'not_allowed_value', message)]
   }
   if (status !== 'passed') return []
   if (type === 'pass_fail' && item.value_bool === null) {
@@ -145,19 +135,14 @@ function statusFaults(item: ItemState): ItemFault[] {
   if ((type === 'text' || type === 'signature') && isBlank(item.value_text)) {
     return absent('value_text', `is required before a ${type} passes`)
   }
-  return contradictions(item).map((message) => ({
-    field: 'status',
-    code: 'not_allowed_value',
-    message,
-  }))
+  const message = contradictionIn(item)
+  return message === null ? [] : [violation('status', 'not_allowed_value', message)]
 }
 
-function contradictions(item: ItemState): string[] {
-  if (isImpossible(item)) return ['must not be passed: the value is physically impossible']
-  if (withinLimits(item) === false) {
-    return ['must not be passed: the value is outside its limits']
-  }
-  return item.value_bool === false ? ['must not be passed while value_bool is false'] : []
+function contradictionIn(item: ItemState): string | null {
+  if (isImpossible(item)) return 'must not be passed: the value is physically impossible'
+  if (withinLimits(item) === false) return 'must not be passed: the value is outside its limits'
+  return item.value_bool === false ? 'must not be passed while value_bool is false' : null
 }
 
 const isBlank = (text: string | null) => text === null || !isVisible(text)

@@ -1,28 +1,27 @@
-import { invalid } from '../http/errors.ts'
 import type { Queries } from '../storage/database.ts'
+import { fault } from './faults.ts'
 
 const known = new Set(Intl.supportedValuesOf('currency'))
 
 /**
  * The given currency, else the currency of the site for an amount.
- * @param beside the field of the amount, for the message
  * @throws ApiError invalid for an unknown currency, or an amount without any currency
  */
-export async function currencyOf(
+export async function currencyOf<Amount extends string>(
   db: Queries,
   site_id: string,
-  { amount, currency, beside }: { amount: number | null; currency: string | null; beside: string },
+  of: { currency: string | null } & Record<Amount, number | null>,
+  amount: Amount,
 ): Promise<string | null> {
+  const { currency } = of
   if (currency !== null && !known.has(currency)) {
-    const message = `${currency} is not an ISO 4217 currency`
-    throw invalid({ location: 'body', field: 'currency', code: 'not_allowed_value', message })
+    throw fault('currency', 'not_allowed_value', `${currency} is not an ISO 4217 currency`)
   }
-  if (amount === null || currency !== null) return currency
+  if (of[amount] === null || currency !== null) return currency
   const [site] = await db.query<{ currency: string | null }>(
     `select inventory->>'currency' as currency from sites where site_id = $1`,
     [site_id],
   )
   if (site?.currency) return site.currency
-  const message = `is required with ${beside}: the site has no currency`
-  throw invalid({ location: 'body', field: 'currency', code: 'required', message })
+  throw fault('currency', 'required', `is required with ${amount}: the site has no currency`)
 }

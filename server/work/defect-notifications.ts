@@ -1,7 +1,6 @@
-/** Notifications of defects. */
 import type { Transaction } from '../storage/database.ts'
 import type { DefectSeverity } from './defect-states.ts'
-import { type NewNotification, type NotificationSeverity, notify } from './notifications.ts'
+import { type NotificationSeverity, notify } from './notifications.ts'
 
 const severities: Readonly<Record<DefectSeverity, NotificationSeverity>> = {
   low: 'info',
@@ -18,35 +17,22 @@ export interface NotifiedDefect {
   assigned_to: string | null
 }
 
-interface At {
-  site_id: string
-  now: Date
-}
-
-function send(
+/** @param what the end of the title, such as `was changed` */
+export const notifyDefect = (
   tx: Transaction,
-  { site_id, now }: At,
-  defect: NotifiedDefect,
-  notification: Pick<NewNotification, 'type' | 'title'>,
-): Promise<void> {
-  return notify(tx, {
+  { site_id, now }: { site_id: string; now: Date },
+  { defect_id, number, title, severity, assigned_to }: NotifiedDefect,
+  what: string,
+  type: 'defect_created' | 'defect_updated' = 'defect_updated',
+) =>
+  notify(tx, {
     site_id,
     at: now,
-    severity: severities[defect.severity],
-    body: defect.title,
-    recipient: defect.assigned_to,
+    type,
+    severity: severities[severity],
+    title: `${number} ${what}`,
+    body: title,
+    recipient: assigned_to,
     resource_type: 'defect',
-    resource_id: String(defect.defect_id),
-    ...notification,
+    resource_id: String(defect_id),
   })
-}
-
-export const notifyDefectCreated = (tx: Transaction, at: At, defect: NotifiedDefect) =>
-  send(tx, at, defect, { type: 'defect_created', title: `${defect.number} was reported` })
-
-export const notifyDefectChanged = (
-  tx: Transaction,
-  at: At,
-  defect: NotifiedDefect,
-  what = 'was changed',
-) => send(tx, at, defect, { type: 'defect_updated', title: `${defect.number} ${what}` })

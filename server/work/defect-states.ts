@@ -1,4 +1,4 @@
-/** The state machine of defects. */
+import { ruleOf } from './work-order-states.ts'
 
 export const defectStates = ['open', 'in_progress', 'resolved', 'verified', 'dismissed'] as const
 export type DefectState = (typeof defectStates)[number]
@@ -24,15 +24,8 @@ export const openDefectStates = ['open', 'in_progress'] as const
 /** A final defect cannot be changed. */
 export const isFinal = (state: DefectState): boolean => defectTransitions[state].length === 0
 
-/** The transitions as a sentence for the API reference. */
-export const defectRule = defectStates
-  .map((state) => {
-    const next = defectTransitions[state].map((to) => `\`${to}\``).join(', ')
-    return `\`${state}\` to ${next || 'no other'}`
-  })
-  .join('; ')
+export const defectRule = ruleOf(defectTransitions)
 
-/** Fields that depend on the state. */
 interface DefectStateRecord {
   status: DefectState
   resolved_at: Date | null

@@ -1,6 +1,6 @@
 /** Field schemas shared by work orders and defects. */
 import { type TOptional, type TSchema, Type } from 'typebox'
-import { id_max, Nullable } from '../http/params.ts'
+import { id_max, Nullable, page } from '../http/params.ts'
 import { textForms } from '../http/text-forms.ts'
 
 const linked_max = 200
@@ -37,9 +37,34 @@ export const Currency = Type.String({
   description: 'ISO 4217. Defaults to the currency of the site when an amount is given.',
   examples: ['EUR'],
 })
-export const Tags = Type.Array(Line(50), {
+export const Tags = Type.Array(Line(50, 'flight 2026-06'), {
   maxItems: 50,
   uniqueItems: true,
+})
+
+export const Flag = (description: string, example = false) =>
+  Type.Boolean({ description, examples: [example] })
+export const Version = Type.Integer({
+  minimum: 1,
+  description: 'Increments with every change.',
+})
+
+/** The devices and the location that a work order or defect concerns. */
+export const devices = {
+  location_id: Id('A location of the site. Defaults to the location of the device.', 2),
+  logger_id: Id('The plant. Defaults to the plant of the inverter.', 1),
+  inverter_id: Id('An inverter, of the given plant if any.', 1),
+  string_index: Id('A string of the inverter, counted from 0.', 3),
+  bess_id: Id('A battery unit.', 1),
+} as const
+
+/** Filters of a list, and the parameters of a page. */
+export const placeFilters = (items: string) => ({
+  location_id: Type.Optional(
+    Id(`Returns only ${items} at this location, without the locations below.`, 2),
+  ),
+  logger_id: Type.Optional(Id(`Returns only ${items} of this plant.`, 1)),
+  ...page,
 })
 
 type Fields = Record<string, TSchema>
@@ -51,5 +76,8 @@ type OptionalFields<Of extends Fields> = { [Name in keyof Of]: TOptional<Of[Name
 const each = (of: Fields, change: (schema: TSchema) => TSchema) =>
   Object.fromEntries(Object.entries(of).map(([name, schema]) => [name, change(schema)]))
 
+/** null for each field. */
+export const nulls = <Of extends Fields>(of: Of) =>
+  Object.fromEntries(Object.keys(of).map((name) => [name, null])) as Record<keyof Of, null>
 export const nullable = <Of extends Fields>(of: Of) => each(of, Nullable) as NullableFields<Of>
 export const optional = <Of extends Fields>(of: Of) => each(of, Type.Optional) as OptionalFields<Of>

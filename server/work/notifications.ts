@@ -1,4 +1,3 @@
-/** Notifications of operation and maintenance. */
 import type { Database, Queries } from '../storage/database.ts'
 
 export const notificationTypes = [
@@ -36,6 +35,10 @@ export interface NewNotification {
   resource_type?: (typeof notifiedResources)[number]
   resource_id?: string
 }
+
+/** The end of a title: `is in progress`. */
+export const reached = (state: string) =>
+  state === 'open' ? 'is open again' : `is ${state.replaceAll('_', ' ')}`
 
 /** Stores an unread notification for the client of the site. */
 export async function notify(db: Queries, notification: NewNotification): Promise<void> {

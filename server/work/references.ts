@@ -1,6 +1,7 @@
 /** Checks the devices, locations and alerts that work orders and defects refer to. */
-import { ApiError, invalid, type Violation } from '../http/errors.ts'
+import { ApiError, invalid } from '../http/errors.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
+import { unknown } from './faults.ts'
 
 interface Devices {
   location_id: number | null
@@ -10,13 +11,6 @@ interface Devices {
   bess_id: number | null
   node_id: string | null
 }
-
-export const unknown = (field: string, message: string): Violation => ({
-  location: 'body',
-  field,
-  code: 'unknown_reference',
-  message,
-})
 
 /**
  * Fills in the plant of the inverter and the location of the device where they are not given.
@@ -79,10 +73,18 @@ export async function requireDevices<Of extends Devices>(
   }
 }
 
+export interface ListFilter {
+  site_id: string
+  location_id?: number
+  logger_id?: number
+  offset?: number
+  limit?: number
+}
+
 /** @throws ApiError not_found for an unknown location or logger in a filter */
 export async function requireFilters(
   db: Queries,
-  { site_id, location_id, logger_id }: FilteredBy,
+  { site_id, location_id, logger_id }: ListFilter,
 ): Promise<void> {
   if (location_id === undefined && logger_id === undefined) return
   const [is] = await db.query<{ location: boolean; logger: boolean }>(
@@ -94,13 +96,6 @@ export async function requireFilters(
   if (logger_id !== undefined && !is!.logger) throw new ApiError('not_found', { logger_id })
 }
 
-interface FilteredBy {
-  site_id: string
-  location_id?: number | undefined
-  logger_id?: number | undefined
-}
-
-/** Whether a change contains devices or a location. */
 export const namesDevices = (given: Partial<Devices>): boolean =>
   given.location_id !== undefined || deviceFields.some((field) => given[field] !== undefined)
 
@@ -176,38 +171,35 @@ export async function devicesOfAlerts<Of extends Devices>(
   return { ...of, ...devices, string_index, location_id }
 }
 
-interface Linked {
-  site_id: string
-  table: 'work_order_alerts' | 'defect_alerts'
-  of: { wo_id: number } | { defect_id: number }
-}
-
 /**
  * Replaces the linked alerts.
  * @throws ApiError invalid for an unknown alert
  */
 export async function linkAlerts(
   tx: Transaction,
-  { site_id, table, of }: Linked,
+  of: { site_id: string } & ({ wo_id: number } | { defect_id: number }),
   ids: readonly number[],
 ): Promise<void> {
   const found = await tx.query<{ alert_id: number }>(
     'select alert_id from alerts where site_id = $1 and alert_id = any($2)',
-    [site_id, ids],
+    [of.site_id, ids],
   )
   const known = new Set(found.map(({ alert_id }) => alert_id))
   const faults = ids.flatMap((id, index) =>
     known.has(id) ? [] : [unknown(`alert_ids.${index}`, 'is not an alert of this site')],
   )
   if (faults.length > 0) throw invalid(...faults)
-  const [[name, id]] = Object.entries(of) as [[string, number]]
+  const [table, name, id] =
+    'wo_id' in of
+      ? ['work_order_alerts', 'wo_id', of.wo_id]
+      : ['defect_alerts', 'defect_id', of.defect_id]
   await tx.execute(
     `delete from ${table} where site_id = $1 and ${name} = $2 and alert_id <> all($3)`,
-    [site_id, id, ids],
+    [of.site_id, id, ids],
   )
   await tx.execute(
     `insert into ${table} (site_id, ${name}, alert_id)
      select $1, $2, unnest($3::bigint[]) on conflict do nothing`,
-    [site_id, id, ids],
+    [of.site_id, id, ids],
   )
 }

@@ -1,27 +1,66 @@
-/** Writes rows of work orders and defects by column name. */
+/** Reads pages and writes rows of maintenance tables by column name. */
 import { isDeepStrictEqual } from 'node:util'
-import type { Transaction } from '../storage/database.ts'
+import type { Queries, Transaction } from '../storage/database.ts'
 
 /** Column names come from closed schemas and the code, never from a request. */
 type Columns = Readonly<Record<string, unknown>>
 
-const keys = { work_orders: 'wo_id', defects: 'defect_id' } as const
+/** SQL: the rows of a site that meet the conditions (`status =`) with a value. */
+export function matchingRows(table: string, site_id: string, conditions: Columns) {
+  const given = Object.entries(conditions).filter(([, value]) => value != null)
+  const terms = ['site_id = $1', ...given.map(([condition], nth) => `${condition} $${nth + 2}`)]
+  return {
+    matching: `${table} where ${terms.join(' and ')}`,
+    values: [site_id, ...given.map(([, value]) => value)],
+  }
+}
 
-const json_columns = ['parts', 'attachments']
+interface Listed<Row> {
+  /** SQL: a table with its condition. Its indexes give the count and the ids of a page. */
+  matching: string
+  values: readonly unknown[]
+  /** SQL: the statement that selects a row, without a condition. */
+  record: string
+  alias: string
+  id: keyof Row & string
+  order?: 'desc'
+}
+
+/** A page by id, and the count of all pages, in one statement and thus one snapshot. */
+export async function readPage<Row extends object>(
+  db: Queries,
+  { matching, values, record, alias, id, order }: Listed<Row>,
+  { offset = 0, limit = 50 }: { offset?: number; limit?: number },
+) {
+  const by_id = `order by ${id} ${order ?? 'asc'}`
+  const rows = await db.query<Row & { count: number }>(
+    `select c.count, p.*
+     from (select count(*) as count from ${matching}) c
+       left join (
+         ${record} where ${alias}.site_id = $1 and ${alias}.${id} in (
+           select ${id} from ${matching} ${by_id} limit ${limit} offset ${offset})
+       ) p on true
+     ${by_id}`,
+    values,
+  )
+  const meta = { count: rows[0]!.count, limit, offset }
+  return { rows: rows.filter((row) => row[id] !== null) as Row[], meta }
+}
+
 const storedValue = ([name, value]: [string, unknown]) =>
-  json_columns.includes(name) ? JSON.stringify(value) : value
+  ['parts', 'attachments'].includes(name) ? JSON.stringify(value) : value
 
 /** Returns the id of the row. */
 export async function insertRow(
   tx: Transaction,
-  table: keyof typeof keys,
+  [table, id]: readonly ['work_orders', 'wo_id'] | readonly ['defects', 'defect_id'],
   columns: Columns,
 ): Promise<number> {
   const names = Object.keys(columns)
   const [made] = await tx.query<{ id: number }>(
     `insert into ${table} (${names.join(', ')})
      values (${names.map((_, index) => `$${index + 1}`).join(', ')})
-     returning ${keys[table]} as id`,
+     returning ${id} as id`,
     Object.entries(columns).map(storedValue),
   )
   return made!.id
@@ -45,16 +84,17 @@ const comparable = (name: string, value: unknown) =>
 export const differ = (ids: readonly number[] | undefined, linked: readonly number[]) =>
   ids !== undefined && !isDeepStrictEqual(new Set(ids), new Set(linked))
 
-/** Increments the version. */
+/** Increments the version of a work order or defect. */
 export async function updateRow(
   tx: Transaction,
-  { table, site_id, id }: { table: keyof typeof keys; site_id: string; id: number },
+  table: 'work_orders' | 'defects' | 'work_order_items',
+  key: Columns,
   columns: Columns,
 ): Promise<void> {
-  const set = Object.keys(columns).map((name, index) => `${name} = $${index + 3}`)
-  await tx.execute(
-    `update ${table} set ${set.join(', ')}, version = version + 1
-     where site_id = $1 and ${keys[table]} = $2`,
-    [site_id, id, ...Object.entries(columns).map(storedValue)],
-  )
+  const values: unknown[] = []
+  const equal = (column: [string, unknown]) => `${column[0]} = $${values.push(storedValue(column))}`
+  const set = Object.entries(columns).map(equal)
+  if (table !== 'work_order_items') set.push('version = version + 1')
+  const where = Object.entries(key).map(equal)
+  await tx.execute(`update ${table} set ${set.join(', ')} where ${where.join(' and ')}`, values)
 }

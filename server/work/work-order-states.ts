@@ -1,5 +1,3 @@
-/** The state machine of work orders. */
-
 export const workOrderStates = [
   'open',
   'assigned',
@@ -37,14 +35,15 @@ export const changesFrom = (state: WorkOrderState): readonly WorkOrderState[] =>
   workOrderTransitions[state].filter((next) => next !== 'approved')
 
 /** The transitions as a sentence for the API reference. */
-export const transitionRule = `${workOrderStates
-  .map((state) => {
-    const next = workOrderTransitions[state].map((to) => `\`${to}\``).join(', ')
-    return `\`${state}\` to ${next || 'no other'}`
-  })
-  .join('; ')}`
+export const ruleOf = (transitions: Readonly<Record<string, readonly string[]>>) =>
+  Object.entries(transitions)
+    .map(([state, next]) => {
+      const others = next.map((to) => `\`${to}\``).join(', ')
+      return `\`${state}\` to ${others || 'no other'}`
+    })
+    .join('; ')
+export const transitionRule = ruleOf(workOrderTransitions)
 
-/** Fields that depend on the state. */
 export interface StateRecord {
   status: WorkOrderState
   acknowledged_at: Date | null

@@ -4,11 +4,16 @@ import { readWords, type UnitWords } from '../../batteries/alarm-words.ts'
 import { type Alarm, alarmStates } from '../../batteries/alarms.ts'
 import { bitOf, type Condition, readConditions, unitOf } from '../../batteries/conditions.ts'
 import { batteryAlarmKey } from '../battery-alerts.ts'
-import type { AlertSource, Finding, OpenAlert, SourceContext } from '../finding.ts'
+import {
+  type AlertSource,
+  type Finding,
+  type OpenAlert,
+  ofUnit,
+  type SourceContext,
+} from '../finding.ts'
 import type { AlertCode } from '../rules.ts'
 import { type BatteryOutages, readBatteryOutages, type Unit } from './battery-outages.ts'
-import { isEdgeConnected } from './edge-connected.ts'
-import { utc } from './plant-now.ts'
+import { isSettled, readPlantNow, utc } from './plant-now.ts'
 
 export const batteryCodes = [
   'bess_offline',
@@ -27,25 +32,17 @@ const measuredCodes: readonly AlertCode[] = [
   'soc_low',
 ]
 
-interface AlertedUnit {
-  bess_id: number
-  name: string
-  soc_min_pct: number
-  created_at: Date
-  measured_at: Date | null
-  soc_pct: number | null
-}
-
 export const findBatteries: AlertSource = async (context) => {
   const { db, site } = context
-  const units = await readUnits(context)
+  const outages = await readBatteryOutages(context)
+  const units = outages.all
   if (units.length === 0) return { findings: [], isUnknown: () => false }
-  const [conditions, outages, is_connected, ...words] = await Promise.all([
+  const [conditions, plant, ...words] = await Promise.all([
     readConditions(db, { site_id: site.site_id, bess_id: null }),
-    readBatteryOutages(context),
-    isEdgeConnected(context),
+    readPlantNow(context),
     ...units.map(({ bess_id }) => readWords(db, site.site_id, bess_id)),
   ])
+  const is_connected = isSettled(plant)
   const offline = new Set(outages.units.map(({ bess_id }) => bess_id))
   const fresh = units.filter(({ bess_id }) => !offline.has(bess_id))
   const found = units.flatMap((unit, nth) =>
@@ -74,9 +71,7 @@ export const findBatteries: AlertSource = async (context) => {
 
 const unitOffline = ({ bess_id, name, measured_at, created_at }: Unit): Finding => ({
   code: 'bess_offline',
-  source_type: 'bess',
-  source_id: String(bess_id),
-  bess_id,
+  ...ofUnit(bess_id),
   since: measured_at ?? created_at,
   message: measured_at
     ? `The management system of ${name} has not answered the edge since ${utc(measured_at)}.`
@@ -92,22 +87,7 @@ const pcsOffline = ({ unit: { bess_id, name }, pcs }: BatteryOutages['pcs'][numb
   message: `PCS ${pcs.id} of ${name} has not answered the edge since ${utc(pcs.since_at)}.`,
 })
 
-const readUnits = ({ db, site }: SourceContext) =>
-  db.query<AlertedUnit>(
-    `select b.bess_id, b.name, b.soc_min_pct, b.created_at, l.measured_at, l.soc_pct
-     from batteries b
-     left join bess_latest l on l.site_id = b.site_id and l.bess_id = b.bess_id
-     where b.site_id = $1 and b.retired_at is null
-     order by b.bess_id`,
-    [site.site_id],
-  )
-
-/** The alarms that are set; pure. */
-function alarmsOf(
-  unit: AlertedUnit,
-  words: UnitWords,
-  conditions: readonly Condition[],
-): Finding[] {
+function alarmsOf(unit: Unit, words: UnitWords, conditions: readonly Condition[]): Finding[] {
   // Other edge conditions have sources of their own.
   const alarming = conditions.filter(
     (one) => bitOf(one) || readAlarms.some(({ code }) => code === one.code),
@@ -117,7 +97,7 @@ function alarmsOf(
     .map((alarm) => alarmFinding(unit, alarm))
 }
 
-function alarmFinding(unit: AlertedUnit, alarm: Alarm): Finding {
+function alarmFinding(unit: Unit, alarm: Alarm): Finding {
   const { code, name, severity, set_at, pcs_idx, cluster_idx } = alarm
   const { raw_value, threshold_value, threshold_unit } = alarm
   const { bess_id, measured_at } = unit
@@ -160,9 +140,7 @@ async function readStaleUnits(
   const stale = notes.filter(({ bess_id, reason_code }) => !outages.explains(bess_id, reason_code))
   return stale.map(({ bess_id, name, at, reason_code }) => ({
     code: 'battery_stale',
-    source_type: 'bess',
-    source_id: String(bess_id),
-    bess_id,
+    ...ofUnit(bess_id),
     since: later(at, outages.completeSince(bess_id)),
     message:
       `${reason_code === 'pcs_stale' ? 'The PCS of' : 'The management system of'} ${name} ` +
@@ -176,7 +154,7 @@ const looked_back_s_min = 3600
 
 async function findLowCharge(
   { db, site, settings, now }: SourceContext,
-  units: readonly AlertedUnit[],
+  units: readonly Unit[],
 ): Promise<Finding[]> {
   const { thresholds, raise_delay_s } = settings.rules.soc_low
   const low = units.flatMap((unit) => {
@@ -204,9 +182,7 @@ async function findLowCharge(
   const began = new Map(since.map((one) => [one.bess_id, one.since]))
   return low.map(({ bess_id, name, soc_pct, soc_min_pct, threshold }) => ({
     code: 'soc_low',
-    source_type: 'bess',
-    source_id: String(bess_id),
-    bess_id,
+    ...ofUnit(bess_id),
     since: began.get(bess_id) ?? now,
     message: `${name} is at ${soc_pct} % state of charge; the minimum is ${soc_min_pct} %.`,
     value: soc_pct,

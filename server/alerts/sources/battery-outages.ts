@@ -3,12 +3,14 @@ import type { CommState } from '@heliograph/domain/link'
 import { defaultPollIntervals } from '@heliograph/domain/site'
 import { isStale } from '../../plant/frame.ts'
 import type { SourceContext } from '../finding.ts'
-import { settling_s } from './edge-connected.ts'
+import { settling_s } from './plant-now.ts'
 
 export interface Unit {
   bess_id: number
   name: string
   created_at: Date
+  soc_min_pct: number
+  soc_pct: number | null
   /** The last reading of the management system. */
   measured_at: Date | null
   /** The last change of the status that the edge reports; null without a report. */
@@ -24,6 +26,9 @@ interface Pcs {
 }
 
 export interface BatteryOutages {
+  /** All units in service. */
+  all: Unit[]
+  /** Units that do not answer. */
   units: Unit[]
   /** PCS that do not answer, of units that do. */
   pcs: { unit: Unit; pcs: Pcs }[]
@@ -45,7 +50,7 @@ export async function readBatteryOutages({
   now,
 }: SourceContext): Promise<BatteryOutages> {
   const rows = await db.query<Omit<Unit, 'pcs'>>(
-    `select b.bess_id, b.name, b.created_at, l.measured_at, d.since_at
+    `select b.bess_id, b.name, b.created_at, b.soc_min_pct, l.soc_pct, l.measured_at, d.since_at
      from batteries b
        left join bess_latest l on l.site_id = b.site_id and l.bess_id = b.bess_id
        left join device_status d
@@ -65,8 +70,7 @@ export async function readBatteryOutages({
   return outagesOf(units, now)
 }
 
-/** Pure. */
-function outagesOf(all: readonly Unit[], now: Date): BatteryOutages {
+function outagesOf(all: Unit[], now: Date): BatteryOutages {
   const isStaleUnit = ({ measured_at }: Unit) =>
     isStale(measured_at, defaultPollIntervals.battery_s, now)
   const isSettlingUnit = ({ since_at }: Unit) =>
@@ -82,6 +86,7 @@ function outagesOf(all: readonly Unit[], now: Date): BatteryOutages {
   const isUnitOffline = (pcs_id: string) =>
     units.some(({ bess_id }) => pcs_id.split('.', 1)[0] === String(bess_id))
   return {
+    all,
     units,
     pcs: disconnected.filter(({ unit }) => !isStaleUnit(unit) && !isSettlingUnit(unit)),
     isSettling(pcs_id) {

@@ -5,9 +5,15 @@
  */
 import { edgeCommState, isOffline } from '../../plant/communication.ts'
 import { isStale } from '../../plant/frame.ts'
-import type { AlertSource, Finding, OpenAlert, Scan } from '../finding.ts'
+import {
+  type AlertSource,
+  type Finding,
+  type OpenAlert,
+  ofInverter,
+  ofLogger,
+  type Scan,
+} from '../finding.ts'
 import type { AlertCode } from '../rules.ts'
-import { settling_s } from './edge-connected.ts'
 import {
   connectedEdges,
   type DeviceNow,
@@ -17,6 +23,7 @@ import {
   type LoggerNow,
   type PlantNow,
   readPlantNow,
+  settling_s,
   utc,
 } from './plant-now.ts'
 
@@ -107,13 +114,13 @@ function plantOffline(
   const last_at = data_at ?? created_at
   const step_s = Math.max(poll.logger_s, poll.inverter_s)
   const is_offline = is_awake ? isStale(last_at, step_s, now) : isOffline(last_at, situation)
-  const about = { code: 'logger_offline', source_type: 'logger', logger_id } as const
+  const about = { code: 'logger_offline', ...ofLogger(logger_id) } as const
   if (is_offline) {
     const message = data_at
       ? `Plant '${name}' has sent no data since ${utc(data_at)}.`
       : `Plant '${name}' has never sent data.`
     const since = is_awake ? later(last_at, awake_since_at) : last_at
-    return { ...about, source_id: `${logger_id}`, since, message }
+    return { ...about, since, message }
   }
   // All inverters offline at once are one cause, even while the met station still answers.
   const are_all = inverters.length > 1 && inverters.every(isDisconnected)
@@ -121,7 +128,7 @@ function plantOffline(
   const seen_ms = inverters.map((each) => lastSeen(each).getTime())
   const since = later(new Date(Math.max(...seen_ms)), awake_since_at)
   const message = `None of the ${inverters.length} inverters of plant '${name}' answers.`
-  return { ...about, source_id: `${logger_id}`, since, message }
+  return { ...about, since, message }
 }
 
 const isDisconnected = ({ comm_state }: InverterNow) => comm_state === 'disconnected'
@@ -152,14 +159,11 @@ function invertersOffline(
 ): Finding[] {
   if (!are_judged) return []
   return inverters.filter(isDisconnected).map((inverter) => {
-    const { inverter_id, logger_id, name, measured_at } = inverter
+    const { name, measured_at } = inverter
     const how = measured_at ? `has not answered since ${utc(measured_at)}` : 'has never answered'
     return {
       code: 'inverter_offline',
-      source_type: 'inverter',
-      source_id: `${inverter_id}`,
-      inverter_id,
-      logger_id,
+      ...ofInverter(inverter),
       since: later(lastSeen(inverter), awake_since_at),
       message: `Inverter '${name}' of plant '${logger.name}' ${how}.`,
     } satisfies Finding

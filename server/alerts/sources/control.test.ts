@@ -79,7 +79,7 @@ for (const [name, changes, expected] of cases) {
 test('a row that ended without a word of the edge may be unapplied, and may hold the plant', () => {
   const found = findingsOf(row({ ...unapplied, ...over, ...unreached }), noon)
   assert.deepEqual(
-    found.map(({ finding: { code }, over_at }) => [code, over_at]),
+    found.map(({ finding: { code }, known_at }) => [code, known_at]),
     [
       ['curtailment_not_applied', after(-10)],
       ['curtailment_not_released', null],

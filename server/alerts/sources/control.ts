@@ -3,9 +3,15 @@ import { minute_ms } from '@heliograph/domain/durations'
 import { type releasingReasons, rowColumns, type StoredRow } from '../../control/curtailment-row.ts'
 import { iso } from '../../plant/frame.ts'
 import { isUnconfirmed } from '../../storage/curtailment.ts'
-import type { AlertSource, Finding, OpenAlert, SourceContext } from '../finding.ts'
+import {
+  type AlertSource,
+  type Finding,
+  type OpenAlert,
+  ofLogger,
+  type SourceContext,
+} from '../finding.ts'
 import type { AlertCode } from '../rules.ts'
-import { withoutHandled } from './handled.ts'
+import { type Past, withoutHandled } from './handled.ts'
 
 /** A failed order is reported this long after its end, unless a person resolves the alert. */
 const reported_after_ms = 24 * 60 * minute_ms
@@ -31,17 +37,7 @@ export const findControl: AlertSource = async (context) => {
   )
   const measured = new Set(clamps.map(({ logger_id }) => logger_id))
   return {
-    findings: [
-      ...found.flatMap(({ finding, over_at }) => (over_at === null ? finding : [])),
-      ...(await withoutHandled(
-        db,
-        site.site_id,
-        found.flatMap(({ finding, over_at }) =>
-          over_at === null ? [] : { finding, known_at: over_at },
-        ),
-      )),
-      ...clamps.flatMap(clampOf),
-    ],
+    findings: [...(await withoutHandled(db, site.site_id, found)), ...clamps.flatMap(clampOf)],
     isUnknown: ({ code, part, logger_id }: OpenAlert) =>
       (code === 'curtailment_not_verified' && part !== null && unreported.has(part)) ||
       (code === 'permit_clamp' && (logger_id === null || !measured.has(logger_id))),
@@ -80,28 +76,22 @@ const readRows = ({ db, site, now }: SourceContext) =>
     [site.site_id, now, new Date(now.getTime() - reported_after_ms)],
   )
 
-interface Found {
-  finding: Finding
-  /** When the order ended; null while it is in force or being released. */
-  over_at: Date | null
-}
-
-/** Pure. */
-export function findingsOf(row: JudgedRow, now: Date): Found[] {
+/** Pure. `known_at` is the end of the order. */
+export function findingsOf(row: JudgedRow, now: Date): Past[] {
   const { status, applied_at, release_requested_at, end_at } = row
   const begun_at = row.start_at > row.created_at ? row.start_at : row.created_at
   if (status === 'active' && applied_at === null) {
-    return [{ finding: notApplied(row, begun_at), over_at: null }]
+    return [{ finding: notApplied(row, begun_at), known_at: null }]
   }
   if (status === 'active') {
     const finding = isUnreported(row, now) ? null : notVerified(row, now)
-    return finding ? [{ finding, over_at: null }] : []
+    return finding ? [{ finding, known_at: null }] : []
   }
   const has_passed = status === 'failed' || status === 'releasing'
   const is_missed = has_passed && applied_at === null && release_requested_at === null
-  const missed = is_missed ? [{ finding: notApplied(row, begun_at), over_at: end_at }] : []
+  const missed = is_missed ? [{ finding: notApplied(row, begun_at), known_at: end_at }] : []
   if (status !== 'releasing') return missed
-  return [...missed, { finding: notReleased(row, release_requested_at ?? end_at), over_at: null }]
+  return [...missed, { finding: notReleased(row, release_requested_at ?? end_at), known_at: null }]
 }
 
 /** In force and applied, without a recent report of the edge. */
@@ -111,10 +101,8 @@ const isUnreported = ({ status, applied_at, reported_at }: JudgedRow, now: Date)
   (reported_at === null || now.getTime() - reported_at.getTime() > report_age_ms_max)
 
 const ofRow = ({ id, logger_id }: JudgedRow) => ({
-  source_type: 'logger' as const,
-  source_id: String(logger_id),
+  ...ofLogger(logger_id),
   part: String(id),
-  logger_id,
 })
 
 const why = ({ failure_code, failure_message }: JudgedRow) => {
@@ -124,22 +112,27 @@ const why = ({ failure_code, failure_message }: JudgedRow) => {
 
 function notApplied(row: JudgedRow, since: Date): Finding {
   const { id, logger_id, max_power_kw, status } = row
-  const limit = `Curtailment ${id} of plant ${logger_id} to ${max_power_kw} kW`
-  const ends = {
-    failed: `was never applied until its end ${iso(row.end_at)}`,
-    releasing: `was not reported as applied until its end ${iso(row.end_at)}`,
-  }
-  const what = status === 'failed' || status === 'releasing' ? ends[status] : 'is not applied'
+  const end = `until its end ${iso(row.end_at)}`
+  const what =
+    status === 'failed'
+      ? `was never applied ${end}`
+      : status === 'releasing'
+        ? `was not reported as applied ${end}`
+        : 'is not applied'
   return {
     code: 'curtailment_not_applied',
     ...ofRow(row),
+    ...powerOf(row),
     since,
-    message: `${limit} ${what}${why(row)}.`,
-    threshold: max_power_kw,
-    unit: 'kW',
-    ...(row.observed_power_kw !== null && { value: row.observed_power_kw }),
+    message: `Curtailment ${id} of plant ${logger_id} to ${max_power_kw} kW ${what}${why(row)}.`,
   }
 }
+
+const powerOf = ({ max_power_kw, observed_power_kw }: JudgedRow) => ({
+  threshold: max_power_kw,
+  unit: 'kW',
+  ...(observed_power_kw !== null && { value: observed_power_kw }),
+})
 
 function notVerified(row: JudgedRow, now: Date): Finding | null {
   const { id, logger_id, max_power_kw, observed_power_kw, verified_at, violation_s } = row
@@ -149,29 +142,18 @@ function notVerified(row: JudgedRow, now: Date): Finding | null {
   )
   const is_above = observed_power_kw !== null && observed_power_kw > max_power_kw + tolerance_kw
   if (verified_at !== null && !is_above) return null
-  const figures = { threshold: max_power_kw, unit: 'kW' }
   const name = `Curtailment ${id} of plant ${logger_id}`
-  if (!is_above) {
-    return {
-      code: 'curtailment_not_verified',
-      ...ofRow(row),
-      since: row.applied_at!,
-      ...figures,
-      message: `${name} is applied, and no measured power proves it.`,
-      ...(observed_power_kw !== null && { value: observed_power_kw }),
-    }
-  }
   // Only the total time above the limit is known, not its start.
   const seen_at = row.last_checked_at ?? now
-  const above_since_ms = seen_at.getTime() - 1000 * violation_s
-  const since = new Date(Math.max(row.applied_at!.getTime(), above_since_ms))
+  const above_since_ms = is_above ? seen_at.getTime() - 1000 * violation_s : 0
   return {
     code: 'curtailment_not_verified',
     ...ofRow(row),
-    since,
-    ...figures,
-    message: `${name} to ${max_power_kw} kW is applied, and ${observed_power_kw} kW were measured.`,
-    value: observed_power_kw,
+    ...powerOf(row),
+    since: new Date(Math.max(row.applied_at!.getTime(), above_since_ms)),
+    message: is_above
+      ? `${name} to ${max_power_kw} kW is applied, and ${observed_power_kw} kW were measured.`
+      : `${name} is applied, and no measured power proves it.`,
   }
 }
 
@@ -236,14 +218,6 @@ const readClamps = ({ db, site, settings, now }: SourceContext) => {
 
 function clampOf({ logger_id, since }: Clamp): Finding[] {
   if (since === null) return []
-  return [
-    {
-      code: 'permit_clamp',
-      source_type: 'logger',
-      source_id: String(logger_id),
-      logger_id,
-      since,
-      message: `The grid permit limits the output of plant ${logger_id}.`,
-    },
-  ]
+  const message = `The grid permit limits the output of plant ${logger_id}.`
+  return [{ code: 'permit_clamp', ...ofLogger(logger_id), since, message }]
 }

@@ -102,7 +102,17 @@ test('of many devices three are named', () => {
   )
 })
 
+const codes = {
+  edge: 'edge_offline',
+  logger: 'logger_offline',
+  inverter: 'inverter_offline',
+  meter: 'device_offline',
+  station: 'device_offline',
+} as const
 const outage = (changes: Partial<Outage> = {}): Outage => ({
+  code: changes.part
+    ? 'device_offline'
+    : codes[(changes.source_type ?? 'logger') as keyof typeof codes],
   source_type: 'logger',
   source_id: '1',
   part: null,

@@ -6,12 +6,14 @@ import { day_ms } from '@heliograph/domain/durations'
 import type { Cause } from '../../telemetry/gaps/evidence.ts'
 import { readingsOf, type SourceType } from '../../telemetry/gaps/sources.ts'
 import {
-  type SourceType as AlertedType,
   type AlertSource,
   dedupKey,
   type Finding,
+  type OpenAlert,
+  ofLogger,
   type Scan,
 } from '../finding.ts'
+import { type GapAlert, isOfSource } from '../gap-alerts.ts'
 import type { AlertCode } from '../rules.ts'
 import { type HandledAt, readHandled } from './handled.ts'
 import { connectedEdges, type PlantNow, readPlantNow, utc } from './plant-now.ts'
@@ -48,16 +50,7 @@ export interface GapNow {
 }
 
 /** An offline alert, open or resolved. */
-export interface Outage {
-  source_type: AlertedType
-  source_id: string
-  /** The name of a combiner. */
-  part: string | null
-  logger_id: number | null
-  started_at: Date
-  /** null while it lasts. */
-  ended_at: Date | null
-}
+export type Outage = Omit<GapAlert, 'alert_id'> & Pick<OpenAlert, 'logger_id'>
 
 export const findDataGaps: AlertSource = async (context) => {
   const { db, site, settings, now } = context
@@ -118,7 +111,7 @@ const outage_codes = [
   'node_offline',
 ] satisfies readonly string[]
 const outagesOf = `
-  select source_type, source_id, part, logger_id, started_at,
+  select code, source_type, source_id, part, logger_id, started_at,
     case when status = 'resolved' then coalesce(ended_at, resolved_at) end as ended_at
   from alerts
   where site_id = $1 and code = any ($2)
@@ -183,23 +176,14 @@ function unreportedLength(gap: GapNow, { now, outages }: Judging): number {
   return unreported_ms + Math.max(0, end_ms - reported_to_ms)
 }
 
-/** The source type in alerts. */
-const alertedTypes: Partial<Record<SourceType, AlertedType>> = {
-  inverter: 'inverter',
-  meter: 'meter',
-  weather_sensor: 'station',
-  sensor_node: 'node',
-}
-
 /** Whether an outage covers the device of a gap. Plant readings come from the met stations. */
-function isCausedBy({ source_type, source_id, logger_id }: GapNow, outage: Outage): boolean {
-  const { source_type: type, logger_id: of_plant } = outage
+function isCausedBy(gap: GapNow, outage: Outage): boolean {
+  const { source_type: type, logger_id } = outage
   if (type === 'edge') return true
-  const is_same_plant = logger_id !== null && logger_id === of_plant
+  const is_same_plant = gap.logger_id !== null && gap.logger_id === logger_id
   if (type === 'logger') return is_same_plant
-  if (source_type === 'logger') return type === 'station' && is_same_plant
-  if (source_type === 'string') return outage.part === source_id
-  return type === alertedTypes[source_type] && outage.source_id === source_id && !outage.part
+  if (gap.source_type === 'logger') return type === 'station' && is_same_plant
+  return isOfSource(outage, gap)
 }
 
 function findingOf(
@@ -211,7 +195,7 @@ function findingOf(
   const plants = new Set(members.map(({ logger_id }) => logger_id))
   const logger = plants.size === 1 ? loggers.get(first.logger_id ?? Number.NaN) : undefined
   const source = logger
-    ? { source_type: 'logger' as const, source_id: `${logger.logger_id}` }
+    ? ofLogger(logger.logger_id)
     : { source_type: 'site' as const, source_id: site_id }
   const named = members.map(({ source_type: type, source_id: id }) => `${type} ${id}`)
   const devices = [...new Set(named)].map((name) => name.replaceAll('_', ' '))
@@ -228,7 +212,6 @@ function findingOf(
     ...source,
     part,
     since: first.start_at,
-    ...(logger && { logger_id: logger.logger_id }),
     message: `Readings of ${inWords.format(of)} are missing ${when}: ${alertedCauses[first.cause]}.${end}`,
   }
 }

@@ -2,7 +2,7 @@
 import { minute_ms } from '@heliograph/domain/durations'
 import { utcDayStart } from '@heliograph/domain/utc-day'
 import { type ApprovedPlan, plannedPower } from '../../batteries/unit-day.ts'
-import type { AlertSource, Finding, SourceContext } from '../finding.ts'
+import { type AlertSource, type Finding, ofUnit, type SourceContext } from '../finding.ts'
 import type { AlertCode } from '../rules.ts'
 
 export const dispatchCodes = ['dispatch_deviation'] as const satisfies readonly AlertCode[]
@@ -120,9 +120,7 @@ export function deviationOf(
   const way = last.by_kw > 0 ? 'above' : 'below'
   return {
     code: 'dispatch_deviation',
-    source_type: 'bess',
-    source_id: String(bess_id),
-    bess_id,
+    ...ofUnit(bess_id),
     since: new Date(deviations[last_within + 1]!.start_ms),
     message: `${name} delivers ${power_kw} kW, ${by_kw} kW ${way} its approved schedule.`,
     value: by_kw,

@@ -4,17 +4,22 @@ import type { DeviceKind } from '@heliograph/domain/link'
 import { readConditions } from '../../batteries/conditions.ts'
 import type { Queries } from '../../storage/database.ts'
 import { newestEvents } from '../../storage/events.ts'
-import type { AlertSource, Finding, SourceContext, SourceType } from '../finding.ts'
+import {
+  type AlertSource,
+  type Finding,
+  ofLogger,
+  ofNode,
+  type SourceContext,
+  type SourceType,
+} from '../finding.ts'
 import type { AlertCode } from '../rules.ts'
 import { type BatteryOutages, readBatteryOutages } from './battery-outages.ts'
 import { alertOf, alertsOfEvents, type SourceEvent } from './event-alerts.ts'
 import { withoutHandled } from './handled.ts'
+import { connectedEdges, type PlantNow, readPlantNow } from './plant-now.ts'
 
 /** Older events are not reported. */
 const late_ms_max = 7 * day_ms
-/** Edges report every few seconds; without a fresh report the clock is unknown. */
-const stale_after_s = 60
-
 export const edgeConditionCodes: readonly AlertCode[] = alertsOfEvents
 
 /**
@@ -24,11 +29,11 @@ export const edgeConditionCodes: readonly AlertCode[] = alertsOfEvents
 export const findEdgeConditions: AlertSource = async (context) => {
   const { db, site, now } = context
   const { site_id } = site
-  const [standing, ofBatteries, once, clocks, outages] = await Promise.all([
+  const [standing, ofBatteries, once, plant, outages] = await Promise.all([
     readStanding(db, site_id),
     readConditions(db, { site_id, bess_id: null, only_set: true }),
     readOnce(db, site_id, now),
-    findClocks(context),
+    readPlantNow(context),
     readBatteryOutages(context),
   ])
   const retired = new Set(
@@ -37,15 +42,11 @@ export const findEdgeConditions: AlertSource = async (context) => {
   const lasting = [...standing, ...ofBatteries]
     .filter((one) => !retired.has(sourceKey(one)))
     .flatMap((one) => afterOutage(one, outages))
-  const past = once.flatMap((event) => {
+  const events = [...lasting, ...once].flatMap((event) => {
     const finding = findingOf(event)
-    return finding ? { finding, known_at: event.received_at } : []
+    return finding ? { finding, known_at: event.received_at ?? null } : []
   })
-  const findings = [
-    ...lasting.flatMap((event) => findingOf(event) ?? []),
-    ...(await withoutHandled(db, site_id, past)),
-    ...clocks,
-  ]
+  const findings = [...(await withoutHandled(db, site_id, events)), ...wrongClocks(plant, context)]
   return { findings, isUnknown: () => false }
 }
 
@@ -53,7 +54,7 @@ export const findEdgeConditions: AlertSource = async (context) => {
 const outageCodes = ['setpoint_not_armed', 'setpoint_not_taken', 'pcs_counts_in_full']
 
 /** Leaves out consequences of an outage. Once the PCS answers, its conditions start anew. */
-function afterOutage<Event extends SourceEvent>(event: Event, outages: BatteryOutages): Event[] {
+function afterOutage(event: SourceEvent, outages: BatteryOutages): PastEvent[] {
   const { source_kind, source_id, code, at } = event
   if (source_kind !== 'pcs' || !outageCodes.includes(code)) return [event]
   if (outages.isOffline(source_id)) return []
@@ -78,23 +79,21 @@ function findingOf(event: SourceEvent): Finding | null {
 }
 
 /** A part of a battery unit, such as `1.cluster.0`, belongs to its unit. */
-function concerned({
-  source_kind,
-  source_id,
-}: SourceEvent): Pick<Finding, 'source_type' | 'source_id'> & Partial<Finding> {
-  const [unit = source_id] = source_id.split('.', 1)
+function concerned({ source_kind, source_id }: SourceEvent) {
+  const source = { source_type: source_kind as SourceType, source_id }
+  const id = Number.parseInt(source_id, 10)
   switch (source_kind as DeviceKind | 'site') {
     case 'logger':
-      return { source_type: 'logger', source_id, logger_id: Number(source_id) }
+      return ofLogger(id)
     case 'inverter':
-      return { source_type: 'inverter', source_id, inverter_id: Number(source_id) }
+      return { ...source, inverter_id: id }
     case 'node':
-      return { source_type: 'node', source_id, node_id: source_id }
+      return ofNode(source_id)
     case 'bess':
     case 'pcs':
-      return { source_type: source_kind as SourceType, source_id, bess_id: Number(unit) }
+      return { ...source, bess_id: id }
     default:
-      return { source_type: source_kind as SourceType, source_id }
+      return source
   }
 }
 
@@ -106,9 +105,11 @@ const standing = {
 
 const readStanding = (db: Queries, site_id: string) => db.query<SourceEvent>(standing, [site_id])
 
+type PastEvent = SourceEvent & { received_at?: Date }
+
 /** The newest event of each code and source of the last day. */
 const readOnce = (db: Queries, site_id: string, now: Date) =>
-  db.query<SourceEvent & { received_at: Date }>(
+  db.query<PastEvent>(
     `select distinct on (source_kind, source_id, code)
        source_kind, source_id, code, severity, message, at, received_at
      from events
@@ -118,27 +119,24 @@ const readOnce = (db: Queries, site_id: string, now: Date) =>
   )
 
 /** Clocks that differ from the server, even where the edge trusts them. */
-async function findClocks({ db, site, settings, now }: SourceContext): Promise<Finding[]> {
+function wrongClocks(plant: PlantNow, { settings }: SourceContext): Finding[] {
   const { offset_s: threshold } = settings.rules.clock_untrusted.thresholds
-  const edges = await db.query<{ edge_id: string; name: string; offset_s: number; since: Date }>(
-    `select edge_id, name, clock_offset_ms / 1000.0::float8 as offset_s, connected_at as since
-     from edges
-     where site_id = $1 and revoked_at is null and connected_at is not null
-       and last_seen_at >= $2 and abs(clock_offset_ms) > 1000 * $3::float8`,
-    [site.site_id, new Date(now.getTime() - 1000 * stale_after_s), threshold],
+  return connectedEdges(plant).flatMap(
+    ({ edge_id, name, clock_offset_ms, connected_at: since }) => {
+      const offset_s = Math.abs(clock_offset_ms ?? 0) / 1000
+      if (since === null || offset_s <= threshold) return []
+      const way = clock_offset_ms! > 0 ? 'ahead of' : 'behind'
+      return {
+        code: 'clock_untrusted',
+        source_type: 'edge',
+        source_id: edge_id,
+        part: 'offset',
+        since,
+        message: `The clock of edge ${name} is ${offset_s.toFixed(1)} s ${way} the server's.`,
+        value: offset_s,
+        threshold,
+        unit: 's',
+      }
+    },
   )
-  return edges.map(({ edge_id, name, offset_s, since }) => {
-    const way = offset_s > 0 ? 'ahead of' : 'behind'
-    return {
-      code: 'clock_untrusted' as const,
-      source_type: 'edge' as const,
-      source_id: edge_id,
-      part: 'offset',
-      since,
-      message: `The clock of edge ${name} is ${Math.abs(offset_s).toFixed(1)} s ${way} the server's.`,
-      value: Math.abs(offset_s),
-      threshold,
-      unit: 's',
-    }
-  })
 }

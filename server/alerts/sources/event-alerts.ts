@@ -32,9 +32,6 @@ type Unmapped =
   | 'an action of a person'
   | 'its consequences have events of their own'
 
-/** For codes of an edge that is newer than this server. */
-const unknown: Mapped = { alert: 'edge_condition', severity: 'as_reported' }
-
 const edgeCondition: Mapped = { alert: 'edge_condition', severity: 'as_reported' }
 const journal: Mapped = { alert: 'journal_overflow', severity: 'as_reported' }
 
@@ -144,7 +141,6 @@ export const eventAlerts = {
   },
 } as const satisfies Record<string, Mapped | Unmapped>
 
-/** All alerts that events make. */
 export const alertsOfEvents: readonly AlertCode[] = [
   ...new Set(
     Object.values<Mapped | Unmapped>(eventAlerts).flatMap((to) =>
@@ -161,12 +157,12 @@ interface EventAlert {
   message: string
 }
 
-/** The alert of an event; null for events without one. */
 export function alertOf(event: SourceEvent): EventAlert | null {
   const [family = ''] = event.code.split(':', 1)
   const to: Mapped | Unmapped = Object.hasOwn(eventAlerts, family)
     ? eventAlerts[family as keyof typeof eventAlerts]
-    : unknown
+    : // An edge that is newer than this server has further codes.
+      edgeCondition
   if (typeof to === 'string') return null
   const severity = to.severity === 'as_reported' ? alertSeverity(event.severity) : to.severity
   return {

@@ -27,21 +27,23 @@ const resolvedByHand = {
     group by dedup_key`,
 }
 
-/**
- * Leaves out findings whose alert a person resolved later.
- *
- * @param findings each with the time when the server learned of it
- */
+export interface Past {
+  finding: Finding
+  /** When the server learned of a past event; null for a condition that holds now. */
+  known_at: Date | null
+}
+
+/** Leaves out past events whose alert a person resolved later. */
 export async function withoutHandled(
   db: Queries,
   site_id: string,
-  findings: readonly { finding: Finding; known_at: Date }[],
+  found: readonly Past[],
 ): Promise<Finding[]> {
-  if (findings.length === 0) return []
-  const oldest = new Date(Math.min(...findings.map(({ known_at }) => known_at.getTime())))
-  const handledAt = await readHandled(db, site_id, oldest)
-  return findings.flatMap(({ finding, known_at }) => {
-    const at = handledAt(dedupKey(finding))
+  const known_ms = found.flatMap(({ known_at }) => known_at?.getTime() ?? [])
+  if (known_ms.length === 0) return found.map(({ finding }) => finding)
+  const handledAt = await readHandled(db, site_id, new Date(Math.min(...known_ms)))
+  return found.flatMap(({ finding, known_at }) => {
+    const at = known_at && handledAt(dedupKey(finding))
     return at && at > known_at ? [] : finding
   })
 }

@@ -8,7 +8,14 @@ import { day_ms } from '@heliograph/domain/durations'
 import type { Severity } from '@heliograph/domain/link'
 import { alarmTableOf, noTable } from '../../plant/alarm-tables.ts'
 import type { Queries } from '../../storage/database.ts'
-import { type AlertSource, dedupKey, type Finding, type OpenAlert, type Scan } from '../finding.ts'
+import {
+  type AlertSource,
+  dedupKey,
+  type Finding,
+  type OpenAlert,
+  ofInverter,
+  type Scan,
+} from '../finding.ts'
 import { type AlertSeverity, alertSeverities } from '../rule.ts'
 import type { AlertCode } from '../rules.ts'
 import { type InverterNow, isFaulted, isLive, type PlantNow, readPlantNow } from './plant-now.ts'
@@ -50,10 +57,8 @@ interface SetAlarm {
 }
 
 /** A fault with all its alarms, or a single alarm. */
-interface Condition {
+interface Condition extends ReturnType<typeof ofInverter> {
   code: 'inverter_fault' | 'inverter_alarm'
-  source_type: 'inverter'
-  source_id: string
   part?: string
   inverter: InverterNow
   alarms: SetAlarm[]
@@ -64,7 +69,7 @@ interface Condition {
 export function conditionsOf({ inverters }: Pick<PlantNow, 'inverters'>): Condition[] {
   return [...inverters.values()].filter(isLive).flatMap((inverter): Condition[] => {
     const alarms = setAlarms(inverter)
-    const source = { source_type: 'inverter', source_id: `${inverter.inverter_id}` } as const
+    const source = ofInverter(inverter)
     if (isFaulted(inverter)) {
       return [{ code: 'inverter_fault', ...source, inverter, alarms, stops: true }]
     }
@@ -112,7 +117,7 @@ function findingOf(
   { inverter, alarms, stops, ...condition }: Condition,
   round: { since: Date; possible: PossiblePower; plant: Pick<PlantNow, 'loggers'> },
 ): Finding {
-  const { inverter_id, logger_id, name } = inverter
+  const { logger_id, name } = inverter
   const plant = round.plant.loggers.get(logger_id)?.name ?? logger_id
   const of = `Inverter '${name}' of plant '${plant}'`
   const said = alarms.map(({ text }) => text).join(', ')
@@ -123,8 +128,6 @@ function findingOf(
   const fault = said === '' ? `${of} is in fault.` : `${of} is in fault: ${said}.`
   return {
     ...condition,
-    inverter_id,
-    logger_id,
     since: round.since,
     message: is_fault ? fault : `${of} reports ${said}.`,
     ...(severity && { severity }),

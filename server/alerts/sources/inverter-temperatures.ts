@@ -1,6 +1,6 @@
 /** Inverters with a high cabinet temperature. */
 import { isStale, stale_polls, stale_s_min } from '../../plant/frame.ts'
-import type { Scan, SourceContext } from '../finding.ts'
+import { ofInverter, type Scan, type SourceContext } from '../finding.ts'
 import { readPlantNow } from './plant-now.ts'
 
 const looked_back_s_min = 3600
@@ -39,15 +39,10 @@ export async function findHotInverters(context: SourceContext): Promise<Scan> {
       .filter((one) => isFresh(one) && one.since !== null)
       .map(({ inverter_id, logger_id, cabinet_temperature_c: value, since }) => ({
         code: 'temperature_high',
-        source_type: 'inverter',
-        source_id: String(inverter_id),
+        ...ofInverter({ inverter_id, logger_id }),
         part: 'cabinet',
-        inverter_id,
-        logger_id,
         since: since!,
-        message:
-          `The cabinet of inverter ${inverter_id} has ${value} °C, the limit is ` +
-          `${cabinet_c} °C.`,
+        message: `The cabinet of inverter ${inverter_id} has ${value} °C, the limit is ${cabinet_c} °C.`,
         value: value!,
         threshold: cabinet_c,
         unit: '°C',

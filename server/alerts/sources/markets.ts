@@ -17,14 +17,13 @@ export const findMarkets: AlertSource = async (context) => {
   const { db, settings, now } = context
   const { price_negative, prices_missing } = settings.rules
   const findings: Finding[] = []
+  const below = price_negative.thresholds.price_per_mwh
+  const late_ms = hour_ms * prices_missing.thresholds.late_hours
   for (const market of await readMarkets(context)) {
     const span = watchedSpan(market, now)
     const periods = await readPrices(db, { ...market, kind: 'day_ahead' }, span)
-    const { price_per_mwh } = price_negative.thresholds
-    findings.push(
-      ...negativeNow(market, periods, { now, below: price_per_mwh }),
-      ...missing(market, periods, { now, late_ms: hour_ms * prices_missing.thresholds.late_hours }),
-    )
+    findings.push(...negativeNow(market, periods, { now, below }))
+    findings.push(...missing(market, periods, { now, late_ms }))
   }
   return { findings, isUnknown: () => false }
 }

@@ -3,12 +3,11 @@ import { type Channel, channelUnits, default_running_above_a } from '@heliograph
 import { isStale } from '../../plant/frame.ts'
 import type { Queries } from '../../storage/database.ts'
 import { lastEvent } from '../../storage/events.ts'
-import type { AlertSource, Finding, SourceContext } from '../finding.ts'
+import { type AlertSource, type Finding, ofNode, type SourceContext } from '../finding.ts'
 import type { AlertCode } from '../rules.ts'
 import type { AlertSettings } from '../settings.ts'
-import { isEdgeConnected, settling_s } from './edge-connected.ts'
 import { findHotInverters } from './inverter-temperatures.ts'
-import { utc } from './plant-now.ts'
+import { isSettled, readPlantNow, settling_s, utc } from './plant-now.ts'
 
 const channelCodes = [
   'temperature_high',
@@ -75,19 +74,14 @@ const readNodes = (db: Queries, site_id: string) =>
 async function areNodesReachable(context: SourceContext): Promise<boolean> {
   const { site_id } = context.site
   const broker = { source_kind: 'edge', source_id: site_id, code: 'mqtt_disconnected' } as const
-  const [is_connected, last] = await Promise.all([
-    isEdgeConnected(context),
-    lastEvent(context.db, { site_id, ...broker }),
-  ])
-  if (!is_connected || last?.edge === 'rising') return false
+  const last = await lastEvent(context.db, { site_id, ...broker })
+  if (!isSettled(await readPlantNow(context)) || last?.edge === 'rising') return false
   return !last || last.at <= new Date(context.now.getTime() - 1000 * settling_s)
 }
 
 const nodeOffline = ({ node_id, name, measured_at, created_at }: AlertedNode): Finding => ({
   code: 'node_offline',
-  source_type: 'node',
-  source_id: node_id,
-  node_id,
+  ...ofNode(node_id),
   since: measured_at ?? created_at,
   message:
     measured_at === null
@@ -196,9 +190,7 @@ function findingOf(judged: Judged, since: Date): Finding {
   const unit = channelUnits[channel.kind]
   return {
     code,
-    source_type: 'node',
-    source_id: node.node_id,
-    node_id: node.node_id,
+    ...ofNode(node.node_id),
     part: channel.channel,
     since,
     message,

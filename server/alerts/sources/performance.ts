@@ -6,17 +6,10 @@
 import { hour_ms } from '@heliograph/domain/durations'
 import { median } from '@heliograph/domain/median'
 import type { Queries } from '../../storage/database.ts'
-import type { AlertSource, Finding, OpenAlert } from '../finding.ts'
+import { type AlertSource, type Finding, type OpenAlert, ofInverter, ofLogger } from '../finding.ts'
 import type { AlertCode } from '../rules.ts'
 import { type HandledAt, readHandled } from './handled.ts'
-import {
-  type InverterNow,
-  isFaulted,
-  isLive,
-  type LoggerNow,
-  type PlantNow,
-  readPlantNow,
-} from './plant-now.ts'
+import { type InverterNow, isFaulted, isLive, type PlantNow, readPlantNow } from './plant-now.ts'
 import { missingPower, type PossiblePower, readPossiblePower } from './possible-power.ts'
 
 export const performanceCodes = [
@@ -44,18 +37,13 @@ export const findPerformance: AlertSource = async (context) => {
   }
   const judged = judgePlants(hours, thresholds, handledAt)
   const short = judged.filter(({ is_short }) => is_short)
-  const ids = new Set(short.flatMap(({ logger_id, inverter_id }) => inverter_id ?? `l${logger_id}`))
-  const affected = [...plant.inverters.values()].filter(
-    ({ inverter_id, logger_id }) => ids.has(inverter_id) || ids.has(`l${logger_id}`),
+  const affected = [...plant.inverters.values()].filter(({ inverter_id, logger_id }) =>
+    short.some((each) =>
+      each.inverter_id === null ? each.logger_id === logger_id : each.inverter_id === inverter_id,
+    ),
   )
   const possible = await readPossiblePower(context, plant, affected)
-  const findings = short.flatMap((each): Finding[] => {
-    const logger = plant.loggers.get(each.logger_id)
-    if (!logger) return []
-    if (each.inverter_id === null) return [plantFinding(each, logger, { plant, possible })]
-    const inverter = plant.inverters.get(each.inverter_id)!
-    return [inverterFinding(each, logger, { inverter, possible })]
-  })
+  const findings = short.flatMap((each) => findingOf(each, plant, possible) ?? [])
   const known = new Set(judged.map(keyOf))
   return { findings, isUnknown: (open) => !known.has(openKey(open)) && inService(open, plant) }
 }
@@ -118,15 +106,9 @@ export function judgePlants(
   const plants = Map.groupBy(hours, ({ logger_id }) => logger_id)
   return [...plants].flatMap(([logger_id, own]) => {
     const seen_at = handledAt(`logger_underperformance:logger:${logger_id}`)
-    const of_plant = own.filter(isAfter(seen_at))
     return [
-      ...judgeInverters(
-        logger_id,
-        usableHours(own, thresholds.inverter),
-        thresholds.inverter,
-        handledAt,
-      ),
-      ...judgePlant(logger_id, usableHours(of_plant, thresholds.logger), thresholds.logger),
+      ...judgeInverters(logger_id, own, thresholds.inverter, handledAt),
+      ...judgePlant(logger_id, own.filter(isAfter(seen_at)), thresholds.logger),
     ]
   })
 }
@@ -158,10 +140,11 @@ function ratioOf(hours: readonly DaylightHour[]): number {
 
 function judgeInverters(
   logger_id: number,
-  inverters: ReadonlyMap<number, DaylightHour[]>,
-  { shortfall_pct: threshold_pct }: Thresholds,
+  hours: readonly DaylightHour[],
+  thresholds: Thresholds,
   handledAt: HandledAt,
 ): Judged[] {
+  const inverters = usableHours(hours, thresholds)
   const ratios = new Map([...inverters].map(([inverter_id, own]) => [inverter_id, ratioOf(own)]))
   return [...inverters].flatMap(([inverter_id, all]): Judged[] => {
     const own = all.filter(isAfter(handledAt(`inverter_underperformance:inverter:${inverter_id}`)))
@@ -169,36 +152,37 @@ function judgeInverters(
     const others = [...ratios].filter(([id]) => id !== inverter_id).map(([, ratio]) => ratio)
     const typical = median(others)
     if (typical === null || typical <= 0) return []
-    const lacking_pct = 100 * (1 - ratioOf(own) / typical)
-    const isShort = (ratio: number) => ratio <= (1 - threshold_pct / 100) * typical
-    const since = beganAt(own, isShort)
-    const is_short = lacking_pct >= threshold_pct
-    return [{ logger_id, inverter_id, is_short, shortfall_pct: lacking_pct, threshold_pct, since }]
+    return [{ logger_id, inverter_id, ...shortfallOf(own, ratioOf(own), typical, thresholds) }]
   })
 }
 
 function judgePlant(
   logger_id: number,
-  inverters: ReadonlyMap<number, DaylightHour[]>,
-  { shortfall_pct: threshold_pct }: Thresholds,
+  hours: readonly DaylightHour[],
+  thresholds: Thresholds,
 ): Judged[] {
-  const ratio = median([...inverters.values()].map(ratioOf))
+  const inverters = [...usableHours(hours, thresholds).values()]
+  const ratio = median(inverters.map(ratioOf))
   if (ratio === null) return []
-  const lacking_pct = 100 * (1 - ratio)
-  const all = [...inverters.values()].flat()
-  const since = beganAt(all, (of_hour) => of_hour <= 1 - threshold_pct / 100)
-  const is_short = lacking_pct >= threshold_pct
-  return [
-    { logger_id, inverter_id: null, is_short, shortfall_pct: lacking_pct, threshold_pct, since },
-  ]
+  const judged = shortfallOf(inverters.flat(), ratio, 1, thresholds)
+  return [{ logger_id, inverter_id: null, ...judged }]
 }
 
-function beganAt(hours: readonly DaylightHour[], isShort: (ratio: number) => boolean): Date {
+/** The shortfall of a ratio against the typical one, since the latest consecutive short hours. */
+function shortfallOf(
+  hours: readonly DaylightHour[],
+  ratio: number,
+  typical: number,
+  { shortfall_pct: threshold_pct }: Thresholds,
+) {
   const by_hour = [...Map.groupBy(hours, ({ hour_at }) => hour_at.getTime())]
   const newest_first = by_hour.toSorted(([a], [b]) => b - a)
-  const good = newest_first.findIndex(([, own]) => !isShort(ratioOf(own)))
+  const ratio_max = (1 - threshold_pct / 100) * typical
+  const good = newest_first.findIndex(([, own]) => ratioOf(own) > ratio_max)
   const short = good < 0 ? newest_first : newest_first.slice(0, good)
-  return new Date((short.at(-1) ?? newest_first[0]!)[0])
+  const since = new Date((short.at(-1) ?? newest_first[0]!)[0])
+  const shortfall_pct = 100 * (1 - ratio / typical)
+  return { is_short: shortfall_pct >= threshold_pct, shortfall_pct, threshold_pct, since }
 }
 
 function readHours(db: Queries, site_id: string, from: Date): Promise<DaylightHour[]> {
@@ -217,52 +201,34 @@ function readHours(db: Queries, site_id: string, from: Date): Promise<DaylightHo
 
 const limiting = new Set(['curtailment', 'permit', 'external'])
 
-function inverterFinding(
-  { shortfall_pct, threshold_pct, since }: Judged,
-  logger: LoggerNow,
-  { inverter, possible }: { inverter: InverterNow; possible: PossiblePower },
-): Finding {
-  const { inverter_id, logger_id, name, limited_by } = inverter
-  const missing_kw = limiting.has(limited_by ?? '') ? null : missingPower(inverter, possible)
-  return {
-    code: 'inverter_underperformance',
-    source_type: 'inverter',
-    source_id: `${inverter_id}`,
-    inverter_id,
-    logger_id,
-    since,
-    value: shortfall_pct,
-    threshold: threshold_pct,
-    unit: '%',
-    message:
-      `Inverter '${name}' delivers ${shortfall_pct.toFixed(0)} % less, relative to its panels, than the ` +
-      `others of plant '${logger.name}'.`,
-    ...(missing_kw !== null && { affected_power_kw: missing_kw }),
-  }
-}
-
-function plantFinding(
-  { logger_id, shortfall_pct, threshold_pct, since }: Judged,
-  { name }: LoggerNow,
-  { plant, possible }: { plant: PlantNow; possible: PossiblePower },
-): Finding {
-  const inverters = [...plant.inverters.values()].filter((each) => each.logger_id === logger_id)
-  const missing = inverters.map((each) =>
+function findingOf(
+  { logger_id, inverter_id, shortfall_pct: value, threshold_pct: threshold, since }: Judged,
+  plant: PlantNow,
+  possible: PossiblePower,
+): Finding | null {
+  const logger = plant.loggers.get(logger_id)
+  if (!logger) return null
+  const inverter = inverter_id === null ? null : plant.inverters.get(inverter_id)!
+  const affected = inverter
+    ? [inverter]
+    : [...plant.inverters.values()].filter((each) => each.logger_id === logger_id)
+  const missing = affected.map((each) =>
     limiting.has(each.limited_by ?? '') ? null : missingPower(each, possible),
   )
   const known = missing.filter((kw) => kw !== null)
+  const percent = value.toFixed(0)
   return {
-    code: 'logger_underperformance',
-    source_type: 'logger',
-    source_id: `${logger_id}`,
-    logger_id,
+    ...(inverter
+      ? { code: 'inverter_underperformance', ...ofInverter(inverter) }
+      : { code: 'logger_underperformance', ...ofLogger(logger_id) }),
     since,
-    value: shortfall_pct,
-    threshold: threshold_pct,
+    value,
+    threshold,
     unit: '%',
-    message:
-      `Plant '${name}' delivers ${shortfall_pct.toFixed(0)} % less than expected at the measured ` +
-      'irradiance.',
+    message: inverter
+      ? `Inverter '${inverter.name}' delivers ${percent} % less, relative to its panels, than the ` +
+        `others of plant '${logger.name}'.`
+      : `Plant '${logger.name}' delivers ${percent} % less than expected at the measured irradiance.`,
     ...(known.length === missing.length && {
       affected_power_kw: known.reduce((sum, kw) => sum + kw, 0),
     }),

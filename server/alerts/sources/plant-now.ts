@@ -2,7 +2,6 @@
 import { day_ms } from '@heliograph/domain/durations'
 import type { CommState } from '@heliograph/domain/link'
 import { asleep_below_deg, drowsy_ms, type Place, placeOf } from '@heliograph/domain/place'
-import type { PollIntervals } from '@heliograph/domain/site'
 import { solarPosition } from '@heliograph/physics/solar-position'
 import {
   edgeCommState,
@@ -11,9 +10,8 @@ import {
   inverterCommState,
 } from '../../plant/communication.ts'
 import { isStale } from '../../plant/frame.ts'
-import { siteElevation } from '../../plant/site-elevation.ts'
+import { siteFacts } from '../../plant/site-facts.ts'
 import { type Situation, situationOf } from '../../plant/situation.ts'
-import type { Queries } from '../../storage/database.ts'
 import type { SourceContext } from '../finding.ts'
 
 export interface EdgeNow {
@@ -22,6 +20,7 @@ export interface EdgeNow {
   connected_at: Date | null
   last_seen_at: Date | null
   journal_oldest_at: Date | null
+  clock_offset_ms: number | null
 }
 
 export interface LoggerNow {
@@ -86,9 +85,9 @@ export function readPlantNow(context: SourceContext): Promise<PlantNow> {
 
 async function readAll({ db, site: { site_id }, now }: SourceContext): Promise<PlantNow> {
   const [facts, edges, loggers, inverters, devices, open] = await Promise.all([
-    readFacts(db, site_id),
+    siteFacts(db, site_id),
     db.query<EdgeNow>(edgesNow, [site_id]),
-    db.query<LoggerNow & { light_at: Date | null }>(loggersNow, [site_id]),
+    db.query<LoggerNow>(loggersNow, [site_id]),
     db.query<Omit<InverterNow, 'comm_state' | 'logger_data_at'>>(invertersNow, [site_id]),
     db.query<DeviceNow>(devicesNow, [site_id]),
     db.query<{ dedup_key: string; started_at: Date }>(
@@ -100,8 +99,7 @@ async function readAll({ db, site: { site_id }, now }: SourceContext): Promise<P
   const edge_seen_at = seen.length > 0 ? new Date(Math.max(...seen)) : null
   const situation = situationOf({ ...facts, edge_seen_at }, now)
   const place = placeOf(facts)
-  const data_at = new Map<number, Date | null>()
-  for (const logger of loggers) data_at.set(logger.logger_id, newest(logger, inverters))
+  const data_at = new Map(loggers.map((each) => [each.logger_id, newest(each, inverters)]))
   return {
     situation,
     place,
@@ -109,12 +107,12 @@ async function readAll({ db, site: { site_id }, now }: SourceContext): Promise<P
     devices,
     awake_since_at: awakeSince(place, now),
     loggers: new Map(
-      loggers.map(({ light_at, ...logger }) => {
-        const is_stale = isStale(light_at, situation.poll.logger_s, now)
-        const light = { poa_irradiance_w_m2: is_stale ? null : logger.poa_irradiance_w_m2 }
+      loggers.map((row) => {
+        const is_stale = isStale(row.data_at, situation.poll.logger_s, now)
+        const poa_irradiance_w_m2 = is_stale ? null : row.poa_irradiance_w_m2
         return [
-          logger.logger_id,
-          { ...logger, ...light, data_at: data_at.get(logger.logger_id) ?? null },
+          row.logger_id,
+          { ...row, poa_irradiance_w_m2, data_at: data_at.get(row.logger_id)! },
         ]
       }),
     ),
@@ -140,34 +138,12 @@ function newest(
   return last
 }
 
-interface Facts {
-  timezone: string
-  latitude: number | null
-  longitude: number | null
-  elevation_m: number | null
-  poll: PollIntervals | null
-}
-
-async function readFacts(db: Queries, site_id: string): Promise<Facts> {
-  const [facts] = await db.query<Facts>(
-    `select coalesce(inventory->>'timezone', 'UTC') as timezone,
-       (inventory->>'latitude')::float8 as latitude,
-       (inventory->>'longitude')::float8 as longitude,
-       ${siteElevation('s')} as elevation_m, inventory->'poll' as poll
-     from sites s where site_id = $1`,
-    [site_id],
-  )
-  if (!facts) throw new Error(`there is no site ${site_id}`)
-  return facts
-}
-
 const edgesNow = `
-  select edge_id, name, connected_at, last_seen_at, journal_oldest_at from edges
+  select edge_id, name, connected_at, last_seen_at, journal_oldest_at, clock_offset_ms from edges
   where site_id = $1 and revoked_at is null order by edge_id`
 
 const loggersNow = `
-  select g.logger_id, g.name, g.created_at, l.measured_at as data_at, l.poa_irradiance_w_m2,
-    l.measured_at as light_at
+  select g.logger_id, g.name, g.created_at, l.measured_at as data_at, l.poa_irradiance_w_m2
   from loggers g left join logger_latest l using (site_id, logger_id)
   where g.site_id = $1 and g.retired_at is null order by g.logger_id`
 
@@ -222,6 +198,17 @@ export function awakeSince(place: Place | null, now: Date): Date | null {
 
 export const connectedEdges = ({ edges, situation }: Pick<PlantNow, 'edges' | 'situation'>) =>
   edges.filter((edge) => ['connected', 'backfilling'].includes(edgeCommState(edge, situation.now)))
+
+/** After an edge reconnects, its devices get this long to answer before they are judged. */
+export const settling_s = 120
+
+/** Whether an edge has been connected for longer than the settling time. */
+export const isSettled = (plant: PlantNow) =>
+  connectedEdges(plant).some(
+    ({ connected_at }) =>
+      connected_at !== null &&
+      plant.situation.now.getTime() - connected_at.getTime() >= 1000 * settling_s,
+  )
 
 /** Whether the last reading shows the present state. */
 export const isLive = (inverter: InverterNow | undefined): inverter is InverterNow =>

@@ -167,7 +167,6 @@ interface StringRow {
   voltage_v: number | null
 }
 
-/** The strings of these inverters with their last readings. */
 async function readLive(
   { db, site: { site_id } }: SourceContext,
   { situation: { poll, now } }: PlantNow,

@@ -4,24 +4,18 @@ import type { SiteFacts } from '../../plant/situation.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Stored } from '../../storage/records.ts'
 
-type Columns =
-  | 'site_id'
-  | 'name'
-  | 'country_code'
-  | 'address'
-  | 'currency'
-  | 'commissioned_date'
-  | 'safe_mode_since_at'
-  | 'created_at'
-  | 'updated_at'
-  | 'dc_capacity_kwp'
-  | 'ac_capacity_kw'
-  | 'logger_count'
-  | 'inverter_count'
-  | 'string_count'
-  | 'sensor_node_count'
+type Computed =
+  | 'health_status'
+  | 'health_reasons'
+  | 'active_alert_count'
+  | 'highest_alert_severity'
+  | 'commissioning_safe_mode'
+  | 'modules'
+  | 'scopes'
+  | 'last_data_at'
+  | 'simulated'
 
-export type SiteRow = Pick<Stored<Site>, Columns> & SiteFacts & { simulated: boolean | null }
+export type SiteRow = Omit<Stored<Site>, Computed> & SiteFacts & { simulated: boolean | null }
 
 /** The sites of a client by id, with their capacities and counts. */
 export const sitesOfClient = (db: Queries, client_id: number): Promise<SiteRow[]> =>

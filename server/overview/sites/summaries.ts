@@ -5,11 +5,11 @@ import type { Context } from '../../http/context.ts'
 import type { Caller } from '../../http/endpoint.ts'
 import { list } from '../../http/envelope.ts'
 import { JsonText } from '../../http/json-text.ts'
-import { iso } from '../../plant/frame.ts'
 import { siteHealth } from '../../plant/health.ts'
-import type { Site } from '../../plant/site.ts'
+import { Site } from '../../plant/site.ts'
 import { situationOf } from '../../plant/situation.ts'
 import { readVitals, type SiteVitals } from '../../plant/vitals.ts'
+import { served } from '../../storage/records.ts'
 import { snapshotsOf } from '../../telemetry/snapshots.ts'
 import { type SiteRow, sitesOfClient } from './store.ts'
 
@@ -47,7 +47,6 @@ export async function listedSites(caller: Caller, context: Context): Promise<Jso
   return text
 }
 
-/** One site as a key may see it; undefined if the key may not. */
 export async function findSite(
   caller: Caller,
   site_id: string,
@@ -74,33 +73,21 @@ function forCaller({ site, alerts }: Summary, caller: Caller): Site {
   }
 }
 
+const fields = Object.keys(Site.properties)
+
 function summaryOf(
   row: SiteRow,
-  vitals: SiteVitals | undefined,
+  { loggers, inverters }: SiteVitals = { loggers: [], inverters: [] },
   alerts: AlertCounts,
   now: Date,
 ): Summary {
-  const {
-    poll: _poll,
-    edge_seen_at: _seen,
-    safe_mode_since_at,
-    created_at,
-    updated_at,
-    simulated,
-    ...own
-  } = row
-  const { loggers = [], inverters = [] } = vitals ?? {}
-  const judged = { loggers, inverters, alerts }
-  const site = {
-    ...own,
-    ...siteHealth(judged, situationOf(row, now)),
-    commissioning_safe_mode: safe_mode_since_at !== null,
-    safe_mode_since_at: iso(safe_mode_since_at),
-    last_data_at: iso(latest(loggers.map(({ data_at }) => data_at))),
-    simulated: simulated ?? false,
-    created_at: created_at.toISOString(),
-    updated_at: updated_at.toISOString(),
-  }
+  const site = served(fields, {
+    ...row,
+    ...siteHealth({ loggers, inverters, alerts }, situationOf(row, now)),
+    commissioning_safe_mode: row.safe_mode_since_at !== null,
+    last_data_at: latest(loggers.map(({ data_at }) => data_at)),
+    simulated: row.simulated ?? false,
+  }) as Summary['site']
   return { site, alerts }
 }
 

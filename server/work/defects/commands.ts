@@ -6,15 +6,17 @@ import type { Transaction } from '../../storage/database.ts'
 import type { Actor } from '../actor.ts'
 import { attached, nothingAttached } from '../attachments.ts'
 import { currencyOf } from '../currency.ts'
-import { notifyDefectChanged, notifyDefectCreated } from '../defect-notifications.ts'
+import { notifyDefect } from '../defect-notifications.ts'
 import {
   type DefectState,
   defectStates,
   defectTransitions,
   enteredDefect,
   isFinal,
-  newDefectState,
 } from '../defect-states.ts'
+import { fault, unknown } from '../faults.ts'
+import { nulls } from '../fields.ts'
+import { reached } from '../notifications.ts'
 import { takeNumber } from '../numbers.ts'
 import { type LinkedOrder, lockLinks, lockOrders, touchOrders } from '../order-links.ts'
 import {
@@ -23,25 +25,11 @@ import {
   movedBy,
   namesDevices,
   requireDevices,
-  unknown,
 } from '../references.ts'
 import { changedColumns, differ, insertRow, updateRow } from '../rows.ts'
 import { finalStates, workOrderStates } from '../work-order-states.ts'
-import type { Defect, DefectChange, NewDefect } from './schemas.ts'
+import { type Defect, type DefectChange, type NewDefect, nullables } from './schemas.ts'
 import { defectRecord, readDefect, type StoredDefect } from './store.ts'
-
-const blank = {
-  location_id: null,
-  logger_id: null,
-  inverter_id: null,
-  string_index: null,
-  bess_id: null,
-  latitude: null,
-  longitude: null,
-  estimated_loss_amount_year: null,
-  currency: null,
-  wo_id: null,
-}
 
 export async function createDefect(
   tx: Transaction,
@@ -50,20 +38,20 @@ export async function createDefect(
 ): Promise<Defect> {
   const { site_id, key_name } = actor
   const { alert_ids = [], attachments = [], ...given } = body
-  const asked = { ...blank, detected_at: actor.now, ...given }
+  const asked = { ...nulls(nullables), detected_at: actor.now, ...given }
   requireConsistent(asked, actor.now)
   await lockOrder(tx, site_id, asked.wo_id)
   const of = { ...asked, node_id: null }
   const about = await devicesOfAlerts(tx, site_id, { of, alert_ids })
   const { node_id: _node, ...fields } = await requireDevices(tx, site_id, about)
-  const currency = await lossCurrency(tx, site_id, asked)
+  const currency = await currencyOf(tx, site_id, asked, 'estimated_loss_amount_year')
   const { number, now } = await takeNumber(tx, actor, 'defect')
-  const defect_id = await insertRow(tx, 'defects', {
+  const defect_id = await insertRow(tx, ['defects', 'defect_id'], {
     site_id,
     number,
     ...fields,
     currency,
-    ...newDefectState,
+    status: 'open',
     detected_at: given.detected_at ?? now,
     reported_by: key_name,
     created_at: now,
@@ -71,9 +59,9 @@ export async function createDefect(
     ...attached(nothingAttached, attachments, now),
   })
   if (asked.wo_id !== null) await touchOrders(tx, { site_id, now }, [asked.wo_id])
-  if (alert_ids.length > 0) await linkDefectAlerts(tx, { site_id, defect_id }, alert_ids)
+  if (alert_ids.length > 0) await linkAlerts(tx, { site_id, defect_id }, alert_ids)
   const made = (await readDefect(tx, { site_id, defect_id }))!
-  await notifyDefectCreated(tx, { site_id, now }, made)
+  await notifyDefect(tx, { site_id, now }, made, 'was reported', 'defect_created')
   return defectRecord(made)
 }
 
@@ -101,7 +89,7 @@ export async function changeDefect(
   const { logger_id, location_id, string_index } = namesDevices(given)
     ? await requireDevices(tx, site_id, about)
     : before
-  const currency = await lossCurrency(tx, site_id, merged)
+  const currency = await currencyOf(tx, site_id, merged, 'estimated_loss_amount_year')
   const changes = changedColumns(before, {
     ...given,
     logger_id,
@@ -114,18 +102,12 @@ export async function changeDefect(
   if (Object.keys(changes).length === 0 && !differ(alert_ids, before.alert_ids)) {
     return defectRecord(before)
   }
-  const columns = { ...changes, updated_at: now }
-  await updateRow(tx, { table: 'defects', site_id, id: defect_id }, columns)
+  await updateRow(tx, 'defects', { site_id, defect_id }, { ...changes, updated_at: now })
   const touched = moved.filter((wo_id) => wo_id !== null)
   await touchOrders(tx, { site_id, now }, touched)
-  if (alert_ids) await linkDefectAlerts(tx, { site_id, defect_id }, alert_ids)
+  if (alert_ids) await linkAlerts(tx, { site_id, defect_id }, alert_ids)
   const after = (await readDefect(tx, { site_id, defect_id }))!
-  await notifyDefectChanged(
-    tx,
-    actor,
-    after,
-    status === before.status ? undefined : reached[status],
-  )
+  await notifyDefect(tx, actor, after, status === before.status ? 'was changed' : reached(status))
   return defectRecord(after)
 }
 
@@ -162,14 +144,6 @@ function requireTransition(
   if (isFinal(status) || (next !== undefined && next !== status && !allowed.includes(next))) {
     throw new ApiError('conflict_state', { ...of, allowed })
   }
-}
-
-const reached: Readonly<Record<DefectState, string>> = {
-  open: 'is open again',
-  in_progress: 'is in progress',
-  resolved: 'is resolved',
-  verified: 'is verified',
-  dismissed: 'is dismissed',
 }
 
 type Orders = ReadonlyMap<number, LinkedOrder>
@@ -238,21 +212,3 @@ function requireConsistent(
   if (new Date(of.detected_at).getTime() <= now.getTime() + clock_slack_ms) return
   throw fault('detected_at', 'not_allowed_value', 'must not lie in the future')
 }
-
-const fault = (field: string, code: string, message: string) =>
-  invalid({ location: 'body', field, code, message })
-
-const lossCurrency = (
-  tx: Transaction,
-  site_id: string,
-  of: { estimated_loss_amount_year: number | null; currency: string | null },
-) => {
-  const beside = 'estimated_loss_amount_year'
-  return currencyOf(tx, site_id, { amount: of[beside], currency: of.currency, beside })
-}
-
-const linkDefectAlerts = (
-  tx: Transaction,
-  { site_id, defect_id }: { site_id: string; defect_id: number },
-  ids: readonly number[],
-) => linkAlerts(tx, { site_id, table: 'defect_alerts', of: { defect_id } }, ids)

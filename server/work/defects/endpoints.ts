@@ -30,11 +30,7 @@ export const listDefects = endpoint({
   query: filters,
   returns: Page(Defect),
   example: { answer: { data: [createdExample], meta: { count: 1, limit: 50, offset: 0 } } },
-  async handle({ site: { site_id }, query }, { db }: Context) {
-    const { offset = 0, limit = 50 } = query
-    const { rows, count } = await readDefects(db, { ...query, site_id, offset, limit })
-    return { data: rows, meta: { count, limit, offset } }
-  },
+  handle: ({ site: { site_id }, query }, { db }: Context) => readDefects(db, { ...query, site_id }),
 })
 
 export const reportDefect = endpoint({

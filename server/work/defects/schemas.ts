@@ -1,20 +1,24 @@
 import { type Static, Type } from 'typebox'
-import { id_max, Nullable, page } from '../../http/params.ts'
+import { id_max, Nullable } from '../../http/params.ts'
 import { At } from '../../plant/frame.ts'
 import { Attachment, GivenAttachments } from '../attachments.ts'
 import { defectSeverities, defectStates } from '../defect-states.ts'
 import {
   Amount,
   Currency,
+  devices,
+  Flag,
   Id,
   Ids,
   Name,
   nullable,
   optional,
+  placeFilters,
   Tags,
   Text,
   Time,
   Title as TitleOf,
+  Version,
 } from '../fields.ts'
 
 const closed = { additionalProperties: false } as const
@@ -52,27 +56,18 @@ const detectionMethods = [
   'customer',
 ] as const
 
-export const DefectId = Type.Integer({
-  minimum: 0,
-  maximum: id_max,
-  description: 'A defect of the site.',
-  examples: [7],
-})
+export const DefectId = Id('A defect of the site.', 7)
 
 const Severity = Type.Enum([...defectSeverities], { description: 'Severity of the defect.' })
 const Status = Type.Enum([...defectStates])
 const Title = TitleOf('Hot spot on a module of string 3 of inverter 1')
 
 /** Optional fields that clients may clear with null. */
-const nullables = {
+export const nullables = {
   description: Text(20_000, '21 K above its neighbours.', 'Free text.'),
   type: Type.Enum([...defectTypes], { description: '`pid` is potential-induced degradation.' }),
-  location_id: Id('A location of the site. Defaults to the location of the device.', 2),
-  logger_id: Id('The plant. Defaults to the plant of the inverter.', 1),
-  inverter_id: Id('An inverter, of the given plant if any.', 1),
-  string_index: Id('A string of the inverter, counted from 0.', 3),
+  ...devices,
   module_position: Text(100, 'row 12, table 3, module 7', 'Position of the module on site.'),
-  bess_id: Id('A battery unit.', 1),
   latitude: Type.Number({
     minimum: -90,
     maximum: 90,
@@ -110,18 +105,12 @@ const nullables = {
 
 /** Optional fields that are never null. */
 const valued = {
-  safety_relevant: Type.Boolean({
-    description: 'Whether the defect endangers people or property.',
-    examples: [false],
-  }),
+  safety_relevant: Flag('Whether the defect endangers people or property.'),
   detected_at: Time(
     'When the defect was found. Defaults to the time of the request.',
     '2026-06-20T08:30:00Z',
   ),
-  warranty_claim: Type.Boolean({
-    description: 'Whether a claim is made under the warranty.',
-    examples: [false],
-  }),
+  warranty_claim: Flag('Whether a claim is made under the warranty.'),
   alert_ids: Ids(
     'Alerts caused by the defect. A new defect without a device takes the device of its alerts.',
   ),
@@ -163,7 +152,7 @@ export const Defect = Type.Object(
     attachments: Type.Array(Attachment),
     created_at: At('When the defect was reported.'),
     updated_at: At('When the defect was last changed.'),
-    version: Type.Integer({ minimum: 1, description: 'Increments with every change.' }),
+    version: Version,
   },
   { ...closed, $id: 'Defect' },
 )
@@ -175,19 +164,5 @@ export const filters = {
   severity: Type.Optional(
     Type.Enum([...defectSeverities], { description: 'Returns only defects of this severity.' }),
   ),
-  location_id: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: id_max,
-      description: 'Returns only defects at this location, without the locations below.',
-    }),
-  ),
-  logger_id: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: id_max,
-      description: 'Returns only defects of this plant.',
-    }),
-  ),
-  ...page,
+  ...placeFilters('defects'),
 }

@@ -39,12 +39,8 @@ export const listNotifications = endpoint({
   },
   returns: Page(OmNotification),
   example: { answer: { data: [unreadExample], meta: { count: 1, limit: 50, offset: 0 } } },
-  async handle(request, context: Context) {
-    const { unread_only = false, offset = 0, limit = 50 } = request.query
-    const asked = { unread_only, offset, limit }
-    const { rows, count } = await readNotifications(context.db, readerOf(request, context), asked)
-    return { data: rows, meta: { count, limit, offset } }
-  },
+  handle: (request, context: Context) =>
+    readNotifications(context.db, readerOf(request, context), request.query),
 })
 
 export const countUnread = endpoint({

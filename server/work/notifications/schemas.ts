@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
-import { id_max, Nullable } from '../../http/params.ts'
+import { Nullable } from '../../http/params.ts'
 import { At } from '../../plant/frame.ts'
+import { Id } from '../fields.ts'
 import {
   notification_days,
   notificationSeverities,
@@ -10,12 +11,7 @@ import {
 
 const closed = { additionalProperties: false } as const
 
-export const NotificationId = Type.Integer({
-  minimum: 0,
-  maximum: id_max,
-  description: 'A notification of the site.',
-  examples: [118],
-})
+export const NotificationId = Id('A notification of the site.', 118)
 
 export type OmNotification = Static<typeof OmNotification>
 export const OmNotification = Type.Object(

@@ -5,6 +5,7 @@ import {
   notificationTypes,
   type notifiedResources,
 } from '../notifications.ts'
+import { readPage } from '../rows.ts'
 import { OmNotification, type UnreadCount } from './schemas.ts'
 
 type StoredNotification = Stored<Omit<OmNotification, 'is_read' | 'url'>> & { site_id: string }
@@ -26,27 +27,24 @@ const all = 'om_notifications where site_id = $1 and expires_at > $3'
 const unread = `notification_reads
   where site_id = $1 and client_id = $2 and read_at is null and expires_at > $3`
 
-/** A page, newest first, and the count of all pages, in one statement and thus one snapshot. */
+/** Newest first. */
 export async function readNotifications(
   db: Queries,
   { site_id, client_id, now }: Reader,
-  { unread_only, offset, limit }: { unread_only: boolean; offset: number; limit: number },
-): Promise<{ rows: OmNotification[]; count: number }> {
+  { unread_only, ...page }: { unread_only?: boolean; offset?: number; limit?: number },
+) {
   const matching = unread_only ? unread : all
-  const rows = await db.query<{ count: number } & (StoredNotification | { site_id: null })>(
-    `select c.count, p.*
-     from (select count(*) as count from ${matching}) c
-       left join (
-         ${record}
-         where n.site_id = $1 and n.notification_id in (
-           select notification_id from ${matching}
-           order by notification_id desc limit ${limit} offset ${offset})
-       ) p on true
-     order by p.notification_id desc`,
-    [site_id, client_id, now],
-  )
-  const found = rows.filter((row) => row.site_id !== null) as StoredNotification[]
-  return { rows: found.map(notificationRecord), count: rows[0]!.count }
+  const values = [site_id, client_id, now]
+  const listed = {
+    matching,
+    values,
+    record,
+    alias: 'n',
+    id: 'notification_id',
+    order: 'desc',
+  } as const
+  const { rows, meta } = await readPage<StoredNotification>(db, listed, page)
+  return { data: rows.map(notificationRecord), meta }
 }
 
 export async function readUnreadCount(

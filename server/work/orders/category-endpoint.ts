@@ -1,53 +1,6 @@
-import { type Static, Type } from 'typebox'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
-import { Nullable } from '../../http/params.ts'
-import { categories, frequencies, inspectedThings } from '../categories.ts'
-import { itemTypes } from '../checklists.ts'
-
-const closed = { additionalProperties: false } as const
-
-const Line = Type.Object(
-  {
-    code: Nullable(
-      Type.String({
-        description: 'Name of the measured quantity, ending in its unit; null for other items.',
-      }),
-    ),
-    title: Type.String(),
-    instruction: Nullable(Type.String()),
-    type: Type.Enum([...itemTypes]),
-    required: Type.Boolean(),
-    unit: Nullable(Type.String({ examples: ['MΩ'] })),
-    min_value: Nullable(Type.Number({ description: 'Lowest value that passes, in `unit`.' })),
-    max_value: Nullable(Type.Number({ description: 'Highest value that passes, in `unit`.' })),
-  },
-  { ...closed, $id: 'DefaultChecklistItem' },
-)
-
-type InspectionCategory = Static<typeof InspectionCategory>
-const InspectionCategory = Type.Object(
-  {
-    category_id: Type.Integer({ description: 'Id of the category in work orders.', examples: [2] }),
-    code: Type.String({ examples: ['pv_string_test'] }),
-    name: Type.String(),
-    description: Nullable(Type.String()),
-    parent_category_id: Nullable(Type.Integer()),
-    applies_to: Type.Array(Type.Enum([...inspectedThings])),
-    frequency: Nullable(Type.Enum([...frequencies], { description: 'Usual interval.' })),
-    standard_reference: Nullable(Type.String({ description: 'The standard of the checklist.' })),
-    default_checklist: Type.Array(Line, {
-      description: 'The checklist of a new work order of this category, in this order.',
-    }),
-    is_active: Type.Boolean({ description: 'Whether new work orders may use the category.' }),
-  },
-  { ...closed, $id: 'InspectionCategory' },
-)
-
-const served = (category: (typeof categories)[number]): InspectionCategory => ({
-  ...category,
-  default_checklist: [...category.default_checklist],
-})
+import { categories, InspectionCategory } from '../categories.ts'
 
 export const listCategories = endpoint({
   method: 'GET',
@@ -63,6 +16,6 @@ export const listCategories = endpoint({
     'are then set with the measurement.',
   cache: 'static',
   returns: List(InspectionCategory),
-  example: { answer: list([served(categories[1]!)]) },
-  handle: async () => list(categories.map(served)),
+  example: { answer: list([categories[1]!]) },
+  handle: async () => list(categories),
 })

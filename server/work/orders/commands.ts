@@ -5,19 +5,26 @@ import type { Transaction } from '../../storage/database.ts'
 import type { Actor } from '../actor.ts'
 import { attached, nothingAttached } from '../attachments.ts'
 import { currencyOf } from '../currency.ts'
+import { fault } from '../faults.ts'
+import { nulls } from '../fields.ts'
 import { takeNumber } from '../numbers.ts'
 import { lockLinks } from '../order-links.ts'
-import { devicesOfAlerts, movedBy, namesDevices, requireDevices } from '../references.ts'
+import {
+  devicesOfAlerts,
+  linkAlerts,
+  movedBy,
+  namesDevices,
+  requireDevices,
+} from '../references.ts'
 import { changedColumns, differ, insertRow, updateRow } from '../rows.ts'
 import { type Priority, reprioritised, serviceTimes } from '../service-levels.ts'
-import { changesFrom, entered, finalStates, type StateRecord } from '../work-order-states.ts'
+import { changesFrom, entered, finalStates } from '../work-order-states.ts'
 import { checklistFor, insertItems } from './items.ts'
-import { notifyApproved, notifyChanged, notifyCreated } from './order-notifications.ts'
-import { linkAlerts, linkDefects } from './references.ts'
+import { notifyChanged, notifyCreated } from './order-notifications.ts'
+import { linkDefects } from './references.ts'
 import {
   assignmentBy,
   assignmentKey,
-  fault,
   isAssigned,
   nameOf,
   nextStatus,
@@ -28,40 +35,20 @@ import {
   requireSameDueTime,
   requireTransition,
 } from './rules.ts'
-import type { NewWorkOrder, WholeWorkOrder, WorkOrderChange } from './schemas.ts'
+import {
+  type NewWorkOrder,
+  nullables,
+  type WholeWorkOrder,
+  type WorkOrderChange,
+} from './schemas.ts'
 import { lockWorkOrder, readStored, type StoredWhole, wholeRecord } from './store.ts'
 
 const blank = {
-  location_id: null,
-  logger_id: null,
-  inverter_id: null,
-  string_index: null,
-  bess_id: null,
-  node_id: null,
-  assigned_to: null,
-  team: null,
-  contractor: null,
-  assigned_to_name: null,
-  scheduled_start_at: null,
-  scheduled_end_at: null,
-  cost_amount: null,
-  currency: null,
+  ...nulls(nullables),
   description: '',
   type: 'corrective',
   category_id: null,
   priority: 'normal' as Priority,
-}
-
-const untouched: StateRecord = {
-  status: 'open',
-  acknowledged_at: null,
-  started_at: null,
-  completed_at: null,
-  completed_by: null,
-  completed_by_key_id: null,
-  approved_at: null,
-  approved_by: null,
-  cancelled_at: null,
 }
 
 export async function createWorkOrder(
@@ -77,19 +64,18 @@ export async function createWorkOrder(
   nameOf(asked, asked.assigned_to, asked.assigned_to_name)
   const about = await devicesOfAlerts(tx, site_id, { of: asked, alert_ids })
   const fields = await requireDevices(tx, site_id, about)
-  const currency = await costCurrency(tx, site_id, asked)
+  const currency = await currencyOf(tx, site_id, asked, 'cost_amount')
   const items = checklistFor(fields.category_id, checklist, actor.now)
   // Assigning an order does not acknowledge it.
   const is_assigned = isAssigned(fields)
-  const state: StateRecord = { ...untouched, status: is_assigned ? 'assigned' : 'open' }
   if (defect_ids.length > 0) await lockLinks(tx, site_id)
   const { number, now } = await takeNumber(tx, actor, 'work_order')
-  const wo_id = await insertRow(tx, 'work_orders', {
+  const wo_id = await insertRow(tx, ['work_orders', 'wo_id'], {
     site_id,
     number,
     ...fields,
     currency,
-    ...state,
+    status: is_assigned ? 'assigned' : 'open',
     ...serviceTimes(fields.priority, now),
     created_by: key_name,
     created_at: now,
@@ -132,7 +118,7 @@ export async function changeWorkOrder(
   requireSameDueTime(order, given.due_at)
   const places = namesDevices(given) ? await requireDevices(tx, site_id, merged) : order
   const { logger_id, location_id, string_index } = places
-  const currency = await costCurrency(tx, site_id, merged)
+  const currency = await currencyOf(tx, site_id, merged, 'cost_amount')
   const assigned_to_name = nameOf(order, merged.assigned_to, given.assigned_to_name)
   const changes = changedColumns(order, {
     ...given,
@@ -154,7 +140,7 @@ export async function changeWorkOrder(
   const has_other_defects = defect_ids !== undefined && (await linkDefects(tx, of, defect_ids))
   const is_linked = has_other_defects || differ(alert_ids, order.alert_ids)
   if (Object.keys(changes).length === 0 && !is_linked) return present
-  await updateRow(tx, { table: 'work_orders', site_id, id: wo_id }, { ...changes, updated_at: now })
+  await updateRow(tx, 'work_orders', { site_id, wo_id }, { ...changes, updated_at: now })
   if (alert_ids) await linkAlerts(tx, of, alert_ids)
   const after = (await readStored(tx, of))!
   await notifyChanged(tx, actor, { before: order, after: after.order })
@@ -180,17 +166,11 @@ export async function approveWorkOrder(
     throw new ApiError('conflict_state', { wo_id, current_state, allowed, message })
   }
   const approval = { ...entered(order, 'approved', actor), approval_note: note, updated_at: now }
-  await updateRow(tx, { table: 'work_orders', site_id, id: wo_id }, approval)
+  await updateRow(tx, 'work_orders', { site_id, wo_id }, approval)
   const after = (await readStored(tx, { site_id, wo_id }))!
-  await notifyApproved(tx, actor, after.order)
+  await notifyChanged(tx, actor, { before: order, after: after.order })
   return wholeRecord(after, now)
 }
-
-const costCurrency = (
-  tx: Transaction,
-  site_id: string,
-  { cost_amount: amount, currency }: { cost_amount: number | null; currency: string | null },
-) => currencyOf(tx, site_id, { amount, currency, beside: 'cost_amount' })
 
 function changedAttachments(
   { order, items }: StoredWhole,

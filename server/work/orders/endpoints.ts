@@ -51,12 +51,8 @@ export const listWorkOrders = endpoint({
   example: {
     answer: { data: [workOrderExample], meta: { count: 1, limit: 50, offset: 0 } },
   },
-  async handle({ site: { site_id }, query, window }, { db, clock }: Context) {
-    const { offset = 0, limit = 50 } = query
-    const asked = { ...query, ...window, site_id, offset, limit }
-    const { rows, count } = await readWorkOrders(db, asked, clock.now())
-    return { data: rows, meta: { count, limit, offset } }
-  },
+  handle: ({ site: { site_id }, query, window }, { db, clock }: Context) =>
+    readWorkOrders(db, { ...query, ...window, site_id }, clock.now()),
 })
 
 export const createOrder = endpoint({

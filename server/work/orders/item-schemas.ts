@@ -2,17 +2,12 @@ import { type Static, Type } from 'typebox'
 import { id_max, Nullable } from '../../http/params.ts'
 import { At } from '../../plant/frame.ts'
 import { itemStatuses, itemTypes } from '../checklists.ts'
-import { Line, Text } from '../fields.ts'
+import { Id, Line, nullable, optional, Text } from '../fields.ts'
 
 const closed = { additionalProperties: false } as const
 const number_max = 1e15
 
-export const ItemId = Type.Integer({
-  minimum: 0,
-  maximum: id_max,
-  description: 'An item of the checklist of the work order.',
-  examples: [311],
-})
+export const ItemId = Id('An item of the checklist of the work order.', 311)
 
 const ItemType = Type.Enum([...itemTypes], {
   description:
@@ -32,65 +27,49 @@ const code = Type.String({
 const min_value = Value('Lowest value that passes, in `unit`.', 1)
 const max_value = Value('Highest value that passes, in `unit`.', 1000)
 const unit = Line(20, 'MΩ')
-const photo_ids = Type.Array(Type.Integer({ minimum: 1, maximum: id_max }), {
-  maxItems: 100,
-  uniqueItems: true,
-  description: 'Attachments of the work order.',
-})
 const entered = {
-  value_number: Nullable(Value('The measured value, in `unit`.', 412)),
-  value_text: Nullable(Text(5000, 'A. Brandt')),
-  value_bool: Nullable(Type.Boolean({ examples: [true] })),
-  note: Nullable(Text(5000, 'Measured after rain.')),
-  photo_ids,
-  instrument: Nullable(Text(200, 'Insulation tester', 'Manufacturer and model.')),
-  instrument_serial: Nullable(Text(100, 'A-1187')),
-  calibration_due_date: Nullable(
-    Type.String({ format: 'date', description: 'When the calibration of the instrument expires.' }),
-  ),
-  defect_id: Nullable(
-    Type.Integer({
-      minimum: 0,
-      maximum: id_max,
-      description: 'The defect found with this item.',
-      examples: [7],
+  ...nullable({
+    value_number: Value('The measured value, in `unit`.', 412),
+    value_text: Text(5000, 'A. Brandt'),
+    value_bool: Type.Boolean({ examples: [true] }),
+    note: Text(5000, 'Measured after rain.'),
+    instrument: Text(200, 'Insulation tester', 'Manufacturer and model.'),
+    instrument_serial: Text(100, 'A-1187'),
+    calibration_due_date: Type.String({
+      format: 'date',
+      description: 'When the calibration of the instrument expires.',
     }),
-  ),
+    defect_id: Id('The defect found with this item.', 7),
+  }),
+  photo_ids: Type.Array(Type.Integer({ minimum: 1, maximum: id_max }), {
+    maxItems: 100,
+    uniqueItems: true,
+    description: 'Attachments of the work order.',
+  }),
 } as const
 
 export type NewItem = Static<typeof NewItem>
 export const NewItem = Type.Object(
   {
     title,
-    type: Type.Optional(Type.Enum([...itemTypes], { default: 'check' })),
-    required: Type.Optional(Type.Boolean({ default: true, examples: [true] })),
-    instruction: Type.Optional(Nullable(Text(5000, 'With 1000 V.'))),
-    code: Type.Optional(Nullable(code)),
-    unit: Type.Optional(Nullable(unit)),
-    min_value: Type.Optional(Nullable(min_value)),
-    max_value: Type.Optional(Nullable(max_value)),
+    ...optional({
+      type: Type.Enum([...itemTypes], { default: 'check' }),
+      required: Type.Boolean({ default: true, examples: [true] }),
+      instruction: Nullable(Text(5000, 'With 1000 V.')),
+      ...nullable({ code, unit, min_value, max_value }),
+    }),
   },
   { ...closed, $id: 'NewChecklistItem' },
 )
 
 export type ItemChange = Static<typeof ItemChange>
 export const ItemChange = Type.Object(
-  {
-    status: Type.Optional(ItemStatus),
-    value_number: Type.Optional(entered.value_number),
-    value_text: Type.Optional(entered.value_text),
-    value_bool: Type.Optional(entered.value_bool),
-    min_value: Type.Optional(
-      Nullable(Value('Allowed only where the checklist leaves the limits open.', 700)),
-    ),
-    max_value: Type.Optional(Nullable(Value('See `min_value`.', 770))),
-    note: Type.Optional(entered.note),
-    photo_ids: Type.Optional(photo_ids),
-    instrument: Type.Optional(entered.instrument),
-    instrument_serial: Type.Optional(entered.instrument_serial),
-    calibration_due_date: Type.Optional(entered.calibration_due_date),
-    defect_id: Type.Optional(entered.defect_id),
-  },
+  optional({
+    status: ItemStatus,
+    min_value: Nullable(Value('Allowed only where the checklist leaves the limits open.', 700)),
+    max_value: Nullable(Value('See `min_value`.', 770)),
+    ...entered,
+  }),
   { ...closed, $id: 'ChecklistItemChange' },
 )
 
@@ -101,7 +80,6 @@ export const ChecklistItem = Type.Object(
     wo_id: Type.Integer(),
     position: Type.Integer({ minimum: 1, description: 'Position in the checklist, from 1.' }),
     category_id: Nullable(Type.Integer({ description: 'The category of the item.' })),
-    code: Nullable(code),
     title,
     instruction: Nullable(Type.String()),
     type: ItemType,
@@ -109,9 +87,7 @@ export const ChecklistItem = Type.Object(
       description: 'Whether the item must be filled in before the work can be completed.',
     }),
     status: ItemStatus,
-    unit: Nullable(unit),
-    min_value: Nullable(min_value),
-    max_value: Nullable(max_value),
+    ...nullable({ code, unit, min_value, max_value }),
     within_limits: Nullable(
       Type.Boolean({ description: 'Null without a value or without limits.' }),
     ),

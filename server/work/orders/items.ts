@@ -5,9 +5,11 @@ import { ApiError, invalid } from '../../http/errors.ts'
 import { requireUnchanged } from '../../http/read-only.ts'
 import type { Transaction } from '../../storage/database.ts'
 import type { Actor } from '../actor.ts'
-import { categoryById } from '../categories.ts'
-import type { ChecklistLine } from '../category-checklists.ts'
+import { type ChecklistLine, categoryById } from '../categories.ts'
 import { itemFaults } from '../checklists.ts'
+import { fault, unknown, violation } from '../faults.ts'
+import { touchOrders } from '../order-links.ts'
+import { updateRow } from '../rows.ts'
 import { isWorking, workingStates } from '../work-order-states.ts'
 import type { ItemChange, NewItem } from './item-schemas.ts'
 import { notifyFailed } from './order-notifications.ts'
@@ -40,22 +42,18 @@ export function checklistFor(
 ): NewLine[] {
   const category = category_id === null ? null : categoryById(category_id)
   if (category === undefined) {
-    const message = 'is not a category of /om/categories'
-    throw invalid({ location: 'body', field: 'category_id', code: 'unknown_reference', message })
+    throw fault('category_id', 'unknown_reference', 'is not a category of /om/categories')
   }
   if (category && own?.length === 0) {
     const message = 'must not be empty with category_id: omit it for the checklist of the category'
-    throw invalid({ location: 'body', field: 'checklist', code: 'too_short', message })
+    throw fault('checklist', 'too_short', message)
   }
   const lines = own?.map(lineOf) ?? category?.default_checklist ?? []
   const faults = lines.flatMap((line, index) =>
-    itemFaults({ ...nothing_entered, ...line }, utcDate(now.getTime())).map(
-      ({ field, ...fault }) => ({
-        location: 'body' as const,
-        field: `checklist.${index}.${field}`,
-        ...fault,
-      }),
-    ),
+    itemFaults({ ...nothing_entered, ...line }, utcDate(now)).map((one) => ({
+      ...one,
+      field: `checklist.${index}.${one.field}`,
+    })),
   )
   if (faults.length > 0) throw invalid(...faults)
   return lines.map((line) => ({ ...line, category_id: own ? null : category_id }))
@@ -112,16 +110,13 @@ export async function changeItem(
   const merged = { ...item, ...body }
   if (isDeepStrictEqual(merged, item)) return present
   const photos = new Set(stored.order.attachments.map(({ attachment_id }) => attachment_id))
-  requireConsistent({ item, merged, photos, today: utcDate(now.getTime()) })
+  requireConsistent({ item, merged, photos, today: utcDate(now) })
   if (body.defect_id !== undefined && body.defect_id !== null) {
     await requireDefect(tx, site_id, body.defect_id)
   }
-  await updateItem(tx, { ...merged, ...doneBy(item, merged, actor), site_id, wo_id })
-  await tx.execute(
-    `update work_orders set updated_at = $3, version = version + 1
-     where site_id = $1 and wo_id = $2`,
-    [site_id, wo_id, now],
-  )
+  const changes = { ...body, ...doneBy(item, merged, actor) }
+  await updateRow(tx, 'work_order_items', { site_id, wo_id, item_id }, changes)
+  await touchOrders(tx, { site_id, now }, [wo_id])
   if (merged.status === 'failed' && item.status !== 'failed') {
     await notifyFailed(tx, actor, stored.order, merged)
   }
@@ -150,42 +145,10 @@ interface Filling {
 function requireConsistent({ item, merged, photos, today }: Filling): void {
   const fixed = (['min_value', 'max_value'] as const)
     .filter((field) => !item.is_limit_open && merged[field] !== item[field])
-    .map((field) => ({ field, code: 'not_allowed_field', message: 'is fixed by the checklist' }))
-  const absent = merged.photo_ids.flatMap((id, index) => {
-    const message = 'is not an attachment of the work order'
-    const field = `photo_ids.${index}`
-    return photos.has(id) ? [] : [{ field, code: 'unknown_reference', message }]
-  })
-  const faults = [...fixed, ...absent, ...itemFaults(merged, today)]
-  if (faults.length === 0) return
-  throw invalid(...faults.map((fault) => ({ location: 'body' as const, ...fault })))
-}
-
-async function updateItem(tx: Transaction, item: StoredItem & { site_id: string }): Promise<void> {
-  await tx.execute(
-    `update work_order_items set status = $4, value_number = $5, value_text = $6, value_bool = $7,
-       min_value = $8, max_value = $9, note = $10, photo_ids = $11, instrument = $12,
-       instrument_serial = $13, calibration_due_date = $14, defect_id = $15, done_at = $16,
-       done_by = $17
-     where site_id = $1 and wo_id = $2 and item_id = $3`,
-    [
-      item.site_id,
-      item.wo_id,
-      item.item_id,
-      item.status,
-      item.value_number,
-      item.value_text,
-      item.value_bool,
-      item.min_value,
-      item.max_value,
-      item.note,
-      item.photo_ids,
-      item.instrument,
-      item.instrument_serial,
-      item.calibration_due_date,
-      item.defect_id,
-      item.done_at,
-      item.done_by,
-    ],
+    .map((field) => violation(field, 'not_allowed_field', 'is fixed by the checklist'))
+  const absent = merged.photo_ids.flatMap((id, index) =>
+    photos.has(id) ? [] : unknown(`photo_ids.${index}`, 'is not an attachment of the work order'),
   )
+  const faults = [...fixed, ...absent, ...itemFaults(merged, today)]
+  if (faults.length > 0) throw invalid(...faults)
 }

@@ -1,4 +1,3 @@
-/** Notifications of work orders. */
 import type { Transaction } from '../../storage/database.ts'
 import type { Actor } from '../actor.ts'
 import {
@@ -6,6 +5,7 @@ import {
   type NotificationSeverity,
   type NotificationType,
   notify,
+  reached,
 } from '../notifications.ts'
 import type { Priority } from '../service-levels.ts'
 import type { WorkOrderState } from '../work-order-states.ts'
@@ -37,16 +37,18 @@ function send(tx: Transaction, { site_id, now }: At, order: StoredWorkOrder, con
 const recipientOf = ({ assigned_to, team, contractor }: StoredWorkOrder) =>
   assigned_to ?? team ?? contractor
 
-/** Assignee, team and contractor, with their display names. */
-const assigneesOf = ({ assigned_to, assigned_to_name, team, contractor }: StoredWorkOrder) =>
-  new Map(
-    [
-      [assigned_to, assigned_to_name ?? assigned_to] as const,
-      ...[team, contractor].map((name) => [name, name] as const),
-    ].filter((one): one is readonly [string, string] => one[0] !== null),
-  )
-
 type People = ReadonlyMap<string, string>
+
+/** Assignee, team and contractor, with their display names. */
+function assigneesOf(order: StoredWorkOrder | null): People {
+  const names = [
+    [order?.assigned_to, order?.assigned_to_name ?? order?.assigned_to],
+    [order?.team, order?.team],
+    [order?.contractor, order?.contractor],
+  ] as const
+  return new Map(names.flatMap(([id, name]) => (id && name ? [[id, name]] : [])))
+}
+
 const without = (some: People, others: People) => [...some].filter(([name]) => !others.has(name))
 
 /** Notifies added and removed assignees; returns the number of each. */
@@ -55,10 +57,7 @@ async function notifyAssignees(
   at: At,
   { before, after }: { before: StoredWorkOrder | null; after: StoredWorkOrder },
 ) {
-  const [earlier, current] = [
-    before ? assigneesOf(before) : new Map<string, string>(),
-    assigneesOf(after),
-  ]
+  const [earlier, current] = [assigneesOf(before), assigneesOf(after)]
   const [removed, added] = [without(earlier, current), without(current, earlier)]
   for (const [recipient, name] of removed) {
     const title = `${after.number} is no longer assigned to ${name}`
@@ -78,16 +77,6 @@ export async function notifyCreated(tx: Transaction, at: At, order: StoredWorkOr
   await send(tx, at, order, { type: 'system', title, recipient: null })
 }
 
-const reached: Readonly<Record<WorkOrderState, string>> = {
-  open: 'is open again',
-  assigned: 'is assigned',
-  in_progress: 'is in progress',
-  on_hold: 'is on hold',
-  completed: 'is completed',
-  approved: 'is approved',
-  cancelled: 'is cancelled',
-}
-
 const types: Readonly<Partial<Record<WorkOrderState, NotificationType>>> = {
   completed: 'work_order_completed',
   approved: 'work_order_approved',
@@ -105,16 +94,8 @@ export async function notifyChanged(
   if (status === before.status || is_covered) return
   await send(tx, actor, after, {
     type: types[status] ?? 'system',
-    title: `${after.number} ${reached[status]}`,
+    title: `${after.number} ${reached(status)}`,
     recipient: status === 'completed' ? null : recipientOf(after),
-  })
-}
-
-export async function notifyApproved(tx: Transaction, actor: Actor, order: StoredWorkOrder) {
-  await send(tx, actor, order, {
-    type: 'work_order_approved',
-    title: `${order.number} is approved`,
-    recipient: recipientOf(order),
   })
 }
 

@@ -1,10 +1,10 @@
-/** Links of a work order to alerts and defects. */
+/** Links of a work order to defects. */
 import { invalid, type Violation } from '../../http/errors.ts'
 import type { Transaction } from '../../storage/database.ts'
-import { type NotifiedDefect, notifyDefectChanged } from '../defect-notifications.ts'
+import { type NotifiedDefect, notifyDefect } from '../defect-notifications.ts'
 import { type DefectState, isFinal } from '../defect-states.ts'
+import { unknown, violation } from '../faults.ts'
 import { touchOrders } from '../order-links.ts'
-import { linkAlerts as linkAlertsTo, unknown } from '../references.ts'
 import type { WorkOrderState } from '../work-order-states.ts'
 
 interface Linking {
@@ -12,12 +12,6 @@ interface Linking {
   wo_id: number
   now: Date
 }
-
-export const linkAlerts = (
-  tx: Transaction,
-  { site_id, wo_id }: Linking,
-  ids: readonly number[],
-): Promise<void> => linkAlertsTo(tx, { site_id, table: 'work_order_alerts', of: { wo_id } }, ids)
 
 interface LinkedDefect extends NotifiedDefect {
   status: DefectState
@@ -55,7 +49,7 @@ export async function linkDefects(
   }
   const givers = new Set(joining.map((one) => one.wo_id).filter((id) => id !== null))
   await touchOrders(tx, of, [...givers])
-  for (const defect of [...leaving, ...joining]) await notifyDefectChanged(tx, of, defect)
+  for (const defect of [...leaving, ...joining]) await notifyDefect(tx, of, defect, 'was changed')
   return leaving.length + joining.length > 0
 }
 
@@ -85,7 +79,7 @@ function requireLinkable(
     if (!known.has(id)) return [unknown(field, 'is not a defect of this site')]
     const message = refusalOf(joining.find(({ defect_id }) => defect_id === id))
     if (message === null) return []
-    return [{ location: 'body', field, code: 'not_allowed_value', message }]
+    return [violation(field, 'not_allowed_value', message)]
   })
   if (faults.length > 0) throw invalid(...faults)
 }

@@ -1,6 +1,6 @@
-/** Rules for changes of a work order. */
 import { day_ms } from '@heliograph/domain/durations'
-import { ApiError, invalid } from '../../http/errors.ts'
+import { ApiError } from '../../http/errors.ts'
+import { fault } from '../faults.ts'
 import { planned_days_max } from '../service-levels.ts'
 import {
   changesFrom,
@@ -70,9 +70,6 @@ export function assignmentBy(
   }
   return {}
 }
-
-export const fault = (field: string, code: string, message: string) =>
-  invalid({ location: 'body', field, code, message })
 
 export function refusedChange(order: StoredWorkOrder, asked: WorkOrderState | undefined) {
   const { wo_id, status: current_state } = order

@@ -1,20 +1,24 @@
 import { type Static, Type } from 'typebox'
-import { id_max, Nullable, page } from '../../http/params.ts'
+import { Nullable } from '../../http/params.ts'
 import { At } from '../../plant/frame.ts'
 import { Attachment, GivenAttachments } from '../attachments.ts'
 import {
   Amount,
   Currency,
+  devices,
+  Flag,
   Id,
   Ids,
   Line,
   Name,
   nullable,
   optional,
+  placeFilters,
   Tags,
   Text,
   Time,
   Title as TitleOf,
+  Version,
 } from '../fields.ts'
 import { planned_days_max, priorities, serviceRule } from '../service-levels.ts'
 import { workOrderStates } from '../work-order-states.ts'
@@ -35,12 +39,7 @@ const workOrderTypes = [
 
 const checklist_max = 200
 
-export const WorkOrderId = Type.Integer({
-  minimum: 0,
-  maximum: id_max,
-  description: 'A work order of the site.',
-  examples: [42],
-})
+export const WorkOrderId = Id('A work order of the site.', 42)
 
 const Status = Type.Enum([...workOrderStates])
 const Priority = Type.Enum([...priorities], {
@@ -59,12 +58,8 @@ const Part = Type.Object(
 const Title = TitleOf('String 3 of inverter 1 carries no current')
 
 /** Optional fields that clients may clear with null. */
-const nullables = {
-  location_id: Id('A location of the site. Defaults to the location of the device.', 2),
-  logger_id: Id('The plant. Defaults to the plant of the inverter.', 1),
-  inverter_id: Id('An inverter, of the given plant if any.', 1),
-  string_index: Id('A string of the inverter, counted from 0.', 3),
-  bess_id: Id('A battery unit.', 1),
+export const nullables = {
+  ...devices,
   node_id: Text(100, '1', 'A sensor node.'),
   asset_label: Text(200, 'Gate at the south fence', 'The subject of the work, if it has no id.'),
   assigned_to: Name('ada@example.com', 'The assignee, by any name. Lists can be filtered by it.'),
@@ -106,18 +101,9 @@ const valued = {
   type: Type.Enum([...workOrderTypes]),
   priority: Priority,
   parts: Type.Array(Part, { maxItems: 200, description: 'Parts used.' }),
-  influences_availability: Type.Boolean({
-    description: 'Whether the downtime counts against availability.',
-    examples: [true],
-  }),
-  influences_performance_ratio: Type.Boolean({
-    description: 'Whether the downtime counts against the performance ratio.',
-    examples: [false],
-  }),
-  loto_required: Type.Boolean({
-    description: 'Whether lock-out/tag-out is required before work starts.',
-    examples: [true],
-  }),
+  influences_availability: Flag('Whether the downtime counts against availability.', true),
+  influences_performance_ratio: Flag('Whether the downtime counts against the performance ratio.'),
+  loto_required: Flag('Whether lock-out/tag-out is required before work starts.', true),
   tags: Tags,
 } as const
 
@@ -198,14 +184,12 @@ const workOrder = {
   cancel_reason: Nullable(Type.String()),
   response_due_at: Nullable(At('Deadline for acknowledgement, by priority.')),
   resolution_due_at: Nullable(At('Deadline for completion, by priority.')),
-  sla_breached: Type.Boolean({
-    description: 'Whether a deadline or `due_at` was missed.',
-  }),
+  sla_breached: Flag('Whether a deadline or `due_at` was missed.'),
   checklist_total: count('Items of the checklist.'),
   checklist_done: count('Items that are not `pending`.'),
   checklist_failed: count('Items that failed.'),
   attachments: Type.Array(Attachment),
-  version: Type.Integer({ minimum: 1, description: 'Increments with every change.' }),
+  version: Version,
 } as const
 
 export type WorkOrder = Static<typeof WorkOrder>
@@ -224,20 +208,6 @@ export const filters = {
   status: Type.Optional(
     Type.Enum([...workOrderStates], { description: 'Returns only work orders in this state.' }),
   ),
-  location_id: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: id_max,
-      description: 'Returns only work orders at this location, without the locations below.',
-    }),
-  ),
-  logger_id: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: id_max,
-      description: 'Returns only work orders of this plant.',
-    }),
-  ),
   assigned_to: Type.Optional(
     Type.String({
       maxLength: 200,
@@ -245,5 +215,5 @@ export const filters = {
       examples: ['Ada'],
     }),
   ),
-  ...page,
+  ...placeFilters('work orders'),
 }

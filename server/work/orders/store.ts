@@ -4,7 +4,8 @@ import type { Database, Queries, Transaction } from '../../storage/database.ts'
 import { type Stored, served } from '../../storage/records.ts'
 import type { Actor } from '../actor.ts'
 import { withinLimits } from '../checklists.ts'
-import { requireFilters } from '../references.ts'
+import { type ListFilter, requireFilters } from '../references.ts'
+import { matchingRows, readPage } from '../rows.ts'
 import { isBreached } from '../service-levels.ts'
 import type { WorkOrderState } from '../work-order-states.ts'
 import { ChecklistItem } from './item-schemas.ts'
@@ -18,20 +19,6 @@ export interface StoredItem extends Stored<Omit<ChecklistItem, 'within_limits'>>
   is_limit_open: boolean
 }
 
-interface WorkOrderFilter {
-  site_id: string
-  status?: WorkOrderState | undefined
-  location_id?: number | undefined
-  logger_id?: number | undefined
-  assigned_to?: string | undefined
-  /** Created in [start, end). */
-  start: string | null
-  end: string | null
-  offset: number
-  limit: number
-}
-
-/** One work order with its checklist; null for an unknown id. */
 export async function readWorkOrder(
   db: Database,
   of: { site_id: string; wo_id: number },
@@ -42,57 +29,39 @@ export async function readWorkOrder(
   return stored && wholeRecord(stored, now)
 }
 
-/** Columns beside a row `w` of work_orders. */
-const joined = `
-  array(select alert_id from work_order_alerts a
-        where a.site_id = w.site_id and a.wo_id = w.wo_id order by alert_id) as alert_ids,
-  array(select defect_id from defects d
-        where d.site_id = w.site_id and d.wo_id = w.wo_id order by defect_id) as defect_ids,
-  i.*`
-const counted = `lateral (
+const record = `select w.*, i.*,
+    array(select alert_id from work_order_alerts a
+          where a.site_id = w.site_id and a.wo_id = w.wo_id order by alert_id) as alert_ids,
+    array(select defect_id from defects d
+          where d.site_id = w.site_id and d.wo_id = w.wo_id order by defect_id) as defect_ids
+  from work_orders w cross join lateral (
     select count(*) as checklist_total,
            count(*) filter (where status <> 'pending') as checklist_done,
            count(*) filter (where status = 'failed') as checklist_failed
     from work_order_items i where i.site_id = w.site_id and i.wo_id = w.wo_id) i`
 
-/**
- * A page by id, and the count of all pages, in one statement and thus one snapshot. The count and
- * the ids come from indexes that cover every filter.
- * @throws ApiError not_found for an unknown location or logger
- */
-export async function readWorkOrders(
-  db: Queries,
-  filter: WorkOrderFilter,
-  now: Date,
-): Promise<{ rows: WorkOrder[]; count: number }> {
+interface WorkOrderFilter extends ListFilter {
+  status?: WorkOrderState
+  assigned_to?: string
+  /** Created in [start, end). */
+  start: string | null
+  end: string | null
+}
+
+/** @throws ApiError not_found for an unknown location or logger */
+export async function readWorkOrders(db: Queries, filter: WorkOrderFilter, now: Date) {
   await requireFilters(db, filter)
-  const { site_id, offset, limit } = filter
-  const values: unknown[] = [site_id]
-  const add = (value: unknown) => `$${values.push(value)}`
-  const equal = (['status', 'location_id', 'logger_id', 'assigned_to'] as const).flatMap((name) =>
-    filter[name] === undefined ? [] : [`${name} = ${add(filter[name])}`],
-  )
-  const matching = [
-    'site_id = $1',
-    ...equal,
-    ...(filter.start === null ? [] : [`created_at >= ${add(filter.start)}`]),
-    ...(filter.end === null ? [] : [`created_at < ${add(filter.end)}`]),
-  ].join(' and ')
-  const rows = await db.query<{ count: number } & (StoredWorkOrder | { wo_id: null })>(
-    `select c.count, p.*
-     from (select count(*) as count from work_orders where ${matching}) c
-       left join (
-         select w.*, ${joined}
-         from work_orders w cross join ${counted}
-         where w.site_id = $1 and w.wo_id in (
-           select wo_id from work_orders where ${matching}
-           order by wo_id limit ${limit} offset ${offset})
-       ) p on true
-     order by p.wo_id`,
-    values,
-  )
-  const found = rows.filter((row) => row.wo_id !== null) as StoredWorkOrder[]
-  return { rows: found.map((row) => workOrderRecord(row, now)), count: rows[0]!.count }
+  const found = matchingRows('work_orders', filter.site_id, {
+    'status =': filter.status,
+    'location_id =': filter.location_id,
+    'logger_id =': filter.logger_id,
+    'assigned_to =': filter.assigned_to,
+    'created_at >=': filter.start,
+    'created_at <': filter.end,
+  })
+  const listed = { ...found, record, alias: 'w', id: 'wo_id' } as const
+  const { rows, meta } = await readPage<StoredWorkOrder>(db, listed, filter)
+  return { data: rows.map((row) => workOrderRecord(row, now)), meta }
 }
 
 export interface StoredWhole {
@@ -109,8 +78,7 @@ export async function readStored(
   { site_id, wo_id }: { site_id: string; wo_id: number },
 ): Promise<StoredWhole | null> {
   const [order] = await db.query<StoredWorkOrder>(
-    `select w.*, ${joined} from work_orders w cross join ${counted}
-     where w.site_id = $1 and w.wo_id = $2`,
+    `${record} where w.site_id = $1 and w.wo_id = $2`,
     [site_id, wo_id],
   )
   if (!order) return null
