@@ -1,255 +1,162 @@
-import { acknowledgeAlert, listAlerts, resolveAlert } from './alerts/endpoints.ts'
-import { getDashboard } from './batteries/logs/dashboard-endpoint.ts'
-import {
-  alarmHistory as batteryAlarmHistory,
-  controlLog,
-  countAlarms as countBatteryAlarms,
-  dispatchLog,
-  getPcsFaults,
-  listAlarmStates as listBatteryAlarms,
-  listDeviations,
-} from './batteries/logs/endpoints.ts'
-import {
-  approveSchedule,
-  approveSchedules,
-  getSchedule,
-  listSchedules,
-  optimizeAll,
-  optimizeUnit,
-  rejectSchedule,
-  reviseScheduleHour,
-} from './batteries/schedules/endpoints.ts'
-import {
-  getCluster,
-  getEnvelope,
-  getFleetSummary,
-  getPcsNow,
-  getSetup,
-  getUnit,
-  getUnitNow,
-  listClusters,
-  listProtection,
-  listUnits,
-  pcsHistory,
-  unitHistory,
-} from './batteries/units/endpoints.ts'
-import {
-  curtailmentHistory,
-  curtailNow,
-  curtailWindow,
-  listCurtailment,
-  releaseCurtailment,
-} from './control/endpoints.ts'
-import { suggestCurtailment } from './control/suggest-endpoint.ts'
+import * as alerts from './alerts/endpoints.ts'
+import * as dashboard from './batteries/logs/dashboard-endpoint.ts'
+import * as batteryLogs from './batteries/logs/endpoints.ts'
+import * as schedules from './batteries/schedules/endpoints.ts'
+import * as units from './batteries/units/endpoints.ts'
+import * as curtailment from './control/endpoints.ts'
+import * as suggestion from './control/suggest-endpoint.ts'
 import type { Deps } from './deps.ts'
-import {
-  crossBorder,
-  earningsByHour,
-  earningsSummary,
-  marketAssignments,
-} from './earnings/endpoints.ts'
-import {
-  getLoggerForecast,
-  listForecasts,
-  listModels,
-  listPriceForecasts,
-  listProduction,
-} from './forecasts/endpoints.ts'
+import * as earnings from './earnings/endpoints.ts'
+import * as forecasts from './forecasts/endpoints.ts'
 import type { Endpoint } from './http/endpoint.ts'
-import { compareMarkets, listMarkets, marketPrices } from './markets/endpoints.ts'
-import { getOverview, getPlantStatus } from './overview/endpoints.ts'
-import { getLocation, listLocations } from './overview/locations.ts'
-import { listSites } from './overview/sites/endpoints.ts'
-import { analyseLosses, rankInverters, rankLoggers } from './performance/efficiency/endpoints.ts'
-import {
-  compareStrings,
-  healthMatrix,
-  rankStrings,
-} from './performance/efficiency/string-endpoints.ts'
-import {
-  energyByHour,
-  loggerHourlyEnergy,
-  plantSummary,
-  stringEnergyByHour,
-} from './performance/energy/endpoints.ts'
-import {
-  compareWithExpected,
-  getPanelModel,
-  listPanelModels,
-  searchPanelModels,
-} from './performance/iv/endpoints.ts'
-import {
-  changeReportSubscription,
-  createReportSubscription,
-  deleteReportSubscription,
-  getReportFile,
-  listReportRuns,
-  listReportSubscriptions,
-  reportsCatalog,
-  reportsOverview,
-  runReportSubscription,
-} from './reports/endpoints.ts'
-import { listGaps, listLoggerGaps } from './telemetry/gaps/endpoints.ts'
-import {
-  decodeAlarmWords,
-  getInverter,
-  inverterHistory,
-  listAlarmTable,
-  listInverters,
-} from './telemetry/inverters/endpoints.ts'
-import { listLoggers, loggerHistory } from './telemetry/loggers/endpoints.ts'
-import {
-  getSensorNow,
-  listSensors,
-  relayHistory,
-  sensorHistory,
-} from './telemetry/sensors/endpoints.ts'
-import { listStrings, listStringsNow, stringHistory } from './telemetry/strings/endpoints.ts'
-import {
-  getLoggerWeather,
-  listWeather,
-  loggerWeatherHistory,
-} from './telemetry/weather/endpoints.ts'
-import { changeOneDefect, getDefect, listDefects, reportDefect } from './work/defects/endpoints.ts'
-import { countUnread, listNotifications, readNotification } from './work/notifications/endpoints.ts'
-import { listCategories } from './work/orders/category-endpoint.ts'
-import {
-  approveOrder,
-  changeOrder,
-  changeOrderItem,
-  createOrder,
-  getWorkOrder,
-  listWorkOrders,
-} from './work/orders/endpoints.ts'
+import * as markets from './markets/endpoints.ts'
+import * as overview from './overview/endpoints.ts'
+import * as locations from './overview/locations.ts'
+import * as sites from './overview/sites/endpoints.ts'
+import * as efficiency from './performance/efficiency/endpoints.ts'
+import * as stringEfficiency from './performance/efficiency/string-endpoints.ts'
+import * as energy from './performance/energy/endpoints.ts'
+import * as iv from './performance/iv/endpoints.ts'
+import * as reports from './reports/endpoints.ts'
+import * as gaps from './telemetry/gaps/endpoints.ts'
+import * as inverters from './telemetry/inverters/endpoints.ts'
+import * as loggers from './telemetry/loggers/endpoints.ts'
+import * as sensors from './telemetry/sensors/endpoints.ts'
+import * as strings from './telemetry/strings/endpoints.ts'
+import * as weather from './telemetry/weather/endpoints.ts'
+import * as defects from './work/defects/endpoints.ts'
+import * as notifications from './work/notifications/endpoints.ts'
+import * as categories from './work/orders/category-endpoint.ts'
+import * as orders from './work/orders/endpoints.ts'
 
 /** Every endpoint of the API, in the order of the specification. */
 export const endpoints: readonly Endpoint<Deps>[] = [
-  listSites,
+  sites.listSites,
 
-  getOverview,
-  getPlantStatus,
-  plantSummary,
-  listLocations,
-  getLocation,
-  listGaps,
-  listLoggerGaps,
+  overview.getOverview,
+  overview.getPlantStatus,
+  energy.plantSummary,
+  locations.listLocations,
+  locations.getLocation,
+  gaps.listGaps,
+  gaps.listLoggerGaps,
 
-  listLoggers,
-  loggerHistory,
-  loggerHourlyEnergy,
+  loggers.listLoggers,
+  loggers.loggerHistory,
+  energy.loggerHourlyEnergy,
 
-  listInverters,
-  getInverter,
-  inverterHistory,
-  listAlarmTable,
-  decodeAlarmWords,
+  inverters.listInverters,
+  inverters.getInverter,
+  inverters.inverterHistory,
+  inverters.listAlarmTable,
+  inverters.decodeAlarmWords,
 
-  listStrings,
-  listStringsNow,
-  stringHistory,
-  stringEnergyByHour,
+  strings.listStrings,
+  strings.listStringsNow,
+  strings.stringHistory,
+  energy.stringEnergyByHour,
 
-  listSensors,
-  getSensorNow,
-  sensorHistory,
+  sensors.listSensors,
+  sensors.getSensorNow,
+  sensors.sensorHistory,
 
-  listWeather,
-  getLoggerWeather,
-  loggerWeatherHistory,
+  weather.listWeather,
+  weather.getLoggerWeather,
+  weather.loggerWeatherHistory,
 
-  rankLoggers,
-  rankInverters,
-  rankStrings,
-  healthMatrix,
-  analyseLosses,
-  compareStrings,
+  efficiency.rankLoggers,
+  efficiency.rankInverters,
+  stringEfficiency.rankStrings,
+  stringEfficiency.healthMatrix,
+  efficiency.analyseLosses,
+  stringEfficiency.compareStrings,
 
-  listPanelModels,
-  searchPanelModels,
-  getPanelModel,
-  compareWithExpected,
+  iv.listPanelModels,
+  iv.searchPanelModels,
+  iv.getPanelModel,
+  iv.compareWithExpected,
 
-  energyByHour,
+  energy.energyByHour,
 
-  listCurtailment,
-  curtailmentHistory,
-  suggestCurtailment,
-  relayHistory,
-  curtailWindow,
-  curtailNow,
-  releaseCurtailment,
+  curtailment.listCurtailment,
+  curtailment.curtailmentHistory,
+  suggestion.suggestCurtailment,
+  sensors.relayHistory,
+  curtailment.curtailWindow,
+  curtailment.curtailNow,
+  curtailment.releaseCurtailment,
 
-  listMarkets,
-  marketPrices,
-  compareMarkets,
+  markets.listMarkets,
+  markets.marketPrices,
+  markets.compareMarkets,
 
-  earningsSummary,
-  earningsByHour,
-  marketAssignments,
-  crossBorder,
+  earnings.earningsSummary,
+  earnings.earningsByHour,
+  earnings.marketAssignments,
+  earnings.crossBorder,
 
-  listForecasts,
-  getLoggerForecast,
-  listProduction,
-  listPriceForecasts,
-  listModels,
+  forecasts.listForecasts,
+  forecasts.getLoggerForecast,
+  forecasts.listProduction,
+  forecasts.listPriceForecasts,
+  forecasts.listModels,
 
-  listUnits,
-  getFleetSummary,
-  getUnit,
-  getUnitNow,
-  unitHistory,
-  getDashboard,
-  listDeviations,
-  listClusters,
-  getCluster,
-  getPcsNow,
-  pcsHistory,
-  getPcsFaults,
-  listBatteryAlarms,
-  batteryAlarmHistory,
-  countBatteryAlarms,
-  dispatchLog,
-  controlLog,
-  getEnvelope,
-  listProtection,
-  getSetup,
+  units.listUnits,
+  units.getFleetSummary,
+  units.getUnit,
+  units.getUnitNow,
+  units.unitHistory,
+  dashboard.getDashboard,
+  batteryLogs.listDeviations,
+  units.listClusters,
+  units.getCluster,
+  units.getPcsNow,
+  units.pcsHistory,
+  batteryLogs.getPcsFaults,
+  batteryLogs.listAlarmStates,
+  batteryLogs.alarmHistory,
+  batteryLogs.countAlarms,
+  batteryLogs.dispatchLog,
+  batteryLogs.controlLog,
+  units.getEnvelope,
+  units.listProtection,
+  units.getSetup,
 
-  listSchedules,
-  getSchedule,
-  optimizeUnit,
-  optimizeAll,
-  approveSchedule,
-  rejectSchedule,
-  approveSchedules,
-  reviseScheduleHour,
+  schedules.listSchedules,
+  schedules.getSchedule,
+  schedules.optimizeUnit,
+  schedules.optimizeAll,
+  schedules.approveSchedule,
+  schedules.rejectSchedule,
+  schedules.approveSchedules,
+  schedules.reviseScheduleHour,
 
-  listAlerts,
-  acknowledgeAlert,
-  resolveAlert,
+  alerts.listAlerts,
+  alerts.acknowledgeAlert,
+  alerts.resolveAlert,
 
-  listWorkOrders,
-  getWorkOrder,
-  listCategories,
-  listNotifications,
-  countUnread,
-  listDefects,
-  getDefect,
-  createOrder,
-  changeOrder,
-  changeOrderItem,
-  approveOrder,
-  readNotification,
-  reportDefect,
-  changeOneDefect,
+  orders.listWorkOrders,
+  orders.getWorkOrder,
+  categories.listCategories,
+  notifications.listNotifications,
+  notifications.countUnread,
+  defects.listDefects,
+  defects.getDefect,
+  orders.createOrder,
+  orders.changeOrder,
+  orders.changeOrderItem,
+  orders.approveOrder,
+  notifications.readNotification,
+  defects.reportDefect,
+  defects.changeOneDefect,
 
-  reportsOverview,
-  reportsCatalog,
-  listReportRuns,
-  getReportFile,
-  listReportSubscriptions,
-  createReportSubscription,
-  changeReportSubscription,
-  deleteReportSubscription,
-  runReportSubscription,
+  reports.reportsOverview,
+  reports.reportsCatalog,
+  reports.listReportRuns,
+  reports.getReportFile,
+  reports.listReportSubscriptions,
+  reports.createReportSubscription,
+  reports.changeReportSubscription,
+  reports.deleteReportSubscription,
+  reports.runReportSubscription,
 ]
