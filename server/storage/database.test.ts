@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
 import { checkSupported, type Database, openDatabase } from './database.ts'
 
@@ -19,6 +20,25 @@ const terminate = (where: string) =>
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${where}`,
   )
+
+// First in this process: the driver warns only once.
+test('subscriptions that begin and end together send one statement at a time', async () => {
+  const warnings: Error[] = []
+  const collect = (warning: Error) => warnings.push(warning)
+  process.on('warning', collect)
+  const { url } = testing
+  const listening = await openDatabase({ url, log: silent, application_name: 'listening' })
+  const subscriptions = await Promise.all(
+    ['one', 'two', 'three'].map((channel) =>
+      listening.listen(channel, { notified() {}, resumed() {} }),
+    ),
+  )
+  await Promise.all(subscriptions.map(({ stop }) => stop()))
+  await listening.close()
+  await setImmediate()
+  process.off('warning', collect)
+  assert.deepEqual(warnings, [])
+})
 
 test('values arrive as the wire wants them', async () => {
   const [row] = await db.query(

@@ -27,8 +27,8 @@ export class ListenConnection {
   readonly #listeners = new Map<string, Set<Listener>>()
   readonly #closing = new AbortController()
   #current: Promise<pg.Client> | undefined
-  /** Null while disconnected. */
-  #connected: pg.Client | null = null
+  /** The last statement of `#run`. */
+  #last: Promise<unknown> = Promise.resolve()
 
   constructor(config: pg.ClientConfig, log: Log) {
     this.#config = config
@@ -43,13 +43,14 @@ export class ListenConnection {
       throw error
     })
     try {
-      await (await this.#current).query(`LISTEN ${pg.escapeIdentifier(channel)}`)
+      await this.#run(await this.#current, `LISTEN ${pg.escapeIdentifier(channel)}`)
     } catch (error) {
       set.delete(listener)
       if (set.size === 0) this.#listeners.delete(channel)
       throw error
     }
-    return { stop: () => this.#unlisten(channel, listener) }
+    // The session listens on: notifications without a listener are ignored.
+    return { stop: async () => void set.delete(listener) }
   }
 
   async close(): Promise<void> {
@@ -75,19 +76,24 @@ export class ListenConnection {
       void client.end()
       throw error
     }
-    this.#connected = client
     this.#keepWatch(client)
     return client
   }
 
+  /** Runs statements one after the other, as the driver requires. */
+  #run(client: pg.Client, statement: string): Promise<unknown> {
+    const result = this.#last.then(() => client.query(statement))
+    this.#last = result.catch(() => {})
+    return result
+  }
+
   #keepWatch(client: pg.Client) {
     const ping = setInterval(() => {
-      client.query('SELECT 1').catch((error) => client.connection?.stream.destroy(error))
+      this.#run(client, 'SELECT 1').catch((error) => client.connection?.stream.destroy(error))
     }, ping_interval_ms)
     ping.unref()
     client.once('end', () => {
       clearInterval(ping)
-      this.#connected = null
       if (this.#closing.signal.aborted) return
       this.#log.warn({}, 'the listening database connection was lost')
       this.#current = this.#reconnect()
@@ -116,13 +122,5 @@ export class ListenConnection {
   #resume() {
     this.#log.info({}, 'the listening database connection is back')
     for (const set of this.#listeners.values()) for (const listener of set) listener.resumed()
-  }
-
-  async #unlisten(channel: string, listener: Listener): Promise<void> {
-    const set = this.#listeners.get(channel)
-    if (!set?.delete(listener) || set.size > 0) return
-    this.#listeners.delete(channel)
-    // A new connection listens to the remaining channels only.
-    await this.#connected?.query(`UNLISTEN ${pg.escapeIdentifier(channel)}`)
   }
 }
