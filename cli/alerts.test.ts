@@ -5,9 +5,10 @@ import path from 'node:path'
 import { PassThrough } from 'node:stream'
 import test, { after, before } from 'node:test'
 import { AdminError } from '@heliograph/server/access/admin'
-import { Command } from 'commander'
 import { type TestDatabase, testDatabase } from '../test/postgres.ts'
 import { addAlertCommands } from './alerts.ts'
+import { Reporting } from './command.ts'
+import { confirm } from './terminal.ts'
 
 const now = new Date('2026-06-21T10:00:00Z')
 let database: TestDatabase
@@ -28,9 +29,13 @@ after(async () => {
 /** What `heliograph alerts …` prints. */
 async function run(...args: string[]): Promise<string> {
   const output = new PassThrough()
-  const program = new Command('heliograph').exitOverride()
+  const input = new PassThrough()
+  const terminal = { input, output, notes: new PassThrough(), is_interactive: false }
+  const program = new Reporting('heliograph', terminal)
+  program.exitOverride()
   addAlertCommands(program, {
-    terminal: { input: new PassThrough(), output, notes: new PassThrough(), is_interactive: false },
+    terminal,
+    confirm: (question) => confirm(terminal, question),
     operator: 'anna',
     withAdmin: (work) =>
       work({ db: database.db, clock: { now: () => now }, randomBytes: Buffer.alloc }),

@@ -1,11 +1,11 @@
 import { type Alerting, setAlerting, showAlerting } from '@heliograph/server/alerts/admin'
 import { type AlertHistory, showAlertHistory } from '@heliograph/server/alerts/history-admin'
 import { visible } from '@heliograph/server/http/visible-text'
-import { type Command, InvalidArgumentError } from 'commander'
-import { type Cli, command, type JsonOption } from './command.ts'
-import { minute, print, table } from './terminal.ts'
+import { InvalidArgumentError } from 'commander'
+import { type Cli, command, type Reporting } from './command.ts'
+import { minute, tableOf } from './terminal.ts'
 
-export function addAlertCommands(program: Command, { terminal, withAdmin, operator }: Cli): void {
+export function addAlertCommands(program: Reporting, { withAdmin, operator }: Cli): void {
   const alerts = program
     .command('alerts')
     .description('alert rules, mail recipients and histories of alerts')
@@ -17,14 +17,14 @@ export function addAlertCommands(program: Command, { terminal, withAdmin, operat
     'alerts settings pv-south --set alerting.yaml',
   )
     .option('--set <file>', 'YAML file that replaces all settings of the site')
-    .action(async (site_id: string, options: JsonOption & { set?: string }) => {
+    .result(async (site_id: string, options: { set?: string }) => {
       const { set: file } = options
       const shown = await withAdmin((admin) =>
         file === undefined
           ? showAlerting(admin, { site_id })
           : setAlerting(admin, { site_id, file, set_by: operator }),
       )
-      print(terminal, { json: shown, text: settingsText(shown) }, !!options.json)
+      return { json: shown, text: settingsText(shown) }
     })
 
   command(
@@ -34,9 +34,9 @@ export function addAlertCommands(program: Command, { terminal, withAdmin, operat
     'alerts history pv-south 17',
   )
     .argument('<alert_id>', 'id of the alert in the API', alertId)
-    .action(async (site_id: string, alert_id: number, options: JsonOption) => {
+    .result(async (site_id: string, alert_id: number) => {
       const shown = await withAdmin((admin) => showAlertHistory(admin, { site_id, alert_id }))
-      print(terminal, { json: shown, text: historyText(shown) }, !!options.json)
+      return { json: shown, text: historyText(shown) }
     })
 }
 
@@ -49,32 +49,24 @@ function alertId(text: string): number {
 }
 
 function historyText({ alert_id, title, message, transitions }: AlertHistory): string {
-  const rows = transitions.map(({ at, to_status, changed_by, note }) => [
-    minute(at),
-    to_status,
-    changed_by,
-    note ?? '-',
-  ])
   return [
     visible(`Alert ${alert_id}: ${title}. ${message}`),
-    table(['AT', 'STATUS', 'BY', 'NOTE'], rows),
+    tableOf(transitions, { AT: 'at', STATUS: 'to_status', BY: 'changed_by', NOTE: 'note' }),
   ].join('\n')
 }
 
 function settingsText({ site_id, set_at, set_by, settings, in_force }: Alerting): string {
-  const of_rules = table(
-    ['', 'RULE', 'SEVERITY', 'RAISES AFTER', 'CLEARS AFTER', 'THRESHOLDS'],
-    Object.entries(in_force.rules).map(([code, rule]) => [
-      code in (settings.rules ?? {}) ? '*' : '',
-      code,
-      rule.enabled ? (rule.severity ?? 'as found') : 'off',
-      `${rule.raise_delay_s} s`,
-      `${rule.clear_delay_s} s`,
-      Object.entries(rule.thresholds)
-        .map(([name, value]) => `${name} ${value}`)
-        .join(', ') || '-',
-    ]),
-  )
+  const of_rules = tableOf(Object.entries(in_force.rules), {
+    '': ([code]) => (code in (settings.rules ?? {}) ? '*' : ''),
+    RULE: ([code]) => code,
+    SEVERITY: ([, rule]) => (rule.enabled ? (rule.severity ?? 'as found') : 'off'),
+    'RAISES AFTER': ([, { raise_delay_s }]) => `${raise_delay_s} s`,
+    'CLEARS AFTER': ([, { clear_delay_s }]) => `${clear_delay_s} s`,
+    THRESHOLDS: ([, { thresholds }]) =>
+      Object.entries(thresholds)
+        .map((threshold) => threshold.join(' '))
+        .join(', ') || null,
+  })
   const { recipients, escalation } = in_force.mail
   const of_mail = recipients.map(
     ({ address, min_severity, digest }) => `  ${address}: ${min_severity} and worse, ${digest}`,

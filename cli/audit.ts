@@ -1,12 +1,11 @@
 import { type AuditedWrite, listWrites } from '@heliograph/server/access/audit'
-import type { Command } from 'commander'
-import { type Cli, command, type JsonOption, utcInstant, wholeNumber } from './command.ts'
-import { print, table } from './terminal.ts'
+import { type Cli, command, type Reporting, utcInstant, wholeNumber } from './command.ts'
+import { listOf } from './terminal.ts'
 
 const listed_max = 1000
 const body_characters_max = 80
 
-interface AuditOptions extends JsonOption {
+interface AuditOptions {
   site?: string
   from?: Date
   to?: Date
@@ -14,7 +13,7 @@ interface AuditOptions extends JsonOption {
   limit: number
 }
 
-export function addAuditCommand(program: Command, { terminal, withAdmin }: Cli): void {
+export function addAuditCommand(program: Reporting, { withAdmin }: Cli): void {
   command(
     program,
     'audit',
@@ -26,47 +25,32 @@ export function addAuditCommand(program: Command, { terminal, withAdmin }: Cli):
     .option('--to <time>', 'UTC, exclusive; defaults to now', utcInstant)
     .option('--key <key>', 'only this key or person, by id or name')
     .option('--limit <n>', 'number of newest entries', wholeNumber, listed_max)
-    .action(async ({ site, from, to, key, limit, json }: AuditOptions) => {
+    .result(async ({ site, from, to, key, limit }: AuditOptions) => {
       const asked = { site_id: site, from, to, key, limit }
       const found = await withAdmin((admin) => listWrites(admin, asked))
-      const text = found.writes.length > 0 ? auditTable(found.writes) : 'No entries.'
-      print(terminal, { json: found, text }, !!json)
       const left = found.count - found.writes.length
-      if (left > 0)
-        terminal.notes.write(`heliograph: ${left} older entries are omitted (--limit)\n`)
+      return {
+        json: found,
+        text: auditTable(found.writes),
+        ...(left > 0 && { note: `${left} older entries are omitted (--limit)` }),
+      }
     })
 }
 
-function auditTable(writes: readonly AuditedWrite[]): string {
-  return table(
-    [
-      'AT',
-      'CLIENT',
-      'SITE',
-      'KEY',
-      'NAME',
-      'ADDRESS',
-      'WRITE',
-      'STATUS',
-      'OUTCOME',
-      'REQUEST',
-      'BODY',
-    ],
-    writes.map((write) => [
-      `${write.at.toISOString().slice(0, 19).replace('T', ' ')}Z`,
-      write.client,
-      write.site_id ?? '-',
-      write.key_id,
-      write.key_name,
-      write.address ?? '-',
-      shortened(`${write.method} ${write.path}`),
-      write.status === null ? '-' : String(write.status),
-      outcomeOf(write),
-      write.request_id ?? '-',
-      shortened(write.body ?? '-'),
-    ]),
-  )
-}
+const auditTable = (writes: readonly AuditedWrite[]) =>
+  listOf('No entries.', writes, {
+    AT: ({ at }) => `${at.toISOString().slice(0, 19).replace('T', ' ')}Z`,
+    CLIENT: 'client',
+    SITE: 'site_id',
+    KEY: 'key_id',
+    NAME: 'key_name',
+    ADDRESS: 'address',
+    WRITE: ({ method, path }) => shortened(`${method} ${path}`),
+    STATUS: 'status',
+    OUTCOME: outcomeOf,
+    REQUEST: 'request_id',
+    BODY: ({ body }) => shortened(body ?? '-'),
+  })
 
 /** Error code of a refusal, or the progress of a curtailment by number of plants. */
 function outcomeOf({ status, answer, curtailment }: AuditedWrite): string {

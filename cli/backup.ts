@@ -4,16 +4,14 @@ import { AdminError } from '@heliograph/server/access/admin'
 import type { ServerConfig } from '@heliograph/server/config'
 import { backUp } from '@heliograph/server/storage/backup'
 import { checkBackup, type RestoreOrder, restore } from '@heliograph/server/storage/backup-restore'
-import type { Command } from 'commander'
-import { type Cli, command, type JsonOption } from './command.ts'
+import { command, type Reporting } from './command.ts'
 import { withEmbeddedAsItIs } from './database.ts'
-import { print } from './terminal.ts'
 
 type Needs = Pick<RestoreOrder, 'clock' | 'log'> & {
   config(): Pick<ServerConfig, 'database_url' | 'data_dir'>
 }
 
-export function addBackupCommands(program: Command, { terminal }: Cli, needs: Needs): void {
+export function addBackupCommands(program: Reporting, needs: Needs): void {
   const { log, clock } = needs
 
   command(
@@ -22,7 +20,7 @@ export function addBackupCommands(program: Command, { terminal }: Cli, needs: Ne
     'Back up the database of DATA_DIR, whether a server is running or not, to a new directory, or ' +
       'a new file when the name ends in .tar.',
     'backup /backups/2027-01-31.tar',
-  ).action(async (given: string, options: JsonOption) => {
+  ).result(async (given: string) => {
     const { data_dir } = await embeddedOnly(needs)
     const target = path.resolve(given)
     const report = await withEmbeddedAsItIs(data_dir, log, (at) =>
@@ -30,7 +28,7 @@ export function addBackupCommands(program: Command, { terminal }: Cli, needs: Ne
     )
     const { finished_at, files } = report
     const text = `${target}: data until ${finished_at}, ${files} files, ${mebibytes(report)} MiB`
-    print(terminal, { json: report, text }, !!options.json)
+    return { json: report, text }
   })
 
   command(
@@ -40,14 +38,13 @@ export function addBackupCommands(program: Command, { terminal }: Cli, needs: Ne
     'restore /backups/2027-01-31.tar',
   )
     .option('--check', 'only verify the checksums of the backup, without changing DATA_DIR')
-    .action(async (given: string, options: JsonOption & { check?: true }) => {
+    .result(async (given: string, options: { check?: true }) => {
       const backup = path.resolve(given)
       if (options.check) {
         const { files, ...about } = await checkBackup(backup)
         const { finished_at, postgres_major } = about
         const text = `${backup} is intact: data until ${finished_at}, PostgreSQL ${postgres_major}`
-        print(terminal, { json: { ...about, files: files.length }, text }, !!options.json)
-        return
+        return { json: { ...about, files: files.length }, text }
       }
       const { data_dir } = refuseUrl(needs)
       const report = await restore({ backup, data_dir, clock, log })
@@ -55,7 +52,7 @@ export function addBackupCommands(program: Command, { terminal }: Cli, needs: Ne
       const text =
         `${data_dir}: restored to ${backup_finished_at}, ${sites} sites, ${mebibytes(report)} MiB; ` +
         `an edge was last seen at ${last_seen_at ?? '-'}`
-      print(terminal, { json: report, text }, !!options.json)
+      return { json: report, text }
     })
 }
 

@@ -14,14 +14,14 @@ import {
   type Window,
 } from '@heliograph/sdk'
 import { AdminError } from '@heliograph/server/access/admin'
-import { type Command, Option } from 'commander'
+import { Option } from 'commander'
 import { answerText, rowsText } from './answer-text.ts'
-import { type Cli, command, decimal, type JsonOption, type YesOption, yes } from './command.ts'
+import { type Cli, command, decimal, type Reporting, type YesOption, yes } from './command.ts'
 import { readClientSettings } from './config.ts'
 import { findOperation, parametersOf, type ReadOperation, readOperations } from './operations.ts'
-import { confirm, print, type Terminal, table } from './terminal.ts'
+import { type Terminal, table, tableOf } from './terminal.ts'
 
-interface SiteOption extends JsonOption {
+interface SiteOption {
   site?: string
 }
 
@@ -45,13 +45,13 @@ function openSite(options: SiteOption): { heliograph: Heliograph; site_id: strin
 const methodOf = (heliograph: Heliograph, { method }: ReadOperation): Method =>
   (heliograph as unknown as Record<string, Method>)[method]!.bind(heliograph)
 
-export function addClientSideCommands(program: Command, cli: Cli): void {
+export function addClientSideCommands(program: Reporting, cli: Cli): void {
   addGet(program, cli)
   addCurtail(program, cli)
   addRelease(program, cli)
 }
 
-function addGet(program: Command, { terminal }: Cli): void {
+function addGet(program: Reporting, { terminal }: Cli): void {
   command(
     program,
     'get [name] [parameters...]',
@@ -60,9 +60,9 @@ function addGet(program: Command, { terminal }: Cli): void {
   )
     .option(...siteOption)
     .option('--all', 'read all pages or windows')
-    .action(
+    .result(
       async (name: string | undefined, words: string[], options: SiteOption & { all?: true }) => {
-        if (name === undefined) return print(terminal, operationList(), !!options.json)
+        if (name === undefined) return operationList()
         const operation = findOperation(name)
         const { heliograph, site_id } =
           operation.method === 'sitesList' ? open(options) : openSite(options)
@@ -70,10 +70,10 @@ function addGet(program: Command, { terminal }: Cli): void {
         const read = methodOf(heliograph, operation)
         if (!options.all) {
           const answer = await read(parameters)
-          return print(terminal, { json: answer, text: answerText(answer) }, !!options.json)
+          return { json: answer, text: answerText(answer) }
         }
         const rows = await everyRow(terminal, operation, { read, parameters })
-        return print(terminal, { json: rows, text: rowsText(rows) }, !!options.json)
+        return { json: rows, text: rowsText(rows) }
       },
     )
 }
@@ -128,7 +128,7 @@ interface CurtailOptions extends SiteOption, YesOption {
   minutes?: number
 }
 
-function addCurtail(program: Command, { terminal }: Cli): void {
+function addCurtail(program: Reporting, { terminal, confirm }: Cli): void {
   command(
     program,
     'curtail',
@@ -143,7 +143,7 @@ function addCurtail(program: Command, { terminal }: Cli): void {
     .addOption(new Option('--kw <kw>', 'for all affected plants together').argParser(decimal))
     .option('--minutes <minutes>', 'defaults to until released, at most seven days', decimal)
     .option(...yes)
-    .action(async (options: CurtailOptions) => {
+    .result(async (options: CurtailOptions) => {
       const { heliograph, site_id } = openSite(options)
       const { logger, percent, kw, minutes } = options
       const limit_value = percent ?? kw
@@ -151,7 +151,7 @@ function addCurtail(program: Command, { terminal }: Cli): void {
         throw new AdminError('invalid', 'no limit given: pass --percent or --kw')
       const limit = percent === undefined ? `${kw} kW` : `${percent} % of rated power`
       const what = logger === undefined ? `site ${site_id}` : `plant ${logger} of ${site_id}`
-      if (!options.yes) await confirm(terminal, `Limit ${what} to ${limit}?`)
+      if (!options.yes) await confirm(`Limit ${what} to ${limit}?`)
       const group = await heliograph.curtailmentImmediateCreate({
         site_id,
         scope: logger === undefined ? 'site' : 'logger',
@@ -162,7 +162,7 @@ function addCurtail(program: Command, { terminal }: Cli): void {
       })
       const rows = await untilApplied(terminal, heliograph, { site_id, group_id: group.group_id })
       const text = `Group ${group.group_id}\n\n${limitText(rows)}`
-      print(terminal, { json: { ...group, schedules: rows }, text }, !!options.json)
+      return { json: { ...group, schedules: rows }, text }
     })
 }
 
@@ -191,12 +191,9 @@ async function untilApplied(
 }
 
 const limitText = (rows: readonly { logger_id: number; max_power_kw: number; status: string }[]) =>
-  table(
-    ['PLANT', 'LIMIT kW', 'STATUS'],
-    rows.map((row) => [String(row.logger_id), String(row.max_power_kw), row.status]),
-  )
+  tableOf(rows, { PLANT: 'logger_id', 'LIMIT kW': 'max_power_kw', STATUS: 'status' })
 
-function addRelease(program: Command, { terminal }: Cli): void {
+function addRelease(program: Reporting, { confirm }: Cli): void {
   command(
     program,
     'release <group_id>',
@@ -205,10 +202,10 @@ function addRelease(program: Command, { terminal }: Cli): void {
   )
     .option(...siteOption)
     .option(...yes)
-    .action(async (group_id: string, options: SiteOption & YesOption) => {
+    .result(async (group_id: string, options: SiteOption & YesOption) => {
       const { heliograph, site_id } = openSite(options)
-      if (!options.yes) await confirm(terminal, `Release ${group_id}?`)
+      if (!options.yes) await confirm(`Release ${group_id}?`)
       const group = await heliograph.curtailmentGroupRelease({ site_id, group_id })
-      print(terminal, { json: group, text: answerText(group) }, !!options.json)
+      return { json: group, text: answerText(group) }
     })
 }

@@ -5,11 +5,10 @@ import {
   findClient,
   listClients,
 } from '@heliograph/server/access/clients'
-import type { Command } from 'commander'
-import { type Cli, commaList, command, type JsonOption, type YesOption, yes } from './command.ts'
-import { confirm, minute, print, table } from './terminal.ts'
+import { type Cli, commaList, command, type Reporting, type YesOption, yes } from './command.ts'
+import { listOf } from './terminal.ts'
 
-export function addClientCommands(program: Command, { terminal, withAdmin }: Cli): void {
+export function addClientCommands(program: Reporting, { confirm, withAdmin }: Cli): void {
   const clients = program.command('clients').description('the owners of sites and keys')
 
   command(
@@ -23,11 +22,11 @@ export function addClientCommands(program: Command, { terminal, withAdmin }: Cli
       'the plan: basic_scada, bess, om, ai_predictions, earnings',
       commaList,
     )
-    .action(async (name: string, options: JsonOption & { modules: string[] }) => {
+    .result(async (name: string, options: { modules: string[] }) => {
       const client = await withAdmin((admin) =>
         createClient(admin, { name, modules: options.modules }),
       )
-      print(terminal, { json: client, text: clientTable([client]) }, !!options.json)
+      return { json: client, text: clientTable([client]) }
     })
 
   command(
@@ -38,33 +37,29 @@ export function addClientCommands(program: Command, { terminal, withAdmin }: Cli
   )
     .requiredOption('--modules <list>', 'all modules of the new plan', commaList)
     .option(...yes)
-    .action(async (name: string, options: JsonOption & YesOption & { modules: string[] }) => {
+    .result(async (name: string, options: YesOption & { modules: string[] }) => {
       const { modules } = options
       const known = await withAdmin(({ db }) => findClient(db, name))
       const removed = known.modules.filter((module) => !modules.includes(module))
       if (removed.length > 0 && !options.yes) {
         await confirm(
-          terminal,
           `Remove ${removed.join(', ')} from the plan of ${name}? Keys and people of the client lose ` +
             'access to it.',
         )
       }
       const client = await withAdmin((admin) => changeModules(admin, { name, modules }))
-      print(terminal, { json: client, text: clientTable([client]) }, !!options.json)
+      return { json: client, text: clientTable([client]) }
     })
 
-  command(clients, 'list', 'List all clients.', 'clients list').action(
-    async (options: JsonOption) => {
-      const found = await withAdmin(listClients)
-      const text = found.length > 0 ? clientTable(found) : 'There are no clients.'
-      print(terminal, { json: found, text }, !!options.json)
-    },
-  )
+  command(clients, 'list', 'List all clients.', 'clients list').result(async () => {
+    const found = await withAdmin(listClients)
+    return { json: found, text: clientTable(found) }
+  })
 }
 
-function clientTable(clients: readonly Client[]): string {
-  return table(
-    ['CLIENT', 'CREATED', 'MODULES'],
-    clients.map(({ name, created_at, modules }) => [name, minute(created_at), modules.join(' ')]),
-  )
-}
+const clientTable = (clients: readonly Client[]) =>
+  listOf('There are no clients.', clients, {
+    CLIENT: 'name',
+    CREATED: 'created_at',
+    MODULES: 'modules',
+  })

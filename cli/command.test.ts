@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import test from 'node:test'
-import { Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { addAlertCommands } from './alerts.ts'
 import { addAuditCommand } from './audit.ts'
 import { addClientCommands } from './clients.ts'
-import { type Cli, commaList, decimal, utcInstant, wholeNumber } from './command.ts'
+import { type Cli, commaList, decimal, Reporting, utcInstant, wholeNumber } from './command.ts'
 import { addEdgeCommands } from './edges.ts'
 import { addForecastCommands } from './forecasts.ts'
 import { addKeyCommands } from './keys.ts'
@@ -18,6 +18,7 @@ import { addWorkOrderCommands } from './work-orders.ts'
 const streams = { input: new PassThrough(), output: new PassThrough(), notes: new PassThrough() }
 const cli: Cli = {
   terminal: { ...streams, is_interactive: false },
+  confirm: () => Promise.reject(new Error('nobody is there')),
   operator: 'test',
   withAdmin: () => Promise.reject(new Error('there is no database here')),
 }
@@ -35,7 +36,7 @@ function helpOf(command: Command): string {
 }
 
 test('the help of every command describes it and shows an example of itself', () => {
-  const program = new Command('heliograph')
+  const program = new Reporting('heliograph', cli.terminal)
   addClientCommands(program, cli)
   addSiteCommands(program, cli)
   addWorkOrderCommands(program, cli)

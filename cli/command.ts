@@ -1,25 +1,44 @@
 /** Shared parts of the commands: options, value parsers and context. */
 import type { Admin } from '@heliograph/server/access/admin'
-import { type Command, InvalidArgumentError } from 'commander'
-import type { Terminal } from './terminal.ts'
+import { Command, InvalidArgumentError } from 'commander'
+import { print, type Result, type Terminal } from './terminal.ts'
 
 export interface Cli {
   terminal: Terminal
+  /** Returns when the operator answers yes; throws NotConfirmed otherwise. */
+  confirm(question: string): Promise<void>
   withAdmin<Result>(work: (admin: Admin) => Promise<Result>): Promise<Result>
   /** The account of the operating system that runs the command. */
   operator: string
-}
-
-export interface JsonOption {
-  json?: true
 }
 
 export interface YesOption {
   yes?: true
 }
 
-/** A command that prints a result; `example` is what follows `heliograph`. */
-export function command(parent: Command, usage: string, what: string, example: string): Command {
+/** A command that prints the result of its work: one JSON document with `--json`, else text. */
+export class Reporting extends Command {
+  readonly #terminal: Terminal
+
+  constructor(name: string | undefined, terminal: Terminal) {
+    super(name)
+    this.#terminal = terminal
+  }
+
+  override createCommand(name?: string): Reporting {
+    return new Reporting(name, this.#terminal)
+  }
+
+  /** `work` gets the arguments of the command, then its options. */
+  result<Args extends unknown[]>(work: (...args: Args) => Promise<Result>): this {
+    return this.action(async (...args: unknown[]) => {
+      print(this.#terminal, await work(...(args as Args)), Boolean(this.opts()['json']))
+    })
+  }
+}
+
+/** Adds a command with a result; `example` is what follows `heliograph`. */
+export function command(parent: Reporting, usage: string, what: string, example: string) {
   return parent
     .command(usage)
     .description(what)

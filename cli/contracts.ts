@@ -4,11 +4,10 @@ import {
   importContracts,
   listContracts,
 } from '@heliograph/server/contracts/admin'
-import type { Command } from 'commander'
-import { type Cli, command, type JsonOption } from './command.ts'
-import { print, table } from './terminal.ts'
+import { type Cli, command, type Reporting } from './command.ts'
+import { tableOf } from './terminal.ts'
 
-export function addContractCommands(program: Command, { terminal, withAdmin }: Cli): void {
+export function addContractCommands(program: Reporting, { withAdmin }: Cli): void {
   const contracts = program.command('contracts').description('contracts and fees of plants')
 
   command(
@@ -19,12 +18,12 @@ export function addContractCommands(program: Command, { terminal, withAdmin }: C
   )
     .requiredOption('--site <site_id>', 'the site')
     .option('--dry-run', 'only show the changes')
-    .action(async (file: string, options: JsonOption & { site: string; dryRun?: boolean }) => {
+    .result(async (file: string, options: { site: string; dryRun?: boolean }) => {
       const dry_run = !!options.dryRun
       const order = { file, site_id: options.site, dry_run }
       const report = await withAdmin((admin) => importContracts(admin, order))
       const text = `${importText(report)}${dry_run ? '\nNothing was changed.' : ''}`
-      print(terminal, { json: { dry_run, ...report }, text }, !!options.json)
+      return { json: { dry_run, ...report }, text }
     })
 
   command(
@@ -34,10 +33,10 @@ export function addContractCommands(program: Command, { terminal, withAdmin }: C
     'contracts list --site pv-south',
   )
     .requiredOption('--site <site_id>', 'the site')
-    .action(async (options: JsonOption & { site: string }) => {
+    .result(async (options: { site: string }) => {
       const site_id = options.site
       const found = await withAdmin((admin) => listContracts(admin, { site_id }))
-      print(terminal, { json: found, text: listText(found) }, !!options.json)
+      return { json: found, text: listText(found) }
     })
 }
 
@@ -49,34 +48,27 @@ function importText({ assignments, fees }: ContractsImport): string {
 
 function listText({ assignments, fees }: Contracts): string {
   if (assignments.length === 0) return 'The site has no contracts.'
-  const of_plants = table(
-    ['LOGGER', 'FROM', 'TO', 'MARKET', 'TYPE', 'FIXED', 'FLOOR', 'CURRENCY', 'OFFTAKER'],
-    assignments.map((item) => [
-      String(item.logger_id),
-      item.valid_from,
-      item.valid_to ?? '-',
-      item.sold_market_code === null
-        ? item.market_code
-        : `${item.market_code} > ${item.sold_market_code}`,
-      item.contract_type,
-      item.fixed_price ?? '-',
-      item.floor_price ?? '-',
-      item.currency,
-      item.offtaker ?? '-',
-    ]),
-  )
+  const of_plants = tableOf(assignments, {
+    LOGGER: 'logger_id',
+    FROM: 'valid_from',
+    TO: 'valid_to',
+    MARKET: ({ market_code, sold_market_code }) =>
+      sold_market_code === null ? market_code : `${market_code} > ${sold_market_code}`,
+    TYPE: 'contract_type',
+    FIXED: 'fixed_price',
+    FLOOR: 'floor_price',
+    CURRENCY: 'currency',
+    OFFTAKER: 'offtaker',
+  })
   if (fees.length === 0) return `${of_plants}\n\nThe site has no fees.`
-  const of_fees = table(
-    ['LOGGER', 'FROM', 'TO', 'CODE', 'BASIS', 'VALUE', 'NAME'],
-    fees.map((fee) => [
-      fee.logger_id === null ? 'each' : String(fee.logger_id),
-      fee.valid_from,
-      fee.valid_to ?? '-',
-      fee.code,
-      fee.basis,
-      `${fee.value} ${fee.currency ?? '%'}`,
-      fee.name,
-    ]),
-  )
+  const of_fees = tableOf(fees, {
+    LOGGER: ({ logger_id }) => logger_id ?? 'each',
+    FROM: 'valid_from',
+    TO: 'valid_to',
+    CODE: 'code',
+    BASIS: 'basis',
+    VALUE: ({ value, currency }) => `${value} ${currency ?? '%'}`,
+    NAME: 'name',
+  })
   return `${of_plants}\n\n${of_fees}`
 }

@@ -5,11 +5,10 @@ import {
   listEdges,
   revokeEdge,
 } from '@heliograph/server/access/edges'
-import type { Command } from 'commander'
-import { type Cli, command, type JsonOption, type YesOption, yes } from './command.ts'
-import { confirm, minute, print, table } from './terminal.ts'
+import { type Cli, command, type Reporting, type YesOption, yes } from './command.ts'
+import { listOf } from './terminal.ts'
 
-export function addEdgeCommands(program: Command, { terminal, withAdmin }: Cli): void {
+export function addEdgeCommands(program: Reporting, { confirm, withAdmin }: Cli): void {
   const edges = program.command('edges').description('edge agents of sites')
 
   command(
@@ -20,21 +19,20 @@ export function addEdgeCommands(program: Command, { terminal, withAdmin }: Cli):
   )
     .requiredOption('--site <site_id>', 'site of the edge')
     .requiredOption('--name <name>', 'name of the edge')
-    .action(async (options: JsonOption & { site: string; name: string }) => {
+    .result(async (options: { site: string; name: string }) => {
       const order = { site_id: options.site, name: options.name }
       const edge = await withAdmin((admin) => createEdge(admin, order))
       const text =
         `Token of edge ${edge.edge_id} (${edge.name}) of site ${edge.site_id}:\n\n` +
         `  ${edge.token}\n\nThe token is shown only once.`
-      print(terminal, { json: edge, text }, !!options.json)
+      return { json: edge, text }
     })
 
   command(edges, 'list', 'List the edges of one site or of all.', 'edges list')
     .option('--site <site_id>', 'only the edges of this site')
-    .action(async (options: JsonOption & { site?: string }) => {
+    .result(async (options: { site?: string }) => {
       const found = await withAdmin((admin) => listEdges(admin, { site_id: options.site }))
-      const text = found.length > 0 ? edgeTable(found) : 'There are no edges.'
-      print(terminal, { json: found, text }, !!options.json)
+      return { json: found, text: edgeTable(found) }
     })
 
   command(
@@ -45,32 +43,27 @@ export function addEdgeCommands(program: Command, { terminal, withAdmin }: Cli):
   )
     .requiredOption('--site <site_id>', 'site of the edge')
     .option(...yes)
-    .action(async (edge_id: string, options: JsonOption & YesOption & { site: string }) => {
+    .result(async (edge_id: string, options: YesOption & { site: string }) => {
       const which = { site_id: options.site, edge_id }
       const { name, revoked_at } = await withAdmin((admin) => findEdge(admin, which))
       if (!revoked_at && !options.yes) {
         await confirm(
-          terminal,
           `Revoke edge ${edge_id} (${name}) of site ${options.site}? Its readings and its ` +
             'control by the server end. This cannot be undone.',
         )
       }
       const edge = await withAdmin((admin) => revokeEdge(admin, which))
-      print(terminal, { json: edge, text: edgeTable([edge]) }, !!options.json)
+      return { json: edge, text: edgeTable([edge]) }
     })
 }
 
-function edgeTable(edges: readonly Edge[]): string {
-  return table(
-    ['EDGE', 'SITE', 'NAME', 'STATE', 'CREATED', 'LAST SEEN', 'VERSION'],
-    edges.map(({ edge_id, site_id, name, revoked_at, created_at, last_seen_at, agent_version }) => [
-      edge_id,
-      site_id,
-      name,
-      revoked_at ? 'revoked' : 'active',
-      minute(created_at),
-      minute(last_seen_at),
-      agent_version ?? '-',
-    ]),
-  )
-}
+const edgeTable = (edges: readonly Edge[]) =>
+  listOf('There are no edges.', edges, {
+    EDGE: 'edge_id',
+    SITE: 'site_id',
+    NAME: 'name',
+    STATE: ({ revoked_at }) => (revoked_at ? 'revoked' : 'active'),
+    CREATED: 'created_at',
+    'LAST SEEN': 'last_seen_at',
+    VERSION: 'agent_version',
+  })

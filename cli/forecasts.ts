@@ -1,16 +1,16 @@
 import { type ForecastRun, findForecast, listForecasts } from '@heliograph/server/forecasts/admin'
-import { type Command, InvalidArgumentError } from 'commander'
-import { type Cli, command, type JsonOption, utcInstant, wholeNumber } from './command.ts'
-import { minute, print, table } from './terminal.ts'
+import { InvalidArgumentError } from 'commander'
+import { type Cli, command, type Reporting, utcInstant, wholeNumber } from './command.ts'
+import { listOf, tableOf } from './terminal.ts'
 
-interface Options extends JsonOption {
+interface Options {
   site: string
   logger?: number
   date: string
   asOf?: Date
 }
 
-export function addForecastCommands(program: Command, { terminal, withAdmin }: Cli): void {
+export function addForecastCommands(program: Reporting, { withAdmin }: Cli): void {
   const forecasts = program.command('forecasts').description('issued forecasts of a day')
 
   asking(
@@ -20,10 +20,9 @@ export function addForecastCommands(program: Command, { terminal, withAdmin }: C
       'List the forecasts issued for a day, the oldest first.',
       'forecasts list --site pv-south --date 2027-06-21',
     ),
-  ).action(async (options: Options) => {
+  ).result(async (options: Options) => {
     const found = await withAdmin((admin) => listForecasts(admin, askedOf(options)))
-    const text = found.length > 0 ? runTable(found) : 'No forecast was issued.'
-    print(terminal, { json: found, text }, !!options.json)
+    return { json: found, text: runTable(found) }
   })
 
   asking(
@@ -33,13 +32,13 @@ export function addForecastCommands(program: Command, { terminal, withAdmin }: C
       'Show the last forecast of a day, or the last one issued before a time.',
       'forecasts show --site pv-south --logger 3 --date 2027-06-21 --as-of 2027-06-20T10:00Z',
     ),
-  ).action(async (options: Options) => {
+  ).result(async (options: Options) => {
     const found = await withAdmin((admin) => findForecast(admin, askedOf(options)))
-    print(terminal, { json: found, text: showText(found) }, !!options.json)
+    return { json: found, text: showText(found) }
   })
 }
 
-const asking = (to: Command) =>
+const asking = (to: Reporting) =>
   to
     .requiredOption('--site <site_id>', 'the site')
     .option('--logger <logger_id>', 'the plant; defaults to the whole site', wholeNumber)
@@ -63,34 +62,27 @@ function utcDay(text: string): string {
 
 const power = (kw: number) => kw.toFixed(3)
 
-function runTable(runs: readonly ForecastRun[]): string {
-  return table(
-    ['RUN', 'ISSUED', 'MODEL', 'VERSION', 'WEATHER', 'P10 KWH', 'P50 KWH', 'P90 KWH', 'REASON'],
-    runs.map((run) => [
-      String(run.run_id),
-      minute(run.issued_at),
-      run.model,
-      String(run.model_version ?? '-'),
-      minute(run.weather_issued_at),
-      power(run.total_p10_kwh),
-      power(run.total_p50_kwh),
-      power(run.total_p90_kwh),
-      run.fallback_reason ?? '-',
-    ]),
-  )
-}
+const runTable = (runs: readonly ForecastRun[]) =>
+  listOf('No forecast was issued.', runs, {
+    RUN: 'run_id',
+    ISSUED: 'issued_at',
+    MODEL: 'model',
+    VERSION: 'model_version',
+    WEATHER: 'weather_issued_at',
+    'P10 KWH': ({ total_p10_kwh }) => power(total_p10_kwh),
+    'P50 KWH': ({ total_p50_kwh }) => power(total_p50_kwh),
+    'P90 KWH': ({ total_p90_kwh }) => power(total_p90_kwh),
+    REASON: 'fallback_reason',
+  })
 
 function showText(run: ForecastRun): string {
   const step_ms = run.resolution_minutes * 60_000
   const start_ms = Date.parse(run.target_date)
-  const steps = table(
-    ['FROM', 'P10 KW', 'P50 KW', 'P90 KW'],
-    run.p50_kw.map((p50_kw, nth) => [
-      minute(new Date(start_ms + nth * step_ms)),
-      power(run.p10_kw[nth]!),
-      power(p50_kw),
-      power(run.p90_kw[nth]!),
-    ]),
-  )
+  const steps = tableOf([...run.p50_kw.keys()], {
+    FROM: (nth) => new Date(start_ms + nth * step_ms),
+    'P10 KW': (nth) => power(run.p10_kw[nth]!),
+    'P50 KW': (nth) => power(run.p50_kw[nth]!),
+    'P90 KW': (nth) => power(run.p90_kw[nth]!),
+  })
   return `${runTable([run])}\n\n${steps}`
 }

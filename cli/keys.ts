@@ -10,32 +10,30 @@ import {
 } from '@heliograph/server/access/keys'
 import { modules, scopes } from '@heliograph/server/http/endpoint'
 import { scopeModules } from '@heliograph/server/http/scope-modules'
-import type { Command } from 'commander'
 import {
   type Cli,
   commaList,
   command,
   decimal,
-  type JsonOption,
+  type Reporting,
   utcInstant,
   wholeNumber,
   type YesOption,
   yes,
 } from './command.ts'
-import { confirm, minute, print, table } from './terminal.ts'
+import { listOf, minute } from './terminal.ts'
 
-export function addKeyCommands(program: Command, cli: Cli): void {
-  const { terminal, withAdmin } = cli
+export function addKeyCommands(program: Reporting, cli: Cli): void {
+  const { confirm, withAdmin } = cli
   const keys = program.command('keys').description('the API keys of clients')
 
   addCreate(keys, cli)
 
   command(keys, 'list', 'List the keys of one client or of all, without secrets.', 'keys list')
     .option('--client <name>', 'only the keys of this client')
-    .action(async (options: JsonOption & { client?: string }) => {
+    .result(async (options: { client?: string }) => {
       const found = await withAdmin((admin) => listKeys(admin, { client: options.client }))
-      const text = found.length > 0 ? keyTable(found) : 'There are no keys.'
-      print(terminal, { json: found, text }, !!options.json)
+      return { json: found, text: keyTable(found) }
     })
 
   addRotate(keys, cli)
@@ -47,20 +45,19 @@ export function addKeyCommands(program: Command, cli: Cli): void {
     'keys revoke 0123456789ab',
   )
     .option(...yes)
-    .action(async (key_id: string, options: JsonOption & YesOption) => {
+    .result(async (key_id: string, options: YesOption) => {
       const key = await withAdmin((admin) => findKey(admin, key_id))
       if (key.state !== 'revoked' && !options.yes) {
         await confirm(
-          terminal,
           `Revoke ${titleOf(key)}? Programs that use it lose access. This cannot be undone.`,
         )
       }
       const revoked = await withAdmin((admin) => revokeKey(admin, key_id))
-      print(terminal, { json: revoked, text: keyTable([revoked]) }, !!options.json)
+      return { json: revoked, text: keyTable([revoked]) }
     })
 }
 
-interface CreateOptions extends JsonOption {
+interface CreateOptions {
   client: string
   name: string
   scopes: string[]
@@ -78,7 +75,7 @@ const scopesHelp = `\nScopes, by the module of the plan that they need:\n${modul
   })
   .join('\n')}`
 
-function addCreate(keys: Command, { terminal, withAdmin, operator }: Cli): void {
+function addCreate(keys: Reporting, { withAdmin, operator }: Cli): void {
   command(
     keys,
     'create',
@@ -109,7 +106,7 @@ function addCreate(keys: Command, { terminal, withAdmin, operator }: Cli): void 
       'writes per minute; defaults to the limit of the server',
       wholeNumber,
     )
-    .action(async (options: CreateOptions) => {
+    .result(async (options: CreateOptions) => {
       const { client, name, scopes, sites, expiresAt, generalPerMinute, writePerMinute } = options
       const key = await withAdmin((admin) =>
         createKey(admin, {
@@ -123,11 +120,11 @@ function addCreate(keys: Command, { terminal, withAdmin, operator }: Cli): void 
           write_per_minute: writePerMinute ?? null,
         }),
       )
-      print(terminal, { json: key, text: shownOnce(key) }, !!options.json)
+      return { json: key, text: shownOnce(key) }
     })
 }
 
-function addRotate(keys: Command, { terminal, withAdmin }: Cli): void {
+function addRotate(keys: Reporting, { confirm, withAdmin }: Cli): void {
   command(
     keys,
     'rotate <key_id>',
@@ -141,15 +138,15 @@ function addRotate(keys: Command, { terminal, withAdmin }: Cli): void {
       overlap_s_default / 3600,
     )
     .option(...yes)
-    .action(async (key_id: string, options: JsonOption & YesOption & { overlapHours: number }) => {
+    .result(async (key_id: string, options: YesOption & { overlapHours: number }) => {
       const key = await withAdmin((admin) => findKey(admin, key_id))
       const ended = endedByRotation(key, options.overlapHours)
       if (ended && !options.yes) {
-        await confirm(terminal, `Rotate ${titleOf(key)}? ${ended} becomes invalid.`)
+        await confirm(`Rotate ${titleOf(key)}? ${ended} becomes invalid.`)
       }
       const overlap_s = options.overlapHours * 3600
       const rotated = await withAdmin((admin) => rotateKey(admin, { key_id, overlap_s }))
-      print(terminal, { json: rotated, text: shownOnce(rotated) }, !!options.json)
+      return { json: rotated, text: shownOnce(rotated) }
     })
 }
 
@@ -173,18 +170,14 @@ function shownOnce(key: ShownOnce): string {
   )
 }
 
-function keyTable(keys: readonly ApiKeyRecord[]): string {
-  return table(
-    ['KEY', 'CLIENT', 'NAME', 'STATE', 'EXPIRES', 'LAST USED', 'SITES', 'SCOPES'],
-    keys.map(({ key_id, client, name, state, expires_at, last_used_at, site_ids, scopes }) => [
-      key_id,
-      client,
-      name,
-      state,
-      minute(expires_at),
-      minute(last_used_at),
-      site_ids?.join(' ') ?? 'all',
-      scopes.join(' '),
-    ]),
-  )
-}
+const keyTable = (keys: readonly ApiKeyRecord[]) =>
+  listOf('There are no keys.', keys, {
+    KEY: 'key_id',
+    CLIENT: 'client',
+    NAME: 'name',
+    STATE: 'state',
+    EXPIRES: 'expires_at',
+    'LAST USED': 'last_used_at',
+    SITES: ({ site_ids }) => site_ids ?? 'all',
+    SCOPES: 'scopes',
+  })

@@ -6,9 +6,8 @@ import {
 } from '@heliograph/server/access/mail-admin'
 import type { ServerConfig } from '@heliograph/server/config'
 import { visible } from '@heliograph/server/http/visible-text'
-import type { Command } from 'commander'
-import { type Cli, command, type JsonOption, wholeNumber } from './command.ts'
-import { minute, print, table } from './terminal.ts'
+import { type Cli, command, type Reporting, wholeNumber } from './command.ts'
+import { listOf } from './terminal.ts'
 
 interface Needs {
   config(): Pick<ServerConfig, 'mail'>
@@ -16,14 +15,14 @@ interface Needs {
   randomBytes(size: number): Buffer
 }
 
-interface ListOptions extends JsonOption {
+interface ListOptions {
   site?: string
   limit: number
 }
 
 export function addMailCommands(
-  program: Command,
-  { terminal, withAdmin }: Cli,
+  program: Reporting,
+  { withAdmin }: Cli,
   { config, clock, randomBytes }: Needs,
 ): void {
   const mail = program.command('mail').description('mails about alerts and reports')
@@ -33,7 +32,7 @@ export function addMailCommands(
     'test <address>',
     'Send a test mail with the settings of the environment, and print the reply of the mail server.',
     'mail test operations@example.com',
-  ).action(async (recipient: string, { json }: JsonOption) => {
+  ).result(async (recipient: string) => {
     const { outcome, said } = await sendTestMail({
       settings: config().mail,
       recipient,
@@ -41,11 +40,7 @@ export function addMailCommands(
       randomBytes,
     })
     if (outcome !== 'sent') throw new Error(`the mail was not accepted (${outcome}): ${said}`)
-    print(
-      terminal,
-      { json: { outcome, said }, text: `Accepted by the mail server: ${said}` },
-      !!json,
-    )
+    return { json: { outcome, said }, text: `Accepted by the mail server: ${said}` }
   })
 
   command(
@@ -55,10 +50,10 @@ export function addMailCommands(
     'mail confirm owner@example.com --client "Sunny Fields Ltd"',
   )
     .requiredOption('--client <name>', 'client of the reports')
-    .action(async (address: string, { client, json }: JsonOption & { client: string }) => {
+    .result(async (address: string, { client }: { client: string }) => {
       await withAdmin((admin) => confirmRecipient(admin, { client, address }))
       const text = `Reports of ${visible(client)} are now mailed to ${visible(address)}.`
-      print(terminal, { json: { client, address }, text }, !!json)
+      return { json: { client, address }, text }
     })
 
   command(
@@ -69,28 +64,23 @@ export function addMailCommands(
   )
     .option('--site <site_id>', 'defaults to all sites')
     .option('--limit <count>', 'maximum number of mails', wholeNumber, 100)
-    .action(async ({ site, limit, json }: ListOptions) => {
+    .result(async ({ site, limit }: ListOptions) => {
       const found = await withAdmin((admin) =>
         listUnsentMails(admin, { site_id: site ?? null, limit }),
       )
-      const text = found.length > 0 ? mailTable(found) : 'No queued or failed mails.'
-      print(terminal, { json: found, text }, !!json)
+      return { json: found, text: mailTable(found) }
     })
 }
 
-function mailTable(mails: readonly UnsentMail[]): string {
-  return table(
-    ['SITE', 'MAIL', 'STATE', 'QUEUED', 'TRIES', 'NEXT TRY', 'RECIPIENT', 'SUBJECT', 'LAST ERROR'],
-    mails.map((mail) => [
-      mail.site_id,
-      String(mail.mail_id),
-      mail.state,
-      minute(mail.queued_at),
-      String(mail.tries),
-      minute(mail.next_try_at),
-      mail.recipient,
-      mail.subject,
-      mail.last_error ?? '-',
-    ]),
-  )
-}
+const mailTable = (mails: readonly UnsentMail[]) =>
+  listOf('No queued or failed mails.', mails, {
+    SITE: 'site_id',
+    MAIL: 'mail_id',
+    STATE: 'state',
+    QUEUED: 'queued_at',
+    TRIES: 'tries',
+    'NEXT TRY': 'next_try_at',
+    RECIPIENT: 'recipient',
+    SUBJECT: 'subject',
+    'LAST ERROR': 'last_error',
+  })

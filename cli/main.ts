@@ -5,13 +5,13 @@ import { HeliographError } from '@heliograph/sdk'
 import { AdminError, type AdminErrorCode } from '@heliograph/server/access/admin'
 import { readConfig } from '@heliograph/server/config'
 import type { Log } from '@heliograph/server/storage/database'
-import { Command, CommanderError } from 'commander'
+import { CommanderError } from 'commander'
 import { addAlertCommands } from './alerts.ts'
 import { addAuditCommand } from './audit.ts'
 import { addBackupCommands } from './backup.ts'
 import { addClientSideCommands } from './client.ts'
 import { addClientCommands } from './clients.ts'
-import type { Cli } from './command.ts'
+import { type Cli, Reporting } from './command.ts'
 import { addContractCommands } from './contracts.ts'
 import { withDatabase } from './database.ts'
 import { addEdgeCommands } from './edges.ts'
@@ -21,10 +21,8 @@ import { addMailCommands } from './mail.ts'
 import { addMarketCommands } from './markets.ts'
 import { addOutageCommands } from './outages.ts'
 import { addPanelCommands } from './panels.ts'
-import { addPriceCommands } from './prices.ts'
-import { addRateCommands } from './rates.ts'
 import { addSiteCommands } from './sites.ts'
-import { NotConfirmed, type Terminal } from './terminal.ts'
+import { confirm, NotConfirmed, type Terminal } from './terminal.ts'
 import { addUserCommands } from './users.ts'
 import { addWorkOrderCommands } from './work-orders.ts'
 
@@ -68,11 +66,12 @@ const clock = { now: () => new Date() }
 
 const cli: Cli = {
   terminal,
+  confirm: (question) => confirm(terminal, question),
   operator: operatorName(),
   withAdmin: (work) => withDatabase(readConfig(), log, (db) => work({ db, clock, randomBytes })),
 }
 
-const program = new Command('heliograph')
+const program = new Reporting('heliograph', terminal)
   .description(
     'Clients, sites, keys, edges, panel models, contracts, outages, forecasts, markets, prices, ' +
       'alerts, mails, writes and backups of a Heliograph server; and its API.',
@@ -91,12 +90,10 @@ addOutageCommands(program, cli)
 addForecastCommands(program, cli)
 addMarketCommands(program, cli)
 addMailCommands(program, cli, { config: readConfig, clock, randomBytes })
-addPriceCommands(program, cli)
-addRateCommands(program, cli)
 addAlertCommands(program, cli)
 addAuditCommand(program, cli)
 addClientSideCommands(program, cli)
-addBackupCommands(program, cli, { config: readConfig, log, clock })
+addBackupCommands(program, { config: readConfig, log, clock })
 
 try {
   await program.parseAsync()

@@ -5,11 +5,10 @@ import {
   type Outage,
   removeOutage,
 } from '@heliograph/server/forecasts/outage-admin'
-import type { Command } from 'commander'
-import { type Cli, command, decimal, type JsonOption, utcInstant, wholeNumber } from './command.ts'
-import { minute, print, table } from './terminal.ts'
+import { type Cli, command, decimal, type Reporting, utcInstant, wholeNumber } from './command.ts'
+import { listOf } from './terminal.ts'
 
-interface AddOptions extends JsonOption {
+interface AddOptions {
   site: string
   logger?: number
   startAt: Date
@@ -18,7 +17,7 @@ interface AddOptions extends JsonOption {
   reason?: string
 }
 
-export function addOutageCommands(program: Command, { terminal, withAdmin }: Cli): void {
+export function addOutageCommands(program: Reporting, { withAdmin }: Cli): void {
   const outages = program
     .command('outages')
     .description('planned outages, which forecasts take into account')
@@ -36,7 +35,7 @@ export function addOutageCommands(program: Command, { terminal, withAdmin }: Cli
     .requiredOption('--end-at <time>', 'end, UTC', utcInstant)
     .option('--unavailable-pct <percent>', 'unavailable share of the plant', decimal, 100)
     .option('--reason <text>', 'reason')
-    .action(async (options: AddOptions) => {
+    .result(async (options: AddOptions) => {
       const order: NewOutage = {
         site_id: options.site,
         logger_id: options.logger ?? null,
@@ -46,7 +45,7 @@ export function addOutageCommands(program: Command, { terminal, withAdmin }: Cli
         reason: options.reason ?? null,
       }
       const added = await withAdmin((admin) => addOutage(admin, order))
-      print(terminal, { json: added, text: outageTable([added]) }, !!options.json)
+      return { json: added, text: outageTable([added]) }
     })
 
   command(
@@ -57,11 +56,10 @@ export function addOutageCommands(program: Command, { terminal, withAdmin }: Cli
   )
     .requiredOption('--site <site_id>', 'the site')
     .option('--all', 'include past outages')
-    .action(async (options: JsonOption & { site: string; all?: boolean }) => {
+    .result(async (options: { site: string; all?: boolean }) => {
       const asked = { site_id: options.site, with_past: !!options.all }
       const found = await withAdmin((admin) => listOutages(admin, asked))
-      const text = found.length > 0 ? outageTable(found) : 'There are no outages.'
-      print(terminal, { json: found, text }, !!options.json)
+      return { json: found, text: outageTable(found) }
     })
 
   command(
@@ -72,24 +70,20 @@ export function addOutageCommands(program: Command, { terminal, withAdmin }: Cli
   )
     .argument('<outage_id>', 'id of the outage', wholeNumber)
     .requiredOption('--site <site_id>', 'the site')
-    .action(async (outage_id: number, options: JsonOption & { site: string }) => {
+    .result(async (outage_id: number, options: { site: string }) => {
       const order = { site_id: options.site, outage_id }
       const removed = await withAdmin((admin) => removeOutage(admin, order))
       const text = `${outageTable([removed])}\nRemoved.`
-      print(terminal, { json: removed, text }, !!options.json)
+      return { json: removed, text }
     })
 }
 
-function outageTable(outages: readonly Outage[]): string {
-  return table(
-    ['OUTAGE', 'LOGGER', 'FROM', 'TO', 'UNAVAILABLE', 'REASON'],
-    outages.map(({ outage_id, logger_id, start_at, end_at, unavailable_pct, reason }) => [
-      String(outage_id),
-      logger_id === null ? 'all' : String(logger_id),
-      minute(start_at),
-      minute(end_at),
-      `${unavailable_pct} %`,
-      reason ?? '-',
-    ]),
-  )
-}
+const outageTable = (outages: readonly Outage[]) =>
+  listOf('There are no outages.', outages, {
+    OUTAGE: 'outage_id',
+    LOGGER: ({ logger_id }) => logger_id ?? 'all',
+    FROM: 'start_at',
+    TO: 'end_at',
+    UNAVAILABLE: ({ unavailable_pct }) => `${unavailable_pct} %`,
+    REASON: 'reason',
+  })

@@ -6,14 +6,13 @@ import {
   type PanelModel,
   searchPanels,
 } from '@heliograph/server/performance/panels/admin'
-import type { Command } from 'commander'
-import { type Cli, command, type JsonOption, wholeNumber } from './command.ts'
-import { minute, print, table } from './terminal.ts'
+import { type Cli, command, type Reporting, wholeNumber } from './command.ts'
+import { tableOf } from './terminal.ts'
 
 /** Maximum number of listed rows; `--json` has all. */
 const listed_max = 20
 
-export function addPanelCommands(program: Command, { terminal, withAdmin }: Cli): void {
+export function addPanelCommands(program: Reporting, { withAdmin }: Cli): void {
   const panels = program.command('panels').description('library of panel models')
 
   command(
@@ -21,15 +20,15 @@ export function addPanelCommands(program: Command, { terminal, withAdmin }: Cli)
     'import <source>',
     'Import the list of CEC modules that SAM publishes, from a file or a URL.',
     'panels import "CEC Modules.csv"',
-  ).action(async (source: string, options: JsonOption) => {
+  ).result(async (source: string) => {
     const report = await withAdmin((admin) => importPanels(admin, source))
-    print(terminal, { json: report, text: reportText(report) }, !!options.json)
+    return { json: report, text: reportText(report) }
   })
 
-  command(panels, 'list', 'List the bundled models and the imports.', 'panels list').action(
-    async (options: JsonOption) => {
+  command(panels, 'list', 'List the bundled models and the imports.', 'panels list').result(
+    async () => {
       const library = await withAdmin(listPanels)
-      print(terminal, { json: library, text: libraryText(library) }, !!options.json)
+      return { json: library, text: libraryText(library) }
     },
   )
 
@@ -40,13 +39,13 @@ export function addPanelCommands(program: Command, { terminal, withAdmin }: Cli)
     'panels search canadian solar cs3w400',
   )
     .option('--limit <n>', 'maximum number of models', wholeNumber, 20)
-    .action(async (words: string[], options: JsonOption & { limit: number }) => {
+    .result(async (words: string[], options: { limit: number }) => {
       const search = { query: words.join(' '), limit: options.limit }
       const found = await withAdmin((admin) => searchPanels(admin, search))
       const { rows, count } = found
       const more = count > rows.length ? `\nShowing ${rows.length} of ${count}.` : ''
       const text = count > 0 ? `${modelTable(rows)}${more}` : 'No models found.'
-      print(terminal, { json: found, text }, !!options.json)
+      return { json: found, text }
     })
 }
 
@@ -87,27 +86,20 @@ function libraryText({ bundled, imported_count, imports }: PanelLibrary): string
   const history =
     imports.length === 0
       ? 'No imports.'
-      : `${imported_count} imported models:\n\n${table(
-          ['IMPORTED', 'NEW', 'CHANGED', 'FROM'],
-          imports.map(({ at, source, added, changed }) => [
-            minute(at),
-            String(added),
-            String(changed),
-            source,
-          ]),
-        )}`
+      : `${imported_count} imported models:\n\n${tableOf(imports, {
+          IMPORTED: 'at',
+          NEW: 'added',
+          CHANGED: 'changed',
+          FROM: 'source',
+        })}`
   return `${modelTable(bundled)}\n\n${history}`
 }
 
-function modelTable(models: readonly PanelModel[]): string {
-  return table(
-    ['PARAMS_ID', 'POWER', 'TECHNOLOGY', 'NAME', 'SOURCE'],
-    models.map(({ params_id, power_stc_w, technology, name, source, source_version }) => [
-      String(params_id),
-      `${Number(power_stc_w.toFixed(1))} W`,
-      technology,
-      name,
-      source_version ?? source,
-    ]),
-  )
-}
+const modelTable = (models: readonly PanelModel[]) =>
+  tableOf(models, {
+    PARAMS_ID: 'params_id',
+    POWER: ({ power_stc_w }) => `${Number(power_stc_w.toFixed(1))} W`,
+    TECHNOLOGY: 'technology',
+    NAME: 'name',
+    SOURCE: ({ source, source_version }) => source_version ?? source,
+  })

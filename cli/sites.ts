@@ -7,12 +7,11 @@ import {
   setSafeMode,
 } from '@heliograph/server/access/sites'
 import { sumAgain } from '@heliograph/server/performance/rollups/admin'
-import type { Command } from 'commander'
-import { type Cli, command, type JsonOption, wholeNumber, type YesOption, yes } from './command.ts'
-import { confirm, minute, print, table } from './terminal.ts'
+import { type Cli, command, type Reporting, wholeNumber, type YesOption, yes } from './command.ts'
+import { listOf, minute } from './terminal.ts'
 
-export function addSiteCommands(program: Command, cli: Cli): void {
-  const { terminal, withAdmin } = cli
+export function addSiteCommands(program: Reporting, cli: Cli): void {
+  const { withAdmin } = cli
   const sites = program.command('sites').description('the sites of clients, and their safe mode')
 
   command(
@@ -23,21 +22,20 @@ export function addSiteCommands(program: Command, cli: Cli): void {
   )
     .requiredOption('--client <name>', 'client of the site')
     .requiredOption('--name <name>', 'name of the site')
-    .action(async (site_id: string, options: JsonOption & { client: string; name: string }) => {
+    .result(async (site_id: string, options: { client: string; name: string }) => {
       const { client, name } = options
       const site = await withAdmin((admin) => createSite(admin, { client, site_id, name }))
       const next =
         '\nSafe mode is on: writes are refused. When commissioning is complete, an ' +
         `administrator ends it on the platform, or: heliograph sites safe-mode off ${site_id}`
-      print(terminal, { json: site, text: siteTable([site]) + next }, !!options.json)
+      return { json: site, text: siteTable([site]) + next }
     })
 
   command(sites, 'list', 'List the sites of one client or of all.', 'sites list')
     .option('--client <name>', 'only the sites of this client')
-    .action(async (options: JsonOption & { client?: string }) => {
+    .result(async (options: { client?: string }) => {
       const found = await withAdmin((admin) => listSites(admin, { client: options.client }))
-      const text = found.length > 0 ? siteTable(found) : 'There are no sites.'
-      print(terminal, { json: found, text }, !!options.json)
+      return { json: found, text: siteTable(found) }
     })
 
   command(
@@ -47,7 +45,7 @@ export function addSiteCommands(program: Command, cli: Cli): void {
     'sites sum-again sunny-fields-1 --days 90',
   )
     .option('--days <days>', 'number of days', wholeNumber, 30)
-    .action(async (site_id: string, options: JsonOption & { days: number }) => {
+    .result(async (site_id: string, options: { days: number }) => {
       const { days } = options
       const done = await withAdmin((admin) => sumAgain(admin, site_id, days))
       const { hours, final_before_at } = done
@@ -55,13 +53,13 @@ export function addSiteCommands(program: Command, cli: Cli): void {
       const final = final_before_at
         ? `\nWeeks before ${minute(final_before_at)} are skipped: their readings were downsampled.`
         : ''
-      print(terminal, { json: { site_id, days, ...done }, text: marked + final }, !!options.json)
+      return { json: { site_id, days, ...done }, text: marked + final }
     })
 
   addSafeMode(sites, cli)
 }
 
-function addSafeMode(sites: Command, { terminal, withAdmin }: Cli): void {
+function addSafeMode(sites: Reporting, { confirm, withAdmin }: Cli): void {
   const safe_mode = sites
     .command('safe-mode')
     .description('commissioning safe mode, in which all writes to the site are refused')
@@ -71,9 +69,9 @@ function addSafeMode(sites: Command, { terminal, withAdmin }: Cli): void {
     'on <site_id>',
     'Refuse all writes to the site. Reads are unaffected.',
     'sites safe-mode on sunny-fields-1',
-  ).action(async (site_id: string, options: JsonOption) => {
+  ).result(async (site_id: string) => {
     const site = await withAdmin((admin) => setSafeMode(admin, site_id))
-    print(terminal, { json: site, text: siteTable([site]) }, !!options.json)
+    return { json: site, text: siteTable([site]) }
   })
 
   command(
@@ -83,30 +81,25 @@ function addSafeMode(sites: Command, { terminal, withAdmin }: Cli): void {
     'sites safe-mode off sunny-fields-1',
   )
     .option(...yes)
-    .action(async (site_id: string, options: JsonOption & YesOption) => {
+    .result(async (site_id: string, options: YesOption) => {
       const { name, safe_mode_since_at } = await withAdmin((admin) => findSite(admin, site_id))
       if (safe_mode_since_at && !options.yes) {
         const since = minute(safe_mode_since_at)
         await confirm(
-          terminal,
           `End the safe mode of site ${site_id} (${name}), on since ${since}? ` +
             'Writes, including curtailment and dispatch, will be accepted.',
         )
       }
       const site = await withAdmin((admin) => clearSafeMode(admin, site_id))
-      print(terminal, { json: site, text: siteTable([site]) }, !!options.json)
+      return { json: site, text: siteTable([site]) }
     })
 }
 
-function siteTable(sites: readonly Site[]): string {
-  return table(
-    ['SITE', 'CLIENT', 'NAME', 'SAFE MODE', 'INVENTORY'],
-    sites.map(({ site_id, client, name, safe_mode_since_at, inventory_at }) => [
-      site_id,
-      client,
-      name,
-      safe_mode_since_at ? `since ${minute(safe_mode_since_at)}` : 'off',
-      minute(inventory_at),
-    ]),
-  )
-}
+const siteTable = (sites: readonly Site[]) =>
+  listOf('There are no sites.', sites, {
+    SITE: 'site_id',
+    CLIENT: 'client',
+    NAME: 'name',
+    'SAFE MODE': ({ safe_mode_since_at: at }) => (at ? `since ${minute(at)}` : 'off'),
+    INVENTORY: 'inventory_at',
+  })

@@ -16,15 +16,18 @@ export interface Terminal {
   is_interactive: boolean
 }
 
-interface Result {
+export interface Result {
   /** The document that `--json` prints. */
   json: unknown
   /** The same for people. */
   text: string
+  /** Written beside the result, for people. */
+  note?: string
 }
 
-export function print({ output }: Terminal, { json, text }: Result, as_json: boolean): void {
-  output.write(as_json ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`)
+export function print(to: Terminal, { json, text, note }: Result, as_json: boolean): void {
+  to.output.write(as_json ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`)
+  if (note) to.notes.write(`heliograph: ${note}\n`)
 }
 
 /** Returns when the operator answers yes; throws NotConfirmed otherwise. */
@@ -57,6 +60,32 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
         .trimEnd(),
     )
     .join('\n')
+}
+
+/** A column: the name of a field, or a function of the row. */
+type Column<Row> = (keyof Row & string) | ((row: Row) => unknown)
+
+/** Columns by their heads. */
+type Columns<Row> = Readonly<Record<string, Column<Row>>>
+
+/** A table of records. */
+export function tableOf<Row>(rows: readonly Row[], columns: Columns<Row>): string {
+  const cell = (row: Row, column: Column<Row>) =>
+    cellText(typeof column === 'function' ? column(row) : row[column])
+  return table(
+    Object.keys(columns),
+    rows.map((row) => Object.values(columns).map((column) => cell(row, column))),
+  )
+}
+
+/** A table of records, or `none` when there are no records. */
+export const listOf = <Row>(none: string, rows: readonly Row[], columns: Columns<Row>): string =>
+  rows.length === 0 ? none : tableOf(rows, columns)
+
+function cellText(value: unknown): string {
+  if (value === null || value === undefined) return '-'
+  if (value instanceof Date) return minute(value)
+  return Array.isArray(value) ? value.join(' ') : String(value)
 }
 
 const width = (cell: string) => [...cell].length

@@ -8,11 +8,11 @@ import {
 import type { UserRow } from '@heliograph/server/access/users'
 import type { Role } from '@heliograph/server/http/endpoint'
 import { roles } from '@heliograph/server/http/endpoint'
-import { type Command, Option } from 'commander'
-import { type Cli, command, type JsonOption, type YesOption, yes } from './command.ts'
-import { confirm, minute, print, table } from './terminal.ts'
+import { Option } from 'commander'
+import { type Cli, command, type Reporting, type YesOption, yes } from './command.ts'
+import { listOf, minute } from './terminal.ts'
 
-export function addUserCommands(program: Command, { terminal, withAdmin, operator }: Cli): void {
+export function addUserCommands(program: Reporting, { confirm, withAdmin, operator }: Cli): void {
   const users = program.command('users').description('people who can sign in')
 
   command(
@@ -27,20 +27,19 @@ export function addUserCommands(program: Command, { terminal, withAdmin, operato
       '--email <address>',
       'address of the person; defaults to the first person who uses the link',
     )
-    .action(async (options: JsonOption & { client: string; role: Role; email?: string }) => {
+    .result(async (options: { client: string; role: Role; email?: string }) => {
       const { client, role, email = null } = options
       const order = { client, role, email, created_by: operator }
       const link = await withAdmin((admin) => inviteUser(admin, order))
       const text = email === null ? `${linkText(link)}\n\n${namesNobody}` : linkText(link)
-      print(terminal, { json: link, text }, !!options.json)
+      return { json: link, text }
     })
 
   command(users, 'list', 'List the people of a client.', 'users list --client "Sun Owners"')
     .requiredOption('--client <name>', 'client of the people')
-    .action(async (options: JsonOption & { client: string }) => {
+    .result(async (options: { client: string }) => {
       const found = await withAdmin((admin) => listUsers(admin, options.client))
-      const text = found.length > 0 ? userTable(found) : 'No accounts yet.'
-      print(terminal, { json: found, text }, !!options.json)
+      return { json: found, text: userTable(found) }
     })
 
   command(
@@ -48,9 +47,9 @@ export function addUserCommands(program: Command, { terminal, withAdmin, operato
     'password-link <email>',
     'Create a one-time link to set a new password. It also ends a lock-out.',
     'users password-link ada@example.com',
-  ).action(async (email: string, options: JsonOption) => {
+  ).result(async (email: string) => {
     const link = await withAdmin((admin) => linkToNewPassword(admin, email))
-    print(terminal, { json: link, text: linkText(link) }, !!options.json)
+    return { json: link, text: linkText(link) }
   })
 
   command(
@@ -60,11 +59,11 @@ export function addUserCommands(program: Command, { terminal, withAdmin, operato
     'users remove-second-factor ada@example.com',
   )
     .option(...yes)
-    .action(async (email: string, options: JsonOption & YesOption) => {
+    .result(async (email: string, options: YesOption) => {
       const question = `Let ${email} sign in with only the password?`
-      if (!options.yes) await confirm(terminal, question)
+      if (!options.yes) await confirm(question)
       await withAdmin((admin) => removeSecondFactor(admin, email))
-      print(terminal, { json: { email }, text: `${email} signs in by password.` }, !!options.json)
+      return { json: { email }, text: `${email} signs in by password.` }
     })
 }
 
@@ -75,14 +74,11 @@ const namesNobody =
   'The link names nobody. It expires when anybody creates an account of this client.'
 
 const userTable = (users: readonly UserRow[]) =>
-  table(
-    ['EMAIL', 'NAME', 'ROLE', 'SECOND FACTOR', 'DISABLED', 'SIGNED IN'],
-    users.map((user) => [
-      user.email,
-      user.name,
-      user.role,
-      user.two_factor_enabled ? 'yes' : 'no',
-      user.is_disabled ? 'yes' : 'no',
-      user.signed_in_at ? minute(user.signed_in_at) : '-',
-    ]),
-  )
+  listOf('No accounts yet.', users, {
+    EMAIL: 'email',
+    NAME: 'name',
+    ROLE: 'role',
+    'SECOND FACTOR': ({ two_factor_enabled }) => (two_factor_enabled ? 'yes' : 'no'),
+    DISABLED: ({ is_disabled }) => (is_disabled ? 'yes' : 'no'),
+    'SIGNED IN': 'signed_in_at',
+  })

@@ -1,11 +1,10 @@
 import { readWorkApproval, setWorkApproval, type WorkApproval } from '@heliograph/server/work/admin'
-import { type Command, Option } from 'commander'
-import { type Cli, command, type JsonOption } from './command.ts'
-import { print } from './terminal.ts'
+import { Option } from 'commander'
+import { type Cli, command, type Reporting } from './command.ts'
 
 type Approver = 'another' | 'anyone'
 
-export function addWorkOrderCommands(program: Command, { terminal, withAdmin }: Cli): void {
+export function addWorkOrderCommands(program: Reporting, { withAdmin }: Cli): void {
   const work_orders = program
     .command('work-orders')
     .description('approval of the work orders of a site')
@@ -22,13 +21,13 @@ export function addWorkOrderCommands(program: Command, { terminal, withAdmin }: 
         'anyone',
       ]),
     )
-    .action(async (site_id: string, options: JsonOption & { by?: Approver }) => {
+    .result(async (site_id: string, options: { by?: Approver }) => {
       const approval = await withAdmin((admin) =>
         options.by === undefined
           ? readWorkApproval(admin, site_id)
           : setWorkApproval(admin, { site_id, approver_not_completer: options.by === 'another' }),
       )
-      print(terminal, { json: approval, text: sentence(approval) }, !!options.json)
+      return { json: approval, text: sentence(approval) }
     })
 }
 

@@ -4,7 +4,8 @@ import { randomBytes } from 'node:crypto'
 import { PassThrough } from 'node:stream'
 import { after, before, test } from 'node:test'
 import { addAuditCommand } from '@heliograph/cli/audit'
-import { Command } from 'commander'
+import { Reporting } from '@heliograph/cli/command'
+import { confirm } from '@heliograph/cli/terminal'
 import { AdminError } from '../server/access/admin.ts'
 import { auditOperator, auditSignIn } from '../server/access/sign-in-audit.ts'
 import { addKey, noon, type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
@@ -69,9 +70,11 @@ const hours = (count: number) => new Date(noon.getTime() + count * 3_600_000)
 
 async function audit(...args: string[]) {
   const [output, notes] = [new PassThrough(), new PassThrough()]
-  const program = new Command('heliograph')
+  const terminal = { input: new PassThrough(), output, notes, is_interactive: false }
+  const program = new Reporting('heliograph', terminal)
   addAuditCommand(program, {
-    terminal: { input: new PassThrough(), output, notes, is_interactive: false },
+    terminal,
+    confirm: (question) => confirm(terminal, question),
     operator: 'test',
     withAdmin: (work) => work({ db: site.db, clock: site.clock, randomBytes }),
   })
