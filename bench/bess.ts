@@ -5,6 +5,7 @@
 
 import { loadavg } from 'node:os'
 import { addBatteryDay } from './fixtures/battery-day.ts'
+import { tellLatency, timesOf } from './fixtures/figures.ts'
 import { quickOr } from './fixtures/quick.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
 
@@ -43,34 +44,20 @@ try {
   if (!one.cell_voltages_mv.every((value: unknown) => typeof value === 'number')) {
     throw new Error('cells were not read')
   }
-  const lines: string[] = []
-  for (const { what, path, limit_ms } of measured) {
-    const { p50_ms, p99_ms, kb } = await timed(path)
-    if (limit_ms !== null && p99_ms > limit_ms) process.exitCode = 1
-    lines.push(
-      `${what}: p50 ${p50_ms.toFixed(1)} ms, p99 ${p99_ms.toFixed(1)} ms` +
-        `${limit_ms === null ? '' : `, limit ${limit_ms} ms`} (${kb.toFixed(0)} kB)`,
-    )
-  }
   process.stdout.write(
     `battery of ${clusters} clusters and ${clusters * cells} cells, load ` +
-      `${loadavg()[0]!.toFixed(1)}\n  ${lines.join('\n  ')}\n`,
+      `${loadavg()[0]!.toFixed(1)}\n`,
   )
+  for (const { what, path, limit_ms } of measured) {
+    let bytes = 0
+    const ask = async (request: number) => {
+      bytes = (await plant.fetch(path(request + warmings))).length
+    }
+    const times_ms = await timesOf(ask, { rounds: requests, warmings })
+    tellLatency(`${what} (${(bytes / 1000).toFixed(0)} kB)`, times_ms, limit_ms)
+  }
 } finally {
   await plant.close()
-}
-
-async function timed(path: (request: number) => string) {
-  const elapsed_ms: number[] = []
-  let bytes = 0
-  for (let request = -warmings; request < requests; request += 1) {
-    const began = performance.now()
-    bytes = (await plant.fetch(path(request + warmings))).length
-    if (request >= 0) elapsed_ms.push(performance.now() - began)
-  }
-  elapsed_ms.sort((a, b) => a - b)
-  const at = (share: number) => elapsed_ms[Math.ceil(share * requests) - 1]!
-  return { p50_ms: at(0.5), p99_ms: at(0.99), kb: bytes / 1000 }
 }
 
 /** A unit with readings of two days. */
@@ -96,7 +83,10 @@ async function addUnit(): Promise<void> {
      FROM generate_series(0, 86399) AS n,
        LATERAL (SELECT now() - (86399 - n) * interval '2 s' AS at) AS instants`,
   )
-  await newest('bess')
+  await db.execute(
+    `INSERT INTO bess_latest
+     SELECT r.*, r.measured_at FROM bess_readings r ORDER BY r.measured_at DESC LIMIT 1`,
+  )
   await db.execute(
     `INSERT INTO pcs_latest (site_id, bess_id, pcs_idx, measured_at, quality, state, ac_power_kw,
        dc_power_kw, received_at)
@@ -121,12 +111,5 @@ async function addUnit(): Promise<void> {
        ${noise('floor(1.05 * random())', cells)}, ${noise('52.5 + random()', modules)}, now()
      FROM generate_series(0, $1::int - 1) AS nth`,
     [clusters],
-  )
-}
-
-function newest(kind: 'bess'): Promise<number> {
-  return plant.db.execute(
-    `INSERT INTO ${kind}_latest
-     SELECT r.*, r.measured_at FROM ${kind}_readings r ORDER BY r.measured_at DESC LIMIT 1`,
   )
 }

@@ -7,8 +7,8 @@
  *
  *   node bench/control.ts [--commands 100] [--seed 1]
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { loadavg, tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
+import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -21,7 +21,14 @@ import { p50p99, quantile, tell } from './fixtures/figures.ts'
 import { site_id as large_site_id } from './fixtures/large-site.ts'
 import { startLargeSiteEdge } from './fixtures/large-site-edge.ts'
 import { type LimitedField, serveLimitedField } from './fixtures/limited-field.ts'
-import { endAll, figuresAt, type Program, startProgram, until } from './fixtures/programs.ts'
+import {
+  endAll,
+  figuresAt,
+  type Program,
+  startProgram,
+  until,
+  withPrograms,
+} from './fixtures/programs.ts'
 import { quickOr } from './fixtures/quick.ts'
 import { enrol, onDatabase, type ServerProgram, startServer } from './fixtures/server-program.ts'
 
@@ -263,15 +270,4 @@ async function bench(dir: string, programs: Program[]): Promise<void> {
   }
 }
 
-const dir = mkdtempSync(join(tmpdir(), 'heliograph-bench-control-'))
-const programs: Program[] = []
-try {
-  await bench(dir, programs)
-} catch (error) {
-  for (const name of ['server', 'edge']) {
-    process.stderr.write(readFileSync(join(dir, `${name}.log`), 'utf8').slice(-2000))
-  }
-  throw error
-} finally {
-  rmSync(dir, { recursive: true, force: true })
-}
+await withPrograms(bench)

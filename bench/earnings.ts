@@ -6,7 +6,8 @@
 import { day_ms } from '@heliograph/domain/durations'
 import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { Pool } from 'pg'
-import { besidePeer, figuresOf, startClient, waitsOf } from './fixtures/beside-peer.ts'
+import { besidePeer, cpuOf, startClient } from './fixtures/beside-peer.ts'
+import { waitsOf } from './fixtures/figures.ts'
 import { quickOr } from './fixtures/quick.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
 
@@ -51,10 +52,10 @@ try {
     peer: { name: 'bare queries and JSON.stringify', work: byPeer },
   })
   const month = `/earnings/summary?start=${utcDate(today - 30 * day_ms)}&end=${end}`
-  const sums = figuresOf([await client.ask(month, 150)])
+  const sums = await client.ask(month, 150)
   process.stdout.write(
-    `summary of a month, ${loggers} plants: ${waitsOf(sums)}, CPU of the server ` +
-      `${sums.cpu_ms.toFixed(1)} ms\n`,
+    `summary of a month, ${loggers} plants: ${waitsOf(sums.wall_ms)}, CPU of the server ` +
+      `${cpuOf([sums])} ms\n`,
   )
 } finally {
   client.stop()

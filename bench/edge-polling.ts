@@ -6,10 +6,10 @@
  *   node bench/edge-polling.ts
  */
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { loadavg, tmpdir } from 'node:os'
+import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { type DownMessage, linkPath, type UpMessage } from '@heliograph/domain/link'
 import { type WebSocket, WebSocketServer } from 'ws'
@@ -19,12 +19,12 @@ import { quantile } from './fixtures/figures.ts'
 import {
   can_pin,
   cpuSeconds,
-  endAll,
   figuresAt,
   type Program,
   pinThisProcess,
   startProgram,
   until,
+  withPrograms,
 } from './fixtures/programs.ts'
 import { quickOr } from './fixtures/quick.ts'
 
@@ -175,13 +175,11 @@ function report(sink: Sink, { from, to, first, last }: Awaited<ReturnType<typeof
 }
 
 pinThisProcess(other_core)
-const dir = mkdtempSync(join(tmpdir(), 'heliograph-bench-edge-'))
 const sink = new Sink()
-const started: Program[] = []
 try {
-  report(sink, await measure(await startAll(dir, started, sink)))
+  await withPrograms(async (dir, started) => {
+    report(sink, await measure(await startAll(dir, started, sink)))
+  })
 } finally {
-  await endAll(started)
   sink.close()
-  rmSync(dir, { recursive: true, force: true })
 }

@@ -10,7 +10,7 @@ import { copyStatement } from '@heliograph/server/http/export-rows'
 import { historyRows } from '@heliograph/server/telemetry/history'
 import { Pool } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
-import { median } from './fixtures/figures.ts'
+import { inTurns, tell } from './fixtures/figures.ts'
 import { quickOr } from './fixtures/quick.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
 
@@ -56,24 +56,21 @@ try {
   const watch = setInterval(() => {
     most_mib = Math.max(most_mib, rssMib())
   }, 50)
-  const peer_ms: number[] = []
-  const api_ms: number[] = []
-  for (let round = 0; round < rounds; round += 1) {
-    peer_ms.push(await timed(byPeer))
-    api_ms.push(await timed(byApi))
-  }
+  const { ours_ms, peer_ms, ratio } = await inTurns({ ours: byApi, peer: byPeer, rounds })
   clearInterval(watch)
-  const ratio = median(api_ms.map((ms, round) => ms / peer_ms[round]!))
   const grown_mib = most_mib - before_mib
-  process.stdout.write(
+  tell(
+    ratio <= limit,
     `export of ${rows} rows, ${(expected / 2 ** 20).toFixed(0)} MiB of CSV: API ` +
-      `${median(api_ms).toFixed(0)} ms, COPY by ${has_psql ? 'psql' : 'the driver'} ` +
-      `${median(peer_ms).toFixed(0)} ms; ratio ${ratio.toFixed(2)} (median of ${rounds}), limit ` +
-      `${limit}\nmemory of server and client together: ${before_mib.toFixed(0)} MiB before, ` +
-      `${most_mib.toFixed(0)} MiB at most, ${rssMib().toFixed(0)} MiB after; growth limit ` +
-      `${grown_mib_max} MiB\n`,
+      `${ours_ms.toFixed(0)} ms, COPY by ${has_psql ? 'psql' : 'the driver'} ` +
+      `${peer_ms.toFixed(0)} ms; ratio ${ratio.toFixed(2)} (median of ${rounds}), limit ${limit}`,
   )
-  process.exitCode = ratio <= limit && grown_mib <= grown_mib_max ? 0 : 1
+  tell(
+    grown_mib <= grown_mib_max,
+    `memory of server and client together: ${before_mib.toFixed(0)} MiB before, ` +
+      `${most_mib.toFixed(0)} MiB at most, ${rssMib().toFixed(0)} MiB after; growth limit ` +
+      `${grown_mib_max} MiB`,
+  )
 } finally {
   await pool.end()
   await plant.close()
@@ -105,12 +102,6 @@ async function bytesOf(stream: Readable): Promise<number> {
   let bytes = 0
   for await (const chunk of stream) bytes += (chunk as Buffer).length
   return bytes
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const began = performance.now()
-  await work()
-  return performance.now() - began
 }
 
 function rssMib(): number {

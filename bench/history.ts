@@ -5,7 +5,7 @@
 
 import { columnsOf } from '@heliograph/domain/readings'
 import { Pool } from 'pg'
-import { median } from './fixtures/figures.ts'
+import { inTurns, tell } from './fixtures/figures.ts'
 import { quickOr } from './fixtures/quick.ts'
 import { inverterValues, servedPlant } from './fixtures/served-plant.ts'
 
@@ -36,39 +36,20 @@ try {
     return Buffer.from(JSON.stringify(found.rows)).length
   }
   const window = `start=${start.toISOString()}&end=${end.toISOString()}`
-  const byApi = async () =>
-    (await plant.fetch(`/inverters/1/history?${window}&limit=${rows}`)).length
-
-  const answer = JSON.parse(
-    String(await plant.fetch(`/inverters/1/history?${window}&limit=${rows}`)),
-  )
+  const fetchRows = () => plant.fetch(`/inverters/1/history?${window}&limit=${rows}`)
+  const answer = JSON.parse(String(await fetchRows()))
   if (answer.data.length !== rows) throw new Error(`${answer.data.length} rows came back`)
   for (let warming = 0; warming < 5; warming += 1) {
     await byDriver()
-    await byApi()
+    await fetchRows()
   }
-  const ratios: number[] = []
-  const api_ms: number[] = []
-  const driver_ms: number[] = []
-  for (let round = 0; round < rounds; round += 1) {
-    driver_ms.push(await timed(byDriver))
-    api_ms.push(await timed(byApi))
-    ratios.push(api_ms.at(-1)! / driver_ms.at(-1)!)
-  }
-  const ratio = median(ratios)
-  process.stdout.write(
-    `history of ${rows} rows: API ${median(api_ms).toFixed(0)} ms, driver and JSON.stringify ` +
-      `${median(driver_ms).toFixed(0)} ms; ratio ${ratio.toFixed(2)} (median of ${rounds}), ` +
-      `limit ${limit}\n`,
+  const { ours_ms, peer_ms, ratio } = await inTurns({ ours: fetchRows, peer: byDriver, rounds })
+  tell(
+    ratio <= limit,
+    `history of ${rows} rows: API ${ours_ms.toFixed(0)} ms, driver and JSON.stringify ` +
+      `${peer_ms.toFixed(0)} ms; ratio ${ratio.toFixed(2)} (median of ${rounds}), limit ${limit}`,
   )
-  process.exitCode = ratio <= limit ? 0 : 1
 } finally {
   await pool.end()
   await plant.close()
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const began = performance.now()
-  await work()
-  return performance.now() - began
 }

@@ -13,6 +13,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { day_ms } from '@heliograph/domain/durations'
 import type { Frame } from '@heliograph/domain/link'
 import {
   columnsOf,
@@ -30,6 +31,7 @@ import { migrate } from '../server/storage/migrate.ts'
 import { ensurePartitions } from '../server/storage/partitions.ts'
 import { copyColumns, encodeTable } from '../server/telemetry/readings.ts'
 import { median } from './fixtures/figures.ts'
+import { inverterReading, near } from './fixtures/inverter-reading.ts'
 import { quickOr } from './fixtures/quick.ts'
 
 const limit_ratio = 0.35
@@ -59,9 +61,15 @@ function frameOf(seq: number): Frame {
   for (let nth = 0; nth < inverters * instants_per_frame; nth += 1) {
     const inverter_id = (nth % inverters) + 1
     const measured_at = from + Math.floor(nth / inverters) * poll_ms + inverter_id
-    const sun = 0.2 + 0.7 * Math.abs(Math.sin(seq / 900 + nth / 7))
-    rows.inverter.push(inverterRow(inverter_id, measured_at, sun))
-    const currents = Array.from({ length: 12 }, (_, index) => round(9.3 * sun + index / 90, 2))
+    rows.inverter.push(
+      rowOf('inverter', {
+        ...inverterReading(inverter_id, { seed: seq * inverters + nth, mppts: 6 }),
+        measured_at,
+        quality: 'good',
+        energy_total_kwh: 402_113 + (measured_at % day_ms) / 1e6,
+      }),
+    )
+    const currents = Array.from({ length: 12 }, (_, index) => near(7.6, seq + nth + index))
     const string = { inverter_id, first_string_index: 0, measured_at, quality: 'good' }
     rows.string.push(rowOf('string', { ...string, current_a: currents }))
   }
@@ -73,54 +81,9 @@ function frameOf(seq: number): Frame {
   }
 }
 
-function inverterRow(inverter_id: number, measured_at: number, sun: number): unknown[] {
-  const volts = (of: number) => round(of + sun, 1)
-  const each = (of: number) => Array.from({ length: 6 }, (_, nth) => round(of * sun + nth / 7, 2))
-  return rowOf('inverter', {
-    inverter_id,
-    measured_at,
-    quality: 'good',
-    state: 'mppt',
-    ac_power_kw: round(98 * sun, 2),
-    reactive_power_kvar: round(3 * sun, 2),
-    apparent_power_kva: round(98.1 * sun, 2),
-    power_factor: 0.999,
-    frequency_hz: 50.01,
-    voltage_l1_l2_v: volts(801),
-    voltage_l2_l3_v: volts(799),
-    voltage_l3_l1_v: volts(800),
-    voltage_l1_n_v: volts(462),
-    voltage_l2_n_v: volts(461),
-    voltage_l3_n_v: volts(463),
-    current_l1_a: round(71 * sun, 1),
-    current_l2_a: round(72 * sun, 1),
-    current_l3_a: round(70 * sun, 1),
-    dc_power_kw: round(99.5 * sun, 2),
-    dc_voltage_v: volts(1043),
-    dc_current_a: round(95 * sun, 1),
-    energy_total_kwh: 402_113 + (measured_at % 86_400_000) / 1e6,
-    cabinet_temperature_c: round(41 + sun, 1),
-    heatsink_temperature_c: round(55 + sun, 1),
-    insulation_resistance_kohm: 1450,
-    power_limit_pct: 100,
-    alarm_1: 0,
-    alarm_2: 0,
-    alarm_3: 0,
-    alarm_4: 0,
-    alarm_5: 0,
-    mppt_voltage_v: each(1043),
-    mppt_current_a: each(16),
-    mppt_power_kw: each(17),
-  })
-}
-
 function rowOf(kind: ReadingKind, values: Record<string, unknown>): unknown[] {
   const whole: Record<string, unknown> = { ...emptyReading(kind), ...values }
   return columnsOf(kind).map((name) => whole[name])
-}
-
-function round(value: number, digits: number): number {
-  return Number(value.toFixed(digits))
 }
 
 /**
@@ -192,7 +155,7 @@ async function makeTables(db: Database): Promise<void> {
     )
   }
   const all = [...tables, ...tables.map((table) => `plain_${table}`)]
-  await ensurePartitions(db, all, new Date(week_start), new Date(week_start + 7 * 86_400_000))
+  await ensurePartitions(db, all, new Date(week_start), new Date(week_start + 7 * day_ms))
 }
 
 async function compare(db: Database, url: string, server: Server): Promise<void> {
@@ -254,7 +217,7 @@ async function main(): Promise<void> {
     const db = await openDatabase({ url: embedded.url, log, application_name: 'bench' })
     await makeTables(db)
     const server = createServer()
-    const clock = { now: () => new Date(week_start + 7 * 86_400_000) }
+    const clock = { now: () => new Date(week_start + 7 * day_ms) }
     const link = attachLink({ server, db, clock, log, metrics: new Registry() })
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')

@@ -5,8 +5,8 @@
  *
  *   node bench/live.ts
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { loadavg, tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
+import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { readingKinds } from '@heliograph/domain/readings'
@@ -15,7 +15,7 @@ import { freePort } from '../test/end-to-end/programs.ts'
 import { fieldOf } from './fixtures/field.ts'
 import { quantile } from './fixtures/figures.ts'
 import { postgresMb } from './fixtures/postgres-usage.ts'
-import { endAll, figuresAt, type Program, startProgram, until } from './fixtures/programs.ts'
+import { figuresAt, type Program, startProgram, until, withPrograms } from './fixtures/programs.ts'
 import { quickOr } from './fixtures/quick.ts'
 import { enrol, onDatabase, type ServerProgram, startServer } from './fixtures/server-program.ts'
 
@@ -187,13 +187,8 @@ function report(measured: Awaited<ReturnType<typeof measure>>): void {
   if (!holds) process.exitCode = 1
 }
 
-const dir = mkdtempSync(join(tmpdir(), 'heliograph-bench-live-'))
-const programs: Program[] = []
-try {
+await withPrograms(async (dir, programs) => {
   const server = await startServer(dir, programs)
   const place = await prepare(dir, server)
   report(await onDatabase(server, (db) => measure(place, db, programs)))
-} finally {
-  await endAll(programs)
-  rmSync(dir, { recursive: true, force: true })
-}
+})

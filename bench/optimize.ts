@@ -18,10 +18,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { day_ms } from '@heliograph/domain/durations'
 import { followCourse } from '@heliograph/optimize/course'
 import { planDispatch } from '@heliograph/optimize/dispatch'
-import type { DispatchProblem, Period, Unit } from '@heliograph/optimize/dispatch-problem'
+import type { DispatchProblem, Unit } from '@heliograph/optimize/dispatch-problem'
 import { solveByGlpsol, wholeProgramme } from '@heliograph/optimize/fixtures/whole-programme'
 import { measure } from '@heliograph/optimize/goals'
 import { loadSolver } from '@heliograph/optimize/solver'
+import { battery, periodsOf, problemOf as problemOn } from '../scripts/battery-problem.ts'
+import { type PriceData, readMarketDays } from '../scripts/price-replay.ts'
 import { median } from './fixtures/figures.ts'
 import { quickOr } from './fixtures/quick.ts'
 
@@ -35,35 +37,12 @@ if (!existsSync(folder)) {
 }
 const highs = await loadSolver()
 
-/** 1 MW for two hours; 90 % from the grid to the grid, ageing of 5 per MWh. */
-const unit: Unit = {
-  bess_id: 1,
-  capacity_kwh: 2200,
-  soc_start_pct: 5,
-  soc_min_pct: 5,
-  soc_max_pct: 95,
-  soc_end_pct: 5,
-  charge_efficiency: Math.sqrt(0.9),
-  discharge_efficiency: Math.sqrt(0.9),
-  charge_limits: [{ soc_pct: 0, power_kw: 1000 }],
-  discharge_limits: [{ soc_pct: 0, power_kw: 1000 }],
-  degradation_cost_per_mwh: 5,
-  cycles_max: null,
-}
+const unit: Unit = { ...battery, soc_start_pct: 5, soc_end_pct: 5 }
 
 type Day = number[]
 
-const problemOf = (day: Day, units: readonly Unit[] = [unit]): DispatchProblem => ({
-  objective: 'arbitrage',
-  units,
-  export_limit_kw: null,
-  import_limit_kw: null,
-  periods: day.map((price, nth): Period => {
-    const length_ms = day_ms / day.length
-    const start_ms = nth * length_ms
-    return { start_ms, end_ms: start_ms + length_ms, price, pv_kw: 0, load_kw: 0 }
-  }),
-})
+const problemOf = (day: Day, units: readonly Unit[] = [unit]): DispatchProblem =>
+  problemOn(periodsOf(day, { from_ms: 0, length_ms: day_ms / day.length }), units)
 
 let failed = false
 const within = (name: string, ms: number, most_ms: number) => {
@@ -283,38 +262,26 @@ function daysOf(rows: readonly (readonly [string, string])[], length: number): D
 function markets(): [string, Day[]][] {
   const [head, ...europe] = linesOf('europe_hourly_2023_cet.csv')
   const of2023 = head!.slice(1).map((name, nth): [string, Day[]] => {
-    return [
-      `${name} 2023`,
-      daysOf(
-        europe.map((row) => [row[0]!, row[nth + 1]!]),
-        24,
-      ),
-    ]
+    const rows = europe.map((row) => [row[0]!, row[nth + 1]!] as const)
+    return [`${name} 2023`, daysOf(rows, 24).slice(0, 365)]
   })
-  const epf = linesOf('epf_de_hourly_2012_2016.csv').slice(1)
-  const ibex = linesOf('ibex_bg_hourly_2022_2024.csv').slice(1)
   return [
-    ...of2023.map(([name, days]): [string, Day[]] => [name, days.slice(0, 365)]),
-    [
-      'DE 2016',
-      daysOf(
-        epf.map((row) => [row[0]!, row[1]!]),
-        24,
-      ).slice(-365),
-    ],
-    [
-      'BG 2024',
-      daysOf(
-        ibex.map((row) => [row[0]!, row[2]!]),
-        24,
-      ).slice(-365),
-    ],
+    ...of2023,
+    ['DE 2016', lastYear('de')],
+    ['BG 2024', lastYear('bg')],
     ['BG 2025, quarters', quarterHours()],
   ]
 }
 
+/** The last 365 days of 24 hours. */
+const lastYear = (data: PriceData): Day[] =>
+  readMarketDays(data)!
+    .map(({ periods }) => periods.map(({ price_per_mwh }) => price_per_mwh!))
+    .filter(({ length }) => length === 24)
+    .slice(-365)
+
 function quarterHours(): Day[] {
-  const rows = linesOf('ibex_bg_15min_2025-10_2025-12.csv').slice(1)
+  const [, ...rows] = linesOf('ibex_bg_15min_2025-10_2025-12.csv')
   return daysOf(
     rows.map((row) => [row[0]!, row[2]!]),
     96,
@@ -324,12 +291,7 @@ function quarterHours(): Day[] {
 /** 365 days: the hours of 2024, each with the differences of its quarters in a day of 2025. */
 function quarterDays(): Day[] {
   const patterns = quarterHours()
-  const ibex = linesOf('ibex_bg_hourly_2022_2024.csv').slice(1)
-  const days = daysOf(
-    ibex.map((row) => [row[0]!, row[2]!]),
-    24,
-  ).slice(-365)
-  return days.map((day, nth) => {
+  return lastYear('bg').map((day, nth) => {
     const pattern = patterns[nth % patterns.length]!
     return pattern.map((price, at) => {
       const hour = Math.floor(at / 4)

@@ -1,5 +1,6 @@
 /** Latency of the overview of a large plant: 500 inverters with 24 strings each. */
 
+import { tell, tellLatency, timesOf } from './fixtures/figures.ts'
 import { quickOr } from './fixtures/quick.ts'
 import { inverterValues, servedPlant } from './fixtures/served-plant.ts'
 
@@ -92,22 +93,14 @@ try {
   const overview = JSON.parse(String(await plant.fetch('/overview')))
   if (overview.weather.length !== overview.sensors.length) throw new Error('nodes are missing')
   if (overview.strings.length !== inverters * strings) throw new Error('strings are missing')
-  for (let warming = 0; warming < 20; warming += 1) await plant.fetch('/overview')
-  const elapsed_ms: number[] = []
-  for (let request = 0; request < requests; request += 1) {
-    const began = performance.now()
-    await plant.fetch('/overview')
-    elapsed_ms.push(performance.now() - began)
-  }
-  elapsed_ms.sort((a, b) => a - b)
-  const at = (share: number) => elapsed_ms[Math.ceil(share * requests) - 1]!
-  const rss_mb = process.memoryUsage().rss / 2 ** 20
-  process.stdout.write(
-    `overview of ${inverters} inverters and ${inverters * strings} strings: p50 ` +
-      `${at(0.5).toFixed(0)} ms, p99 ${at(0.99).toFixed(0)} ms, limit ${limit_ms} ms; ` +
-      `memory ${rss_mb.toFixed(0)} MB, limit ${limit_mb} MB\n`,
+  const read = () => plant.fetch('/overview')
+  tellLatency(
+    `overview of ${inverters} inverters and ${inverters * strings} strings`,
+    await timesOf(read, { rounds: requests, warmings: 20 }),
+    limit_ms,
   )
-  process.exitCode = at(0.99) <= limit_ms && rss_mb <= limit_mb ? 0 : 1
+  const rss_mb = process.memoryUsage.rss() / 2 ** 20
+  tell(rss_mb <= limit_mb, `memory ${rss_mb.toFixed(0)} MB, limit ${limit_mb} MB`)
 } finally {
   await plant.close()
 }

@@ -4,6 +4,7 @@
  */
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { seededRandom } from '@heliograph/forecast/seeded-random'
+import { tellLatency, timesOf } from './fixtures/figures.ts'
 import { quickOr } from './fixtures/quick.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
 
@@ -52,20 +53,8 @@ try {
   const path = '/predictions/forecast'
   const first = JSON.parse(String(await plant.fetch(path)))
   if (first.data.length !== plants || !first.data[0].cached) throw new Error('nothing was cached')
-  for (let warming = 0; warming < 30; warming += 1) await plant.fetch(path)
-  const elapsed_ms: number[] = []
-  for (let request = 0; request < requests; request += 1) {
-    const began = performance.now()
-    await plant.fetch(path)
-    elapsed_ms.push(performance.now() - began)
-  }
-  elapsed_ms.sort((a, b) => a - b)
-  const at = (share: number) => elapsed_ms[Math.ceil(share * requests) - 1]!
-  process.stdout.write(
-    `forecast of ${plants} plants from cache: p50 ${at(0.5).toFixed(1)} ms, ` +
-      `p99 ${at(0.99).toFixed(1)} ms, limit ${limit_ms} ms\n`,
-  )
-  process.exitCode = at(0.99) <= limit_ms ? 0 : 1
+  const times_ms = await timesOf(() => plant.fetch(path), { rounds: requests, warmings: 30 })
+  tellLatency(`forecast of ${plants} plants from cache`, times_ms, limit_ms)
 } finally {
   await plant.close()
 }

@@ -13,9 +13,7 @@
  */
 
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { loadavg, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { loadavg } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { minute_ms } from '@heliograph/domain/durations'
@@ -24,7 +22,7 @@ import { p50p99, quantile, tell } from './fixtures/figures.ts'
 import { site_id, storeHistory } from './fixtures/large-site.ts'
 import { type Offer, type Offered, startLargeSiteEdge } from './fixtures/large-site-edge.ts'
 import { postgresCpuSeconds } from './fixtures/postgres-usage.ts'
-import { can_pin, endAll, figuresAt, type Program } from './fixtures/programs.ts'
+import { can_pin, figuresAt, type Program, withPrograms } from './fixtures/programs.ts'
 import { quickOr } from './fixtures/quick.ts'
 import { enrol, onDatabase, type ServerProgram, startServer } from './fixtures/server-program.ts'
 
@@ -251,14 +249,4 @@ async function bench(dir: string, programs: Program[]): Promise<void> {
 
 // Programs started from here on, and their children, have the same two cores.
 if (can_pin) spawnSync('taskset', ['-acp', '0,1', String(process.pid)])
-const dir = mkdtempSync(join(tmpdir(), 'heliograph-bench-sustained-'))
-const programs: Program[] = []
-try {
-  await bench(dir, programs)
-} catch (error) {
-  process.stderr.write(readFileSync(join(dir, 'server.log'), 'utf8').slice(-3000))
-  throw error
-} finally {
-  await endAll(programs)
-  rmSync(dir, { recursive: true, force: true })
-}
+await withPrograms(bench)

@@ -4,6 +4,7 @@
  * `--each` prints every list; a path, such as `/defects`, measures those below it alone.
  */
 import type { Database } from '@heliograph/server/storage/database'
+import { quantile, tell, tellLatency, timesOf, waitsOf } from './fixtures/figures.ts'
 import { quickOr } from './fixtures/quick.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
 
@@ -28,27 +29,19 @@ try {
 }
 
 async function measure(what: string, lists: readonly string[]): Promise<void> {
-  let worst = { asked: '', p99_ms: 0, p50_ms: 0 }
+  let worst = { asked: '', p99_ms: 0, times_ms: [] as number[] }
   for (const asked of lists) {
-    const times = await timesOf(asked)
-    const p99_ms = times[Math.ceil(0.99 * rounds) - 1]!
-    const p50_ms = times[rounds / 2]!
-    if (process.argv.includes('--each')) say(`${asked}: p50 ${ms(p50_ms)}, p99 ${ms(p99_ms)}`)
-    if (p99_ms > worst.p99_ms) worst = { asked, p99_ms, p50_ms }
+    const times_ms = await timesOf(() => plant.fetch(asked), { rounds, warmings: 3 })
+    if (process.argv.includes('--each')) tell(true, `${asked}: ${waitsOf(times_ms)}`)
+    const p99_ms = quantile(times_ms, 0.99)
+    if (p99_ms > worst.p99_ms) worst = { asked, p99_ms, times_ms }
   }
-  say(
-    `${rows_of_each} ${what}, the slowest of ${lists.length} lists: p99 ${ms(worst.p99_ms)} ` +
-      `(limit ${limit_ms} ms), p50 ${ms(worst.p50_ms)}: ${worst.asked}`,
+  const { asked, times_ms } = worst
+  tellLatency(
+    `${rows_of_each} ${what}, the slowest of ${lists.length} lists (${asked})`,
+    times_ms,
+    limit_ms,
   )
-  if (worst.p99_ms > limit_ms) process.exitCode = 1
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`)
-}
-
-function ms(value: number): string {
-  return `${value.toFixed(1)} ms`
 }
 
 /** Every set of filters, with many and with few matches, at both ends of the list. */
@@ -85,16 +78,6 @@ function listsBy(path: string, filters: readonly string[][]): string[] {
   )
   const pages = ['limit=200', `limit=200&offset=${rows_of_each - 200}`]
   return [...sets.map((set) => set.join('&')), ...pages].map((query) => `${path}?${query}`)
-}
-
-async function timesOf(asked: string): Promise<number[]> {
-  const times: number[] = []
-  for (let round = -3; round < rounds; round += 1) {
-    const began = performance.now()
-    await plant.fetch(asked)
-    if (round >= 0) times.push(performance.now() - began)
-  }
-  return times.sort((a, b) => a - b)
 }
 
 /** Orders of four years, mostly approved, each with a text, a checklist and an alert. */

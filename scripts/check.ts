@@ -10,64 +10,45 @@ import { dirname, join, resolve } from 'node:path'
 import { generateSdk } from '@heliograph/sdk/generate'
 import { testGroups } from './test-groups.ts'
 
-const peers = [
-  { package: 'mbpoll', file: '/usr/bin/mbpoll', proves: 'the simulator read by mbpoll' },
-  {
-    package: 'python3-pymodbus',
-    file: '/usr/lib/python3/dist-packages/pymodbus/__init__.py',
-    proves: 'the simulator read by pymodbus, and a pymodbus device read by the edge',
-  },
-  {
-    // Imported by pymodbus; Debian's package only recommends it.
-    package: 'python3-serial-asyncio',
-    file: '/usr/lib/python3/dist-packages/serial_asyncio/__init__.py',
-    proves: 'the same, as pymodbus imports it',
-  },
-  {
-    package: 'mosquitto',
-    file: '/usr/sbin/mosquitto',
-    proves: 'the edge as a client of mosquitto, over TLS',
-  },
-  {
-    package: 'mosquitto-clients',
-    file: '/usr/bin/mosquitto_pub',
-    proves: 'mosquitto_pub as a node on the broker of the edge',
-  },
-  {
-    package: 'glpk-utils',
-    file: '/usr/bin/glpsol',
-    proves: 'battery plans compared with those of a second solver',
-  },
-  {
-    package: 'poppler-utils',
-    file: '/usr/bin/pdftotext',
-    proves: 'the text and layout of PDF reports',
-  },
-  {
-    package: 'python3-openpyxl',
-    file: '/usr/lib/python3/dist-packages/openpyxl/__init__.py',
-    proves: 'reports as workbooks read by openpyxl',
-  },
-  {
-    package: 'chromium',
-    file: '/usr/bin/chromium',
-    proves: 'the pages of the platform in a real browser',
-  },
-  {
-    package: 'fonts-dejavu-core',
-    file: '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf',
-    proves: 'the same, with text in its pictures',
-  },
-  {
-    package: 'curl',
-    file: '/usr/bin/curl',
-    proves: 'the examples of README.md, the guides and the API reference, as typed',
-  },
-  {
-    package: 'postgresql-15',
-    file: '/usr/lib/postgresql/15/bin/postgres',
-    proves: 'the storage tests on PostgreSQL 15',
-  },
+/** Debian's package, a file of it, and what it proves. */
+const peers: readonly (readonly [name: string, file: string, proves: string])[] = [
+  ['mbpoll', '/usr/bin/mbpoll', 'the simulator read by mbpoll'],
+  [
+    'python3-pymodbus',
+    '/usr/lib/python3/dist-packages/pymodbus/__init__.py',
+    'the simulator read by pymodbus, and a pymodbus device read by the edge',
+  ],
+  // Imported by pymodbus; Debian's package only recommends it.
+  [
+    'python3-serial-asyncio',
+    '/usr/lib/python3/dist-packages/serial_asyncio/__init__.py',
+    'the same, as pymodbus imports it',
+  ],
+  ['mosquitto', '/usr/sbin/mosquitto', 'the edge as a client of mosquitto, over TLS'],
+  [
+    'mosquitto-clients',
+    '/usr/bin/mosquitto_pub',
+    'mosquitto_pub as a node on the broker of the edge',
+  ],
+  ['glpk-utils', '/usr/bin/glpsol', 'battery plans compared with those of a second solver'],
+  ['poppler-utils', '/usr/bin/pdftotext', 'the text and layout of PDF reports'],
+  [
+    'python3-openpyxl',
+    '/usr/lib/python3/dist-packages/openpyxl/__init__.py',
+    'reports as workbooks read by openpyxl',
+  ],
+  ['chromium', '/usr/bin/chromium', 'the pages of the platform in a real browser'],
+  [
+    'fonts-dejavu-core',
+    '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf',
+    'the same, with text in its pictures',
+  ],
+  [
+    'curl',
+    '/usr/bin/curl',
+    'the examples of README.md, the guides and the API reference, as typed',
+  ],
+  ['postgresql-15', '/usr/lib/postgresql/15/bin/postgres', 'the storage tests on PostgreSQL 15'],
 ]
 
 /** Space for the databases, journals and logs of a whole run, with a margin. */
@@ -109,17 +90,17 @@ function dirInMemory(): string | null {
 }
 
 function installPeers(): void {
-  const missing = peers.filter(({ file }) => !existsSync(file))
-  if (missing.length === 0) return
-  const names = missing.map((peer) => peer.package)
+  const missing = () => peers.filter(([, file]) => !existsSync(file))
+  const names = missing().map(([name]) => name)
+  if (names.length === 0) return
   if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
     const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
     for (const parameters of [['update'], ['install', '-y', '--no-install-recommends', ...names]]) {
       spawnSync('apt-get', ['-qq', ...parameters], { stdio: 'inherit', env: environment })
     }
   }
-  for (const peer of peers.filter(({ file }) => !existsSync(file))) {
-    process.stderr.write(`LEFT OUT: ${peer.proves}: Debian's ${peer.package} is not installed\n`)
+  for (const [name, , proves] of missing()) {
+    process.stderr.write(`LEFT OUT: ${proves}: Debian's ${name} is not installed\n`)
   }
 }
 

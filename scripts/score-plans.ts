@@ -11,29 +11,14 @@ import { hour_ms } from '@heliograph/domain/durations'
 import type { MarketDay } from '@heliograph/forecast/market-days'
 import { seededRandom } from '@heliograph/forecast/seeded-random'
 import { planDispatch } from '@heliograph/optimize/dispatch'
-import type { DispatchProblem, Period, Unit } from '@heliograph/optimize/dispatch-problem'
+import type { Period } from '@heliograph/optimize/dispatch-problem'
 import { measure } from '@heliograph/optimize/goals'
 import { bestEnds } from '@heliograph/optimize/outlook'
 import { loadSolver } from '@heliograph/optimize/solver'
+import { battery, periodsOf, problemOf } from './battery-problem.ts'
 import { type PriceData, readScoredYear, replay } from './price-replay.ts'
 
-const soc_first_pct = 50
-
-/** 1 MW for two hours; 90 % from the grid to the grid, ageing of 5 per MWh. */
-const battery: Unit = {
-  bess_id: 1,
-  capacity_kwh: 2200,
-  soc_start_pct: soc_first_pct,
-  soc_min_pct: 5,
-  soc_max_pct: 95,
-  soc_end_pct: soc_first_pct,
-  charge_limits: [{ soc_pct: 0, power_kw: 1000 }],
-  discharge_limits: [{ soc_pct: 0, power_kw: 1000 }],
-  charge_efficiency: Math.sqrt(0.9),
-  discharge_efficiency: Math.sqrt(0.9),
-  degradation_cost_per_mwh: 5,
-  cycles_max: null,
-}
+const soc_first_pct = battery.soc_start_pct
 
 const { values } = parseArgs({
   options: {
@@ -73,7 +58,7 @@ function main(data: PriceData): void {
   printYear('what is left has a value', days, ending(noOutlook), before)
   const after = printYear('and the day after is planned', days, ending(outlookOf), before)
   const periods = days.flatMap((day) => day.periods)
-  const whole = problemOf(periods, { ...battery, soc_end_pct: battery.soc_min_pct })
+  const whole = problemOf(periods, [{ ...battery, soc_end_pct: battery.soc_min_pct }])
   const { units } = planDispatch(highs, whole, { time_limit_s: 120 })
   printRow('whole year, planned at once', -measure(whole, units, 'money'), before)
   process.exitCode = after >= before && after >= free ? 0 : 1
@@ -89,14 +74,8 @@ function daysOf(all: readonly MarketDay[], first: number, end: number): Day[] {
       ? replay(all, { first, end, retrain_days: Number(values.retrain) }, seededRandom(1))
       : null
   let hours = 0
-  const periodsFrom = (prices: readonly number[], from: number): Period[] =>
-    prices.map((price, nth) => ({
-      start_ms: (from + nth) * hour_ms,
-      end_ms: (from + nth + 1) * hour_ms,
-      price,
-      pv_kw: 0,
-      load_kw: 0,
-    }))
+  const periodsFrom = (prices: readonly number[], hour: number) =>
+    periodsOf(prices, { from_ms: hour * hour_ms, length_ms: hour_ms })
   const pricesOf = ({ periods }: MarketDay) => periods.map(({ price_per_mwh }) => price_per_mwh!)
   return all.slice(first, end).map((day, nth) => {
     const periods = periodsFrom(pricesOf(day), hours)
@@ -111,16 +90,8 @@ function daysOf(all: readonly MarketDay[], first: number, end: number): Day[] {
   })
 }
 
-const problemOf = (periods: readonly Period[], unit: Unit): DispatchProblem => ({
-  objective: 'arbitrage',
-  periods,
-  units: [unit],
-  export_limit_kw: null,
-  import_limit_kw: null,
-})
-
 function endOf({ periods }: Day, soc_start_pct: number, outlook: readonly Period[]): number {
-  const problem = problemOf(periods, { ...battery, soc_start_pct })
+  const problem = problemOf(periods, [{ ...battery, soc_start_pct }])
   return bestEnds(highs, problem, { periods: outlook, cycles_max: [null] })![0]!
 }
 
@@ -130,7 +101,7 @@ function printYear(name: string, days: readonly Day[], rule: EndRule, before?: n
   let soc_pct = soc_first_pct
   for (const day of days) {
     const unit = { ...battery, soc_start_pct: soc_pct, soc_end_pct: rule(day, soc_pct) }
-    const problem = problemOf(day.periods, unit)
+    const problem = problemOf(day.periods, [unit])
     const { units, demands } = planDispatch(highs, problem)
     if (demands !== 'met') throw new Error(`${name}: ${demands}`)
     earned -= measure(problem, units, 'money')
