@@ -12,6 +12,7 @@ export const energyToday = {
   energy_today_kwh: Nullable(
     Type.Number({
       minimum: 0,
+      examples: [1240.8],
       description:
         'Energy since local midnight, kWh: the rise of the energy counter since its last value of ' +
         'the two days before, else since its first value of today, including overflows. The sum of ' +
@@ -22,6 +23,7 @@ export const energyToday = {
   ),
   energy_source: Nullable(
     Type.Enum([...energyTodaySources], {
+      examples: ['inverter_counter'],
       description:
         'Source of `energy_today_kwh`. `hourly_sums`: the hourly energy, from the counter or, ' +
         'after a reset or standstill, from integrated power. `mixed`: different sources for ' +

@@ -1,16 +1,21 @@
 import { createHash } from 'node:crypto'
-import { default_report_s } from '@heliograph/domain/node'
-import type { PanelModel } from '@heliograph/domain/panel-model'
+import { Battery } from '@heliograph/domain/battery'
+import { default_report_s, Node } from '@heliograph/domain/node'
+import { PanelModel } from '@heliograph/domain/panel-model'
 import { listedDevicesOf } from '@heliograph/domain/positions'
 import { significant } from '@heliograph/domain/significant'
 import {
-  type Inverter,
-  type Logger,
+  Inverter,
+  Location,
+  Logger,
+  Meter,
   mpptCount,
   type PvString,
   type Site,
+  Station,
   stringsOf,
 } from '@heliograph/domain/site'
+import type { TObject } from 'typebox'
 import type { Transaction } from '../storage/database.ts'
 import { isoTime } from '../storage/values.ts'
 import { reportMovedPositions } from './inventory-positions.ts'
@@ -41,76 +46,34 @@ interface Table {
 
 type Row = Record<string, unknown>
 
+/** Fields that address a device; the server does not talk to devices. */
+const address = ['connection', 'unit_id', 'driver', 'base_address']
+
 const tables = {
-  locations: dated(
-    'locations',
-    ['location_id'],
-    [
-      'parent_location_id',
-      'type',
-      'name',
-      'code',
-      'latitude',
-      'longitude',
-      'elevation_m',
-      'address',
-      'access_notes',
-    ],
-  ),
+  locations: dated('locations', ['location_id'], fieldsOf(Location)),
   panel_models: {
     name: 'panel_models',
     keys: ['params_id'],
-    columns: [
-      'name',
-      'manufacturer',
-      'technology',
-      'power_stc_w',
-      'cells_in_series',
-      'alpha_sc_a_per_c',
-      'a_ref_v',
-      'i_l_ref_a',
-      'i_o_ref_a',
-      'r_s_ohm',
-      'r_sh_ref_ohm',
-      'adjust_pct',
-    ],
+    columns: fieldsOf(PanelModel, 'params_id'),
     is_dated: false,
     is_retired: false,
   },
   loggers: dated(
     'loggers',
     ['logger_id'],
-    [
-      'name',
-      'plant_code',
-      'location_id',
-      'rated_power_kw',
-      'dc_capacity_kwp',
-      'commissioned_date',
-      'guaranteed_yield_kwh_kwp',
-      'guaranteed_performance_ratio_pct',
-    ],
+    [...fieldsOf(Logger, 'controller', 'inverters', 'stations'), 'dc_capacity_kwp'],
   ),
   inverters: dated(
     'inverters',
     ['inverter_id'],
     [
+      ...fieldsOf(Inverter, 'max_ac_power_kw', 'limit', 'string_groups', 'combiners', ...address),
       'logger_id',
-      'location_id',
-      'name',
-      'manufacturer',
-      'model',
-      'serial_number',
-      'installed_date',
-      'rated_ac_power_kw',
-      'max_dc_voltage_v',
-      'phase_count',
+      'driver',
+      'modbus_unit_id',
       'mppt_count',
       'string_count',
       'dc_capacity_kwp',
-      'driver',
-      'modbus_unit_id',
-      'nominal_efficiency_pct',
     ],
   ),
   strings: {
@@ -134,70 +97,24 @@ const tables = {
   stations: dated(
     'stations',
     ['station_id'],
-    ['logger_id', 'location_id', 'name', 'manufacturer', 'model', 'serial_number', 'instruments'],
+    [...fieldsOf(Station, 'installed_date', ...address), 'logger_id'],
   ),
   meters: dated(
     'meters',
     ['meter_id'],
-    ['logger_id', 'role', 'name', 'manufacturer', 'model', 'serial_number'],
+    fieldsOf(Meter, 'installed_date', 'positive_power', ...address),
   ),
-  nodes: dated(
-    'nodes',
-    ['node_id'],
-    [
-      'node_number',
-      'name',
-      'type',
-      'location_id',
-      'logger_id',
-      'manufacturer',
-      'model',
-      'serial_number',
-      'report_s',
-      'channels',
-    ],
-  ),
-  batteries: dated(
-    'batteries',
-    ['bess_id'],
-    [
-      'name',
-      'location_id',
-      'logger_id',
-      'manufacturer',
-      'model',
-      'serial_number',
-      'chemistry',
-      'coupling',
-      'rated_energy_kwh',
-      'usable_energy_kwh',
-      'rated_charge_power_kw',
-      'rated_discharge_power_kw',
-      'rated_capacity_ah',
-      'nominal_voltage_v',
-      'roundtrip_efficiency_pct',
-      'soc_min_pct',
-      'soc_max_pct',
-      'soc_reserve_pct',
-      'ramp_rate_kw_s',
-      'cycles_per_day_max',
-      'degradation_cost_per_mwh',
-      'market_code',
-      'cluster_count',
-      'modules_per_cluster',
-      'cells_per_module',
-      'temperature_sensors_per_module',
-      'commissioned_date',
-      'warranty_end_date',
-      'warranty_throughput_kwh',
-      'warranty_cycles',
-      'power_curve',
-      'pcs',
-    ],
-  ),
-} as const satisfies Record<string, Table>
+  nodes: dated('nodes', ['node_id'], fieldsOf(Node)),
+  batteries: dated('batteries', ['bess_id'], fieldsOf(Battery, 'bms')),
+} satisfies Record<string, Table>
 
-function dated(name: string, keys: readonly string[], columns: readonly string[]): Table {
+/** The fields of an announced object, which are columns of its table. */
+function fieldsOf({ properties }: TObject, ...left_out: readonly string[]): string[] {
+  return Object.keys(properties).filter((name) => !left_out.includes(name))
+}
+
+function dated(name: string, keys: readonly string[], fields: readonly string[]): Table {
+  const columns = fields.filter((field) => !keys.includes(field))
   return { name, keys, columns, is_dated: true, is_retired: true }
 }
 

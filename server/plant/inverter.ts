@@ -1,20 +1,21 @@
 /** An inverter with its latest measurements. */
 
-import { type DecodedAlarms, decodeAlarms } from '@heliograph/domain/alarms/decode'
+import { decodeAlarms } from '@heliograph/domain/alarms/decode'
 import { type CommState, severities } from '@heliograph/domain/link'
 import type { InverterReading, Quality } from '@heliograph/domain/readings'
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import { InverterId, LocationId, LoggerId, Nullable } from '../http/params.ts'
+import { type Stored, served } from '../storage/records.ts'
 import { alarmTableOf, noTable } from './alarm-tables.ts'
 import { inverterCommRule, inverterCommState, inverterCommStates } from './communication.ts'
 import { type DayCounter, energyToday, energyTodayOf } from './energy-today.ts'
-import { frame, frameOf, inventoried, iso } from './frame.ts'
+import { frame, frameOf, inventoried, Num, Text } from './frame.ts'
 import { measured, quantity } from './quantities.ts'
 import type { Situation } from './situation.ts'
 
 const closed = { additionalProperties: false } as const
-const Name = (description: string) => Nullable(Type.String({ description }))
+const Name = (description: string, example: string) => Nullable(Text(description, example))
 
 const {
   mppt_voltage_v: _voltage,
@@ -44,68 +45,61 @@ export const Inverter = Type.Object(
     inverter_id: InverterId,
     logger_id: LoggerId,
     location_id: Nullable(LocationId),
-    name: Type.String(),
-    manufacturer: Name('From the inventory, else as reported by the device.'),
-    model: Name('From the inventory, else as reported by the device.'),
-    serial_number: Name('As reported by the device, else from the inventory.'),
-    firmware_version: Name('As reported by the device.'),
-    driver: Type.String({ description: 'The driver of the edge agent for this inverter.' }),
-    modbus_unit_id: Type.Integer({ minimum: 0, maximum: 255 }),
-    installed_date: Nullable(Type.String({ format: 'date' })),
-    phase_count: Type.Integer({ minimum: 1, maximum: 3 }),
-    rated_ac_power_kw: Type.Number({ description: 'Rated AC power, kW.' }),
-    max_dc_voltage_v: Nullable(Type.Number({ description: 'Maximum DC voltage, V.' })),
-    mppt_count: Type.Integer({ minimum: 0 }),
-    string_count: Type.Integer({ minimum: 0 }),
-    dc_capacity_kwp: Type.Number({
-      description: 'DC capacity of the connected panels at STC, kWp.',
-    }),
+    name: Type.String({ examples: ['E-3'] }),
+    manufacturer: Name('From the inventory, else as reported by the device.', 'Example Power'),
+    model: Name('From the inventory, else as reported by the device.', 'EP 100'),
+    serial_number: Name('As reported by the device, else from the inventory.', 'EP100-2207'),
+    firmware_version: Name('As reported by the device.', '2.14'),
+    driver: Text('The driver of the edge agent for this inverter.', 'sunspec'),
+    modbus_unit_id: Type.Integer({ minimum: 0, maximum: 255, examples: [3] }),
+    installed_date: Nullable(Type.String({ format: 'date', examples: ['2024-03-12'] })),
+    phase_count: Type.Integer({ minimum: 1, maximum: 3, examples: [3] }),
+    rated_ac_power_kw: Num('Rated AC power, kW.', 100),
+    max_dc_voltage_v: Nullable(Num('Maximum DC voltage, V.', 1500)),
+    mppt_count: Type.Integer({ minimum: 0, examples: [1] }),
+    string_count: Type.Integer({ minimum: 0, examples: [4] }),
+    dc_capacity_kwp: Num('DC capacity of the connected panels at STC, kWp.', 43.7),
     ...frame,
     comm_state: Type.Enum([...inverterCommStates], { description: inverterCommRule }),
     ...measuredOfInverter,
     mppts: Type.Array(Mppt, { description: 'One item for each measured MPPT.' }),
-    efficiency_pct: Nullable(
-      Type.Number({ description: 'AC by DC power of this reading, %; null below 2 % load.' }),
-    ),
+    efficiency_pct: Nullable(Num('AC by DC power of this reading, %; null below 2 % load.', 98.2)),
     ...energyToday,
     specific_yield_today_kwh_kwp: Nullable(
-      Type.Number({ minimum: 0, description: '`energy_today_kwh` by `dc_capacity_kwp`.' }),
+      Num('`energy_today_kwh` by `dc_capacity_kwp`.', 2.34, { minimum: 0 }),
     ),
     active_alarm_codes: Type.Array(Type.String(), {
       description: 'Codes of the active alarms; `alarm_1_bit_7` for a bit that no table lists.',
+      examples: [['OVER_TEMP']],
     }),
-    active_alarm_count: Type.Integer({ minimum: 0 }),
-    highest_alarm_severity: Nullable(Type.Enum([...severities])),
+    active_alarm_count: Type.Integer({ minimum: 0, examples: [1] }),
+    highest_alarm_severity: Nullable(Type.Enum([...severities], { examples: ['major'] })),
     ...inventoried,
   },
   { ...closed, $id: 'Inverter' },
 )
 
-type Values = Omit<InverterReading, 'inverter_id' | 'measured_at' | 'quality' | 'state'>
+/** Fields that are computed from the row. */
+type Computed =
+  | 'age_s'
+  | 'quality'
+  | 'comm_state'
+  | 'mppts'
+  | 'efficiency_pct'
+  | 'energy_today_kwh'
+  | 'energy_source'
+  | 'specific_yield_today_kwh_kwp'
+  | 'active_alarm_codes'
+  | 'active_alarm_count'
+  | 'highest_alarm_severity'
+
+type MpptColumn = Extract<keyof InverterReading, `mppt_${string}`>
 
 /** The inventory, the latest reading and the energy counter at the start of the day. */
-export interface InverterRow extends Values, Omit<DayCounter, 'energy_total_kwh'> {
-  inverter_id: number
-  logger_id: number
-  location_id: number | null
-  name: string
-  manufacturer: string | null
-  model: string | null
-  serial_number: string | null
-  firmware_version: string | null
-  driver: string
-  modbus_unit_id: number
-  installed_date: string | null
-  phase_count: number
-  max_dc_voltage_v: number | null
-  mppt_count: number
-  string_count: number
-  dc_capacity_kwp: number
-  created_at: Date
-  updated_at: Date
-  retired_at: Date | null
-  state: Inverter['state']
-  received_at: Date | null
+export interface InverterRow
+  extends Stored<Omit<Inverter, Computed>>,
+    Pick<InverterReading, MpptColumn>,
+    Omit<DayCounter, 'energy_total_kwh'> {
   quality: Quality | null
   edge_comm_state: CommState | null
   logger_data_at: Date | null
@@ -119,22 +113,9 @@ export interface InverterFilter {
 }
 
 export function inverterRecord(row: InverterRow, situation: Situation): Inverter {
-  const {
-    edge_comm_state: _comm,
-    logger_data_at: _data,
-    day_first_at: _first,
-    day_first_energy_kwh: _counter,
-    day_hours_energy_kwh: _hours,
-    mppt_voltage_v: _v,
-    mppt_current_a: _a,
-    mppt_power_kw: _kw,
-    mppt_temperature_c: _c,
-    mppt_energy_total_kwh: _kwh,
-    ...own
-  } = row
   const energy = energyTodayOf(row, situation.day_start_at)
-  return {
-    ...own,
+  return served(Object.keys(Inverter.properties), {
+    ...row,
     ...frameOf(row, situation.poll.inverter_s, situation.now),
     comm_state: inverterCommState(row, situation),
     mppts: mpptsOf(row),
@@ -142,10 +123,7 @@ export function inverterRecord(row: InverterRow, situation: Situation): Inverter
     ...energy,
     specific_yield_today_kwh_kwp: perPeak(energy.energy_today_kwh, row.dc_capacity_kwp),
     ...alarmsOf(row),
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-    retired_at: iso(row.retired_at),
-  }
+  }) as Inverter
 }
 
 /** Energy by DC capacity, kWh/kWp; null if either is missing. */
@@ -177,9 +155,10 @@ function efficiencyOf({ ac_power_kw, dc_power_kw, rated_ac_power_kw }: InverterR
 
 function alarmsOf(row: InverterRow) {
   const words = [row.alarm_1, row.alarm_2, row.alarm_3, row.alarm_4, row.alarm_5]
-  if (words.every((word) => !word)) return noAlarms()
-  const table = alarmTableOf(row) ?? noTable
-  const decoded: DecodedAlarms = decodeAlarms(table, words)
+  if (!words.some(Boolean)) {
+    return { active_alarm_codes: [], active_alarm_count: 0, highest_alarm_severity: null }
+  }
+  const decoded = decodeAlarms(alarmTableOf(row) ?? noTable, words)
   const active_alarm_codes = [
     ...decoded.alarms.map(({ code }) => code),
     ...decoded.unknown_bits.map(({ word, bit }) => `alarm_${word}_bit_${bit}`),
@@ -190,9 +169,3 @@ function alarmsOf(row: InverterRow) {
     highest_alarm_severity: decoded.highest_severity,
   }
 }
-
-const noAlarms = () => ({
-  active_alarm_codes: [],
-  active_alarm_count: 0,
-  highest_alarm_severity: null,
-})

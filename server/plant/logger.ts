@@ -1,8 +1,9 @@
 /** A logger: one plant of the site, with its latest measurements. */
-import type { LoggerReading, Quality } from '@heliograph/domain/readings'
+import type { Quality } from '@heliograph/domain/readings'
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import { LocationId, LoggerId, Nullable } from '../http/params.ts'
+import { type Stored, served } from '../storage/records.ts'
 import {
   edgeCommRule,
   edgeCommState,
@@ -12,7 +13,7 @@ import {
   loggerStatusRule,
 } from './communication.ts'
 import { type DayCounter, energyToday, energyTodayOf, energyTodaySum } from './energy-today.ts'
-import { At, frame, frameOf, inventoried, iso } from './frame.ts'
+import { At, frame, frameOf, inventoried, Num, Text } from './frame.ts'
 import { loggerStatus } from './health.ts'
 import { perPeak } from './inverter.ts'
 import { orientationOf, orientations } from './orientation.ts'
@@ -20,47 +21,51 @@ import { measured } from './quantities.ts'
 import type { Situation } from './situation.ts'
 
 const closed = { additionalProperties: false } as const
-const Count = (description: string) => Type.Integer({ minimum: 0, description })
+const Count = (description: string, example: number) =>
+  Type.Integer({ minimum: 0, description, examples: [example] })
 
 export type Logger = Static<typeof Logger>
 export const Logger = Type.Object(
   {
     logger_id: LoggerId,
-    name: Type.String(),
-    plant_code: Nullable(Type.String()),
+    name: Type.String({ examples: ['East plant'] }),
+    plant_code: Nullable(Type.String({ examples: ['E'] })),
     location_id: Nullable(LocationId),
     status: Type.Enum([...loggerStatuses], { description: loggerStatusRule }),
     comm_state: Type.Enum([...edgeCommStates], { description: edgeCommRule }),
-    last_seen_at: Nullable(At('When the edge agent that serves the logger was last seen.')),
-    last_data_at: Nullable(At('The latest reading of the logger or of any of its inverters.')),
-    rated_power_kw: Type.Number({
-      description: 'Rated AC power, kW: the basis of limits in percent and of splitting limits.',
-    }),
-    dc_capacity_kwp: Type.Number({ description: 'DC capacity of the panels at STC, kWp.' }),
-    dc_ac_ratio: Type.Number({ description: '`dc_capacity_kwp` by `rated_power_kw`.' }),
-    inverter_count: Count('Inverters in service.'),
-    string_count: Count('Connected strings in service.'),
-    module_count: Count('Panels of these strings.'),
-    azimuth_deg: Nullable(
-      Type.Number({ description: 'Degrees clockwise from north; null if its strings differ.' }),
+    last_seen_at: Nullable(
+      At('When the edge agent that serves the logger was last seen.', '2026-06-21T10:00:04.000Z'),
     ),
-    tilt_deg: Nullable(
-      Type.Number({ description: 'Degrees from the horizontal; null if its strings differ.' }),
+    last_data_at: Nullable(
+      At('The latest reading of the logger or any of its inverters.', '2026-06-21T10:00:05.000Z'),
     ),
-    orientation: Nullable(Type.Enum([...orientations])),
-    commissioned_date: Nullable(Type.String({ format: 'date' })),
-    guaranteed_yield_kwh_kwp: Nullable(
-      Type.Number({ description: 'Guaranteed yield per year, kWh/kWp.' }),
+    rated_power_kw: Num(
+      'Rated AC power, kW: the basis of limits in percent and of splitting limits.',
+      400,
     ),
-    agent_version: Nullable(Type.String({ description: 'Version of the edge agent.' })),
-    sampling_interval_s: Type.Number({ description: 'Poll interval of its inverters, s.' }),
+    dc_capacity_kwp: Num('DC capacity of the panels at STC, kWp.', 524),
+    dc_ac_ratio: Num('`dc_capacity_kwp` by `rated_power_kw`.', 1.31),
+    inverter_count: Count('Inverters in service.', 4),
+    string_count: Count('Connected strings in service.', 48),
+    module_count: Count('Panels of these strings.', 1152),
+    azimuth_deg: Nullable(Num('Degrees clockwise from north; null if its strings differ.', 95)),
+    tilt_deg: Nullable(Num('Degrees from the horizontal; null if its strings differ.', 15)),
+    orientation: Nullable(Type.Enum([...orientations], { examples: ['east'] })),
+    commissioned_date: Nullable(Type.String({ format: 'date', examples: ['2024-05-01'] })),
+    guaranteed_yield_kwh_kwp: Nullable(Num('Guaranteed yield per year, kWh/kWp.', 980)),
+    agent_version: Nullable(Text('Version of the edge agent.', '0.1.0')),
+    sampling_interval_s: Num('Poll interval of its inverters, s.', 5),
     clock_offset_ms: Nullable(
-      Type.Integer({ description: 'Clock of the edge minus clock of the server, ms.' }),
+      Type.Integer({
+        description: 'Clock of the edge minus clock of the server, ms.',
+        examples: [12],
+      }),
     ),
     buffer_depth_frames: Nullable(
       Type.Integer({
         minimum: 0,
         description: 'Frames in the journal of the edge that are not yet delivered.',
+        examples: [0],
       }),
     ),
     buffer_oldest_at: Nullable(At('The oldest undelivered frame.')),
@@ -68,57 +73,51 @@ export const Logger = Type.Object(
     ...measured('logger'),
     curtailment_active: Type.Boolean({
       description: 'Whether a row of /curtailment is in force for the plant.',
+      examples: [true],
     }),
     power_limit_kw: Nullable(
-      Type.Number({
-        minimum: 0,
-        description: 'Lowest limit of the rows in force, kW; null without one.',
-      }),
+      Num('Lowest limit of the rows in force, kW; null without one.', 240, { minimum: 0 }),
     ),
     limit_pct_of_rated: Nullable(
-      Type.Number({ minimum: 0, description: '`power_limit_kw` by `rated_power_kw`, %.' }),
+      Num('`power_limit_kw` by `rated_power_kw`, %.', 60, { minimum: 0 }),
     ),
     ...energyToday,
-    energy_today_inverter_count: Count('Inverters whose energy is in `energy_today_kwh`.'),
+    energy_today_inverter_count: Count('Inverters whose energy is in `energy_today_kwh`.', 4),
     specific_yield_today_kwh_kwp: Nullable(
-      Type.Number({
-        minimum: 0,
-        description: '`energy_today_kwh` by the DC capacity of the inverters in it.',
-      }),
+      Num('`energy_today_kwh` by the DC capacity of the inverters in it.', 2.37, { minimum: 0 }),
     ),
     ...inventoried,
   },
   { ...closed, $id: 'Logger' },
 )
 
-type Values = Omit<LoggerReading, 'logger_id' | 'measured_at' | 'quality'>
+/** Fields that are computed from the row, its inverters and its edge. */
+type Computed =
+  | keyof ReturnType<typeof facing>
+  | keyof ReturnType<typeof energyOf>
+  | keyof ReturnType<typeof reportedBy>
+  | 'age_s'
+  | 'quality'
+  | 'status'
+  | 'last_data_at'
+  | 'dc_ac_ratio'
+  | 'sampling_interval_s'
+  | 'curtailment_active'
+  | 'limit_pct_of_rated'
 
-export interface LoggerRow extends Values {
-  logger_id: number
-  name: string
-  plant_code: string | null
-  location_id: number | null
-  rated_power_kw: number
-  dc_capacity_kwp: number
-  commissioned_date: string | null
-  guaranteed_yield_kwh_kwp: number | null
-  created_at: Date
-  updated_at: Date
-  retired_at: Date | null
-  measured_at: Date | null
-  received_at: Date | null
+export interface LoggerRow extends Stored<Omit<Logger, Computed>>, Facing {
   quality: Quality | null
   data_at: Date | null
-  inverter_count: number
-  string_count: number
-  module_count: number
+  /** Number of the curtailment rows in force, whose lowest limit is `power_limit_kw`. */
+  active_row_count: number
+}
+
+/** The range of orientations of the strings; null without strings. */
+interface Facing {
   azimuth_min_deg: number | null
   azimuth_max_deg: number | null
   tilt_min_deg: number | null
   tilt_max_deg: number | null
-  /** Lowest limit and number of the curtailment rows in force. */
-  power_limit_kw: number | null
-  active_row_count: number
 }
 
 /** The edge agent of the site that was last seen most recently. */
@@ -141,41 +140,37 @@ export function loggerRecord(
   { inverters, edge }: { inverters: readonly InverterOfLogger[]; edge: EdgeRow | null },
   situation: Situation,
 ): Logger {
-  const {
-    data_at,
-    azimuth_min_deg: _azimuth_min,
-    azimuth_max_deg: _azimuth_max,
-    tilt_min_deg: _tilt_min,
-    tilt_max_deg: _tilt_max,
-    active_row_count,
-    ...own
-  } = row
-  return {
-    ...own,
+  return served(Object.keys(Logger.properties), {
+    ...row,
     ...frameOf(row, situation.poll.logger_s, situation.now),
+    ...reportedBy(edge, situation),
     status: loggerStatus(row, inverters, situation),
-    comm_state: edge ? edgeCommState(edge, situation.now) : 'unknown',
-    last_seen_at: iso(edge?.last_seen_at ?? null),
-    last_data_at: iso(data_at),
+    last_data_at: row.data_at,
     dc_ac_ratio: row.dc_capacity_kwp / row.rated_power_kw,
     ...facing(row),
-    agent_version: edge?.agent_version ?? null,
     sampling_interval_s: situation.poll.inverter_s,
-    clock_offset_ms: edge?.clock_offset_ms ?? null,
-    buffer_depth_frames: edge?.journal_depth_frames ?? null,
-    buffer_oldest_at: iso(edge?.journal_oldest_at ?? null),
-    curtailment_active: active_row_count > 0,
+    curtailment_active: row.active_row_count > 0,
     limit_pct_of_rated:
       row.power_limit_kw && significant((100 * row.power_limit_kw) / row.rated_power_kw),
     ...energyOf(inverters, situation),
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-    retired_at: iso(row.retired_at),
-  }
+  }) as Logger
 }
 
-function facing(row: LoggerRow): Pick<Logger, 'azimuth_deg' | 'tilt_deg' | 'orientation'> {
-  const { azimuth_min_deg, azimuth_max_deg, tilt_min_deg, tilt_max_deg } = row
+const reportedBy = (edge: EdgeRow | null, { now }: Situation) => ({
+  comm_state: edge ? edgeCommState(edge, now) : ('unknown' as const),
+  last_seen_at: edge?.last_seen_at ?? null,
+  agent_version: edge?.agent_version ?? null,
+  clock_offset_ms: edge?.clock_offset_ms ?? null,
+  buffer_depth_frames: edge?.journal_depth_frames ?? null,
+  buffer_oldest_at: edge?.journal_oldest_at ?? null,
+})
+
+function facing({
+  azimuth_min_deg,
+  azimuth_max_deg,
+  tilt_min_deg,
+  tilt_max_deg,
+}: Facing): Pick<Logger, 'azimuth_deg' | 'tilt_deg' | 'orientation'> {
   if (azimuth_min_deg === null || tilt_min_deg === null) {
     return { azimuth_deg: null, tilt_deg: null, orientation: null }
   }

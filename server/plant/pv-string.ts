@@ -3,7 +3,8 @@ import { median } from '@heliograph/domain/median'
 import type { Quality } from '@heliograph/domain/readings'
 import { type Static, Type } from 'typebox'
 import { InverterId, Nullable, StringIndex } from '../http/params.ts'
-import { At, frame, frameOf, iso, isStale } from './frame.ts'
+import { type Stored, served } from '../storage/records.ts'
+import { At, frame, frameOf, inventoried, isStale, Num } from './frame.ts'
 import { orientationOf, orientations } from './orientation.ts'
 import { quantity } from './quantities.ts'
 import { isNight, type Situation } from './situation.ts'
@@ -20,33 +21,26 @@ export const PvString = Type.Object(
       Type.String({ description: 'The combiner box that measures the current.' }),
     ),
     combiner_input: Nullable(Type.Integer({ description: 'Input of the combiner box.' })),
-    connected: Type.Boolean({ description: 'False for an unused input.' }),
-    module_count: Type.Integer({ minimum: 0, description: 'Panels in series.' }),
-    params_id: Type.Integer({ description: 'The panel model, see /iv/modules.' }),
-    panel_model: Nullable(Type.String()),
-    module_power_wp: Nullable(Type.Number({ description: 'Power of one panel at STC, Wp.' })),
-    dc_capacity_kwp: Type.Number({ description: 'Power of the string at STC, kWp.' }),
-    azimuth_deg: Type.Number({ description: 'Degrees clockwise from north.' }),
-    tilt_deg: Type.Number({ description: 'Degrees from the horizontal.' }),
-    orientation: Type.Enum([...orientations]),
-    updated_at: At('When its inventory last changed.'),
+    connected: Type.Boolean({ description: 'False for an unused input.', examples: [true] }),
+    module_count: Type.Integer({ minimum: 0, description: 'Panels in series.', examples: [24] }),
+    params_id: Type.Integer({ description: 'The panel model, see /iv/modules.', examples: [1] }),
+    panel_model: Nullable(Type.String({ examples: ['Example Solar 455'] })),
+    module_power_wp: Nullable(Num('Power of one panel at STC, Wp.', 454.84)),
+    dc_capacity_kwp: Num('Power of the string at STC, kWp.', 10.92),
+    azimuth_deg: Num('Degrees clockwise from north.', 95),
+    tilt_deg: Num('Degrees from the horizontal.', 15),
+    orientation: Type.Enum([...orientations], { examples: ['east'] }),
+    updated_at: inventoried.updated_at,
     retired_at: Nullable(At('When it was removed from the inventory.')),
   },
   { ...closed, $id: 'PvString' },
 )
 
-export interface PvStringRow extends Omit<PvString, 'orientation' | 'updated_at' | 'retired_at'> {
-  updated_at: Date
-  retired_at: Date | null
-}
+export type PvStringRow = Stored<Omit<PvString, 'orientation'>>
 
 export function pvStringRecord(row: PvStringRow): PvString {
-  return {
-    ...row,
-    orientation: orientationOf(row.azimuth_deg, row.tilt_deg),
-    updated_at: row.updated_at.toISOString(),
-    retired_at: iso(row.retired_at),
-  }
+  const orientation = orientationOf(row.azimuth_deg, row.tilt_deg)
+  return served(Object.keys(PvString.properties), { ...row, orientation }) as PvString
 }
 
 const stringStatuses = [
@@ -70,22 +64,19 @@ const reverse_a = -0.5
 const producing_a = 1
 
 const PowerKw = Nullable(
-  Type.Number({
-    description: 'DC power, kW: current times voltage; null unless both are measured.',
-  }),
+  Num('DC power, kW: current times voltage; null unless both are measured.', 8.5042),
 )
+
+const measuredOfString = {
+  current_a: quantity('current_a'),
+  voltage_v: quantity('voltage_v'),
+  power_kw: PowerKw,
+  status: Type.Enum([...stringStatuses], { description: stringStatusRule }),
+}
 
 export type StringNow = Static<typeof StringNow>
 export const StringNow = Type.Object(
-  {
-    inverter_id: InverterId,
-    string_index: StringIndex,
-    ...frame,
-    current_a: quantity('current_a'),
-    voltage_v: quantity('voltage_v'),
-    power_kw: PowerKw,
-    status: Type.Enum([...stringStatuses], { description: stringStatusRule }),
-  },
+  { inverter_id: InverterId, string_index: StringIndex, ...frame, ...measuredOfString },
   { ...closed, $id: 'StringNow' },
 )
 
@@ -97,10 +88,7 @@ export const StringGlance = Type.Object(
     string_index: StringIndex,
     measured_at: Nullable(At('When the values were measured if they are stale; null while fresh.')),
     quality: frame.quality,
-    current_a: quantity('current_a'),
-    voltage_v: quantity('voltage_v'),
-    power_kw: PowerKw,
-    status: Type.Enum([...stringStatuses], { description: stringStatusRule }),
+    ...measuredOfString,
   },
   { ...closed, $id: 'StringGlance' },
 )

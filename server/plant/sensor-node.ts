@@ -12,7 +12,7 @@ import { rounded } from '@heliograph/domain/significant'
 import { dewPoint } from '@heliograph/physics/turbidity'
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../http/params.ts'
-import { At, frame, frameOf, iso, type Measurement } from './frame.ts'
+import { At, frame, frameOf, iso, type Measurement, Num, Text } from './frame.ts'
 
 /** A node with its latest reading. */
 export interface NodeRow extends Measurement {
@@ -50,31 +50,37 @@ export const NodeId = Type.String({
 })
 
 const closed = { additionalProperties: false } as const
+/** The name of a channel and its label, with examples. */
+const named = (channel: string, label: string) => ({
+  channel: Type.String({ examples: [channel] }),
+  label: Type.String({ examples: [label] }),
+})
+
 const Temperature = Type.Object(
   {
-    channel: Type.String(),
-    label: Type.String(),
-    temperature_c: Nullable(Type.Number({ description: '°C.' })),
+    ...named('oil', 'Top oil'),
+    temperature_c: Nullable(Num('°C.', 61.5)),
     status: Nullable(
       Type.Enum(['normal', 'warning', 'alarm'], {
         description: 'By `warn_high_c` and `alarm_high_c`; null if not measured.',
+        examples: ['normal'],
       }),
     ),
   },
   { ...closed, $id: 'SensorTemperature' },
 )
 
+const Flag = (description: string, example: boolean) =>
+  Nullable(Type.Boolean({ description, examples: [example] }))
+
 const Fan = Type.Object(
   {
     fan_index: Type.Integer({ minimum: 0 }),
-    channel: Type.String(),
-    label: Type.String(),
-    current_a: Nullable(Type.Number({ description: 'A.' })),
-    running: Nullable(Type.Boolean({ description: 'Derived from the current.' })),
-    commanded: Nullable(
-      Type.Boolean({ description: 'Whether the relay of the fan is on; null if unknown.' }),
-    ),
-    fault: Nullable(Type.Boolean({ description: 'The relay is on but the fan does not run.' })),
+    ...named('fan-1', 'Exhaust fan'),
+    current_a: Nullable(Num('A.', 1.9)),
+    running: Flag('Derived from the current.', true),
+    commanded: Flag('Whether the relay of the fan is on; null if unknown.', true),
+    fault: Flag('The relay is on but the fan does not run.', false),
   },
   { ...closed, $id: 'SensorFan' },
 )
@@ -82,9 +88,8 @@ const Fan = Type.Object(
 const Door = Type.Object(
   {
     door_index: Type.Integer({ minimum: 0 }),
-    channel: Type.String(),
-    label: Type.String(),
-    open: Nullable(Type.Boolean()),
+    ...named('door', 'Door'),
+    open: Flag('Whether the door is open.', false),
   },
   { ...closed, $id: 'SensorDoor' },
 )
@@ -92,18 +97,29 @@ const Door = Type.Object(
 const Relay = Type.Object(
   {
     relay_index: Type.Integer({ minimum: 0 }),
-    channel: Type.String(),
-    label: Type.String(),
-    state: Nullable(Type.Boolean({ description: 'Whether the relay is on.' })),
-    changed_at: Nullable(At('When the relay was last switched; null if unknown.')),
-    source: Nullable(Type.Enum([...relayCauses], { description: 'Who last switched the relay.' })),
-    reason: Nullable(Type.String({ description: 'The reason that the node reports.' })),
+    ...named('fan-relay', 'Fan contactor'),
+    state: Flag('Whether the relay is on.', true),
+    changed_at: Nullable(
+      At('When the relay was last switched; null if unknown.', '2026-06-21T09:12:30.000Z'),
+    ),
+    source: Nullable(
+      Type.Enum([...relayCauses], {
+        description: 'Who last switched the relay.',
+        examples: ['automation'],
+      }),
+    ),
+    reason: Nullable(Text('The reason that the node reports.', 'oil above 60 °C')),
   },
   { ...closed, $id: 'SensorRelay' },
 )
 
-const ofRole = (what: string) =>
-  Nullable(Type.Number({ description: `The highest temperature of ${what}, °C.` }))
+const ofRole = (what: string, example?: number) =>
+  Nullable(
+    Type.Number({
+      description: `The highest temperature of ${what}, °C.`,
+      ...(example && { examples: [example] }),
+    }),
+  )
 
 export type SensorNow = Static<typeof SensorNow>
 export const SensorNow = Type.Object(
@@ -111,12 +127,10 @@ export const SensorNow = Type.Object(
     node_id: NodeId,
     ...frame,
     ambient_temperature_c: ofRole('the air'),
-    oil_temperature_c: ofRole('the oil'),
+    oil_temperature_c: ofRole('the oil', 61.5),
     winding_temperature_c: ofRole('the windings'),
     busbar_temperature_c: ofRole('the busbars'),
-    relative_humidity_pct: Nullable(
-      Type.Number({ description: 'The highest measured relative humidity, %.' }),
-    ),
+    relative_humidity_pct: Nullable(Num('The highest measured relative humidity, %.', 40)),
     dew_point_c: Nullable(
       Type.Number({
         description:
@@ -160,21 +174,14 @@ export function nodeNow(row: NodeRow, switchings: readonly LastSwitching[], now:
     ),
     temperatures: of('temperature').map(temperatureNow),
     fans: of('fan_current').map((fan, fan_index) => fanNow(fan, fan_index, relayOf)),
-    doors: of('door').map(({ is, value }, door_index) => ({
-      door_index,
-      channel: is.channel,
-      label: is.label,
-      open: stateOf(value),
-    })),
-    relays: of('relay').map(({ is, value }, relay_index) => ({
-      relay_index,
-      channel: is.channel,
-      label: is.label,
-      state: stateOf(value),
-      changed_at: iso(last.get(is.channel)?.at ?? null),
-      source: last.get(is.channel)?.source ?? null,
-      reason: last.get(is.channel)?.reason ?? null,
-    })),
+    doors: of('door').map(({ is: { channel, label }, value }, door_index) => {
+      return { door_index, channel, label, open: stateOf(value) }
+    }),
+    relays: of('relay').map(({ is: { channel, label }, value }, relay_index) => {
+      const { at = null, source = null, reason = null } = last.get(channel) ?? {}
+      const changed_at = iso(at)
+      return { relay_index, channel, label, state: stateOf(value), changed_at, source, reason }
+    }),
   }
 }
 

@@ -1,32 +1,4 @@
-import type { Site } from './site.ts'
+import { exampleOf } from '../http/example.ts'
+import { Site } from './site.ts'
 
-export const siteExample: Site = {
-  site_id: 'demo',
-  name: 'Heliograph Demo Park',
-  health_status: 'degraded',
-  health_reasons: ['inverter_fault:7'],
-  active_alert_count: 2,
-  highest_alert_severity: 'major',
-  timezone: 'Europe/Berlin',
-  country_code: 'DE',
-  address: null,
-  latitude: 48.62,
-  longitude: 12.17,
-  elevation_m: 410,
-  currency: 'EUR',
-  commissioned_date: '2024-05-01',
-  commissioning_safe_mode: false,
-  safe_mode_since_at: null,
-  dc_capacity_kwp: 1572,
-  ac_capacity_kw: 1200,
-  logger_count: 3,
-  inverter_count: 12,
-  string_count: 144,
-  sensor_node_count: 2,
-  modules: ['basic_scada'],
-  scopes: ['plant:read', 'curtailment:read'],
-  last_data_at: '2026-06-21T10:00:05.000Z',
-  simulated: false,
-  created_at: '2026-01-05T08:00:00.000Z',
-  updated_at: '2026-05-11T14:30:00.000Z',
-}
+export const siteExample = exampleOf(Site)
