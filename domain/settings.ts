@@ -4,6 +4,7 @@ export interface Settings {
   /** Empty counts as not set. */
   text(name: string): string | null
   integer(name: string, range: { fallback: number; minimum: number; maximum: number }): number
+  choice<Value extends string>(name: string, values: readonly Value[], fallback: Value): Value
   logLevel(): string
   fault(name: string, why: string): void
   /** @throws {Error} naming every invalid setting */
@@ -24,12 +25,13 @@ export function settingsOf(environment: Readonly<Record<string, string | undefin
       settings.fault(name, `a whole number from ${minimum} to ${maximum}, not '${text}'`)
       return fallback
     },
-    logLevel() {
-      const level = settings.text('LOG_LEVEL') ?? 'info'
-      if (logLevels.includes(level)) return level
-      settings.fault('LOG_LEVEL', `one of ${logLevels.join(', ')}, not '${level}'`)
-      return 'info'
+    choice(name, values, fallback) {
+      const text = settings.text(name) ?? fallback
+      const value = values.find((each) => each === text)
+      if (!value) settings.fault(name, `one of ${values.join(', ')}, not '${text}'`)
+      return value ?? fallback
     },
+    logLevel: () => settings.choice('LOG_LEVEL', logLevels, 'info'),
     fault: (name, why) => faults.push(`${name}: ${why}`),
     check() {
       if (faults.length === 0) return

@@ -9,14 +9,13 @@ import { join } from 'node:path'
 import { generateSdk } from '@heliograph/sdk/generate'
 import { endpoints } from '../server/endpoints.ts'
 import type { Endpoint } from '../server/http/endpoint.ts'
-import { errorCatalog } from '../server/http/errors.ts'
 import { isControl, openApi, openApiText } from '../server/http/openapi.ts'
 import { ownCircuitsText } from '../server/performance/panels/own-circuits.ts'
 import { siteReference } from './site-reference.ts'
 
 const root = join(import.meta.dirname, '..')
 const is_check = process.argv.includes('--check')
-const document = openApiText(openApi(endpoints, errorCatalog))
+const document = openApiText(openApi(endpoints))
 const generated = [
   ['openapi.json', document],
   ['operations.txt', operationsText(endpoints)],

@@ -73,7 +73,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Server
     public_url: readPublicUrl(settings),
     mail: readMailSettings(settings),
     log_level: settings.logLevel(),
-    check_answers: readAnswerCheck(settings),
+    check_answers: settings.choice('ANSWER_CHECK', answerChecks, 'lenient'),
     tls: readTls(settings),
     trusted_proxies,
   }
@@ -123,13 +123,8 @@ function webAddress(settings: Settings, name: string, usual: string): string {
 }
 
 function readWeather(settings: Settings): WeatherSettings | null {
-  const given = settings.text('WEATHER_FORECAST') ?? 'none'
-  const source = weatherSources.find((each) => each === given)
-  if (!source) {
-    const all = ['none', ...weatherSources].join(', ')
-    if (given !== 'none') settings.fault('WEATHER_FORECAST', `one of ${all}, not '${given}'`)
-    return null
-  }
+  const source = settings.choice('WEATHER_FORECAST', ['none', ...weatherSources], 'none')
+  if (source === 'none') return null
   const is_own = settings.text('WEATHER_FORECAST_URL') !== null
   const url = is_own ? webAddress(settings, 'WEATHER_FORECAST_URL', '') : null
   const contact = settings.text('WEATHER_FORECAST_CONTACT')
@@ -138,13 +133,6 @@ function readWeather(settings: Settings): WeatherSettings | null {
     settings.fault('WEATHER_FORECAST_CONTACT', what)
   }
   return { source, url, key: settings.text('WEATHER_FORECAST_KEY'), contact }
-}
-
-function readAnswerCheck(settings: Settings): AnswerCheck {
-  const given = settings.text('ANSWER_CHECK') ?? 'lenient'
-  const check = answerChecks.find((each) => each === given)
-  if (!check) settings.fault('ANSWER_CHECK', `one of ${answerChecks.join(', ')}, not '${given}'`)
-  return check ?? 'lenient'
 }
 
 function readTls(settings: Settings): ServerConfig['tls'] {

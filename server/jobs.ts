@@ -24,6 +24,7 @@ import { makeReports } from './reports/making.ts'
 import { planReports } from './reports/planning.ts'
 import { isWithheld } from './reports/reader.ts'
 import { createReportWriter } from './reports/writers/write.ts'
+import type { Database } from './storage/database.ts'
 import { ensurePartitions, weeksAhead } from './storage/partitions.ts'
 import { watchGaps } from './telemetry/gaps/watch.ts'
 import { keepTiers, type RetentionSettings } from './telemetry/retention.ts'
@@ -42,159 +43,140 @@ export interface JobSettings extends RetentionSettings {
   mail: MailSettings | null
 }
 
-export const createJobTable = (settings: JobSettings): readonly Job[] => [
-  defineJob({
-    name: 'make_partitions',
-    schedule: '7 * * * *',
-    seconds_max: 300,
-    run: makePartitions,
-  }),
-  defineJob({
-    name: 'keep_tiers',
-    schedule: '20 2 * * *',
-    seconds_max: 21_600,
-    run: (context) => keepTiers(context, settings),
-  }),
-  defineJob({
-    name: 'forget_abandoned_journals',
-    schedule: '50 2 * * *',
-    seconds_max: 600,
-    run: ({ db }) => forgetAbandonedJournals(db),
-  }),
-  defineJob({
-    name: 'forget_request_records',
-    schedule: '*/10 * * * *',
-    seconds_max: 300,
-    async run({ db, clock }) {
-      await deleteExpired(db, clock.now())
-      await deleteOldReplicas(db)
+/** Deletes what is older than its retention. */
+const byNow = (work: (db: Database, now: Date) => Promise<void>) => {
+  return ({ db, clock }: JobContext) => work(db, clock.now())
+}
+
+/** `… again` jobs repeat a sum with late readings. */
+export const createJobTable = (settings: JobSettings): readonly Job[] => {
+  const jobs: Job[] = [
+    { name: 'make_partitions', schedule: '7 * * * *', seconds_max: 300, run: makePartitions },
+    {
+      name: 'keep_tiers',
+      schedule: '20 2 * * *',
+      seconds_max: 21_600,
+      run: (context) => keepTiers(context, settings),
     },
-  }),
-  defineJob({
-    name: 'forget_writes',
-    schedule: '10 3 * * *',
-    seconds_max: 600,
-    run: ({ db, clock }) => deleteOldWrites(db, clock.now()),
-  }),
-  defineJob({
-    name: 'forget_sign_ins',
-    schedule: '35 * * * *',
-    seconds_max: 300,
-    run: ({ db, clock }) => deleteOldSignIns(db, clock.now()),
-  }),
-  // Also when a mail is queued: see main.ts.
-  defineJob({
-    name: 'send_mail',
-    schedule: '* * * * *',
-    seconds_max: 3600,
-    own_turn: true,
-    run: (context) => sendQueued(context, settings.mail),
-  }),
-  defineJob({
-    name: 'forget_mails',
-    schedule: '15 3 * * *',
-    seconds_max: 600,
-    run: ({ db, clock }) => deleteOldMails(db, clock.now()),
-  }),
-  defineJob({
-    name: 'watch_gaps',
-    schedule: '* * * * *',
-    seconds_max: 600,
-    run: ({ db, clock, signal }) => watchGaps(db, clock.now(), signal),
-  }),
-  defineJob({
-    name: 'evaluate_alerts',
-    schedule: '* * * * *',
-    seconds_max: 600,
-    own_turn: true,
-    run: ({ db, clock, log, signal }) =>
-      evaluateEverySite({ db, log }, { now: () => clock.now(), signal }),
-  }),
-  defineJob({
-    name: 'watch_work_orders',
-    schedule: '*/10 * * * *',
-    seconds_max: 600,
-    run: ({ db, clock, signal }) => watchWorkOrders(db, { now: clock.now(), signal }),
-  }),
-  defineJob({
-    name: 'sum_curtailed_energy',
-    schedule: '* * * * *',
-    seconds_max: 600,
-    run: (context) => sumCurtailed(context, 2),
-  }),
-  // Again, with readings that edges sent after an outage.
-  defineJob({
-    name: 'sum_curtailed_energy_again',
-    schedule: '40 1 * * *',
-    seconds_max: 21_600,
-    run: (context) => sumCurtailed(context, 8 * 24),
-  }),
-  defineJob({
-    name: 'sum_battery_days',
-    schedule: '35 * * * *',
-    seconds_max: 3600,
-    run: (context) => sumBatteries(context, settings, 0),
-  }),
-  // Again, with late readings.
-  defineJob({
-    name: 'sum_battery_days_again',
-    schedule: '5 2 * * *',
-    seconds_max: 21_600,
-    run: (context) => sumBatteries(context, settings, battery_days_again),
-  }),
-  defineJob({
-    name: 'fetch_prices',
-    schedule: '*/10 * * * *',
-    seconds_max: 3600,
-    run: (context) => fetchPrices({ ...context, settings: settings.prices }),
-  }),
-  // Checks often for new sites; fetches at most hourly per site.
-  defineJob({
-    name: 'fetch_weather',
-    schedule: '*/5 * * * *',
-    seconds_max: 3600,
-    run: ({ db, clock, log, signal }) =>
-      fetchWeather({ db, clock, log, signal, settings: settings.weather_forecast }),
-  }),
-  // After the last hours of the day were summed, in the time zones of most plants.
-  defineJob({
-    name: 'train_forecasts',
-    schedule: '50 0 * * *',
-    seconds_max: 21_600,
-    run: ({ db, clock, log, signal }) => trainAll({ db, clock, log, signal }),
-  }),
-  // Soon after the weather was fetched. Also trains the first model of a new site.
-  defineJob({
-    name: 'run_forecasts',
-    schedule: '2-59/5 * * * *',
-    seconds_max: 3600,
-    run: ({ db, clock, log, signal }) => runAll({ db, clock, log, signal }),
-  }),
-  defineJob({
-    name: 'thin_forecasts',
-    schedule: '25 3 * * *',
-    seconds_max: 3600,
-    run: ({ db, clock, signal }) => thinRuns(db, clock.now(), signal),
-  }),
-  defineJob({
-    name: 'plan_reports',
-    schedule: '* * * * *',
-    seconds_max: 600,
-    run: planReports,
-  }),
-  // Also when a run is queued: see main.ts.
-  defineJob({
-    name: 'run_reports',
-    schedule: '* * * * *',
-    seconds_max: 600,
-    run: (context) =>
-      makeReports({
-        ...context,
-        catalog: createCatalog(),
-        openWriter: () => createReportWriter({ timers: systemTimers }),
-      }),
-  }),
-]
+    {
+      name: 'forget_abandoned_journals',
+      schedule: '50 2 * * *',
+      seconds_max: 600,
+      run: byNow(forgetAbandonedJournals),
+    },
+    {
+      name: 'forget_request_records',
+      schedule: '*/10 * * * *',
+      seconds_max: 300,
+      async run({ db, clock }) {
+        await deleteExpired(db, clock.now())
+        await deleteOldReplicas(db)
+      },
+    },
+    {
+      name: 'forget_writes',
+      schedule: '10 3 * * *',
+      seconds_max: 600,
+      run: byNow(deleteOldWrites),
+    },
+    {
+      name: 'forget_sign_ins',
+      schedule: '35 * * * *',
+      seconds_max: 300,
+      run: byNow(deleteOldSignIns),
+    },
+    // Also when a mail is queued: see main.ts.
+    {
+      name: 'send_mail',
+      schedule: '* * * * *',
+      seconds_max: 3600,
+      own_turn: true,
+      run: (context) => sendQueued(context, settings.mail),
+    },
+    { name: 'forget_mails', schedule: '15 3 * * *', seconds_max: 600, run: byNow(deleteOldMails) },
+    {
+      name: 'watch_gaps',
+      schedule: '* * * * *',
+      seconds_max: 600,
+      run: ({ db, clock, signal }) => watchGaps(db, clock.now(), signal),
+    },
+    {
+      name: 'evaluate_alerts',
+      schedule: '* * * * *',
+      seconds_max: 600,
+      own_turn: true,
+      run: ({ db, clock, log, signal }) =>
+        evaluateEverySite({ db, log }, { now: () => clock.now(), signal }),
+    },
+    {
+      name: 'watch_work_orders',
+      schedule: '*/10 * * * *',
+      seconds_max: 600,
+      run: ({ db, clock, signal }) => watchWorkOrders(db, { now: clock.now(), signal }),
+    },
+    {
+      name: 'sum_curtailed_energy',
+      schedule: '* * * * *',
+      seconds_max: 600,
+      run: (context) => sumCurtailed(context, 2),
+    },
+    {
+      name: 'sum_curtailed_energy_again',
+      schedule: '40 1 * * *',
+      seconds_max: 21_600,
+      run: (context) => sumCurtailed(context, 8 * 24),
+    },
+    {
+      name: 'sum_battery_days',
+      schedule: '35 * * * *',
+      seconds_max: 3600,
+      run: (context) => sumBatteries(context, settings, 0),
+    },
+    {
+      name: 'sum_battery_days_again',
+      schedule: '5 2 * * *',
+      seconds_max: 21_600,
+      run: (context) => sumBatteries(context, settings, battery_days_again),
+    },
+    {
+      name: 'fetch_prices',
+      schedule: '*/10 * * * *',
+      seconds_max: 3600,
+      run: (context) => fetchPrices({ ...context, settings: settings.prices }),
+    },
+    // Checks often for new sites; fetches at most hourly per site.
+    {
+      name: 'fetch_weather',
+      schedule: '*/5 * * * *',
+      seconds_max: 3600,
+      run: (context) => fetchWeather({ ...context, settings: settings.weather_forecast }),
+    },
+    // After the last hours of the day were summed, in the time zones of most plants.
+    { name: 'train_forecasts', schedule: '50 0 * * *', seconds_max: 21_600, run: trainAll },
+    // Soon after the weather was fetched. Also trains the first model of a new site.
+    { name: 'run_forecasts', schedule: '2-59/5 * * * *', seconds_max: 3600, run: runAll },
+    {
+      name: 'thin_forecasts',
+      schedule: '25 3 * * *',
+      seconds_max: 3600,
+      run: ({ db, clock, signal }) => thinRuns(db, clock.now(), signal),
+    },
+    { name: 'plan_reports', schedule: '* * * * *', seconds_max: 600, run: planReports },
+    // Also when a run is queued: see main.ts.
+    {
+      name: 'run_reports',
+      schedule: '* * * * *',
+      seconds_max: 600,
+      run: (context) =>
+        makeReports({
+          ...context,
+          catalog: createCatalog(),
+          openWriter: () => createReportWriter({ timers: systemTimers }),
+        }),
+    },
+  ]
+  return jobs.map(defineJob)
+}
 
 function sendQueued(context: JobContext, mail: MailSettings | null): Promise<void> {
   const { db, clock } = context

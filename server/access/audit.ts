@@ -1,6 +1,7 @@
 /** The audit log for the operator of the server: writes, sign-ins and the progress of limits. */
 import { day_ms } from '@heliograph/domain/durations'
 import type { Admin } from './admin.ts'
+import type { AuditEntry } from './schemas.ts'
 import { findSite } from './sites.ts'
 
 /** Progress of a limit at one plant; each instant is null until it is reached. */
@@ -17,32 +18,20 @@ interface LimitedPlant {
   failure_code: string | null
 }
 
-export interface AuditedWrite {
+/** An entry; texts are truncated to 4096 characters. */
+export interface AuditedWrite
+  extends Pick<
+    AuditEntry,
+    'site_id' | 'method' | 'path' | 'body' | 'status' | 'address' | 'request_id'
+  > {
   at: Date
   /** Name of the client. */
   client: string
-  /** null for writes to the client itself, such as its keys and users. */
-  site_id: string | null
-  /**
-   * Id of the key or user. For requests without a session: the user whose account was named.
-   * `operator` for a command on the server.
-   */
+  /** `by` and `by_name` of the API. */
   key_id: string
-  /** Name of the key or user at the time of the write. */
   key_name: string
-  method: string
-  /** Relative to the site, if there is one. */
-  path: string
-  /** JSON, truncated to 4096 characters; null when absent or not parsed. */
-  body: string | null
-  /** null while the answer is pending, or when it was lost. */
-  status: number | null
-  /** JSON, truncated like `body`; null without a body. */
+  /** JSON; null without a body. */
   answer: string | null
-  /** Network address of the caller; null for commands and entries of old versions. */
-  address: string | null
-  /** null for commands and for sign-ins of old versions. */
-  request_id: string | null
   idempotency_key: string | null
   /** The limit that was set or released. */
   curtailment: {

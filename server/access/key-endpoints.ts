@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
 import { endpoint, type Request } from '../http/endpoint.ts'
 import { List, list } from '../http/envelope.ts'
-import { ApiError, invalid } from '../http/errors.ts'
+import { ApiError, badField } from '../http/errors.ts'
 import { exampleOf } from '../http/example.ts'
 import { Nullable } from '../http/params.ts'
 import type { Queries } from '../storage/database.ts'
@@ -12,11 +12,11 @@ import { AdminError, adminOf } from './admin.ts'
 import {
   type ApiKeyRecord,
   createKey,
-  findKey,
   listKeys,
   overlap_s_default,
   revokeKey,
   rotateKey,
+  type ShownOnce,
 } from './keys.ts'
 import { forAdministrators, type PlatformNeeds } from './platform-operation.ts'
 import { Key, KeyId, Name, Scopes, ShownKey, SiteIds } from './schemas.ts'
@@ -27,6 +27,8 @@ type Asked = Pick<Request<unknown, unknown, unknown>, 'caller'>
 const keyOf = (key: ApiKeyRecord) =>
   served(Object.keys(Key.properties), { ...key, key_prefix: `svc_live_${key.key_id}` }) as Key
 
+const shown = (key: ShownOnce) => ({ ...keyOf(key), key: key.key })
+
 /** Turns refusals of an administration function into answers. */
 async function asAnswer<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
@@ -34,10 +36,8 @@ async function asAnswer<Result>(work: () => Promise<Result>): Promise<Result> {
   } catch (error) {
     if (!(error instanceof AdminError)) throw error
     if (error.code === 'not_found') throw new ApiError('not_found')
-    if (error.code === 'conflict') {
-      throw new ApiError('conflict_state', { message: error.message })
-    }
-    throw invalid({ location: 'body', field: '', code: 'invalid_value', message: error.message })
+    if (error.code === 'conflict') throw new ApiError('conflict_state', { message: error.message })
+    throw badField('', 'invalid_value', error.message)
   }
 }
 
@@ -103,15 +103,15 @@ export const createKeyEndpoint = endpoint({
       [caller.client_id, name, now],
     )
     if (same[0]) throw new ApiError('conflict_state', { name, key_id: same[0].key_id })
-    const client = await clientName(tx, request.caller)
-    const order = { client, name, scopes, site_ids, created_by: caller.key_name }
-    const made = await asAnswer(() =>
-      createKey(adminOf(tx, needs), {
-        ...order,
-        expires_at: expires_at === null ? null : new Date(expires_at),
-      }),
-    )
-    return { ...keyOf(made), key: made.key }
+    const order = {
+      client: await clientName(tx, caller),
+      name,
+      scopes,
+      site_ids,
+      created_by: caller.key_name,
+      expires_at: expires_at === null ? null : new Date(expires_at),
+    }
+    return shown(await asAnswer(() => createKey(adminOf(tx, needs), order)))
   },
 })
 
@@ -139,8 +139,7 @@ export const rotateKeyEndpoint = endpoint({
     const { key_id } = request.params
     await requireKey(request.tx, request, key_id)
     const { overlap_s = overlap_s_default } = request.body
-    const made = await asAnswer(() => rotateKey(adminOf(request.tx, needs), { key_id, overlap_s }))
-    return { ...keyOf(made), key: made.key }
+    return shown(await asAnswer(() => rotateKey(adminOf(request.tx, needs), { key_id, overlap_s })))
   },
 })
 
@@ -159,8 +158,6 @@ export const revokeKeyEndpoint = endpoint({
   async handle(request, needs: PlatformNeeds) {
     const { key_id } = request.params
     await requireKey(request.tx, request, key_id)
-    const admin = adminOf(request.tx, needs)
-    await revokeKey(admin, key_id)
-    return keyOf(await findKey(admin, key_id))
+    return keyOf(await revokeKey(adminOf(request.tx, needs), key_id))
   },
 })

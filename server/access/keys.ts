@@ -1,6 +1,7 @@
 import { type Module, type Scope, scopes } from '../http/endpoint.ts'
 import { scopeModules } from '../http/scope-modules.ts'
 import type { Queries } from '../storage/database.ts'
+import type { Stored } from '../storage/records.ts'
 import {
   type Admin,
   AdminError,
@@ -11,30 +12,18 @@ import {
   newSecret,
 } from './admin.ts'
 import { type Client, findClient } from './clients.ts'
+import type { Key } from './schemas.ts'
 
-/** `rotating`: the previous secret is accepted until `previous_until`. */
-type KeyState = 'active' | 'expired' | 'revoked' | 'rotating'
+type KeyState = Key['state']
 
 /** A key without its secrets. */
-export interface ApiKeyRecord {
-  key_id: string
+export interface ApiKeyRecord extends Stored<Omit<Key, 'key_prefix' | 'previous_until'>> {
   /** Name of the client. */
   client: string
-  name: string
-  state: KeyState
-  scopes: Scope[]
-  /** null for all sites of the client. */
-  site_ids: string[] | null
   /** null for the default limit of the server. */
   general_per_minute: number | null
   write_per_minute: number | null
-  created_at: Date
-  created_by: string
-  rotated_at: Date | null
   previous_until: Date | null
-  expires_at: Date | null
-  revoked_at: Date | null
-  last_used_at: Date | null
 }
 
 export interface KeyOrder {

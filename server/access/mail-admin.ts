@@ -43,11 +43,14 @@ export async function confirmRecipient(
   { db, clock }: Pick<Admin, 'db' | 'clock'>,
   { client, address }: { client: string; address: string },
 ): Promise<void> {
-  if (!isMailAddress(address)) {
-    throw new AdminError('invalid', 'the recipient must be one mail address: name@example.com')
-  }
+  checkRecipient(address)
   const { client_id } = await findClient(db, client)
   await confirmByOperator(db, { client_id, email: address }, clock.now())
+}
+
+function checkRecipient(address: string): void {
+  if (isMailAddress(address)) return
+  throw new AdminError('invalid', 'the recipient must be one mail address: name@example.com')
 }
 
 /** Shorter than for queued mail, as the operator waits for the answer. */
@@ -66,9 +69,7 @@ interface TestMail {
  */
 export async function sendTestMail(test: TestMail): Promise<Handover> {
   const { settings, recipient, now, randomBytes } = test
-  if (!isMailAddress(recipient)) {
-    throw new AdminError('invalid', 'the recipient must be one mail address: name@example.com')
-  }
+  checkRecipient(recipient)
   if (!settings) {
     throw new AdminError(
       'invalid',

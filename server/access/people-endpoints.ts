@@ -1,8 +1,8 @@
 /** The session, the users of a client and their invitations. */
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { endpoint, type Request, type Role } from '../http/endpoint.ts'
 import { List, list } from '../http/envelope.ts'
-import { ApiError, invalid } from '../http/errors.ts'
+import { ApiError, badField } from '../http/errors.ts'
 import { exampleOf } from '../http/example.ts'
 import { scopeModules } from '../http/scope-modules.ts'
 import { isMailAddress } from '../mail/address.ts'
@@ -52,18 +52,13 @@ export const getSession = endpoint({
   example: { answer: exampleOf(SessionUser) },
   async handle({ caller }, { db, mail }: PlatformNeeds) {
     const user = (await findUser(db, { client_id: caller.client_id, user_id: caller.key_id }))!
-    const { user_id, name, email, role, two_factor_enabled } = user
-    return {
-      user_id,
-      name,
-      email,
-      role,
-      two_factor_enabled,
+    return served(Object.keys(SessionUser.properties), {
+      ...user,
       client: await clientName(db, caller),
       modules: [...caller.modules],
       scopes: [...caller.scopes].filter((scope) => caller.modules.has(scopeModules[scope])),
       mail_is_sent: mail.is_sent,
-    }
+    }) as Static<typeof SessionUser>
   },
 })
 
@@ -94,12 +89,8 @@ async function requireUser(db: Database, { caller }: Asked, user_id: string) {
 /** Keys and users belong to all sites of the client: so do the administrators who manage them. */
 function requireWhole(role: Role, site_ids: readonly string[] | null): void {
   if (role !== 'administrator' || site_ids === null) return
-  throw invalid({
-    location: 'body',
-    field: 'site_ids',
-    code: 'not_allowed_value',
-    message: 'must be null for an administrator, who manages all sites of the client',
-  })
+  const message = 'must be null for an administrator, who manages all sites of the client'
+  throw badField('site_ids', 'not_allowed_value', message)
 }
 
 /** Refuses the first site that does not belong to the client. */
@@ -111,12 +102,8 @@ async function requireSites(tx: Transaction, { caller }: Asked, site_ids: string
   )
   const unknown = site_ids.find((id) => !known.some(({ site_id }) => site_id === id))
   if (unknown === undefined) return
-  throw invalid({
-    location: 'body',
-    field: 'site_ids',
-    code: 'unknown_site',
-    message: `${JSON.stringify(unknown)} is not a site of the client`,
-  })
+  const message = `${JSON.stringify(unknown)} is not a site of the client`
+  throw badField('site_ids', 'unknown_site', message)
 }
 
 export const changeUserEndpoint = endpoint({
@@ -236,8 +223,7 @@ export const invite = endpoint({
   },
 })
 
-const badEmail = (message: string) =>
-  invalid({ location: 'body', field: 'email', code: 'invalid_value', message })
+const badEmail = (message: string) => badField('email', 'invalid_value', message)
 
 export const revokeInvitationEndpoint = endpoint({
   ...forAdministrators,

@@ -1,16 +1,11 @@
 /** Sign-in to the platform: accounts and sessions. */
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '@heliograph/domain/clock'
-import type { Sessions, Subtree } from '../http/serve-options.ts'
+import type { Subtree } from '../http/serve-options.ts'
 import type { Database, Log } from '../storage/database.ts'
 import { auth_operations, createAuth } from './auth.ts'
 import { createSessions } from './sessions.ts'
 import { auth_path } from './sign-in-hooks.ts'
-
-interface Platform {
-  sessions: Sessions
-  subtree: Subtree
-}
 
 interface PlatformSettings {
   clock: Clock
@@ -24,7 +19,7 @@ interface PlatformSettings {
 export async function openPlatform(
   db: Database,
   { clock, log, public_url, is_encrypted }: PlatformSettings,
-): Promise<Platform> {
+) {
   const auth = createAuth({
     pool: db.pool,
     secret: await signingSecret(db),
@@ -40,7 +35,7 @@ export async function openPlatform(
       path: auth_path,
       operations: auth_operations,
       answer: (request) => auth.handler(request),
-    },
+    } satisfies Subtree,
   }
 }
 

@@ -143,7 +143,9 @@ export const Key = Type.Object(
       examples: ['svc_live_0123456789ab'],
     }),
     name: Type.String({ examples: ['Energy trader'] }),
-    state: Type.Enum(['active', 'expired', 'revoked', 'rotating']),
+    state: Type.Enum(['active', 'expired', 'revoked', 'rotating'], {
+      description: '`rotating`: the previous secret is accepted until `previous_until`.',
+    }),
     scopes: Type.Array(Type.Enum([...scopes])),
     site_ids: Nullable(Type.Array(Type.String())),
     created_at: At('When the key was created.'),

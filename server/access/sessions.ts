@@ -4,8 +4,8 @@
  * and foreign pages cannot send. Cookies never carry keys, nor `Authorization` sessions.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Principal } from '../http/authenticate.ts'
-import type { Module, Role } from '../http/endpoint.ts'
+import { type CallerRow, callerOf } from '../http/authenticate.ts'
+import type { Role } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { scopesOf } from '../http/roles.ts'
 import type { Sessions } from '../http/serve-options.ts'
@@ -19,14 +19,6 @@ const session_cookie = /(?:^|;\s*)(?:__Secure-)?heliograph\.session_token=/
 const general_per_minute = 600
 const write_per_minute = 60
 
-interface PersonRow {
-  client_id: number
-  name: string
-  role: Role
-  site_ids: string[] | null
-  modules: Module[]
-}
-
 export function createSessions(auth: Pick<Auth, 'api'>, db: Queries): Sessions {
   return {
     isPresent: ({ cookie }) => cookie !== undefined && session_cookie.test(cookie),
@@ -37,15 +29,16 @@ export function createSessions(auth: Pick<Auth, 'api'>, db: Queries): Sessions {
         ? await auth.api.getSession({ headers: new Headers({ cookie }) })
         : null
       const [person] = found
-        ? await db.query<PersonRow>(
-            `select u.client_id, u.name, u.role, u.site_ids, c.modules
+        ? await db.query<Omit<CallerRow, 'scopes'> & { role: Role }>(
+            `select u.id as key_id, u.client_id, u.name, u.role, u.site_ids, c.modules
              from users u join clients c using (client_id)
              where u.id = $1 and u.disabled_at is null`,
             [found.user.id],
           )
         : []
-      if (!found || !person) throw new ApiError('not_signed_in')
-      return callerOf(found.user.id, person)
+      if (!person) throw new ApiError('not_signed_in')
+      const caller = callerOf({ ...person, scopes: scopesOf[person.role] })
+      return { caller, general_per_minute, write_per_minute }
     },
   }
 }
@@ -59,17 +52,3 @@ function isFromOwnPage(headers: IncomingHttpHeaders): boolean {
   if (origin === undefined) return true
   return URL.canParse(origin) && new URL(origin).host === (host ?? '').toLowerCase()
 }
-
-const callerOf = (user_id: string, person: PersonRow): Principal => ({
-  caller: {
-    key_id: user_id,
-    key_name: person.name,
-    role: person.role,
-    client_id: person.client_id,
-    scopes: new Set(scopesOf[person.role]),
-    modules: new Set(person.modules),
-    site_ids: person.site_ids && new Set(person.site_ids),
-  },
-  general_per_minute,
-  write_per_minute,
-})

@@ -1,7 +1,7 @@
 /** Decisions of an administrator about a site of the client. */
 import { Type } from 'typebox'
 import { endpoint } from '../http/endpoint.ts'
-import { invalid } from '../http/errors.ts'
+import { badField } from '../http/errors.ts'
 import { adminOf } from './admin.ts'
 import { forAdministrators, type PlatformNeeds } from './platform-operation.ts'
 import { SiteId } from './schemas.ts'
@@ -35,21 +35,9 @@ export const endSafeMode = endpoint({
       'select name from sites where client_id = $1 and site_id = $2 for update',
       [caller.client_id, site_id],
     )
-    if (!site) {
-      throw invalid({
-        location: 'body',
-        field: 'site_id',
-        code: 'unknown_reference',
-        message: 'is not a site of the client',
-      })
-    }
+    if (!site) throw badField('site_id', 'unknown_reference', 'is not a site of the client')
     if (confirmation !== site.name) {
-      throw invalid({
-        location: 'body',
-        field: 'confirmation',
-        code: 'not_confirmed',
-        message: 'must be the name of the site',
-      })
+      throw badField('confirmation', 'not_confirmed', 'must be the name of the site')
     }
     await clearSafeMode(adminOf(tx, needs), site_id)
     return { site_id, commissioning_safe_mode: false }

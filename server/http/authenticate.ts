@@ -5,7 +5,7 @@
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Queries } from '../storage/database.ts'
-import type { Caller, Module, Scope } from './endpoint.ts'
+import type { Caller, Module, Role, Scope } from './endpoint.ts'
 import { ApiError, type ErrorCode } from './errors.ts'
 
 export const key_pattern = /^svc_live_([0-9a-f]{12})_([0-9a-f]{64})$/
@@ -25,26 +25,29 @@ export interface Principal {
 export interface ApiKey extends Principal {
   secret_sha256: Buffer
   previous_secret_sha256: Buffer | null
-  previous_until_ms: number
-  expires_at_ms: number
-  revoked: boolean
-}
-
-interface KeyRow {
-  key_id: string
-  client_id: number
-  name: string
-  secret_sha256: Buffer
-  previous_secret_sha256: Buffer | null
   previous_until: Date | null
-  scopes: Scope[]
-  site_ids: string[] | null
-  modules: Module[]
-  general_per_minute: number | null
-  write_per_minute: number | null
   expires_at: Date | null
   revoked_at: Date | null
 }
+
+/** The columns of a caller; `role` for users only. */
+export interface CallerRow {
+  key_id: string
+  name: string
+  role?: Role
+  client_id: number
+  scopes: readonly Scope[]
+  modules: readonly Module[]
+  site_ids: readonly string[] | null
+}
+
+export const callerOf = ({ name, scopes, modules, site_ids, ...row }: CallerRow): Caller => ({
+  ...row,
+  key_name: name,
+  scopes: new Set(scopes),
+  modules: new Set(modules),
+  site_ids: site_ids && new Set(site_ids),
+})
 
 const selectKeys = {
   name: 'http_api_keys',
@@ -59,28 +62,13 @@ export async function loadKeys(
   db: Queries,
   key_ids: readonly string[],
 ): Promise<Map<string, ApiKey>> {
-  const rows = await db.query<KeyRow>(selectKeys, [key_ids])
-  return new Map(rows.map((row) => [row.key_id, toKey(row)]))
-}
-
-function toKey(row: KeyRow): ApiKey {
-  return {
-    caller: {
-      key_id: row.key_id,
-      key_name: row.name,
-      client_id: row.client_id,
-      scopes: new Set(row.scopes),
-      modules: new Set(row.modules),
-      site_ids: row.site_ids && new Set(row.site_ids),
-    },
-    secret_sha256: row.secret_sha256,
-    previous_secret_sha256: row.previous_secret_sha256,
-    previous_until_ms: row.previous_until?.getTime() ?? 0,
-    expires_at_ms: row.expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
-    revoked: row.revoked_at !== null,
-    general_per_minute: row.general_per_minute,
-    write_per_minute: row.write_per_minute,
-  }
+  const rows = await db.query<CallerRow & Omit<ApiKey, 'caller'>>(selectKeys, [key_ids])
+  return new Map(
+    rows.map(({ key_id, name, client_id, scopes, modules, site_ids, ...key }) => {
+      const caller = callerOf({ key_id, name, client_id, scopes, modules, site_ids })
+      return [key_id, { caller, ...key }]
+    }),
+  )
 }
 
 /** The id and the secret of the key in the request; throws 401 without a well-formed key. */
@@ -101,16 +89,19 @@ export function presentedKey(authorization: string | undefined): {
  */
 export function checkKey(key: ApiKey | null, secret: string, now_ms: number): ApiKey {
   if (key === null || !isSecretOf(key, secret, now_ms)) throw refusal('invalid_api_key')
-  if (key.revoked) throw refusal('revoked_api_key')
-  if (key.expires_at_ms <= now_ms) throw refusal('expired_api_key')
+  if (key.revoked_at !== null) throw refusal('revoked_api_key')
+  if (key.expires_at !== null && key.expires_at.getTime() <= now_ms) {
+    throw refusal('expired_api_key')
+  }
   return key
 }
 
 function isSecretOf(key: ApiKey, secret: string, now_ms: number): boolean {
   const digest = secretDigest(secret)
   if (timingSafeEqual(digest, key.secret_sha256)) return true
-  const previous = key.previous_secret_sha256
-  return previous !== null && timingSafeEqual(digest, previous) && now_ms < key.previous_until_ms
+  const { previous_secret_sha256: previous, previous_until: until } = key
+  if (previous === null || until === null) return false
+  return timingSafeEqual(digest, previous) && now_ms < until.getTime()
 }
 
 type Refusal = Extract<ErrorCode, `${string}_api_key`>

@@ -9,8 +9,8 @@ import { endpoint } from './endpoint.ts'
 import { errorCatalog } from './errors.ts'
 import { openApi } from './openapi.ts'
 
-const document = openApi(endpoints, errorCatalog)
-const page = docsPage(document, errorCatalog)
+const document = openApi(endpoints)
+const page = docsPage(document)
 const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
 
 test('every operation, error and record has its place, once', () => {
@@ -56,7 +56,7 @@ test('every element that is opened is closed', () => {
 
 test('text of the document is never markup', () => {
   const info = { ...document.info, title: '<b>"&' }
-  assert.match(docsPage({ ...document, info }, errorCatalog), /<h1>&lt;b&gt;&quot;&amp;<\/h1>/)
+  assert.match(docsPage({ ...document, info }), /<h1>&lt;b&gt;&quot;&amp;<\/h1>/)
   assert.equal(markdown('a `<i>` & b'), '<p>a <code>&lt;i&gt;</code> &amp; b</p>')
   assert.equal(
     jsonHtml({ a: '<b>' }),
@@ -96,7 +96,7 @@ test('the request that is shown can be pasted into a shell', () => {
     example: { body: { title: "it's <broken>" }, answer: { defect_id: 7 } },
     handle: async () => ({ defect_id: 7 }),
   })
-  const text = docsPage(openApi([write as never], errorCatalog), errorCatalog)
+  const text = docsPage(openApi([write as never]))
   const [, shown = ''] = /<pre class="curl" tabindex="0"><code>(.*?)<\/code>/s.exec(text) ?? []
   const lines = [
     'curl -X PUT "$BASE_URL/v1/sites/demo/defects/7?why=a%20%26%20b" \\',

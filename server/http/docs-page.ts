@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs'
 import { fieldsTable, recordLink, typeOf } from './docs-fields.ts'
 import { escaped, jsonHtml, markdown, nameHtml, phrase } from './docs-html.ts'
+import { errorCatalog } from './errors.ts'
 import type { OpenApiDocument, Operation } from './openapi.ts'
-import type { ErrorList } from './openapi-responses.ts'
 import type { Json } from './openapi-schemas.ts'
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
@@ -27,7 +27,7 @@ export const docsPolicy = [
 ].join('; ')
 
 /** The page served at /docs. */
-export function docsPage(document: OpenApiDocument, errors: ErrorList): string {
+export function docsPage(document: OpenApiDocument): string {
   const { title, version } = document.info
   return `<!doctype html>
 <html lang="en">
@@ -45,7 +45,7 @@ export function docsPage(document: OpenApiDocument, errors: ErrorList): string {
 <p class="name"><a href="#top">${escaped(title)}</a> <small>${escaped(version)}</small></p>
 <ul>${group('Introduction', introductionEntries(document))}</ul>
 ${document.tags.map(({ name }) => chapterEntries(document, name)).join('\n')}
-<ul>${group('Errors', Object.keys(errors).map(errorEntry))}</ul>
+<ul>${group('Errors', Object.keys(errorCatalog).map(errorEntry))}</ul>
 <ul>${group(
     'Records',
     recordNames(document).map((name) => recordEntry(document, name)),
@@ -56,7 +56,7 @@ ${document.tags.map(({ name }) => chapterEntries(document, name)).join('\n')}
 <p>Version ${escaped(version)} · <a href="openapi.json">OpenAPI document</a></p></header>
 ${introduction(document)}
 ${document.tags.map((tag) => chapter(document, tag)).join('\n')}
-${errorSection(errors)}
+${errorSection()}
 ${recordSection(document)}
 </main>
 </body>
@@ -254,8 +254,8 @@ function exampleHtml(operation: Operation): string {
 
 const errorEntry = (code: string) => entry(`error-${code}`, code)
 
-function errorSection(errors: ErrorList): string {
-  const rows = Object.entries(errors).map(
+function errorSection(): string {
+  const rows = Object.entries(errorCatalog).map(
     ([code, { status, message, action }]) =>
       `<tr id="error-${code}"><td><code>${code}</code></td><td>${status}</td>
 <td>${phrase(message)}</td><td>${phrase(action)}</td></tr>`,

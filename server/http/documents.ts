@@ -1,14 +1,13 @@
 import { docsPage, docsPolicy, docsScript, docsStyle } from './docs-page.ts'
 import type { Endpoint } from './endpoint.ts'
-import { errorCatalog } from './errors.ts'
 import { openApi, openApiText } from './openapi.ts'
 
 const utf8 = (type: string) => `${type}; charset=utf-8`
 
 /** Documents served without a key: the OpenAPI document and the reference page. */
 export function documents(endpoints: readonly Endpoint<never>[]) {
-  const document = openApi(endpoints, errorCatalog)
-  const page = docsPage(document, errorCatalog)
+  const document = openApi(endpoints)
+  const page = docsPage(document)
   return [
     {
       path: '/openapi.json',

@@ -1,45 +1,27 @@
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { next_cursor, type Paged } from './cursor.ts'
 import { type Span, spanMeta } from './windows.ts'
 
 const closed = { additionalProperties: false } as const
+const count = Type.Integer({ minimum: 0 })
+
+const envelope = <Item extends TSchema, Meta extends TProperties>(item: Item, meta: Meta) =>
+  Type.Object({ data: Type.Array(item), meta: Type.Object(meta, closed) }, closed)
 
 /** A list; `meta.count` is the number of matching items, whatever the limit. */
-export const List = <Item extends TSchema>(item: Item) =>
-  Type.Object(
-    { data: Type.Array(item), meta: Type.Object({ count: Type.Integer({ minimum: 0 }) }, closed) },
-    closed,
-  )
+export const List = <Item extends TSchema>(item: Item) => envelope(item, { count })
 
 /** A list paged by `cursor`; `meta.count` is the number of items on all pages. */
 export const CursorList = <Item extends TSchema>(item: Item) =>
-  Type.Object(
-    {
-      data: Type.Array(item),
-      meta: Type.Object({ count: Type.Integer({ minimum: 0 }), next_cursor }, closed),
-    },
-    closed,
-  )
+  envelope(item, { count, next_cursor })
 
 /** A list paged by `limit` and `offset`. */
 export const Page = <Item extends TSchema>(item: Item) =>
-  Type.Object(
-    {
-      data: Type.Array(item),
-      meta: Type.Object(
-        {
-          count: Type.Integer({
-            minimum: 0,
-            description: 'Number of matching items on all pages.',
-          }),
-          limit: Type.Integer({ minimum: 1, description: 'Maximum number of items, as applied.' }),
-          offset: Type.Integer({ minimum: 0, description: 'Number of items skipped.' }),
-        },
-        closed,
-      ),
-    },
-    closed,
-  )
+  envelope(item, {
+    count: Type.Integer({ minimum: 0, description: 'Number of matching items on all pages.' }),
+    limit: Type.Integer({ minimum: 1, description: 'Maximum number of items, as applied.' }),
+    offset: Type.Integer({ minimum: 0, description: 'Number of items skipped.' }),
+  })
 
 /**
  * The `meta` of a time series with a `limit`, in ascending order. With `start` it holds the first
@@ -65,18 +47,11 @@ export const SeriesMeta = Type.Object(
   closed,
 )
 
-export const Series = <Item extends TSchema>(item: Item) =>
-  Type.Object({ data: Type.Array(item), meta: SeriesMeta }, closed)
+export const Series = <Item extends TSchema>(item: Item) => envelope(item, SeriesMeta.properties)
 
 /** A time series paged by `cursor`, newest rows first. */
 export const CursorSeries = <Item extends TSchema>(item: Item) =>
-  Type.Object(
-    {
-      data: Type.Array(item),
-      meta: Type.Object({ ...SeriesMeta.properties, next_cursor }, closed),
-    },
-    closed,
-  )
+  envelope(item, { ...SeriesMeta.properties, next_cursor })
 
 const next_start = 'The `start` of the next request when the window was cut; null otherwise.'
 
@@ -101,13 +76,7 @@ export const daySpanFields = {
  * in the cut window.
  */
 export const SpanList = <Item extends TSchema>(item: Item) =>
-  Type.Object(
-    {
-      data: Type.Array(item),
-      meta: Type.Object({ count: Type.Integer({ minimum: 0 }), ...spanFields }, closed),
-    },
-    closed,
-  )
+  envelope(item, { count, ...spanFields })
 
 export const list = <Row>(rows: Row[], count = rows.length) => ({ data: rows, meta: { count } })
 

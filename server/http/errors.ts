@@ -168,6 +168,10 @@ export class ApiError extends Error {
 
 export const invalid = (...errors: Violation[]) => new ApiError('validation_error', { errors })
 
+/** The 422 of one field of the body; '' for the body as a whole. */
+export const badField = (field: string, code: string, message: string) =>
+  invalid({ location: 'body', field, code, message })
+
 export const unavailable = (retry_after_s = 1) =>
   new ApiError('service_unavailable', null, { 'retry-after': String(retry_after_s) })
 
@@ -193,12 +197,8 @@ export function toApiError(error: unknown, { is_write = false } = {}): ApiError 
   const failure = databaseFailures[code]
   if (!failure) return new ApiError('internal_error')
   if (failure.reason === 'numeric_overflow' && is_write) {
-    return invalid({
-      location: 'body',
-      field: '',
-      code: 'out_of_range',
-      message: 'contains or results in a number or timestamp outside the storable range',
-    })
+    const message = 'contains or results in a number or timestamp outside the storable range'
+    return badField('', 'out_of_range', message)
   }
   const { reason, retry_after_s } = failure
   const headers = { 'retry-after': String(retry_after_s) }

@@ -67,13 +67,7 @@ interface ExportFile {
   bytes: Readable
 }
 
-export interface Exporter {
-  /**
-   * Resolves with the first bytes, so that early failures are answered as normal errors. Throws 429
-   * above the limit of a key or client, and 503 above the limit of the process.
-   */
-  open(endpoint: Endpoint<never>, order: ExportOrder): Promise<ExportFile>
-}
+export type Exporter = ReturnType<typeof createExporter>
 
 interface Deps {
   db: Database
@@ -85,10 +79,17 @@ interface Deps {
   reading?: Reading | undefined
 }
 
-export function createExporter(deps: Deps): Exporter {
+export function createExporter(deps: Deps) {
   const running = exportSlots()
   return {
-    async open(endpoint, { asked, format, response }) {
+    /**
+     * Resolves with the first bytes, so that early failures are answered as normal errors. Throws
+     * 429 above the limit of a key or client, and 503 above the limit of the process.
+     */
+    async open(
+      endpoint: Endpoint<never>,
+      { asked, format, response }: ExportOrder,
+    ): Promise<ExportFile> {
       const { has_limit, ...request } = asked
       const { limit, ...query } = request.query
       const limited = has_limit ? { ...query, limit } : query

@@ -10,18 +10,6 @@ const refresh_ms = 400
 const idle_ms = 60_000
 const entries_max = 10_000
 
-interface FreshCache<Row> {
-  /** The cached row, null when it does not exist, undefined when it must be read. */
-  peek(id: string): Row | null | undefined
-  /** Reads the row. Rejects when the database does not answer within a second. */
-  read(id: string): Promise<Row | null>
-  forget(id: string): void
-  forgetAll(): void
-  /** Re-reads entries in use. Runs periodically. */
-  refresh(): Promise<void>
-  stop(): Promise<void>
-}
-
 interface Entry<Row> {
   row: Row | null
   /** Start of the query: the row contains everything committed before. */
@@ -41,12 +29,13 @@ export function freshCache<Row>(deps: {
   clock: Clock
   timers: Timers
   log: Log
-}): FreshCache<Row> {
+}) {
   const entries = new Map<string, Entry<Row>>()
   const reading = new Map<string, Promise<Row | null>>()
   const now = () => deps.clock.now().getTime()
   const refreshing = periodically(deps, `reading ${deps.name} again`, refresh_ms, refresh)
 
+  /** Re-reads entries in use. */
   async function refresh(): Promise<void> {
     const began_ms = now()
     dropUnused(entries, began_ms)
@@ -72,7 +61,8 @@ export function freshCache<Row>(deps: {
   }
 
   return {
-    peek(id) {
+    /** The cached row, null when it does not exist, undefined when it must be read. */
+    peek(id: string): Row | null | undefined {
       const entry = entries.get(id)
       if (entry === undefined) return undefined
       const now_ms = now()
@@ -82,7 +72,8 @@ export function freshCache<Row>(deps: {
       entry.used_ms = now_ms
       return entry.row
     },
-    read(id) {
+    /** Reads the row. Rejects when the database does not answer within a second. */
+    read(id: string): Promise<Row | null> {
       const joined = reading.get(id)
       if (joined !== undefined) return joined
       const read = load(id).finally(() => {
@@ -91,7 +82,7 @@ export function freshCache<Row>(deps: {
       reading.set(id, read)
       return read
     },
-    forget(id) {
+    forget(id: string) {
       entries.delete(id)
       // A running read may have started before the change, so later callers must not join it.
       reading.delete(id)

@@ -38,13 +38,7 @@ export interface Admission {
   site: RequestSite | null
 }
 
-export interface Gate {
-  /** Synchronous when key and site are cached. Throws or rejects with the refusal. */
-  admit(endpoint: Endpoint<never>, arrival: Arrival): Admission | Promise<Admission>
-  /** Counts an anonymous request; throws 429 above the limit of its address. */
-  admitStranger(arrival: Pick<Arrival, 'address' | 'onStanding'>): void | Promise<void>
-  stop(): Promise<void>
-}
+export type Gate = Awaited<ReturnType<typeof openGate>>
 
 export async function openGate(deps: {
   db: Database
@@ -52,7 +46,7 @@ export async function openGate(deps: {
   timers: Timers
   log: Log
   rates: RateLimits
-}): Promise<Gate> {
+}) {
   const { db, rates, clock } = deps
   const keyring = await openKeyring(deps)
   const sites = freshCache<RequestSite>({
@@ -114,13 +108,16 @@ export async function openGate(deps: {
   }
 
   return {
-    admit(endpoint, arrival) {
+    /** Synchronous when key and site are cached. Throws or rejects with the refusal. */
+    admit(endpoint: Endpoint<never>, arrival: Arrival): Admission | Promise<Admission> {
       const principal = principalOf(endpoint, arrival)
       return principal instanceof Promise
         ? principal.then((known) => passRate(endpoint, arrival, known))
         : passRate(endpoint, arrival, principal)
     },
-    admitStranger: (arrival) => takeRate(arrival, stranger(arrival.address())),
+    /** Counts an anonymous request; throws 429 above the limit of its address. */
+    admitStranger: (arrival: Pick<Arrival, 'address' | 'onStanding'>) =>
+      takeRate(arrival, stranger(arrival.address())),
     async stop() {
       await Promise.all([keyring.stop(), sites.stop(), listening.stop()])
     },

@@ -37,22 +37,20 @@ take. A request whose connection closes leaves the queue. An answer that is read
 ${patience.min_kib_s} KiB/s, counted before compression, loses its connection.
 `
 
-export interface HeavyReads {
-  /**
-   * Computes the answer in its turn, and counts its bytes as held until they are sent. Throws 503
-   * when too many requests wait, and the reason of `gone` when it aborts before that turn.
-   */
-  answer(
-    caller: AnyRequest['caller'],
-    to: { response: ServerResponse; gone: AbortSignal },
-    compute: () => Promise<Answer>,
-  ): Promise<Answer>
-}
+export type HeavyReads = ReturnType<typeof createHeavyReads>
 
-export function createHeavyReads(timers: Timers, bounds = heavy_reads_max): HeavyReads {
+export function createHeavyReads(timers: Timers, bounds = heavy_reads_max) {
   const queue = new FairQueue(bounds)
   return {
-    async answer({ client_id, key_id }, { response, gone }, compute) {
+    /**
+     * Computes the answer in its turn, and counts its bytes as held until they are sent. Throws 503
+     * when too many requests wait, and the reason of `gone` when it aborts before that turn.
+     */
+    async answer(
+      { client_id, key_id }: AnyRequest['caller'],
+      { response, gone }: { response: ServerResponse; gone: AbortSignal },
+      compute: () => Promise<Answer>,
+    ): Promise<Answer> {
       const client = String(client_id)
       const answer = await queue.run({ client, key: key_id, signal: gone }, compute)
       const bytes = answer.text.length

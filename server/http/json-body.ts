@@ -1,5 +1,5 @@
 /** Parses request bodies: JSON in UTF-8, without prototype keys, duplicates or unstorable text. */
-import { ApiError, invalid } from './errors.ts'
+import { ApiError, badField } from './errors.ts'
 
 export const body_bytes_max = 1024 * 1024
 /** Maximum body of requests without a key or a session. */
@@ -68,7 +68,7 @@ function refuseUnstorable(text: string, field: string): void {
     ? 'must not contain the character U+0000'
     : 'must not contain half of a surrogate pair'
   if (!text.includes('\0') && text.isWellFormed()) return
-  throw invalid({ location: 'body', field, code: 'invalid_character', message })
+  throw badField(field, 'invalid_character', message)
 }
 
 const join = (field: string, name: string) => (field === '' ? name : `${field}.${name}`)

@@ -12,12 +12,6 @@ export interface Bearer {
   address(): string
 }
 
-interface Keyring {
-  /** Synchronous when the key is cached. Throws or rejects with 401, 429 or 503. */
-  authenticate(bearer: Bearer): ApiKey | Promise<ApiKey>
-  stop(): Promise<void>
-}
-
 const last_used_ms = 60_000
 
 /**
@@ -51,12 +45,7 @@ function goodKeys(db: Database, now: () => number) {
   }
 }
 
-export async function openKeyring(deps: {
-  db: Database
-  clock: Clock
-  timers: Timers
-  log: Log
-}): Promise<Keyring> {
+export async function openKeyring(deps: { db: Database; clock: Clock; timers: Timers; log: Log }) {
   const { db } = deps
   const now = () => deps.clock.now().getTime()
   const keys = freshCache<ApiKey>({ ...deps, name: 'API keys', load: (ids) => loadKeys(db, ids) })
@@ -90,7 +79,8 @@ export async function openKeyring(deps: {
   }
 
   return {
-    authenticate(bearer) {
+    /** Synchronous when the key is cached. Throws or rejects with 401, 429 or 503. */
+    authenticate(bearer: Bearer): ApiKey | Promise<ApiKey> {
       const { key_id, secret } = guarded(bearer, () => presentedKey(bearer.authorization))
       const known = keys.peek(key_id)
       if (known !== undefined) return pass(bearer, known, secret)

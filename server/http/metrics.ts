@@ -9,17 +9,12 @@ interface PoolCounts {
   waiting: number
 }
 
-export interface Metrics {
-  registry: Registry
-  /** Counts an answer. `operation` is the operation id, to bound the number of label values. */
-  observe(operation: string, status: number, elapsed_ms: number): void
-  countFaults(operation: string, faults: AnswerFaults): void
-}
+export type Metrics = ReturnType<typeof createMetrics>
 
 const buckets_s = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10]
 
 /** Metrics of requests, durations, event-loop lag, memory and the database pool. */
-export function createMetrics(options: { pool?: () => PoolCounts } = {}): Metrics {
+export function createMetrics(options: { pool?: () => PoolCounts } = {}) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const labelNames = ['operation', 'status'] as const
@@ -45,12 +40,13 @@ export function createMetrics(options: { pool?: () => PoolCounts } = {}): Metric
   })
   return {
     registry,
-    countFaults(operation, { nulled, omitted, refused }) {
+    countFaults(operation: string, { nulled, omitted, refused }: AnswerFaults) {
       for (const [outcome, count] of Object.entries({ nulled, omitted, refused })) {
         if (count > 0) faults.inc({ operation, outcome }, count)
       }
     },
-    observe(operation, status, elapsed_ms) {
+    /** Counts an answer. `operation` is the operation id, to bound the number of label values. */
+    observe(operation: string, status: number, elapsed_ms: number) {
       requests.inc({ operation, status })
       durations.observe({ operation, status }, elapsed_ms / 1000)
     },

@@ -1,26 +1,10 @@
 /** Error answers, and the headers of all answers, as components of the document. */
 import type { Endpoint } from './endpoint.ts'
-import type { ErrorCode } from './errors.ts'
+import { type ErrorCode, errorCatalog } from './errors.ts'
 import type { Json } from './openapi-schemas.ts'
 import { isWrite } from './safe-mode.ts'
 
-/** Status, message and action by error code: see errors.ts. */
-export type ErrorList = Readonly<
-  Partial<Record<ErrorCode, { status: number; message: string; action: string }>>
->
-
-type Declared = Pick<
-  Endpoint<never>,
-  | 'method'
-  | 'path'
-  | 'scope'
-  | 'module'
-  | 'cache'
-  | 'exports'
-  | 'if_match'
-  | 'file_types'
-  | 'location'
->
+type Declared = Endpoint<never>
 
 const isRead = ({ method }: Declared) => !isWrite(method)
 const isWritten = ({ method }: Declared) => isWrite(method)
@@ -134,11 +118,11 @@ const headersNamed = (names: readonly string[]) =>
   Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, ref('headers', name)]))
 
 /** All answers of an endpoint except the successful one, by status. */
-export function otherResponses(endpoint: Declared, errors: ErrorList): Record<string, Json> {
+export function otherResponses(endpoint: Declared): Record<string, Json> {
   return Object.fromEntries([
     ...(isRevalidated(endpoint) ? [['304', ref('responses', 'NotModified')]] : []),
     ...answersOf(endpoint).map(({ name, codes }) => [
-      String(known(errors, codes[0]!).status),
+      String(errorCatalog[codes[0]!].status),
       ref('responses', name),
     ]),
   ])
@@ -160,7 +144,7 @@ export const responseHeaders = (endpoint: Declared) =>
   ])
 
 /** The error answers that any of the endpoints can return. */
-export function responseComponents(endpoints: readonly Declared[], errors: ErrorList) {
+export function responseComponents(endpoints: readonly Declared[]) {
   const used = errorAnswers.filter(({ when }) => endpoints.some(when))
   return {
     ...(endpoints.some(isRevalidated) && {
@@ -169,46 +153,32 @@ export function responseComponents(endpoints: readonly Declared[], errors: Error
         headers: headersNamed([...rate, 'ETag']),
       },
     }),
-    ...Object.fromEntries(used.map((answer) => [answer.name, errorResponse(answer, errors)])),
+    ...Object.fromEntries(used.map((answer) => [answer.name, errorResponse(answer)])),
   }
 }
 
-function errorResponse({ codes, headers = [] }: ErrorAnswer, errors: ErrorList): Json {
-  const lines = codes.map((code) => `\`${code}\`: ${known(errors, code).message}`)
+function errorResponse({ codes, headers = [] }: ErrorAnswer): Json {
+  const lines = codes.map((code) => `\`${code}\`: ${errorCatalog[code].message}`)
   return {
     description: lines.join(' '),
     headers: headersNamed(headers),
     content: {
       'application/json': {
         schema: ref('schemas', 'Error'),
-        examples: Object.fromEntries(
-          codes.map((code) => [code, errorExample(code, known(errors, code))]),
-        ),
+        examples: Object.fromEntries(codes.map((code) => [code, errorExample(code)])),
       },
     },
   }
 }
 
-const errorExample = (code: ErrorCode, error: { message: string; action: string }) => ({
-  summary: error.action,
-  value: {
-    error: {
-      code,
-      message: error.message,
-      request_id: request_id_example,
-      details: details[code] ?? null,
-    },
-  },
-})
-
-function known(errors: ErrorList, code: ErrorCode) {
-  const error = errors[code]
-  if (!error) throw new Error(`the list of errors has no ${code}`)
-  return error
+function errorExample(code: ErrorCode) {
+  const { message, action } = errorCatalog[code]
+  const error = { code, message, request_id: request_id_example, details: details[code] ?? null }
+  return { summary: action, value: { error } }
 }
 
 /** The envelope of every error. */
-export const errorSchemas = (errors: ErrorList): Record<string, Json> => ({
+export const errorSchemas: Record<string, Json> = {
   Error: {
     type: 'object',
     required: ['error'],
@@ -221,7 +191,7 @@ export const errorSchemas = (errors: ErrorList): Record<string, Json> => ({
     properties: {
       code: {
         type: 'string',
-        enum: Object.keys(errors),
+        enum: Object.keys(errorCatalog),
         'x-open-enum': true,
         description: 'Stable error code. Branch on this field.',
         examples: ['validation_error'],
@@ -245,7 +215,7 @@ export const errorSchemas = (errors: ErrorList): Record<string, Json> => ({
     },
     additionalProperties: false,
   },
-})
+}
 
 const text = (description: string, example: string, more: Json = {}) => ({
   description,

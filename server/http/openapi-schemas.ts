@@ -9,17 +9,7 @@ export interface Json {
   [name: string]: unknown
 }
 
-export interface Schemas {
-  /**
-   * Registers a schema and returns a reference to it. `name` names the component of an object
-   * without `$id`. Enumerations in answers are open: later versions may add values.
-   */
-  refer(schema: object, name: string, part: 'answer' | 'request'): Json
-  /** Copies the values of an example to fields that have no example. */
-  illustrate(schema: Json, example: unknown): void
-  /** By name, in alphabetical order. */
-  components(): Record<string, Json>
-}
+export type Schemas = ReturnType<typeof schemaComponents>
 
 interface Context {
   part: 'answer' | 'request'
@@ -27,7 +17,7 @@ interface Context {
 }
 
 /** Throws when two different objects have the same name. */
-export function schemaComponents(): Schemas {
+export function schemaComponents() {
   const components = new Map<string, Json>()
   const sources = new Map<string, string>()
 
@@ -61,9 +51,16 @@ export function schemaComponents(): Schemas {
 
   const refer = { answer: referIn('answer'), request: referIn('request') }
   return {
-    refer: (schema, name, part) => refer[part](schema as Json, name),
-    illustrate: (schema, example) => illustrate(schema, example, components),
-    components() {
+    /**
+     * Registers a schema and returns a reference to it. `name` names the component of an object
+     * without `$id`. Enumerations in answers are open: later versions may add values.
+     */
+    refer: (schema: object, name: string, part: Context['part']) =>
+      refer[part](schema as Json, name),
+    /** Copies the values of an example to fields that have no example. */
+    illustrate: (schema: Json, example: unknown) => illustrate(schema, example, components),
+    /** By name, in alphabetical order. */
+    components(): Record<string, Json> {
       for (const { properties } of components.values()) nameFirstValues(properties as Json)
       return Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1)))
     },

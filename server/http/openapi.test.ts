@@ -3,7 +3,6 @@ import test from 'node:test'
 import { Type } from 'typebox'
 import { type Endpoint, endpoint } from './endpoint.ts'
 import { List, Series } from './envelope.ts'
-import { errorCatalog } from './errors.ts'
 import { openApi, openApiText } from './openapi.ts'
 import type { Json } from './openapi-schemas.ts'
 import { unitOf } from './openapi-units.ts'
@@ -76,7 +75,7 @@ const sites = endpoint({
   handle: nowhere,
 })
 const table = [read, write, sites] as Endpoint<never>[]
-const { paths, components, tags } = openApi(table, errorCatalog)
+const { paths, components, tags } = openApi(table)
 const history = paths['/v1/sites/{site_id}/loggers/{logger_id}/history']!['get']!
 const change = paths['/v1/sites/{site_id}/boxes/{box_id}']!['put']!
 const names = (parameters: readonly Json[]) => parameters.map((one) => one['name'] ?? one['$ref'])
@@ -163,7 +162,7 @@ test('412 stands where If-Match is honoured, whatever the method, 304 where a co
   const decide = { ...write, method: 'POST', path: '/decide' } as never
   const { if_match: _, ...careless } = write
   const blind = { ...careless, path: '/blind' } as never
-  const operations = Object.entries(openApi([decide, blind], errorCatalog).paths)
+  const operations = Object.entries(openApi([decide, blind]).paths)
   const told = operations.map(([path, methods]) => {
     const [{ parameters, responses }] = Object.values(methods) as [typeof change]
     const has_parameter = names(parameters).includes('#/components/parameters/IfMatch')
@@ -184,7 +183,7 @@ test('a file is told by its media types, with its name and the 409 while there i
     if_match: undefined,
     file_types: ['application/pdf', 'text/csv'],
   } as never
-  const told = openApi([file], errorCatalog).paths['/v1/sites/{site_id}/file']!['get']!
+  const told = openApi([file]).paths['/v1/sites/{site_id}/file']!['get']!
   const { content, headers } = told.responses['200'] as { content: object; headers: object }
   assert.deepEqual(Object.keys(content), ['application/pdf', 'text/csv'])
   assert.ok('Content-Disposition' in headers && 'ETag' in headers)
@@ -193,7 +192,7 @@ test('a file is told by its media types, with its name and the 409 while there i
 
 test('an answer that says where what it began is has a Location', () => {
   const begun = { ...write, path: '/begun', location: () => '/boxes/1' } as never
-  const told = openApi([begun], errorCatalog).paths['/v1/sites/{site_id}/begun']!['put']!
+  const told = openApi([begun]).paths['/v1/sites/{site_id}/begun']!['put']!
   assert.ok('Location' in (told.responses['200'] as { headers: object }).headers)
   assert.ok(!('Location' in (change.responses['200'] as { headers: object }).headers))
 })
@@ -219,7 +218,7 @@ test('what the conventions make of an endpoint is said of it', () => {
 test('a body must be sent where a field of it must', () => {
   assert.equal(change.requestBody?.['required'], true)
   const body = Type.Object({ why: Type.Optional(Type.String()) }, closed)
-  const lenient = openApi([{ ...write, body } as never], errorCatalog).paths
+  const lenient = openApi([{ ...write, body } as never]).paths
   const [operation] = Object.values(Object.values(lenient)[0]!)
   assert.equal(operation!.requestBody?.['required'], false)
 })
@@ -233,15 +232,15 @@ test('every reference leads somewhere', () => {
 })
 
 test('the same table gives the same text', () => {
-  const again = openApi([...table], errorCatalog)
-  assert.equal(openApiText(again), openApiText(openApi(table, errorCatalog)))
+  const again = openApi([...table])
+  assert.equal(openApiText(again), openApiText(openApi(table)))
 })
 
 test('a table that cannot be described is refused', () => {
-  assert.throws(() => openApi([{ ...read, tag: 'Nonsense' } as never], errorCatalog), /Nonsense/)
+  assert.throws(() => openApi([{ ...read, tag: 'Nonsense' } as never]), /Nonsense/)
   const other = Type.Object({ site_id: Type.Integer() }, { $id: 'Box' })
   const twin = { ...write, path: '/twin', returns: other }
-  assert.throws(() => openApi([read, twin] as never, errorCatalog), /two different .* Box/)
+  assert.throws(() => openApi([read, twin] as never), /two different .* Box/)
 })
 
 test('a unit is the longest that the name ends in', () => {
@@ -254,7 +253,7 @@ test('a unit is the longest that the name ends in', () => {
 
 test('what can be exported says so in its content, its description and its headers', () => {
   const exporting = { ...read, exports: nowhere } as Endpoint<never>
-  const { paths, components } = openApi([exporting], errorCatalog)
+  const { paths, components } = openApi([exporting])
   const { responses, description } = Object.values(paths)[0]!['get']!
   const { content, headers } = responses['200'] as { content: Record<string, Json>; headers: Json }
   assert.deepEqual(Object.keys(content), ['application/json', 'text/csv', 'application/x-ndjson'])

@@ -7,7 +7,6 @@ import type { Endpoint } from './endpoint.ts'
 import { heavy_sentence } from './heavy-reads.ts'
 import { export_sentence, exportContent } from './openapi-export.ts'
 import {
-  type ErrorList,
   errorSchemas,
   headerComponents,
   otherResponses,
@@ -61,15 +60,15 @@ const controlScopes: readonly unknown[] = ['curtailment:write', 'bess:write']
  * The document; key order is stable. Throws for a tag without a description and for two schemas of
  * one name.
  */
-export function openApi(endpoints: readonly Endpoint<never>[], errors: ErrorList): OpenApiDocument {
+export function openApi(endpoints: readonly Endpoint<never>[]): OpenApiDocument {
   const schemas = schemaComponents()
   const paths: OpenApiDocument['paths'] = {}
   for (const endpoint of endpoints) {
     const path = pathOf(endpoint)
     paths[path] ??= {}
-    paths[path][endpoint.method.toLowerCase()] = operation(endpoint, schemas, errors)
+    paths[path][endpoint.method.toLowerCase()] = operation(endpoint, schemas)
   }
-  const responses = responseComponents(endpoints, errors)
+  const responses = responseComponents(endpoints)
   return {
     openapi: '3.1.0',
     info: {
@@ -83,7 +82,7 @@ export function openApi(endpoints: readonly Endpoint<never>[], errors: ErrorList
     tags: usedTags(endpoints),
     paths,
     components: {
-      schemas: inOrder({ ...schemas.components(), ...errorSchemas(errors) }),
+      schemas: inOrder({ ...schemas.components(), ...errorSchemas }),
       responses,
       parameters: parameterComponents(endpoints),
       headers: headerComponents([paths, responses]),
@@ -117,7 +116,7 @@ function usedTags(endpoints: readonly Endpoint<never>[]) {
     .map(([name, description]) => ({ name, description }))
 }
 
-function operation(endpoint: Endpoint<never>, schemas: Schemas, errors: ErrorList): Operation {
+function operation(endpoint: Endpoint<never>, schemas: Schemas): Operation {
   const { operation_id, method, tag, scope, module, summary, description, body } = endpoint
   const policies = isWrite(method) ? (['general', 'write'] as const) : (['general'] as const)
   return {
@@ -143,7 +142,7 @@ function operation(endpoint: Endpoint<never>, schemas: Schemas, errors: ErrorLis
     ...(body && { requestBody: requestBody(endpoint, body, schemas) }),
     responses: {
       [endpoint.status ?? 200]: answer(endpoint, schemas),
-      ...otherResponses(endpoint, errors),
+      ...otherResponses(endpoint),
     },
   }
 }

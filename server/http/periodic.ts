@@ -1,11 +1,6 @@
 import type { Timers } from '@heliograph/domain/clock'
 import type { Log } from '../storage/database.ts'
 
-interface Periodic {
-  /** Stops the repetition; resolves when the current run has ended. */
-  stop(): Promise<void>
-}
-
 /**
  * Repeats the work `wait_ms` after each run. The first of consecutive failures is logged; the work
  * is repeated after a failure too.
@@ -15,7 +10,7 @@ export function periodically(
   what: string,
   wait_ms: number,
   work: () => Promise<void>,
-): Periodic {
+) {
   let stopped = false
   let failing = false
   let running = Promise.resolve()
@@ -34,7 +29,8 @@ export function periodically(
   }
   let cancel = timers.after(wait_ms, start)
   return {
-    stop() {
+    /** Stops the repetition; resolves when the current run has ended. */
+    stop(): Promise<void> {
       stopped = true
       cancel()
       return running

@@ -113,16 +113,10 @@ const orderOf = (principal: Principal, policy: Policy): RateOrder => ({
   limit: principal[`${policy}_per_minute`] ?? per_minute[policy],
 })
 
+type Exceeded = Pick<Standing, 'limit' | 'reset_s'> & { policy: string }
+
 /** The 429 of a policy; `Retry-After` ends when the oldest request leaves the window. */
-export function limited({
-  policy,
-  limit,
-  reset_s,
-}: {
-  policy: string
-  limit: number
-  reset_s: number
-}): ApiError {
+export function limited({ policy, limit, reset_s }: Exceeded): ApiError {
   const retry_after_s = Math.max(1, reset_s)
   const details = { policy, limit, window_s, retry_after_s }
   return new ApiError('rate_limited', details, { 'retry-after': String(retry_after_s) })

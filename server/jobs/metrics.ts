@@ -3,12 +3,8 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 const outcomes = ['succeeded', 'failed'] as const
 export type Outcome = (typeof outcomes)[number]
 
-interface JobMetrics {
-  observe(job: string, outcome: Outcome, at_ms: number, elapsed_ms: number): void
-}
-
 /** Every job starts with zero runs, so that jobs that never ran are visible. */
-export function jobMetrics(registry: Registry, names: readonly string[]): JobMetrics {
+export function jobMetrics(registry: Registry, names: readonly string[]) {
   const registers = [registry]
   const runs = new Counter({
     name: 'heliograph_job_runs_total',
@@ -31,7 +27,7 @@ export function jobMetrics(registry: Registry, names: readonly string[]): JobMet
   })
   for (const job of names) for (const outcome of outcomes) runs.inc({ job, outcome }, 0)
   return {
-    observe(job, outcome, at_ms, elapsed_ms) {
+    observe(job: string, outcome: Outcome, at_ms: number, elapsed_ms: number) {
       runs.inc({ job, outcome })
       duration.observe({ job }, elapsed_ms / 1000)
       if (outcome === 'succeeded') succeeded_at.set({ job }, at_ms / 1000)

@@ -17,19 +17,7 @@ const advisory_class = 0x68676a62
 const runs_at_once = 2
 const stop_ms_max = 20_000
 
-export interface Jobs {
-  /** Creates the schema if needed, schedules the jobs and starts to run them. */
-  start(): Promise<void>
-  /** Requests a run on any replica, unless one is waiting already. */
-  request(name: string): Promise<void>
-  /**
-   * Runs a job at once in this process, outside the queue but under the same lock. Throws the error
-   * of the job, or `JobRunning`. For tests, and for work before the server starts to serve.
-   */
-  runNow(name: string): Promise<void>
-  /** Starts no more runs, aborts active runs and waits for their end. */
-  stop(): Promise<void>
-}
+export type Jobs = ReturnType<typeof createJobs>
 
 /** The job is already running in this or another process. */
 export class JobRunning extends Error {}
@@ -56,7 +44,7 @@ interface QueueNeeds {
 
 type Claimed = Pick<JobWithMetadata<unknown>, 'signal' | 'retryCount' | 'retryLimit'>
 
-export function createJobs(needs: QueueNeeds): Jobs {
+export function createJobs(needs: QueueNeeds) {
   const { db, log, jobs, options = usual } = needs
   const names = new Set(jobs.map(({ name }) => name))
   if (names.size < jobs.length) throw new Error('jobs: duplicate name')
@@ -80,6 +68,7 @@ export function createJobs(needs: QueueNeeds): Jobs {
   }
 
   return {
+    /** Creates the schema if needed, schedules the jobs and starts to run them. */
     async start() {
       await boss.start()
       const polling = { pollingIntervalSeconds: options.poll_s, includeMetadata: true } as const
@@ -89,10 +78,16 @@ export function createJobs(needs: QueueNeeds): Jobs {
       }
       await unplanOthers(boss, names)
     },
-    async request(name) {
+    /** Requests a run on any replica, unless one is waiting already. */
+    async request(name: string) {
       await boss.send(find(name).name)
     },
-    runNow: async (name) => runner.run(find(name)),
+    /**
+     * Runs a job at once in this process, outside the queue but under the same lock. Throws the
+     * error of the job, or `JobRunning`.
+     */
+    runNow: async (name: string) => runner.run(find(name)),
+    /** Starts no more runs, aborts active runs and waits for their end. */
     async stop() {
       runner.abort()
       await boss.stop({ timeout: stop_ms_max })

@@ -41,7 +41,8 @@ const submission_port = 587
 export function readMailSettings(settings: Settings): MailSettings | null {
   const server = settings.text('SMTP_URL') ? readUrl(settings) : readParts(settings)
   const from = settings.text('MAIL_FROM')
-  const tls = readTlsKind(settings)
+  const has_tls = settings.text('SMTP_TLS') !== null
+  const tls = has_tls ? settings.choice('SMTP_TLS', tlsKinds, 'starttls') : null
   const public_url = readPublicUrl(settings)
   if (!server) return null
   if (from === null || !isMailAddress(from)) {
@@ -133,15 +134,6 @@ function decoded(text: string): string | null {
   } catch {
     return null
   }
-}
-
-function readTlsKind(settings: Settings): TlsKind | null {
-  const text = settings.text('SMTP_TLS')
-  const kind = tlsKinds.find((each) => each === text) ?? null
-  if (text !== null && kind === null) {
-    settings.fault('SMTP_TLS', `one of ${tlsKinds.join(', ')}, not '${text}'`)
-  }
-  return kind
 }
 
 function readAuthority(settings: Settings): string | null {

@@ -21,14 +21,6 @@ interface DiskSettings {
   freeBytes?(directory: string): Promise<number>
 }
 
-interface DiskGuard {
-  /** The database with write transactions that throw `DiskFull` while the disk is full. */
-  db: Database
-  /** Checks the disk now instead of at the next interval. */
-  look(): Promise<void>
-  stop(): void
-}
-
 /** Has the SQLSTATE of PostgreSQL for a full disk. */
 class DiskFull extends Error {
   readonly code = '53100'
@@ -42,7 +34,7 @@ const look_ms = 2000
 const free_bytes_min_default = 256 * 2 ** 20
 
 /** Guards a database on a local disk. Jobs that free space must use the unguarded database. */
-export async function guardDisk(db: Database, settings: DiskSettings): Promise<DiskGuard> {
+export async function guardDisk(db: Database, settings: DiskSettings) {
   const { data_dir, timers, log, metrics, freeBytes = freeBytesOf } = settings
   const { free_bytes_min = free_bytes_min_default } = settings
   const cluster_dir = path.join(data_dir, 'postgres/cluster')
@@ -78,14 +70,17 @@ export async function guardDisk(db: Database, settings: DiskSettings): Promise<D
 
   await look()
   lookLater()
-  return {
-    db: {
-      ...db,
-      transaction: async (work, options) => {
-        if (is_full && !options?.read_only) throw new DiskFull(free_bytes)
-        return db.transaction(work, options)
-      },
+  /** Write transactions throw `DiskFull` while the disk is full. */
+  const guarded: Database = {
+    ...db,
+    transaction: async (work, options) => {
+      if (is_full && !options?.read_only) throw new DiskFull(free_bytes)
+      return db.transaction(work, options)
     },
+  }
+  return {
+    db: guarded,
+    /** Checks the disk now instead of at the next interval. */
     look,
     stop() {
       is_stopped = true

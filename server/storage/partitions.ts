@@ -182,16 +182,14 @@ export async function closedBefore(
 
 const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`
 
-export interface PartitionKeeper {
-  /** Creates missing partitions for `[from, to)`. Known weeks cost no query. */
-  ensure(from: Date, to: Date): Promise<string[]>
-}
+export type PartitionKeeper = ReturnType<typeof keepPartitions>
 
 /** `ensurePartitions` with a cache of known weeks, for ingest. */
-export function keepPartitions(db: Database, tables: readonly string[]): PartitionKeeper {
+export function keepPartitions(db: Database, tables: readonly string[]) {
   const known = new Set<number>()
   return {
-    async ensure(from, to) {
+    /** Creates missing partitions for `[from, to)`. Known weeks cost no query. */
+    async ensure(from: Date, to: Date): Promise<string[]> {
       const weeks = weeksOf(from, to).filter(({ start }) => !known.has(start.getTime()))
       if (weeks.length === 0) return []
       const made = await ensurePartitions(db, tables, weeks[0]!.start, weeks.at(-1)!.end)

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { endpoints } from '../../server/endpoints.ts'
 import { answerWriters } from '../../server/http/answer.ts'
-import { errorCatalog } from '../../server/http/errors.ts'
 import { type Operation, openApi } from '../../server/http/openapi.ts'
 import { validators } from '../../server/http/validate.ts'
 import { contractProblems } from './contract.ts'
@@ -18,7 +17,7 @@ const notBuilt: readonly string[] = []
 const added: readonly string[] = ['GET /reports/runs/{run_id}/file']
 
 const nameOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
-const document = openApi(endpoints, errorCatalog)
+const document = openApi(endpoints)
 const described: readonly [name: string, operation: Operation][] = Object.entries(
   document.paths,
 ).flatMap(([path, methods]) =>

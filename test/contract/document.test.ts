@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { endpoints } from '../../server/endpoints.ts'
-import { errorCatalog } from '../../server/http/errors.ts'
 import { openApi } from '../../server/http/openapi.ts'
 import { type Document, documentRules } from './document-rules.ts'
 
-const document: Document = JSON.parse(JSON.stringify(openApi(endpoints, errorCatalog)))
+const document: Document = JSON.parse(JSON.stringify(openApi(endpoints)))
 
 for (const [name, rule] of Object.entries(documentRules)) {
   test(`${name}`, () => assert.deepEqual(rule(document), []))

@@ -8,7 +8,6 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { endpoints } from '../../server/endpoints.ts'
-import { errorCatalog } from '../../server/http/errors.ts'
 import { openApi } from '../../server/http/openapi.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -70,7 +69,7 @@ function withoutDeclarations(text: string): string {
     .replace(/^(export )?type \w+ =[^\n]*(\n\s+\|[^\n]*)*/gm, '')
 }
 
-const { schemas } = openApi(endpoints, errorCatalog).components as {
+const { schemas } = openApi(endpoints).components as {
   schemas: Record<string, unknown>
 }
 

@@ -13,7 +13,7 @@ import type { SoakRequest } from './requests.ts'
 /** Longer answers are not parsed, so that the client keeps up with the server. */
 const read_bytes_max = 512 * 1024
 
-const document = openApi(endpoints, errorCatalog)
+const document = openApi(endpoints)
 const writerFor = answerWriters('strict')
 const writers = new Map<AnyEndpoint, ReturnType<typeof writerFor>>()
 
