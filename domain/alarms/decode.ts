@@ -11,7 +11,7 @@ export interface BitPlace {
   bit: number
 }
 
-export interface DecodedAlarms {
+interface DecodedAlarms {
   alarms: (AlarmRow & BitPlace)[]
   /** Set bits that are not in the table, with their value in the word. */
   unknown_bits: (BitPlace & { mask: number })[]

@@ -1,4 +1,4 @@
-/** Meaning, unit, sign and example of each measured column of `readingKinds`, and the schemas of them. */
+/** Meaning, unit, sign and example of the measured columns of `readingKinds`, and their schemas. */
 import {
   type ColumnType,
   qualities,
