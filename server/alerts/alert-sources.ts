@@ -1,17 +1,18 @@
 /** All alert sources. A new source is registered here. */
 import type { AlertSource } from './finding.ts'
 import type { AlertCode } from './rules.ts'
-import { batteryCodes, findBatteries } from './sources/batteries.ts'
-import { communicationCodes, findCommunication } from './sources/communication.ts'
-import { controlCodes, findControl } from './sources/control.ts'
-import { dataGapCodes, findDataGaps } from './sources/data-gaps.ts'
-import { dispatchCodes, findDispatch } from './sources/dispatch.ts'
-import { edgeConditionCodes, findEdgeConditions } from './sources/edge-conditions.ts'
-import { findInverterAlarms, inverterAlarmCodes } from './sources/inverter-alarms.ts'
-import { findMarkets, marketCodes } from './sources/markets.ts'
-import { findNodes, nodeCodes } from './sources/nodes.ts'
-import { findPerformance, performanceCodes } from './sources/performance.ts'
-import { findStrings, stringCodes } from './sources/strings.ts'
+import { findBatteries } from './sources/batteries.ts'
+import { findCommunication } from './sources/communication.ts'
+import { findControl } from './sources/control.ts'
+import { findDataGaps } from './sources/data-gaps.ts'
+import { findDispatch } from './sources/dispatch.ts'
+import { findEdgeConditions } from './sources/edge-conditions.ts'
+import { alertsOfEvents } from './sources/event-alerts.ts'
+import { findInverterAlarms } from './sources/inverter-alarms.ts'
+import { findMarkets } from './sources/markets.ts'
+import { findNodes } from './sources/nodes.ts'
+import { findPerformance } from './sources/performance.ts'
+import { findStrings } from './sources/strings.ts'
 
 export interface ListedSource {
   name: string
@@ -21,17 +22,53 @@ export interface ListedSource {
 }
 
 export const alertSources: readonly ListedSource[] = [
-  { name: 'communication', codes: communicationCodes, scan: findCommunication },
-  { name: 'inverter alarms', codes: inverterAlarmCodes, scan: findInverterAlarms },
-  { name: 'strings', codes: stringCodes, scan: findStrings },
-  { name: 'performance', codes: performanceCodes, scan: findPerformance },
-  { name: 'data gaps', codes: dataGapCodes, scan: findDataGaps },
-  { name: 'edge conditions', codes: edgeConditionCodes, scan: findEdgeConditions },
-  { name: 'control', codes: controlCodes, scan: findControl },
-  { name: 'batteries', codes: batteryCodes, scan: findBatteries },
-  { name: 'dispatch', codes: dispatchCodes, scan: findDispatch },
-  { name: 'nodes', codes: nodeCodes, scan: findNodes },
-  { name: 'markets', codes: marketCodes, scan: findMarkets },
+  {
+    name: 'communication',
+    codes: ['edge_offline', 'logger_offline', 'inverter_offline', 'device_offline'],
+    scan: findCommunication,
+  },
+  {
+    name: 'inverter alarms',
+    codes: ['inverter_fault', 'inverter_alarm'],
+    scan: findInverterAlarms,
+  },
+  { name: 'strings', codes: ['string_zero_current', 'string_underperformance'], scan: findStrings },
+  {
+    name: 'performance',
+    codes: ['inverter_underperformance', 'logger_underperformance'],
+    scan: findPerformance,
+  },
+  { name: 'data gaps', codes: ['data_gap'], scan: findDataGaps },
+  { name: 'edge conditions', codes: alertsOfEvents, scan: findEdgeConditions },
+  {
+    name: 'control',
+    codes: [
+      'curtailment_not_applied',
+      'curtailment_not_verified',
+      'curtailment_not_released',
+      'permit_clamp',
+    ],
+    scan: findControl,
+  },
+  {
+    name: 'batteries',
+    codes: [
+      'bess_offline',
+      'battery_alarm',
+      'battery_fire',
+      'heartbeat_lost',
+      'battery_stale',
+      'soc_low',
+    ],
+    scan: findBatteries,
+  },
+  { name: 'dispatch', codes: ['dispatch_deviation'], scan: findDispatch },
+  {
+    name: 'nodes',
+    codes: ['temperature_high', 'fan_failure', 'door_open', 'node_offline'],
+    scan: findNodes,
+  },
+  { name: 'markets', codes: ['price_negative', 'prices_missing'], scan: findMarkets },
 ]
 
 export { readSuppression } from './suppression.ts'

@@ -1,22 +1,13 @@
 /** Counts of unresolved alerts, for many sites at once. */
 import type { HealthAlerts } from '../plant/health.ts'
 import type { Queries } from '../storage/database.ts'
-import type { AlertStatus } from './rule.ts'
-import { type AlertSeverity, alertSeverities } from './rule.ts'
+import { type AlertSeverity, type AlertStatus, alertSeverities } from './rule.ts'
 
 export interface AlertCounts extends HealthAlerts {
   active: number
   acknowledged: number
   /** The highest severity of the active alerts; null without any. */
   highest_active: AlertSeverity | null
-}
-
-export const noAlerts: AlertCounts = {
-  active: 0,
-  acknowledged: 0,
-  critical: 0,
-  highest_active: null,
-  underperforming_logger_ids: [],
 }
 
 interface CountRow {
@@ -43,6 +34,8 @@ export async function readAlertCounts(
   const of_sites = Map.groupBy(rows, ({ site_id }) => site_id)
   return new Map([...of_sites].map(([site_id, own]) => [site_id, countsOf(own)]))
 }
+
+export const noAlerts = countsOf([])
 
 function countsOf(rows: readonly CountRow[]): AlertCounts {
   const sum = (of: (row: CountRow) => boolean) =>

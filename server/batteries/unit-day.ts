@@ -66,7 +66,7 @@ export async function readUnitDay(
   return { unit, start_ms, now_ms, quarters, plans, prices, causes }
 }
 
-function readPlans(
+export function readPlans(
   db: Queries,
   { site_id, bess_id }: Pick<MarketedUnit, 'site_id' | 'bess_id'>,
   date: string,

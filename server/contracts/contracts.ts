@@ -98,32 +98,30 @@ export const parseContracts = (text: string, known: Known) =>
   })
 
 const withFloor: readonly ContractType[] = ['spot', 'ppa', 'feed_in_premium']
-const withFixed: readonly ContractType[] = contractTypes.filter((type) => type !== 'spot')
 
 function assignmentProblems(item: AssignmentInFile, nth: number): SiteProblem[] {
   const { contract_type, fixed_price_per_mwh, floor_price_per_mwh } = item
   const at = (field: string, message: string) => ({ path: ['assignments', nth, field], message })
   const problems: SiteProblem[] = []
-  if (fixed_price_per_mwh === undefined && withFixed.includes(contract_type)) {
-    if (contract_type !== 'ppa') {
-      problems.push(at('fixed_price_per_mwh', `is missing: ${contract_type} needs it`))
-    }
-  } else if (fixed_price_per_mwh !== undefined && contract_type === 'spot') {
+  if (fixed_price_per_mwh !== undefined && contract_type === 'spot') {
     problems.push(at('fixed_price_per_mwh', 'spot pays the market price and has none'))
+  }
+  if (fixed_price_per_mwh === undefined && !['spot', 'ppa'].includes(contract_type)) {
+    problems.push(at('fixed_price_per_mwh', `is missing: ${contract_type} needs it`))
   }
   if (floor_price_per_mwh !== undefined && !withFloor.includes(contract_type)) {
     problems.push(at('floor_price_per_mwh', `${contract_type} has none`))
   }
   for (const field of ['fixed_price_per_mwh', 'floor_price_per_mwh'] as const) {
-    problems.push(...decimalProblems(item[field], (message) => at(field, message)))
+    if (!isExact(item[field])) problems.push(at(field, inexact))
   }
-  return [...problems, ...dateProblems(item, (field, message) => at(field, message))]
+  return [...problems, ...dateProblems(item, at)]
 }
 
 function feeProblems(item: FeeInFile, nth: number): SiteProblem[] {
   const { basis, value, currency, name } = item
   const at = (field: string, message: string) => ({ path: ['fees', nth, field], message })
-  const problems = decimalProblems(value, (message) => at('value', message))
+  const problems = isExact(value) ? [] : [at('value', inexact)]
   // The name identifies a fee: an invisible blank would charge the fee twice.
   if (name !== name.trim()) problems.push(at('name', 'must not begin or end with a blank'))
   if (basis === 'percent') {
@@ -135,13 +133,9 @@ function feeProblems(item: FeeInFile, nth: number): SiteProblem[] {
   return [...problems, ...dateProblems(item, at)]
 }
 
-function decimalProblems(
-  value: number | undefined,
-  at: (message: string) => SiteProblem,
-): SiteProblem[] {
-  const is_exact = value === undefined || microOf(decimalOf(value)) !== null
-  return is_exact ? [] : [at('must have at most 6 decimals')]
-}
+const inexact = 'must have at most 6 decimals'
+const isExact = (value: number | undefined) =>
+  value === undefined || microOf(decimalOf(value)) !== null
 
 /** Decimal text; only numbers that fail the check for 6 decimals keep an exponent. */
 export const decimalOf = (value: number): string =>

@@ -32,18 +32,12 @@ interface Days {
   timezone: string
 }
 
-const startOf = (date: string, timezone: string): number =>
-  timezone === 'UTC' ? Date.parse(date) : hoursOfLocalDate(date, timezone).from_ms
-
-const endOf = (date: string, timezone: string): number =>
-  timezone === 'UTC' ? Date.parse(date) + day_ms : hoursOfLocalDate(date, timezone).to_ms
-
 /** The hours of the days, up to and including the running hour. */
 export function hoursOfDays({ start, end, timezone }: Days, now_ms: number) {
-  const from_ms = startOf(start, timezone)
+  const { from_ms } = hoursOfLocalDate(start, timezone)
   const until_ms = Math.ceil(now_ms / hour_ms) * hour_ms
-  const to_ms = Math.max(from_ms, Math.min(endOf(end, timezone), until_ms))
-  return { from_ms, to_ms }
+  const last = hoursOfLocalDate(end, timezone)
+  return { from_ms, to_ms: Math.max(from_ms, Math.min(last.to_ms, until_ms)) }
 }
 
 interface Account {
@@ -100,7 +94,7 @@ export function summaryOf(
   const days = startedDays({ start, end, timezone }, now)
   const { all, of_plants } = accountsOf(ledger, { days, dateAt: dateIn(timezone) }, now)
   const fees = plants[0]?.fees ?? []
-  const end_ms = endOf(end, timezone)
+  const { to_ms: end_ms } = hoursOfLocalDate(end, timezone)
   const metricsOfPlant = ({ sums, coverage }: Account, plant_id: number | null) =>
     metricsOf(sums, {
       fees,
@@ -111,7 +105,8 @@ export function summaryOf(
       arbitrage: arbitrage.of(plant_id),
     })
   const total = metricsOfPlant(all, null)
-  const is_pending = all.sums.hours_under_contract > 0 || startOf(start, timezone) >= now.now_ms
+  const is_pending =
+    all.sums.hours_under_contract > 0 || hoursOfLocalDate(start, timezone).from_ms >= now.now_ms
   const reason_without_hours = is_pending ? 'not_yet' : 'no_contract'
   return {
     start_date: start,

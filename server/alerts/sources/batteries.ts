@@ -15,15 +15,6 @@ import type { AlertCode } from '../rules.ts'
 import { type BatteryOutages, readBatteryOutages, type Unit } from './battery-outages.ts'
 import { isSettled, readPlantNow, utc } from './plant-now.ts'
 
-export const batteryCodes = [
-  'bess_offline',
-  'battery_alarm',
-  'battery_fire',
-  'heartbeat_lost',
-  'battery_stale',
-  'soc_low',
-] as const satisfies readonly AlertCode[]
-
 /** Conditions in the readings of a unit: unknown without a fresh reading. */
 const measuredCodes: readonly AlertCode[] = [
   'battery_alarm',

@@ -3,7 +3,7 @@ import type { CommState } from '@heliograph/domain/link'
 import { defaultPollIntervals } from '@heliograph/domain/site'
 import { isStale } from '../../plant/frame.ts'
 import type { SourceContext } from '../finding.ts'
-import { settling_s } from './plant-now.ts'
+import { latest, settling_s } from './plant-now.ts'
 
 export interface Unit {
   bess_id: number
@@ -25,30 +25,7 @@ interface Pcs {
   since_at: Date
 }
 
-export interface BatteryOutages {
-  /** All units in service. */
-  all: Unit[]
-  /** Units that do not answer. */
-  units: Unit[]
-  /** PCS that do not answer, of units that do. */
-  pcs: { unit: Unit; pcs: Pcs }[]
-  /** Whether a PCS is within the settling time of its unit. */
-  isSettling(pcs_id: string): boolean
-  /** Whether a PCS or its unit does not answer. */
-  isOffline(pcs_id: string): boolean
-  /** Whether an outage is the reason for which the edge keeps a unit at zero power. */
-  explains(bess_id: number, reason_code: string): boolean
-  /** Since when a unit and all of its PCS answer; null where unknown. */
-  completeSince(bess_id: number): Date | null
-  /** Since when a PCS answers; null where it does not, or where this is unknown. */
-  answeringSince(pcs_id: string): Date | null
-}
-
-export async function readBatteryOutages({
-  db,
-  site,
-  now,
-}: SourceContext): Promise<BatteryOutages> {
+export async function readBatteryOutages({ db, site, now }: SourceContext) {
   const rows = await db.query<Omit<Unit, 'pcs'>>(
     `select b.bess_id, b.name, b.created_at, b.soc_min_pct, l.soc_pct, l.measured_at, d.since_at
      from batteries b
@@ -70,45 +47,43 @@ export async function readBatteryOutages({
   return outagesOf(units, now)
 }
 
-function outagesOf(all: Unit[], now: Date): BatteryOutages {
+export type BatteryOutages = ReturnType<typeof outagesOf>
+
+function outagesOf(all: Unit[], now: Date) {
   const isStaleUnit = ({ measured_at }: Unit) =>
     isStale(measured_at, defaultPollIntervals.battery_s, now)
-  const isSettlingUnit = ({ since_at }: Unit) =>
+  const isSettling = ({ since_at }: Unit) =>
     since_at !== null && since_at.getTime() > now.getTime() - 1000 * settling_s
   const units = all.filter(isStaleUnit)
-  const disconnected = all.flatMap((unit) =>
-    unit.pcs
-      .filter(({ comm_state }) => comm_state === 'disconnected')
-      .map((pcs) => ({ unit, pcs })),
-  )
-  const unitOf = (pcs_id: string) => all.find(({ pcs }) => pcs.some(({ id }) => id === pcs_id))
-  const known = new Map(all.flatMap(({ pcs }) => pcs.map((each) => [each.id, each])))
-  const isUnitOffline = (pcs_id: string) =>
-    units.some(({ bess_id }) => pcs_id.split('.', 1)[0] === String(bess_id))
+  const parts = all.flatMap((unit) => unit.pcs.map((pcs) => ({ unit, pcs })))
+  const disconnected = parts.filter(({ pcs }) => pcs.comm_state === 'disconnected')
+  const behindOnline = disconnected.filter(({ unit }) => !isStaleUnit(unit))
   return {
+    /** All units in service. */
     all,
+    /** Units that do not answer. */
     units,
-    pcs: disconnected.filter(({ unit }) => !isStaleUnit(unit) && !isSettlingUnit(unit)),
-    isSettling(pcs_id) {
-      const unit = unitOf(pcs_id)
-      const is_disconnected = disconnected.some(({ pcs }) => pcs.id === pcs_id)
-      return is_disconnected && unit !== undefined && !isStaleUnit(unit) && isSettlingUnit(unit)
-    },
-    isOffline: (pcs_id) =>
-      isUnitOffline(pcs_id) || known.get(pcs_id)?.comm_state === 'disconnected',
-    explains(bess_id, reason_code) {
-      const is_unit_offline = units.some((unit) => unit.bess_id === bess_id)
-      const is_pcs_offline = disconnected.some(({ unit }) => unit.bess_id === bess_id)
-      return is_unit_offline || (reason_code === 'pcs_stale' && is_pcs_offline)
-    },
-    completeSince(bess_id) {
+    /** PCS that do not answer, of units that do. */
+    pcs: behindOnline.filter(({ unit }) => !isSettling(unit)),
+    /** Whether a PCS is within the settling time of its unit. */
+    isSettling: (pcs_id: string) =>
+      behindOnline.some(({ unit, pcs }) => pcs.id === pcs_id && isSettling(unit)),
+    /** Whether a PCS or its unit does not answer. */
+    isOffline: (pcs_id: string) =>
+      units.some(({ bess_id }) => pcs_id.startsWith(`${bess_id}.`)) ||
+      disconnected.some(({ pcs }) => pcs.id === pcs_id),
+    /** Whether an outage is the reason for which the edge keeps a unit at zero power. */
+    explains: (bess_id: number, reason_code: string) =>
+      units.some((unit) => unit.bess_id === bess_id) ||
+      (reason_code === 'pcs_stale' && disconnected.some(({ unit }) => unit.bess_id === bess_id)),
+    /** Since when a unit and all of its PCS answer; null where unknown. */
+    completeSince(bess_id: number) {
       const unit = all.find((each) => each.bess_id === bess_id)
-      const since = [unit?.since_at, ...(unit?.pcs.map(({ since_at }) => since_at) ?? [])]
-      const known_ms = since.flatMap((at) => at?.getTime() ?? [])
-      return known_ms.length > 0 ? new Date(Math.max(...known_ms)) : null
+      return latest([unit?.since_at, ...(unit?.pcs.map(({ since_at }) => since_at) ?? [])])
     },
-    answeringSince(pcs_id) {
-      const pcs = known.get(pcs_id)
+    /** Since when a PCS answers; null where it does not, or where this is unknown. */
+    answeringSince(pcs_id: string) {
+      const pcs = parts.find((each) => each.pcs.id === pcs_id)?.pcs
       return pcs?.comm_state === 'connected' ? pcs.since_at : null
     },
   }

@@ -13,7 +13,6 @@ import {
   ofLogger,
   type Scan,
 } from '../finding.ts'
-import type { AlertCode } from '../rules.ts'
 import {
   connectedEdges,
   type DeviceNow,
@@ -26,13 +25,6 @@ import {
   settling_s,
   utc,
 } from './plant-now.ts'
-
-export const communicationCodes = [
-  'edge_offline',
-  'logger_offline',
-  'inverter_offline',
-  'device_offline',
-] as const satisfies readonly AlertCode[]
 
 export const findCommunication: AlertSource = async (context) =>
   judgeCommunication(await readPlantNow(context))

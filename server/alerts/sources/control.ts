@@ -10,7 +10,6 @@ import {
   ofLogger,
   type SourceContext,
 } from '../finding.ts'
-import type { AlertCode } from '../rules.ts'
 import { type Past, withoutHandled } from './handled.ts'
 
 /** A failed order is reported this long after its end, unless a person resolves the alert. */
@@ -19,13 +18,6 @@ const reported_after_ms = 24 * 60 * minute_ms
 const report_age_ms_max = 3 * minute_ms
 /** The tolerances of the edge. */
 const tolerated = { of_limit: 0.01, of_rated: 0.001 } as const
-
-export const controlCodes = [
-  'curtailment_not_applied',
-  'curtailment_not_verified',
-  'curtailment_not_released',
-  'permit_clamp',
-] as const satisfies readonly AlertCode[]
 
 export const findControl: AlertSource = async (context) => {
   const { db, site, now } = context

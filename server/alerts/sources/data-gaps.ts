@@ -14,11 +14,8 @@ import {
   type Scan,
 } from '../finding.ts'
 import { type GapAlert, isOfSource } from '../gap-alerts.ts'
-import type { AlertCode } from '../rules.ts'
 import { type HandledAt, readHandled } from './handled.ts'
 import { connectedEdges, type PlantNow, readPlantNow, utc } from './plant-now.ts'
-
-export const dataGapCodes = ['data_gap'] as const satisfies readonly AlertCode[]
 
 /** Lost readings are reported for this long. */
 const reported_ms = day_ms

@@ -1,11 +1,8 @@
 /** Batteries that deviate from their approved schedule. */
 import { minute_ms } from '@heliograph/domain/durations'
-import { utcDayStart } from '@heliograph/domain/utc-day'
-import { type ApprovedPlan, plannedPower } from '../../batteries/unit-day.ts'
+import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import { type ApprovedPlan, plannedPower, readPlans } from '../../batteries/unit-day.ts'
 import { type AlertSource, type Finding, ofUnit, type SourceContext } from '../finding.ts'
-import type { AlertCode } from '../rules.ts'
-
-export const dispatchCodes = ['dispatch_deviation'] as const satisfies readonly AlertCode[]
 
 const looked_back_minutes_min = 30
 
@@ -50,34 +47,19 @@ export const findDispatch: AlertSource = async (context) => {
 }
 
 /** Units with all plans approved for today; plans count days in UTC. */
-const readPlanned = ({ db, site, now }: SourceContext) =>
-  db
-    .query<PlannedUnit>(
-      `select b.bess_id, b.name,
-       greatest(b.rated_charge_power_kw, b.rated_discharge_power_kw) as rated_power_kw,
-       p.plans
-     from batteries b
-     cross join lateral (
-       select jsonb_agg(jsonb_build_object('approved_at', s.approved_at, 'superseded_at',
-         s.superseded_at, 'hours', s.hours)) as plans
-       from battery_schedules s
-       where s.site_id = b.site_id and s.bess_id = b.bess_id and s.approved_at is not null
-         and s.target_date = ($2::timestamptz at time zone 'UTC')::date
-     ) as p
-     where b.site_id = $1 and b.retired_at is null and p.plans is not null
-     order by b.bess_id`,
-      [site.site_id, now],
-    )
-    .then((rows) =>
-      rows.map((row) => ({
-        ...row,
-        plans: row.plans.map((plan) => ({
-          ...plan,
-          approved_at: new Date(plan.approved_at),
-          superseded_at: plan.superseded_at && new Date(plan.superseded_at),
-        })),
-      })),
-    )
+async function readPlanned({ db, site: { site_id }, now }: SourceContext): Promise<PlannedUnit[]> {
+  const units = await db.query<Omit<PlannedUnit, 'plans'>>(
+    `select bess_id, name,
+       greatest(rated_charge_power_kw, rated_discharge_power_kw) as rated_power_kw
+     from batteries where site_id = $1 and retired_at is null order by bess_id`,
+    [site_id],
+  )
+  const planned = units.map(async (unit) => ({
+    ...unit,
+    plans: await readPlans(db, { ...unit, site_id }, utcDate(now)),
+  }))
+  return (await Promise.all(planned)).filter(({ plans }) => plans.length > 0)
+}
 
 const readMinutes = (
   { db, site }: SourceContext,

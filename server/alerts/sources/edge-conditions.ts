@@ -12,16 +12,13 @@ import {
   type SourceContext,
   type SourceType,
 } from '../finding.ts'
-import type { AlertCode } from '../rules.ts'
 import { type BatteryOutages, readBatteryOutages } from './battery-outages.ts'
-import { alertOf, alertsOfEvents, type SourceEvent } from './event-alerts.ts'
+import { alertOf, type SourceEvent } from './event-alerts.ts'
 import { withoutHandled } from './handled.ts'
 import { connectedEdges, type PlantNow, readPlantNow } from './plant-now.ts'
 
 /** Older events are not reported. */
 const late_ms_max = 7 * day_ms
-export const edgeConditionCodes: readonly AlertCode[] = alertsOfEvents
-
 /**
  * Conditions that are set in the last report of the edge, and single events of the last day. An
  * offline edge leaves its last report in force; `edge_offline` reports the outage.

@@ -174,7 +174,7 @@ export function alertOf(event: SourceEvent): EventAlert | null {
 }
 
 /** Alerts have no severity `minor`: it becomes a warning. */
-const alertSeverity = (severity: Severity): AlertSeverity =>
+export const alertSeverity = (severity: Severity): AlertSeverity =>
   severity === 'minor' ? 'warning' : severity
 
 function nameOf({ source_kind, source_id }: SourceEvent): string {

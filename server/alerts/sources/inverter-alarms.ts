@@ -5,7 +5,7 @@
 
 import { decodeAlarms } from '@heliograph/domain/alarms/decode'
 import { day_ms } from '@heliograph/domain/durations'
-import type { Severity } from '@heliograph/domain/link'
+import { unknownCode } from '../../batteries/conditions.ts'
 import { alarmTableOf, noTable } from '../../plant/alarm-tables.ts'
 import type { Queries } from '../../storage/database.ts'
 import {
@@ -16,15 +16,10 @@ import {
   ofInverter,
   type Scan,
 } from '../finding.ts'
-import { type AlertSeverity, alertSeverities } from '../rule.ts'
-import type { AlertCode } from '../rules.ts'
+import { alertSeverities } from '../rule.ts'
+import { alertSeverity } from './event-alerts.ts'
 import { type InverterNow, isFaulted, isLive, type PlantNow, readPlantNow } from './plant-now.ts'
 import { missingPower, type PossiblePower, readPossiblePower } from './possible-power.ts'
-
-export const inverterAlarmCodes = [
-  'inverter_fault',
-  'inverter_alarm',
-] as const satisfies readonly AlertCode[]
 
 /** How far back to search for the start of a condition. */
 const searched_ms = day_ms
@@ -47,14 +42,7 @@ export const findInverterAlarms: AlertSource = async (context) => {
   return { findings, isUnknown: (open) => isUnknown(open, plant) } satisfies Scan
 }
 
-interface SetAlarm {
-  code: string
-  text: string
-  severity: AlertSeverity
-  stops_production: boolean
-  word: number
-  bit: number
-}
+type SetAlarm = ReturnType<typeof setAlarms>[number]
 
 /** A fault with all its alarms, or a single alarm. */
 interface Condition extends ReturnType<typeof ofInverter> {
@@ -84,13 +72,13 @@ export function conditionsOf({ inverters }: Pick<PlantNow, 'inverters'>): Condit
   })
 }
 
-export function setAlarms(inverter: Pick<InverterNow, 'driver' | 'alarm_words'>): SetAlarm[] {
+export function setAlarms(inverter: Pick<InverterNow, 'driver' | 'alarm_words'>) {
   if (inverter.alarm_words.every((word) => !word)) return []
   const decoded = decodeAlarms(alarmTableOf(inverter) ?? noTable, inverter.alarm_words)
   const known = decoded.alarms.map(({ code, name, severity, stops_production, word, bit }) => ({
     code,
     text: `${code} (${name})`,
-    severity: gradeOf(severity),
+    severity: alertSeverity(severity),
     word,
     bit,
     stops_production: stops_production ?? false,
@@ -107,11 +95,6 @@ export function setAlarms(inverter: Pick<InverterNow, 'driver' | 'alarm_words'>)
   // Some makers signal one alarm by several bits.
   return all.filter(({ code }, nth) => all.findIndex((each) => each.code === code) === nth)
 }
-
-/** The same name as in the record of an inverter. */
-const unknownCode = (word: number, bit: number) => `alarm_${word}_bit_${bit}`
-
-const gradeOf = (severity: Severity): AlertSeverity => (severity === 'minor' ? 'warning' : severity)
 
 function findingOf(
   { inverter, alarms, stops, ...condition }: Condition,

@@ -6,12 +6,6 @@ import { deliveryDay, holesIn, type PeriodSpan, type PricePeriod } from '../../m
 import { type Market, marketColumns, readPrices } from '../../markets/price-store.ts'
 import { publicationTime } from '../../markets/statistics.ts'
 import type { AlertSource, Finding, SourceContext } from '../finding.ts'
-import type { AlertCode } from '../rules.ts'
-
-export const marketCodes = [
-  'price_negative',
-  'prices_missing',
-] as const satisfies readonly AlertCode[]
 
 export const findMarkets: AlertSource = async (context) => {
   const { db, settings, now } = context

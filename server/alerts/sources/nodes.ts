@@ -15,8 +15,6 @@ const channelCodes = [
   'door_open',
 ] as const satisfies readonly AlertCode[]
 
-export const nodeCodes: readonly AlertCode[] = [...channelCodes, 'node_offline']
-
 export const findNodes: AlertSource = async (context) => {
   const { db, site, settings, now } = context
   const [nodes, inverters, is_reachable] = await Promise.all([

@@ -7,15 +7,9 @@ import { hour_ms } from '@heliograph/domain/durations'
 import { median } from '@heliograph/domain/median'
 import type { Queries } from '../../storage/database.ts'
 import { type AlertSource, type Finding, type OpenAlert, ofInverter, ofLogger } from '../finding.ts'
-import type { AlertCode } from '../rules.ts'
 import { type HandledAt, readHandled } from './handled.ts'
 import { type InverterNow, isFaulted, isLive, type PlantNow, readPlantNow } from './plant-now.ts'
 import { missingPower, type PossiblePower, readPossiblePower } from './possible-power.ts'
-
-export const performanceCodes = [
-  'inverter_underperformance',
-  'logger_underperformance',
-] as const satisfies readonly AlertCode[]
 
 /** Includes the current hour. */
 const window_hours = 4

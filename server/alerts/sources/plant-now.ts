@@ -95,11 +95,16 @@ async function readAll({ db, site: { site_id }, now }: SourceContext): Promise<P
       [site_id],
     ),
   ])
-  const seen = edges.flatMap(({ last_seen_at }) => last_seen_at?.getTime() ?? [])
-  const edge_seen_at = seen.length > 0 ? new Date(Math.max(...seen)) : null
+  const edge_seen_at = latest(edges.map(({ last_seen_at }) => last_seen_at))
   const situation = situationOf({ ...facts, edge_seen_at }, now)
   const place = placeOf(facts)
-  const data_at = new Map(loggers.map((each) => [each.logger_id, newest(each, inverters)]))
+  const invertersOf = Map.groupBy(inverters, ({ logger_id }) => logger_id)
+  const data_at = new Map(
+    loggers.map(({ logger_id, data_at: own_at }) => {
+      const of_inverters = invertersOf.get(logger_id)?.map(({ measured_at }) => measured_at) ?? []
+      return [logger_id, latest([own_at, ...of_inverters])]
+    }),
+  )
   return {
     situation,
     place,
@@ -127,15 +132,9 @@ async function readAll({ db, site: { site_id }, now }: SourceContext): Promise<P
   }
 }
 
-function newest(
-  { logger_id, data_at }: Pick<LoggerNow, 'logger_id' | 'data_at'>,
-  inverters: readonly Pick<InverterNow, 'logger_id' | 'measured_at'>[],
-): Date | null {
-  let last = data_at
-  for (const { logger_id: of, measured_at } of inverters) {
-    if (of === logger_id && measured_at && (!last || measured_at > last)) last = measured_at
-  }
-  return last
+export function latest(instants: readonly (Date | null | undefined)[]): Date | null {
+  const known = instants.flatMap((instant) => instant?.getTime() ?? [])
+  return known.length === 0 ? null : new Date(Math.max(...known))
 }
 
 const edgesNow = `

@@ -7,11 +7,18 @@ import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { localDate } from '@heliograph/domain/local-day'
 import type { StringLayout } from '../../performance/diagnostics/string-sums.ts'
 import { layoutOf } from '../../performance/rollups/inverter-span.ts'
+import type { PlantString } from '../../performance/rollups/raw.ts'
 import { readStringHours } from '../../performance/rollups/store.ts'
 import { decodeStrings, quantityBytes, quantityOf } from '../../performance/rollups/string-codec.ts'
 import { isStale, stale_polls, stale_s_min } from '../../plant/frame.ts'
-import type { AlertSource, Finding, OpenAlert, Scan, SourceContext } from '../finding.ts'
-import type { AlertCode } from '../rules.ts'
+import {
+  type AlertSource,
+  type Finding,
+  type OpenAlert,
+  ofInverter,
+  type Scan,
+  type SourceContext,
+} from '../finding.ts'
 import { readHandled } from './handled.ts'
 import { type InverterNow, isFaulted, isLive, type PlantNow, readPlantNow } from './plant-now.ts'
 import {
@@ -23,11 +30,6 @@ import {
   type ZeroThresholds,
 } from './string-currents.ts'
 import { judgeShortfalls, type Shortfall, type StringHour } from './string-shortfalls.ts'
-
-export const stringCodes = [
-  'string_zero_current',
-  'string_underperformance',
-] as const satisfies readonly AlertCode[]
 
 export const findStrings: AlertSource = async (context) => {
   const plant = await readPlantNow(context)
@@ -151,21 +153,8 @@ async function readSuspects(
   return new Set(suspects.map(({ inverter_id }) => inverter_id))
 }
 
-interface StringRow {
-  inverter_id: number
-  string_index: number
-  mppt_index: number
-  connected: boolean
-  params_id: number
-  dc_capacity_kwp: number
-  azimuth_deg: number
-  tilt_deg: number
-  orientation_assumed: boolean
-  first_string_index: number | null
-  measured_at: Date | null
-  current_a: number | null
-  voltage_v: number | null
-}
+type StringRow = Omit<PlantString, 'panel' | 'module_count'> &
+  Pick<LiveString, 'first_string_index' | 'current_a' | 'voltage_v'> & { measured_at: Date | null }
 
 async function readLive(
   { db, site: { site_id } }: SourceContext,
@@ -186,24 +175,13 @@ async function readLive(
      order by s.inverter_id, s.string_index`,
     [site_id, inverter_ids],
   )
-  return new Map(
-    [...Map.groupBy(rows, ({ inverter_id }) => inverter_id)].map(([inverter_id, own]) => {
-      const layout = layoutOf(own)
-      return [
-        inverter_id,
-        own.map((row, nth) => {
-          const is_live = !isStale(row.measured_at, poll.inverter_s, now)
-          const { current_a, voltage_v } = is_live ? row : nothing
-          return {
-            ...layout[nth]!,
-            first_string_index: row.first_string_index,
-            current_a,
-            voltage_v,
-          }
-        }),
-      ]
-    }),
-  )
+  const layout = layoutOf(rows)
+  const strings = rows.map(({ inverter_id, first_string_index, ...row }, nth) => {
+    const is_live = !isStale(row.measured_at, poll.inverter_s, now)
+    const { current_a, voltage_v } = is_live ? row : nothing
+    return { inverter_id, ...layout[nth]!, first_string_index, current_a, voltage_v }
+  })
+  return Map.groupBy(strings, ({ inverter_id }) => inverter_id)
 }
 
 const nothing = { current_a: null, voltage_v: null }
@@ -279,14 +257,11 @@ async function readZeroSince(
 }
 
 const ofString = (inverter: InverterNow, { string_index }: StringLayout) => ({
+  ...ofInverter(inverter),
   source_type: 'string' as const,
   source_id: `${inverter.inverter_id}.${string_index}`,
-  inverter_id: inverter.inverter_id,
-  logger_id: inverter.logger_id,
   string_index,
 })
-
-const amperes = (current_a: number) => `${current_a.toFixed(1)} A`
 
 function zeroFinding(
   { inverter, string, current_a, peer_current_a, missing_kw }: ZeroOf,
@@ -299,7 +274,7 @@ function zeroFinding(
     since: since ?? now,
     message:
       `String ${string.string_index} (counted from 0) of inverter '${inverter.name}' carries no current while its ` +
-      `peers carry ${amperes(peer_current_a)}.`,
+      `peers carry ${peer_current_a.toFixed(1)} A.`,
     value: current_a,
     unit: 'A',
     threshold: settings.rules.string_zero_current.thresholds.current_a,
@@ -336,12 +311,10 @@ function carrying(
   live: ReadonlyMap<number, readonly LiveString[]>,
   thresholds: ZeroThresholds,
 ): (open: OpenAlert) => boolean {
-  const has_zero = new Map(daylight.map((each) => [each.inverter_id, each.has_zero]))
   return ({ inverter_id, string_index }) => {
-    const zero = has_zero.get(inverter_id ?? Number.NaN)
-    if (zero === undefined) return false
-    if (!zero) return true
-    const own = live.get(inverter_id!) ?? []
+    const inverter = daylight.find((each) => each.inverter_id === inverter_id)
+    if (!inverter?.has_zero) return inverter !== undefined
+    const own = live.get(inverter.inverter_id) ?? []
     const string = own.find((each) => each.string_index === string_index)
     return !string?.is_connected || isCarrying(string, thresholds)
   }
