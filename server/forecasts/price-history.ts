@@ -1,7 +1,7 @@
 /** Price forecasts issued before the gate closure, with the published prices. */
 import { day_ms, minute_ms } from '@heliograph/domain/durations'
 import { deliveryDates, deliveryDay } from '../markets/periods.ts'
-import { createPriceStore, type PricePeriod } from '../markets/price-store.ts'
+import { type PricePeriod, readPrices } from '../markets/price-store.ts'
 import type { Queries } from '../storage/database.ts'
 import { type AssignedMarket, assignedMarkets } from './assigned-market.ts'
 import { gateClosureOf } from './gate-closure.ts'
@@ -44,10 +44,8 @@ export async function readPriceForecasts(
 ): Promise<MarketPricePoint[]> {
   const points: MarketPricePoint[] = []
   for (const { market, ...span } of await marketSpans(db, query)) {
-    const prices = await createPriceStore(db).dayAhead(market.market_code, {
-      from: new Date(span.start_ms),
-      to: new Date(span.end_ms),
-    })
+    const days = { from: new Date(span.start_ms), to: new Date(span.end_ms) }
+    const prices = await readPrices(db, { ...market, kind: 'day_ahead' }, days)
     const runs = await runsInTime(db, market, span, query.now)
     const found = merged([...runs.flatMap(pointsOf), ...prices.map(unforecast)], prices)
     const within = found.filter((one) => one.end_ms > span.start_ms && one.start_ms < span.end_ms)

@@ -7,7 +7,7 @@ import { rounded } from '@heliograph/domain/significant'
 import { addDays, utcDate } from '@heliograph/domain/utc-day'
 import { seedOf } from '@heliograph/forecast/seeded-random'
 import { deliveryDay } from '../markets/periods.ts'
-import { createPriceStore, type Market, type PricePeriod } from '../markets/price-store.ts'
+import { type Market, type PricePeriod, readMarket, readPrices } from '../markets/price-store.ts'
 import type { Database, Log } from '../storage/database.ts'
 import { eachOf } from './each-of.ts'
 import { gateClosureOf, usualGate } from './gate-closure.ts'
@@ -65,10 +65,9 @@ async function eachMarket(
      order by 1`,
     [utcDate(clock.now()), only_untried],
   )
-  const store = createPriceStore(db)
   const failure = 'price forecast failed'
   await eachOf(codes, { ...needs, failure }, async ({ market_code }) => {
-    const market = await store.market(market_code)
+    const market = await readMarket(db, market_code)
     if (market) await work(market)
   })
 }
@@ -121,10 +120,9 @@ async function trainMarket({ db, clock, thread }: PriceNeeds, market: Market): P
   // Only past delivery days; those of today and tomorrow are left to the next training.
   const today_ms = deliveryDay(localDate(began.getTime(), timezone), timezone).start_ms
   const past = { from_ms: today_ms - history_days_max * day_ms, to_ms: today_ms }
-  const store = createPriceStore(db)
   const prices = await packInChunks(past, async ({ from_ms, to_ms }) => {
     const span = { from: new Date(from_ms), to: new Date(to_ms) }
-    const periods = await store.dayAhead(market_code, span)
+    const periods = await readPrices(db, { market_code, kind: 'day_ahead' }, span)
     // A period across a chunk boundary belongs to the chunk that it starts in.
     return packPrices(periods.filter(({ start_ms }) => start_ms >= from_ms).map(inUnits))
   })
@@ -190,7 +188,7 @@ export const runPriceForecasts = (needs: PriceNeeds): Promise<void> =>
     const now = clock.now()
     const from = new Date(now.getTime() - known_days * day_ms)
     const to = new Date(now.getTime() + (days_ahead + 2) * day_ms)
-    const prices = await createPriceStore(db).dayAhead(market_code, { from, to })
+    const prices = await readPrices(db, { market_code, kind: 'day_ahead' }, { from, to })
     const newest_ms = prices.at(-1)?.end_ms
     if (newest_ms === undefined) return
     const today = localDate(now.getTime(), timezone)
@@ -241,10 +239,9 @@ async function scoreMarket({ db, clock }: PriceNeeds, market: Market): Promise<v
   )
   const first = runs[0]
   if (!first) return
-  const prices = await createPriceStore(db).dayAhead(market_code, {
-    from: new Date(first.start_ms - day_ms),
-    to: new Date(deliveryDay(today, timezone).start_ms),
-  })
+  const from = new Date(first.start_ms - day_ms)
+  const to = new Date(deliveryDay(today, timezone).start_ms)
+  const prices = await readPrices(db, { market_code, kind: 'day_ahead' }, { from, to })
   const score = priceScorer(prices.map(inUnits))
   await db.execute(
     `insert into price_scores (market_code, delivery_date, sums)

@@ -13,7 +13,7 @@ import {
   listRates,
   setRate,
 } from './admin.ts'
-import { createPriceStore } from './price-store.ts'
+import { type PriceKind, readPrices } from './price-store.ts'
 
 let database: TestDatabase
 const folder = mkdtempSync(join(tmpdir(), 'heliograph-prices-'))
@@ -44,6 +44,8 @@ function file(...rows: string[]): string {
 const import_ = (path: string, market_code: string, kind = 'day_ahead') =>
   importPrices(admin(), { file: path, market_code, kind })
 const all = { from: new Date('2025-01-01T00:00Z'), to: new Date('2027-01-01T00:00Z') }
+const pricesOf = (market_code: string, kind: PriceKind = 'day_ahead') =>
+  readPrices(database.db, { market_code, kind }, all)
 
 test('prices that an auction cannot give are refused by line, any for a simulated market', async () => {
   const rows = [
@@ -58,7 +60,7 @@ test('prices that an auction cannot give are refused by line, any for a simulate
       /line 2: price_per_mwh: 999999 is above 4000 EUR.*\n.*line 3: .*-500.01 is below -500 EUR/,
     ),
   )
-  assert.deepEqual(await createPriceStore(database.db).dayAhead('AT', all), [])
+  assert.deepEqual(await pricesOf('AT'), [])
   // What imbalance costs has no such limits.
   assert.equal((await import_(file(rows[0]!), 'AT', 'imbalance')).added_count, 1)
   await createSimulatedMarket(admin(), { timezone: 'Europe/Sofia', country_code: 'BG' })
@@ -76,17 +78,16 @@ test('a file is taken whole, leva at their rate, imbalance prices apart', async 
   const done = await import_(path, 'BG')
   assert.equal(done.added_count, 2)
   assert.equal(done.start_at.toISOString(), '2025-11-01T00:00:00.000Z')
-  const store = createPriceStore(database.db)
-  const read = await store.dayAhead('BG', all)
+  const read = await pricesOf('BG')
   assert.deepEqual(
     read.map(({ price_micro }) => price_micro),
     [100_000_000, -10_000],
   )
-  assert.deepEqual(await store.imbalance('BG', all), [])
+  assert.deepEqual(await pricesOf('BG', 'imbalance'), [])
   await import_(file('2025-11-01T00:00Z,2025-11-01T00:15Z,310.5,'), 'BG', 'imbalance')
-  const [imbalance] = await store.imbalance('BG', all)
+  const [imbalance] = await pricesOf('BG', 'imbalance')
   assert.equal(imbalance!.price_micro, 310_500_000)
-  assert.deepEqual(await store.dayAhead('BG', all), read)
+  assert.deepEqual(await pricesOf('BG'), read)
   assert.equal((await import_(path, 'BG')).unchanged_count, 2)
 })
 
@@ -100,7 +101,7 @@ test('a file with faults changes nothing, and each is named by its line', async 
     import_(file(good, '2025-11-01T00:15Z,2025-11-01T00:30Z,1,UAH'), 'RO'),
     refused('invalid', /line 3: no rate from UAH to EUR/),
   )
-  assert.deepEqual(await createPriceStore(database.db).dayAhead('RO', all), [])
+  assert.deepEqual(await pricesOf('RO'), [])
   const missing = join(folder, 'missing.csv')
   await assert.rejects(import_(missing, 'RO'), refused('invalid', /missing.csv cannot be read/))
   await assert.rejects(import_(file(good), 'XX'), refused('not_found', /unknown market XX/))

@@ -9,7 +9,7 @@ import { testDatabase } from '../../test/postgres.ts'
 import { followMarket } from './admin.ts'
 import { fetchPrices } from './fetch.ts'
 import { observePriceSources } from './metrics.ts'
-import { createPriceStore } from './price-store.ts'
+import { readPrices } from './price-store.ts'
 import { document, series } from './sources/fixtures/documents.ts'
 import { createGet } from './sources/http-get.ts'
 
@@ -63,10 +63,11 @@ async function followed(t: TestContext) {
       )
     },
     prices: () =>
-      createPriceStore(db).dayAhead('BE', {
-        from: new Date('2026-06-20T22:00Z'),
-        to: new Date('2026-06-22T22:00Z'),
-      }),
+      readPrices(
+        db,
+        { market_code: 'BE', kind: 'day_ahead' },
+        { from: new Date('2026-06-20T22:00Z'), to: new Date('2026-06-22T22:00Z') },
+      ),
     state: async () => (await db.query('select * from price_fetches'))[0]!,
   }
 }

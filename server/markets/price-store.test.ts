@@ -4,7 +4,7 @@ import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
 import { testDatabase } from '../../test/postgres.ts'
 import type { PricePeriod } from './periods.ts'
-import { createPriceStore } from './price-store.ts'
+import { type PriceKind, readPrices } from './price-store.ts'
 
 const start_ms = Date.parse('2026-06-01T00:00Z')
 const days = 45
@@ -39,21 +39,23 @@ test('the prices of any time are those that share it, each once, exact and in or
       published.map(({ price_micro }) => price_micro),
     ],
   )
-  const store = createPriceStore(db)
+  const read = (kind: PriceKind, from_ms: number, to_ms: number) =>
+    readPrices(
+      db,
+      { market_code: 'FI', kind },
+      { from: new Date(from_ms), to: new Date(to_ms) },
+    )
   const minute = fc.integer({ min: -2 * 1440, max: (days + 2) * 1440 })
   await fc.assert(
     fc.asyncProperty(minute, minute, async (one, other) => {
       const from_ms = start_ms + Math.min(one, other) * 60_000
       const to_ms = start_ms + Math.max(one, other) * 60_000
       assert.deepEqual(
-        await store.dayAhead('FI', { from: new Date(from_ms), to: new Date(to_ms) }),
+        await read('day_ahead', from_ms, to_ms),
         published.filter((period) => period.start_ms < to_ms && period.end_ms > from_ms),
       )
     }),
     { numRuns: 50 },
   )
-  assert.deepEqual(
-    await store.imbalance('FI', { from: new Date(0), to: new Date(start_ms + days * day_ms) }),
-    [],
-  )
+  assert.deepEqual(await read('imbalance', 0, start_ms + days * day_ms), [])
 })

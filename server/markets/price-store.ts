@@ -78,20 +78,6 @@ const period_bytes = 24
 /** Epoch of PostgreSQL timestamps, which count microseconds. */
 const postgres_epoch_ms = Date.UTC(2000, 0, 1)
 
-/** The price reads as one object, for slices that take it as a dependency. */
-export function createPriceStore(db: Queries) {
-  const periods = (kind: PriceKind) => (market_code: string, span: Span) =>
-    readPrices(db, { market_code, kind }, span)
-  return {
-    markets: () => readMarkets(db),
-    market: (market_code: string) => readMarket(db, market_code),
-    dayAhead: periods('day_ahead'),
-    imbalance: periods('imbalance'),
-    publishedAt: (market_code: string, span: Span) => readPublishedAt(db, market_code, span),
-    rate: (currency: string, base: string, on: Date) => readRate(db, { currency, base, on }),
-  }
-}
-
 /** All markets by code. */
 export const readMarkets = (db: Queries): Promise<Market[]> =>
   db.query<Market>(`select ${marketColumns} from markets order by market_code`)
@@ -102,23 +88,6 @@ export async function readMarket(db: Queries, market_code: string): Promise<Mark
     [market_code],
   )
   return row ?? null
-}
-
-/**
- * When the last current day-ahead price of the span became known to this server: its time of
- * publication, or the time of the fetch when the source states none. Null without prices.
- */
-async function readPublishedAt(
-  db: Queries,
-  market_code: string,
-  { from, to }: Span,
-): Promise<Date | null> {
-  const [row] = await db.query<{ at: Date | null }>(
-    `select max(coalesce(published_at, fetched_at)) as at from market_prices
-     where ${overlapping}`,
-    [market_code, 'day_ahead', from, to],
-  )
-  return row!.at
 }
 
 /**

@@ -4,7 +4,7 @@ import { day_ms, quarter_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
 import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
 import type { PricePeriod } from './periods.ts'
-import { createPriceStore } from './price-store.ts'
+import { readMarkets, readPrices, readRate } from './price-store.ts'
 import { inCurrency, reviseBy, storePrices } from './publications.ts'
 
 let database: TestDatabase
@@ -84,9 +84,10 @@ const store = (market_code: string, periods: PricePeriod[], fetched_at = '2026-0
     }),
   )
 const all = { from: new Date(start_ms), to: new Date(start_ms + day_ms) }
+const pricesOf = (market_code: string, span = all) =>
+  readPrices(database.db, { market_code, kind: 'day_ahead' }, span)
 
 test('a changed price is a new revision, the old one is kept, reads give the newest', async () => {
-  const prices = createPriceStore(database.db)
   const first = [period(0, 1, 10_000), period(1, 1, -1), period(2, 1, 4_000_000_000)]
   assert.deepEqual(await store('BG', first), {
     added_count: 3,
@@ -94,7 +95,7 @@ test('a changed price is a new revision, the old one is kept, reads give the new
     unchanged_count: 0,
     coarser_count: 0,
   })
-  assert.deepEqual(await prices.dayAhead('BG', all), first)
+  assert.deepEqual(await pricesOf('BG'), first)
   const second = [first[0]!, period(1, 1, 20), period(3, 1, 5)]
   assert.deepEqual(await store('BG', second, '2026-06-22T08:00Z'), {
     added_count: 1,
@@ -102,7 +103,7 @@ test('a changed price is a new revision, the old one is kept, reads give the new
     unchanged_count: 1,
     coarser_count: 0,
   })
-  assert.deepEqual(await prices.dayAhead('BG', all), [first[0], second[1], first[2], second[2]])
+  assert.deepEqual(await pricesOf('BG'), [first[0], second[1], first[2], second[2]])
   const kept = await database.db.query(
     `select revision, price::text, is_current from market_prices
      where market_code = 'BG' and start_at = $1 order by revision`,
@@ -112,24 +113,23 @@ test('a changed price is a new revision, the old one is kept, reads give the new
     { revision: 1, price: '-0.000001', is_current: false },
     { revision: 2, price: '0.000020', is_current: true },
   ])
-  assert.deepEqual(await prices.publishedAt('BG', all), new Date('2026-06-22T08:00Z'))
-  assert.deepEqual(await prices.imbalance('BG', all), [], 'imbalance prices are another thing')
+  const imbalance = await readPrices(database.db, { market_code: 'BG', kind: 'imbalance' }, all)
+  assert.deepEqual(imbalance, [], 'imbalance prices are stored apart')
 })
 
 test('an hour that gave way to one of its quarters comes back quarter by quarter', async () => {
   await store('HU', [period(0, 4, 1)])
   await store('HU', [period(1, 1, 2)])
   await store('HU', [period(0, 1, 3)])
-  const read = await createPriceStore(database.db).dayAhead('HU', all)
+  const read = await pricesOf('HU')
   assert.deepEqual(read, [period(0, 1, 3), period(1, 1, 2)])
 })
 
 test('reads give whole periods that share time with the span, and no others', async () => {
-  const prices = createPriceStore(database.db)
   const hours = [period(0, 4, 1), period(4, 4, 2), period(8, 4, 3)]
   await store('GR', hours)
   const read = (from_q: number, to_q: number) =>
-    prices.dayAhead('GR', {
+    pricesOf('GR', {
       from: new Date(start_ms + from_q * quarter_ms),
       to: new Date(start_ms + to_q * quarter_ms),
     })
@@ -137,20 +137,19 @@ test('reads give whole periods that share time with the span, and no others', as
   assert.deepEqual(await read(3, 9), hours)
   assert.deepEqual(await read(5, 6), [hours[1]])
   assert.deepEqual(await read(12, 99), [])
-  assert.equal(await prices.publishedAt('GR', { from: all.to, to: all.to }), null)
 })
 
 test('a failed import leaves nothing behind', async () => {
   const broken = [period(0, 1, 1), { ...period(1, 1, 1), end_ms: start_ms }]
   await assert.rejects(store('RO', broken))
-  assert.deepEqual(await createPriceStore(database.db).dayAhead('RO', all), [])
+  assert.deepEqual(await pricesOf('RO'), [])
 })
 
 test('rates hold from their day on, against the euro and each other', async () => {
   const { db } = database
   await db.query(`insert into exchange_rates (currency, valid_from, per_eur) values
     ('PLN', '2026-06-01', 4.25), ('PLN', '2026-06-15', 4.5), ('CZK', '2026-06-01', 25)`)
-  const { rate } = createPriceStore(db)
+  const rate = (currency: string, base: string, on: Date) => readRate(db, { currency, base, on })
   const on = (day: string) => new Date(`${day}T23:00Z`)
   assert.equal(await rate('EUR', 'PLN', on('2026-06-14')), 4.25)
   assert.equal(await rate('PLN', 'EUR', on('2026-06-15')), 1 / 4.5)
@@ -166,7 +165,7 @@ test('rates hold from their day on, against the euro and each other', async () =
 })
 
 test('the markets that come along have codes of ENTSO-E that check', async () => {
-  const markets = await createPriceStore(database.db).markets()
+  const markets = await readMarkets(database.db)
   assert.ok(markets.length > 40)
   for (const { market_code, eic_code, timezone } of markets) {
     assert.equal(eicCheck(eic_code!.slice(0, 15)), eic_code![15], `${market_code} ${eic_code}`)

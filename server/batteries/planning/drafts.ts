@@ -7,7 +7,7 @@ import { addDays, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { addedKwh } from '@heliograph/optimize/course'
 import type { Unit } from '@heliograph/optimize/dispatch-problem'
 import { assignedMarket } from '../../forecasts/assigned-market.ts'
-import { createPriceStore, readRate } from '../../markets/price-store.ts'
+import { readMarket, readRate } from '../../markets/price-store.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { StoredHour } from '../schedule-hours.ts'
 import type { ScheduleInputs } from '../schedule-plan.ts'
@@ -108,7 +108,7 @@ export function drafter(db: Queries, basis: PlanBasis): (row: UnitRow) => Promis
       throw new Refusal('no_market', 'neither the unit nor its plant nor the site has a market')
     }
     return once(known, code, async () => {
-      const market = await createPriceStore(db).market(code)
+      const market = await readMarket(db, code)
       if (market === null) {
         throw new Refusal('no_market', `the market ${code} is not known`, { market_code: code })
       }
