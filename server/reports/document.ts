@@ -1,30 +1,28 @@
-/**
- * What a template hands to a writer: a report as data, with nothing said about paper, sheets or
- * commas. Every instant is UTC; a writer shows it in the site's zone.
- */
+/** A report as data, from a template to a writer. Instants are UTC; a writer shows local times. */
 
-/** A value of a table or a figure; null is "not known" and is never shown as a number. */
+/** null is unknown, and never shown as a number. */
 export type Cell = number | string | boolean | Date | null
 
-/** A column of a table; `unit` stands in the header, `digits` are decimals. */
 export interface Column {
   key: string
   label: string
-  unit?: string
+  unit?: string | undefined
   kind: 'text' | 'number' | 'instant' | 'date'
+  /** Decimals. */
   digits?: number
 }
 
-/** A number that the reader sees first, with its unit and what qualifies it. */
-export interface Figure {
+/** A highlighted value. */
+export interface Metric {
   label: string
   value: Cell
-  unit?: string
+  unit?: string | undefined
+  /** Decimals. */
   digits?: number
-  note?: string
+  note?: string | undefined
 }
 
-/** A line of a bar or line chart: one value per entry of the chart's `x`, null where unknown. */
+/** One value per entry of `x` of the chart; null when unknown. */
 interface ChartSeries {
   label: string
   values: (number | null)[]
@@ -32,7 +30,6 @@ interface ChartSeries {
   axis?: 'left' | 'right'
 }
 
-/** `values` of a heat map are rows of `y`, each with one value per entry of `x`. */
 export type Chart =
   | {
       kind: 'bars' | 'lines'
@@ -41,43 +38,47 @@ export type Chart =
       left_unit: string
       right_unit?: string
       stacked?: boolean
-      /** The left axis ends here at the latest. */
+      /** Upper end of the left axis. */
       left_max?: number
-      /** The left axis counts: it is marked at whole numbers only. */
+      /** Only whole numbers on the left axis. */
       is_whole?: boolean
     }
   | {
       kind: 'heat'
       x: readonly string[]
       y: readonly string[]
+      /** Rows of `y` with one value per entry of `x`. */
       values: (number | null)[][]
       unit: string
-      /** What the values are judged to be, in the place of each; shown instead of a scale. */
+      /** Colours of the cells; defaults to a scale of the values. */
       grades?: HeatGrades
     }
 
 export interface HeatGrades {
-  /** From good to bad, five at most. */
+  /** From good to bad, at most five. */
   labels: readonly string[]
-  /** The place of its label, for each value. */
+  /** Index of the label of each cell. */
   of: (number | null)[][]
 }
 
-/** A part of a report under its own heading. */
 export type Section =
-  | { kind: 'figures'; title: string; figures: Figure[] }
+  | { kind: 'metrics'; title: string; metrics: Metric[] }
   | {
       kind: 'table'
       title: string
       columns: Column[]
       rows: Record<string, Cell>[]
+      /** Last row; columns without a total are absent. */
       totals?: Record<string, Cell>
-      note?: string
+      note?: string | undefined
     }
-  | { kind: 'chart'; title: string; chart: Chart; note?: string }
+  | { kind: 'chart'; title: string; chart: Chart; note?: string | undefined }
   | { kind: 'text'; title: string; text: string }
 
-/** A whole report; the period is half open, [period_start_at, period_end_at). */
+/** A section of one kind. */
+export type SectionOf<Kind extends Section['kind']> = Extract<Section, { kind: Kind }>
+
+/** The period is [period_start_at, period_end_at). */
 export interface ReportDocument {
   template_id: string
   title: string
@@ -89,20 +90,19 @@ export interface ReportDocument {
   language: 'en'
   currency: string | null
   data_completeness_pct: number | null
-  /** Said on the first page: no data in the period, plants left out, provisional figures. */
+  /** Shown on the first page, such as excluded plants and provisional prices. */
   notes: string[]
   sections: Section[]
 }
 
 export type ReportFormat = 'pdf' | 'xlsx' | 'csv'
 
-/** The file of a report; `page_count` is null where a format has no pages. */
 export interface WrittenReport {
   bytes: Uint8Array
   content_type: string
   file_extension: ReportFormat
+  /** null for a format without pages. */
   page_count: number | null
 }
 
-/** Writes a document as a file; throws where a document cannot be written. */
 export type WriteReport = (document: ReportDocument, format: ReportFormat) => Promise<WrittenReport>

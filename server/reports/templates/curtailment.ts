@@ -1,4 +1,4 @@
-/** What was curtailed: rows of commands, the energy that they kept back and what it was worth. */
+/** Curtailment orders, the energy that they curtailed, and its value. */
 import { rounded } from '@heliograph/domain/significant'
 import { withMoney } from '../../control/curtailment-money.ts'
 import { type CurtailmentRow, rowColumns, type StoredRow } from '../../control/curtailment-row.ts'
@@ -7,18 +7,30 @@ import { lossesOf } from '../../performance/efficiency/losses.ts'
 import { plantYields } from '../../performance/efficiency/plant-yields.ts'
 import { heldUntil } from '../../storage/curtailment.ts'
 import type { Queries } from '../../storage/database.ts'
-import type { Figure, Section } from '../document.ts'
+import type { Metric, Section } from '../document.ts'
 import type { ReportTemplate } from '../template.ts'
-import { withoutColumns } from './columns.ts'
-import { dayLabels, documentOf, type Frame, frameOf, isAsked, sumOf } from './frame.ts'
-import { rowCount } from './parameters.ts'
+import { dateOf, dayBounds, documentOf, type Frame, frameOf, isIncluded, sumOf } from './frame.ts'
+import { countOf, rowCount } from './parameters.ts'
+import {
+  cellsOf,
+  chart,
+  type Field,
+  instant,
+  listed,
+  metric,
+  metricsSection,
+  number,
+  table,
+  text,
+  textSection,
+} from './sections.ts'
 
 export const curtailment: ReportTemplate = {
   template_id: 'curtailment',
   name: 'Curtailment',
   description:
-    'Curtailment commands with how they were kept, the energy that they kept back by day and ' +
-    'plant, and what it was worth.',
+    'Curtailment orders with their compliance, the energy that they curtailed by day and plant, and ' +
+    'its value.',
   category: 'curtailment',
   formats: ['pdf', 'xlsx', 'csv'],
   periods: ['day', 'week', 'month', 'quarter', 'year', 'custom'],
@@ -32,22 +44,44 @@ export const curtailment: ReportTemplate = {
   version: '1.0.0',
   async build(db, order) {
     const frame = await frameOf(db, order)
-    const row_count = Number(order.parameters['row_count'] ?? 100)
-    const light = order.may_read.has('diagnostics:read') ? await readByLight(db, frame) : null
-    if (!order.may_read.has('curtailment:read')) return lossDocument(light, frame)
+    const expected = order.may_read.has('diagnostics:read') ? await readLoss(db, frame) : null
+    const facts = {
+      title: 'Curtailment',
+      data_completeness_pct: expected?.completeness_pct ?? null,
+    }
+    const lossMetrics: Metric[] = expected
+      ? [metric('Loss to all limits', expected.lost_kwh, kwh, 'from the expected power')]
+      : []
+    if (!order.may_read.has('curtailment:read')) {
+      const sections = [metricsSection('Curtailment', lossMetrics), method]
+      return documentOf(curtailment, frame, { ...facts, notes: [], sections })
+    }
     const rows = await readRows(db, frame)
     const days = await readDays(db, frame)
-    const with_money = order.may_read.has('earnings:read')
+    const money = order.may_read.has('earnings:read') ? moneyFields : []
     return documentOf(curtailment, frame, {
-      title: 'Curtailment',
+      ...facts,
       currency: currencyOf(rows),
-      data_completeness_pct: light?.completeness_pct ?? null,
       notes: notesOf(rows, frame),
       sections: [
-        figures(rows, days, { light, with_money }),
-        ...chart(days, frame),
-        ...[plantTable(rows, days, frame), sourceTable(rows), rowTable(rows, frame, row_count)].map(
-          (table) => (with_money ? table : withoutMoneyColumns(table)),
+        metricsSection('Curtailment', [
+          metric('Orders', rows.length, [0], 'one per plant'),
+          metric('Curtailed by orders', energyOf(days), kwh, 'from the inverters'),
+          ...lossMetrics,
+          ...(money.length > 0 ? moneyMetrics(rows) : []),
+          metric(
+            'Time above a limit',
+            rounded(rows.reduce((sum, row) => sum + row.violation_s, 0) / 60, 1),
+            [1, 'min'],
+          ),
+        ]),
+        ...dayChart(days, frame),
+        plantTable(rows, { days, money }, frame),
+        outcomeTable(rows, money),
+        rowTable(
+          rows,
+          { count: countOf(order, 'row_count', 100), has_money: money.length > 0 },
+          frame,
         ),
         method,
       ],
@@ -55,37 +89,11 @@ export const curtailment: ReportTemplate = {
   },
 }
 
-interface LossByLight {
-  completeness_pct: number | null
-  lost_kwh: number | null
-}
+const kwh = [1, 'kWh'] as const
 
-/** For a reader that may not read commands. */
-const lossDocument = (light: LossByLight | null, frame: Frame) =>
-  documentOf(curtailment, frame, {
-    title: 'Curtailment',
-    data_completeness_pct: light?.completeness_pct ?? null,
-    notes: [],
-    sections: [
-      { kind: 'figures', title: 'Curtailment', figures: light ? [lossFigure(light)] : [] },
-      method,
-    ],
-  })
-
-const lossFigure = ({ lost_kwh }: LossByLight): Figure => ({
-  label: 'Lost to all limits',
-  value: lost_kwh,
-  unit: 'kWh',
-  digits: 1,
-  note: 'by the light measured',
-})
-
-const withoutMoneyColumns = (table: Section) =>
-  withoutColumns(table, ['lost', 'avoided', 'currency'])
-
-/** Rows that held a plant, or may have, in the period, as the API has them, the newest first. */
+/** Orders that limited a plant, or may have, during a part of the period, newest first. */
 async function readRows(db: Queries, frame: Frame): Promise<CurtailmentRow[]> {
-  const { site_id, period, plants, order } = frame
+  const { site_id, period, plant_ids, order } = frame
   const stored = await db.query<StoredRow>(
     `select ${rowColumns('$2::timestamptz')}
      from curtailment_rows r
@@ -95,271 +103,203 @@ async function readRows(db: Queries, frame: Frame): Promise<CurtailmentRow[]> {
          > greatest(r.start_at, $3)
        and r.logger_id = any ($5)
      order by r.start_at desc, r.row_id desc`,
-    [
-      site_id,
-      new Date(frame.now.now_ms),
-      period.start_at,
-      period.end_at,
-      plants.map(({ logger_id }) => logger_id),
-    ],
+    [site_id, order.now, period.start_at, period.end_at, plant_ids],
   )
   return withMoney(db, { site_id, has_money: order.may_read.has('earnings:read') }, stored)
 }
 
-interface DayKept {
+/** Energy that orders curtailed at a plant on a day of the frame. */
+interface CurtailedDay {
   nth: number
   logger_id: number
-  kept_kwh: number | null
+  curtailed_kwh: number | null
 }
 
-/** What rows kept back in the period, by its days and plants. */
-async function readDays(db: Queries, { site_id, days, plants }: Frame): Promise<DayKept[]> {
+async function readDays(db: Queries, { site_id, days, plant_ids }: Frame): Promise<CurtailedDay[]> {
   if (days.length === 0) return []
-  const bounds = [...days.map(({ start_ms }) => start_ms), days.at(-1)!.end_ms]
-  return db.query<DayKept>(
+  return db.query<CurtailedDay>(
     `select width_bucket(hour_at, $2::timestamptz[]) - 1 as nth, logger_id,
-       sum(curtailed_energy_kwh) as kept_kwh
+       sum(curtailed_energy_kwh) as curtailed_kwh
      from curtailment_hours
      where site_id = $1 and hour_at >= $3 and hour_at < $4 and logger_id = any ($5)
      group by 1, 2`,
-    [
-      site_id,
-      bounds.map((ms) => new Date(ms).toISOString()),
-      new Date(bounds[0]!),
-      new Date(bounds.at(-1)!),
-      plants.map(({ logger_id }) => logger_id),
-    ],
+    [site_id, ...dayBounds(days), plant_ids],
   )
 }
 
-/** What every limit from outside kept back, by the expected power: as the loss analysis has it. */
-async function readByLight(db: Queries, frame: Frame): Promise<LossByLight> {
+/** Loss to all limits from the expected power, as in the loss analysis. */
+async function readLoss(db: Queries, frame: Frame) {
   const { site_id, period } = frame
-  const rows = await readInverterSums(db, site_id, period)
-  const inverters = rows.filter(isAsked(frame))
+  const inverters = (await readInverterSums(db, site_id, period)).filter(isIncluded(frame))
   return {
     completeness_pct: plantYields(inverters, period).completeness_pct,
     lost_kwh: sumOf(inverters.map((row) => lossesOf(row, false, period).curtailment_loss_kwh)),
   }
 }
 
-const currencyOf = (rows: readonly CurtailmentRow[]): string | null => {
-  const found = new Set(rows.flatMap(({ currency }) => currency ?? []))
-  return found.size === 1 ? [...found][0]! : null
-}
-
 function notesOf(rows: readonly CurtailmentRow[], { period }: Frame): string[] {
-  if (rows.length === 0) return ['No curtailment command was in force in this period.']
+  if (rows.length === 0) return ['No curtailment order was in force in this period.']
   const notes: string[] = []
-  const across = rows.filter(
+  const beyond = rows.filter(
     ({ start_at, end_at, release_requested_at }) =>
       new Date(start_at) < period.start_at ||
       new Date(release_requested_at ?? end_at) > period.end_at,
   )
-  if (across.length > 0) {
+  if (beyond.length > 0) {
     notes.push(
-      `${across.length} commands reach beyond the period: their own energy and money are of all ` +
-        'their time, the sums by day and plant only of the period.',
+      `${beyond.length} orders extend beyond the period: their energy and money cover the whole ` +
+        'order, the sums by day and plant only the period.',
     )
   }
-  const untold = rows.filter(({ curtailed_energy_kwh }) => curtailed_energy_kwh === null).length
-  if (untold > 0) {
+  const unknown = rows.filter(({ curtailed_energy_kwh }) => curtailed_energy_kwh === null).length
+  if (unknown > 0) {
     notes.push(
-      `Of ${untold} of ${rows.length} commands the energy is not known: no inverter tells what ` +
-        'it could have delivered.',
+      `The energy of ${unknown} of ${rows.length} orders is unknown: no inverter reports its ` +
+        'available power.',
     )
   }
   if (rows.some(({ lost_revenue_amount }) => lost_revenue_amount !== null)) {
-    notes.push('Money is by the newest prices and changes with them until they are final.')
+    notes.push('Money is at the newest prices and changes with them until they are final.')
   }
   return notes
 }
 
-const keptOf = (days: readonly DayKept[]) => sumOf(days.map(({ kept_kwh }) => kept_kwh))
+const energyOf = (days: readonly CurtailedDay[]) =>
+  sumOf(days.map(({ curtailed_kwh }) => curtailed_kwh))
 
-/** In one currency; null where there are several, or none is known. */
+/** null without a common currency. */
+function currencyOf(rows: readonly CurtailmentRow[]): string | null {
+  const [first, ...others] = new Set(rows.flatMap(({ currency }) => currency ?? []))
+  return others.length === 0 ? (first ?? null) : null
+}
+
+/** null without a common currency. */
 const moneyOf = (
   rows: readonly CurtailmentRow[],
   name: 'lost_revenue_amount' | 'avoided_cost_amount',
-) =>
-  currencyOf(rows) === null
-    ? null
-    : sumOf(
-        rows.map((row) => row[name]),
-        6,
-      )
-
-function figures(
-  rows: readonly CurtailmentRow[],
-  days: readonly DayKept[],
-  { light, with_money }: { light: LossByLight | null; with_money: boolean },
-): Section {
-  const unit = currencyOf(rows)
-  const money = (label: string, name: Parameters<typeof moneyOf>[1]) => ({
-    label,
-    value: moneyOf(rows, name),
-    digits: 2,
-    ...(unit === null ? {} : { unit }),
-    note: 'of all time of the commands',
-  })
-  return {
-    kind: 'figures',
-    title: 'Curtailment',
-    figures: [
-      { label: 'Commands', value: rows.length, digits: 0, note: 'one for each plant' },
-      {
-        label: 'Kept back by commands',
-        value: keptOf(days),
-        unit: 'kWh',
-        digits: 1,
-        note: 'as inverters tell',
-      },
-      ...(light ? [lossFigure(light)] : []),
-      ...(with_money
-        ? [
-            money('Lost revenue', 'lost_revenue_amount'),
-            money('Avoided cost', 'avoided_cost_amount'),
-          ]
-        : []),
-      {
-        label: 'Time above a limit',
-        value: rounded(rows.reduce((sum, row) => sum + row.violation_s, 0) / 60, 1),
-        unit: 'min',
-        digits: 1,
-      },
-    ],
-  }
+) => {
+  const amounts = rows.map((row) => row[name])
+  return currencyOf(rows) === null ? null : sumOf(amounts, 6)
 }
 
-function chart(kept: readonly DayKept[], { days, plants }: Frame): Section[] {
-  if (kept.length === 0) return []
+/** Fields of the orders of a plant or an outcome. */
+const moneyFields: Field<readonly CurtailmentRow[]>[] = [
+  number('lost', 'Lost revenue', [2], (rows) => moneyOf(rows, 'lost_revenue_amount')),
+  number('avoided', 'Avoided cost', [2], (rows) => moneyOf(rows, 'avoided_cost_amount')),
+  text('currency', 'Currency', currencyOf),
+]
+
+function moneyMetrics(rows: readonly CurtailmentRow[]): Metric[] {
+  const format = [2, currencyOf(rows) ?? undefined] as const
+  const note = 'over the whole orders'
   return [
-    {
-      kind: 'chart',
-      title: 'Energy kept back by day',
-      chart: {
-        kind: 'bars',
-        stacked: true,
-        x: dayLabels(days),
-        left_unit: 'kWh',
-        series: plants
-          .filter(({ logger_id }) => kept.some((day) => day.logger_id === logger_id))
-          .map(({ logger_id, logger_name }) => ({
-            label: logger_name,
-            values: days.map((_, nth) =>
-              keptOf(kept.filter((day) => day.nth === nth && day.logger_id === logger_id)),
-            ),
-          })),
-      },
-    },
+    metric('Lost revenue', moneyOf(rows, 'lost_revenue_amount'), format, note),
+    metric('Avoided cost', moneyOf(rows, 'avoided_cost_amount'), format, note),
   ]
 }
 
-function plantTable(
-  rows: readonly CurtailmentRow[],
-  kept: readonly DayKept[],
-  { plants }: Frame,
-): Section {
-  const of = plants.flatMap(({ logger_id, logger_name }) => {
-    const own = rows.filter((row) => row.logger_id === logger_id)
-    if (own.length === 0) return []
-    return {
-      plant: logger_name,
-      commands: own.length,
-      kept: keptOf(kept.filter((day) => day.logger_id === logger_id)),
-      ...amounts(own),
-    }
+function dayChart(curtailed: readonly CurtailedDay[], { days, plants }: Frame): Section[] {
+  if (curtailed.length === 0) return []
+  const by_plant = Map.groupBy(curtailed, ({ logger_id }) => logger_id)
+  const items = days.map(({ date }, nth) => ({ date, nth }))
+  const series = plants.flatMap(({ logger_id, logger_name }) => {
+    const own = by_plant.get(logger_id)
+    const energyOn = ({ nth }: { nth: number }) => energyOf(own!.filter((day) => day.nth === nth))
+    return own ? [[logger_name, energyOn] as const] : []
   })
-  return {
-    kind: 'table',
-    title: 'By plant',
-    columns: [
-      { key: 'plant', label: 'Plant', kind: 'text' },
-      { key: 'commands', label: 'Commands', kind: 'number', digits: 0 },
-      { key: 'kept', label: 'Energy kept back', unit: 'kWh', kind: 'number', digits: 1 },
-      ...moneyColumns,
-    ],
-    rows: of,
-    totals: { plant: 'All', commands: rows.length, kept: keptOf(kept), ...amounts(rows) },
-  }
+  const axes = { kind: 'bars', stacked: true, left_unit: 'kWh' } as const
+  return [chart('Curtailed energy by day', items, dateOf, axes, series)]
 }
 
-const moneyColumns = [
-  { key: 'lost', label: 'Lost revenue', kind: 'number', digits: 2 },
-  { key: 'avoided', label: 'Avoided cost', kind: 'number', digits: 2 },
-  { key: 'currency', label: 'Currency', kind: 'text' },
-] as const
+type Rows = readonly CurtailmentRow[]
 
-const amounts = (rows: readonly CurtailmentRow[]) => ({
-  lost: moneyOf(rows, 'lost_revenue_amount'),
-  avoided: moneyOf(rows, 'avoided_cost_amount'),
-  currency: currencyOf(rows),
-})
+const countField = number<Rows>('commands', 'Orders', [0], ({ length }) => length)
+
+function plantTable(
+  rows: Rows,
+  { days, money }: { days: readonly CurtailedDay[]; money: readonly Field<Rows>[] },
+  { plants }: Frame,
+): Section {
+  const names = new Map(plants.map(({ logger_id, logger_name }) => [logger_id, logger_name]))
+  const by_plant = Map.groupBy(rows, ({ logger_id }) => logger_id)
+  const energyAt = (logger_id: number) =>
+    energyOf(days.filter((day) => day.logger_id === logger_id))
+  return table(
+    'By plant',
+    plants.map(({ logger_id }) => by_plant.get(logger_id)).filter((own) => own !== undefined),
+    [
+      text('plant', 'Plant', ([first]) => names.get(first!.logger_id)!),
+      countField,
+      number('kept', 'Curtailed energy', kwh, ([first]) => energyAt(first!.logger_id)),
+      ...money,
+    ],
+    {
+      totals: {
+        plant: 'All',
+        kept: energyOf(days),
+        ...cellsOf([countField, ...money], rows),
+      },
+    },
+  )
+}
 
 const sourceNames = { api: 'Command', edge_local: 'Known from the edge alone' } as const
 
-function sourceTable(rows: readonly CurtailmentRow[]): Section {
-  const groups = Map.groupBy(rows, (row) => `${sourceNames[row.source]} / ${row.status}`)
-  return {
-    kind: 'table',
-    title: 'By origin and outcome',
-    columns: [
-      { key: 'origin', label: 'Origin / outcome', kind: 'text' },
-      { key: 'commands', label: 'Commands', kind: 'number', digits: 0 },
-      { key: 'kept', label: 'Energy kept back', unit: 'kWh', kind: 'number', digits: 1 },
-      ...moneyColumns,
+function outcomeTable(rows: Rows, money: readonly Field<Rows>[]): Section {
+  const nameOf = ({ source, status }: CurtailmentRow) => `${sourceNames[source]} / ${status}`
+  const groups: Rows[] = [...Map.groupBy(rows, nameOf).values()]
+  return table(
+    'By origin and status',
+    groups,
+    [
+      text('origin', 'Origin / status', ([first]) => nameOf(first!)),
+      countField,
+      number('kept', 'Curtailed energy', kwh, (own) =>
+        sumOf(own.map(({ curtailed_energy_kwh }) => curtailed_energy_kwh)),
+      ),
+      ...money,
     ],
-    rows: [...groups].map(([origin, own]) => ({
-      origin,
-      commands: own.length,
-      kept: sumOf(own.map(({ curtailed_energy_kwh }) => curtailed_energy_kwh)),
-      ...amounts(own),
-    })),
-    note: 'Of all time of the commands.',
-  }
+    { note: 'Over the whole orders.' },
+  )
 }
 
-function rowTable(rows: readonly CurtailmentRow[], { plants }: Frame, row_count: number): Section {
+function rowTable(
+  rows: Rows,
+  { count, has_money }: { count: number; has_money: boolean },
+  { plants }: Frame,
+): Section {
   const names = new Map(plants.map(({ logger_id, logger_name }) => [logger_id, logger_name]))
-  return {
-    kind: 'table',
-    title: 'Commands',
-    columns: [
-      { key: 'plant', label: 'Plant', kind: 'text' },
-      { key: 'start', label: 'From', kind: 'instant' },
-      { key: 'end', label: 'To', kind: 'instant' },
-      { key: 'limit', label: 'Limited to', unit: 'kW', kind: 'number', digits: 1 },
-      { key: 'status', label: 'Status', kind: 'text' },
-      { key: 'applied', label: 'Applied', kind: 'instant' },
-      { key: 'compliance', label: 'Limit held', unit: '%', kind: 'number', digits: 1 },
-      { key: 'kept', label: 'Energy kept back', unit: 'kWh', kind: 'number', digits: 1 },
-      { key: 'lost', label: 'Lost revenue', kind: 'number', digits: 2 },
-      { key: 'by', label: 'By', kind: 'text' },
+  const money = number<CurtailmentRow>(
+    'lost',
+    'Lost revenue',
+    [2],
+    (row) => row.lost_revenue_amount,
+  )
+  return table(
+    'Orders',
+    rows.slice(0, count),
+    [
+      text('plant', 'Plant', ({ logger_id }) => names.get(logger_id) ?? null),
+      instant('start', 'From', ({ start_at }) => start_at),
+      instant('end', 'To', ({ release_requested_at, end_at }) => release_requested_at ?? end_at),
+      number('limit', 'Limit', [1, 'kW'], ({ max_power_kw }) => max_power_kw),
+      text('status', 'Status', ({ status }) => status),
+      instant('applied', 'Applied', ({ applied_at }) => applied_at),
+      number('compliance', 'Compliance', [1, '%'], ({ compliance_pct }) => compliance_pct),
+      number('kept', 'Curtailed energy', kwh, (row) => row.curtailed_energy_kwh),
+      ...(has_money ? [money] : []),
+      text('by', 'By', ({ created_by }) => created_by),
     ],
-    rows: rows.slice(0, row_count).map((row) => ({
-      plant: names.get(row.logger_id) ?? null,
-      start: new Date(row.start_at),
-      end: new Date(row.release_requested_at ?? row.end_at),
-      limit: row.max_power_kw,
-      status: row.status,
-      applied: row.applied_at === null ? null : new Date(row.applied_at),
-      compliance: row.compliance_pct,
-      kept: row.curtailed_energy_kwh,
-      lost: row.lost_revenue_amount,
-      by: row.created_by,
-    })),
-    note: `${Math.min(row_count, rows.length)} of ${rows.length}, the newest first.`,
-  }
+    { note: `${listed(count, rows)}, newest first.` },
+  )
 }
 
-const method: Section = {
-  kind: 'text',
-  title: 'What these figures are',
-  text:
-    'Kept back by commands: what inverters could have delivered, as they tell, less what they ' +
-    'did, while a command was the lowest. Lost to all limits: by the expected power while any ' +
-    'limit from outside held an inverter, that of the permit among them. The two are measured ' +
-    'otherwise and are not to be added. Lost revenue is what the contract would have paid; ' +
-    'compensation by a grid operator is not known here and in no figure. Limit held: share of the ' +
-    'looks since it was applied at or below the limit.',
-}
+const method = textSection(
+  'Method',
+  'Curtailed by orders: the available power that inverters report minus their power, while an order ' +
+    'was the lowest limit. Loss to all limits: from the expected power, while any external limit, ' +
+    'such as that of the grid permit, held an inverter down. The two are measured differently and ' +
+    'must not be added. Lost revenue is what the contract would have paid; compensation by a grid ' +
+    'operator is unknown and not included. Compliance: share of the measurements after the order ' +
+    'was applied with power at or below the limit.',
+)

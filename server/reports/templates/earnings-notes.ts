@@ -1,4 +1,4 @@
-/** What a report of earnings says of what is not known, and of what that does to its sums. */
+/** Notes on unknown earnings and their effect on the sums. */
 import type { AccountReason } from '../../contracts/accounting.ts'
 import { dayName } from '../writers/cells.ts'
 
@@ -11,7 +11,7 @@ interface NotedDay extends Charged {
   /** YYYY-MM-DD */
   date: string
   energy_kwh: number | null
-  /** Fees of its hours that are known, also where those of others are not. */
+  /** Known fees of the day, even if other fees of the day are unknown. */
   due_amount: number
 }
 
@@ -24,15 +24,15 @@ interface NotedSite {
   unknown: readonly { reason: AccountReason; hour_count: number }[]
 }
 
-interface Noted {
+export function notesOf({
+  site,
+  plants,
+  days,
+}: {
   site: NotedSite
   plants: readonly unknown[]
   days: readonly NotedDay[]
-}
-
-const isDark = ({ reason }: { reason: AccountReason }) => reason === 'no_energy'
-
-export function notesOf({ site, plants, days }: Noted): string[] {
+}): string[] {
   const notes: string[] = []
   if (plants.length === 0) notes.push('No plants were in service in this period.')
   else if (site.known === null) notes.push('No earnings are known in this period.')
@@ -47,59 +47,58 @@ export function notesOf({ site, plants, days }: Noted): string[] {
   return notes
 }
 
-/** Without a price there is no sum; of energy that was not measured in full there is one. */
+/** Without a price a sum is unknown; with incomplete energy it covers the known energy. */
 function unknownNotes({ unknown, known }: NotedSite): string[] {
-  const hoursOf = (items: NotedSite['unknown']) =>
-    items.reduce((sum, { hour_count }) => sum + hour_count, 0)
-  const dark = hoursOf(unknown.filter(isDark))
-  const unpriced = hoursOf(unknown.filter((item) => !isDark(item)))
+  const hours = { energy: 0, price: 0 }
+  for (const { reason, hour_count } of unknown) {
+    hours[reason === 'no_energy' ? 'energy' : 'price'] += hour_count
+  }
   const notes: string[] = []
-  if (unpriced > 0) {
-    const rest = known === null ? '' : '; "known part" is of the others'
+  if (hours.price > 0) {
+    const rest = known === null ? '' : '; the known part covers the others'
     notes.push(
-      `Of ${unpriced} hours of plants a price or an exchange rate is not known: see "Not known". ` +
-        `Sums that need them are empty${rest}.`,
+      `A price or an exchange rate is unknown for ${hours.price} plant hours: see "Unknown". Sums ` +
+        `that need them are empty${rest}.`,
     )
   }
-  if (dark > 0) {
+  if (hours.energy > 0) {
     notes.push(
-      `The energy of ${dark} hours of plants was not measured, or not all of it: see "Not known". ` +
-        'Gross and net are of what is known of it; fees by the month of all hours.',
+      `The energy of ${hours.energy} plant hours was not or not completely measured: see "Unknown". ` +
+        'Gross and net cover the known energy; monthly fees cover all hours.',
     )
   }
   return notes
 }
 
-/** A contract may have begun long before anything was measured. */
+/** Contracts may start long before the first measurement. */
 function earlyFees(days: readonly NotedDay[], { currency }: NotedSite): string[] {
   const first = days.findIndex(({ energy_kwh }) => energy_kwh !== null)
   const early = days.slice(0, Math.max(first, 0)).filter(({ due_amount }) => due_amount !== 0)
   if (early.length === 0) return []
   const sum = early.reduce((all, { due_amount }) => all + due_amount, 0)
-  const of_days = early.length === 1 ? '1 day' : `${early.length} days`
+  const count = early.length === 1 ? '1 day' : `${early.length} days`
   return [
-    `Fees of ${amountText(sum, currency)} are of ${of_days} before the first of which energy is ` +
-      `known, ${dayName(days[first]!.date)}: the contracts were in force, and fees by the month are due ` +
-      'whether energy is measured or not.',
+    `Fees include ${amountText(sum, currency)} for ${count} before ` +
+      `${dayName(days[first]!.date)}, the first day with known energy: monthly fees are due from ` +
+      'the start of a contract.',
   ]
 }
 
-/** Why net does not add up to that of all: where nothing was measured there are fees alone. */
+/** Why the net amounts of the rows differ from their total: rows without energy have only fees. */
 export function netNote(
   items: readonly Charged[],
   [one, many]: readonly [string, string],
   { currency, net_amount, known }: NotedSite,
-): { note?: string } {
-  const dark = items.filter(({ net_amount, fees_amount }) => net_amount === null && fees_amount)
-  if (dark.length === 0 || known === null) return {}
-  const sum = dark.reduce((all, { fees_amount }) => all + fees_amount!, 0)
-  const where = net_amount === null ? 'the known part of the net' : 'the net of all'
-  const [count, has, their] = dark.length === 1 ? [one, 'has', 'its'] : [many, 'have', 'their']
-  return {
-    note:
-      `${dark.length} ${count} of which no energy is known ${has} no net: ${their} fees, ` +
-      `${amountText(sum, currency)}, are in ${where}.`,
-  }
+): string | undefined {
+  const without = items.filter(({ net_amount, fees_amount }) => net_amount === null && fees_amount)
+  if (without.length === 0 || known === null) return undefined
+  const sum = without.reduce((all, { fees_amount }) => all + fees_amount!, 0)
+  const where = net_amount === null ? 'the known part of the net' : 'the total net'
+  const [count, have, their] = without.length === 1 ? [one, 'has', 'its'] : [many, 'have', 'their']
+  return (
+    `${without.length} ${count} without known energy ${have} no net: ${their} fees, ` +
+    `${amountText(sum, currency)}, are in ${where}.`
+  )
 }
 
 const amountText = (amount: number, currency: string | null) =>

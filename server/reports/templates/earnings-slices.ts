@@ -1,36 +1,23 @@
-/** What was earned by the hour of the day and by market. */
+/** Earnings by hour of the day and by market. */
 import { shownAt } from '@heliograph/domain/local-day'
 import { inCurrency } from '../../contracts/accounting.ts'
 import type { Ledger } from '../../contracts/ledger.ts'
 import { kwhOrNull } from '../../earnings/metrics.ts'
-import type { Cell, Column, Section } from '../document.ts'
-import { numberColumn as number, perMwh } from './columns.ts'
+import type { Section } from '../document.ts'
+import { number, perMwh, table, text } from './sections.ts'
 
-/** Energy and money of an hour of the day, or of a market, in one currency. */
+/** Energy and money of an hour of the day or a market, in one currency. */
 interface Slice {
+  name: string
   energy_wh: number
   gross_micro: bigint
   market_price_micro: number
   price_hours: number
-  /** Begin of hours, each counted once however many plants sold in it. */
+  /** Starts of the hours with a negative price; an hour counts once for all plants. */
   negative: Set<number>
 }
 
-const noSlice = (): Slice => ({
-  energy_wh: 0,
-  gross_micro: 0n,
-  market_price_micro: 0,
-  price_hours: 0,
-  negative: new Set(),
-})
-
-function sliceOf<Key>(slices: Map<Key, Slice>, key: Key): Slice {
-  const slice = slices.get(key) ?? noSlice()
-  slices.set(key, slice)
-  return slice
-}
-
-/** By the hour that clocks show, and by market; of hours whose money is known. */
+/** Slices by local hour and by market, over the hours whose money is known. */
 export function slicesOf({ plants, currency, rateAt }: Ledger, timezone: string) {
   const hours = new Map<string, Slice>()
   const markets = new Map<string, Slice>()
@@ -43,10 +30,9 @@ export function slicesOf({ plants, currency, rateAt }: Ledger, timezone: string)
       if (reason !== null || market_code === null) continue
       const account = currency === null ? hour : inCurrency(hour, currency, rateAt)
       if (account.reason !== null) continue
-      // Where clocks are off by half an hour, hours begin within those of the zone.
-      const shown = new Date(shownAt(hour.start_ms, timezone)).toISOString().slice(11, 16)
-      const slices = [sliceOf(hours, shown), sliceOf(markets, market_code)]
-      for (const slice of slices) {
+      // With a half-hour offset, UTC hours start within a local hour.
+      const local = new Date(shownAt(hour.start_ms, timezone)).toISOString().slice(11, 16)
+      for (const slice of [sliceOf(hours, local), sliceOf(markets, market_code)]) {
         slice.energy_wh += account.energy_wh ?? 0
         slice.gross_micro += BigInt(account.gross ?? 0)
         if (account.market_price_micro !== null) {
@@ -58,46 +44,47 @@ export function slicesOf({ plants, currency, rateAt }: Ledger, timezone: string)
     }
   }
   return {
-    hours: [...hours].sort(([one], [other]) => (one < other ? -1 : 1)),
-    markets: [...markets],
+    hours: [...hours.values()].sort((one, other) => (one.name < other.name ? -1 : 1)),
+    markets: [...markets.values()],
     negative_hours: negative.size,
   }
 }
 
-const sliceColumns = (currency: string | null): Column[] => [
-  number('energy', 'Energy', 1, 'kWh'),
-  number('gross', 'Gross', 2, currency ?? undefined),
-  number('average', 'Average price', 2, perMwh(currency)),
-  number('price', 'Mean market price', 2, perMwh(currency)),
-  number('negative', 'Negative prices', 0, 'h'),
-]
-
-const sliceCells = (slice: Slice): Record<string, Cell> => ({
-  energy: kwhOrNull(slice.energy_wh),
-  gross: Number(slice.gross_micro) / 1e6,
-  average: slice.energy_wh > 0 ? Number(slice.gross_micro) / slice.energy_wh : null,
-  price: slice.price_hours > 0 ? slice.market_price_micro / slice.price_hours / 1e6 : null,
-  negative: slice.negative.size,
-})
-
-interface Sliced {
-  site: { currency: string | null }
-  hours: [string, Slice][]
-  markets: [string, Slice][]
+function sliceOf(slices: Map<string, Slice>, name: string): Slice {
+  const slice = slices.get(name) ?? {
+    name,
+    energy_wh: 0,
+    gross_micro: 0n,
+    market_price_micro: 0,
+    price_hours: 0,
+    negative: new Set(),
+  }
+  slices.set(name, slice)
+  return slice
 }
 
-export const marketTable = ({ markets, site }: Pick<Sliced, 'markets' | 'site'>): Section => ({
-  kind: 'table',
-  title: 'By market',
-  columns: [{ key: 'market', label: 'Market', kind: 'text' }, ...sliceColumns(site.currency)],
-  rows: markets.map(([market, slice]) => ({ market, ...sliceCells(slice) })),
-  note: 'Of hours whose money is known.',
-})
-
-export const hourTable = ({ hours, site }: Pick<Sliced, 'hours' | 'site'>): Section => ({
-  kind: 'table',
-  title: 'By hour of the day',
-  columns: [{ key: 'hour', label: 'Hour', kind: 'text' }, ...sliceColumns(site.currency)],
-  rows: hours.map(([hour, slice]) => ({ hour, ...sliceCells(slice) })),
-  note: 'Of hours whose money is known.',
-})
+export function sliceTable(
+  title: string,
+  [key, label]: readonly [key: string, label: string],
+  slices: readonly Slice[],
+  currency: string | null,
+): Section {
+  const price = [2, perMwh(currency)] as const
+  return table(
+    title,
+    slices,
+    [
+      text(key, label, ({ name }) => name),
+      number('energy', 'Energy', [1, 'kWh'], ({ energy_wh }) => kwhOrNull(energy_wh)),
+      number('gross', 'Gross', [2, currency ?? undefined], (of) => Number(of.gross_micro) / 1e6),
+      number('average', 'Average price', price, ({ energy_wh, gross_micro }) =>
+        energy_wh > 0 ? Number(gross_micro) / energy_wh : null,
+      ),
+      number('price', 'Mean market price', price, ({ price_hours, market_price_micro }) =>
+        price_hours > 0 ? market_price_micro / price_hours / 1e6 : null,
+      ),
+      number('negative', 'Negative prices', [0, 'h'], ({ negative }) => negative.size),
+    ],
+    { note: 'Over the hours whose money is known.' },
+  )
+}

@@ -5,7 +5,7 @@ import { servedSite } from '../../fixtures/served-site.ts'
 import type { Database } from '../../storage/database.ts'
 import type { ReportDocument } from '../document.ts'
 import { earnings } from './earnings.ts'
-import { addSunnyDays, built, figureOf, orderOf, tableOf } from './fixtures/sunny-days.ts'
+import { addSunnyDays, built, metricOf, orderOf, tableOf } from './fixtures/sunny-days.ts'
 
 /** Two plants that sell at the market price, and pay 1 EUR each for each hour of June. */
 async function addSales(db: Database, dates: readonly string[]) {
@@ -25,7 +25,7 @@ const read = (db: Database, from: string, to: string) =>
 
 const noteOf = ({ notes }: ReportDocument, begin: RegExp) => notes.find((note) => begin.test(note))
 
-test('what is not known is told with what it does to the figures', async (t) => {
+test('notes explain unknown amounts and their effect on the sums', async (t) => {
   const site = await servedSite()
   t.after(site.close)
   const { db } = site
@@ -35,17 +35,20 @@ test('what is not known is told with what it does to the figures', async (t) => 
   const priced = ['2026-06-09', '2026-06-10', '2026-06-11', '2026-06-12', '2026-06-13']
   await addSales(db, priced)
 
-  await t.test('energy that was not measured leaves the sums as they are', async () => {
+  await t.test('without measured energy the sums cover the known energy', async () => {
     const document = await read(db, '2026-06-11', '2026-06-14')
-    const note = noteOf(document, /hours of plants/)
-    assert.match(note!, /^The energy of \d+ hours of plants was not measured, .*: see "Not known"/)
-    assert.match(note!, /Gross and net are of what is known of it; fees by the month of all hours/)
+    const note = noteOf(document, /completely measured/)
+    assert.match(
+      note!,
+      /^The energy of \d+ plant hours was not or not completely measured: see "Unknown"/,
+    )
+    assert.match(note!, /Gross and net cover the known energy; monthly fees cover all hours/)
     assert.equal(noteOf(document, /are empty/), undefined)
-    assert.equal(typeof figureOf(document, 'Earnings', 'Net'), 'number')
-    assert.equal(noteOf(document, /before the first/), undefined)
+    assert.equal(typeof metricOf(document, 'Earnings', 'Net'), 'number')
+    assert.equal(noteOf(document, /the first day/), undefined)
   })
 
-  await t.test('days without energy have fees and no net, which the table tells', async () => {
+  await t.test('days without energy have fees and no net, and the table has a note', async () => {
     const document = await read(db, '2026-06-09', '2026-06-14')
     const { rows, totals, note } = tableOf(document, 'By day')
     assert.deepEqual(
@@ -54,21 +57,21 @@ test('what is not known is told with what it does to the figures', async (t) => 
     )
     const apart = sumOf(rows.map(({ net }) => net)) - (totals!['net'] as number)
     assert.ok(Math.abs(apart - 144) < 1e-6)
-    assert.match(note!, /^3 days of which no energy is known have no net: their fees, 144\.00 EUR,/)
-    assert.match(note!, /are in the net of all\.$/)
+    assert.match(note!, /^3 days without known energy have no net: their fees, 144\.00 EUR,/)
+    assert.match(note!, /are in the total net\.$/)
     assert.equal(tableOf(document, 'By plant').note, undefined)
   })
 
-  await t.test('fees before the first energy are told with their amount', async () => {
+  await t.test('a note has the amount of the fees before the first known energy', async () => {
     const document = await read(db, '2026-06-09', '2026-06-14')
     assert.equal(
-      noteOf(document, /before the first/),
-      'Fees of 96.00 EUR are of 2 days before the first of which energy is known, 11 Jun 2026: the ' +
-        'contracts were in force, and fees by the month are due whether energy is measured or not.',
+      noteOf(document, /the first day/),
+      'Fees include 96.00 EUR for 2 days before 11 Jun 2026, the first day with known energy: monthly ' +
+        'fees are due from the start of a contract.',
     )
   })
 
-  await t.test('without prices nothing is known of a day, and sums are empty', async () => {
+  await t.test('without prices a day and the sums are unknown', async () => {
     const document = await read(db, '2026-06-01', '2026-06-14')
     const { rows, note } = tableOf(document, 'By day')
     assert.deepEqual(
@@ -76,19 +79,19 @@ test('what is not known is told with what it does to the figures', async (t) => 
       priced,
     )
     assert.match(note!, /144\.00 EUR, are in the known part of the net\.$/)
-    assert.equal(figureOf(document, 'Earnings', 'Net'), null)
-    const known = figureOf(document, 'Earnings', 'Net, known part') as number
+    assert.equal(metricOf(document, 'Earnings', 'Net'), null)
+    const known = metricOf(document, 'Earnings', 'Net, known part') as number
     assert.ok(Math.abs(sumOf(rows.map(({ net }) => net)) - 144 - known) < 1e-6)
     assert.match(
       noteOf(document, /are empty/)!,
-      /^Of 384 hours of plants a price or an exchange rate is not known: see "Not known"\./,
+      /^A price or an exchange rate is unknown for 384 plant hours: see "Unknown"\./,
     )
-    assert.match(noteOf(document, /was not measured/)!, /^The energy of/)
-    assert.match(noteOf(document, /before the first/)!, /96\.00 EUR are of 2 days/)
+    assert.match(noteOf(document, /completely measured/)!, /^The energy of/)
+    assert.match(noteOf(document, /the first day/)!, /96\.00 EUR for 2 days/)
   })
 
   await t.test(
-    'so is a day of which only some hours have a price, and with it its fees',
+    'a day with prices for some hours only is unknown, and so are its fees',
     async () => {
       // The prices begin at 02:00 of the 9th.
       const order = orderOf('2026-06-01T22:00:00Z', '2026-06-13T22:00:00Z', {
@@ -97,26 +100,26 @@ test('what is not known is told with what it does to the figures', async (t) => 
       const document = await built(db, earnings, order)
       const [first] = tableOf(document, 'By day').rows
       assert.deepEqual([first!['day'], first!['fees']], ['2026-06-09', null])
-      assert.match(noteOf(document, /before the first/)!, /^Fees of 92\.00 EUR are of 2 days/)
+      assert.match(noteOf(document, /the first day/)!, /^Fees include 92\.00 EUR for 2 days/)
     },
   )
 
-  await t.test('a plant without energy has fees and no net, too', async () => {
+  await t.test('a plant without energy has fees and no net', async () => {
     await db.execute('delete from logger_hours where logger_id = 2')
     const document = await read(db, '2026-06-11', '2026-06-12')
     const { rows, note } = tableOf(document, 'By plant')
     assert.deepEqual([rows[1]!['energy'], rows[1]!['fees'], rows[1]!['net']], [null, 24, null])
-    assert.match(note!, /^1 plant of which no energy is known has no net: its fees, 24\.00 EUR,/)
+    assert.match(note!, /^1 plant without known energy has no net: its fees, 24\.00 EUR,/)
   })
 })
 
-test('a period in which nothing was measured has fees at most', async (t) => {
+test('a period without measurements has only fees', async (t) => {
   const site = await servedSite()
   t.after(site.close)
   await addSales(site.db, ['2026-06-11'])
   const document = await read(site.db, '2026-06-10', '2026-06-12')
   assert.ok(document.notes.includes('No earnings are known in this period.'))
-  assert.match(noteOf(document, /was not measured/)!, /known of it; fees by the month of all hours/)
+  assert.match(noteOf(document, /completely measured/)!, /known energy; monthly fees cover all hours/)
   assert.ok(!JSON.stringify(document).includes('Net, known part'))
   assert.deepEqual(
     tableOf(document, 'By day').rows.map(({ day, energy, fees }) => [day, energy, fees]),
@@ -124,7 +127,7 @@ test('a period in which nothing was measured has fees at most', async (t) => {
   )
 })
 
-test('hours of the day are those that the clocks of the zone show', async (t) => {
+test('hours of the day are local hours', async (t) => {
   const site = await servedSite()
   t.after(site.close)
   await addSunnyDays(site.db, { first: '2026-06-11', last: '2026-06-11' })

@@ -1,4 +1,4 @@
-/** What was earned: gross, fees and net by day, hour of the day, plant and market. */
+/** Gross, fees and net by day, hour of the day, plant and market. */
 import { hour_ms } from '@heliograph/domain/durations'
 import { localDate } from '@heliograph/domain/local-day'
 import { rounded } from '@heliograph/domain/significant'
@@ -9,21 +9,34 @@ import { completenessPct, dayOf, metricsOf } from '../../earnings/metrics.ts'
 import { accountsOf } from '../../earnings/records.ts'
 import { readEarnings } from '../../earnings/store.ts'
 import type { Queries } from '../../storage/database.ts'
-import type { Cell, Column, Section } from '../document.ts'
+import type { Section } from '../document.ts'
 import type { ReportTemplate } from '../template.ts'
-import { numberColumn as number, perMwh } from './columns.ts'
 import { netNote, notesOf } from './earnings-notes.ts'
-import { hourTable, marketTable, slicesOf } from './earnings-slices.ts'
-import { dayLabels, documentOf, type Frame, frameOf } from './frame.ts'
+import { slicesOf, sliceTable } from './earnings-slices.ts'
+import { dateOf, documentOf, type Frame, frameOf, isIncluded } from './frame.ts'
 import { inTurn } from './in-turn.ts'
 import { noParameters } from './parameters.ts'
+import {
+  cellsOf,
+  chart,
+  day,
+  type Field,
+  instant,
+  metric,
+  metricsSection,
+  number,
+  perMwh,
+  table,
+  text,
+  textSection,
+} from './sections.ts'
 
 export const earnings: ReportTemplate = {
   template_id: 'earnings',
   name: 'Earnings',
   description:
     'Gross, fees and net by day, hour of the day, plant and market; average and capture price, ' +
-    'energy at negative prices, and what is not known and why.',
+    'energy at negative prices, and unknown amounts with their reasons.',
   category: 'financial',
   formats: ['pdf', 'xlsx', 'csv'],
   periods: ['day', 'week', 'month', 'quarter', 'year', 'custom'],
@@ -35,19 +48,33 @@ export const earnings: ReportTemplate = {
     const db = inTurn(transaction)
     const frame = await frameOf(db, order)
     const earned = await readEarned(db, frame)
+    const { currency } = earned.site
     return documentOf(earnings, frame, {
       title: 'Earnings',
-      currency: earned.site.currency,
+      currency,
       data_completeness_pct: completenessPct(earned.coverage),
       notes: notesOf(earned),
       sections: [
-        figures(earned),
-        chart(earned, frame),
+        siteMetrics(earned),
+        chart(
+          'Net and market price by day',
+          earned.days,
+          dateOf,
+          {
+            kind: 'bars',
+            left_unit: currency ?? 'amount',
+            right_unit: `${currency ?? 'price'}/MWh`,
+          },
+          [
+            ['Net', ({ net_amount }) => net_amount],
+            ['Mean market price', (of) => of.market_price_per_mwh, { kind: 'line', axis: 'right' }],
+          ],
+        ),
         dayTable(earned),
         plantTable(earned),
         feeTable(earned),
-        marketTable(earned),
-        hourTable(earned),
+        sliceTable('By market', ['market', 'Market'], earned.markets, currency),
+        sliceTable('By hour of the day', ['hour', 'Hour'], earned.hours, currency),
         unknownTable(earned),
         method(order.timezone),
       ],
@@ -56,20 +83,16 @@ export const earnings: ReportTemplate = {
 }
 
 async function readEarned(db: Queries, frame: Frame) {
-  const { site_id, span, now, days, plants, order } = frame
+  const { site_id, span, now, days, order } = frame
   const until_ms = Math.ceil(now.now_ms / hour_ms) * hour_ms
   const hours = {
     from_ms: span.start_ms,
     to_ms: Math.max(span.start_ms, Math.min(span.end_ms, until_ms)),
   }
-  const asked = { site_id, logger_id: null, ...hours, ...now, in_turn: true }
-  const read = await readEarnings(db, asked)
-  const ids = new Set(plants.map(({ logger_id }) => logger_id))
-  const ledger: Ledger = {
-    ...read,
-    plants: read.plants.filter(({ logger_id }) => ids.has(logger_id)),
-  }
-  const dateAt = (start_ms: number) => dateIn(days, start_ms) ?? localDate(start_ms, order.timezone)
+  const query = { site_id, logger_id: null, ...hours, ...now, in_turn: true }
+  const read = await readEarnings(db, query)
+  const ledger: Ledger = { ...read, plants: read.plants.filter(isIncluded(frame)) }
+  const dateAt = (start_ms: number) => localDate(start_ms, order.timezone)
   const by_day = new Map<string, Sums>(days.map(({ date }) => [date, noSums()]))
   const { all, of_plants } = accountsOf(ledger, { days: by_day, dateAt }, now)
   const judged = (coverage: typeof all.coverage) => ({
@@ -86,7 +109,10 @@ async function readEarned(db: Queries, frame: Frame) {
     days: sinceFirst(
       [...by_day].map(([date, sums]) => ({
         ...dayOf(date, sums),
-        ...pricesOf(sums),
+        market_price_per_mwh:
+          sums.market_price_hours > 0
+            ? rounded(sums.market_price_micro / sums.market_price_hours / 1e6, 4)
+            : null,
         due_amount: majorUnits(amountsSum(sums.fees.values())),
       })),
     ),
@@ -98,7 +124,7 @@ async function readEarned(db: Queries, frame: Frame) {
   }
 }
 
-/** They have a report of their own: they are in no sum of plants. */
+/** Batteries have their own report and are in no sum of plants. */
 const without_batteries = {
   metrics: {
     bess_arbitrage_amount: null,
@@ -110,165 +136,105 @@ const without_batteries = {
 
 type Earned = Awaited<ReturnType<typeof readEarned>>
 
-/** Days are in order, and there may be a thousand. */
-function dateIn(days: Frame['days'], start_ms: number): string | null {
-  let [low, high] = [0, days.length - 1]
-  while (low <= high) {
-    const middle = (low + high) >> 1
-    const day = days[middle]!
-    if (start_ms < day.start_ms) high = middle - 1
-    else if (start_ms >= day.end_ms) low = middle + 1
-    else return day.date
-  }
-  return null
-}
-
-/** Without the days before the first of which energy is known or a fee was due. */
-function sinceFirst<Day extends { energy_kwh: number | null; due_amount: number }>(
-  days: Day[],
-): Day[] {
-  const first = days.findIndex((day) => day.energy_kwh !== null || day.due_amount !== 0)
+/** The days from the first one with known energy or a fee. */
+function sinceFirst<Day extends { energy_kwh: number | null; due_amount: number }>(days: Day[]) {
+  const first = days.findIndex(({ energy_kwh, due_amount }) => energy_kwh !== null || due_amount)
   return first < 0 ? [] : days.slice(first)
 }
 
-const pricesOf = (sums: Sums) => ({
-  market_price_per_mwh:
-    sums.market_price_hours > 0
-      ? rounded(sums.market_price_micro / sums.market_price_hours / 1e6, 4)
-      : null,
-})
-
-function figures({ site, negative_hours }: Earned): Section {
-  const money = (label: string, value: number | null, note?: string) => ({
-    label,
-    value,
-    digits: 2,
-    ...(site.currency === null ? {} : { unit: site.currency }),
-    ...(note ? { note } : {}),
-  })
-  const per_mwh = (label: string, value: number | null) => ({
-    label,
-    value,
-    digits: 2,
-    ...(site.currency === null ? {} : { unit: `${site.currency}/MWh` }),
-  })
-  return {
-    kind: 'figures',
-    title: 'Earnings',
-    figures: [
-      money('Gross', site.gross_amount),
-      money('Fees', site.fees_amount),
-      money('Net', site.net_amount),
-      ...(site.known && site.known.net_amount !== site.net_amount
-        ? [money('Net, known part', site.known.net_amount)]
-        : []),
-      { label: 'Energy sold', value: site.energy_sold_kwh, unit: 'kWh', digits: 1 },
-      per_mwh('Average price', site.average_price_per_mwh),
-      per_mwh('Base price', site.market_base_price_per_mwh),
-      { label: 'Capture rate', value: site.capture_rate_pct, unit: '%', digits: 1 },
-      { label: 'Negative prices', value: negative_hours, unit: 'h', digits: 0 },
-      {
-        label: 'Sold then',
-        value: site.negative_price_energy_kwh,
-        unit: 'kWh',
-        digits: 1,
-        note: 'at negative prices',
-      },
-      money('Cost of that', site.negative_price_cost_amount),
-      money('Lost to curtailment', site.curtailment_loss_amount),
-      money('Imbalance', site.imbalance_amount),
-      { label: 'Completeness', value: site.data_completeness_pct, unit: '%', digits: 1 },
-    ],
-  }
+function siteMetrics({ site, negative_hours }: Earned): Section {
+  const money = [2, site.currency ?? undefined] as const
+  const price = [2, perMwh(site.currency)] as const
+  return metricsSection('Earnings', [
+    metric('Gross', site.gross_amount, money),
+    metric('Fees', site.fees_amount, money),
+    metric('Net', site.net_amount, money),
+    ...(site.known && site.known.net_amount !== site.net_amount
+      ? [metric('Net, known part', site.known.net_amount, money)]
+      : []),
+    metric('Energy sold', site.energy_sold_kwh, [1, 'kWh']),
+    metric('Average price', site.average_price_per_mwh, price),
+    metric('Base price', site.market_base_price_per_mwh, price),
+    metric('Capture rate', site.capture_rate_pct, [1, '%']),
+    metric('Negative prices', negative_hours, [0, 'h']),
+    metric('Energy sold then', site.negative_price_energy_kwh, [1, 'kWh'], 'at negative prices'),
+    metric('Cost of negative prices', site.negative_price_cost_amount, money),
+    metric('Curtailment loss', site.curtailment_loss_amount, money),
+    metric('Imbalance', site.imbalance_amount, money),
+    metric('Completeness', site.data_completeness_pct, [1, '%']),
+  ])
 }
 
-const chart = ({ days, site }: Earned, frame: Frame): Section => ({
-  kind: 'chart',
-  title: 'Net by day, and the market',
-  chart: {
-    kind: 'bars',
-    x: dayLabels(frame.days).slice(frame.days.length - days.length),
-    left_unit: site.currency ?? 'amount',
-    right_unit: `${site.currency ?? 'price'}/MWh`,
-    series: [
-      { label: 'Net', values: days.map(({ net_amount }) => net_amount) },
-      {
-        label: 'Mean market price',
-        kind: 'line',
-        axis: 'right',
-        values: days.map(({ market_price_per_mwh }) => market_price_per_mwh),
-      },
-    ],
-  },
-})
-
-const moneyColumns = (currency: string | null): Column[] =>
-  [
-    ['gross', 'Gross'],
-    ['fees', 'Fees'],
-    ['net', 'Net'],
-  ].map(([key, label]) => number(key!, label!, 2, currency ?? undefined))
-
-const moneyCells = (of: {
+interface Money {
   gross_amount: number | null
   fees_amount: number | null
   net_amount: number | null
-}): Record<string, Cell> => ({
-  gross: of.gross_amount,
-  fees: of.fees_amount,
-  net: of.net_amount,
-})
+}
 
-const dayTable = ({ days, site }: Earned): Section => ({
-  kind: 'table',
-  title: 'By day',
-  columns: [
-    { key: 'day', label: 'Day', kind: 'date' },
-    number('energy', 'Energy', 1, 'kWh'),
-    ...moneyColumns(site.currency),
-    number('price', 'Mean market price', 2, perMwh(site.currency)),
-  ],
-  rows: days.map((day) => ({
-    day: day.date,
-    energy: day.energy_kwh,
-    ...moneyCells(day),
-    price: day.market_price_per_mwh,
-  })),
-  totals: {
-    day: 'All',
-    energy: site.energy_sold_kwh,
-    ...moneyCells(site),
-    price: site.market_base_price_per_mwh,
-  },
-  ...netNote(days, ['day', 'days'], site),
-})
+function moneyFields(currency: string | null): Field<Money>[] {
+  const money = [2, currency ?? undefined] as const
+  return [
+    number('gross', 'Gross', money, ({ gross_amount }) => gross_amount),
+    number('fees', 'Fees', money, ({ fees_amount }) => fees_amount),
+    number('net', 'Net', money, ({ net_amount }) => net_amount),
+  ]
+}
 
-const plantTable = ({ plants, site }: Earned): Section => ({
-  kind: 'table',
-  title: 'By plant',
-  columns: [
-    { key: 'plant', label: 'Plant', kind: 'text' },
-    number('energy', 'Energy', 1, 'kWh'),
-    ...moneyColumns(site.currency),
-    number('average', 'Average price', 2, perMwh(site.currency)),
-    number('capture', 'Capture rate', 1, '%'),
-    { key: 'status', label: 'Prices', kind: 'text' },
-    number('complete', 'Completeness', 1, '%'),
-  ],
-  rows: plants.map((plant) => ({
-    plant: plant.logger_name,
-    energy: plant.energy_sold_kwh,
-    ...moneyCells(plant),
-    average: plant.average_price_per_mwh,
-    capture: plant.capture_rate_pct,
-    status: plant.energy_sold_kwh === null ? null : plant.price_status,
-    complete: plant.data_completeness_pct,
-  })),
-  totals: { plant: 'All', energy: site.energy_sold_kwh, ...moneyCells(site) },
-  ...netNote(plants, ['plant', 'plants'], site),
-})
+const dayTable = ({ days, site }: Earned): Section => {
+  const money = moneyFields(site.currency)
+  return table(
+    'By day',
+    days,
+    [
+      day(dateOf),
+      number('energy', 'Energy', [1, 'kWh'], ({ energy_kwh }) => energy_kwh),
+      ...money,
+      number('price', 'Mean market price', [2, perMwh(site.currency)], (of) => {
+        return of.market_price_per_mwh
+      }),
+    ],
+    {
+      totals: {
+        day: 'All',
+        energy: site.energy_sold_kwh,
+        ...cellsOf(money, site),
+        price: site.market_base_price_per_mwh,
+      },
+      note: netNote(days, ['day', 'days'], site),
+    },
+  )
+}
 
-const rateUnits: Record<Earned['site']['fees'][number]['basis'], string> = {
+const plantTable = ({ plants, site }: Earned): Section => {
+  const energy_and_money: Field<Money & { energy_sold_kwh: number | null }>[] = [
+    number('energy', 'Energy', [1, 'kWh'], ({ energy_sold_kwh }) => energy_sold_kwh),
+    ...moneyFields(site.currency),
+  ]
+  return table(
+    'By plant',
+    plants,
+    [
+      text('plant', 'Plant', ({ logger_name }) => logger_name),
+      ...energy_and_money,
+      number('average', 'Average price', [2, perMwh(site.currency)], (plant) => {
+        return plant.average_price_per_mwh
+      }),
+      number('capture', 'Capture rate', [1, '%'], ({ capture_rate_pct }) => capture_rate_pct),
+      text('status', 'Prices', ({ energy_sold_kwh, price_status }) =>
+        energy_sold_kwh === null ? null : price_status,
+      ),
+      number('complete', 'Completeness', [1, '%'], (plant) => plant.data_completeness_pct),
+    ],
+    {
+      totals: { plant: 'All', ...cellsOf(energy_and_money, site) },
+      note: netNote(plants, ['plant', 'plants'], site),
+    },
+  )
+}
+
+type Fee = Earned['site']['fees'][number]
+
+const rateUnits: Record<Fee['basis'], string> = {
   per_mwh: '/MWh',
   percent: '% of gross',
   per_month: '/month',
@@ -276,28 +242,22 @@ const rateUnits: Record<Earned['site']['fees'][number]['basis'], string> = {
   imbalance: 'of the imbalance',
 }
 
-const rateUnit = (basis: keyof typeof rateUnits, currency: string | null) =>
-  rateUnits[basis].startsWith('/') ? `${currency ?? ''}${rateUnits[basis]}` : rateUnits[basis]
+const rateUnit = ({ basis, rate_currency }: Fee) =>
+  rateUnits[basis].startsWith('/') ? `${rate_currency ?? ''}${rateUnits[basis]}` : rateUnits[basis]
 
-const feeTable = ({ site }: Earned): Section => ({
-  kind: 'table',
-  title: 'Fees',
-  columns: [
-    { key: 'name', label: 'Fee', kind: 'text' },
-    { key: 'basis', label: 'Basis', kind: 'text' },
-    number('rate', 'Rate', 4),
-    { key: 'unit', label: 'Rate in', kind: 'text' },
-    number('amount', 'Amount', 2, site.currency ?? undefined),
-  ],
-  rows: site.fees.map(({ name, basis, rate, rate_currency, amount }) => ({
-    name,
-    rate,
-    amount,
-    unit: rateUnit(basis, rate_currency),
-    basis: basis.replaceAll('_', ' '),
-  })),
-  ...(site.fees.length === 0 ? { note: 'No fees were charged.' } : {}),
-})
+const feeTable = ({ site }: Earned): Section =>
+  table(
+    'Fees',
+    site.fees,
+    [
+      text('name', 'Fee', ({ name }) => name),
+      text('basis', 'Basis', ({ basis }) => basis.replaceAll('_', ' ')),
+      number('rate', 'Rate', [4], ({ rate }) => rate),
+      text('unit', 'Unit of the rate', rateUnit),
+      number('amount', 'Amount', [2, site.currency ?? undefined], ({ amount }) => amount),
+    ],
+    { note: site.fees.length === 0 ? 'No fees were charged.' : undefined },
+  )
 
 const reasonTexts: Record<string, string> = {
   no_energy: 'Energy not measured',
@@ -305,35 +265,26 @@ const reasonTexts: Record<string, string> = {
   no_exchange_rate: 'No exchange rate',
 }
 
-const unknownTable = ({ site }: Earned): Section => ({
-  kind: 'table',
-  title: 'Not known',
-  columns: [
-    { key: 'reason', label: 'Reason', kind: 'text' },
-    { key: 'market', label: 'Market', kind: 'text' },
-    { key: 'from', label: 'From', kind: 'instant' },
-    { key: 'to', label: 'To', kind: 'instant' },
-    number('hours', 'Hours of plants', 0),
-  ],
-  rows: site.unknown.map(({ reason, market_code, start_at, end_at, hour_count }) => ({
-    reason: reasonTexts[reason] ?? reason.replaceAll('_', ' '),
-    market: market_code,
-    from: new Date(start_at),
-    to: new Date(end_at),
-    hours: hour_count,
-  })),
-  ...(site.unknown.length === 0 ? { note: 'The money of all hours is known.' } : {}),
-})
+const unknownTable = ({ site }: Earned): Section =>
+  table(
+    'Unknown',
+    site.unknown,
+    [
+      text('reason', 'Reason', ({ reason }) => reasonTexts[reason] ?? reason.replaceAll('_', ' ')),
+      text('market', 'Market', ({ market_code }) => market_code),
+      instant('from', 'From', ({ start_at }) => start_at),
+      instant('to', 'To', ({ end_at }) => end_at),
+      number('hours', 'Plant hours', [0], ({ hour_count }) => hour_count),
+    ],
+    { note: site.unknown.length === 0 ? 'The money of all hours is known.' : undefined },
+  )
 
-const method = (timezone: string): Section => ({
-  kind: 'text',
-  title: 'How these are computed',
-  text:
-    `Days are those of ${timezone}. ` +
-    'Energy of quarter hours by the price of the contract in them; gross and fees of hours, days ' +
-    'and plants add up. Net is gross less fees; where no energy is known there are fees of the ' +
-    'month alone, and no net. Average price: gross by energy. Base price: mean of the market prices. ' +
-    'Capture rate: the mean market price by the energy, over the ' +
-    'mean of the hours whose energy is known. What batteries ' +
-    'earned is in the report of batteries.',
-})
+const method = (timezone: string): Section =>
+  textSection(
+    'Method',
+    `Days are local days of ${timezone}. The energy of each quarter hour is multiplied by the price ` +
+      'of the contract; gross and fees of hours, days and plants add up. Net is gross minus fees; ' +
+      'without known energy there are monthly fees and no net. Average price: gross / energy. Base ' +
+      'price: mean market price. Capture rate: mean market price weighted by energy / mean over the ' +
+      'hours with known energy. The revenue of batteries is in the battery report.',
+  )

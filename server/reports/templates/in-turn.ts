@@ -1,12 +1,11 @@
-/** Reads one after the other, as the one connection of a transaction needs it. */
 import type { Queries } from '../../storage/database.ts'
 
-/** The same queries, each begun when the one before it is over, however they are asked for. */
+/** Queries that run one after the other, as the connection of a transaction requires. */
 export function inTurn(db: Queries): Queries {
   let last: Promise<unknown> = Promise.resolve()
   function after<Result>(ask: () => Promise<Result>): Promise<Result> {
     const answer = last.then(ask)
-    // Whoever asked hears of a failure; the next one goes on.
+    // A failure is reported to its caller only; the next query goes on.
     last = answer.catch(() => undefined)
     return answer
   }

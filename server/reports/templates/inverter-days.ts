@@ -1,22 +1,46 @@
-/** Sums of inverters over the period and over each of its days. */
+/** Sums of the inverters over the period and each of its days. */
 import {
   type InverterSumsRow,
   readInverterSums,
 } from '../../performance/efficiency/inverter-sums.ts'
 import { plantYields } from '../../performance/efficiency/plant-yields.ts'
 import { emptySums, type Yields } from '../../performance/efficiency/yields.ts'
-import { coverage_min_ratio, type Period, periodOf } from '../../performance/period.ts'
+import { coverage_min_ratio } from '../../performance/period.ts'
 import type { InverterSum } from '../../performance/rollups/inverter-hour.ts'
 import type { Queries } from '../../storage/database.ts'
-import { type Frame, isAsked, type ReportDay, unknownNotes } from './frame.ts'
+import { dayBounds, type Frame, isIncluded, namesOf, periodIn, unknownNotes } from './frame.ts'
 
-/** Of the whole period, as the diagnoses of the API read them. */
-export async function readInverters(db: Queries, frame: Frame): Promise<InverterSumsRow[]> {
-  const rows = await readInverterSums(db, frame.site_id, frame.period)
-  return rows.filter(isAsked(frame))
+export interface PlantYields {
+  logger_name: string
+  inverters: InverterSumsRow[]
+  yields: Yields
 }
 
-/** What is told of days; the sums that it stands on are the ones that are read. */
+/** Yields of the period as in the diagnoses of the API: plants by id, and all together. */
+export async function readPerformance(db: Queries, frame: Frame) {
+  const { site_id, period } = frame
+  const inverters = (await readInverterSums(db, site_id, period)).filter(isIncluded(frame))
+  const plants = [...Map.groupBy(inverters, ({ logger_id }) => logger_id)]
+    .sort(([one], [other]) => one - other)
+    .map(
+      ([, own]): PlantYields => ({
+        logger_name: own[0]!.logger_name,
+        inverters: own,
+        yields: plantYields(own, period),
+      }),
+    )
+  const yields = plantYields(inverters, period)
+  return {
+    inverters,
+    plants,
+    yields,
+    notes: plantNotes(plants, yields),
+    data_completeness_pct: yields.completeness_pct,
+    has_sums: plants.some(hasSums),
+  }
+}
+
+/** Yields that can be computed from `daySums`. */
 export type DayYields = Pick<
   Yields,
   | 'completeness_pct'
@@ -42,20 +66,13 @@ const daySums = [
   'downtime_loss_kwh',
 ] as const satisfies readonly InverterSum[]
 
-export interface DayFigures {
-  day: ReportDay
-  yields: DayYields
-}
-
-/** The yields of the inverters together on each day that has begun. */
+/** Yields of all inverters together by day. */
 export async function yieldsByDay(
   db: Queries,
   { site_id, days, position, order }: Frame,
   inverters: readonly InverterSumsRow[],
-): Promise<DayFigures[]> {
+) {
   if (days.length === 0) return []
-  const known = new Map(inverters.map((inverter) => [inverter.inverter_id, inverter]))
-  const bounds = [...days.map(({ start_ms }) => start_ms), days.at(-1)!.end_ms]
   const sums = [...daySums, 'gap_energy_kwh'].map((name) => `coalesce(sum(${name}), 0) as ${name}`)
   const within = 'site_id = $1 and hour_at >= $3 and hour_at < $4 and inverter_id = any ($5)'
   const rows = await db.query<InverterSumsRow & { nth: number }>(
@@ -66,99 +83,69 @@ export async function yieldsByDay(
        from inverter_gap_hours where ${within} group by 1, 2
      ) as gaps using (inverter_id, hour_at)
      group by 1, 2`,
-    [
-      site_id,
-      bounds.map((ms) => new Date(ms).toISOString()),
-      new Date(bounds[0]!),
-      new Date(bounds.at(-1)!),
-      [...known.keys()],
-    ],
+    [site_id, ...dayBounds(days), inverters.map(({ inverter_id }) => inverter_id)],
   )
-  const by_day = Map.groupBy(rows, ({ nth }) => nth)
+  const by_day = new Map(rows.map((row) => [`${row.nth} ${row.inverter_id}`, row]))
   return days.map((day, nth) => {
-    const read = new Map((by_day.get(nth + 1) ?? []).map((row) => [row.inverter_id, row]))
     const of_day = inverters.map((inverter) => ({
       ...inverter,
-      ...(read.get(inverter.inverter_id) ?? noSums),
+      ...(by_day.get(`${nth + 1} ${inverter.inverter_id}`) ?? noSums),
     }))
-    return { day, yields: plantYields(of_day, dayPeriod(day, position, order.now)) }
+    const yields: DayYields = plantYields(of_day, periodIn(day, position, order.now))
+    return { ...day, yields }
   })
 }
 
 const noSums = emptySums()
 
-const dayPeriod = (day: ReportDay, position: Frame['position'], now: Date): Period =>
-  periodOf(
-    { start: new Date(day.start_ms).toISOString(), end: new Date(day.end_ms).toISOString() },
-    position,
-    now,
-  )
-
-export interface PlantFigures {
-  inverters: InverterSumsRow[]
-  yields: Yields
-}
-
-/** By plant, in the order of their ids. */
-export const plantsOf = (rows: readonly InverterSumsRow[], period: Period): PlantFigures[] =>
-  [...Map.groupBy(rows, ({ logger_id }) => logger_id).entries()]
-    .sort(([one], [other]) => one - other)
-    .map(([, inverters]) => ({ inverters, yields: plantYields(inverters, period) }))
-
-/** Whether anything of the period can be told of any plant. */
-export const hasSums = (plants: readonly PlantFigures[]): boolean =>
-  plants.some(({ yields }) => yields.excluded_reason === null)
+const hasSums = ({ yields }: PlantYields) => yields.excluded_reason === null
 
 const threshold = `${100 * coverage_min_ratio} % of the daylight`
 
-/** Told of plants that were measured, but too little for figures. */
-function scantNotes(scant: readonly PlantFigures[], all_count: number, site: Yields): string[] {
+/** Note on plants that were measured, but too little for sums. */
+function scantNotes(scant: readonly PlantYields[], all_count: number, site: Yields): string[] {
   if (scant.length === 0) return []
-  const names = scant.map(({ inverters, yields: { completeness_pct } }) => {
+  const names = scant.map(({ logger_name, yields: { completeness_pct } }) => {
     const covered = completeness_pct === null ? 'no daylight' : `${completeness_pct.toFixed(1)} %`
-    return `${inverters[0]!.logger_name} (${covered})`
+    return `${logger_name} (${covered})`
   })
-  const notes = [`Measured too little for sums, which need ${threshold}: ${names.join(', ')}.`]
+  const notes = [`Too little data for sums, which need ${threshold}: ${names.join(', ')}.`]
   if (site.excluded_reason !== null && scant.length < all_count) {
-    notes.push(`All plants together are below ${threshold} too and have no sums.`)
+    notes.push(`All plants together have data for less than ${threshold} and have no sums either.`)
   }
   return notes
 }
 
-/** Who is in no figure, and which sensors cannot be right. */
-export function plantNotes(plants: readonly PlantFigures[], site: Yields): string[] {
-  const unknown = plants.filter(({ yields }) => yields.excluded_reason !== null)
-  const isHeard = ({ inverters }: PlantFigures) => inverters.some(({ covered_s }) => covered_s > 0)
-  const silent = unknown.filter((plant) => !isHeard(plant))
-  const notes = unknownNotes(
-    silent.map(({ inverters }) => inverters[0]!.logger_name),
-    plants.length,
-  )
-  notes.push(...scantNotes(unknown.filter(isHeard), plants.length, site))
+/** Notes on plants without sums and on implausible sensors. */
+function plantNotes(plants: readonly PlantYields[], site: Yields): string[] {
+  const unknown = plants.filter((plant) => !hasSums(plant))
+  const hasData = ({ inverters }: PlantYields) => inverters.some(({ covered_s }) => covered_s > 0)
+  const without = unknown.filter((plant) => !hasData(plant))
+  const notes = [
+    ...unknownNotes(without, plants.length),
+    ...scantNotes(unknown.filter(hasData), plants.length, site),
+  ]
   const wrong = plants.filter(({ yields }) => yields.suspect_sensors.length > 0)
   if (wrong.length > 0) {
-    const names = wrong.map(({ inverters }) => inverters[0]!.logger_name)
     notes.push(
-      `No ratios for ${names.join(', ')}: more energy than the measured light can have given, so ` +
-        'that a sensor cannot be right.',
+      `No ratios for ${namesOf(wrong)}: the energy exceeds what the measured irradiance allows, so ` +
+        'a sensor is wrong.',
     )
   }
   if (site.excluded_reason === null && site.poa_insolation_kwh_m2 === null) {
-    notes.push(
-      'Less than half of the daylight has measured light: yields are told, ratios only of it.',
-    )
+    notes.push('Irradiance was measured in less than half of the daylight: ratios cover only that.')
   }
   return notes
 }
 
-/** Told of plants that are known, and of which nothing can have been unavailable. */
-export function undemandedNotes(plants: readonly PlantFigures[]): string[] {
-  const known = plants.filter(({ yields }) => yields.excluded_reason === null)
-  const idle = known.filter(({ yields }) => yields.availability_time_pct === null)
+/** Note on plants with sums but without any demanded time. */
+export function undemandedNotes(plants: readonly PlantYields[]): string[] {
+  const idle = plants.filter(
+    (plant) => hasSums(plant) && plant.yields.availability_time_pct === null,
+  )
   if (idle.length === 0) return []
-  const names = idle.map(({ inverters }) => inverters[0]!.logger_name)
   return [
-    'Availability by time is not told where no time was demanded (light over 100 W/m² with ' +
-      `inverters heard): ${names.join(', ')}.`,
+    'No time-based availability without demanded time (irradiance above 100 W/m² and data of the ' +
+      `inverters): ${namesOf(idle)}.`,
   ]
 }

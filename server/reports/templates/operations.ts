@@ -1,19 +1,31 @@
-/** What happened and what was done about it: alerts, work orders, defects, and how fast. */
+/** Alerts, work orders and defects, with response and resolution times. */
+import { hour_ms } from '@heliograph/domain/durations'
 import { median } from '@heliograph/domain/median'
 import { rounded } from '@heliograph/domain/significant'
 import type { Queries } from '../../storage/database.ts'
 import { isBreached, type ServiceRecord } from '../../work/service-levels.ts'
-import type { Cell, Section } from '../document.ts'
+import type { Section } from '../document.ts'
 import type { ReportTemplate } from '../template.ts'
-import { dayLabels, documentOf, type Frame, frameOf, sumOf } from './frame.ts'
-import { rowCount } from './parameters.ts'
+import { dateOf, documentOf, type Frame, frameOf, sumOf } from './frame.ts'
+import { countOf, rowCount } from './parameters.ts'
+import {
+  chart,
+  instant,
+  listed,
+  metric,
+  metricsSection,
+  number,
+  table,
+  text,
+  textSection,
+} from './sections.ts'
 
 export const operations: ReportTemplate = {
   template_id: 'operations',
   name: 'Alerts and O&M',
   description:
-    'Alerts by day, severity and kind with lost energy; work orders with times of response and ' +
-    'resolution and how many kept them; defects found and open.',
+    'Alerts by day, severity and kind with lost energy; work orders with response and resolution ' +
+    'times and compliance with service levels; defects found and open.',
   category: 'om',
   formats: ['pdf', 'xlsx', 'csv'],
   periods: ['day', 'week', 'month', 'quarter', 'year', 'custom'],
@@ -26,7 +38,7 @@ export const operations: ReportTemplate = {
   version: '1.0.0',
   async build(db, order) {
     const frame = await frameOf(db, order)
-    const row_count = Number(order.parameters['row_count'] ?? 50)
+    const count = countOf(order, 'row_count', 50)
     const has_alerts = order.may_read.has('alerts:read')
     const has_work = order.may_read.has('om:read')
     const alerts = has_alerts ? await readAlerts(db, frame) : []
@@ -34,41 +46,25 @@ export const operations: ReportTemplate = {
     const defects = has_work ? await readDefects(db, frame) : []
     const is_empty = alerts.length + orders.length + defects.length === 0
     const shown = [...(has_alerts ? ['alert'] : []), ...(has_work ? ['work order', 'defect'] : [])]
-    const nothing = `No ${shown.join(', ').replace(/, (?=[^,]*$)/, ' or ')} falls into this period.`
+    const names = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(shown)
     return documentOf(operations, frame, {
       title: 'Alerts, work and defects',
-      // Of what happens there is no share that is known.
+      // Alerts and work have no share that is known.
       data_completeness_pct: null,
       notes: [
-        ...(is_empty ? [nothing] : []),
-        'Statuses are as they were when the report was made.',
+        ...(is_empty ? [`No ${names} in this period.`] : []),
+        'Statuses are those at the time of the report.',
       ],
       sections: [
-        ...(has_alerts ? alertSections(alerts, frame, row_count) : []),
-        ...(has_work ? workSections({ orders, defects }, frame, row_count) : []),
+        ...(has_alerts ? alertSections(alerts, frame, count) : []),
+        ...(has_work
+          ? [...workSections(orders, frame, count), ...defectSections(defects, frame, count)]
+          : []),
         method,
       ],
     })
   },
 }
-
-const alertSections = (alerts: readonly Alert[], frame: Frame, row_count: number): Section[] => [
-  alertFigures(alerts, frame),
-  alertChart(alerts, frame),
-  codeTable(alerts),
-  alertTable(alerts, row_count),
-]
-
-const workSections = (
-  { orders, defects }: { orders: readonly WorkOrder[]; defects: readonly Defect[] },
-  frame: Frame,
-  row_count: number,
-): Section[] => [
-  workFigures(orders, frame),
-  workTable(orders, frame, row_count),
-  defectFigures(defects, frame),
-  defectTable(defects, row_count),
-]
 
 const severities = ['info', 'warning', 'major', 'critical'] as const
 
@@ -94,8 +90,8 @@ const values = ({ site_id, period, order }: Frame) => [
   order.logger_ids,
 ]
 
-/** In force at some time of the period, the newest first; those of no plant are of the site. */
-const readAlerts = (db: Queries, frame: Frame): Promise<Alert[]> =>
+/** Alerts in force during a part of the period, newest first, including those of the site. */
+const readAlerts = (db: Queries, frame: Frame) =>
   db.query<Alert>(
     `select code, title, severity, status, source_type || ' ' || source_id as source, started_at,
        ended_at, acknowledged_at, resolved_at, occurrence_count, lost_energy_kwh,
@@ -117,8 +113,8 @@ interface WorkOrder extends ServiceRecord {
   labour_h: number | null
 }
 
-/** Created in the period, or not over before it. */
-const readWorkOrders = (db: Queries, frame: Frame): Promise<WorkOrder[]> =>
+/** Work orders created in the period, or not over before it. */
+const readWorkOrders = (db: Queries, frame: Frame) =>
   db.query<WorkOrder>(
     `select number, title, priority, status, created_at, acknowledged_at,
        completed_at, cancelled_at, response_due_at, resolution_due_at, due_at, labour_h
@@ -142,7 +138,7 @@ interface Defect {
   estimated_loss_kwh_year: number | null
 }
 
-const readDefects = (db: Queries, frame: Frame): Promise<Defect[]> =>
+const readDefects = (db: Queries, frame: Frame) =>
   db.query<Defect>(
     `select number, title, type, severity, status, detected_at, resolved_at, safety_relevant,
        estimated_loss_kwh_year
@@ -158,136 +154,88 @@ const isIn = (at: Date | null, { period }: Frame): boolean =>
   at !== null && at >= period.start_at && at < period.end_at
 
 const hoursBetween = (from: Date, to: Date | null): number | null =>
-  to === null ? null : (to.getTime() - from.getTime()) / 3_600_000
+  to === null ? null : (to.getTime() - from.getTime()) / hour_ms
 
-const middle = (hours: readonly (number | null)[]): number | null => {
-  const known = hours.filter((one) => one !== null)
-  const value = median(known)
-  return value === null ? null : rounded(value, 2)
-}
+const medianHours = (label: string, hours: readonly (number | null)[]) =>
+  metric(label, rounded(median(hours.filter((one) => one !== null)), 2), [1, 'h'], 'median')
 
-const count = (label: string, value: number, note?: string) => ({
-  label,
-  value,
-  digits: 0,
-  ...(note ? { note } : {}),
-})
+const kwh = [1, 'kWh'] as const
 
-const hours = (label: string, value: number | null) => ({
-  label,
-  value,
-  unit: 'h',
-  digits: 1,
-  note: 'median',
-})
-
-function alertFigures(alerts: readonly Alert[], frame: Frame): Section {
+function alertSections(alerts: readonly Alert[], frame: Frame, count: number): Section[] {
   const raised = alerts.filter(({ started_at }) => isIn(started_at, frame))
-  return {
-    kind: 'figures',
-    title: 'Alerts',
-    figures: [
-      count('In force', alerts.length, 'at some time of the period'),
-      count('Raised', raised.length, 'in the period'),
-      count('Critical', raised.filter(({ severity }) => severity === 'critical').length),
-      count('Open', alerts.filter(({ status }) => status !== 'resolved').length, 'by now'),
-      count('Suppressed', alerts.filter(({ is_suppressed }) => is_suppressed).length),
-      hours(
+  const by_code = [...Map.groupBy(alerts, ({ code }) => code).values()]
+  return [
+    metricsSection('Alerts', [
+      metric('In force', alerts.length, [0], 'during a part of the period'),
+      metric('Raised', raised.length, [0], 'in the period'),
+      metric('Critical', raised.filter(({ severity }) => severity === 'critical').length, [0]),
+      metric('Open', openCount(alerts), [0], 'at present'),
+      metric('Suppressed', alerts.filter(({ is_suppressed }) => is_suppressed).length, [0]),
+      medianHours(
         'To acknowledge',
-        middle(raised.map((one) => hoursBetween(one.started_at, one.acknowledged_at))),
+        raised.map((one) => hoursBetween(one.started_at, one.acknowledged_at)),
       ),
-      hours(
+      medianHours(
         'To resolve',
-        middle(raised.map((one) => hoursBetween(one.started_at, one.resolved_at))),
+        raised.map((one) => hoursBetween(one.started_at, one.resolved_at)),
       ),
-      {
-        label: 'Lost energy',
-        value: sumOf(alerts.map(({ lost_energy_kwh }) => lost_energy_kwh)),
-        unit: 'kWh',
-        digits: 1,
-        note: 'of all their time; causes overlap',
-      },
-    ],
-  }
+      metric('Lost energy', lostEnergy(alerts), kwh, 'over the whole alerts; causes overlap'),
+    ]),
+    chart(
+      'Alerts raised by day',
+      frame.days,
+      dateOf,
+      { kind: 'bars', stacked: true, left_unit: 'alerts', is_whole: true },
+      severities.map((severity) => {
+        const own = alerts.filter((alert) => alert.severity === severity)
+        const starts_ms = own.map(({ started_at }) => started_at.getTime())
+        return [
+          severity,
+          ({ start_ms, end_ms }) =>
+            starts_ms.filter((at_ms) => at_ms >= start_ms && at_ms < end_ms).length,
+        ]
+      }),
+    ),
+    table(
+      'Alerts by kind',
+      by_code.toSorted((a, b) => b.length - a.length),
+      [
+        text('title', 'Alert', ([first]) => first!.title),
+        text('code', 'Code', ([first]) => first!.code),
+        number('alerts', 'Alerts', [0], ({ length }) => length),
+        number('times', 'Occurrences', [0], (own) =>
+          own.reduce((sum, { occurrence_count }) => sum + occurrence_count, 0),
+        ),
+        number('open', 'Open', [0], openCount),
+        number('lost', 'Lost energy', kwh, lostEnergy),
+      ],
+    ),
+    table(
+      'Alerts, newest first',
+      alerts.slice(0, count),
+      [
+        instant('started', 'Since', ({ started_at }) => started_at),
+        text('title', 'Alert', ({ title }) => title),
+        text('source', 'Source', ({ source }) => source),
+        text('severity', 'Severity', ({ severity }) => severity),
+        text('status', 'Status', ({ status, is_suppressed }) =>
+          is_suppressed ? `${status}, suppressed` : status,
+        ),
+        instant('ended', 'Ended', ({ ended_at }) => ended_at),
+        number('lost', 'Lost energy', kwh, ({ lost_energy_kwh }) => lost_energy_kwh),
+      ],
+      { note: `${listed(count, alerts)}, newest first.` },
+    ),
+  ]
 }
 
-const alertChart = (alerts: readonly Alert[], { days }: Frame): Section => ({
-  kind: 'chart',
-  title: 'Alerts raised by day',
-  chart: {
-    kind: 'bars',
-    stacked: true,
-    x: dayLabels(days),
-    left_unit: 'alerts',
-    is_whole: true,
-    series: severities.map((severity) => ({
-      label: severity,
-      values: days.map(
-        ({ start_ms, end_ms }) =>
-          alerts.filter(
-            (alert) =>
-              alert.severity === severity &&
-              alert.started_at.getTime() >= start_ms &&
-              alert.started_at.getTime() < end_ms,
-          ).length,
-      ),
-    })),
-  },
-})
+const openCount = (alerts: readonly Alert[]) =>
+  alerts.filter(({ status }) => status !== 'resolved').length
 
-function codeTable(alerts: readonly Alert[]): Section {
-  const codes = [...Map.groupBy(alerts, ({ code }) => code).values()]
-  codes.sort((a, b) => b.length - a.length)
-  return {
-    kind: 'table',
-    title: 'Alerts by kind',
-    columns: [
-      { key: 'title', label: 'Alert', kind: 'text' },
-      { key: 'code', label: 'Code', kind: 'text' },
-      { key: 'alerts', label: 'Alerts', kind: 'number', digits: 0 },
-      { key: 'times', label: 'Occurrences', kind: 'number', digits: 0 },
-      { key: 'open', label: 'Open', kind: 'number', digits: 0 },
-      { key: 'lost', label: 'Lost energy', unit: 'kWh', kind: 'number', digits: 1 },
-    ],
-    rows: codes.map((own) => ({
-      title: own[0]!.title,
-      code: own[0]!.code,
-      alerts: own.length,
-      times: own.reduce((sum, { occurrence_count }) => sum + occurrence_count, 0),
-      open: own.filter(({ status }) => status !== 'resolved').length,
-      lost: sumOf(own.map(({ lost_energy_kwh }) => lost_energy_kwh)),
-    })),
-  }
-}
+const lostEnergy = (alerts: readonly Alert[]) =>
+  sumOf(alerts.map(({ lost_energy_kwh }) => lost_energy_kwh))
 
-const ofAll = (listed: number, all: number) =>
-  `${Math.min(listed, all)} of ${all}, the newest first.`
-
-const alertTable = (alerts: readonly Alert[], row_count: number): Section => ({
-  kind: 'table',
-  title: 'Alerts, the newest first',
-  columns: [
-    { key: 'started', label: 'Since', kind: 'instant' },
-    { key: 'title', label: 'Alert', kind: 'text' },
-    { key: 'source', label: 'Source', kind: 'text' },
-    { key: 'severity', label: 'Severity', kind: 'text' },
-    { key: 'status', label: 'Status', kind: 'text' },
-    { key: 'ended', label: 'Gone', kind: 'instant' },
-    { key: 'lost', label: 'Lost energy', unit: 'kWh', kind: 'number', digits: 1 },
-  ],
-  rows: alerts.slice(0, row_count).map((alert) => ({
-    started: alert.started_at,
-    title: alert.title,
-    source: alert.source,
-    severity: alert.severity,
-    status: alert.is_suppressed ? `${alert.status}, suppressed` : alert.status,
-    ended: alert.ended_at,
-    lost: alert.lost_energy_kwh,
-  })),
-  note: ofAll(row_count, alerts.length),
-})
-
-/** Whether it can be said that its times were kept: it is done, or it is late or all are past. */
+/** The service levels are decided: the order is completed or late, or all its times have passed. */
 function isJudged(order: WorkOrder, now: Date): boolean {
   const { response_due_at, resolution_due_at, completed_at, cancelled_at } = order
   const due = [response_due_at, resolution_due_at].filter((at) => at !== null)
@@ -296,131 +244,96 @@ function isJudged(order: WorkOrder, now: Date): boolean {
   return cancelled_at === null && due.every((at) => at <= now)
 }
 
-function workFigures(orders: readonly WorkOrder[], frame: Frame): Section {
-  const created = orders.filter(({ created_at }) => isIn(created_at, frame))
-  const done = orders.filter(({ completed_at }) => isIn(completed_at, frame))
+const responseHours = (order: WorkOrder) => hoursBetween(order.created_at, order.acknowledged_at)
+const resolutionHours = (order: WorkOrder) => hoursBetween(order.created_at, order.completed_at)
+const words = (name: string) => name.replaceAll('_', ' ')
+
+function workSections(orders: readonly WorkOrder[], frame: Frame, count: number): Section[] {
   const { now } = frame.order
+  const created = orders.filter(({ created_at }) => isIn(created_at, frame))
+  const completed = orders.filter(({ completed_at }) => isIn(completed_at, frame))
+  const open = orders.filter(({ completed_at, cancelled_at }) => !completed_at && !cancelled_at)
   const due = orders.filter((order) => isJudged(order, now))
-  const kept = due.filter((order) => !isBreached(order, now)).length
-  const response = created.map((one) => hoursBetween(one.created_at, one.acknowledged_at))
-  const resolution = done.map((one) => hoursBetween(one.created_at, one.completed_at))
-  return {
-    kind: 'figures',
-    title: 'Work orders',
-    figures: [
-      count('Created', created.length, 'in the period'),
-      count('Completed', done.length, 'in the period'),
-      count(
-        'Still open',
-        orders.filter(({ completed_at, cancelled_at }) => !completed_at && !cancelled_at).length,
+  const met = due.filter((order) => !isBreached(order, now)).length
+  return [
+    metricsSection('Work orders', [
+      metric('Created', created.length, [0], 'in the period'),
+      metric('Completed', completed.length, [0], 'in the period'),
+      metric('Still open', open.length, [0]),
+      medianHours('Response', created.map(responseHours)),
+      medianHours('Resolution', completed.map(resolutionHours)),
+      metric(
+        'Service levels met',
+        due.length === 0 ? null : rounded((100 * met) / due.length, 1),
+        [1, '%'],
+        due.length === 0
+          ? 'nothing due or completed yet'
+          : `${met} of ${due.length} due or completed`,
       ),
-      hours('Response', middle(response)),
-      hours('Resolution', middle(resolution)),
-      {
-        label: 'Service levels kept',
-        value: due.length === 0 ? null : rounded((100 * kept) / due.length, 1),
-        unit: '%',
-        digits: 1,
-        note: due.length === 0 ? 'nothing due or done yet' : `${kept} of ${due.length} due or done`,
-      },
-      {
-        label: 'Labour',
-        value: sumOf(done.map(({ labour_h }) => labour_h)),
-        unit: 'h',
-        digits: 1,
-        note: 'of those completed',
-      },
-    ],
-  }
+      metric(
+        'Labour',
+        sumOf(completed.map(({ labour_h }) => labour_h)),
+        [1, 'h'],
+        'of completed orders',
+      ),
+    ]),
+    table(
+      'Work orders, newest first',
+      orders.slice(0, count),
+      [
+        text('number', 'Number', (order) => order.number),
+        text('title', 'Title', (order) => order.title),
+        text('priority', 'Priority', (order) => order.priority),
+        text('status', 'Status', (order) => words(order.status)),
+        instant('created', 'Created', (order) => order.created_at),
+        number('response', 'Response', [1, 'h'], responseHours),
+        number('resolution', 'Resolution', [1, 'h'], resolutionHours),
+        text('late', 'Late', (order) => (isBreached(order, now) ? 'yes' : 'no')),
+      ],
+      { note: `${listed(count, orders)}, newest first.` },
+    ),
+  ]
 }
 
-const workTable = (
-  orders: readonly WorkOrder[],
-  { order: { now } }: Frame,
-  row_count: number,
-): Section => ({
-  kind: 'table',
-  title: 'Work orders, the newest first',
-  columns: [
-    { key: 'number', label: 'Number', kind: 'text' },
-    { key: 'title', label: 'Title', kind: 'text' },
-    { key: 'priority', label: 'Priority', kind: 'text' },
-    { key: 'status', label: 'Status', kind: 'text' },
-    { key: 'created', label: 'Created', kind: 'instant' },
-    { key: 'response', label: 'Response', unit: 'h', kind: 'number', digits: 1 },
-    { key: 'resolution', label: 'Resolution', unit: 'h', kind: 'number', digits: 1 },
-    { key: 'late', label: 'Too late', kind: 'text' },
-  ],
-  rows: orders.slice(0, row_count).map(
-    (order): Record<string, Cell> => ({
-      number: order.number,
-      title: order.title,
-      priority: order.priority,
-      status: order.status.replaceAll('_', ' '),
-      created: order.created_at,
-      response: hoursBetween(order.created_at, order.acknowledged_at),
-      resolution: hoursBetween(order.created_at, order.completed_at),
-      late: isBreached(order, now) ? 'yes' : 'no',
-    }),
-  ),
-  note: ofAll(row_count, orders.length),
-})
-
-function defectFigures(defects: readonly Defect[], frame: Frame): Section {
+function defectSections(defects: readonly Defect[], frame: Frame, count: number): Section[] {
   const open = defects.filter(({ status }) => status === 'open' || status === 'in_progress')
   const found = defects.filter(({ detected_at }) => isIn(detected_at, frame))
   const resolved = defects.filter(({ resolved_at }) => isIn(resolved_at, frame))
-  return {
-    kind: 'figures',
-    title: 'Defects',
-    figures: [
-      count('Found', found.length, 'in the period'),
-      count('Resolved', resolved.length, 'in the period'),
-      count('Open', open.length, 'by now'),
-      count('Open and of safety', open.filter(({ safety_relevant }) => safety_relevant).length),
-      {
-        label: 'Loss a year',
-        value: sumOf(open.map(({ estimated_loss_kwh_year }) => estimated_loss_kwh_year)),
-        unit: 'kWh',
-        digits: 0,
-        note: 'of those open, as estimated',
-      },
-    ],
-  }
+  return [
+    metricsSection('Defects', [
+      metric('Found', found.length, [0], 'in the period'),
+      metric('Resolved', resolved.length, [0], 'in the period'),
+      metric('Open', open.length, [0], 'at present'),
+      metric('Open, safety relevant', open.filter((one) => one.safety_relevant).length, [0]),
+      metric(
+        'Loss per year',
+        sumOf(open.map(({ estimated_loss_kwh_year }) => estimated_loss_kwh_year)),
+        [0, 'kWh'],
+        'estimate of open defects',
+      ),
+    ]),
+    table(
+      'Defects, newest first',
+      defects.slice(0, count),
+      [
+        text('number', 'Number', (defect) => defect.number),
+        text('title', 'Title', (defect) => defect.title),
+        text('type', 'Type', ({ type }) => type && words(type)),
+        text('severity', 'Severity', (defect) => defect.severity),
+        text('status', 'Status', (defect) => words(defect.status)),
+        instant('detected', 'Detected', (defect) => defect.detected_at),
+        instant('resolved', 'Resolved', (defect) => defect.resolved_at),
+        number('loss', 'Loss per year', [0, 'kWh'], (defect) => defect.estimated_loss_kwh_year),
+      ],
+      { note: `${listed(count, defects)}, newest first.` },
+    ),
+  ]
 }
 
-const defectTable = (defects: readonly Defect[], row_count: number): Section => ({
-  kind: 'table',
-  title: 'Defects, the newest first',
-  columns: [
-    { key: 'number', label: 'Number', kind: 'text' },
-    { key: 'title', label: 'Title', kind: 'text' },
-    { key: 'type', label: 'Type', kind: 'text' },
-    { key: 'severity', label: 'Severity', kind: 'text' },
-    { key: 'status', label: 'Status', kind: 'text' },
-    { key: 'detected', label: 'Detected', kind: 'instant' },
-    { key: 'resolved', label: 'Resolved', kind: 'instant' },
-    { key: 'loss', label: 'Loss a year', unit: 'kWh', kind: 'number', digits: 0 },
-  ],
-  rows: defects.slice(0, row_count).map((defect) => ({
-    number: defect.number,
-    title: defect.title,
-    type: defect.type?.replaceAll('_', ' ') ?? null,
-    severity: defect.severity,
-    status: defect.status.replaceAll('_', ' '),
-    detected: defect.detected_at,
-    resolved: defect.resolved_at,
-    loss: defect.estimated_loss_kwh_year,
-  })),
-  note: ofAll(row_count, defects.length),
-})
-
-const method: Section = {
-  kind: 'text',
-  title: 'What these figures are',
-  text:
-    'Times are by the clock, nights and holidays too. Response: from the creation of a work order ' +
-    'until it was taken up; resolution: until it was completed. Service levels are kept where both ' +
-    'came in time, of those due or done; what is not done yet counts as soon as it is late. To acknowledge and to ' +
-    'resolve: from the beginning of the condition, of alerts raised in the period.',
-}
+const method = textSection(
+  'Method',
+  'Times include nights and holidays. Response: from the creation of a work order to its ' +
+    'acknowledgement; resolution: to its completion. Service levels are met when both were in time, ' +
+    'over the orders that are due or completed; an open order counts as soon as it is late. To ' +
+    'acknowledge and to resolve: from the start of the condition, over alerts raised in the period.',
+)

@@ -1,5 +1,6 @@
-/** What templates let whoever orders a report choose. */
+/** Parameters of templates. */
 import { Type } from 'typebox'
+import type { ReportOrder } from '../template.ts'
 
 export const noParameters = Type.Object({}, { additionalProperties: false })
 
@@ -13,9 +14,15 @@ const counts = (name: string, description: string, standard: number) =>
     { additionalProperties: false },
   )
 
-/** How many of the worst a table lists. */
-export const worstCount = (what: string, standard = 20) =>
-  counts('worst_count', `How many ${what} are listed, the worst first.`, standard)
+export const worstCount = (items: string, standard = 20) =>
+  counts('worst_count', `How many ${items} are listed, the worst first.`, standard)
 
-export const rowCount = (what: string, standard = 100) =>
-  counts('row_count', `How many ${what} are listed, the newest first.`, standard)
+export const rowCount = (items: string, standard = 100) =>
+  counts('row_count', `How many ${items} are listed, the newest first.`, standard)
+
+/** The count that the order gives, else the default. */
+export const countOf = (
+  { parameters }: ReportOrder,
+  name: 'worst_count' | 'row_count',
+  standard: number,
+): number => Number(parameters[name] ?? standard)

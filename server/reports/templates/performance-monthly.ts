@@ -1,29 +1,30 @@
-/** Yields and performance ratios after IEC 61724-1, of the site, its plants and inverters. */
-import { plantYields } from '../../performance/efficiency/plant-yields.ts'
+/** Yields and performance ratios of the site, its plants and inverters: IEC 61724-1. */
 import { type Yields, yieldsOf } from '../../performance/efficiency/yields.ts'
-import type { Cell, Column, Section } from '../document.ts'
 import type { ReportTemplate } from '../template.ts'
-import { numberColumn as number } from './columns.ts'
-import { dayLabels, documentOf, frameOf, totalsName } from './frame.ts'
+import { dateOf, documentOf, frameOf, totalsName } from './frame.ts'
+import { type DayYields, readPerformance, undemandedNotes, yieldsByDay } from './inverter-days.ts'
+import { countOf, worstCount } from './parameters.ts'
 import {
-  type DayFigures,
-  type DayYields,
-  hasSums,
-  type PlantFigures,
-  plantNotes,
-  plantsOf,
-  readInverters,
-  undemandedNotes,
-  yieldsByDay,
-} from './inverter-days.ts'
-import { worstCount } from './parameters.ts'
+  cellsOf,
+  chart,
+  day,
+  type Field,
+  fieldsOf,
+  listed,
+  metric,
+  metricsSection,
+  number,
+  table,
+  text,
+  textSection,
+} from './sections.ts'
 
 export const performanceMonthly: ReportTemplate = {
   template_id: 'performance_monthly',
   name: 'Monthly performance',
   description:
     'Reference yield, final yield, performance ratios, availability, specific yield and capacity ' +
-    'factor after IEC 61724-1, by day, plant and inverter, and how much of the time they stand on.',
+    'factor after IEC 61724-1, by day, plant and inverter, with the completeness of the data.',
   category: 'performance',
   formats: ['pdf', 'xlsx', 'csv'],
   periods: ['week', 'month', 'quarter', 'year', 'custom'],
@@ -33,198 +34,114 @@ export const performanceMonthly: ReportTemplate = {
   version: '1.0.0',
   async build(db, order) {
     const frame = await frameOf(db, order)
-    const inverters = await readInverters(db, frame)
+    const read = await readPerformance(db, frame)
+    const { inverters, plants, yields: site, notes, data_completeness_pct, has_sums } = read
     const days = await yieldsByDay(db, frame, inverters)
-    const plants = plantsOf(inverters, frame.period)
-    const site = plantYields(inverters, frame.period)
-    const worst_count = Number(order.parameters['worst_count'] ?? 20)
+    const items = plants
+      .flatMap((plant) => plant.inverters)
+      .map((inverter) => ({ inverter, yields: yieldsOf(inverter, inverter, frame.period, 1) }))
+    // Inverters with an unknown yield come last.
+    const yieldOf = ({ yields }: (typeof items)[number]) => yields.specific_yield_kwh_kwp ?? 1e9
+    const worst = items.toSorted((a, b) => yieldOf(a) - yieldOf(b))
+    const count = countOf(order, 'worst_count', 20)
+    const ofYields = <Of>(list: readonly Field<Of>[]) =>
+      fieldsOf(list, (item: { yields: Of }) => item.yields)
     return documentOf(performanceMonthly, frame, {
       title: 'Performance',
-      data_completeness_pct: site.completeness_pct,
-      has_sums: hasSums(plants),
-      notes: [...plantNotes(plants, site), ...undemandedNotes(plants)],
+      data_completeness_pct,
+      has_sums,
+      notes: [...notes, ...undemandedNotes(plants)],
       sections: [
-        siteFigures(site, plants),
-        ratioChart(days),
-        yieldChart(days),
-        plantTable(plants, site, totalsName(frame)),
-        inverterTable(plants, frame.period, worst_count),
-        dayTable(days),
+        metricsSection('Site', [
+          metric('Performance ratio', site.performance_ratio_pct, pct),
+          metric('Performance ratio at 25 °C', site.performance_ratio_temp_corrected_pct, pct),
+          metric('Uncurtailed performance ratio', site.performance_ratio_uncurtailed_pct, pct),
+          metric('Energy performance index', site.energy_performance_index_pct, pct),
+          metric('Energy', site.energy_kwh, [0, 'kWh']),
+          metric('Final yield', site.specific_yield_kwh_kwp, per_kwp, 'specific yield'),
+          metric('Reference yield', site.reference_yield_kwh_kwp, per_kwp, 'insolation / 1 kW/m²'),
+          metric('Time-based availability', site.availability_time_pct, pct),
+          metric('Energy-based availability', site.availability_energy_pct, pct),
+          metric('Capacity factor', site.capacity_factor_pct, pct, 'of the AC rating'),
+          metric('Completeness', site.completeness_pct, pct, 'of the daylight'),
+          metric('Plants', plants.length, [0]),
+        ]),
+        chart('Performance ratio by day', days, dateOf, { kind: 'lines', left_unit: '%' }, [
+          ['Performance ratio', ({ yields }) => yields.performance_ratio_pct],
+          ['At 25 °C', ({ yields }) => yields.performance_ratio_temp_corrected_pct],
+        ]),
+        chart('Yields by day', days, dateOf, { kind: 'bars', left_unit: 'kWh/kWp' }, [
+          ['Reference yield', ({ yields }) => yields.reference_yield_kwh_kwp],
+          ['Final yield', ({ yields }) => yields.specific_yield_kwh_kwp],
+        ]),
+        table(
+          'By plant',
+          plants,
+          [
+            text('plant', 'Plant', ({ logger_name }) => logger_name),
+            ...ofYields(yieldFields),
+            number('guaranteed', 'Guaranteed PR', pct, (plant) => {
+              return plant.inverters[0]!.guaranteed_performance_ratio_pct
+            }),
+            ...ofYields(plantFields),
+            ...ofYields(completeness),
+          ],
+          {
+            totals: {
+              plant: totalsName(frame),
+              ...cellsOf([...yieldFields, ...plantFields, ...completeness], site),
+            },
+          },
+        ),
+        table(
+          'Inverters with the lowest yield',
+          worst.slice(0, count),
+          [
+            text('inverter', 'Inverter', ({ inverter }) => inverter.inverter_name),
+            text('plant', 'Plant', ({ inverter }) => inverter.logger_name),
+            ...ofYields([...yieldFields, ...completeness]),
+          ],
+          {
+            note:
+              `${listed(count, worst)}. Panels of another orientation have another yield. Inverters ` +
+              'with too little data come last.',
+          },
+        ),
+        table('By day', days, [day(dateOf), ...ofYields([...yieldFields, ...completeness])]),
         method,
       ],
     })
   },
 }
 
-type Days = readonly DayFigures[]
+const pct = [1, '%'] as const
+const per_kwp = [2, 'kWh/kWp'] as const
 
-function siteFigures(site: Yields, plants: readonly PlantFigures[]): Section {
-  const pct = (label: string, value: number | null, note?: string) => ({
-    label,
-    value,
-    unit: '%',
-    digits: 1,
-    ...(note ? { note } : {}),
-  })
-  const per_kwp = (label: string, value: number | null, note: string) => ({
-    label,
-    value,
-    unit: 'kWh/kWp',
-    digits: 2,
-    note,
-  })
-  return {
-    kind: 'figures',
-    title: 'Site',
-    figures: [
-      pct('Performance ratio', site.performance_ratio_pct),
-      pct('Performance ratio at 25 °C', site.performance_ratio_temp_corrected_pct),
-      pct('Without curtailed times', site.performance_ratio_uncurtailed_pct, 'performance ratio'),
-      pct('Energy by expectation', site.energy_performance_index_pct, 'performance index'),
-      { label: 'Energy', value: site.energy_kwh, unit: 'kWh', digits: 0 },
-      per_kwp('Final yield', site.specific_yield_kwh_kwp, 'the specific yield'),
-      per_kwp('Reference yield', site.reference_yield_kwh_kwp, 'insolation by 1 kW/m²'),
-      pct('Availability by time', site.availability_time_pct),
-      pct('Availability by energy', site.availability_energy_pct),
-      pct('Capacity factor', site.capacity_factor_pct, 'by the AC rating'),
-      pct('Completeness', site.completeness_pct, 'of the daylight'),
-      { label: 'Plants', value: plants.length, digits: 0 },
-    ],
-  }
-}
-
-const ratioChart = (days: Days): Section => ({
-  kind: 'chart',
-  title: 'Performance ratio by day',
-  chart: {
-    kind: 'lines',
-    x: dayLabels(days.map(({ day }) => day)),
-    left_unit: '%',
-    series: [
-      {
-        label: 'Performance ratio',
-        values: days.map(({ yields }) => yields.performance_ratio_pct),
-      },
-      {
-        label: 'At 25 °C',
-        values: days.map(({ yields }) => yields.performance_ratio_temp_corrected_pct),
-      },
-    ],
-  },
-})
-
-const yieldChart = (days: Days): Section => ({
-  kind: 'chart',
-  title: 'Yields by day',
-  chart: {
-    kind: 'bars',
-    x: dayLabels(days.map(({ day }) => day)),
-    left_unit: 'kWh/kWp',
-    series: [
-      {
-        label: 'Reference yield',
-        values: days.map(({ yields }) => yields.reference_yield_kwh_kwp),
-      },
-      { label: 'Final yield', values: days.map(({ yields }) => yields.specific_yield_kwh_kwp) },
-    ],
-  },
-})
-
-const yieldColumns: Column[] = [
-  number('energy', 'Energy', 0, 'kWh'),
-  number('final', 'Final yield', 2, 'kWh/kWp'),
-  number('reference', 'Reference yield', 2, 'kWh/kWp'),
-  number('ratio', 'PR', 1, '%'),
-  number('warm', 'PR at 25 °C', 1, '%'),
-  number('complete', 'Completeness', 1, '%'),
+const yieldFields: Field<DayYields>[] = [
+  number('energy', 'Energy', [0, 'kWh'], (of) => of.energy_kwh),
+  number('final', 'Final yield', per_kwp, (of) => of.specific_yield_kwh_kwp),
+  number('reference', 'Reference yield', per_kwp, (of) => of.reference_yield_kwh_kwp),
+  number('ratio', 'PR', pct, (of) => of.performance_ratio_pct),
+  number('warm', 'PR at 25 °C', pct, (of) => of.performance_ratio_temp_corrected_pct),
+]
+const plantFields: Field<Yields>[] = [
+  number('available', 'Availability', pct, (of) => of.availability_time_pct),
+  number('factor', 'Capacity factor', pct, (of) => of.capacity_factor_pct),
+]
+const completeness: Field<DayYields>[] = [
+  number('complete', 'Completeness', pct, (of) => of.completeness_pct),
 ]
 
-const yieldCells = (yields: DayYields): Record<string, Cell> => ({
-  energy: yields.energy_kwh,
-  final: yields.specific_yield_kwh_kwp,
-  reference: yields.reference_yield_kwh_kwp,
-  ratio: yields.performance_ratio_pct,
-  warm: yields.performance_ratio_temp_corrected_pct,
-  complete: yields.completeness_pct,
-})
-
-const plantCells = (yields: Yields): Record<string, Cell> => ({
-  ...yieldCells(yields),
-  available: yields.availability_time_pct,
-  factor: yields.capacity_factor_pct,
-})
-
-const plantTable = (
-  plants: readonly PlantFigures[],
-  site: Yields,
-  totals_name: string,
-): Section => ({
-  kind: 'table',
-  title: 'By plant',
-  columns: [
-    { key: 'plant', label: 'Plant', kind: 'text' },
-    ...yieldColumns.slice(0, -1),
-    number('guaranteed', 'Guaranteed PR', 1, '%'),
-    number('available', 'Availability', 1, '%'),
-    number('factor', 'Capacity factor', 1, '%'),
-    yieldColumns.at(-1)!,
-  ],
-  rows: plants.map(({ inverters, yields }) => ({
-    plant: inverters[0]!.logger_name,
-    ...plantCells(yields),
-    guaranteed: inverters[0]!.guaranteed_performance_ratio_pct,
-  })),
-  totals: { plant: totals_name, ...plantCells(site) },
-})
-
-function inverterTable(
-  plants: readonly PlantFigures[],
-  period: Parameters<typeof yieldsOf>[2],
-  worst_count: number,
-): Section {
-  const items = plants.flatMap(({ inverters }) =>
-    inverters.map((inverter) => ({ inverter, yields: yieldsOf(inverter, inverter, period, 1) })),
-  )
-  const of = (item: (typeof items)[number]) => item.yields.specific_yield_kwh_kwp ?? Infinity
-  const worst = items.toSorted((a, b) => (of(a) < of(b) ? -1 : Number(of(a) > of(b))))
-  return {
-    kind: 'table',
-    title: 'Inverters with the lowest yield',
-    columns: [
-      { key: 'inverter', label: 'Inverter', kind: 'text' },
-      { key: 'plant', label: 'Plant', kind: 'text' },
-      ...yieldColumns,
-    ],
-    rows: worst.slice(0, worst_count).map(({ inverter, yields }) => ({
-      inverter: inverter.inverter_name,
-      plant: inverter.logger_name,
-      ...yieldCells(yields),
-    })),
-    note:
-      `${Math.min(worst_count, items.length)} of ${items.length}. Panels that face elsewhere ` +
-      'yield otherwise; those of which too little is known come last.',
-  }
-}
-
-const dayTable = (days: Days): Section => ({
-  kind: 'table',
-  title: 'By day',
-  columns: [{ key: 'day', label: 'Day', kind: 'date' }, ...yieldColumns],
-  rows: days.map(({ day, yields }) => ({ day: day.date, ...yieldCells(yields) })),
-})
-
-const method: Section = {
-  kind: 'text',
-  title: 'How these are computed',
-  text:
-    'After IEC 61724-1. Final yield: AC energy by DC capacity. Reference yield: insolation in ' +
-    'the plane of the panels by 1 kW/m². Performance ratio (PR): energy by capacity and ' +
-    'insolation, over the instants that know both and have 20 W/m² or more; at 25 °C: ' +
-    'with the coefficient of the panels and their measured or modelled temperature, at STC. ' +
-    'Availability by time: share of the bright time (over 100 W/m²) with the inverter heard in ' +
-    'which it delivered; by energy: energy by itself and what was lost while down. Capacity ' +
-    'factor: energy by the AC rating over all hours. A plant of which less than half of the ' +
-    'daylight is known has no figures. Completeness is what share of the daylight was measured; ' +
-    'the accuracy of the instruments is not known here and no uncertainty is derived from it. ' +
-    'Degradation is not stated: it needs years of one and the same instruments.',
-}
+const method = textSection(
+  'Method',
+  'Terms follow IEC 61724-1. Final yield: AC energy / DC capacity. Reference yield: plane-of-array ' +
+    'insolation / 1 kW/m². Performance ratio (PR): energy / (capacity × insolation), over the ' +
+    'instants with both and at least 20 W/m²; at 25 °C: corrected to STC by the temperature ' +
+    'coefficient of the panels and their measured or modelled temperature. Time-based availability: ' +
+    'share of the time with data and more than 100 W/m² in which the inverter delivered power. ' +
+    'Energy-based availability: energy / (energy + downtime loss). Capacity factor: energy / (AC ' +
+    'rating × hours). A plant with data for less than half of the daylight has no values. ' +
+    'Completeness is the share of the daylight that was measured; the accuracy of the instruments is ' +
+    'unknown, and no uncertainty is derived from it. Degradation is not stated: it needs years of ' +
+    'data from the same instruments.',
+)

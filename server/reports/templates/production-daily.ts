@@ -1,4 +1,4 @@
-/** What the plants produced: energy by day or hour beside the sun, and by plant. */
+/** Energy by day or hour beside the insolation, and by plant. */
 import { hour_ms } from '@heliograph/domain/durations'
 import { shownAt } from '@heliograph/domain/local-day'
 import { type Bounds, byHour, figuresOf, kwh, lit_ratio } from '../../performance/energy/figures.ts'
@@ -13,23 +13,36 @@ import type { Queries } from '../../storage/database.ts'
 import type { Section } from '../document.ts'
 import type { ReportTemplate } from '../template.ts'
 import {
-  dayLabels,
+  dateOf,
   documentOf,
   type Frame,
   frameOf,
-  isAsked,
+  isIncluded,
   isIncomplete,
+  namesOf,
   type ReportDay,
   unknownNotes,
 } from './frame.ts'
 import { noParameters } from './parameters.ts'
+import {
+  cellsOf,
+  chart,
+  day,
+  type Field,
+  instant,
+  metric,
+  metricsSection,
+  number,
+  table,
+  text,
+} from './sections.ts'
 
 export const productionDaily: ReportTemplate = {
   template_id: 'production_daily',
   name: 'Daily production',
   description:
-    'Energy by day, or by hour where the period is one day, beside the insolation; by plant with ' +
-    'specific yield, peak power and completeness.',
+    'Energy and insolation by day, or by hour for a period of one day; by plant with specific ' +
+    'yield, peak power and completeness.',
   category: 'production',
   formats: ['pdf', 'xlsx', 'csv'],
   periods: ['day', 'week', 'month', 'custom'],
@@ -41,41 +54,40 @@ export const productionDaily: ReportTemplate = {
     const frame = await frameOf(db, order)
     const production = await readProduction(db, frame)
     const site = siteSpan(production, frame.span, frame)
-    const plants = plantRows(production, frame)
+    const plants = production.loggers.map((logger) => {
+      const rows = production.rows.get(logger.logger_id) ?? []
+      return { logger_name: logger.logger_name, ...loggerSpan(frame.span, logger, rows, frame.now) }
+    })
     const unknown = plants.filter(({ energy_kwh }) => energy_kwh === null)
-    const notes = unknownNotes(
-      unknown.map(({ plant }) => plant),
-      plants.length,
-    )
-    notes.push(...unlitNotes(plants, site))
+    const notes = [...unknownNotes(unknown, plants.length), ...irradianceNotes(plants, site)]
     if (site.estimated_energy_kwh) {
       notes.push(
-        'A part of the energy is the rise of counters over gaps in the readings, shared out to ' +
-          'their hours: its sum is measured, its hours are estimated.',
+        'A part of the energy is from counters over gaps in the readings: its sum is measured, its ' +
+          'distribution over hours is estimated.',
       )
     }
     return documentOf(productionDaily, frame, {
       title: 'Daily production',
       data_completeness_pct: site.completeness_pct,
       notes,
-      sections: [figures(site, production), ...course(production, frame), plantTable(plants, site)],
+      sections: [
+        siteMetrics(site, production),
+        ...course(production, frame),
+        table(
+          'By plant',
+          plants,
+          [
+            text('plant', 'Plant', ({ logger_name }) => logger_name),
+            ...fields,
+            number('peak', 'Peak power', [1, 'kW'], ({ peak_power_kw }) => peak_power_kw),
+            instant('peak_at', 'Peak at', ({ peak_power_at }) => peak_power_at),
+            ...coverageFields,
+          ],
+          { totals: { plant: 'All', ...cellsOf([...fields, ...coverageFields], site) } },
+        ),
+      ],
     })
   },
-}
-
-/** Told of plants and sums that have energy, but too little light for what is by the light. */
-function unlitNotes(plants: PlantRows, site: SiteSpan): string[] {
-  const measured = plants.filter(({ energy_kwh }) => energy_kwh !== null)
-  const unlit = measured.filter(({ poa_insolation_kwh_m2 }) => poa_insolation_kwh_m2 === null)
-  const is_site_unlit = site.energy_kwh !== null && site.expected_energy_kwh === null
-  if (unlit.length === 0 && !is_site_unlit) return []
-  const rule =
-    'Expected energy, insolation and what was lost to limits need measured light in ' +
-    `${100 * lit_ratio} % of the time in which inverters must be awake`
-  if (unlit.length === measured.length) return [`${rule}: no plant has so much.`]
-  const names = unlit.map(({ plant }) => plant)
-  const lacking = [...names, ...(is_site_unlit ? ['all plants together'] : [])]
-  return [`${rule}: too little for ${lacking.join(', ')}.`]
 }
 
 interface Production {
@@ -84,41 +96,57 @@ interface Production {
   rows: Map<number, LoggerHourInFull[]>
 }
 
+/** Note on plants and sums with energy but without enough irradiance. */
+function irradianceNotes(
+  plants: readonly (ReturnType<typeof loggerSpan> & { logger_name: string })[],
+  site: SiteSpan,
+): string[] {
+  const measured = plants.filter(({ energy_kwh }) => energy_kwh !== null)
+  const without = measured.filter(({ poa_insolation_kwh_m2 }) => poa_insolation_kwh_m2 === null)
+  const is_site_without = site.energy_kwh !== null && site.expected_energy_kwh === null
+  if (without.length === 0 && !is_site_without) return []
+  const rule =
+    'Expected energy, insolation and curtailment loss need measured irradiance for ' +
+    `${100 * lit_ratio} % of the time in which inverters must be awake`
+  if (without.length === measured.length) return [`${rule}: no plant has enough.`]
+  const all = is_site_without ? [{ logger_name: 'all plants together' }] : []
+  return [`${rule}: too little for ${namesOf([...without, ...all])}.`]
+}
+
 async function readProduction(db: Queries, frame: Frame): Promise<Production> {
   const { site_id, span, order } = frame
-  const asked = {
+  const query = {
     start_at: new Date(span.start_ms),
     end_at: new Date(span.end_ms),
     logger_ids: order.logger_ids,
   }
-  const loggers = await readLoggers(db, site_id, asked)
-  const rows = await readLoggerHours(db, site_id, asked)
+  const loggers = await readLoggers(db, site_id, query)
+  const rows = await readLoggerHours(db, site_id, query)
   return {
-    loggers: loggers.filter(isAsked(frame)),
+    loggers: loggers.filter(isIncluded(frame)),
     rows: Map.groupBy(rows, ({ logger_id }) => logger_id),
   }
 }
 
-const within = (rows: readonly LoggerHourInFull[], { start_ms, end_ms }: Bounds) =>
-  rows.filter(({ hour_at }) => hour_at.getTime() >= start_ms && hour_at.getTime() < end_ms)
-
-/** All plants together; their sun is its mean by capacity over those that know it. */
+/** All plants together; insolation is the mean by capacity over the plants that know it. */
 function siteSpan({ loggers, rows }: Production, span: Bounds, { now }: Frame) {
   const parts = loggers.map((logger) => {
-    const own = within(rows.get(logger.logger_id) ?? [], span)
+    const own = (rows.get(logger.logger_id) ?? []).filter(
+      ({ hour_at }) => hour_at.getTime() >= span.start_ms && hour_at.getTime() < span.end_ms,
+    )
     return { logger, rows: byHour(own), figures: loggerSpan(span, logger, own, now) }
   })
-  let [lit_kwp, sun_kwh, known_kwp] = [0, 0, 0]
+  let [insolation_kwp, sun_kwh, known_kwp] = [0, 0, 0]
   for (const { logger, figures } of parts) {
     if (figures.energy_kwh !== null) known_kwp += logger.dc_capacity_kwp
     if (figures.poa_insolation_kwh_m2 === null) continue
-    lit_kwp += logger.dc_capacity_kwp
+    insolation_kwp += logger.dc_capacity_kwp
     sun_kwh += figures.poa_insolation_kwh_m2 * logger.dc_capacity_kwp
   }
   const { figures } = figuresOf(parts, span, now)
   return {
     ...figures,
-    poa_insolation_kwh_m2: lit_kwp > 0 ? sun_kwh / lit_kwp : null,
+    poa_insolation_kwh_m2: insolation_kwp > 0 ? sun_kwh / insolation_kwp : null,
     specific_yield_kwh_kwp:
       figures.energy_kwh === null || known_kwp === 0 ? null : figures.energy_kwh / known_kwp,
   }
@@ -126,115 +154,65 @@ function siteSpan({ loggers, rows }: Production, span: Bounds, { now }: Frame) {
 
 type SiteSpan = ReturnType<typeof siteSpan>
 
-function figures(site: SiteSpan, { loggers }: Production): Section {
-  return {
-    kind: 'figures',
-    title: 'Production',
-    figures: [
-      {
-        label: 'Energy',
-        value: site.energy_kwh,
-        unit: 'kWh',
-        digits: 1,
-        ...(isIncomplete(site.completeness_pct) ? { note: 'only of what was measured' } : {}),
-      },
-      {
-        label: 'Expected energy',
-        value: site.expected_energy_kwh,
-        unit: 'kWh',
-        digits: 1,
-        note: 'that the measured light and temperature allowed',
-      },
-      {
-        label: 'Specific yield',
-        value: site.specific_yield_kwh_kwp,
-        unit: 'kWh/kWp',
-        digits: 2,
-        note: 'by the capacity of the plants that are known',
-      },
-      {
-        label: 'Insolation',
-        value: site.poa_insolation_kwh_m2,
-        unit: 'kWh/m²',
-        digits: 2,
-        note: 'in the plane of the panels',
-      },
-      {
-        label: 'Lost to limits',
-        value: site.curtailed_energy_kwh,
-        unit: 'kWh',
-        digits: 1,
-        note: 'by the expected power',
-      },
-      {
-        label: 'Estimated part',
-        value: site.estimated_energy_kwh,
-        unit: 'kWh',
-        digits: 1,
-        note: 'counters over gaps, in the energy',
-      },
-      { label: 'Completeness', value: site.completeness_pct, unit: '%', digits: 1 },
-      {
-        label: 'Capacity',
-        value: kwh(loggers.reduce((sum, { dc_capacity_kwp }) => sum + dc_capacity_kwp, 0)),
-        unit: 'kWp',
-        digits: 1,
-      },
-    ],
-  }
+function siteMetrics(site: SiteSpan, { loggers }: Production): Section {
+  const capacity_kwp = loggers.reduce((sum, { dc_capacity_kwp }) => sum + dc_capacity_kwp, 0)
+  const measured = isIncomplete(site.completeness_pct) ? 'measured part only' : undefined
+  return metricsSection('Production', [
+    metric('Energy', site.energy_kwh, [1, 'kWh'], measured),
+    metric(
+      'Expected energy',
+      site.expected_energy_kwh,
+      [1, 'kWh'],
+      'from irradiance and temperature',
+    ),
+    metric('Specific yield', site.specific_yield_kwh_kwp, [2, 'kWh/kWp'], 'of plants with data'),
+    metric('Insolation', site.poa_insolation_kwh_m2, [2, 'kWh/m²'], 'plane of array'),
+    metric('Curtailment loss', site.curtailed_energy_kwh, [1, 'kWh'], 'from the expected power'),
+    metric(
+      'Estimated part',
+      site.estimated_energy_kwh,
+      [1, 'kWh'],
+      'counters over gaps, in the energy',
+    ),
+    metric('Completeness', site.completeness_pct, [1, '%']),
+    metric('Capacity', kwh(capacity_kwp), [1, 'kWp']),
+  ])
 }
 
-/** By hour where the period is one day, else by day. */
+const fields: Field<Omit<SiteSpan, 'is_partial' | 'estimated_energy_kwh' | 'energy_source'>>[] = [
+  number('energy', 'Energy', [1, 'kWh'], ({ energy_kwh }) => energy_kwh),
+  number('expected', 'Expected', [1, 'kWh'], ({ expected_energy_kwh }) => expected_energy_kwh),
+  number('curtailed', 'Curtailment loss', [1, 'kWh'], (of) => of.curtailed_energy_kwh),
+  number('yield', 'Specific yield', [3, 'kWh/kWp'], (of) => of.specific_yield_kwh_kwp),
+]
+const coverageFields: typeof fields = [
+  number('sun', 'Insolation', [3, 'kWh/m²'], (of) => of.poa_insolation_kwh_m2),
+  number('complete', 'Completeness', [1, '%'], ({ completeness_pct }) => completeness_pct),
+]
+
+/** By hour for a period of one day, else by day. */
 function course(production: Production, frame: Frame): Section[] {
   const { days, order } = frame
-  const is_one = days.length === 1
-  const pieces = is_one ? hoursOf(days[0]!, order.timezone) : days
-  const labels = is_one ? pieces.map(({ date }) => date) : dayLabels(pieces)
-  const found = pieces.map((piece) => siteSpan(production, piece, frame))
-  const each = is_one ? 'hour' : 'day'
+  const is_day = days.length === 1
+  const parts = is_day ? hoursOf(days[0]!, order.timezone) : days
+  const found = parts.map((part) => ({ ...part, ...siteSpan(production, part, frame) }))
+  const first = is_day ? text('at', 'Hour', dateOf) : { ...day(dateOf), key: 'at' }
   return [
-    {
-      kind: 'chart',
-      title: `Energy by ${each}`,
-      chart: {
-        kind: 'bars',
-        x: labels,
-        left_unit: 'kWh',
-        right_unit: 'kWh/m²',
-        series: [
-          { label: 'Energy', values: found.map(({ energy_kwh }) => energy_kwh) },
-          {
-            label: 'Insolation',
-            kind: 'line',
-            axis: 'right',
-            values: found.map((piece) => piece.poa_insolation_kwh_m2),
-          },
-        ],
-      },
-    },
-    {
-      kind: 'table',
-      title: `By ${each}`,
-      columns: [
-        is_one
-          ? { key: 'at', label: 'Hour', kind: 'text' }
-          : { key: 'at', label: 'Day', kind: 'date' },
-        ...energyColumns,
-        { key: 'yield', label: 'Specific yield', unit: 'kWh/kWp', kind: 'number', digits: 3 },
-        ...sunColumns,
+    chart(
+      `Energy by ${is_day ? 'hour' : 'day'}`,
+      found,
+      dateOf,
+      { kind: 'bars', left_unit: 'kWh', right_unit: 'kWh/m²' },
+      [
+        ['Energy', ({ energy_kwh }) => energy_kwh],
+        ['Insolation', (part) => part.poa_insolation_kwh_m2, { kind: 'line', axis: 'right' }],
       ],
-      rows: found.map((piece, nth) => ({
-        at: pieces[nth]!.date,
-        ...energyCells(piece),
-        yield: piece.specific_yield_kwh_kwp,
-        sun: piece.poa_insolation_kwh_m2,
-        complete: piece.completeness_pct,
-      })),
-    },
+    ),
+    table(`By ${is_day ? 'hour' : 'day'}`, found, [first, ...fields, ...coverageFields]),
   ]
 }
 
-/** An hour that the clocks show twice is there twice. */
+/** A local hour that is repeated by a clock change appears twice. */
 function hoursOf({ start_ms, end_ms }: Bounds, timezone: string): ReportDay[] {
   const hours: ReportDay[] = []
   for (let hour = start_ms; hour < end_ms; hour += hour_ms) {
@@ -242,64 +220,4 @@ function hoursOf({ start_ms, end_ms }: Bounds, timezone: string): ReportDay[] {
     hours.push({ date, start_ms: hour, end_ms: hour + hour_ms })
   }
   return hours
-}
-
-const energyColumns = [
-  { key: 'energy', label: 'Energy', unit: 'kWh', kind: 'number', digits: 1 },
-  { key: 'expected', label: 'Expected', unit: 'kWh', kind: 'number', digits: 1 },
-  { key: 'curtailed', label: 'Lost to limits', unit: 'kWh', kind: 'number', digits: 1 },
-] as const
-const sunColumns = [
-  { key: 'sun', label: 'Insolation', unit: 'kWh/m²', kind: 'number', digits: 3 },
-  { key: 'complete', label: 'Completeness', unit: '%', kind: 'number', digits: 1 },
-] as const
-
-const energyCells = (of: {
-  energy_kwh: number | null
-  expected_energy_kwh: number | null
-  curtailed_energy_kwh: number | null
-}) => ({
-  energy: of.energy_kwh,
-  expected: of.expected_energy_kwh,
-  curtailed: of.curtailed_energy_kwh,
-})
-
-function plantRows({ loggers, rows }: Production, { span, now }: Frame) {
-  return loggers.map((logger) => {
-    const own = rows.get(logger.logger_id) ?? []
-    return { plant: logger.logger_name, ...loggerSpan(span, logger, own, now) }
-  })
-}
-
-type PlantRows = ReturnType<typeof plantRows>
-
-function plantTable(plants: PlantRows, site: SiteSpan): Section {
-  return {
-    kind: 'table',
-    title: 'By plant',
-    columns: [
-      { key: 'plant', label: 'Plant', kind: 'text' },
-      ...energyColumns,
-      { key: 'yield', label: 'Specific yield', unit: 'kWh/kWp', kind: 'number', digits: 3 },
-      { key: 'peak', label: 'Peak power', unit: 'kW', kind: 'number', digits: 1 },
-      { key: 'peak_at', label: 'Peak at', kind: 'instant' },
-      ...sunColumns,
-    ],
-    rows: plants.map((plant) => ({
-      plant: plant.plant,
-      ...energyCells(plant),
-      yield: plant.specific_yield_kwh_kwp,
-      peak: plant.peak_power_kw,
-      peak_at: plant.peak_power_at === null ? null : new Date(plant.peak_power_at),
-      sun: plant.poa_insolation_kwh_m2,
-      complete: plant.completeness_pct,
-    })),
-    totals: {
-      plant: 'All',
-      ...energyCells(site),
-      yield: site.specific_yield_kwh_kwp,
-      sun: site.poa_insolation_kwh_m2,
-      complete: site.completeness_pct,
-    },
-  }
 }

@@ -4,13 +4,13 @@ import { addBatteries, addUnitDay } from '../../batteries/fixtures/battery-site.
 import { addPrices, assignMarket } from '../../batteries/fixtures/schedule-site.ts'
 import { servedSite } from '../../fixtures/served-site.ts'
 import type { Scope } from '../../http/endpoint.ts'
-import { createCatalog } from '../catalog.ts'
+import { templates } from '../catalog.ts'
 import type { Cell } from '../document.ts'
 import { availability } from './availability.ts'
 import { battery } from './battery.ts'
 import { curtailment } from './curtailment.ts'
 import { earnings } from './earnings.ts'
-import { addSunnyDays, built, figureOf, orderOf, tableOf } from './fixtures/sunny-days.ts'
+import { addSunnyDays, built, metricOf, orderOf, tableOf } from './fixtures/sunny-days.ts'
 import { losses } from './losses.ts'
 import { operations } from './operations.ts'
 import { performanceMonthly } from './performance-monthly.ts'
@@ -22,7 +22,11 @@ const near = (actual: Cell | undefined, expected: number) => {
   assert.ok(Math.abs((actual as number) - expected) < 1e-6 * Math.max(1, Math.abs(expected)))
 }
 
-test('figures of reports are those of the API for the same time', async (t) => {
+test('the ids of templates are unique', () => {
+  assert.equal(new Set(templates.map(({ template_id }) => template_id)).size, templates.length)
+})
+
+test('reports and the API have the same values for a period', async (t) => {
   const site = await servedSite()
   t.after(site.close)
   const { db, get, clock } = site
@@ -65,7 +69,7 @@ test('figures of reports are those of the API for the same time', async (t) => {
     )
     const down = tableOf(
       await built(db, availability, order),
-      'Inverters, the least available first',
+      'Inverters with the lowest availability',
     )
     assert.equal(down.rows[0]!['inverter'], 'I-2')
     near(down.rows[0]!['down'], 10 * 6)
@@ -74,7 +78,7 @@ test('figures of reports are those of the API for the same time', async (t) => {
   await t.test('losses of each inverter', async () => {
     const { body } = await get(`/efficiency/loss-analysis?${window}`)
     const document = await built(db, losses, order)
-    const table = tableOf(document, 'Inverters that lost most')
+    const table = tableOf(document, 'Inverters with the highest losses')
     assert.equal(table.rows[0]!['inverter'], 'I-2')
     for (const item of body.data) {
       const row = table.rows.find(({ inverter }) => inverter === item.inverter_name)!
@@ -89,13 +93,13 @@ test('figures of reports are those of the API for the same time', async (t) => {
         assert.ok(item[name] !== null && row[key] === item[name], `${name} ${row[key]}`)
       }
     }
-    // What the light allowed, less every step, is what was delivered.
+    // The potential minus all losses is the delivered energy.
     const steps = ['Clipping', 'Curtailment', 'Downtime', 'Derating', 'Other'].map(
-      (label) => figureOf(document, 'From light to grid', label) as number,
+      (label) => metricOf(document, 'From irradiance to grid', label) as number,
     )
     near(
-      figureOf(document, 'From light to grid', 'Delivered'),
-      (figureOf(document, 'From light to grid', 'Allowed by the light') as number) -
+      metricOf(document, 'From irradiance to grid', 'Delivered'),
+      (metricOf(document, 'From irradiance to grid', 'Potential') as number) -
         steps.reduce((sum, step) => sum + step, 0),
     )
   })
@@ -151,9 +155,9 @@ test('figures of reports are those of the API for the same time', async (t) => {
         item.net_amount,
       ]),
     )
-    assert.equal(figureOf(document, 'Earnings', 'Capture rate'), body.capture_rate_pct)
+    assert.equal(metricOf(document, 'Earnings', 'Capture rate'), body.capture_rate_pct)
     // Of 30 days 12:00Z and 13:00Z have a price below zero.
-    assert.equal(figureOf(document, 'Earnings', 'Negative prices'), 60)
+    assert.equal(metricOf(document, 'Earnings', 'Negative prices'), 60)
     const by_hour = tableOf(document, 'By hour of the day').rows
     near(
       by_hour.reduce((sum, { gross }) => sum + (gross as number), 0),
@@ -162,17 +166,17 @@ test('figures of reports are those of the API for the same time', async (t) => {
     assert.equal(document.currency, 'EUR')
   })
 
-  await t.test('only the plants that were asked for, and a note that says so', async () => {
+  await t.test('a report of some plants has only these, and a note', async () => {
     const document = await built(db, performanceMonthly, { ...order, logger_ids: [2] })
     assert.deepEqual(
       tableOf(document, 'By plant').rows.map(({ plant }) => plant),
       ['East'],
     )
-    assert.ok(document.notes.includes('Only of: East.'))
+    assert.ok(document.notes.includes('Only these plants: East.'))
   })
 })
 
-test('days are those of the zone, also where clocks change', async (t) => {
+test('days are local days, also with 23 or 25 hours', async (t) => {
   const site = await servedSite()
   t.after(site.close)
   await addSunnyDays(site.db, { first: '2026-03-28', last: '2026-03-30' })
@@ -199,14 +203,14 @@ test('days are those of the zone, also where clocks change', async (t) => {
     ['2026-03-28', '2026-03-29', '2026-03-30'],
   )
   const of_days = days.reduce((sum, { energy }) => sum + (energy as number), 0)
-  assert.ok(Math.abs(of_days - (figureOf(week, 'Production', 'Energy') as number)) < 3 * 0.0005)
+  assert.ok(Math.abs(of_days - (metricOf(week, 'Production', 'Energy') as number)) < 3 * 0.0005)
 })
 
-test('a period without data has notes and no zeros in the place of what is not known', async (t) => {
+test('a period without data has notes, and unknown values are not 0', async (t) => {
   const site = await servedSite()
   t.after(site.close)
   const order = orderOf('2026-06-01T00:00:00Z', '2026-06-08T00:00:00Z')
-  for (const template of createCatalog().templates) {
+  for (const template of templates) {
     const document = await built(site.db, template, order)
     assert.ok(document.notes.length > 0, template.template_id)
     assert.ok(!document.data_completeness_pct, template.template_id)
@@ -216,15 +220,15 @@ test('a period without data has notes and no zeros in the place of what is not k
   for (const [template, title, label] of [
     [productionDaily, 'Production', 'Energy'],
     [performanceMonthly, 'Site', 'Performance ratio'],
-    [availability, 'Site', 'By time'],
+    [availability, 'Site', 'Time-based'],
     [earnings, 'Earnings', 'Net'],
     [stringHealth, 'Strings', 'Estimated loss'],
   ] as const) {
-    assert.equal(figureOf(await built(site.db, template, order), title, label), null)
+    assert.equal(metricOf(await built(site.db, template, order), title, label), null)
   }
 })
 
-test('what was measured too little for sums, or in part, is told apart from nothing', async (t) => {
+test('notes distinguish too little data for sums from no data', async (t) => {
   const site = await servedSite()
   t.after(site.close)
   await addSunnyDays(site.db, { first: '2026-06-01', last: '2026-06-07' })
@@ -248,7 +252,7 @@ test('what was measured too little for sums, or in part, is told apart from noth
   assert.match(notes[0]!, /^Incomplete: .* from 8 of 24 hours\./)
 })
 
-test('inverters are ranked by all that they lost, and not where nothing was lost', async (t) => {
+test('inverters are ranked by their total loss, without those that lost nothing', async (t) => {
   const site = await servedSite()
   t.after(site.close)
   await addSunnyDays(site.db, { first: '2026-06-01', last: '2026-06-07' })
@@ -259,20 +263,20 @@ test('inverters are ranked by all that they lost, and not where nothing was lost
        reference_ac_kwh = reference_expected_kwh - case when inverter_id = 2 then 1 else 0 end`,
   )
   const document = await built(site.db, losses, order)
-  const { rows, note } = tableOf(document, 'Inverters that lost most')
+  const { rows, note } = tableOf(document, 'Inverters with the highest losses')
   assert.deepEqual(
     rows.map(({ inverter, other, lost }) => [inverter, other, lost]),
     [['I-2', 7 * 16, 7 * 16]],
   )
-  assert.match(note!, /^1 of 1 that lost energy/)
+  assert.match(note!, /^1 of 1 with losses/)
   assert.equal(tableOf(document, 'By plant').totals!['other'], 7 * 16)
   await site.db.execute('update inverter_hours set reference_ac_kwh = reference_expected_kwh')
-  const even = tableOf(await built(site.db, losses, order), 'Inverters that lost most')
+  const even = tableOf(await built(site.db, losses, order), 'Inverters with the highest losses')
   assert.deepEqual(even.rows, [])
   assert.match(even.note!, /nothing to rank/)
 })
 
-test('energy that nobody measured is not 0, and a capture rate is of hours with energy', async (t) => {
+test('unmeasured energy is unknown, and the capture rate covers hours with known energy', async (t) => {
   const site = await servedSite()
   t.after(site.close)
   site.clock.set(new Date('2026-07-10T12:00:00Z'))
@@ -292,7 +296,7 @@ test('energy that nobody measured is not 0, and a capture rate is of hours with 
       ['2026-06-13', false],
     ],
   )
-  const rate = (document: typeof all) => figureOf(document, 'Earnings', 'Capture rate') as number
+  const rate = (document: typeof all) => metricOf(document, 'Earnings', 'Capture rate') as number
   const before = rate(all)
   assert.ok(before > 0)
   await site.db.execute(
@@ -303,7 +307,7 @@ test('energy that nobody measured is not 0, and a capture rate is of hours with 
   assert.equal(rate(dear), before)
 })
 
-test('plants that came later or went before are left out, and a running period says so', async (t) => {
+test('plants not in service are excluded, and a running period has a note', async (t) => {
   const site = await servedSite()
   t.after(site.close)
   await site.db.execute("update loggers set commissioned_date = '2026-07-05' where logger_id = 1")
@@ -318,7 +322,7 @@ test('plants that came later or went before are left out, and a running period s
   assert.equal(tableOf(document, 'By day').rows.length, 10)
 })
 
-test('a battery: energy, cycles, charge and money of a day', async (t) => {
+test('a battery report has energy, cycles, state of charge and revenue of a day', async (t) => {
   const site = await servedSite()
   t.after(site.close)
   await addBatteries(site.db)
@@ -336,10 +340,10 @@ test('a battery: energy, cycles, charge and money of a day', async (t) => {
   // Charged at -2 and discharged at 126 a MWh.
   near(south!['amount'], 0.06 * 2 + 0.048 * 126)
   assert.equal(document.currency, 'EUR')
-  assert.ok(document.notes.includes('Nothing is known of Battery North.'))
+  assert.ok(document.notes.includes('No data of Battery North.'))
 })
 
-test('a curtailment report shows commands, losses and money to who may read each', async (t) => {
+test('a curtailment report has orders, losses and money only for their scopes', async (t) => {
   const site = await servedSite()
   t.after(site.close)
   await addSunnyDays(site.db, { first: '2026-06-03', last: '2026-06-03' })
@@ -355,7 +359,7 @@ test('a curtailment report shows commands, losses and money to who may read each
       may_read: new Set(may_read),
     })
     return sections.flatMap((section) => {
-      if (section.kind === 'figures') return section.figures.map(({ label }) => label)
+      if (section.kind === 'metrics') return section.metrics.map(({ label }) => label)
       return section.kind === 'table' ? section.columns.map(({ label }) => label) : []
     })
   }
@@ -366,11 +370,11 @@ test('a curtailment report shows commands, losses and money to who may read each
     await seen('curtailment:read', 'diagnostics:read'),
     all.filter((label) => !money.includes(label)),
   )
-  assert.ok(!(await seen('curtailment:read')).includes('Lost to all limits'))
-  assert.deepEqual(await seen('diagnostics:read', 'earnings:read'), ['Lost to all limits'])
+  assert.ok(!(await seen('curtailment:read')).includes('Loss to all limits'))
+  assert.deepEqual(await seen('diagnostics:read', 'earnings:read'), ['Loss to all limits'])
 })
 
-test('alerts, work and defects of a period', async (t) => {
+test('an operations report has alerts, work orders and defects of a period', async (t) => {
   const site = await servedSite()
   t.after(site.close)
   await site.db.query(`
@@ -402,21 +406,21 @@ test('alerts, work and defects of a period', async (t) => {
       now(), now(), 120)`)
   const order = orderOf('2026-06-01T00:00:00Z', '2026-06-08T00:00:00Z')
   const document = await built(site.db, operations, order)
-  const figure = (title: string, label: string) => figureOf(document, title, label)
+  const metric = (title: string, label: string) => metricOf(document, title, label)
   assert.deepEqual(
     ['In force', 'Raised', 'Critical', 'Open', 'To acknowledge', 'To resolve', 'Lost energy'].map(
-      (label) => figure('Alerts', label),
+      (label) => metric('Alerts', label),
     ),
     [2, 1, 1, 1, 1, 4, 42],
   )
   assert.deepEqual(
-    ['Created', 'Completed', 'Still open', 'Response', 'Resolution', 'Service levels kept'].map(
-      (label) => figure('Work orders', label),
+    ['Created', 'Completed', 'Still open', 'Response', 'Resolution', 'Service levels met'].map(
+      (label) => metric('Work orders', label),
     ),
     [2, 1, 1, 2, 24, 50],
   )
-  assert.deepEqual([figure('Defects', 'Open'), figure('Defects', 'Loss a year')], [1, 120])
-  assert.equal(tableOf(document, 'Alerts, the newest first').rows.length, 2)
+  assert.deepEqual([metric('Defects', 'Open'), metric('Defects', 'Loss per year')], [1, 120])
+  assert.equal(tableOf(document, 'Alerts, newest first').rows.length, 2)
   const titles = async (scope: Scope) => {
     const part = await built(site.db, operations, { ...order, may_read: new Set([scope]) })
     assert.deepEqual(part.notes, document.notes)
@@ -429,5 +433,5 @@ test('alerts, work and defects of a period', async (t) => {
     "update work_orders set completed_at = null, status = 'open', response_due_at = '2026-08-01', resolution_due_at = '2026-08-02'",
   )
   const early = await built(site.db, operations, order)
-  assert.equal(figureOf(early, 'Work orders', 'Service levels kept'), null)
+  assert.equal(metricOf(early, 'Work orders', 'Service levels met'), null)
 })

@@ -16,7 +16,7 @@ import { documentOf } from './fixtures/sample-documents.ts'
 
 const space = '\u00a0'
 
-test('thousands are apart, a minus is one, and nothing is minus zero', () => {
+test('numbers have separated thousands, a minus sign, and no minus zero', () => {
   assert.equal(numberText(1_234_567.891, 1), `1${space}234${space}567.9`)
   assert.equal(numberText(-1234, 0), `\u22121${space}234`)
   assert.equal(numberText(-0.04, 1), '0.0')
@@ -24,7 +24,7 @@ test('thousands are apart, a minus is one, and nothing is minus zero', () => {
   assert.equal(numberText(123, 0), '123')
 })
 
-test('a number that is shown is read as that number', () => {
+test('a number as text has the value of the number', () => {
   const finite = fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e15, max: 1e15 })
   fc.assert(
     fc.property(finite, fc.integer({ min: 0, max: 6 }), (value, digits) => {
@@ -34,7 +34,7 @@ test('a number that is shown is read as that number', () => {
   )
 })
 
-test('decimals are those said, else those the values need, two at most', () => {
+test('decimals are as given, else as needed, at most two', () => {
   assert.equal(digitsOf([1, 2.5, null]), 1)
   assert.equal(digitsOf([1 / 3]), 2)
   assert.equal(digitsOf([3, Number.NaN, 'x']), 0)
@@ -42,7 +42,7 @@ test('decimals are those said, else those the values need, two at most', () => {
   assert.equal(digitsOf([1.234], -1), 0)
 })
 
-test('what is no value is shown as not known', () => {
+test('invalid values are shown as unknown', () => {
   const shown = (value: Parameters<typeof known>[0]) =>
     cellText(known(value), { digits: 1, timezone: 'UTC' })
   for (const none of [null, undefined, Number.NaN, Infinity, new Date(Number.NaN)]) {
@@ -51,7 +51,7 @@ test('what is no value is shown as not known', () => {
   assert.deepEqual([shown(0), shown(false), shown('')], ['0.0', 'no', ''])
 })
 
-test('instants are shown by the clocks of the zone, also where those change', () => {
+test('instants are shown in local time, with the offset for a repeated hour', () => {
   const at = (text: string) => new Date(text)
   assert.equal(instantName(at('2026-07-01T10:00:00Z'), 'Europe/Prague'), '1 Jul 2026, 12:00')
   assert.equal(instantName(at('2026-07-01T10:00:00Z'), 'Asia/Kathmandu'), '1 Jul 2026, 15:45')
@@ -62,7 +62,7 @@ test('instants are shown by the clocks of the zone, also where those change', ()
   assert.equal(stampText(at('2026-01-01T00:00:30Z'), 'America/New_York').slice(-9), 'UTC-05:00')
 })
 
-test('a day is written as on the pages; what is none stays', () => {
+test('days have short names; other texts are unchanged', () => {
   assert.equal(dayName('2026-11-01'), '1 Nov 2026')
   assert.equal(dayName('2026-11-01', 'without_year'), '1 Nov')
   assert.equal(dayName('All'), 'All')
@@ -70,7 +70,7 @@ test('a day is written as on the pages; what is none stays', () => {
   assert.equal(cellText('2026-11-01', { kind: 'text', digits: 0, timezone: 'UTC' }), '2026-11-01')
 })
 
-test('a period of whole days is named by its days, another by its instants', () => {
+test('a period of whole days is shown as days, another as instants', () => {
   const plain = (text: string) => text.replace(/\s/g, ' ')
   assert.equal(plain(periodText(documentOf([]))), '1 – 30 Nov 2026')
   const day = { period_end_at: new Date('2026-11-01T23:00:00Z') }
@@ -79,7 +79,7 @@ test('a period of whole days is named by its days, another by its instants', () 
   assert.equal(periodText(documentOf([], hours)), '1 Nov 2026, 00:00 to 1 Nov 2026, 11:00')
 })
 
-test('the zone says both offsets of a period in which the clocks change', () => {
+test('the time zone has both offsets of a period with a clock change', () => {
   assert.equal(zoneText(documentOf([])), 'Europe/Prague, UTC+01:00')
   const october = { period_start_at: new Date('2026-09-30T22:00:00Z') }
   assert.equal(zoneText(documentOf([], october)), 'Europe/Prague, UTC+02:00 then UTC+01:00')

@@ -1,12 +1,12 @@
-/** What the values of a report look like to people, whatever file they are in. */
+/** Values of a report as text, for all formats. */
 import { minute_ms } from '@heliograph/domain/durations'
 import { localDate, shownAt } from '@heliograph/domain/local-day'
 import type { Cell, Column, ReportDocument } from '../document.ts'
 
-/** Where a template does not say how many decimals a number has. */
+/** Most decimals of a number without `digits`. */
 export const digits_max = 2
 
-/** Not-a-number and instants that are none mean "not known", as null does. */
+/** NaN, infinity and invalid dates are unknown, as null is. */
 export function known(value: Cell | undefined): Cell {
   if (value === undefined) return null
   if (typeof value === 'number') return Number.isFinite(value) ? value : null
@@ -14,11 +14,11 @@ export function known(value: Cell | undefined): Cell {
   return value
 }
 
-/** A column's name and what it is measured in: "Energy (kWh)". */
-export const headingOf = ({ label, unit }: { label: string; unit?: string }): string =>
+/** "Energy (kWh)" */
+export const headingOf = ({ label, unit }: Pick<Column, 'label' | 'unit'>): string =>
   unit ? `${label} (${unit})` : label
 
-/** As many decimals as the values need, two at most; the same for all, so that points align. */
+/** Decimals of all values, so that decimal points align: `said`, else as needed, at most two. */
 export function digitsOf(values: readonly Cell[], said?: number): number {
   if (said !== undefined) return Math.min(Math.max(Math.trunc(said), 0), 12)
   const decimals = values.map((value) => {
@@ -28,16 +28,16 @@ export function digitsOf(values: readonly Cell[], said?: number): number {
   return decimals.reduce((most, one) => Math.max(most, one), 0)
 }
 
-/** Thousands apart by a no-break space and a real minus: neither is read as a decimal sign. */
+/** Separates thousands by a no-break space and writes a minus sign instead of a hyphen. */
 export function numberText(value: number, digits: number): string {
   const [whole = '', decimals] = Math.abs(value).toFixed(digits).split('.')
-  // Beyond 1e21 the digits come as an exponent, which has no thousands.
+  // From 1e21 on, `toFixed` writes an exponent.
   const grouped = whole.includes('e') ? whole : whole.replace(/\B(?=(\d{3})+$)/g, '\u00a0')
   const text = decimals === undefined ? grouped : `${grouped}.${decimals}`
   return value < 0 && /[1-9]/.test(text) ? `\u2212${text}` : text
 }
 
-/** Minutes that the clocks of a zone are ahead of UTC at an instant. */
+/** Offset of a time zone from UTC at an instant, minutes. */
 export function offsetMinutes(instant: Date, timezone: string): number {
   const minute = Math.floor(instant.getTime() / minute_ms) * minute_ms
   return Math.round((shownAt(instant.getTime(), timezone) - minute) / minute_ms)
@@ -49,45 +49,34 @@ export function offsetText(minutes: number): string {
   return `${minutes < 0 ? '-' : '+'}${two(Math.floor(ahead / 60))}:${two(ahead % 60)}`
 }
 
-/** Whether all of them are days as documents have them, YYYY-MM-DD. */
+/** Whether all are days, YYYY-MM-DD. */
 export const areDays = (names: readonly string[]): boolean =>
   names.length > 0 && names.every((name) => /^\d{4}-\d{2}-\d{2}$/.test(name))
 
+const day_and_month = { day: 'numeric', month: 'short' } as const
+const full_day = { ...day_and_month, year: 'numeric' } as const
 const day_formats = {
-  with_year: dayFormat({ year: 'numeric' }),
-  without_year: dayFormat({}),
+  with_year: new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', ...full_day }),
+  without_year: new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', ...day_and_month }),
 }
 
-function dayFormat(more: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  return new Intl.DateTimeFormat('en-GB', {
-    timeZone: 'UTC',
-    day: 'numeric',
-    month: 'short',
-    ...more,
-  })
-}
-
-/** 22 Nov 2026 of 2026-11-22, as the pages of the platform write it; other texts as they are. */
+/** 22 Nov 2026 for 2026-11-22, as on the pages of the platform; other texts unchanged. */
 export function dayName(date: string, style: keyof typeof day_formats = 'with_year'): string {
   const day = new Date(`${date}T00:00:00Z`)
   return areDays([date]) && !Number.isNaN(day.getTime()) ? day_formats[style].format(day) : date
 }
 
-/** 22 Nov 2026, 13:05, as the clocks of the site show it. */
+/** 22 Nov 2026, 13:05, in local time. */
 export function instantName(instant: Date, timezone: string): string {
   const [date = '', clock = ''] = instantText(instant, timezone).split(' ')
   return `${dayName(date)}, ${clock}`
 }
 
-/** 2026-11-22 13:05, as the clocks of the site show it, for programs. */
+/** 2026-11-22 13:05, in local time. */
 export const instantText = (instant: Date, timezone: string): string =>
   new Date(shownAt(instant.getTime(), timezone)).toISOString().slice(0, 16).replace('T', ' ')
 
-/** A day of the site's calendar, YYYY-MM-DD: given as such, or as an instant of that day. */
-export const dayText = (value: Date, timezone: string): string =>
-  localDate(value.getTime(), timezone)
-
-/** A value as people read it; `digits` are decimals. Null is a dash. */
+/** null is a dash. */
 export function cellText(
   value: Cell,
   { kind, digits, timezone }: { kind?: Column['kind']; digits: number; timezone: string },
@@ -96,10 +85,12 @@ export function cellText(
   if (typeof value === 'number') return numberText(value, digits)
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value === 'string') return kind === 'date' ? dayName(value) : value
-  return kind === 'date' ? dayName(dayText(value, timezone)) : instantName(value, timezone)
+  return kind === 'date'
+    ? dayName(localDate(value.getTime(), timezone))
+    : instantName(value, timezone)
 }
 
-/** The period as days where it begins and ends at midnights of the site, else as instants. */
+/** The period as days when it starts and ends at local midnight, else as instants. */
 export function periodText(document: ReportDocument): string {
   const { period_start_at, period_end_at, timezone } = document
   const [from, to] = [instantText(period_start_at, timezone), instantText(period_end_at, timezone)]
@@ -107,24 +98,17 @@ export function periodText(document: ReportDocument): string {
     return [period_start_at, period_end_at].map((at) => instantName(at, timezone)).join(' to ')
   }
   const last = new Date(period_end_at.getTime() - minute_ms)
-  return dayWords(timezone).formatRange(period_start_at, last)
+  const format = new Intl.DateTimeFormat('en-GB', { timeZone: timezone, ...full_day })
+  return format.formatRange(period_start_at, last)
 }
 
-const dayWords = (timezone: string) =>
-  new Intl.DateTimeFormat('en-GB', {
-    timeZone: timezone,
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-  })
-
-/** The zone with its offset; with both where the clocks change within the period. */
+/** The time zone with its offset; with both offsets when they change within the period. */
 export function zoneText({ timezone, period_start_at, period_end_at }: ReportDocument): string {
   const last = new Date(period_end_at.getTime() - minute_ms)
   const offsets = [period_start_at, last].map((at) => offsetText(offsetMinutes(at, timezone)))
   return `${timezone}, UTC${[...new Set(offsets)].join(' then UTC')}`
 }
 
-/** An instant with the offset that its clock time is meant in: 22 Nov 2026, 13:05 UTC+01:00. */
+/** 22 Nov 2026, 13:05 UTC+01:00 */
 export const stampText = (instant: Date, timezone: string): string =>
   `${instantName(instant, timezone)} UTC${offsetText(offsetMinutes(instant, timezone))}`

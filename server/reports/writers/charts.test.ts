@@ -8,7 +8,7 @@ import { scaleColours } from './palette.ts'
 const size = { width_pt: 515, plot_height_pt: 165 }
 const texts = (svg: string) => [...svg.matchAll(/<text[^>]*>([^<]*)</g)].map(([, text]) => text)
 
-test('axes have units, days of one month are numbers under its name', () => {
+test('axes have units, and days of one month are numbers', () => {
   const { svg } = drawChart(
     {
       kind: 'bars',
@@ -28,7 +28,7 @@ test('axes have units, days of one month are numbers under its name', () => {
   assert.ok(texts(svg).includes('20\u00a0000'))
 })
 
-test('days of several months are named as on the pages; other places keep their names', () => {
+test('days of several months have short names; other labels are unchanged', () => {
   const x = ['2026-10-31', '2026-11-01']
   const chart = {
     kind: 'lines',
@@ -48,7 +48,7 @@ test('days of several months are named as on the pages; other places keep their 
   for (const name of ['13:00', 'Other']) assert.ok(plain.includes(name), name)
 })
 
-test('a heat map colours its values from low to high, and none that is not known', () => {
+test('a heat map colours known values from low to high', () => {
   const values = plants.map((_, plant) => days.map((_, day) => (plant === day ? null : day)))
   const { svg } = drawChart({ kind: 'heat', x: days, y: plants, values, unit: '%' }, size)
   const cells = [...svg.matchAll(/<path d="[^"]*" fill="([^"]*)" stroke="#ffffff"/g)]
@@ -60,7 +60,7 @@ test('a heat map colours its values from low to high, and none that is not known
   assert.ok(texts(svg).includes('29 %') && texts(svg).includes('Plant 28'))
 })
 
-test('a heat map of grades has the colours and signs of the page', () => {
+test('a heat map of grades has the colours and signs of the pages', () => {
   const of = [[0, 4, null]]
   const grades = { labels: ['Healthy', 'Watch', 'Poor', 'Critical', 'Dead'], of }
   const values = [[99, 0, null]]
@@ -74,7 +74,7 @@ test('a heat map of grades has the colours and signs of the page', () => {
   for (const name of ['Healthy', 'Dead', '\u00d7']) assert.ok(texts(svg).includes(name), name)
 })
 
-test('a part of a heat map has the scale of the whole', () => {
+test('a part of a heat map has the scale of the complete map', () => {
   const row = (value: number): Chart => {
     return { kind: 'heat', x: ['a'], y: ['b'], values: [[value]], unit: '%' }
   }
@@ -83,7 +83,7 @@ test('a part of a heat map has the scale of the whole', () => {
   assert.ok(shown.includes('50') && shown.includes('90 %'), shown.join(', '))
 })
 
-test('names below an axis are left out evenly where there is no room for all', () => {
+test('labels of a crowded axis are skipped evenly', () => {
   const x = Array.from({ length: 31 }, (_, index) => String(index + 1))
   const named = (y: string) => {
     const chart: Chart = { kind: 'heat', x, y: [y], values: [x.map(() => 50.5)], unit: '' }
@@ -93,7 +93,7 @@ test('names below an axis are left out evenly where there is no room for all', (
   assert.deepEqual([named('Plant 1'), named('A plant whose name leaves little room')], [x, odd])
 })
 
-test('a value alone between unknown ones is still seen', () => {
+test('a single value between unknown ones is visible', () => {
   const dots = (values: (number | null)[]) => {
     const x = values.map((_, index) => `${index} h`)
     const series = [{ label: '', values }]
@@ -103,7 +103,7 @@ test('a value alone between unknown ones is still seen', () => {
   assert.deepEqual([dots([null, 5, null, 6, null]), dots([4, 5, null, null, null])], [2, 0])
 })
 
-test('charts without a value, or with one alone, are drawn or known to be empty', () => {
+test('a chart with one value is drawn, and one without values is empty', () => {
   const heat = (value: number | null): Chart => {
     return { kind: 'heat', x: ['a'], y: ['b'], values: [[value]], unit: '%' }
   }

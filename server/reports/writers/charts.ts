@@ -1,4 +1,4 @@
-/** Charts of a report as SVG, whose units are points: drawn by ECharts, which needs no browser. */
+/** Charts as SVG in points, drawn by ECharts without a browser. */
 import { BarChart, HeatmapChart, LineChart } from 'echarts/charts'
 import { GridComponent, LegendComponent, VisualMapComponent } from 'echarts/components'
 import { init, use } from 'echarts/core'
@@ -20,7 +20,7 @@ import { fitted, oneLine, widthOf } from './typeface.ts'
 use([BarChart, LineChart, HeatmapChart, GridComponent, LegendComponent, VisualMapComponent])
 use([SVGRenderer])
 
-type SeriesChart = Exclude<Chart, { kind: 'heat' }>
+export type SeriesChart = Exclude<Chart, { kind: 'heat' }>
 export type HeatChart = Extract<Chart, { kind: 'heat' }>
 
 interface ChartPicture {
@@ -32,19 +32,17 @@ interface ChartPicture {
 const size_pt = 8
 const text = { fontFamily: 'Roboto', fontSize: size_pt, color: muted }
 const label_width_pt = 110
-/** Names of rows often differ at their ends only. */
+/** Wide, because names of rows often differ only at their ends. */
 const row_width_pt = 170
-/** Between names below an axis. */
+/** Space between labels of an axis. */
 const apart_pt = 4.5
-/** What numbers beside an axis take. */
+/** Width of the numbers beside an axis. */
 const axis_pt = 45
 const swatch_pt = 14
 const legend_gap_pt = 9
-/** A line of its text and the gap to the next. */
 const legend_row_pt = 18
 const heat_row_pt = { least: 9, most: 16, in_all: 430 }
 
-/** Whether there is anything to draw. */
 export const hasValues = (chart: Chart): boolean =>
   (chart.kind === 'heat' ? chart.values : chart.series.map(({ values }) => values)).some((row) =>
     row.some(isValue),
@@ -52,13 +50,12 @@ export const hasValues = (chart: Chart): boolean =>
 
 interface Drawing {
   width_pt: number
-  /** Of axes; the height of a heat map follows from its rows. */
+  /** Ignored for heat maps, whose height follows from their rows. */
   plot_height_pt: number
-  /** The whole of which the chart is a part; the chart itself where left out. */
+  /** The complete heat map, if the chart is a part of it; its values define the colour scale. */
   scaled?: Chart
 }
 
-/** The colours of a heat map go from the lowest to the highest value of the whole. */
 export function drawChart(
   chart: Chart,
   { width_pt, plot_height_pt, scaled = chart }: Drawing,
@@ -97,7 +94,7 @@ function drawSeries(
       itemHeight: 7,
       itemGap: legend_gap_pt,
       textStyle: { ...text, color: ink },
-      // Names may be the same: series are told apart by their place.
+      // Series are identified by index, as their names may be equal.
       data: names.map((_, index) => ({ name: String(index), ...legendIcon(chart, index) })),
       formatter: (index: string) => names[Number(index)] ?? '',
     },
@@ -118,7 +115,7 @@ function drawSeries(
 function seriesOption(chart: SeriesChart, one: SeriesChart['series'][number], index: number) {
   const type = (one.kind ?? (chart.kind === 'bars' ? 'bar' : 'line')) as 'bar' | 'line'
   const color = seriesColours[index % seriesColours.length]
-  // Beyond the colours, lines are told apart by their dashes.
+  // When colours repeat, lines differ by their dashes.
   const dash = (['solid', 'dashed', 'dotted'] as const)[
     Math.floor(index / seriesColours.length) % 3
   ]
@@ -130,7 +127,7 @@ function seriesOption(chart: SeriesChart, one: SeriesChart['series'][number], in
     ...(chart.stacked && type === 'bar' ? { stack: one.axis ?? 'left' } : {}),
     itemStyle: { color },
     lineStyle: { color, width: 1.4, type: dash },
-    // A value between two that are not known would draw no line: it gets a dot.
+    // A value between unknown ones has no line, so it gets a dot.
     showSymbol: type === 'line',
     symbol: 'circle',
     symbolSize: (_: unknown, { dataIndex }: { dataIndex: number }) =>
@@ -152,10 +149,9 @@ function legendIcon(chart: SeriesChart, index: number) {
   return kind === 'bar' ? { icon: 'rect' } : {}
 }
 
-const labelText = (label: string, room_pt = label_width_pt): string =>
-  fitted(oneLine(label), room_pt, { size_pt })
+const labelText = (label: string, width_pt = label_width_pt): string =>
+  fitted(oneLine(label), width_pt, { size_pt })
 
-/** How many rows the legend takes when its entries follow each other. */
 function legendRows(names: readonly string[], width_pt: number): number {
   let rows = 1
   let used_pt = 0
@@ -179,11 +175,11 @@ const categoryAxis = (labels: readonly string[], caption: string, axis_width_pt:
   nameTextStyle: text,
   axisLine: { lineStyle: { color: rule } },
   axisTick: { show: false },
-  axisLabel: { ...text, interval: leftOut(labels, axis_width_pt) },
+  axisLabel: { ...text, interval: skippedLabels(labels, axis_width_pt) },
 })
 
-/** How many names are left out between two that are shown: the same all along. */
-function leftOut(labels: readonly string[], axis_width_pt: number): number {
+/** Labels to skip between two that are shown. */
+function skippedLabels(labels: readonly string[], axis_width_pt: number): number {
   const widest_pt = labels.reduce((most, label) => Math.max(most, widthOf(label, { size_pt })), 0)
   return Math.ceil(((widest_pt + apart_pt) * labels.length) / axis_width_pt) - 1
 }
@@ -214,14 +210,14 @@ const axisNumber = (value: number): string => {
 const digitsUpTo = (value: number, most: number): number =>
   Number(value.toFixed(most)).toString().split('.')[1]?.length ?? 0
 
-/** Days without their year where all have the same. */
+/** Days of one year are shown without it. */
 function dayLabels(x: readonly string[]): string[] {
   const years = new Set(x.map((name) => name.slice(0, 4)))
   const style = areDays(x) && years.size === 1 ? 'without_year' : 'with_year'
   return x.map((name) => dayName(name, style))
 }
 
-/** Days of one month are shown as 1 to 31 under the month's name; all else as it is. */
+/** Days of one month are shown as 1 to 31, with the month as the caption. */
 function categories(x: readonly string[]): { labels: string[]; caption: string } {
   const days = x.map((name) => /^(\d{4}-\d{2})-(\d{2})$/.exec(name))
   const month = days[0]?.[1]
@@ -296,7 +292,6 @@ function drawHeat(
   return drawn(option, width_pt, head_pt + plot_pt + foot_pt)
 }
 
-/** Lies above the map. */
 const gradeLegend = ({ labels }: HeatGrades, left_pt: number) => ({
   type: 'piecewise',
   orient: 'horizontal',
@@ -325,7 +320,6 @@ const gradeSigns = {
   ),
 }
 
-/** Lies above the map, with its lowest and its highest value. */
 function colourScale(
   [low, high]: [low: number, high: number],
   { left_pt, unit }: { left_pt: number; unit: string },
@@ -348,7 +342,7 @@ function colourScale(
   }
 }
 
-/** Never empty: a scale from a value to itself has no colours. */
+/** Never a single value, for which a scale has no colours. */
 function rangeOf(values: readonly number[]): [low: number, high: number] {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const value of values) {

@@ -5,11 +5,11 @@ import {
   clockChange,
   dailyChart,
   documentOf,
-  figures,
   heatMap,
   hostile,
   hostile_texts,
   longTable,
+  metrics,
   plantTable,
 } from './fixtures/sample-documents.ts'
 
@@ -40,7 +40,7 @@ function read(document: Parameters<typeof writeCsv>[0]): string[][] {
   return parsed(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
 }
 
-test('the head says what the file is of, in the time of the site', () => {
+test('the head has site, period and notes, in local time', () => {
   assert.deepEqual(linesOf([], { notes: ['Provisional.'] }), [
     ['Monthly performance'],
     ['Site', 'Brno-Slatina Solar Park'],
@@ -54,16 +54,16 @@ test('the head says what the file is of, in the time of the site', () => {
   ])
 })
 
-test('each section is a block: its title, its columns, its rows', () => {
-  const lines = linesOf([figures, dailyChart, heatMap, plantTable])
+test('each section is a block of title, columns and rows', () => {
+  const lines = linesOf([metrics, dailyChart, heatMap, plantTable])
   const block = (title: string) => {
     const at = lines.findIndex(([first, ...others]) => first === title && others.length === 0)
     return lines.slice(at - 1, at + 4)
   }
-  assert.deepEqual(block('The month in figures').slice(0, 4), [
+  assert.deepEqual(block('Metrics of the month').slice(0, 4), [
     [''],
-    ['The month in figures'],
-    ['Figure', 'Value', 'Unit', 'Note'],
+    ['Metrics of the month'],
+    ['Metric', 'Value', 'Unit', 'Note'],
     ['Energy', '1523411.4', 'kWh', ''],
   ])
   const [, , columns, first] = block('Energy and irradiation by day')
@@ -75,7 +75,7 @@ test('each section is a block: its title, its columns, its rows', () => {
   assert.deepEqual(total, ['All plants', '1523411.4', '', '84.31', '99.2', '', ''])
 })
 
-test('values of a chart have as many decimals as those of a table that says none', () => {
+test('values of a chart have the decimals of a table without digits', () => {
   const noisy = [0.1 + 0.2, 1 / 3, null]
   const lines = linesOf([
     {
@@ -107,14 +107,14 @@ test('values of a chart have as many decimals as those of a table that says none
   ])
 })
 
-test('all rows are there, and the hour that comes twice is told apart', () => {
+test('a long table has all rows, and a repeated hour has its offset', () => {
   assert.equal(linesOf([longTable(5000)]).filter(([, plant]) => plant === 'Plant 1').length, 179)
   const read_at = read(clockChange()).slice(-5)
   assert.deepEqual(read_at[1], ['2026-10-25T02:00:00+02:00'])
   assert.deepEqual(read_at[2], ['2026-10-25T02:00:00+01:00'])
 })
 
-test('no text is a formula, and every text is whole', () => {
+test('no text is a formula, and none is cut', () => {
   const fields = read(hostile()).flat()
   assert.deepEqual(
     fields.filter((field) => /^[=+@\t]|^-\D/.test(field)),

@@ -1,28 +1,28 @@
 /**
- * A report as text: blocks after each other, an empty line between them, each of a title, a line of
- * column names and its rows. Fields and line ends are those of RFC 4180, and no text is one that a
- * spreadsheet would run. UTF-8 with a byte order mark, without which Excel takes it for something
- * else. Instants are RFC 3339 with the offset of the report's zone.
+ * A report as CSV (RFC 4180): a block per section, separated by empty lines, with a title, column
+ * names and rows. No text is a formula. UTF-8 with a byte order mark, which Excel needs. Instants
+ * are RFC 3339 with the offset of the time zone.
  */
+import { localDate } from '@heliograph/domain/local-day'
 import { rounded } from '@heliograph/domain/significant'
 import { csvField } from '../../http/export-items.ts'
-import type { Cell, Column, ReportDocument, Section, WrittenReport } from '../document.ts'
-import {
-  dayText,
-  digits_max,
-  headingOf,
-  instantText,
-  known,
-  offsetMinutes,
-  offsetText,
-} from './cells.ts'
+import type {
+  Cell,
+  Chart,
+  Column,
+  ReportDocument,
+  Section,
+  SectionOf,
+  WrittenReport,
+} from '../document.ts'
+import { digits_max, headingOf, instantText, known, offsetMinutes, offsetText } from './cells.ts'
 
 type Line = readonly Cell[]
 
 const byte_order_mark = '\ufeff'
-/** Beyond these a binary fraction shows itself: 0.30000000000000004. */
+/** Hides the noise of binary fractions, such as 0.30000000000000004. */
 const significant_digits = 12
-/** Decimals beyond those that people are shown. */
+/** Decimals beyond `digits`, for further calculations. */
 const spare_digits = 2
 
 export function writeCsv(document: ReportDocument): WrittenReport {
@@ -46,7 +46,7 @@ function written(value: Cell, timezone: string): string | number | boolean | nul
   return typeof value === 'number' ? Number(value.toPrecision(significant_digits)) : value
 }
 
-/** Without control characters but tabs and line ends, and without half a surrogate pair. */
+/** Without lone surrogates and control characters, except tabs and line ends. */
 const plain = (text: string): string =>
   text.toWellFormed().replace(/\p{Cc}/gu, (one) => ('\t\r\n'.includes(one) ? one : ''))
 
@@ -71,21 +71,18 @@ const headOf = (document: ReportDocument): Line[] => [
 function blocksOf(section: Section, timezone: string): Line[][] {
   const { title } = section
   if (section.kind === 'text') return [[[title], [section.text]]]
-  if (section.kind === 'figures') {
-    const lines = section.figures.map(({ label, value, digits, unit, note }) => {
+  if (section.kind === 'metrics') {
+    const lines = section.metrics.map(({ label, value, digits, unit, note }) => {
       return [label, roundedTo(known(value), digits), unit ?? null, note ?? null]
     })
-    return [[[title], ['Figure', 'Value', 'Unit', 'Note'], ...lines]]
+    return [[[title], ['Metric', 'Value', 'Unit', 'Note'], ...lines]]
   }
   const note = section.note === undefined ? [] : [[section.note]]
   if (section.kind === 'chart') return [[[title], ...chartLines(section.chart), ...note]]
   return [[[title], ...tableLines(section, timezone), ...note]]
 }
 
-function tableLines(
-  { columns, rows, totals }: Extract<Section, { kind: 'table' }>,
-  timezone: string,
-): Line[] {
+function tableLines({ columns, rows, totals }: SectionOf<'table'>, timezone: string): Line[] {
   const lines = totals === undefined ? rows : [...rows, totals]
   return [
     columns.map(headingOf),
@@ -93,7 +90,6 @@ function tableLines(
   ]
 }
 
-/** With more decimals than are shown, for those who reckon on, but without the noise beyond. */
 const roundedTo = (value: Cell, digits: number | undefined): Cell =>
   typeof value === 'number' && digits !== undefined
     ? (rounded(value, digits + spare_digits) ?? null)
@@ -101,14 +97,14 @@ const roundedTo = (value: Cell, digits: number | undefined): Cell =>
 
 function cellOf({ key, kind, digits }: Column, row: Record<string, Cell>, timezone: string): Cell {
   const value = roundedTo(known(row[key]), digits)
-  return kind === 'date' && value instanceof Date ? dayText(value, timezone) : value
+  return kind === 'date' && value instanceof Date ? localDate(value.getTime(), timezone) : value
 }
 
-/** A chart does not say how many decimals its values have: as tables do that say nothing else. */
+/** Charts have no `digits`. */
 const chartCell = (value: number | null | undefined): Cell =>
   roundedTo(known(value ?? null), digits_max)
 
-function chartLines(chart: Extract<Section, { kind: 'chart' }>['chart']): Line[] {
+function chartLines(chart: Chart): Line[] {
   if (chart.kind === 'heat') {
     return [
       [chart.unit, ...chart.x],

@@ -1,4 +1,4 @@
-/** The few colours of a report. Those of series are told apart by colour-blind readers too. */
+/** Colours of reports. The colours of series are distinct for colour-blind readers too. */
 export const ink = '#1f2a37'
 export const muted = '#66727f'
 export const rule = '#d7dde3'
@@ -7,7 +7,7 @@ export const tint = '#f5f7f9'
 export const accent = '#14507a'
 export const caution = { bar: '#d98a00', tint: '#fdf6e7' }
 
-/** After Okabe and Ito, "Color Universal Design", without its yellow, which paper swallows. */
+/** Okabe and Ito, "Color Universal Design", without yellow, which is too light on paper. */
 export const seriesColours = [
   '#0072b2',
   '#e69f00',
@@ -20,8 +20,8 @@ export const seriesColours = [
 ] as const
 
 /**
- * Cividis, from low to high: its lightness rises evenly, so that it reads the same with every kind
- * of colour vision and in grey. Nuñez, Anderton and Renslow (2018), PLoS ONE 13(7) e0199239.
+ * Cividis, from low to high: its even lightness suits every kind of colour vision, and greyscale.
+ * Nuñez, Anderton and Renslow (2018), PLoS ONE 13(7) e0199239.
  */
 export const scaleColours = [
   '#00224e',
@@ -36,7 +36,7 @@ export const scaleColours = [
   '#fee838',
 ] as const
 
-/** Grades of a heat map from good to bad, with their signs: the colours of the map on the page. */
+/** Grades of a heat map from good to bad, as on the pages of the platform. */
 export const gradeLooks = [
   { fill: '#a6cee3', ink: '#000000', sign: '' },
   { fill: '#f5e6a3', ink: '#000000', sign: '\u00b7' },
@@ -45,5 +45,5 @@ export const gradeLooks = [
   { fill: '#2b0b3f', ink: '#ffffff', sign: '\u00d7' },
 ] as const
 
-/** Cells of a heat map without a value: on no place of the scale. */
+/** Heat map cells without a value; not a colour of the scale. */
 export const no_value = '#ffffff'

@@ -1,19 +1,12 @@
-/** The sections of a report on paper: what pdfmake is told for each kind. */
+/** Content for pdfmake of each kind of section. */
 import type { Content } from 'pdfmake/interfaces.js'
-import type { Section } from '../document.ts'
+import type { Metric, Section, SectionOf } from '../document.ts'
 import { cellText, dayName, digitsOf, known } from './cells.ts'
 import { drawChart, type HeatChart, hasValues } from './charts.ts'
 import { accent, muted, tint } from './palette.ts'
-import {
-  free_pt,
-  type Orientation,
-  type TableSection,
-  tableNotes,
-  tablePages,
-} from './pdf-tables.ts'
+import { content_width_pt, type Orientation, tableNotes, tablePages } from './pdf-tables.ts'
 import { breakable, oneLine, settable } from './typeface.ts'
 
-/** How a report is laid on its paper: all of it upright or all of it lying. */
 export interface Layout {
   timezone: string
   orientation: Orientation
@@ -23,28 +16,37 @@ export interface Layout {
   plot_height_pt: number
 }
 
-/** Rows of a heat map on one page. */
+/** Rows of a heat map per page. */
 const heat_rows_max: Record<Orientation, number> = { portrait: 45, landscape: 34 }
-/** What stands together is to fit on a page whatever it says; other formats have all of it. */
+/** Cuts texts so that unbreakable blocks fit on a page; other formats have the whole texts. */
 const characters_max = { heading: 200, tile: 120, unit: 40, together: 1500 }
 
-export function laidOut(section: Section, layout: Layout): Content[] {
-  if (section.kind === 'table') return tableContent(section, layout)
-  if (section.kind === 'chart') return chartContent(section, layout)
-  if (section.kind === 'text') return textContent(section, layout)
-  return figureContent(section, layout)
+export function contentOf(section: Section, layout: Layout): Content[] {
+  switch (section.kind) {
+    case 'table':
+      return tableContent(section, layout)
+    case 'chart':
+      return chartContent(section, layout)
+    case 'text':
+      return textContent(section, layout)
+    case 'metrics':
+      return metricsContent(section, layout)
+  }
 }
 
-function tableContent(section: TableSection, { timezone, orientation, gap_pt }: Layout): Content[] {
-  const width_pt = free_pt[orientation]
-  const said = tableNotes(section)
-  const below_pt = said.length > 0 ? 4 : gap_pt
+function tableContent(
+  section: SectionOf<'table'>,
+  { timezone, orientation, gap_pt }: Layout,
+): Content[] {
+  const width_pt = content_width_pt[orientation]
+  const notes = tableNotes(section)
+  const below_pt = notes.length > 0 ? 4 : gap_pt
   const title = oneLine(section.title, characters_max.heading)
   const tables = tablePages({ ...section, title }, { timezone, width_pt, below_pt })
-  const notes = said.map((note, index) =>
-    remark(note, { width_pt, below_pt: index < said.length - 1 ? 2 : gap_pt }),
+  const remarks = notes.map((note, index) =>
+    remark(note, { width_pt, below_pt: index < notes.length - 1 ? 2 : gap_pt }),
   )
-  return [...tables, ...notes]
+  return [...tables, ...remarks]
 }
 
 const remark = (
@@ -62,7 +64,7 @@ const remark = (
   margin: [0, above_pt, 0, below_pt],
 })
 
-/** The space below the last: where that ends a page, the next begins at its top. */
+/** Adds space below the last content; it is dropped at the end of a page. */
 const spaced = (content: Content[], gap_pt: number): Content[] =>
   content.map((one, index) =>
     index === content.length - 1 ? { stack: [one], margin: [0, 0, 0, gap_pt] } : one,
@@ -71,29 +73,25 @@ const spaced = (content: Content[], gap_pt: number): Content[] =>
 function heading(title: string, { orientation }: Layout): Content {
   const shown = oneLine(title, characters_max.heading)
   return {
-    text: breakable(shown, free_pt[orientation], { size_pt: 11.5, bold: true }),
+    text: breakable(shown, content_width_pt[orientation], { size_pt: 11.5, bold: true }),
     style: 'heading',
     margin: [0, 0, 0, 6],
   }
 }
 
-type TextSection = Extract<Section, { kind: 'text' }>
-
-function textContent({ title, text }: TextSection, layout: Layout): Content[] {
-  const shown = breakable(settable(text), free_pt[layout.orientation], { size_pt: 9 })
+function textContent({ title, text }: SectionOf<'text'>, layout: Layout): Content[] {
+  const shown = breakable(settable(text), content_width_pt[layout.orientation], { size_pt: 9 })
   const [first = '', ...others] = shown.split('\n')
-  // The heading stays with what it is of, but for a paragraph that may need more than a page.
+  // The heading stays with its paragraph, unless that may need more than a page.
   const unbreakable = first.length <= characters_max.together
   const opening: Content = { stack: [heading(title, layout), { text: first }], unbreakable }
   const paragraphs = others.map((paragraph): Content => ({ text: paragraph || ' ' }))
   return spaced([opening, ...paragraphs], layout.gap_pt)
 }
 
-type ChartSection = Extract<Section, { kind: 'chart' }>
-
-function chartContent({ title, chart, note }: ChartSection, layout: Layout): Content[] {
+function chartContent({ title, chart, note }: SectionOf<'chart'>, layout: Layout): Content[] {
   const { orientation, gap_pt, plot_height_pt } = layout
-  const width_pt = free_pt[orientation]
+  const width_pt = content_width_pt[orientation]
   const parts = chart.kind === 'heat' ? heatParts(chart, heat_rows_max[orientation]) : [chart]
   return parts.map((part, index) => {
     const name = parts.length === 1 ? title : `${title} (part ${index + 1} of ${parts.length})`
@@ -102,9 +100,11 @@ function chartContent({ title, chart, note }: ChartSection, layout: Layout): Con
       ? { svg: drawChart(part, { width_pt, plot_height_pt, scaled: chart }).svg }
       : { text: 'No data in this period.', italics: true, color: muted }
     const has_gaps = is_drawn && part.kind === 'heat' && !part.values.flat().every(Number.isFinite)
-    const said = [note, has_gaps ? 'White: no data.' : undefined].filter((one) => one !== undefined)
-    // Off the names along the axis, which are of the same size and colour.
-    const below = said.length === 0 ? [] : [remark(said.join(' '), { width_pt, above_pt: 6 })]
+    const notes = [note, has_gaps ? 'White: no data.' : undefined].filter(
+      (one) => one !== undefined,
+    )
+    // The space separates the notes from the labels of the axis, which look alike.
+    const below = notes.length === 0 ? [] : [remark(notes.join(' '), { width_pt, above_pt: 6 })]
     return {
       stack: [heading(name, layout), picture, ...below],
       unbreakable: (note?.length ?? 0) <= characters_max.together,
@@ -113,7 +113,7 @@ function chartContent({ title, chart, note }: ChartSection, layout: Layout): Con
   })
 }
 
-/** As many rows of a heat map as a page holds. */
+/** Parts of a heat map that each fit on a page. */
 function heatParts(chart: HeatChart, rows_max: number): HeatChart[] {
   const parts = Math.max(Math.ceil(chart.y.length / rows_max), 1)
   const each = Math.ceil(chart.y.length / parts)
@@ -129,8 +129,6 @@ function heatParts(chart: HeatChart, rows_max: number): HeatChart[] {
   })
 }
 
-type Figures = Extract<Section, { kind: 'figures' }>
-
 interface TileSize {
   per_row: number
   tile_pt: number
@@ -141,18 +139,18 @@ const between_tiles_pt = 8
 
 const tiles_per_row = { portrait: 4, landscape: 6 } as const
 
-/** As few rows as there may be, and those as even as can be. */
+/** The fewest rows, evenly filled. */
 function perRow(count: number, orientation: Orientation): number {
   const most = tiles_per_row[orientation]
   const rows = Math.max(1, Math.ceil(count / most))
   return Math.max(3, Math.ceil(count / rows))
 }
 
-function figureContent({ title, figures }: Figures, layout: Layout): Content[] {
+function metricsContent({ title, metrics }: SectionOf<'metrics'>, layout: Layout): Content[] {
   const { orientation, timezone, gap_pt } = layout
-  const per_row = perRow(figures.length, orientation)
-  const tile_pt = (free_pt[orientation] - (per_row - 1) * between_tiles_pt) / per_row
-  const tiles = figures.map((figure) => tile(figure, { timezone, tile_pt }))
+  const per_row = perRow(metrics.length, orientation)
+  const tile_pt = (content_width_pt[orientation] - (per_row - 1) * between_tiles_pt) / per_row
+  const tiles = metrics.map((metric) => tile(metric, { timezone, tile_pt }))
   const rows = Array.from({ length: Math.ceil(tiles.length / per_row) }, (_, row) =>
     tileRow(tiles.slice(row * per_row, (row + 1) * per_row), { tile_pt, per_row }),
   )
@@ -162,7 +160,7 @@ function figureContent({ title, figures }: Figures, layout: Layout): Content[] {
 }
 
 function tile(
-  { label, value: given, unit, digits, note }: Figures['figures'][number],
+  { label, value: given, unit, digits, note }: Metric,
   { timezone, tile_pt }: { timezone: string; tile_pt: number },
 ): Content {
   const width_pt = tile_pt - 2 * tile_padding_pt
@@ -192,7 +190,7 @@ function tile(
 
 function tileRow(tiles: readonly Content[], { per_row, tile_pt }: TileSize): Content {
   const places = Array.from({ length: 2 * per_row - 1 }, (_, place) => place)
-  // Every second place is the space between two tiles.
+  // Odd places are the spaces between tiles.
   const isTile = (place: number) => place % 2 === 0 && place / 2 < tiles.length
   const padding = (place: number) => (place % 2 === 0 ? tile_padding_pt : 0)
   const inner_pt = tile_pt - 2 * tile_padding_pt

@@ -1,29 +1,26 @@
-/**
- * Tables on paper: how wide each column has to be, whether that fits upright, lying or only in
- * parts, and what pdfmake is told then.
- */
+/** Tables for pdfmake: column widths, orientation, and parts of wide tables. */
 import type { Content, CustomTableLayout, TableCell } from 'pdfmake/interfaces.js'
-import type { Cell, Column, Section } from '../document.ts'
+import type { Cell, Column, SectionOf } from '../document.ts'
 import { cellText, digitsOf, known, numberText, offsetMinutes, stampText } from './cells.ts'
 import { hairline, ink, muted, rule } from './palette.ts'
 import { breakable, oneLine, widthOf } from './typeface.ts'
 
-export type TableSection = Extract<Section, { kind: 'table' }>
+type TableSection = SectionOf<'table'>
 
 export type Orientation = 'portrait' | 'landscape'
 
-/** The widths that are free of margins. */
-export const free_pt: Record<Orientation, number> = { portrait: 515, landscape: 762 }
-/** What a reader turns pages for; all rows are in the XLSX and the CSV. */
+/** Page widths without margins. */
+export const content_width_pt: Record<Orientation, number> = { portrait: 515, landscape: 762 }
+/** XLSX and CSV have all rows. */
 const rows_max = 1000
 
-/** A row is to fit on a page whatever it says; other formats have all of it. */
+/** Cuts texts so that a row fits on a page; other formats have the whole texts. */
 const characters_max = { cell: 300, heading: 100, unit: 40 }
 const padding_pt = 5
-/** Kerning and rounding: text exactly as wide as its column would go on to a second line. */
+/** Prevents a line break by rounding when text is exactly as wide as its column. */
 const slack_pt = 1.5
 const text_width_pt = { least: 60, most: 230 }
-/** Columns are not spread further than so many times what they need. */
+/** Largest width of a column relative to its need. */
 const spread_max = 1.7
 
 interface PaperColumn {
@@ -32,7 +29,7 @@ interface PaperColumn {
   unit: string
   cells: string[]
   total: string | null
-  /** The narrowest it can be, and how wide it is where there is room. */
+  /** Minimum and preferred width. */
   least_pt: number
   wanted_pt: number
 }
@@ -45,14 +42,14 @@ const leastWidth = (columns: readonly PaperColumn[]): number =>
 
 const shownRows = ({ rows }: TableSection) => rows.slice(0, rows_max)
 
-/** Whether a table fits on upright paper, in a size that can be read. */
-export function fitsUpright(section: TableSection, timezone: string): boolean {
+/** Whether a table fits on a portrait page in a readable size. */
+export function fitsPortrait(section: TableSection, timezone: string): boolean {
   const size_pt = Math.min(...text_sizes_pt)
   const columns = paperColumns(section, shownRows(section), { timezone, size_pt })
-  return leastWidth(columns) <= free_pt.portrait
+  return leastWidth(columns) <= content_width_pt.portrait
 }
 
-/** Lays a table out: in one piece if it fits, in parts otherwise. */
+/** A table in one piece if it fits, else in parts. */
 export function tablePages(
   section: TableSection,
   { timezone, width_pt, below_pt }: { timezone: string; width_pt: number; below_pt: number },
@@ -74,7 +71,7 @@ export function tablePages(
   )
 }
 
-/** What is said below the table: its own note, and that rows are left out. */
+/** The note of the table, and a note on rows that are not shown. */
 export function tableNotes({ note, rows }: TableSection): string[] {
   const left_out =
     rows.length > rows_max
@@ -104,13 +101,13 @@ function paperColumns(
         characters_max.cell,
       )
     const cells = values.map(shown)
-    // A column that is not totalled has nothing in that row, not a dash for "not known".
+    // A column without a total is empty in the last row, not a dash.
     const total_text = totals === undefined ? null : column.key in totals ? shown(total) : ''
     return sized(column, { cells, total: total_text, size_pt })
   })
 }
 
-/** Where the clocks change among them, the time alone would not tell which hour is meant. */
+/** Whether the UTC offset changes, so that a local time may be ambiguous. */
 function changesOffset(values: readonly Cell[], timezone: string): boolean {
   const instants = values.filter((value) => value instanceof Date)
   return new Set(instants.map((instant) => offsetMinutes(instant, timezone))).size > 1
@@ -130,7 +127,7 @@ function sized(
   const cell_pt = Math.max(heading_pt, widthOf(total ?? '', type), largest(widths))
   const heading_line_pt = Math.min(widthOf(heading, type), text_width_pt.most)
   const wanted = Math.max(heading_line_pt, Math.min(cell_pt, text_width_pt.most))
-  // Texts may go on to further lines; numbers, days and instants never do.
+  // Only texts are broken into lines.
   const unbroken_pt = column.kind === 'text' ? text_width_pt.least : text_width_pt.most
   const least = Math.max(heading_pt, Math.min(cell_pt, unbroken_pt))
   const around_pt = 2 * padding_pt + slack_pt
@@ -141,7 +138,7 @@ function sized(
 const largest = (numbers: readonly number[]): number =>
   numbers.reduce((most, one) => Math.max(most, one), 0)
 
-/** The first column, which says what a row is, stands in each part. */
+/** Every part starts with the first column, which names the row. */
 function inParts(columns: readonly PaperColumn[], width_pt: number): PaperColumn[][] {
   const [first, ...others] = columns
   if (!first) return []
@@ -163,7 +160,7 @@ function inParts(columns: readonly PaperColumn[], width_pt: number): PaperColumn
   return [...parts, [first, ...part]]
 }
 
-/** Texts get what they want first, then all columns grow alike, but not without bounds. */
+/** Widths: first up to the preferred ones, then all columns grow in proportion up to a limit. */
 function shares(columns: readonly PaperColumn[], width_pt: number): number[] {
   const least_pt = sum(columns.map((column) => column.least_pt))
   const wanting_pt = sum(columns.map((column) => column.wanted_pt - column.least_pt))
@@ -235,7 +232,7 @@ function tableOf(
   }
 }
 
-/** Texts of the first and figures of the last column end where headings and rules do. */
+/** The first and last columns are flush with headings and rules. */
 const paddingLeft = (index: number): number => (index === 0 ? 0 : padding_pt)
 const paddingRight = (index: number, count: number): number =>
   index === count - 1 ? 0 : padding_pt

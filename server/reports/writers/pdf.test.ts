@@ -12,10 +12,10 @@ import {
   days,
   documentOf,
   empty,
-  figures,
   heatMap,
   hostile,
   longTable,
+  metrics,
   monthly,
   plantTable,
 } from './fixtures/sample-documents.ts'
@@ -112,8 +112,8 @@ function assertOrderly({ words, sizes, page_count }: Paper): void {
   assert.equal(sizes.length, page_count)
 }
 
-test('the same document is the same bytes, whenever it is written', async (t) => {
-  const document = documentOf([figures, dailyChart, heatMap, plantTable])
+test('the same document gives the same bytes at any time', async (t) => {
+  const document = documentOf([metrics, dailyChart, heatMap, plantTable])
   const first = await writePdf(document)
   t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2031-05-05T05:05:05Z') })
   const second = await writePdf(document)
@@ -122,7 +122,7 @@ test('the same document is the same bytes, whenever it is written', async (t) =>
   assert.deepEqual([first.file_extension, first.page_count], ['pdf', 3])
 })
 
-test('no page follows for the gap below the last section', async () => {
+test('the gap below the last section starts no page', async () => {
   const lines = Array.from({ length: 52 }, (_, nth) => `Line ${nth}`).join('\n')
   const pages = async (text: string) =>
     (await writePdf(documentOf([{ kind: 'text', title: 'Last', text }]))).page_count
@@ -130,7 +130,7 @@ test('no page follows for the gap below the last section', async () => {
   assert.equal(await pages(`${lines}\nmore\nmore`), 2)
 })
 
-test('every page says what it is of; the first says it all', peer, async () => {
+test('every page has site, report and period, the first page all facts', peer, async () => {
   const paper = await printed(monthly())
   const [first = '', ...others] = paper.pages
   for (const said of [
@@ -154,8 +154,8 @@ test('every page says what it is of; the first says it all', peer, async () => {
   assertOrderly(paper)
 })
 
-test('it is A4 with its metadata, and the typeface comes with it', peer, async () => {
-  const { facts, fonts, sizes } = await printed(documentOf([figures, dayMatrix]))
+test('a report is A4 with metadata and an embedded typeface', peer, async () => {
+  const { facts, fonts, sizes } = await printed(documentOf([metrics, dayMatrix]))
   assert.match(facts.get('Title') ?? '', /^Monthly performance, Brno-Slatina Solar Park, 1/)
   assert.deepEqual([facts.get('Author'), facts.get('JavaScript')], ['Heliograph', 'no'])
   assert.match(facts.get('Page size') ?? '', /A4/)
@@ -171,7 +171,7 @@ test('it is A4 with its metadata, and the typeface comes with it', peer, async (
   assert.ok(lines.length >= 2 && lines.every((line) => /Roboto.* yes yes yes /.test(line)), fonts)
 })
 
-test('the note of a chart stands off the names along its axis', peer, async () => {
+test('the note of a chart is apart from the labels of the axis', peer, async () => {
   const chart = { kind: 'bars' as const, left_unit: 'kWh', x: ['Axis'] }
   const series = [{ label: 'Lost', values: [-3] }]
   const { words } = await printed(
@@ -181,11 +181,11 @@ test('the note of a chart stands off the names along its axis', peer, async () =
   assert.ok(note!.top - name!.bottom > 2, `${note!.top} ${name!.bottom}`)
 })
 
-test('a period without data says so at once', peer, async () => {
+test('a period without data has a note on the first page', peer, async () => {
   const { pages } = await printed(empty())
   assert.equal(pages.length, 1)
   const text = pages[0]!.replace(/\s+/g, ' ')
-  assert.match(text, /Data completeness .* 0\.0 % No data in this period\. The month in figures/)
+  assert.match(text, /Data completeness .* 0\.0 % No data in this period\. Metrics of the month/)
   assert.match(text, /Energy by day No data in this period\. Plants .* No rows in this period\./)
 })
 
@@ -198,7 +198,7 @@ test('the header of a table is on each of its pages, its totals on the last', pe
   assertOrderly(paper)
 })
 
-test('a table too wide for a page goes on in parts that name their rows', peer, async () => {
+test('a table too wide for a page has parts that name their rows', peer, async () => {
   const { pages } = await printed(documentOf([dayMatrix]))
   assert.equal(pages.length, 3)
   for (const [index, part] of pages.slice(1).entries()) {
@@ -207,18 +207,18 @@ test('a table too wide for a page goes on in parts that name their rows', peer, 
   }
 })
 
-test('all pages of a report lie as its widest table needs', peer, async () => {
-  const upright = await printed(documentOf([figures, heatMap, plantTable]))
-  assert.ok(upright.sizes.every(([width, height]) => width < height))
-  const lying = await printed(documentOf([figures, dailyChart, dayMatrix, plantTable, closing]))
-  assert.ok(lying.sizes.every(([width, height]) => width > height))
-  assertOrderly(lying)
+test('the widest table decides the orientation of all pages', peer, async () => {
+  const portrait = await printed(documentOf([metrics, heatMap, plantTable]))
+  assert.ok(portrait.sizes.every(([width, height]) => width < height))
+  const landscape = await printed(documentOf([metrics, dailyChart, dayMatrix, plantTable, closing]))
+  assert.ok(landscape.sizes.every(([width, height]) => width > height))
+  assertOrderly(landscape)
 })
 
 const closing: Section = {
   kind: 'text',
-  title: 'How it is reckoned',
-  text: 'A sentence that says how. '.repeat(14),
+  title: 'Method',
+  text: 'A sentence on the method. '.repeat(14),
 }
 
 test('no closing text has a last page of its own', peer, async () => {
@@ -226,8 +226,8 @@ test('no closing text has a last page of its own', peer, async () => {
     ...(longTable(count) as Extract<Section, { kind: 'table' }>),
   })
   for (const sections of [
-    [figures, dailyChart, dailyChart, rowsOf(5)],
-    ...Array.from({ length: 12 }, (_, nth) => [figures, dailyChart, rowsOf(8 + 2 * nth)]),
+    [metrics, dailyChart, dailyChart, rowsOf(5)],
+    ...Array.from({ length: 12 }, (_, nth) => [metrics, dailyChart, rowsOf(8 + 2 * nth)]),
   ]) {
     const { pages } = await printed(documentOf([...sections, closing]))
     const last: string = pages.at(-1)!
@@ -237,7 +237,7 @@ test('no closing text has a last page of its own', peer, async () => {
   }
 })
 
-test('a long table is cut, and says where the rest is', peer, async () => {
+test('a long table is cut, and a note names the formats with all rows', peer, async () => {
   const { pages } = await printed(documentOf([longTable(5000)]))
   assert.ok(pages.length < 30)
   assert.match(
@@ -247,17 +247,17 @@ test('a long table is cut, and says where the rest is', peer, async () => {
   assert.equal(pages.join('').match(/^ *\d+ Nov 2026 +Plant/gm)?.length, 1000)
 })
 
-test('no text breaks the page: no word leaves it or lies on another', peer, async () => {
+test('no text leaves the page or overlaps another', peer, async () => {
   const paper = await printed(hostile())
   assertOrderly(paper)
   const text = paper.pages.join('')
-  assert.match(text, /Characters that the typeface of this file lacks are shown as/)
+  assert.match(text, /Characters missing in the typeface are shown as/)
   assert.match(text, /<b>bold<\/b> & "quoted", 'too'/)
   assert.match(text, /Süd-Dach Žďár/)
   assert.equal(text.match(/W/g)!.length > 300 * 5, true)
 })
 
-test('what is longer than a page is cut or goes on, and never beyond its edge', peer, async () => {
+test('a text longer than a page is cut or continues on the next', peer, async () => {
   const long = 'A sentence that comes again. '.repeat(700)
   const [tile, row] = ['tile '.repeat(4000), 'row '.repeat(5000)]
   const paper = await printed(
@@ -265,9 +265,9 @@ test('what is longer than a page is cut or goes on, and never beyond its edge', 
       [
         { kind: 'text', title: long, text: long },
         {
-          kind: 'figures',
+          kind: 'metrics',
           title: long,
-          figures: [{ label: tile, value: tile, unit: tile, note: tile }],
+          metrics: [{ label: tile, value: tile, unit: tile, note: tile }],
         },
         { ...plantTable, rows: [{ plant: row, energy: 1 }], note: long } as typeof plantTable,
         { ...dailyChart, title: long, note: long } as typeof dailyChart,
@@ -283,7 +283,7 @@ test('what is longer than a page is cut or goes on, and never beyond its edge', 
   assert.equal(text.match(/ r(ow?)?…/g)?.length, 1)
 })
 
-test('a cell of the widest letters or of line ends alone fits on a lying page', peer, async () => {
+test('a cell of wide letters or line ends fits on a landscape page', peer, async () => {
   const columns = days.slice(0, 10).map((key): Column => ({ key, label: key, kind: 'text' }))
   const rowOf = (text: string) => Object.fromEntries(days.map((day) => [day, text]))
   const rows = [rowOf('W'.repeat(300)), rowOf(`${'\n'.repeat(290)}end`)]
@@ -297,7 +297,7 @@ test('a cell of the widest letters or of line ends alone fits on a lying page', 
   )
 })
 
-test('the hour that comes twice is told apart', peer, async () => {
+test('a repeated hour has its offset', peer, async () => {
   const { pages } = await printed(clockChange())
   const text = pages.join('')
   assert.match(text, /25 Oct 2026, 02:00 UTC\+02:00\n+ *25 Oct 2026, 02:00 UTC\+01:00/)

@@ -1,28 +1,27 @@
-/** A report on A4 paper: a title block, notes, figures as tiles, tables and charts. */
+/** A report as PDF on A4: a title block, notes, metrics as tiles, tables and charts. */
 import pdfmake from 'pdfmake'
 import type { Content, TDocumentDefinitions } from 'pdfmake/interfaces.js'
 import type { ReportDocument, Section, WrittenReport } from '../document.ts'
 import { known, numberText, periodText, stampText, zoneText } from './cells.ts'
 import { accent, caution, ink, muted, rule } from './palette.ts'
-import { type Layout, laidOut } from './pdf-sections.ts'
-import { fitsUpright, free_pt, type Orientation } from './pdf-tables.ts'
+import { contentOf, type Layout } from './pdf-sections.ts'
+import { content_width_pt, fitsPortrait, type Orientation } from './pdf-tables.ts'
 import { breakable, fitted, oneLine, settable, typeface } from './typeface.ts'
 
 const margin_pt = 40
 const title_characters_max = 200
 const unsettable_note =
-  'Characters that the typeface of this file lacks are shown as \ufffd. ' +
-  'Other formats of this report have them.'
+  'Characters missing in the typeface are shown as \ufffd. Other formats of this report have them.'
 
 pdfmake.setFonts({ Roboto: typeface })
-// Nothing but the typeface is read from the disk, and nothing from elsewhere.
+// pdfmake may read the typeface only, and nothing from the network.
 pdfmake.setLocalAccessPolicy((path) => Object.values(typeface).includes(path))
 pdfmake.setUrlAccessPolicy(() => false)
 
 const roomy = { gap_pt: 18, plot_height_pt: 165 } as const
 const close = { gap_pt: 10, plot_height_pt: 120 } as const
 type Spacing = Pick<Layout, 'gap_pt' | 'plot_height_pt'>
-/** Of longer reports the last page is as it comes: they take long enough to print once. */
+/** Longer reports are printed once, because printing takes long. */
 const pages_tried_max = 12
 
 /** The same document gives the same bytes. */
@@ -31,7 +30,7 @@ export async function writePdf(document: ReportDocument): Promise<WrittenReport>
   const closing = document.sections.at(-1)
   const { page_count } = printed
   if (closing?.kind !== 'text' || page_count === 1 || page_count > pages_tried_max) return printed
-  // A last page that holds nothing but the closing text is a page too many.
+  // Avoids a last page with nothing but the closing text: by less spacing, else by moving the text.
   const before = document.sections.slice(0, -1)
   const without = await print({ ...document, sections: before }, roomy)
   if (page_count <= without.page_count) return printed
@@ -57,16 +56,16 @@ async function print(document: ReportDocument, spacing: Spacing) {
   } satisfies WrittenReport
 }
 
-/** Upright, unless a table is too wide for that. */
+/** Portrait, unless a table is too wide. */
 function orientationOf({ sections, timezone }: ReportDocument): Orientation {
-  const isWide = (section: Section) => section.kind === 'table' && !fitsUpright(section, timezone)
+  const isWide = (section: Section) => section.kind === 'table' && !fitsPortrait(section, timezone)
   return sections.some(isWide) ? 'landscape' : 'portrait'
 }
 
 function definitionOf(
   document: ReportDocument,
   layout: Layout,
-  tellPages: (count: number) => void,
+  onPageCount: (count: number) => void,
 ): TDocumentDefinitions {
   const { timezone, generated_at } = document
   const title = oneLine(document.title, title_characters_max)
@@ -78,7 +77,7 @@ function definitionOf(
     pageOrientation: layout.orientation,
     pageMargins: [margin_pt, 52, margin_pt, 46],
     version: '1.7',
-    // Read by pdfmake, though its types do not say so: /Lang of the catalogue.
+    // /Lang of the PDF catalogue, which the types of pdfmake lack.
     ...({ language: document.language } as object),
     displayTitle: true,
     info: {
@@ -92,9 +91,9 @@ function definitionOf(
     },
     defaultStyle: { font: 'Roboto', fontSize: 9, color: ink, lineHeight: 1.15 },
     styles: { heading: { fontSize: 11.5, bold: true, color: accent } },
-    header: (page, _, { width }) => (page === 1 ? null : running(site, title, period, width)),
+    header: (page, _, { width }) => (page === 1 ? null : pageHeader(site, title, period, width)),
     footer: (page, count) => {
-      tellPages(count)
+      onPageCount(count)
       return {
         columns: [
           { text: generated, width: '*' },
@@ -105,12 +104,12 @@ function definitionOf(
         margin: [margin_pt, 18, margin_pt, 0],
       }
     },
-    content: [...firstPage(document, layout, { title, site, period }), ...flow(document, layout)],
+    content: [...titleBlock(document, layout, { title, site, period }), ...flow(document, layout)],
   }
 }
 
-/** The header of every page but the first, which says all of it larger. */
-function running(site: string, title: string, period: string, page_pt: number): Content {
+/** Header of all pages except the first. */
+function pageHeader(site: string, title: string, period: string, page_pt: number): Content {
   const wide_pt = page_pt - 2 * margin_pt
   const left = fitted(`${site}  \u00b7  ${title}`, wide_pt * 0.62, { size_pt: 8 })
   return {
@@ -134,12 +133,12 @@ const line = (width_pt: number, color: string, width = 0.5) => ({
   lineColor: color,
 })
 
-function firstPage(
+function titleBlock(
   document: ReportDocument,
   { orientation }: Layout,
   { title, site, period }: { title: string; site: string; period: string },
 ): Content[] {
-  const wide_pt = free_pt[orientation]
+  const wide_pt = content_width_pt[orientation]
   const { data_completeness_pct, generated_at, timezone } = document
   const completeness = known(data_completeness_pct)
   const facts: [string, string][] = [
@@ -148,7 +147,7 @@ function firstPage(
     ['Generated', stampText(generated_at, timezone)],
     [
       'Data completeness',
-      completeness === null ? 'not known' : percentText(completeness as number),
+      completeness === null ? 'unknown' : `${numberText(completeness as number, 1)} %`,
     ],
   ]
   const block: Content[] = [
@@ -174,9 +173,7 @@ const kicker = { fontSize: 10, bold: true, color: accent, margin: [0, -14, 0, 2]
 const headline = { fontSize: 21, bold: true, lineHeight: 1.05, margin: [0, 0, 0, 7] as Margins }
 type Margins = [left: number, top: number, right: number, bottom: number]
 
-const percentText = (percent: number): string => `${numberText(percent, 1)} %`
-
-/** Whether a text in it, wherever it is, has characters that cannot be set. */
+/** Whether any text in a value has characters that the typeface lacks. */
 function hasUnsettable(value: unknown): boolean {
   if (typeof value === 'string') return settable(value).includes('\ufffd')
   return typeof value === 'object' && value !== null && Object.values(value).some(hasUnsettable)
@@ -205,14 +202,13 @@ function noteBox(notes: readonly string[], wide_pt: number): Content {
   }
 }
 
-/** All sections after each other. */
 function flow({ sections }: ReportDocument, layout: Layout): Content[] {
-  const content = sections.flatMap((section) => laidOut(section, layout))
+  const content = sections.flatMap((section) => contentOf(section, layout))
   const last = content.pop()
   return last === undefined ? [] : [...content, withoutGap(last)]
 }
 
-/** Below the last section nothing follows: the gap may be all that needs another page. */
+/** The gap below the last section could start another page. */
 function withoutGap(content: Content): Content {
   if (typeof content !== 'object' || !('margin' in content)) return content
   const { margin } = content

@@ -3,7 +3,7 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { sheetNames } from './sheet-names.ts'
 
-test('titles that differ in nothing a sheet may show get numbers', () => {
+test('equal names get numbers', () => {
   const long = 'Energy by plant and day of the month'
   assert.deepEqual(sheetNames(['Plants', 'plants', long, long, '', '[]:*?/\\', 'History']), [
     'Plants',
@@ -16,7 +16,7 @@ test('titles that differ in nothing a sheet may show get numbers', () => {
   ])
 })
 
-test('a name that is too long ends with a word, or where its only word has to', () => {
+test('a long name is cut after a word, a long word is cut', () => {
   assert.deepEqual(
     sheetNames([
       'What was lost from light to grid',
@@ -31,7 +31,7 @@ test('a name that is too long ends with a word, or where its only word has to', 
   )
 })
 
-test('whatever the titles, the names are legal and no two are the same', () => {
+test('names are valid and distinct for any titles', () => {
   const title = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' }))
   fc.assert(
     fc.property(fc.array(title, { maxLength: 40 }), (titles) => {

@@ -1,10 +1,8 @@
-/** Names that sheets of a workbook may have. */
-
 const length_max = 31
 
 /**
- * A name for each title, in order: at most 31 characters, none of `[]:*?/\`, no apostrophe at
- * either end, not "History", which Excel keeps for itself, and no two the same but for their case.
+ * Valid and distinct names of the sheets of a workbook: at most 31 characters, without `[]:*?/\`,
+ * without an apostrophe at either end, and not "History", which Excel reserves. Case is ignored.
  */
 export function sheetNames(titles: readonly string[]): string[] {
   const taken = new Set<string>(['history'])
@@ -29,7 +27,7 @@ function allowed(title: string): string {
   return trimmed(name) || 'Sheet'
 }
 
-/** Whole words where that leaves half of it, else whole characters: of a pair both surrogates. */
+/** Cuts after a word if that leaves half of the name, else after a whole character. */
 function shortened(name: string, length: number): string {
   if (name.length <= length) return name
   const blank = name.lastIndexOf(' ', length)

@@ -5,7 +5,7 @@ import { breakable, fitted, settable, widthOf } from './typeface.ts'
 
 const type = { size_pt: 8 }
 
-test('what the typeface has stays, the rest is one sign for a run of it', () => {
+test('characters that the typeface lacks become one sign per run', () => {
   assert.equal(
     settable('Žďár, Ærø, Ελλάδα, Дніпро, 5 kWh/m² ≥ 3 €'),
     'Žďár, Ærø, Ελλάδα, Дніпро, 5 kWh/m² ≥ 3 €',
@@ -14,13 +14,13 @@ test('what the typeface has stays, the rest is one sign for a run of it', () => 
   assert.equal(settable('half \ud800 pair'), 'half \ufffd pair')
 })
 
-test('text is composed, and controls are gone but line ends', () => {
+test('text is composed and loses control characters except line ends', () => {
   assert.equal(settable('Z\u030cda\u0301r'), 'Ždár')
   assert.equal(settable('a\u0000b\u001b[31m\u202ec\u200dd'), 'ab[31mcd')
   assert.equal(settable('a\r\nb\rc\u2028d\te'), 'a\nb\nc\nd e')
 })
 
-test('whatever text it is, each word can be broken to lines that fit', () => {
+test('any text can be broken into lines that fit', () => {
   const text = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 60 }),
     fc.constant('W'.repeat(300)),
@@ -34,7 +34,7 @@ test('whatever text it is, each word can be broken to lines that fit', () => {
   )
 })
 
-test('a text is cut to fit, at whole characters', () => {
+test('a text is cut to fit, after a whole character', () => {
   assert.equal(fitted('Plant 1', 100, type), 'Plant 1')
   const cut = fitted('A very long name of a plant', 60, type)
   assert.match(cut, /^A very long \S*…$/)

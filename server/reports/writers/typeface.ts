@@ -1,6 +1,6 @@
 /**
- * The type that reports are set in: Roboto, for Latin, Greek and Cyrillic. It has no Hebrew,
- * Arabic, Chinese, Japanese or Korean, no emoji and no arrows: those are shown as U+FFFD.
+ * The typeface of PDF reports and charts: Roboto, with Latin, Greek and Cyrillic. It lacks Hebrew,
+ * Arabic, Chinese, Japanese, Korean, emoji and arrows, which are shown as U+FFFD.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -9,7 +9,7 @@ import { create, type Font } from 'fontkit'
 
 const folder = join(dirname(createRequire(import.meta.url).resolve('pdfmake')), '../fonts/Roboto')
 
-/** The files of each style, as pdfmake takes them. */
+/** Files by style, in the form of pdfmake. */
 export const typeface = {
   normal: join(folder, 'Roboto-Regular.ttf'),
   bold: join(folder, 'Roboto-Medium.ttf'),
@@ -25,10 +25,10 @@ interface TypeSize {
 const normal = create(readFileSync(typeface.normal)) as Font
 const bold = create(readFileSync(typeface.bold)) as Font
 const advances = { normal: new Map<string, number>(), bold: new Map<string, number>() }
-/** Set between the halves of a word that is too long for a line: no width, and a line may end. */
+/** Zero-width space: a place where a line may end. */
 const break_here = '\u200b'
 
-/** The width of a line of text, without kerning, which only ever makes it narrower. */
+/** Width without kerning, which only makes text narrower. */
 export function widthOf(text: string, { size_pt, bold: is_bold = false }: TypeSize): number {
   const [font, known] = is_bold ? [bold, advances.bold] : [normal, advances.normal]
   let units = 0
@@ -44,8 +44,8 @@ export function widthOf(text: string, { size_pt, bold: is_bold = false }: TypeSi
 }
 
 /**
- * The text as it can be set: composed, without control characters but line ends, and U+FFFD for
- * what the typeface lacks, of which a run counts once. Cut after so many UTF-16 units, if said.
+ * Printable text: composed, without control characters except line ends, and with one U+FFFD for
+ * each run of characters that the typeface lacks. Cut to `length_max` UTF-16 units.
  */
 export function settable(text: string, length_max = Number.POSITIVE_INFINITY): string {
   if (text.length > length_max) return `${settable(text.slice(0, length_max - 1)).trimEnd()}\u2026`
@@ -60,13 +60,12 @@ export function settable(text: string, length_max = Number.POSITIVE_INFINITY): s
     .replace(/\ufffd+/g, '\ufffd')
 }
 
-/** The same on one line: a hundred line ends are not to be a hundred lines. */
 export const oneLine = (text: string, length_max?: number): string =>
   settable(text, length_max).replaceAll('\n', ' ').trim()
 
 const has = (character: string): boolean => normal.hasGlyphForCodePoint(character.codePointAt(0)!)
 
-/** The text with places to break in words that are wider than a line of `width_pt`. */
+/** Adds places to break to words that are wider than `width_pt`. */
 export function breakable(text: string, width_pt: number, type: TypeSize): string {
   if (widthOf(text, type) <= width_pt) return text
   return text.replace(/[^\s\u200b]+/g, (word) => {
@@ -86,7 +85,7 @@ export function breakable(text: string, width_pt: number, type: TypeSize): strin
   })
 }
 
-/** At most as wide as said, with an ellipsis where it is cut. */
+/** Cut to `width_pt`, with an ellipsis. */
 export function fitted(text: string, width_pt: number, type: TypeSize): string {
   if (widthOf(text, type) <= width_pt) return text
   const characters = [...text]

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { documentOf, figures, longTable, monthly } from './fixtures/sample-documents.ts'
+import { documentOf, longTable, metrics, monthly } from './fixtures/sample-documents.ts'
 import { createReportWriter } from './write.ts'
 
-test('each format comes from the thread, in order, and a bad document is told', async (t) => {
+test('each format comes from the thread, in order, and a bad document is rejected', async (t) => {
   const writer = createReportWriter()
   t.after(() => writer.close())
-  const document = documentOf([figures, longTable(20)])
+  const document = documentOf([metrics, longTable(20)])
   const [pdf, bad, xlsx, csv] = await Promise.allSettled([
     writer.write(document, 'pdf'),
     writer.write({ ...document, timezone: 'Europe/Nowhere' }, 'pdf'),
@@ -33,7 +33,7 @@ test('each format comes from the thread, in order, and a bad document is told', 
   )
 })
 
-test('one that takes too long is given up', async (t) => {
+test('a report that takes too long is rejected', async (t) => {
   let giveUp = () => {}
   const timers = {
     after(delay_ms: number, callback: () => void) {

@@ -10,11 +10,11 @@ import {
   clockChange,
   dailyChart,
   documentOf,
-  figures,
   heatMap,
   hostile,
   hostile_texts,
   longTable,
+  metrics,
   monthly,
   plantTable,
 } from './fixtures/sample-documents.ts'
@@ -35,7 +35,7 @@ const peer = {
     : "LEFT OUT: workbooks read by openpyxl: Debian's python3-openpyxl is not installed",
 }
 
-/** What another library, which shares nothing with the one that writes, finds in the workbook. */
+/** The workbook as read by openpyxl. */
 async function readBack(document: ReportDocument): Promise<Sheet[]> {
   const folder = mkdtempSync(join(tmpdir(), 'workbook-'))
   try {
@@ -49,7 +49,7 @@ async function readBack(document: ReportDocument): Promise<Sheet[]> {
   }
 }
 
-test('the same document is the same bytes, whenever it is written', async (t) => {
+test('the same document gives the same bytes at any time', async (t) => {
   const first = await writeXlsx(monthly())
   t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2031-05-05T05:05:05Z') })
   const second = await writeXlsx(monthly())
@@ -58,7 +58,7 @@ test('the same document is the same bytes, whenever it is written', async (t) =>
 })
 
 test('a sheet for each table and chart, its header frozen, after a summary', peer, async () => {
-  const sheets = await readBack(documentOf([figures, dailyChart, heatMap, plantTable]))
+  const sheets = await readBack(documentOf([metrics, dailyChart, heatMap, plantTable]))
   assert.deepEqual(
     sheets.map(({ name, frozen, rows }) => [name, frozen, rows.length]),
     [
@@ -79,7 +79,7 @@ test('a sheet for each table and chart, its header frozen, after a summary', pee
   assert.ok(plants!.rows[0]?.every(({ bold, type }) => bold && type === 's'))
 })
 
-test('numbers, days and instants are such, as the clocks of the site show them', peer, async () => {
+test('numbers, days and instants are typed cells in local time', peer, async () => {
   const sheets = await readBack(documentOf([plantTable, longTable(3), ...clockChange().sections]))
   const [, plants, long, clock] = sheets
   const { value: energy, ...typed } = plants!.rows[1]![1]!
@@ -106,19 +106,19 @@ test('numbers, days and instants are such, as the clocks of the site show them',
   assert.ok(total[0]!.bold)
 })
 
-test('the days of a chart are days', peer, async () => {
+test('the days of a chart are date cells', peer, async () => {
   const [, chart, heat] = await readBack(documentOf([dailyChart, heatMap]))
   const { value, type, format } = chart!.rows[1]![0]!
   assert.deepEqual([value, type, format], ['2026-11-01T00:00:00', 'd', 'd mmm yyyy'])
   assert.equal(heat!.rows[1]![0]!.type, 's')
 })
 
-test('every row of a long table is there', peer, async () => {
+test('a long table has all rows', peer, async () => {
   const [, long] = await readBack(documentOf([longTable(5000)]))
   assert.equal(long?.rows.length, 5001)
 })
 
-test('no text is a formula, and it stays text where somebody edits it', peer, async () => {
+test('no text is a formula, even when edited', peer, async () => {
   const sheets = await readBack(hostile())
   const cells = sheets.flatMap(({ rows }) => rows.flat())
   assert.deepEqual(
@@ -133,7 +133,7 @@ test('no text is a formula, and it stays text where somebody edits it', peer, as
   }
 })
 
-test('a table that no sheet holds is told, not cut', async () => {
+test('a table with too many rows for a sheet is rejected, not cut', async () => {
   const { kind, title, columns } = longTable(0) as Extract<
     ReturnType<typeof longTable>,
     { kind: 'table' }
@@ -141,6 +141,6 @@ test('a table that no sheet holds is told, not cut', async () => {
   const rows = new Array(1_048_575).fill({})
   await assert.rejects(
     writeXlsx(documentOf([{ kind, title, columns, rows }])),
-    /Plants by day: a sheet does not hold 1048575 rows/,
+    /Plants by day: a sheet cannot hold 1048575 rows/,
   )
 })

@@ -1,18 +1,24 @@
 /**
- * A report as a workbook: a summary, then a sheet for each table and each chart. Numbers, days and
- * instants are such, not texts; instants are shown as the clocks of the report's zone do, because
- * a workbook knows no zones. Every text is a cell of text, formatted as text: it stays one even
- * where somebody edits it.
+ * A report as a workbook: a summary, and a sheet for each table and chart. Numbers, days and instants
+ * are typed cells; instants are local times, because workbooks have no time zones. Texts have the
+ * text format, so that they never become formulas, even when edited.
  */
-import { shownAt } from '@heliograph/domain/local-day'
+import { localDate, shownAt } from '@heliograph/domain/local-day'
 import writeExcelFile, { type CellObject, type Row, type Sheet } from 'write-excel-file/node'
-import type { Cell, Chart, Column, ReportDocument, Section, WrittenReport } from '../document.ts'
-import { areDays, dayText, digitsOf, headingOf, known, periodText, zoneText } from './cells.ts'
+import type {
+  Cell,
+  Chart,
+  Column,
+  ReportDocument,
+  Section,
+  SectionOf,
+  WrittenReport,
+} from '../document.ts'
+import { areDays, digitsOf, headingOf, known, periodText, zoneText } from './cells.ts'
 import { sheetNames } from './sheet-names.ts'
 import { dateEntries } from './zip-dates.ts'
 
-type TableSection = Extract<Section, { kind: 'table' }>
-type DataSection = Extract<Section, { kind: 'table' | 'chart' }>
+type DataSection = SectionOf<'table' | 'chart'>
 
 const rows_max = 1_048_575
 const characters_max = 32_767
@@ -22,7 +28,11 @@ const header = { ...strong, backgroundColor: '#E9EDF0', alignVertical: 'top' as 
 const total = { ...strong, topBorderStyle: 'thin' as const }
 const summary_name = 'Summary'
 
-/** Throws where a table has more rows than a sheet may. The same document gives the same bytes. */
+/**
+ * The same document gives the same bytes.
+ *
+ * @throws Error for a table with too many rows for a sheet
+ */
 export async function writeXlsx(document: ReportDocument): Promise<WrittenReport> {
   const data = document.sections.filter(
     (section): section is DataSection => section.kind === 'table' || section.kind === 'chart',
@@ -45,7 +55,6 @@ export async function writeXlsx(document: ReportDocument): Promise<WrittenReport
 type AnySheet = Sheet<Buffer>
 
 const text = (value: string, style: object = {}): CellObject => ({
-  // A spreadsheet refuses longer ones.
   value: cut(value.toWellFormed()),
   type: String,
   format: '@',
@@ -78,11 +87,11 @@ function cellOf(value: Cell, { kind, digits, timezone }: Format, style: object =
   return { value: clock, type: Date, format: 'd mmm yyyy, hh:mm', ...style }
 }
 
-/** A day of the calendar as UTC, which is how the library takes it; null where it is none. */
+/** The day as midnight UTC, as the library expects; null for another text. */
 function dayOf(value: string | Date, timezone: string): Date | null {
-  const day = typeof value === 'string' ? value : dayText(value, timezone)
+  const day = typeof value === 'string' ? value : localDate(value.getTime(), timezone)
   const ms = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN
-  // Dates of a workbook begin with 1900, whose February has a day too many in them.
+  // Workbooks count a 29 February 1900, so earlier dates are avoided.
   return ms >= Date.UTC(1901, 0, 1) ? new Date(ms) : null
 }
 
@@ -90,7 +99,7 @@ function sheetOf(section: DataSection, sheet: string, timezone: string): AnyShee
   const table = section.kind === 'table' ? section : tableOfChart(section.title, section.chart)
   const { columns, rows, totals } = table
   if (rows.length >= rows_max) {
-    throw new Error(`${section.title}: a sheet does not hold ${rows.length} rows`)
+    throw new Error(`${section.title}: a sheet cannot hold ${rows.length} rows`)
   }
   const formats = columns.map(({ key, kind, digits }): Format => {
     const values = [...rows, totals ?? {}].map((row) => known(row[key]))
@@ -120,7 +129,7 @@ function sheetOf(section: DataSection, sheet: string, timezone: string): AnyShee
   }
 }
 
-/** In characters: the longest value, or a heading on at most three lines. */
+/** Characters: the longest value, or a heading on at most three lines. */
 function widthOf(column: Column, name: string, data: readonly Row[], index: number): number {
   const fixed = { date: 13, instant: 20 } as Record<string, number>
   const lengths = data.slice(1).map((row) => {
@@ -134,8 +143,8 @@ function widthOf(column: Column, name: string, data: readonly Row[], index: numb
   return Math.ceil(Math.min(Math.max(wanted + 1, widths.least), widths.most))
 }
 
-/** The values that a chart shows, with a row for each place of its horizontal axis. */
-function tableOfChart(title: string, chart: Chart): TableSection {
+/** The values of a chart, with a row per entry of `x`; per entry of `y` for a heat map. */
+function tableOfChart(title: string, chart: Chart): SectionOf<'table'> {
   const keyed = (first: string, values: readonly (number | null | undefined)[]) => ({
     name: first,
     ...Object.fromEntries(values.map((value, index) => [String(index), value ?? null])),
@@ -198,11 +207,11 @@ function summaryOf(
 
 function summaryRows(section: Section, timezone: string): Row[] {
   if (section.kind === 'text') return [[], [text(section.title, strong)], [text(section.text)]]
-  if (section.kind !== 'figures') return []
+  if (section.kind !== 'metrics') return []
   const head = [section.title, 'Value', 'Unit', 'Note'].map((name, index) => {
     return text(name, { ...header, align: index === 1 ? 'right' : 'left' })
   })
-  const rows = section.figures.map(({ label, value, unit, digits, note }): Row => {
+  const rows = section.metrics.map(({ label, value, unit, digits, note }): Row => {
     const format = { digits: digitsOf([known(value)], digits), timezone }
     const shown = cellOf(known(value), format, { align: 'right' })
     return [text(label), shown, text(unit ?? ''), text(note ?? '')]

@@ -1,14 +1,12 @@
-/** The dates of the files in a ZIP archive, which are otherwise those of its making. */
-
 const end_signature = 0x06054b50
 const entry_signature = 0x02014b50
 const end_bytes = 22
 
 /**
- * Dates all entries of an archive alike, in place: the same contents are then the same bytes. For
- * archives without a comment and below 4 GB, as fflate makes them. PKWARE APPNOTE 4.3.7 and 4.3.12.
+ * Sets the date of all entries of a ZIP archive, in place, so that equal contents have equal bytes.
+ * Only for archives without a comment and below 4 GB. PKWARE APPNOTE 4.3.7 and 4.3.12.
  *
- * @throws where the bytes are not such an archive
+ * @throws Error for other archives
  */
 export function dateEntries<Bytes extends Uint8Array>(bytes: Bytes, at: Date): Bytes {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -26,7 +24,7 @@ export function dateEntries<Bytes extends Uint8Array>(bytes: Bytes, at: Date): B
   return bytes
 }
 
-/** Date and time of MS-DOS, from 1980 on, in steps of two seconds; in UTC. */
+/** MS-DOS date and time in UTC, from 1980 on, to two seconds. */
 function dosDate(at: Date): number {
   const year = Math.min(Math.max(at.getUTCFullYear() - 1980, 0), 127)
   const date = (year << 9) | ((at.getUTCMonth() + 1) << 5) | at.getUTCDate()

@@ -1,4 +1,4 @@
-/** What stands where there is no figure: the notes say why, and nothing is said that is not so. */
+/** Notes on values that are unknown. */
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -11,7 +11,7 @@ import { encodeStrings, string_layout } from '../../performance/rollups/string-c
 import type { Database } from '../../storage/database.ts'
 import { availability } from './availability.ts'
 import { battery } from './battery.ts'
-import { addSunnyDays, built, figureOf, orderOf, tableOf } from './fixtures/sunny-days.ts'
+import { addSunnyDays, built, metricOf, orderOf, tableOf } from './fixtures/sunny-days.ts'
 import { losses } from './losses.ts'
 import { performanceMonthly } from './performance-monthly.ts'
 import { productionDaily } from './production-daily.ts'
@@ -26,13 +26,13 @@ async function sunnySite(t: TestContext) {
   return site.db
 }
 
-test('energy without enough light says what the figures beside it need', async (t) => {
+test('a note says which values need more irradiance data', async (t) => {
   const db = await sunnySite(t)
-  const told = async () => {
+  const notesNow = async () => {
     const { notes } = await built(db, productionDaily, week)
     return notes.filter((note) => note.startsWith('Expected energy, insolation'))
   }
-  assert.deepEqual(await told(), [])
+  assert.deepEqual(await notesNow(), [])
   const darken = (logger_id: number) =>
     db.execute(
       `update logger_hours set sun_covered_s = 0, insolation_kwh_m2 = null,
@@ -41,15 +41,18 @@ test('energy without enough light says what the figures beside it need', async (
       [logger_id],
     )
   await darken(2)
-  assert.match((await told())[0]!, /need measured light in 50 % of the time .*: .* for East\.$/)
+  assert.match(
+    (await notesNow())[0]!,
+    /need measured irradiance for 50 % of the time .*: .* for East\.$/,
+  )
   await darken(1)
-  assert.match((await told())[0]!, /: no plant has so much\.$/)
+  assert.match((await notesNow())[0]!, /: no plant has enough\.$/)
   const document = await built(db, productionDaily, week)
-  assert.ok((figureOf(document, 'Production', 'Energy') as number) > 0)
-  assert.equal(figureOf(document, 'Production', 'Insolation'), null)
+  assert.ok((metricOf(document, 'Production', 'Energy') as number) > 0)
+  assert.equal(metricOf(document, 'Production', 'Insolation'), null)
 })
 
-test('sums are promised where there are some', async (t) => {
+test('the note on incomplete data says whether there are sums', async (t) => {
   const db = await sunnySite(t)
   const first = async (template: typeof losses, end: string) =>
     (await built(db, template, orderOf('2026-06-01T00:00:00Z', end))).notes[0]!
@@ -62,17 +65,17 @@ test('sums are promised where there are some', async (t) => {
   }
 })
 
-test('no availability by time without time that was demanded, and that is told', async (t) => {
+test('without demanded time there is no time-based availability, but a note', async (t) => {
   const db = await sunnySite(t)
-  const told = async (template: typeof availability) => {
+  const notesOf = async (template: typeof availability) => {
     const { notes } = await built(db, template, week)
     return notes.filter((note) => note.includes('demanded'))
   }
-  assert.deepEqual([await told(availability), await told(performanceMonthly)], [[], []])
+  assert.deepEqual([await notesOf(availability), await notesOf(performanceMonthly)], [[], []])
   await db.execute('update inverter_hours set demanded_s = 0, down_s = 0 where inverter_id = 3')
   for (const template of [availability, performanceMonthly]) {
-    const [note] = await told(template)
-    assert.match(note!, /no time was demanded .*over 100 W\/m².*: East\.$/, template.template_id)
+    const [note] = await notesOf(template)
+    assert.match(note!, /without demanded time .*above 100 W\/m².*: East\.$/, template.template_id)
   }
 })
 
@@ -109,33 +112,33 @@ async function addStringHours(db: Database, poa_w_m2: number): Promise<void> {
   )
 }
 
-test('strings that were measured and cannot be judged are told by their reasons', async (t) => {
+test('a note counts the strings that cannot be judged by reason', async (t) => {
   const site = await servedSite()
   t.after(site.close)
   const order = orderOf('2026-06-01T00:00:00Z', '2026-06-02T00:00:00Z')
   const read = async () => {
     const document = await built(site.db, stringHealth, order)
     const has_map = document.sections.some(({ kind }) => kind === 'chart')
-    assert.equal(has_map, figureOf(document, 'Strings', 'Healthy') !== null)
-    return [document.notes.at(-1), tableOf(document, 'Strings that give least').note]
+    assert.equal(has_map, metricOf(document, 'Strings', 'Healthy') !== null)
+    return [document.notes.at(-1), tableOf(document, 'Strings with the lowest score').note]
   }
   assert.deepEqual(await read(), [
     'No data: no string was measured in this period.',
-    'No string was judged: whether any is ill is not known.',
+    'No string could be judged: their health is unknown.',
   ])
   await addStringHours(site.db, 2)
   assert.deepEqual(await read(), [
     'None of 10 strings can be judged: 4 (no light), 6 (insufficient data).',
-    'No string was judged: whether any is ill is not known.',
+    'No string could be judged: their health is unknown.',
   ])
   await addStringHours(site.db, 800)
   assert.deepEqual(await read(), [
-    'Of 10 strings cannot be judged: 6 (insufficient data).',
-    'All 4 strings that can be judged are healthy, of 10.',
+    '6 of 10 strings cannot be judged: 6 (insufficient data).',
+    'All 4 judged strings are healthy, of 10.',
   ])
 })
 
-test('an hour that was not measured is no deviation from the plan', async (t) => {
+test('an hour without known energy is no deviation from the plan', async (t) => {
   const site = await servedSite()
   t.after(site.close)
   await addBatteries(site.db)
