@@ -3,7 +3,7 @@ import { createBatteryPlanner } from './batteries/planning/planner.ts'
 import type { Needs as ScheduleNeeds } from './batteries/schedules/endpoints.ts'
 import type { Needs as BessNeeds } from './batteries/units/endpoints.ts'
 import { createFleetReads } from './batteries/units/fleet-facts.ts'
-import { createCatalog } from './reports/catalog.ts'
+import { templates } from './reports/catalog.ts'
 import type { Needs as ReportNeeds } from './reports/endpoints.ts'
 import type { Database } from './storage/database.ts'
 
@@ -15,7 +15,7 @@ export function createDeps(db: Database, clock: Clock, timers = systemTimers): D
     db,
     clock,
     timers,
-    reportCatalog: createCatalog(),
+    reportCatalog: templates,
     fleetReads: createFleetReads(db, clock),
     batteryPlanner: createBatteryPlanner({ timers }),
   }

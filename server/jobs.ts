@@ -19,7 +19,7 @@ import { sendMails } from './mail/send.ts'
 import type { MailSettings } from './mail/settings.ts'
 import { openMailer } from './mail/transport.ts'
 import { fetchPrices, type PriceSettings } from './markets/fetch.ts'
-import { createCatalog } from './reports/catalog.ts'
+import { templates } from './reports/catalog.ts'
 import { makeReports } from './reports/making.ts'
 import { planReports } from './reports/planning.ts'
 import { isWithheld } from './reports/reader.ts'
@@ -170,8 +170,8 @@ export const createJobTable = (settings: JobSettings): readonly Job[] => {
       run: (context) =>
         makeReports({
           ...context,
-          catalog: createCatalog(),
-          openWriter: () => createReportWriter({ timers: systemTimers }),
+          catalog: templates,
+          writer: createReportWriter({ timers: systemTimers }),
         }),
     },
   ]

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import test, { after, before } from 'node:test'
 import { type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
-import { createCatalog, templates } from '../server/reports/catalog.ts'
+import { templates } from '../server/reports/catalog.ts'
 import { makeReports } from '../server/reports/making.ts'
 import { reportPeriods, templatePeriodOf } from '../server/reports/periods.ts'
 import { createReportWriter } from '../server/reports/writers/write.ts'
@@ -35,8 +35,8 @@ async function make(): Promise<void> {
     clock: site.clock,
     log: { ...silent, error: (what: unknown) => void failures.push(what) },
     signal: new AbortController().signal,
-    catalog: createCatalog(),
-    openWriter: createReportWriter,
+    catalog: templates,
+    writer: createReportWriter(),
   })
   assert.deepEqual(failures, [])
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, connect as open, type Socket } from 'node:net'
 import { connect } from '@heliograph/sdk'
 import { addKey, addReading, type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
-import { createCatalog } from '../server/reports/catalog.ts'
+import { templates } from '../server/reports/catalog.ts'
 import { makeReports } from '../server/reports/making.ts'
 import { createReportWriter } from '../server/reports/writers/write.ts'
 import { silent } from './postgres.ts'
@@ -83,8 +83,8 @@ export async function madeReport(site: SdkSite): Promise<string> {
     clock: site.clock,
     log: silent,
     signal: new AbortController().signal,
-    catalog: createCatalog(),
-    openWriter: createReportWriter,
+    catalog: templates,
+    writer: createReportWriter(),
   })
   return run_id
 }

@@ -1,4 +1,5 @@
 /** The catalog of report templates. */
+/// <reference lib="esnext.collection" />
 import { Type } from 'typebox'
 import { ApiError, type Violation } from '../http/errors.ts'
 import { type Validate, validators } from '../http/validate.ts'
@@ -13,8 +14,9 @@ import { performanceMonthly } from './templates/performance-monthly.ts'
 import { productionDaily } from './templates/production-daily.ts'
 import { stringHealth } from './templates/string-health.ts'
 
-/** All templates, in the order of the catalog. */
-export const templates: readonly ReportTemplate[] = [
+export type Catalog = readonly ReportTemplate[]
+
+export const templates: Catalog = [
   productionDaily,
   performanceMonthly,
   availability,
@@ -26,51 +28,31 @@ export const templates: readonly ReportTemplate[] = [
   operations,
 ]
 
-export interface Catalog {
-  readonly templates: readonly ReportTemplate[]
-  /** null for an unknown id. */
-  find(template_id: string): ReportTemplate | null
-  /** Fills in the defaults of the template, and returns violations as fields `parameters.…`. */
-  checkParameters(template: ReportTemplate, parameters: Parameters): CheckedParameters
-}
+export const findTemplate = (catalog: Catalog, id: string): ReportTemplate | null =>
+  catalog.find(({ template_id }) => template_id === id) ?? null
 
 export type Parameters = Record<string, unknown>
 
-interface CheckedParameters {
-  /** Valid only without violations. */
-  parameters: Parameters
-  violations: readonly Violation[]
+const checks = new WeakMap<ReportTemplate, Validate>()
+
+function checkOf({ parameters }: ReportTemplate): Validate {
+  const body = Type.Object({ parameters }, { additionalProperties: false })
+  const declared = { method: 'POST', body, returns: Type.Null() } as const
+  return validators([declared])(declared)
 }
 
-/** @throws Error for a repeated id */
-export function createCatalog(list: readonly ReportTemplate[] = templates): Catalog {
-  const byId = new Map(list.map((template) => [template.template_id, template]))
-  if (byId.size < list.length) throw new Error('report templates: an id is repeated')
-  const checks = new Map<string, Validate>()
-
-  function checkOf({ template_id, parameters }: ReportTemplate): Validate {
-    const known = checks.get(template_id)
-    if (known) return known
-    const body = Type.Object({ parameters }, { additionalProperties: false })
-    const declared = { method: 'POST', body, returns: Type.Null() } as const
-    const check = validators([declared])(declared)
-    checks.set(template_id, check)
-    return check
-  }
-
-  return {
-    templates: list,
-    find: (template_id) => byId.get(template_id) ?? null,
-    checkParameters(template, given) {
-      const body = { parameters: structuredClone(given) }
-      const input = { params: {}, query: {}, body, body_bytes: 0 }
-      try {
-        checkOf(template)(input)
-        return { parameters: body.parameters, violations: [] }
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error
-        return { parameters: given, violations: error.details!['errors'] as Violation[] }
-      }
-    },
+/** Parameters with the defaults of the template, and violations as fields `parameters.…`. */
+export function checkParameters(
+  template: ReportTemplate,
+  given: Parameters,
+): { parameters: Parameters; violations: readonly Violation[] } {
+  const body = { parameters: structuredClone(given) }
+  try {
+    const check = checks.getOrInsertComputed(template, checkOf)
+    check({ params: {}, query: {}, body, body_bytes: 0 })
+    return { parameters: body.parameters, violations: [] }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return { parameters: given, violations: error.details!['errors'] as Violation[] }
   }
 }

@@ -1,18 +1,14 @@
 /** Writes of subscriptions, in the transaction of the request. */
-import { knownTimezone } from '@heliograph/domain/local-day'
 import type { Caller, Request, WriteParts } from '../http/endpoint.ts'
 import { ApiError, invalid } from '../http/errors.ts'
 import { requireMatch } from '../http/etag.ts'
 import { askRecipients } from '../mail/recipients.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { Catalog } from './catalog.ts'
-import { failureOf } from './faults.ts'
-import { loggerFaults } from './ordered-plants.ts'
-import { lockClient, requireQueueSpace } from './requested-runs.ts'
-import { failQueuedRuns, queueRun } from './runs.ts'
+import { checkOrder, subscriptionFaults } from './order-faults.ts'
+import { failQueuedRuns, lockClient, queueRun, requireQueueSpace } from './runs.ts'
 import type { NewSubscription, SubscriptionChange } from './schemas.ts'
 import {
-  orderFaults,
   type ReportSubscription,
   type StoredOrder,
   type StoredSubscription,
@@ -109,8 +105,8 @@ export async function change(
   await updateSubscription(tx, { site_id, sub_id }, { before, order, by: caller, now })
   await askRecipients(tx, { site_id, recipients: order.recipients }, now)
   if (!order.enabled) {
-    const failure = failureOf('subscription_disabled')
-    await failQueuedRuns(tx, { site_id, sub_id }, { failure, now, triggers: ['schedule'] })
+    const code = 'subscription_disabled'
+    await failQueuedRuns(tx, { site_id, sub_id }, { code, now, triggers: ['schedule'] })
   }
   return present(actor, sub_id)
 }
@@ -132,8 +128,8 @@ export async function remove(actor: Actor, sub_id: number): Promise<void> {
   const { tx, site_id, now } = actor
   await lock(actor, sub_id)
   await deleteSubscription(tx, { site_id, sub_id })
-  const failure = failureOf('subscription_deleted')
-  await failQueuedRuns(tx, { site_id, sub_id }, { failure, now, triggers: ['schedule', 'api'] })
+  const code = 'subscription_deleted'
+  await failQueuedRuns(tx, { site_id, sub_id }, { code, now, triggers: ['schedule', 'api'] })
 }
 
 /** Queues a run and returns its id. */
@@ -161,19 +157,9 @@ async function present({ tx, site_id, now }: Actor, sub_id: number): Promise<Rep
 }
 
 /** The order with its defaults; @throws ApiError invalid with all faults */
-async function checked(
-  { tx, site_id, catalog }: Actor,
-  order: SubscriptionOrder,
-): Promise<StoredOrder> {
-  const template = catalog.find(order.template_id)
-  const { parameters, violations } = template
-    ? catalog.checkParameters(template, order.parameters)
-    : { parameters: order.parameters, violations: [] }
-  const faults = [
-    ...orderFaults(order, catalog),
-    ...violations,
-    ...(await loggerFaults(tx, site_id, order.logger_ids)),
-  ]
+async function checked(actor: Actor, order: SubscriptionOrder): Promise<StoredOrder> {
+  const found = await checkOrder(actor.tx, actor, order, 'invalid_format')
+  const faults = [...found.faults, ...subscriptionFaults(order, found.template)]
   if (faults.length > 0) throw invalid(...faults)
-  return { ...order, parameters, timezone: knownTimezone(order.timezone)! }
+  return { ...order, parameters: found.parameters, timezone: found.timezone! }
 }

@@ -17,9 +17,8 @@ import {
   subscriptionExample,
   templateExample,
 } from './examples.ts'
-import { readFile } from './files.ts'
 import { file_days_kept, ReportRun, RunId, runRecord, runStatus } from './run.ts'
-import { readRun, readRuns } from './runs.ts'
+import { readFile, readRun, readRuns } from './runs.ts'
 import {
   CatalogTemplate,
   catalogTemplate,
@@ -55,7 +54,7 @@ export const reportsOverview = endpoint({
     const { counts, rows: runs } = await readRuns(db, page, now)
     const { active, next_run_at } = await readSchedules(db, site_id)
     return {
-      templates_total: reportCatalog.templates.length,
+      templates_total: reportCatalog.length,
       subscriptions_active: active,
       runs_last_30d: counts.last_30d,
       runs_failed_last_30d: counts.failed_last_30d,
@@ -75,7 +74,7 @@ export const reportsCatalog = endpoint({
   returns: List(CatalogTemplate),
   example: { answer: list([templateExample]) },
   async handle(_, { reportCatalog }: Needs) {
-    return list(reportCatalog.templates.map(catalogTemplate))
+    return list(reportCatalog.map(catalogTemplate))
   },
 })
 

@@ -1,8 +1,8 @@
-import type { Static } from 'typebox'
+import { exampleOf } from '../http/example.ts'
 import { FileAnswer } from '../http/file-answer.ts'
-import { filePath, type ReportRun } from './run.ts'
-import { catalogTemplate, type NewSubscription, type ReportsOverview } from './schemas.ts'
-import type { ReportSubscription } from './subscription.ts'
+import { filePath, ReportRun } from './run.ts'
+import { catalogTemplate, type NewSubscription, ReportsOverview } from './schemas.ts'
+import { ReportSubscription } from './subscription.ts'
 import { performanceMonthly } from './templates/performance-monthly.ts'
 
 const run_id = '5b1f0c1e-6f0b-4c55-8a53-0f6f3f4f2f11'
@@ -11,16 +11,11 @@ const file_name = 'demo_performance_monthly_2026-05-01_2026-05-31.pdf'
 
 export const templateExample = catalogTemplate(performanceMonthly)
 
-export const runExample: ReportRun = {
-  run_id,
-  template_id: 'performance_monthly',
+export const runExample = exampleOf(ReportRun, {
   subscription_id: 7,
   status: 'succeeded',
-  trigger: 'schedule',
   period_start_at: '2026-04-30T22:00:00.000Z',
   period_end_at: '2026-05-31T22:00:00.000Z',
-  format: 'pdf',
-  language: 'en',
   requested_by: 'system',
   queued_at: '2026-06-01T04:00:12.000Z',
   started_at: '2026-06-01T04:00:15.000Z',
@@ -35,10 +30,8 @@ export const runExample: ReportRun = {
   data_completeness_pct: 99.2,
   required_scopes: ['diagnostics:read'],
   omitted_sections: [],
-  error_code: null,
-  error_message: null,
   recipients_sent: 1,
-}
+})
 
 export const newSubscriptionExample: NewSubscription = {
   name: 'Monthly performance for the owner',
@@ -52,44 +45,28 @@ export const newSubscriptionExample: NewSubscription = {
   recipients: ['owner@example.com'],
 }
 
-export const subscriptionExample: ReportSubscription = {
-  sub_id: 7,
-  name: 'Monthly performance for the owner',
-  template_id: 'performance_monthly',
-  enabled: true,
-  frequency: 'monthly',
+export const subscriptionExample = exampleOf(ReportSubscription, {
+  ...newSubscriptionExample,
   day_of_week: null,
-  day_of_month: 1,
-  time_of_day: '06:00',
-  timezone: 'Europe/Berlin',
-  period: 'previous_month',
-  format: 'pdf',
-  language: 'en',
-  recipients: ['owner@example.com'],
-  webhook_id: null,
   parameters: { worst_count: 20 },
-  logger_ids: null,
   next_run_at: '2026-07-01T04:00:00.000Z',
   last_run_at: '2026-06-01T04:00:12.000Z',
   last_run_status: 'succeeded',
   last_run_id: run_id,
-  failure_count: 0,
   created_by: 'Office',
-  ended_reason: null,
   pending_recipients: [],
   created_at: '2026-02-11T09:30:00.000Z',
   updated_at: '2026-02-11T09:30:00.000Z',
-}
+})
 
-export const overviewExample: Static<typeof ReportsOverview> = {
+export const overviewExample = exampleOf(ReportsOverview, {
   templates_total: 9,
   subscriptions_active: 1,
   runs_last_30d: 1,
-  runs_failed_last_30d: 0,
   last_run_at: '2026-06-01T04:00:12.000Z',
   next_run_at: '2026-07-01T04:00:00.000Z',
   recent_runs: [runExample],
-}
+})
 
 export const fileExample = new FileAnswer({
   bytes: Buffer.from('%PDF-1.7'),

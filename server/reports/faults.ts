@@ -1,5 +1,4 @@
-/** Reasons for failed report runs, with messages for people. */
-import type { RunFailure } from './runs.ts'
+/** Reasons for failed report runs. */
 
 const faults = {
   template_gone: { is_final: true, message: 'The template no longer exists on this server.' },
@@ -23,10 +22,7 @@ const faults = {
     is_final: false,
     message: 'The report took too long: choose a shorter period or fewer plants.',
   },
-  server_lost: {
-    is_final: true,
-    message: 'The server was lost in every attempt.',
-  },
+  server_lost: { is_final: true, message: 'The server was lost in every attempt.' },
   subscription_disabled: {
     is_final: true,
     message: 'The subscription was disabled before the run started.',
@@ -37,9 +33,9 @@ const faults = {
   },
 } as const satisfies Record<string, { is_final: boolean; message: string }>
 
-type FaultCode = keyof typeof faults
+export type FaultCode = keyof typeof faults
 
-export const failureOf = (code: FaultCode): RunFailure => ({ code, message: faults[code].message })
+export const faultMessage = (code: FaultCode): string => faults[code].message
 
 /** A failure with a known reason. */
 export class ReportFault extends Error {
@@ -47,7 +43,7 @@ export class ReportFault extends Error {
   /** Another attempt would fail as well. */
   readonly is_final: boolean
   constructor(code: FaultCode, options?: ErrorOptions) {
-    super(faults[code].message, options)
+    super(faultMessage(code), options)
     this.name = 'ReportFault'
     this.code = code
     this.is_final = faults[code].is_final

@@ -4,9 +4,7 @@ import { createHash } from 'node:crypto'
 import test, { afterEach, beforeEach } from 'node:test'
 import { silent, type TestDatabase, testDatabase } from '../../test/postgres.ts'
 import { type Database, openDatabase } from '../storage/database.ts'
-import { createCatalog } from './catalog.ts'
 import type { WriteReport } from './document.ts'
-import { readFile } from './files.ts'
 import {
   addReportSites,
   addSubscription,
@@ -17,7 +15,7 @@ import {
 import { makeReports } from './making.ts'
 import { planReports } from './planning.ts'
 import { runRecord } from './run.ts'
-import { claimRun, lease_ms, newestRuns, queueOneOff, queueRun, readRun } from './runs.ts'
+import { claimRun, lease_ms, newestRuns, queueOneOff, queueRun, readFile, readRun } from './runs.ts'
 import { readSubscription } from './subscriptions.ts'
 
 const evening = new Date('2026-06-20T18:00:00Z')
@@ -297,7 +295,7 @@ test('what cannot end otherwise is not tried again', async () => {
   const server = serverAt(db, clock)
   await planReports(server)
   const of_batteries = { name: 'Order', scopes: ['bess:read'] } as const
-  const ofBatteries = createCatalog([{ ...smallTemplate, parts: [of_batteries] }])
+  const ofBatteries = [{ ...smallTemplate, parts: [of_batteries] }]
   await makeReports({ ...server, catalog: ofBatteries })
   assert.equal((await runsOf('b'))[0]?.error_code, 'parameters_invalid')
   assert.equal((await onlyRun()).state, 'succeeded')
@@ -310,7 +308,7 @@ test('what cannot end otherwise is not tried again', async () => {
   assert.deepEqual([narrowed?.state, narrowed?.omitted_sections], ['succeeded', ['Order']])
   instant = new Date('2026-06-23T04:00:30Z')
   await planReports(server)
-  await makeReports({ ...server, catalog: createCatalog([]) })
+  await makeReports({ ...server, catalog: [] })
   assert.deepEqual(
     (await runsOf()).slice(0, 2).map(({ error_code }) => error_code),
     ['template_gone', null],

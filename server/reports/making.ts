@@ -8,10 +8,10 @@ import { queueMail } from '../mail/outbox.ts'
 import { askRecipients, confirmedRecipients } from '../mail/recipients.ts'
 import type { Database, Log, Queries } from '../storage/database.ts'
 import { notify } from '../work/notifications.ts'
-import type { Catalog, Parameters } from './catalog.ts'
-import type { ReportDocument, WriteReport } from './document.ts'
-import { failureOf, ReportFault } from './faults.ts'
-import { file_bytes_max, fileName } from './files.ts'
+import { type Catalog, checkParameters, findTemplate, type Parameters } from './catalog.ts'
+import type { ReportDocument } from './document.ts'
+import { ReportFault } from './faults.ts'
+import { localDays } from './periods.ts'
 import { readableScopes } from './reader.ts'
 import { failedNotice, readyNotice, reportMails } from './report-mail.ts'
 import { file_days_kept } from './run.ts'
@@ -34,6 +34,8 @@ import {
   type ReportTemplate,
   scopesOfParts,
 } from './template.ts'
+import { documentOf } from './templates/frame.ts'
+import type { ReportWriter } from './writers/write.ts'
 
 /** Shorter than the lease, so that no active run is taken over. */
 const run_ms_max = 150_000
@@ -41,11 +43,8 @@ const run_ms_max = 150_000
 const job_ms_max = 30_000
 /** Delay before the second attempt; doubled before the third. */
 const retry_ms = 60_000
-
-interface ReportWriter {
-  write: WriteReport
-  close(): Promise<void> | void
-}
+/** Mail servers accept less; ordinary reports are far smaller. */
+const file_bytes_max = 32 * 1024 * 1024
 
 export interface MakingContext {
   db: Database
@@ -53,8 +52,8 @@ export interface MakingContext {
   log: Log
   signal: AbortSignal
   catalog: Catalog
-  /** Called for the first file of a job; closed at its end. */
-  openWriter(): ReportWriter
+  /** Closed after a failed run and at the end; the next report starts it again. */
+  writer: ReportWriter
 }
 
 /**
@@ -63,46 +62,27 @@ export interface MakingContext {
  * are committed in one transaction, only by the server that holds the run.
  */
 export async function makeReports(context: MakingContext): Promise<void> {
-  const { db, clock, signal } = context
+  const { db, clock, signal, writer } = context
   const began_ms = clock.now().getTime()
   await failLost(context)
-  const writer = createLazyWriter(context)
   try {
     while (clock.now().getTime() - began_ms < job_ms_max) {
       signal.throwIfAborted()
       const run = await claimRun(db, clock.now())
       if (run === null) return
-      await makeOne(context, writer, run)
+      await makeOne(context, run)
     }
     await notifyQueued(db)
   } finally {
-    await writer.clear()
+    await writer.close()
   }
 }
 
-/** Opens a writer for the first file. */
-function createLazyWriter({ openWriter }: MakingContext) {
-  let writer: ReportWriter | null = null
-  return {
-    write: ((document, format) => {
-      writer ??= openWriter()
-      return writer.write(document, format)
-    }) satisfies WriteReport,
-    async clear() {
-      const open = writer
-      writer = null
-      await open?.close()
-    },
-  }
-}
-
-type LazyWriter = ReturnType<typeof createLazyWriter>
-
-async function makeOne(context: MakingContext, writer: LazyWriter, run: ClaimedRun): Promise<void> {
-  const { db, clock, log, signal } = context
+async function makeOne(context: MakingContext, run: ClaimedRun): Promise<void> {
+  const { db, clock, log, signal, writer } = context
   const { site_id, run_id, sub_id, attempts } = run
   try {
-    const made = await inTime(make(context, writer, run), signal)
+    const made = await inTime(make(context, run), signal)
     const is_ours = await store(db, run, made, clock.now())
     if (!is_ours)
       log.warn({ site_id, run_id, attempts }, 'a report was taken over by another server')
@@ -114,34 +94,30 @@ async function makeOne(context: MakingContext, writer: LazyWriter, run: ClaimedR
     log.error({ err: error, site_id, sub_id, run_id, attempts }, 'a report failed')
     await failOrRetry(context, run, error)
     // The writer may still be busy with a file that took too long.
-    await writer.clear()
+    await writer.close()
   }
 }
 
 async function failOrRetry({ db, clock }: MakingContext, run: ClaimedRun, error: unknown) {
-  const fault = error instanceof ReportFault ? error : new ReportFault('write_failed')
+  const { code, is_final } = error instanceof ReportFault ? error : new ReportFault('write_failed')
   const now = clock.now()
-  if (!fault.is_final && run.attempts < attempts_max) {
+  if (!is_final && run.attempts < attempts_max) {
     await postponeRun(db, run, new Date(now.getTime() + retry_ms * run.attempts))
     return
   }
-  const failure = failureOf(fault.code)
   await db.transaction(async (tx) => {
-    const is_ours = await failRun(tx, run, { failure, now })
-    if (is_ours) await notify(tx, failedNotice(run, failure, now))
+    const is_ours = await failRun(tx, run, code, now)
+    if (is_ours) await notify(tx, failedNotice(run, code, now))
   })
 }
 
 async function failLost({ db, clock, log }: MakingContext): Promise<void> {
-  const failure = failureOf('server_lost')
   const now = clock.now()
   await db.transaction(async (tx) => {
-    for (const run of await failLostRuns(tx, { failure, now })) {
-      log.error(
-        { site_id: run.site_id, run_id: run.run_id },
-        'a report failed: its server was lost',
-      )
-      await notify(tx, failedNotice(run, failure, now))
+    for (const run of await failLostRuns(tx, 'server_lost', now)) {
+      const { site_id, run_id } = run
+      log.error({ site_id, run_id }, 'a report failed: its server was lost')
+      await notify(tx, failedNotice(run, 'server_lost', now))
     }
   })
 }
@@ -161,24 +137,29 @@ interface FinishedReport {
   file: FinishedFile
 }
 
-async function make({ db, clock, catalog }: MakingContext, writer: LazyWriter, run: ClaimedRun) {
-  const template = catalog.find(run.template_id)
+async function make(
+  { db, clock, catalog, writer }: MakingContext,
+  run: ClaimedRun,
+): Promise<FinishedReport> {
+  const template = findTemplate(catalog, run.template_id)
   if (template === null) throw new ReportFault('template_gone')
   const now = clock.now()
   const may_read = await readableScopes(db, run, now)
-  const [shown, omitted] = partsOf(template, may_read)
+  const isShown = ({ scopes }: ReportPart) => scopes.every((scope) => may_read.has(scope))
+  const shown = template.parts.filter(isShown)
+  const omitted = template.parts.filter((part) => !isShown(part))
   const order: ReportOrder = {
     site: await readSite(db, run.site_id),
     period: { start_at: run.period_start_at, end_at: run.period_end_at },
     timezone: run.timezone,
     logger_ids: run.logger_ids,
-    parameters: presentParameters(catalog, template, run.parameters),
+    parameters: presentParameters(template, run.parameters),
     may_read,
     now,
   }
   // All queries of a report read one snapshot.
   const snapshot = { isolation: 'repeatable read', read_only: true } as const
-  const built = await stage('build_failed', () =>
+  const built = await stage('build_failed', async () =>
     shown.length === 0
       ? emptyDocument(template, order)
       : db.transaction((tx) => template.build(tx, order), snapshot),
@@ -202,32 +183,17 @@ async function make({ db, clock, catalog }: MakingContext, writer: LazyWriter, r
   return { document, file }
 }
 
-/** The parts that the reader may see, and the omitted ones. */
-function partsOf({ parts }: ReportTemplate, may_read: ReadonlySet<Scope>) {
-  const isShown = ({ scopes }: ReportPart) => scopes.every((scope) => may_read.has(scope))
-  return [parts.filter(isShown), parts.filter((part) => !isShown(part))] as const
-}
+/** `demo_performance_monthly_2026-05-01_2026-05-31.pdf`: safe in headers and file systems. */
+const fileName = (run: ClaimedRun, extension: string) =>
+  `${run.site_id}_${run.template_id}_${localDays(run, '_')}.${extension}`
 
-/** A report whose reader may see no part. */
-async function emptyDocument(
-  { template_id, name }: ReportTemplate,
-  { site, period, timezone, now }: ReportOrder,
-): Promise<ReportDocument> {
-  return {
-    template_id,
-    title: name,
-    site_name: site.name,
-    timezone,
-    period_start_at: period.start_at,
-    period_end_at: period.end_at,
-    generated_at: now,
-    language: 'en',
-    currency: null,
-    data_completeness_pct: null,
-    notes: [],
-    sections: [],
-  }
-}
+/** A report without any part that the reader may read. */
+const emptyDocument = (template: ReportTemplate, order: ReportOrder): ReportDocument =>
+  documentOf(
+    template,
+    { order, notes: [], measured: { known: 0, all: 0, unit: 'days' } },
+    { title: template.name, data_completeness_pct: null, notes: [], sections: [] },
+  )
 
 const omissionNotes = (omitted: readonly ReportPart[], may_read: ReadonlySet<Scope>): string[] =>
   omitted.map(({ name, scopes }) => {
@@ -256,18 +222,16 @@ function missedNotes({ missed_count }: ClaimedRun): string[] {
 
 async function readSite(db: Queries, site_id: string): Promise<ReportSite> {
   const [site] = await db.query<ReportSite>(
-    `select site_id, s.name, coalesce(inventory ->> 'timezone', 'UTC') as timezone,
-       (inventory ->> 'latitude')::float8 as latitude,
-       (inventory ->> 'longitude')::float8 as longitude
-     from sites s where site_id = $1`,
+    `select site_id, name, coalesce(inventory ->> 'timezone', 'UTC') as timezone
+     from sites where site_id = $1`,
     [site_id],
   )
   return site!
 }
 
 /** The template may have changed since the report was ordered. */
-function presentParameters(catalog: Catalog, template: ReportTemplate, stored: Parameters) {
-  const { parameters, violations } = catalog.checkParameters(template, stored)
+function presentParameters(template: ReportTemplate, stored: Parameters) {
+  const { parameters, violations } = checkParameters(template, stored)
   if (violations.length > 0) {
     throw new ReportFault('parameters_invalid', { cause: new Error(JSON.stringify(violations)) })
   }
@@ -277,7 +241,7 @@ function presentParameters(catalog: Catalog, template: ReportTemplate, stored: P
 /** Stores the file, the mails and the notification; false if the run was taken over. */
 function store(db: Database, run: ClaimedRun, { document, file }: FinishedReport, now: Date) {
   return db.transaction(async (tx) => {
-    if (!(await succeedRun(tx, run, { file, now }))) return false
+    if (!(await succeedRun(tx, run, file, now))) return false
     const recipients = await confirmedRecipients(tx, run)
     for (const mail of reportMails({ ...run, recipients }, document, file)) {
       await queueMail(tx, mail)

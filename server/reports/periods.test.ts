@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { localDate } from '@heliograph/domain/local-day'
 import fc from 'fast-check'
 import {
   frequencies,
@@ -144,7 +145,7 @@ test('it never comes later for looking later, and each local day is due once', (
     const days = new Set<string>()
     for (let nth = 0; nth < 365; nth += 1) {
       at = nextRunAt({ ...daily, timezone }, at)
-      days.add(localDays({ start_at: at, end_at: at }, timezone).first)
+      days.add(localDate(at.getTime(), timezone))
     }
     assert.equal(days.size, 365, timezone)
     assert.match([...days].at(-1)!, /^2026-12-31|^2027-01-01/)
@@ -210,8 +211,9 @@ test('a period ends when the day begins on which it is asked for, or before', ()
     fc.property(any, instants, fc.constantFrom(...zones.slice(0, -1)), (name, at, timezone) => {
       const found = periodOf(name, at, timezone)
       assert.ok(found.start_at < found.end_at && found.end_at <= at)
-      const { first, last } = localDays(found, timezone)
-      assert.ok(first <= last)
+      const { start_at: period_start_at, end_at: period_end_at } = found
+      const [first, last] = localDays({ period_start_at, period_end_at, timezone }, ' ').split(' ')
+      assert.ok(last === undefined || first! < last)
     }),
   )
 })

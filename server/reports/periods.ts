@@ -1,8 +1,6 @@
-/**
- * When a report is due and what time it is about, on the clocks of a zone. Reports are planned by
- * people, in local time; everything else knows instants only.
- */
+/** Due times and periods of reports in local time. */
 /// <reference lib="esnext.temporal" />
+import { localDate } from '@heliograph/domain/local-day'
 import type { TemplatePeriod } from './template.ts'
 
 export const frequencies = ['daily', 'weekly', 'monthly', 'quarterly'] as const
@@ -17,7 +15,6 @@ export const reportPeriods = [
 ] as const
 export type ReportPeriod = (typeof reportPeriods)[number]
 
-/** The length of time that a template must make sense over to be ordered for a period. */
 export const templatePeriodOf: Readonly<Record<ReportPeriod, TemplatePeriod>> = {
   previous_day: 'day',
   previous_week: 'week',
@@ -30,25 +27,25 @@ type DayOfMonth = number | 'last'
 
 export interface ReportSchedule {
   frequency: Frequency
-  /** Of a weekly one: 1 is Monday, 7 is Sunday. */
+  /** For `weekly`: 1 is Monday, 7 is Sunday. */
   day_of_week: number | null
-  /** Of a monthly one, and in the first month of a quarter of a quarterly one: 1 to 28, or last. */
+  /** For `monthly`, and for `quarterly` in the first month of a quarter: 1 to 28, or last. */
   day_of_month: DayOfMonth | null
-  /** HH:MM on the clocks of the zone. */
+  /** HH:MM, local. */
   time_of_day: string
   /** IANA name. */
   timezone: string
 }
 
 const months_of_quarter = 3
-/** No day is left out for longer than a quarter, and no clock is set by more than a day. */
+/** More than a quarter and a clock change of a day. */
 const days_ahead_max = 100
 
 /**
- * The first instant after `after` at which a report is due. A time that the clocks skip is due at
- * the first instant after the gap, one that they show twice at the first of the two.
+ * The first due time after an instant. A skipped local time is due right after the clock change, a
+ * repeated one at its first occurrence.
  *
- * @throws RangeError for a zone that does not exist
+ * @throws RangeError for an unknown time zone
  */
 export function nextRunAt(schedule: ReportSchedule, after: Date): Date {
   const { timezone, time_of_day } = schedule
@@ -74,17 +71,17 @@ function instantOf(day: Temporal.PlainDate, time_of_day: string, timezone: strin
   const wanted = day.toPlainDateTime(Temporal.PlainTime.from(time_of_day))
   const earlier = wanted.toZonedDateTime(timezone, { disambiguation: 'earlier' })
   if (earlier.toPlainDateTime().equals(wanted)) return earlier.epochMilliseconds
-  // It lies before the gap, as long as the gap lasts.
+  // The local time is skipped: due at the clock change.
   return earlier.getTimeZoneTransition('next')!.epochMilliseconds
 }
 
 export interface Occurrence {
   due_at: Date
-  /** Those before it that were missed too and are made up for by it alone. */
+  /** Earlier missed occurrences, which are skipped. */
   missed_count: number
 }
 
-/** The newest instant up to `now` at which a report was due, from the one that was due next on. */
+/** The newest occurrence up to `now`, from `next_run_at` on. */
 export function newestDue(schedule: ReportSchedule, next_run_at: Date, now: Date): Occurrence {
   let due_at = next_run_at
   let missed_count = 0
@@ -96,23 +93,19 @@ export function newestDue(schedule: ReportSchedule, next_run_at: Date, now: Date
 }
 
 /**
- * The whole days [start_at, end_at) that a report of an instant is about, by the days of the zone.
- * Weeks begin on Monday. To date means to the end of yesterday, and of what yesterday belongs to:
- * on the first of a month `month_to_date` is all of the month before.
+ * The period of a report made at an instant: whole local days [start_at, end_at). Weeks start on
+ * Monday. Periods to date end with yesterday: on the first of a month, `month_to_date` is the
+ * previous month.
  *
- * @throws RangeError for a zone that does not exist
+ * @throws RangeError for an unknown time zone
  */
-export function periodOf(
-  period: ReportPeriod,
-  at: Date,
-  timezone: string,
-): { start_at: Date; end_at: Date } {
-  const today = localDay(at, timezone)
-  const [start, end] = daysOf(period, today)
-  const midnight = (day: Temporal.PlainDate) =>
-    new Date(day.toZonedDateTime(timezone).epochMilliseconds)
-  return { start_at: midnight(start), end_at: midnight(end) }
+export function periodOf(period: ReportPeriod, at: Date, timezone: string) {
+  const [start, end] = daysOf(period, localDay(at, timezone))
+  return { start_at: midnight(start, timezone), end_at: midnight(end, timezone) }
 }
+
+const midnight = (day: Temporal.PlainDate, timezone: string) =>
+  new Date(day.toZonedDateTime(timezone).epochMilliseconds)
 
 function daysOf(
   period: ReportPeriod,
@@ -135,33 +128,25 @@ function daysOf(
   }
 }
 
-/** Days of a zone as [start_at, end_at); `first` and `last`, YYYY-MM-DD, are both part of it. */
-export function wholeDays(
-  { first, last }: { first: string; last: string },
-  timezone: string,
-): { start_at: Date; end_at: Date } {
-  const midnight = (day: Temporal.PlainDate) =>
-    new Date(day.toZonedDateTime(timezone).epochMilliseconds)
-  return {
-    start_at: midnight(Temporal.PlainDate.from(first)),
-    end_at: midnight(Temporal.PlainDate.from(last).add({ days: 1 })),
-  }
-}
+/** Local days, YYYY-MM-DD, both inclusive, as [start_at, end_at). */
+export const wholeDays = ({ first, last }: { first: string; last: string }, timezone: string) => ({
+  start_at: midnight(Temporal.PlainDate.from(first), timezone),
+  end_at: midnight(Temporal.PlainDate.from(last).add({ days: 1 }), timezone),
+})
 
-/** The first and the last local day of a period, YYYY-MM-DD. */
+/** The local day of a period, YYYY-MM-DD, or the first and last day with a separator. */
 export function localDays(
-  { start_at, end_at }: { start_at: Date; end_at: Date },
-  timezone: string,
-): { first: string; last: string } {
-  const last_instant = new Date(end_at.getTime() - 1)
-  return {
-    first: localDate(start_at, timezone),
-    last: localDate(last_instant, timezone),
-  }
+  {
+    period_start_at,
+    period_end_at,
+    timezone,
+  }: { period_start_at: Date; period_end_at: Date; timezone: string },
+  separator: string,
+): string {
+  const first = localDate(period_start_at.getTime(), timezone)
+  const last = localDate(period_end_at.getTime() - 1, timezone)
+  return first === last ? first : `${first}${separator}${last}`
 }
 
 const localDay = (at: Date, timezone: string) =>
-  Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO(timezone).toPlainDate()
-
-/** YYYY-MM-DD. */
-export const localDate = (at: Date, timezone: string): string => localDay(at, timezone).toString()
+  Temporal.PlainDate.from(localDate(at.getTime(), timezone))

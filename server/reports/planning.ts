@@ -5,7 +5,6 @@ import { notify } from '../work/notifications.ts'
 import { newestDue, nextRunAt } from './periods.ts'
 import { endedNotice } from './report-mail.ts'
 import { deleteExpiredFiles, queueRun } from './runs.ts'
-import { scheduleOf } from './subscription.ts'
 import {
   dueSubscriptions,
   endSubscription,
@@ -54,9 +53,8 @@ async function planOne(tx: Transaction, key: SubscriptionKey, now: Date): Promis
     await notify(tx, endedNotice(key.site_id, subscription, now))
     return 0
   }
-  const schedule = scheduleOf(subscription)
-  const due = newestDue(schedule, subscription.next_run_at, now)
+  const due = newestDue(subscription, subscription.next_run_at, now)
   await queueRun(tx, { site_id: key.site_id, subscription, requested_by: null, due, now })
-  await setNextRun(tx, key, nextRunAt(schedule, due.due_at))
+  await setNextRun(tx, key, nextRunAt(subscription, due.due_at))
   return due.missed_count
 }

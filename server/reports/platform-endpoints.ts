@@ -53,7 +53,8 @@ export const orderReport = endpoint({
       })
     }
     refuseInSafeMode(site)
-    const of = { site, caller, catalog: reportCatalog, now: clock.now() }
+    const { timezone } = site
+    const of = { site_id, timezone, caller, catalog: reportCatalog, now: clock.now() }
     return { run_id: await orderOnce(tx, order, of), status: 'queued' as const }
   },
 })

@@ -2,21 +2,16 @@
 import { type QueuedMail, singleLine } from '../mail/outbox.ts'
 import type { NewNotification } from '../work/notifications.ts'
 import type { ReportDocument } from './document.ts'
+import { type FaultCode, faultMessage } from './faults.ts'
 import { localDays } from './periods.ts'
 import { filePath } from './run.ts'
-import { type ClaimedRun, type FinishedFile, mail_key, type RunFailure } from './runs.ts'
+import { type ClaimedRun, type FinishedFile, mail_key } from './runs.ts'
 import type { EndedReason, StoredSubscription } from './subscription.ts'
 
 /** The outbox truncates longer subjects. */
 const subject_characters_max = 200
 
-function daysOf(run: ClaimedRun): string {
-  const { first, last } = localDays(
-    { start_at: run.period_start_at, end_at: run.period_end_at },
-    run.timezone,
-  )
-  return first === last ? first : `${first} to ${last}`
-}
+const daysOf = (run: ClaimedRun) => localDays(run, ' to ')
 
 /** One mail per recipient and run. */
 export function reportMails(
@@ -76,12 +71,12 @@ export const readyNotice = (run: ClaimedRun, file: FinishedFile, at: Date): NewN
   body: `${file.file_name}, period ${daysOf(run)}.`,
 })
 
-export const failedNotice = (run: ClaimedRun, failure: RunFailure, at: Date): NewNotification => ({
+export const failedNotice = (run: ClaimedRun, code: FaultCode, at: Date): NewNotification => ({
   ...about(run, at),
   type: 'system',
   severity: 'warning',
   title: `Report failed: ${run.name}`,
-  body: `The report for ${daysOf(run)} failed. ${failure.message}`,
+  body: `The report for ${daysOf(run)} failed. ${faultMessage(code)}`,
 })
 
 const endings = {

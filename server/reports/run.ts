@@ -6,6 +6,8 @@ import { At } from '../plant/frame.ts'
 import { type Stored, served } from '../storage/records.ts'
 import type { ReportFormat } from './document.ts'
 
+const Count = (description: string) => Type.Integer({ minimum: 0, description })
+
 export const runStatuses = ['queued', 'running', 'succeeded', 'failed', 'expired'] as const
 type RunStatus = (typeof runStatuses)[number]
 
@@ -55,9 +57,7 @@ export const ReportRun = Type.Object(
     queued_at: At('When the run was queued.'),
     started_at: Nullable(At('When the last attempt started.')),
     finished_at: Nullable(At('When the run succeeded or failed.')),
-    duration_ms: Nullable(
-      Type.Integer({ minimum: 0, description: 'From `started_at` to `finished_at`.' }),
-    ),
+    duration_ms: Nullable(Count('From `started_at` to `finished_at`.')),
     file_name: Nullable(Type.String()),
     file_size_bytes: Nullable(Type.Integer({ minimum: 0 })),
     sha256: Nullable(
@@ -67,14 +67,10 @@ export const ReportRun = Type.Object(
       }),
     ),
     download_url: Nullable(
-      Type.String({
-        description: 'Path of the file on this server; null without a file.',
-      }),
+      Type.String({ description: 'Path of the file on this server; null without a file.' }),
     ),
     download_expires_at: Nullable(At('When the file will be deleted.')),
-    page_count: Nullable(
-      Type.Integer({ minimum: 0, description: 'Null for a format without pages.' }),
-    ),
+    page_count: Nullable(Count('Null for a format without pages.')),
     data_completeness_pct: Nullable(
       Type.Number({
         minimum: 0,
@@ -104,10 +100,9 @@ export const ReportRun = Type.Object(
       }),
     ),
     error_message: Nullable(Type.String({ description: 'The reason of the failure in words.' })),
-    recipients_sent: Type.Integer({
-      minimum: 0,
-      description: 'Mails with the file that the mail server accepted; 0 without a mail server.',
-    }),
+    recipients_sent: Count(
+      'Mails with the file that the mail server accepted; 0 without a mail server.',
+    ),
   },
   { additionalProperties: false, $id: 'ReportRun' },
 )

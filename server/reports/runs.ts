@@ -1,11 +1,14 @@
 /** Report runs in the database: queued once, claimed by one server at a time, ended once. */
 import { type Paged, pageOf } from '../http/cursor.ts'
 import type { Scope } from '../http/endpoint.ts'
-import type { Database, Queries } from '../storage/database.ts'
+import { ApiError } from '../http/errors.ts'
+import type { Database, Queries, Transaction } from '../storage/database.ts'
 import type { ReportFormat } from './document.ts'
+import { type FaultCode, faultMessage } from './faults.ts'
 import { type Occurrence, periodOf } from './periods.ts'
 import type { StoredRun } from './run.ts'
 import type { StoredSubscription } from './subscription.ts'
+import type { SubscriptionKey } from './subscriptions.ts'
 
 /** Notified when a run is queued. */
 export const queued_channel = 'report_queued'
@@ -17,6 +20,32 @@ export const attempts_max = 3
 /** A run is taken over this long after it was claimed. Longer than a run may take. */
 export const lease_ms = 180_000
 
+/** Requested runs of a site. */
+const queued_runs_max = 20
+
+/** Class of the PostgreSQL advisory lock for the report limits of a client: `hgrs`. */
+const advisory_class = 0x68677273
+
+/** Serialises writes that count against a limit of the client. */
+export async function lockClient(tx: Transaction, client_id: number): Promise<void> {
+  await tx.execute('select pg_advisory_xact_lock($1, $2)', [advisory_class, client_id])
+}
+
+/**
+ * Requires `lockClient`.
+ * @throws ApiError conflict_state
+ */
+export async function requireQueueSpace(tx: Transaction, site_id: string): Promise<void> {
+  const [row] = await tx.query<{ count: number }>(
+    `select count(*) as count from report_runs
+     where site_id = $1 and state = 'queued' and trigger = 'api'`,
+    [site_id],
+  )
+  if (row!.count < queued_runs_max) return
+  const message = `${queued_runs_max} requested runs are queued already: try again later`
+  throw new ApiError('conflict_state', { current_state: 'queue_full', message })
+}
+
 export interface RunKey {
   site_id: string
   run_id: string
@@ -24,7 +53,7 @@ export interface RunKey {
 
 interface RequestedRun {
   site_id: string
-  subscription: StoredSubscription
+  subscription: Pick<StoredSubscription, 'sub_id' | 'period' | 'timezone'>
   /** The name of the key; null for a scheduled run. */
   requested_by: string | null
   /** null for a requested run. */
@@ -33,13 +62,10 @@ interface RequestedRun {
 }
 
 /** Queues a run and returns its id; null for an occurrence that was queued before. */
-export async function queueRun(db: Queries, asked: RequestedRun): Promise<string | null> {
-  const { site_id, subscription, requested_by, due, now } = asked
-  const { start_at, end_at } = periodOf(
-    subscription.period,
-    due?.due_at ?? now,
-    subscription.timezone,
-  )
+export async function queueRun(db: Queries, run: RequestedRun): Promise<string | null> {
+  const { site_id, subscription, requested_by, due, now } = run
+  const { sub_id, period, timezone } = subscription
+  const { start_at, end_at } = periodOf(period, due?.due_at ?? now, timezone)
   const [row] = await db.query<{ run_id: string }>(
     `insert into report_runs (site_id, sub_id, name, template_id, trigger, due_at, missed_count,
        period_start_at, period_end_at, timezone, format, language, recipients, parameters,
@@ -50,7 +76,7 @@ export async function queueRun(db: Queries, asked: RequestedRun): Promise<string
      on conflict (site_id, sub_id, due_at) do nothing returning run_id`,
     [
       site_id,
-      subscription.sub_id,
+      sub_id,
       due ? 'schedule' : 'api',
       due?.due_at ?? null,
       due?.missed_count ?? 0,
@@ -68,15 +94,12 @@ export async function queueRun(db: Queries, asked: RequestedRun): Promise<string
 /** Stored for runs without a subscription; ids of subscriptions start at 1. */
 const no_subscription = 0
 
-interface OneOffRun {
-  site_id: string
-  name: string
-  template_id: string
-  format: ReportFormat
-  timezone: string
+interface OneOffRun
+  extends Pick<
+    ClaimedRun,
+    'site_id' | 'name' | 'template_id' | 'format' | 'timezone' | 'parameters' | 'logger_ids'
+  > {
   period: { start_at: Date; end_at: Date }
-  parameters: Record<string, unknown>
-  logger_ids: readonly number[] | null
   key_id: string
   requested_by: string
   now: Date
@@ -136,99 +159,73 @@ export interface ClaimedRun extends RunKey {
 const claimed_columns = `r.site_id, r.run_id, sub_id, name, template_id, missed_count,
   period_start_at, period_end_at, timezone, format, recipients, parameters, logger_ids, attempts`
 
-const is_open = `((state = 'queued' and not_before <= $1)
-  or (state = 'running' and lease_until <= $1 and attempts < ${attempts_max}))`
-
-/** Claims the oldest open run; null without any. */
+/** Claims the oldest run that is due, or whose server was lost; null without any. */
 export async function claimRun(db: Queries, now: Date): Promise<ClaimedRun | null> {
-  const waiting = await db.query<RunKey>(
-    `select site_id, run_id from report_runs where ${is_open}
-     order by not_before, site_id, run_id limit 100`,
-    [now],
+  const [claimed] = await db.query<ClaimedRun>(
+    `with free as (
+       select site_id, run_id from report_runs
+       where (state = 'queued' and not_before <= $1)
+         or (state = 'running' and lease_until <= $1 and attempts < ${attempts_max})
+       order by not_before, site_id, run_id limit 1
+       for update skip locked)
+     update report_runs r
+     set state = 'running', attempts = attempts + 1, started_at = $1, lease_until = $2
+     from free where r.site_id = free.site_id and r.run_id = free.run_id
+     returning ${claimed_columns}`,
+    [now, new Date(now.getTime() + lease_ms)],
   )
-  for (const { site_id, run_id } of waiting) {
-    const [claimed] = await db.query<ClaimedRun>(
-      `with free as (
-         select run_id from report_runs where site_id = $2 and run_id = $3 and ${is_open}
-         for update skip locked)
-       update report_runs r
-       set state = 'running', attempts = attempts + 1, started_at = $1, lease_until = $4
-       from free where r.site_id = $2 and r.run_id = free.run_id
-       returning ${claimed_columns}`,
-      [now, site_id, run_id, new Date(now.getTime() + lease_ms)],
-    )
-    if (claimed) return claimed
-  }
-  return null
+  return claimed ?? null
 }
 
-/** A run that has not been taken over since it was claimed. */
-const is_ours = `site_id = $1 and run_id = $2 and attempts = $3 and state = 'running'`
-const claimValues = ({ site_id, run_id, attempts }: ClaimedRun) => [site_id, run_id, attempts]
-
-/** Returns a run to the queue without counting the attempt, when the server stops. */
-export async function releaseRun(db: Queries, run: ClaimedRun): Promise<void> {
-  await db.execute(
-    `update report_runs set state = 'queued', attempts = attempts - 1, started_at = null,
-       lease_until = null
-     where ${is_ours}`,
-    claimValues(run),
-  )
-}
-
-/** Queues another attempt; false if the run was taken over. */
-export async function postponeRun(db: Queries, run: ClaimedRun, not_before: Date) {
+/** Ends the claim of a run; false if it was taken over. `values` are `$4` and following. */
+async function endClaim(
+  db: Queries,
+  { site_id, run_id, attempts }: ClaimedRun,
+  set: string,
+  values: readonly unknown[] = [],
+): Promise<boolean> {
   const updated = await db.execute(
-    `update report_runs set state = 'queued', not_before = $4, lease_until = null where ${is_ours}`,
-    [...claimValues(run), not_before],
+    `update report_runs set lease_until = null, ${set}
+     where site_id = $1 and run_id = $2 and attempts = $3 and state = 'running'`,
+    [site_id, run_id, attempts, ...values],
   )
   return updated > 0
 }
 
-export interface RunFailure {
-  code: string
-  message: string
-}
+/** Returns a run to the queue without counting the attempt, when the server stops. */
+export const releaseRun = (db: Queries, run: ClaimedRun) =>
+  endClaim(db, run, `state = 'queued', attempts = attempts - 1, started_at = null`)
+
+/** Queues another attempt. */
+export const postponeRun = (db: Queries, run: ClaimedRun, not_before: Date) =>
+  endClaim(db, run, `state = 'queued', not_before = $4`, [not_before])
+
+const failed = (first: number) => `state = 'failed', finished_at = $${first},
+  error_code = $${first + 1}, error_message = $${first + 2}`
 
 /** false if the run was taken over. */
-export async function failRun(
-  db: Queries,
-  run: ClaimedRun,
-  { failure, now }: { failure: RunFailure; now: Date },
-): Promise<boolean> {
-  const ended = await db.execute(
-    `update report_runs set state = 'failed', finished_at = $4, lease_until = null,
-       error_code = $5, error_message = $6
-     where ${is_ours}`,
-    [...claimValues(run), now, failure.code, failure.message],
-  )
-  return ended > 0
-}
+export const failRun = (db: Queries, run: ClaimedRun, code: FaultCode, now: Date) =>
+  endClaim(db, run, failed(4), [now, code, faultMessage(code)])
 
 /** Fails runs whose server was lost in the last attempt. */
-export async function failLostRuns(
-  db: Queries,
-  { failure, now }: { failure: RunFailure; now: Date },
-): Promise<ClaimedRun[]> {
-  return db.query<ClaimedRun>(
-    `update report_runs r set state = 'failed', finished_at = $1, lease_until = null,
-       error_code = $2, error_message = $3
+export const failLostRuns = (db: Queries, code: FaultCode, now: Date) =>
+  db.query<ClaimedRun>(
+    `update report_runs r set lease_until = null, ${failed(1)}
      where state = 'running' and lease_until <= $1 and attempts >= ${attempts_max}
      returning ${claimed_columns}`,
-    [now, failure.code, failure.message],
+    [now, code, faultMessage(code)],
   )
-}
 
 /** Fails queued runs of a subscription, by trigger. */
 export async function failQueuedRuns(
   db: Queries,
-  { site_id, sub_id }: { site_id: string; sub_id: number },
-  { failure, now, triggers }: { failure: RunFailure; now: Date; triggers: readonly string[] },
+  { site_id, sub_id }: SubscriptionKey,
+  { code, now, triggers }: { code: FaultCode; now: Date; triggers: readonly string[] },
 ): Promise<void> {
   await db.execute(
-    `update report_runs set state = 'failed', finished_at = $3, error_code = $4, error_message = $5
+    `update report_runs set ${failed(3)}
      where site_id = $1 and sub_id = $2 and state = 'queued' and trigger = any($6)`,
-    [site_id, sub_id, now, failure.code, failure.message, triggers],
+    [site_id, sub_id, now, code, faultMessage(code), triggers],
   )
 }
 
@@ -251,16 +248,16 @@ export interface FinishedFile {
 export async function succeedRun(
   tx: Queries,
   run: ClaimedRun,
-  { file, now }: { file: FinishedFile; now: Date },
+  file: FinishedFile,
+  now: Date,
 ): Promise<boolean> {
-  const ended = await tx.execute(
-    `update report_runs
-     set state = 'succeeded', finished_at = $4, lease_until = null, file_name = $5,
-       file_size_bytes = $6, sha256 = $7, download_expires_at = $8, page_count = $9,
-       data_completeness_pct = $10, required_scopes = $11, omitted_sections = $12
-     where ${is_ours}`,
+  const is_ours = await endClaim(
+    tx,
+    run,
+    `state = 'succeeded', finished_at = $4, file_name = $5, file_size_bytes = $6, sha256 = $7,
+     download_expires_at = $8, page_count = $9, data_completeness_pct = $10, required_scopes = $11,
+     omitted_sections = $12`,
     [
-      ...claimValues(run),
       now,
       file.file_name,
       file.bytes.length,
@@ -272,13 +269,23 @@ export async function succeedRun(
       file.omitted_sections,
     ],
   )
-  if (ended === 0) return false
+  if (!is_ours) return false
   await tx.execute(
     `insert into report_files (site_id, run_id, file_name, content_type, bytes, expires_at)
      values ($1, $2, $3, $4, $5, $6)`,
     [run.site_id, run.run_id, file.file_name, file.content_type, file.bytes, file.expires_at],
   )
   return true
+}
+
+/** null for an expired or missing file. */
+export async function readFile(db: Queries, { site_id, run_id }: RunKey, now: Date) {
+  const [file] = await db.query<Pick<FinishedFile, 'file_name' | 'content_type' | 'bytes'>>(
+    `select file_name, content_type, bytes from report_files
+     where site_id = $1 and run_id = $2 and expires_at > $3`,
+    [site_id, run_id, now],
+  )
+  return file ?? null
 }
 
 /** Deletes expired files and stores the number of mails sent with them. */
@@ -311,11 +318,7 @@ interface RunPage {
 }
 
 /** A page of runs, newest first, and the counts of the site, in one snapshot. */
-export function readRuns(
-  db: Database,
-  of: RunPage,
-  now: Date,
-): Promise<Paged<StoredRun> & { counts: RunCounts }> {
+export function readRuns(db: Database, of: RunPage, now: Date) {
   const snapshot = { isolation: 'repeatable read', read_only: true } as const
   return db.transaction(async (tx) => {
     const counts = await countRuns(tx, of.site_id, now)
@@ -366,14 +369,4 @@ async function countRuns(db: Queries, site_id: string, now: Date): Promise<RunCo
     [site_id, now],
   )
   return row!
-}
-
-/** Queued runs that clients requested. */
-export async function countRequested(db: Queries, site_id: string): Promise<number> {
-  const [row] = await db.query<{ count: number }>(
-    `select count(*) as count from report_runs
-     where site_id = $1 and state = 'queued' and trigger = 'api'`,
-    [site_id],
-  )
-  return row!.count
 }

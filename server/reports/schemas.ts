@@ -2,6 +2,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { modules, scopes } from '../http/endpoint.ts'
 import { id_max, Nullable } from '../http/params.ts'
 import { At } from '../plant/frame.ts'
+import { served } from '../storage/records.ts'
 import { ReportRun, RunId, reportFormats } from './run.ts'
 import { SubscriptionOrder } from './subscription.ts'
 import {
@@ -12,6 +13,7 @@ import {
 } from './template.ts'
 
 const closed = { additionalProperties: false } as const
+const Count = (description: string) => Type.Integer({ minimum: 0, description })
 
 export const SubId = Type.Integer({
   minimum: 0,
@@ -49,32 +51,22 @@ export const CatalogTemplate = Type.Object(
   { ...closed, $id: 'ReportTemplate' },
 )
 
-export const catalogTemplate = (template: ReportTemplate): CatalogTemplate => ({
-  template_id: template.template_id,
-  name: template.name,
-  description: template.description,
-  category: template.category,
-  formats: [...template.formats],
-  periods: [...template.periods],
-  parameters_schema: { ...template.parameters },
-  required_scopes: scopesOfParts(template.parts),
-  required_module: template.required_module,
-  languages: ['en'],
-  version: template.version,
-})
+const templateFields = Object.keys(CatalogTemplate.properties)
+
+export const catalogTemplate = (template: ReportTemplate) =>
+  served(templateFields, {
+    ...template,
+    parameters_schema: { ...template.parameters },
+    required_scopes: scopesOfParts(template.parts),
+    languages: ['en'],
+  }) as CatalogTemplate
 
 export const ReportsOverview = Type.Object(
   {
     templates_total: Type.Integer({ minimum: 0 }),
-    subscriptions_active: Type.Integer({ minimum: 0, description: 'Enabled subscriptions.' }),
-    runs_last_30d: Type.Integer({
-      minimum: 0,
-      description: 'Runs queued within the last 30 days.',
-    }),
-    runs_failed_last_30d: Type.Integer({
-      minimum: 0,
-      description: 'Failed runs of the last 30 days.',
-    }),
+    subscriptions_active: Count('Enabled subscriptions.'),
+    runs_last_30d: Count('Runs queued within the last 30 days.'),
+    runs_failed_last_30d: Count('Failed runs of the last 30 days.'),
     last_run_at: Nullable(At('When the newest run was queued.')),
     next_run_at: Nullable(At('When the next subscription is due.')),
     recent_runs: Type.Array(ReportRun, { description: 'The five newest runs, newest first.' }),

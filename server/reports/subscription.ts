@@ -1,16 +1,11 @@
-/** A report subscription: schema and rules. */
-import { knownTimezone } from '@heliograph/domain/local-day'
+/** A report subscription, stored and in the API. */
 import { type Static, Type } from 'typebox'
-import type { Violation } from '../http/errors.ts'
 import { id_max, Nullable } from '../http/params.ts'
-import { isMailAddress } from '../mail/address.ts'
 import { At } from '../plant/frame.ts'
 import { type Stored, served } from '../storage/records.ts'
 import { Name } from '../work/fields.ts'
-import type { Catalog } from './catalog.ts'
-import { frequencies, type ReportSchedule, reportPeriods, templatePeriodOf } from './periods.ts'
+import { frequencies, reportPeriods } from './periods.ts'
 import { RunId, reportFormats, runStatuses } from './run.ts'
-import type { ReportTemplate } from './template.ts'
 
 const recipients_max = 50
 export const loggers_max = 1000
@@ -166,92 +161,3 @@ const fields = Object.keys(ReportSubscription.properties)
 /** The order of the fields is part of the validator of `If-Match`. */
 export const subscriptionRecord = (stored: StoredSubscription) =>
   served(fields, { ...stored, webhook_id: null }) as ReportSubscription
-
-/** Requires an order without faults. */
-export const scheduleOf = (order: StoredOrder): ReportSchedule => order
-
-/**
- * Faults of an order beyond its schema. `Catalog.checkParameters` checks the parameters,
- * `loggerFaults` the plants.
- */
-export function orderFaults(order: SubscriptionOrder, catalog: Catalog): Violation[] {
-  const template = catalog.find(order.template_id)
-  return [
-    ...templateOrderFaults(order, catalog),
-    ...(template ? periodFaults(order, template) : []),
-    ...dayFaults(order),
-    ...(knownTimezone(order.timezone) === null
-      ? [fault('timezone', 'invalid_format', 'must be a name of the IANA time zone database')]
-      : []),
-    ...recipientFaults(order.recipients),
-    ...(order.webhook_id === null
-      ? []
-      : [fault('webhook_id', 'not_allowed_value', 'must be null: webhooks are not supported yet')]),
-  ]
-}
-
-const fault = (field: string, code: string, message: string): Violation => ({
-  location: 'body',
-  field,
-  code,
-  message,
-})
-
-const oneOf = (values: readonly string[]) =>
-  `must be one of ${values.map((value) => JSON.stringify(value)).join(', ')}`
-
-const unknownTemplate = ({ templates }: Catalog) =>
-  fault('template_id', 'not_allowed_value', oneOf(templates.map(({ template_id }) => template_id)))
-
-/** Whether the template exists and has the format. */
-export function templateOrderFaults(
-  { template_id, format }: Pick<SubscriptionOrder, 'template_id' | 'format'>,
-  catalog: Catalog,
-): Violation[] {
-  const template = catalog.find(template_id)
-  if (template === null) return [unknownTemplate(catalog)]
-  return template.formats.includes(format)
-    ? []
-    : [fault('format', 'not_allowed_value', oneOf(template.formats))]
-}
-
-function periodFaults({ period }: SubscriptionOrder, { periods }: ReportTemplate): Violation[] {
-  const fitting = reportPeriods.filter((one) => periods.includes(templatePeriodOf[one]))
-  return fitting.includes(period) ? [] : [fault('period', 'not_allowed_value', oneOf(fitting))]
-}
-
-function dayFaults({ frequency, day_of_week, day_of_month }: SubscriptionOrder): Violation[] {
-  const of_week = frequency === 'weekly'
-  const of_month = frequency === 'monthly' || frequency === 'quarterly'
-  return [
-    ...dayFault('day_of_week', { is_given: day_of_week !== null, is_wanted: of_week, frequency }),
-    ...dayFault('day_of_month', {
-      is_given: day_of_month !== null,
-      is_wanted: of_month,
-      frequency,
-    }),
-  ]
-}
-
-function dayFault(
-  field: string,
-  { is_given, is_wanted, frequency }: { is_given: boolean; is_wanted: boolean; frequency: string },
-): Violation[] {
-  if (is_given === is_wanted) return []
-  return is_wanted
-    ? [fault(field, 'required', `is required when the frequency is ${frequency}`)]
-    : [fault(field, 'not_allowed_value', `must be null when the frequency is ${frequency}`)]
-}
-
-function recipientFaults(recipients: readonly string[]): Violation[] {
-  const seen = new Set<string>()
-  return recipients.flatMap((recipient, index) => {
-    const field = `recipients.${index}`
-    if (!isMailAddress(recipient)) return [fault(field, 'invalid_format', 'must be a mail address')]
-    // Two spellings of one address would send two mails to one person.
-    const spelled = recipient.toLowerCase()
-    if (seen.has(spelled)) return [fault(field, 'repeated_value', 'is listed twice')]
-    seen.add(spelled)
-    return []
-  })
-}

@@ -2,7 +2,7 @@
 import { isConfirmed } from '../mail/recipients.ts'
 import type { Queries } from '../storage/database.ts'
 import { nextRunAt } from './periods.ts'
-import { type StoredOrder, type StoredSubscription, scheduleOf } from './subscription.ts'
+import type { StoredOrder, StoredSubscription } from './subscription.ts'
 
 const order_columns = [
   'name',
@@ -66,11 +66,7 @@ const subscriptionOf = ({ day_of_month, ...row }: Row): StoredSubscription => ({
 const valuesOf = (order: StoredOrder) => order_columns.map((name) => order[name])
 
 /** By id. */
-export async function readSubscriptions(
-  db: Queries,
-  site_id: string,
-  now: Date,
-): Promise<StoredSubscription[]> {
+export async function readSubscriptions(db: Queries, site_id: string, now: Date) {
   const rows = await db.query<Row>(`${select} order by s.sub_id`, [site_id, now])
   return rows.map(subscriptionOf)
 }
@@ -90,12 +86,8 @@ export async function readSubscription(
   return row ? subscriptionOf(row) : null
 }
 
-/** Locks and reads a subscription. */
-export async function lockSubscription(
-  db: Queries,
-  key: SubscriptionKey,
-  now: Date,
-): Promise<StoredSubscription | null> {
+/** Locks and reads a subscription; null for an unknown id. */
+export async function lockSubscription(db: Queries, key: SubscriptionKey, now: Date) {
   await db.query('select from report_subscriptions where site_id = $1 and sub_id = $2 for update', [
     key.site_id,
     key.sub_id,
@@ -116,7 +108,7 @@ export async function insertSubscription(
   order: StoredOrder,
   { by, now }: { by: OrderedBy; now: Date },
 ): Promise<number> {
-  const next_run_at = order.enabled ? nextRunAt(scheduleOf(order), now) : null
+  const next_run_at = order.enabled ? nextRunAt(order, now) : null
   const values = [site_id, next_run_at, by.key_name, by.key_id, now, ...valuesOf(order)]
   const [row] = await db.query<{ sub_id: number }>(
     `insert into report_subscriptions
@@ -145,7 +137,7 @@ export async function updateSubscription(
   const next_run_at = order.enabled
     ? isSameSchedule(before, order)
       ? before.next_run_at
-      : nextRunAt(scheduleOf(order), now)
+      : nextRunAt(order, now)
     : null
   await db.execute(
     `update report_subscriptions
@@ -180,10 +172,7 @@ export async function setNextRun(
 }
 
 /** Disables a subscription whose key or person has ended. */
-export async function endSubscription(
-  db: Queries,
-  { site_id, sub_id }: SubscriptionKey,
-): Promise<void> {
+export async function endSubscription(db: Queries, { site_id, sub_id }: SubscriptionKey) {
   await db.execute(
     `update report_subscriptions set enabled = false, next_run_at = null
      where site_id = $1 and sub_id = $2`,
@@ -192,31 +181,23 @@ export async function endSubscription(
 }
 
 /** Due subscriptions of all sites, longest overdue first. */
-export function dueSubscriptions(db: Queries, now: Date): Promise<SubscriptionKey[]> {
-  return db.query<SubscriptionKey>(
+export const dueSubscriptions = (db: Queries, now: Date) =>
+  db.query<SubscriptionKey>(
     `select site_id, sub_id from report_subscriptions where next_run_at <= $1
      order by next_run_at, site_id, sub_id`,
     [now],
   )
-}
 
-/** Keeps the runs. Returns whether the subscription existed. */
-export async function deleteSubscription(
-  db: Queries,
-  { site_id, sub_id }: SubscriptionKey,
-): Promise<boolean> {
-  const deleted = await db.execute(
-    'delete from report_subscriptions where site_id = $1 and sub_id = $2',
-    [site_id, sub_id],
-  )
-  return deleted > 0
+/** Keeps the runs. */
+export async function deleteSubscription(db: Queries, { site_id, sub_id }: SubscriptionKey) {
+  await db.execute('delete from report_subscriptions where site_id = $1 and sub_id = $2', [
+    site_id,
+    sub_id,
+  ])
 }
 
 /** The enabled subscriptions, and when the next one is due. */
-export async function readSchedules(
-  db: Queries,
-  site_id: string,
-): Promise<{ active: number; next_run_at: Date | null }> {
+export async function readSchedules(db: Queries, site_id: string) {
   const [row] = await db.query<{ active: number; next_run_at: Date | null }>(
     `select count(*) as active, min(next_run_at) as next_run_at
      from report_subscriptions where site_id = $1 and enabled`,

@@ -19,14 +19,11 @@ type TemplateCategory = (typeof templateCategories)[number]
 export const templatePeriods = ['day', 'week', 'month', 'quarter', 'year', 'custom'] as const
 export type TemplatePeriod = (typeof templatePeriods)[number]
 
-/** The site as announced by its edge; coordinates are null before. */
 export interface ReportSite {
   site_id: string
   name: string
   /** IANA name; `UTC` before the edge has announced the site. */
   timezone: string
-  latitude: number | null
-  longitude: number | null
 }
 
 export interface ReportOrder {
