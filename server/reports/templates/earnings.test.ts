@@ -119,7 +119,10 @@ test('a period without measurements has only fees', async (t) => {
   await addSales(site.db, ['2026-06-11'])
   const document = await read(site.db, '2026-06-10', '2026-06-12')
   assert.ok(document.notes.includes('No earnings are known in this period.'))
-  assert.match(noteOf(document, /completely measured/)!, /known energy; monthly fees cover all hours/)
+  assert.match(
+    noteOf(document, /completely measured/)!,
+    /known energy; monthly fees cover all hours/,
+  )
   assert.ok(!JSON.stringify(document).includes('Net, known part'))
   assert.deepEqual(
     tableOf(document, 'By day').rows.map(({ day, energy, fees }) => [day, energy, fees]),
