@@ -10,7 +10,7 @@ import type { InverterSum } from '../../performance/rollups/inverter-hour.ts'
 import type { Queries } from '../../storage/database.ts'
 import { dayBounds, type Frame, isIncluded, namesOf, periodIn, unknownNotes } from './frame.ts'
 
-export interface PlantYields {
+interface PlantYields {
   logger_name: string
   inverters: InverterSumsRow[]
   yields: Yields

@@ -20,7 +20,7 @@ import { fitted, oneLine, widthOf } from './typeface.ts'
 use([BarChart, LineChart, HeatmapChart, GridComponent, LegendComponent, VisualMapComponent])
 use([SVGRenderer])
 
-export type SeriesChart = Exclude<Chart, { kind: 'heat' }>
+type SeriesChart = Exclude<Chart, { kind: 'heat' }>
 export type HeatChart = Extract<Chart, { kind: 'heat' }>
 
 interface ChartPicture {

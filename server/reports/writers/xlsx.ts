@@ -1,7 +1,7 @@
 /**
- * A report as a workbook: a summary, and a sheet for each table and chart. Numbers, days and instants
- * are typed cells; instants are local times, because workbooks have no time zones. Texts have the
- * text format, so that they never become formulas, even when edited.
+ * A report as a workbook: a summary, and a sheet for each table and chart. Numbers, days and
+ * instants are typed cells; instants are local times, because workbooks have no time zones. Texts
+ * have the text format, so that they never become formulas, even when edited.
  */
 import { localDate, shownAt } from '@heliograph/domain/local-day'
 import writeExcelFile, { type CellObject, type Row, type Sheet } from 'write-excel-file/node'
