@@ -26,6 +26,13 @@ export const pageItems = (page: readonly ExportItem[]): ExportItems => ({
   },
 })
 
+/** The items of all batches at once, for the JSON answer. */
+export async function allItems<Item>(batches: AsyncIterable<readonly Item[]>): Promise<Item[]> {
+  const items: Item[] = []
+  for await (const batch of batches) items.push(...batch)
+  return items
+}
+
 /**
  * The rows of a statement in batches, within the transaction of `queries`. Only one may run in a
  * transaction: the cursor has a fixed name.

@@ -8,6 +8,10 @@ export const id_max = 2_147_483_647
 
 export const Nullable = <Of extends TSchema>(of: Of) => Type.Union([of, Type.Null()])
 
+/** A number, null when unknown. */
+export const NullableNumber = (description: string, example: number) =>
+  Nullable(Type.Number({ description, examples: [example] }))
+
 /** Optional `start` and `end` of a half-open window. `end` must be later than `start`. */
 export const timeWindow = {
   start: Type.Optional(

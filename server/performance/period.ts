@@ -4,6 +4,7 @@ import { type Position, placeOf } from '@heliograph/domain/place'
 import { rounded } from '@heliograph/domain/significant'
 import { solarPosition } from '@heliograph/physics/solar-position'
 import { Type } from 'typebox'
+import { NullableNumber } from '../http/params.ts'
 
 /** Whole hours that overlap the window, up to the present. */
 export interface Period {
@@ -85,11 +86,17 @@ export const periodNote =
 
 /** First fields of every item of a diagnosis. */
 export const periodFields = {
-  start_at: Type.String({ format: 'date-time', description: 'Start of the period, inclusive.' }),
-  end_at: Type.String({ format: 'date-time', description: 'End of the period, exclusive.' }),
-  daylight_h: Type.Union([Type.Number(), Type.Null()], {
-    description: 'Hours of the period with the sun above the horizon.',
+  start_at: Type.String({
+    format: 'date-time',
+    description: 'Start of the period, inclusive.',
+    examples: ['2026-06-14T00:00:00.000Z'],
   }),
+  end_at: Type.String({
+    format: 'date-time',
+    description: 'End of the period, exclusive.',
+    examples: ['2026-06-21T00:00:00.000Z'],
+  }),
+  daylight_h: NullableNumber('Hours of the period with the sun above the horizon.', 112.5),
 }
 
 export function periodRecord({ start_at, end_at, daylight_s }: Period) {

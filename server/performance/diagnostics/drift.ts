@@ -13,12 +13,6 @@
  */
 
 interface DriftOptions {
-  /** Detection threshold in standard errors. */
-  alarm_z?: number
-  /** Minimum reported loss. */
-  loss_min_ratio?: number
-  /** Expected spread of the seasonal swing of a string relative to its peers, as a ratio. */
-  season_ratio?: number
   /** Losses found before, by string, to be updated; null without one. */
   known?: readonly (Drift | null)[]
   /** First day to process; `known` has the results of the days before. */
@@ -43,7 +37,11 @@ interface Step {
 }
 
 /** Smaller losses cannot be distinguished from weather effects. */
-export const loss_min_usual_ratio = 0.0075
+export const loss_min_ratio = 0.0075
+/** Detection threshold in standard errors. */
+const alarm_z = 3.8
+/** Expected spread of the seasonal swing of a string relative to its peers. */
+const season_ratio = 0.003
 const strings_min = 4
 const days_before_min = 28
 const days_after_min = 5
@@ -72,36 +70,30 @@ const relative_yield_min = 0.01
  */
 export function findDrifts(
   daily_yields: readonly (readonly (number | null)[])[],
-  options: DriftOptions = {},
-): (Drift | null)[] {
-  const { known = [], from_day = 0 } = options
+  { known = [], from_day = 0 }: DriftOptions = {},
+): Drifts {
   const drifts: Drifts = daily_yields.map((_, index) => structuredClone(known[index] ?? null))
   if (daily_yields.length < strings_min) return drifts
   const days = Math.min(...daily_yields.map((yields) => yields.length))
   const logs = logYields(daily_yields, days)
   const first = Math.max(from_day, days_before_min + days_after_min)
-  for (let today = first; today < days; today++) processDay(today, logs, drifts, options)
+  for (let today = first; today < days; today++) processDay(today, logs, drifts)
   return drifts
 }
 
 type Drifts = (Drift | null)[]
 
 /** Updates known losses and detects new ones from the days up to `today`. */
-function processDay(
-  today: number,
-  logs: readonly Float64Array[],
-  drifts: Drifts,
-  { alarm_z = 3.8, loss_min_ratio = loss_min_usual_ratio, season_ratio = 0.003 }: DriftOptions,
-): void {
+function processDay(today: number, logs: readonly Float64Array[], drifts: Drifts): void {
   const peers = relativeToPeers(logs, drifts, today + 1)
   const noises = usualNoises(peers.sound)
   const settled = (relative: Float64Array, index: number) =>
-    settle(relative, peers.spread, noises[index] as number)
+    settle(relative, peers.spread, noises[index]!)
   const sound = peers.sound.map(settled)
   const series = peers.relative.map((relative, index) =>
     drifts[index] ? settled(relative, index) : (sound[index] as Series),
   )
-  const precision = swingPrecision(sound.map(fit).filter(isEnough), season_ratio)
+  const precision = swingPrecision(sound.map(fit).filter(isEnough))
   for (const [index, own] of series.entries()) {
     const known = drifts[index] ?? null
     const step = largestLoss(own, fit(own), precision, known)
@@ -130,30 +122,17 @@ function logYields(
   return daily_yields.map((yields) =>
     medians.map((usual, day) => {
       const value = yields[day] ?? Number.NaN
-      if (!(usual > (dark[day] as number))) return Number.NaN
+      if (!(usual > dark[day]!)) return Number.NaN
       return Math.log(Math.max(value, relative_yield_min * usual))
     }),
   )
-}
-
-interface Peers {
-  /** By string: logarithm of the yield relative to its peers, minus its own level. */
-  relative: Float64Array[]
-  /** The same without the losses already found. */
-  sound: Float64Array[]
-  /** By day: spread of the strings relative to the usual spread; at least 1. */
-  spread: Float64Array
 }
 
 /**
  * The reference of a day is the median of all strings, each minus its own level and its known loss,
  * so that the median does not move when strings drop out or fail.
  */
-function relativeToPeers(
-  logs: readonly Float64Array[],
-  drifts: readonly (Drift | null)[],
-  days: number,
-): Peers {
+function relativeToPeers(logs: readonly Float64Array[], drifts: Drifts, days: number) {
   const healthy = logs.map((log, index) =>
     withoutLoss(log.subarray(0, days), drifts[index] ?? null),
   )
@@ -161,22 +140,25 @@ function relativeToPeers(
   let reference = new Float64Array(days)
   for (let pass = 0; pass < 2; pass++) {
     reference = Float64Array.from(reference, (_, day) =>
-      median(healthy.map((log, index) => (log[day] as number) - (levels[index] as number))),
+      median(healthy.map((log, index) => log[day]! - levels[index]!)),
     )
     for (const [index, log] of healthy.entries()) {
-      levels[index] = median(log.map((value, day) => value - (reference[day] as number)))
+      levels[index] = median(log.map((value, day) => value - reference[day]!))
     }
   }
   const relativeTo = (log: Float64Array, index: number) =>
-    log.map((value, day) => value - (reference[day] as number) - (levels[index] as number))
+    log.map((value, day) => value - reference[day]! - levels[index]!)
   const sound = healthy.map(relativeTo)
   const spread = reference.map((_, day) =>
-    median(sound.map((relative) => Math.abs(relative[day] as number))),
+    median(sound.map((relative) => Math.abs(relative[day]!))),
   )
   const usual_spread = Math.max(noise_min, median(spread))
   return {
-    sound,
+    /** By string: logarithm of the yield relative to its peers, minus its own level. */
     relative: logs.map((log, index) => relativeTo(log.subarray(0, days), index)),
+    /** The same without the losses already found. */
+    sound,
+    /** By day: spread of the strings relative to the usual spread; at least 1. */
     spread: spread.map((value) => Math.max(1, value / usual_spread)),
   }
 }
@@ -215,7 +197,7 @@ function usualNoises(relative: readonly Float64Array[]): number[] {
 }
 
 function changesOver(lag: number, values: Float64Array): number[] {
-  return Array.from(values.subarray(lag), (value, day) => Math.abs(value - (values[day] as number)))
+  return Array.from(values.subarray(lag), (value, day) => Math.abs(value - values[day]!))
 }
 
 /** Limits outliers to three standard deviations around the median of their week. */
@@ -223,7 +205,7 @@ function settle(relative: Float64Array, spread: Float64Array, usual: number): Se
   const noise = spread.map((factor) => factor * usual)
   const values = relative.map((value, day) => {
     const around = median(relative, day - 3, day + 4)
-    const limit = 3 * (noise[day] as number)
+    const limit = 3 * noise[day]!
     return Math.min(Math.max(value, around - limit), around + limit)
   })
   return { values, noise }
@@ -258,7 +240,7 @@ function fit({ values, noise }: Series): Fit {
   for (const [day, value] of values.entries()) {
     if (Number.isNaN(value)) continue
     const row = terms(day)
-    const weight = (noise[day] as number) ** -2
+    const weight = noise[day]! ** -2
     measured++
     for (const i of axes) {
       right[i] += weight * row[i] * value
@@ -272,9 +254,9 @@ function fit({ values, noise }: Series): Fit {
  * Precision of the seasonal swing of a string, estimated from all strings by expectation
  * maximisation of the covariance of its two terms. Strings of a group differ by small tilt or
  * horizon differences, so that their swings share size and phase; the smaller the swings, the
- * earlier a loss is detected. `season_ratio` is the prior, with the weight of `prior_strings`.
+ * earlier a loss is detected.
  */
-function swingPrecision(fits: readonly Fit[], season_ratio: number): Matrix {
+function swingPrecision(fits: readonly Fit[]): Matrix {
   const believed = season_ratio ** 2
   let precision = precisionOf(believed, 0, believed)
   for (let pass = 0; pass < 5; pass++) {
@@ -324,10 +306,10 @@ function largestLoss(
   let residual_sum = 0
   const moments: Vector = [0, 0, 0]
   for (let day = values.length - 1; measured - after > days_before_min; day--) {
-    const value = values[day] as number
+    const value = values[day]!
     if (Number.isNaN(value)) continue
     const row = terms(day)
-    const weight = (noise[day] as number) ** -2
+    const weight = noise[day]! ** -2
     after++
     weight_sum += weight
     residual_sum += weight * (value - dot(row, swing))
@@ -374,11 +356,11 @@ function median(values: ArrayLike<number>, start = 0, end = values.length): numb
   // Insertion sort is fastest for short lists, which are the usual case.
   const sorted: number[] = []
   for (let index = Math.max(0, start); index < Math.min(end, values.length); index++) {
-    const value = values[index] as number
+    const value = values[index]!
     if (Number.isNaN(value)) continue
     let place = sorted.length
-    for (; place > 0 && (sorted[place - 1] as number) > value; place--) {
-      sorted[place] = sorted[place - 1] as number
+    for (; place > 0 && sorted[place - 1]! > value; place--) {
+      sorted[place] = sorted[place - 1]!
     }
     sorted[place] = value
   }
@@ -390,6 +372,6 @@ function middleOf(sorted: ArrayLike<number>): number {
   let count = sorted.length
   while (count > 0 && Number.isNaN(sorted[count - 1])) count--
   const middle = count >> 1
-  if (count % 2 === 1) return sorted[middle] as number
-  return ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2
+  if (count % 2 === 1) return sorted[middle]!
+  return (sorted[middle - 1]! + sorted[middle]!) / 2
 }

@@ -20,23 +20,15 @@ export interface StringModel {
 }
 
 /** Irradiance behind the glass and cell temperature. */
-interface CellConditions {
+export interface CellConditions {
   effective_irradiance_w_m2: number
   cell_temperature_c: number
 }
 
-export interface ExpectedString {
-  expected_i_mp_a: number
-  expected_v_mp_v: number
-  expected_p_mp_kw: number
-  /** Value of the model, not of the datasheet (see single-diode.ts). */
-  expected_i_sc_a: number
-  expected_v_oc_v: number
-}
+export type ExpectedString = ReturnType<typeof expectedString>
 
-export function ratedPowerKw({ module, module_count }: StringModel): number {
-  return (module.power_stc_w * module_count) / 1000
-}
+export const ratedPowerKw = ({ module, module_count }: StringModel): number =>
+  (module.power_stc_w * module_count) / 1000
 
 /** Equivalent circuit of the string. */
 export function stringCircuit(
@@ -48,22 +40,22 @@ export function stringCircuit(
 }
 
 /** All 0 in the dark. */
-export function expectedString(string: StringModel, conditions: CellConditions): ExpectedString {
+export function expectedString(string: StringModel, conditions: CellConditions) {
   const circuit = stringCircuit(string, conditions)
   const { current_a, voltage_v, power_w } = maximumPowerPoint(circuit)
   return {
     expected_i_mp_a: current_a,
     expected_v_mp_v: voltage_v,
     expected_p_mp_kw: power_w / 1000,
+    // Value of the model, not of the datasheet (see single-diode.ts).
     expected_i_sc_a: shortCircuitCurrent(circuit),
     expected_v_oc_v: openCircuitVoltage(circuit),
   }
 }
 
 /** Power at the maximum power point alone, kW. */
-export function expectedPowerKw(string: StringModel, conditions: CellConditions): number {
-  return maximumPowerPoint(stringCircuit(string, conditions)).power_w / 1000
-}
+export const expectedPowerKw = (string: StringModel, conditions: CellConditions): number =>
+  maximumPowerPoint(stringCircuit(string, conditions)).power_w / 1000
 
 /**
  * Current of a healthy string at a given voltage, A. Valid off the maximum power point too, where a
@@ -76,12 +68,8 @@ export function expectedCurrentAtVoltage(
   voltage_v: number,
 ): number | null {
   const circuit = stringCircuit(string, conditions)
-  const voltage_max_v = comparableVoltageMax(circuit)
+  const v_mp_v = maximumPowerPoint(circuit).voltage_v
+  const voltage_max_v = v_mp_v + 0.5 * (openCircuitVoltage(circuit) - v_mp_v)
   if (!(voltage_v <= voltage_max_v) || voltage_max_v <= 0) return null
   return currentAtVoltage(circuit, Math.max(0, voltage_v))
-}
-
-function comparableVoltageMax(circuit: SingleDiode): number {
-  const { voltage_v } = maximumPowerPoint(circuit)
-  return voltage_v + 0.5 * (openCircuitVoltage(circuit) - voltage_v)
 }

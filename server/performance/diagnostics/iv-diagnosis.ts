@@ -46,17 +46,12 @@ export const ivDiagnoses = [
 ] as const
 type IvDiagnosis = (typeof ivDiagnoses)[number]
 
-/**
- * `insufficient_data`: fewer than 12 points with enough irradiance. `more_than_expected`: the
- * string exceeds the expectation, so that the irradiance or the panel model must be wrong.
- * `ambiguous`: neither a fault nor a healthy string is likely enough; the losses are reported
- * anyway.
- */
-type NoDiagnosisReason = 'insufficient_data' | 'more_than_expected' | 'ambiguous'
+/** With `ambiguous` the losses are reported anyway. */
+export const noDiagnosisReasons = ['insufficient_data', 'more_than_expected', 'ambiguous'] as const
+type NoDiagnosisReason = (typeof noDiagnosisReasons)[number]
 
 export interface StringDiagnosis {
   diagnosis: IvDiagnosis | null
-  /** Reason why there is no diagnosis. */
   reason: NoDiagnosisReason | null
   /** Mean over the points; negative above the expectation. Null without a diagnosis. */
   current_loss_pct: number | null
@@ -89,7 +84,6 @@ const irradiance_min_w_m2 = 200
 const points_min = 12
 /** Maximum number of points, evenly sampled: more points share the same errors. */
 const points_max = 150
-const independent_max = 25
 /** A string below this share of the expected current counts as open. */
 const open_ratio = 0.02
 const excluded: readonly IvFlag[] = ['night', 'no_irradiance', 'stale', 'missing']
@@ -140,17 +134,18 @@ export function diagnoseString(
     .sort((a, b) => a.time_ms - b.time_ms)
   const point_count = usable.length
   if (point_count < points_min) return undecided('insufficient_data', point_count)
-  if (isOpen(usable)) return { ...undecided(null, point_count), ...open }
-  const unit = { resistance_unit_ohm: resistanceUnit(string), independent_max }
-  const taken = shadeByHour(evenly(usable, points_max), { ...unit, partner_count: 0 })
+  if (isOpen(usable)) {
+    const open = { diagnosis: 'open', current_loss_pct: 100, confidence_pct: 100 } as const
+    return { ...undecided(null, point_count), ...open }
+  }
+  const alone: FitOptions = { resistance_unit_ohm: resistanceUnit(string), partner_count: 0 }
+  const taken = shadeByHour(evenly(usable, points_max), alone)
   const partners = soundPartners(taken)
-  const options: FitOptions = { ...unit, partner_count: partners ?? 0 }
+  const options = { ...alone, partner_count: partners ?? 0 }
   const lit = taken.map(({ fit }) => (partners === null ? { ...fit, is_at_maximum: false } : fit))
   const fits = causes.map((cause) => named(cause, fitString(lit, cause.prior, options)))
   return verdict(fits, lit, { options, point_count })
 }
-
-const open = { diagnosis: 'open', current_loss_pct: 100, confidence_pct: 100 } as const
 
 /** No current in most of the window, or at its end. */
 function isOpen(points: readonly UsablePoint[]): boolean {
@@ -159,14 +154,8 @@ function isOpen(points: readonly UsablePoint[]): boolean {
 }
 
 function undecided(reason: NoDiagnosisReason | null, point_count: number): StringDiagnosis {
-  return {
-    diagnosis: null,
-    reason,
-    current_loss_pct: null,
-    voltage_loss_pct: null,
-    confidence_pct: null,
-    point_count,
-  }
+  const unknown = { current_loss_pct: null, voltage_loss_pct: null, confidence_pct: null }
+  return { diagnosis: null, reason, ...unknown, point_count }
 }
 
 /** Null when the point is too dark, not measured, or too close to open circuit. */
@@ -193,7 +182,8 @@ function usablePoint(string: StringModel, point: DiagnosedPoint): UsablePoint | 
       circuit,
       current_a,
       voltage_v,
-      current_sigma_a: currentSigma(expected_i_sc_a, slope_a_v * voltage_v),
+      // Instrument resolution, irradiance changes between readings, and the voltage error.
+      current_sigma_a: Math.hypot(0.05, 0.012 * expected_i_sc_a, 0.004 * (slope_a_v * voltage_v)),
       is_at_maximum: !point.curtailed,
       slope_sigma_a: slopeSigma(circuit, expected_v_mp_v),
       is_shaded: false,
@@ -203,11 +193,6 @@ function usablePoint(string: StringModel, point: DiagnosedPoint): UsablePoint | 
       partner_a === null ? null : partner_a / expected_a,
     ),
   }
-}
-
-/** Instrument resolution, irradiance changes between readings, and the voltage error. */
-function currentSigma(i_sc_a: number, slope_a: number): number {
-  return Math.hypot(0.05, 0.012 * i_sc_a, 0.004 * slope_a)
 }
 
 function resistanceUnit(string: StringModel): number {
@@ -260,10 +245,8 @@ function shadeByHour(points: readonly UsablePoint[], options: FitOptions): Usabl
   for (const point of points) {
     const [current, voltage] = residuals(point.fit, sound, options)
     const bin = bins.get(binOf(point)) ?? { sum: 0, count: 0 }
-    bins.set(binOf(point), {
-      sum: bin.sum + clamped(current) + clamped(voltage),
-      count: bin.count + 1,
-    })
+    const sum = bin.sum + clamped(current) + clamped(voltage)
+    bins.set(binOf(point), { sum, count: bin.count + 1 })
   }
   const [from, to] = darkestStretch(bins)
   return points.map((point) => {
@@ -369,14 +352,10 @@ function verdict(
   }
 }
 
-function meanOf<T>(values: readonly T[], of: (value: T) => number): number {
-  return values.reduce((sum, value) => sum + of(value), 0) / values.length
-}
+const meanOf = <T>(values: readonly T[], of: (value: T) => number): number =>
+  values.reduce((sum, value) => sum + of(value), 0) / values.length
 
 function evenly<T>(values: readonly T[], count_max: number): readonly T[] {
-  if (values.length <= count_max) return values
-  return Array.from(
-    { length: count_max },
-    (_, index) => values[Math.floor((index * values.length) / count_max)]!,
-  )
+  const length = Math.min(values.length, count_max)
+  return Array.from({ length }, (_, nth) => values[Math.floor((nth * values.length) / length)]!)
 }

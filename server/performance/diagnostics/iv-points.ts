@@ -2,6 +2,7 @@
 
 import type { PlaneLight } from '../../telemetry/weather/plane-light.ts'
 import {
+  type CellConditions,
   type ExpectedString,
   expectedCurrentAtVoltage,
   expectedString,
@@ -20,29 +21,7 @@ export const ivFlags = [
 ] as const
 export type IvFlag = (typeof ivFlags)[number]
 
-type Nullable<T> = { [Key in keyof T]: T[Key] | null }
-
-/** Expected values are null without irradiance or cell temperature; deviations are in percent. */
-export interface IvPoint extends Nullable<ExpectedString> {
-  measured_at: string
-  poa_irradiance_w_m2: number | null
-  effective_irradiance_w_m2: number | null
-  cell_temperature_c: number | null
-  /** Current of a healthy string at the measured voltage; null where not significant. */
-  expected_current_at_voltage_a: number | null
-  measured_current_a: number | null
-  measured_voltage_v: number | null
-  measured_power_kw: number | null
-  /** The next three deviations refer to the maximum power point and are null while limited. */
-  current_deviation_pct: number | null
-  voltage_deviation_pct: number | null
-  power_deviation_pct: number | null
-  /** Valid while limited, too. */
-  current_deviation_at_voltage_pct: number | null
-  /** Whether a limit or the rating kept the inverter off the maximum power point. */
-  curtailed: boolean
-  flags: IvFlag[]
-}
+export type IvPoint = ReturnType<typeof ivPoint>
 
 export interface StringMeasurement {
   /** RFC 3339. */
@@ -61,30 +40,34 @@ const low_irradiance_w_m2 = 200
 /** Deviations are null below this share of the rated power (and current). */
 const compared_ratio_min = 0.05
 
-export function ivPoint(
-  string: StringModel,
-  light: PlaneLight,
-  measurement: StringMeasurement,
-): IvPoint {
+/** Expected values are null without irradiance or cell temperature; deviations are in percent. */
+export function ivPoint(string: StringModel, light: PlaneLight, measurement: StringMeasurement) {
   const { measured_at, current_a, voltage_v } = measurement
   const { poa_irradiance_w_m2, effective_irradiance_w_m2, cell_temperature_c } = light
   const is_missing = current_a === null || voltage_v === null
   const measured_power_kw = is_missing ? null : (current_a * voltage_v) / 1000
-  const expected = expectedIn(string, light)
-  const isComparable =
+  const conditions =
+    effective_irradiance_w_m2 === null || cell_temperature_c === null
+      ? null
+      : { effective_irradiance_w_m2, cell_temperature_c }
+  const expected = expectedIn(string, conditions, light.is_night)
+  const is_comparable =
     !light.is_night &&
     !measurement.is_stale &&
     (expected.expected_p_mp_kw ?? 0) >= compared_ratio_min * ratedPowerKw(string)
-  const isLimited = measurement.is_curtailed || measurement.is_clipped
-  const isAtMaximum = isComparable && !isLimited
-  const expected_current_at_voltage_a =
-    effective_irradiance_w_m2 === null || cell_temperature_c === null || voltage_v === null
+  /** Whether a limit or the rating kept the inverter off the maximum power point. */
+  const curtailed = measurement.is_curtailed || measurement.is_clipped
+  const deviation = (measured: number | null, expected: number | null) =>
+    !is_comparable || measured === null || expected === null || !(expected > 0)
       ? null
-      : expectedCurrentAtVoltage(
-          string,
-          { effective_irradiance_w_m2, cell_temperature_c },
-          voltage_v,
-        )
+      : 100 * (measured / expected - 1)
+  /** Null while limited. */
+  const fromMaximum: typeof deviation = (measured, expected) =>
+    curtailed ? null : deviation(measured, expected)
+  const expected_current_at_voltage_a =
+    conditions === null || voltage_v === null
+      ? null
+      : expectedCurrentAtVoltage(string, conditions, voltage_v)
   return {
     measured_at,
     poa_irradiance_w_m2,
@@ -95,57 +78,40 @@ export function ivPoint(
     measured_current_a: current_a,
     measured_voltage_v: voltage_v,
     measured_power_kw,
-    current_deviation_pct: isAtMaximum ? deviation(current_a, expected.expected_i_mp_a) : null,
-    voltage_deviation_pct: isAtMaximum ? deviation(voltage_v, expected.expected_v_mp_v) : null,
-    power_deviation_pct: isAtMaximum
-      ? deviation(measured_power_kw, expected.expected_p_mp_kw)
-      : null,
-    current_deviation_at_voltage_pct: isComparable
-      ? deviation(current_a, expected_current_at_voltage_a)
-      : null,
-    curtailed: isLimited,
+    current_deviation_pct: fromMaximum(current_a, expected.expected_i_mp_a),
+    voltage_deviation_pct: fromMaximum(voltage_v, expected.expected_v_mp_v),
+    power_deviation_pct: fromMaximum(measured_power_kw, expected.expected_p_mp_kw),
+    current_deviation_at_voltage_pct: deviation(current_a, expected_current_at_voltage_a),
+    curtailed,
     flags: flagsOf(light, measurement, is_missing),
   }
 }
 
-const no_expectation: Nullable<ExpectedString> = {
-  expected_i_mp_a: null,
-  expected_v_mp_v: null,
-  expected_p_mp_kw: null,
-  expected_i_sc_a: null,
-  expected_v_oc_v: null,
-}
-
-const nothing: ExpectedString = {
-  expected_i_mp_a: 0,
-  expected_v_mp_v: 0,
-  expected_p_mp_kw: 0,
-  expected_i_sc_a: 0,
-  expected_v_oc_v: 0,
-}
-
 /** The expectation is 0 at night, with or without measurements. */
-function expectedIn(string: StringModel, light: PlaneLight): Nullable<ExpectedString> {
-  const { effective_irradiance_w_m2, cell_temperature_c, is_night } = light
-  if (is_night) return nothing
-  if (effective_irradiance_w_m2 === null || cell_temperature_c === null) return no_expectation
-  return expectedString(string, { effective_irradiance_w_m2, cell_temperature_c })
-}
-
-function deviation(measured: number | null, expected: number | null): number | null {
-  if (measured === null || expected === null || !(expected > 0)) return null
-  return 100 * (measured / expected - 1)
+function expectedIn(
+  string: StringModel,
+  conditions: CellConditions | null,
+  is_night: boolean,
+): Record<keyof ExpectedString, number | null> {
+  if (conditions !== null && !is_night) return expectedString(string, conditions)
+  const value = is_night ? 0 : null
+  return {
+    expected_i_mp_a: value,
+    expected_v_mp_v: value,
+    expected_p_mp_kw: value,
+    expected_i_sc_a: value,
+    expected_v_oc_v: value,
+  }
 }
 
 function flagsOf(light: PlaneLight, measurement: StringMeasurement, is_missing: boolean): IvFlag[] {
   const { is_night, poa_irradiance_w_m2, cell_temperature_c } = light
-  const isDark = !is_night && (poa_irradiance_w_m2 === null || cell_temperature_c === null)
-  const isLow =
-    !is_night && poa_irradiance_w_m2 !== null && poa_irradiance_w_m2 < low_irradiance_w_m2
+  const is_unknown = poa_irradiance_w_m2 === null || cell_temperature_c === null
+  const is_low = poa_irradiance_w_m2 !== null && poa_irradiance_w_m2 < low_irradiance_w_m2
   const raised: Record<IvFlag, boolean> = {
     night: is_night,
-    no_irradiance: isDark,
-    low_irradiance: isLow,
+    no_irradiance: !is_night && is_unknown,
+    low_irradiance: !is_night && is_low,
     curtailed: measurement.is_curtailed,
     clipped: measurement.is_clipped,
     stale: measurement.is_stale,

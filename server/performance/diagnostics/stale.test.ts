@@ -71,14 +71,6 @@ test('a slow ramp is not stale, though each value is close to the one before', (
   assert.ok(!staleSamples(values, everyMinutes(15, 40)).includes(true))
 })
 
-test('only the run is marked, and the options move its bounds', () => {
-  const values = [1, 2, 3, 3, 3, 4, 5]
-  const found = staleSamples(values, everyMinutes(15, 7), { samples_min: 3 })
-  assert.deepEqual(found, [false, false, true, true, true, false, false])
-  const close = staleSamples([3, 3.01, 3.02], everyMinutes(15, 3), { samples_min: 3, ratio: 0.01 })
-  assert.deepEqual(close, [true, true, true])
-})
-
 test('what is marked is a run of equal values that are not zero, long enough', () => {
   const value = fc.constantFrom(null, 0, 1, 1, 1, 2)
   fc.assert(

@@ -1,14 +1,15 @@
-import { type Comparison, dead_ratio } from './string-comparison.ts'
+import { type Comparison, isDead } from './string-comparison.ts'
 
-export type SuspectedCause =
-  | 'soiling'
-  | 'shading'
-  | 'fuse'
-  | 'connector'
-  | 'bypass_diode'
-  | 'tracker'
-  | 'snow'
-  | 'unknown'
+export const suspectedCauses = [
+  'soiling',
+  'shading',
+  'fuse',
+  'connector',
+  'bypass_diode',
+  'tracker',
+  'snow',
+  'unknown',
+] as const
 
 /** Comparison of a string at one hour of the day, over all days of the window. */
 export interface HourOfString {
@@ -19,11 +20,6 @@ export interface HourOfString {
   ratio: number
   own_ratio: number
   affected_by_string_index: number | null
-}
-
-interface Suspicion {
-  suspected_cause: SuspectedCause
-  confidence_pct: number
 }
 
 /** Hours below this share of the best hour's energy are ignored. */
@@ -52,7 +48,7 @@ export function suspectCause(
   hours: readonly HourOfString[],
   all: readonly Comparison[],
   is_dead: boolean,
-): Suspicion {
+) {
   if (is_dead) return suspectOpen(comparison, all)
   if (comparison.compared_with !== 'peers') return unknown
   const is_voltage_low =
@@ -67,7 +63,7 @@ export function suspectCause(
   return is_voltage_low ? suspect('bypass_diode', 80) : suspect('soiling', 80)
 }
 
-function suspectOpen({ layout }: Comparison, all: readonly Comparison[]): Suspicion {
+function suspectOpen({ layout }: Comparison, all: readonly Comparison[]) {
   const connected = all.filter((other) => other.layout.is_connected)
   // When no string delivers current, the strings are not the cause.
   if (connected.every((other) => other.ratio === null || isDead(other))) return unknown
@@ -76,15 +72,11 @@ function suspectOpen({ layout }: Comparison, all: readonly Comparison[]): Suspic
   return suspect(on_mppt.length > 2 ? 'fuse' : 'connector', 50)
 }
 
-function isDead({ ratio }: Comparison): boolean {
-  return ratio !== null && ratio < dead_ratio
-}
-
-const unknown: Suspicion = { suspected_cause: 'unknown', confidence_pct: 0 }
-
-function suspect(suspected_cause: SuspectedCause, confidence_pct: number): Suspicion {
-  return { suspected_cause, confidence_pct }
-}
+const suspect = (suspected_cause: (typeof suspectedCauses)[number], confidence_pct: number) => ({
+  suspected_cause,
+  confidence_pct,
+})
+const unknown = suspect('unknown', 0)
 
 /**
  * Share of the energy lost in hours at least 5 % below the usual hour of the string and its peers;

@@ -1,18 +1,20 @@
 import { median } from '@heliograph/domain/median'
-import type { StringLayout, StringSums } from './string-sums.ts'
+import type { AdditiveQuantity, StringLayout, StringSums } from './string-sums.ts'
 
-/** Reason why a string cannot be rated. */
-export type NoDataReason =
-  | 'not_connected'
-  | 'no_samples'
-  | 'no_light'
-  | 'limited'
-  | 'stale'
-  | 'low_coverage'
-  | 'too_few_samples'
-  | 'too_few_peers'
-  | 'peers_bad'
-  | 'not_producing'
+/** Reasons why a string cannot be rated. */
+export const noDataReasons = [
+  'not_connected',
+  'no_samples',
+  'no_light',
+  'limited',
+  'stale',
+  'low_coverage',
+  'too_few_samples',
+  'too_few_peers',
+  'peers_bad',
+  'not_producing',
+] as const
+type NoDataReason = (typeof noDataReasons)[number]
 
 /** Comparison of one string with its peers over the sums of a span. */
 export interface Comparison {
@@ -33,9 +35,7 @@ export interface Comparison {
   voltage_ratio: number | null
   /** As `ratio`, without the loss caused by an MPPT partner. */
   own_ratio: number | null
-  /**
-   * MPPT partner that moves the shared voltage away from the maximum power point of this string.
-   */
+  /** MPPT partner that moves the shared voltage off the maximum power point of this string. */
   affected_by_string_index: number | null
 }
 
@@ -77,7 +77,7 @@ export function compareStrings(
 
 /** Comparison without results, with the reason when data are insufficient. */
 function startOf(layout: StringLayout, sums: StringSums, samples_min: number): Comparison {
-  const at = (quantity: SumName) => sums[quantity][layout.string_index] ?? 0
+  const at = (quantity: AdditiveQuantity) => sums[quantity][layout.string_index] ?? 0
   const light_s = at('light_s')
   return {
     layout,
@@ -95,9 +95,10 @@ function startOf(layout: StringLayout, sums: StringSums, samples_min: number): C
   }
 }
 
-type SumName = Exclude<keyof StringSums, 'current_a_max'>
-
-function lackOf(at: (quantity: SumName) => number, samples_min: number): NoDataReason | null {
+function lackOf(
+  at: (quantity: AdditiveQuantity) => number,
+  samples_min: number,
+): NoDataReason | null {
   const light_s = at('light_s')
   const is_lacking = at('sample_count') < samples_min || at('known_s') < coverage_min * light_s
   if (!is_lacking) return null
@@ -112,16 +113,14 @@ function lackOf(at: (quantity: SumName) => number, samples_min: number): NoDataR
 
 function compareGroup(group: readonly Comparison[], sums: StringSums): void {
   const usable = group.filter(({ reason }) => reason === null)
-  const value = ({ layout }: Comparison, quantity: SumName) =>
+  const value = ({ layout }: Comparison, quantity: AdditiveQuantity) =>
     sums[quantity][layout.string_index] as number
   const expectedRatio = (comparison: Comparison): number | null =>
     value(comparison, 'with_expected_s') >= coverage_min * value(comparison, 'known_s') &&
     value(comparison, 'expected_kwh') > 0
       ? value(comparison, 'compared_with_expected_kwh') / value(comparison, 'expected_kwh')
       : null
-  const expected_median = median(
-    usable.map(expectedRatio).filter((ratio): ratio is number => ratio !== null),
-  )
+  const expected_median = median(usable.flatMap((each) => expectedRatio(each) ?? []))
   const are_healthy = expected_median === null || expected_median >= bad_ratio
   const isZero = (comparison: Comparison) =>
     value(comparison, 'zero_current_s') >= zero_share_min * value(comparison, 'known_s')
@@ -182,9 +181,7 @@ function separate(comparison: Comparison, partners: readonly Comparison[]): void
   comparison.affected_by_string_index = culprit.layout.string_index
 }
 
-function isDead({ ratio }: Comparison): boolean {
-  return ratio !== null && ratio < dead_ratio
-}
+export const isDead = ({ ratio }: Comparison) => ratio !== null && ratio < dead_ratio
 
 /** Current deficit relative to a healthy string at that voltage. */
 function deficitOf({ current_ratio, voltage_ratio }: Comparison): number | null {

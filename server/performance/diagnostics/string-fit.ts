@@ -44,9 +44,10 @@ export interface FitOptions {
   resistance_unit_ohm: number
   /** Number of other strings of the MPPT, assumed healthy, that share its voltage. */
   partner_count: number
-  /** Maximum number of independent measurements that the points count for. */
-  independent_max: number
 }
+
+/** Maximum number of independent measurements that the points count for. */
+const independent_max = 25
 
 export interface Fit {
   parameters: Parameters
@@ -71,13 +72,7 @@ const bounds: Readonly<Record<Parameter, readonly [number, number]>> = {
   shaded_voltage: [0, 0.8],
 }
 
-export const sound: Parameters = {
-  gain: 0,
-  lost_voltage: 0,
-  resistance: 0,
-  shaded_gain: 0,
-  shaded_voltage: 0,
-}
+export const sound = Object.fromEntries(parameterNames.map((name) => [name, 0])) as Parameters
 
 /** Circuit of the faulty string at one point. */
 function faulty(point: FitPoint, parameters: Parameters, resistance_unit_ohm: number): SingleDiode {
@@ -115,7 +110,7 @@ export function slopeSigma(circuit: SingleDiode, v_mp_v: number): number {
 export function residuals(
   point: FitPoint,
   parameters: Parameters,
-  { resistance_unit_ohm, partner_count }: Omit<FitOptions, 'independent_max'>,
+  { resistance_unit_ohm, partner_count }: FitOptions,
 ): [current: number, slope: number] {
   const { voltage_v } = point
   const circuit = faulty(point, parameters, resistance_unit_ohm)
@@ -131,7 +126,7 @@ export function residuals(
 /** Best parameters for `points` under `prior`; `points` must not be empty. */
 export function fitString(points: readonly FitPoint[], prior: Prior, options: FitOptions): Fit {
   const free = parameterNames.filter((name) => prior[name] !== undefined)
-  const weight = Math.min(1, options.independent_max / points.length)
+  const weight = Math.min(1, independent_max / points.length)
   const problem: Problem = { points, free, prior, weight, options }
   let best: Fit = { parameters: sound, cost: costOf(problem, sound) }
   for (let i = 0; i < iterations_max; i += 1) {
@@ -201,11 +196,8 @@ function newtonStep(
   for (const point of points) {
     const here = residuals(point, parameters, options)
     const slopes = free.map((name) => {
-      const there = residuals(
-        point,
-        { ...parameters, [name]: parameters[name] + difference },
-        options,
-      )
+      const moved = { ...parameters, [name]: parameters[name] + difference }
+      const there = residuals(point, moved, options)
       return [(there[0] - here[0]) / difference, (there[1] - here[1]) / difference] as const
     })
     for (const which of [0, 1] as const) {

@@ -1,14 +1,17 @@
 import { median } from '@heliograph/domain/median'
-import { type HourOfString, type SuspectedCause, shadeLoss, suspectCause } from './string-cause.ts'
-import {
-  type Comparison,
-  compareStrings,
-  dead_ratio,
-  type NoDataReason,
-} from './string-comparison.ts'
+import { type HourOfString, shadeLoss, suspectCause } from './string-cause.ts'
+import { type Comparison, compareStrings, dead_ratio } from './string-comparison.ts'
 import type { StringLayout, StringSums } from './string-sums.ts'
 
-type StringStatus = 'healthy' | 'watch' | 'underperforming' | 'critical' | 'dead' | 'no_data'
+export const stringStatuses = [
+  'healthy',
+  'watch',
+  'underperforming',
+  'critical',
+  'dead',
+  'no_data',
+] as const
+type StringStatus = (typeof stringStatuses)[number]
 
 /** Power ratio to the peers below which a string has the status of the name. */
 export const health_thresholds = {
@@ -26,41 +29,7 @@ export interface JudgedParts {
   hours?: readonly StringSums[]
 }
 
-/** Null values are unknown. */
-export interface StringVerdict {
-  string_index: number
-  status: StringStatus
-  /** Reason why the string is not rated; else null. */
-  reason: NoDataReason | null
-  compared_with: 'peers' | 'expected' | null
-  peer_count: number
-  coverage_ratio: number | null
-  sample_count: number
-  /** Energy per rated power relative to the peers, or relative to the expected energy. */
-  ratio: number | null
-  /** As `ratio`, without losses caused by an MPPT partner; determines the status. */
-  own_ratio: number | null
-  deviation_pct: number | null
-  current_ratio_to_peers: number | null
-  voltage_ratio_to_peers: number | null
-  /** Robust z-score of `own_ratio` in the group; only when compared with peers. */
-  z_score: number | null
-  /** Energy below the reference over the compared time; 0 for a healthy string. */
-  estimated_loss_kwh: number | null
-  /** Whether the string itself is at fault. */
-  is_culprit: boolean
-  /** String on the same MPPT that causes a loss of this string. */
-  affected_by_string_index: number | null
-  suspected_cause: SuspectedCause | null
-  confidence_pct: number | null
-  /** The lower of `own_ratio` over the window and the last day, 0 to 100 %. */
-  health_score_pct: number | null
-  days_below_threshold: number | null
-  /** Index in `days` of the first day of the current run below the threshold. */
-  below_since_day: number | null
-  /** Theil-Sen slope of the daily `own_ratio`; requires 3 days. */
-  trend_pct_per_day: number | null
-}
+export type StringVerdict = ReturnType<typeof judgeStrings>[number]
 
 const samples_min = 12
 /** Minimum for single hours, which have few samples and little weight. */
@@ -72,8 +41,6 @@ const trend_days_min = 3
 const shade_loss_min = 0.01
 /** Minimum loss caused by a reported MPPT partner. */
 const affected_min = 0.005
-/** Expected power is as accurate as the irradiance, 2 to 3 %. */
-const expected_tolerance = 0.03
 
 /**
  * Rates the strings of one inverter from the sums of a window, by `own_ratio` and
@@ -88,68 +55,61 @@ export function judgeStrings(
   layout: readonly StringLayout[],
   sums: StringSums,
   parts: JudgedParts = {},
-): StringVerdict[] {
+) {
   const hours = hoursOf(layout, parts.hours ?? [])
   const compared = compareStrings(layout, sums, samples_min)
   const shares = hours.map(partnerShare)
-  const refined = (comparisons: readonly Comparison[]) =>
-    comparisons.map((comparison, at) => refine(comparison, shares[at] ?? null))
-  const window = assess(refined(compared))
-  const days = (parts.days ?? []).map((day) =>
-    assess(refined(compareStrings(layout, day, samples_min))),
-  )
-  return window.map((assessment, at) => {
+  const assessed = (comparisons: readonly Comparison[]) =>
+    assess(comparisons.map((comparison, at) => refine(comparison, shares[at] ?? null)))
+  const days = (parts.days ?? []).map((day) => assessed(compareStrings(layout, day, samples_min)))
+  return assessed(compared).map((assessment, at) => {
     const of_string = hours[at] ?? []
-    const of_days = days.map((day) => alike(day[at] as Assessment, assessment))
-    const last_day = lastDayOf(of_days)
+    const of_days = days.map((day) => alike(day[at]!, assessment))
+    const rated_days = of_days.filter(({ own_ratio }) => own_ratio !== null)
+    const last_day = lastDayOf(rated_days)
     const judged = last_day === null ? [assessment] : [assessment, last_day]
-    const is_persistent = isPersistent(of_days)
+    const last = rated_days.slice(-persistent_days)
+    const is_persistent = last.length === persistent_days && last.every(isBelow)
     const levels = judged.map((each) => levelOf(each, is_persistent))
     const status = statusOf(assessment, levels, of_string)
     const is_culprit = status !== 'healthy' && status !== 'no_data'
-    const { layout: string } = assessment.comparison
     return {
       ...metricsOf(assessment, status),
+      /** The lower of `own_ratio` over the window and the last day, 0 to 100 %. */
       health_score_pct: scoreOf(judged),
-      sample_count: sums.sample_count[string.string_index] ?? 0,
+      sample_count: sums.sample_count[assessment.layout.string_index] ?? 0,
+      /** Whether the string itself is at fault. */
       is_culprit,
       ...(is_culprit
-        ? suspectCause(assessment.comparison, of_string, compared, status === 'dead')
+        ? suspectCause(assessment, of_string, compared, status === 'dead')
         : { suspected_cause: null, confidence_pct: null }),
       days_below_threshold: parts.days === undefined ? null : of_days.filter(isBelow).length,
+      /** Index in `days` of the first day of the current run below the threshold. */
       below_since_day: belowSince(of_days),
       trend_pct_per_day: trendOf(of_days),
     }
   })
 }
 
-/** A comparison with its z-score in the group. */
-interface Assessment {
-  comparison: Comparison
-  z_score: number | null
-}
+/** Robust z-score of `own_ratio` in the group; null unless compared with peers. */
+type Assessment = Comparison & { z_score: number | null }
 
-/** Adds robust z-scores to the strings compared with peers. */
 function assess(comparisons: readonly Comparison[]): Assessment[] {
-  const groups = Map.groupBy(comparisons, ({ layout: { group } }) => group)
+  const toPeers = ({ compared_with, own_ratio }: Comparison) =>
+    compared_with === 'peers' ? own_ratio : null
   const scales = new Map(
-    [...groups].map(([group, members]) => {
-      const ratios = members
-        .filter(({ compared_with }) => compared_with === 'peers')
-        .flatMap(({ own_ratio }) => own_ratio ?? [])
+    [...Map.groupBy(comparisons, ({ layout }) => layout.group)].map(([group, members]) => {
+      const ratios = members.flatMap((member) => toPeers(member) ?? [])
       const middle = median(ratios) ?? 1
       const spread = 1.4826 * (median(ratios.map((ratio) => Math.abs(ratio - middle))) ?? 0)
       return [group, { middle, spread: Math.max(spread, spread_min) }]
     }),
   )
   return comparisons.map((comparison) => {
-    const { compared_with, own_ratio, layout } = comparison
-    const scale = scales.get(layout.group)
-    const z_score =
-      compared_with === 'peers' && own_ratio !== null && scale !== undefined
-        ? (own_ratio - scale.middle) / scale.spread
-        : null
-    return { comparison, z_score }
+    const { middle, spread } = scales.get(comparison.layout.group)!
+    const own_ratio = toPeers(comparison)
+    const z_score = own_ratio === null ? null : (own_ratio - middle) / spread
+    return { ...comparison, z_score }
   })
 }
 
@@ -221,112 +181,99 @@ function refine(comparison: Comparison, partner: PartnerShare | null): Compariso
 }
 
 /** Ignores the ratio of a day with another reference than the window. */
-function alike(day: Assessment, window: Assessment): Assessment {
-  if (day.comparison.compared_with === window.comparison.compared_with) return day
-  return { ...day, comparison: { ...day.comparison, own_ratio: null } }
-}
+const alike = (day: Assessment, window: Assessment): Assessment =>
+  day.compared_with === window.compared_with ? day : { ...day, own_ratio: null }
 
 /** Last rated day, if it has half of a usual day's energy. */
 function lastDayOf(days: readonly Assessment[]): Assessment | null {
-  const judged = days.filter(({ comparison }) => comparison.own_ratio !== null)
-  const newest = judged.at(-1)
-  const usual_kwh = median(judged.flatMap(({ comparison }) => comparison.reference_kwh ?? []))
+  const newest = days.at(-1)
+  const usual_kwh = median(days.flatMap(({ reference_kwh }) => reference_kwh ?? []))
   if (newest === undefined || usual_kwh === null) return newest ?? null
   // A dead string is rated without peers and has no reference energy.
-  return (newest.comparison.reference_kwh ?? usual_kwh) >= usual_kwh / 2 ? newest : null
+  return (newest.reference_kwh ?? usual_kwh) >= usual_kwh / 2 ? newest : null
 }
-
-/** Whether the string was below the threshold on each of the last rated days. */
-function isPersistent(days: readonly Assessment[]): boolean {
-  const judged = days.filter(({ comparison }) => comparison.own_ratio !== null)
-  const last = judged.slice(-persistent_days)
-  return last.length === persistent_days && last.every(isBelow)
-}
-
-const severities = ['healthy', 'watch', 'underperforming', 'critical', 'dead'] as const
 
 function statusOf(
-  { comparison: { reason, own_ratio } }: Assessment,
+  { reason, own_ratio }: Assessment,
   levels: readonly StringStatus[],
   hours: readonly HourOfString[],
 ): StringStatus {
   if (reason !== null) return 'no_data'
-  const worst = severities.findLast((severity) => levels.includes(severity)) ?? 'healthy'
+  const worst = stringStatuses.findLast((status) => levels.includes(status)) ?? 'healthy'
   const is_below_peers = own_ratio !== null && own_ratio < 1
   const is_shaded = is_below_peers && shadeLoss(hours) >= shade_loss_min
   return worst === 'healthy' && is_shaded ? 'watch' : worst
 }
 
 function scoreOf([window, last_day]: readonly Assessment[]): number | null {
-  const own_ratio = window?.comparison.own_ratio ?? null
+  const own_ratio = window?.own_ratio ?? null
   if (own_ratio === null) return null
-  const lowest = Math.min(own_ratio, last_day?.comparison.own_ratio ?? own_ratio)
+  const lowest = Math.min(own_ratio, last_day?.own_ratio ?? own_ratio)
   return 100 * Math.min(1, Math.max(0, lowest))
 }
 
-function levelOf({ comparison, z_score }: Assessment, is_persistent: boolean): StringStatus {
-  const { own_ratio, compared_with } = comparison
+/** Added to ratios: expected power is as accurate as the irradiance, 2 to 3 %. */
+const toleranceOf = ({ compared_with }: Comparison) => (compared_with === 'expected' ? 0.03 : 0)
+
+function levelOf(assessment: Assessment, is_persistent: boolean): StringStatus {
+  const { own_ratio, z_score } = assessment
   if (own_ratio === null) return 'healthy'
-  const tolerance = compared_with === 'expected' ? expected_tolerance : 0
-  const { watch, underperforming, critical, dead } = health_thresholds
+  const { underperforming, critical, dead } = health_thresholds
   if (own_ratio < dead) return 'dead'
   if (own_ratio < critical) return 'critical'
-  if (own_ratio >= watch - tolerance) return 'healthy'
+  if (!isBelow(assessment)) return 'healthy'
   const stands_out = z_score === null || z_score < z_max
-  const is_low = own_ratio < underperforming - tolerance && stands_out
+  const is_low = own_ratio < underperforming - toleranceOf(assessment) && stands_out
   return is_low || is_persistent ? 'underperforming' : 'watch'
 }
 
-function isBelow({ comparison: { own_ratio, compared_with } }: Assessment): boolean {
-  const tolerance = compared_with === 'expected' ? expected_tolerance : 0
-  return own_ratio !== null && own_ratio < health_thresholds.watch - tolerance
-}
+const isBelow = (assessment: Assessment) =>
+  assessment.own_ratio !== null &&
+  assessment.own_ratio < health_thresholds.watch - toleranceOf(assessment)
 
 /** Unrated days neither start nor end a run. */
 function belowSince(days: readonly Assessment[]): number | null {
   let since: number | null = null
   for (const [day, assessment] of days.entries()) {
-    if (assessment.comparison.own_ratio === null) continue
+    if (assessment.own_ratio === null) continue
     since = isBelow(assessment) ? (since ?? day) : null
   }
   return since
 }
 
-/** Median of the slopes between all pairs of rated days, percentage points per day. */
+/** Theil-Sen slope: median of the slopes between all pairs of rated days, points per day. */
 function trendOf(days: readonly Assessment[]): number | null {
-  const points = days.flatMap(({ comparison: { own_ratio } }, day) =>
+  const points = days.flatMap(({ own_ratio }, day) =>
     own_ratio === null ? [] : { day, own_ratio },
   )
   if (points.length < trend_days_min) return null
   const slopes = points.flatMap((from, index) =>
     points.slice(index + 1).map((to) => (to.own_ratio - from.own_ratio) / (to.day - from.day)),
   )
-  return 100 * (median(slopes) as number)
+  return 100 * median(slopes)!
 }
 
-function metricsOf({ comparison, z_score }: Assessment, status: StringStatus) {
-  const { ratio, own_ratio, energy_kwh, reference_kwh } = comparison
+function metricsOf(assessment: Assessment, status: StringStatus) {
+  const { ratio, own_ratio, energy_kwh, reference_kwh } = assessment
   const is_affected = ratio !== null && own_ratio !== null && own_ratio - ratio >= affected_min
   const loses = status !== 'healthy' || is_affected
+  const is_known = energy_kwh !== null && reference_kwh !== null
   return {
-    string_index: comparison.layout.string_index,
+    string_index: assessment.layout.string_index,
     status,
-    reason: comparison.reason,
-    compared_with: comparison.compared_with,
-    peer_count: comparison.peer_count,
-    coverage_ratio: comparison.coverage_ratio,
+    reason: assessment.reason,
+    compared_with: assessment.compared_with,
+    peer_count: assessment.peer_count,
+    coverage_ratio: assessment.coverage_ratio,
     ratio,
+    /** As `ratio`, without losses caused by an MPPT partner; determines the status. */
     own_ratio,
     deviation_pct: ratio === null ? null : 100 * (ratio - 1),
-    current_ratio_to_peers: comparison.current_ratio,
-    voltage_ratio_to_peers: comparison.voltage_ratio,
-    z_score,
-    estimated_loss_kwh:
-      energy_kwh === null || reference_kwh === null
-        ? null
-        : loses
-          ? Math.max(0, reference_kwh - energy_kwh)
-          : 0,
-    affected_by_string_index: is_affected ? comparison.affected_by_string_index : null,
+    current_ratio_to_peers: assessment.current_ratio,
+    voltage_ratio_to_peers: assessment.voltage_ratio,
+    z_score: assessment.z_score,
+    /** Energy below the reference over the compared time; 0 for a healthy string. */
+    estimated_loss_kwh: is_known ? (loses ? Math.max(0, reference_kwh - energy_kwh) : 0) : null,
+    affected_by_string_index: is_affected ? assessment.affected_by_string_index : null,
   }
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { minute_ms } from '@heliograph/domain/durations'
 import { reach_ms } from '@heliograph/domain/reach'
 import fc from 'fast-check'
-import { integratePower } from '../../telemetry/energy.ts'
+import { intervals } from '../../telemetry/energy.ts'
 import {
   additive_quantities,
   addSums,
@@ -102,13 +102,21 @@ test('energy, charge and mean voltage are those of the trapezoidal rule', () => 
   const span = { start_ms: 5.5 * minute_ms, end_ms: 50.25 * minute_ms }
   const sums = sumStrings(layout, samples, span)
   for (const { string_index } of layout) {
-    const powers = samples.map(({ time_ms, current_a, voltage_v }) => {
+    const powers_kw = samples.map(({ current_a, voltage_v }) => {
       const current = current_a[string_index] ?? null
-      const power_kw = current && (current * (voltage_v[string_index] as number)) / 1000
-      return { time_ms, power_kw }
+      return current && (current * (voltage_v[string_index] as number)) / 1000
     })
-    const { energy_kwh, covered_s } = integratePower(powers, span)
-    assertNear(sums.energy_kwh[string_index], energy_kwh as number, 'energy_kwh')
+    const times_ms = samples.map(({ time_ms }) => time_ms)
+    let [energy_kwh, covered_s] = [0, 0]
+    for (const { from, to, start_ms, end_ms } of intervals(times_ms, span)) {
+      const [before_kw = null, after_kw = null] = [powers_kw[from], powers_kw[to]]
+      if (before_kw === null || after_kw === null) continue
+      const slope = (after_kw - before_kw) / (times_ms[to]! - times_ms[from]!)
+      const middle_kw = before_kw + slope * ((start_ms + end_ms) / 2 - times_ms[from]!)
+      energy_kwh += (middle_kw * (end_ms - start_ms)) / 3_600_000
+      covered_s += (end_ms - start_ms) / 1000
+    }
+    assertNear(sums.energy_kwh[string_index], energy_kwh, 'energy_kwh')
     assertNear(sums.covered_s[string_index], covered_s, 'covered_s')
   }
   assertNear(sums.covered_s[0], 42.75 * 60, 'covered_s but for the minutes beside the null')

@@ -1,9 +1,4 @@
-import {
-  type Interval,
-  type IntervalOptions,
-  intervals,
-  type Span,
-} from '../../telemetry/energy.ts'
+import { type Interval, intervals, type Span } from '../../telemetry/energy.ts'
 import { mediansOfOthers } from './peer-medians.ts'
 import { staleSamples } from './stale.ts'
 
@@ -39,75 +34,50 @@ export interface StringSample {
   is_daylight?: boolean
 }
 
-/**
- * Sums of a span, one number per `string_index`. All but the maximum add up over time. A sum
- * without data is 0, as are its seconds.
- */
-export interface StringSums {
-  /** V I by the trapezoidal rule over all covered daylight, at any irradiance. */
-  energy_kwh: number[]
-  charge_ah: number[]
-  /** Volt seconds; divided by `covered_s` the mean voltage. */
-  voltage_vs: number[]
-  /** Daylight seconds with known current and voltage. */
-  covered_s: number[]
-  /** Null when never measured. */
-  current_a_max: (number | null)[]
-  /** Time with enough irradiance on the group and without limits, in which strings are rated. */
-  light_s: number[]
-  /** Limited time that is not known to be dark. */
-  limited_s: number[]
-  /** Part of `light_s` with hardly any current although peers or irradiance indicate current. */
-  zero_current_s: number[]
-  /** Part of `light_s` with a stale current, which counts as not measured. */
-  stale_s: number[]
-  /** Part of `light_s` with known, not stale current and voltage. */
-  known_s: number[]
-  /** The samples of `known_s`. */
-  sample_count: number[]
-  /** Part of `light_s` in which the string and at least three peers are known. */
-  compared_s: number[]
-  compared_kwh: number[]
-  /** Over the same instants: rated power times the median specific power of the peers. */
-  peer_kwh: number[]
-  compared_ah: number[]
-  /** Over the same instants: median current of the peers. */
-  peer_ah: number[]
-  compared_vs: number[]
-  /** Over the same instants: rated power times the median voltage per rated power of the peers. */
-  peer_vs: number[]
-  /** Part of `light_s` with known current, voltage and expected power. */
-  with_expected_s: number[]
-  compared_with_expected_kwh: number[]
-  expected_kwh: number[]
-  /** Daylight samples in the span with current and voltage; NaN when not counted. */
-  energy_sample_count: number[]
-}
-
-/** The quantities that add up over time, all but `current_a_max`. */
+/** Sums of a span that add up over time, one number per `string_index`; 0 without data. */
 export const additive_quantities = [
+  /** V I by the trapezoidal rule over all covered daylight, at any irradiance. */
   'energy_kwh',
   'charge_ah',
+  /** Volt seconds; divided by `covered_s` the mean voltage. */
   'voltage_vs',
+  /** Daylight seconds with known current and voltage. */
   'covered_s',
+  /** Time with enough irradiance on the group and without limits, in which strings are rated. */
   'light_s',
+  /** Limited time that is not known to be dark. */
   'limited_s',
+  /** Part of `light_s` with hardly any current although peers or irradiance indicate current. */
   'zero_current_s',
+  /** Part of `light_s` with a stale current, which counts as not measured. */
   'stale_s',
+  /** Part of `light_s` with known, not stale current and voltage, and its samples. */
   'known_s',
   'sample_count',
+  /** Part of `light_s` in which the string and at least three peers are known. */
   'compared_s',
   'compared_kwh',
+  /** Over the same instants: rated power times the median specific power of the peers. */
   'peer_kwh',
   'compared_ah',
+  /** Over the same instants: median current of the peers. */
   'peer_ah',
   'compared_vs',
+  /** Over the same instants: rated power times the median voltage per rated power of the peers. */
   'peer_vs',
+  /** Part of `light_s` with known current, voltage and expected power. */
   'with_expected_s',
   'compared_with_expected_kwh',
   'expected_kwh',
+  /** Daylight samples in the span with current and voltage; NaN when not counted. */
   'energy_sample_count',
-] as const satisfies readonly (keyof StringSums)[]
+] as const
+export type AdditiveQuantity = (typeof additive_quantities)[number]
+
+export type StringSums = Record<AdditiveQuantity, number[]> & {
+  /** Null when never measured. */
+  current_a_max: (number | null)[]
+}
 
 /**
  * Shares of the rated power above which a string has irradiance, and above which it has current.
@@ -133,11 +103,10 @@ export function sumStrings(
   layout: readonly StringLayout[],
   samples: readonly StringSample[],
   span: Span,
-  options: IntervalOptions = {},
 ): StringSums {
   const sums = noSums(1 + Math.max(-1, ...layout.map(({ string_index }) => string_index)))
   const times_ms = samples.map(({ time_ms }) => time_ms)
-  const covered = intervals(times_ms, span, options)
+  const covered = intervals(times_ms, span)
   const moments = momentsOf(samples, covered, span)
   for (const { string_index } of layout) {
     sumEnergy(string_index, samples, covered, sums)
@@ -150,7 +119,8 @@ export function sumStrings(
       if (is_known && sample.is_daylight !== false) add(sums.energy_sample_count, string_index, 1)
     }
   }
-  for (const members of groupsOf(layout)) {
+  const connected = layout.filter(({ is_connected }) => is_connected)
+  for (const members of Map.groupBy(connected, ({ group }) => group).values()) {
     const repeats = members.map(({ string_index }) => repeatsOf(string_index, samples, times_ms))
     compareGroup(members, samples, moments, repeats, sums)
   }
@@ -191,33 +161,19 @@ function raise(list: (number | null)[], index: number, value: number | null): vo
   if (value !== null && (highest === null || value > highest)) list[index] = value
 }
 
-/** Connected strings by peer group. */
-function groupsOf(layout: readonly StringLayout[]): StringLayout[][] {
-  return [
-    ...Map.groupBy(
-      layout.filter(({ is_connected }) => is_connected),
-      ({ group }) => group,
-    ).values(),
-  ]
-}
-
 /** Samples with a stale current; limited samples may repeat. */
 function repeatsOf(
   index: number,
   samples: readonly StringSample[],
   times_ms: readonly number[],
 ): boolean[] {
-  const currents = new Array<number | null>(samples.length)
-  for (let nth = 0; nth < samples.length; nth += 1) {
-    const { is_limited, current_a } = samples[nth] as StringSample
-    currents[nth] = is_limited ? null : (current_a[index] ?? null)
-  }
+  const currents = samples.map(({ is_limited, current_a }) =>
+    is_limited ? null : (current_a[index] ?? null),
+  )
   return staleSamples(currents, times_ms)
 }
 
-/**
- * Trapezoidal rule as in `integratePower`: an interval with a null at either end is not covered.
- */
+/** Trapezoidal rule; an interval with a null at either end is not covered. */
 function sumEnergy(
   index: number,
   samples: readonly StringSample[],

@@ -11,6 +11,7 @@ export const diagnostics = {
   scope: 'diagnostics:read',
   module: 'basic_scada',
   window: sumWindow(default_hours.diagnostics),
+  heavy: true,
 } as const
 
 export async function siteAndPeriod(

@@ -3,19 +3,14 @@ import { type Static, Type } from 'typebox'
 import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
+import { exampleOf } from '../../http/example.ts'
 import { LoggerId } from '../../http/params.ts'
 import { requireLogger } from '../../plant/device-ids.ts'
 import { type Period, periodNote, periodRecord } from '../period.ts'
 import { diagnostics, siteAndPeriod } from './asked.ts'
-import {
-  inverterEfficiencyExample,
-  inverterLossesExample,
-  loggerEfficiencyExample,
-} from './examples.ts'
-import { type InverterSumsRow, readInverterSums } from './inverter-sums.ts'
+import { type InverterSumsRow, plantYields, readInverterSums } from './inverter-sums.ts'
 import { efficiencyPct, europeanEfficiencyPct, loadBins, lossesOf } from './losses.ts'
-import { plantYields } from './plant-yields.ts'
-import { comparable, ranked } from './ranking.ts'
+import { byRank, comparable, ranked } from './ranking.ts'
 import {
   InverterEfficiency,
   InverterLosses,
@@ -27,6 +22,8 @@ import {
 } from './schemas.ts'
 import { type Yields, yieldsOf } from './yields.ts'
 
+const inverter = { inverter_id: 7, logger_id: 1 }
+
 export const rankLoggers = endpoint({
   ...diagnostics,
   path: '/efficiency/loggers',
@@ -34,9 +31,8 @@ export const rankLoggers = endpoint({
   summary: 'Rank loggers (plants) by specific yield or capacity factor',
   description: `Returns loggers with their performance ratios and availability, best first. ${periodNote}`,
   query: { rank_by: LoggerRanking },
-  heavy: true,
   returns: List(LoggerEfficiency),
-  example: { answer: { data: [loggerEfficiencyExample], meta: { count: 1 } } },
+  example: { answer: list([exampleOf(LoggerEfficiency, { logger_id: 1 })]) },
   async handle({ site: { site_id }, query, window }, context: Context) {
     const { period } = await siteAndPeriod(site_id, window, context)
     const rows = await readInverterSums(context.db, site_id, period)
@@ -52,9 +48,19 @@ export const rankInverters = endpoint({
   summary: 'Rank inverters by specific yield, capacity factor or efficiency',
   description: `Returns inverters with their fault time and clipping losses, best first. ${periodNote}`,
   query: { logger_id: Type.Optional(LoggerId), rank_by: InverterRanking },
-  heavy: true,
   returns: List(InverterEfficiency),
-  example: { answer: { data: [inverterEfficiencyExample], meta: { count: 1 } } },
+  example: {
+    answer: list([
+      exampleOf(InverterEfficiency, {
+        ...inverter,
+        energy_kwh: 4821.14,
+        expected_energy_kwh: 4970.22,
+        specific_yield_rank: 3,
+        rank: 3,
+        percentile_pct: 81.8,
+      }),
+    ]),
+  },
   async handle({ site: { site_id }, query, window }, context: Context) {
     const { logger_id, rank_by = 'specific_yield' } = query
     if (logger_id !== undefined) await requireLogger(context.db, site_id, logger_id)
@@ -70,9 +76,8 @@ export const analyseLosses = endpoint({
   operation_id: 'efficiency_losses_list',
   summary: 'List DC-to-AC losses of each inverter by cause',
   description: `Returns losses by conversion, clipping, curtailment, downtime and derating, and the night consumption, by inverter. ${periodNote}`,
-  heavy: true,
   returns: List(InverterLosses),
-  example: { answer: { data: [inverterLossesExample], meta: { count: 1 } } },
+  example: { answer: list([exampleOf(InverterLosses, inverter)]) },
   async handle({ site: { site_id }, window }, context: Context) {
     const { period } = await siteAndPeriod(site_id, window, context)
     const rows = await readInverterSums(context.db, site_id, period)
@@ -82,10 +87,6 @@ export const analyseLosses = endpoint({
 
 type LoggerItem = Static<typeof LoggerEfficiency>
 type InverterItem = Static<typeof InverterEfficiency>
-
-/** Items without a rank last; equal ranks keep their order. */
-const byRank = <Item extends { rank: number | null }>(items: Item[]): Item[] =>
-  items.sort((a, b) => (a.rank ?? items.length + 1) - (b.rank ?? items.length + 1))
 
 function loggerItems(
   plants: readonly InverterSumsRow[][],

@@ -2,7 +2,7 @@ import type { Queries } from '../../storage/database.ts'
 import type { Period } from '../period.ts'
 import { inverterSums, load_bin_count } from '../rollups/inverter-hour.ts'
 import type { LoadSums } from './losses.ts'
-import type { Sums } from './yields.ts'
+import { combined, type Sums, type Yields, yieldsOf } from './yields.ts'
 
 export interface InverterSumsRow extends Sums, LoadSums {
   inverter_id: number
@@ -37,6 +37,20 @@ export const readInverterSums = (
     end_at.toISOString(),
     logger_id ?? null,
   ])
+
+/**
+ * Yields of a plant from its inverters with enough data; `completeness_pct` covers all inverters.
+ */
+export function plantYields(inverters: readonly InverterSumsRow[], period: Period): Yields {
+  const of = (rows: readonly InverterSumsRow[]) => {
+    const sums = combined(rows)
+    return yieldsOf(sums, sums, period, rows.length)
+  }
+  const all = of(inverters)
+  if (all.excluded_reason !== null) return all
+  const known = inverters.filter((row) => yieldsOf(row, row, period, 1).excluded_reason === null)
+  return { ...of(known), completeness_pct: all.completeness_pct }
+}
 
 const binSums = (column: string) =>
   `array[${Array.from({ length: load_bin_count }, (_, bin) => `sum(${column}[${bin + 1}])`).join(', ')}]`

@@ -2,7 +2,7 @@
 import { rounded } from '@heliograph/domain/significant'
 import { coverageOf, excludedReason, type Period } from '../period.ts'
 import { load_bin_count } from '../rollups/inverter-hour.ts'
-import { efficiency_max, type Sums, type SuspectSensor } from './yields.ts'
+import { efficiency_max, type Sums } from './yields.ts'
 
 /** Sums by tenths of the DC rating. */
 export interface LoadSums {
@@ -11,12 +11,7 @@ export interface LoadSums {
   load_ac_kwh: readonly number[]
 }
 
-interface LoadBin {
-  load_from_pct: number
-  load_to_pct: number
-  duration_h: number | null
-  efficiency_pct: number | null
-}
+type LoadBin = ReturnType<typeof loadBins>[number]
 
 /** AC over DC energy, %; null without DC energy or when physically impossible. */
 export function efficiencyPct(ac_kwh: number, dc_kwh: number): number | null {
@@ -24,15 +19,14 @@ export function efficiencyPct(ac_kwh: number, dc_kwh: number): number | null {
   return ratio === null || ratio > efficiency_max ? null : rounded(100 * ratio, 3)
 }
 
-export function loadBins({ load_s, load_dc_kwh, load_ac_kwh }: LoadSums): LoadBin[] {
-  return Array.from({ length: load_bin_count }, (_, bin) => ({
+export const loadBins = ({ load_s, load_dc_kwh, load_ac_kwh }: LoadSums) =>
+  Array.from({ length: load_bin_count }, (_, bin) => ({
     load_from_pct: bin * 10,
     load_to_pct: (bin + 1) * 10,
     // Unknown when the inverter delivered no readings.
     duration_h: load_s.length === 0 ? null : rounded(load_s[bin]! / 3600, 3),
     efficiency_pct: efficiencyPct(load_ac_kwh[bin] ?? 0, load_dc_kwh[bin] ?? 0),
   }))
-}
 
 /** Loads of the European efficiency and their weights: EN 50530, annex D. */
 const european: readonly [load_pct: number, weight: number][] = [
@@ -58,26 +52,10 @@ export function europeanEfficiencyPct(bins: readonly LoadBin[]): number | null {
   return rounded(sum, 3)
 }
 
-export interface Losses {
-  completeness_pct: number | null
-  excluded_reason: ReturnType<typeof excludedReason>
-  dc_energy_kwh: number | null
-  ac_energy_kwh: number | null
-  conversion_loss_kwh: number | null
-  conversion_loss_pct: number | null
-  conversion_efficiency_pct: number | null
-  expected_efficiency_pct: number | null
-  excess_loss_kwh: number | null
-  clipping_loss_kwh: number | null
-  curtailment_loss_kwh: number | null
-  downtime_loss_kwh: number | null
-  derating_loss_kwh: number | null
-  night_consumption_kwh: number | null
-  suspect_sensors: SuspectSensor[]
-}
+export type Losses = ReturnType<typeof lossesOf>
 
 /** `has_efficiency`: whether the inventory states the nominal efficiency. */
-export function lossesOf(sums: Sums, has_efficiency: boolean, period: Period): Losses {
+export function lossesOf(sums: Sums, has_efficiency: boolean, period: Period) {
   const coverage = coverageOf(sums.daylight_covered_s, period.daylight_s)
   const excluded_reason = excludedReason(coverage)
   const known = excluded_reason === null
@@ -103,6 +81,6 @@ export function lossesOf(sums: Sums, has_efficiency: boolean, period: Period): L
     derating_loss_kwh: sun ? kwh(sums.derating_loss_kwh) : null,
     // Measured at night: the daylight coverage does not apply.
     night_consumption_kwh: sums.covered_s > 0 ? kwh(sums.night_consumption_kwh) : null,
-    suspect_sensors: is_suspect ? ['dc_power'] : [],
+    suspect_sensors: is_suspect ? ['dc_power' as const] : [],
   }
 }

@@ -41,3 +41,7 @@ export function comparable(
     (coverages[nth] ?? 0) >= comparable_ratio * most ? value : null,
   )
 }
+
+/** Items without a rank last; equal ranks keep their order. */
+export const byRank = <Item extends { rank: number | null }>(items: Item[]): Item[] =>
+  items.sort((a, b) => (a.rank ?? items.length + 1) - (b.rank ?? items.length + 1))

@@ -3,17 +3,13 @@ import { Type } from 'typebox'
 import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
+import { exampleOf } from '../../http/example.ts'
 import { AnyCase, IdList, InverterId, idsOf } from '../../http/params.ts'
 import { requireInverter } from '../../plant/device-ids.ts'
 import { orientations } from '../../plant/orientation.ts'
 import { health_thresholds } from '../diagnostics/string-health.ts'
 import { periodNote } from '../period.ts'
 import { diagnostics, siteAndPeriod } from './asked.ts'
-import {
-  comparedStringExample,
-  stringEfficiencyExample,
-  stringHealthExample,
-} from './string-examples.ts'
 import { judgeSite } from './string-health.ts'
 import { healthItems } from './string-health-items.ts'
 import { comparedItems, efficiencyItems } from './string-items.ts'
@@ -25,6 +21,8 @@ import {
   StringHealth,
 } from './string-schemas.ts'
 import { readHours, readSteps } from './string-store.ts'
+
+const device = { inverter_id: 7, logger_id: 1 }
 
 export const rankStrings = endpoint({
   ...diagnostics,
@@ -44,9 +42,8 @@ export const rankStrings = endpoint({
       }),
     ),
   },
-  heavy: true,
   returns: List(StringEfficiency),
-  example: { answer: { data: [stringEfficiencyExample], meta: { count: 1 } } },
+  example: { answer: list([exampleOf(StringEfficiency, device)]) },
   async handle({ site: { site_id }, query, window }, context: Context) {
     const { inverter_ids, orientation } = query
     const ids = inverter_ids === undefined ? undefined : idsOf(inverter_ids)
@@ -65,7 +62,6 @@ export const healthMatrix = endpoint({
   operation_id: 'efficiency_health_list',
   summary: 'List the health of each string and suspected causes',
   description: `Returns strings by inverter and index, including unconnected inputs. ${healthRule} ${periodNote}`,
-  heavy: true,
   returns: Type.Object(
     {
       data: Type.Array(StringHealth),
@@ -77,7 +73,10 @@ export const healthMatrix = endpoint({
     { additionalProperties: false },
   ),
   example: {
-    answer: { data: [stringHealthExample], meta: { count: 1, thresholds: thresholds() } },
+    answer: {
+      data: [exampleOf(StringHealth, device)],
+      meta: { count: 1, thresholds: thresholds() },
+    },
   },
   async handle({ site: { site_id }, window }, context: Context) {
     const { site, period } = await siteAndPeriod(site_id, window, context)
@@ -109,9 +108,8 @@ export const compareStrings = endpoint({
   summary: 'Compare the strings of an inverter',
   description: `Returns the strings by index. ${healthRule} ${periodNote}`,
   params: { inverter_id: InverterId },
-  heavy: true,
   returns: List(ComparedString),
-  example: { answer: { data: [comparedStringExample], meta: { count: 1 } } },
+  example: { answer: list([exampleOf(ComparedString)]) },
   async handle({ site: { site_id }, params: { inverter_id }, window }, context: Context) {
     await requireInverter(context.db, site_id, inverter_id)
     const { site, period } = await siteAndPeriod(site_id, window, context)

@@ -1,18 +1,14 @@
 /** Items of the health matrix. */
 import { rounded } from '@heliograph/domain/significant'
 import { orientationOf } from '../../plant/orientation.ts'
+import type { StringVerdict } from '../diagnostics/string-health.ts'
 import type { StringSums } from '../diagnostics/string-sums.ts'
 import { coverageOf, excludedReason, type Period, periodRecord } from '../period.ts'
 import type { JudgedInverter } from './string-health.ts'
 import type { RankedString, StringStep } from './string-store.ts'
 
-type Verdict = JudgedInverter['verdicts'][number]
-
 export const pct = (ratio: number | null, decimals = 2) =>
   ratio === null ? null : rounded(100 * ratio, decimals)
-
-export const orientationKey = ({ azimuth_deg, tilt_deg }: RankedString) =>
-  `${azimuth_deg}/${tilt_deg}`
 
 /** Share of the daylight of the period with readings of one string, 0 to 1. */
 export const coverageIn = (total: StringSums | null, at: number, period: Period): number | null =>
@@ -43,7 +39,7 @@ export function healthItems(
 function healthItem(
   inverter: JudgedInverter,
   string: RankedString,
-  verdict: Verdict,
+  verdict: StringVerdict,
   period: Period,
 ) {
   const coverage = coverageIn(inverter.total, string.string_index, period)
@@ -51,8 +47,9 @@ function healthItem(
     verdict.reason === 'not_connected'
       ? verdict.reason
       : (excludedReason(coverage) ?? verdict.reason)
-  const is_judged = reason === null
-  const since = is_judged ? verdict.below_since_day : null
+  // Without a judgement all results are null.
+  const judged = <Of>(value: Of) => (reason === null ? value : null)
+  const since = judged(verdict.below_since_day)
   return {
     inverter_id: string.inverter_id,
     inverter_name: inverter.inverter_name,
@@ -62,22 +59,22 @@ function healthItem(
     orientation: orientationOf(string.azimuth_deg, string.tilt_deg),
     peer_group: inverter.layout.find((one) => one.string_index === string.string_index)!.group,
     peer_count: verdict.peer_count,
-    compared_with: is_judged ? verdict.compared_with : null,
-    status: is_judged ? verdict.status : 'no_data',
+    compared_with: judged(verdict.compared_with),
+    status: judged(verdict.status) ?? 'no_data',
     excluded_reason: reason,
     completeness_pct: pct(coverage),
     sample_count: Math.round(verdict.sample_count),
-    health_score_pct: is_judged ? rounded(verdict.health_score_pct, 2) : null,
-    deviation_pct: is_judged ? rounded(verdict.deviation_pct, 2) : null,
-    current_ratio_to_peers: is_judged ? rounded(verdict.current_ratio_to_peers, 4) : null,
-    voltage_ratio_to_peers: is_judged ? rounded(verdict.voltage_ratio_to_peers, 4) : null,
-    z_score: is_judged ? rounded(verdict.z_score, 2) : null,
-    affected_by_string_index: is_judged ? verdict.affected_by_string_index : null,
-    suspected_cause: is_judged ? verdict.suspected_cause : null,
-    confidence_pct: is_judged ? verdict.confidence_pct : null,
-    estimated_loss_kwh: is_judged ? rounded(verdict.estimated_loss_kwh, 3) : null,
-    days_below_threshold: is_judged ? verdict.days_below_threshold : null,
+    health_score_pct: rounded(judged(verdict.health_score_pct), 2),
+    deviation_pct: rounded(judged(verdict.deviation_pct), 2),
+    current_ratio_to_peers: rounded(judged(verdict.current_ratio_to_peers), 4),
+    voltage_ratio_to_peers: rounded(judged(verdict.voltage_ratio_to_peers), 4),
+    z_score: rounded(judged(verdict.z_score), 2),
+    affected_by_string_index: judged(verdict.affected_by_string_index),
+    suspected_cause: judged(verdict.suspected_cause),
+    confidence_pct: judged(verdict.confidence_pct),
+    estimated_loss_kwh: rounded(judged(verdict.estimated_loss_kwh), 3),
+    days_below_threshold: judged(verdict.days_below_threshold),
     below_since_date: since === null ? null : inverter.days[since]!.local_date,
-    trend_pct_per_day: is_judged ? rounded(verdict.trend_pct_per_day, 3) : null,
+    trend_pct_per_day: rounded(judged(verdict.trend_pct_per_day), 3),
   }
 }

@@ -4,7 +4,7 @@ import { hour_ms } from '@heliograph/domain/durations'
 import type { Queries } from '../../storage/database.ts'
 import { giveTurn } from '../../storage/reader.ts'
 import { comparedInGroups, withMeasuredGroups } from '../diagnostics/measured-orientation.ts'
-import { type JudgedParts, judgeStrings, type StringVerdict } from '../diagnostics/string-health.ts'
+import { judgeStrings, type StringVerdict } from '../diagnostics/string-health.ts'
 import { addSums, type StringLayout, type StringSums } from '../diagnostics/string-sums.ts'
 import type { Period } from '../period.ts'
 import {
@@ -14,7 +14,6 @@ import {
   readHoursOfDay,
   readInverterStrings,
   type StringDay,
-  type StringHour,
 } from './string-store.ts'
 
 export interface JudgedInverter extends InverterStrings {
@@ -40,49 +39,41 @@ export async function judgeSite(
   period: Period,
   inverter_ids?: readonly number[],
 ): Promise<JudgedInverter[]> {
-  const { site_id, timezone } = site
+  const { site_id } = site
   const [inverters, days] = await Promise.all([
     readInverterStrings(db, site_id, period, inverter_ids),
-    readDays(db, { site_id, timezone, inverter_ids }, period),
+    readDays(db, site, period, inverter_ids ?? null),
   ])
   const assumed = inverters.filter(({ strings }) => strings.some((one) => one.orientation_assumed))
   const orientation_hours =
     assumed.length === 0
-      ? new Map<number, StringHour[]>()
+      ? null
       : await readHours(db, site_id, newestDays(period, orientation_days), assumed.map(idOf))
   const summed = inverters.map((inverter) => {
-    const layout = withMeasuredGroups(
-      inverter.layout,
-      orientation_hours.get(inverter.inverter_id) ?? [],
-    )
-    const own = (days.get(inverter.inverter_id) ?? []).map((day) => ({
+    const { inverter_id } = inverter
+    const layout = withMeasuredGroups(inverter.layout, orientation_hours?.get(inverter_id) ?? [])
+    const own = (days.get(inverter_id) ?? []).map((day) => ({
       ...day,
       sums: comparedInGroups(layout, day.sums),
     }))
-    return {
-      ...inverter,
-      layout,
-      days: own,
-      total: own.length === 0 ? null : addSums(own.map(sumsOf)),
-    }
+    const total = own.length === 0 ? null : addSums(own.map(sumsOf))
+    return { ...inverter, layout, days: own, total }
   })
   const unhealthy = summed.filter(({ layout, days, total }) =>
     [total, days.at(-1)?.sums].some((sums) => sums && hasUnhealthy(layout, sums)),
   )
   const hours =
     unhealthy.length === 0
-      ? new Map<number, StringSums[]>()
+      ? null
       : await readHoursOfDay(db, site_id, newestDays(period, pattern_days), unhealthy.map(idOf))
   const judged: JudgedInverter[] = []
   for (const inverter of summed) {
-    const own = hours
-      .get(inverter.inverter_id)
-      ?.map((sums) => comparedInGroups(inverter.layout, sums))
-    const parts: JudgedParts = {
-      days: inverter.days.map(sumsOf),
-      ...(own && { hours: own }),
-    }
-    const verdicts = judgeStrings(inverter.layout, inverter.total ?? addSums([]), parts)
+    const { layout, days, total } = inverter
+    const own = hours?.get(inverter.inverter_id) ?? []
+    const verdicts = judgeStrings(layout, total ?? addSums([]), {
+      days: days.map(sumsOf),
+      hours: own.map((sums) => comparedInGroups(layout, sums)),
+    })
     judged.push({ ...inverter, verdicts })
     // A large site takes half a second: other requests run in between.
     if (judged.length % turn_inverters === 0) await giveTurn()

@@ -8,14 +8,13 @@ import type { Static } from 'typebox'
 import { orientationOf } from '../../plant/orientation.ts'
 import { addSums, type StringSums } from '../diagnostics/string-sums.ts'
 import { excludedReason, type Period, periodHours, periodRecord } from '../period.ts'
-import { comparable, ranked } from './ranking.ts'
+import { byRank, comparable, ranked } from './ranking.ts'
 import type { JudgedInverter } from './string-health.ts'
-import { coverageIn, orientationKey, pct } from './string-health-items.ts'
+import { coverageIn, pct } from './string-health-items.ts'
 import type { ComparedString, StringEfficiency } from './string-schemas.ts'
 import type { RankedString, StringHour } from './string-store.ts'
 
 type EfficiencyItem = Static<typeof StringEfficiency>
-type ComparedItem = Static<typeof ComparedString>
 
 /** Largest group first; best string first within a group. */
 export function efficiencyItems(
@@ -28,7 +27,7 @@ export function efficiencyItems(
       string.connected ? [{ inverter, string, verdict: inverter.verdicts[nth]! }] : [],
     ),
   )
-  const groups = [...Map.groupBy(found, ({ string }) => orientationKey(string))]
+  const groups = [...Map.groupBy(found, ({ string }) => `${string.azimuth_deg}/${string.tilt_deg}`)]
   groups.sort((a, b) => b[1].length - a[1].length)
   return groups.flatMap(([group, members]) => {
     const metrics = members.map(({ inverter, string }) => energyOf(inverter.total, string, period))
@@ -39,13 +38,7 @@ export function efficiencyItems(
     const ranks = ranked(yields)
     const { middle, z_scores } = robustScores(yields)
     const items = members.map(({ inverter, string, verdict }, nth): EfficiencyItem => {
-      const {
-        excluded_reason,
-        completeness_pct,
-        energy_kwh,
-        specific_yield_kwh_kwp,
-        avg_current_a,
-      } = metrics[nth]!
+      const { avg_current_a, max_current_a: _, avg_voltage_v: __, ...energy } = metrics[nth]!
       return {
         ...head,
         orientation: orientationOf(string.azimuth_deg, string.tilt_deg),
@@ -55,20 +48,17 @@ export function efficiencyItems(
         string_index: string.string_index,
         logger_id: inverter.logger_id,
         dc_capacity_kwp: string.dc_capacity_kwp,
-        completeness_pct,
-        excluded_reason,
-        energy_kwh,
-        specific_yield_kwh_kwp,
+        ...energy,
         group_median_kwh_kwp: rounded(middle, 4),
         deviation_from_median_pct: ranks[nth]!.deviation_pct,
         avg_current_a,
         z_score: rounded(z_scores[nth]!, 2),
         rank: ranks[nth]!.rank,
         percentile_pct: ranks[nth]!.percentile,
-        status: excluded_reason === null ? verdict.status : 'no_data',
+        status: energy.excluded_reason === null ? verdict.status : 'no_data',
       }
     })
-    return items.sort((a, b) => (a.rank ?? items.length + 1) - (b.rank ?? items.length + 1))
+    return byRank(items)
   })
 }
 
@@ -115,12 +105,12 @@ export function comparedItems(
   hours: readonly StringHour[],
   period: Period,
   timezone: string,
-): ComparedItem[] {
+): Static<typeof ComparedString>[] {
   const buckets = bucketsOf(hours, period, timezone)
   const currents = inverter.strings.map(({ string_index }) =>
     hours.map(({ sums }) => meanCurrent(sums, string_index)),
   )
-  return inverter.strings.map((string, nth): ComparedItem => {
+  return inverter.strings.map((string, nth) => {
     const verdict = inverter.verdicts[nth]!
     const { group } = inverter.layout[nth]!
     const metrics = energyOf(inverter.total, string, period)

@@ -1,46 +1,14 @@
 /** Items of the string ranking, the health matrix and the comparison of an inverter. */
 import { Type } from 'typebox'
-import { InverterId, LoggerId, Nullable, StringIndex } from '../../http/params.ts'
+import { InverterId, LoggerId, Nullable, NullableNumber, StringIndex } from '../../http/params.ts'
+import { At } from '../../plant/frame.ts'
 import { orientations } from '../../plant/orientation.ts'
-import { periodFields } from '../period.ts'
+import { suspectedCauses } from '../diagnostics/string-cause.ts'
+import { noDataReasons } from '../diagnostics/string-comparison.ts'
+import { stringStatuses } from '../diagnostics/string-health.ts'
+import { excludedReasons, periodFields } from '../period.ts'
 
 const closed = { additionalProperties: false } as const
-const number = (description: string) => Nullable(Type.Number({ description }))
-
-const healthStatuses = [
-  'healthy',
-  'watch',
-  'underperforming',
-  'critical',
-  'dead',
-  'no_data',
-] as const
-
-const noDataReasons = [
-  'no_daylight',
-  'insufficient_data',
-  'not_connected',
-  'no_samples',
-  'no_light',
-  'limited',
-  'stale',
-  'low_coverage',
-  'too_few_samples',
-  'too_few_peers',
-  'peers_bad',
-  'not_producing',
-] as const
-
-const suspectedCauses = [
-  'soiling',
-  'shading',
-  'fuse',
-  'connector',
-  'bypass_diode',
-  'tracker',
-  'snow',
-  'unknown',
-] as const
 
 export const healthRule =
   'The power per rated kW of a string is compared with the median of its peers: strings of the ' +
@@ -51,46 +19,66 @@ export const healthRule =
   '-2.5, or below 97 % for 3 days; `critical` below 85 %; `dead` below 5 %. Against expected power ' +
   'the thresholds of `watch` and `underperforming` are 3 points lower.'
 
-const status = Type.Enum([...healthStatuses], { description: healthRule })
+const Count = (description: string, example: number, minimum = 0) =>
+  Type.Integer({ minimum, description, examples: [example] })
+const Orientation = Type.Enum([...orientations], { examples: ['south'] })
+const MpptIndex = Type.Integer({ minimum: 0, examples: [1] })
+const Index = { ...StringIndex, examples: [3] }
+const dc_capacity_kwp = Type.Number({ examples: [10.92] })
+const status = Type.Enum([...stringStatuses], {
+  description: healthRule,
+  examples: ['underperforming'],
+})
 const excluded_reason = Nullable(
-  Type.Enum([...noDataReasons], {
+  Type.Enum([...excludedReasons, ...noDataReasons], {
     description: 'Reason why the string is not rated; else `null`.',
   }),
 )
-const completeness_pct = number('Share of the daylight with readings, %.')
-const z_score = number(
+const completeness_pct = NullableNumber('Share of the daylight with readings, %.', 100)
+const z_score = NullableNumber(
   'Robust z-score in the group: deviation from the median in units of 1.4826 MAD, at least 1 %.',
+  -3.97,
 )
 
 export const StringEfficiency = Type.Object(
   {
     ...periodFields,
-    orientation: Type.Enum([...orientations]),
+    orientation: Orientation,
     group: Type.String({
-      description: 'Orientation of the group: azimuth and tilt, such as `180/25`.',
+      description: 'Orientation of the group: azimuth and tilt.',
+      examples: ['180/25'],
     }),
-    group_size: Type.Integer({ minimum: 1, description: 'Connected strings of the group.' }),
+    group_size: Count('Connected strings of the group.', 144, 1),
     inverter_id: InverterId,
-    string_index: StringIndex,
+    string_index: Index,
     logger_id: LoggerId,
-    dc_capacity_kwp: Type.Number(),
-    completeness_pct: number('Share of the daylight with readings, %.'),
+    dc_capacity_kwp,
+    completeness_pct,
     excluded_reason,
-    energy_kwh: number('DC energy, kWh: integral of current times voltage over the measured time.'),
-    specific_yield_kwh_kwp: number('Energy per capacity, kWh/kWp.'),
-    group_median_kwh_kwp: number('Median specific yield of the group, kWh/kWp.'),
-    deviation_from_median_pct: number('Deviation of the specific yield from that median, %.'),
-    avg_current_a: number('Mean current over the measured time, A.'),
-    z_score: number('Robust z-score of the specific yield in the group.'),
-    rank: Nullable(
-      Type.Integer({
-        minimum: 1,
-        description:
-          'Rank within the requested strings of the group; 1 is the best. `null` when the ' +
-          'completeness is below 95 % of the highest completeness.',
-      }),
+    energy_kwh: NullableNumber(
+      'DC energy, kWh: integral of current times voltage over the measured time.',
+      410.221,
     ),
-    percentile_pct: number('Share of the other strings of the group that are not better, %.'),
+    specific_yield_kwh_kwp: NullableNumber('Energy per capacity, kWh/kWp.', 37.566),
+    group_median_kwh_kwp: NullableNumber('Median specific yield of the group, kWh/kWp.', 39.1204),
+    deviation_from_median_pct: NullableNumber(
+      'Deviation of the specific yield from that median, %.',
+      -3.973,
+    ),
+    avg_current_a: NullableNumber('Mean current over the measured time, A.', 3.812),
+    z_score: NullableNumber('Robust z-score of the specific yield in the group.', -3.97),
+    rank: Nullable(
+      Count(
+        'Rank within the requested strings of the group; 1 is the best. `null` when the ' +
+          'completeness is below 95 % of the highest completeness.',
+        141,
+        1,
+      ),
+    ),
+    percentile_pct: NullableNumber(
+      'Share of the other strings of the group that are not better, %.',
+      2.1,
+    ),
     status,
   },
   { ...closed, $id: 'StringEfficiency' },
@@ -100,32 +88,37 @@ export const StringHealth = Type.Object(
   {
     ...periodFields,
     inverter_id: InverterId,
-    inverter_name: Type.String(),
+    inverter_name: Type.String({ examples: ['Inverter 7'] }),
     logger_id: LoggerId,
-    string_index: StringIndex,
-    mppt_index: Type.Integer({ minimum: 0 }),
-    orientation: Type.Enum([...orientations]),
+    string_index: Index,
+    mppt_index: MpptIndex,
+    orientation: Orientation,
     peer_group: Type.String({
       description:
         'Peer group: azimuth, tilt and panel model. For an assumed orientation ' +
         '(`orientation_assumed` in site.yaml): `assumed`, panel model, and number of the group by ' +
         'the hour of its energy, earliest first.',
+      examples: ['180/25/1'],
     }),
-    peer_count: Type.Integer({
-      minimum: 0,
-      description: 'Other strings of the group with enough data.',
-    }),
-    compared_with: Nullable(Type.Enum(['peers', 'expected'])),
+    peer_count: Count('Other strings of the group with enough data.', 11),
+    compared_with: Nullable(Type.Enum(['peers', 'expected'], { examples: ['peers'] })),
     status,
     excluded_reason,
     completeness_pct,
-    sample_count: Type.Integer({ minimum: 0, description: 'Samples in daylight.' }),
-    health_score_pct: number('Power relative to the peers, at most 100 %.'),
-    deviation_pct: number(
+    sample_count: Count('Samples in daylight.', 4410),
+    health_score_pct: NullableNumber('Power relative to the peers, at most 100 %.', 93.12),
+    deviation_pct: NullableNumber(
       'Deviation of the power from the peers, %, including losses caused by a partner.',
+      -6.88,
     ),
-    current_ratio_to_peers: number('Current divided by the median current of the peers.'),
-    voltage_ratio_to_peers: number('Voltage per rated kW divided by that of the peers.'),
+    current_ratio_to_peers: NullableNumber(
+      'Current divided by the median current of the peers.',
+      0.9312,
+    ),
+    voltage_ratio_to_peers: NullableNumber(
+      'Voltage per rated kW divided by that of the peers.',
+      1.0004,
+    ),
     z_score,
     affected_by_string_index: Nullable(
       Type.Integer({
@@ -138,32 +131,42 @@ export const StringHealth = Type.Object(
         description:
           'Likely cause by the pattern of the loss over hours, current and voltage. `tracker` and ' +
           '`snow` are not reported yet: they require tracker devices and a snow sensor.',
+        examples: ['soiling'],
       }),
     ),
-    confidence_pct: number(
+    confidence_pct: NullableNumber(
       'Confidence in the suspected cause, %; a coarse estimate from simulated faults.',
+      80,
     ),
-    estimated_loss_kwh: number('Energy below the reference over the compared time, kWh.'),
-    days_below_threshold: Nullable(
-      Type.Integer({ minimum: 0, description: 'Days of the period below the watch threshold.' }),
+    estimated_loss_kwh: NullableNumber(
+      'Energy below the reference over the compared time, kWh.',
+      29.13,
     ),
+    days_below_threshold: Nullable(Count('Days of the period below the watch threshold.', 7)),
     below_since_date: Nullable(
       Type.String({
         format: 'date',
         description: 'First local day of the current run of days below the threshold.',
+        examples: ['2026-06-14'],
       }),
     ),
-    trend_pct_per_day: number(
+    trend_pct_per_day: NullableNumber(
       'Theil-Sen slope of the daily ratio, points per day; requires 3 days.',
+      -0.021,
     ),
-    step_loss_pct: number(
+    step_loss_pct: NullableNumber(
       'Small persistent loss, % of the yield, detected against the string’s own past and its peers. ' +
         'It does not change `status`. Detection runs every night for groups of at least 4 strings ' +
         'with 34 days of data; the loss is updated for 90 days. Of several losses at the end of ' +
         'the period, the newest is returned. Losses above 15 % show in `status` only.',
+      1.42,
     ),
     step_loss_since_date: Nullable(
-      Type.String({ format: 'date', description: 'Local day on which the loss began.' }),
+      Type.String({
+        format: 'date',
+        description: 'Local day on which the loss began.',
+        examples: ['2026-04-02'],
+      }),
     ),
   },
   { ...closed, $id: 'StringHealth' },
@@ -182,31 +185,38 @@ export const HealthThresholds = Type.Object(
 export const ComparedString = Type.Object(
   {
     ...periodFields,
-    string_index: StringIndex,
-    mppt_index: Type.Integer({ minimum: 0 }),
-    dc_capacity_kwp: Type.Number(),
-    orientation: Type.Enum([...orientations]),
-    completeness_pct: number('Share of the daylight with readings, %.'),
+    string_index: Index,
+    mppt_index: MpptIndex,
+    dc_capacity_kwp,
+    orientation: Orientation,
+    completeness_pct,
     excluded_reason,
-    avg_current_a: number('Mean current over the measured time, A.'),
-    max_current_a: number('Highest current, A.'),
-    avg_voltage_v: number('Mean voltage over the measured time, V.'),
-    energy_kwh: number('DC energy, kWh.'),
-    specific_yield_kwh_kwp: number('Energy per capacity, kWh/kWp.'),
-    current_ratio_to_median: number('Current divided by the median current of the peers.'),
-    deviation_pct: number('Deviation of the power from the peers, %.'),
-    correlation_with_median: number(
-      'Pearson correlation of the hourly mean current with the median of the group, -1 to 1.',
+    avg_current_a: NullableNumber('Mean current over the measured time, A.', 3.812),
+    max_current_a: NullableNumber('Highest current, A.', 11.2),
+    avg_voltage_v: NullableNumber('Mean voltage over the measured time, V.', 841.2),
+    energy_kwh: NullableNumber('DC energy, kWh.', 410.221),
+    specific_yield_kwh_kwp: NullableNumber('Energy per capacity, kWh/kWp.', 37.566),
+    current_ratio_to_median: NullableNumber(
+      'Current divided by the median current of the peers.',
+      0.9312,
     ),
-    zero_current_min: number('Time in daylight without current, minutes.'),
+    deviation_pct: NullableNumber('Deviation of the power from the peers, %.', -6.88),
+    correlation_with_median: NullableNumber(
+      'Pearson correlation of the hourly mean current with the median of the group, -1 to 1.',
+      0.9998,
+    ),
+    zero_current_min: NullableNumber('Time in daylight without current, minutes.', 0),
     status,
     affected_by_string_index: Nullable(Type.Integer({ minimum: 0 })),
     series: Type.Array(
       Type.Object(
         {
-          start_at: Type.String({ format: 'date-time', description: 'Inclusive.' }),
-          end_at: Type.String({ format: 'date-time', description: 'Exclusive.' }),
-          avg_current_a: number('Mean current over the measured time of the bucket, A.'),
+          start_at: At('Inclusive.'),
+          end_at: At('Exclusive.'),
+          avg_current_a: NullableNumber(
+            'Mean current over the measured time of the bucket, A.',
+            9.412,
+          ),
         },
         closed,
       ),

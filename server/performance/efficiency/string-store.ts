@@ -4,21 +4,12 @@ import type { Queries } from '../../storage/database.ts'
 import type { StringLayout, StringSums } from '../diagnostics/string-sums.ts'
 import type { Period } from '../period.ts'
 import { layoutOf } from '../rollups/inverter-span.ts'
+import type { PlantString } from '../rollups/raw.ts'
 import { readStringHours, type StringDayRow, type StringHourRow } from '../rollups/store.ts'
 import { decodeStrings, sumStored } from '../rollups/string-codec.ts'
 
 /** A string in service. */
-export interface RankedString {
-  inverter_id: number
-  string_index: number
-  mppt_index: number
-  connected: boolean
-  params_id: number
-  dc_capacity_kwp: number
-  azimuth_deg: number
-  tilt_deg: number
-  orientation_assumed: boolean
-}
+export type RankedString = Omit<PlantString, 'panel' | 'module_count'>
 
 export interface InverterStrings {
   inverter_id: number
@@ -77,12 +68,9 @@ export async function readInverterStrings(
 /** Days of the period in order, by inverter; inverters without days are absent. */
 export async function readDays(
   db: Queries,
-  {
-    site_id,
-    timezone,
-    inverter_ids = null,
-  }: { site_id: string; timezone: string; inverter_ids?: readonly number[] | null | undefined },
+  { site_id, timezone }: { site_id: string; timezone: string },
   period: Period,
+  inverter_ids: readonly number[] | null,
 ): Promise<Map<number, StringDay[]>> {
   const { before, whole, after } = partsOf(period, timezone)
   const [first, days, last] = await Promise.all([

@@ -106,9 +106,9 @@ test('what was curtailed does not lower the ratio without it', () => {
 test('a plant is the sum of its inverters, its sun the mean by capacity', () => {
   const small = { dc_capacity_kwp: 40, rated_ac_power_kw: 30 }
   const total = combined([
-    { sums: day, ...rated },
-    { sums: sums({ ac_energy_kwh: 100, reference_kwh_m2: 2, insolation_kwh_m2: 2 }), ...small },
-    { sums: { ...sums({}), sun_covered_s: 0 }, ...small },
+    { ...day, ...rated },
+    { ...sums({ ac_energy_kwh: 100, reference_kwh_m2: 2, insolation_kwh_m2: 2 }), ...small },
+    { ...sums({}), sun_covered_s: 0, ...small },
   ])
   assert.equal(total.ac_energy_kwh, 700)
   assert.equal(total.dc_capacity_kwp, 200)

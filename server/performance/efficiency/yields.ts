@@ -3,13 +3,7 @@
  * yield Yf, reference yield Yr, array yield YA, performance ratio Yf / Yr.
  */
 import { rounded } from '@heliograph/domain/significant'
-import {
-  coverageOf,
-  type ExcludedReason,
-  excludedReason,
-  type Period,
-  periodHours,
-} from '../period.ts'
+import { coverageOf, excludedReason, type Period, periodHours } from '../period.ts'
 import { type InverterSum, inverterSums } from '../rollups/inverter-hour.ts'
 
 export interface Sums extends Record<InverterSum, number> {
@@ -22,31 +16,7 @@ interface Rated {
   rated_ac_power_kw: number
 }
 
-export interface Yields {
-  completeness_pct: number | null
-  excluded_reason: ExcludedReason | null
-  energy_kwh: number | null
-  dc_energy_kwh: number | null
-  expected_energy_kwh: number | null
-  energy_performance_index_pct: number | null
-  specific_yield_kwh_kwp: number | null
-  reference_yield_kwh_kwp: number | null
-  array_yield_kwh_kwp: number | null
-  capture_loss_kwh_kwp: number | null
-  system_loss_kwh_kwp: number | null
-  poa_insolation_kwh_m2: number | null
-  performance_ratio_pct: number | null
-  performance_ratio_temp_corrected_pct: number | null
-  performance_ratio_uncurtailed_pct: number | null
-  capacity_factor_pct: number | null
-  availability_time_pct: number | null
-  availability_energy_pct: number | null
-  curtailed_energy_kwh: number | null
-  suspect_sensors: SuspectSensor[]
-}
-
-export const suspectSensors = ['irradiance', 'dc_power'] as const
-export type SuspectSensor = (typeof suspectSensors)[number]
+export type Yields = ReturnType<typeof yieldsOf>
 
 /** A higher ratio is impossible: the irradiance sensor is covered or wrong. */
 const performance_ratio_max = 1.1
@@ -58,7 +28,7 @@ const insolation_min_kwh_m2 = 0.05
 const whole_ratio = 0.95
 
 /** `devices` is the number of inverters in `sums`; each can cover the whole daylight. */
-export function yieldsOf(sums: Sums, rated: Rated, period: Period, devices: number): Yields {
+export function yieldsOf(sums: Sums, rated: Rated, period: Period, devices: number) {
   const daylight_s = period.daylight_s === null ? null : period.daylight_s * devices
   const coverage = coverageOf(sums.daylight_covered_s, daylight_s)
   const excluded_reason = excludedReason(coverage)
@@ -71,11 +41,10 @@ export function yieldsOf(sums: Sums, rated: Rated, period: Period, devices: numb
   const ratios = known ? ratiosOf(sums, rated) : noRatios
   const dc_known = known && sums.dc_energy_kwh > 0
   // A difference of two yields requires nearly complete data of both.
-  const is_whole = isWhole(sums.daylight_covered_s) && isWhole(sums.sun_covered_s)
+  const is_whole = [sums.daylight_covered_s, sums.sun_covered_s].every(
+    (covered_s) => (coverageOf(covered_s, daylight_s) ?? 0) >= whole_ratio,
+  )
   const hours = periodHours(period)
-  function isWhole(covered_s: number): boolean {
-    return (coverageOf(covered_s, daylight_s) ?? 0) >= whole_ratio
-  }
   return {
     completeness_pct: coverage === null ? null : rounded(100 * coverage, 2),
     excluded_reason,
@@ -106,51 +75,40 @@ export function yieldsOf(sums: Sums, rated: Rated, period: Period, devices: numb
   }
 }
 
-type Ratios = Pick<
-  Yields,
-  | 'performance_ratio_pct'
-  | 'performance_ratio_temp_corrected_pct'
-  | 'performance_ratio_uncurtailed_pct'
-  | 'energy_performance_index_pct'
-  | 'suspect_sensors'
->
-
-const noRatios: Ratios = {
+const noRatios = {
   performance_ratio_pct: null,
   performance_ratio_temp_corrected_pct: null,
   performance_ratio_uncurtailed_pct: null,
   energy_performance_index_pct: null,
-  suspect_sensors: [],
+  suspect_sensors: [] as 'irradiance'[],
 }
 
 /**
  * Ratios of energy to insolation over the same instants. The temperature is corrected to 25 °C (IEC
  * 61724-1, PR at STC), because a correction to the mean temperature of the window has no effect.
  */
-function ratiosOf(sums: Sums, { dc_capacity_kwp }: Rated): Ratios {
+function ratiosOf(sums: Sums, { dc_capacity_kwp }: Rated) {
+  const pct = (value: number) => rounded(100 * value, 3)
   const ratio = (ac_kwh: number, sun_kwh_m2: number) =>
     sun_kwh_m2 >= insolation_min_kwh_m2 ? ac_kwh / (sun_kwh_m2 * dc_capacity_kwp) : null
   const performance = ratio(sums.reference_ac_kwh, sums.reference_kwh_m2)
   if (performance !== null && performance > performance_ratio_max) {
-    return { ...noRatios, suspect_sensors: ['irradiance'] }
+    return { ...noRatios, suspect_sensors: ['irradiance' as const] }
   }
-  const pct = (value: number | null) => (value === null ? null : rounded(100 * value, 3))
+  const warm = ratio(sums.warm_reference_ac_kwh, sums.warm_reference_kwh_m2)
+  const uncurtailed = ratio(
+    sums.reference_ac_kwh - sums.curtailed_reference_ac_kwh,
+    sums.reference_kwh_m2 - sums.curtailed_reference_kwh_m2,
+  )
   return {
-    performance_ratio_pct: pct(performance),
-    performance_ratio_temp_corrected_pct: pct(
-      ratio(sums.warm_reference_ac_kwh, sums.warm_reference_kwh_m2),
-    ),
-    performance_ratio_uncurtailed_pct: pct(
-      ratio(
-        sums.reference_ac_kwh - sums.curtailed_reference_ac_kwh,
-        sums.reference_kwh_m2 - sums.curtailed_reference_kwh_m2,
-      ),
-    ),
+    performance_ratio_pct: performance === null ? null : pct(performance),
+    performance_ratio_temp_corrected_pct: warm === null ? null : pct(warm),
+    performance_ratio_uncurtailed_pct: uncurtailed === null ? null : pct(uncurtailed),
     energy_performance_index_pct:
       sums.reference_expected_kwh > 0
         ? rounded((100 * sums.reference_ac_kwh) / sums.reference_expected_kwh, 3)
         : null,
-    suspect_sensors: [],
+    suspect_sensors: noRatios.suspect_sensors,
   }
 }
 
@@ -165,18 +123,17 @@ const perArea = [
  * Combines the sums of several inverters: energies and times add up, insolation is the mean by
  * capacity. Inverters without met station data do not count for `insolation_kwh_m2`.
  */
-export function combined(parts: readonly (Rated & { sums: Sums })[]): Sums & Rated {
+export function combined(parts: readonly (Rated & Sums)[]): Rated & Sums {
   const total = { ...emptySums(), dc_capacity_kwp: 0, rated_ac_power_kw: 0 }
   let irradiance_kwp = 0
-  for (const { sums, dc_capacity_kwp, rated_ac_power_kw } of parts) {
+  for (const part of parts) {
     for (const name of inverterSums) {
-      const weight = perArea.includes(name as never) ? dc_capacity_kwp : 1
-      total[name] += sums[name] * weight
+      total[name] += part[name] * (perArea.includes(name as never) ? part.dc_capacity_kwp : 1)
     }
-    total.gap_energy_kwh += sums.gap_energy_kwh
-    total.dc_capacity_kwp += dc_capacity_kwp
-    total.rated_ac_power_kw += rated_ac_power_kw
-    if (sums.sun_covered_s > 0) irradiance_kwp += dc_capacity_kwp
+    total.gap_energy_kwh += part.gap_energy_kwh
+    total.dc_capacity_kwp += part.dc_capacity_kwp
+    total.rated_ac_power_kw += part.rated_ac_power_kw
+    if (part.sun_covered_s > 0) irradiance_kwp += part.dc_capacity_kwp
   }
   for (const name of perArea) {
     const capacity_kwp = name === 'insolation_kwh_m2' ? irradiance_kwp : total.dc_capacity_kwp

@@ -4,6 +4,8 @@ import { Type } from 'typebox'
 import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { SpanList, spanList } from '../../http/envelope.ts'
+import { exampleOf } from '../../http/example.ts'
+import { allItems } from '../../http/export-items.ts'
 import { IdList, InverterId, idsOf, LoggerId } from '../../http/params.ts'
 import { default_hours } from '../../http/time-windows.ts'
 import { pastSpan, type Span, spanMeta, spanSince, spanWindow } from '../../http/windows.ts'
@@ -11,24 +13,12 @@ import { awakeTime } from '../../plant/daylight.ts'
 import { requireInverter, requireLogger } from '../../plant/device-ids.ts'
 import { siteFacts } from '../../plant/site-facts.ts'
 import type { Queries } from '../../storage/database.ts'
-import { readStringHours } from '../rollups/store.ts'
-import {
-  daySummaryExample,
-  energyMatrixExample,
-  loggerHourExample,
-  stringHourExample,
-} from './examples.ts'
-import { hoursOfDay, loggerHoursExport, matrixExport, stringHoursExport } from './exports.ts'
 import type { Bounds, Now } from './figures.ts'
-import {
-  readLoggerDays,
-  readLoggerHours,
-  readLoggers,
-  readStringCapacities,
-} from './logger-hours.ts'
+import { readLoggerDays, readLoggerHours, readLoggers } from './logger-hours.ts'
 import { energyMatrix } from './matrix.ts'
-import { daySummary, loggerHours, stringHours } from './records.ts'
-import { DaySummary, EnergyMatrix, LoggerHourRecord, StringHour } from './schemas.ts'
+import { daySummary } from './records.ts'
+import { DaySummary, EnergyMatrix, HourOfDay, LoggerHourRecord, StringHour } from './schemas.ts'
+import { loggerHourWeeks, matrixWeeks, stringHourWeeks } from './weeks.ts'
 
 const basic = { method: 'GET', module: 'basic_scada' } as const
 const whole = { truncated: false, next_start: null }
@@ -44,12 +34,6 @@ async function nowAt(site_id: string, { db, clock }: Context): Promise<Now> {
   return { now_ms, awake: awakeTime(await siteFacts(db, site_id)) }
 }
 
-const exportBase = async (site_id: string, { db, clock }: Context) => ({
-  site_id,
-  position: await siteFacts(db, site_id),
-  now_ms: clock.now().getTime(),
-})
-
 export const plantSummary = endpoint({
   ...basic,
   path: '/plant/summary',
@@ -64,11 +48,11 @@ export const plantSummary = endpoint({
     ),
   },
   returns: DaySummary,
-  example: { answer: daySummaryExample },
+  example: { answer: exampleOf(DaySummary) },
   async handle({ site: { site_id }, query }, context: Context) {
     const now = await nowAt(site_id, context)
     const day = Date.parse(query.date ?? utcDate(now.now_ms))
-    const request = { start_at: new Date(day), end_at: new Date(day + day_ms), logger_ids: null }
+    const request = { start_ms: day, end_ms: day + day_ms, logger_ids: null }
     const [loggers, rows] = await Promise.all([
       readLoggers(context.db, site_id, request),
       readLoggerHours(context.db, site_id, request),
@@ -94,27 +78,19 @@ export const loggerHourlyEnergy = endpoint({
   window: spanSince(default_hours.diagnostics),
   heavy: true,
   returns: SpanList(LoggerHourRecord),
-  example: { answer: { data: [loggerHourExample], meta: { count: 1, ...whole } } },
+  example: { answer: { data: [exampleOf(LoggerHourRecord)], meta: { count: 1, ...whole } } },
   async handle({ site: { site_id }, params: { logger_id }, window }, context: Context) {
     await requireLogger(context.db, site_id, logger_id)
     const now = await nowAt(site_id, context)
-    const { start_ms, end_ms } = fullHours(window)
-    const request = {
-      start_at: new Date(start_ms),
-      end_at: new Date(end_ms),
-      logger_ids: [logger_id],
-    }
-    const [[logger], rows] = await Promise.all([
-      readLoggers(context.db, site_id, request),
-      readLoggerHours(context.db, site_id, request),
-    ])
-    const hours = logger ? loggerHours({ start_ms, end_ms }, logger, rows, now) : []
-    return spanList(hours, window)
+    const hours = fullHours(window)
+    const weeks = loggerHourWeeks(context.db, site_id, logger_id, hours, now)
+    return spanList(await allItems(weeks), window)
   },
   async exports({ site: { site_id }, params: { logger_id }, window }, context: Context) {
     await requireLogger(context.db, site_id, logger_id)
-    const request = await exportBase(site_id, context)
-    return loggerHoursExport({ ...request, logger_id, window: fullHours(window) })
+    const now = await nowAt(site_id, context)
+    const hours = fullHours(window)
+    return { items: (queries) => loggerHourWeeks(queries, site_id, logger_id, hours, now) }
   },
 })
 
@@ -123,6 +99,16 @@ function fullHours({ start, end }: Span): Bounds {
   const start_ms = ceilTo(Date.parse(start), hour_ms)
   return { start_ms, end_ms: Math.max(start_ms, Date.parse(end)) }
 }
+
+const noon = exampleOf(HourOfDay)
+const night = { expected_energy_kwh: null, curtailed_energy_kwh: null, completeness_pct: null }
+const hours = Array.from({ length: 24 }, (_, hour) => ({
+  ...noon,
+  hour,
+  start_at: `2026-06-21T${String(hour).padStart(2, '0')}:00:00.000Z`,
+  ...(hour !== noon.hour && night),
+  energy_kwh: hour === noon.hour ? noon.energy_kwh : 0,
+}))
 
 export const energyByHour = endpoint({
   ...basic,
@@ -140,30 +126,29 @@ export const energyByHour = endpoint({
   },
   heavy: true,
   returns: EnergyMatrix,
-  example: { answer: energyMatrixExample },
+  example: {
+    answer: exampleOf(EnergyMatrix, {
+      data: [exampleOf(EnergyMatrix.properties.data.items, { logger_id: 1, hours })],
+      meta: { totals_by_hour: hours.map(({ hour, energy_kwh }) => ({ hour, energy_kwh })) },
+    }),
+  },
   async handle({ site: { site_id }, query, window }, context: Context) {
     const now = await nowAt(site_id, context)
-    const { start_ms, end_ms } = wholeDays(window)
-    const logger_ids = query.logger_ids === undefined ? null : idsOf(query.logger_ids)
-    const request = { start_at: new Date(start_ms), end_at: new Date(end_ms), logger_ids }
+    const days = wholeDays(window)
+    const request = { ...days, logger_ids: await requiredLoggers(context.db, site_id, query) }
     const [loggers, rows] = await Promise.all([
       readLoggers(context.db, site_id, request),
       readLoggerDays(context.db, site_id, request),
     ])
-    if (logger_ids !== null) await requireAll(context.db, site_id, logger_ids, loggers)
-    return energyMatrix({ start_ms, end_ms, ...spanMeta(window) }, loggers, rows, now)
+    return energyMatrix({ ...days, ...spanMeta(window) }, loggers, rows, now)
   },
-  export_lines: hoursOfDay,
-  async exports({ site: { site_id }, query, window: span }, context: Context) {
-    const request = await exportBase(site_id, context)
-    const window = wholeDays(span)
-    const logger_ids = query.logger_ids === undefined ? null : idsOf(query.logger_ids)
-    if (logger_ids !== null) {
-      const [start_at, end_at] = [new Date(window.start_ms), new Date(window.end_ms)]
-      const loggers = await readLoggers(context.db, site_id, { start_at, end_at, logger_ids })
-      await requireAll(context.db, site_id, logger_ids, loggers)
-    }
-    return matrixExport({ ...request, logger_ids, window })
+  /** One line per hour of a day. */
+  export_lines: ({ date, logger_id, hours }) =>
+    (hours as object[]).map((hour) => ({ date, logger_id, ...hour })),
+  async exports({ site: { site_id }, query, window }, context: Context) {
+    const now = await nowAt(site_id, context)
+    const logger_ids = await requiredLoggers(context.db, site_id, query)
+    return { items: (queries) => matrixWeeks(queries, site_id, logger_ids, wholeDays(window), now) }
   },
 })
 
@@ -173,17 +158,16 @@ function wholeDays({ start, end }: Span): Bounds {
   return { start_ms, end_ms: start === end ? start_ms : ceilTo(Date.parse(end), day_ms) }
 }
 
-/** A logger that was retired before the window exists and has no items. */
-async function requireAll(
+/** The ids of the loggers in the query; null for all. */
+async function requiredLoggers(
   db: Queries,
   site_id: string,
-  logger_ids: readonly number[],
-  found: readonly { logger_id: number }[],
-): Promise<void> {
-  for (const logger_id of logger_ids) {
-    if (found.some((logger) => logger.logger_id === logger_id)) continue
-    await requireLogger(db, site_id, logger_id)
-  }
+  query: { logger_ids?: string | undefined },
+): Promise<number[] | null> {
+  if (query.logger_ids === undefined) return null
+  const logger_ids = idsOf(query.logger_ids)
+  for (const logger_id of logger_ids) await requireLogger(db, site_id, logger_id)
+  return logger_ids
 }
 
 export const stringEnergyByHour = endpoint({
@@ -200,28 +184,19 @@ export const stringEnergyByHour = endpoint({
   window: pastSpan(default_hours.diagnostics),
   heavy: true,
   returns: SpanList(StringHour),
-  example: { answer: { data: [stringHourExample], meta: { count: 1, ...whole } } },
+  example: { answer: { data: [exampleOf(StringHour)], meta: { count: 1, ...whole } } },
   async handle({ site: { site_id }, params: { inverter_id }, window }, context: Context) {
     await requireInverter(context.db, site_id, inverter_id)
     const now = await nowAt(site_id, context)
-    const { start_ms, end_ms } = overlappingHours(window)
-    const [strings, stored] = await Promise.all([
-      readStringCapacities(context.db, site_id, inverter_id),
-      readStringHours(context.db, site_id, {
-        inverter_ids: [inverter_id],
-        from_ms: start_ms,
-        to_ms: end_ms,
-      }),
-    ])
-    const items = stored.flatMap((hour) => stringHours(hour, strings, now))
-    return spanList(items, window)
+    const hours = overlappingHours(window)
+    const weeks = stringHourWeeks(context.db, site_id, inverter_id, hours, now)
+    return spanList(await allItems(weeks), window)
   },
-  async exports({ site: { site_id }, params: { inverter_id }, window: span }, context: Context) {
+  async exports({ site: { site_id }, params: { inverter_id }, window }, context: Context) {
     await requireInverter(context.db, site_id, inverter_id)
-    const request = await exportBase(site_id, context)
-    const strings = await readStringCapacities(context.db, site_id, inverter_id)
-    const window = overlappingHours(span)
-    return stringHoursExport({ ...request, inverter_id, strings, window })
+    const now = await nowAt(site_id, context)
+    const hours = overlappingHours(window)
+    return { items: (queries) => stringHourWeeks(queries, site_id, inverter_id, hours, now) }
   },
 })
 

@@ -2,50 +2,27 @@
 import { hour_ms } from '@heliograph/domain/durations'
 import { rounded } from '@heliograph/domain/significant'
 import type { AwakeTime } from '../../plant/daylight.ts'
+import type { Span as Bounds } from '../../telemetry/energy.ts'
 import type { EnergySource, LoggerHour } from '../rollups/logger-days.ts'
 import type { LoggerHourInFull, LoggerInService } from './logger-hours.ts'
+
+export type { Bounds }
 
 /** Minimum coverage of a complete bucket, and of met station data for expected energy. */
 const whole_ratio = 0.95
 export const lit_ratio = 0.5
 
-interface Figures {
-  energy_kwh: number | null
-  estimated_energy_kwh: number | null
-  energy_source: EnergySource | null
-  expected_energy_kwh: number | null
-  curtailed_energy_kwh: number | null
-  completeness_pct: number | null
-  is_partial: boolean
-}
-
-interface Judged {
-  figures: Figures
-  /** Whether met station data cover enough of the bucket. */
-  is_lit: boolean
-}
-
 /** Sums of hours from which the metrics are computed. */
-interface Sums {
-  energy_kwh: number | null
-  estimated_kwh: number
-  source: EnergySource | null
-  expected_kwh: number | null
-  curtailed_kwh: number | null
-  /** Inverter seconds in which the inverters must be awake, and the measured ones among them. */
-  demanded_s: number | null
-  awake_covered_s: number
-  sun_covered_s: number
-  is_over: boolean
-}
+type Sums = ReturnType<typeof nothing>
 
-export const nothing = (): Sums => ({
-  energy_kwh: null,
+export const nothing = () => ({
+  energy_kwh: null as number | null,
   estimated_kwh: 0,
-  source: null,
-  expected_kwh: null,
-  curtailed_kwh: null,
-  demanded_s: 0,
+  source: null as EnergySource | null,
+  expected_kwh: null as number | null,
+  curtailed_kwh: null as number | null,
+  /** Inverter seconds in which the inverters must be awake, and the measured ones among them. */
+  demanded_s: 0 as number | null,
   awake_covered_s: 0,
   sun_covered_s: 0,
   is_over: true,
@@ -57,18 +34,13 @@ interface Hours {
   rows: ReadonlyMap<number, LoggerHour>
 }
 
-export interface Bounds {
-  start_ms: number
-  end_ms: number
-}
-
 export interface Now {
   now_ms: number
   awake: AwakeTime
 }
 
 /** Metrics of the full hours of a span for one or more loggers together. */
-export function figuresOf(parts: readonly Hours[], span: Bounds, now: Now): Judged {
+export function figuresOf(parts: readonly Hours[], span: Bounds, now: Now) {
   const sums = nothing()
   for (let hour = span.start_ms; hour < span.end_ms; hour += hour_ms) {
     const awake_s = now.awake(hour, now.now_ms)
@@ -112,7 +84,8 @@ function together(
   return energy_kwh === 0 ? source : 'mixed'
 }
 
-export function judged(sums: Sums): Judged {
+/** Metrics of hours; `is_lit`: met station data cover enough of them. */
+export function judged(sums: Sums) {
   const { demanded_s } = sums
   const completeness = completenessOf(demanded_s, sums.awake_covered_s)
   const is_lit = isLit(demanded_s, sums.sun_covered_s)

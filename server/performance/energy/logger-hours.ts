@@ -1,4 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
+import { isoTime } from '../../storage/values.ts'
+import type { Span } from '../../telemetry/energy.ts'
 import type { LoggerHour, PackedHours } from '../rollups/logger-days.ts'
 
 export interface LoggerInService {
@@ -20,17 +22,15 @@ export interface LoggerHourInFull extends LoggerHour {
   last_production_at: Date | null
 }
 
-interface HoursRequest {
-  start_at: Date
-  end_at: Date
+interface HoursRequest extends Span {
   /** Null for all. */
   logger_ids: readonly number[] | null
 }
 
-const values = (site_id: string, { start_at, end_at, logger_ids }: HoursRequest) => [
+const values = (site_id: string, { start_ms, end_ms, logger_ids }: HoursRequest) => [
   site_id,
-  start_at.toISOString(),
-  end_at.toISOString(),
+  isoTime(start_ms),
+  isoTime(end_ms),
   logger_ids,
 ]
 
@@ -38,7 +38,7 @@ const values = (site_id: string, { start_at, end_at, logger_ids }: HoursRequest)
 export const readLoggers = (
   db: Queries,
   site_id: string,
-  { start_at, logger_ids }: HoursRequest,
+  { start_ms, logger_ids }: HoursRequest,
 ): Promise<LoggerInService[]> =>
   db.query<LoggerInService>(
     `SELECT l.logger_id, l.name AS logger_name, l.dc_capacity_kwp,
@@ -49,7 +49,7 @@ export const readLoggers = (
      WHERE site_id = $1 AND (retired_at IS NULL OR retired_at > $2)
        AND ($3::int[] IS NULL OR logger_id = any($3))
      ORDER BY logger_id`,
-    [site_id, start_at.toISOString(), logger_ids],
+    [site_id, isoTime(start_ms), logger_ids],
   )
 
 /** Hours that start in the window, by logger and time. */

@@ -30,33 +30,27 @@ export function loggerSpan(
     peak_power_kw: rounded(peak?.peak_power_kw ?? null, 3),
     peak_power_at: peak?.peak_power_at?.toISOString() ?? null,
     ...productionOf(rows),
-    sample_count: samplesOf(rows),
+    sample_count: sumOf(rows, 'sample_count'),
   }
 }
 
-/** Null without met station data. */
-export function insolationOf(rows: readonly LoggerHourInFull[]): number | null {
-  const known = rows.flatMap(({ insolation_kwh_m2 }) => insolation_kwh_m2 ?? [])
-  return known.length === 0
-    ? null
-    : rounded(
-        known.reduce((sum, value) => sum + value, 0),
-        4,
-      )
-}
-
-function samplesOf(rows: readonly LoggerHourInFull[]): number | null {
-  const known = rows.flatMap(({ sample_count }) => sample_count ?? [])
+/** Null when no hour has the value. */
+function sumOf(
+  rows: readonly LoggerHourInFull[],
+  name: 'insolation_kwh_m2' | 'sample_count',
+): number | null {
+  const known = rows.flatMap((row) => row[name] ?? [])
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
 }
 
+export const insolationOf = (rows: readonly LoggerHourInFull[]) =>
+  rounded(sumOf(rows, 'insolation_kwh_m2'), 4)
+
 export function productionOf(rows: readonly LoggerHourInFull[]) {
   const times = (name: 'first_production_at' | 'last_production_at') =>
-    rows.flatMap((row) => row[name]?.getTime() ?? [])
-  const [first, last] = [times('first_production_at'), times('last_production_at')]
-  const instant = (time_ms: number) => new Date(time_ms).toISOString()
+    rows.flatMap((row) => row[name]?.toISOString() ?? []).sort()
   return {
-    first_production_at: first.length === 0 ? null : instant(Math.min(...first)),
-    last_production_at: last.length === 0 ? null : instant(Math.max(...last)),
+    first_production_at: times('first_production_at')[0] ?? null,
+    last_production_at: times('last_production_at').at(-1) ?? null,
   }
 }

@@ -4,7 +4,8 @@ import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
 import { energySources, type LoggerHour } from '../rollups/logger-days.ts'
 import { figuresOf } from './figures.ts'
-import { energyMatrix, timezone_note } from './matrix.ts'
+import { energyMatrix } from './matrix.ts'
+import { timezone_note } from './schemas.ts'
 
 const start_ms = Date.UTC(2026, 5, 21)
 const logger = { logger_id: 7, logger_name: 'South', dc_capacity_kwp: 80, inverter_count: 2 }

@@ -26,9 +26,7 @@ import {
   percent,
 } from './figures.ts'
 import type { LoggerInService } from './logger-hours.ts'
-
-export const timezone_note =
-  'Days and hours are UTC: every day has 24 hours, hour 0 starts at 00:00Z.'
+import { timezone_note } from './schemas.ts'
 
 /** Values of an hour that all loggers share. */
 interface Frame {

@@ -3,13 +3,21 @@ import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { rounded } from '@heliograph/domain/significant'
 import { utcDate } from '@heliograph/domain/utc-day'
 import type { Static } from 'typebox'
+import { isoTime } from '../../storage/values.ts'
 import { decodeStrings, type StoredStrings } from '../rollups/string-codec.ts'
-import { type Bounds, byHour, figuresOf, type Now } from './figures.ts'
+import {
+  type Bounds,
+  byHour,
+  completenessOf,
+  figuresOf,
+  isPartial,
+  kwh,
+  type Now,
+  percent,
+} from './figures.ts'
 import type { LoggerHourInFull, LoggerInService } from './logger-hours.ts'
 import { insolationOf, loggerSpan, productionOf } from './logger-span.ts'
-import type { DaySummary, LoggerDay, LoggerHourRecord, StringHour } from './schemas.ts'
-
-const instant = (time_ms: number) => new Date(time_ms).toISOString()
+import type { DaySummary, LoggerHourRecord, StringHour } from './schemas.ts'
 
 export function daySummary(
   day: number,
@@ -17,44 +25,30 @@ export function daySummary(
   rows: readonly LoggerHourInFull[],
   now: Now,
 ): Static<typeof DaySummary> {
+  const span = { start_ms: day, end_ms: day + day_ms }
   const by_logger = Map.groupBy(rows, ({ logger_id }) => logger_id)
-  const data = loggers.map((logger) =>
-    loggerDay(day, logger, by_logger.get(logger.logger_id) ?? [], now),
-  )
-  const parts = loggers.map((logger) => ({
-    logger,
-    rows: byHour(by_logger.get(logger.logger_id) ?? []),
+  const parts = loggers.map((logger) => ({ logger, own: by_logger.get(logger.logger_id) ?? [] }))
+  const data = parts.map(({ logger, own }) => ({
+    date: utcDate(day),
+    day_start_at: isoTime(day),
+    day_end_at: isoTime(day + day_ms),
+    logger_id: logger.logger_id,
+    logger_name: logger.logger_name,
+    ...loggerSpan(span, logger, own, now),
   }))
+  const hours = parts.map(({ logger, own }) => ({ logger, rows: byHour(own) }))
   return {
     data,
     meta: {
       count: data.length,
       totals: {
-        ...figuresOf(parts, { start_ms: day, end_ms: day + day_ms }, now).figures,
+        ...figuresOf(hours, span, now).figures,
         ...productionOf(rows),
         loggers_known: data.filter(({ energy_kwh }) => energy_kwh !== null).length,
       },
     },
   }
 }
-
-function loggerDay(
-  day: number,
-  logger: LoggerInService,
-  rows: readonly LoggerHourInFull[],
-  now: Now,
-): Static<typeof LoggerDay> {
-  return {
-    date: utcDate(day),
-    day_start_at: instant(day),
-    day_end_at: instant(day + day_ms),
-    logger_id: logger.logger_id,
-    logger_name: logger.logger_name,
-    ...loggerSpan({ start_ms: day, end_ms: day + day_ms }, logger, rows, now),
-  }
-}
-
-const power = (value: number | null) => rounded(value, 3)
 
 /** Every hour that starts in the span, with or without data. */
 export function loggerHours(
@@ -71,12 +65,12 @@ export function loggerHours(
     const row = known.get(hour)
     items.push({
       logger_id: logger.logger_id,
-      start_at: instant(hour),
-      end_at: instant(hour + hour_ms),
+      start_at: isoTime(hour),
+      end_at: isoTime(hour + hour_ms),
       ...figures,
       poa_insolation_kwh_m2: is_lit && row ? insolationOf([row]) : null,
       avg_power_kw: figures.is_partial ? null : figures.energy_kwh,
-      max_power_kw: power(row?.peak_power_kw ?? null),
+      max_power_kw: kwh(row?.peak_power_kw ?? null),
       sample_count: row?.sample_count ?? null,
     })
   }
@@ -98,19 +92,19 @@ export function stringHours(
     const covered_s = sums.covered_s[string_index] ?? 0
     if (covered_s === 0) return []
     const energy_kwh = sums.energy_kwh[string_index]!
-    const completeness = awake_s === null || awake_s === 0 ? null : Math.min(1, covered_s / awake_s)
+    const completeness = completenessOf(awake_s, covered_s)
     return {
       string_index,
-      start_at: instant(start_ms),
-      end_at: instant(start_ms + hour_ms),
+      start_at: isoTime(start_ms),
+      end_at: isoTime(start_ms + hour_ms),
       energy_kwh: rounded(energy_kwh, 4),
       avg_current_a: rounded((3600 * sums.charge_ah[string_index]!) / covered_s, 3),
-      max_current_a: power(sums.current_a_max[string_index] ?? null),
+      max_current_a: kwh(sums.current_a_max[string_index] ?? null),
       avg_voltage_v: rounded(sums.voltage_vs[string_index]! / covered_s, 2),
       specific_yield_kwh_kwp: dc_capacity_kwp > 0 ? rounded(energy_kwh / dc_capacity_kwp, 4) : null,
       sample_count: known(sums.energy_sample_count[string_index]!),
-      completeness_pct: completeness === null ? null : rounded(100 * completeness, 2),
-      is_partial: start_ms + hour_ms > now.now_ms || (completeness !== null && completeness < 0.95),
+      completeness_pct: percent(completeness),
+      is_partial: isPartial(start_ms + hour_ms <= now.now_ms, completeness),
       method: 'current_times_voltage' as const,
     }
   })

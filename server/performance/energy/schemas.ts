@@ -1,18 +1,30 @@
 import { Type } from 'typebox'
 import { spanFields } from '../../http/envelope.ts'
-import { LoggerId, Nullable, StringIndex } from '../../http/params.ts'
+import { LoggerId, Nullable, NullableNumber, StringIndex } from '../../http/params.ts'
+import { At } from '../../plant/frame.ts'
 import { energySources } from '../rollups/logger-days.ts'
 
 const closed = (id: string) => ({ additionalProperties: false, $id: id }) as const
-const instant = (description: string) => Type.String({ format: 'date-time', description })
-const kwh = (description: string) => Nullable(Type.Number({ description }))
+const instant = (description: string, example: string) =>
+  Type.String({ format: 'date-time', description, examples: [`2026-06-21T${example}Z`] })
+const sampleCount = (description: string, example: number) =>
+  Nullable(Type.Integer({ minimum: 0, description, examples: [example] }))
+const hour_of_day = { minimum: 0, maximum: 23, examples: [11] }
+const start_at = instant('Start of the hour, inclusive.', '10:00:00.000')
+const end_at = instant('End of the hour, exclusive.', '11:00:00.000')
+const date = Type.String({ format: 'date', description: 'UTC day.' })
+
+export const timezone_note =
+  'Days and hours are UTC: every day has 24 hours, hour 0 starts at 00:00Z.'
 
 const energy = {
-  energy_kwh: kwh(
+  energy_kwh: NullableNumber(
     'AC energy of the inverters with data, kWh, including the estimate; `null`, not 0, without data.',
+    6120.418,
   ),
-  estimated_energy_kwh: kwh(
+  estimated_energy_kwh: NullableNumber(
     'Part of `energy_kwh` that a counter measured over a gap, distributed to the hours of the gap.',
+    0,
   ),
   energy_source: Nullable(
     Type.Enum([...energySources], {
@@ -21,14 +33,17 @@ const energy = {
         'power, excluding gaps, when the counter is missing, was reset or stood still while power ' +
         'was measured; `counter_over_gap`: counter energy distributed over a gap; `mixed`: several ' +
         'of these.',
+      examples: ['inverter_counter'],
     }),
   ),
-  expected_energy_kwh: kwh(
+  expected_energy_kwh: NullableNumber(
     'Expected AC energy at the measured irradiance and temperature, up to the rating; `null` when ' +
       'met station data cover less than half of the daylight.',
+    6302.7,
   ),
-  curtailed_energy_kwh: kwh(
+  curtailed_energy_kwh: NullableNumber(
     'Energy lost to external limits; `null` when the expected energy is `null`.',
+    0,
   ),
 }
 
@@ -37,6 +52,7 @@ const completeness = {
     Type.Number({
       minimum: 0,
       maximum: 100,
+      examples: [100],
       description:
         'Measured share of the elapsed time, over all inverters in service. Only time with the sun ' +
         'at least 3° above the horizon counts, from ten minutes per hour, because inverters sleep ' +
@@ -50,42 +66,40 @@ const completeness = {
   }),
 }
 
-const sample_count = Nullable(
-  Type.Integer({
-    minimum: 0,
-    description: 'Samples of AC power of all inverters; `null` when not counted.',
-  }),
+const sample_count = sampleCount(
+  'Samples of AC power of all inverters; `null` when not counted.',
+  1512,
 )
 const poa_insolation_kwh_m2 = Nullable(
   Type.Number({
     minimum: 0,
+    examples: [0.7121],
     description:
       'Plane-of-array insolation, mean by capacity; `null` when the expected energy is `null`.',
   }),
 )
-const peakPower = (description: string) => Nullable(Type.Number({ description }))
+const peak_power = 'Highest five-minute mean of the AC power of the inverters with readings.'
 
 const production = {
-  first_production_at: Nullable(instant('First sample with AC power above 0.')),
-  last_production_at: Nullable(instant('Last sample with AC power above 0.')),
+  first_production_at: Nullable(instant('First sample with AC power above 0.', '03:12:05.000')),
+  last_production_at: Nullable(instant('Last sample with AC power above 0.', '19:31:45.000')),
 }
 
-export const LoggerDay = Type.Object(
+const LoggerDay = Type.Object(
   {
-    date: Type.String({ format: 'date', description: 'UTC day.' }),
-    day_start_at: instant('Start of the day, inclusive.'),
-    day_end_at: instant('End of the day, exclusive.'),
+    date,
+    day_start_at: instant('Start of the day, inclusive.', '00:00:00.000'),
+    day_end_at: At('End of the day, exclusive.'),
     logger_id: LoggerId,
-    logger_name: Type.String(),
+    logger_name: Type.String({ examples: ['South field'] }),
     ...energy,
-    specific_yield_kwh_kwp: Nullable(
-      Type.Number({ description: '`energy_kwh` per DC capacity of the logger, kWh/kWp.' }),
+    specific_yield_kwh_kwp: NullableNumber(
+      '`energy_kwh` per DC capacity of the logger, kWh/kWp.',
+      4.8368,
     ),
     poa_insolation_kwh_m2,
-    peak_power_kw: peakPower(
-      'Highest five-minute mean of the AC power of the inverters with readings.',
-    ),
-    peak_power_at: Nullable(instant('Start of these five minutes.')),
+    peak_power_kw: NullableNumber(peak_power, 861.204),
+    peak_power_at: Nullable(instant('Start of these five minutes.', '11:05:00.000')),
     ...production,
     sample_count,
     ...completeness,
@@ -98,7 +112,11 @@ const DayTotals = Type.Object(
     ...energy,
     ...production,
     ...completeness,
-    loggers_known: Type.Integer({ minimum: 0, description: 'Loggers with an `energy_kwh`.' }),
+    loggers_known: Type.Integer({
+      minimum: 0,
+      description: 'Loggers with an `energy_kwh`.',
+      examples: [1],
+    }),
   },
   closed('DayTotals'),
 )
@@ -107,10 +125,7 @@ export const DaySummary = Type.Object(
   {
     data: Type.Array(LoggerDay),
     meta: Type.Object(
-      {
-        count: Type.Integer({ minimum: 0 }),
-        totals: DayTotals,
-      },
+      { count: Type.Integer({ minimum: 0, examples: [1] }), totals: DayTotals },
       closed('DaySummaryMeta'),
     ),
   },
@@ -120,26 +135,22 @@ export const DaySummary = Type.Object(
 export const LoggerHourRecord = Type.Object(
   {
     logger_id: LoggerId,
-    start_at: instant('Start of the hour, inclusive.'),
-    end_at: instant('End of the hour, exclusive.'),
+    start_at,
+    end_at,
     ...energy,
     poa_insolation_kwh_m2,
-    avg_power_kw: Nullable(
-      Type.Number({ description: 'Mean AC power of the hour; `null` for a partial hour.' }),
-    ),
-    max_power_kw: peakPower(
-      'Highest five-minute mean of the AC power of the inverters with readings.',
-    ),
+    avg_power_kw: NullableNumber('Mean AC power of the hour; `null` for a partial hour.', 784.21),
+    max_power_kw: NullableNumber(peak_power, 802.551),
     sample_count,
     ...completeness,
   },
   closed('LoggerHour'),
 )
 
-const HourOfDay = Type.Object(
+export const HourOfDay = Type.Object(
   {
-    hour: Type.Integer({ minimum: 0, maximum: 23, description: 'Hour of the day, UTC.' }),
-    start_at: instant('Start of the hour, inclusive.'),
+    hour: Type.Integer({ ...hour_of_day, description: 'Hour of the day, UTC.' }),
+    start_at,
     energy_kwh: energy.energy_kwh,
     energy_source: energy.energy_source,
     expected_energy_kwh: energy.expected_energy_kwh,
@@ -151,13 +162,13 @@ const HourOfDay = Type.Object(
 
 const EnergyDay = Type.Object(
   {
-    date: Type.String({ format: 'date', description: 'UTC day.' }),
+    date,
     logger_id: LoggerId,
-    total_kwh: kwh('Sum of the hours with data, kWh; `null` without data.'),
+    total_kwh: NullableNumber('Sum of the hours with data, kWh; `null` without data.', 6120.418),
     estimated_energy_kwh: energy.estimated_energy_kwh,
     energy_source: energy.energy_source,
     peak_hour: Nullable(
-      Type.Integer({ minimum: 0, maximum: 23, description: 'Hour with the highest energy, UTC.' }),
+      Type.Integer({ ...hour_of_day, description: 'Hour with the highest energy, UTC.' }),
     ),
     ...completeness,
     hours: Type.Array(HourOfDay, { minItems: 24, maxItems: 24 }),
@@ -170,14 +181,17 @@ export const EnergyMatrix = Type.Object(
     data: Type.Array(EnergyDay),
     meta: Type.Object(
       {
-        count: Type.Integer({ minimum: 0 }),
+        count: Type.Integer({ minimum: 0, examples: [1] }),
         ...spanFields,
-        timezone_note: Type.String(),
+        timezone_note: Type.String({ examples: [timezone_note] }),
         totals_by_hour: Type.Array(
           Type.Object(
             {
-              hour: Type.Integer({ minimum: 0, maximum: 23, description: 'Hour of the day, UTC.' }),
-              energy_kwh: kwh('Energy of all items in this hour, kWh; `null` without data.'),
+              hour: Type.Integer({ ...hour_of_day, description: 'Hour of the day, UTC.' }),
+              energy_kwh: NullableNumber(
+                'Energy of all items in this hour, kWh; `null` without data.',
+                6120.418,
+              ),
             },
             closed('EnergyOfHour'),
           ),
@@ -193,24 +207,23 @@ export const EnergyMatrix = Type.Object(
 export const StringHour = Type.Object(
   {
     string_index: StringIndex,
-    start_at: instant('Start of the hour, inclusive.'),
-    end_at: instant('End of the hour, exclusive.'),
-    energy_kwh: kwh(
+    start_at,
+    end_at,
+    energy_kwh: NullableNumber(
       'DC energy, kWh: trapezoidal integral of current times voltage, excluding gaps.',
+      7.9121,
     ),
-    avg_current_a: Nullable(Type.Number({ description: 'Mean DC current while measured, A.' })),
-    max_current_a: Nullable(Type.Number({ description: 'Highest DC current, A.' })),
-    avg_voltage_v: Nullable(Type.Number({ description: 'Mean DC voltage while measured, V.' })),
-    specific_yield_kwh_kwp: Nullable(
-      Type.Number({ description: '`energy_kwh` per capacity of the string, kWh/kWp.' }),
+    avg_current_a: NullableNumber('Mean DC current while measured, A.', 9.402),
+    max_current_a: NullableNumber('Highest DC current, A.', 9.611),
+    avg_voltage_v: NullableNumber('Mean DC voltage while measured, V.', 841.55),
+    specific_yield_kwh_kwp: NullableNumber(
+      '`energy_kwh` per capacity of the string, kWh/kWp.',
+      0.7904,
     ),
-    sample_count: Nullable(
-      Type.Integer({
-        minimum: 0,
-        description:
-          'Daylight samples with current and voltage over which `energy_kwh` was integrated; null ' +
-          'for sums of an older version that did not count them.',
-      }),
+    sample_count: sampleCount(
+      'Daylight samples with current and voltage over which `energy_kwh` was integrated; null for ' +
+        'sums of an older version that did not count them.',
+      180,
     ),
     ...completeness,
     method: Type.Enum(['current_times_voltage'], {

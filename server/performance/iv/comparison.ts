@@ -1,13 +1,14 @@
 /** Compares the measured points of one string with the expected ones. */
 import { type Place, type Position, placeOf } from '@heliograph/domain/place'
 import type { Quality } from '@heliograph/domain/readings'
+import { rounded } from '@heliograph/domain/significant'
 import type { Instrument } from '@heliograph/domain/site'
 import type { StringModel } from '../diagnostics/expected-string.ts'
 import { diagnoseString, type StringDiagnosis } from '../diagnostics/iv-diagnosis.ts'
 import { type IvPoint, ivPoint } from '../diagnostics/iv-points.ts'
 import { staleSamples } from '../diagnostics/stale.ts'
 import { type HeldBy, heldBy } from '../rollups/inverter-hour.ts'
-import { ratingOf } from '../rollups/inverter-span.ts'
+import { feeding_ratio, ratingOf, timeOf } from '../rollups/inverter-span.ts'
 import {
   apart_ms_max,
   type InverterSun,
@@ -96,9 +97,6 @@ export interface ComparedPoint {
   partner_currents_a: (number | null)[]
 }
 
-/** Below this share of its rating an inverter does not feed. */
-const feeding_ratio = 0.005
-
 /** One point per instant of the string, in the same order. */
 export function comparePoints(expectation: Expectation, measured: Measured): ComparedPoint[] {
   const { string, partner_indexes, inverter } = expectation
@@ -136,8 +134,6 @@ export function comparePoints(expectation: Expectation, measured: Measured): Com
     }
   })
 }
-
-const timeOf = ({ time_ms }: { time_ms: number }) => time_ms
 
 const modelOf = ({ string }: Expectation): StringModel => ({
   module: string.panel,
@@ -216,28 +212,16 @@ export function diagnosePoints(
   )
 }
 
-const notCompared = {
-  current_deviation_pct: null,
-  voltage_deviation_pct: null,
-  power_deviation_pct: null,
-  current_deviation_at_voltage_pct: null,
-} as const
-
-/** A point under the field names of the API. */
+/** A point under the field names of the API; without deviations while the inverter is off. */
 export function pointRecord({ point, quality, is_off }: ComparedPoint): IvExpectedPoint {
   const { measured_at, curtailed, flags, ...values } = point
+  // Rounded to 1e-4, finer than any instrument and as in the history of the string.
   const served = Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, value === null ? null : rounded(value)]),
+    Object.entries(values).map(([name, value]) => [
+      name,
+      is_off && name.includes('_deviation_') ? null : rounded(value, 4),
+    ]),
   ) as typeof values
-  return {
-    measured_at,
-    ...served,
-    ...(is_off && notCompared),
-    curtailed,
-    flags: is_off ? [...flags, 'inverter_off'] : flags,
-    quality,
-  }
+  const own = is_off ? [...flags, 'inverter_off' as const] : flags
+  return { measured_at, ...served, curtailed, flags: own, quality }
 }
-
-/** Rounds to 1e-4, finer than any instrument and as in the history of the string. */
-const rounded = (value: number): number => Math.round(value * 10_000) / 10_000 + 0

@@ -1,9 +1,11 @@
+import { rounded } from '@heliograph/domain/significant'
 import { Type } from 'typebox'
 import type { Context } from '../../http/context.ts'
 import { pageOf, RowId } from '../../http/cursor.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { CursorList, cursorList, List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
+import { exampleOf } from '../../http/example.ts'
 import { pageItems } from '../../http/export-items.ts'
 import { InverterId, limit, StringIndex } from '../../http/params.ts'
 import { default_hours, type SeriesWindow, seriesMeta } from '../../http/time-windows.ts'
@@ -15,13 +17,6 @@ import { nameKey } from '../panels/names.ts'
 import { query_characters_max } from '../panels/search.ts'
 import { findPanels, readPanel, readPanelByName } from '../panels/store.ts'
 import { diagnosePoints, expectationOf, pointRecord } from './comparison.ts'
-import {
-  expectedMetaExample,
-  expectedPointExample,
-  panelMatchExamples,
-  panelModelExample,
-  panelModelExamples,
-} from './examples.ts'
 import { pointsAt, pointsExport } from './exports.ts'
 import { libraryRecord, siteRecord } from './panel-record.ts'
 import { IvExpectedSeries, PanelModel, PanelModelMatch, ParamsId } from './schemas.ts'
@@ -51,7 +46,7 @@ export const listPanelModels = endpoint({
     'Returns the models of the strings of the site by id. Fields that the site does not announce ' +
     'come from the library; unknown fields are `null`.',
   returns: List(PanelModel),
-  example: { answer: { data: panelModelExamples, meta: { count: 2 } } },
+  example: { answer: list([exampleOf(PanelModel)]) },
   async handle({ site: { site_id } }, { db }: Context) {
     const rows = await readModelsInUse(db, site_id)
     return list(await Promise.all(rows.map((row) => siteModel(db, row))))
@@ -88,9 +83,7 @@ export const searchPanelModels = endpoint({
   },
   cursor: { rank: RowId },
   returns: CursorList(PanelModelMatch),
-  example: {
-    answer: cursorList({ rows: panelMatchExamples, next_cursor: null }),
-  },
+  example: { answer: cursorList({ rows: [exampleOf(PanelModelMatch)], next_cursor: null }) },
   async handle({ site: { site_id }, query, after }, { db }: Context) {
     const { q, limit = search_rows.by_default } = query
     const offset = after?.rank ?? 0
@@ -120,7 +113,7 @@ export const getPanelModel = endpoint({
   params: { params_id: ParamsId },
   cache: 'resource',
   returns: PanelModel,
-  example: { answer: panelModelExample },
+  example: { answer: exampleOf(PanelModel) },
   async handle({ site: { site_id }, params: { params_id } }, { db }: Context) {
     const row = await readSiteModel(db, site_id, params_id)
     if (row) return siteModel(db, row)
@@ -151,7 +144,7 @@ export const compareWithExpected = endpoint({
   query: { limit: limit(expected_rows.max, expected_rows.by_default) },
   heavy: true,
   returns: IvExpectedSeries,
-  example: { answer: { data: [expectedPointExample], meta: expectedMetaExample } },
+  example: { answer: exampleOf(IvExpectedSeries, { meta: { count: 1 } }) },
   async handle({ site: { site_id }, params, query, window }, { db }: Context) {
     const { setting, expectation, wanted } = await requireComparison(db, site_id, params, window)
     const { params_id, module_count } = setting.string
@@ -203,15 +196,11 @@ async function requireComparison(
   return { setting, expectation: expectationOf(setting, facts, stations), wanted }
 }
 
-function diagnosisRecord(made: StringDiagnosis | null) {
-  const rounded = (value: number | null | undefined) =>
-    value == null ? null : Math.round(value * 100) / 100 + 0
-  return {
-    diagnosis: made?.diagnosis ?? null,
-    diagnosis_reason: made?.reason ?? null,
-    current_loss_pct: rounded(made?.current_loss_pct),
-    voltage_loss_pct: rounded(made?.voltage_loss_pct),
-    confidence_pct: rounded(made?.confidence_pct),
-    diagnosed_point_count: made?.point_count ?? 0,
-  }
-}
+const diagnosisRecord = (made: StringDiagnosis | null) => ({
+  diagnosis: made?.diagnosis ?? null,
+  diagnosis_reason: made?.reason ?? null,
+  current_loss_pct: rounded(made?.current_loss_pct ?? null, 2),
+  voltage_loss_pct: rounded(made?.voltage_loss_pct ?? null, 2),
+  confidence_pct: rounded(made?.confidence_pct ?? null, 2),
+  diagnosed_point_count: made?.point_count ?? 0,
+})

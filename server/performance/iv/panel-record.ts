@@ -7,8 +7,8 @@ import {
   openCircuitVoltage,
   shortCircuitCurrent,
 } from '@heliograph/physics/single-diode'
+import { type PanelFields, panelFields } from '../panels/model.ts'
 import type { PanelModel as LibraryModel } from '../panels/store.ts'
-import type { PanelFields } from './schemas.ts'
 import type { SiteModelRow } from './store.ts'
 
 const stc = { irradiance_w_m2: 1000, temperature_c: 25 } as const
@@ -30,43 +30,15 @@ export function siteRecord(row: SiteModelRow, library: LibraryModel | null): Pan
   const own = { params_id, name, manufacturer, technology, power_stc_w, cells_in_series }
   const model = name.startsWith(`${manufacturer} `) ? name.slice(manufacturer.length + 1) : null
   const listed =
-    library === null ? { ...own, ...unlisted, model } : { ...libraryRecord(library), ...own }
+    library === null ? { ...unlisted, ...own, model } : { ...libraryRecord(library), ...own }
   const circuit = circuitOf(row)
   if (circuit === null) return listed
   const from = { source: 'site', source_version: null, source_date: null } as const
   return { ...listed, ...circuit, ...curveOf(circuit), ...from }
 }
 
-const unlisted: Omit<PanelFields, keyof Announced> = {
-  model: null,
-  bifacial: null,
-  power_ptc_w: null,
-  area_m2: null,
-  length_m: null,
-  width_m: null,
-  noct_c: null,
-  i_sc_a: null,
-  v_oc_v: null,
-  i_mp_a: null,
-  v_mp_v: null,
-  alpha_sc_a_per_c: null,
-  beta_oc_v_per_c: null,
-  gamma_pmp_pct_per_c: null,
-  a_ref_v: null,
-  i_l_ref_a: null,
-  i_o_ref_a: null,
-  r_s_ohm: null,
-  r_sh_ref_ohm: null,
-  adjust_pct: null,
-  source: 'site' as const,
-  source_version: null,
-  source_date: null,
-}
-
-type Announced = Pick<
-  SiteModelRow,
-  'params_id' | 'name' | 'manufacturer' | 'technology' | 'power_stc_w' | 'cells_in_series'
->
+const nulls = Object.fromEntries(Object.keys(panelFields).map((name) => [name, null]))
+const unlisted = { ...(nulls as unknown as PanelFields), source: 'site' as const }
 
 function circuitOf(row: SiteModelRow): CecModule | null {
   const { alpha_sc_a_per_c, a_ref_v, i_l_ref_a, i_o_ref_a, r_s_ohm, r_sh_ref_ohm } = row

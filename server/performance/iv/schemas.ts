@@ -1,15 +1,14 @@
 /** Panel models, and the comparison of a string with its expectation. */
 import { qualities } from '@heliograph/domain/readings'
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { SeriesMeta } from '../../http/envelope.ts'
-import { Nullable } from '../../http/params.ts'
+import { Nullable, NullableNumber } from '../../http/params.ts'
 import { At } from '../../plant/frame.ts'
-import { ivDiagnoses } from '../diagnostics/iv-diagnosis.ts'
+import { ivDiagnoses, noDiagnosisReasons } from '../diagnostics/iv-diagnosis.ts'
 import { ivFlags } from '../diagnostics/iv-points.ts'
+import { panelFields } from '../panels/model.ts'
 
 const closed = { additionalProperties: false } as const
-const Known = (description: string) => Nullable(Type.Number({ description }))
-const Text = (description: string) => Nullable(Type.String({ description }))
 
 export const ParamsId = Type.Integer({
   minimum: 0,
@@ -18,72 +17,13 @@ export const ParamsId = Type.Integer({
   examples: [1],
 })
 
-const panelSources = ['site', 'cec', 'fitted'] as const
-
-const ofCircuit = 'Computed from the circuit when the site announced one.'
-
-const modelFields = {
-  params_id: Type.Integer({
-    description:
-      'Permanent id. Ids below 1048576 belong to the site; others identify a model of the library ' +
-      'and are the same on every server.',
-  }),
-  name: Type.String({ description: 'Manufacturer and model.' }),
-  manufacturer: Type.String({ description: 'Manufacturer as named in the list or the inventory.' }),
-  model: Text('Name without the manufacturer.'),
-  technology: Type.String({
-    description:
-      'Cell technology. Library models: `mono_c_si`, `multi_c_si`, `thin_film`, `cdte`, `cigs`, ' +
-      '`hjt`, `topcon`, `other`; site models: as in the inventory.',
-  }),
-  bifacial: Nullable(Type.Boolean({ description: 'Whether the module is bifacial.' })),
-  power_stc_w: Type.Number({ description: 'Power at 1000 W/m² and 25 °C (STC), W.' }),
-  power_ptc_w: Known('Power at PVUSA test conditions: 1000 W/m², air of 20 °C, wind of 1 m/s, W.'),
-  area_m2: Known('Area, m².'),
-  length_m: Known('Length, m.'),
-  width_m: Known('Width, m.'),
-  cells_in_series: Nullable(
-    Type.Integer({ description: 'Cells in series; for half-cut cells those of one half.' }),
-  ),
-  i_sc_a: Known(`Short circuit current at STC, A, as listed. ${ofCircuit}`),
-  v_oc_v: Known(`Open circuit voltage at STC, V, as listed. ${ofCircuit}`),
-  i_mp_a: Known(`Current of the maximum power point at STC, A, as listed. ${ofCircuit}`),
-  v_mp_v: Known(`Voltage of the maximum power point at STC, V, as listed. ${ofCircuit}`),
-  alpha_sc_a_per_c: Known('Temperature coefficient of the short circuit current.'),
-  beta_oc_v_per_c: Known(
-    `Temperature coefficient of the open circuit voltage, as listed. ${ofCircuit}`,
-  ),
-  gamma_pmp_pct_per_c: Known(
-    `Temperature coefficient of the maximum power, % of that at STC, as listed. ${ofCircuit}`,
-  ),
-  noct_c: Known('Cell temperature at 800 W/m², air of 20 °C, wind of 1 m/s (NOCT), °C.'),
-  a_ref_v: Known(
-    'Modified ideality factor of the single-diode circuit, V. This and the next five fields are ' +
-      'the parameters of the CEC model at STC.',
-  ),
-  i_l_ref_a: Known('Photocurrent, A.'),
-  i_o_ref_a: Known('Saturation current of the diode, A.'),
-  r_s_ohm: Known('Series resistance, Ω.'),
-  r_sh_ref_ohm: Known('Shunt resistance, Ω.'),
-  adjust_pct: Known('Correction of the temperature coefficient of the current, %.'),
-  source: Type.Enum([...panelSources], {
-    description:
-      'Source of the circuit. `site`: announced with the inventory; `cec`: imported list of CEC ' +
-      'modules; `fitted`: fitted to the datasheet.',
-  }),
-  source_version: Text('Edition of the list, or the datasheet.'),
-  source_date: Nullable(Type.String({ format: 'date', description: 'Date of that edition.' })),
-} as const satisfies Record<string, TSchema>
-
-const PanelFields = Type.Object(modelFields)
-export type PanelFields = Static<typeof PanelFields>
-
 export const PanelModel = Type.Object(
   {
-    ...modelFields,
+    ...panelFields,
     used_by_string_count: Type.Integer({
       minimum: 0,
       description: 'Connected strings in service at the site with this model.',
+      examples: [96],
     }),
   },
   { ...closed, $id: 'PanelModel' },
@@ -91,11 +31,12 @@ export const PanelModel = Type.Object(
 
 export const PanelModelMatch = Type.Object(
   {
-    ...modelFields,
+    ...panelFields,
     in_library: Type.Boolean({
       description:
         'Whether strings of the site use the model: `GET /iv/modules` lists a model with this id ' +
         'or name.',
+      examples: [true],
     }),
     rank: Type.Integer({ minimum: 1, description: '1 is the best match.' }),
   },
@@ -104,38 +45,49 @@ export const PanelModelMatch = Type.Object(
 
 const pointFlags = [...ivFlags, 'inverter_off'] as const
 
-const Expected = (what: string) => Known(`Expected ${what}; null without irradiance, 0 at night.`)
+const Expected = (what: string, example: number) =>
+  NullableNumber(`Expected ${what}; null without irradiance, 0 at night.`, example)
 const atMaximum = 'null while limited, stale, or below 5 % of the rated power.'
 
 export type IvExpectedPoint = Static<typeof IvExpectedPoint>
 export const IvExpectedPoint = Type.Object(
   {
     measured_at: At('Time of the string reading.'),
-    poa_irradiance_w_m2: Known('Plane-of-array irradiance of the string, W/m².'),
-    effective_irradiance_w_m2: Known('Effective irradiance behind the glass, W/m².'),
-    cell_temperature_c: Known('Cell temperature, °C.'),
-    expected_i_mp_a: Expected('current of the maximum power point, A'),
-    expected_v_mp_v: Expected('voltage of the maximum power point, V'),
-    expected_p_mp_kw: Expected('power of the maximum power point, kW'),
-    expected_i_sc_a: Expected('short circuit current, A'),
-    expected_v_oc_v: Expected('open circuit voltage, V'),
-    expected_current_at_voltage_a: Known(
+    poa_irradiance_w_m2: NullableNumber('Plane-of-array irradiance of the string, W/m².', 905.3),
+    effective_irradiance_w_m2: NullableNumber(
+      'Effective irradiance behind the glass, W/m².',
+      889.1,
+    ),
+    cell_temperature_c: NullableNumber('Cell temperature, °C.', 47.8),
+    expected_i_mp_a: Expected('current of the maximum power point, A', 9.6917),
+    expected_v_mp_v: Expected('voltage of the maximum power point, V', 844.5475),
+    expected_p_mp_kw: Expected('power of the maximum power point, kW', 8.1851),
+    expected_i_sc_a: Expected('short circuit current, A', 10.2399),
+    expected_v_oc_v: Expected('open circuit voltage, V', 1018.8753),
+    expected_current_at_voltage_a: NullableNumber(
       'Expected current at the measured voltage, A; null near the open circuit voltage, where it ' +
         'is not significant.',
+      9.7373,
     ),
-    measured_current_a: Known('Current of the string, A.'),
-    measured_voltage_v: Known('Voltage of the MPPT of the string, V.'),
-    measured_power_kw: Known('Current times voltage, kW.'),
-    current_deviation_pct: Known(
+    measured_current_a: NullableNumber('Current of the string, A.', 9.61),
+    measured_voltage_v: NullableNumber('Voltage of the MPPT of the string, V.', 840.4),
+    measured_power_kw: NullableNumber('Current times voltage, kW.', 8.0762),
+    current_deviation_pct: NullableNumber(
       `Deviation of the current from the maximum power point, %; ${atMaximum}`,
+      -0.843,
     ),
-    voltage_deviation_pct: Known(
+    voltage_deviation_pct: NullableNumber(
       `Deviation of the voltage from the maximum power point, %; ${atMaximum}`,
+      -0.4911,
     ),
-    power_deviation_pct: Known(`Deviation of the power from the expected power, %; ${atMaximum}`),
-    current_deviation_at_voltage_pct: Known(
+    power_deviation_pct: NullableNumber(
+      `Deviation of the power from the expected power, %; ${atMaximum}`,
+      -1.33,
+    ),
+    current_deviation_at_voltage_pct: NullableNumber(
       'Deviation of the current from the expected current at the measured voltage, %; valid while ' +
         'limited, too.',
+      -1.3077,
     ),
     curtailed: Type.Boolean({
       description:
@@ -143,6 +95,7 @@ export const IvExpectedPoint = Type.Object(
         'not at the maximum power point; see `flags`.',
     }),
     flags: Type.Array(Type.Enum([...pointFlags]), {
+      examples: [[]],
       description:
         '`night`: sun below the horizon. `no_irradiance`: irradiance or cell temperature unknown. ' +
         '`low_irradiance`: below 200 W/m². `curtailed`: limited by a power limit. `clipped`: ' +
@@ -165,15 +118,15 @@ const noExpectationReasons = [
 ] as const
 export type NoExpectationReason = (typeof noExpectationReasons)[number]
 
-const noDiagnosisReasons = ['insufficient_data', 'more_than_expected', 'ambiguous'] as const
-
-export type IvExpectedMeta = Static<typeof IvExpectedMeta>
-export const IvExpectedMeta = Type.Object(
+const IvExpectedMeta = Type.Object(
   {
     ...SeriesMeta.properties,
     model: Type.Enum(['cec_single_diode'], { description: 'Model of the expectation.' }),
-    params_id: Type.Integer({ description: 'Panel model of the string; see /iv/modules.' }),
-    module_count: Type.Integer({ minimum: 0, description: 'Panels in series.' }),
+    params_id: Type.Integer({
+      description: 'Panel model of the string; see /iv/modules.',
+      examples: [1123933968],
+    }),
+    module_count: Type.Integer({ minimum: 0, description: 'Panels in series.', examples: [22] }),
     reason: Nullable(
       Type.Enum([...noExpectationReasons], {
         description:
@@ -190,6 +143,7 @@ export const IvExpectedMeta = Type.Object(
           '(soiling, uniform shade); `voltage_loss` (bypassed substrings); `series_resistance` ' +
           '(connectors, ageing); `shading_or_mismatch` at the same hours every day; `open`: no ' +
           'current.',
+        examples: ['normal'],
       }),
     ),
     diagnosis_reason: Nullable(
@@ -202,12 +156,13 @@ export const IvExpectedMeta = Type.Object(
           'compare with its peers in /efficiency/health-matrix.',
       }),
     ),
-    current_loss_pct: Known('Mean current loss of the diagnosis, %.'),
-    voltage_loss_pct: Known('Mean voltage loss of the diagnosis, %.'),
-    confidence_pct: Known('Probability of the diagnosis among the listed ones, %.'),
+    current_loss_pct: NullableNumber('Mean current loss of the diagnosis, %.', 0.61),
+    voltage_loss_pct: NullableNumber('Mean voltage loss of the diagnosis, %.', -0.12),
+    confidence_pct: NullableNumber('Probability of the diagnosis among the listed ones, %.', 97.4),
     diagnosed_point_count: Type.Integer({
       minimum: 0,
       description: 'Points of the page used for the diagnosis.',
+      examples: [611],
     }),
   },
   { ...closed, $id: 'IvExpectedMeta' },

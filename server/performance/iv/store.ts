@@ -2,6 +2,7 @@ import type { Quality } from '@heliograph/domain/readings'
 import type { CecModule } from '@heliograph/physics/single-diode'
 import type { SeriesWindow } from '../../http/time-windows.ts'
 import type { Queries } from '../../storage/database.ts'
+import type { PanelFields } from '../panels/model.ts'
 import {
   type PlantInverter,
   type PlantStation,
@@ -10,7 +11,6 @@ import {
   type RawWeather,
   readPanels,
 } from '../rollups/raw.ts'
-import type { PanelFields } from './schemas.ts'
 
 /** A panel model as the site announced it. */
 export interface SiteModelRow

@@ -3,7 +3,7 @@
  * Modules.csv"), and its derivatives: with or without the two rows of units and variables below the
  * header, columns in any order. A row is a line, so that an invalid row affects no other row.
  */
-import { faultOf, type ListedModel, type Technology } from './model.ts'
+import { faultOf, type ListedModel, modelNumbers, type Technology } from './model.ts'
 import { nameKey } from './names.ts'
 
 /** The file is not a list of panel models. */
@@ -31,34 +31,11 @@ export interface Duplicate {
   taken_line: number
 }
 
-/** Columns of the numbers of a model; `optional` columns may be empty or missing. */
-const numberColumns = [
-  ['power_ptc_w', 'PTC', 'optional'],
-  ['area_m2', 'A_c', 'optional'],
-  ['length_m', 'Length', 'optional'],
-  ['width_m', 'Width', 'optional'],
-  ['cells_in_series', 'N_s'],
-  ['i_sc_a', 'I_sc_ref'],
-  ['v_oc_v', 'V_oc_ref'],
-  ['i_mp_a', 'I_mp_ref'],
-  ['v_mp_v', 'V_mp_ref'],
-  ['alpha_sc_a_per_c', 'alpha_sc'],
-  ['beta_oc_v_per_c', 'beta_oc'],
-  ['gamma_pmp_pct_per_c', 'gamma_r'],
-  ['noct_c', 'T_NOCT'],
-  ['a_ref_v', 'a_ref'],
-  ['i_l_ref_a', 'I_L_ref'],
-  ['i_o_ref_a', 'I_o_ref'],
-  ['r_s_ohm', 'R_s'],
-  ['r_sh_ref_ohm', 'R_sh_ref'],
-  ['adjust_pct', 'Adjust'],
-] as const satisfies readonly (readonly [keyof ListedModel, string, 'optional'?])[]
-
 const required = [
   'Name',
   'Manufacturer',
   'Technology',
-  ...numberColumns.flatMap(([, column, optional]) => (optional ? [] : [column])),
+  ...modelNumbers.flatMap(([, column, , , optional]) => (optional ? [] : [column])),
 ]
 
 const technologyNames: Record<string, Technology> = {
@@ -192,16 +169,16 @@ function readRow(cells: readonly string[], columns: ReadonlyMap<string, number>)
   const name = readText(row, 'Name')
   const manufacturer = readText(row, 'Manufacturer')
   const numbers = Object.fromEntries(
-    numberColumns.map(([field, column, optional]) => [field, readNumber(row, column, optional)]),
-  ) as Pick<ListedModel, (typeof numberColumns)[number][0]>
+    modelNumbers.map(([field, column, , , optional]) => [field, readNumber(row, column, optional)]),
+  ) as Pick<ListedModel, (typeof modelNumbers)[number][0]>
   const model: ListedModel = {
     name,
     manufacturer,
     model: name.startsWith(`${manufacturer} `) ? name.slice(manufacturer.length + 1).trim() : name,
     technology: technologyNames[readText(row, 'Technology').toLowerCase()] ?? 'other',
     bifacial: readTruth(row, 'Bifacial'),
-    power_stc_w: readNumber(row, 'STC', 'optional') ?? numbers.i_mp_a * numbers.v_mp_v,
     ...numbers,
+    power_stc_w: numbers.power_stc_w ?? numbers.i_mp_a * numbers.v_mp_v,
     ...readEdition(row),
   }
   const fault = faultOf(model)
@@ -230,8 +207,6 @@ function shortened(text: string): string {
   return `${short.replace(unprintable, '\ufffd')}${short.length < text.length ? '…' : ''}`
 }
 
-function readNumber(row: Row, column: string): number
-function readNumber(row: Row, column: string, optional?: 'optional'): number | null
 function readNumber(row: Row, column: string, optional?: 'optional'): number | null {
   const text = row(column) ?? ''
   if (text === '' && optional) return null

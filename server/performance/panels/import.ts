@@ -1,7 +1,7 @@
 /** Imports a list of panel models into the database. */
 import type { Database, Queries } from '../../storage/database.ts'
 import { type Duplicate, isNewer, type PanelList, type Refusal } from './csv.ts'
-import type { ListedModel } from './model.ts'
+import { type ListedModel, modelColumns } from './model.ts'
 import { nameKey, numberNames } from './names.ts'
 import { ownModels } from './own-library.ts'
 
@@ -18,36 +18,6 @@ export interface ImportReport {
 }
 
 type StoredModel = ListedModel & { params_id: number; name_key: string }
-
-export const modelColumns = [
-  'name',
-  'manufacturer',
-  'model',
-  'technology',
-  'bifacial',
-  'power_stc_w',
-  'power_ptc_w',
-  'area_m2',
-  'length_m',
-  'width_m',
-  'cells_in_series',
-  'i_sc_a',
-  'v_oc_v',
-  'i_mp_a',
-  'v_mp_v',
-  'alpha_sc_a_per_c',
-  'beta_oc_v_per_c',
-  'gamma_pmp_pct_per_c',
-  'noct_c',
-  'a_ref_v',
-  'i_l_ref_a',
-  'i_o_ref_a',
-  'r_s_ohm',
-  'r_sh_ref_ohm',
-  'adjust_pct',
-  'source_version',
-  'source_date',
-] as readonly (keyof ListedModel)[]
 
 const rows_per_statement = 2000
 

@@ -1,96 +1,170 @@
-/** A panel model of a list, and its validation. */
+/** Panel models, and the validation of those of a list. */
 import { cecSingleDiode, maximumPowerPoint } from '@heliograph/physics/single-diode'
+import { type Static, type TSchema, Type } from 'typebox'
+import { Nullable, NullableNumber } from '../../http/params.ts'
 
-const technologies = [
-  'mono_c_si',
-  'multi_c_si',
-  'thin_film',
-  'cdte',
-  'cigs',
-  'hjt',
-  'topcon',
-  'other',
-] as const
-export type Technology = (typeof technologies)[number]
+export type Technology =
+  | 'mono_c_si'
+  | 'multi_c_si'
+  | 'thin_film'
+  | 'cdte'
+  | 'cigs'
+  | 'hjt'
+  | 'topcon'
+  | 'other'
+
+const Text = (description: string, example: string) =>
+  Nullable(Type.String({ description, examples: [example] }))
+const ofCircuit = 'Computed from the circuit when the site announced one.'
+
+/** Fields of a panel model of the API. */
+export const panelFields = {
+  params_id: Type.Integer({
+    examples: [1123933968],
+    description:
+      'Permanent id. Ids below 1048576 belong to the site; others identify a model of the library ' +
+      'and are the same on every server.',
+  }),
+  name: Type.String({
+    description: 'Manufacturer and model.',
+    examples: ['JA Solar JAM72S20-455/MR'],
+  }),
+  manufacturer: Type.String({
+    description: 'Manufacturer as named in the list or the inventory.',
+    examples: ['JA Solar'],
+  }),
+  model: Text('Name without the manufacturer.', 'JAM72S20-455/MR'),
+  technology: Type.String({
+    examples: ['mono_c_si'],
+    description:
+      'Cell technology. Library models: `mono_c_si`, `multi_c_si`, `thin_film`, `cdte`, `cigs`, ' +
+      '`hjt`, `topcon`, `other`; site models: as in the inventory.',
+  }),
+  bifacial: Nullable(
+    Type.Boolean({ description: 'Whether the module is bifacial.', examples: [false] }),
+  ),
+  power_stc_w: Type.Number({
+    description: 'Power at 1000 W/m² and 25 °C (STC), W.',
+    examples: [455],
+  }),
+  power_ptc_w: NullableNumber(
+    'Power at PVUSA test conditions: 1000 W/m², air of 20 °C, wind of 1 m/s, W.',
+    427.3,
+  ),
+  area_m2: NullableNumber('Area, m².', 2.221824),
+  length_m: NullableNumber('Length, m.', 2.112),
+  width_m: NullableNumber('Width, m.', 1.052),
+  cells_in_series: Nullable(
+    Type.Integer({
+      description: 'Cells in series; for half-cut cells those of one half.',
+      examples: [72],
+    }),
+  ),
+  i_sc_a: NullableNumber(`Short circuit current at STC, A, as listed. ${ofCircuit}`, 11.41),
+  v_oc_v: NullableNumber(`Open circuit voltage at STC, V, as listed. ${ofCircuit}`, 49.85),
+  i_mp_a: NullableNumber(
+    `Current of the maximum power point at STC, A, as listed. ${ofCircuit}`,
+    10.88,
+  ),
+  v_mp_v: NullableNumber(
+    `Voltage of the maximum power point at STC, V, as listed. ${ofCircuit}`,
+    41.82,
+  ),
+  alpha_sc_a_per_c: NullableNumber(
+    'Temperature coefficient of the short circuit current.',
+    0.0050204,
+  ),
+  beta_oc_v_per_c: NullableNumber(
+    `Temperature coefficient of the open circuit voltage, as listed. ${ofCircuit}`,
+    -0.135592,
+  ),
+  gamma_pmp_pct_per_c: NullableNumber(
+    `Temperature coefficient of the maximum power, % of that at STC, as listed. ${ofCircuit}`,
+    -0.35,
+  ),
+  noct_c: NullableNumber(
+    'Cell temperature at 800 W/m², air of 20 °C, wind of 1 m/s (NOCT), °C.',
+    45,
+  ),
+  a_ref_v: NullableNumber(
+    'Modified ideality factor of the single-diode circuit, V. This and the next five fields are ' +
+      'the parameters of the CEC model at STC.',
+    1.85730474,
+  ),
+  i_l_ref_a: NullableNumber('Photocurrent, A.', 11.4111412),
+  i_o_ref_a: NullableNumber('Saturation current of the diode, A.', 2.51168448e-11),
+  r_s_ohm: NullableNumber('Series resistance, Ω.', 0.207836915),
+  r_sh_ref_ohm: NullableNumber('Shunt resistance, Ω.', 2078.0446),
+  adjust_pct: NullableNumber(
+    'Correction of the temperature coefficient of the current, %.',
+    6.45789478,
+  ),
+  source: Type.Enum(['site', 'cec', 'fitted'], {
+    examples: ['fitted'],
+    description:
+      'Source of the circuit. `site`: announced with the inventory; `cec`: imported list of CEC ' +
+      'modules; `fitted`: fitted to the datasheet.',
+  }),
+  source_version: Text(
+    'Edition of the list, or the datasheet.',
+    'datasheet JA Solar JAM72S20 445-470/MR',
+  ),
+  source_date: Nullable(Type.String({ format: 'date', description: 'Date of that edition.' })),
+} as const satisfies Record<string, TSchema>
+
+type Fields = { [Name in keyof typeof panelFields]: Static<(typeof panelFields)[Name]> }
+export type PanelFields = Fields
+
+/** Fields that a list need not state. */
+type Optional = 'bifacial' | 'power_ptc_w' | 'area_m2' | 'length_m' | 'width_m' | `source_${string}`
 
 /**
- * A panel model at 1000 W/m2 and 25 Celsius. `i_sc_a`, `v_oc_v`, `i_mp_a` and `v_mp_v` are values
- * of the list or datasheet. Values of the circuit (`a_ref_v` to `adjust_pct`) differ, the short
- * circuit current by up to 5 percent; the expectation of a string uses the circuit.
+ * A panel model of a list or datasheet. `i_sc_a`, `v_oc_v`, `i_mp_a` and `v_mp_v` are its values.
+ * Values of the circuit (`a_ref_v` to `adjust_pct`) differ, the short circuit current by up to 5
+ * percent; the expectation of a string uses the circuit.
  */
-export interface ListedModel {
-  /** Manufacturer and model, as in the list. */
-  name: string
-  manufacturer: string
-  /** Name without the manufacturer. */
-  model: string
-  technology: Technology
-  /** Null when the list does not state it. */
-  bifacial: boolean | null
-  power_stc_w: number
-  /** At PVUSA test conditions: 1000 W/m2, air at 20 Celsius, wind of 1 m/s. */
-  power_ptc_w: number | null
-  area_m2: number | null
-  length_m: number | null
-  width_m: number | null
-  /** For half-cut cells those of one half. */
-  cells_in_series: number
-  i_sc_a: number
-  v_oc_v: number
-  i_mp_a: number
-  v_mp_v: number
-  alpha_sc_a_per_c: number
-  beta_oc_v_per_c: number
-  gamma_pmp_pct_per_c: number
-  noct_c: number
-  a_ref_v: number
-  i_l_ref_a: number
-  i_o_ref_a: number
-  r_s_ohm: number
-  r_sh_ref_ohm: number
-  adjust_pct: number
-  /** Edition of the list, or the datasheet; null when unknown. */
-  source_version: string | null
-  /** Date of that edition, YYYY-MM-DD. */
-  source_date: string | null
+export type ListedModel = { technology: Technology } & {
+  [Name in Exclude<keyof Fields, 'params_id' | 'source' | 'technology'>]: Name extends Optional
+    ? Fields[Name]
+    : NonNullable<Fields[Name]>
 }
 
-type Numeric = {
-  [Name in keyof ListedModel]: number extends ListedModel[Name] ? Name : never
-}[keyof ListedModel]
+export const modelColumns = Object.keys(panelFields).filter(
+  (name) => name !== 'params_id' && name !== 'source',
+) as (keyof ListedModel)[]
 
 /**
- * Wide bounds: from the smallest listed panels to twice the largest. A wrong unit (mA, %/C, cm) is
- * outside of most ranges.
+ * Numbers of a model, their columns in a list, and wide bounds: from the smallest listed panels to
+ * twice the largest. A wrong unit (mA, %/C, cm) is outside of most ranges.
  */
-const ranges: Record<Numeric, readonly [min: number, max: number]> = {
-  power_stc_w: [1, 2000],
-  power_ptc_w: [1, 2000],
-  area_m2: [0.01, 12],
-  length_m: [0.1, 12],
-  width_m: [0.05, 4],
-  cells_in_series: [1, 1000],
-  i_sc_a: [0.05, 50],
-  v_oc_v: [0.5, 600],
-  i_mp_a: [0.05, 50],
-  v_mp_v: [0.4, 600],
-  alpha_sc_a_per_c: [-0.05, 0.05],
-  beta_oc_v_per_c: [-3, 0],
-  gamma_pmp_pct_per_c: [-2, 0.5],
-  noct_c: [20, 90],
-  a_ref_v: [0.01, 50],
-  i_l_ref_a: [0.05, 50],
-  i_o_ref_a: [1e-30, 1e-3],
-  r_s_ohm: [0, 100],
-  r_sh_ref_ohm: [0.1, 1e9],
-  adjust_pct: [-100, 100],
-}
+export const modelNumbers = [
+  ['power_stc_w', 'STC', 1, 2000, 'optional'],
+  ['power_ptc_w', 'PTC', 1, 2000, 'optional'],
+  ['area_m2', 'A_c', 0.01, 12, 'optional'],
+  ['length_m', 'Length', 0.1, 12, 'optional'],
+  ['width_m', 'Width', 0.05, 4, 'optional'],
+  ['cells_in_series', 'N_s', 1, 1000],
+  ['i_sc_a', 'I_sc_ref', 0.05, 50],
+  ['v_oc_v', 'V_oc_ref', 0.5, 600],
+  ['i_mp_a', 'I_mp_ref', 0.05, 50],
+  ['v_mp_v', 'V_mp_ref', 0.4, 600],
+  ['alpha_sc_a_per_c', 'alpha_sc', -0.05, 0.05],
+  ['beta_oc_v_per_c', 'beta_oc', -3, 0],
+  ['gamma_pmp_pct_per_c', 'gamma_r', -2, 0.5],
+  ['noct_c', 'T_NOCT', 20, 90],
+  ['a_ref_v', 'a_ref', 0.01, 50],
+  ['i_l_ref_a', 'I_L_ref', 0.05, 50],
+  ['i_o_ref_a', 'I_o_ref', 1e-30, 1e-3],
+  ['r_s_ohm', 'R_s', 0, 100],
+  ['r_sh_ref_ohm', 'R_sh_ref', 0.1, 1e9],
+  ['adjust_pct', 'Adjust', -100, 100],
+] as const satisfies readonly (readonly [keyof ListedModel, string, number, number, 'optional'?])[]
 
 const power_deviation_max_pct = 1
 
 /** Reason why the model is invalid; null when it is valid. */
 export function faultOf(model: ListedModel): string | null {
-  for (const [name, [min, max]] of Object.entries(ranges) as [Numeric, [number, number]][]) {
+  for (const [name, , min, max] of modelNumbers) {
     const value = model[name]
     if (value !== null && !(value >= min && value <= max)) {
       return `${name} is ${value}, outside of ${min} to ${max}`

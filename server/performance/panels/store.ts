@@ -1,7 +1,6 @@
 /** The panel models of the server: those bundled with the program and those of imported lists. */
 import type { Queries } from '../../storage/database.ts'
-import { modelColumns } from './import.ts'
-import type { ListedModel } from './model.ts'
+import { type ListedModel, modelColumns } from './model.ts'
 import { nameKey } from './names.ts'
 import { type OwnModel, ownModels } from './own-library.ts'
 import { indexNames, type NamedModel, type NameIndex, searchNames } from './search.ts'

@@ -32,7 +32,7 @@ function energyOf(readings: readonly RawInverter[], sun: SunHeight = null) {
     const sums = sumInverter(inverter, measured, { start_ms, end_ms }).inverter
     if (sums !== null) hours.push({ hour_at: new Date(start_ms), ...sums })
   }
-  const gaps = shareGaps(hours, { rated_kw, sun })
+  const gaps = shareGaps(hours, rated_kw, sun)
   const total = (list: readonly { kwh: number }[]) => list.reduce((sum, { kwh }) => sum + kwh, 0)
   return {
     hours,
@@ -188,7 +188,7 @@ test('a gap goes by the expected energy, else by the height of the sun, else by 
     expected_energy_kwh,
   })
   const shares = (hours: GapSource[], sun: SunHeight) =>
-    shareGaps(hours, { rated_kw, sun }).map(({ energy_kwh }) => Math.round(energy_kwh * 10) / 10)
+    shareGaps(hours, rated_kw, sun).map(({ energy_kwh }) => Math.round(energy_kwh * 10) / 10)
   assert.deepEqual(shares([before, after], null), [30.8, 46.2, 46.2, 46.2, 30.8])
   const noon = (time_ms: number) => (time_ms >= 12 * hour_ms && time_ms < 13 * hour_ms ? 1 : 0)
   assert.deepEqual(shares([before, after], noon), [0, 0, 200, 0, 0])
@@ -212,8 +212,7 @@ test('a gap goes by the expected energy, else by the height of the sun, else by 
 })
 
 test('resets, long silences and near readings share nothing out', () => {
-  const none = (...hours: GapSource[]) =>
-    assert.deepEqual(shareGaps(hours, { rated_kw, sun: null }), [])
+  const none = (...hours: GapSource[]) => assert.deepEqual(shareGaps(hours, rated_kw, null), [])
   none()
   none(edge(10, [610, 500]))
   none(edge(10, [610, 500]), edge(14, [880, 3]))
@@ -221,7 +220,7 @@ test('resets, long silences and near readings share nothing out', () => {
   none(edge(10, [610, 500]), edge(11, [660, 510]))
   none(edge(10, [610, 500]), edge(10 + 8 * 24, [610 + 8 * 1440, 510]))
   // A night of sleep: the counter says that nothing came.
-  const night = shareGaps([edge(20, [1230, 500]), edge(28, [1700, 500])], { rated_kw, sun: null })
+  const night = shareGaps([edge(20, [1230, 500]), edge(28, [1700, 500])], rated_kw, null)
   assert.deepEqual(
     night.map(({ energy_kwh }) => energy_kwh),
     new Array(9).fill(0),

@@ -1,6 +1,7 @@
 /** Distributes the energy of a counter over a gap of several hours to these hours. */
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { type CounterReading, isCounterGap, riseBetween, stoodStill } from './counter-hour.ts'
+import type { InverterHour } from './inverter-hour.ts'
 
 /** Energy of longer gaps cannot be assigned to hours. */
 export const gap_days_max = 7
@@ -11,21 +12,17 @@ const step_ms = 300_000
 const light_min_ratio = 0.5
 
 /** Sums and counter readings of an hour of an inverter. */
-export interface GapSource {
-  hour_at: Date
-  ac_energy_kwh: number
-  covered_s: number
-  sun_covered_s: number
-  expected_energy_kwh: number
-  counter_first_at: Date | null
-  counter_first_kwh: number | null
-  counter_last_at: Date | null
-  counter_last_kwh: number | null
-  head_kwh: number | null
-  head_covered_s: number | null
-  tail_kwh: number | null
-  tail_covered_s: number | null
-}
+export type GapSource = { hour_at: Date } & Pick<
+  InverterHour,
+  | 'ac_energy_kwh'
+  | 'covered_s'
+  | 'sun_covered_s'
+  | 'expected_energy_kwh'
+  | 'counter_first_at'
+  | 'counter_first_kwh'
+  | 'counter_last_at'
+  | 'counter_last_kwh'
+> & { [Name in 'head_kwh' | 'head_covered_s' | 'tail_kwh' | 'tail_covered_s']: number | null }
 
 export interface GapHour {
   gap_start_at: Date
@@ -44,22 +41,20 @@ export type SunHeight = ((time_ms: number) => number) | null
  */
 export function shareGaps(
   hours: readonly GapSource[],
-  { rated_kw, sun }: { rated_kw: number; sun: SunHeight },
+  rated_kw: number,
+  sun: SunHeight,
 ): GapHour[] {
   const shared: GapHour[] = []
   let from = -1
   for (const [to, hour] of hours.entries()) {
     if (hour.counter_first_at === null) continue
-    if (from >= 0) shared.push(...shareGap(hours.slice(from, to + 1), { rated_kw, sun }))
+    if (from >= 0) shared.push(...shareGap(hours.slice(from, to + 1), rated_kw, sun))
     from = to
   }
   return shared
 }
 
-function shareGap(
-  hours: readonly GapSource[],
-  { rated_kw, sun }: { rated_kw: number; sun: SunHeight },
-): GapHour[] {
+function shareGap(hours: readonly GapSource[], rated_kw: number, sun: SunHeight): GapHour[] {
   const [first, last] = [hours[0]!, hours.at(-1)!]
   const before = reading(first.counter_last_at, first.counter_last_kwh)
   const after = reading(last.counter_first_at, last.counter_first_kwh)
@@ -108,8 +103,7 @@ function partsOf(hours: readonly GapSource[], start_ms: number, end_ms: number):
   const sources = new Map(hours.map((source) => [source.hour_at.getTime(), source]))
   const [first, last] = [hours[0]!, hours.at(-1)!]
   const parts: Part[] = []
-  const first_ms = first.hour_at.getTime()
-  for (let hour = first_ms; hour < end_ms; hour += hour_ms) {
+  for (let hour = first.hour_at.getTime(); hour < end_ms; hour += hour_ms) {
     const source = sources.get(hour) ?? null
     parts.push({
       hour,
@@ -125,17 +119,14 @@ function partsOf(hours: readonly GapSource[], start_ms: number, end_ms: number):
 function measuredIn(source: GapSource | null, part: 'tail' | 'head' | 'whole') {
   if (source === null) return { known_kwh: 0, known_s: 0 }
   if (part === 'whole') return { known_kwh: source.ac_energy_kwh, known_s: source.covered_s }
-  const known_kwh = part === 'tail' ? source.tail_kwh : source.head_kwh
-  const known_s = part === 'tail' ? source.tail_covered_s : source.head_covered_s
-  return { known_kwh: known_kwh ?? 0, known_s: known_s ?? 0 }
+  return { known_kwh: source[`${part}_kwh`] ?? 0, known_s: source[`${part}_covered_s`] ?? 0 }
 }
 
 function weightsOf(parts: readonly Part[], sun: SunHeight): number[] {
   const free_s = parts.map(({ start_ms, end_ms, known_s }) =>
     Math.max(0, (end_ms - start_ms) / 1000 - known_s),
   )
-  const byTime = () => free_s
-  if (sun === null) return byTime()
+  if (sun === null) return free_s
   const heights = parts.map((part) => meanHeight(part.start_ms, part.end_ms, sun))
   const has_irradiance = parts.every(({ hour, source }, nth) => {
     if (heights[nth]! === 0) return true
@@ -148,7 +139,7 @@ function weightsOf(parts: readonly Part[], sun: SunHeight): number[] {
     const weights = candidates.map((rate, nth) => rate * free_s[nth]!)
     if (weights.some((weight) => weight > 0)) return weights
   }
-  return byTime()
+  return free_s
 }
 
 function meanHeight(start_ms: number, end_ms: number, sun: NonNullable<SunHeight>): number {

@@ -21,9 +21,7 @@ interface CounterSample extends CounterReading {
  */
 const still_steps = 1.25
 const still_rated_ratio = 0.01
-/**
- * A counter was late, not standing still, when its next rise is this share of the measured energy.
- */
+/** A counter was late, not standing still, when its next rise is this share of the measured energy. */
 const caught_up_ratio = 0.5
 
 /**
@@ -32,33 +30,22 @@ const caught_up_ratio = 0.5
  */
 const counter_near_ms = reach_ms
 
-interface CounterHour {
-  /** Null without readings or after a reset. */
-  energy_kwh: number | null
-  /** Parts of the span that the counter does not cover, ascending. */
-  open: Span[]
-  /** First and last reading in the span; null without readings. */
-  first: CounterReading | null
-  last: CounterReading | null
-}
-
 /**
  * Energy within a span from the rises between its readings. A rise across a boundary of the span is
  * shared by time when its readings are near each other. `readings` ascend and reach
  * `counter_near_ms` beyond both boundaries. The energies of consecutive spans and the gaps between
  * them (`isCounterGap`) add up to the rise of the counter. Time in which the counter stood still
  * while power was measured is not covered.
+ *
+ * Returns the energy, null without readings or after a reset, the parts of the span that the counter
+ * does not cover (`open`, ascending), and the first and last reading in the span.
  */
-export function counterHour(
-  readings: readonly CounterSample[],
-  span: Span,
-  rated_kw: number,
-): CounterHour {
+export function counterHour(readings: readonly CounterSample[], span: Span, rated_kw: number) {
   const still = standingStill(readings, rated_kw)
   const inside = readings.filter(({ time_ms }) => time_ms >= span.start_ms && time_ms < span.end_ms)
   // A gap lies between two readings of a counter that moves.
   const moving = inside.filter((reading) => !still.has(reading))
-  const ends = { first: readingOf(moving[0]), last: readingOf(moving.at(-1)) }
+  const ends = { first: moving[0], last: moving.at(-1) }
   const open: Span[] = []
   let energy_kwh: number | null = null
   let covered_until_ms = span.start_ms
@@ -81,9 +68,6 @@ export function counterHour(
   if (covered_until_ms < span.end_ms) open.push({ start_ms: covered_until_ms, end_ms: span.end_ms })
   return { energy_kwh, open, ...ends }
 }
-
-const readingOf = (sample: CounterSample | undefined): CounterReading | null =>
-  sample ? { time_ms: sample.time_ms, energy_total_kwh: sample.energy_total_kwh } : null
 
 /** Readings between which the counter stood still while power was measured. */
 function standingStill(readings: readonly CounterSample[], rated_kw: number): Set<CounterSample> {

@@ -4,24 +4,12 @@
  * depend on the order in which hours were summed up.
  */
 import type { Transaction } from '../../storage/database.ts'
-import {
-  type GapHour,
-  type GapSource,
-  gap_days_max,
-  type SunHeight,
-  shareGaps,
-} from './counter-gaps.ts'
+import { isoTime } from '../../storage/values.ts'
+import { type GapSource, gap_days_max, type SunHeight, shareGaps } from './counter-gaps.ts'
 import { slot_ms } from './hour-facts.ts'
 import { storeLoggerDays } from './logger-days.ts'
 import { quartersOf } from './quarter-shares.ts'
 import type { Plant } from './raw.ts'
-
-/** Range of updated hours of one inverter. */
-interface SummedHours {
-  inverter_id: number
-  first_ms: number
-  last_ms: number
-}
 
 /** Must run in the transaction that stores the sums of the hours. */
 export async function storeEnergyHours(
@@ -32,30 +20,25 @@ export async function storeEnergyHours(
 ): Promise<void> {
   const ranges = [...summed].map(([inverter_id, hours]) => ({
     inverter_id,
-    first_ms: Math.min(...hours),
-    last_ms: Math.max(...hours),
+    from_at: new Date(Math.min(...hours)),
+    to_at: new Date(Math.max(...hours)),
   }))
   const reaches = await reachOf(transaction, site_id, ranges)
   const sources = await readSources(transaction, site_id, reaches)
   const shared = reaches.flatMap(({ inverter_id }) =>
-    shareGaps(sources.get(inverter_id) ?? [], {
-      rated_kw: plant.inverters.get(inverter_id)!.rated_ac_power_kw,
+    shareGaps(
+      sources.get(inverter_id) ?? [],
+      plant.inverters.get(inverter_id)!.rated_ac_power_kw,
       sun,
-    }).map((hour) => ({ inverter_id, ...hour })),
+    ).map((hour) => ({ inverter_id, ...hour })),
   )
   const gone = await replaceGaps(transaction, site_id, reaches, shared)
-  const hours = new Set([
-    ...[...summed.values()].flat(),
-    ...gone,
-    ...shared.map(({ hour_at }) => hour_at.getTime()),
-  ])
+  const changed = [...gone, ...shared].map(({ hour_at }) => hour_at.getTime())
+  const hours = new Set([...summed.values()].flat().concat(changed))
   await storeLoggerHours(transaction, site_id, [...hours])
 }
 
-/**
- * From the last hour with a counter reading before the updated hours to the first one after: only
- * gaps that start within, excluding the last hour, can have changed.
- */
+/** Hours of one inverter, inclusive. */
 interface Reach {
   inverter_id: number
   from_at: Date
@@ -68,10 +51,14 @@ const columnsOf = (reaches: readonly Reach[]) => [
   reaches.map(({ to_at }) => to_at.toISOString()),
 ]
 
+/**
+ * From the last hour with a counter reading before the updated hours to the first one after: only
+ * gaps that start within, excluding the last hour, can have changed.
+ */
 function reachOf(
   transaction: Transaction,
   site_id: string,
-  ranges: readonly SummedHours[],
+  ranges: readonly Reach[],
 ): Promise<Reach[]> {
   const nearest = (where: string, order: 'asc' | 'desc') => `
     left join lateral (
@@ -89,12 +76,7 @@ function reachOf(
      ${nearest(`hour_at > t.last_at and hour_at <= t.last_at + ${days} + interval '1 hour'`, 'asc')}
        a on true
      order by t.inverter_id`,
-    [
-      site_id,
-      ranges.map(({ inverter_id }) => inverter_id),
-      ranges.map(({ first_ms }) => new Date(first_ms).toISOString()),
-      ranges.map(({ last_ms }) => new Date(last_ms).toISOString()),
-    ],
+    [site_id, ...columnsOf(ranges)],
   )
 }
 
@@ -116,13 +98,13 @@ async function readSources(
   return Map.groupBy(rows, ({ inverter_id }) => inverter_id)
 }
 
-/** Replaces the gaps that start within the reaches; returns the hours of the old gaps. */
+/** Replaces the gaps that start within the reaches; returns the old gaps. */
 async function replaceGaps(
   transaction: Transaction,
   site_id: string,
   reaches: readonly Reach[],
-  shared: readonly ({ inverter_id: number } & GapHour)[],
-): Promise<number[]> {
+  shared: readonly object[],
+): Promise<{ hour_at: Date }[]> {
   const gone = await transaction.query<{ hour_at: Date }>(
     `delete from inverter_gap_hours g
      using unnest($2::int[], $3::timestamptz[], $4::timestamptz[]) as t (inverter_id, from_at, to_at)
@@ -133,16 +115,11 @@ async function replaceGaps(
   )
   await transaction.execute(
     `insert into inverter_gap_hours (site_id, inverter_id, hour_at, gap_start_at, energy_kwh)
-     select $1, * from unnest($2::int[], $3::timestamptz[], $4::timestamptz[], $5::float8[])`,
-    [
-      site_id,
-      shared.map(({ inverter_id }) => inverter_id),
-      shared.map(({ hour_at }) => hour_at.toISOString()),
-      shared.map(({ gap_start_at }) => gap_start_at.toISOString()),
-      shared.map(({ energy_kwh }) => energy_kwh),
-    ],
+     select $1, inverter_id, hour_at, gap_start_at, energy_kwh
+     from jsonb_populate_recordset(null::inverter_gap_hours, $2::jsonb)`,
+    [site_id, JSON.stringify(shared)],
   )
-  return gone.map(({ hour_at }) => hour_at.getTime())
+  return gone
 }
 
 /** Recomputes the hours of all loggers from their inverters in service. */
@@ -151,7 +128,7 @@ async function storeLoggerHours(
   site_id: string,
   hours: readonly number[],
 ): Promise<void> {
-  const touched = hours.map((hour) => new Date(hour).toISOString())
+  const touched = hours.map(isoTime)
   const values = [site_id, touched]
   await transaction.execute(
     'delete from logger_hours where site_id = $1 and hour_at = any($2::timestamptz[])',

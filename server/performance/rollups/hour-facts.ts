@@ -1,8 +1,7 @@
 /** Coverage, counter energy and five-minute means of an inverter's hour. */
-import { intervals, type Span } from '../../telemetry/energy.ts'
+import { intervals, type Span, sampleWeights } from '../../telemetry/energy.ts'
 import { counterHour } from './counter-hour.ts'
 import type { InverterHour, InverterSample } from './inverter-hour.ts'
-import { sampleWeights } from './weights.ts'
 
 export const slot_ms = 300_000
 
@@ -16,10 +15,8 @@ export function addFacts(
   weights_s: ArrayLike<number>,
   { span, isAwake }: { span: Span; isAwake: ((time_ms: number) => boolean) | null },
 ): void {
-  const slots = Array.from({ length: Math.ceil((span.end_ms - span.start_ms) / slot_ms) }, () => ({
-    seconds: 0,
-    kws: 0,
-  }))
+  const length = Math.ceil((span.end_ms - span.start_ms) / slot_ms)
+  const slots = Array.from({ length }, () => ({ seconds: 0, kws: 0 }))
   for (const [nth, { time_ms, ac_power_kw }] of samples.entries()) {
     if (ac_power_kw === null) continue
     const seconds = weights_s[nth]!
@@ -60,7 +57,7 @@ export function addCounter(
     const is_whole = rest.every(({ covered_s }) => covered_s === 0)
     sums.energy_source = is_whole ? 'inverter_counter' : 'mixed'
   }
-  if (first === null || last === null) return
+  if (!first || !last) return
   sums.counter_first_at = new Date(first.time_ms)
   sums.counter_first_kwh = first.energy_total_kwh
   sums.counter_last_at = new Date(last.time_ms)
@@ -82,7 +79,7 @@ function cumulativeEnergy(samples: readonly InverterSample[]): Float64Array {
   const [first, last] = [samples[0], samples.at(-1)]
   const energy_kwh = new Float64Array(samples.length)
   if (!first || !last) return energy_kwh
-  const times_ms = samples.map(({ time_ms }) => time_ms)
+  const times_ms = samples.map(timeOf)
   for (const { to } of intervals(times_ms, { start_ms: first.time_ms, end_ms: last.time_ms })) {
     const kw = deliveredPower(samples[to - 1]!) + deliveredPower(samples[to]!)
     energy_kwh[to] = (kw / 2) * ((times_ms[to]! - times_ms[to - 1]!) / 3_600_000)
@@ -94,19 +91,15 @@ function cumulativeEnergy(samples: readonly InverterSample[]): Float64Array {
 const deliveredPower = ({ ac_power_kw }: InverterSample): number => Math.max(0, ac_power_kw ?? 0)
 
 /** Delivered energy only, excluding gaps, as in the sums. */
-function energyByPower(
-  samples: readonly InverterSample[],
-  span: Span,
-): { energy_kwh: number; covered_s: number } {
-  const weights_s = sampleWeights(
-    samples.map(({ time_ms }) => time_ms),
-    span,
-  )
+function energyByPower(samples: readonly InverterSample[], span: Span) {
+  const weights_s = sampleWeights(samples.map(timeOf), span)
   const sum = { energy_kwh: 0, covered_s: 0 }
-  for (const [nth, { ac_power_kw }] of samples.entries()) {
-    if (ac_power_kw === null) continue
-    sum.energy_kwh += (Math.max(0, ac_power_kw) * weights_s[nth]!) / 3600
+  for (const [nth, sample] of samples.entries()) {
+    if (sample.ac_power_kw === null) continue
+    sum.energy_kwh += (deliveredPower(sample) * weights_s[nth]!) / 3600
     sum.covered_s += weights_s[nth]!
   }
   return sum
 }
+
+const timeOf = ({ time_ms }: InverterSample) => time_ms

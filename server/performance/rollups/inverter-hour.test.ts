@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
+import { sampleWeights } from '../../telemetry/energy.ts'
 import {
   addSamples,
   addSun,
@@ -10,7 +11,6 @@ import {
   inverterSums,
 } from './inverter-hour.ts'
 import { ratingOf } from './inverter-span.ts'
-import { sampleWeights } from './weights.ts'
 
 const rating = ratingOf({ rated_ac_power_kw: 100, nominal_efficiency_pct: 97.5 })
 const minute = 60_000

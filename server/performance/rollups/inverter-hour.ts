@@ -45,33 +45,7 @@ export type InverterSum = (typeof inverterSums)[number]
 /** Load bins of ten percent of the DC rating; the last bin includes all higher loads. */
 export const load_bin_count = 10
 
-export interface InverterHour extends Record<InverterSum, number> {
-  /** Highest AC power; null when not measured. */
-  peak_power_kw: number | null
-  /** `mixed`: counter, and power where the counter has no readings. */
-  energy_source: 'inverter_counter' | 'integrated_power' | 'mixed' | null
-  /** Samples with known AC power within the hour. */
-  sample_count: number
-  /** Seconds with known AC power in which the inverter must be awake. */
-  awake_covered_s: number
-  first_production_at: Date | null
-  last_production_at: Date | null
-  /** Five-minute means of the AC power; null when unknown. */
-  slot_power_kw: (number | null)[]
-  /** First and last counter reading within the hour. */
-  counter_first_at: Date | null
-  counter_first_kwh: number | null
-  counter_last_at: Date | null
-  counter_last_kwh: number | null
-  /** Energy by power before the first and after the last counter reading, if not covered by it. */
-  head_kwh: number
-  head_covered_s: number
-  tail_kwh: number
-  tail_covered_s: number
-  load_s: number[]
-  load_dc_kwh: number[]
-  load_ac_kwh: number[]
-}
+export type InverterHour = ReturnType<typeof emptyHour>
 
 export interface InverterRating {
   rated_ac_power_kw: number
@@ -115,55 +89,52 @@ const unlimited_pct = 99.5
 /** Cause that limits an inverter at an instant; the inverter derates by itself. */
 export type HeldBy = 'curtailment' | 'rating' | 'derating' | null
 
-export function heldBy(
-  sample: Pick<InverterSample, 'state' | 'ac_power_kw' | 'power_limit_pct' | 'light'>,
-  rating: InverterRating,
-): HeldBy {
-  const { output, limits } = outputOf(sample, rating)
-  const state = outputState(output, limits)
+type LimitedSample = Pick<InverterSample, 'state' | 'ac_power_kw' | 'power_limit_pct' | 'light'>
+
+export function heldBy(sample: LimitedSample, rating: InverterRating): HeldBy {
+  const state = outputState(...outputOf(sample, rating))
   if (state === 'curtailed') return 'curtailment'
   if (state === 'clipped') return 'rating'
   return state === 'free' && sample.state === 'throttled' ? 'derating' : null
 }
 
 function outputOf(
-  {
-    ac_power_kw,
-    power_limit_pct,
-    light,
-  }: Pick<InverterSample, 'ac_power_kw' | 'power_limit_pct' | 'light'>,
+  { ac_power_kw, power_limit_pct, light }: LimitedSample,
   { rated_ac_power_kw, acPower }: InverterRating,
-): { output: Output; limits: OutputLimits } {
+): [Output, OutputLimits] {
   const expected_dc_kw = light?.expected_dc_kw ?? null
+  const expected_kw = expected_dc_kw === null ? null : acPower(expected_dc_kw)
   const is_limited = power_limit_pct !== null && power_limit_pct < unlimited_pct
-  return {
-    output: {
-      power_kw: ac_power_kw,
-      expected_kw: expected_dc_kw === null ? null : acPower(expected_dc_kw),
-    },
-    limits: {
-      rated_kw: rated_ac_power_kw,
-      curtailed_to_kw: is_limited ? (rated_ac_power_kw * power_limit_pct) / 100 : null,
-    },
-  }
+  const curtailed_to_kw = is_limited ? (rated_ac_power_kw * power_limit_pct) / 100 : null
+  return [
+    { power_kw: ac_power_kw, expected_kw },
+    { rated_kw: rated_ac_power_kw, curtailed_to_kw },
+  ]
 }
 
-export function emptyHour(): InverterHour {
+export function emptyHour() {
   const zeros = Object.fromEntries(inverterSums.map((name) => [name, 0]))
   const bins = () => new Array<number>(load_bin_count).fill(0)
   return {
     ...(zeros as Record<InverterSum, number>),
-    peak_power_kw: null,
-    energy_source: null,
+    /** `mixed`: counter, and power where the counter has no readings. */
+    energy_source: null as 'inverter_counter' | 'integrated_power' | 'mixed' | null,
+    /** Highest AC power; null when not measured. */
+    peak_power_kw: null as number | null,
+    /** Samples with known AC power within the hour. */
     sample_count: 0,
+    /** Seconds with known AC power in which the inverter must be awake. */
     awake_covered_s: 0,
-    first_production_at: null,
-    last_production_at: null,
-    slot_power_kw: [],
-    counter_first_at: null,
-    counter_first_kwh: null,
-    counter_last_at: null,
-    counter_last_kwh: null,
+    first_production_at: null as Date | null,
+    last_production_at: null as Date | null,
+    /** Five-minute means of the AC power; null when unknown. */
+    slot_power_kw: [] as (number | null)[],
+    /** First and last counter reading within the hour. */
+    counter_first_at: null as Date | null,
+    counter_first_kwh: null as number | null,
+    counter_last_at: null as Date | null,
+    counter_last_kwh: null as number | null,
+    /** Energy by power before the first and after the last counter reading, if not covered by it. */
     head_kwh: 0,
     head_covered_s: 0,
     tail_kwh: 0,
@@ -185,9 +156,9 @@ export function addSamples(
   weights_s: ArrayLike<number>,
   rating: InverterRating,
 ): void {
-  for (let nth = 0; nth < samples.length; nth += 1) {
+  for (const [nth, sample] of samples.entries()) {
     const seconds = weights_s[nth]!
-    if (seconds > 0) addSample(sums, samples[nth]!, seconds, rating)
+    if (seconds > 0) addSample(sums, sample, seconds, rating)
   }
   if (sums.covered_s > 0) sums.energy_source = 'integrated_power'
 }
@@ -199,8 +170,7 @@ export function addSun(
   weights_s: ArrayLike<number>,
   rating: InverterRating,
 ): void {
-  for (let nth = 0; nth < lights.length; nth += 1) {
-    const { is_daylight, poa_w_m2, expected_dc_kw } = lights[nth]!
+  for (const [nth, { is_daylight, poa_w_m2, expected_dc_kw }] of lights.entries()) {
     const hours = weights_s[nth]! / 3600
     if (!(hours > 0) || poa_w_m2 === null) continue
     if (is_daylight) sums.sun_covered_s += weights_s[nth]!
@@ -312,8 +282,7 @@ function addLosses(
   if (held_by === 'rating' || held_by === 'curtailment') {
     if (held_by === 'rating') sums.clipped_s += seconds
     else sums.curtailed_s += seconds
-    const { output, limits } = outputOf(sample, rating)
-    const loss = limitLoss(output, limits)
+    const loss = limitLoss(...outputOf(sample, rating))
     sums.clipping_loss_kwh += (loss?.clipping_kw ?? 0) * hours
     sums.curtailment_loss_kwh += (loss?.curtailment_kw ?? 0) * hours
   } else if (is_bright && ac_power_kw < running_ratio * rating.rated_ac_power_kw) {

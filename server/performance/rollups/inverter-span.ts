@@ -1,7 +1,7 @@
 /** Sums of one inverter and its strings over a span, from the readings around it. */
 
 import { pvwattsAcPower } from '@heliograph/physics/inverter-efficiency'
-import type { Span } from '../../telemetry/energy.ts'
+import { type Span, sampleWeights } from '../../telemetry/energy.ts'
 import { isImpossibleModulePower, isImpossiblePower } from '../../telemetry/weather/outliers.ts'
 import {
   type StringLayout,
@@ -21,12 +21,11 @@ import {
 } from './inverter-hour.ts'
 import { type InverterSun, nearest } from './plant-light.ts'
 import type { PlantInverter, PlantString, RawInverter, RawStrings } from './raw.ts'
-import { sampleWeights } from './weights.ts'
 
 /** Default when the inventory has no efficiency: typical of plant inverters. */
 const nominal_efficiency_ratio_usual = 0.975
 /** Below this share of its rating an inverter does not feed. */
-const feeding_ratio = 0.005
+export const feeding_ratio = 0.005
 
 export interface InverterSpan {
   inverter: InverterHour | null
@@ -97,7 +96,7 @@ function inverterHour(
   return is_empty ? null : sums
 }
 
-const timeOf = ({ time_ms }: { time_ms: number }) => time_ms
+export const timeOf = ({ time_ms }: { time_ms: number }) => time_ms
 
 export function ratingOf({
   rated_ac_power_kw,

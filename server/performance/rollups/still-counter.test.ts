@@ -64,7 +64,7 @@ function sumsOf(day: Day) {
     hours.push({ hour_at: new Date(start_ms), ...sums })
     sources.push(sums.energy_source)
   }
-  const gaps = shareGaps(hours, { rated_kw, sun: null })
+  const gaps = shareGaps(hours, rated_kw, null)
   const hours_kwh = hours.reduce((sum, { ac_energy_kwh }) => sum + ac_energy_kwh, 0)
   const gaps_kwh = gaps.reduce((sum, { energy_kwh }) => sum + energy_kwh, 0)
   return { delivered_kwh, hours, gaps, sources, total_kwh: hours_kwh + gaps_kwh }

@@ -1,31 +1,11 @@
 /** The sums of hours and days in the database. */
 import type { Queries, Transaction } from '../../storage/database.ts'
-import { type InverterHour, inverterSums } from './inverter-hour.ts'
+import { emptyHour, type InverterHour } from './inverter-hour.ts'
 import { type StoredStrings, string_layout } from './string-codec.ts'
 
-const inverter_columns = [
-  ...inverterSums,
-  'energy_source',
-  'peak_power_kw',
-  'sample_count',
-  'awake_covered_s',
-  'first_production_at',
-  'last_production_at',
-  'slot_power_kw',
-  'counter_first_at',
-  'counter_first_kwh',
-  'counter_last_at',
-  'counter_last_kwh',
-  'head_kwh',
-  'head_covered_s',
-  'tail_kwh',
-  'tail_covered_s',
-  'load_s',
-  'load_dc_kwh',
-  'load_ac_kwh',
-] as const
+const inverter_columns = Object.keys(emptyHour())
 
-interface InverterHourRow extends InverterHour {
+interface HourKey {
   inverter_id: number
   hour_at: Date
 }
@@ -34,8 +14,8 @@ interface InverterHourRow extends InverterHour {
 export async function storeInverterHours(
   transaction: Transaction,
   site_id: string,
-  rows: readonly InverterHourRow[],
-  gone: readonly { inverter_id: number; hour_at: Date }[],
+  rows: readonly (HourKey & InverterHour)[],
+  gone: readonly HourKey[],
 ): Promise<void> {
   const columns = ['inverter_id', 'hour_at', ...inverter_columns]
   await transaction.execute(
@@ -50,42 +30,43 @@ export async function storeInverterHours(
   await forget(transaction, 'inverter_hours', site_id, gone)
 }
 
-export interface StringHourRow extends StoredStrings {
-  inverter_id: number
-  hour_at: Date
-}
+export type StringHourRow = HourKey & StoredStrings
 
 export async function storeStringHours(
   transaction: Transaction,
   site_id: string,
   rows: readonly StringHourRow[],
-  gone: readonly { inverter_id: number; hour_at: Date }[],
+  gone: readonly HourKey[],
 ): Promise<void> {
-  const at = rows.map(({ hour_at }) => hour_at.toISOString())
-  await storeStrings(transaction, 'string_hours', { site_id, rows, at })
+  const times = rows.map(({ hour_at }) => hour_at.toISOString())
+  await storeStrings(transaction, 'string_hours', site_id, rows, times)
   await forget(transaction, 'string_hours', site_id, gone)
 }
 
-/** Time column and SQL type of each table of string sums. */
-const times = {
+export type StringDayRow = StoredStrings & { inverter_id: number; local_date: string }
+
+export async function storeStringDays(
+  transaction: Transaction,
+  site_id: string,
+  rows: readonly StringDayRow[],
+): Promise<void> {
+  const dates = rows.map(({ local_date }) => local_date)
+  await storeStrings(transaction, 'string_days', site_id, rows, dates)
+}
+
+const time_columns = {
   string_hours: { column: 'hour_at', type: 'timestamptz' },
   string_days: { column: 'local_date', type: 'date' },
 } as const
 
 async function storeStrings(
   transaction: Transaction,
-  table: keyof typeof times,
-  {
-    site_id,
-    rows,
-    at,
-  }: {
-    site_id: string
-    rows: readonly (StoredStrings & { inverter_id: number })[]
-    at: readonly string[]
-  },
+  table: keyof typeof time_columns,
+  site_id: string,
+  rows: readonly (StoredStrings & { inverter_id: number })[],
+  times: readonly string[],
 ): Promise<void> {
-  const { column, type } = times[table]
+  const { column, type } = time_columns[table]
   await transaction.execute(
     `insert into ${table} (site_id, inverter_id, ${column}, string_count, layout, sums)
      select $1, inverter_id, ${column}, string_count, $5, decode(sums, 'hex')
@@ -97,7 +78,7 @@ async function storeStrings(
     [
       site_id,
       rows.map(({ inverter_id }) => inverter_id),
-      at,
+      times,
       rows.map(({ string_count }) => string_count),
       string_layout,
       rows.map(({ sums }) => sums.toString('hex')),
@@ -109,17 +90,13 @@ async function forget(
   transaction: Transaction,
   table: string,
   site_id: string,
-  gone: readonly { inverter_id: number; hour_at: Date }[],
+  gone: readonly HourKey[],
 ): Promise<void> {
   if (gone.length === 0) return
   await transaction.execute(
-    `delete from ${table} t using unnest($2::int[], $3::timestamptz[]) as g (inverter_id, hour_at)
+    `delete from ${table} t using jsonb_populate_recordset(null::${table}, $2::jsonb) as g
      where t.site_id = $1 and t.inverter_id = g.inverter_id and t.hour_at = g.hour_at`,
-    [
-      site_id,
-      gone.map(({ inverter_id }) => inverter_id),
-      gone.map(({ hour_at }) => hour_at.toISOString()),
-    ],
+    [site_id, JSON.stringify(gone)],
   )
 }
 
@@ -139,18 +116,4 @@ export function readStringHours(
      order by inverter_id, hour_at`,
     [site_id, inverter_ids, new Date(from_ms).toISOString(), new Date(to_ms).toISOString()],
   )
-}
-
-export interface StringDayRow extends StoredStrings {
-  inverter_id: number
-  local_date: string
-}
-
-export function storeStringDays(
-  transaction: Transaction,
-  site_id: string,
-  rows: readonly StringDayRow[],
-): Promise<void> {
-  const at = rows.map(({ local_date }) => local_date)
-  return storeStrings(transaction, 'string_days', { site_id, rows, at })
 }

@@ -5,7 +5,7 @@
 import { day_ms } from '@heliograph/domain/durations'
 import { median } from '@heliograph/domain/median'
 import { addDays } from '@heliograph/domain/utc-day'
-import { type Drift, findDrifts, loss_min_usual_ratio } from '../diagnostics/drift.ts'
+import { type Drift, findDrifts, loss_min_ratio } from '../diagnostics/drift.ts'
 import { health_thresholds } from '../diagnostics/string-health.ts'
 import type { StringLayout, StringSums } from '../diagnostics/string-sums.ts'
 
@@ -99,7 +99,7 @@ export function stepsAfter(
       steps[nth] = { ...step, loss_ratio, end_date: addDays(first_date, end_day) }
     }
   }
-  return steps.filter(({ loss_ratio }) => loss_ratio >= loss_min_usual_ratio)
+  return steps.filter(({ loss_ratio }) => loss_ratio >= loss_min_ratio)
 }
 
 function driftOf(step: StringStep | undefined, dayOf: (date: string) => number): Drift | null {

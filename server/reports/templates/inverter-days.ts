@@ -1,9 +1,9 @@
 /** Sums of the inverters over the period and each of its days. */
 import {
   type InverterSumsRow,
+  plantYields,
   readInverterSums,
 } from '../../performance/efficiency/inverter-sums.ts'
-import { plantYields } from '../../performance/efficiency/plant-yields.ts'
 import { emptySums, type Yields } from '../../performance/efficiency/yields.ts'
 import { coverage_min_ratio } from '../../performance/period.ts'
 import type { InverterSum } from '../../performance/rollups/inverter-hour.ts'

@@ -1,27 +1,33 @@
 /** A sensor node of the inventory with its status. */
 import { type Channel, channelKinds, channelUnits, nodeTypes } from '@heliograph/domain/node'
 import { type Static, Type } from 'typebox'
-import { LocationId, LoggerId, Nullable } from '../../http/params.ts'
-import { At, frame, frameOf, inventoried, iso, isStale } from '../../plant/frame.ts'
+import { exampleOf } from '../../http/example.ts'
+import { LocationId, LoggerId, Nullable, NullableNumber } from '../../http/params.ts'
+import { At, frame, frameOf, inventoried, isStale } from '../../plant/frame.ts'
 import { NodeId, type NodeRow } from '../../plant/sensor-node.ts'
+import { served } from '../../storage/records.ts'
 
 const closed = { additionalProperties: false } as const
-const Limit = Nullable(Type.Number({ description: 'Limit of a temperature, °C; else null.' }))
+const Limit = (example: number) => NullableNumber('Limit of a temperature, °C; else null.', example)
 
 const NodeChannel = Type.Object(
   {
-    channel: Type.String(),
+    channel: Type.String({ examples: ['oil'] }),
     kind: Type.Enum([...channelKinds]),
-    label: Type.String(),
-    role: Nullable(Type.Enum(['ambient', 'oil', 'winding', 'busbar'])),
-    unit: Nullable(Type.String({ description: 'Null for a state: 1 is open or on, else 0.' })),
-    value: Nullable(
-      Type.Number({
-        description: 'Latest value in `unit`; null if not measured. See `quality` of the node.',
+    label: Type.String({ examples: ['Top oil'] }),
+    role: Nullable(Type.Enum(['ambient', 'oil', 'winding', 'busbar'], { examples: ['oil'] })),
+    unit: Nullable(
+      Type.String({
+        description: 'Null for a state: 1 is open or on, else 0.',
+        examples: ['°C'],
       }),
     ),
-    warn_high_c: Limit,
-    alarm_high_c: Limit,
+    value: NullableNumber(
+      'Latest value in `unit`; null if not measured. See `quality` of the node.',
+      61.5,
+    ),
+    warn_high_c: Limit(85),
+    alarm_high_c: Limit(95),
     relay: Nullable(Type.String({ description: 'The relay channel of a fan; else null.' })),
   },
   { ...closed, $id: 'SensorChannel' },
@@ -35,7 +41,7 @@ export type SensorNode = Static<typeof SensorNode>
 export const SensorNode = Type.Object(
   {
     node_id: NodeId,
-    name: Type.String(),
+    name: Type.String({ examples: ['Transformer station 1'] }),
     location_id: Nullable(LocationId),
     logger_id: Nullable(LoggerId),
     type: Type.Enum([...nodeTypes]),
@@ -45,7 +51,7 @@ export const SensorNode = Type.Object(
     status: Type.Enum(['online', 'offline', 'degraded', 'unknown'], { description: statusRule }),
     ...frame,
     last_seen_at: Nullable(At('When the node was last seen.')),
-    report_interval_s: Type.Number({ description: 'Interval of the reports, s.' }),
+    report_interval_s: Type.Number({ description: 'Interval of the reports, s.', examples: [30] }),
     channels: Type.Array(NodeChannel, { description: 'In the order of `channel_values`.' }),
     relay_count: Type.Integer(),
     fan_count: Type.Integer(),
@@ -54,55 +60,14 @@ export const SensorNode = Type.Object(
   { ...closed, $id: 'SensorNode' },
 )
 
-const none = { role: null, warn_high_c: null, alarm_high_c: null, relay: null }
-
-export const nodeExample: SensorNode = {
-  node_id: 'ts-1',
-  name: 'Transformer station 1',
-  location_id: 6,
-  logger_id: 1,
-  type: 'transformer_station',
-  manufacturer: null,
-  model: null,
-  serial_number: null,
-  status: 'online',
+export const nodeExample = exampleOf(SensorNode, {
   measured_at: '2026-06-21T10:00:00.000Z',
   received_at: '2026-06-21T10:00:00.140Z',
   age_s: 12.4,
-  quality: 'good',
   last_seen_at: '2026-06-21T10:00:00.000Z',
-  report_interval_s: 30,
-  channels: [
-    {
-      ...none,
-      channel: 'oil',
-      kind: 'temperature',
-      label: 'Top oil',
-      role: 'oil',
-      unit: '°C',
-      value: 61.5,
-      warn_high_c: 85,
-      alarm_high_c: 95,
-    },
-    { ...none, channel: 'air', kind: 'humidity', label: 'Air', unit: '%', value: 40 },
-    {
-      ...none,
-      channel: 'fan-1',
-      kind: 'fan_current',
-      label: 'Exhaust fan',
-      unit: 'A',
-      value: 1.9,
-      relay: 'fan-relay',
-    },
-    { ...none, channel: 'door', kind: 'door', label: 'Door', unit: null, value: 0 },
-    { ...none, channel: 'fan-relay', kind: 'relay', label: 'Fan contactor', unit: null, value: 1 },
-  ],
-  relay_count: 1,
-  fan_count: 1,
-  created_at: '2026-01-05T08:00:00.000Z',
-  updated_at: '2026-05-11T14:30:00.000Z',
-  retired_at: null,
-}
+})
+
+const names = Object.keys(SensorNode.properties)
 
 export function nodeRecord(row: NodeRow, now: Date): SensorNode {
   const { channels, measured_at, last_ok_at } = row
@@ -110,18 +75,11 @@ export function nodeRecord(row: NodeRow, now: Date): SensorNode {
   const by_edge = Math.max(measured_at?.getTime() ?? 0, last_ok_at?.getTime() ?? 0)
   // The clock of the edge may be fast.
   const seen = Math.min(by_edge, now.getTime())
-  return {
-    node_id: row.node_id,
-    name: row.name,
-    location_id: row.location_id,
-    logger_id: row.logger_id,
-    type: row.type,
-    manufacturer: row.manufacturer,
-    model: row.model,
-    serial_number: row.serial_number,
+  return served(names, {
+    ...row,
     status: statusOf(row, now),
     ...frameOf(row, row.report_s, now),
-    last_seen_at: seen === 0 ? null : new Date(seen).toISOString(),
+    last_seen_at: seen === 0 ? null : new Date(seen),
     report_interval_s: row.report_s,
     channels: channels.map((channel, index) => ({
       channel: channel.channel,
@@ -136,10 +94,7 @@ export function nodeRecord(row: NodeRow, now: Date): SensorNode {
     })),
     relay_count: count('relay'),
     fan_count: count('fan_current'),
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-    retired_at: iso(row.retired_at),
-  }
+  }) as SensorNode
 }
 
 function statusOf(row: NodeRow, now: Date): SensorNode['status'] {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Instrument } from '@heliograph/domain/site'
 import fc from 'fast-check'
-import { integratePower } from '../energy.ts'
+import { intervals } from '../energy.ts'
 import { type WeatherBucket, weatherBuckets } from './buckets.ts'
 import { skiesOf } from './instrument-limits.ts'
 import { rainBetween } from './rain.ts'
@@ -83,13 +83,17 @@ test('what buckets sum up to is what the samples hold, wherever the page begins'
       const buckets = weatherBuckets([series], span, nowhere)
       const total = (of: (one: WeatherBucket) => number | null) =>
         buckets.reduce((sum, one) => sum + (of(one) ?? 0), 0)
-      const measured = times_ms.map((at, nth) => {
-        const w_m2 = poa[nth] ?? null
-        return { time_ms: at, power_kw: w_m2 === null ? null : w_m2 / 1000 }
-      })
       for (const { start_ms, poa_insolation_kwh_m2 } of buckets) {
-        const own = integratePower(measured, { start_ms, end_ms: start_ms + bucket_ms })
-        near(poa_insolation_kwh_m2 ?? 0, own.energy_kwh ?? 0, 'insolation')
+        const own = { start_ms, end_ms: start_ms + bucket_ms }
+        const kwh_m2 = intervals(times_ms, own).map(({ from, to, ...part }) => {
+          const [before, after] = [poa[from] ?? null, poa[to] ?? null]
+          if (before === null || after === null) return 0
+          const slope = (after - before) / (times_ms[to]! - times_ms[from]!)
+          const middle = before + slope * ((part.start_ms + part.end_ms) / 2 - times_ms[from]!)
+          return (middle * (part.end_ms - part.start_ms)) / 3.6e9
+        })
+        const sum = kwh_m2.reduce((all, each) => all + each, 0)
+        near(poa_insolation_kwh_m2 ?? 0, sum, 'insolation')
       }
       near(
         total((one) => one.rain_mm),

@@ -49,11 +49,11 @@ export function weatherRecord(plant: PlantWeather, around: Surroundings): Weathe
     logger_id: plant.logger_id,
     ...frame,
     quality: plantQuality(frame.quality, judged),
-    ...rounded(pick(averages)),
-    ...rounded(lightOf(plant, included, averages, around)),
-    ...rounded(sinceMidnight(plant.today)),
-    ...rounded(clearSky(plant, included, averages, time_ms ?? situation.now.getTime(), skies)),
-    ...rounded({
+    ...significantIn({
+      ...pick(averages),
+      ...lightOf(plant, included, averages, around),
+      ...sinceMidnight(plant.today),
+      ...clearSky(plant, included, averages, time_ms ?? situation.now.getTime(), skies),
       sun_elevation_deg: sky?.sun.apparent_elevation_deg ?? null,
       sun_azimuth_deg: sky?.sun.azimuth_deg ?? null,
     }),
@@ -208,7 +208,7 @@ function sensorQuality(
   return reason === 'not_measured' ? 'stale' : 'suspect'
 }
 
-function rounded<Of extends Record<string, number | null>>(values: Of): Of {
+export function significantIn<Of extends Record<string, number | null>>(values: Of): Of {
   const entries = Object.entries(values).map(([name, value]) => [
     name,
     value === null ? null : significant(value),

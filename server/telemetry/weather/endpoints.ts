@@ -2,6 +2,8 @@ import { placeOf } from '@heliograph/domain/place'
 import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
+import { exampleOf } from '../../http/example.ts'
+import { allItems } from '../../http/export-items.ts'
 import { LoggerId, limit } from '../../http/params.ts'
 import { default_hours, seriesMeta } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
@@ -10,10 +12,9 @@ import { siteFacts } from '../../plant/site-facts.ts'
 import { situationOf } from '../../plant/situation.ts'
 import type { Queries } from '../../storage/database.ts'
 import { seriesExample } from '../history.ts'
-import { type WeatherBucket, weatherBuckets } from './buckets.ts'
+import { weatherBuckets } from './buckets.ts'
 import { summed_today, weatherRecord } from './current.ts'
-import { bucketExample, weatherExample } from './examples.ts'
-import { around, bucketRecord, dailyBuckets, lightOf, seriesOf, spanOf } from './history.ts'
+import { around, dailyRecords, lightOf, seriesOf } from './history.ts'
 import { skiesOf } from './instrument-limits.ts'
 import { Weather, WeatherBucketRecord } from './schemas.ts'
 import { seriesOfQuantities } from './series.ts'
@@ -36,6 +37,12 @@ const weather = {
 const plotNote =
   'Plot averages are means over the accepted instruments. `sensors` lists every instrument and ' +
   'the reason for each rejection.'
+
+const weatherExample = exampleOf(Weather, {
+  measured_at: '2026-06-21T10:00:00.000Z',
+  received_at: '2026-06-21T10:00:00.412Z',
+  age_s: 4.2,
+})
 
 export const listWeather = endpoint({
   ...weather,
@@ -89,25 +96,20 @@ export const loggerWeatherHistory = endpoint({
   query: { limit: limit(rows.max, rows.by_default) },
   heavy: true,
   returns: Series(WeatherBucketRecord),
-  example: seriesExample(bucketExample),
+  example: seriesExample(exampleOf(WeatherBucketRecord)),
   async handle({ site: { site_id }, params, query, window }, { db, clock }: Context) {
     const source = await readSource(db, site_id, params.logger_id)
-    const now = clock.now()
     const { limit = rows.by_default } = query
     const page = await readBucketPage(db, site_id, { stations: source.stations, window, limit })
-    const span = spanOf(page)
-    const buckets: WeatherBucket[] = []
-    if (span) {
-      for await (const day of dailyBuckets(db, span, source)) buckets.push(...day)
-    }
+    const data = await allItems(dailyRecords(db, page, source, clock.now()))
     return {
-      data: buckets.map((bucket) => bucketRecord(bucket, now)),
+      data,
       meta: seriesMeta(window, {
         // Readings may arrive between the statements.
-        count: Math.max(page.count, buckets.length),
-        returned: buckets.length,
-        first_time: isoOf(buckets[0]),
-        last_time: isoOf(buckets.at(-1)),
+        count: Math.max(page.count, data.length),
+        returned: data.length,
+        first_time: data[0]?.start_at ?? null,
+        last_time: data.at(-1)?.start_at ?? null,
       }),
     }
   },
@@ -119,11 +121,7 @@ export const loggerWeatherHistory = endpoint({
       async *items(queries) {
         const { stations } = source
         const page = await readBucketPage(queries, site_id, { stations, window, limit })
-        const span = spanOf(page)
-        if (!span) return
-        for await (const day of dailyBuckets(queries, span, source)) {
-          yield day.map((bucket) => bucketRecord(bucket, now))
-        }
+        yield* dailyRecords(queries, page, source, now)
       },
     }
   },
@@ -138,8 +136,6 @@ async function readSource(db: Queries, site_id: string, logger_id: number) {
 }
 
 const byNumber = (a: number, b: number) => a - b
-const isoOf = (bucket?: WeatherBucket) =>
-  bucket === undefined ? null : new Date(bucket.start_ms).toISOString()
 const inService = (stations: readonly StationRow[]) =>
   stations.filter(({ retired_at }) => retired_at === null)
 

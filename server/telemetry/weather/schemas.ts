@@ -1,58 +1,77 @@
 import { instrumentTypes } from '@heliograph/domain/site'
 import { type Static, Type } from 'typebox'
-import { LoggerId, Nullable } from '../../http/params.ts'
+import { LoggerId, Nullable, NullableNumber } from '../../http/params.ts'
 import { At, frame, liveQualities } from '../../plant/frame.ts'
 import { quantity } from '../../plant/quantities.ts'
 import { sensorQuantities } from '../../plant/sensor-quantities.ts'
 import { rejectionRule, rejectReasons } from './station-screening.ts'
 
 const closed = { additionalProperties: false } as const
-const Maybe = (description: string) => Nullable(Type.Number({ description }))
-const Count = (description: string) => Type.Integer({ minimum: 0, description })
+const Count = (description: string, example: number) =>
+  Type.Integer({ minimum: 0, description, examples: [example] })
 
 /** Plot averages over the accepted instruments of a plant. */
 const averages = {
-  poa_irradiance_w_m2: quantity('poa_irradiance_w_m2'),
-  ghi_w_m2: quantity('ghi_w_m2'),
-  dhi_w_m2: quantity('dhi_w_m2'),
-  module_temperature_c: quantity('module_temperature_c'),
-  ambient_temperature_c: quantity('ambient_temperature_c'),
-  relative_humidity_pct: quantity('relative_humidity_pct'),
-  pressure_hpa: quantity('pressure_hpa'),
-  wind_speed_m_s: quantity('wind_speed_m_s'),
-  wind_direction_deg: quantity('wind_direction_deg'),
+  poa_irradiance_w_m2: quantity('poa_irradiance_w_m2', 861),
+  ghi_w_m2: quantity('ghi_w_m2', 812),
+  dhi_w_m2: quantity('dhi_w_m2', 121),
+  module_temperature_c: quantity('module_temperature_c', 47.2),
+  ambient_temperature_c: quantity('ambient_temperature_c', 24.8),
+  relative_humidity_pct: quantity('relative_humidity_pct', 41),
+  pressure_hpa: quantity('pressure_hpa', 968),
+  wind_speed_m_s: quantity('wind_speed_m_s', 2),
+  wind_direction_deg: quantity('wind_direction_deg', 245),
 }
 
 const listed = Object.values(sensorQuantities)
 
 export type WeatherSensor = Static<typeof WeatherSensor>
-export const WeatherSensor = Type.Object(
+const WeatherSensor = Type.Object(
   {
-    sensor_id: Type.String({ description: 'Unique within its station.' }),
-    station_id: Type.Integer({ minimum: 0, description: 'The met station of the instrument.' }),
-    name: Type.String(),
+    sensor_id: Type.String({ description: 'Unique within its station.', examples: ['poa-1'] }),
+    station_id: Count('The met station of the instrument.', 1),
+    name: Type.String({ examples: ['Pyranometer in the plane of the modules'] }),
     type: Type.Enum([...instrumentTypes]),
     quantity: Type.Enum(
       listed.map((each) => each.quantity),
       { description: 'The measured quantity; `rain` is the counter of the gauge.' },
     ),
-    value: Nullable(Type.Number({ description: 'Latest value in `unit`.' })),
+    value: NullableNumber('Latest value in `unit`.', 861),
     unit: Type.Enum([...new Set(listed.map((each) => each.unit))]),
-    azimuth_deg: Maybe('Azimuth, degrees clockwise from north; null if missing in site.yaml.'),
-    tilt_deg: Maybe('Tilt, degrees from the horizontal; null if missing in site.yaml.'),
-    accuracy_class: Nullable(
-      Type.Enum(['a', 'b', 'c'], { description: 'Class by ISO 9060 or a similar standard.' }),
+    azimuth_deg: NullableNumber(
+      'Azimuth, degrees clockwise from north; null if missing in site.yaml.',
+      180,
     ),
-    calibrated_date: Nullable(Type.String({ format: 'date' })),
+    tilt_deg: NullableNumber(
+      'Tilt, degrees from the horizontal; null if missing in site.yaml.',
+      25,
+    ),
+    accuracy_class: Nullable(
+      Type.Enum(['a', 'b', 'c'], {
+        description: 'Class by ISO 9060 or a similar standard.',
+        examples: ['a'],
+      }),
+    ),
+    calibrated_date: Nullable(Type.String({ format: 'date', examples: ['2025-09-12'] })),
     serial_number: Nullable(Type.String()),
-    measured_at: Nullable(At('When `value` was measured.')),
+    measured_at: Nullable(
+      Type.String({
+        format: 'date-time',
+        description: 'When `value` was measured.',
+        examples: ['2026-06-21T10:00:00.000Z'],
+      }),
+    ),
     quality: Type.Enum([...liveQualities], {
       description: '`suspect` for a rejected instrument; else the quality of the reading.',
     }),
-    deviation_from_average_pct: Maybe(
+    deviation_from_average_pct: NullableNumber(
       'Deviation from the plot average, %; null for temperatures, directions and rain.',
+      0,
     ),
-    included_in_average: Type.Boolean({ description: 'Whether the value is in the plot average.' }),
+    included_in_average: Type.Boolean({
+      description: 'Whether the value is in the plot average.',
+      examples: [true],
+    }),
     reject_reason: Nullable(Type.Enum([...rejectReasons], { description: rejectionRule })),
   },
   { ...closed, $id: 'WeatherSensor' },
@@ -64,35 +83,42 @@ export const Weather = Type.Object(
     logger_id: LoggerId,
     ...frame,
     ...averages,
-    effective_irradiance_w_m2: Maybe(
+    effective_irradiance_w_m2: NullableNumber(
       'Irradiance behind the glass, W/m², in the plane with most of the DC capacity; modelled ' +
         'unless a reference cell measures it.',
+      848.1,
     ),
-    cell_temperature_c: Maybe(
+    cell_temperature_c: NullableNumber(
       'Cell temperature in that plane, °C: modelled from the temperature of the back of the ' +
         'panels, else from air temperature and wind.',
+      49.8,
     ),
-    rain_today_mm: Maybe('Measured rain since local midnight, mm.'),
-    poa_insolation_today_kwh_m2: Maybe(
+    rain_today_mm: NullableNumber('Measured rain since local midnight, mm.', 0),
+    poa_insolation_today_kwh_m2: NullableNumber(
       'Measured irradiation in the plane of the panels since local midnight, kWh/m²: the sum of ' +
         'the buckets of the history.',
+      2.71,
     ),
-    ghi_insolation_today_kwh_m2: Maybe(
+    ghi_insolation_today_kwh_m2: NullableNumber(
       'Measured global horizontal irradiation since local midnight, kWh/m².',
+      2.64,
     ),
-    clear_sky_poa_w_m2: Maybe(
+    clear_sky_poa_w_m2: NullableNumber(
       'Clear-sky irradiance in the planes of the instruments at `measured_at`, W/m² (Ineichen and ' +
         'Perez, Linke turbidity 3).',
+      934.6,
     ),
-    clear_sky_index: Maybe(
+    clear_sky_index: NullableNumber(
       '`poa_irradiance_w_m2` by `clear_sky_poa_w_m2`; null below 50 W/m² of clear-sky irradiance.',
+      0.921,
     ),
-    sun_elevation_deg: Maybe(
+    sun_elevation_deg: NullableNumber(
       'Current elevation of the sun at the site; null without the position of the site.',
+      58.2,
     ),
-    sun_azimuth_deg: Maybe('Current azimuth of the sun, clockwise from north.'),
-    sensors_used: Count('Instruments in the averages.'),
-    sensors_rejected: Count('Instruments that are not in the averages.'),
+    sun_azimuth_deg: NullableNumber('Current azimuth of the sun, clockwise from north.', 141.7),
+    sensors_used: Count('Instruments in the averages.', 1),
+    sensors_rejected: Count('Instruments that are not in the averages.', 0),
     sensors: Type.Array(WeatherSensor, { description: 'Every instrument in service.' }),
   },
   { ...closed, $id: 'Weather' },
@@ -104,27 +130,30 @@ export const WeatherBucketRecord = Type.Object(
     start_at: At('Start of the bucket, inclusive; whole five minutes in UTC.'),
     end_at: At('End of the bucket, exclusive.'),
     ...averages,
-    poa_irradiance_max_w_m2: Maybe('Highest sample of the plot average, W/m².'),
-    poa_irradiance_min_w_m2: Maybe('Lowest sample of the plot average, W/m².'),
-    poa_irradiance_stddev_w_m2: Maybe(
+    poa_irradiance_max_w_m2: NullableNumber('Highest sample of the plot average, W/m².', 866),
+    poa_irradiance_min_w_m2: NullableNumber('Lowest sample of the plot average, W/m².', 841),
+    poa_irradiance_stddev_w_m2: NullableNumber(
       'Standard deviation of the plot average, W/m²; null for fewer than two samples.',
+      6.3,
     ),
-    poa_insolation_kwh_m2: Maybe(
+    poa_insolation_kwh_m2: NullableNumber(
       'Irradiation in the plane of the panels, kWh/m², by the accepted instruments; 0 at night. If ' +
         'all instruments face as the panels do, a day adds up to that of `/plant/summary`.',
+      0.0710333333,
     ),
-    ghi_insolation_kwh_m2: Maybe('Global horizontal irradiation, kWh/m².'),
-    rain_mm: Maybe('Rain counted in the bucket, mm.'),
-    sample_count: Count('Readings in the bucket.'),
+    ghi_insolation_kwh_m2: NullableNumber('Global horizontal irradiation, kWh/m².', 0.0669916667),
+    rain_mm: NullableNumber('Rain counted in the bucket, mm.', 0),
+    sample_count: Count('Readings in the bucket.', 30),
     completeness_pct: Type.Number({
       minimum: 0,
       maximum: 100,
+      examples: [100],
       description: 'Part of the five minutes between neighbouring readings, %.',
     }),
     is_partial: Type.Boolean({
       description: 'Whether the bucket is still running or `completeness_pct` is below 100.',
     }),
-    sensors_rejected: Count('Instruments rejected for any part of the bucket.'),
+    sensors_rejected: Count('Instruments rejected for any part of the bucket.', 0),
     quality: Type.Enum(['good', 'suspect'], {
       description: '`suspect`: a reading was suspect or an instrument was rejected.',
     }),
