@@ -15,13 +15,10 @@ import { readingKinds } from '@heliograph/domain/readings'
 import type { Queries, Transaction } from '../storage/database.ts'
 import { in_final_week } from './final-weeks.ts'
 
-interface TouchedHour {
+export interface Mark {
   kind: string
   device_id: number
   hour_at: Date
-}
-
-export interface Mark extends TouchedHour {
   touches: number
 }
 

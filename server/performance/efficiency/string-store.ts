@@ -5,7 +5,7 @@ import type { StringLayout, StringSums } from '../diagnostics/string-sums.ts'
 import type { Period } from '../period.ts'
 import { layoutOf } from '../rollups/inverter-span.ts'
 import type { PlantString } from '../rollups/raw.ts'
-import { readStringHours, type StringDayRow, type StringHourRow } from '../rollups/store.ts'
+import { readStringDays, readStringHours, type StringHourRow } from '../rollups/store.ts'
 import { decodeStrings, sumStored } from '../rollups/string-codec.ts'
 
 /** A string in service. */
@@ -75,7 +75,7 @@ export async function readDays(
   const { before, whole, after } = partsOf(period, timezone)
   const [first, days, last] = await Promise.all([
     hourRows(db, site_id, before, inverter_ids),
-    whole === null ? [] : dayRows(db, site_id, whole, inverter_ids),
+    whole === null ? [] : readStringDays(db, site_id, inverter_ids, whole),
     hourRows(db, site_id, after, inverter_ids),
   ])
   const dated = (row: StringHourRow) => ({
@@ -147,20 +147,6 @@ async function hourRows(
     to_ms: end_at.getTime(),
   })
 }
-
-const dayRows = (
-  db: Queries,
-  site_id: string,
-  { first, last }: NonNullable<Parts['whole']>,
-  inverter_ids: readonly number[] | null,
-): Promise<StringDayRow[]> =>
-  db.query<StringDayRow>(
-    `SELECT inverter_id, local_date, string_count, layout, sums FROM string_days
-     WHERE site_id = $1 AND local_date BETWEEN $2 AND $3
-       AND ($4::int[] IS NULL OR inverter_id = ANY($4))
-     ORDER BY inverter_id, local_date`,
-    [site_id, first, last, inverter_ids],
-  )
 
 interface Parts {
   /** Hours before the first and after the last whole day. */

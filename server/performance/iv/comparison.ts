@@ -1,5 +1,5 @@
 /** Compares the measured points of one string with the expected ones. */
-import { type Place, type Position, placeOf } from '@heliograph/domain/place'
+import { type Place, placeOf } from '@heliograph/domain/place'
 import type { Quality } from '@heliograph/domain/readings'
 import { rounded } from '@heliograph/domain/significant'
 import type { Instrument } from '@heliograph/domain/site'
@@ -19,7 +19,14 @@ import {
   stationsAround,
   stationsFor,
 } from '../rollups/plant-light.ts'
-import type { Panel, PlantInverter, PlantStation, PlantString, RawWeather } from '../rollups/raw.ts'
+import type {
+  Panel,
+  Plant,
+  PlantInverter,
+  PlantStation,
+  PlantString,
+  RawWeather,
+} from '../rollups/raw.ts'
 import type { IvExpectedPoint, NoExpectationReason } from './schemas.ts'
 import type { InverterInstant, Span, StringInstant, StringSetting } from './store.ts'
 
@@ -37,17 +44,20 @@ export interface Expectation {
   stations_around: readonly PlantStation[]
 }
 
-/** The expectation of a string by the met stations of its site, or the reason why there is none. */
+/**
+ * The expectation of a string by the met stations of its site, those in service first, or the reason
+ * why there is none.
+ */
 export function expectationOf(
   { string, partner_indexes, inverter }: StringSetting,
-  position: Position,
-  stations: readonly PlantStation[],
+  { facts, ...plant }: Pick<Plant, 'facts' | 'stations'>,
 ): Expectation | NoExpectationReason {
   const { connected, panel } = string
   if (!connected) return 'not_connected'
   if (panel === null) return 'no_panel_model'
-  const place = placeOf(position)
+  const place = placeOf(facts)
   if (place === null) return 'no_position'
+  const stations = plant.stations.toSorted((a, b) => Number(a.is_retired) - Number(b.is_retired))
   const with_irradiance = stationsFor(inverter, stations).filter(measuresIrradiance)
   if (with_irradiance.length === 0) return 'no_irradiance'
   return {

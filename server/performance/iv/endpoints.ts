@@ -10,12 +10,12 @@ import { pageItems } from '../../http/export-items.ts'
 import { InverterId, limit, StringIndex } from '../../http/params.ts'
 import { default_hours, type SeriesWindow, seriesMeta } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
-import { siteFacts } from '../../plant/site-facts.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { StringDiagnosis } from '../diagnostics/iv-diagnosis.ts'
 import { nameKey } from '../panels/names.ts'
 import { query_characters_max } from '../panels/search.ts'
 import { findPanels, readPanel, readPanelByName } from '../panels/store.ts'
+import { readPlant } from '../rollups/raw.ts'
 import { diagnosePoints, expectationOf, pointRecord } from './comparison.ts'
 import { pointsAt, pointsExport } from './exports.ts'
 import { libraryRecord, siteRecord } from './panel-record.ts'
@@ -24,10 +24,9 @@ import {
   countStringInstants,
   readModelsInUse,
   readSiteModel,
-  readStations,
   readStringInstants,
-  readStringSetting,
   type SiteModelRow,
+  settingOf,
 } from './store.ts'
 
 const iv = {
@@ -187,13 +186,12 @@ async function requireComparison(
   { inverter_id, string_index }: { inverter_id: number; string_index: number },
   window: SeriesWindow,
 ) {
-  const setting = await readStringSetting(db, { site_id, inverter_id, string_index })
-  if (!setting) throw new ApiError('not_found', { inverter_id, string_index })
-  const facts = await siteFacts(db, site_id)
-  const stations = await readStations(db, site_id)
+  const plant = await readPlant(db, site_id, [inverter_id])
+  const setting = settingOf(plant, { inverter_id, string_index })
+  if (!plant || !setting) throw new ApiError('not_found', { inverter_id, string_index })
   const { partner_indexes } = setting
   const wanted = { site_id, inverter_id, string_index, partner_indexes, window }
-  return { setting, expectation: expectationOf(setting, facts, stations), wanted }
+  return { setting, expectation: expectationOf(setting, plant), wanted }
 }
 
 const diagnosisRecord = (made: StringDiagnosis | null) => ({

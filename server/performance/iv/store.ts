@@ -2,15 +2,9 @@ import type { Quality } from '@heliograph/domain/readings'
 import type { CecModule } from '@heliograph/physics/single-diode'
 import type { SeriesWindow } from '../../http/time-windows.ts'
 import type { Queries } from '../../storage/database.ts'
+import { isoTime } from '../../storage/values.ts'
 import type { PanelFields } from '../panels/model.ts'
-import {
-  type PlantInverter,
-  type PlantStation,
-  type PlantString,
-  type RawInverter,
-  type RawWeather,
-  readPanels,
-} from '../rollups/raw.ts'
+import type { Plant, PlantInverter, PlantString, RawInverter, RawWeather } from '../rollups/raw.ts'
 
 /** A panel model as the site announced it. */
 export interface SiteModelRow
@@ -25,9 +19,7 @@ export interface StringSetting {
   string: PlantString
   /** The inverter with its strings in service. */
   inverter: PlantInverter
-  /**
-   * Connected strings in service on the same MPPT with the same panels and orientation; ascending.
-   */
+  /** Connected strings in service on the same MPPT with the same panels and orientation. */
   partner_indexes: number[]
 }
 
@@ -51,10 +43,7 @@ export interface StringInstant {
   voltage_v: number | null
 }
 
-export type InverterInstant = Pick<
-  RawInverter,
-  'time_ms' | 'state' | 'ac_power_kw' | 'power_limit_pct'
->
+export type InverterInstant = Omit<RawInverter, 'dc_power_kw' | 'energy_total_kwh'>
 
 export interface Span {
   from_ms: number
@@ -77,14 +66,6 @@ export async function readSiteModel(
   const [row] = await db.query<SiteModelRow>(siteModels, [site_id, params_id])
   return row ?? null
 }
-
-/** The met stations of the site, stations in service first. */
-export const readStations = (db: Queries, site_id: string): Promise<PlantStation[]> =>
-  db.query<PlantStation>(
-    `SELECT station_id, logger_id, instruments FROM stations
-     WHERE site_id = $1 ORDER BY retired_at IS NOT NULL, station_id`,
-    [site_id],
-  )
 
 /** Ascending; counted from the end of the window when the window takes the newest. */
 export async function readStringInstants(
@@ -161,32 +142,15 @@ const siteModels = `
   GROUP BY m.site_id, m.params_id
   ORDER BY m.params_id`
 
-/** Null when the inverter does not exist or has no such string. */
-export async function readStringSetting(
-  db: Queries,
-  {
-    site_id,
-    inverter_id,
-    string_index,
-  }: Pick<ReadingsRequest, 'site_id' | 'inverter_id' | 'string_index'>,
-): Promise<StringSetting | null> {
-  const rows = await db.query<Omit<PlantString, 'panel'> & { in_service: boolean }>(
-    `SELECT inverter_id, string_index, mppt_index, connected, module_count, params_id,
-            dc_capacity_kwp, azimuth_deg, tilt_deg, retired_at IS NULL AS in_service
-     FROM strings WHERE site_id = $1 AND inverter_id = $2 ORDER BY string_index`,
-    [site_id, inverter_id],
-  )
-  if (!rows.some((row) => row.string_index === string_index)) return null
-  const [inverter] = await db.query<Omit<PlantInverter, 'strings'>>(
-    `SELECT inverter_id, logger_id, rated_ac_power_kw, nominal_efficiency_pct, dc_capacity_kwp
-     FROM inverters WHERE site_id = $1 AND inverter_id = $2`,
-    [site_id, inverter_id],
-  )
-  if (!inverter) return null
-  const panels = await readPanels(db, site_id)
-  const all = rows.map((row) => ({ ...row, panel: panels.get(row.params_id) ?? null }))
-  const strings = all.filter(({ in_service }) => in_service)
-  const string = all.find((each) => each.string_index === string_index)!
+/** Undefined when the inverter does not exist or has no such string. */
+export function settingOf(
+  plant: Plant | null,
+  { inverter_id, string_index }: Pick<ReadingsRequest, 'inverter_id' | 'string_index'>,
+): StringSetting | undefined {
+  const inverter = plant?.inverters.get(inverter_id)
+  const string = inverter?.strings.find((each) => each.string_index === string_index)
+  if (!inverter || !string) return undefined
+  const strings = inverter.strings.filter(({ is_retired }) => !is_retired)
   const partners = strings.filter((each) => each !== string && isPartner(each, string))
   return {
     string,
@@ -222,11 +186,8 @@ const within = `
   measured_at >= span.from_at AND measured_at <= span.to_at
   AND measured_at >= ($3::timestamptz[])[1] AND measured_at <= $5`
 
-function valuesOf(spans: readonly Span[]) {
-  const iso = (ms: number) => new Date(ms).toISOString()
-  return [
-    spans.map(({ from_ms }) => iso(from_ms)),
-    spans.map(({ to_ms }) => iso(to_ms)),
-    iso(spans.at(-1)!.to_ms),
-  ]
-}
+const valuesOf = (spans: readonly Span[]) => [
+  spans.map(({ from_ms }) => isoTime(from_ms)),
+  spans.map(({ to_ms }) => isoTime(to_ms)),
+  isoTime(spans.at(-1)!.to_ms),
+]

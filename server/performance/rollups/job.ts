@@ -73,18 +73,10 @@ const scans_max = 8
 /** Interval of the check for unscanned days, which appear once a day. */
 const scans_idle_ms = 600_000
 
-interface Rollups {
-  /** Processes all due marks and unscanned days; returns the number of marks. */
-  runDue(): Promise<number>
-  /** Runs until `stop` resolves, at most half of the time. */
-  start(): void
-  stop(): Promise<void>
-}
-
 export function createRollups(
   db: Database,
   { clock, timers, log }: { clock: Clock; timers: Timers; log: Pick<Log, 'error'> },
-): Rollups {
+) {
   let is_stopping = false
   let running: Promise<unknown> = Promise.resolve()
   let cancel: (() => void) | null = null
@@ -120,6 +112,7 @@ export function createRollups(
   }
 
   return {
+    /** Processes all due marks and unscanned days; returns the number of marks. */
     async runDue() {
       let all = 0
       for (;;) {
@@ -128,6 +121,7 @@ export function createRollups(
         all += marks
       }
     },
+    /** Runs until `stop` resolves, at most half of the time. */
     start: () => next(idle_ms),
     async stop() {
       is_stopping = true
@@ -183,15 +177,11 @@ async function sitesWithInventory(db: Database): Promise<string[]> {
   return rows.map(({ site_id }) => site_id)
 }
 
-interface Turn {
-  /** Number of processed marks. */
-  marks: number
-  /** Whether more marks are due: the limit was reached, or stations marked their inverters. */
-  is_behind: boolean
-}
-
-/** Sums up some due hours of a site. */
-async function rollUp(transaction: Transaction, site_id: string, clock: Clock): Promise<Turn> {
+/**
+ * Sums up some due hours of a site. Returns the number of processed marks, and whether more are due:
+ * the limit was reached, or stations marked their inverters.
+ */
+async function rollUp(transaction: Transaction, site_id: string, clock: Clock) {
   const now = clock.now()
   const settled_at = await readSettled(transaction)
   const due = (kinds: readonly string[], most: number) =>
@@ -240,7 +230,8 @@ async function sumMarkedHours(
   const summed = new Map<number, number[]>()
   const daylight = daylightAt(placeOf(plant.facts))
   for (const [hour, hour_marks] of Map.groupBy(measured, ({ hour_at }) => hour_at.getTime())) {
-    const inverters = invertersOf(hour_marks, plant)
+    const ids = new Set(hour_marks.map(({ device_id }) => device_id))
+    const inverters = [...ids].flatMap((id) => plant.inverters.get(id) ?? [])
     if (inverters.length === 0) continue
     await sumHour(transaction, site_id, plant, { hour_ms: hour, inverters, daylight })
     const date = localDate(hour, plant.facts.timezone)
@@ -252,11 +243,6 @@ async function sumMarkedHours(
   const sun = daylight?.height ?? null
   await storeEnergyHours(transaction, site_id, { plant, sun }, summed)
   await sumDays(transaction, site_id, plant.facts.timezone, [...days.values()])
-}
-
-function invertersOf(marks: readonly Mark[], plant: Plant): PlantInverter[] {
-  const ids = new Set(marks.map(({ device_id }) => device_id))
-  return [...ids].flatMap((inverter_id) => plant.inverters.get(inverter_id) ?? [])
 }
 
 async function sumHour(
@@ -301,25 +287,20 @@ async function storeHour(
   hour_at: Date,
   sums: readonly ({ inverter_id: number } & InverterSpan)[],
 ): Promise<void> {
+  const keyOf = ({ inverter_id }: { inverter_id: number }) => ({ inverter_id, hour_at })
   await storeInverterHours(
     transaction,
     site_id,
-    sums.flatMap(({ inverter_id, inverter }) =>
-      inverter === null ? [] : [{ inverter_id, hour_at, ...inverter }],
-    ),
-    sums.flatMap(({ inverter_id, inverter }) =>
-      inverter === null ? [{ inverter_id, hour_at }] : [],
-    ),
+    sums.flatMap((each) => (each.inverter ? { ...keyOf(each), ...each.inverter } : [])),
+    sums.filter(({ inverter }) => inverter === null).map(keyOf),
   )
   await storeStringHours(
     transaction,
     site_id,
-    sums.flatMap(({ inverter_id, strings }) =>
-      strings === null ? [] : [{ inverter_id, hour_at, ...encodeStrings(strings) }],
+    sums.flatMap((each) =>
+      each.strings ? { ...keyOf(each), ...encodeStrings(each.strings) } : [],
     ),
-    sums.flatMap(({ inverter_id, strings }) =>
-      strings === null ? [{ inverter_id, hour_at }] : [],
-    ),
+    sums.filter(({ strings }) => strings === null).map(keyOf),
   )
 }
 
@@ -335,11 +316,8 @@ async function plantSuns(
   const asked = new Set(inverters.flatMap((each) => stationsAround(each, plant.stations)))
   const stations = plant.stations.filter((station) => asked.has(station))
   const ids = stations.map(({ station_id }) => station_id)
-  const readings = screenedReadings(
-    place,
-    stations,
-    await readWeather(transaction, { ...around, ids }),
-  )
+  const measured = await readWeather(transaction, { ...around, ids })
+  const readings = screenedReadings(place, stations, measured)
   const lights = new Map<number, PlantLight>()
   const suns = new Map<string, InverterSun>()
   return (inverter) => {
@@ -371,11 +349,7 @@ async function sumDays(
       ...hoursOfLocalDate(local_date, timezone),
     })
     const totals = [...Map.groupBy(rows, ({ inverter_id }) => inverter_id)].map(
-      ([inverter_id, hours]) => ({
-        inverter_id,
-        local_date,
-        ...encodeStrings(sumStored(hours)),
-      }),
+      ([inverter_id, hours]) => ({ inverter_id, local_date, ...encodeStrings(sumStored(hours)) }),
     )
     await storeStringDays(transaction, site_id, totals)
   }

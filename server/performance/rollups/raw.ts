@@ -4,6 +4,7 @@ import type { Station } from '@heliograph/domain/site'
 import type { CecModule } from '@heliograph/physics/single-diode'
 import { siteElevation } from '../../plant/site-elevation.ts'
 import type { Queries } from '../../storage/database.ts'
+import { isoTime } from '../../storage/values.ts'
 import { readPanelsById } from '../panels/store.ts'
 
 export interface RawInverter {
@@ -36,6 +37,7 @@ export interface PlantStation {
   station_id: number
   logger_id: number
   instruments: Station['instruments']
+  is_retired?: boolean
 }
 
 export interface PlantString {
@@ -49,6 +51,7 @@ export interface PlantString {
   azimuth_deg: number
   tilt_deg: number
   orientation_assumed: boolean
+  is_retired?: boolean
   /** Null when the circuit of the panel is unknown. */
   panel: Panel | null
 }
@@ -86,7 +89,8 @@ export async function readLayout(
       [site_id],
     ),
     stations: await db.query<PlantStation>(
-      'select station_id, logger_id, instruments from stations where site_id = $1 order by station_id',
+      `select station_id, logger_id, instruments, retired_at is not null as is_retired
+       from stations where site_id = $1 order by station_id`,
       [site_id],
     ),
   }
@@ -130,7 +134,8 @@ async function readStrings(
 ): Promise<PlantString[]> {
   const rows = await db.query<Omit<PlantString, 'panel'>>(
     `select inverter_id, string_index, mppt_index, connected, module_count, params_id,
-            dc_capacity_kwp, azimuth_deg, tilt_deg, orientation_assumed
+            dc_capacity_kwp, azimuth_deg, tilt_deg, orientation_assumed,
+            retired_at is not null as is_retired
      from strings where site_id = $1 and inverter_id = any ($2) order by inverter_id, string_index`,
     [site_id, inverter_ids],
   )
@@ -140,41 +145,31 @@ async function readStrings(
 
 /** Panels of a site with a known circuit: announced by the site, or of the library by id. */
 export async function readPanels(db: Queries, site_id: string): Promise<Map<number, Panel>> {
-  const announced = await db.query<Rated & { [Name in keyof CecModule]: number | null }>(
+  const announced = await db.query<AnnouncedPanel>(
     `select params_id, power_stc_w, alpha_sc_a_per_c, a_ref_v, i_l_ref_a, i_o_ref_a, r_s_ohm,
             r_sh_ref_ohm, adjust_pct
      from panel_models where site_id = $1`,
     [site_id],
   )
-  const [complete, without_circuit] = [
-    announced.filter(hasCircuit),
-    announced.filter((row) => !hasCircuit(row)),
-  ]
+  const complete = announced.filter(hasCircuit)
+  const others = announced.filter((row) => !hasCircuit(row))
   const library = await readPanelsById(
     db,
-    without_circuit.map(({ params_id }) => params_id),
+    others.map(({ params_id }) => params_id),
   )
-  const found = without_circuit.flatMap(({ params_id, power_stc_w }): Panel[] => {
+  const found = others.flatMap(({ params_id, power_stc_w }): Panel[] => {
     const model = library.get(params_id)
-    return model ? [{ ...circuitOf(model), params_id, power_stc_w }] : []
+    return model ? [{ ...model, power_stc_w }] : []
   })
   return new Map([...complete, ...found].map((panel) => [panel.params_id, panel]))
 }
 
-type Rated = Pick<Panel, 'params_id' | 'power_stc_w'>
+type AnnouncedPanel = {
+  [Name in keyof Panel]: Name extends keyof CecModule ? number | null : number
+}
 
-const hasCircuit = (row: Rated & { [Name in keyof CecModule]: number | null }): row is Panel =>
+const hasCircuit = (row: AnnouncedPanel): row is Panel =>
   Object.values(row).every((value) => value !== null)
-
-const circuitOf = (model: CecModule): CecModule => ({
-  alpha_sc_a_per_c: model.alpha_sc_a_per_c,
-  a_ref_v: model.a_ref_v,
-  i_l_ref_a: model.i_l_ref_a,
-  i_o_ref_a: model.i_o_ref_a,
-  r_s_ohm: model.r_s_ohm,
-  r_sh_ref_ohm: model.r_sh_ref_ohm,
-  adjust_pct: model.adjust_pct,
-})
 
 export interface RawWindow {
   site_id: string
@@ -183,54 +178,36 @@ export interface RawWindow {
   to_ms: number
 }
 
-const time_ms = '(extract(epoch from measured_at) * 1000)::float8 as time_ms'
-const within = 'measured_at >= $3 and measured_at < $4'
-const values = ({ site_id, ids, from_ms, to_ms }: RawWindow) => [
-  site_id,
-  ids,
-  new Date(from_ms).toISOString(),
-  new Date(to_ms).toISOString(),
-]
+/** Reads the readings of a table by device, ascending. */
+const readerOf =
+  <Row extends { time_ms: number }>(table: string, id: string, columns: string, order = '') =>
+  async (db: Queries, { site_id, ids, from_ms, to_ms }: RawWindow): Promise<Map<number, Row[]>> => {
+    const rows = await db.query<Row & { device_id: number }>(
+      `select ${id} as device_id, (extract(epoch from measured_at) * 1000)::float8 as time_ms,
+              ${columns}
+       from ${table}
+       where site_id = $1 and ${id} = any($2) and measured_at >= $3 and measured_at < $4
+       order by ${id}, measured_at${order}`,
+      [site_id, ids, isoTime(from_ms), isoTime(to_ms)],
+    )
+    return Map.groupBy(rows, ({ device_id }) => device_id)
+  }
 
-export async function readInverters(
-  db: Queries,
-  window: RawWindow,
-): Promise<Map<number, RawInverter[]>> {
-  const rows = await db.query<RawInverter & { inverter_id: number }>(
-    `select inverter_id, ${time_ms}, state, ac_power_kw, dc_power_kw, energy_total_kwh,
-            power_limit_pct
-     from inverter_readings
-     where site_id = $1 and inverter_id = any($2) and ${within}
-     order by inverter_id, measured_at`,
-    values(window),
-  )
-  return Map.groupBy(rows, ({ inverter_id }) => inverter_id)
-}
+export const readInverters = readerOf<RawInverter>(
+  'inverter_readings',
+  'inverter_id',
+  'state, ac_power_kw, dc_power_kw, energy_total_kwh, power_limit_pct',
+)
 
-export async function readStringRanges(
-  db: Queries,
-  window: RawWindow,
-): Promise<Map<number, RawStrings[]>> {
-  const rows = await db.query<RawStrings & { inverter_id: number }>(
-    `select inverter_id, ${time_ms}, first_string_index, current_a, voltage_v
-     from string_readings
-     where site_id = $1 and inverter_id = any($2) and ${within}
-     order by inverter_id, measured_at, first_string_index`,
-    values(window),
-  )
-  return Map.groupBy(rows, ({ inverter_id }) => inverter_id)
-}
+export const readStringRanges = readerOf<RawStrings>(
+  'string_readings',
+  'inverter_id',
+  'first_string_index, current_a, voltage_v',
+  ', first_string_index',
+)
 
-export async function readWeather(
-  db: Queries,
-  window: RawWindow,
-): Promise<Map<number, RawWeather[]>> {
-  const rows = await db.query<RawWeather & { station_id: number }>(
-    `select station_id, ${time_ms}, coalesce(instrument_values, '{}') as instrument_values
-     from weather_readings
-     where site_id = $1 and station_id = any($2) and ${within}
-     order by station_id, measured_at`,
-    values(window),
-  )
-  return Map.groupBy(rows, ({ station_id }) => station_id)
-}
+export const readWeather = readerOf<RawWeather>(
+  'weather_readings',
+  'station_id',
+  `coalesce(instrument_values, '{}') as instrument_values`,
+)

@@ -10,9 +10,9 @@ import { sunEvents } from '@heliograph/physics/sun-events'
 import type { Queries, Transaction } from '../../storage/database.ts'
 import { layoutOf } from './inverter-span.ts'
 import { type PlantInverter, readPlant, type SiteFacts } from './raw.ts'
-import type { StringDayRow } from './store.ts'
-import { decodeQuantities } from './string-codec.ts'
-import { type StepDay, type StringStep, step_quantities, stepsAfter } from './string-steps.ts'
+import { readStringDays } from './store.ts'
+import { decodeStrings } from './string-codec.ts'
+import { type StepDay, type StringStep, stepsAfter } from './string-steps.ts'
 
 /** Days that a scan covers: a year separates the seasonal swing of a string from a loss. */
 const window_days = 365
@@ -46,7 +46,7 @@ export async function scanForSteps(
   for (const each of due) {
     if (days_left <= 0) break
     const inverter = plant.inverters.get(each.inverter_id)!
-    days_left -= await scan(transaction, site_id, { inverter, due: each, daylights, days_left })
+    days_left -= await scan(transaction, site_id, inverter, each, daylights, days_left)
     scans += 1
   }
   return scans
@@ -71,25 +71,21 @@ function dueScans(db: Queries, site_id: string, now: Date, limit: number): Promi
   )
 }
 
-interface Scan {
-  inverter: PlantInverter
-  due: Due
-  daylights: (date: string) => number | null
-  days_left: number
-}
-
 /** Returns the number of scanned days, at least 1 and at most `days_left`. */
 async function scan(
   transaction: Transaction,
   site_id: string,
-  { inverter, due: { inverter_id, looked_date, newest_date }, daylights, days_left }: Scan,
+  inverter: PlantInverter,
+  { inverter_id, looked_date, newest_date }: Due,
+  daylights: (date: string) => number | null,
+  days_left: number,
 ): Promise<number> {
   const since = addDays(newest_date, 1 - window_days)
-  const rows = await readDays(transaction, site_id, { inverter_id, from: since, to: newest_date })
+  const span = { first: since, last: newest_date }
+  const rows = await readStringDays(transaction, site_id, [inverter_id], span)
   const days = rows.map((row): StepDay => {
     const { local_date } = row
-    const sums = decodeQuantities(row, step_quantities)
-    return { local_date, daylight_s: daylights(local_date), sums }
+    return { local_date, daylight_s: daylights(local_date), sums: decodeStrings(row) }
   })
   const first = days.findIndex(({ local_date }) => local_date > (looked_date ?? ''))
   const last = Math.min(days.length, first + days_left)
@@ -110,19 +106,6 @@ async function scan(
     [site_id, inverter_id, days[last - 1]!.local_date],
   )
   return last - first
-}
-
-function readDays(
-  db: Queries,
-  site_id: string,
-  { inverter_id, from, to }: { inverter_id: number; from: string; to: string },
-): Promise<StringDayRow[]> {
-  return db.query<StringDayRow>(
-    `select inverter_id, local_date, string_count, layout, sums from string_days
-     where site_id = $1 and inverter_id = $2 and local_date between $3 and $4
-     order by local_date`,
-    [site_id, inverter_id, from, to],
-  )
 }
 
 function readSteps(db: Queries, site_id: string, inverter_id: number): Promise<StringStep[]> {
@@ -147,17 +130,8 @@ async function storeSteps(
     `insert into string_steps
        (site_id, inverter_id, string_index, onset_date, detected_date, loss_ratio, end_date)
      select $1, $2, string_index, onset_date, detected_date, loss_ratio, end_date
-     from unnest($3::int[], $4::date[], $5::date[], $6::float8[], $7::date[])
-       as t (string_index, onset_date, detected_date, loss_ratio, end_date)`,
-    [
-      site_id,
-      inverter_id,
-      steps.map(({ string_index }) => string_index),
-      steps.map(({ onset_date }) => onset_date),
-      steps.map(({ detected_date }) => detected_date),
-      steps.map(({ loss_ratio }) => loss_ratio),
-      steps.map(({ end_date }) => end_date),
-    ],
+     from jsonb_populate_recordset(null::string_steps, $3)`,
+    [site_id, inverter_id, JSON.stringify(steps)],
   )
 }
 

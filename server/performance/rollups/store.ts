@@ -117,3 +117,19 @@ export function readStringHours(
     [site_id, inverter_ids, new Date(from_ms).toISOString(), new Date(to_ms).toISOString()],
   )
 }
+
+/** String sums of local days, both inclusive, by inverter and day; null for all inverters. */
+export function readStringDays(
+  db: Queries,
+  site_id: string,
+  inverter_ids: readonly number[] | null,
+  { first, last }: { first: string; last: string },
+): Promise<StringDayRow[]> {
+  return db.query<StringDayRow>(
+    `select inverter_id, local_date, string_count, layout, sums from string_days
+     where site_id = $1 and ($2::int[] is null or inverter_id = any($2))
+       and local_date between $3 and $4
+     order by inverter_id, local_date`,
+    [site_id, inverter_ids, first, last],
+  )
+}

@@ -70,21 +70,6 @@ export function sumStored(all: readonly StoredStrings[]): StringSums {
   return sums
 }
 
-/** Decodes some additive quantities, faster than `decodeStrings`. */
-export function decodeQuantities<Name extends (typeof additive_quantities)[number]>(
-  stored: StoredStrings,
-  names: readonly Name[],
-): Pick<StringSums, Name> {
-  const floats = floatsOf(stored)
-  const { string_count } = stored
-  return Object.fromEntries(
-    names.map((name) => {
-      const from = additive_quantities.indexOf(name) * string_count
-      return [name, Array.from(floats.subarray(from, from + string_count))]
-    }),
-  ) as Pick<StringSums, Name>
-}
-
 type Quantity = Exclude<(typeof quantities)[number], 'energy_sample_count' | 'current_a_max'>
 
 /** SQL that reads one quantity of stored sums of either layout, without the other quantities. */

@@ -20,22 +20,20 @@ export interface StringStep {
   end_date: string | null
 }
 
-/** Quantities of `StringSums` used per day. */
-export const step_quantities = [
-  'energy_kwh',
-  'covered_s',
-  'light_s',
-  'limited_s',
-  'compared_s',
-  'compared_kwh',
-  'peer_kwh',
-] as const
+type StepQuantity =
+  | 'energy_kwh'
+  | 'covered_s'
+  | 'light_s'
+  | 'limited_s'
+  | 'compared_s'
+  | 'compared_kwh'
+  | 'peer_kwh'
 
 export interface StepDay {
   local_date: string
   /** Time with the sun above the horizon; null without a position. */
   daylight_s: number | null
-  sums: Pick<StringSums, (typeof step_quantities)[number]>
+  sums: Pick<StringSums, StepQuantity>
 }
 
 const coverage_min_ratio = 0.5
@@ -87,7 +85,13 @@ export function stepsAfter(
     )
     for (const [at, drift] of drifts.entries()) {
       if (drift === null) continue
-      steps.push(stepOf(members[at]!.string_index, drift, (day) => addDays(first_date, day)))
+      steps.push({
+        string_index: members[at]!.string_index,
+        onset_date: addDays(first_date, drift.onset_day),
+        detected_date: addDays(first_date, drift.detected_day),
+        loss_ratio: drift.loss_ratio,
+        end_date: null,
+      })
     }
     for (const [nth, step] of steps.entries()) {
       const at = members.findIndex(({ string_index }) => string_index === step.string_index)
@@ -108,20 +112,6 @@ function driftOf(step: StringStep | undefined, dayOf: (date: string) => number):
   return { onset_day: dayOf(onset_date), detected_day: dayOf(detected_date), loss_ratio }
 }
 
-function stepOf(
-  string_index: number,
-  { onset_day, detected_day, loss_ratio }: Drift,
-  dateOf: (day: number) => string,
-): StringStep {
-  return {
-    string_index,
-    onset_date: dateOf(onset_day),
-    detected_date: dateOf(detected_day),
-    loss_ratio,
-    end_date: null,
-  }
-}
-
 /**
  * Yield by string and day, kWh/kWp. Null when less than half of the daylight was measured or
  * compared, the day was mostly limited, or the string is critical, which its status reports at
@@ -140,7 +130,7 @@ function dailyYields(
       members.map(({ string_index, rated_kw }) => (sums.energy_kwh[string_index] ?? 0) / rated_kw),
     )
     for (const [at, { string_index }] of members.entries()) {
-      const of = (quantity: (typeof step_quantities)[number]) => sums[quantity][string_index] ?? 0
+      const of = (quantity: StepQuantity) => sums[quantity][string_index] ?? 0
       const is_covered =
         of('covered_s') >= coverage_min_ratio * (daylight_s ?? 0) &&
         of('compared_s') >= coverage_min_ratio * of('light_s') &&

@@ -6,15 +6,10 @@ import { hour_ms } from '@heliograph/domain/durations'
 import { default_report_s } from '@heliograph/domain/node'
 import type { Queries, Transaction } from '../../storage/database.ts'
 import { type FinalWeeks, readFinalWeeks } from '../final-weeks.ts'
+import type { Mark } from '../touched-hours.ts'
 import { type Expectation, holesBetween, holeUntilNow, partOf, steps_aside } from './holes.ts'
 import { type Region, reconcile } from './reconcile.ts'
-import {
-  readingsOf,
-  readSources,
-  type SiteSources,
-  type Source,
-  type SourceType,
-} from './sources.ts'
+import { readingsOf, readSources, type SiteSources, type Source } from './sources.ts'
 import {
   type Instants,
   keyOf,
@@ -28,25 +23,11 @@ import {
 /** Class of the advisory lock for changes of the gaps of a site: `hg-g`. */
 export const gap_lock_class = 0x68672d67
 
-interface TouchedHour {
-  kind: string
-  device_id: number
-  hour_at: Date
-}
-
-const types: Readonly<Record<string, SourceType>> = {
-  inverter: 'inverter',
-  string: 'string',
-  meter: 'meter',
-  weather: 'weather_sensor',
-  node: 'sensor_node',
-}
-
 /** Updates the gaps of the loggers and of the sources with new readings in the marked hours. */
 export async function reconcileHours(
   transaction: Transaction,
   site_id: string,
-  marks: readonly TouchedHour[],
+  marks: readonly Omit<Mark, 'touches'>[],
   now: Date,
 ): Promise<void> {
   await transaction.query('select pg_advisory_xact_lock($1, hashtext($2))', [
@@ -56,10 +37,10 @@ export async function reconcileHours(
   const site = await readSources(transaction, site_id)
   if (!site) return
   for (const [start_ms, heard] of Map.groupBy(marks, ({ hour_at }) => hour_at.getTime())) {
-    const keys = new Set(heard.map(({ kind, device_id }) => `${types[kind]} ${device_id}`))
+    const keys = new Set(heard.map(({ kind, device_id }) => `${kind} ${device_id}`))
     const sources = site.sources.filter(
       ({ source_type, device_id }) =>
-        source_type === 'logger' || keys.has(`${source_type} ${device_id}`),
+        source_type === 'logger' || keys.has(`${readingsOf[source_type].kind} ${device_id}`),
     )
     await reconcileHour(transaction, { site_id, site, now }, { start_ms, sources })
   }

@@ -1,19 +1,35 @@
 /** Sources of readings, whose gaps are recorded, and their tables. */
 import { type Position, placeOf } from '@heliograph/domain/place'
+import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import { defaultPollIntervals, type PollIntervals } from '@heliograph/domain/site'
 import { siteElevation } from '../../plant/site-elevation.ts'
 import type { Queries } from '../../storage/database.ts'
 import { type Wakefulness, wakefulnessAt } from './wakefulness.ts'
 
-export const sourceTypes = [
-  'logger',
-  'inverter',
-  'string',
-  'meter',
-  'weather_sensor',
-  'sensor_node',
-] as const
-export type SourceType = (typeof sourceTypes)[number]
+/** Readings of one kind: their table, the poll interval, sleep at night, and the kind in events. */
+function readings(
+  kind: ReadingKind,
+  poll: keyof PollIntervals | null,
+  sleeps: boolean,
+  event_kind: string,
+) {
+  const { table, keys } = readingKinds[kind]
+  const [key, sub_key = null] = keys as readonly [string, string?]
+  return { kind, table, key, sub_key, poll, sleeps, event_kind }
+}
+
+export const readingsOf = {
+  logger: readings('logger', 'logger_s', false, 'logger'),
+  inverter: readings('inverter', 'inverter_s', true, 'inverter'),
+  // Combiners are powered by their strings.
+  string: readings('string', 'inverter_s', true, 'combiner'),
+  meter: readings('meter', 'meter_s', false, 'meter'),
+  weather_sensor: readings('weather', 'weather_s', false, 'station'),
+  // Nodes report at their own intervals.
+  sensor_node: readings('node', null, false, 'node'),
+}
+export type SourceType = keyof typeof readingsOf
+export const sourceTypes = Object.keys(readingsOf) as SourceType[]
 
 export interface Source {
   source_type: SourceType
@@ -39,70 +55,6 @@ export interface SiteSources {
   poll: Required<PollIntervals>
 }
 
-/** Table, poll interval, sleep at night and event kind of each source type. */
-export const readingsOf = {
-  logger: {
-    table: 'logger_readings',
-    key: 'logger_id',
-    sub_key: null,
-    poll: 'logger_s',
-    sleeps: false,
-    event_kind: 'logger',
-  },
-  inverter: {
-    table: 'inverter_readings',
-    key: 'inverter_id',
-    sub_key: null,
-    poll: 'inverter_s',
-    sleeps: true,
-    event_kind: 'inverter',
-  },
-  // Combiners are powered by their strings.
-  string: {
-    table: 'string_readings',
-    key: 'inverter_id',
-    sub_key: 'first_string_index',
-    poll: 'inverter_s',
-    sleeps: true,
-    event_kind: 'combiner',
-  },
-  meter: {
-    table: 'meter_readings',
-    key: 'meter_id',
-    sub_key: null,
-    poll: 'meter_s',
-    sleeps: false,
-    event_kind: 'meter',
-  },
-  weather_sensor: {
-    table: 'weather_readings',
-    key: 'station_id',
-    sub_key: null,
-    poll: 'weather_s',
-    sleeps: false,
-    event_kind: 'station',
-  },
-  // Nodes report at their own intervals.
-  sensor_node: {
-    table: 'node_readings',
-    key: 'node_number',
-    sub_key: null,
-    poll: null,
-    sleeps: false,
-    event_kind: 'node',
-  },
-} as const satisfies Record<
-  SourceType,
-  {
-    table: string
-    key: string
-    sub_key: string | null
-    poll: keyof PollIntervals | null
-    sleeps: boolean
-    event_kind: string
-  }
->
-
 const places = new Map<string, Wakefulness>()
 
 /** The sources of a site; null before the first inventory. */
@@ -126,38 +78,30 @@ export async function readSources(db: Queries, site_id: string): Promise<SiteSou
   }
 }
 
+const devices = (type: SourceType, table: string, latest: string, changes: object = {}) => {
+  const { key } = readingsOf[type]
+  const columns = { source_id: `${key}::text`, poll_s: 'null', sleeps: 'null', ...changes }
+  return `
+  select '${type}' as source_type, ${key} as device_id, 0 as sub_id, logger_id,
+         ${columns.source_id} as source_id, ${columns.poll_s}::float8 as poll_s,
+         l.measured_at as latest_at, d.retired_at, ${columns.sleeps}::boolean as sleeps
+  from ${table} d left join ${latest} l using (site_id, ${key})
+  where site_id = $1
+  union all`
+}
+
+const has_no_station = `(not exists (
+  select from stations s
+  where s.site_id = d.site_id and s.logger_id = d.logger_id and s.retired_at is null))`
+
 const sourcesOfSite = `
-  select 'logger' as source_type, logger_id as device_id, 0 as sub_id, logger_id,
-         logger_id::text as source_id, null::float8 as poll_s, l.measured_at as latest_at,
-         d.retired_at,
-         not exists (
-           select from stations s where s.site_id = d.site_id and s.logger_id = d.logger_id
-             and s.retired_at is null
-         ) as sleeps
-  from loggers d left join logger_latest l using (site_id, logger_id)
-  where site_id = $1
-  union all
-  select 'inverter', inverter_id, 0, logger_id, inverter_id::text, null, l.measured_at,
-         d.retired_at, null
-  from inverters d left join inverter_latest l using (site_id, inverter_id)
-  where site_id = $1
-  union all
-  select 'meter', meter_id, 0, logger_id, meter_id::text, null, l.measured_at, d.retired_at, null
-  from meters d left join meter_latest l using (site_id, meter_id)
-  where site_id = $1
-  union all
-  select 'weather_sensor', station_id, 0, logger_id, station_id::text, null, l.measured_at,
-         d.retired_at, null
-  from stations d left join weather_latest l using (site_id, station_id)
-  where site_id = $1
-  union all
-  select 'sensor_node', node_number, 0, logger_id, node_id, report_s, l.measured_at, d.retired_at,
-         null
-  from nodes d left join node_latest l using (site_id, node_number)
-  where site_id = $1
-  union all
-  select 'string', l.inverter_id, l.first_string_index, i.logger_id, s.combiner_id, null, l.measured_at,
-         coalesce(s.retired_at, i.retired_at), null
+  ${devices('logger', 'loggers', 'logger_latest', { sleeps: has_no_station })}
+  ${devices('inverter', 'inverters', 'inverter_latest')}
+  ${devices('meter', 'meters', 'meter_latest')}
+  ${devices('weather_sensor', 'stations', 'weather_latest')}
+  ${devices('sensor_node', 'nodes', 'node_latest', { source_id: 'node_id', poll_s: 'report_s' })}
+  select 'string', l.inverter_id, l.first_string_index, i.logger_id, s.combiner_id, null,
+         l.measured_at, coalesce(s.retired_at, i.retired_at), null
   from string_latest l
     join strings s on s.site_id = l.site_id and s.inverter_id = l.inverter_id
       and s.string_index = l.first_string_index and s.combiner_id is not null

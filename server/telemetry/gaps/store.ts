@@ -1,6 +1,8 @@
 /** Gaps in the database, and the instants of the readings they are derived from. */
 import { ahead_ms_max } from '@heliograph/domain/link'
 import type { Queries, Transaction } from '../../storage/database.ts'
+import { isoTime } from '../../storage/values.ts'
+import type { Span } from '../energy.ts'
 import { readings_aside } from './holes.ts'
 import type { Changes, LivingGap } from './reconcile.ts'
 import { readingsOf, type Source, type SourceType } from './sources.ts'
@@ -12,7 +14,6 @@ const ids = (sources: readonly SourceKey[]) => [
   sources.map(({ device_id }) => device_id),
   sources.map(({ sub_id }) => sub_id),
 ]
-const iso = (time_ms: number) => new Date(time_ms).toISOString()
 const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`
 
 /** The instants of readings around a span of time. */
@@ -28,7 +29,7 @@ export async function readInstants(
   db: Queries,
   site_id: string,
   { type, sources }: { type: SourceType; sources: readonly SourceKey[] },
-  { start_ms, end_ms }: { start_ms: number; end_ms: number },
+  { start_ms, end_ms }: Span,
 ): Promise<Map<string, Instants>> {
   const { table, key, sub_key } = readingsOf[type]
   const from = `from ${table} where site_id = $1 and ${key} = d.device_id
@@ -47,7 +48,7 @@ export async function readInstants(
        ) as read
      ) as t
      where t.times_ms is not null`,
-    [site_id, ...ids(sources), iso(start_ms), iso(end_ms)],
+    [site_id, ...ids(sources), isoTime(start_ms), isoTime(end_ms)],
   )
   return new Map(rows.map((row) => [keyOf(row), row]))
 }
@@ -66,8 +67,8 @@ export async function readStates(
          and r.measured_at = d.measured_at`,
     [
       site_id,
-      instants.map(({ device_id }) => device_id),
-      instants.map(({ time_ms }) => iso(time_ms)),
+      instants.map((each) => each.device_id),
+      instants.map((each) => isoTime(each.time_ms)),
     ],
   )
   return new Map(rows.map((row) => [`${row.inverter_id}/${row.time_ms}`, row.state]))
@@ -78,7 +79,7 @@ export async function readLosses(db: Queries, site_id: string, from_ms: number):
   const rows = await db.query<{ lost_after: unknown }>(
     `select details->'lost_after' as lost_after from events
      where site_id = $1 and code = 'frames_missing' and at >= $2`,
-    [site_id, iso(from_ms - ahead_ms_max)],
+    [site_id, isoTime(from_ms - ahead_ms_max)],
   )
   return rows.flatMap(({ lost_after }) => instantsOf(lost_after))
 }
@@ -116,7 +117,7 @@ export async function readLiving(
   return Map.groupBy(rows, keyOf)
 }
 
-const bound = (time_ms: number) => (Number.isFinite(time_ms) ? iso(time_ms) : `${time_ms}`)
+const bound = (time_ms: number) => (Number.isFinite(time_ms) ? isoTime(time_ms) : `${time_ms}`)
 
 interface Writing {
   site_id: string
@@ -125,71 +126,80 @@ interface Writing {
   hasDaylight(start_ms: number, end_ms: number): boolean
 }
 
+const extent_columns = [
+  'start_at',
+  'end_at',
+  'widest_start_at',
+  'widest_end_at',
+  'step_s',
+  'expected_count',
+  'widest_expected_count',
+  'during_daylight',
+  'status',
+  'updated_at',
+]
+const opened_columns = [
+  'site_id',
+  'root_gap_id',
+  'logger_id',
+  'source_type',
+  'device_id',
+  'sub_id',
+  'source_id',
+  'detected_at',
+  ...extent_columns,
+]
+
 export async function storeChanges(
   transaction: Transaction,
   changes: Changes,
   { site_id, source, now, hasDaylight }: Writing,
 ): Promise<void> {
-  const daylight = ({ start_ms, end_ms }: { start_ms: number; end_ms: number | null }) =>
-    hasDaylight(start_ms, end_ms ?? now.getTime())
-  const gone = changes.absorbed.map(({ gap_id }) => gap_id)
-  if (gone.length > 0) {
-    await transaction.execute('delete from gaps where site_id = $1 and gap_id = any($2)', [
-      site_id,
-      gone,
-    ])
-  }
+  const extentOf = (gap: Omit<LivingGap, 'gap_id' | 'root_gap_id'>) => ({
+    ...gap,
+    start_at: new Date(gap.start_ms),
+    end_at: dateOf(gap.end_ms),
+    widest_start_at: new Date(gap.widest_start_ms),
+    widest_end_at: dateOf(gap.widest_end_ms),
+    during_daylight: hasDaylight(gap.start_ms, gap.end_ms ?? now.getTime()),
+    status: gap.end_ms === null ? 'open' : 'backfilling',
+    updated_at: now,
+  })
+  for (const { gap_id } of changes.absorbed) await deleteGap(transaction, site_id, gap_id)
   for (const gap of changes.moved) {
     await transaction.execute(
-      `update gaps set start_at = $3, end_at = $4, widest_start_at = $5, widest_end_at = $6,
-         step_s = $7, expected_count = $8, during_daylight = $9, updated_at = $10,
-         widest_expected_count = $11,
-         status = case when $4::timestamptz is null then 'open' else 'backfilling' end
-       where site_id = $1 and gap_id = $2`,
-      [
-        site_id,
-        gap.gap_id,
-        ...extents(gap),
-        gap.step_s,
-        gap.expected_count,
-        daylight(gap),
-        now,
-        gap.widest_expected_count,
-      ],
+      `update gaps g set ${extent_columns.map((name) => `${name} = n.${name}`)}
+       from jsonb_populate_record(null::gaps, $2) as n
+       where g.site_id = $1 and g.gap_id = n.gap_id`,
+      [site_id, JSON.stringify(extentOf(gap))],
     )
   }
-  for (const { root_gap_id, ...hole } of changes.opened) {
+  for (const hole of changes.opened) {
+    const widest = {
+      widest_start_ms: hole.start_ms,
+      widest_end_ms: hole.end_ms,
+      widest_expected_count: hole.expected_count,
+    }
     await transaction.execute(
-      `insert into gaps (site_id, root_gap_id, logger_id, source_type, device_id, sub_id, source_id,
-         start_at, end_at, widest_start_at, widest_end_at, step_s, expected_count,
-         widest_expected_count, during_daylight, status, detected_at, updated_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, $14,
-         case when $9::timestamptz is null then 'open' else 'backfilling' end, $15, $15)`,
+      `insert into gaps (${opened_columns})
+       select ${opened_columns} from jsonb_populate_record(null::gaps, $1)`,
       [
-        site_id,
-        root_gap_id,
-        source.logger_id,
-        source.source_type,
-        source.device_id,
-        source.sub_id,
-        source.source_id,
-        ...extents({ ...hole, widest_start_ms: hole.start_ms, widest_end_ms: hole.end_ms }),
-        hole.step_s,
-        hole.expected_count,
-        daylight(hole),
-        now,
+        JSON.stringify({
+          ...source,
+          ...extentOf({ ...hole, ...widest }),
+          site_id,
+          detected_at: now,
+        }),
       ],
     )
   }
   for (const gap of changes.vanished) await closeGap(transaction, gap, { site_id, source, now })
 }
 
-function extents(
-  gap: Pick<LivingGap, 'start_ms' | 'end_ms' | 'widest_start_ms' | 'widest_end_ms'>,
-) {
-  const end = (time_ms: number | null) => (time_ms === null ? null : iso(time_ms))
-  return [iso(gap.start_ms), end(gap.end_ms), iso(gap.widest_start_ms), end(gap.widest_end_ms)]
-}
+const dateOf = (time_ms: number | null) => (time_ms === null ? null : new Date(time_ms))
+
+const deleteGap = (transaction: Transaction, site_id: string, gap_id: number) =>
+  transaction.execute('delete from gaps where site_id = $1 and gap_id = $2', [site_id, gap_id])
 
 /**
  * A gap without a hole is back-filled. A gap without an end ended at its last update. A gap without
@@ -201,19 +211,16 @@ async function closeGap(
   { site_id, source, now }: Omit<Writing, 'hasDaylight'>,
 ): Promise<void> {
   const { table, key, sub_key } = readingsOf[source.source_type]
-  const values = [site_id, gap.gap_id, source.device_id, ...(sub_key ? [source.sub_id] : [])]
-  const read = `select count(*) from ${table} r where r.site_id = $1 and r.${key} = $3
-    ${sub_key ? `and r.${sub_key} = $4` : ''} and r.measured_at > g.widest_start_at
-    and r.measured_at < coalesce(g.widest_end_at, g.updated_at)`
   const [counted] = await transaction.query<{ count: number }>(
-    `select (${read}) as count from gaps g where g.site_id = $1 and g.gap_id = $2`,
-    values,
+    `select count(r.*) as count from gaps g left join ${table} r on r.site_id = $1
+       and r.${key} = g.device_id ${sub_key ? `and r.${sub_key} = g.sub_id` : ''}
+       and r.measured_at > g.widest_start_at
+       and r.measured_at < coalesce(g.widest_end_at, g.updated_at)
+     where g.site_id = $1 and g.gap_id = $2`,
+    [site_id, gap.gap_id],
   )
   if (counted!.count === 0) {
-    await transaction.execute('delete from gaps where site_id = $1 and gap_id = $2', [
-      site_id,
-      gap.gap_id,
-    ])
+    await deleteGap(transaction, site_id, gap.gap_id)
     return
   }
   await transaction.execute(

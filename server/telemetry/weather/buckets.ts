@@ -1,7 +1,6 @@
 /** Weather of a plant in buckets of five minutes, from the readings of its met stations. */
 import { intervals, type Span } from '../energy.ts'
 import type { Quantity, Skies } from './instrument-limits.ts'
-import { rainBetween } from './rain.ts'
 import type { WeatherSeries } from './series.ts'
 import {
   believed,
@@ -16,7 +15,7 @@ type Screened = ScreenedSeries<WeatherSeries>
 const bucket_s = bucket_ms / 1000
 
 /** Quantities with time-weighted averages. */
-export const scalars = [
+const scalars = [
   'poa_irradiance_w_m2',
   'ghi_w_m2',
   'dhi_w_m2',
@@ -35,20 +34,7 @@ const channels = [...scalars, 'north', 'east', 'poa_light', 'ghi_light'] as cons
 type Channel = (typeof channels)[number]
 const poa_channel = channels.indexOf('poa_irradiance_w_m2')
 
-export interface WeatherBucket extends Record<Scalar, number | null> {
-  start_ms: number
-  wind_direction_deg: number | null
-  poa_irradiance_max_w_m2: number | null
-  poa_irradiance_min_w_m2: number | null
-  poa_irradiance_stddev_w_m2: number | null
-  poa_insolation_kwh_m2: number | null
-  ghi_insolation_kwh_m2: number | null
-  rain_mm: number | null
-  sample_count: number
-  completeness_pct: number
-  sensors_rejected: number
-  is_suspect: boolean
-}
+export type WeatherBucket = ReturnType<typeof finished>
 
 /**
  * The buckets of the span that have samples, ascending.
@@ -78,40 +64,27 @@ export function weatherBuckets(
   return ascending.map((own) => finished(own, stations))
 }
 
-interface Sums {
-  start_ms: number
-  ranges: Map<Screened, [from: number, to: number]>
-  is_suspect: boolean
-  rejected: number
-  covered_s: Map<Screened, number>
-  /** By channel: time integral and its length, sum and number of the samples. */
-  area: number[]
-  length_s: number[]
-  sum: number[]
-  count: number[]
-  /** By channel: the longest time covered by one station. */
-  known_s: number[]
-  poa: number[]
-  /** By rain gauge. */
-  rain_mm: Map<string, number>
-}
+type Sums = ReturnType<typeof newSums>
 
 /** By channel. Plain arrays, since typed arrays are slow to create for each bucket. */
 const zeros = () => new Array<number>(channels.length).fill(0)
 
-const newSums = (start_ms: number): Sums => ({
+const newSums = (start_ms: number) => ({
   start_ms,
-  ranges: new Map(),
+  ranges: new Map<Screened, [from: number, to: number]>(),
   is_suspect: false,
   rejected: 0,
-  covered_s: new Map(),
+  covered_s: new Map<Screened, number>(),
+  /** By channel: time integral and its length, sum and number of the samples. */
   area: zeros(),
   length_s: zeros(),
   sum: zeros(),
   count: zeros(),
+  /** By channel: the longest time covered by one station. */
   known_s: zeros(),
-  poa: [],
-  rain_mm: new Map(),
+  poa: [] as number[],
+  /** By rain gauge. */
+  rain_mm: new Map<string, number>(),
 })
 
 /** Creates the buckets of the readings of a station within the span. */
@@ -214,11 +187,7 @@ function addIntervals(
 }
 
 /** Sums of one station in one bucket. */
-interface StationSums {
-  covered_s: number
-  area: number[]
-  length_s: number[]
-}
+type StationSums = Pick<Sums, 'area' | 'length_s'> & { covered_s: number }
 
 function addStation(station: Screened, span: Span, sums: Map<number, Sums>): void {
   const plots = plotChannels(station)
@@ -237,6 +206,24 @@ function addStation(station: Screened, span: Span, sums: Map<number, Sums>): voi
       own.known_s[channel] = Math.max(own.known_s[channel]!, length_s[channel]!)
     }
   }
+}
+
+/** Above the record of 38 mm in a minute. */
+const heaviest_mm_min = 40
+const step_mm = 1
+
+/**
+ * Rain between two readings of a gauge's counter, mm; null for an impossible amount. A counter that
+ * is lower than before started again from 0, at midnight or after an overflow.
+ */
+export function rainBetween(
+  before_mm: number,
+  after_mm: number,
+  elapsed_ms: number,
+): number | null {
+  const fallen_mm = after_mm >= before_mm ? after_mm - before_mm : after_mm
+  const most_mm = step_mm + (heaviest_mm_min * elapsed_ms) / 60_000
+  return fallen_mm >= 0 && fallen_mm <= most_mm ? fallen_mm : null
 }
 
 /** Rain between two readings of a gauge counts in the bucket of the later reading. */
@@ -259,7 +246,7 @@ function addRain(station: Screened, sums: Map<number, Sums>): void {
   }
 }
 
-function finished(own: Sums, stations: readonly Screened[]): WeatherBucket {
+function finished(own: Sums, stations: readonly Screened[]) {
   const average = (name: Channel) => {
     const channel = channels.indexOf(name)
     const length_s = own.length_s[channel]!

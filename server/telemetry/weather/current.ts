@@ -4,7 +4,7 @@ import { significant } from '@heliograph/domain/significant'
 import { instrumentQuantities } from '@heliograph/domain/site'
 import { frameOf, iso, type liveQualities } from '../../plant/frame.ts'
 import { sensorQuantities } from '../../plant/sensor-quantities.ts'
-import { bearing, mean, scalars, type WeatherBucket } from './buckets.ts'
+import { bearing, mean, type WeatherBucket } from './buckets.ts'
 import { clearIrradiance, type Quantity, type Skies, surfaceOf } from './instrument-limits.ts'
 import {
   isRejected,
@@ -14,7 +14,7 @@ import {
   type Surroundings,
   unmeasured,
 } from './instruments.ts'
-import { planeLight } from './plane-light.ts'
+import { planeLightOf } from './plane-light.ts'
 import type { Weather, WeatherSensor } from './schemas.ts'
 import type { RejectReason } from './station-screening.ts'
 import type { StationRow } from './store.ts'
@@ -38,6 +38,7 @@ export function weatherRecord(plant: PlantWeather, around: Surroundings): Weathe
     situation.now,
   )
   const included = judged.filter(({ reject_reason }) => reject_reason === null)
+  const { rain_mm: _, ...shown } = averages
   const sky = skies(situation.now.getTime())
   const sensors =
     time_ms === null
@@ -50,7 +51,7 @@ export function weatherRecord(plant: PlantWeather, around: Surroundings): Weathe
     ...frame,
     quality: plantQuality(frame.quality, judged),
     ...significantIn({
-      ...pick(averages),
+      ...shown,
       ...lightOf(plant, included, averages, around),
       ...sinceMidnight(plant.today),
       ...clearSky(plant, included, averages, time_ms ?? situation.now.getTime(), skies),
@@ -100,14 +101,6 @@ function averagesOf(stations: readonly StationRow[], judged: readonly Judged[]):
   }
 }
 
-function pick(averages: Averages) {
-  const own = [...scalars, 'wind_direction_deg' as const]
-  return Object.fromEntries(own.map((name) => [name, averages[name]])) as Pick<
-    Weather,
-    (typeof own)[number]
-  >
-}
-
 /** Irradiance and temperature of the cells in the main plane of the plant. */
 function lightOf(
   { stations, surface }: PlantWeather,
@@ -121,11 +114,9 @@ function lightOf(
   }
   const instruments = included.map(({ station, index }) => station.instruments[index]!)
   const sample = { time_ms, instrument_values: included.map(({ value }) => value), ...averages }
-  const light = planeLight(place, { instruments }, sample, surface)
-  return {
-    effective_irradiance_w_m2: light.effective_irradiance_w_m2,
-    cell_temperature_c: light.cell_temperature_c,
-  }
+  const light = planeLightOf(place, { instruments }, surface)(sample)
+  const { effective_irradiance_w_m2, cell_temperature_c } = light
+  return { effective_irradiance_w_m2, cell_temperature_c }
 }
 
 /** Quantities summed since midnight, and `dhi_w_m2` for their screening. */

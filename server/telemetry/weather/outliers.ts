@@ -13,20 +13,10 @@ const power_max_ratio = 1.05
 /** Maximum consumption of an inverter and its transformer at night. */
 const consumption_max_ratio = 0.03
 
-/**
- * Whether AC power exceeds what the inverter can deliver or draw.
- *
- * @param rated_kw AC rating
- * @param noise_kw resolution of the meter, relevant for small inverters
- */
-export function isImpossiblePower(
-  power_kw: number | null,
-  rated_kw: number,
-  noise_kw = 0,
-): boolean {
+/** Whether AC power exceeds what an inverter with this AC rating can deliver or draw. */
+export function isImpossiblePower(power_kw: number | null, rated_kw: number): boolean {
   if (power_kw === null) return false
-  const min_kw = -consumption_max_ratio * rated_kw - noise_kw
-  return !(power_kw >= min_kw && power_kw <= power_max_ratio * rated_kw + noise_kw)
+  return !(power_kw >= -consumption_max_ratio * rated_kw && power_kw <= power_max_ratio * rated_kw)
 }
 
 /**
@@ -51,20 +41,14 @@ export function isImpossibleIrradiance(value_w_m2: number | null, clear_sky_w_m2
   return !(value_w_m2 >= -10 && value_w_m2 <= 1.2 * clear_sky_w_m2 + 50)
 }
 
-/** The inputs of QCRad's physically possible limits. */
-interface SunLimits {
-  /** Extraterrestrial normal irradiance of the day. */
-  dni_extra_w_m2: number
-  zenith_deg: number
-}
-
 /**
  * Whether diffuse horizontal irradiance is outside QCRad's possible limits: -4 to 0.95 S mu^1.2 +
- * 50. Clear-sky irradiance is no bound, since clouds multiply diffuse irradiance.
+ * 50, with the extraterrestrial normal irradiance S. Clear-sky irradiance is no bound, since clouds
+ * multiply diffuse irradiance.
  */
 export function isImpossibleDhi(
   dhi_w_m2: number | null,
-  { dni_extra_w_m2, zenith_deg }: SunLimits,
+  { dni_extra_w_m2, zenith_deg }: { dni_extra_w_m2: number; zenith_deg: number },
 ): boolean {
   if (dhi_w_m2 === null) return false
   const mu = Math.max(0, Math.cos((zenith_deg * Math.PI) / 180))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Instrument } from '@heliograph/domain/site'
 import { martinRuizDiffuseModifier } from '@heliograph/physics/incidence-modifier'
-import { type PlaneLight, planeLight, planeLightOf, type StationSample } from './plane-light.ts'
+import { type PlaneLight, planeLightOf, type StationSample } from './plane-light.ts'
 
 const place = { latitude: 42.15, longitude: 24.75, elevation_m: 160 }
 const south = { azimuth_deg: 180, tilt_deg: 25 }
@@ -33,7 +33,7 @@ function lit(
 ): PlaneLight {
   const instruments = values.map(([type, mounting]) => instrument(type, mounting))
   const instrument_values = values.map(([, , value]) => value)
-  return planeLight(place, { instruments }, { ...nothing, instrument_values, ...rest }, surface)
+  return planeLightOf(place, { instruments }, surface)({ ...nothing, instrument_values, ...rest })
 }
 
 test('a reference cell already is the light behind the glass', () => {

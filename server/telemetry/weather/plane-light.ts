@@ -132,16 +132,6 @@ export function planeLightOf(
   }
 }
 
-/** One sample of `planeLightOf`. */
-export function planeLight(
-  place: Place,
-  station: Pick<Station, 'instruments'>,
-  sample: StationSample,
-  surface: Surface,
-): PlaneLight {
-  return planeLightOf(place, station, surface)(sample)
-}
-
 function planeOf({ instruments }: Pick<Station, 'instruments'>, surface: Surface): Plane {
   const indices = (accept: (instrument: Instrument) => boolean): number[] =>
     instruments.flatMap((instrument, index) =>
