@@ -8,8 +8,8 @@ export const id_max = 2_147_483_647
 
 export const Nullable = <Of extends TSchema>(of: Of) => Type.Union([of, Type.Null()])
 
-/** A number, null when unknown. */
-export const NullableNumber = (description: string, example: number) =>
+/** A measured or computed number, null when unknown. */
+export const Metric = (description: string, example: number) =>
   Nullable(Type.Number({ description, examples: [example] }))
 
 /** Optional `start` and `end` of a half-open window. `end` must be later than `start`. */

@@ -4,7 +4,7 @@ import { type Position, placeOf } from '@heliograph/domain/place'
 import { rounded } from '@heliograph/domain/significant'
 import { solarPosition } from '@heliograph/physics/solar-position'
 import { Type } from 'typebox'
-import { NullableNumber } from '../http/params.ts'
+import { Metric } from '../http/params.ts'
 
 /** Whole hours that overlap the window, up to the present. */
 export interface Period {
@@ -70,7 +70,7 @@ export function coverageOf(daylight_covered_s: number, daylight_s: number | null
 }
 
 export const excludedReasons = ['no_daylight', 'insufficient_data'] as const
-export type ExcludedReason = (typeof excludedReasons)[number]
+type ExcludedReason = (typeof excludedReasons)[number]
 
 /** Reason why metrics are null; null when they are available. */
 export function excludedReason(coverage: number | null): ExcludedReason | null {
@@ -96,7 +96,7 @@ export const periodFields = {
     description: 'End of the period, exclusive.',
     examples: ['2026-06-21T00:00:00.000Z'],
   }),
-  daylight_h: NullableNumber('Hours of the period with the sun above the horizon.', 112.5),
+  daylight_h: Metric('Hours of the period with the sun above the horizon.', 112.5),
 }
 
 export function periodRecord({ start_at, end_at, daylight_s }: Period) {

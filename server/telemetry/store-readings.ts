@@ -8,19 +8,8 @@ import { touchHours } from './touched-hours.ts'
 const unique_violation = '23505'
 
 /** The readings of one kind from all frames of a batch. */
-interface KindBatch {
-  kind: ReadingKind
-  row_count: number
-  first_at: number
-  last_at: number
+interface KindBatch extends Pick<EncodedTable, 'kind' | 'row_count' | 'devices'> {
   texts: Buffer[]
-  devices: Map<number, Trace>
-}
-
-interface StoredReadings {
-  stored: number
-  /** Rows whose device and instant were already stored; the first row stays. */
-  repeated: number
 }
 
 /** Merges the tables of many frames by kind, in the same order in all transactions. */
@@ -28,22 +17,14 @@ export function mergeTables(tables: readonly EncodedTable[]): KindBatch[] {
   const batches = new Map<ReadingKind, KindBatch>()
   for (const table of tables) {
     const { kind } = table
-    const batch = batches.get(kind) ?? emptyBatch(kind)
+    const batch = batches.get(kind) ?? { kind, row_count: 0, texts: [], devices: new Map() }
     batches.set(kind, batch)
     batch.row_count += table.row_count
-    batch.first_at = Math.min(batch.first_at, table.first_at)
-    batch.last_at = Math.max(batch.last_at, table.last_at)
     batch.texts.push(table.text)
     for (const [device_id, trace] of table.devices) mergeTrace(batch, device_id, trace)
   }
   const order = Object.keys(readingKinds)
   return [...batches.values()].sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind))
-}
-
-function emptyBatch(kind: ReadingKind): KindBatch {
-  const first_at = Number.POSITIVE_INFINITY
-  const last_at = Number.NEGATIVE_INFINITY
-  return { kind, row_count: 0, first_at, last_at, texts: [], devices: new Map() }
 }
 
 function mergeTrace(batch: KindBatch, device_id: number, trace: Trace): void {
@@ -58,14 +39,15 @@ function mergeTrace(batch: KindBatch, device_id: number, trace: Trace): void {
 /**
  * Stores the rows of a batch, marks the touched hours and updates the latest readings. Shared rows
  * are locked last and always in the same order, so that live data waits only for the end of a
- * backlog transaction.
+ * backlog transaction. `repeated` counts rows whose device and instant were already stored; the
+ * first row stays.
  */
 export async function storeReadings(
   transaction: Transaction,
   site_id: string,
   batches: readonly KindBatch[],
   received_at: string,
-): Promise<StoredReadings> {
+): Promise<{ stored: number; repeated: number }> {
   if (batches.length === 0) return { stored: 0, repeated: 0 }
   const stored = await copyRows(transaction, batches)
   const touched = batches.flatMap(({ kind, devices }) =>
@@ -169,18 +151,14 @@ async function updateLatest(
   )
   if (newest.length === 0) return
   const instants = newest.map(({ at }) => at)
-  const [first_at, last_at] = [minimum(instants), maximum(instants)]
   const subs = readingKinds[kind].keys.length > 1 ? [newest.map(({ sub }) => sub)] : []
   await transaction.execute(latestStatements[kind], [
     site_id,
     received_at,
-    isoTime(first_at),
-    isoTime(last_at),
+    isoTime(Math.min(...instants)),
+    isoTime(Math.max(...instants)),
     instants.map(isoTime),
     newest.map(({ device_id }) => device_id),
     ...subs,
   ])
 }
-
-const minimum = (values: readonly number[]) => values.reduce((a, b) => Math.min(a, b))
-const maximum = (values: readonly number[]) => values.reduce((a, b) => Math.max(a, b))

@@ -178,31 +178,24 @@ export async function settleHours(
   const due = (delay_ms: number) => new Date(now.getTime() + delay_ms).toISOString()
   const running = marks.filter(isRunning)
   const ended = marks.filter((mark) => !isRunning(mark))
-  const columns = (of: readonly Mark[]) => [
-    site_id,
-    of.map(({ kind }) => kind),
-    of.map(({ device_id }) => device_id),
-    of.map(({ hour_at }) => hour_at.toISOString()),
-    of.map(({ touches }) => touches),
-  ]
-  const given = `unnest($2::text[], $3::int[], $4::timestamptz[], $5::bigint[])
-    as m (kind, device_id, hour_at, touches)`
+  const values = (of: readonly Mark[]) => [site_id, JSON.stringify(of)]
+  const given = 'jsonb_populate_recordset(null::touched_hours, $2::jsonb) as m'
   const same = `t.site_id = $1 and t.kind = m.kind and t.device_id = m.device_id
     and t.hour_at = m.hour_at`
   // In the order of `touchHours`.
   await transaction.query(
     `select from touched_hours t join ${given} on ${same} and t.touches >= m.touches
      order by t.kind, t.device_id, t.hour_at for update of t`,
-    columns(marks),
+    values(marks),
   )
   await transaction.execute(
     `delete from touched_hours t using ${given} where ${same} and t.touches = m.touches`,
-    columns(ended),
+    values(ended),
   )
-  const putOff = `update touched_hours t set due_at = $6 from ${given}
+  const putOff = `update touched_hours t set due_at = $3 from ${given}
     where ${same} and t.touches >= m.touches`
-  await transaction.execute(putOff, [...columns(ended), due(settle_ms)])
-  await transaction.execute(putOff, [...columns(running), due(running_ms)])
+  await transaction.execute(putOff, [...values(ended), due(settle_ms)])
+  await transaction.execute(putOff, [...values(running), due(running_ms)])
 }
 
 /** Marks hours, counted from 1970, of every device of the site after a loss of frames. */

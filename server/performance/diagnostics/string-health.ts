@@ -22,7 +22,7 @@ export const health_thresholds = {
 } as const
 
 /** Optional sums of parts of the window, for results over time. */
-export interface JudgedParts {
+interface JudgedParts {
   /** One per local day in order; the last may be incomplete. */
   days?: readonly StringSums[]
   /** One per hour of the day, over all days or the last few. */

@@ -1,12 +1,12 @@
 /** Items of the yield rankings and of the loss analysis. */
 import { type TSchema, Type } from 'typebox'
-import { InverterId, LoggerId, Nullable, NullableNumber } from '../../http/params.ts'
+import { InverterId, LoggerId, Nullable, Metric } from '../../http/params.ts'
 import { excludedReasons, periodFields } from '../period.ts'
 
 const closed = { additionalProperties: false } as const
 
 const coverageFields = {
-  completeness_pct: NullableNumber('Share of the daylight with power readings, %.', 99.87),
+  completeness_pct: Metric('Share of the daylight with power readings, %.', 99.87),
   excluded_reason: Nullable(
     Type.Enum([...excludedReasons], {
       description:
@@ -24,71 +24,59 @@ const suspect_sensors = Type.Array(Type.Enum(['irradiance', 'dc_power']), {
 })
 
 const yieldFields = {
-  energy_kwh: NullableNumber(
+  energy_kwh: Metric(
     'AC energy, kWh: difference of the inverter counters, including gaps in the readings as in ' +
       '/plant/summary; without counters, the integral of power, which excludes gaps.',
     48211.4,
   ),
-  expected_energy_kwh: NullableNumber(
+  expected_energy_kwh: Metric(
     'Expected AC energy at the measured irradiance and temperature, kWh: CEC single-diode model ' +
       'of each string, PVWatts inverter model, limited to the AC rating.',
     49702.2,
   ),
-  energy_performance_index_pct: NullableNumber(
+  energy_performance_index_pct: Metric(
     'Energy divided by expected energy over the same instants, %.',
     97.012,
   ),
-  specific_yield_kwh_kwp: NullableNumber(
-    'Final yield Yf: `energy_kwh` per DC capacity, kWh/kWp.',
-    38.1,
-  ),
-  reference_yield_kwh_kwp: NullableNumber(
+  specific_yield_kwh_kwp: Metric('Final yield Yf: `energy_kwh` per DC capacity, kWh/kWp.', 38.1),
+  reference_yield_kwh_kwp: Metric(
     'Reference yield Yr: plane-of-array insolation divided by 1 kW/m², kWh/kWp.',
     44.2071,
   ),
-  array_yield_kwh_kwp: NullableNumber(
-    'Array yield YA: DC energy per DC capacity, kWh/kWp.',
-    39.0254,
-  ),
-  capture_loss_kwh_kwp: NullableNumber(
+  array_yield_kwh_kwp: Metric('Array yield YA: DC energy per DC capacity, kWh/kWp.', 39.0254),
+  capture_loss_kwh_kwp: Metric(
     'Capture loss Yr - YA, kWh/kWp; requires data for 95 % of the daylight.',
     5.1817,
   ),
-  system_loss_kwh_kwp: NullableNumber('System loss YA - Yf, kWh/kWp.', 0.9254),
-  poa_insolation_kwh_m2: NullableNumber(
+  system_loss_kwh_kwp: Metric('System loss YA - Yf, kWh/kWp.', 0.9254),
+  poa_insolation_kwh_m2: Metric(
     'Plane-of-array insolation, kWh/m², mean weighted by capacity.',
     44.2071,
   ),
-  performance_ratio_pct: NullableNumber(
+  performance_ratio_pct: Metric(
     'Performance ratio, %: energy divided by capacity times insolation (IEC 61724-1), over ' +
       'instants with both values and 20 W/m² or more.',
     86.185,
   ),
-  performance_ratio_temp_corrected_pct: NullableNumber(
+  performance_ratio_temp_corrected_pct: Metric(
     'Performance ratio corrected to a cell temperature of 25 °C, %.',
     92.03,
   ),
-  performance_ratio_uncurtailed_pct: NullableNumber(
-    'Performance ratio without curtailed instants, %.',
-    86.185,
-  ),
-  capacity_factor_pct: NullableNumber(
+  performance_ratio_uncurtailed_pct: Metric('Performance ratio without curtailed instants, %.', 86),
+  capacity_factor_pct: Metric(
     'AC energy divided by the AC rating times all hours of the period, including night and downtime, %.',
     28.697,
   ),
-  availability_time_pct: NullableNumber(
+  availability_time_pct: Metric(
     'Share of the time above 100 W/m² with readings in which the inverter delivered power, %. ' +
       'Curtailment to 0 counts as delivering. Lost communication reduces `completeness_pct` instead.',
     100,
   ),
-  availability_energy_pct: NullableNumber(
+  availability_energy_pct: Metric(
     'Energy divided by the sum of energy and downtime losses, %.',
     100,
   ),
-  curtailed_energy_kwh: NullableNumber(
-    'Energy lost to curtailment, kWh, based on the expected power.',
-    0,
-  ),
+  curtailed_energy_kwh: Metric('Energy lost to curtailment, kWh, based on the expected power.', 0),
 }
 
 const Rank = (description: string) =>
@@ -99,10 +87,7 @@ const comparableRule =
 
 const rankFields = {
   rank: Rank('Rank by `rank_by`; 1 is the best.'),
-  percentile_pct: NullableNumber(
-    'Share of the other items that are not better by `rank_by`, %.',
-    100,
-  ),
+  percentile_pct: Metric('Share of the other items that are not better by `rank_by`, %.', 100),
   specific_yield_rank: Rank(`Rank by \`specific_yield_kwh_kwp\`; 1 is the best. ${comparableRule}`),
   capacity_factor_rank: Rank(`Rank by \`capacity_factor_pct\`; 1 is the best. ${comparableRule}`),
   suspect_sensors,
@@ -136,19 +121,16 @@ export const LoggerEfficiency = item('LoggerEfficiency', {
   dc_capacity_kwp: Type.Number({ examples: [1265.4] }),
   rated_power_kw: Type.Number({ examples: [1000] }),
   ...yieldFields,
-  deviation_from_fleet_pct: NullableNumber(
+  deviation_from_fleet_pct: Metric(
     'Deviation of the specific yield from the median of the loggers, %.',
     0.412,
   ),
-  guaranteed_yield_kwh_kwp: NullableNumber(
+  guaranteed_yield_kwh_kwp: Metric(
     'Guaranteed annual specific yield, kWh/kWp, from site.yaml.',
     1120,
   ),
-  guaranteed_performance_ratio_pct: NullableNumber(
-    'Guaranteed performance ratio, %, from site.yaml.',
-    84,
-  ),
-  performance_ratio_to_guaranteed_pct: NullableNumber(
+  guaranteed_performance_ratio_pct: Metric('Guaranteed performance ratio, %, from site.yaml.', 84),
+  performance_ratio_to_guaranteed_pct: Metric(
     'Measured divided by guaranteed performance ratio, %.',
     102.601,
   ),
@@ -162,19 +144,19 @@ export const InverterEfficiency = item('InverterEfficiency', {
   dc_capacity_kwp: Type.Number({ examples: [126.54] }),
   rated_ac_power_kw: Type.Number({ examples: [100] }),
   ...yieldFields,
-  dc_energy_kwh: NullableNumber('DC energy, kWh.', 4938.27),
-  conversion_efficiency_pct: NullableNumber(
+  dc_energy_kwh: Metric('DC energy, kWh.', 4938.27),
+  conversion_efficiency_pct: Metric(
     'AC energy divided by DC energy over instants with both values, %.',
     97.628,
   ),
-  weighted_efficiency_pct: NullableNumber(
+  weighted_efficiency_pct: Metric(
     'European efficiency as measured (EN 50530), %; null while a load of the weighting has no data.',
     97.41,
   ),
-  peak_power_kw: NullableNumber('Highest AC power, kW.', 100.1),
-  fault_min: NullableNumber('Time in fault, minutes.', 0),
-  derated_min: NullableNumber('Time derated by the inverter itself below all limits, minutes.', 0),
-  clipped_energy_kwh: NullableNumber(
+  peak_power_kw: Metric('Highest AC power, kW.', 100.1),
+  fault_min: Metric('Time in fault, minutes.', 0),
+  derated_min: Metric('Time derated by the inverter itself below all limits, minutes.', 0),
+  clipped_energy_kwh: Metric(
     'Energy lost to the AC rating (clipping), kWh, based on the expected power.',
     36.214,
   ),
@@ -182,7 +164,7 @@ export const InverterEfficiency = item('InverterEfficiency', {
     description: 'Panel orientation of the peer group: azimuth and tilt.',
     examples: ['180/25'],
   }),
-  deviation_from_peers_pct: NullableNumber(
+  deviation_from_peers_pct: Metric(
     'Deviation of the specific yield from the median of the peer group, %.',
     0.412,
   ),
@@ -199,7 +181,7 @@ const LoadBin = Type.Object(
     duration_h: Nullable(
       Type.Number({ minimum: 0, description: 'Time in this bin, hours.', examples: [21.4] }),
     ),
-    efficiency_pct: NullableNumber('Efficiency in this bin, %.', 93.1),
+    efficiency_pct: Metric('Efficiency in this bin, %.', 93.1),
   },
   { ...closed, $id: 'LoadBin' },
 )
@@ -208,37 +190,28 @@ export const InverterLosses = item('InverterLosses', {
   inverter_id: InverterId,
   inverter_name: Type.String({ examples: ['Inverter 7'] }),
   logger_id: LoggerId,
-  dc_energy_kwh: NullableNumber(
+  dc_energy_kwh: Metric(
     'DC energy over instants with AC and DC power and a load above 1 %, kWh.',
     4936.1,
   ),
-  ac_energy_kwh: NullableNumber('AC energy over the same instants, kWh.', 4819.03),
-  conversion_loss_kwh: NullableNumber('DC minus AC energy, kWh.', 117.07),
-  conversion_loss_pct: NullableNumber('Conversion loss divided by DC energy, %.', 2.372),
-  conversion_efficiency_pct: NullableNumber('AC energy divided by DC energy, %.', 97.628),
-  expected_efficiency_pct: NullableNumber(
+  ac_energy_kwh: Metric('AC energy over the same instants, kWh.', 4819.03),
+  conversion_loss_kwh: Metric('DC minus AC energy, kWh.', 117.07),
+  conversion_loss_pct: Metric('Conversion loss divided by DC energy, %.', 2.372),
+  conversion_efficiency_pct: Metric('AC energy divided by DC energy, %.', 97.628),
+  expected_efficiency_pct: Metric(
     'Efficiency of the PVWatts curve at the same loads, %, from the nominal efficiency of ' +
       'site.yaml; null without one.',
     97.81,
   ),
-  excess_loss_kwh: NullableNumber(
-    'Conversion loss above the expected loss, kWh; negative when below.',
-    8.984,
-  ),
-  clipping_loss_kwh: NullableNumber(
-    'Energy lost to the AC rating, kWh, based on the expected power.',
-    36.214,
-  ),
-  curtailment_loss_kwh: NullableNumber(
-    'Energy lost to power limits, kWh, based on the expected power.',
-    0,
-  ),
-  downtime_loss_kwh: NullableNumber(
+  excess_loss_kwh: Metric('Conversion loss above the expected loss, kWh; negative when below.', 9),
+  clipping_loss_kwh: Metric('Energy lost to the AC rating, kWh, based on the expected power.', 36),
+  curtailment_loss_kwh: Metric('Energy lost to power limits, kWh, based on the expected power.', 0),
+  downtime_loss_kwh: Metric(
     'Expected energy above 100 W/m² while the inverter had readings and delivered nothing, kWh.',
     0,
   ),
-  derating_loss_kwh: NullableNumber('Energy lost to derating below all limits, kWh.', 0),
-  night_consumption_kwh: NullableNumber('Energy drawn from the grid at night, kWh.', 1.12),
+  derating_loss_kwh: Metric('Energy lost to derating below all limits, kWh.', 0),
+  night_consumption_kwh: Metric('Energy drawn from the grid at night, kWh.', 1.12),
   load_bins: Type.Array(LoadBin, { description: 'Bins of a tenth of the DC rating.' }),
   suspect_sensors,
 })

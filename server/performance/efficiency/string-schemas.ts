@@ -1,6 +1,6 @@
 /** Items of the string ranking, the health matrix and the comparison of an inverter. */
 import { Type } from 'typebox'
-import { InverterId, LoggerId, Nullable, NullableNumber, StringIndex } from '../../http/params.ts'
+import { InverterId, LoggerId, Nullable, Metric, StringIndex } from '../../http/params.ts'
 import { At } from '../../plant/frame.ts'
 import { orientations } from '../../plant/orientation.ts'
 import { suspectedCauses } from '../diagnostics/string-cause.ts'
@@ -34,8 +34,8 @@ const excluded_reason = Nullable(
     description: 'Reason why the string is not rated; else `null`.',
   }),
 )
-const completeness_pct = NullableNumber('Share of the daylight with readings, %.', 100)
-const z_score = NullableNumber(
+const completeness_pct = Metric('Share of the daylight with readings, %.', 100)
+const z_score = Metric(
   'Robust z-score in the group: deviation from the median in units of 1.4826 MAD, at least 1 %.',
   -3.97,
 )
@@ -55,18 +55,15 @@ export const StringEfficiency = Type.Object(
     dc_capacity_kwp,
     completeness_pct,
     excluded_reason,
-    energy_kwh: NullableNumber(
+    energy_kwh: Metric(
       'DC energy, kWh: integral of current times voltage over the measured time.',
       410.221,
     ),
-    specific_yield_kwh_kwp: NullableNumber('Energy per capacity, kWh/kWp.', 37.566),
-    group_median_kwh_kwp: NullableNumber('Median specific yield of the group, kWh/kWp.', 39.1204),
-    deviation_from_median_pct: NullableNumber(
-      'Deviation of the specific yield from that median, %.',
-      -3.973,
-    ),
-    avg_current_a: NullableNumber('Mean current over the measured time, A.', 3.812),
-    z_score: NullableNumber('Robust z-score of the specific yield in the group.', -3.97),
+    specific_yield_kwh_kwp: Metric('Energy per capacity, kWh/kWp.', 37.566),
+    group_median_kwh_kwp: Metric('Median specific yield of the group, kWh/kWp.', 39.1204),
+    deviation_from_median_pct: Metric('Deviation of the specific yield from that median, %.', -4),
+    avg_current_a: Metric('Mean current over the measured time, A.', 3.812),
+    z_score: Metric('Robust z-score of the specific yield in the group.', -3.97),
     rank: Nullable(
       Count(
         'Rank within the requested strings of the group; 1 is the best. `null` when the ' +
@@ -75,10 +72,7 @@ export const StringEfficiency = Type.Object(
         1,
       ),
     ),
-    percentile_pct: NullableNumber(
-      'Share of the other strings of the group that are not better, %.',
-      2.1,
-    ),
+    percentile_pct: Metric('Share of the other strings of the group that are not better, %.', 2.1),
     status,
   },
   { ...closed, $id: 'StringEfficiency' },
@@ -106,19 +100,13 @@ export const StringHealth = Type.Object(
     excluded_reason,
     completeness_pct,
     sample_count: Count('Samples in daylight.', 4410),
-    health_score_pct: NullableNumber('Power relative to the peers, at most 100 %.', 93.12),
-    deviation_pct: NullableNumber(
+    health_score_pct: Metric('Power relative to the peers, at most 100 %.', 93.12),
+    deviation_pct: Metric(
       'Deviation of the power from the peers, %, including losses caused by a partner.',
       -6.88,
     ),
-    current_ratio_to_peers: NullableNumber(
-      'Current divided by the median current of the peers.',
-      0.9312,
-    ),
-    voltage_ratio_to_peers: NullableNumber(
-      'Voltage per rated kW divided by that of the peers.',
-      1.0004,
-    ),
+    current_ratio_to_peers: Metric('Current divided by the median current of the peers.', 0.9312),
+    voltage_ratio_to_peers: Metric('Voltage per rated kW divided by that of the peers.', 1.0004),
     z_score,
     affected_by_string_index: Nullable(
       Type.Integer({
@@ -134,14 +122,11 @@ export const StringHealth = Type.Object(
         examples: ['soiling'],
       }),
     ),
-    confidence_pct: NullableNumber(
+    confidence_pct: Metric(
       'Confidence in the suspected cause, %; a coarse estimate from simulated faults.',
       80,
     ),
-    estimated_loss_kwh: NullableNumber(
-      'Energy below the reference over the compared time, kWh.',
-      29.13,
-    ),
+    estimated_loss_kwh: Metric('Energy below the reference over the compared time, kWh.', 29.13),
     days_below_threshold: Nullable(Count('Days of the period below the watch threshold.', 7)),
     below_since_date: Nullable(
       Type.String({
@@ -150,11 +135,11 @@ export const StringHealth = Type.Object(
         examples: ['2026-06-14'],
       }),
     ),
-    trend_pct_per_day: NullableNumber(
+    trend_pct_per_day: Metric(
       'Theil-Sen slope of the daily ratio, points per day; requires 3 days.',
       -0.021,
     ),
-    step_loss_pct: NullableNumber(
+    step_loss_pct: Metric(
       'Small persistent loss, % of the yield, detected against the string’s own past and its peers. ' +
         'It does not change `status`. Detection runs every night for groups of at least 4 strings ' +
         'with 34 days of data; the loss is updated for 90 days. Of several losses at the end of ' +
@@ -191,21 +176,18 @@ export const ComparedString = Type.Object(
     orientation: Orientation,
     completeness_pct,
     excluded_reason,
-    avg_current_a: NullableNumber('Mean current over the measured time, A.', 3.812),
-    max_current_a: NullableNumber('Highest current, A.', 11.2),
-    avg_voltage_v: NullableNumber('Mean voltage over the measured time, V.', 841.2),
-    energy_kwh: NullableNumber('DC energy, kWh.', 410.221),
-    specific_yield_kwh_kwp: NullableNumber('Energy per capacity, kWh/kWp.', 37.566),
-    current_ratio_to_median: NullableNumber(
-      'Current divided by the median current of the peers.',
-      0.9312,
-    ),
-    deviation_pct: NullableNumber('Deviation of the power from the peers, %.', -6.88),
-    correlation_with_median: NullableNumber(
+    avg_current_a: Metric('Mean current over the measured time, A.', 3.812),
+    max_current_a: Metric('Highest current, A.', 11.2),
+    avg_voltage_v: Metric('Mean voltage over the measured time, V.', 841.2),
+    energy_kwh: Metric('DC energy, kWh.', 410.221),
+    specific_yield_kwh_kwp: Metric('Energy per capacity, kWh/kWp.', 37.566),
+    current_ratio_to_median: Metric('Current divided by the median current of the peers.', 0.9312),
+    deviation_pct: Metric('Deviation of the power from the peers, %.', -6.88),
+    correlation_with_median: Metric(
       'Pearson correlation of the hourly mean current with the median of the group, -1 to 1.',
       0.9998,
     ),
-    zero_current_min: NullableNumber('Time in daylight without current, minutes.', 0),
+    zero_current_min: Metric('Time in daylight without current, minutes.', 0),
     status,
     affected_by_string_index: Nullable(Type.Integer({ minimum: 0 })),
     series: Type.Array(
@@ -213,10 +195,7 @@ export const ComparedString = Type.Object(
         {
           start_at: At('Inclusive.'),
           end_at: At('Exclusive.'),
-          avg_current_a: NullableNumber(
-            'Mean current over the measured time of the bucket, A.',
-            9.412,
-          ),
+          avg_current_a: Metric('Mean current over the measured time of the bucket, A.', 9.412),
         },
         closed,
       ),

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { spanFields } from '../../http/envelope.ts'
-import { LoggerId, Nullable, NullableNumber, StringIndex } from '../../http/params.ts'
+import { LoggerId, Nullable, Metric, StringIndex } from '../../http/params.ts'
 import { At } from '../../plant/frame.ts'
 import { energySources } from '../rollups/logger-days.ts'
 
@@ -18,11 +18,11 @@ export const timezone_note =
   'Days and hours are UTC: every day has 24 hours, hour 0 starts at 00:00Z.'
 
 const energy = {
-  energy_kwh: NullableNumber(
+  energy_kwh: Metric(
     'AC energy of the inverters with data, kWh, including the estimate; `null`, not 0, without data.',
     6120.418,
   ),
-  estimated_energy_kwh: NullableNumber(
+  estimated_energy_kwh: Metric(
     'Part of `energy_kwh` that a counter measured over a gap, distributed to the hours of the gap.',
     0,
   ),
@@ -36,12 +36,12 @@ const energy = {
       examples: ['inverter_counter'],
     }),
   ),
-  expected_energy_kwh: NullableNumber(
+  expected_energy_kwh: Metric(
     'Expected AC energy at the measured irradiance and temperature, up to the rating; `null` when ' +
       'met station data cover less than half of the daylight.',
     6302.7,
   ),
-  curtailed_energy_kwh: NullableNumber(
+  curtailed_energy_kwh: Metric(
     'Energy lost to external limits; `null` when the expected energy is `null`.',
     0,
   ),
@@ -93,12 +93,9 @@ const LoggerDay = Type.Object(
     logger_id: LoggerId,
     logger_name: Type.String({ examples: ['South field'] }),
     ...energy,
-    specific_yield_kwh_kwp: NullableNumber(
-      '`energy_kwh` per DC capacity of the logger, kWh/kWp.',
-      4.8368,
-    ),
+    specific_yield_kwh_kwp: Metric('`energy_kwh` per DC capacity of the logger, kWh/kWp.', 4.8368),
     poa_insolation_kwh_m2,
-    peak_power_kw: NullableNumber(peak_power, 861.204),
+    peak_power_kw: Metric(peak_power, 861.204),
     peak_power_at: Nullable(instant('Start of these five minutes.', '11:05:00.000')),
     ...production,
     sample_count,
@@ -139,8 +136,8 @@ export const LoggerHourRecord = Type.Object(
     end_at,
     ...energy,
     poa_insolation_kwh_m2,
-    avg_power_kw: NullableNumber('Mean AC power of the hour; `null` for a partial hour.', 784.21),
-    max_power_kw: NullableNumber(peak_power, 802.551),
+    avg_power_kw: Metric('Mean AC power of the hour; `null` for a partial hour.', 784.21),
+    max_power_kw: Metric(peak_power, 802.551),
     sample_count,
     ...completeness,
   },
@@ -164,7 +161,7 @@ const EnergyDay = Type.Object(
   {
     date,
     logger_id: LoggerId,
-    total_kwh: NullableNumber('Sum of the hours with data, kWh; `null` without data.', 6120.418),
+    total_kwh: Metric('Sum of the hours with data, kWh; `null` without data.', 6120.418),
     estimated_energy_kwh: energy.estimated_energy_kwh,
     energy_source: energy.energy_source,
     peak_hour: Nullable(
@@ -188,7 +185,7 @@ export const EnergyMatrix = Type.Object(
           Type.Object(
             {
               hour: Type.Integer({ ...hour_of_day, description: 'Hour of the day, UTC.' }),
-              energy_kwh: NullableNumber(
+              energy_kwh: Metric(
                 'Energy of all items in this hour, kWh; `null` without data.',
                 6120.418,
               ),
@@ -209,17 +206,14 @@ export const StringHour = Type.Object(
     string_index: StringIndex,
     start_at,
     end_at,
-    energy_kwh: NullableNumber(
+    energy_kwh: Metric(
       'DC energy, kWh: trapezoidal integral of current times voltage, excluding gaps.',
       7.9121,
     ),
-    avg_current_a: NullableNumber('Mean DC current while measured, A.', 9.402),
-    max_current_a: NullableNumber('Highest DC current, A.', 9.611),
-    avg_voltage_v: NullableNumber('Mean DC voltage while measured, V.', 841.55),
-    specific_yield_kwh_kwp: NullableNumber(
-      '`energy_kwh` per capacity of the string, kWh/kWp.',
-      0.7904,
-    ),
+    avg_current_a: Metric('Mean DC current while measured, A.', 9.402),
+    max_current_a: Metric('Highest DC current, A.', 9.611),
+    avg_voltage_v: Metric('Mean DC voltage while measured, V.', 841.55),
+    specific_yield_kwh_kwp: Metric('`energy_kwh` per capacity of the string, kWh/kWp.', 0.7904),
     sample_count: sampleCount(
       'Daylight samples with current and voltage over which `energy_kwh` was integrated; null for ' +
         'sums of an older version that did not count them.',

@@ -1,4 +1,5 @@
 /** Compares the measured points of one string with the expected ones. */
+import { cached } from '@heliograph/domain/cached'
 import { type Place, placeOf } from '@heliograph/domain/place'
 import type { Quality } from '@heliograph/domain/readings'
 import { rounded } from '@heliograph/domain/significant'
@@ -11,7 +12,6 @@ import { type HeldBy, heldBy } from '../rollups/inverter-hour.ts'
 import { feeding_ratio, ratingOf, timeOf } from '../rollups/inverter-span.ts'
 import {
   apart_ms_max,
-  type InverterSun,
   inverterSun,
   nearest,
   type PlantLight,
@@ -45,8 +45,8 @@ export interface Expectation {
 }
 
 /**
- * The expectation of a string by the met stations of its site, those in service first, or the reason
- * why there is none.
+ * The expectation of a string by the met stations of its site, those in service first, or the
+ * reason why there is none.
  */
 export function expectationOf(
   { string, partner_indexes, inverter }: StringSetting,
@@ -198,15 +198,13 @@ function holdsOf(
   readingAt: (nth: number) => InverterInstant | undefined,
 ): HeldBy[] {
   const rating = ratingOf(inverter)
-  const suns = new Map<PlantLight, InverterSun>()
+  const sunOf = cached((light: PlantLight) => inverterSun(inverter, light))
   return moments.map(({ light, at }, nth) => {
     const reading = readingAt(nth)
     if (!reading) return null
     const held = heldBy({ ...reading, light: null }, rating)
     if (held !== 'rating') return held
-    const sun = suns.get(light) ?? inverterSun(inverter, light)
-    suns.set(light, sun)
-    return heldBy({ ...reading, light: sun.lights[at]! }, rating)
+    return heldBy({ ...reading, light: sunOf(light).lights[at]! }, rating)
   })
 }
 

@@ -2,7 +2,7 @@
 import { qualities } from '@heliograph/domain/readings'
 import { type Static, Type } from 'typebox'
 import { SeriesMeta } from '../../http/envelope.ts'
-import { Nullable, NullableNumber } from '../../http/params.ts'
+import { Nullable, Metric } from '../../http/params.ts'
 import { At } from '../../plant/frame.ts'
 import { ivDiagnoses, noDiagnosisReasons } from '../diagnostics/iv-diagnosis.ts'
 import { ivFlags } from '../diagnostics/iv-points.ts'
@@ -46,45 +46,42 @@ export const PanelModelMatch = Type.Object(
 const pointFlags = [...ivFlags, 'inverter_off'] as const
 
 const Expected = (what: string, example: number) =>
-  NullableNumber(`Expected ${what}; null without irradiance, 0 at night.`, example)
+  Metric(`Expected ${what}; null without irradiance, 0 at night.`, example)
 const atMaximum = 'null while limited, stale, or below 5 % of the rated power.'
 
 export type IvExpectedPoint = Static<typeof IvExpectedPoint>
 export const IvExpectedPoint = Type.Object(
   {
     measured_at: At('Time of the string reading.'),
-    poa_irradiance_w_m2: NullableNumber('Plane-of-array irradiance of the string, W/m².', 905.3),
-    effective_irradiance_w_m2: NullableNumber(
-      'Effective irradiance behind the glass, W/m².',
-      889.1,
-    ),
-    cell_temperature_c: NullableNumber('Cell temperature, °C.', 47.8),
+    poa_irradiance_w_m2: Metric('Plane-of-array irradiance of the string, W/m².', 905.3),
+    effective_irradiance_w_m2: Metric('Effective irradiance behind the glass, W/m².', 889.1),
+    cell_temperature_c: Metric('Cell temperature, °C.', 47.8),
     expected_i_mp_a: Expected('current of the maximum power point, A', 9.6917),
     expected_v_mp_v: Expected('voltage of the maximum power point, V', 844.5475),
     expected_p_mp_kw: Expected('power of the maximum power point, kW', 8.1851),
     expected_i_sc_a: Expected('short circuit current, A', 10.2399),
     expected_v_oc_v: Expected('open circuit voltage, V', 1018.8753),
-    expected_current_at_voltage_a: NullableNumber(
+    expected_current_at_voltage_a: Metric(
       'Expected current at the measured voltage, A; null near the open circuit voltage, where it ' +
         'is not significant.',
       9.7373,
     ),
-    measured_current_a: NullableNumber('Current of the string, A.', 9.61),
-    measured_voltage_v: NullableNumber('Voltage of the MPPT of the string, V.', 840.4),
-    measured_power_kw: NullableNumber('Current times voltage, kW.', 8.0762),
-    current_deviation_pct: NullableNumber(
+    measured_current_a: Metric('Current of the string, A.', 9.61),
+    measured_voltage_v: Metric('Voltage of the MPPT of the string, V.', 840.4),
+    measured_power_kw: Metric('Current times voltage, kW.', 8.0762),
+    current_deviation_pct: Metric(
       `Deviation of the current from the maximum power point, %; ${atMaximum}`,
       -0.843,
     ),
-    voltage_deviation_pct: NullableNumber(
+    voltage_deviation_pct: Metric(
       `Deviation of the voltage from the maximum power point, %; ${atMaximum}`,
       -0.4911,
     ),
-    power_deviation_pct: NullableNumber(
+    power_deviation_pct: Metric(
       `Deviation of the power from the expected power, %; ${atMaximum}`,
       -1.33,
     ),
-    current_deviation_at_voltage_pct: NullableNumber(
+    current_deviation_at_voltage_pct: Metric(
       'Deviation of the current from the expected current at the measured voltage, %; valid while ' +
         'limited, too.',
       -1.3077,
@@ -156,9 +153,9 @@ const IvExpectedMeta = Type.Object(
           'compare with its peers in /efficiency/health-matrix.',
       }),
     ),
-    current_loss_pct: NullableNumber('Mean current loss of the diagnosis, %.', 0.61),
-    voltage_loss_pct: NullableNumber('Mean voltage loss of the diagnosis, %.', -0.12),
-    confidence_pct: NullableNumber('Probability of the diagnosis among the listed ones, %.', 97.4),
+    current_loss_pct: Metric('Mean current loss of the diagnosis, %.', 0.61),
+    voltage_loss_pct: Metric('Mean voltage loss of the diagnosis, %.', -0.12),
+    confidence_pct: Metric('Probability of the diagnosis among the listed ones, %.', 97.4),
     diagnosed_point_count: Type.Integer({
       minimum: 0,
       description: 'Points of the page used for the diagnosis.',

@@ -1,7 +1,7 @@
 /** Panel models, and the validation of those of a list. */
 import { cecSingleDiode, maximumPowerPoint } from '@heliograph/physics/single-diode'
 import { type Static, type TSchema, Type } from 'typebox'
-import { Nullable, NullableNumber } from '../../http/params.ts'
+import { Nullable, Metric } from '../../http/params.ts'
 
 export type Technology =
   | 'mono_c_si'
@@ -47,58 +47,43 @@ export const panelFields = {
     description: 'Power at 1000 W/m² and 25 °C (STC), W.',
     examples: [455],
   }),
-  power_ptc_w: NullableNumber(
+  power_ptc_w: Metric(
     'Power at PVUSA test conditions: 1000 W/m², air of 20 °C, wind of 1 m/s, W.',
     427.3,
   ),
-  area_m2: NullableNumber('Area, m².', 2.221824),
-  length_m: NullableNumber('Length, m.', 2.112),
-  width_m: NullableNumber('Width, m.', 1.052),
+  area_m2: Metric('Area, m².', 2.221824),
+  length_m: Metric('Length, m.', 2.112),
+  width_m: Metric('Width, m.', 1.052),
   cells_in_series: Nullable(
     Type.Integer({
       description: 'Cells in series; for half-cut cells those of one half.',
       examples: [72],
     }),
   ),
-  i_sc_a: NullableNumber(`Short circuit current at STC, A, as listed. ${ofCircuit}`, 11.41),
-  v_oc_v: NullableNumber(`Open circuit voltage at STC, V, as listed. ${ofCircuit}`, 49.85),
-  i_mp_a: NullableNumber(
-    `Current of the maximum power point at STC, A, as listed. ${ofCircuit}`,
-    10.88,
-  ),
-  v_mp_v: NullableNumber(
-    `Voltage of the maximum power point at STC, V, as listed. ${ofCircuit}`,
-    41.82,
-  ),
-  alpha_sc_a_per_c: NullableNumber(
-    'Temperature coefficient of the short circuit current.',
-    0.0050204,
-  ),
-  beta_oc_v_per_c: NullableNumber(
+  i_sc_a: Metric(`Short circuit current at STC, A, as listed. ${ofCircuit}`, 11.41),
+  v_oc_v: Metric(`Open circuit voltage at STC, V, as listed. ${ofCircuit}`, 49.85),
+  i_mp_a: Metric(`Current of the maximum power point at STC, A, as listed. ${ofCircuit}`, 10.88),
+  v_mp_v: Metric(`Voltage of the maximum power point at STC, V, as listed. ${ofCircuit}`, 41.82),
+  alpha_sc_a_per_c: Metric('Temperature coefficient of the short circuit current.', 0.0050204),
+  beta_oc_v_per_c: Metric(
     `Temperature coefficient of the open circuit voltage, as listed. ${ofCircuit}`,
     -0.135592,
   ),
-  gamma_pmp_pct_per_c: NullableNumber(
+  gamma_pmp_pct_per_c: Metric(
     `Temperature coefficient of the maximum power, % of that at STC, as listed. ${ofCircuit}`,
     -0.35,
   ),
-  noct_c: NullableNumber(
-    'Cell temperature at 800 W/m², air of 20 °C, wind of 1 m/s (NOCT), °C.',
-    45,
-  ),
-  a_ref_v: NullableNumber(
+  noct_c: Metric('Cell temperature at 800 W/m², air of 20 °C, wind of 1 m/s (NOCT), °C.', 45),
+  a_ref_v: Metric(
     'Modified ideality factor of the single-diode circuit, V. This and the next five fields are ' +
       'the parameters of the CEC model at STC.',
     1.85730474,
   ),
-  i_l_ref_a: NullableNumber('Photocurrent, A.', 11.4111412),
-  i_o_ref_a: NullableNumber('Saturation current of the diode, A.', 2.51168448e-11),
-  r_s_ohm: NullableNumber('Series resistance, Ω.', 0.207836915),
-  r_sh_ref_ohm: NullableNumber('Shunt resistance, Ω.', 2078.0446),
-  adjust_pct: NullableNumber(
-    'Correction of the temperature coefficient of the current, %.',
-    6.45789478,
-  ),
+  i_l_ref_a: Metric('Photocurrent, A.', 11.4111412),
+  i_o_ref_a: Metric('Saturation current of the diode, A.', 2.51168448e-11),
+  r_s_ohm: Metric('Series resistance, Ω.', 0.207836915),
+  r_sh_ref_ohm: Metric('Shunt resistance, Ω.', 2078.0446),
+  adjust_pct: Metric('Correction of the temperature coefficient of the current, %.', 6.45789478),
   source: Type.Enum(['site', 'cec', 'fitted'], {
     examples: ['fitted'],
     description:

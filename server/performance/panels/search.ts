@@ -1,4 +1,5 @@
 /** Searches panel models by parts of their names. */
+import { cached } from '@heliograph/domain/cached'
 import { otherNames } from './makers.ts'
 import { nameKey, wordStarts, words } from './names.ts'
 
@@ -35,12 +36,10 @@ export const query_characters_max = 200
 const loose_words_max = 6
 
 export function indexNames(models: readonly NamedModel[]): NameIndex {
-  const others = new Map<string, string[]>()
+  const makersOf = cached(otherNames)
   return models
     .map(({ params_id, name, manufacturer, model }) => {
-      const makers = others.get(manufacturer) ?? otherNames(manufacturer)
-      others.set(manufacturer, makers)
-      const names = [name, ...makers.map((maker) => `${maker} ${model}`)]
+      const names = [name, ...makersOf(manufacturer).map((maker) => `${maker} ${model}`)]
       const keys = names.map(nameKey)
       return {
         params_id,

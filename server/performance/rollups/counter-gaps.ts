@@ -24,7 +24,7 @@ export type GapSource = { hour_at: Date } & Pick<
   | 'counter_last_kwh'
 > & { [Name in 'head_kwh' | 'head_covered_s' | 'tail_kwh' | 'tail_covered_s']: number | null }
 
-export interface GapHour {
+interface GapHour {
   gap_start_at: Date
   hour_at: Date
   energy_kwh: number

@@ -21,7 +21,7 @@ interface CounterSample extends CounterReading {
  */
 const still_steps = 1.25
 const still_rated_ratio = 0.01
-/** A counter was late, not standing still, when its next rise is this share of the measured energy. */
+/** A counter was only late when its next rise is this share of the measured energy. */
 const caught_up_ratio = 0.5
 
 /**
@@ -37,8 +37,8 @@ const counter_near_ms = reach_ms
  * them (`isCounterGap`) add up to the rise of the counter. Time in which the counter stood still
  * while power was measured is not covered.
  *
- * Returns the energy, null without readings or after a reset, the parts of the span that the counter
- * does not cover (`open`, ascending), and the first and last reading in the span.
+ * Returns the energy, null without readings or after a reset, the parts of the span that the
+ * counter does not cover (`open`, ascending), and the first and last reading in the span.
  */
 export function counterHour(readings: readonly CounterSample[], span: Span, rated_kw: number) {
   const still = standingStill(readings, rated_kw)

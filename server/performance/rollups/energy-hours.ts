@@ -3,12 +3,12 @@
  * Both are computed from stored sums for all hours that may have changed, so that they do not
  * depend on the order in which hours were summed up.
  */
+import { hour_ms } from '@heliograph/domain/durations'
 import type { Transaction } from '../../storage/database.ts'
 import { isoTime } from '../../storage/values.ts'
 import { type GapSource, gap_days_max, type SunHeight, shareGaps } from './counter-gaps.ts'
 import { slot_ms } from './hour-facts.ts'
 import { storeLoggerDays } from './logger-days.ts'
-import { quartersOf } from './quarter-shares.ts'
 import type { Plant } from './raw.ts'
 
 /** Must run in the transaction that stores the sums of the hours. */
@@ -170,6 +170,47 @@ const peaks = `
   ) as slots
   order by logger_id, hour_at, power_kw desc, slot`
 
+const slots = hour_ms / slot_ms
+const slots_each = slots / 4
+/** Ratio above which counter energy must come from unmeasured time. */
+const unmeasured_ratio = 1.05
+
+/**
+ * Query of the quarters of the hours in `parts`: the energy of the quarters of each logger and hour, kWh, which adds up to the
+ * energy of its inverters, and the number of known five-minute means. Energy is distributed by mean
+ * power. Counter energy clearly above the measured power is distributed evenly to the time without
+ * power readings, or to the whole hour without any. A fixed order of summation keeps the last
+ * digits reproducible.
+ */
+const quarters = `
+  select logger_id, hour_at, array_agg(kwh order by quarter) as quarter_kwh,
+         array_agg(slots order by quarter) as quarter_slot_count
+  from (
+    select logger_id, hour_at, quarter, sum(slots)::int as slots,
+           sum(case when open_slots > 0 and kwh > ${unmeasured_ratio} * all_known_kwh
+                      then known_kwh
+                        + (kwh - all_known_kwh) * (${slots_each} - slots) / open_slots
+                    when all_known_kwh > 0 then kwh * known_kwh / all_known_kwh
+                    else kwh / 4 end order by inverter_id) as kwh
+    from (
+      select logger_id, inverter_id, hour_at, quarter, kwh, known_kwh, slots,
+             sum(known_kwh) over of_hour as all_known_kwh,
+             ${slots} - sum(slots) over of_hour as open_slots
+      from parts
+      cross join generate_series(0, 3) as quarter
+      cross join lateral (
+        select coalesce(sum(greatest(kw, 0)), 0) / ${slots} as known_kwh, count(kw) as slots
+        from unnest(slot_power_kw[${slots_each} * quarter + 1 : ${slots_each} * quarter + ${slots_each}])
+          as kw
+      ) as of_quarter
+      where source is not null
+      window of_hour as (partition by inverter_id, hour_at order by quarter
+        rows between unbounded preceding and unbounded following)
+    ) as shares
+    group by logger_id, hour_at, quarter
+  ) as of_logger
+  group by logger_id, hour_at`
+
 /** Fixed order of summation, for reproducible last digits. */
 const sum = (of: string) => `sum(${of} order by inverter_id)`
 
@@ -195,7 +236,7 @@ const loggerHours = `
       select sum(energy_kwh order by gap_start_at) as gap_kwh from inverter_gap_hours
       where site_id = $1 and inverter_id = i.inverter_id and hour_at = t.hour_at
     ) as g on true
-  ), peaks as (${peaks}), quarters as (${quartersOf('parts')}), totals as (
+  ), peaks as (${peaks}), quarters as (${quarters}), totals as (
     select hour_at, logger_id, count(*)::int as inverter_count, count(source)::int as known_count,
            ${sum('kwh')} filter (where source is not null) as energy_kwh,
            coalesce(${sum('gap_kwh')}, 0) as estimated_energy_kwh,

@@ -134,7 +134,7 @@ export function emptyHour() {
     counter_first_kwh: null as number | null,
     counter_last_at: null as Date | null,
     counter_last_kwh: null as number | null,
-    /** Energy by power before the first and after the last counter reading, if not covered by it. */
+    /** Energy by power before the first and after the last counter reading, if not counted. */
     head_kwh: 0,
     head_covered_s: 0,
     tail_kwh: 0,

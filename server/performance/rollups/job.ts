@@ -5,6 +5,7 @@
  */
 
 import { setImmediate } from 'node:timers/promises'
+import { cached } from '@heliograph/domain/cached'
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import { hour_ms } from '@heliograph/domain/durations'
 import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
@@ -31,7 +32,6 @@ import {
   daylightAt,
   type InverterSun,
   inverterSun,
-  type PlantLight,
   plantLight,
   screenedReadings,
   stationsAround,
@@ -41,6 +41,7 @@ import {
 import {
   type Plant,
   type PlantInverter,
+  type PlantStation,
   type RawWindow,
   readInverters,
   readPlant,
@@ -178,8 +179,8 @@ async function sitesWithInventory(db: Database): Promise<string[]> {
 }
 
 /**
- * Sums up some due hours of a site. Returns the number of processed marks, and whether more are due:
- * the limit was reached, or stations marked their inverters.
+ * Sums up some due hours of a site. Returns the number of processed marks, and whether more are
+ * due: the limit was reached, or stations marked their inverters.
  */
 async function rollUp(transaction: Transaction, site_id: string, clock: Clock) {
   const now = clock.now()
@@ -318,21 +319,18 @@ async function plantSuns(
   const ids = stations.map(({ station_id }) => station_id)
   const measured = await readWeather(transaction, { ...around, ids })
   const readings = screenedReadings(place, stations, measured)
-  const lights = new Map<number, PlantLight>()
-  const suns = new Map<string, InverterSun>()
+  const lightOf = cached((station: PlantStation) =>
+    plantLight(place, station, readings.get(station.station_id)!),
+  )
+  const sunOf = cached(
+    ({ inverter, station }: { inverter: PlantInverter; station: PlantStation }) =>
+      inverterSun(inverter, lightOf(station)),
+    ({ inverter, station }) => `${station.station_id}: ${stringsKey(inverter)}`,
+  )
   return (inverter) => {
-    const station = stationsFor(inverter, plant.stations).find(({ station_id }) =>
-      readings.has(station_id),
-    )
-    if (!station) return null
-    const { station_id } = station
-    const light =
-      lights.get(station_id) ?? plantLight(place, station, readings.get(station_id) ?? [])
-    lights.set(station_id, light)
-    const key = `${station_id}: ${stringsKey(inverter)}`
-    const sun = suns.get(key) ?? inverterSun(inverter, light)
-    suns.set(key, sun)
-    return sun
+    const own = stationsFor(inverter, plant.stations)
+    const station = own.find(({ station_id }) => readings.has(station_id))
+    return station ? sunOf({ inverter, station }) : null
   }
 }
 

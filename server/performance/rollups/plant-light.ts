@@ -1,5 +1,6 @@
 /** Irradiance and expected power of the strings of an inverter at the instants of a met station. */
 
+import { cached } from '@heliograph/domain/cached'
 import { minute_ms } from '@heliograph/domain/durations'
 import { plotAverages } from '@heliograph/domain/instruments'
 import { asleep_below_deg, type Place } from '@heliograph/domain/place'
@@ -20,18 +21,11 @@ import type { PlantInverter, PlantStation, PlantString, RawWeather } from './raw
 export const apart_ms_max = 150_000
 
 /** Position of the sun, cached by minute. */
-function sunAt(place: Place): (time_ms: number) => SolarPosition {
-  const { latitude, longitude, elevation_m } = place
-  const known = new Map<number, SolarPosition>()
-  return (time_ms) => {
-    const minute = Math.floor(time_ms / minute_ms)
-    let sun = known.get(minute)
-    if (sun === undefined) {
-      sun = solarPosition((minute + 0.5) * minute_ms, latitude, longitude, { elevation_m })
-      known.set(minute, sun)
-    }
-    return sun
-  }
+function sunAt({ latitude, longitude, elevation_m }: Place): (time_ms: number) => SolarPosition {
+  const inMinute = cached((minute: number) =>
+    solarPosition((minute + 0.5) * minute_ms, latitude, longitude, { elevation_m }),
+  )
+  return (time_ms) => inMinute(Math.floor(time_ms / minute_ms))
 }
 
 export interface Daylight {
@@ -122,19 +116,11 @@ export function plantLight(
       ...plotAverages(station.instruments, instrument_values),
     }),
   )
-  const known = new Map<string, PlaneLight[]>()
-  return {
-    times_ms: samples.map(({ time_ms }) => time_ms),
-    on(surface) {
-      const key = `${surface.azimuth_deg}/${surface.tilt_deg}`
-      let lights = known.get(key)
-      if (!lights) {
-        lights = samples.map(planeLightOf(place, station, surface))
-        known.set(key, lights)
-      }
-      return lights
-    },
-  }
+  const on = cached(
+    (surface: Surface) => samples.map(planeLightOf(place, station, surface)),
+    ({ azimuth_deg, tilt_deg }) => `${azimuth_deg}/${tilt_deg}`,
+  )
+  return { times_ms: samples.map(({ time_ms }) => time_ms), on }
 }
 
 /** Irradiance and expected power of an inverter and its strings at the instants of the station. */

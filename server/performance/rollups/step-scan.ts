@@ -4,6 +4,7 @@
  */
 
 import { setImmediate } from 'node:timers/promises'
+import { cached } from '@heliograph/domain/cached'
 import { day_ms } from '@heliograph/domain/durations'
 import { addDays } from '@heliograph/domain/utc-day'
 import { sunEvents } from '@heliograph/physics/sun-events'
@@ -138,18 +139,12 @@ async function storeSteps(
 /** Seconds from sunrise to sunset of a date, cached. */
 function daylightsOf({ latitude, longitude }: SiteFacts): (date: string) => number | null {
   if (latitude === null || longitude === null) return () => null
-  const known = new Map<string, number>()
-  return (date) => {
-    let daylight_s = known.get(date)
-    if (daylight_s === undefined) {
-      // Solar day of the longitude: the length of daylight does not depend on the time zone.
-      const from_ms = Date.parse(date) - (longitude / 360) * day_ms
-      const sun = sunEvents({ from_ms, to_ms: from_ms + day_ms }, latitude, longitude)
-      const { sunrise_ms, sunset_ms, course } = sun
-      if (sunrise_ms !== null && sunset_ms !== null) daylight_s = (sunset_ms - sunrise_ms) / 1000
-      else daylight_s = course === 'always_up' ? day_ms / 1000 : 0
-      known.set(date, daylight_s)
-    }
-    return daylight_s
-  }
+  return cached((date: string) => {
+    // Solar day of the longitude: the length of daylight does not depend on the time zone.
+    const from_ms = Date.parse(date) - (longitude / 360) * day_ms
+    const sun = sunEvents({ from_ms, to_ms: from_ms + day_ms }, latitude, longitude)
+    const { sunrise_ms, sunset_ms, course } = sun
+    if (sunrise_ms !== null && sunset_ms !== null) return (sunset_ms - sunrise_ms) / 1000
+    return course === 'always_up' ? day_ms / 1000 : 0
+  })
 }

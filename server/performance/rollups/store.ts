@@ -43,7 +43,7 @@ export async function storeStringHours(
   await forget(transaction, 'string_hours', site_id, gone)
 }
 
-export type StringDayRow = StoredStrings & { inverter_id: number; local_date: string }
+type StringDayRow = StoredStrings & { inverter_id: number; local_date: string }
 
 export async function storeStringDays(
   transaction: Transaction,

@@ -1,4 +1,5 @@
 /** Sources of readings, whose gaps are recorded, and their tables. */
+import { cached } from '@heliograph/domain/cached'
 import { type Position, placeOf } from '@heliograph/domain/place'
 import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import { defaultPollIntervals, type PollIntervals } from '@heliograph/domain/site'
@@ -55,7 +56,7 @@ export interface SiteSources {
   poll: Required<PollIntervals>
 }
 
-const places = new Map<string, Wakefulness>()
+const wakefulnessOf = cached(wakefulnessAt, JSON.stringify)
 
 /** The sources of a site; null before the first inventory. */
 export async function readSources(db: Queries, site_id: string): Promise<SiteSources | null> {
@@ -67,13 +68,9 @@ export async function readSources(db: Queries, site_id: string): Promise<SiteSou
     [site_id],
   )
   if (!facts) return null
-  const place = placeOf(facts)
-  const known = places.get(JSON.stringify(place))
-  const wakefulness = known ?? wakefulnessAt(place)
-  places.set(JSON.stringify(place), wakefulness)
   return {
     sources: await db.query<Source>(sourcesOfSite, [site_id]),
-    wakefulness,
+    wakefulness: wakefulnessOf(placeOf(facts)),
     poll: { ...defaultPollIntervals, ...facts.poll },
   }
 }

@@ -1,4 +1,5 @@
 /** When the inverters of a site must be awake, by the sun. Missing readings at night are no gap. */
+import { cached } from '@heliograph/domain/cached'
 import { day_ms } from '@heliograph/domain/durations'
 import { asleep_below_deg, drowsy_ms, type Place } from '@heliograph/domain/place'
 import { solarPosition } from '@heliograph/physics/solar-position'
@@ -31,14 +32,7 @@ interface Day {
  * before and after, on a grid of five minutes. Without a place inverters must always be awake.
  */
 export function wakefulnessAt(place: Place | null): Wakefulness {
-  const days = new Map<number, Day>()
-  const dayOf = (number: number): Day => {
-    const known = days.get(number)
-    if (known) return known
-    const day = place === null ? always : dayAt(place, number)
-    days.set(number, day)
-    return day
-  }
+  const dayOf = cached((number: number) => (place === null ? always : dayAt(place, number)))
   const isAwakeCell = (cell: number) =>
     dayOf(Math.floor(cell / cells_per_day)).awake[modulo(cell)] === 1
   const cellOf = (time_ms: number) => Math.floor(time_ms / cell_ms)

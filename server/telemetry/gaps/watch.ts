@@ -1,4 +1,5 @@
 /** Opens gaps of sources without fresh readings, and settles ended gaps by events. */
+import { cached } from '@heliograph/domain/cached'
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { tryLock } from '../../storage/advisory-lock.ts'
 import type { Database, Queries, Transaction } from '../../storage/database.ts'
@@ -6,6 +7,7 @@ import {
   activeTimes,
   causeOf,
   type EdgeReport,
+  type Evidence,
   type EvidenceEvent,
   type Extent,
   evidenceCodes,
@@ -66,15 +68,10 @@ function isStale(source: Source, context: Context): boolean {
   return holeUntilNow(newest_ms, context.now.getTime(), expectationOf(source, context)) !== null
 }
 
-interface Unsettled {
+interface Unsettled
+  extends Pick<Source, 'source_type' | 'device_id' | 'sub_id' | 'source_id'>,
+    Pick<Evidence, 'start_ms' | 'end_ms' | 'last_state'> {
   gap_id: number
-  source_type: SourceType
-  device_id: number
-  sub_id: number
-  source_id: string
-  start_ms: number
-  end_ms: number | null
-  last_state: string | null
   was_wider: boolean
 }
 
@@ -121,17 +118,11 @@ async function settle(
   })
   await transaction.execute(
     `update gaps g
-     set cause = t.cause, updated_at = $5,
+     set cause = t.cause, updated_at = $3,
        status = case when t.may_come then g.status else 'unrecoverable' end
-     from unnest($2::bigint[], $3::text[], $4::boolean[]) as t (gap_id, cause, may_come)
+     from jsonb_to_recordset($2::jsonb) as t (gap_id bigint, cause text, may_come boolean)
      where g.site_id = $1 and g.gap_id = t.gap_id`,
-    [
-      site_id,
-      judged.map(({ gap_id }) => gap_id),
-      judged.map(({ cause }) => cause),
-      judged.map(({ may_come }) => may_come),
-      now,
-    ],
+    [site_id, JSON.stringify(judged), now],
   )
   for (const { gap_id, source_type, may_come, was_wider } of judged) {
     if (!may_come && was_wider) await countBackfilled(transaction, site_id, gap_id, source_type)
@@ -211,15 +202,12 @@ async function readOfflineTimes(
   const devices = rows.map(({ device, bus }) => {
     return { device, bus, offline: activeTimes('device_offline', events.get(device) ?? []) }
   })
-  const site = devices.map(({ offline }) => offline)
-  const busOf = new Map(rows.map(({ device, bus }) => [device, bus]))
-  const buses = new Map(
-    [...Map.groupBy(devices, ({ bus }) => bus)].map(([bus, all]) => [
-      bus,
-      all.map(({ offline }) => offline),
-    ]),
+  const offlineOn = cached((bus: string | undefined) =>
+    devices.filter((each) => each.bus === bus).map(({ offline }) => offline),
   )
-  return (device) => ({ bus: buses.get(busOf.get(device) ?? '') ?? [], site })
+  const busOf = new Map(rows.map(({ device, bus }) => [device, bus]))
+  const site = devices.map(({ offline }) => offline)
+  return (device) => ({ bus: offlineOn(busOf.get(device)), site })
 }
 
 interface EventRow extends Pick<EvidenceEvent, 'at_ms' | 'code' | 'edge'> {

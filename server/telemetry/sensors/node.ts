@@ -2,13 +2,13 @@
 import { type Channel, channelKinds, channelUnits, nodeTypes } from '@heliograph/domain/node'
 import { type Static, Type } from 'typebox'
 import { exampleOf } from '../../http/example.ts'
-import { LocationId, LoggerId, Nullable, NullableNumber } from '../../http/params.ts'
+import { LocationId, LoggerId, Nullable, Metric } from '../../http/params.ts'
 import { At, frame, frameOf, inventoried, isStale } from '../../plant/frame.ts'
 import { NodeId, type NodeRow } from '../../plant/sensor-node.ts'
 import { served } from '../../storage/records.ts'
 
 const closed = { additionalProperties: false } as const
-const Limit = (example: number) => NullableNumber('Limit of a temperature, °C; else null.', example)
+const Limit = (example: number) => Metric('Limit of a temperature, °C; else null.', example)
 
 const NodeChannel = Type.Object(
   {
@@ -22,10 +22,7 @@ const NodeChannel = Type.Object(
         examples: ['°C'],
       }),
     ),
-    value: NullableNumber(
-      'Latest value in `unit`; null if not measured. See `quality` of the node.',
-      61.5,
-    ),
+    value: Metric('Latest value in `unit`; null if not measured. See `quality` of the node.', 61.5),
     warn_high_c: Limit(85),
     alarm_high_c: Limit(95),
     relay: Nullable(Type.String({ description: 'The relay channel of a fan; else null.' })),

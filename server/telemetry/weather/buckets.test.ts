@@ -5,8 +5,7 @@ import fc from 'fast-check'
 import { intervals } from '../energy.ts'
 import { rainBetween, type WeatherBucket, weatherBuckets } from './buckets.ts'
 import { skiesOf } from './instrument-limits.ts'
-import type { WeatherSeries } from './series.ts'
-import { bucket_ms } from './station-screening.ts'
+import { bucket_ms, type WeatherSeries } from './station-screening.ts'
 
 const noon_ms = Date.UTC(2026, 5, 21, 11)
 const nowhere = skiesOf(null)

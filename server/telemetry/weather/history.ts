@@ -7,8 +7,7 @@ import { type WeatherBucket, weatherBuckets } from './buckets.ts'
 import { significantIn } from './current.ts'
 import { measuresLight, skiesOf } from './instrument-limits.ts'
 import type { WeatherBucketRecord } from './schemas.ts'
-import { margin_ms, seriesOfQuantities, type WeatherSeries } from './series.ts'
-import { bucket_ms, type StationSeries } from './station-screening.ts'
+import { bucket_ms, type StationSeries, margin_ms, seriesOfQuantities, type WeatherSeries } from './station-screening.ts'
 import {
   type BucketPage,
   readStationReadings,

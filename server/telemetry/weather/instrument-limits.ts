@@ -1,4 +1,5 @@
 /** Plausible values of the instruments of a met station. */
+import { cached } from '@heliograph/domain/cached'
 import type { Place } from '@heliograph/domain/place'
 import type { Instrument } from '@heliograph/domain/site'
 import { pressureAtAltitude } from '@heliograph/physics/atmosphere'
@@ -37,12 +38,7 @@ export const measuresLight = ({ quantity }: Instrument): boolean => irradiances.
 export function skiesOf(place: Place | null): Skies {
   if (place === null) return () => null
   const pressure_pa = pressureAtAltitude(place.elevation_m)
-  const known = new Map<number, Sky>()
-  return (time_ms) => {
-    const sky = known.get(time_ms) ?? skyAt(place, pressure_pa, time_ms)
-    known.set(time_ms, sky)
-    return sky
-  }
+  return cached((time_ms: number) => skyAt(place, pressure_pa, time_ms))
 }
 
 /** The plane of an irradiance instrument; null if `site.yaml` does not define it. */

@@ -1,6 +1,6 @@
 import { instrumentTypes } from '@heliograph/domain/site'
 import { type Static, Type } from 'typebox'
-import { LoggerId, Nullable, NullableNumber } from '../../http/params.ts'
+import { LoggerId, Nullable, Metric } from '../../http/params.ts'
 import { At, frame, liveQualities } from '../../plant/frame.ts'
 import { quantity } from '../../plant/quantities.ts'
 import { sensorQuantities } from '../../plant/sensor-quantities.ts'
@@ -36,16 +36,13 @@ const WeatherSensor = Type.Object(
       listed.map((each) => each.quantity),
       { description: 'The measured quantity; `rain` is the counter of the gauge.' },
     ),
-    value: NullableNumber('Latest value in `unit`.', 861),
+    value: Metric('Latest value in `unit`.', 861),
     unit: Type.Enum([...new Set(listed.map((each) => each.unit))]),
-    azimuth_deg: NullableNumber(
+    azimuth_deg: Metric(
       'Azimuth, degrees clockwise from north; null if missing in site.yaml.',
       180,
     ),
-    tilt_deg: NullableNumber(
-      'Tilt, degrees from the horizontal; null if missing in site.yaml.',
-      25,
-    ),
+    tilt_deg: Metric('Tilt, degrees from the horizontal; null if missing in site.yaml.', 25),
     accuracy_class: Nullable(
       Type.Enum(['a', 'b', 'c'], {
         description: 'Class by ISO 9060 or a similar standard.',
@@ -64,7 +61,7 @@ const WeatherSensor = Type.Object(
     quality: Type.Enum([...liveQualities], {
       description: '`suspect` for a rejected instrument; else the quality of the reading.',
     }),
-    deviation_from_average_pct: NullableNumber(
+    deviation_from_average_pct: Metric(
       'Deviation from the plot average, %; null for temperatures, directions and rain.',
       0,
     ),
@@ -83,40 +80,40 @@ export const Weather = Type.Object(
     logger_id: LoggerId,
     ...frame,
     ...averages,
-    effective_irradiance_w_m2: NullableNumber(
+    effective_irradiance_w_m2: Metric(
       'Irradiance behind the glass, W/m², in the plane with most of the DC capacity; modelled ' +
         'unless a reference cell measures it.',
       848.1,
     ),
-    cell_temperature_c: NullableNumber(
+    cell_temperature_c: Metric(
       'Cell temperature in that plane, °C: modelled from the temperature of the back of the ' +
         'panels, else from air temperature and wind.',
       49.8,
     ),
-    rain_today_mm: NullableNumber('Measured rain since local midnight, mm.', 0),
-    poa_insolation_today_kwh_m2: NullableNumber(
+    rain_today_mm: Metric('Measured rain since local midnight, mm.', 0),
+    poa_insolation_today_kwh_m2: Metric(
       'Measured irradiation in the plane of the panels since local midnight, kWh/m²: the sum of ' +
         'the buckets of the history.',
       2.71,
     ),
-    ghi_insolation_today_kwh_m2: NullableNumber(
+    ghi_insolation_today_kwh_m2: Metric(
       'Measured global horizontal irradiation since local midnight, kWh/m².',
       2.64,
     ),
-    clear_sky_poa_w_m2: NullableNumber(
+    clear_sky_poa_w_m2: Metric(
       'Clear-sky irradiance in the planes of the instruments at `measured_at`, W/m² (Ineichen and ' +
         'Perez, Linke turbidity 3).',
       934.6,
     ),
-    clear_sky_index: NullableNumber(
+    clear_sky_index: Metric(
       '`poa_irradiance_w_m2` by `clear_sky_poa_w_m2`; null below 50 W/m² of clear-sky irradiance.',
       0.921,
     ),
-    sun_elevation_deg: NullableNumber(
+    sun_elevation_deg: Metric(
       'Current elevation of the sun at the site; null without the position of the site.',
       58.2,
     ),
-    sun_azimuth_deg: NullableNumber('Current azimuth of the sun, clockwise from north.', 141.7),
+    sun_azimuth_deg: Metric('Current azimuth of the sun, clockwise from north.', 141.7),
     sensors_used: Count('Instruments in the averages.', 1),
     sensors_rejected: Count('Instruments that are not in the averages.', 0),
     sensors: Type.Array(WeatherSensor, { description: 'Every instrument in service.' }),
@@ -130,19 +127,19 @@ export const WeatherBucketRecord = Type.Object(
     start_at: At('Start of the bucket, inclusive; whole five minutes in UTC.'),
     end_at: At('End of the bucket, exclusive.'),
     ...averages,
-    poa_irradiance_max_w_m2: NullableNumber('Highest sample of the plot average, W/m².', 866),
-    poa_irradiance_min_w_m2: NullableNumber('Lowest sample of the plot average, W/m².', 841),
-    poa_irradiance_stddev_w_m2: NullableNumber(
+    poa_irradiance_max_w_m2: Metric('Highest sample of the plot average, W/m².', 866),
+    poa_irradiance_min_w_m2: Metric('Lowest sample of the plot average, W/m².', 841),
+    poa_irradiance_stddev_w_m2: Metric(
       'Standard deviation of the plot average, W/m²; null for fewer than two samples.',
       6.3,
     ),
-    poa_insolation_kwh_m2: NullableNumber(
+    poa_insolation_kwh_m2: Metric(
       'Irradiation in the plane of the panels, kWh/m², by the accepted instruments; 0 at night. If ' +
         'all instruments face as the panels do, a day adds up to that of `/plant/summary`.',
       0.0710333333,
     ),
-    ghi_insolation_kwh_m2: NullableNumber('Global horizontal irradiation, kWh/m².', 0.0669916667),
-    rain_mm: NullableNumber('Rain counted in the bucket, mm.', 0),
+    ghi_insolation_kwh_m2: Metric('Global horizontal irradiation, kWh/m².', 0.0669916667),
+    rain_mm: Metric('Rain counted in the bucket, mm.', 0),
     sample_count: Count('Readings in the bucket.', 30),
     completeness_pct: Type.Number({
       minimum: 0,

@@ -54,6 +54,45 @@ export interface StationSeries {
   values: readonly Float64Array[]
 }
 
+/**
+ * How far beyond a bucket readings affect it: more than the screening needs, since nearby steps
+ * define what counts as a gap.
+ */
+export const margin_ms = 3_600_000 + bucket_ms
+
+/** The readings of one station and its time in service. */
+export interface WeatherSeries extends StationSeries {
+  /** 1 for readings whose quality is not good. */
+  is_suspect: ArrayLike<number>
+  created_ms: number
+  retired_ms: number | null
+}
+
+/** The part of a series from an instant on. */
+export function seriesFrom(series: StationSeries, from_ms: number): StationSeries {
+  const found = series.times_ms.findIndex((time_ms) => time_ms >= from_ms)
+  const from = found < 0 ? series.times_ms.length : found
+  return {
+    ...series,
+    times_ms: series.times_ms.slice(from),
+    values: series.values.map((values) => values.subarray(from)),
+  }
+}
+
+/** The part of a series measured by instruments of some quantities. */
+export function seriesOfQuantities<Of extends StationSeries>(
+  series: Of,
+  quantities: readonly Quantity[],
+): Of {
+  const isAsked = (_: unknown, index: number) =>
+    quantities.includes(series.instruments[index]!.quantity)
+  return {
+    ...series,
+    instruments: series.instruments.filter(isAsked),
+    values: series.values.filter(isAsked),
+  }
+}
+
 /** A series without rejected values. */
 export type Screened<Of extends StationSeries = StationSeries> = Of & {
   buckets: readonly Samples[]
