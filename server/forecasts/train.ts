@@ -6,7 +6,7 @@ import { rounded } from '@heliograph/domain/significant'
 import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { seedOf } from '@heliograph/forecast/seeded-random'
 import type { Database, Log, Queries } from '../storage/database.ts'
-import { sitesWithDuePast } from '../telemetry/touched-hours.ts'
+import { sitesWithDueHours } from '../telemetry/touched-hours.ts'
 import { gateOf } from './assigned-market.ts'
 import { readCourses } from './course.ts'
 import { eachOf } from './each-of.ts'
@@ -86,8 +86,8 @@ export async function sitesToTrain(
   )
   const ids = sites.map(({ site_id }) => site_id)
   if (!only_untried || ids.length === 0) return ids
-  const unfinished = await sitesWithDuePast(db, { before: new Date(utcDayStart(now)), now })
-  return ids.filter((site_id) => !unfinished.has(site_id))
+  const unfinished = await sitesWithDueHours(db, now, new Date(utcDayStart(now)))
+  return ids.filter((site_id) => !unfinished.includes(site_id))
 }
 
 async function trainSite(needs: TrainNeeds, site_id: string): Promise<void> {

@@ -8,15 +8,7 @@ import {
   readingKinds,
   readingWords,
 } from '@heliograph/domain/readings'
-import {
-  type CopyText,
-  copyText,
-  makeRoom,
-  writeByte,
-  writeNumber,
-  writeWord,
-  written,
-} from './copy-text.ts'
+import { type AsciiText, ascii, asciiText } from '../http/ascii-text.ts'
 import { Refused, shown } from './refused.ts'
 import { addTouchedHours } from './touched-hours.ts'
 
@@ -29,12 +21,15 @@ const real_max = 3.4028234663852886e38
 /** The smallest normal float4: PostgreSQL refuses text that would round to 0. */
 const real_min = 1.1754943508222875e-38
 
-const [tab, line_feed, comma, opening, closing] = Buffer.from('\t\n,{}') as unknown as [
-  ...[number, number, number, number, number],
-]
-const empty = Buffer.alloc(0)
-/** Initial buffer size: numbers are short and many are null. */
-const bytes_per_value = 10
+const pieces = {
+  tab: ascii('\t'),
+  line_feed: ascii('\n'),
+  comma: ascii(','),
+  opening: ascii('{'),
+  closing: ascii('}'),
+  null: ascii('\\N'),
+}
+const milliseconds = Array.from({ length: 1000 }, (_, ms) => ascii(`${ms}Z`.padStart(4, '0')))
 
 /** The newest instants and the touched hours of the rows of one device. */
 export interface Trace {
@@ -73,7 +68,7 @@ export function copyColumns(kind: ReadingKind): readonly string[] {
 }
 
 /** Writes a value that is not null; returns false if the column cannot store it. */
-type Write = (text: CopyText, value: unknown) => boolean
+type Write = (text: AsciiText, value: unknown) => boolean
 
 interface Column {
   name: string
@@ -118,7 +113,7 @@ export function encodeTable(
   const encoded: EncodedTable = {
     kind,
     row_count: table.rows.length,
-    text: empty,
+    text: Buffer.alloc(0),
     first_at: Number.POSITIVE_INFINITY,
     last_at: Number.NEGATIVE_INFINITY,
     devices: new Map(),
@@ -128,7 +123,8 @@ export function encodeTable(
   const sub_source = keys.length > 1 ? sources[1]! : -1
   const at_source = sources[keys.length]!
   const quality_index = keys.length + 1
-  const text = copyText(table.rows.length * columns.length * bytes_per_value)
+  const site = ascii(bounds.site_id)
+  const text = asciiText()
   for (let nth = 0; nth < table.rows.length; nth += 1) {
     const row = table.rows[nth]!
     if (row.length !== table.columns.length) {
@@ -141,27 +137,25 @@ export function encodeTable(
       throw new Refused(`${kind} row ${first_row + nth}: measured_at: ${shown(at)} is out of range`)
     }
     const is_ahead = at > bounds.believed_until
-    writeSite(text, bounds.site_id)
+    text.add(site)
     for (let index = 0; index < columns.length; index += 1) {
       const source = sources[index]!
       let value = source < 0 ? null : row[source]
       const column = columns[index]!
       if (is_ahead && index === quality_index && value === 'good') value = 'suspect'
-      makeRoom(text)
-      writeByte(text, tab)
-      if (value === null && column.nullable) writeWord(text, '\\N')
+      text.add(pieces.tab)
+      if (value === null && column.nullable) text.add(pieces.null)
       else if (value === null || !column.write(text, value)) {
         throw new Refused(
           `${kind} row ${first_row + nth}: ${column.name}: ${shown(value)} is not valid`,
         )
       }
     }
-    makeRoom(text)
-    writeByte(text, line_feed)
+    text.add(pieces.line_feed)
     const sub = sub_source < 0 ? 0 : (row[sub_source] as number)
     trace(encoded, { device_id: row[id_source] as number, sub, at }, !is_ahead || bounds.is_live)
   }
-  encoded.text = written(text)
+  encoded.text = text.take()
   return encoded
 }
 
@@ -214,17 +208,17 @@ function columnEncoders(kind: ReadingKind): Column[] {
   ]
 }
 
-function real(text: CopyText, value: unknown): boolean {
+function real(text: AsciiText, value: unknown): boolean {
   if (typeof value !== 'number') return false
   const magnitude = Math.abs(value)
   if (!(magnitude <= real_max)) return false
-  writeNumber(text, magnitude < real_min ? 0 : value)
+  text.addNumber(magnitude < real_min ? 0 : value)
   return true
 }
 
-function double(text: CopyText, value: unknown): boolean {
+function double(text: AsciiText, value: unknown): boolean {
   if (!Number.isFinite(value)) return false
-  writeNumber(text, value as number)
+  text.addNumber(value as number)
   return true
 }
 
@@ -232,32 +226,30 @@ function integer(minimum: number, maximum: number): Write {
   return (text, value) => {
     if (!Number.isInteger(value)) return false
     if ((value as number) < minimum || (value as number) > maximum) return false
-    writeNumber(text, value as number)
+    text.addNumber(value as number)
     return true
   }
 }
 
 function oneOf(words: readonly string[]): Write {
-  const allowed = new Set<unknown>(words)
+  const texts = new Map<unknown, Uint8Array>(words.map((word) => [word, ascii(word)]))
   return (text, value) => {
-    if (!allowed.has(value)) return false
-    writeWord(text, value as string)
-    return true
+    const bytes = texts.get(value)
+    if (bytes) text.add(bytes)
+    return bytes !== undefined
   }
 }
 
 function arrayOf(write: Write): Write {
   return (text, value) => {
     if (!Array.isArray(value) || value.length > array_length_max) return false
-    writeByte(text, opening)
+    text.add(pieces.opening)
     for (let index = 0; index < value.length; index += 1) {
-      makeRoom(text)
-      if (index > 0) writeByte(text, comma)
-      if (value[index] === null) writeWord(text, 'NULL')
+      if (index > 0) text.add(pieces.comma)
+      if (value[index] === null) text.addNumber(null)
       else if (!write(text, value[index])) return false
     }
-    makeRoom(text)
-    writeByte(text, closing)
+    text.add(pieces.closing)
     return true
   }
 }
@@ -265,25 +257,16 @@ function arrayOf(write: Write): Write {
 /** Caches the text of the last second, since the rows of a frame share few seconds. */
 function instants(): Write {
   let last_second = Number.NaN
-  let word = ''
+  let word = ascii('')
   return (text, value) => {
     if (!Number.isInteger(value)) return false
     const second = Math.floor((value as number) / 1000)
     if (second !== last_second) {
-      word = new Date(second * 1000).toISOString().slice(0, -'000Z'.length)
+      word = ascii(new Date(second * 1000).toISOString().slice(0, -'000Z'.length))
       last_second = second
     }
-    writeWord(text, word)
-    writeWord(text, `${(value as number) - second * 1000}`.padStart(3, '0'))
-    writeWord(text, 'Z')
+    text.add(word)
+    text.add(milliseconds[(value as number) - second * 1000]!)
     return true
   }
-}
-
-/** Site ids have up to 64 characters, more than a value may have. */
-function writeSite(text: CopyText, site_id: string): void {
-  makeRoom(text)
-  writeWord(text, site_id.slice(0, 32))
-  makeRoom(text)
-  writeWord(text, site_id.slice(32))
 }

@@ -107,29 +107,20 @@ const summed = `kind in (${summedKinds.map((kind) => `'${kind}'`).join(', ')})`
 /** A future hour may be marked by readings just before it, but is not summed up. */
 const due = (now: string) => `${summed} and due_at <= ${now} and hour_at <= ${now}`
 
-/** The sites with due marks. */
-export async function sitesWithDueHours(db: Queries, now: Date): Promise<string[]> {
+/** The sites with due marks, of hours that started before an instant if given. */
+export async function sitesWithDueHours(
+  db: Queries,
+  now: Date,
+  before: Date | null = null,
+): Promise<string[]> {
   const rows = await db.query<{ site_id: string }>(
     `select site_id from sites s
-     where exists (select from touched_hours t where t.site_id = s.site_id and ${due('$1')})
+     where exists (select from touched_hours t where t.site_id = s.site_id and ${due('$1')}
+       and hour_at < coalesce($2::timestamptz, 'infinity'))
      order by site_id`,
-    [now.toISOString()],
+    [now.toISOString(), before?.toISOString() ?? null],
   )
   return rows.map(({ site_id }) => site_id)
-}
-
-/** The sites with due marks of hours that started before an instant. */
-export async function sitesWithDuePast(
-  db: Queries,
-  { before, now }: { before: Date; now: Date },
-): Promise<Set<string>> {
-  const rows = await db.query<{ site_id: string }>(
-    `select site_id from sites s
-     where exists (select from touched_hours t
-       where t.site_id = s.site_id and ${due('$1')} and hour_at < $2)`,
-    [now.toISOString(), before.toISOString()],
-  )
-  return new Set(rows.map(({ site_id }) => site_id))
 }
 
 /** Due marks of a site, newest hours first, `most` at most. */

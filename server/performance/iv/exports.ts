@@ -14,7 +14,7 @@ import {
 } from './comparison.ts'
 import {
   type ReadingsRequest,
-  readInverterInstants,
+  readInvertersWithin,
   readStringInstants,
   readWeatherWithin,
   type StringInstant,
@@ -82,9 +82,11 @@ export async function pointsAt(
   inverter: Pick<ReadingsRequest, 'site_id' | 'inverter_id'>,
 ): Promise<ComparedPoint[]> {
   // Sequential: the transaction of an export has one connection.
-  const readings = await readInverterInstants(db, inverter, spansAround(instants))
-  const weather = await screenedAround(db, instants, expectation, inverter.site_id)
-  return comparePoints(expectation, { instants, readings, weather })
+  const { site_id, inverter_id } = inverter
+  const spans = spansAround(instants)
+  const readings = (await readInvertersWithin(db, site_id, [inverter_id], spans)).get(inverter_id)
+  const weather = await screenedAround(db, instants, expectation, site_id)
+  return comparePoints(expectation, { instants, readings: readings ?? [], weather })
 }
 
 /**

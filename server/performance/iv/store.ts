@@ -95,41 +95,47 @@ export async function countStringInstants(db: Queries, request: ReadingsRequest)
   return row!.count
 }
 
-/** Readings of an inverter within spans, ascending. Spans ascend and do not overlap. */
-export async function readInverterInstants(
-  db: Queries,
-  { site_id, inverter_id }: Pick<ReadingsRequest, 'site_id' | 'inverter_id'>,
-  spans: readonly Span[],
-): Promise<InverterInstant[]> {
-  if (spans.length === 0) return []
-  return db.query<InverterInstant>(
-    `SELECT ${time_ms}, state, ac_power_kw, power_limit_pct
-     FROM ${spansOf}
-     JOIN inverter_readings ON ${within}
-     WHERE site_id = $1 AND inverter_id = $2
-     ORDER BY measured_at`,
-    [site_id, inverter_id, ...valuesOf(spans)],
-  )
-}
+/** Reads the readings within spans by device, ascending. Spans ascend and do not overlap. */
+const readerWithin =
+  <Row extends { time_ms: number }>(table: string, id: string, columns: string) =>
+  async (
+    db: Queries,
+    site_id: string,
+    ids: readonly number[],
+    spans: readonly Span[],
+  ): Promise<Map<number, Row[]>> => {
+    if (spans.length === 0) return new Map()
+    // The outer bounds let the planner skip partitions.
+    const rows = await db.query<Row & { device_id: number }>(
+      `SELECT ${id} AS device_id, (extract(epoch FROM measured_at) * 1000)::float8 AS time_ms,
+              ${columns}
+       FROM unnest($3::timestamptz[], $4::timestamptz[]) AS span (from_at, to_at)
+       JOIN ${table} ON measured_at >= span.from_at AND measured_at <= span.to_at
+         AND measured_at >= ($3::timestamptz[])[1] AND measured_at <= $5
+       WHERE site_id = $1 AND ${id} = ANY($2)
+       ORDER BY ${id}, measured_at`,
+      [
+        site_id,
+        ids,
+        spans.map(({ from_ms }) => isoTime(from_ms)),
+        spans.map(({ to_ms }) => isoTime(to_ms)),
+        isoTime(spans.at(-1)!.to_ms),
+      ],
+    )
+    return Map.groupBy(rows, ({ device_id }) => device_id)
+  }
 
-/** Readings of met stations within spans, ascending, by station. */
-export async function readWeatherWithin(
-  db: Queries,
-  site_id: string,
-  station_ids: readonly number[],
-  spans: readonly Span[],
-): Promise<Map<number, RawWeather[]>> {
-  if (spans.length === 0) return new Map()
-  const rows = await db.query<RawWeather & { station_id: number }>(
-    `SELECT station_id, ${time_ms}, coalesce(instrument_values, '{}') AS instrument_values
-     FROM ${spansOf}
-     JOIN weather_readings ON ${within}
-     WHERE site_id = $1 AND station_id = ANY($2)
-     ORDER BY station_id, measured_at`,
-    [site_id, station_ids, ...valuesOf(spans)],
-  )
-  return Map.groupBy(rows, ({ station_id }) => station_id)
-}
+export const readInvertersWithin = readerWithin<InverterInstant>(
+  'inverter_readings',
+  'inverter_id',
+  'state, ac_power_kw, power_limit_pct',
+)
+
+export const readWeatherWithin = readerWithin<RawWeather>(
+  'weather_readings',
+  'station_id',
+  `coalesce(instrument_values, '{}') AS instrument_values`,
+)
 
 const siteModels = `
   SELECT m.params_id, m.name, m.manufacturer, m.technology, m.power_stc_w, m.cells_in_series,
@@ -177,17 +183,4 @@ const boundsOf = ({ site_id, inverter_id, string_index, window }: ReadingsReques
   window.end,
   window.start,
   string_index,
-]
-
-const time_ms = '(extract(epoch FROM measured_at) * 1000)::float8 AS time_ms'
-const spansOf = 'unnest($3::timestamptz[], $4::timestamptz[]) AS span (from_at, to_at)'
-/** The outer bounds let the planner skip partitions. */
-const within = `
-  measured_at >= span.from_at AND measured_at <= span.to_at
-  AND measured_at >= ($3::timestamptz[])[1] AND measured_at <= $5`
-
-const valuesOf = (spans: readonly Span[]) => [
-  spans.map(({ from_ms }) => isoTime(from_ms)),
-  spans.map(({ to_ms }) => isoTime(to_ms)),
-  isoTime(spans.at(-1)!.to_ms),
 ]

@@ -21,7 +21,6 @@ import {
   liveNodes,
   nodeHistory,
   nodeHistoryRows,
-  nodeNumber,
   readSwitchings,
   switchingsExport,
 } from './store.ts'
@@ -58,31 +57,29 @@ export const getSensorNow = endpoint({
   returns: SensorNow,
   example: { answer: nodeNowExample },
   async handle({ site: { site_id }, params: { node_id } }, { db, clock }: Context) {
-    const [[row], switchings] = await Promise.all([
-      liveNodes(db, site_id, node_id),
+    const [row, switchings] = await Promise.all([
+      requireNode(db, site_id, node_id),
       lastSwitchings(db, site_id, node_id),
     ])
-    if (!row) throw new ApiError('not_found', { node_id })
     return nodeNow(row, switchings, clock.now())
   },
 })
 
-async function requireNode(db: Queries, site_id: string, node_id: string): Promise<number> {
-  const device_id = await nodeNumber(db, site_id, node_id)
-  if (device_id === null) throw new ApiError('not_found', { node_id })
-  return device_id
+/** @throws ApiError not_found */
+async function requireNode(db: Queries, site_id: string, node_id: string) {
+  const [node] = await liveNodes(db, site_id, node_id)
+  if (!node) throw new ApiError('not_found', { node_id })
+  return node
 }
 
 async function historyOf(
   db: Queries,
-  {
-    node_id,
-    ...request
-  }: { site_id: string; node_id: string; window: SeriesWindow; limit?: number | undefined },
+  site_id: string,
+  { node_id }: { node_id: string },
+  request: { window: SeriesWindow; limit?: number | undefined },
 ) {
-  const device_id = await requireNode(db, request.site_id, node_id)
-  const [node] = await liveNodes(db, request.site_id, node_id)
-  return { ...request, device_id, channels: node!.channels }
+  const { node_number, channels } = await requireNode(db, site_id, node_id)
+  return { site_id, device_id: node_number, channels, ...request }
 }
 
 const SensorReading = Type.Object(
@@ -119,10 +116,10 @@ export const sensorHistory = endpoint({
     values: { oil: 61.5, air: 40, 'fan-1': 1.9, door: 0, 'fan-relay': 1 },
   }),
   async handle({ site: { site_id }, params, query, window }, { db }: Context) {
-    return nodeHistory(db, await historyOf(db, { site_id, ...params, ...query, window }))
+    return nodeHistory(db, await historyOf(db, site_id, params, { window, ...query }))
   },
   async exports({ site: { site_id }, params, query, window }, { db }: Context) {
-    return nodeHistoryRows(await historyOf(db, { site_id, ...params, ...query, window }))
+    return nodeHistoryRows(await historyOf(db, site_id, params, { window, ...query }))
   },
 })
 

@@ -28,21 +28,11 @@ function columnsOf({ channels }: NodeChannels): ExportColumn[] {
 }
 
 /** Nodes by id with their latest values; all or one. */
-export const liveNodes = (db: Queries, site_id: string, node_id?: string): Promise<NodeRow[]> =>
-  db.query<NodeRow>(live, [site_id, node_id ?? null])
-
-/** The key of the readings of a node; null for an unknown node. */
-export async function nodeNumber(
+export const liveNodes = (
   db: Queries,
   site_id: string,
-  node_id: string,
-): Promise<number | null> {
-  const [node] = await db.query<{ node_number: number }>(
-    'SELECT node_number FROM nodes WHERE site_id = $1 AND node_id = $2',
-    [site_id, node_id],
-  )
-  return node?.node_number ?? null
-}
+  node_id?: string,
+): Promise<(NodeRow & { node_number: number })[]> => db.query(live, [site_id, node_id ?? null])
 
 export const nodeHistory = (db: Queries, request: DeviceHistory & NodeChannels) =>
   readHistory(db, 'node', request, columnsOf(request))
@@ -84,11 +74,11 @@ export async function readSwitchings(
       node_id,
     ]),
   ])
-  const page = pageOf(rows, page_size, ({ switched_at, command_id }) => ({
+  const placeOf = ({ switched_at, command_id }: Stored<RelaySwitching>) => ({
     switched_at,
     command_id,
-  }))
-  return { ...page, count: counted!.count }
+  })
+  return { ...pageOf(rows, page_size, placeOf), count: counted!.count }
 }
 
 /** All switchings, newest first, of one node or of all. */
@@ -103,7 +93,7 @@ export const switchingsExport = (site_id: string, node_id: string | null): Expor
 })
 
 const live = `
-  SELECT n.node_id, n.name, n.type, n.location_id, n.logger_id, n.manufacturer, n.model,
+  SELECT n.node_number, n.node_id, n.name, n.type, n.location_id, n.logger_id, n.manufacturer, n.model,
          n.serial_number, n.report_s, n.channels, n.created_at, n.updated_at, n.retired_at,
          l.measured_at, l.received_at, l.quality, l.channel_values,
          d.comm_state AS edge_comm_state, d.last_ok_at

@@ -1,20 +1,17 @@
-import type { Quality } from '@heliograph/domain/readings'
 import type { Instrument } from '@heliograph/domain/site'
 import type { Surface } from '@heliograph/physics/transposition'
 import type { SeriesWindow } from '../../http/time-windows.ts'
+import type { Measurement } from '../../plant/frame.ts'
 import type { Queries } from '../../storage/database.ts'
 import { bucket_ms } from './station-screening.ts'
 
 /** A met station with its latest reading. */
-export interface StationRow {
+export interface StationRow extends Measurement {
   station_id: number
   logger_id: number
   instruments: readonly Instrument[]
   created_at: Date
   retired_at: Date | null
-  measured_at: Date | null
-  received_at: Date | null
-  quality: Quality | null
   instrument_values: readonly (number | null)[] | null
 }
 
