@@ -12,15 +12,15 @@ const Count = (description: string, example: number) =>
 
 /** Plot averages over the accepted instruments of a plant. */
 const averages = {
-  poa_irradiance_w_m2: quantity('poa_irradiance_w_m2', 861),
-  ghi_w_m2: quantity('ghi_w_m2', 812),
-  dhi_w_m2: quantity('dhi_w_m2', 121),
-  module_temperature_c: quantity('module_temperature_c', 47.2),
-  ambient_temperature_c: quantity('ambient_temperature_c', 24.8),
-  relative_humidity_pct: quantity('relative_humidity_pct', 41),
-  pressure_hpa: quantity('pressure_hpa', 968),
-  wind_speed_m_s: quantity('wind_speed_m_s', 2),
-  wind_direction_deg: quantity('wind_direction_deg', 245),
+  poa_irradiance_w_m2: quantity('poa_irradiance_w_m2'),
+  ghi_w_m2: quantity('ghi_w_m2'),
+  dhi_w_m2: quantity('dhi_w_m2'),
+  module_temperature_c: quantity('module_temperature_c'),
+  ambient_temperature_c: quantity('ambient_temperature_c'),
+  relative_humidity_pct: quantity('relative_humidity_pct'),
+  pressure_hpa: quantity('pressure_hpa'),
+  wind_speed_m_s: quantity('wind_speed_m_s'),
+  wind_direction_deg: quantity('wind_direction_deg'),
 }
 
 const listed = Object.values(sensorQuantities)
