@@ -1,15 +1,11 @@
 /** Energy losses between the strings and the grid. */
 import { rounded } from '@heliograph/domain/significant'
 import { coverageOf, excludedReason, type Period } from '../period.ts'
-import { load_bin_count } from '../rollups/inverter-hour.ts'
+import { type InverterHour, load_bin_count } from '../rollups/inverter-hour.ts'
 import { efficiency_max, type Sums } from './yields.ts'
 
 /** Sums by tenths of the DC rating. */
-export interface LoadSums {
-  load_s: readonly number[]
-  load_dc_kwh: readonly number[]
-  load_ac_kwh: readonly number[]
-}
+export type LoadSums = Pick<InverterHour, 'load_s' | 'load_dc_kwh' | 'load_ac_kwh'>
 
 type LoadBin = ReturnType<typeof loadBins>[number]
 

@@ -1,6 +1,6 @@
 /** Items of the yield rankings and of the loss analysis. */
 import { type TSchema, Type } from 'typebox'
-import { InverterId, LoggerId, Nullable, Metric } from '../../http/params.ts'
+import { InverterId, LoggerId, Metric, Nullable } from '../../http/params.ts'
 import { excludedReasons, periodFields } from '../period.ts'
 
 const closed = { additionalProperties: false } as const

@@ -1,6 +1,6 @@
 /** Items of the string ranking, the health matrix and the comparison of an inverter. */
 import { Type } from 'typebox'
-import { InverterId, LoggerId, Nullable, Metric, StringIndex } from '../../http/params.ts'
+import { InverterId, LoggerId, Metric, Nullable, StringIndex } from '../../http/params.ts'
 import { At } from '../../plant/frame.ts'
 import { orientations } from '../../plant/orientation.ts'
 import { suspectedCauses } from '../diagnostics/string-cause.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { spanFields } from '../../http/envelope.ts'
-import { LoggerId, Nullable, Metric, StringIndex } from '../../http/params.ts'
+import { LoggerId, Metric, Nullable, StringIndex } from '../../http/params.ts'
 import { At } from '../../plant/frame.ts'
 import { energySources } from '../rollups/logger-days.ts'
 

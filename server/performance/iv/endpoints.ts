@@ -188,7 +188,7 @@ async function requireComparison(
 ) {
   const plant = await readPlant(db, site_id, [inverter_id])
   const setting = settingOf(plant, { inverter_id, string_index })
-  if (!plant || !setting) throw new ApiError('not_found', { inverter_id, string_index })
+  if (!setting) throw new ApiError('not_found', { inverter_id, string_index })
   const { partner_indexes } = setting
   const wanted = { site_id, inverter_id, string_index, partner_indexes, window }
   return { setting, expectation: expectationOf(setting, plant), wanted }

@@ -2,7 +2,7 @@
 import { qualities } from '@heliograph/domain/readings'
 import { type Static, Type } from 'typebox'
 import { SeriesMeta } from '../../http/envelope.ts'
-import { Nullable, Metric } from '../../http/params.ts'
+import { Metric, Nullable } from '../../http/params.ts'
 import { At } from '../../plant/frame.ts'
 import { ivDiagnoses, noDiagnosisReasons } from '../diagnostics/iv-diagnosis.ts'
 import { ivFlags } from '../diagnostics/iv-points.ts'

@@ -150,10 +150,10 @@ const siteModels = `
 
 /** Undefined when the inverter does not exist or has no such string. */
 export function settingOf(
-  plant: Plant | null,
+  plant: Plant,
   { inverter_id, string_index }: Pick<ReadingsRequest, 'inverter_id' | 'string_index'>,
 ): StringSetting | undefined {
-  const inverter = plant?.inverters.get(inverter_id)
+  const inverter = plant.inverters.get(inverter_id)
   const string = inverter?.strings.find((each) => each.string_index === string_index)
   if (!inverter || !string) return undefined
   const strings = inverter.strings.filter(({ is_retired }) => !is_retired)

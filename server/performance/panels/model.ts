@@ -1,7 +1,7 @@
 /** Panel models, and the validation of those of a list. */
 import { cecSingleDiode, maximumPowerPoint } from '@heliograph/physics/single-diode'
 import { type Static, type TSchema, Type } from 'typebox'
-import { Nullable, Metric } from '../../http/params.ts'
+import { Metric, Nullable } from '../../http/params.ts'
 
 export type Technology =
   | 'mono_c_si'

@@ -3,6 +3,7 @@
  * losses of the API are quotients of such sums.
  */
 import { limitLoss, type Output, type OutputLimits, outputState } from '../diagnostics/clipping.ts'
+import type { RawInverter } from './raw.ts'
 
 /** Additive sums under the names of their columns in `inverter_hours`. */
 export const inverterSums = [
@@ -56,13 +57,7 @@ export interface InverterRating {
 }
 
 /** A reading of the inverter with the irradiance at that time. */
-export interface InverterSample {
-  time_ms: number
-  state: string | null
-  ac_power_kw: number | null
-  dc_power_kw: number | null
-  energy_total_kwh: number | null
-  power_limit_pct: number | null
+export interface InverterSample extends RawInverter {
   /** From the position of the sun; null when the position of the site is unknown. */
   is_daylight: boolean | null
   light: InverterLight | null

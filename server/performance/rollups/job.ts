@@ -225,8 +225,8 @@ async function sumMarkedHours(
 ): Promise<void> {
   const measured = marks.filter(({ kind }) => kind === 'inverter' || kind === 'string')
   const ids = new Set(measured.map(({ device_id }) => device_id))
-  const plant = ids.size > 0 ? await readPlant(transaction, site_id, [...ids]) : null
-  if (!plant) return
+  if (ids.size === 0) return
+  const plant = await readPlant(transaction, site_id, [...ids])
   const days = new Map<string, { inverter_id: number; date: string }>()
   const summed = new Map<number, number[]>()
   const daylight = daylightAt(placeOf(plant.facts))

@@ -1,8 +1,8 @@
 /** Reads the readings and the inventory from which hourly sums are computed. */
-import type { Position } from '@heliograph/domain/place'
 import type { Station } from '@heliograph/domain/site'
 import type { CecModule } from '@heliograph/physics/single-diode'
-import { siteElevation } from '../../plant/site-elevation.ts'
+import { siteFacts } from '../../plant/site-facts.ts'
+import type { SiteFacts } from '../../plant/situation.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isoTime } from '../../storage/values.ts'
 import { readPanelsById } from '../panels/store.ts'
@@ -27,10 +27,6 @@ export interface RawStrings {
 export interface RawWeather {
   time_ms: number
   instrument_values: readonly (number | null)[]
-}
-
-export interface SiteFacts extends Position {
-  timezone: string
 }
 
 export interface PlantStation {
@@ -96,20 +92,13 @@ export async function readLayout(
   }
 }
 
-/** Inventory of some or all inverters of a site; null before the site announced an inventory. */
+/** Inventory of some or all inverters of a site. */
 export async function readPlant(
   db: Queries,
   site_id: string,
   inverter_ids: readonly number[] | null = null,
-): Promise<Plant | null> {
-  const [facts] = await db.query<SiteFacts>(
-    `select inventory->>'timezone' as timezone, (inventory->>'latitude')::float8 as latitude,
-            (inventory->>'longitude')::float8 as longitude,
-            ${siteElevation('s')} as elevation_m
-     from sites s where site_id = $1 and inventory is not null`,
-    [site_id],
-  )
-  if (!facts) return null
+): Promise<Plant> {
+  const facts = await siteFacts(db, site_id)
   const { inverters, stations } = await readLayout(db, site_id)
   const asked = new Set(inverter_ids ?? inverters.map(({ inverter_id }) => inverter_id))
   const plant: Plant = {

@@ -6,11 +6,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { cached } from '@heliograph/domain/cached'
 import { day_ms } from '@heliograph/domain/durations'
+import type { Position } from '@heliograph/domain/place'
 import { addDays } from '@heliograph/domain/utc-day'
 import { sunEvents } from '@heliograph/physics/sun-events'
 import type { Queries, Transaction } from '../../storage/database.ts'
 import { layoutOf } from './inverter-span.ts'
-import { type PlantInverter, readPlant, type SiteFacts } from './raw.ts'
+import { type PlantInverter, readPlant } from './raw.ts'
 import { readStringDays } from './store.ts'
 import { decodeStrings } from './string-codec.ts'
 import { type StepDay, type StringStep, stepsAfter } from './string-steps.ts'
@@ -40,7 +41,6 @@ export async function scanForSteps(
   const due = await dueScans(transaction, site_id, now, limit)
   if (due.length === 0) return 0
   const plant = await readPlant(transaction, site_id)
-  if (!plant) return 0
   const daylights = daylightsOf(plant.facts)
   let scans = 0
   let days_left = days_max
@@ -137,7 +137,7 @@ async function storeSteps(
 }
 
 /** Seconds from sunrise to sunset of a date, cached. */
-function daylightsOf({ latitude, longitude }: SiteFacts): (date: string) => number | null {
+function daylightsOf({ latitude, longitude }: Position): (date: string) => number | null {
   if (latitude === null || longitude === null) return () => null
   return cached((date: string) => {
     // Solar day of the longitude: the length of daylight does not depend on the time zone.

@@ -35,7 +35,6 @@ export async function reconcileHours(
     site_id,
   ])
   const site = await readSources(transaction, site_id)
-  if (!site) return
   for (const [start_ms, heard] of Map.groupBy(marks, ({ hour_at }) => hour_at.getTime())) {
     const keys = new Set(heard.map(({ kind, device_id }) => `${kind} ${device_id}`))
     const sources = site.sources.filter(

@@ -1,9 +1,9 @@
 /** Sources of readings, whose gaps are recorded, and their tables. */
 import { cached } from '@heliograph/domain/cached'
-import { type Position, placeOf } from '@heliograph/domain/place'
+import { placeOf } from '@heliograph/domain/place'
 import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import { defaultPollIntervals, type PollIntervals } from '@heliograph/domain/site'
-import { siteElevation } from '../../plant/site-elevation.ts'
+import { siteFacts } from '../../plant/site-facts.ts'
 import type { Queries } from '../../storage/database.ts'
 import { type Wakefulness, wakefulnessAt } from './wakefulness.ts'
 
@@ -58,16 +58,8 @@ export interface SiteSources {
 
 const wakefulnessOf = cached(wakefulnessAt, JSON.stringify)
 
-/** The sources of a site; null before the first inventory. */
-export async function readSources(db: Queries, site_id: string): Promise<SiteSources | null> {
-  const [facts] = await db.query<Position & { poll: PollIntervals | null }>(
-    `select (inventory->>'latitude')::float8 as latitude,
-            (inventory->>'longitude')::float8 as longitude,
-            ${siteElevation('s')} as elevation_m, inventory->'poll' as poll
-     from sites s where site_id = $1 and inventory is not null`,
-    [site_id],
-  )
-  if (!facts) return null
+export async function readSources(db: Queries, site_id: string): Promise<SiteSources> {
+  const facts = await siteFacts(db, site_id)
   return {
     sources: await db.query<Source>(sourcesOfSite, [site_id]),
     wakefulness: wakefulnessOf(placeOf(facts)),

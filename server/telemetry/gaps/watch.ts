@@ -37,7 +37,6 @@ export async function watchGaps(db: Database, now: Date, signal?: AbortSignal): 
 
 async function watchSite(transaction: Transaction, site_id: string, now: Date): Promise<void> {
   const site = await readSources(transaction, site_id)
-  if (!site) return
   const context = { site_id, site, now }
   const unsettled = await readUnsettled(transaction, site_id)
   const due = new Map<string, { start_ms: number; source: Source }>()

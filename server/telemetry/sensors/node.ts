@@ -2,7 +2,7 @@
 import { type Channel, channelKinds, channelUnits, nodeTypes } from '@heliograph/domain/node'
 import { type Static, Type } from 'typebox'
 import { exampleOf } from '../../http/example.ts'
-import { LocationId, LoggerId, Nullable, Metric } from '../../http/params.ts'
+import { LocationId, LoggerId, Metric, Nullable } from '../../http/params.ts'
 import { At, frame, frameOf, inventoried, isStale } from '../../plant/frame.ts'
 import { NodeId, type NodeRow } from '../../plant/sensor-node.ts'
 import { served } from '../../storage/records.ts'

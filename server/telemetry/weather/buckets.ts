@@ -1,7 +1,14 @@
 /** Weather of a plant in buckets of five minutes, from the readings of its met stations. */
 import { intervals, type Span } from '../energy.ts'
 import type { Quantity, Skies } from './instrument-limits.ts'
-import { believed, bucket_ms, type Screened as ScreenedSeries, type StationSeries, startOf, type WeatherSeries } from './station-screening.ts'
+import {
+  believed,
+  bucket_ms,
+  type Screened as ScreenedSeries,
+  type StationSeries,
+  startOf,
+  type WeatherSeries,
+} from './station-screening.ts'
 
 type Screened = ScreenedSeries<WeatherSeries>
 

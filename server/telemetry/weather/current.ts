@@ -4,11 +4,17 @@ import type { Place } from '@heliograph/domain/place'
 import { significant } from '@heliograph/domain/significant'
 import { instrumentQuantities } from '@heliograph/domain/site'
 import type { Surface } from '@heliograph/physics/transposition'
-import { frameOf, isStale, iso, type liveQualities } from '../../plant/frame.ts'
+import { frameOf, iso, isStale, type liveQualities } from '../../plant/frame.ts'
 import { sensorQuantities } from '../../plant/sensor-quantities.ts'
 import type { Situation } from '../../plant/situation.ts'
 import { bearing, mean, type WeatherBucket } from './buckets.ts'
-import { clearIrradiance, outOfRange, type Quantity, type Skies, surfaceOf } from './instrument-limits.ts'
+import {
+  clearIrradiance,
+  outOfRange,
+  type Quantity,
+  type Skies,
+  surfaceOf,
+} from './instrument-limits.ts'
 import { planeLightOf } from './plane-light.ts'
 import type { Weather, WeatherSensor } from './schemas.ts'
 import {
@@ -297,5 +303,4 @@ function lastOf(
 }
 
 /** Whether an instrument measured and was rejected. */
-const isRejected = (reason: RejectReason | null) =>
-  reason !== null && reason !== 'not_measured'
+const isRejected = (reason: RejectReason | null) => reason !== null && reason !== 'not_measured'

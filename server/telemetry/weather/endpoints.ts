@@ -17,7 +17,7 @@ import { summed_today, weatherRecord } from './current.ts'
 import { around, dailyRecords, lightOf, seriesOf } from './history.ts'
 import { skiesOf } from './instrument-limits.ts'
 import { Weather, WeatherBucketRecord } from './schemas.ts'
-import { bucket_ms, witnessesOf, seriesOfQuantities } from './station-screening.ts'
+import { bucket_ms, seriesOfQuantities, witnessesOf } from './station-screening.ts'
 import {
   readBucketPage,
   readStationReadings,

@@ -7,7 +7,13 @@ import { type WeatherBucket, weatherBuckets } from './buckets.ts'
 import { significantIn } from './current.ts'
 import { measuresLight, skiesOf } from './instrument-limits.ts'
 import type { WeatherBucketRecord } from './schemas.ts'
-import { bucket_ms, type StationSeries, margin_ms, seriesOfQuantities, type WeatherSeries } from './station-screening.ts'
+import {
+  bucket_ms,
+  margin_ms,
+  type StationSeries,
+  seriesOfQuantities,
+  type WeatherSeries,
+} from './station-screening.ts'
 import {
   type BucketPage,
   readStationReadings,

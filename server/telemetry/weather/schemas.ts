@@ -1,6 +1,6 @@
 import { instrumentTypes } from '@heliograph/domain/site'
 import { type Static, Type } from 'typebox'
-import { LoggerId, Nullable, Metric } from '../../http/params.ts'
+import { LoggerId, Metric, Nullable } from '../../http/params.ts'
 import { At, frame, liveQualities } from '../../plant/frame.ts'
 import { quantity } from '../../plant/quantities.ts'
 import { sensorQuantities } from '../../plant/sensor-quantities.ts'
