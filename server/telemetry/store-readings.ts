@@ -17,7 +17,8 @@ export function mergeTables(tables: readonly EncodedTable[]): KindBatch[] {
   const batches = new Map<ReadingKind, KindBatch>()
   for (const table of tables) {
     const { kind } = table
-    const batch = batches.get(kind) ?? { kind, row_count: 0, texts: [], devices: new Map() }
+    const empty: KindBatch = { kind, row_count: 0, texts: [], devices: new Map() }
+    const batch = batches.get(kind) ?? empty
     batches.set(kind, batch)
     batch.row_count += table.row_count
     batch.texts.push(table.text)

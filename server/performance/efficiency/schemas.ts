@@ -34,10 +34,7 @@ const yieldFields = {
       'of each string, PVWatts inverter model, limited to the AC rating.',
     49702.2,
   ),
-  energy_performance_index_pct: Metric(
-    'Energy divided by expected energy over the same instants, %.',
-    97.012,
-  ),
+  energy_performance_index_pct: Metric('Energy per expected energy of the same instants, %.', 97),
   specific_yield_kwh_kwp: Metric('Final yield Yf: `energy_kwh` per DC capacity, kWh/kWp.', 38.1),
   reference_yield_kwh_kwp: Metric(
     'Reference yield Yr: plane-of-array insolation divided by 1 kW/m², kWh/kWp.',
@@ -49,10 +46,7 @@ const yieldFields = {
     5.1817,
   ),
   system_loss_kwh_kwp: Metric('System loss YA - Yf, kWh/kWp.', 0.9254),
-  poa_insolation_kwh_m2: Metric(
-    'Plane-of-array insolation, kWh/m², mean weighted by capacity.',
-    44.2071,
-  ),
+  poa_insolation_kwh_m2: Metric('Plane-of-array insolation, mean by capacity, kWh/m².', 44.2071),
   performance_ratio_pct: Metric(
     'Performance ratio, %: energy divided by capacity times insolation (IEC 61724-1), over ' +
       'instants with both values and 20 W/m² or more.',
@@ -72,10 +66,7 @@ const yieldFields = {
       'Curtailment to 0 counts as delivering. Lost communication reduces `completeness_pct` instead.',
     100,
   ),
-  availability_energy_pct: Metric(
-    'Energy divided by the sum of energy and downtime losses, %.',
-    100,
-  ),
+  availability_energy_pct: Metric('Energy per energy plus downtime losses, %.', 100),
   curtailed_energy_kwh: Metric('Energy lost to curtailment, kWh, based on the expected power.', 0),
 }
 
@@ -121,19 +112,10 @@ export const LoggerEfficiency = item('LoggerEfficiency', {
   dc_capacity_kwp: Type.Number({ examples: [1265.4] }),
   rated_power_kw: Type.Number({ examples: [1000] }),
   ...yieldFields,
-  deviation_from_fleet_pct: Metric(
-    'Deviation of the specific yield from the median of the loggers, %.',
-    0.412,
-  ),
-  guaranteed_yield_kwh_kwp: Metric(
-    'Guaranteed annual specific yield, kWh/kWp, from site.yaml.',
-    1120,
-  ),
+  deviation_from_fleet_pct: Metric('Specific yield above the median of the loggers, %.', 0.412),
+  guaranteed_yield_kwh_kwp: Metric('Guaranteed annual yield of site.yaml, kWh/kWp.', 1120),
   guaranteed_performance_ratio_pct: Metric('Guaranteed performance ratio, %, from site.yaml.', 84),
-  performance_ratio_to_guaranteed_pct: Metric(
-    'Measured divided by guaranteed performance ratio, %.',
-    102.601,
-  ),
+  performance_ratio_to_guaranteed_pct: Metric('Measured per guaranteed performance ratio, %.', 103),
   ...rankFields,
 })
 
@@ -145,10 +127,7 @@ export const InverterEfficiency = item('InverterEfficiency', {
   rated_ac_power_kw: Type.Number({ examples: [100] }),
   ...yieldFields,
   dc_energy_kwh: Metric('DC energy, kWh.', 4938.27),
-  conversion_efficiency_pct: Metric(
-    'AC energy divided by DC energy over instants with both values, %.',
-    97.628,
-  ),
+  conversion_efficiency_pct: Metric('AC per DC energy over instants with both, %.', 97.628),
   weighted_efficiency_pct: Metric(
     'European efficiency as measured (EN 50530), %; null while a load of the weighting has no data.',
     97.41,
@@ -156,18 +135,12 @@ export const InverterEfficiency = item('InverterEfficiency', {
   peak_power_kw: Metric('Highest AC power, kW.', 100.1),
   fault_min: Metric('Time in fault, minutes.', 0),
   derated_min: Metric('Time derated by the inverter itself below all limits, minutes.', 0),
-  clipped_energy_kwh: Metric(
-    'Energy lost to the AC rating (clipping), kWh, based on the expected power.',
-    36.214,
-  ),
+  clipped_energy_kwh: Metric('Energy lost to the AC rating, by the expected power, kWh.', 36.214),
   peer_group: Type.String({
     description: 'Panel orientation of the peer group: azimuth and tilt.',
     examples: ['180/25'],
   }),
-  deviation_from_peers_pct: Metric(
-    'Deviation of the specific yield from the median of the peer group, %.',
-    0.412,
-  ),
+  deviation_from_peers_pct: Metric('Specific yield above the median of the peer group, %.', 0.412),
   ...rankFields,
   efficiency_rank: Rank(
     'Rank by `conversion_efficiency_pct`; 1 is the best. Null without a value.',
@@ -190,10 +163,7 @@ export const InverterLosses = item('InverterLosses', {
   inverter_id: InverterId,
   inverter_name: Type.String({ examples: ['Inverter 7'] }),
   logger_id: LoggerId,
-  dc_energy_kwh: Metric(
-    'DC energy over instants with AC and DC power and a load above 1 %, kWh.',
-    4936.1,
-  ),
+  dc_energy_kwh: Metric('DC energy while AC and DC power are known, above 1 % load, kWh.', 4936.1),
   ac_energy_kwh: Metric('AC energy over the same instants, kWh.', 4819.03),
   conversion_loss_kwh: Metric('DC minus AC energy, kWh.', 117.07),
   conversion_loss_pct: Metric('Conversion loss divided by DC energy, %.', 2.372),
