@@ -176,9 +176,9 @@ const slots_each = slots / 4
 const unmeasured_ratio = 1.05
 
 /**
- * Query of the quarters of the hours in `parts`: the energy of the quarters of each logger and hour, kWh, which adds up to the
- * energy of its inverters, and the number of known five-minute means. Energy is distributed by mean
- * power. Counter energy clearly above the measured power is distributed evenly to the time without
+ * Query of the quarters of the hours in `parts`: the energy of each logger and quarter, kWh, which
+ * adds up to the energy of the inverters, and the number of known five-minute means. Energy is
+ * distributed by mean power. Counter energy clearly above the measured power is distributed evenly to the time without
  * power readings, or to the whole hour without any. A fixed order of summation keeps the last
  * digits reproducible.
  */
