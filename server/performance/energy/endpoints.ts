@@ -1,6 +1,3 @@
-import { day_ms, hour_ms } from '@heliograph/domain/durations'
-import { utcDate } from '@heliograph/domain/utc-day'
-import { Type } from 'typebox'
 import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { SpanList, spanList } from '../../http/envelope.ts'
@@ -13,12 +10,15 @@ import { awakeTime } from '../../plant/daylight.ts'
 import { requireInverter, requireLogger } from '../../plant/device-ids.ts'
 import { siteFacts } from '../../plant/site-facts.ts'
 import type { Queries } from '../../storage/database.ts'
+import { readStringHours } from '../rollups/store.ts'
 import type { Bounds, Now } from './figures.ts'
-import { readLoggerDays, readLoggerHours, readLoggers } from './logger-hours.ts'
+import { readLoggerDays, readLoggerHours, readLoggers, readStringCapacities } from './logger-hours.ts'
 import { energyMatrix } from './matrix.ts'
-import { daySummary } from './records.ts'
+import { daySummary, loggerHours, stringHours } from './records.ts'
 import { DaySummary, EnergyMatrix, HourOfDay, LoggerHourRecord, StringHour } from './schemas.ts'
-import { loggerHourWeeks, matrixWeeks, stringHourWeeks } from './weeks.ts'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
+import { utcDate } from '@heliograph/domain/utc-day'
+import { Type } from 'typebox'
 
 const basic = { method: 'GET', module: 'basic_scada' } as const
 const whole = { truncated: false, next_start: null }
@@ -203,4 +203,58 @@ export const stringEnergyByHour = endpoint({
 /** From the start of the first hour that overlaps a window to the end of the window. */
 function overlappingHours({ start, end }: Span): Bounds {
   return { start_ms: floorTo(Date.parse(start), hour_ms), end_ms: Date.parse(end) }
+}
+
+/** Every hour of a logger in the window, which starts on a full hour. */
+async function* loggerHourWeeks(
+  db: Queries,
+  site_id: string,
+  logger_id: number,
+  window: Bounds,
+  now: Now,
+) {
+  const logger_ids = [logger_id]
+  const [logger] = await readLoggers(db, site_id, { ...window, logger_ids })
+  if (!logger) return
+  for (const week of weeksOf(window)) {
+    const rows = await readLoggerHours(db, site_id, { ...week, logger_ids })
+    yield loggerHours(week, logger, rows, now)
+  }
+}
+
+/** Items of the matrix of whole days. */
+async function* matrixWeeks(
+  db: Queries,
+  site_id: string,
+  logger_ids: readonly number[] | null,
+  window: Bounds,
+  now: Now,
+) {
+  const loggers = await readLoggers(db, site_id, { ...window, logger_ids })
+  for (const week of weeksOf(window)) {
+    const days = await readLoggerDays(db, site_id, { ...week, logger_ids })
+    yield JSON.parse(String(energyMatrix(week, loggers, days, now).text)).data
+  }
+}
+
+/** Hours of the strings of an inverter that start in the window. */
+async function* stringHourWeeks(
+  db: Queries,
+  site_id: string,
+  inverter_id: number,
+  window: Bounds,
+  now: Now,
+) {
+  const strings = await readStringCapacities(db, site_id, inverter_id)
+  for (const { start_ms: from_ms, end_ms: to_ms } of weeksOf(window)) {
+    const asked = { inverter_ids: [inverter_id], from_ms, to_ms }
+    const stored = await readStringHours(db, site_id, asked)
+    yield stored.flatMap((hour) => stringHours(hour, strings, now))
+  }
+}
+
+function* weeksOf({ start_ms, end_ms }: Bounds): Generator<Bounds> {
+  for (let at = start_ms; at < end_ms; at += 7 * day_ms) {
+    yield { start_ms: at, end_ms: Math.min(end_ms, at + 7 * day_ms) }
+  }
 }

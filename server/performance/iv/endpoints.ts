@@ -1,33 +1,29 @@
-import { rounded } from '@heliograph/domain/significant'
-import { Type } from 'typebox'
 import type { Context } from '../../http/context.ts'
 import { pageOf, RowId } from '../../http/cursor.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { CursorList, cursorList, List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { exampleOf } from '../../http/example.ts'
-import { pageItems } from '../../http/export-items.ts'
+import { pageItems, type ExportItems } from '../../http/export-items.ts'
 import { InverterId, limit, StringIndex } from '../../http/params.ts'
 import { default_hours, type SeriesWindow, seriesMeta } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { StringDiagnosis } from '../diagnostics/iv-diagnosis.ts'
+import { type PanelFields, panelFields } from '../panels/model.ts'
 import { nameKey } from '../panels/names.ts'
 import { query_characters_max } from '../panels/search.ts'
-import { findPanels, readPanel, readPanelByName } from '../panels/store.ts'
-import { readPlant } from '../rollups/raw.ts'
-import { diagnosePoints, expectationOf, pointRecord } from './comparison.ts'
-import { pointsAt, pointsExport } from './exports.ts'
-import { libraryRecord, siteRecord } from './panel-record.ts'
+import { findPanels, readPanel, readPanelByName, type PanelModel as LibraryModel } from '../panels/store.ts'
+import { apart_ms_max, screenedReadings } from '../rollups/plant-light.ts'
+import { readPlant, type RawWeather } from '../rollups/raw.ts'
+import { diagnosePoints, expectationOf, pointRecord, type ComparedPoint, comparePoints, type Expectation, spansAround } from './comparison.ts'
 import { IvExpectedSeries, PanelModel, PanelModelMatch, ParamsId } from './schemas.ts'
-import {
-  countStringInstants,
-  readModelsInUse,
-  readSiteModel,
-  readStringInstants,
-  type SiteModelRow,
-  settingOf,
-} from './store.ts'
+import { countStringInstants, readModelsInUse, readSiteModel, readStringInstants, type SiteModelRow, settingOf, type ReadingsRequest, readInvertersWithin, readWeatherWithin, type StringInstant } from './store.ts'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
+import { reach_ms } from '@heliograph/domain/reach'
+import { rounded, significant } from '@heliograph/domain/significant'
+import { type CecModule, cecSingleDiode, maximumPowerPoint, openCircuitVoltage, shortCircuitCurrent } from '@heliograph/physics/single-diode'
+import { Type } from 'typebox'
 
 const iv = {
   method: 'GET',
@@ -202,3 +198,157 @@ const diagnosisRecord = (made: StringDiagnosis | null) => ({
   confidence_pct: rounded(made?.confidence_pct ?? null, 2),
   diagnosed_point_count: made?.point_count ?? 0,
 })
+
+const stc = { irradiance_w_m2: 1000, temperature_c: 25 } as const
+/** Temperature coefficients are means from 25 °C to this working temperature. */
+const warm_c = 50
+
+/** A model of the library. */
+function libraryRecord({ is_bundled: _, ...model }: LibraryModel): PanelFields {
+  return model
+}
+
+/**
+ * A model that the site announced. `library` is the matching model of the library or null: matched
+ * by id, or by name when the site announced the circuit.
+ */
+function siteRecord(row: SiteModelRow, library: LibraryModel | null): PanelFields {
+  const { params_id, name, manufacturer, technology, power_stc_w } = row
+  const cells_in_series = row.cells_in_series ?? library?.cells_in_series ?? null
+  const own = { params_id, name, manufacturer, technology, power_stc_w, cells_in_series }
+  const model = name.startsWith(`${manufacturer} `) ? name.slice(manufacturer.length + 1) : null
+  const listed =
+    library === null ? { ...unlisted, ...own, model } : { ...libraryRecord(library), ...own }
+  const circuit = circuitOf(row)
+  if (circuit === null) return listed
+  const from = { source: 'site', source_version: null, source_date: null } as const
+  return { ...listed, ...circuit, ...curveOf(circuit), ...from }
+}
+
+const nulls = Object.fromEntries(Object.keys(panelFields).map((name) => [name, null]))
+const unlisted = { ...(nulls as unknown as PanelFields), source: 'site' as const }
+
+function circuitOf(row: SiteModelRow): CecModule | null {
+  const { alpha_sc_a_per_c, a_ref_v, i_l_ref_a, i_o_ref_a, r_s_ohm, r_sh_ref_ohm } = row
+  const circuit = { alpha_sc_a_per_c, a_ref_v, i_l_ref_a, i_o_ref_a, r_s_ohm, r_sh_ref_ohm }
+  const whole = { ...circuit, adjust_pct: row.adjust_pct }
+  return Object.values(whole).includes(null) ? null : (whole as CecModule)
+}
+
+/** Datasheet values computed from the circuit. */
+function curveOf(circuit: CecModule) {
+  const at = (temperature_c: number) => {
+    const diode = cecSingleDiode(circuit, stc.irradiance_w_m2, temperature_c)
+    return { ...maximumPowerPoint(diode), v_oc_v: openCircuitVoltage(diode), diode }
+  }
+  const rated = at(stc.temperature_c)
+  const warm = at(warm_c)
+  const kelvin = warm_c - stc.temperature_c
+  return {
+    i_sc_a: significant(shortCircuitCurrent(rated.diode)),
+    v_oc_v: significant(rated.v_oc_v),
+    i_mp_a: significant(rated.current_a),
+    v_mp_v: significant(rated.voltage_v),
+    beta_oc_v_per_c: significant((warm.v_oc_v - rated.v_oc_v) / kelvin),
+    gamma_pmp_pct_per_c: significant((100 * (warm.power_w / rated.power_w - 1)) / kelvin),
+  }
+}
+
+/** Length of a part: a few thousand readings at the usual intervals. */
+const part_ms = 6 * hour_ms
+/** Stale readings are detected from the half hour around them. */
+const margin_ms = hour_ms
+/** No effective limit: the window is the limit. */
+const readings_max = 1_000_000
+
+type Wanted = Omit<ReadingsRequest, 'limit'> & {
+  /** Null for the whole window. */
+  limit: number | null
+}
+
+const pointsExport = (
+  expectation: Expectation,
+  { limit, ...wanted }: Wanted,
+): ExportItems => ({
+  async *items(queries) {
+    if (limit === null) {
+      yield* wholeWindow(queries, expectation, wanted)
+      return
+    }
+    const instants = await readStringInstants(queries, { ...wanted, limit })
+    yield (await pointsAt(queries, instants, expectation, wanted)).map(pointRecord)
+  },
+})
+
+async function* wholeWindow(
+  db: Queries,
+  expectation: Expectation,
+  wanted: Omit<ReadingsRequest, 'limit'>,
+) {
+  const { end } = wanted.window
+  const first_ms = wanted.window.start === null ? -Infinity : Date.parse(wanted.window.start)
+  const within = (start: string | null, before: string, limit: number) =>
+    readStringInstants(db, { ...wanted, window: { start, end: before, newest: false }, limit })
+  for (let start = wanted.window.start; start === null || start < end; ) {
+    const [next] = await within(start, end, 1)
+    if (!next) return
+    const from_ms = next.measured_at.getTime()
+    const to_ms = Math.min(from_ms + part_ms, Date.parse(end))
+    const last = iso(Math.min(to_ms + margin_ms, Date.parse(end)))
+    const instants = await within(iso(Math.max(first_ms, from_ms - margin_ms)), last, readings_max)
+    const points = await pointsAt(db, instants, expectation, wanted)
+    yield points
+      .filter((_, nth) => isBetween(instants[nth]!.measured_at.getTime(), from_ms, to_ms))
+      .map(pointRecord)
+    start = iso(to_ms)
+  }
+}
+
+const iso = (time_ms: number) => new Date(time_ms).toISOString()
+const isBetween = (time_ms: number, from_ms: number, to_ms: number) =>
+  time_ms >= from_ms && time_ms < to_ms
+
+/** A point for each of the instants. */
+async function pointsAt(
+  db: Queries,
+  instants: readonly StringInstant[],
+  expectation: Expectation,
+  inverter: Pick<ReadingsRequest, 'site_id' | 'inverter_id'>,
+): Promise<ComparedPoint[]> {
+  // Sequential: the transaction of an export has one connection.
+  const { site_id, inverter_id } = inverter
+  const spans = spansAround(instants)
+  const readings = (await readInvertersWithin(db, site_id, [inverter_id], spans)).get(inverter_id)
+  const weather = await screenedAround(db, instants, expectation, site_id)
+  return comparePoints(expectation, { instants, readings: readings ?? [], weather })
+}
+
+/**
+ * Screened readings of the met stations around the instants, one day at a time so that other work
+ * can run between two days.
+ */
+async function screenedAround(
+  db: Queries,
+  instants: readonly StringInstant[],
+  { place, stations_around }: Expectation,
+  site_id: string,
+): Promise<Map<number, RawWeather[]>> {
+  const ids = stations_around.map(({ station_id }) => station_id)
+  const screened = new Map<number, RawWeather[]>(ids.map((id) => [id, []]))
+  const dayOf = ({ measured_at }: StringInstant) => Math.floor(measured_at.getTime() / day_ms)
+  for (const day of Map.groupBy(instants, dayOf).values()) {
+    const readings = await readWeatherWithin(db, site_id, ids, spansAround(day, reach_ms))
+    const from_ms = day[0]!.measured_at.getTime() - apart_ms_max
+    const to_ms = day.at(-1)!.measured_at.getTime() + apart_ms_max
+    for (const [id, own] of screenedReadings(place, stations_around, readings)) {
+      const known = screened.get(id)!
+      // Readings around midnight were already added with the day before.
+      const after_ms = known.at(-1)?.time_ms ?? Number.NEGATIVE_INFINITY
+      for (const reading of own) {
+        const { time_ms } = reading
+        if (time_ms > after_ms && time_ms >= from_ms && time_ms <= to_ms) known.push(reading)
+      }
+    }
+  }
+  return screened
+}

@@ -7,7 +7,7 @@ import { hour_ms } from '@heliograph/domain/durations'
 import type { Transaction } from '../../storage/database.ts'
 import { isoTime } from '../../storage/values.ts'
 import { type GapSource, gap_days_max, type SunHeight, shareGaps } from './counter-gaps.ts'
-import { slot_ms } from './hour-facts.ts'
+import { slot_ms } from './inverter-hour.ts'
 import { storeLoggerDays } from './logger-days.ts'
 import type { Plant } from './raw.ts'
 
@@ -178,9 +178,9 @@ const unmeasured_ratio = 1.05
 /**
  * Query of the quarters of the hours in `parts`: the energy of each logger and quarter, kWh, which
  * adds up to the energy of the inverters, and the number of known five-minute means. Energy is
- * distributed by mean power. Counter energy clearly above the measured power is distributed evenly to the time without
- * power readings, or to the whole hour without any. A fixed order of summation keeps the last
- * digits reproducible.
+ * distributed by mean power. Counter energy clearly above the measured power is distributed evenly
+ * to the time without power readings, or to the whole hour without any. A fixed order of summation
+ * keeps the last digits reproducible.
  */
 const quarters = `
   select logger_id, hour_at, array_agg(kwh order by quarter) as quarter_kwh,

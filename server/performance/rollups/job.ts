@@ -4,7 +4,19 @@
  * readings in order. Ended days are then scanned for small persistent losses of strings.
  */
 
-import { setImmediate } from 'node:timers/promises'
+import { tryLock } from '../../storage/advisory-lock.ts'
+import type { Database, Log, Transaction } from '../../storage/database.ts'
+import { closedBefore } from '../../storage/partitions.ts'
+import { readFinalWeeks } from '../../telemetry/final-weeks.ts'
+import { reconcileHours } from '../../telemetry/gaps/job.ts'
+import { countRunning, dueHours, type Mark, readSettled, settleHours, sitesWithDueHours, touchHours } from '../../telemetry/touched-hours.ts'
+import { storeEnergyHours } from './energy-hours.ts'
+import { type InverterSpan, sumInverter } from './inverter-span.ts'
+import { type Daylight, daylightAt, type InverterSun, inverterSun, plantLight, screenedReadings, stationsAround, stationsFor, stringsKey } from './plant-light.ts'
+import { type Plant, type PlantInverter, type PlantStation, type RawWindow, readInverters, readPlant, readStringRanges, readWeather, readLayout } from './raw.ts'
+import { scanForSteps } from './step-scan.ts'
+import { readStringHours, storeInverterHours, storeStringDays, storeStringHours } from './store.ts'
+import { encodeStrings, sumStored } from './string-codec.ts'
 import { cached } from '@heliograph/domain/cached'
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import { hour_ms } from '@heliograph/domain/durations'
@@ -12,46 +24,7 @@ import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
 import { placeOf } from '@heliograph/domain/place'
 import { reach_ms } from '@heliograph/domain/reach'
 import { readingKinds } from '@heliograph/domain/readings'
-import { tryLock } from '../../storage/advisory-lock.ts'
-import type { Database, Log, Transaction } from '../../storage/database.ts'
-import { closedBefore } from '../../storage/partitions.ts'
-import { readFinalWeeks } from '../../telemetry/final-weeks.ts'
-import { reconcileHours } from '../../telemetry/gaps/job.ts'
-import {
-  countRunning,
-  dueHours,
-  type Mark,
-  readSettled,
-  settleHours,
-  sitesWithDueHours,
-} from '../../telemetry/touched-hours.ts'
-import { storeEnergyHours } from './energy-hours.ts'
-import { type InverterSpan, sumInverter } from './inverter-span.ts'
-import {
-  type Daylight,
-  daylightAt,
-  type InverterSun,
-  inverterSun,
-  plantLight,
-  screenedReadings,
-  stationsAround,
-  stationsFor,
-  stringsKey,
-} from './plant-light.ts'
-import {
-  type Plant,
-  type PlantInverter,
-  type PlantStation,
-  type RawWindow,
-  readInverters,
-  readPlant,
-  readStringRanges,
-  readWeather,
-} from './raw.ts'
-import { touchAround } from './station-marks.ts'
-import { scanForSteps } from './step-scan.ts'
-import { readStringHours, storeInverterHours, storeStringDays, storeStringHours } from './store.ts'
-import { encodeStrings, sumStored } from './string-codec.ts'
+import { setImmediate } from 'node:timers/promises'
 
 /** Class of the PostgreSQL advisory lock that allows one roll-up per site: `hg-roll`. */
 const advisory_class = 0x68676c6c
@@ -350,5 +323,31 @@ async function sumDays(
       ([inverter_id, hours]) => ({ inverter_id, local_date, ...encodeStrings(sumStored(hours)) }),
     )
     await storeStringDays(transaction, site_id, totals)
+  }
+}
+
+/** Turns marks of met stations into marks of the inverters that use the stations. */
+export async function touchAround(
+  transaction: Transaction,
+  site_id: string,
+  station_marks: readonly Mark[],
+  now: Date,
+): Promise<void> {
+  const { inverters, stations } = await readLayout(transaction, site_id)
+  const invertersOf = new Map<number, number[]>()
+  for (const inverter of inverters) {
+    for (const { station_id } of stationsAround(inverter, stations)) {
+      const ids = invertersOf.get(station_id) ?? []
+      invertersOf.set(station_id, ids)
+      ids.push(inverter.inverter_id)
+    }
+  }
+  for (const [hour_at_ms, marks] of Map.groupBy(station_marks, ({ hour_at }) =>
+    hour_at.getTime(),
+  )) {
+    const ids = new Set(marks.flatMap(({ device_id }) => invertersOf.get(device_id) ?? []))
+    const hour = hour_at_ms / hour_ms
+    const touched = [...ids].map((device_id) => ({ kind: 'inverter', device_id, hour }))
+    await touchHours(transaction, site_id, touched, now)
   }
 }

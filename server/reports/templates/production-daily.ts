@@ -8,7 +8,7 @@ import {
   readLoggerHours,
   readLoggers,
 } from '../../performance/energy/logger-hours.ts'
-import { loggerSpan } from '../../performance/energy/logger-span.ts'
+import { loggerSpan } from '../../performance/energy/records.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Section } from '../document.ts'
 import type { ReportTemplate } from '../template.ts'

@@ -92,7 +92,7 @@ export type StoredGap = Omit<
   'duration_s' | 'missing_sample_count' | 'completeness_pct' | 'alert_id'
 >
 
-export type GapRow = StoredGap & Pick<Gap, 'alert_id'>
+type GapRow = StoredGap & Pick<Gap, 'alert_id'>
 
 const names = Object.keys(Gap.properties)
 
