@@ -4,11 +4,12 @@ import { endpoint } from '../../http/endpoint.ts'
 import { CursorList, cursorList, List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { exampleOf } from '../../http/example.ts'
-import { pageItems, type ExportItems } from '../../http/export-items.ts'
+import { pageItems } from '../../http/export-items.ts'
 import { InverterId, limit, StringIndex } from '../../http/params.ts'
 import { default_hours, type SeriesWindow, seriesMeta } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
 import type { Queries } from '../../storage/database.ts'
+import { isoTime } from '../../storage/values.ts'
 import type { StringDiagnosis } from '../diagnostics/iv-diagnosis.ts'
 import { type PanelFields, panelFields } from '../panels/model.ts'
 import { nameKey } from '../panels/names.ts'
@@ -171,7 +172,14 @@ export const compareWithExpected = endpoint({
   async exports({ site: { site_id }, params, query, window }, { db }: Context) {
     const { expectation, wanted } = await requireComparison(db, site_id, params, window)
     if (typeof expectation === 'string') return pageItems([])
-    return pointsExport(expectation, { ...wanted, limit: query.limit ?? null })
+    const { limit } = query
+    return {
+      async *items(queries) {
+        if (limit === undefined) return yield* wholeWindow(queries, expectation, wanted)
+        const instants = await readStringInstants(queries, { ...wanted, limit })
+        yield (await pointsAt(queries, instants, expectation, wanted)).map(pointRecord)
+      },
+    }
   },
 })
 
@@ -199,8 +207,8 @@ const diagnosisRecord = (made: StringDiagnosis | null) => ({
   diagnosed_point_count: made?.point_count ?? 0,
 })
 
-const stc = { irradiance_w_m2: 1000, temperature_c: 25 } as const
-/** Temperature coefficients are means from 25 °C to this working temperature. */
+/** Temperature coefficients are means from 25 °C to a working temperature. */
+const stc_c = 25
 const warm_c = 50
 
 /** A model of the library. */
@@ -238,12 +246,12 @@ function circuitOf(row: SiteModelRow): CecModule | null {
 /** Datasheet values computed from the circuit. */
 function curveOf(circuit: CecModule) {
   const at = (temperature_c: number) => {
-    const diode = cecSingleDiode(circuit, stc.irradiance_w_m2, temperature_c)
+    const diode = cecSingleDiode(circuit, 1000, temperature_c)
     return { ...maximumPowerPoint(diode), v_oc_v: openCircuitVoltage(diode), diode }
   }
-  const rated = at(stc.temperature_c)
+  const rated = at(stc_c)
   const warm = at(warm_c)
-  const kelvin = warm_c - stc.temperature_c
+  const kelvin = warm_c - stc_c
   return {
     i_sc_a: significant(shortCircuitCurrent(rated.diode)),
     v_oc_v: significant(rated.v_oc_v),
@@ -261,25 +269,6 @@ const margin_ms = hour_ms
 /** No effective limit: the window is the limit. */
 const readings_max = 1_000_000
 
-type Wanted = Omit<ReadingsRequest, 'limit'> & {
-  /** Null for the whole window. */
-  limit: number | null
-}
-
-const pointsExport = (
-  expectation: Expectation,
-  { limit, ...wanted }: Wanted,
-): ExportItems => ({
-  async *items(queries) {
-    if (limit === null) {
-      yield* wholeWindow(queries, expectation, wanted)
-      return
-    }
-    const instants = await readStringInstants(queries, { ...wanted, limit })
-    yield (await pointsAt(queries, instants, expectation, wanted)).map(pointRecord)
-  },
-})
-
 async function* wholeWindow(
   db: Queries,
   expectation: Expectation,
@@ -294,19 +283,16 @@ async function* wholeWindow(
     if (!next) return
     const from_ms = next.measured_at.getTime()
     const to_ms = Math.min(from_ms + part_ms, Date.parse(end))
-    const last = iso(Math.min(to_ms + margin_ms, Date.parse(end)))
-    const instants = await within(iso(Math.max(first_ms, from_ms - margin_ms)), last, readings_max)
+    const last = isoTime(Math.min(to_ms + margin_ms, Date.parse(end)))
+    const instants = await within(isoTime(Math.max(first_ms, from_ms - margin_ms)), last, readings_max)
     const points = await pointsAt(db, instants, expectation, wanted)
+    const isWithin = (time_ms: number) => time_ms >= from_ms && time_ms < to_ms
     yield points
-      .filter((_, nth) => isBetween(instants[nth]!.measured_at.getTime(), from_ms, to_ms))
+      .filter((_, nth) => isWithin(instants[nth]!.measured_at.getTime()))
       .map(pointRecord)
-    start = iso(to_ms)
+    start = isoTime(to_ms)
   }
 }
-
-const iso = (time_ms: number) => new Date(time_ms).toISOString()
-const isBetween = (time_ms: number, from_ms: number, to_ms: number) =>
-  time_ms >= from_ms && time_ms < to_ms
 
 /** A point for each of the instants. */
 async function pointsAt(
