@@ -11,8 +11,7 @@ import { health_thresholds } from '../diagnostics/string-health.ts'
 import { periodNote } from '../period.ts'
 import { diagnostics, siteAndPeriod } from './asked.ts'
 import { judgeSite } from './string-health.ts'
-import { healthItems } from './string-health-items.ts'
-import { comparedItems, efficiencyItems } from './string-items.ts'
+import { healthItems, comparedItems, efficiencyItems } from './string-items.ts'
 import {
   ComparedString,
   HealthThresholds,

@@ -2,7 +2,7 @@
 import { localDate } from '@heliograph/domain/local-day'
 import { rounded } from '@heliograph/domain/significant'
 import { judgeSite } from '../../performance/efficiency/string-health.ts'
-import { healthItems } from '../../performance/efficiency/string-health-items.ts'
+import { healthItems } from '../../performance/efficiency/string-items.ts'
 import { readInverterStrings, readSteps } from '../../performance/efficiency/string-store.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Section } from '../document.ts'
