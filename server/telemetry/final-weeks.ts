@@ -7,12 +7,7 @@ import { reach_ms } from '@heliograph/domain/reach'
 import type { Queries, Transaction } from '../storage/database.ts'
 import type { Week } from '../storage/partitions.ts'
 
-export interface FinalWeeks {
-  /** Whether the sums of the hour that starts at this instant depend on a final week. */
-  holds(hour_at_ms: number): boolean
-  /** The end of the last final week that ends by this instant, Unix ms; null without one. */
-  endBefore(at_ms: number): number | null
-}
+export type FinalWeeks = Awaited<ReturnType<typeof readFinalWeeks>>
 
 /** `holds` as an SQL condition on a column `hour_at`. */
 export const in_final_week = `exists (
@@ -21,16 +16,18 @@ export const in_final_week = `exists (
     and hour_at - interval '${week_ms + reach_ms} milliseconds' < week_at)`
 
 /** Stays valid until the transaction ends: `makeFinal` waits for its readers. */
-export async function readFinalWeeks(db: Queries): Promise<FinalWeeks> {
+export async function readFinalWeeks(db: Queries) {
   const rows = await db.query<{ week_at: Date }>('select week_at from final_weeks order by 1')
   const starts_ms = rows.map(({ week_at }) => week_at.getTime())
   return {
-    holds: (hour_at_ms) =>
+    /** Whether the sums of the hour that starts at this instant depend on a final week. */
+    holds: (hour_at_ms: number) =>
       starts_ms.some(
         (start_ms) =>
           hour_at_ms + hour_ms + reach_ms > start_ms && hour_at_ms - reach_ms < start_ms + week_ms,
       ),
-    endBefore(at_ms) {
+    /** The end of the last final week that ends by this instant, Unix ms; null without one. */
+    endBefore(at_ms: number): number | null {
       const start_ms = starts_ms.findLast((start_ms) => start_ms + week_ms <= at_ms)
       return start_ms === undefined ? null : start_ms + week_ms
     },

@@ -46,11 +46,6 @@ export const summed_tables = Object.keys(summedKinds).map(
   (kind) => readingKinds[kind as keyof typeof summedKinds].table,
 )
 
-/** Weeks that ended before this instant leave the tier. */
-function startOfTier(now: Date, retention_days: number): Date {
-  return new Date(now.getTime() - retention_days * day_ms)
-}
-
 export interface RetentionSettings {
   /** Days for which all readings are retained, to whole weeks; null: for ever. */
   retention_raw_days: number | null
@@ -64,13 +59,14 @@ export async function keepTiers(
   { retention_raw_days: raw_days, retention_minute_days: minute_days }: RetentionSettings,
 ): Promise<void> {
   if (raw_days === null) return
-  const now = context.clock.now()
-  const minutes_from = minute_days === null ? null : startOfTier(now, minute_days)
+  const now_ms = context.clock.now().getTime()
+  const daysAgo = (days: number) => new Date(now_ms - days * day_ms)
+  const minutes_from = minute_days === null ? null : daysAgo(minute_days)
   if (minutes_from) await dropSummed(context, minutes_from)
   await thinWeeks(context, {
-    raw_from: startOfTier(now, raw_days),
+    raw_from: daysAgo(raw_days),
     minutes_from,
-    cells_from: startOfTier(now, Math.min(raw_days, cells_raw_days)),
+    cells_from: daysAgo(Math.min(raw_days, cells_raw_days)),
   })
 }
 

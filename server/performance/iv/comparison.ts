@@ -1,6 +1,6 @@
 /** Compares the measured points of one string with the expected ones. */
 import { cached } from '@heliograph/domain/cached'
-import { type Place, placeOf } from '@heliograph/domain/place'
+import { placeOf } from '@heliograph/domain/place'
 import type { Quality } from '@heliograph/domain/readings'
 import { rounded } from '@heliograph/domain/significant'
 import type { Instrument } from '@heliograph/domain/site'
@@ -20,29 +20,16 @@ import {
   stationsFor,
 } from '../rollups/plant-light.ts'
 import type {
-  Panel,
   Plant,
   PlantInverter,
   PlantStation,
-  PlantString,
   RawWeather,
 } from '../rollups/raw.ts'
 import type { IvExpectedPoint, NoExpectationReason } from './schemas.ts'
 import type { InverterInstant, Span, StringInstant, StringSetting } from './store.ts'
 
 /** Inputs of the expectation of a string that do not change with the irradiance. */
-export interface Expectation {
-  string: PlantString & { panel: Panel }
-  partner_indexes: readonly number[]
-  inverter: PlantInverter
-  place: Place
-  /**
-   * Stations that measure irradiance, at least one; the first with a reading of an instant counts.
-   */
-  stations: readonly PlantStation[]
-  /** All stations whose readings take part in the screening of `stations`, including these. */
-  stations_around: readonly PlantStation[]
-}
+export type Expectation = Exclude<ReturnType<typeof expectationOf>, NoExpectationReason>
 
 /**
  * The expectation of a string by the met stations of its site, those in service first, or the
@@ -51,21 +38,24 @@ export interface Expectation {
 export function expectationOf(
   { string, partner_indexes, inverter }: StringSetting,
   { facts, ...plant }: Pick<Plant, 'facts' | 'stations'>,
-): Expectation | NoExpectationReason {
+) {
   const { connected, panel } = string
-  if (!connected) return 'not_connected'
-  if (panel === null) return 'no_panel_model'
+  const none = (reason: NoExpectationReason) => reason
+  if (!connected) return none('not_connected')
+  if (panel === null) return none('no_panel_model')
   const place = placeOf(facts)
-  if (place === null) return 'no_position'
+  if (place === null) return none('no_position')
   const stations = plant.stations.toSorted((a, b) => Number(a.is_retired) - Number(b.is_retired))
   const with_irradiance = stationsFor(inverter, stations).filter(measuresIrradiance)
-  if (with_irradiance.length === 0) return 'no_irradiance'
+  if (with_irradiance.length === 0) return none('no_irradiance')
   return {
     string: { ...string, panel },
     partner_indexes,
     inverter,
     place,
+    /** At least one; the first with a reading of an instant counts. */
     stations: with_irradiance,
+    /** All stations whose readings take part in the screening of `stations`, including these. */
     stations_around: stationsAround(inverter, stations),
   }
 }

@@ -18,10 +18,7 @@ const nominal_efficiency_ratio_usual = 0.975
 /** Below this share of its rating an inverter does not feed. */
 export const feeding_ratio = 0.005
 
-export interface InverterSpan {
-  inverter: InverterHour | null
-  strings: StringSums | null
-}
+export type InverterSpan = ReturnType<typeof sumInverter>
 
 export interface Measured {
   readings: readonly RawInverter[]
@@ -39,7 +36,7 @@ export function sumInverter(
   inverter: PlantInverter,
   { readings, ranges, sun, isDay, isAwake }: Measured,
   span: Span,
-): InverterSpan {
+) {
   const rating = ratingOf(inverter)
   const times_ms = readings.map(({ time_ms }) => time_ms)
   const light = sun === null ? null : nearest(times_ms, sun.times_ms)

@@ -28,22 +28,19 @@ function sunAt({ latitude, longitude, elevation_m }: Place): (time_ms: number) =
   return (time_ms) => inMinute(Math.floor(time_ms / minute_ms))
 }
 
-export interface Daylight {
-  /** Whether the centre of the sun is above the horizon. */
-  isDay(time_ms: number): boolean
-  /** Whether the sun is so high that an inverter must be awake. */
-  isAwake(time_ms: number): boolean
-  /** Sine of the elevation of the sun, 0 below the horizon. */
-  height(time_ms: number): number
-}
+export type Daylight = NonNullable<ReturnType<typeof daylightAt>>
 
-export function daylightAt(place: Place | null): Daylight | null {
+export function daylightAt(place: Place | null) {
   if (place === null) return null
   const sun = sunAt(place)
   return {
-    isDay: (time_ms) => sun(time_ms).elevation_deg > 0,
-    isAwake: (time_ms) => sun(time_ms).apparent_elevation_deg >= asleep_below_deg,
-    height: (time_ms) => Math.max(0, Math.sin((sun(time_ms).elevation_deg * Math.PI) / 180)),
+    /** Whether the centre of the sun is above the horizon. */
+    isDay: (time_ms: number) => sun(time_ms).elevation_deg > 0,
+    /** Whether the sun is so high that an inverter must be awake. */
+    isAwake: (time_ms: number) => sun(time_ms).apparent_elevation_deg >= asleep_below_deg,
+    /** Sine of the elevation of the sun, 0 below the horizon. */
+    height: (time_ms: number) =>
+      Math.max(0, Math.sin((sun(time_ms).elevation_deg * Math.PI) / 180)),
   }
 }
 

@@ -4,18 +4,7 @@ import { day_ms } from '@heliograph/domain/durations'
 import { asleep_below_deg, drowsy_ms, type Place } from '@heliograph/domain/place'
 import { solarPosition } from '@heliograph/physics/solar-position'
 
-export interface Wakefulness {
-  /** Whether an inverter must answer at this instant. */
-  isAwake(time_ms: number): boolean
-  /** Awake part of [start_ms, end_ms), ms. */
-  awakeMs(start_ms: number, end_ms: number): number
-  /** The first awake (or asleep) instant from `time_ms` on; else `end_ms`. */
-  next(is_awake: boolean, time_ms: number, end_ms: number): number
-  /** The end of the last awake part of [start_ms, end_ms); else `start_ms`. */
-  lastAwake(start_ms: number, end_ms: number): number
-  /** Whether the sun is above the horizon at any time of the interval. */
-  hasDaylight(start_ms: number, end_ms: number): boolean
-}
+export type Wakefulness = ReturnType<typeof wakefulnessAt>
 
 const cell_ms = 300_000
 const cells_per_day = day_ms / cell_ms
@@ -31,13 +20,16 @@ interface Day {
  * An inverter may sleep while the sun is less than 3 degrees above the horizon, and 15 minutes
  * before and after, on a grid of five minutes. Without a place inverters must always be awake.
  */
-export function wakefulnessAt(place: Place | null): Wakefulness {
+export function wakefulnessAt(place: Place | null) {
   const dayOf = cached((number: number) => (place === null ? always : dayAt(place, number)))
   const isAwakeCell = (cell: number) =>
     dayOf(Math.floor(cell / cells_per_day)).awake[modulo(cell)] === 1
   const cellOf = (time_ms: number) => Math.floor(time_ms / cell_ms)
 
-  /** Skips whole days that are all awake or all asleep. */
+  /**
+   * The first awake (or asleep) instant from `time_ms` on; else `end_ms`. Skips whole days that are
+   * all awake or all asleep.
+   */
   function next(is_awake: boolean, time_ms: number, end_ms: number): number {
     for (let cell = cellOf(time_ms); cell * cell_ms < end_ms; ) {
       const { awake_count } = dayOf(Math.floor(cell / cells_per_day))
@@ -49,8 +41,10 @@ export function wakefulnessAt(place: Place | null): Wakefulness {
   }
 
   return {
-    isAwake: (time_ms) => isAwakeCell(cellOf(time_ms)),
-    awakeMs(start_ms, end_ms) {
+    /** Whether an inverter must answer at this instant. */
+    isAwake: (time_ms: number) => isAwakeCell(cellOf(time_ms)),
+    /** Awake part of [start_ms, end_ms), ms. */
+    awakeMs(start_ms: number, end_ms: number): number {
       let sum_ms = 0
       for (let at_ms = start_ms; at_ms < end_ms; ) {
         const number = Math.floor(at_ms / day_ms)
@@ -67,13 +61,15 @@ export function wakefulnessAt(place: Place | null): Wakefulness {
       return sum_ms
     },
     next,
-    lastAwake(start_ms, end_ms) {
+    /** The end of the last awake part of [start_ms, end_ms); else `start_ms`. */
+    lastAwake(start_ms: number, end_ms: number): number {
       for (let cell = cellOf(end_ms - 1); (cell + 1) * cell_ms > start_ms; cell -= 1) {
         if (isAwakeCell(cell)) return Math.min(end_ms, (cell + 1) * cell_ms)
       }
       return start_ms
     },
-    hasDaylight(start_ms, end_ms) {
+    /** Whether the sun is above the horizon at any time of the interval. */
+    hasDaylight(start_ms: number, end_ms: number): boolean {
       for (let cell = cellOf(start_ms); cell * cell_ms < end_ms; cell += 1) {
         if (dayOf(Math.floor(cell / cells_per_day)).daylight[modulo(cell)] === 1) return true
       }
