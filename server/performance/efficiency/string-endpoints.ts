@@ -11,7 +11,7 @@ import { health_thresholds } from '../diagnostics/string-health.ts'
 import { periodNote } from '../period.ts'
 import { diagnostics, siteAndPeriod } from './asked.ts'
 import { judgeSite } from './string-health.ts'
-import { healthItems, comparedItems, efficiencyItems } from './string-items.ts'
+import { comparedItems, efficiencyItems, healthItems } from './string-items.ts'
 import {
   ComparedString,
   HealthThresholds,

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { judgeStrings } from '../diagnostics/string-health.ts'
 import { sumStrings } from '../diagnostics/string-sums.ts'
 import { layoutOf } from '../rollups/inverter-span.ts'
-import { healthItems, comparedItems, efficiencyItems } from './string-items.ts'
+import { comparedItems, efficiencyItems, healthItems } from './string-items.ts'
 
 const minute = 60_000
 const start_ms = Date.UTC(2026, 5, 21, 8)

@@ -1,18 +1,18 @@
 /** Items of the string ranking and of the comparison of an inverter. */
 
-import { orientationOf } from '../../plant/orientation.ts'
-import type { StringVerdict } from '../diagnostics/string-health.ts'
-import { addSums, type StringSums } from '../diagnostics/string-sums.ts'
-import { excludedReason, type Period, periodHours, periodRecord, coverageOf } from '../period.ts'
-import { byRank, comparable, ranked } from './ranking.ts'
-import type { JudgedInverter } from './string-health.ts'
-import type { ComparedString, StringEfficiency } from './string-schemas.ts'
-import type { RankedString, StringHour, StringStep } from './string-store.ts'
 import { hour_ms } from '@heliograph/domain/durations'
 import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
 import { median } from '@heliograph/domain/median'
 import { rounded } from '@heliograph/domain/significant'
 import type { Static } from 'typebox'
+import { orientationOf } from '../../plant/orientation.ts'
+import type { StringVerdict } from '../diagnostics/string-health.ts'
+import { addSums, type StringSums } from '../diagnostics/string-sums.ts'
+import { coverageOf, excludedReason, type Period, periodHours, periodRecord } from '../period.ts'
+import { byRank, comparable, ranked } from './ranking.ts'
+import type { JudgedInverter } from './string-health.ts'
+import type { ComparedString, StringEfficiency } from './string-schemas.ts'
+import type { RankedString, StringHour, StringStep } from './string-store.ts'
 
 const pct = (ratio: number | null, decimals = 2) =>
   ratio === null ? null : rounded(100 * ratio, decimals)

@@ -1,3 +1,6 @@
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
+import { utcDate } from '@heliograph/domain/utc-day'
+import { Type } from 'typebox'
 import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { SpanList, spanList } from '../../http/envelope.ts'
@@ -12,13 +15,15 @@ import { siteFacts } from '../../plant/site-facts.ts'
 import type { Queries } from '../../storage/database.ts'
 import { readStringHours } from '../rollups/store.ts'
 import type { Bounds, Now } from './figures.ts'
-import { readLoggerDays, readLoggerHours, readLoggers, readStringCapacities } from './logger-hours.ts'
+import {
+  readLoggerDays,
+  readLoggerHours,
+  readLoggers,
+  readStringCapacities,
+} from './logger-hours.ts'
 import { energyMatrix } from './matrix.ts'
 import { daySummary, loggerHours, stringHours } from './records.ts'
 import { DaySummary, EnergyMatrix, HourOfDay, LoggerHourRecord, StringHour } from './schemas.ts'
-import { day_ms, hour_ms } from '@heliograph/domain/durations'
-import { utcDate } from '@heliograph/domain/utc-day'
-import { Type } from 'typebox'
 
 const basic = { method: 'GET', module: 'basic_scada' } as const
 const whole = { truncated: false, next_start: null }

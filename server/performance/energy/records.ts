@@ -1,13 +1,23 @@
 /** Items of the energy endpoints, from the hours of loggers. */
-import { isoTime } from '../../storage/values.ts'
-import { decodeStrings, type StoredStrings } from '../rollups/string-codec.ts'
-import { type Bounds, byHour, completenessOf, figuresOf, isPartial, kwh, type Now, percent } from './figures.ts'
-import type { LoggerHourInFull, LoggerInService } from './logger-hours.ts'
-import type { DaySummary, LoggerHourRecord, StringHour } from './schemas.ts'
+
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { rounded } from '@heliograph/domain/significant'
 import { utcDate } from '@heliograph/domain/utc-day'
 import type { Static } from 'typebox'
+import { isoTime } from '../../storage/values.ts'
+import { decodeStrings, type StoredStrings } from '../rollups/string-codec.ts'
+import {
+  type Bounds,
+  byHour,
+  completenessOf,
+  figuresOf,
+  isPartial,
+  kwh,
+  type Now,
+  percent,
+} from './figures.ts'
+import type { LoggerHourInFull, LoggerInService } from './logger-hours.ts'
+import type { DaySummary, LoggerHourRecord, StringHour } from './schemas.ts'
 
 /** `rows` are the hours of the logger in the span. */
 export function loggerSpan(

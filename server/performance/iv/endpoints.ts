@@ -1,3 +1,14 @@
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
+import { reach_ms } from '@heliograph/domain/reach'
+import { rounded, significant } from '@heliograph/domain/significant'
+import {
+  type CecModule,
+  cecSingleDiode,
+  maximumPowerPoint,
+  openCircuitVoltage,
+  shortCircuitCurrent,
+} from '@heliograph/physics/single-diode'
+import { Type } from 'typebox'
 import type { Context } from '../../http/context.ts'
 import { pageOf, RowId } from '../../http/cursor.ts'
 import { endpoint } from '../../http/endpoint.ts'
@@ -14,17 +25,36 @@ import type { StringDiagnosis } from '../diagnostics/iv-diagnosis.ts'
 import { type PanelFields, panelFields } from '../panels/model.ts'
 import { nameKey } from '../panels/names.ts'
 import { query_characters_max } from '../panels/search.ts'
-import { findPanels, readPanel, readPanelByName, type PanelModel as LibraryModel } from '../panels/store.ts'
+import {
+  findPanels,
+  type PanelModel as LibraryModel,
+  readPanel,
+  readPanelByName,
+} from '../panels/store.ts'
 import { apart_ms_max, screenedReadings } from '../rollups/plant-light.ts'
-import { readPlant, type RawWeather } from '../rollups/raw.ts'
-import { diagnosePoints, expectationOf, pointRecord, type ComparedPoint, comparePoints, type Expectation, spansAround } from './comparison.ts'
+import { type RawWeather, readPlant } from '../rollups/raw.ts'
+import {
+  type ComparedPoint,
+  comparePoints,
+  diagnosePoints,
+  type Expectation,
+  expectationOf,
+  pointRecord,
+  spansAround,
+} from './comparison.ts'
 import { IvExpectedSeries, PanelModel, PanelModelMatch, ParamsId } from './schemas.ts'
-import { countStringInstants, readModelsInUse, readSiteModel, readStringInstants, type SiteModelRow, settingOf, type ReadingsRequest, readInvertersWithin, readWeatherWithin, type StringInstant } from './store.ts'
-import { day_ms, hour_ms } from '@heliograph/domain/durations'
-import { reach_ms } from '@heliograph/domain/reach'
-import { rounded, significant } from '@heliograph/domain/significant'
-import { type CecModule, cecSingleDiode, maximumPowerPoint, openCircuitVoltage, shortCircuitCurrent } from '@heliograph/physics/single-diode'
-import { Type } from 'typebox'
+import {
+  countStringInstants,
+  type ReadingsRequest,
+  readInvertersWithin,
+  readModelsInUse,
+  readSiteModel,
+  readStringInstants,
+  readWeatherWithin,
+  type SiteModelRow,
+  type StringInstant,
+  settingOf,
+} from './store.ts'
 
 const iv = {
   method: 'GET',
@@ -284,12 +314,14 @@ async function* wholeWindow(
     const from_ms = next.measured_at.getTime()
     const to_ms = Math.min(from_ms + part_ms, Date.parse(end))
     const last = isoTime(Math.min(to_ms + margin_ms, Date.parse(end)))
-    const instants = await within(isoTime(Math.max(first_ms, from_ms - margin_ms)), last, readings_max)
+    const instants = await within(
+      isoTime(Math.max(first_ms, from_ms - margin_ms)),
+      last,
+      readings_max,
+    )
     const points = await pointsAt(db, instants, expectation, wanted)
     const isWithin = (time_ms: number) => time_ms >= from_ms && time_ms < to_ms
-    yield points
-      .filter((_, nth) => isWithin(instants[nth]!.measured_at.getTime()))
-      .map(pointRecord)
+    yield points.filter((_, nth) => isWithin(instants[nth]!.measured_at.getTime())).map(pointRecord)
     start = isoTime(to_ms)
   }
 }

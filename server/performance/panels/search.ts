@@ -1,6 +1,7 @@
 /** Searches panel models by parts of their names. */
-import { nameKey, wordStarts, words } from './names.ts'
+
 import { cached } from '@heliograph/domain/cached'
+import { nameKey, wordStarts, words } from './names.ts'
 
 /**
  * Names of a manufacturer: names in lists, former names and brands. A name applies to every

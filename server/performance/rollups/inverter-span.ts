@@ -9,7 +9,17 @@ import {
   type StringSums,
   sumStrings,
 } from '../diagnostics/string-sums.ts'
-import { addCounter, addFacts, addSamples, addSun, emptyHour, heldBy, type InverterHour, type InverterRating, type InverterSample } from './inverter-hour.ts'
+import {
+  addCounter,
+  addFacts,
+  addSamples,
+  addSun,
+  emptyHour,
+  heldBy,
+  type InverterHour,
+  type InverterRating,
+  type InverterSample,
+} from './inverter-hour.ts'
 import { type InverterSun, nearest } from './plant-light.ts'
 import type { PlantInverter, PlantString, RawInverter, RawStrings } from './raw.ts'
 

@@ -4,19 +4,7 @@
  * readings in order. Ended days are then scanned for small persistent losses of strings.
  */
 
-import { tryLock } from '../../storage/advisory-lock.ts'
-import type { Database, Log, Transaction } from '../../storage/database.ts'
-import { closedBefore } from '../../storage/partitions.ts'
-import { readFinalWeeks } from '../../telemetry/final-weeks.ts'
-import { reconcileHours } from '../../telemetry/gaps/job.ts'
-import { countRunning, dueHours, type Mark, readSettled, settleHours, sitesWithDueHours, touchHours } from '../../telemetry/touched-hours.ts'
-import { storeEnergyHours } from './energy-hours.ts'
-import { type InverterSpan, sumInverter } from './inverter-span.ts'
-import { type Daylight, daylightAt, type InverterSun, inverterSun, plantLight, screenedReadings, stationsAround, stationsFor, stringsKey } from './plant-light.ts'
-import { type Plant, type PlantInverter, type PlantStation, type RawWindow, readInverters, readPlant, readStringRanges, readWeather, readLayout } from './raw.ts'
-import { scanForSteps } from './step-scan.ts'
-import { readStringHours, storeInverterHours, storeStringDays, storeStringHours } from './store.ts'
-import { encodeStrings, sumStored } from './string-codec.ts'
+import { setImmediate } from 'node:timers/promises'
 import { cached } from '@heliograph/domain/cached'
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import { hour_ms } from '@heliograph/domain/durations'
@@ -24,7 +12,47 @@ import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
 import { placeOf } from '@heliograph/domain/place'
 import { reach_ms } from '@heliograph/domain/reach'
 import { readingKinds } from '@heliograph/domain/readings'
-import { setImmediate } from 'node:timers/promises'
+import { tryLock } from '../../storage/advisory-lock.ts'
+import type { Database, Log, Transaction } from '../../storage/database.ts'
+import { closedBefore } from '../../storage/partitions.ts'
+import { readFinalWeeks } from '../../telemetry/final-weeks.ts'
+import { reconcileHours } from '../../telemetry/gaps/job.ts'
+import {
+  countRunning,
+  dueHours,
+  type Mark,
+  readSettled,
+  settleHours,
+  sitesWithDueHours,
+  touchHours,
+} from '../../telemetry/touched-hours.ts'
+import { storeEnergyHours } from './energy-hours.ts'
+import { type InverterSpan, sumInverter } from './inverter-span.ts'
+import {
+  type Daylight,
+  daylightAt,
+  type InverterSun,
+  inverterSun,
+  plantLight,
+  screenedReadings,
+  stationsAround,
+  stationsFor,
+  stringsKey,
+} from './plant-light.ts'
+import {
+  type Plant,
+  type PlantInverter,
+  type PlantStation,
+  type RawWindow,
+  readInverters,
+  readLayout,
+  readPlant,
+  readStringRanges,
+  readWeather,
+} from './raw.ts'
+import { scanForSteps } from './step-scan.ts'
+import { readStringHours, storeInverterHours, storeStringDays, storeStringHours } from './store.ts'
+import { encodeStrings, sumStored } from './string-codec.ts'
 
 /** Class of the PostgreSQL advisory lock that allows one roll-up per site: `hg-roll`. */
 const advisory_class = 0x68676c6c

@@ -1,3 +1,4 @@
+import { Type } from 'typebox'
 import { readGapAlerts } from '../../alerts/gap-alerts.ts'
 import type { Context } from '../../http/context.ts'
 import { cursorAfter, RowId } from '../../http/cursor.ts'
@@ -10,7 +11,6 @@ import { type Bounds, openWindow } from '../../http/windows.ts'
 import { requireLogger } from '../../plant/device-ids.ts'
 import type { Queries } from '../../storage/database.ts'
 import { Gap, gapExample, gapRecord, type StoredGap } from './gap.ts'
-import { Type } from 'typebox'
 
 const GapSeries = CursorSeries(Gap)
 const gaps_by_default = 100

@@ -1,3 +1,5 @@
+import { type Channel, channelKinds, channelUnits, nodeTypes } from '@heliograph/domain/node'
+import { type Static, Type } from 'typebox'
 import type { Context } from '../../http/context.ts'
 import { RowId } from '../../http/cursor.ts'
 import { endpoint } from '../../http/endpoint.ts'
@@ -5,20 +7,33 @@ import { CursorList, cursorList, List, list, Series } from '../../http/envelope.
 import { ApiError } from '../../http/errors.ts'
 import { exampleOf } from '../../http/example.ts'
 import { pageItems } from '../../http/export-items.ts'
-import { limit, Nullable, Timestamp, telemetryLimit, LocationId, LoggerId, Metric } from '../../http/params.ts'
+import {
+  LocationId,
+  LoggerId,
+  limit,
+  Metric,
+  Nullable,
+  Timestamp,
+  telemetryLimit,
+} from '../../http/params.ts'
 import { default_hours, type SeriesWindow } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
 import { nodeNowExample } from '../../plant/device-examples.ts'
 import { At, frame, frameOf, inventoried, isStale } from '../../plant/frame.ts'
 import { measured, readingFrame } from '../../plant/quantities.ts'
-import { NodeId, nodeNow, SensorNow, type NodeRow } from '../../plant/sensor-node.ts'
+import { NodeId, type NodeRow, nodeNow, SensorNow } from '../../plant/sensor-node.ts'
 import type { Queries } from '../../storage/database.ts'
 import { served } from '../../storage/records.ts'
 import { seriesExample } from '../history.ts'
 import { RelaySwitching, switchingRecord } from './relays.ts'
-import { lastSwitchings, liveNodes, nodeHistory, nodeHistoryRows, readSwitchings, switchingsExport } from './store.ts'
-import { type Channel, channelKinds, channelUnits, nodeTypes } from '@heliograph/domain/node'
-import { Type, type Static } from 'typebox'
+import {
+  lastSwitchings,
+  liveNodes,
+  nodeHistory,
+  nodeHistoryRows,
+  readSwitchings,
+  switchingsExport,
+} from './store.ts'
 
 const closed = { additionalProperties: false } as const
 const Limit = (example: number) => Metric('Limit of a temperature, °C; else null.', example)

@@ -1,3 +1,5 @@
+import { day_ms } from '@heliograph/domain/durations'
+import { type Position, placeOf } from '@heliograph/domain/place'
 import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
@@ -12,14 +14,27 @@ import { situationOf } from '../../plant/situation.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Span } from '../energy.ts'
 import { seriesExample } from '../history.ts'
-import { weatherBuckets, type WeatherBucket } from './buckets.ts'
-import { summed_today, weatherRecord, significantIn } from './current.ts'
-import { skiesOf, measuresLight } from './instrument-limits.ts'
+import { type WeatherBucket, weatherBuckets } from './buckets.ts'
+import { significantIn, summed_today, weatherRecord } from './current.ts'
+import { measuresLight, skiesOf } from './instrument-limits.ts'
 import { Weather, WeatherBucketRecord } from './schemas.ts'
-import { bucket_ms, seriesOfQuantities, witnessesOf, margin_ms, type StationSeries, type WeatherSeries } from './station-screening.ts'
-import { readBucketPage, readStationReadings, readStations, readSurfaces, type StationRow, type BucketPage, type StationReadings } from './store.ts'
-import { day_ms } from '@heliograph/domain/durations'
-import { placeOf, type Position } from '@heliograph/domain/place'
+import {
+  bucket_ms,
+  margin_ms,
+  type StationSeries,
+  seriesOfQuantities,
+  type WeatherSeries,
+  witnessesOf,
+} from './station-screening.ts'
+import {
+  type BucketPage,
+  readBucketPage,
+  readStationReadings,
+  readStations,
+  readSurfaces,
+  type StationReadings,
+  type StationRow,
+} from './store.ts'
 
 const weather = {
   method: 'GET',
