@@ -19,12 +19,7 @@ import {
   stationsAround,
   stationsFor,
 } from '../rollups/plant-light.ts'
-import type {
-  Plant,
-  PlantInverter,
-  PlantStation,
-  RawWeather,
-} from '../rollups/raw.ts'
+import type { Plant, PlantInverter, PlantStation, RawWeather } from '../rollups/raw.ts'
 import type { IvExpectedPoint, NoExpectationReason } from './schemas.ts'
 import type { InverterInstant, Span, StringInstant, StringSetting } from './store.ts'
 

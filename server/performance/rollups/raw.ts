@@ -52,7 +52,7 @@ export interface PlantString {
   panel: Panel | null
 }
 
-export type Panel = CecModule & { params_id: number; power_stc_w: number }
+type Panel = CecModule & { params_id: number; power_stc_w: number }
 
 export interface PlantInverter {
   inverter_id: number

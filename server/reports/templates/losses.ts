@@ -1,6 +1,6 @@
 /** Energy losses from irradiance to the grid. */
 import { rounded } from '@heliograph/domain/significant'
-import { type InverterSumsRow, plantYields } from '../../performance/efficiency/inverter-sums.ts'
+import type { InverterSumsRow } from '../../performance/efficiency/inverter-sums.ts'
 import { type Losses, lossesOf } from '../../performance/efficiency/losses.ts'
 import { coverageOf, excludedReason, type Period } from '../../performance/period.ts'
 import type { Section } from '../document.ts'

@@ -115,11 +115,7 @@ function irradianceNotes(
 
 async function readProduction(db: Queries, frame: Frame): Promise<Production> {
   const { site_id, span, order } = frame
-  const query = {
-    start_at: new Date(span.start_ms),
-    end_at: new Date(span.end_ms),
-    logger_ids: order.logger_ids,
-  }
+  const query = { ...span, logger_ids: order.logger_ids }
   const loggers = await readLoggers(db, site_id, query)
   const rows = await readLoggerHours(db, site_id, query)
   return {
