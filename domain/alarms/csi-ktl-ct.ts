@@ -1,9 +1,11 @@
-import { alarmTable } from './table.ts'
+import { alarmTable, graded } from './table.ts'
+
+const major = graded('major')
+const warning = graded('warning')
 
 /**
- * Input registers 0x34 to 0x38: permanent faults, warnings and three words of faults, the five of
- * `alarm_1` to `alarm_5`. The code is the maker's label. Bits that it reserves are left out: one
- * that is set is as unknown as one that it never named.
+ * Input registers 0x34 to 0x38 (permanent faults, warnings, three words of faults) are `alarm_1` to
+ * `alarm_5`. The code is the maker's label. Reserved bits are left out and decode as unknown.
  */
 export const csiKtlCt = alarmTable(
   {
@@ -18,336 +20,261 @@ export const csiKtlCt = alarmTable(
   },
   [
     [
-      [
-        { bit: 0, code: 'Fault0130', severity: 'major', category: 'dc' },
+      major(0, 'Fault0130', 'dc', [
         'DC bus voltage high, permanent',
         'The sum of the DC bus voltages is too high.',
-      ],
-      [
-        { bit: 1, code: 'Fault0120', severity: 'major', category: 'internal' },
+      ]),
+      major(1, 'Fault0120', 'internal', [
         '3.3 V supply low',
         'The internal 3.3 V supply is too low.',
-      ],
-      [
-        { bit: 2, code: 'Fault0110', severity: 'major', category: 'dc' },
+      ]),
+      major(2, 'Fault0110', 'dc', [
         'DC bus differential high, permanent',
         'The differential voltage of the DC bus is too high.',
-      ],
-      [
-        { bit: 3, code: 'Fault0100', severity: 'major', category: 'internal' },
-        'Relay fault, permanent',
-        'A relay is faulty.',
-      ],
-      [
-        { bit: 4, code: 'Fault0090', severity: 'major', category: 'insulation' },
+      ]),
+      major(3, 'Fault0100', 'internal', ['Relay fault, permanent', 'A relay is faulty.']),
+      major(4, 'Fault0090', 'insulation', [
         'Ground fault monitor, permanent',
         'The ground fault monitor reports a fault in steady state.',
-      ],
-      [
-        { bit: 5, code: 'Fault0080', severity: 'major', category: 'dc' },
+      ]),
+      major(5, 'Fault0080', 'dc', [
         'Boost overcurrent, permanent',
         'The hardware protection of the boost stage saw too much current.',
-      ],
-      [
-        { bit: 6, code: 'Fault0070', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(6, 'Fault0070', 'ac_grid', [
         'DC in the output too high, permanent',
         'The DC component of the output current is too high.',
-      ],
-      [
-        { bit: 7, code: 'Fault0060', severity: 'major', category: 'dc' },
+      ]),
+      major(7, 'Fault0060', 'dc', [
         'DC bus overvoltage, permanent',
         'The hardware protection of the DC bus saw too much voltage.',
-      ],
-      [
-        { bit: 8, code: 'Fault0050', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(8, 'Fault0050', 'ac_grid', [
         'Inverter overcurrent, permanent',
         'The hardware protection of the inverter stage saw too much current.',
-      ],
-      [
-        { bit: 9, code: 'Fault0040', severity: 'major', category: 'internal' },
+      ]),
+      major(9, 'Fault0040', 'internal', [
         'Driver supply fault, permanent',
         'The supply of the drivers has failed.',
-      ],
-      [
-        { bit: 12, code: 'Fault0010', severity: 'major', category: 'internal' },
+      ]),
+      major(12, 'Fault0010', 'internal', [
         'Power module fault, permanent',
         'A power module has failed.',
-      ],
-      [
-        { bit: 13, code: 'Fault0140', severity: 'major', category: 'internal' },
+      ]),
+      major(13, 'Fault0140', 'internal', [
         'Internal hardware fault',
         'Hardware inside the inverter has failed.',
-      ],
-      [
-        { bit: 14, code: 'Fault0150', severity: 'major', category: 'internal' },
+      ]),
+      major(14, 'Fault0150', 'internal', [
         'Open-loop self-test failed',
         'The inverter failed its open-loop test of itself.',
-      ],
-      [
-        { bit: 15, code: 'Fault0160', severity: 'major', category: 'internal' },
+      ]),
+      major(15, 'Fault0160', 'internal', [
         'Control board or driver supply fault',
         'A voltage of the control board, or the supply of the drivers, is wrong.',
-      ],
+      ]),
     ],
     [
-      [
-        { bit: 0, code: 'Warn0010', severity: 'warning', category: 'fan' },
+      warning(0, 'Warn0010', 'fan', [
         'External fan abnormal',
         'An external fan does not run as it should.',
-      ],
-      [
-        { bit: 1, code: 'Warn0020', severity: 'warning', category: 'fan' },
+      ]),
+      warning(1, 'Warn0020', 'fan', [
         'Internal fan abnormal',
         'An internal fan does not run as it should.',
-      ],
-      [
-        { bit: 2, code: 'Comm err', severity: 'warning', category: 'communication' },
+      ]),
+      warning(2, 'Comm err', 'communication', [
         'Communication error',
         'Communication is disturbed.',
-      ],
-      [
-        { bit: 3, code: 'Warn0030', severity: 'warning', category: 'internal' },
-        'EEPROM fault',
-        'The EEPROM has a fault.',
-      ],
-      [
-        { bit: 4, code: 'Warn0040', severity: 'warning', category: 'dc' },
+      ]),
+      warning(3, 'Warn0030', 'internal', ['EEPROM fault', 'The EEPROM has a fault.']),
+      warning(4, 'Warn0040', 'dc', [
         'DC surge protection abnormal',
         'The lightning protection of the DC side is not as it should be.',
-      ],
-      [
-        { bit: 5, code: 'Warn0050', severity: 'warning', category: 'temperature' },
+      ]),
+      warning(5, 'Warn0050', 'temperature', [
         'Temperature sensor abnormal',
         'A temperature sensor is not as it should be.',
-      ],
-      [
-        { bit: 7, code: 'Warn0070', severity: 'warning', category: 'ac_grid' },
+      ]),
+      warning(7, 'Warn0070', 'ac_grid', [
         'AC surge protection abnormal',
         'The varistor of the AC side is not as it should be.',
-      ],
+      ]),
     ],
     [
-      [
-        { bit: 0, code: 'Protect0090', severity: 'major', category: 'dc' },
+      major(0, 'Protect0090', 'dc', [
         'DC bus voltage high',
         'The sum of the DC bus voltages is too high.',
-      ],
-      [
-        { bit: 2, code: 'Protect0070', severity: 'major', category: 'dc' },
+      ]),
+      major(2, 'Protect0070', 'dc', [
         'DC bus differential high',
         'The differential voltage of the DC bus is too high.',
-      ],
-      [
-        { bit: 3, code: 'Protect0060', severity: 'major', category: 'dc' },
+      ]),
+      major(3, 'Protect0060', 'dc', [
         'DC bus soft start timed out',
         'The soft start of the DC bus took too long.',
-      ],
-      [
-        { bit: 4, code: 'Protect0050', severity: 'major', category: 'internal' },
+      ]),
+      major(4, 'Protect0050', 'internal', [
         'Inverter soft start timed out',
         'The soft start of the inverter stage took too long.',
-      ],
-      [
-        { bit: 5, code: 'Pvvoltage over', severity: 'major', category: 'dc' },
+      ]),
+      major(5, 'Pvvoltage over', 'dc', [
         'PV overvoltage',
         'The PV voltage is above its limit.',
         { sunspec_event: 'DC_OVER_VOLT' },
-      ],
-      [
-        { bit: 6, code: 'Protect0040', severity: 'major', category: 'dc' },
-        'PV1 overcurrent',
-        'The current of input PV1 is too high.',
-      ],
-      [
-        { bit: 7, code: 'Grid voltage outside limit07', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(6, 'Protect0040', 'dc', ['PV1 overcurrent', 'The current of input PV1 is too high.']),
+      major(7, 'Grid voltage outside limit07', 'ac_grid', [
         'Grid line voltage beyond limit',
         'The line voltage of the grid is beyond its limit.',
-      ],
-      [
-        { bit: 8, code: 'Grid voltage outside limit08', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(8, 'Grid voltage outside limit08', 'ac_grid', [
         'Grid phase voltage beyond limit',
         'The phase voltage of the grid is beyond its limit.',
-      ],
-      [
-        { bit: 9, code: 'Protect0030', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(9, 'Protect0030', 'ac_grid', [
         'Inverter overcurrent',
         'The current of the inverter stage is too high.',
-      ],
-      [
-        { bit: 10, code: 'Grid frequency outside limit', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(10, 'Grid frequency outside limit', 'ac_grid', [
         'Grid overfrequency',
         'The grid frequency is too high.',
         { sunspec_event: 'OVER_FREQUENCY' },
-      ],
-      [
-        { bit: 11, code: 'Grid voltage outside limit11', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(11, 'Grid voltage outside limit11', 'ac_grid', [
         'Grid underfrequency',
         'The grid frequency is too low.',
         { sunspec_event: 'UNDER_FREQUENCY' },
-      ],
-      [
-        { bit: 12, code: 'Grid voltage outside limit12', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(12, 'Grid voltage outside limit12', 'ac_grid', [
         'Out of phase',
         'The inverter reports that it and the grid are out of phase.',
-      ],
-      [
-        { bit: 13, code: 'Protect0020', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(13, 'Protect0020', 'ac_grid', [
         'Grid relay protection',
         'The relay that connects to the grid protected the inverter.',
-      ],
-      [
-        { bit: 14, code: 'Temp over', severity: 'major', category: 'temperature' },
+      ]),
+      major(14, 'Temp over', 'temperature', [
         'Overtemperature',
         'The inverter is too hot.',
         { sunspec_event: 'OVER_TEMP' },
-      ],
-      [
-        { bit: 15, code: 'Protect0010', severity: 'major', category: 'internal' },
+      ]),
+      major(15, 'Protect0010', 'internal', [
         'Inverter current offset',
         'The current of the inverter stage is measured with an offset.',
-      ],
+      ]),
     ],
     [
-      [
-        { bit: 1, code: 'Protect0180', severity: 'major', category: 'internal' },
+      major(1, 'Protect0180', 'internal', [
         'DC component offset',
         'The DC component of the output is measured with an offset.',
-      ],
-      [
-        { bit: 2, code: 'Protect0170', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(2, 'Protect0170', 'ac_grid', [
         'DC in the output too high',
         'The DC component of the output current is too high.',
-      ],
-      [
-        { bit: 3, code: 'Isolation err', severity: 'major', category: 'insulation' },
+      ]),
+      major(3, 'Isolation err', 'insulation', [
         'Insulation resistance low',
         'The array is badly insulated against earth.',
-      ],
-      [
-        { bit: 4, code: 'GFCIErr', severity: 'major', category: 'insulation' },
+      ]),
+      major(4, 'GFCIErr', 'insulation', [
         'Leakage current high',
         'The leakage current is too high.',
-      ],
-      [
-        { bit: 5, code: 'Protect0160', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(5, 'Protect0160', 'ac_grid', [
         'Frequency selection anomaly',
         'The inverter reports a frequency selection anomaly, not explained by its maker.',
-      ],
-      [
-        { bit: 6, code: 'PVReverse', severity: 'major', category: 'dc' },
+      ]),
+      major(6, 'PVReverse', 'dc', [
         'PV polarity reversed',
         'The PV input is connected with plus and minus exchanged.',
-      ],
-      [
-        { bit: 7, code: 'Protect0150', severity: 'major', category: 'internal' },
+      ]),
+      major(7, 'Protect0150', 'internal', [
         'Controller protection',
         'The microcontroller protected the inverter.',
-      ],
-      [
-        { bit: 8, code: 'Protect0140', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(8, 'Protect0140', 'ac_grid', [
         'Inverter overcurrent, by hardware',
         'The hardware protection of the inverter stage saw too much current.',
-      ],
-      [
-        { bit: 9, code: 'Grid voltage outside limit09', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(9, 'Grid voltage outside limit09', 'ac_grid', [
         'Grid voltages unbalanced',
         'The voltages of the grid are unbalanced.',
-      ],
-      [
-        { bit: 11, code: 'Protect0130', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(11, 'Protect0130', 'ac_grid', [
         'Inverter currents unbalanced',
         'The currents of the inverter stage are unbalanced.',
-      ],
-      [
-        { bit: 12, code: 'Protect0120', severity: 'major', category: 'internal' },
+      ]),
+      major(12, 'Protect0120', 'internal', [
         'Power module protection',
         'The power module protected itself.',
-      ],
-      [
-        { bit: 13, code: 'Accont err', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(13, 'Accont err', 'ac_grid', [
         'AC cont error',
         'The inverter reports an error of its “AC cont”, not explained by its maker.',
-      ],
-      [
-        { bit: 14, code: 'Protect0110', severity: 'major', category: 'dc' },
+      ]),
+      major(14, 'Protect0110', 'dc', [
         'DC bus overvoltage, by hardware',
         'The hardware protection of the DC bus saw too much voltage.',
-      ],
-      [
-        { bit: 15, code: 'Protect0100', severity: 'major', category: 'internal' },
+      ]),
+      major(15, 'Protect0100', 'internal', [
         'Leakage current sensor fault',
         'The sensor of leakage current is faulty.',
-      ],
+      ]),
     ],
     [
-      [
-        { bit: 1, code: 'Protect0210', severity: 'major', category: 'internal' },
+      major(1, 'Protect0210', 'internal', [
         'Internal hardware abnormal',
         'Hardware inside the inverter is not as it should be.',
-      ],
-      [
-        { bit: 2, code: 'Protect0220', severity: 'major', category: 'internal' },
+      ]),
+      major(2, 'Protect0220', 'internal', [
         'Input and output power differ',
         'Power in and power out do not match.',
-      ],
-      [
-        { bit: 3, code: 'Pv2 reverse', severity: 'major', category: 'dc' },
+      ]),
+      major(3, 'Pv2 reverse', 'dc', [
         'PV2 polarity reversed',
         'Input PV2 is connected with plus and minus exchanged.',
-      ],
-      [
-        { bit: 4, code: 'Protect0240', severity: 'major', category: 'dc' },
-        'PV2 overcurrent',
-        'The current of input PV2 is too high.',
-      ],
-      [
-        { bit: 5, code: 'Pv2 voltage over', severity: 'major', category: 'dc' },
+      ]),
+      major(4, 'Protect0240', 'dc', ['PV2 overcurrent', 'The current of input PV2 is too high.']),
+      major(5, 'Pv2 voltage over', 'dc', [
         'PV2 overvoltage',
         'The voltage of input PV2 is too high.',
         { sunspec_event: 'DC_OVER_VOLT' },
-      ],
-      [
-        { bit: 6, code: 'Protect0260', severity: 'major', category: 'dc' },
+      ]),
+      major(6, 'Protect0260', 'dc', [
         'PV source abnormal',
         'The source at the PV input is not as it should be.',
-      ],
-      [
-        { bit: 7, code: 'Protect0230', severity: 'major', category: 'internal' },
+      ]),
+      major(7, 'Protect0230', 'internal', [
         'Open-loop test at start',
         'The open-loop test at the start of the inverter found a fault.',
-      ],
-      [
-        { bit: 8, code: 'GFDIErr', severity: 'major', category: 'insulation' },
+      ]),
+      major(8, 'GFDIErr', 'insulation', [
         'Ground fault detector error',
         'The ground fault detector and interrupter reports an error.',
-      ],
-      [
-        { bit: 9, code: 'Pv1 reverse', severity: 'major', category: 'dc' },
+      ]),
+      major(9, 'Pv1 reverse', 'dc', [
         'PV1 polarity reversed',
         'Input PV1 is connected with plus and minus exchanged.',
-      ],
-      [
-        { bit: 10, code: 'Pv1 voltage over', severity: 'major', category: 'dc' },
+      ]),
+      major(10, 'Pv1 voltage over', 'dc', [
         'PV1 overvoltage',
         'The voltage of input PV1 is too high.',
         { sunspec_event: 'DC_OVER_VOLT' },
-      ],
-      [
-        { bit: 11, code: 'Pv3 reverse', severity: 'major', category: 'dc' },
+      ]),
+      major(11, 'Pv3 reverse', 'dc', [
         'PV3 polarity reversed',
         'Input PV3 is connected with plus and minus exchanged.',
-      ],
-      [
-        { bit: 12, code: 'Pv3 voltage over', severity: 'major', category: 'dc' },
+      ]),
+      major(12, 'Pv3 voltage over', 'dc', [
         'PV3 overvoltage',
         'The voltage of input PV3 is too high.',
         { sunspec_event: 'DC_OVER_VOLT' },
-      ],
-      [
-        { bit: 15, code: 'Emergency stp', severity: 'major', category: 'other' },
+      ]),
+      major(15, 'Emergency stp', 'other', [
         'Emergency stop',
         'The inverter reports an emergency stop.',
-      ],
+      ]),
     ],
   ],
 )

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { decodeAlarms, setBits } from './decode.ts'
 import { huaweiSun2000 } from './huawei-sun2000.ts'
 import { sunspecInverter } from './sunspec-inverter.ts'
-import { type AlarmTable, alarmTable } from './table.ts'
+import { type AlarmTable, alarmTable, graded } from './table.ts'
 import { alarmTables } from './tables.ts'
 
 /** A table as a maker of 32-bit words might have it, with its highest bit in use. */
@@ -19,7 +19,7 @@ const wide = alarmTable(
     severity_by: 'heliograph',
     source: 'this test',
   },
-  [[[{ bit: 31, code: 'top', severity: 'minor', category: 'other' }, 'Top', 'The top bit.']]],
+  [[graded('minor')(31, 'top', 'other', ['Top', 'The top bit.'])]],
 )
 
 const codes = (table: AlarmTable, words: (number | null)[]) =>

@@ -1,8 +1,12 @@
-import { alarmTable } from './table.ts'
+import { alarmTable, graded } from './table.ts'
+
+const major = graded('major')
+const minor = graded('minor')
+const warning = graded('warning')
 
 /**
- * Registers 32008 to 32010 (Alarm 1 to 3) are `alarm_1` to `alarm_3`. Codes, positions and
- * severities are the maker's, and so are the causes that are given.
+ * Registers 32008 to 32010 (Alarm 1 to 3) are `alarm_1` to `alarm_3`. Codes, positions, severities
+ * and causes are the maker's.
  */
 export const huaweiSun2000 = alarmTable(
   {
@@ -17,280 +21,220 @@ export const huaweiSun2000 = alarmTable(
   },
   [
     [
-      [
-        { bit: 0, code: '2001', severity: 'major', category: 'dc' },
+      major(0, '2001', 'dc', [
         'String input voltage high',
         'The open-circuit voltage of a string exceeds the highest input voltage of the inverter.',
         { cause: 'Too many modules in series.', sunspec_event: 'DC_OVER_VOLT' },
-      ],
-      [
-        { bit: 1, code: '2002', severity: 'major', category: 'arc' },
+      ]),
+      major(1, '2002', 'arc', [
         'DC arc fault',
         'The arc detection unit sees an arc on the DC side.',
         { cause: 'A cable of a string arcs or makes poor contact.' },
-      ],
-      [
-        { bit: 2, code: '2011', severity: 'major', category: 'dc' },
+      ]),
+      major(2, '2011', 'dc', [
         'String polarity reversed',
         'A string is connected with plus and minus exchanged.',
-      ],
-      [
-        { bit: 3, code: '2012', severity: 'warning', category: 'dc' },
+      ]),
+      warning(3, '2012', 'dc', [
         'String current flows back',
         'Current flows into a string from those parallel to it.',
         {
           cause:
             'Too few modules in the string, so that its voltage is below that of its neighbours.',
         },
-      ],
-      [
-        { bit: 4, code: '2013', severity: 'warning', category: 'dc' },
+      ]),
+      warning(4, '2013', 'dc', [
         'String power abnormal',
         'The power of a string is not as expected.',
-      ],
-      [
-        { bit: 5, code: '2021', severity: 'major', category: 'arc' },
+      ]),
+      major(5, '2021', 'arc', [
         'Arc detection self-test failed',
         'The arc detection unit failed its test of itself.',
-      ],
-      [
-        { bit: 6, code: '2031', severity: 'major', category: 'insulation' },
+      ]),
+      major(6, '2031', 'insulation', [
         'Phase wire shorted to earth',
         'An output phase wire is shorted to protective earth, or nearly so.',
-      ],
-      [
-        { bit: 7, code: '2032', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(7, '2032', 'ac_grid', [
         'Grid lost',
         'There is no grid voltage at the output.',
         {
           cause: 'Grid outage, or the AC circuit or switch is open.',
           sunspec_event: 'GRID_DISCONNECT',
         },
-      ],
-      [
-        { bit: 8, code: '2033', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(8, '2033', 'ac_grid', [
         'Grid undervoltage',
         'The grid voltage is below its lower limit, or low for longer than ride-through allows.',
         { sunspec_event: 'AC_UNDER_VOLT' },
-      ],
-      [
-        { bit: 9, code: '2034', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(9, '2034', 'ac_grid', [
         'Grid overvoltage',
         'The grid voltage is above its upper limit, or high for longer than ride-through allows.',
         { sunspec_event: 'AC_OVER_VOLT' },
-      ],
-      [
-        { bit: 10, code: '2035', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(10, '2035', 'ac_grid', [
         'Grid voltages unbalanced',
         'The phase voltages of the grid differ by more than the limit.',
-      ],
-      [
-        { bit: 11, code: '2036', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(11, '2036', 'ac_grid', [
         'Grid overfrequency',
         'The grid frequency is above what the local grid code allows.',
         { sunspec_event: 'OVER_FREQUENCY' },
-      ],
-      [
-        { bit: 12, code: '2037', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(12, '2037', 'ac_grid', [
         'Grid underfrequency',
         'The grid frequency is below what the local grid code allows.',
         { sunspec_event: 'UNDER_FREQUENCY' },
-      ],
-      [
-        { bit: 13, code: '2038', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(13, '2038', 'ac_grid', [
         'Grid frequency unstable',
         'The grid frequency changes faster than the local grid code allows.',
-      ],
-      [
-        { bit: 14, code: '2039', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(14, '2039', 'ac_grid', [
         'Output overcurrent',
         'The output current went above its limit for a moment.',
         { cause: 'The grid voltage fell sharply, or the grid is short-circuited.' },
-      ],
-      [
-        { bit: 15, code: '2040', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(15, '2040', 'ac_grid', [
         'DC in the output too high',
         'The DC component of the output current exceeds its limit.',
-      ],
+      ]),
     ],
     [
-      [
-        { bit: 0, code: '2051', severity: 'major', category: 'insulation' },
+      major(0, '2051', 'insulation', [
         'Residual current abnormal',
         'The residual current is not as it should be.',
         { cause: 'The insulation of the input against earth got worse during operation.' },
-      ],
-      [
-        { bit: 1, code: '2061', severity: 'major', category: 'insulation' },
+      ]),
+      major(1, '2061', 'insulation', [
         'Grounding abnormal',
         'The inverter is not grounded as it needs to be.',
         {
           cause:
             'Neutral or ground not connected, or a grounded array without isolation transformer.',
         },
-      ],
-      [
-        { bit: 2, code: '2062', severity: 'major', category: 'insulation' },
+      ]),
+      major(2, '2062', 'insulation', [
         'Insulation resistance low',
         'The array is badly insulated against earth.',
         { cause: 'The array is shorted to protective earth, or moisture weakens its insulation.' },
-      ],
-      [
-        { bit: 3, code: '2063', severity: 'minor', category: 'temperature' },
+      ]),
+      minor(3, '2063', 'temperature', [
         'Overtemperature',
         'The inverter is too hot.',
         {
           cause: 'Poor ventilation, hot surroundings, or a fault of the inverter.',
           sunspec_event: 'OVER_TEMP',
         },
-      ],
-      [
-        { bit: 4, code: '2064', severity: 'major', category: 'internal' },
+      ]),
+      major(4, '2064', 'internal', [
         'Device fault',
         'A circuit inside the inverter failed beyond recovery; a cause number tells which.',
-      ],
-      [
-        { bit: 5, code: '2065', severity: 'minor', category: 'internal' },
+      ]),
+      minor(5, '2065', 'internal', [
         'Upgrade failed or versions differ',
         'The firmware is incomplete, or its parts do not match.',
         { cause: 'A firmware upgrade did not end normally.' },
-      ],
-      [
-        { bit: 6, code: '2066', severity: 'warning', category: 'other' },
+      ]),
+      warning(6, '2066', 'other', [
         'Licence expired',
         'The licence has expired or is in its period of grace.',
-      ],
-      [
-        { bit: 7, code: '61440', severity: 'minor', category: 'internal' },
+      ]),
+      minor(7, '61440', 'internal', [
         'Monitoring unit faulty',
         'The monitoring unit has a fault.',
         { cause: 'Its flash memory is full or has bad sectors.' },
-      ],
-      [
-        { bit: 8, code: '2067', severity: 'major', category: 'communication' },
+      ]),
+      major(8, '2067', 'communication', [
         'Power collector faulty',
         'The power meter or collector has a fault.',
         { cause: 'Communication with it is interrupted.' },
-      ],
-      [
-        { bit: 9, code: '2068', severity: 'minor', category: 'battery' },
+      ]),
+      minor(9, '2068', 'battery', [
         'Battery abnormal',
         'The attached energy storage is not as it should be.',
-      ],
-      [
-        { bit: 10, code: '2070', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(10, '2070', 'ac_grid', [
         'Islanding found by active test',
         'The active method of the inverter detected an island.',
-      ],
-      [
-        { bit: 11, code: '2071', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(11, '2071', 'ac_grid', [
         'Islanding found by observation',
         'The passive method of the inverter detected an island.',
-      ],
-      [
-        { bit: 12, code: '2072', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(12, '2072', 'ac_grid', [
         'AC overvoltage, transient',
         'A phase voltage went above the limit for transients.',
         { sunspec_event: 'AC_OVER_VOLT' },
-      ],
-      [
-        { bit: 13, code: '2075', severity: 'warning', category: 'other' },
+      ]),
+      warning(13, '2075', 'other', [
         'Peripheral port shorted',
         'The 12 V port for peripherals is short-circuited.',
-      ],
-      [
-        { bit: 14, code: '2077', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(14, '2077', 'ac_grid', [
         'Off-grid output overloaded',
         'The output for off-grid operation is overloaded.',
-      ],
-      [
-        { bit: 15, code: '2080', severity: 'major', category: 'dc' },
+      ]),
+      major(15, '2080', 'dc', [
         'Module configuration abnormal',
         'The modules are not connected as the inverter expects.',
-      ],
+      ]),
     ],
     [
-      [
-        { bit: 0, code: '2081', severity: 'warning', category: 'dc' },
-        'Optimizer fault',
-        'A power optimizer of the array has a fault.',
-      ],
-      [
-        { bit: 1, code: '2085', severity: 'minor', category: 'internal' },
+      warning(0, '2081', 'dc', ['Optimizer fault', 'A power optimizer of the array has a fault.']),
+      minor(1, '2085', 'internal', [
         'PID unit abnormal',
         'The built-in unit against potential-induced degradation does not work as it should.',
-      ],
-      [
-        { bit: 2, code: '2014', severity: 'major', category: 'dc' },
+      ]),
+      major(2, '2014', 'dc', [
         'String voltage to ground high',
         'The voltage of an input string to ground is too high.',
-      ],
-      [
-        { bit: 3, code: '2086', severity: 'major', category: 'fan' },
+      ]),
+      major(3, '2086', 'fan', [
         'External fan abnormal',
         'An external fan does not run as it should.',
-      ],
-      [
-        { bit: 4, code: '2069', severity: 'major', category: 'battery' },
+      ]),
+      major(4, '2069', 'battery', [
         'Battery polarity reversed',
         'The battery is connected with plus and minus exchanged.',
-      ],
-      [
-        { bit: 5, code: '2082', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(5, '2082', 'ac_grid', [
         'Grid switching controller abnormal',
         'The controller that switches between on-grid and off-grid has a fault.',
-      ],
-      [
-        { bit: 6, code: '2015', severity: 'warning', category: 'dc' },
-        'String lost',
-        'A string that should be there is missing.',
-      ],
-      [
-        { bit: 7, code: '2087', severity: 'major', category: 'fan' },
+      ]),
+      warning(6, '2015', 'dc', ['String lost', 'A string that should be there is missing.']),
+      major(7, '2087', 'fan', [
         'Internal fan abnormal',
         'An internal fan does not run as it should.',
-      ],
-      [
-        { bit: 8, code: '2088', severity: 'major', category: 'dc' },
+      ]),
+      major(8, '2088', 'dc', [
         'DC protection unit abnormal',
         'The unit that protects the DC side has a fault.',
-      ],
-      [
-        { bit: 9, code: '2089', severity: 'minor', category: 'internal' },
-        'EL unit abnormal',
-        'The EL unit is not as it should be.',
-      ],
-      [
-        { bit: 10, code: '2090', severity: 'major', category: 'communication' },
+      ]),
+      minor(9, '2089', 'internal', ['EL unit abnormal', 'The EL unit is not as it should be.']),
+      major(10, '2090', 'communication', [
         'Active power instruction abnormal',
         'The instruction that adjusts active power is not as it should be.',
-      ],
-      [
-        { bit: 11, code: '2091', severity: 'major', category: 'communication' },
+      ]),
+      major(11, '2091', 'communication', [
         'Reactive power instruction abnormal',
         'The instruction that adjusts reactive power is not as it should be.',
-      ],
-      [
-        { bit: 12, code: '2092', severity: 'major', category: 'ac_grid' },
+      ]),
+      major(12, '2092', 'ac_grid', [
         'Current transformer wiring abnormal',
         'The current transformer is not wired as it should be.',
-      ],
-      [
-        { bit: 13, code: '2003', severity: 'major', category: 'arc' },
+      ]),
+      major(13, '2003', 'arc', [
         'DC arc fault, to be cleared by hand',
         'The arc detection unit sees an arc on the DC side; it must be cleared by hand.',
         { auto_clears: false },
-      ],
-      [
-        { bit: 14, code: '2093', severity: 'minor', category: 'dc' },
-        'DC switch abnormal',
-        'The DC switch is not as it should be.',
-      ],
-      [
-        { bit: 15, code: '2094', severity: 'warning', category: 'battery' },
+      ]),
+      minor(14, '2093', 'dc', ['DC switch abnormal', 'The DC switch is not as it should be.']),
+      warning(15, '2094', 'battery', [
         'Battery discharge capacity low',
         'Little discharge capacity of the battery is allowed.',
-      ],
+      ]),
     ],
   ],
 )

@@ -1,7 +1,7 @@
 import { sunspecEvents } from './sunspec-inverter.ts'
-import { alarmTable } from './table.ts'
+import { alarmTable, graded } from './table.ts'
 
-/** Alrm of model 701 is `alarm_1`: the events of the older models and the maker's own alarm. */
+/** Alrm of model 701 is `alarm_1`: the events of models 101 to 113 and the maker's own alarm. */
 export const sunspec701 = alarmTable(
   {
     table_id: 'sunspec-701',
@@ -16,11 +16,10 @@ export const sunspec701 = alarmTable(
   [
     [
       ...sunspecEvents,
-      [
-        { bit: 16, code: 'MANUFACTURER_ALRM', severity: 'major', category: 'other' },
+      graded('major')(16, 'MANUFACTURER_ALRM', 'other', [
         'Alarm of the manufacturer',
         'An alarm of the maker’s own; the text of point MnAlrmInfo says which.',
-      ],
+      ]),
     ],
   ],
 )

@@ -1,9 +1,9 @@
 /**
- * Alarm tables: what each bit of a device's alarm words means. A driver says which words of its
- * device become `alarm_1` to `alarm_5`, and names the table that decodes them.
+ * Alarm tables: the meaning of each bit of a device's alarm words. A driver maps words of its device
+ * to `alarm_1` to `alarm_5` and names the table that decodes them.
  *
- * Codes, positions and causes are the manufacturer's facts; a field is `null` where its documents
- * do not say. Names and descriptions, categories and the nearest SunSpec event are ours.
+ * Codes, positions and causes come from the manufacturer; a field is `null` if its documents do not
+ * give it. Names, descriptions, categories and the nearest SunSpec event are ours.
  */
 import type { Severity } from '../link.ts'
 
@@ -44,16 +44,16 @@ export interface AlarmRow {
   recommended_action: string | null
   auto_clears: boolean | null
   stops_production: boolean | null
-  /** The Evt1 symbol of SunSpec models 101 to 113 that says the same, where one does. */
+  /** Evt1 symbol of SunSpec models 101 to 113 with the same meaning, if any. */
   sunspec_event: string | null
   /**
-   * Of batteries: how far a protection has come. 1 is the pre-alarm; 2, the first level, limits or
-   * stops; 3, the second, separates. Absent for what is no protection.
+   * Batteries only: 1 is a pre-alarm, 2 (first level) limits or stops, 3 (second level) opens the
+   * contactors. Absent for alarms that are no protection.
    */
   protection_level?: 1 | 2 | 3
-  /** Of batteries: the unit may not deliver or take what it otherwise could. */
+  /** Batteries only: the alarm reduces the power that the unit can deliver or take. */
   affects_power?: boolean
-  /** Of batteries: stays until someone resets it; absent where its documents do not say. */
+  /** Batteries only: stays until it is reset. Absent if its documents do not say. */
   latching?: boolean
   table_version: string
 }
@@ -62,56 +62,49 @@ export interface AlarmTable {
   table_id: string
   manufacturer: string
   model_family: string | null
-  /** Counts up whenever a row of the table changes. */
+  /** Incremented whenever a row of the table changes. */
   table_version: string
   word_bits: 16 | 32
-  /**
-   * How a word says that it is not available, which is no set of alarms: every bit is set, or, in
-   * SunSpec bitfields, the most significant one is, whatever the others are.
-   */
+  /** Mark of a word that is not available: all bits set, or (SunSpec bitfields) the highest bit. */
   not_available: 'all_bits' | 'highest_bit'
-  /** Who graded the alarms; where the manufacturer gives no severities, they are ours. */
+  /** Source of the severities: ours if the manufacturer gives none. */
   severity_by: 'manufacturer' | 'heliograph'
   /** The document that the rows come from. */
   source: string
-  /** Of tables that are of batteries alone. */
+  /** Tables of batteries only. */
   alarm_source?: AlarmSource
   rows: readonly AlarmRow[]
 }
 
 type Head = Omit<AlarmTable, 'rows'>
 
-type Unsaid =
-  | 'cause'
-  | 'recommended_action'
-  | 'auto_clears'
-  | 'stops_production'
-  | 'sunspec_event'
-  | 'protection_level'
-  | 'affects_power'
-  | 'latching'
+type Described = 'bit' | 'code' | 'severity' | 'category' | 'name' | 'description'
+type Known = Partial<Omit<AlarmRow, Described | 'alarm_word' | 'table_version' | keyof Head>>
 
-/** One bit as the files of the tables write it: the alarm, what it means, what else is known. */
-export type Alarm = readonly [
-  alarm: Pick<AlarmRow, 'bit' | 'code' | 'severity' | 'category'>,
-  name: string,
-  description: string,
-  known?: Partial<Pick<AlarmRow, Unsaid>>,
-]
+/** One bit of a word. */
+export type Alarm = Pick<AlarmRow, Described> & { known?: Known }
+
+/** Writes an alarm of one severity: bit, code, category, name, description, other known facts. */
+export const graded =
+  (severity: Severity) =>
+  (
+    bit: number,
+    code: string,
+    category: AlarmCategory,
+    [name, description, known = {}]: readonly [name: string, description: string, known?: Known],
+  ): Alarm => ({ bit, code, severity, category, name, description, known })
 
 /** Builds a table from the alarms of its words, in the order of the words. */
 export function alarmTable(head: Head, words: readonly (readonly Alarm[])[]): AlarmTable {
   const { table_id, manufacturer, model_family, table_version } = head
   const rows = words.flatMap((alarms, index) =>
     alarms.map(
-      ([alarm, name, description, known]): AlarmRow => ({
+      ({ known, ...alarm }): AlarmRow => ({
         table_id,
         manufacturer,
         model_family,
         alarm_word: index + 1,
         ...alarm,
-        name,
-        description,
         cause: null,
         recommended_action: null,
         auto_clears: null,
