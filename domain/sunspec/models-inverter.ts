@@ -1,5 +1,5 @@
 /** SunSpec models of an inverter: measurements, nameplate, settings, status, controls, MPPTs. */
-import type { Model, Point } from './point.ts'
+import { inFloats, type Model, type Point } from './point.ts'
 
 const withScaleFactors = [
   ['A', 2, 'uint16', 'A', 'A_SF'],
@@ -45,40 +45,6 @@ const withScaleFactors = [
   ['EvtVnd2', 46, 'bitfield32'],
   ['EvtVnd3', 48, 'bitfield32'],
   ['EvtVnd4', 50, 'bitfield32'],
-] as const satisfies readonly Point[]
-
-const inFloats = [
-  ['A', 2, 'float32', 'A'],
-  ['AphA', 4, 'float32', 'A'],
-  ['AphB', 6, 'float32', 'A'],
-  ['AphC', 8, 'float32', 'A'],
-  ['PPVphAB', 10, 'float32', 'V'],
-  ['PPVphBC', 12, 'float32', 'V'],
-  ['PPVphCA', 14, 'float32', 'V'],
-  ['PhVphA', 16, 'float32', 'V'],
-  ['PhVphB', 18, 'float32', 'V'],
-  ['PhVphC', 20, 'float32', 'V'],
-  ['W', 22, 'float32', 'W'],
-  ['Hz', 24, 'float32', 'Hz'],
-  ['VA', 26, 'float32', 'VA'],
-  ['VAr', 28, 'float32', 'var'],
-  ['PF', 30, 'float32', 'Pct'],
-  ['WH', 32, 'float32', 'Wh'],
-  ['DCA', 34, 'float32', 'A'],
-  ['DCV', 36, 'float32', 'V'],
-  ['DCW', 38, 'float32', 'W'],
-  ['TmpCab', 40, 'float32', 'C'],
-  ['TmpSnk', 42, 'float32', 'C'],
-  ['TmpTrns', 44, 'float32', 'C'],
-  ['TmpOt', 46, 'float32', 'C'],
-  ['St', 48, 'enum16'],
-  ['StVnd', 49, 'enum16'],
-  ['Evt1', 50, 'bitfield32'],
-  ['Evt2', 52, 'bitfield32'],
-  ['EvtVnd1', 54, 'bitfield32'],
-  ['EvtVnd2', 56, 'bitfield32'],
-  ['EvtVnd3', 58, 'bitfield32'],
-  ['EvtVnd4', 60, 'bitfield32'],
 ] as const satisfies readonly Point[]
 
 const nameplate = [
@@ -223,14 +189,16 @@ const mppts = {
   },
 } as const
 
+const floats = inFloats(withScaleFactors)
+
 /** 101 single phase, 102 split phase, 103 three phase; 111 to 113 the same in floats. */
 export const inverterModels = {
   101: { id: 101, points: withScaleFactors },
   102: { id: 102, points: withScaleFactors },
   103: { id: 103, points: withScaleFactors },
-  111: { id: 111, points: inFloats },
-  112: { id: 112, points: inFloats },
-  113: { id: 113, points: inFloats },
+  111: { id: 111, points: floats },
+  112: { id: 112, points: floats },
+  113: { id: 113, points: floats },
   120: { id: 120, points: nameplate },
   121: { id: 121, points: settings },
   122: { id: 122, points: status },

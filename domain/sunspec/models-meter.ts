@@ -1,161 +1,70 @@
 /** SunSpec models of an AC meter: 201 to 204 with scale factors, 211 to 214 in floats. */
-import type { Model, Point } from './point.ts'
+import { consecutive, inFloats, type Model, type PointType } from './point.ts'
 
-const lineVoltages = [
-  ['PhVphAB', 12, 'int16', 'V', 'V_SF'],
-  ['PhVphBC', 13, 'int16', 'V', 'V_SF'],
-  ['PhVphCA', 14, 'int16', 'V', 'V_SF'],
-] as const satisfies readonly Point[]
+/** A total and its three phases; the models write the phase as `phA` or `PhA`. */
+const phases = <Name extends string, Ph extends 'ph' | 'Ph', Type extends PointType>(
+  name: Name,
+  ph: Ph,
+  type: Type,
+  unit: string,
+  scale: string,
+) =>
+  [
+    [name, type, unit, scale],
+    [`${name}${ph}A`, type, unit, scale],
+    [`${name}${ph}B`, type, unit, scale],
+    [`${name}${ph}C`, type, unit, scale],
+  ] as const
 
-/** Model 201 writes the same three points under other names. */
-const lineVoltagesOf201 = [
-  ['PPVphAB', 12, 'int16', 'V', 'V_SF'],
-  ['PPVphBC', 13, 'int16', 'V', 'V_SF'],
-  ['PPVphCA', 14, 'int16', 'V', 'V_SF'],
-] as const satisfies readonly Point[]
+interface Spelling<Line, Ph> {
+  /** Line voltages are `PhVphAB` or, in 201 and 211 to 214, `PPVphAB`. */
+  line: Line
+  varh: Ph
+  /** Unit of the power factor. */
+  pf: string
+}
 
-const untilLineVoltages = [
-  ['A', 2, 'int16', 'A', 'A_SF'],
-  ['AphA', 3, 'int16', 'A', 'A_SF'],
-  ['AphB', 4, 'int16', 'A', 'A_SF'],
-  ['AphC', 5, 'int16', 'A', 'A_SF'],
-  ['A_SF', 6, 'sunssf'],
-  ['PhV', 7, 'int16', 'V', 'V_SF'],
-  ['PhVphA', 8, 'int16', 'V', 'V_SF'],
-  ['PhVphB', 9, 'int16', 'V', 'V_SF'],
-  ['PhVphC', 10, 'int16', 'V', 'V_SF'],
-  ['PPV', 11, 'int16', 'V', 'V_SF'],
-] as const satisfies readonly Point[]
+const meter = <Line extends 'PhVph' | 'PPVph', Ph extends 'ph' | 'Ph'>({
+  line,
+  varh,
+  pf,
+}: Spelling<Line, Ph>) =>
+  consecutive([
+    ...phases('A', 'ph', 'int16', 'A', 'A_SF'),
+    ['A_SF', 'sunssf'],
+    ...phases('PhV', 'ph', 'int16', 'V', 'V_SF'),
+    ['PPV', 'int16', 'V', 'V_SF'],
+    [`${line}AB`, 'int16', 'V', 'V_SF'],
+    [`${line}BC`, 'int16', 'V', 'V_SF'],
+    [`${line}CA`, 'int16', 'V', 'V_SF'],
+    ['V_SF', 'sunssf'],
+    ['Hz', 'int16', 'Hz', 'Hz_SF'],
+    ['Hz_SF', 'sunssf'],
+    ...phases('W', 'ph', 'int16', 'W', 'W_SF'),
+    ['W_SF', 'sunssf'],
+    ...phases('VA', 'ph', 'int16', 'VA', 'VA_SF'),
+    ['VA_SF', 'sunssf'],
+    ...phases('VAR', 'ph', 'int16', 'var', 'VAR_SF'),
+    ['VAR_SF', 'sunssf'],
+    ...phases('PF', 'ph', 'int16', pf, 'PF_SF'),
+    ['PF_SF', 'sunssf'],
+    ...phases('TotWhExp', 'Ph', 'acc32', 'Wh', 'TotWh_SF'),
+    ...phases('TotWhImp', 'Ph', 'acc32', 'Wh', 'TotWh_SF'),
+    ['TotWh_SF', 'sunssf'],
+    ...phases('TotVAhExp', 'Ph', 'acc32', 'VAh', 'TotVAh_SF'),
+    ...phases('TotVAhImp', 'Ph', 'acc32', 'VAh', 'TotVAh_SF'),
+    ['TotVAh_SF', 'sunssf'],
+    ...phases('TotVArhImpQ1', varh, 'acc32', 'varh', 'TotVArh_SF'),
+    ...phases('TotVArhImpQ2', varh, 'acc32', 'varh', 'TotVArh_SF'),
+    ...phases('TotVArhExpQ3', varh, 'acc32', 'varh', 'TotVArh_SF'),
+    ...phases('TotVArhExpQ4', varh, 'acc32', 'varh', 'TotVArh_SF'),
+    ['TotVArh_SF', 'sunssf'],
+    ['Evt', 'bitfield32'],
+  ] as const)
 
-const afterLineVoltages = [
-  ['V_SF', 15, 'sunssf'],
-  ['Hz', 16, 'int16', 'Hz', 'Hz_SF'],
-  ['Hz_SF', 17, 'sunssf'],
-  ['W', 18, 'int16', 'W', 'W_SF'],
-  ['WphA', 19, 'int16', 'W', 'W_SF'],
-  ['WphB', 20, 'int16', 'W', 'W_SF'],
-  ['WphC', 21, 'int16', 'W', 'W_SF'],
-  ['W_SF', 22, 'sunssf'],
-  ['VA', 23, 'int16', 'VA', 'VA_SF'],
-  ['VAphA', 24, 'int16', 'VA', 'VA_SF'],
-  ['VAphB', 25, 'int16', 'VA', 'VA_SF'],
-  ['VAphC', 26, 'int16', 'VA', 'VA_SF'],
-  ['VA_SF', 27, 'sunssf'],
-  ['VAR', 28, 'int16', 'var', 'VAR_SF'],
-  ['VARphA', 29, 'int16', 'var', 'VAR_SF'],
-  ['VARphB', 30, 'int16', 'var', 'VAR_SF'],
-  ['VARphC', 31, 'int16', 'var', 'VAR_SF'],
-  ['VAR_SF', 32, 'sunssf'],
-  ['PF', 33, 'int16', 'Pct', 'PF_SF'],
-  ['PFphA', 34, 'int16', 'Pct', 'PF_SF'],
-  ['PFphB', 35, 'int16', 'Pct', 'PF_SF'],
-  ['PFphC', 36, 'int16', 'Pct', 'PF_SF'],
-  ['PF_SF', 37, 'sunssf'],
-  ['TotWhExp', 38, 'acc32', 'Wh', 'TotWh_SF'],
-  ['TotWhExpPhA', 40, 'acc32', 'Wh', 'TotWh_SF'],
-  ['TotWhExpPhB', 42, 'acc32', 'Wh', 'TotWh_SF'],
-  ['TotWhExpPhC', 44, 'acc32', 'Wh', 'TotWh_SF'],
-  ['TotWhImp', 46, 'acc32', 'Wh', 'TotWh_SF'],
-  ['TotWhImpPhA', 48, 'acc32', 'Wh', 'TotWh_SF'],
-  ['TotWhImpPhB', 50, 'acc32', 'Wh', 'TotWh_SF'],
-  ['TotWhImpPhC', 52, 'acc32', 'Wh', 'TotWh_SF'],
-  ['TotWh_SF', 54, 'sunssf'],
-  ['TotVAhExp', 55, 'acc32', 'VAh', 'TotVAh_SF'],
-  ['TotVAhExpPhA', 57, 'acc32', 'VAh', 'TotVAh_SF'],
-  ['TotVAhExpPhB', 59, 'acc32', 'VAh', 'TotVAh_SF'],
-  ['TotVAhExpPhC', 61, 'acc32', 'VAh', 'TotVAh_SF'],
-  ['TotVAhImp', 63, 'acc32', 'VAh', 'TotVAh_SF'],
-  ['TotVAhImpPhA', 65, 'acc32', 'VAh', 'TotVAh_SF'],
-  ['TotVAhImpPhB', 67, 'acc32', 'VAh', 'TotVAh_SF'],
-  ['TotVAhImpPhC', 69, 'acc32', 'VAh', 'TotVAh_SF'],
-  ['TotVAh_SF', 71, 'sunssf'],
-  ['TotVArhImpQ1', 72, 'acc32', 'varh', 'TotVArh_SF'],
-  ['TotVArhImpQ1PhA', 74, 'acc32', 'varh', 'TotVArh_SF'],
-  ['TotVArhImpQ1PhB', 76, 'acc32', 'varh', 'TotVArh_SF'],
-  ['TotVArhImpQ1PhC', 78, 'acc32', 'varh', 'TotVArh_SF'],
-  ['TotVArhImpQ2', 80, 'acc32', 'varh', 'TotVArh_SF'],
-  ['TotVArhImpQ2PhA', 82, 'acc32', 'varh', 'TotVArh_SF'],
-  ['TotVArhImpQ2PhB', 84, 'acc32', 'varh', 'TotVArh_SF'],
-  ['TotVArhImpQ2PhC', 86, 'acc32', 'varh', 'TotVArh_SF'],
-  ['TotVArhExpQ3', 88, 'acc32', 'varh', 'TotVArh_SF'],
-  ['TotVArhExpQ3PhA', 90, 'acc32', 'varh', 'TotVArh_SF'],
-  ['TotVArhExpQ3PhB', 92, 'acc32', 'varh', 'TotVArh_SF'],
-  ['TotVArhExpQ3PhC', 94, 'acc32', 'varh', 'TotVArh_SF'],
-  ['TotVArhExpQ4', 96, 'acc32', 'varh', 'TotVArh_SF'],
-  ['TotVArhExpQ4PhA', 98, 'acc32', 'varh', 'TotVArh_SF'],
-  ['TotVArhExpQ4PhB', 100, 'acc32', 'varh', 'TotVArh_SF'],
-  ['TotVArhExpQ4PhC', 102, 'acc32', 'varh', 'TotVArh_SF'],
-  ['TotVArh_SF', 104, 'sunssf'],
-  ['Evt', 105, 'bitfield32'],
-] as const satisfies readonly Point[]
-
-const inFloats = [
-  ['A', 2, 'float32', 'A'],
-  ['AphA', 4, 'float32', 'A'],
-  ['AphB', 6, 'float32', 'A'],
-  ['AphC', 8, 'float32', 'A'],
-  ['PhV', 10, 'float32', 'V'],
-  ['PhVphA', 12, 'float32', 'V'],
-  ['PhVphB', 14, 'float32', 'V'],
-  ['PhVphC', 16, 'float32', 'V'],
-  ['PPV', 18, 'float32', 'V'],
-  ['PPVphAB', 20, 'float32', 'V'],
-  ['PPVphBC', 22, 'float32', 'V'],
-  ['PPVphCA', 24, 'float32', 'V'],
-  ['Hz', 26, 'float32', 'Hz'],
-  ['W', 28, 'float32', 'W'],
-  ['WphA', 30, 'float32', 'W'],
-  ['WphB', 32, 'float32', 'W'],
-  ['WphC', 34, 'float32', 'W'],
-  ['VA', 36, 'float32', 'VA'],
-  ['VAphA', 38, 'float32', 'VA'],
-  ['VAphB', 40, 'float32', 'VA'],
-  ['VAphC', 42, 'float32', 'VA'],
-  ['VAR', 44, 'float32', 'var'],
-  ['VARphA', 46, 'float32', 'var'],
-  ['VARphB', 48, 'float32', 'var'],
-  ['VARphC', 50, 'float32', 'var'],
-  ['PF', 52, 'float32', 'PF'],
-  ['PFphA', 54, 'float32', 'PF'],
-  ['PFphB', 56, 'float32', 'PF'],
-  ['PFphC', 58, 'float32', 'PF'],
-  ['TotWhExp', 60, 'float32', 'Wh'],
-  ['TotWhExpPhA', 62, 'float32', 'Wh'],
-  ['TotWhExpPhB', 64, 'float32', 'Wh'],
-  ['TotWhExpPhC', 66, 'float32', 'Wh'],
-  ['TotWhImp', 68, 'float32', 'Wh'],
-  ['TotWhImpPhA', 70, 'float32', 'Wh'],
-  ['TotWhImpPhB', 72, 'float32', 'Wh'],
-  ['TotWhImpPhC', 74, 'float32', 'Wh'],
-  ['TotVAhExp', 76, 'float32', 'VAh'],
-  ['TotVAhExpPhA', 78, 'float32', 'VAh'],
-  ['TotVAhExpPhB', 80, 'float32', 'VAh'],
-  ['TotVAhExpPhC', 82, 'float32', 'VAh'],
-  ['TotVAhImp', 84, 'float32', 'VAh'],
-  ['TotVAhImpPhA', 86, 'float32', 'VAh'],
-  ['TotVAhImpPhB', 88, 'float32', 'VAh'],
-  ['TotVAhImpPhC', 90, 'float32', 'VAh'],
-  ['TotVArhImpQ1', 92, 'float32', 'varh'],
-  ['TotVArhImpQ1phA', 94, 'float32', 'varh'],
-  ['TotVArhImpQ1phB', 96, 'float32', 'varh'],
-  ['TotVArhImpQ1phC', 98, 'float32', 'varh'],
-  ['TotVArhImpQ2', 100, 'float32', 'varh'],
-  ['TotVArhImpQ2phA', 102, 'float32', 'varh'],
-  ['TotVArhImpQ2phB', 104, 'float32', 'varh'],
-  ['TotVArhImpQ2phC', 106, 'float32', 'varh'],
-  ['TotVArhExpQ3', 108, 'float32', 'varh'],
-  ['TotVArhExpQ3phA', 110, 'float32', 'varh'],
-  ['TotVArhExpQ3phB', 112, 'float32', 'varh'],
-  ['TotVArhExpQ3phC', 114, 'float32', 'varh'],
-  ['TotVArhExpQ4', 116, 'float32', 'varh'],
-  ['TotVArhExpQ4phA', 118, 'float32', 'varh'],
-  ['TotVArhExpQ4phB', 120, 'float32', 'varh'],
-  ['TotVArhExpQ4phC', 122, 'float32', 'varh'],
-  ['Evt', 124, 'bitfield32'],
-] as const satisfies readonly Point[]
-
-const of201 = [...untilLineVoltages, ...lineVoltagesOf201, ...afterLineVoltages] as const
-const withScaleFactors = [...untilLineVoltages, ...lineVoltages, ...afterLineVoltages] as const
+const of201 = meter({ line: 'PPVph', varh: 'Ph', pf: 'Pct' })
+const withScaleFactors = meter({ line: 'PhVph', varh: 'Ph', pf: 'Pct' })
+const floats = inFloats(meter({ line: 'PPVph', varh: 'ph', pf: 'PF' }))
 
 /** 201 single phase, 202 split phase, 203 wye, 204 delta; 211 to 214 the same in floats. */
 export const meterModels = {
@@ -163,8 +72,8 @@ export const meterModels = {
   202: { id: 202, points: withScaleFactors },
   203: { id: 203, points: withScaleFactors },
   204: { id: 204, points: withScaleFactors },
-  211: { id: 211, points: inFloats },
-  212: { id: 212, points: inFloats },
-  213: { id: 213, points: inFloats },
-  214: { id: 214, points: inFloats },
+  211: { id: 211, points: floats },
+  212: { id: 212, points: floats },
+  213: { id: 213, points: floats },
+  214: { id: 214, points: floats },
 } as const satisfies Record<number, Model>

@@ -59,3 +59,38 @@ export function fixedLength(model: Model): number {
   const last = model.points.at(-1)
   return last ? last[1] + sizeOf(last[2]) : 2
 }
+
+type Unplaced = readonly [name: string, type: PointType, unit?: string, scale?: string]
+type Placed<P> = P extends readonly [
+  infer Name extends string,
+  infer Type extends PointType,
+  ...unknown[],
+]
+  ? readonly [name: Name, offset: number, type: Type, unit?: string, scale?: string]
+  : never
+
+/** Points in consecutive registers, from the first behind ID and L. */
+export function consecutive<const P extends readonly Unplaced[]>(points: P) {
+  let next = 2
+  const placed = points.map(([name, type, ...rest]) => {
+    const offset = next
+    next += sizeOf(type)
+    return [name, offset, type, ...rest]
+  })
+  return placed as unknown as readonly Placed<P[number]>[]
+}
+
+type FloatPoint<P extends Point> = P[2] extends 'sunssf'
+  ? never
+  : Placed<readonly [P[0], P[2] extends 'enum16' | 'bitfield32' ? P[2] : 'float32']>
+
+/** The points of the twin model in floats, which has no scale factors. */
+export function inFloats<P extends Point>(points: readonly P[]) {
+  const floats = points
+    .filter(([, , type]) => type !== 'sunssf')
+    .map(([name, , type, unit = '']): Unplaced => {
+      const is_kept = type === 'enum16' || type === 'bitfield32'
+      return [name, is_kept ? type : 'float32', unit]
+    })
+  return consecutive(floats) as unknown as readonly (P extends Point ? FloatPoint<P> : never)[]
+}
