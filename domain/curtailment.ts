@@ -8,38 +8,30 @@
  */
 import { type Static, Type } from 'typebox'
 import { DispatchHour, dispatch_hours_max } from './dispatch.ts'
+import { Closed, Instant, InstantOrNull, Nullable } from './schema.ts'
 
-const closed = { additionalProperties: false } as const
-const Instant = Type.Integer({ minimum: 0, description: 'Unix time in milliseconds' })
-const When = Type.Union([Instant, Type.Null()])
 const Power = Type.Number({ minimum: 0, maximum: 1e9 })
 
 export const curtailment_rows_max = 20_000
 
 /** Limits one plant in `[start_at, end_at)`, or until its release. */
 export type CurtailmentRow = Static<typeof CurtailmentRow>
-export const CurtailmentRow = Type.Object(
-  {
-    group_id: Type.String({ format: 'uuid' }),
-    logger_id: Type.Integer({ minimum: 1 }),
-    start_at: Instant,
-    end_at: Instant,
-    max_power_kw: Power,
-    released_at: When,
-  },
-  closed,
-)
+export const CurtailmentRow = Closed({
+  group_id: Type.String({ format: 'uuid' }),
+  logger_id: Type.Integer({ minimum: 1 }),
+  start_at: Instant,
+  end_at: Instant,
+  max_power_kw: Power,
+  released_at: InstantOrNull,
+})
 
 /** All rows and hours of approved dispatch that are not over; sent on connecting and on changes. */
-export const Desired = Type.Object(
-  {
-    type: Type.Literal('desired'),
-    rows: Type.Array(CurtailmentRow, { maxItems: curtailment_rows_max }),
-    /** Absent without dispatch. */
-    dispatch: Type.Optional(Type.Array(DispatchHour, { maxItems: dispatch_hours_max })),
-  },
-  closed,
-)
+export const Desired = Closed({
+  type: Type.Literal('desired'),
+  rows: Type.Array(CurtailmentRow, { maxItems: curtailment_rows_max }),
+  /** Absent without dispatch. */
+  dispatch: Type.Optional(Type.Array(DispatchHour, { maxItems: dispatch_hours_max })),
+})
 
 export const failureCodes = [
   'edge_offline',
@@ -58,32 +50,29 @@ export const failureCodes = [
  * report of a row, by `reported_at`, replaces earlier reports.
  */
 export type RowReport = Static<typeof RowReport>
-export const RowReport = Type.Object(
-  {
-    row: CurtailmentRow,
-    reported_at: Instant,
-    /** When the edge stored the row on disk. */
-    acknowledged_at: Instant,
-    /** When read-back proved the limits of all devices together within the limit. */
-    applied_at: When,
-    /** When measured power was first within the limit after that. */
-    verified_at: When,
-    restore_started_at: When,
-    restored_at: When,
-    last_checked_at: When,
-    /** Sum of the limits of the devices, never reported below the limit of the row. */
-    observed_limit_kw: Type.Union([Power, Type.Null()]),
-    observed_power_kw: Type.Union([Type.Number(), Type.Null()]),
-    /** Checks of measured power since `applied_at`, and those within the limit. */
-    samples: Type.Integer({ minimum: 0 }),
-    compliant_samples: Type.Integer({ minimum: 0 }),
-    violation_s: Type.Number({ minimum: 0 }),
-    retry_count: Type.Integer({ minimum: 0 }),
-    failure_code: Type.Union([Type.Enum([...failureCodes]), Type.Null()]),
-    failure_message: Type.Union([Type.String({ maxLength: 500 }), Type.Null()]),
-  },
-  closed,
-)
+export const RowReport = Closed({
+  row: CurtailmentRow,
+  reported_at: Instant,
+  /** InstantOrNull the edge stored the row on disk. */
+  acknowledged_at: Instant,
+  /** InstantOrNull read-back proved the limits of all devices together within the limit. */
+  applied_at: InstantOrNull,
+  /** InstantOrNull measured power was first within the limit after that. */
+  verified_at: InstantOrNull,
+  restore_started_at: InstantOrNull,
+  restored_at: InstantOrNull,
+  last_checked_at: InstantOrNull,
+  /** Sum of the limits of the devices, never reported below the limit of the row. */
+  observed_limit_kw: Nullable(Power),
+  observed_power_kw: Nullable(Type.Number()),
+  /** Checks of measured power since `applied_at`, and those within the limit. */
+  samples: Type.Integer({ minimum: 0 }),
+  compliant_samples: Type.Integer({ minimum: 0 }),
+  violation_s: Type.Number({ minimum: 0 }),
+  retry_count: Type.Integer({ minimum: 0 }),
+  failure_code: Nullable(Type.Enum([...failureCodes])),
+  failure_message: Nullable(Type.String({ maxLength: 500 })),
+})
 
 /** The instants of a report. */
 export const reportInstants = [

@@ -8,32 +8,27 @@
  * the newer schedule applies.
  */
 import { type Static, Type } from 'typebox'
+import { Closed, Instant, InstantOrNull, Nullable, Percent } from './schema.ts'
 
-const closed = { additionalProperties: false } as const
-const Instant = Type.Integer({ minimum: 0, description: 'Unix time in milliseconds' })
-const When = Type.Union([Instant, Type.Null()])
 const Id = Type.Integer({ minimum: 1 })
 const Power = Type.Number({ minimum: -1e9, maximum: 1e9 })
-const SomePower = Type.Union([Power, Type.Null()])
+const SomePower = Nullable(Power)
 
 export const dispatch_hours_max = 20_000
 
 /** Planned power of one unit in `[start_at, end_at)`, kW; positive discharges. */
 export type DispatchHour = Static<typeof DispatchHour>
-export const DispatchHour = Type.Object(
-  {
-    schedule_id: Id,
-    bess_id: Id,
-    start_at: Instant,
-    end_at: Instant,
-    power_kw: Power,
-    /** Power by quarter hour, for markets with quarter-hourly prices. */
-    quarter_power_kw: Type.Union([Type.Array(Power, { minItems: 4, maxItems: 4 }), Type.Null()]),
-    /** When its schedule was superseded. */
-    ended_at: When,
-  },
-  closed,
-)
+export const DispatchHour = Closed({
+  schedule_id: Id,
+  bess_id: Id,
+  start_at: Instant,
+  end_at: Instant,
+  power_kw: Power,
+  /** Power by quarter hour, for markets with quarter-hourly prices. */
+  quarter_power_kw: Nullable(Type.Array(Power, { minItems: 4, maxItems: 4 })),
+  /** InstantOrNull its schedule was superseded. */
+  ended_at: InstantOrNull,
+})
 
 export const clampReasons = [
   'soc_min',
@@ -59,29 +54,26 @@ export const dispatchStates = [
  * newest report of (`bess_id`, `issued_at`), by `reported_at`, replaces earlier reports.
  */
 export type DispatchReport = Static<typeof DispatchReport>
-export const DispatchReport = Type.Object(
-  {
-    bess_id: Id,
-    issued_at: Instant,
-    reported_at: Instant,
-    schedule_id: Type.Union([Id, Type.Null()]),
-    /** Start of the scheduled hour or quarter hour. */
-    interval_start_at: When,
-    source: Type.Enum(['schedule', 'operator']),
-    requested_power_kw: Power,
-    /** Null where the grid permit clamps, as no message contains the permit. */
-    clamped_power_kw: SomePower,
-    clamp_reason: Type.Union([Type.Enum([...clampReasons]), Type.Null()]),
-    sent_at: When,
-    acknowledged_at: When,
-    achieved_power_kw: SomePower,
-    achieved_at: When,
-    soc_pct: Type.Union([Type.Number({ minimum: 0, maximum: 100 }), Type.Null()]),
-    status: Type.Enum([...dispatchStates]),
-    failure_code: Type.Union([Type.String({ pattern: '^[a-z0-9_]{1,60}$' }), Type.Null()]),
-  },
-  closed,
-)
+export const DispatchReport = Closed({
+  bess_id: Id,
+  issued_at: Instant,
+  reported_at: Instant,
+  schedule_id: Nullable(Id),
+  /** Start of the scheduled hour or quarter hour. */
+  interval_start_at: InstantOrNull,
+  source: Type.Enum(['schedule', 'operator']),
+  requested_power_kw: Power,
+  /** Null where the grid permit clamps, as no message contains the permit. */
+  clamped_power_kw: SomePower,
+  clamp_reason: Nullable(Type.Enum([...clampReasons])),
+  sent_at: InstantOrNull,
+  acknowledged_at: InstantOrNull,
+  achieved_power_kw: SomePower,
+  achieved_at: InstantOrNull,
+  soc_pct: Nullable(Percent),
+  status: Type.Enum([...dispatchStates]),
+  failure_code: Nullable(Type.String({ pattern: '^[a-z0-9_]{1,60}$' })),
+})
 
 /** Deciding tiers of a unit, highest first. */
 export const controlTiers = ['protection', 'permit', 'operator', 'dispatch'] as const
@@ -92,36 +84,33 @@ export type ControlTier = (typeof controlTiers)[number]
  * is `ControlNote[]`. (`bess_id`, `at`, `nth`) identifies a note, which may be sent repeatedly.
  */
 export type ControlNote = Static<typeof ControlNote>
-export const ControlNote = Type.Object(
-  {
-    bess_id: Id,
-    at: Instant,
-    /** Number of the note within its instant. */
-    nth: Type.Integer({ minimum: 0 }),
-    tier: Type.Enum([...controlTiers]),
-    actor: Type.String({ maxLength: 120 }),
-    action: Type.Enum([
-      'setpoint',
-      'hold',
-      'stop',
-      'start',
-      'clamp',
-      'release',
-      'handover',
-      'watchdog',
-    ]),
-    from_power_kw: SomePower,
-    to_power_kw: SomePower,
-    reason_code: Type.String({ pattern: '^[a-z0-9_]{1,60}$' }),
-    message: Type.String({ maxLength: 500 }),
-    overrode_tier: Type.Union([Type.Enum([...controlTiers]), Type.Null()]),
-    schedule_id: Type.Union([Id, Type.Null()]),
-    alarm_code: Type.Union([Type.String({ maxLength: 80 }), Type.Null()]),
-    soc_pct: Type.Union([Type.Number({ minimum: 0, maximum: 100 }), Type.Null()]),
-    success: Type.Boolean(),
-  },
-  closed,
-)
+export const ControlNote = Closed({
+  bess_id: Id,
+  at: Instant,
+  /** Number of the note within its instant. */
+  nth: Type.Integer({ minimum: 0 }),
+  tier: Type.Enum([...controlTiers]),
+  actor: Type.String({ maxLength: 120 }),
+  action: Type.Enum([
+    'setpoint',
+    'hold',
+    'stop',
+    'start',
+    'clamp',
+    'release',
+    'handover',
+    'watchdog',
+  ]),
+  from_power_kw: SomePower,
+  to_power_kw: SomePower,
+  reason_code: Type.String({ pattern: '^[a-z0-9_]{1,60}$' }),
+  message: Type.String({ maxLength: 500 }),
+  overrode_tier: Nullable(Type.Enum([...controlTiers])),
+  schedule_id: Nullable(Id),
+  alarm_code: Nullable(Type.String({ maxLength: 80 })),
+  soc_pct: Nullable(Percent),
+  success: Type.Boolean(),
+})
 
 export const hourKey = (hour: Pick<DispatchHour, 'schedule_id' | 'bess_id' | 'start_at'>) =>
   `${hour.schedule_id}/${hour.bess_id}/${hour.start_at}`

@@ -6,8 +6,10 @@
  * `(edge, epoch, seq)` and only then acknowledges it; the edge frees journal space only for what
  * was acknowledged. So a frame may be sent twice, and is counted once.
  */
-import { type Static, Type } from 'typebox'
+import { type Static, type TOptional, Type } from 'typebox'
 import { Desired } from './curtailment.ts'
+import { type ReadingKind, readingKinds } from './readings.ts'
+import { Closed, Instant, InstantOrNull, Nullable } from './schema.ts'
 import { siteIdPattern } from './site.ts'
 
 export const linkPath = '/edge/v1'
@@ -28,9 +30,7 @@ export const frames_per_batch_max = 1000
 /** An end that hears nothing for this long closes the connection; each pings thrice as often. */
 export const silence_ms_max = 30_000
 
-const closed = { additionalProperties: false } as const
 const Seq = Type.Integer({ minimum: 1 })
-const Instant = Type.Integer({ minimum: 0, description: 'Unix time in milliseconds' })
 
 /** The server takes nothing that is dated further ahead of its clock. */
 export const ahead_ms_max = 3_600_000
@@ -41,29 +41,16 @@ export type Lane = (typeof lanes)[number]
 
 /** Rows of one kind of reading; the columns name the values of each row. */
 export type ReadingTable = Static<typeof ReadingTable>
-export const ReadingTable = Type.Object(
-  {
-    columns: Type.Array(Type.String(), { minItems: 1, maxItems: 100 }),
-    rows: Type.Array(Type.Array(Type.Unknown())),
-  },
-  closed,
-)
+export const ReadingTable = Closed({
+  columns: Type.Array(Type.String(), { minItems: 1, maxItems: 100 }),
+  rows: Type.Array(Type.Array(Type.Unknown())),
+})
+
+const tables = Object.keys(readingKinds).map((kind) => [kind, Type.Optional(ReadingTable)])
 
 export type Readings = Static<typeof Readings>
-export const Readings = Type.Object(
-  {
-    inverter: Type.Optional(ReadingTable),
-    string: Type.Optional(ReadingTable),
-    meter: Type.Optional(ReadingTable),
-    weather: Type.Optional(ReadingTable),
-    logger: Type.Optional(ReadingTable),
-    node: Type.Optional(ReadingTable),
-    bess: Type.Optional(ReadingTable),
-    pcs: Type.Optional(ReadingTable),
-    cluster: Type.Optional(ReadingTable),
-    cells: Type.Optional(ReadingTable),
-  },
-  closed,
+export const Readings = Closed(
+  Object.fromEntries(tables) as Record<ReadingKind, TOptional<typeof ReadingTable>>,
 )
 
 /** The kinds of thing that an event or a communication state can be about. */
@@ -96,19 +83,16 @@ export type Severity = (typeof severities)[number]
  * `code` and source; `once` has no end.
  */
 export type LinkEvent = Static<typeof LinkEvent>
-export const LinkEvent = Type.Object(
-  {
-    at: Instant,
-    source_kind: Type.Enum([...deviceKinds]),
-    source_id: Type.String({ maxLength: 120 }),
-    code: Type.String({ pattern: '^[a-z0-9_.:-]{1,80}$' }),
-    edge: Type.Enum(['rising', 'falling', 'once']),
-    severity: Type.Enum([...severities]),
-    message: Type.String({ maxLength: 1000 }),
-    details: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
-  },
-  closed,
-)
+export const LinkEvent = Closed({
+  at: Instant,
+  source_kind: Type.Enum([...deviceKinds]),
+  source_id: Type.String({ maxLength: 120 }),
+  code: Type.String({ pattern: '^[a-z0-9_.:-]{1,80}$' }),
+  edge: Type.Enum(['rising', 'falling', 'once']),
+  severity: Type.Enum([...severities]),
+  message: Type.String({ maxLength: 1000 }),
+  details: Nullable(Type.Record(Type.String(), Type.Unknown())),
+})
 
 /**
  * One group of the journal, written and fsynced as a whole. The payload is checked against its
@@ -119,139 +103,108 @@ export const LinkEvent = Type.Object(
  * what follows.
  */
 export type Frame = Static<typeof Frame>
-export const Frame = Type.Object(
-  { seq: Seq, kind: Type.String({ maxLength: 40 }), payload: Type.Unknown() },
-  closed,
-)
+export const Frame = Closed({
+  seq: Seq,
+  kind: Type.String({ maxLength: 40 }),
+  payload: Type.Unknown(),
+})
 
 export type CommState = 'connected' | 'disconnected' | 'unknown'
 
 /** How the edge gets on with one device. */
 export type DeviceStatus = Static<typeof DeviceStatus>
-export const DeviceStatus = Type.Object(
-  {
-    kind: Type.Enum([...deviceKinds]),
-    id: Type.String({ maxLength: 120 }),
-    comm_state: Type.Enum(['connected', 'disconnected', 'unknown']),
-    since: Instant,
-    last_ok_at: Type.Union([Instant, Type.Null()]),
-    error: Type.Union([Type.String({ maxLength: 500 }), Type.Null()]),
-    /** What the device says of itself. */
-    identity: Type.Union([
-      Type.Object(
-        {
-          manufacturer: Type.Union([Type.String(), Type.Null()]),
-          model: Type.Union([Type.String(), Type.Null()]),
-          serial_number: Type.Union([Type.String(), Type.Null()]),
-          firmware_version: Type.Union([Type.String(), Type.Null()]),
-        },
-        closed,
-      ),
-      Type.Null(),
-    ]),
-  },
-  closed,
-)
+export const DeviceStatus = Closed({
+  kind: Type.Enum([...deviceKinds]),
+  id: Type.String({ maxLength: 120 }),
+  comm_state: Type.Enum(['connected', 'disconnected', 'unknown']),
+  since: Instant,
+  last_ok_at: InstantOrNull,
+  error: Nullable(Type.String({ maxLength: 500 })),
+  /** What the device says of itself. */
+  identity: Nullable(
+    Closed({
+      manufacturer: Nullable(Type.String()),
+      model: Nullable(Type.String()),
+      serial_number: Nullable(Type.String()),
+      firmware_version: Nullable(Type.String()),
+    }),
+  ),
+})
 
 /** First message of the edge. `importer` connections carry back-fill only and are no edge agent. */
-export const Hello = Type.Object(
-  {
-    type: Type.Literal('hello'),
-    role: Type.Enum(['agent', 'importer']),
-    site_id: Type.String({ pattern: siteIdPattern }),
-    epoch: Type.String({ pattern: '^[a-z0-9-]{1,64}$' }),
-    /** Frames below this were acknowledged; the server may forget that it counted them. */
-    lowest_unacked_seq: Seq,
-    agent_version: Type.String({ maxLength: 60 }),
-    sent_at: Instant,
-  },
-  closed,
-)
+export const Hello = Closed({
+  type: Type.Literal('hello'),
+  role: Type.Enum(['agent', 'importer']),
+  site_id: Type.String({ pattern: siteIdPattern }),
+  epoch: Type.String({ pattern: '^[a-z0-9-]{1,64}$' }),
+  /** Frames below this were acknowledged; the server may forget that it counted them. */
+  lowest_unacked_seq: Seq,
+  agent_version: Type.String({ maxLength: 60 }),
+  sent_at: Instant,
+})
 
-export const Batch = Type.Object(
-  {
-    type: Type.Literal('batch'),
-    lane: Type.Enum([...lanes]),
-    frames: Type.Array(Frame, { minItems: 1, maxItems: frames_per_batch_max }),
-  },
-  closed,
-)
+export const Batch = Closed({
+  type: Type.Literal('batch'),
+  lane: Type.Enum([...lanes]),
+  frames: Type.Array(Frame, { minItems: 1, maxItems: frames_per_batch_max }),
+})
 
 /** The present state of the edge and its devices: on connecting, on change and every 10 s. */
-export const StatusReport = Type.Object(
-  {
-    type: Type.Literal('status'),
-    at: Instant,
-    lowest_unacked_seq: Seq,
-    journal: Type.Object(
-      {
-        depth_frames: Type.Integer({ minimum: 0 }),
-        depth_bytes: Type.Integer({ minimum: 0 }),
-        oldest_at: Type.Union([Instant, Type.Null()]),
-      },
-      closed,
-    ),
-    devices: Type.Array(DeviceStatus, { maxItems: 20_000 }),
-  },
-  closed,
-)
+export const StatusReport = Closed({
+  type: Type.Literal('status'),
+  at: Instant,
+  lowest_unacked_seq: Seq,
+  journal: Closed({
+    depth_frames: Type.Integer({ minimum: 0 }),
+    depth_bytes: Type.Integer({ minimum: 0 }),
+    oldest_at: InstantOrNull,
+  }),
+  devices: Type.Array(DeviceStatus, { maxItems: 20_000 }),
+})
 
 export type UpMessage = Static<typeof UpMessage>
 export const UpMessage = Type.Union([Hello, Batch, StatusReport])
 
 /** Answer to `hello`: how many frames may be under way per lane. */
-export const Welcome = Type.Object(
-  {
-    type: Type.Literal('welcome'),
-    server_time: Instant,
-    window_frames: Type.Integer({ minimum: 1 }),
-    /** Of an importer's epoch: the frames that the server already has, as [first, last] ranges. */
-    have: Type.Array(Type.Tuple([Seq, Seq])),
-    /** The frame of the inventory that the server goes by; null while it knows none. */
-    inventory: Type.Union([Type.Object({ epoch: Type.String(), seq: Seq }, closed), Type.Null()]),
-  },
-  closed,
-)
+export const Welcome = Closed({
+  type: Type.Literal('welcome'),
+  server_time: Instant,
+  window_frames: Type.Integer({ minimum: 1 }),
+  /** Of an importer's epoch: the frames that the server already has, as [first, last] ranges. */
+  have: Type.Array(Type.Tuple([Seq, Seq])),
+  /** The frame of the inventory that the server goes by; null while it knows none. */
+  inventory: Nullable(Closed({ epoch: Type.String(), seq: Seq })),
+})
 
-const Ack = Type.Object(
-  { type: Type.Literal('ack'), seqs: Type.Array(Seq, { minItems: 1 }) },
-  closed,
-)
+const Ack = Closed({ type: Type.Literal('ack'), seqs: Type.Array(Seq, { minItems: 1 }) })
 
 /**
  * Frames that were acknowledged and are not in force, with the reason. Only for an edge that named
  * `refused` in the header `heliograph-link` of its request: others know no such message.
  */
-const RefusedFrames = Type.Object(
-  {
-    type: Type.Literal('refused'),
-    frames: Type.Array(
-      Type.Object({ seq: Seq, kind: Type.String(), reason: Type.String() }, closed),
-      { minItems: 1 },
-    ),
-  },
-  closed,
-)
+const RefusedFrames = Closed({
+  type: Type.Literal('refused'),
+  frames: Type.Array(Closed({ seq: Seq, kind: Type.String(), reason: Type.String() }), {
+    minItems: 1,
+  }),
+})
 
 /** The header by which an edge names the messages that it takes beside those of `edge.v1`. */
 export const linkHeader = 'heliograph-link'
 
 /** Sent before the server closes a connection that it will not serve. */
-const Refusal = Type.Object(
-  {
-    type: Type.Literal('refusal'),
-    code: Type.Enum([
-      'unknown_edge',
-      'wrong_site',
-      'replaced',
-      'bad_message',
-      'shutting_down',
-      'internal_error',
-    ]),
-    message: Type.String(),
-  },
-  closed,
-)
+const Refusal = Closed({
+  type: Type.Literal('refusal'),
+  code: Type.Enum([
+    'unknown_edge',
+    'wrong_site',
+    'replaced',
+    'bad_message',
+    'shutting_down',
+    'internal_error',
+  ]),
+  message: Type.String(),
+})
 
 export type DownMessage = Static<typeof DownMessage>
 export const DownMessage = Type.Union([Welcome, Ack, Desired, RefusedFrames, Refusal])

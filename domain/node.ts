@@ -6,10 +6,7 @@
  * - `status`: the text `online` when it connects and, as its last will, `offline`; retained.
  */
 import { type Static, Type } from 'typebox'
-
-const closed = { additionalProperties: false } as const
-const Id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
-const Name = Type.String({ minLength: 1, maxLength: 120 })
+import { Closed, Id, Name, Nullable, Positive } from './schema.ts'
 
 export const nodeIdPattern = '^[a-z0-9][a-z0-9_-]{0,39}$'
 
@@ -26,24 +23,21 @@ export const channelUnits = {
 } as const satisfies Record<ChannelKind, string | null>
 
 export type Channel = Static<typeof Channel>
-export const Channel = Type.Object(
-  {
-    /** Name of the channel in the messages of the node. */
-    channel: Type.String({ pattern: nodeIdPattern }),
-    kind: Type.Enum([...channelKinds]),
-    label: Name,
-    /** Measured part, of a temperature. */
-    role: Type.Optional(Type.Enum(['ambient', 'oil', 'winding', 'busbar'])),
-    /** Temperature from which an alert is a warning. */
-    warn_high_c: Type.Optional(Type.Number()),
-    alarm_high_c: Type.Optional(Type.Number()),
-    /** Channel of the relay that switches the fan. */
-    relay: Type.Optional(Type.String()),
-    /** Current above which the fan runs, A. Defaults to 0.1. */
-    running_above_a: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-  },
-  closed,
-)
+export const Channel = Closed({
+  /** Name of the channel in the messages of the node. */
+  channel: Type.String({ pattern: nodeIdPattern }),
+  kind: Type.Enum([...channelKinds]),
+  label: Name,
+  /** Measured part, of a temperature. */
+  role: Type.Optional(Type.Enum(['ambient', 'oil', 'winding', 'busbar'])),
+  /** Temperature from which an alert is a warning. */
+  warn_high_c: Type.Optional(Type.Number()),
+  alarm_high_c: Type.Optional(Type.Number()),
+  /** Channel of the relay that switches the fan. */
+  relay: Type.Optional(Type.String()),
+  /** Current above which the fan runs, A. Defaults to 0.1. */
+  running_above_a: Type.Optional(Positive),
+})
 
 export const default_running_above_a = 0.1
 
@@ -57,47 +51,38 @@ export const nodeTypes = [
 ] as const
 
 export type Node = Static<typeof Node>
-export const Node = Type.Object(
-  {
-    node_id: Type.String({ pattern: nodeIdPattern }),
-    /** Number under which its readings are stored. Unique within the site, never reused. */
-    node_number: Id,
-    name: Name,
-    type: Type.Enum([...nodeTypes]),
-    location_id: Type.Optional(Id),
-    logger_id: Type.Optional(Id),
-    manufacturer: Type.Optional(Name),
-    model: Type.Optional(Name),
-    serial_number: Type.Optional(Name),
-    /** Interval at which it sends its state, in seconds. Defaults to 60. */
-    report_s: Type.Optional(Type.Number({ minimum: 1, maximum: 3600 })),
-    /** Readings are kept in this order: add new ones at the end, and leave dead ones in place. */
-    channels: Type.Array(Channel, { minItems: 1, maxItems: 100 }),
-  },
-  closed,
-)
+export const Node = Closed({
+  node_id: Type.String({ pattern: nodeIdPattern }),
+  /** Number under which its readings are stored. Unique within the site, never reused. */
+  node_number: Id,
+  name: Name,
+  type: Type.Enum([...nodeTypes]),
+  location_id: Type.Optional(Id),
+  logger_id: Type.Optional(Id),
+  manufacturer: Type.Optional(Name),
+  model: Type.Optional(Name),
+  serial_number: Type.Optional(Name),
+  /** Interval at which it sends its state, in seconds. Defaults to 60. */
+  report_s: Type.Optional(Type.Number({ minimum: 1, maximum: 3600 })),
+  /** Readings are kept in this order: add new ones at the end, and leave dead ones in place. */
+  channels: Type.Array(Channel, { minItems: 1, maxItems: 100 }),
+})
 
 export const default_report_s = 60
 
 /** The broker: `listen` starts one within the edge, `url` names an existing one. */
 export type Mqtt = Static<typeof Mqtt>
-export const Mqtt = Type.Object(
-  {
-    listen: Type.Optional(
-      Type.Object(
-        {
-          host: Type.Optional(Type.String({ minLength: 1 })),
-          port: Type.Integer({ minimum: 1, maximum: 65_535 }),
-        },
-        closed,
-      ),
-    ),
-    /** Address of an existing broker, without user and password. */
-    url: Type.Optional(Type.String({ pattern: '^mqtts?://[^/@?#]+/?$' })),
-    prefix: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*$' })),
-  },
-  closed,
-)
+export const Mqtt = Closed({
+  listen: Type.Optional(
+    Closed({
+      host: Type.Optional(Type.String({ minLength: 1 })),
+      port: Type.Integer({ minimum: 1, maximum: 65_535 }),
+    }),
+  ),
+  /** Address of an existing broker, without user and password. */
+  url: Type.Optional(Type.String({ pattern: '^mqtts?://[^/@?#]+/?$' })),
+  prefix: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*$' })),
+})
 
 export const default_prefix = 'heliograph'
 
@@ -153,16 +138,13 @@ export const nodeTopic = (prefix: string, node_id: string, leaf: 'state' | 'stat
 
 /** The details of an event with the code `relay:<channel>`: a relay that was switched. */
 export type RelayChange = Static<typeof RelayChange>
-export const RelayChange = Type.Object(
-  {
-    channel: Type.String({ pattern: nodeIdPattern }),
-    /** null: how it stood before is not known. */
-    from: Type.Union([Type.Boolean(), Type.Null()]),
-    to: Type.Boolean(),
-    cause: Type.Enum([...relayCauses]),
-    reason: Type.Union([Type.String({ maxLength: 200 }), Type.Null()]),
-  },
-  closed,
-)
+export const RelayChange = Closed({
+  channel: Type.String({ pattern: nodeIdPattern }),
+  /** null: how it stood before is not known. */
+  from: Nullable(Type.Boolean()),
+  to: Type.Boolean(),
+  cause: Type.Enum([...relayCauses]),
+  reason: Nullable(Type.String({ maxLength: 200 })),
+})
 
 export const relayCodePrefix = 'relay:'

@@ -1,33 +1,27 @@
 /** Panel models of `site.yaml`. */
 import { type Static, Type } from 'typebox'
-
-const closed = { additionalProperties: false } as const
-const Id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
-const Name = Type.String({ minLength: 1, maxLength: 120 })
+import { Closed, Id, Name, Positive } from './schema.ts'
 
 /**
  * A panel: its rating, and its single-diode circuit at 1000 W/m² and 25 °C as in the CEC list.
  * Without the circuit the server takes the one of `params_id` in its library.
  */
 export type PanelModel = Static<typeof PanelModel>
-export const PanelModel = Type.Object(
-  {
-    params_id: Id,
-    name: Name,
-    manufacturer: Name,
-    technology: Type.String(),
-    power_stc_w: Type.Number({ exclusiveMinimum: 0 }),
-    cells_in_series: Type.Optional(Type.Integer({ minimum: 1 })),
-    alpha_sc_a_per_c: Type.Optional(Type.Number()),
-    a_ref_v: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-    i_l_ref_a: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-    i_o_ref_a: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-    r_s_ohm: Type.Optional(Type.Number({ minimum: 0 })),
-    r_sh_ref_ohm: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-    adjust_pct: Type.Optional(Type.Number()),
-  },
-  closed,
-)
+export const PanelModel = Closed({
+  params_id: Id,
+  name: Name,
+  manufacturer: Name,
+  technology: Type.String(),
+  power_stc_w: Positive,
+  cells_in_series: Type.Optional(Type.Integer({ minimum: 1 })),
+  alpha_sc_a_per_c: Type.Optional(Type.Number()),
+  a_ref_v: Type.Optional(Positive),
+  i_l_ref_a: Type.Optional(Positive),
+  i_o_ref_a: Type.Optional(Positive),
+  r_s_ohm: Type.Optional(Type.Number({ minimum: 0 })),
+  r_sh_ref_ohm: Type.Optional(Positive),
+  adjust_pct: Type.Optional(Type.Number()),
+})
 
 const circuitNames = [
   'alpha_sc_a_per_c',

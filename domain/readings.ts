@@ -337,32 +337,23 @@ interface Sample {
   quality: Quality
 }
 
-export type InverterReading = { inverter_id: number } & Sample & Measured<typeof inverter>
-export type StringReading = { inverter_id: number; first_string_index: number } & Sample &
-  Measured<typeof string>
-export type MeterReading = { meter_id: number } & Sample & Measured<typeof meter>
-export type WeatherReading = { station_id: number } & Sample & Measured<typeof weather>
-export type LoggerReading = { logger_id: number } & Sample & Measured<typeof logger>
-export type NodeReading = { node_number: number } & Sample & Measured<typeof node>
-export type BessReading = { bess_id: number } & Sample & Measured<typeof bess>
-export type PcsReading = { bess_id: number; pcs_idx: number } & Sample & Measured<typeof pcs>
-export type ClusterReading = { bess_id: number; cluster_idx: number } & Sample &
-  Measured<typeof cluster>
-export type CellsReading = { bess_id: number; cluster_idx: number } & Sample &
-  Measured<typeof cells>
+type Kinds = typeof readingKinds
 
-export interface ReadingOf {
-  inverter: InverterReading
-  string: StringReading
-  meter: MeterReading
-  weather: WeatherReading
-  logger: LoggerReading
-  node: NodeReading
-  bess: BessReading
-  pcs: PcsReading
-  cluster: ClusterReading
-  cells: CellsReading
+export type ReadingOf = {
+  [Kind in ReadingKind]: { [Key in Kinds[Kind]['keys'][number]]: number } & Sample &
+    Measured<Kinds[Kind]['columns']>
 }
+
+export type InverterReading = ReadingOf['inverter']
+export type StringReading = ReadingOf['string']
+export type MeterReading = ReadingOf['meter']
+export type WeatherReading = ReadingOf['weather']
+export type LoggerReading = ReadingOf['logger']
+export type NodeReading = ReadingOf['node']
+export type BessReading = ReadingOf['bess']
+export type PcsReading = ReadingOf['pcs']
+export type ClusterReading = ReadingOf['cluster']
+export type CellsReading = ReadingOf['cells']
 
 /** Every column of a kind in the order of the link and of COPY: keys, time, quality, values. */
 export function columnsOf(kind: ReadingKind): readonly string[] {

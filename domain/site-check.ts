@@ -34,58 +34,22 @@ export function checkSite(site: Site): SiteProblem[] {
   return [...checkInventory(site), ...checkDevices(site)]
 }
 
-/** Faults that the edge alone judges, because it reads the devices. A newer edge may know more. */
-function checkDevices(site: Site): SiteProblem[] {
-  const loggers = placed(site.loggers, ['loggers'])
-  const inverters = loggers.flatMap(({ value, path }) =>
-    placed(value.inverters, [...path, 'inverters']),
+type ItemOf<List> = NonNullable<List> extends readonly (infer Item)[] ? Item : never
+
+/** The lists of this name in each of `owners`, as one. */
+function within<Of, Name extends keyof Of & string>(owners: readonly Placed<Of>[], name: Name) {
+  return owners.flatMap(({ value, path }) =>
+    placed(value[name] as readonly ItemOf<Of[Name]>[] | undefined, [...path, name]),
   )
-  const stations = loggers.flatMap(({ value, path }) =>
-    placed(value.stations, [...path, 'stations']),
-  )
-  const batteries = placed(site.batteries, ['batteries'])
-  const devices: Placed<Addressed>[] = [
-    ...controllersOf(loggers),
-    ...inverters,
-    ...inverters.flatMap(({ value, path }) => placed(value.combiners, [...path, 'combiners'])),
-    ...stations,
-    ...placed(site.meters, ['meters']),
-    ...batteries.flatMap(batteryUnits),
-  ]
-  return [
-    ...checkSerialPorts(site),
-    ...checkAddresses(devices, site.connections),
-    ...stations
-      .flatMap(({ value, path }) => placed(value.instruments, [...path, 'instruments']))
-      .flatMap(checkPoint),
-    ...checkBroker(site),
-    ...batteries
-      .flatMap(({ value, path }) => placed(value.pcs, [...path, 'pcs']))
-      .flatMap(checkPcs),
-  ]
 }
 
-/** What an inventory is kept by: ids, references, and figures that have to agree. */
-export function checkInventory(site: Site): SiteProblem[] {
+function listsOf(site: Site) {
   const loggers = placed(site.loggers, ['loggers'])
-  const inverters = loggers.flatMap(({ value, path }) =>
-    placed(value.inverters, [...path, 'inverters']),
-  )
-  const stations = loggers.flatMap(({ value, path }) =>
-    placed(value.stations, [...path, 'stations']),
-  )
-  const combiners = inverters.flatMap(({ value, path }) =>
-    placed(value.combiners, [...path, 'combiners']),
-  )
+  const inverters = within(loggers, 'inverters')
+  const combiners = within(inverters, 'combiners')
+  const stations = within(loggers, 'stations')
   const meters = placed(site.meters, ['meters'])
-  const nodes = placed(site.nodes, ['nodes'])
   const batteries = placed(site.batteries, ['batteries'])
-  const locations = placed(site.locations, ['locations'])
-  const models = placed(site.panel_models, ['panel_models'])
-  const connections = placed(site.connections, ['connections'])
-  const groups = inverters.flatMap(({ value, path }) =>
-    placed(value.string_groups, [...path, 'string_groups']),
-  )
   const devices: Placed<Addressed>[] = [
     ...controllersOf(loggers),
     ...inverters,
@@ -94,6 +58,29 @@ export function checkInventory(site: Site): SiteProblem[] {
     ...meters,
     ...batteries.flatMap(batteryUnits),
   ]
+  return { loggers, inverters, combiners, stations, meters, batteries, devices }
+}
+
+/** Problems that only the edge decides on, as it reads the devices. A newer edge may know more. */
+function checkDevices(site: Site): SiteProblem[] {
+  const { stations, batteries, devices } = listsOf(site)
+  return [
+    ...checkSerialPorts(site),
+    ...checkAddresses(devices, site.connections),
+    ...within(stations, 'instruments').flatMap(checkPoint),
+    ...checkBroker(site),
+    ...within(batteries, 'pcs').flatMap(checkPcs),
+  ]
+}
+
+/** Problems of an inventory: ids, references, and values that contradict each other. */
+export function checkInventory(site: Site): SiteProblem[] {
+  const { loggers, inverters, combiners, stations, meters, batteries, devices } = listsOf(site)
+  const nodes = placed(site.nodes, ['nodes'])
+  const locations = placed(site.locations, ['locations'])
+  const models = placed(site.panel_models, ['panel_models'])
+  const connections = placed(site.connections, ['connections'])
+  const logger_ids = new Set(loggers.map(({ value }) => value.logger_id))
   return [
     ...checkTimezone(site.timezone),
     ...duplicates(loggers, 'logger_id'),
@@ -104,20 +91,20 @@ export function checkInventory(site: Site): SiteProblem[] {
     ...duplicates(nodes, 'node_id'),
     ...duplicates(nodes, 'node_number'),
     ...duplicates(batteries, 'bess_id'),
-    ...batteries.flatMap(({ value, path }) =>
-      duplicates(placed(value.pcs, [...path, 'pcs']), 'pcs_idx'),
-    ),
+    ...batteries.flatMap((one) => duplicates(within([one], 'pcs'), 'pcs_idx')),
     ...duplicates(locations, 'location_id'),
     ...duplicates(models, 'params_id'),
     ...duplicates(connections, 'connection_id'),
-    ...stations.flatMap(({ value, path }) =>
-      duplicates(placed(value.instruments, [...path, 'instruments']), 'sensor_id'),
+    ...stations.flatMap((one) => duplicates(within([one], 'instruments'), 'sensor_id')),
+    ...unknown(
+      within(inverters, 'string_groups'),
+      'params_id',
+      new Set(models.map(({ value }) => value.params_id)),
     ),
-    ...unknown(groups, 'params_id', new Set(models.map(({ value }) => value.params_id))),
     ...unknown(devices, 'connection', new Set(connections.map((c) => c.value.connection_id))),
-    ...unknown(meters, 'logger_id', new Set(loggers.map(({ value }) => value.logger_id))),
-    ...unknown(nodes, 'logger_id', new Set(loggers.map(({ value }) => value.logger_id))),
-    ...unknown(batteries, 'logger_id', new Set(loggers.map(({ value }) => value.logger_id))),
+    ...unknown(meters, 'logger_id', logger_ids),
+    ...unknown(nodes, 'logger_id', logger_ids),
+    ...unknown(batteries, 'logger_id', logger_ids),
     ...checkLocations(site, [...loggers, ...inverters, ...stations, ...nodes, ...batteries]),
     ...models.flatMap(checkCircuit),
     ...inverters.flatMap(checkCombiners),

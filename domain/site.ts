@@ -8,15 +8,12 @@ import { type Static, Type } from 'typebox'
 import { Battery } from './battery.ts'
 import { Mqtt, Node } from './node.ts'
 import { PanelModel } from './panel-model.ts'
+import { Closed, Day, Id, Name, Positive } from './schema.ts'
 import { stationPointForm } from './sunspec/station-points.ts'
 
-const closed = { additionalProperties: false } as const
-const Id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
-const Name = Type.String({ minLength: 1, maxLength: 120 })
 const Azimuth = Type.Number({ minimum: 0, exclusiveMaximum: 360 })
 const Tilt = Type.Number({ minimum: 0, maximum: 90 })
 const Seconds = Type.Number({ minimum: 0.2, maximum: 3600 })
-const When = Type.String({ format: 'date' })
 
 /** Address of a device: a connection of the site, its Modbus unit, the driver that reads it. */
 const Address = {
@@ -30,111 +27,93 @@ const Identity = {
   manufacturer: Type.Optional(Name),
   model: Type.Optional(Name),
   serial_number: Type.Optional(Name),
-  installed_date: Type.Optional(When),
+  installed_date: Type.Optional(Day),
 }
 
 export const siteIdPattern = '^[a-z0-9][a-z0-9_-]{0,63}$'
 
 export type Connection = Static<typeof Connection>
 export const Connection = Type.Union([
-  Type.Object(
-    {
-      connection_id: Name,
-      protocol: Type.Enum(['modbus_tcp', 'rtu_over_tcp']),
-      host: Type.String({ minLength: 1 }),
-      port: Type.Integer({ minimum: 1, maximum: 65_535 }),
-      timeout_ms: Type.Optional(Type.Integer({ minimum: 50, maximum: 60_000 })),
-    },
-    closed,
-  ),
-  Type.Object(
-    {
-      connection_id: Name,
-      protocol: Type.Literal('modbus_rtu'),
-      path: Type.String({ minLength: 1 }),
-      baud_rate: Type.Integer({ minimum: 1200, maximum: 921_600 }),
-      parity: Type.Optional(Type.Enum(['none', 'even', 'odd'])),
-      data_bits: Type.Optional(Type.Enum([7, 8])),
-      stop_bits: Type.Optional(Type.Enum([1, 2])),
-      timeout_ms: Type.Optional(Type.Integer({ minimum: 50, maximum: 60_000 })),
-    },
-    closed,
-  ),
+  Closed({
+    connection_id: Name,
+    protocol: Type.Enum(['modbus_tcp', 'rtu_over_tcp']),
+    host: Type.String({ minLength: 1 }),
+    port: Type.Integer({ minimum: 1, maximum: 65_535 }),
+    timeout_ms: Type.Optional(Type.Integer({ minimum: 50, maximum: 60_000 })),
+  }),
+  Closed({
+    connection_id: Name,
+    protocol: Type.Literal('modbus_rtu'),
+    path: Type.String({ minLength: 1 }),
+    baud_rate: Type.Integer({ minimum: 1200, maximum: 921_600 }),
+    parity: Type.Optional(Type.Enum(['none', 'even', 'odd'])),
+    data_bits: Type.Optional(Type.Enum([7, 8])),
+    stop_bits: Type.Optional(Type.Enum([1, 2])),
+    timeout_ms: Type.Optional(Type.Integer({ minimum: 50, maximum: 60_000 })),
+  }),
 ])
 
 /** Equal strings of one inverter, numbered on from the group before, filling MPPTs in order. */
 export type StringGroup = Static<typeof StringGroup>
-export const StringGroup = Type.Object(
-  {
-    strings: Type.Integer({ minimum: 1, maximum: 256 }),
-    strings_per_mppt: Type.Integer({ minimum: 1, maximum: 256 }),
-    module_count: Type.Integer({ minimum: 1, maximum: 100 }),
-    params_id: Id,
-    azimuth_deg: Azimuth,
-    tilt_deg: Tilt,
-    /**
-     * Azimuth and tilt are assumptions and may differ between strings: strings are compared with
-     * those that deliver their energy at the same hours.
-     */
-    orientation_assumed: Type.Optional(Type.Boolean()),
-    /** False for unused inputs of the inverter. Defaults to true. */
-    connected: Type.Optional(Type.Boolean()),
-  },
-  closed,
-)
+export const StringGroup = Closed({
+  strings: Type.Integer({ minimum: 1, maximum: 256 }),
+  strings_per_mppt: Type.Integer({ minimum: 1, maximum: 256 }),
+  module_count: Type.Integer({ minimum: 1, maximum: 100 }),
+  params_id: Id,
+  azimuth_deg: Azimuth,
+  tilt_deg: Tilt,
+  /**
+   * Azimuth and tilt are assumptions and may differ between strings: strings are compared with
+   * those that deliver their energy at the same hours.
+   */
+  orientation_assumed: Type.Optional(Type.Boolean()),
+  /** False for unused inputs of the inverter. Defaults to true. */
+  connected: Type.Optional(Type.Boolean()),
+})
 
 /** A box with its own Modbus unit that measures the currents of some strings of an inverter. */
 export type Combiner = Static<typeof Combiner>
-export const Combiner = Type.Object(
-  {
-    combiner_id: Name,
-    first_string_index: Type.Integer({ minimum: 0 }),
-    string_count: Type.Integer({ minimum: 1, maximum: 256 }),
-    ...Address,
-  },
-  closed,
-)
+export const Combiner = Closed({
+  combiner_id: Name,
+  first_string_index: Type.Integer({ minimum: 0 }),
+  string_count: Type.Integer({ minimum: 1, maximum: 256 }),
+  ...Address,
+})
 
 /** How a device follows its limit, in addition to what its registers and its driver say. */
 export type LimitResponse = Static<typeof LimitResponse>
-export const LimitResponse = Type.Object(
-  {
-    /** Time within which power follows a lower limit. Defaults to 60. */
-    ramp_s: Type.Optional(Type.Number({ minimum: 0, maximum: 3600 })),
-    /** Time within which the device acts on a command. The command is not repeated meanwhile. */
-    latency_s: Type.Optional(Type.Number({ minimum: 0, maximum: 600 })),
-    /** Step of its limit, in percent of its rated power. Only whole steps are sent. */
-    step_pct: Type.Optional(Type.Number({ minimum: 0, maximum: 50 })),
-    /** Most that it rounds a limit by, up or down, in percent of its rated power. */
-    tolerance_pct: Type.Optional(Type.Number({ minimum: 0, maximum: 50 })),
-    /** Lowest limit that it follows, in percent of its rated power. */
-    least_pct: Type.Optional(Type.Number({ minimum: 0, maximum: 50 })),
-  },
-  closed,
-)
+export const LimitResponse = Closed({
+  /** Time within which power follows a lower limit. Defaults to 60. */
+  ramp_s: Type.Optional(Type.Number({ minimum: 0, maximum: 3600 })),
+  /** Time within which the device acts on a command. The command is not repeated meanwhile. */
+  latency_s: Type.Optional(Type.Number({ minimum: 0, maximum: 600 })),
+  /** Step of its limit, in percent of its rated power. Only whole steps are sent. */
+  step_pct: Type.Optional(Type.Number({ minimum: 0, maximum: 50 })),
+  /** Most that it rounds a limit by, up or down, in percent of its rated power. */
+  tolerance_pct: Type.Optional(Type.Number({ minimum: 0, maximum: 50 })),
+  /** Lowest limit that it follows, in percent of its rated power. */
+  least_pct: Type.Optional(Type.Number({ minimum: 0, maximum: 50 })),
+})
 
 export type Inverter = Static<typeof Inverter>
-export const Inverter = Type.Object(
-  {
-    inverter_id: Id,
-    name: Name,
-    location_id: Type.Optional(Id),
-    ...Identity,
-    rated_ac_power_kw: Type.Number({ exclusiveMinimum: 0 }),
-    /** Most that it can deliver. Defaults to its rated power. */
-    max_ac_power_kw: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-    max_dc_voltage_v: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-    /** Efficiency at rated power by the datasheet; compared with measured efficiency. */
-    nominal_efficiency_pct: Type.Optional(Type.Number({ minimum: 80, maximum: 100 })),
-    phase_count: Type.Optional(Type.Enum([1, 2, 3])),
-    ...Address,
-    driver: Type.Enum(['sunspec', 'huawei_sun2000', 'sungrow_sg', 'sma']),
-    limit: Type.Optional(LimitResponse),
-    string_groups: Type.Array(StringGroup, { minItems: 1 }),
-    combiners: Type.Optional(Type.Array(Combiner)),
-  },
-  closed,
-)
+export const Inverter = Closed({
+  inverter_id: Id,
+  name: Name,
+  location_id: Type.Optional(Id),
+  ...Identity,
+  rated_ac_power_kw: Positive,
+  /** Most that it can deliver. Defaults to its rated power. */
+  max_ac_power_kw: Type.Optional(Positive),
+  max_dc_voltage_v: Type.Optional(Positive),
+  /** Efficiency at rated power by the datasheet; compared with measured efficiency. */
+  nominal_efficiency_pct: Type.Optional(Type.Number({ minimum: 80, maximum: 100 })),
+  phase_count: Type.Optional(Type.Enum([1, 2, 3])),
+  ...Address,
+  driver: Type.Enum(['sunspec', 'huawei_sun2000', 'sungrow_sg', 'sma']),
+  limit: Type.Optional(LimitResponse),
+  string_groups: Type.Array(StringGroup, { minItems: 1 }),
+  combiners: Type.Optional(Type.Array(Combiner)),
+})
 
 /** The quantities that instruments of a met station measure, by the column that averages them. */
 export const instrumentQuantities = [
@@ -165,86 +144,71 @@ export const instrumentTypes = [
 ] as const
 
 export type Instrument = Static<typeof Instrument>
-export const Instrument = Type.Object(
-  {
-    /** Id of the instrument. A replacement of the same type and quantity keeps it. */
-    sensor_id: Name,
-    name: Name,
-    type: Type.Enum([...instrumentTypes]),
-    quantity: Type.Enum([...instrumentQuantities]),
-    /** Register point: model, occurrence or sensor number from 0, point. Example: `302[0].POAI`. */
-    point: Type.String({ pattern: stationPointForm }),
-    azimuth_deg: Type.Optional(Azimuth),
-    tilt_deg: Type.Optional(Tilt),
-    accuracy_class: Type.Optional(Type.Enum(['a', 'b', 'c'])),
-    serial_number: Type.Optional(Name),
-    calibrated_date: Type.Optional(When),
-  },
-  closed,
-)
+export const Instrument = Closed({
+  /** Id of the instrument. A replacement of the same type and quantity keeps it. */
+  sensor_id: Name,
+  name: Name,
+  type: Type.Enum([...instrumentTypes]),
+  quantity: Type.Enum([...instrumentQuantities]),
+  /** Register point: model, occurrence or sensor number from 0, point. Example: `302[0].POAI`. */
+  point: Type.String({ pattern: stationPointForm }),
+  azimuth_deg: Type.Optional(Azimuth),
+  tilt_deg: Type.Optional(Tilt),
+  accuracy_class: Type.Optional(Type.Enum(['a', 'b', 'c'])),
+  serial_number: Type.Optional(Name),
+  calibrated_date: Type.Optional(Day),
+})
 
 export type Station = Static<typeof Station>
-export const Station = Type.Object(
-  {
-    station_id: Id,
-    name: Name,
-    location_id: Type.Optional(Id),
-    ...Identity,
-    ...Address,
-    /** Readings are kept in this order: add new ones at the end, and leave dead ones in place. */
-    instruments: Type.Array(Instrument, { minItems: 1 }),
-  },
-  closed,
-)
+export const Station = Closed({
+  station_id: Id,
+  name: Name,
+  location_id: Type.Optional(Id),
+  ...Identity,
+  ...Address,
+  /** Readings are kept in this order: add new ones at the end, and leave dead ones in place. */
+  instruments: Type.Array(Instrument, { minItems: 1 }),
+})
 
 export type Meter = Static<typeof Meter>
-export const Meter = Type.Object(
-  {
-    meter_id: Id,
-    name: Name,
-    role: Type.Enum(['grid_connection', 'plant', 'auxiliary', 'other']),
-    /** Plant of the meter. Left out for a meter of the whole site. */
-    logger_id: Type.Optional(Id),
-    /** Direction of positive power at the device. Defaults to export. */
-    positive_power: Type.Optional(Type.Enum(['export', 'import'])),
-    ...Identity,
-    ...Address,
-  },
-  closed,
-)
+export const Meter = Closed({
+  meter_id: Id,
+  name: Name,
+  role: Type.Enum(['grid_connection', 'plant', 'auxiliary', 'other']),
+  /** Plant of the meter. Left out for a meter of the whole site. */
+  logger_id: Type.Optional(Id),
+  /** Direction of positive power at the device. Defaults to export. */
+  positive_power: Type.Optional(Type.Enum(['export', 'import'])),
+  ...Identity,
+  ...Address,
+})
 
 /** A plant: inverters and stations that one data logger covers. */
 export type Logger = Static<typeof Logger>
-export const Logger = Type.Object(
-  {
-    logger_id: Id,
-    name: Name,
-    plant_code: Type.Optional(Name),
-    location_id: Type.Optional(Id),
-    rated_power_kw: Type.Number({ exclusiveMinimum: 0 }),
-    commissioned_date: Type.Optional(When),
-    /** Yearly yield guaranteed by contract. */
-    guaranteed_yield_kwh_kwp: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-    guaranteed_performance_ratio_pct: Type.Optional(
-      Type.Number({ exclusiveMinimum: 0, maximum: 120 }),
-    ),
-    /** A device that limits all inverters of the plant by one command. */
-    controller: Type.Optional(
-      Type.Object(
-        {
-          connection: Address.connection,
-          unit_id: Address.unit_id,
-          driver: Type.Enum(['huawei_smartlogger']),
-          limit: Type.Optional(LimitResponse),
-        },
-        closed,
-      ),
-    ),
-    inverters: Type.Array(Inverter, { minItems: 1 }),
-    stations: Type.Optional(Type.Array(Station)),
-  },
-  closed,
-)
+export const Logger = Closed({
+  logger_id: Id,
+  name: Name,
+  plant_code: Type.Optional(Name),
+  location_id: Type.Optional(Id),
+  rated_power_kw: Positive,
+  commissioned_date: Type.Optional(Day),
+  /** Yearly yield guaranteed by contract. */
+  guaranteed_yield_kwh_kwp: Type.Optional(Positive),
+  guaranteed_performance_ratio_pct: Type.Optional(
+    Type.Number({ exclusiveMinimum: 0, maximum: 120 }),
+  ),
+  /** A device that limits all inverters of the plant by one command. */
+  controller: Type.Optional(
+    Closed({
+      connection: Address.connection,
+      unit_id: Address.unit_id,
+      driver: Type.Enum(['huawei_smartlogger']),
+      limit: Type.Optional(LimitResponse),
+    }),
+  ),
+  inverters: Type.Array(Inverter, { minItems: 1 }),
+  stations: Type.Optional(Type.Array(Station)),
+})
 
 export const locationTypes = [
   'site',
@@ -259,37 +223,31 @@ export const locationTypes = [
 ] as const
 
 export type Location = Static<typeof Location>
-export const Location = Type.Object(
-  {
-    location_id: Id,
-    parent_location_id: Type.Optional(Id),
-    type: Type.Enum([...locationTypes]),
-    name: Name,
-    code: Type.Optional(Name),
-    latitude: Type.Optional(Type.Number({ minimum: -90, maximum: 90 })),
-    longitude: Type.Optional(Type.Number({ minimum: -180, maximum: 180 })),
-    elevation_m: Type.Optional(Type.Number({ minimum: -500, maximum: 9000 })),
-    address: Type.Optional(Type.String({ maxLength: 400 })),
-    access_notes: Type.Optional(Type.String({ maxLength: 2000 })),
-  },
-  closed,
-)
+export const Location = Closed({
+  location_id: Id,
+  parent_location_id: Type.Optional(Id),
+  type: Type.Enum([...locationTypes]),
+  name: Name,
+  code: Type.Optional(Name),
+  latitude: Type.Optional(Type.Number({ minimum: -90, maximum: 90 })),
+  longitude: Type.Optional(Type.Number({ minimum: -180, maximum: 180 })),
+  elevation_m: Type.Optional(Type.Number({ minimum: -500, maximum: 9000 })),
+  address: Type.Optional(Type.String({ maxLength: 400 })),
+  access_notes: Type.Optional(Type.String({ maxLength: 2000 })),
+})
 
 /** How often each kind of device is read, in seconds. */
 export type PollIntervals = Static<typeof PollIntervals>
-export const PollIntervals = Type.Object(
-  {
-    inverter_s: Type.Optional(Seconds),
-    weather_s: Type.Optional(Seconds),
-    meter_s: Type.Optional(Seconds),
-    logger_s: Type.Optional(Seconds),
-    /** Data older than three intervals stop the battery. */
-    battery_s: Type.Optional(Type.Number({ minimum: 0.2, maximum: 10 })),
-    cluster_s: Type.Optional(Seconds),
-    cells_s: Type.Optional(Seconds),
-  },
-  closed,
-)
+export const PollIntervals = Closed({
+  inverter_s: Type.Optional(Seconds),
+  weather_s: Type.Optional(Seconds),
+  meter_s: Type.Optional(Seconds),
+  logger_s: Type.Optional(Seconds),
+  /** Data older than three intervals stop the battery. */
+  battery_s: Type.Optional(Type.Number({ minimum: 0.2, maximum: 10 })),
+  cluster_s: Type.Optional(Seconds),
+  cells_s: Type.Optional(Seconds),
+})
 
 export const defaultPollIntervals = {
   inverter_s: 5,
@@ -304,48 +262,42 @@ export const defaultPollIntervals = {
 
 /** How limits are set. The grid permit is no part of the site file. */
 export type SiteControl = Static<typeof SiteControl>
-export const SiteControl = Type.Object(
-  {
-    /** Rate at which a plant may rise, in percent of its rated power. Defaults to no bound. */
-    ramp_up_pct_per_min: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 10_000 })),
-    /** Assigns unused headroom of a curtailment to other inverters. Defaults to false. */
-    closed_loop: Type.Optional(Type.Boolean()),
-  },
-  closed,
-)
+export const SiteControl = Closed({
+  /** Rate at which a plant may rise, in percent of its rated power. Defaults to no bound. */
+  ramp_up_pct_per_min: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 10_000 })),
+  /** Assigns unused headroom of a curtailment to other inverters. Defaults to false. */
+  closed_loop: Type.Optional(Type.Boolean()),
+})
 
 export type Site = Static<typeof Site>
-export const Site = Type.Object(
-  {
-    site_id: Type.String({ pattern: siteIdPattern }),
-    name: Name,
-    simulated: Type.Optional(Type.Boolean()),
-    timezone: Type.String({ minLength: 1 }),
-    country_code: Type.String({ pattern: '^[A-Z]{2}$' }),
-    currency: Type.Optional(Type.String({ pattern: '^[A-Z]{3}$' })),
-    latitude: Type.Number({ minimum: -90, maximum: 90 }),
-    longitude: Type.Number({ minimum: -180, maximum: 180 }),
-    elevation_m: Type.Optional(Type.Number({ minimum: -500, maximum: 9000 })),
-    address: Type.Optional(Type.String({ maxLength: 400 })),
-    commissioned_date: Type.Optional(When),
-    poll: Type.Optional(PollIntervals),
-    control: Type.Optional(SiteControl),
-    locations: Type.Array(Location),
-    panel_models: Type.Array(PanelModel, { minItems: 1 }),
-    connections: Type.Array(Connection, { minItems: 1 }),
-    loggers: Type.Array(Logger, { minItems: 1 }),
-    meters: Type.Optional(Type.Array(Meter)),
-    mqtt: Type.Optional(Mqtt),
-    nodes: Type.Optional(Type.Array(Node)),
-    batteries: Type.Optional(Type.Array(Battery)),
-    /**
-     * Export that battery plans must not exceed. A planning figure that anyone may read; the grid
-     * permit is a separate bound at the edge.
-     */
-    export_plan_limit_kw: Type.Optional(Type.Number({ minimum: 0 })),
-  },
-  closed,
-)
+export const Site = Closed({
+  site_id: Type.String({ pattern: siteIdPattern }),
+  name: Name,
+  simulated: Type.Optional(Type.Boolean()),
+  timezone: Type.String({ minLength: 1 }),
+  country_code: Type.String({ pattern: '^[A-Z]{2}$' }),
+  currency: Type.Optional(Type.String({ pattern: '^[A-Z]{3}$' })),
+  latitude: Type.Number({ minimum: -90, maximum: 90 }),
+  longitude: Type.Number({ minimum: -180, maximum: 180 }),
+  elevation_m: Type.Optional(Type.Number({ minimum: -500, maximum: 9000 })),
+  address: Type.Optional(Type.String({ maxLength: 400 })),
+  commissioned_date: Type.Optional(Day),
+  poll: Type.Optional(PollIntervals),
+  control: Type.Optional(SiteControl),
+  locations: Type.Array(Location),
+  panel_models: Type.Array(PanelModel, { minItems: 1 }),
+  connections: Type.Array(Connection, { minItems: 1 }),
+  loggers: Type.Array(Logger, { minItems: 1 }),
+  meters: Type.Optional(Type.Array(Meter)),
+  mqtt: Type.Optional(Mqtt),
+  nodes: Type.Optional(Type.Array(Node)),
+  batteries: Type.Optional(Type.Array(Battery)),
+  /**
+   * Export that battery plans must not exceed. A planning figure that anyone may read; the grid
+   * permit is a separate bound at the edge.
+   */
+  export_plan_limit_kw: Type.Optional(Type.Number({ minimum: 0 })),
+})
 
 /** One row of panels. `string_index` counts from 0 within the inverter. */
 export interface PvString {
