@@ -208,3 +208,11 @@ export interface Driver {
   /** Only where the driver has power conversion systems. */
   openPcs?(bus: Bus, pcs: Pcs): Promise<PcsDevice>
 }
+
+/** A driver that opens nothing; a driver of one kind of device adds that kind. */
+export function rejecting(message: string): Driver {
+  const only = async (): Promise<never> => {
+    throw new Error(message)
+  }
+  return { openInverter: only, openCombiner: only, openStation: only, openMeter: only }
+}

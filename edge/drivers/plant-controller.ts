@@ -1,20 +1,14 @@
 /** The controller of a plant, which limits all of its inverters by one command. */
 import type { Logger } from '@heliograph/domain/site'
-import type { Bus, ControllerDevice, Driver } from './driver.ts'
+import { type Bus, type ControllerDevice, type Driver, rejecting } from './driver.ts'
 import { type ControllerProfile, limitRegisters } from './profile.ts'
 import { createRegisterLimit } from './register-limit.ts'
 import { createRegisterReader } from './register-reader.ts'
 
 /** Rejects for devices that are no controllers. */
 export function controllerDriver(profile: ControllerProfile): Driver {
-  const only = async (): Promise<never> => {
-    throw new Error(`the driver ${profile.driver} has controllers of plants only`)
-  }
   return {
-    openInverter: only,
-    openCombiner: only,
-    openStation: only,
-    openMeter: only,
+    ...rejecting(`the driver ${profile.driver} has controllers of plants only`),
     openController: (bus, logger) => openController(profile, bus, logger),
   }
 }

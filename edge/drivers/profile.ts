@@ -49,10 +49,10 @@ interface At {
 
 export interface NumberRegister extends At {
   type: NumberType
-  /** The value is the register divided by this; 1 without it. */
-  gain?: number
-  /** Without one it is a code, or a count. */
-  unit?: Unit
+  /** The value is the register divided by this. Defaults to 1. */
+  gain?: number | undefined
+  /** Absent for a code or a count. */
+  unit?: Unit | undefined
   /** Raw values that mean "no value", on top of those of the type. */
   absent?: readonly number[]
 }
@@ -64,6 +64,28 @@ interface TextRegister extends At {
 }
 
 export type Register = NumberRegister | TextRegister
+
+/** A holding register of a number: address, the maker's name, unit and gain. */
+const numberOf =
+  (type: NumberType) =>
+  (address: number, name: string, unit?: Unit, gain?: number): NumberRegister => {
+    return { name, address, type, unit, gain }
+  }
+export const u16 = numberOf('u16')
+export const i16 = numberOf('i16')
+export const u32 = numberOf('u32')
+export const i32 = numberOf('i32')
+export const u64 = numberOf('u64')
+
+export const text = (address: number, words: number, name: string): TextRegister => {
+  return { name, address, type: 'text', words }
+}
+
+export const input = <Of extends Register>(register: Of): Of => ({ ...register, table: 'input' })
+
+export const optional = <Of extends Register>(register: Of): Of => {
+  return { ...register, is_optional: true }
+}
 
 /** Power that a register tells in a unit of power, or in percent of what another one holds. */
 export interface Power {
@@ -157,7 +179,7 @@ type Column = {
   [Name in keyof InverterReading]: InverterReading[Name] extends number | null ? Name : never
 }[keyof InverterReading]
 
-interface Maker {
+export interface Maker {
   /** As site.yaml names it. */
   driver: string
   manufacturer: string
@@ -176,7 +198,10 @@ export interface InverterProfile extends Maker {
   /** `max_power` is what the reading's percentage of a limit is relative to. */
   ratings: { rated_power: NumberRegister; max_power: NumberRegister }
   readings: Partial<Record<Column, NumberRegister>>
-  state: { register: NumberRegister; codes: Readonly<Record<number, InverterState>> } | null
+  state: {
+    register: NumberRegister
+    codes: Partial<Record<InverterState, readonly number[]>>
+  } | null
   inputs: Inputs | null
   /** The table of domain/alarms that decodes the words; `null` where its alarms are no bits. */
   alarms: { table_id: string; words: readonly NumberRegister[] } | null

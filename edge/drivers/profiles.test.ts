@@ -86,7 +86,8 @@ function assertReadings({ readings, state, inputs, alarms }: InverterProfile) {
     const { column: ending } = units[register.unit!]
     assert.ok(column.endsWith(ending), `${column} is no place for ${register.name}`)
   }
-  for (const code of Object.values(state?.codes ?? {})) assert.ok(inverterStates.includes(code))
+  const known: readonly string[] = inverterStates
+  for (const name of Object.keys(state?.codes ?? {})) assert.ok(known.includes(name), name)
   if (alarms) assert.ok(findAlarmTable(alarms.table_id), alarms.table_id)
   if (inputs) assert.equal(inputRegisters(inputs).length, inputs.count_max)
 }

@@ -2,7 +2,7 @@
  * Reads and limits inverters by the profiles of their makers: one interpreter for all of them. A
  * device that another one may have replaced during a silence is identified again.
  */
-import { emptyReading } from '@heliograph/domain/readings'
+import { emptyReading, type InverterState, inverterStates } from '@heliograph/domain/readings'
 import { type Inverter, mpptCount, stringsOf } from '@heliograph/domain/site'
 import { BusError } from '../bus/bus-error.ts'
 import type {
@@ -14,6 +14,7 @@ import type {
   InverterAnswer,
   InverterDevice,
 } from './driver.ts'
+import { rejecting } from './driver.ts'
 import { plausible } from './plausible.ts'
 import {
   type InverterProfile,
@@ -29,14 +30,9 @@ import { powerRanges } from './sunspec-inverter.ts'
 
 /** Rejects for devices that are no inverters: combiners, stations and meters have other drivers. */
 export function registerDriver(profile: InverterProfile): Driver {
-  const only = async (): Promise<never> => {
-    throw new Error(`the driver ${profile.driver} reads inverters only`)
-  }
   return {
+    ...rejecting(`the driver ${profile.driver} reads inverters only`),
     openInverter: (bus, inverter) => openInverter(profile, bus, inverter),
-    openCombiner: only,
-    openStation: only,
-    openMeter: only,
   }
 }
 
@@ -152,7 +148,7 @@ function inverterAnswer(
     ...Object.fromEntries(
       (alarms?.words ?? []).map((word, nth) => [`alarm_${nth + 1}`, values.raw(word)]),
     ),
-    state: code === null ? null : (state?.codes[code] ?? 'unknown'),
+    state: code === null ? null : stateOf(profile, code),
     state_vendor_code: code,
     power_limit_pct: limitPct(limit?.limit_w ?? null, inColumn(profile.ratings.max_power, values)),
     mppt_voltage_v: inputs.mppts?.voltage_v ?? null,
@@ -171,12 +167,15 @@ function inverterAnswer(
   }
 }
 
+const stateOf = ({ state }: InverterProfile, code: number): InverterState =>
+  inverterStates.find((name) => state?.codes[name]?.includes(code)) ?? 'unknown'
+
 function limitPct(limit_w: number | null, max_power_kw: number | null): number | null {
   return limit_w === null || !max_power_kw ? null : limit_w / 10 / max_power_kw
 }
 
-/** In the unit of the columns. */
-function inColumn(register: NumberRegister, values: RegisterValues): number | null {
+/** Value of a register in the unit of its column. */
+export function inColumn(register: NumberRegister, values: RegisterValues): number | null {
   const raw = values.number(register) === null ? null : values.raw(register)
   if (raw === null) return null
   const { multiply, divide } = register.unit ? units[register.unit] : { multiply: 1, divide: 1 }
@@ -194,15 +193,14 @@ function inputValues(
 ): { strings: InverterAnswer['strings']; mppts: InverterAnswer['strings'] } {
   if (!inputs) return { strings: null, mppts: null }
   const pairs = inputRegisters(inputs)
+  const each = (count: number, of: 'voltage' | 'current') =>
+    Array.from({ length: count }, (_, nth) => {
+      const pair = pairs[nth]
+      return pair ? values.number(pair[of]) : null
+    })
   const of = (count: number) => ({
-    voltage_v: Array.from({ length: count }, (_, nth) => {
-      const pair = pairs[nth]
-      return pair ? values.number(pair.voltage) : null
-    }),
-    current_a: Array.from({ length: count }, (_, nth) => {
-      const pair = pairs[nth]
-      return pair ? values.number(pair.current) : null
-    }),
+    voltage_v: each(count, 'voltage'),
+    current_a: each(count, 'current'),
   })
   const strings = stringsOf(inverter)
   const has_combiners = (inverter.combiners?.length ?? 0) > 0

@@ -7,11 +7,12 @@ import { emptyReading, type PcsReading } from '@heliograph/domain/readings'
 import { BusError } from '../bus/bus-error.ts'
 import { withUrgentReads } from '../bus/urgent-reads.ts'
 import type { Answer, Bus, Complaint, DeviceIdentity, Driver, PcsAnswer } from './driver.ts'
+import { rejecting } from './driver.ts'
 import { plausible } from './plausible.ts'
 import type { PowerControl, PowerState } from './power-control.ts'
-import { type NumberRegister, type Register, units } from './profile.ts'
+import type { Maker, NumberRegister, Register } from './profile.ts'
 import { wordsOfNumber } from './register-codec.ts'
-import { identityOf } from './register-driver.ts'
+import { identityOf, inColumn } from './register-driver.ts'
 import { createRegisterReader, type RegisterValues } from './register-reader.ts'
 import { pcsRanges } from './sunspec-pcs.ts'
 
@@ -20,17 +21,8 @@ type Column = {
   [Name in keyof PcsReading]: PcsReading[Name] extends number | null ? Name : never
 }[keyof PcsReading]
 
-export interface PcsProfile {
-  /** As site.yaml names it. */
+export interface PcsProfile extends Omit<Maker, 'limit'> {
   driver: Pcs['driver']
-  manufacturer: string
-  family: string
-  /** Where the facts are from. */
-  sources: readonly string[]
-  /** What is left out because nobody says it, and what is taken instead where it matters. */
-  unknown: readonly string[]
-  /** Of values that take several registers. */
-  word_order: 'high_first' | 'low_first'
   identity: { model?: Register; serial_number?: Register; firmware_version?: Register }
   readings: Partial<Record<Column, NumberRegister>>
   /** The first bit that is set says it. */
@@ -56,14 +48,8 @@ type AlarmRegister = NumberRegister & { mask?: number }
 
 /** Rejects for everything else: batteries have other drivers. */
 export function pcsDriver(profile: PcsProfile): Driver {
-  const only = async (): Promise<never> => {
-    throw new Error(`the driver ${profile.driver} reads power conversion systems only`)
-  }
   return {
-    openInverter: only,
-    openCombiner: only,
-    openStation: only,
-    openMeter: only,
+    ...rejecting(`the driver ${profile.driver} reads power conversion systems only`),
     openPcs: (bus, pcs) => openPcs(profile, bus, pcs),
   }
 }
@@ -161,14 +147,6 @@ function wordOf(parts: readonly AlarmRegister[], values: RegisterValues): number
       ? null
       : word + (raw & (part.mask ?? 0xffff)) * 65536 ** nth
   }, 0)
-}
-
-/** In the unit of the columns. */
-function inColumn(register: NumberRegister, values: RegisterValues): number | null {
-  const raw = values.number(register) === null ? null : values.raw(register)
-  if (raw === null) return null
-  const { multiply, divide } = register.unit ? units[register.unit] : { multiply: 1, divide: 1 }
-  return (raw * multiply) / (divide * (register.gain ?? 1))
 }
 
 /** Watts of one step of the setpoint. */

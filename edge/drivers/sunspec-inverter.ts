@@ -1,16 +1,11 @@
 /** Readings of an inverter out of its SunSpec models. */
 import { emptyReading } from '@heliograph/domain/readings'
 import { type Inverter, stringsOf } from '@heliograph/domain/site'
+import { classicInverter, columnsFrom, type PointsOf } from '@heliograph/domain/sunspec/grid-side'
 import { stateFromInvSt, stateFromSt } from '@heliograph/domain/sunspec/states'
 import type { Answer, InverterAnswer } from './driver.ts'
 import { plausible, type Range } from './plausible.ts'
-import {
-  classicGridSide,
-  derGridSide,
-  derToNeutral,
-  kilo,
-  type PointsOf,
-} from './sunspec-grid-side.ts'
+import { derToNeutral, derValues, kilo } from './sunspec-grid-side.ts'
 import type { Snapshot } from './sunspec-snapshot.ts'
 import { inputsOf, stringModels, stringValues } from './sunspec-strings.ts'
 
@@ -33,7 +28,7 @@ export function inverterAnswer(
   const measured = {
     ...emptyReading('inverter'),
     ...(classic && classicValues(classic.values)),
-    ...(der && derValues(der.values)),
+    ...(der && newerValues(der.values)),
     ...statusValues(snapshot),
     ...mppts,
     power_limit_pct: powerLimit(snapshot),
@@ -54,22 +49,15 @@ export function inverterAnswer(
 
 function classicValues(points: PointsOf<103 | 113>): Partial<Values> {
   return {
-    ...classicGridSide(points),
+    ...columnsFrom(classicInverter, points),
     state: stateFromSt(points.St),
     state_vendor_code: points.StVnd,
-    voltage_l1_n_v: points.PhVphA,
-    voltage_l2_n_v: points.PhVphB,
-    voltage_l3_n_v: points.PhVphC,
-    dc_power_kw: kilo(points.DCW),
-    dc_voltage_v: points.DCV,
-    dc_current_a: points.DCA,
-    energy_total_kwh: kilo(points.WH),
   }
 }
 
-function derValues(points: PointsOf<701>): Partial<Values> {
+function newerValues(points: PointsOf<701>): Partial<Values> {
   return {
-    ...derGridSide(points),
+    ...derValues(points),
     state: stateFromInvSt(points.InvSt),
     ...derToNeutral(points),
     energy_total_kwh: kilo(points.TotWhInj),

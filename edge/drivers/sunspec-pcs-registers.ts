@@ -6,6 +6,7 @@
  */
 import type { ModelId } from '@heliograph/domain/sunspec/models'
 import type { PowerState, PowerTraits } from './power-control.ts'
+import type { PointWrite } from './sunspec-control.ts'
 import {
   armingWrites,
   type LimitWrite,
@@ -22,14 +23,6 @@ import type { Parts, Snapshot } from './sunspec-snapshot.ts'
 
 export type PowerModel = 704 | 124 | 123
 
-/** Registers next to each other, written by one request, from that of the point on. */
-export interface PowerWrite {
-  point: string
-  words: readonly number[]
-  /** The order where a device takes one register at a time; without it, it has to take them all. */
-  singly?: readonly { point: string; word: number }[]
-}
-
 /** What the registers of one model say, and what is to be written into them. */
 export interface PowerRegisters {
   state: Omit<PowerState, 'is_remote'>
@@ -37,9 +30,9 @@ export interface PowerRegisters {
   /** The nearest to `power_w`, towards zero, that the registers hold and the device does. */
   settable(power_w: number): number
   /** So that the setpoint is `power_w`, in this order. */
-  setting(power_w: number): PowerWrite[]
+  setting(power_w: number): PointWrite[]
   /** What it falls back to, without a setpoint; empty where that is nothing to set. */
-  arming(): PowerWrite[]
+  arming(): PointWrite[]
   /** What is wrong as it stands. */
   faults: readonly string[]
 }
@@ -171,7 +164,7 @@ function derFaults(WSetRvrtTms: number | null, has_revert: boolean): string[] {
 }
 
 /** 0 W, enabled, after `revert_s`: writing the time begins it anew. */
-function fallback({ WSetRvrt }: Controls): PowerWrite[] {
+function fallback({ WSetRvrt }: Controls): PointWrite[] {
   const timer = { point: 'WSetEnaRvrt', words: [enabled, ...words32(revert_s)] }
   return WSetRvrt === 0 ? [timer] : [{ point: 'WSetRvrt', words: [0, 0] }, timer]
 }
@@ -250,12 +243,10 @@ function storageRegisters(snapshot: Snapshot): PowerRegisters | string {
 }
 
 /** At most and at least the same: what it delivers in percent, what it takes as its negative. */
-function bounds(steps: number, now: { out: number; in: number }): PowerWrite {
-  const out = { point: 'OutWRte', word: word16(steps) }
-  const at_least = { point: 'InWRte', word: word16(0 - steps) }
-  // Never the least above the most: up by the most first, down by the least first.
-  const singly = steps >= now.out ? [out, at_least] : [at_least, out]
-  return { point: 'OutWRte', words: [out.word, at_least.word], singly }
+function bounds(steps: number, now: { out: number }): PointWrite {
+  // The minimum never exceeds the maximum: OutWRte goes first upwards, InWRte downwards.
+  const singly = steps >= now.out ? [0, 1] : [1, 0]
+  return { point: 'OutWRte', words: [word16(steps), word16(0 - steps)], singly }
 }
 
 /**
@@ -265,7 +256,7 @@ function bounds(steps: number, now: { out: number; in: number }): PowerWrite {
 function untimed(storage: {
   InOutWRte_RvrtTms: number | null
   InOutWRte_WinTms: number | null
-}): PowerWrite[] {
+}): PointWrite[] {
   const { InOutWRte_RvrtTms, InOutWRte_WinTms } = storage
   return [
     ...(InOutWRte_RvrtTms ? [{ point: 'InOutWRte_RvrtTms', words: [0] }] : []),
@@ -323,7 +314,7 @@ function limitAsSetpoint(snapshot: Snapshot): PowerRegisters | string {
 }
 
 /** Each point of model 123 is one register. */
-const asPower = ({ point, value }: LimitWrite): PowerWrite => ({ point, words: [value] })
+const asPower = ({ point, value }: LimitWrite): PointWrite => ({ point, words: [value] })
 
 function least(built_w: number, ...others: (number | null | undefined)[]): number {
   return Math.min(built_w, ...others.filter((one) => one !== null && one !== undefined))

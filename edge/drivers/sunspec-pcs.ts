@@ -4,13 +4,14 @@
  */
 import type { Pcs } from '@heliograph/domain/battery'
 import { emptyReading } from '@heliograph/domain/readings'
+import { classicGridSide, columnsFrom, type PointsOf } from '@heliograph/domain/sunspec/grid-side'
 import { pcsStateOf, stateFromInvSt, stateFromSt } from '@heliograph/domain/sunspec/states'
 import type { Answer, Bus, PcsAnswer, PcsDevice } from './driver.ts'
 import { plausible, type Range } from './plausible.ts'
 import { placeOf } from './sunspec-battery.ts'
 import { openUnit } from './sunspec-battery-unit.ts'
 import { type Chain, describe } from './sunspec-chain.ts'
-import { classicGridSide, derGridSide, kilo, type PointsOf } from './sunspec-grid-side.ts'
+import { derValues, kilo } from './sunspec-grid-side.ts'
 import { inverterModels } from './sunspec-inverter.ts'
 import { createPower, type SunspecPower } from './sunspec-pcs-control.ts'
 import { powerParts } from './sunspec-pcs-registers.ts'
@@ -61,7 +62,7 @@ function pcsAnswer(snapshot: Snapshot, pcs: Pcs, power: SunspecPower | null): An
   const measured: PcsValues = {
     ...emptyReading('pcs'),
     ...(classic && classicValues(classic.values)),
-    ...(der && derValues(der.values)),
+    ...(der && newerValues(der.values)),
     ...dcValues(snapshot),
     ...ratingValues(snapshot),
     ...(power && !power.can_charge ? { max_charge_power_kw: 0 } : {}),
@@ -84,7 +85,7 @@ function pcsAnswer(snapshot: Snapshot, pcs: Pcs, power: SunspecPower | null): An
 
 function classicValues(points: PointsOf<103 | 113>): Partial<PcsValues> {
   return {
-    ...classicGridSide(points),
+    ...columnsFrom(classicGridSide, points),
     state: pcsStateOf(stateFromSt(points.St)),
     state_vendor_code: points.StVnd,
     // One counter, of what went out.
@@ -95,11 +96,11 @@ function classicValues(points: PointsOf<103 | 113>): Partial<PcsValues> {
 /** What ThrotPct tells while this holds may be a limit of the grid permit. */
 const throttled_by_limit = 1
 
-function derValues(points: PointsOf<701>): Partial<PcsValues> {
+function newerValues(points: PointsOf<701>): Partial<PcsValues> {
   const { ConnSt, ThrotSrc } = points
   const is_limited = ThrotSrc === null || (ThrotSrc & throttled_by_limit) !== 0
   return {
-    ...derGridSide(points),
+    ...derValues(points),
     state: pcsStateOf(stateFromInvSt(points.InvSt)),
     grid_mode: ConnSt === 1 ? 'on_grid' : ConnSt === 0 ? 'off_grid' : null,
     energy_injected_total_kwh: kilo(points.TotWhInj),
@@ -170,8 +171,5 @@ export function pcsRanges({ rated_power_kw }: Pcs): Record<string, Range> {
     // What it is built for may be many times what it is used for.
     max_charge_power_kw: built,
     max_discharge_power_kw: built,
-    energy_injected_total_kwh: [0, 1e10],
-    energy_absorbed_total_kwh: [0, 1e10],
-    igbt_temperature_c: [-60, 250],
   }
 }

@@ -63,9 +63,9 @@ export const driverMutations: readonly Mutation[] = [
   {
     name: 'sunspec: sends a write that was overtaken',
     edge: 'none',
-    file: 'edge/drivers/sunspec-limit.ts',
-    from: 'words, mayStill ? { mayStill } : {})',
-    to: 'words, {})',
+    file: 'edge/drivers/sunspec-control.ts',
+    from: 'one, mayStill ? { mayStill } : {})',
+    to: 'one, {})',
   },
   {
     name: 'profiles: send a limit that was overtaken',

@@ -1,17 +1,17 @@
-import type { ControllerProfile } from '../profile.ts'
+import { type ControllerProfile, i32, optional, u16, u32 } from '../profile.ts'
 
 /**
- * Huawei SmartLogger as the controller of its plant: unit 0 of its Modbus TCP.
+ * Huawei SmartLogger as plant controller: unit 0 of its Modbus TCP.
  *
- * A command is stored at once and passed on to the inverters after 1 to 5 s, so that reading it
- * back (40428) proves nothing: what counts is the percentage that was applied (40802), which comes
- * in whole percent. Only whole percentages are set therefore, so that what is set is what is read.
- * "Strategy 1 with adjustment coefficient" delivers other power than commanded and shows it nowhere
- * but in the measured power (40525), which is read along with the limit.
+ * A command is stored at once and passed on to the inverters after 1 to 5 s, so its read-back (40428)
+ * proves nothing. The proof is the applied percentage (40802), a whole number; only whole percentages
+ * are set, so that read-back equals the setpoint. "Strategy 1 with adjustment coefficient" delivers
+ * another power than commanded, visible only in the measured power (40525), which is read with the
+ * limit.
  *
- * It takes commands from up to five masters, and each command takes over from whoever had the say:
- * 40737 tells. Never to be touched on unit 0: 42017, on inverters the gradient, is the year of its
- * clock; 40200 to 40205 and 40723 to 40725 start, stop and reset.
+ * Up to five masters may command; the latest command wins, and 40737 shows the control mode. Never
+ * write on unit 0: 42017 (the gradient on inverters) is the year of its clock; 40200 to 40205 and
+ * 40723 to 40725 start, stop and reset.
  */
 export const huaweiSmartLogger: ControllerProfile = {
   driver: 'huawei_smartlogger',
@@ -24,20 +24,14 @@ export const huaweiSmartLogger: ControllerProfile = {
   unknown: [
     'type and gain of 41938, the rated power of the plant: the ratings of site.yaml are summed up',
     'the scales of the commands in kW (40420, 40424) against 40802: the percentage is used',
-    'whether a command outlives a loss of power: it counts as lost',
+    'whether a command survives a loss of power: it counts as lost',
     'what 41947, the shutdown on lost communication, may hold: it is not checked',
     'the layout of its ESN in function 0x2B: it is not bound to its serial number',
   ],
   word_order: 'high_first',
-  active_power: {
-    name: 'Plant active power',
-    address: 40_525,
-    type: 'i32',
-    gain: 1000,
-    unit: 'kW',
-  },
+  active_power: i32(40_525, 'Plant active power', 'kW', 1000),
   control_mode: {
-    register: { name: 'Active power control mode', address: 40_737, type: 'u16' },
+    register: u16(40_737, 'Active power control mode'),
     others: {
       1: 'digital inputs',
       3: 'a fixed percentage',
@@ -47,13 +41,7 @@ export const huaweiSmartLogger: ControllerProfile = {
   },
   limit: {
     setpoint: {
-      register: {
-        name: 'Active power adjustment by percentage',
-        address: 40_428,
-        type: 'u16',
-        gain: 10,
-        unit: '%',
-      },
+      register: u16(40_428, 'Active power adjustment by percentage', '%', 10),
       base: 'rated',
       step: 10,
     },
@@ -61,12 +49,7 @@ export const huaweiSmartLogger: ControllerProfile = {
     in_force: {
       sources: [
         {
-          register: {
-            name: 'Active power adjustment, applied percentage',
-            address: 40_802,
-            type: 'u32',
-            unit: '%',
-          },
+          register: u32(40_802, 'Active power adjustment, applied percentage', '%'),
           base: 'rated',
         },
       ],
@@ -76,19 +59,14 @@ export const huaweiSmartLogger: ControllerProfile = {
     fail_safe: null,
     checks: [
       {
-        register: {
-          name: 'Active power adjustment locked',
-          address: 40_699,
-          type: 'u16',
-          is_optional: true,
-        },
+        register: optional(u16(40_699, 'Active power adjustment locked')),
         codes: { wrong: [0] },
         otherwise: 'active power adjustment is locked (40699): no command is passed on',
       },
     ],
     survives_power_loss: false,
     min_interval_ms: 1000,
-    // The 5 s that it may need, and the second in which that is looked at.
+    // 5 s to apply it, 1 s until the next poll.
     applies_within_ms: 6000,
     ramp: null,
     raw_min: 0,

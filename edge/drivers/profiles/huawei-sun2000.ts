@@ -1,34 +1,14 @@
-import type { InverterProfile, NumberRegister } from '../profile.ts'
+import { type InverterProfile, i16, i32, optional, text, u16, u32 } from '../profile.ts'
 
-const rated_power: NumberRegister = {
-  name: 'Rated power (Pn)',
-  address: 30_073,
-  type: 'u32',
-  gain: 1000,
-  unit: 'kW',
-}
-const max_power: NumberRegister = {
-  name: 'Maximum active power (Pmax)',
-  address: 30_075,
-  type: 'u32',
-  gain: 1000,
-  unit: 'kW',
-}
+const rated_power = u32(30_073, 'Rated power (Pn)', 'kW', 1000)
+const max_power = u32(30_075, 'Maximum active power (Pmax)', 'kW', 1000)
 
 /**
  * Which of the commands for active power is in force, and its value: 35300 to 35303, which have to
  * be read in one request. Reading back the command's own register would only show what was stored.
  */
-const adjustment_command: NumberRegister = {
-  name: '[Active] Adjustment command',
-  address: 35_303,
-  type: 'u16',
-}
-const adjustment_value = {
-  name: '[Active] Adjustment value',
-  address: 35_301,
-  type: 'u32',
-} as const
+const adjustment_command = u16(35_303, '[Active] Adjustment command')
+const adjustment_value = u32(35_301, '[Active] Adjustment value')
 
 /**
  * Huawei SUN2000. Addresses are those on the wire, values of several registers high word first,
@@ -56,149 +36,62 @@ export const huaweiSun2000: InverterProfile = {
   ],
   word_order: 'high_first',
   identity: {
-    model: { name: 'Model', address: 30_000, type: 'text', words: 15 },
-    serial_number: { name: 'SN', address: 30_015, type: 'text', words: 10 },
+    model: text(30_000, 15, 'Model'),
+    serial_number: text(30_015, 10, 'SN'),
   },
   ratings: { rated_power, max_power },
   readings: {
-    dc_power_kw: { name: 'Input power', address: 32_064, type: 'i32', gain: 1000, unit: 'kW' },
-    voltage_l1_l2_v: {
-      name: 'Line voltage between phases A and B',
-      address: 32_066,
-      type: 'u16',
-      gain: 10,
-      unit: 'V',
-    },
-    voltage_l2_l3_v: {
-      name: 'Line voltage between phases B and C',
-      address: 32_067,
-      type: 'u16',
-      gain: 10,
-      unit: 'V',
-    },
-    voltage_l3_l1_v: {
-      name: 'Line voltage between phases C and A',
-      address: 32_068,
-      type: 'u16',
-      gain: 10,
-      unit: 'V',
-    },
-    voltage_l1_n_v: { name: 'Phase A voltage', address: 32_069, type: 'u16', gain: 10, unit: 'V' },
-    voltage_l2_n_v: { name: 'Phase B voltage', address: 32_070, type: 'u16', gain: 10, unit: 'V' },
-    voltage_l3_n_v: { name: 'Phase C voltage', address: 32_071, type: 'u16', gain: 10, unit: 'V' },
-    current_l1_a: { name: 'Phase A current', address: 32_072, type: 'i32', gain: 1000, unit: 'A' },
-    current_l2_a: { name: 'Phase B current', address: 32_074, type: 'i32', gain: 1000, unit: 'A' },
-    current_l3_a: { name: 'Phase C current', address: 32_076, type: 'i32', gain: 1000, unit: 'A' },
-    ac_power_kw: { name: 'Active power', address: 32_080, type: 'i32', gain: 1000, unit: 'kW' },
-    reactive_power_kvar: {
-      name: 'Reactive power',
-      address: 32_082,
-      type: 'i32',
-      gain: 1000,
-      unit: 'kvar',
-    },
-    power_factor: {
-      name: 'Power factor',
-      address: 32_084,
-      type: 'i16',
-      gain: 1000,
-      unit: 'ratio',
-    },
-    frequency_hz: { name: 'Grid frequency', address: 32_085, type: 'u16', gain: 100, unit: 'Hz' },
-    cabinet_temperature_c: {
-      name: 'Internal temperature',
-      address: 32_087,
-      type: 'i16',
-      gain: 10,
-      unit: '°C',
-    },
-    insulation_resistance_kohm: {
-      name: 'Insulation resistance',
-      address: 32_088,
-      type: 'u16',
-      gain: 1000,
-      unit: 'MΩ',
-    },
-    energy_total_kwh: {
-      name: 'Accumulated energy yield',
-      address: 32_106,
-      type: 'u32',
-      gain: 100,
-      unit: 'kWh',
-    },
+    dc_power_kw: i32(32_064, 'Input power', 'kW', 1000),
+    voltage_l1_l2_v: u16(32_066, 'Line voltage between phases A and B', 'V', 10),
+    voltage_l2_l3_v: u16(32_067, 'Line voltage between phases B and C', 'V', 10),
+    voltage_l3_l1_v: u16(32_068, 'Line voltage between phases C and A', 'V', 10),
+    voltage_l1_n_v: u16(32_069, 'Phase A voltage', 'V', 10),
+    voltage_l2_n_v: u16(32_070, 'Phase B voltage', 'V', 10),
+    voltage_l3_n_v: u16(32_071, 'Phase C voltage', 'V', 10),
+    current_l1_a: i32(32_072, 'Phase A current', 'A', 1000),
+    current_l2_a: i32(32_074, 'Phase B current', 'A', 1000),
+    current_l3_a: i32(32_076, 'Phase C current', 'A', 1000),
+    ac_power_kw: i32(32_080, 'Active power', 'kW', 1000),
+    reactive_power_kvar: i32(32_082, 'Reactive power', 'kvar', 1000),
+    power_factor: i16(32_084, 'Power factor', 'ratio', 1000),
+    frequency_hz: u16(32_085, 'Grid frequency', 'Hz', 100),
+    cabinet_temperature_c: i16(32_087, 'Internal temperature', '°C', 10),
+    insulation_resistance_kohm: u16(32_088, 'Insulation resistance', 'MΩ', 1000),
+    energy_total_kwh: u32(32_106, 'Accumulated energy yield', 'kWh', 100),
   },
   state: {
-    register: { name: 'Device status', address: 32_089, type: 'u16' },
+    register: u16(32_089, 'Device status'),
     codes: {
-      0: 'standby',
-      1: 'standby',
-      2: 'standby',
-      3: 'standby',
-      256: 'starting',
-      512: 'mppt',
-      513: 'throttled',
-      514: 'throttled',
-      515: 'mppt',
-      768: 'fault',
-      769: 'off',
-      770: 'off',
-      771: 'off',
-      772: 'off',
-      773: 'off',
-      774: 'off',
-      775: 'off',
-      776: 'off',
-      780: 'off',
-      1025: 'mppt',
-      1026: 'mppt',
-      1027: 'mppt',
-      1028: 'mppt',
-      1029: 'mppt',
-      1280: 'test',
-      1281: 'test',
-      1536: 'test',
-      1792: 'test',
-      2048: 'test',
-      2304: 'test',
-      2560: 'mppt',
-      40960: 'sleeping',
+      standby: [0, 1, 2, 3],
+      starting: [256],
+      mppt: [512, 515, 1025, 1026, 1027, 1028, 1029, 2560],
+      throttled: [513, 514],
+      fault: [768],
+      off: [769, 770, 771, 772, 773, 774, 775, 776, 780],
+      test: [1280, 1281, 1536, 1792, 2048, 2304],
+      sleeping: [40960],
     },
   },
   inputs: {
     of: 'strings',
-    voltage: { name: 'PV voltage', address: 32_016, type: 'i16', gain: 10, unit: 'V' },
-    current: { name: 'PV current', address: 32_017, type: 'i16', gain: 100, unit: 'A' },
+    voltage: i16(32_016, 'PV voltage', 'V', 10),
+    current: i16(32_017, 'PV current', 'A', 100),
     stride: 2,
     count_max: 24,
   },
   alarms: {
     table_id: 'huawei-sun2000',
-    words: [
-      { name: 'Alarm 1', address: 32_008, type: 'u16' },
-      { name: 'Alarm 2', address: 32_009, type: 'u16' },
-      { name: 'Alarm 3', address: 32_010, type: 'u16' },
-    ],
+    words: [u16(32_008, 'Alarm 1'), u16(32_009, 'Alarm 2'), u16(32_010, 'Alarm 3')],
   },
   limit: {
     setpoint: {
-      register: {
-        name: '[Power grid scheduling] Fixed active power derated (W)',
-        address: 40_126,
-        type: 'u32',
-        unit: 'W',
-      },
+      register: u32(40_126, '[Power grid scheduling] Fixed active power derated (W)', 'W'),
     },
     enable: [],
     in_force: {
       selector: adjustment_command,
-      stored: {
-        name: 'Fixed active power derated (W), as stored',
-        address: 40_126,
-        type: 'u32',
-        unit: 'W',
-        is_optional: true,
-      },
-      read_along: [{ name: '[Active] Adjustment mode', address: 35_300, type: 'u16' }],
+      stored: optional(u32(40_126, 'Fixed active power derated (W), as stored', 'W')),
+      read_along: [u16(35_300, '[Active] Adjustment mode')],
       sources: [
         { when: 40_126, register: { ...adjustment_value, unit: 'W' } },
         {
@@ -211,53 +104,32 @@ export const huaweiSun2000: InverterProfile = {
     ceilings: [{ register: max_power }],
     // With any other value the limit ends by itself, and the device goes up to Pmax.
     timer: {
-      register: {
-        name: '[Power grid scheduling] Schedule instruction valid duration',
-        address: 42_019,
-        type: 'u32',
-        unit: 's',
-      },
+      register: u32(42_019, '[Power grid scheduling] Schedule instruction valid duration', 's'),
       raw: 0,
     },
     // Lower is safe: it is what the device falls to when nobody asks it anything any more.
     fail_safe: {
       mode: null,
       limit: {
-        register: {
-          name: 'Failsafe active power limit (kW, high accuracy)',
-          address: 42_405,
-          type: 'i32',
-          gain: 1000,
-          unit: 'kW',
-          is_optional: true,
-        },
+        register: optional(
+          i32(42_405, 'Failsafe active power limit (kW, high accuracy)', 'kW', 1000),
+        ),
       },
       after: 'silence',
     },
     checks: [
       {
-        register: {
-          name: 'Remote power scheduling',
-          address: 42_014,
-          type: 'u16',
-          is_optional: true,
-        },
+        register: optional(u16(42_014, 'Remote power scheduling')),
         codes: { wrong: [0] },
         otherwise: 'remote power scheduling (42014) is off: commands may be stored and not obeyed',
       },
     ],
     survives_power_loss: false,
     min_interval_ms: 10_000,
-    // The 5 s that it may need, and the second in which that is looked at.
+    // 5 s to apply it, 1 s until the next poll.
     applies_within_ms: 6000,
     ramp: {
-      gradient: {
-        name: 'Active power gradient',
-        address: 42_017,
-        type: 'u32',
-        gain: 1000,
-        is_optional: true,
-      },
+      gradient: optional(u32(42_017, 'Active power gradient', undefined, 1000)),
     },
     raw_min: 0,
   },

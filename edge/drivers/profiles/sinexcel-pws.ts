@@ -1,7 +1,5 @@
-import type { NumberRegister } from '../profile.ts'
+import { i16, text, u16 } from '../profile.ts'
 import type { PcsProfile } from '../register-pcs.ts'
-
-const word = (name: string, address: number): NumberRegister => ({ name, address, type: 'u16' })
 
 /**
  * Sinexcel PWS battery inverters. Addresses are those on the wire; power is positive when the
@@ -26,42 +24,25 @@ export const sinexcelPws: PcsProfile = {
   ],
   word_order: 'high_first',
   identity: {
-    model: { name: 'Manufacturer and model', address: 1, type: 'text', words: 16 },
-    serial_number: { name: 'Serial number', address: 17, type: 'text', words: 8 },
+    model: text(1, 16, 'Manufacturer and model'),
+    serial_number: text(17, 8, 'Serial number'),
   },
   readings: {
-    current_l1_a: { name: 'Grid current L1', address: 104, type: 'i16', gain: 10, unit: 'A' },
-    current_l2_a: { name: 'Grid current L2', address: 105, type: 'i16', gain: 10, unit: 'A' },
-    current_l3_a: { name: 'Grid current L3', address: 106, type: 'i16', gain: 10, unit: 'A' },
-    frequency_hz: { name: 'Frequency', address: 107, type: 'i16', gain: 100, unit: 'Hz' },
-    ac_power_kw: { name: 'Active power', address: 122, type: 'i16', gain: 100, unit: 'kW' },
-    reactive_power_kvar: {
-      name: 'Reactive power',
-      address: 123,
-      type: 'i16',
-      gain: 100,
-      unit: 'kvar',
-    },
-    apparent_power_kva: {
-      name: 'Apparent power',
-      address: 124,
-      type: 'i16',
-      gain: 100,
-      unit: 'kVA',
-    },
-    power_factor: { name: 'Cos phi', address: 125, type: 'i16', gain: 100, unit: 'ratio' },
-    heatsink_temperature_c: {
-      name: 'Temperature of AC heat sink',
-      address: 132,
-      type: 'i16',
-      unit: '°C',
-    },
-    dc_power_kw: { name: 'DC power', address: 141, type: 'i16', gain: 100, unit: 'kW' },
-    dc_voltage_v: { name: 'DC voltage', address: 142, type: 'i16', gain: 10, unit: 'V' },
-    dc_current_a: { name: 'DC current', address: 143, type: 'i16', gain: 10, unit: 'A' },
+    current_l1_a: i16(104, 'Grid current L1', 'A', 10),
+    current_l2_a: i16(105, 'Grid current L2', 'A', 10),
+    current_l3_a: i16(106, 'Grid current L3', 'A', 10),
+    frequency_hz: i16(107, 'Frequency', 'Hz', 100),
+    ac_power_kw: i16(122, 'Active power', 'kW', 100),
+    reactive_power_kvar: i16(123, 'Reactive power', 'kvar', 100),
+    apparent_power_kva: i16(124, 'Apparent power', 'kVA', 100),
+    power_factor: i16(125, 'Cos phi', 'ratio', 100),
+    heatsink_temperature_c: i16(132, 'Temperature of AC heat sink', '°C'),
+    dc_power_kw: i16(141, 'DC power', 'kW', 100),
+    dc_voltage_v: i16(142, 'DC voltage', 'V', 10),
+    dc_current_a: i16(143, 'DC current', 'A', 10),
   },
   state: {
-    register: word('Status', 32),
+    register: u16(32, 'Status'),
     flags: [
       [0, 'fault'],
       [7, 'standby'],
@@ -73,15 +54,15 @@ export const sinexcelPws: PcsProfile = {
   alarms: {
     table_id: 'sinexcel-pws',
     words: [
-      [word('Faults 36', 36)],
-      [word('Faults 37', 37)],
-      [{ ...word('Faults 38', 38), mask: 0xf3ff }],
-      [word('Faults 39', 39), word('Faults 44', 44)],
-      [word('Faults 45', 45), word('Faults 47', 47)],
+      [u16(36, 'Faults 36')],
+      [u16(37, 'Faults 37')],
+      [{ ...u16(38, 'Faults 38'), mask: 0xf3ff }],
+      [u16(39, 'Faults 39'), u16(44, 'Faults 44')],
+      [u16(45, 'Faults 45'), u16(47, 'Faults 47')],
     ],
   },
   power: {
-    setpoint: { name: 'Set active power', address: 135, type: 'i16', gain: 10, unit: 'kW' },
-    watchdog: { name: 'EMS timeout', address: 327, type: 'u16', unit: 's' },
+    setpoint: i16(135, 'Set active power', 'kW', 10),
+    watchdog: u16(327, 'EMS timeout', 's'),
   },
 }

@@ -1,40 +1,17 @@
-import type { InverterProfile, NumberRegister } from '../profile.ts'
+import { type InverterProfile, i16, i32, input, optional, text, u16, u32 } from '../profile.ts'
 
-/** Measurements are input registers; only settings are holding registers. */
-const input = (register: Omit<NumberRegister, 'table'>): NumberRegister => ({
-  ...register,
-  table: 'input',
-})
-
-const nominal_power = input({
-  name: 'Nominal active power',
-  address: 5000,
-  type: 'u16',
-  gain: 10,
-  unit: 'kW',
-})
-
-const limit_switch: NumberRegister = {
-  name: 'Power limitation switch',
-  address: 5006,
-  type: 'u16',
-}
-
-const setting: NumberRegister = {
-  name: 'Power limitation setting',
-  address: 5007,
-  type: 'u16',
-  gain: 10,
-  unit: '%',
-}
+// Measurements are input registers; only settings are holding registers.
+const nominal_power = input(u16(5000, 'Nominal active power', 'kW', 10))
+const limit_switch = u16(5006, 'Power limitation switch')
+const setting = u16(5007, 'Power limitation setting', '%', 10)
 
 /**
- * Sungrow string inverters, SG. Addresses on the wire are those of the protocol less one, and of
- * values of several registers the low word comes first. The hybrid inverters, SH, have other
- * registers at the same addresses: this profile is not for them.
+ * Sungrow string inverters, SG. Addresses on the wire are those of the protocol minus one; values of
+ * several registers come low word first. Not for SH hybrid inverters, which have other registers at
+ * the same addresses.
  *
- * The limit holds while 5007 (wire 5006) is 0xAA. With 0x55, which is how others end a limit, the
- * device goes up to 110 % of its nominal power: we never write that; a limit ends by another one.
+ * The limit applies while 5007 (wire 5006) is 0xAA. With 0x55 the device goes up to 110 % of its
+ * nominal power, so this driver never writes 0x55: a limit ends by a higher limit.
  */
 export const sungrowSg: InverterProfile = {
   driver: 'sungrow_sg',
@@ -46,137 +23,56 @@ export const sungrowSg: InverterProfile = {
     'github.com/bohdan-s/SunGather, registers-sungrow.yaml: measurements, states',
   ],
   unknown: [
-    'whether a limit outlives a loss of power: it counts as lost',
+    'whether a limit survives a loss of power: it counts as lost',
     'what it does when communication is lost: no fail-safe register is checked',
-    'which function it wants settings by: 16 is used',
-    'between 0 %, at which it stops, and 30 %, the lowest at which it was seen to feed in: nothing',
+    'the function code for writing settings: 16 is used',
+    'behaviour between 0 % (stops) and 30 % (lowest limit at which it was measured to feed in)',
     'MPPTs beyond the third: their registers differ by model',
-    'alarms: it tells one code with a time instead of bits, and codes differ by model',
+    'alarms: the device reports one code with a time instead of bits, and codes differ by model',
   ],
   word_order: 'low_first',
-  identity: {
-    serial_number: {
-      name: 'Serial number',
-      address: 4989,
-      type: 'text',
-      words: 10,
-      table: 'input',
-    },
-  },
+  identity: { serial_number: input(text(4989, 10, 'Serial number')) },
   ratings: { rated_power: nominal_power, max_power: nominal_power },
   readings: {
-    energy_total_kwh: input({
-      name: 'Total power yields',
-      address: 5003,
-      type: 'u32',
-      unit: 'kWh',
-    }),
-    cabinet_temperature_c: input({
-      name: 'Internal temperature',
-      address: 5007,
-      type: 'i16',
-      gain: 10,
-      unit: '°C',
-    }),
-    apparent_power_kva: input({
-      name: 'Total apparent power',
-      address: 5008,
-      type: 'u32',
-      unit: 'VA',
-      is_optional: true,
-    }),
-    dc_power_kw: input({ name: 'Total DC power', address: 5016, type: 'u32', unit: 'W' }),
-    current_l1_a: input({
-      name: 'Phase A current',
-      address: 5021,
-      type: 'i16',
-      gain: 10,
-      unit: 'A',
-    }),
-    current_l2_a: input({
-      name: 'Phase B current',
-      address: 5022,
-      type: 'i16',
-      gain: 10,
-      unit: 'A',
-    }),
-    current_l3_a: input({
-      name: 'Phase C current',
-      address: 5023,
-      type: 'i16',
-      gain: 10,
-      unit: 'A',
-    }),
-    ac_power_kw: input({ name: 'Total active power', address: 5030, type: 'u32', unit: 'W' }),
-    reactive_power_kvar: input({
-      name: 'Total reactive power',
-      address: 5032,
-      type: 'i32',
-      unit: 'var',
-    }),
-    power_factor: input({
-      name: 'Power factor',
-      address: 5034,
-      type: 'i16',
-      gain: 1000,
-      unit: 'ratio',
-    }),
-    frequency_hz: input({
-      name: 'Grid frequency',
-      address: 5035,
-      type: 'u16',
-      gain: 10,
-      unit: 'Hz',
-    }),
-    insulation_resistance_kohm: input({
-      name: 'Array insulation resistance',
-      address: 5070,
-      type: 'u16',
-      unit: 'kΩ',
-      is_optional: true,
-    }),
+    energy_total_kwh: input(u32(5003, 'Total power yields', 'kWh')),
+    cabinet_temperature_c: input(i16(5007, 'Internal temperature', '°C', 10)),
+    apparent_power_kva: input(optional(u32(5008, 'Total apparent power', 'VA'))),
+    dc_power_kw: input(u32(5016, 'Total DC power', 'W')),
+    current_l1_a: input(i16(5021, 'Phase A current', 'A', 10)),
+    current_l2_a: input(i16(5022, 'Phase B current', 'A', 10)),
+    current_l3_a: input(i16(5023, 'Phase C current', 'A', 10)),
+    ac_power_kw: input(u32(5030, 'Total active power', 'W')),
+    reactive_power_kvar: input(i32(5032, 'Total reactive power', 'var')),
+    power_factor: input(i16(5034, 'Power factor', 'ratio', 1000)),
+    frequency_hz: input(u16(5035, 'Grid frequency', 'Hz', 10)),
+    insulation_resistance_kohm: input(optional(u16(5070, 'Array insulation resistance', 'kΩ'))),
   },
   state: {
-    register: input({ name: 'Work state 1', address: 5037, type: 'u16' }),
+    register: input(u16(5037, 'Work state 1')),
     codes: {
-      0: 'mppt',
-      4608: 'standby',
-      4864: 'off',
-      5120: 'standby',
-      5376: 'off',
-      5632: 'starting',
-      9472: 'fault',
-      21760: 'fault',
-      32768: 'off',
-      33024: 'throttled',
-      33280: 'throttled',
-      37120: 'mppt',
+      mppt: [0, 37120],
+      throttled: [33024, 33280],
+      starting: [5632],
+      standby: [4608, 5120],
+      off: [4864, 5376, 32768],
+      fault: [9472, 21760],
     },
   },
   inputs: {
     of: 'mppts',
-    voltage: input({ name: 'MPPT voltage', address: 5010, type: 'u16', gain: 10, unit: 'V' }),
-    current: input({ name: 'MPPT current', address: 5011, type: 'u16', gain: 10, unit: 'A' }),
+    voltage: input(u16(5010, 'MPPT voltage', 'V', 10)),
+    current: input(u16(5011, 'MPPT current', 'A', 10)),
     stride: 2,
     count_max: 3,
   },
   alarms: null,
   limit: {
-    setpoint: {
-      register: setting,
-      base: nominal_power,
-    },
-    // First: while it is off the setting may not be accepted, and it limits nothing anyway.
+    setpoint: { register: setting, base: nominal_power },
+    // Written first: while it is off the setting may be rejected, and has no effect.
     enable: [{ register: limit_switch, raw: 0xaa }],
     in_force: {
       selector: limit_switch,
-      sources: [
-        {
-          when: 0xaa,
-          register: setting,
-          base: nominal_power,
-        },
-      ],
+      sources: [{ when: 0xaa, register: setting, base: nominal_power }],
     },
     ceilings: [{ register: nominal_power, ratio: 1.1 }],
     timer: null,
