@@ -24,7 +24,7 @@ import type { Surroundings } from './nodes/station.ts'
 import { allSurroundings } from './nodes/surroundings.ts'
 import { readingsAt, type SiteReadings } from './readings.ts'
 import type { Simulation, SiteSnapshot } from './site.ts'
-import { weatherAt } from './weather.ts'
+import { ambientOf } from './weather.ts'
 
 const day_min = 24 * 60
 const day_ms = day_min * minute_ms
@@ -73,9 +73,7 @@ export function* historyFrames(
   const { site, seed } = simulation
   const { of_hour } = framesOf(site)
   const frame_min = 60 / of_hour
-  const place = { ...site, elevation_m: site.elevation_m ?? 0, east_m: 0 }
-  const ambient_c = (time_ms: number) => weatherAt(seed, time_ms, place).ambient_temperature_c
-  const batteries = batteryPast(site, { seed, end_ms, days, ambient_c })
+  const batteries = batteryPast(site, { seed, end_ms, days, ambient_c: ambientOf(site, seed) })
   let after = counters
   for (let day = 0; day < days; day += 1) {
     const from_ms = end_ms - (day + 1) * day_ms

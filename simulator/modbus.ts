@@ -5,7 +5,6 @@ import type { Battery } from '@heliograph/domain/battery'
 import type { Connection, Inverter, Site } from '@heliograph/domain/site'
 import { ServerTCP } from 'modbus-serial'
 import type { BaseLogger } from 'pino'
-import { Refusal } from './devices/refusal.ts'
 import {
   inverterRegisters,
   meterRegisters,
@@ -16,6 +15,7 @@ import {
 import { bmsUnits } from './devices/sunspec-battery.ts'
 import { toldBy } from './devices/sunspec-controls.ts'
 import { pcsUnit } from './devices/sunspec-pcs.ts'
+import { Refusal, type Unit } from './devices/unit.ts'
 import { isInForce } from './faults.ts'
 import type { Plant } from './plant.ts'
 import { createRegisterUnits, type RegisterUnits } from './register-units.ts'
@@ -24,16 +24,6 @@ import type { SiteSnapshot } from './site.ts'
 export type Log = Pick<BaseLogger, 'debug' | 'warn'>
 
 type Done<Value> = (error: Error | null, value: Value) => void
-
-/** A unit behind a connection. What it refuses it throws as a `Refusal`. */
-interface Unit {
-  read(address: number, count: number): Uint16Array
-  /** Only where it has input registers, too. */
-  readInput?(address: number, count: number): Uint16Array
-  write(address: number, words: readonly number[]): void
-  /** It does not answer just now. */
-  isAway(): boolean
-}
 
 export interface Served {
   close(): Promise<void>

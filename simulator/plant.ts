@@ -12,7 +12,7 @@ import { advance, type Counters } from './counters.ts'
 import type { Fault } from './faults.ts'
 import { createLimits, initialLimits, type LimitStates, type Limits } from './limits.ts'
 import type { Simulation, SiteSnapshot } from './site.ts'
-import { weatherAt } from './weather.ts'
+import { ambientOf } from './weather.ts'
 
 export interface Plant {
   readonly simulation: Simulation
@@ -48,7 +48,6 @@ export function createPlant(
   const started_ms = clock.now().getTime()
   const now_ms = () => started_ms + (clock.now().getTime() - started_ms) * speed
   const { site, seed } = simulation
-  const place = { ...site, elevation_m: site.elevation_m ?? 0, east_m: 0 }
   const batteries = createBatteries(
     site,
     units ?? initialUnits(site, { seed, time_ms: started_ms }),
@@ -56,7 +55,7 @@ export function createPlant(
       seed,
       now_ms,
       faults: () => [...simulation.faults, ...plant.faults],
-      ambient_c: (time_ms) => weatherAt(seed, time_ms, place).ambient_temperature_c,
+      ambient_c: ambientOf(site, seed),
     },
   )
   let counted_kwh = batteries.energy_kwh()

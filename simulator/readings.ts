@@ -5,17 +5,19 @@
  */
 import { plotAverages } from '@heliograph/domain/instruments'
 import {
+  columnsOf,
   emptyReading,
   type InverterReading,
   type MeterReading,
+  type ReadingKind,
   type StringReading,
   type WeatherReading,
 } from '@heliograph/domain/readings'
 import type { Inverter } from '@heliograph/domain/site'
 import { stringsOf } from '@heliograph/domain/site'
 import type { Counters } from './counters.ts'
-import { evt1_hw_test_failure, nominal_voltage_v } from './devices/sunspec.ts'
-import type { Simulation, SiteSnapshot } from './site.ts'
+import { alarmWords, phasesAt, toNeutral, unityPower } from './grid-side.ts'
+import type { InverterSnapshot, Simulation, SiteSnapshot } from './site.ts'
 
 export interface SiteReadings {
   inverter: InverterReading[]
@@ -24,9 +26,27 @@ export interface SiteReadings {
   meter: MeterReading[]
 }
 
+type Decimals = Readonly<Record<string, number>>
+
 const round = (value: number, decimals: number): number => {
   const steps = 10 ** decimals
   return Math.round(value * steps) / steps
+}
+
+/** Rounds the numbers of a reading to the decimals of their unit, the last part of their name. */
+function rounder(kind: ReadingKind, decimals: Decimals) {
+  const columns = columnsOf(kind).flatMap((name) => {
+    const places = decimals[name.slice(name.lastIndexOf('_') + 1)]
+    return places === undefined ? [] : [{ name, places }]
+  })
+  return <Of extends object>(values: Of): Of => {
+    const rounded = { ...values } as Record<string, unknown>
+    for (const { name, places } of columns) {
+      const value = rounded[name]
+      if (typeof value === 'number') rounded[name] = round(value, places)
+    }
+    return rounded as Of
+  }
 }
 
 export function readingsAt(
@@ -67,53 +87,50 @@ export function readingsAt(
   }
 }
 
-function inverterValues(snapshot: SiteSnapshot, nth: number, counters: Counters) {
-  const now = snapshot.inverters[nth]!
-  const counter = counters.inverters[now.inverter_id]!
-  const line_v = nominal_voltage_v * snapshot.voltage_ratio
-  const power_kw = round(now.ac_power_kw, 2)
-  const current_a = round((Math.abs(now.ac_power_kw) * 1000) / (Math.sqrt(3) * line_v), 2)
+/** An inverter at full precision: its registers and its history round it. */
+export function measuredInverter(
+  { inverter_id, string_current_a, ...now }: InverterSnapshot,
+  snapshot: SiteSnapshot,
+) {
   const dc_a = now.mppt_current_a.reduce((sum, value) => sum + value, 0)
   const open_v = Math.max(0, ...now.mppt_voltage_v)
   return {
+    ...now,
+    ...unityPower(now.ac_power_kw),
+    ...phasesAt(now.ac_power_kw, snapshot),
+    ...toNeutral(snapshot),
+    dc_voltage_v: dc_a > 0 ? (now.dc_power_kw * 1000) / dc_a : open_v,
+    dc_current_a: dc_a,
+    ...alarmWords(now.state === 'fault'),
+  }
+}
+
+const roundedInverter = rounder('inverter', {
+  kw: 2,
+  hz: 2,
+  v: 1,
+  a: 2,
+  kwh: 3,
+  c: 1,
+  kohm: 0,
+  pct: 1,
+})
+
+function inverterValues(snapshot: SiteSnapshot, nth: number, counters: Counters) {
+  const now = snapshot.inverters[nth]!
+  const { ac_kwh, mppt_kwh } = counters.inverters[now.inverter_id]!
+  const measured = { ...measuredInverter(now, snapshot), energy_total_kwh: ac_kwh }
+  return {
     ...emptyReading('inverter'),
-    state: now.state,
-    state_vendor_code: null,
-    ac_power_kw: power_kw,
-    reactive_power_kvar: 0,
-    apparent_power_kva: Math.abs(power_kw),
-    power_factor: power_kw === 0 ? null : 1,
-    frequency_hz: round(snapshot.frequency_hz, 2),
-    voltage_l1_l2_v: round(line_v, 1),
-    voltage_l2_l3_v: round(line_v, 1),
-    voltage_l3_l1_v: round(line_v, 1),
-    voltage_l1_n_v: round(line_v / Math.sqrt(3), 1),
-    voltage_l2_n_v: round(line_v / Math.sqrt(3), 1),
-    voltage_l3_n_v: round(line_v / Math.sqrt(3), 1),
-    current_l1_a: current_a,
-    current_l2_a: current_a,
-    current_l3_a: current_a,
-    dc_power_kw: round(now.dc_power_kw, 2),
-    dc_voltage_v: round(dc_a > 0 ? (now.dc_power_kw * 1000) / dc_a : open_v, 1),
-    dc_current_a: round(dc_a, 2),
-    energy_total_kwh: round(counter.ac_kwh, 3),
-    cabinet_temperature_c: round(now.cabinet_temperature_c, 1),
-    heatsink_temperature_c: round(now.heatsink_temperature_c, 1),
-    insulation_resistance_kohm: round(now.insulation_resistance_kohm, 0),
-    available_power_kw: round(now.available_power_kw, 2),
-    power_limit_pct: now.power_limit_pct === null ? null : round(now.power_limit_pct, 1),
-    alarm_1: now.state === 'fault' ? evt1_hw_test_failure : 0,
-    alarm_2: 0,
-    alarm_3: 0,
-    alarm_4: 0,
-    alarm_5: 0,
+    ...roundedInverter(measured),
+    ...unityPower(round(now.ac_power_kw, 2)),
     mppt_voltage_v: now.mppt_voltage_v.map((value) => round(value, 1)),
     mppt_current_a: now.mppt_current_a.map((value) => round(value, 2)),
     mppt_power_kw: now.mppt_current_a.map((value, mppt) =>
       round((value * now.mppt_voltage_v[mppt]!) / 1000, 3),
     ),
     mppt_temperature_c: now.mppt_voltage_v.map(() => round(now.cabinet_temperature_c, 0)),
-    mppt_energy_total_kwh: counter.mppt_kwh.map((value) => round(value, 3)),
+    mppt_energy_total_kwh: mppt_kwh.map((value) => round(value, 3)),
   }
 }
 
@@ -125,27 +142,17 @@ function stringValues(inverter: Inverter, snapshot: SiteSnapshot, nth: number) {
   }
 }
 
-function meterValues(snapshot: SiteSnapshot, counters: Counters) {
-  const power_kw = snapshot.export_power_kw
-  const line_v = nominal_voltage_v * snapshot.voltage_ratio
-  const phase_v = round(line_v / Math.sqrt(3), 1)
-  const current_a = round((Math.abs(power_kw) * 1000) / (Math.sqrt(3) * line_v), 1)
-  return {
-    active_power_kw: round(power_kw, 1),
-    reactive_power_kvar: 0,
-    apparent_power_kva: round(Math.abs(power_kw), 1),
-    power_factor: power_kw === 0 ? null : 1,
-    frequency_hz: round(snapshot.frequency_hz, 2),
-    voltage_l1_n_v: phase_v,
-    voltage_l2_n_v: phase_v,
-    voltage_l3_n_v: phase_v,
-    voltage_l1_l2_v: round(line_v, 1),
-    voltage_l2_l3_v: round(line_v, 1),
-    voltage_l3_l1_v: round(line_v, 1),
-    current_l1_a: current_a,
-    current_l2_a: current_a,
-    current_l3_a: current_a,
-    energy_export_kwh: round(counters.export_kwh, 2),
-    energy_import_kwh: round(counters.import_kwh, 2),
+const roundedMeter = rounder('meter', { kw: 1, kva: 1, hz: 2, v: 1, a: 1, kwh: 2 })
+
+function meterValues(snapshot: SiteSnapshot, { export_kwh, import_kwh }: Counters) {
+  const { ac_power_kw: active_power_kw, ...power } = unityPower(snapshot.export_power_kw)
+  const measured = {
+    active_power_kw,
+    ...power,
+    ...phasesAt(active_power_kw, snapshot),
+    ...toNeutral(snapshot),
+    energy_export_kwh: export_kwh,
+    energy_import_kwh: import_kwh,
   }
+  return roundedMeter(measured)
 }

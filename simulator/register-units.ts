@@ -5,25 +5,18 @@
 import type { Inverter, Logger } from '@heliograph/domain/site'
 import { huaweiSmartLogger } from './devices/huawei-smartlogger.ts'
 import { huaweiSun2000 } from './devices/huawei-sun2000.ts'
-import { Refusal } from './devices/refusal.ts'
 import type { InverterNow, RegisterDevice } from './devices/register-device.ts'
 import { sma } from './devices/sma.ts'
 import { sungrowSg } from './devices/sungrow-sg.ts'
-import { nominal_voltage_v } from './devices/sunspec.ts'
+import { Refusal, type Unit } from './devices/unit.ts'
+import { nominal_voltage_v } from './grid-side.ts'
 import type { Plant } from './plant.ts'
-
-interface RegisterUnit {
-  read(address: number, count: number): Uint16Array
-  readInput(address: number, count: number): Uint16Array
-  write(address: number, words: readonly number[]): void
-  isAway(): boolean
-}
 
 export interface RegisterUnits {
   /** Null for an inverter without registers of a maker's own. */
-  inverter(inverter_id: number): RegisterUnit | null
+  inverter(inverter_id: number): Unit | null
   /** Null for a plant without a controller. */
-  controller(logger_id: number): RegisterUnit | null
+  controller(logger_id: number): Unit | null
 }
 
 /** A device with its state, which is only ever handed back to it. */
@@ -101,7 +94,7 @@ interface Around<Now> {
   isAway(): boolean
 }
 
-function unitOf<Now>(held: Held<Now>, { plant, follow, now, isAway }: Around<Now>): RegisterUnit {
+function unitOf<Now>(held: Held<Now>, { plant, follow, now, isAway }: Around<Now>): Unit {
   const words = (table: 'holding' | 'input', address: number, count: number) => {
     follow()
     const image = held.device.registers(now(), held.state, plant.now_ms())[table]

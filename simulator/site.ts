@@ -12,6 +12,7 @@ import type { Surface } from '@heliograph/physics/transposition'
 import { ailmentsAt } from './ailments.ts'
 import { standingFaults } from './demo/faults.ts'
 import { type Fault, isInForce } from './faults.ts'
+import { type Grid, temperaturesAt } from './grid-side.ts'
 import { type InverterModel, type InverterOutput, inverterOutput } from './inverter.ts'
 import { instrumentSurface, measured, type Truth } from './met-station.ts'
 import { noise, spread } from './noise.ts'
@@ -34,11 +35,8 @@ interface StationSnapshot {
   instrument_values: number[]
 }
 
-export interface SiteSnapshot {
+export interface SiteSnapshot extends Grid {
   time_ms: number
-  frequency_hz: number
-  /** Share of the nominal voltage at the inverters' terminals. */
-  voltage_ratio: number
   inverters: InverterSnapshot[]
   stations: StationSnapshot[]
   /** At the grid connection, after the losses of transformer and cables. */
@@ -245,8 +243,7 @@ function plantAt(plant: PlantModel, moment: Moment) {
     return {
       ...output,
       inverter_id: model.inverter_id,
-      cabinet_temperature_c: weather.ambient_temperature_c + 6 + 18 * load,
-      heatsink_temperature_c: weather.ambient_temperature_c + 8 + 34 * load,
+      ...temperaturesAt(weather.ambient_temperature_c, load),
       insulation_resistance_kohm: 4200 - 30 * weather.relative_humidity_pct,
     }
   })

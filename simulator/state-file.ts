@@ -24,7 +24,7 @@ import type { Counters } from './counters.ts'
 import { initialLimits, type LimitStates, type Limits } from './limits.ts'
 import { livedCounters } from './lived-counters.ts'
 import { createSimulation } from './site.ts'
-import { weatherAt } from './weather.ts'
+import { ambientOf } from './weather.ts'
 
 /** So long a change of a limit waits for others that are told with it. */
 const change_ms = 200
@@ -67,9 +67,7 @@ export function openState(
 }
 
 function unitsOf(site: Site, seed: number, time_ms: number): UnitStates {
-  const place = { ...site, elevation_m: site.elevation_m ?? 0, east_m: 0 }
-  const ambient_c = (at_ms: number) => weatherAt(seed, at_ms, place).ambient_temperature_c
-  return firstUnits(site, { seed, time_ms, ambient_c })
+  return firstUnits(site, { seed, time_ms, ambient_c: ambientOf(site, seed) })
 }
 
 /** Whoever reads the file finds it whole, as it was before or is now, also after a power cut. */

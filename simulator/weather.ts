@@ -4,6 +4,7 @@
  * with the shape of real weather, not a forecast of any place.
  */
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
+import type { Site } from '@heliograph/domain/site'
 import { cloudsAt } from './clouds.ts'
 import { noise } from './noise.ts'
 
@@ -51,6 +52,12 @@ export function weatherAt(
       20 * (noise(seed, channel.pressure, days / 3) - 0.5),
     ...windAt(seed, time_ms, { air, drift_m_s: clouds.drift_m_s, warmed: (1 + diurnal) / 2 }),
   }
+}
+
+/** Air temperature over the origin of the site, °C. */
+export function ambientOf(site: Site, seed: number): (time_ms: number) => number {
+  const place = { ...site, elevation_m: site.elevation_m ?? 0, east_m: 0 }
+  return (time_ms) => weatherAt(seed, time_ms, place).ambient_temperature_c
 }
 
 /** At the ground a share of the wind that carries the clouds, more of it when the sun stirs air. */

@@ -3,8 +3,8 @@
  * readings.ts has it of the other devices. A healthy one, of the newer models.
  */
 import { type BessReading, emptyReading, type PcsReading } from '@heliograph/domain/readings'
-import { nominal_voltage_v } from '../devices/sunspec.ts'
 import { extremesOf } from '../devices/sunspec-battery.ts'
+import { type Grid, phasesAt, temperaturesAt, unityPower } from '../grid-side.ts'
 import { bank_headroom } from './bank.ts'
 import type { BatterySnapshot } from './battery-snapshot.ts'
 import type { BatteryModel } from './battery-state.ts'
@@ -107,10 +107,7 @@ function pcsReading({ model, snapshot, setpoint_kw }: BatteryTold, nth: number, 
     quality: 'good' as const,
     state: mode,
     grid_mode: mode === 'off' ? 'off_grid' : 'on_grid',
-    ac_power_kw,
-    reactive_power_kvar: 0,
-    apparent_power_kva: Math.abs(ac_power_kw),
-    power_factor: ac_power_kw === 0 ? null : 1,
+    ...unityPower(ac_power_kw),
     dc_voltage_v,
     dc_power_kw,
     setpoint_kw: setpoint_kw[nth]!,
@@ -119,8 +116,7 @@ function pcsReading({ model, snapshot, setpoint_kw }: BatteryTold, nth: number, 
     max_discharge_power_kw: rated_power_kw,
     energy_injected_total_kwh: one.injected_kwh,
     energy_absorbed_total_kwh: one.absorbed_kwh,
-    heatsink_temperature_c: ambient_c + 8 + 34 * load,
-    cabinet_temperature_c: ambient_c + 6 + 18 * load,
+    ...temperaturesAt(ambient_c, load),
     ambient_temperature_c: ambient_c,
     ac_breaker_closed: mode === 'off' ? 0 : 1,
     control_place: 'remote',
@@ -130,21 +126,8 @@ function pcsReading({ model, snapshot, setpoint_kw }: BatteryTold, nth: number, 
   }
 }
 
-/** A PCS with what it tells of the grid. */
-export function onGrid(
-  pcs: PcsReading,
-  { frequency_hz, voltage_ratio }: { frequency_hz: number; voltage_ratio: number },
-): PcsReading {
-  const line_v = nominal_voltage_v * voltage_ratio
-  const current_a = (Math.abs(pcs.ac_power_kw!) * 1000) / (Math.sqrt(3) * line_v)
-  return {
-    ...pcs,
-    frequency_hz,
-    voltage_l1_l2_v: line_v,
-    voltage_l2_l3_v: line_v,
-    voltage_l3_l1_v: line_v,
-    current_l1_a: current_a,
-    current_l2_a: current_a,
-    current_l3_a: current_a,
-  }
-}
+/** A PCS with the measurements of its grid side. */
+export const onGrid = (pcs: PcsReading, grid: Grid): PcsReading => ({
+  ...pcs,
+  ...phasesAt(pcs.ac_power_kw!, grid),
+})

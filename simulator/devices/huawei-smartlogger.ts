@@ -3,8 +3,8 @@
  * to the inverters a few seconds later.
  */
 import type { Logger } from '@heliograph/domain/site'
-import { Refusal } from './refusal.ts'
 import { createImage, type RegisterDevice } from './register-device.ts'
+import { Refusal } from './unit.ts'
 
 interface SmartLoggerState {
   /** Tenths of a percent, as written last. */

@@ -1,8 +1,8 @@
 /** A Huawei SUN2000: limits by watts or percent, which end after a time unless told otherwise. */
 import type { Inverter } from '@heliograph/domain/site'
 import type { InverterSnapshot } from '../site.ts'
-import { Refusal } from './refusal.ts'
 import { createImage, type InverterNow, numberOf, type RegisterDevice } from './register-device.ts'
+import { Refusal } from './unit.ts'
 
 interface HuaweiState {
   /** The register of the command in force; at first it is the maximum, 42178. */

@@ -1,6 +1,6 @@
 /** Simulated devices with registers of a maker's own: what they show, what a write changes. */
 import type { InverterSnapshot } from '../site.ts'
-import type { Refusal } from './refusal.ts'
+import type { Refusal } from './unit.ts'
 
 /** What an inverter measures at an instant. */
 export interface InverterNow {

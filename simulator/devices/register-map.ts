@@ -2,7 +2,7 @@
  * A SunSpec map of many models, of which only those are encoded that are asked for: a battery has
  * hundreds of them.
  */
-import { Refusal } from './refusal.ts'
+import { Refusal } from './unit.ts'
 
 export interface Part {
   /** Registers, ID and L among them. */

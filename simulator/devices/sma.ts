@@ -1,8 +1,8 @@
 /** An SMA inverter with the maker's own registers: setpoints that it ignores until it is told. */
 import type { Inverter } from '@heliograph/domain/site'
 import type { InverterSnapshot } from '../site.ts'
-import { Refusal } from './refusal.ts'
 import { createImage, type InverterNow, numberOf, type RegisterDevice } from './register-device.ts'
+import { Refusal } from './unit.ts'
 
 interface SmaState {
   /** 802: setpoints from outside are heeded; 803: they are taken and ignored. */

@@ -1,8 +1,8 @@
 /** A Sungrow string inverter: measures into input registers, low words first. */
 import type { Inverter } from '@heliograph/domain/site'
 import type { InverterSnapshot } from '../site.ts'
-import { Refusal } from './refusal.ts'
 import { createImage, type InverterNow, type RegisterDevice } from './register-device.ts'
+import { Refusal } from './unit.ts'
 
 interface SungrowState {
   is_on: boolean

@@ -16,9 +16,9 @@ import {
   cellsOf,
 } from '../batteries/battery-snapshot.ts'
 import type { CellReadings } from '../batteries/cluster.ts'
-import { Refusal } from './refusal.ts'
 import { type Part, registerMap } from './register-map.ts'
 import { identity, scaleFor, sunspec_base_address } from './sunspec.ts'
+import { type PlacedUnit, Refusal } from './unit.ts'
 
 /** For a register without sign. */
 const unsignedScale = (largest: number): number =>
@@ -38,16 +38,8 @@ export function beatAt(faults: readonly BatteryFault[], now_ms: number): number 
   return Math.floor((stuck ? since_ms : now_ms) / 1000) % beat_end
 }
 
-interface BmsUnit {
-  connection: string
-  unit_id: number
-  read(address: number, count: number): Uint16Array
-  write(address: number, words: readonly number[]): void
-  isAway(): boolean
-}
-
 /** Its units: one for the whole, or also those that tell of some clusters each. */
-export function bmsUnits(unit: BatteryUnit): BmsUnit[] {
+export function bmsUnits(unit: BatteryUnit): PlacedUnit[] {
   const { bms } = unit.battery
   const places = clusterUnits(unit.battery)
   const own = places.filter((place) => isSame(place, bms))
@@ -61,7 +53,7 @@ export function bmsUnits(unit: BatteryUnit): BmsUnit[] {
 type Place = Pick<ClusterUnit, 'connection' | 'unit_id' | 'base_address'>
 const isSame = (a: Place, b: Place) => a.connection === b.connection && a.unit_id === b.unit_id
 
-function bmsUnit(unit: BatteryUnit, place: Place, parts: readonly Part[]): BmsUnit {
+function bmsUnit(unit: BatteryUnit, place: Place, parts: readonly Part[]): PlacedUnit {
   const { connection, unit_id, base_address = sunspec_base_address } = place
   const { bess_id } = unit.battery
   const common: Part = {

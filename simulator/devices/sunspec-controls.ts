@@ -3,7 +3,7 @@ import type { Inverter } from '@heliograph/domain/site'
 import { encode } from '@heliograph/domain/sunspec/codec'
 import { models } from '@heliograph/domain/sunspec/models'
 import type { LimitState, Told } from '../limits.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal } from './unit.ts'
 
 const percent_scale = { 123: -1, 704: -2 } as const
 

@@ -5,28 +5,24 @@
  */
 import type { Pcs } from '@heliograph/domain/battery'
 import { encode } from '@heliograph/domain/sunspec/codec'
+import { classicInverter, derGridSide, pointsFrom } from '@heliograph/domain/sunspec/grid-side'
 import { models } from '@heliograph/domain/sunspec/models'
 import { fixedLength, type Model } from '@heliograph/domain/sunspec/point'
 import type { BatteryUnit } from '../batteries/batteries.ts'
 import type { PcsSnapshot } from '../batteries/battery-snapshot.ts'
 import type { PcsControl, PcsTold } from '../batteries/pcs-control.ts'
-import { Refusal } from './refusal.ts'
+import {
+  alarmWords,
+  type Grid,
+  phasesAt,
+  temperaturesAt,
+  toNeutral,
+  unityPower,
+} from '../grid-side.ts'
 import { type Part, registerMap } from './register-map.ts'
-import { identity, nominal_voltage_v, scaleFor, sunspec_base_address } from './sunspec.ts'
+import { classicModel, identity, ratedCurrent, scaleFor, sunspec_base_address } from './sunspec.ts'
 import { beatAt } from './sunspec-battery.ts'
-
-interface PcsUnit {
-  connection: string
-  unit_id: number
-  read(address: number, count: number): Uint16Array
-  write(address: number, words: readonly number[]): void
-  isAway(): boolean
-}
-
-interface Grid {
-  frequency_hz: number
-  voltage_ratio: number
-}
+import { type PlacedUnit, Refusal } from './unit.ts'
 
 interface Now {
   unit: BatteryUnit
@@ -40,7 +36,7 @@ type Maker = (now: Now) => Uint16Array
 type Served = readonly (readonly [model: Model, make: Maker])[]
 
 /** `grid` tells of the instant at which it is asked. */
-export function pcsUnit(unit: BatteryUnit, pcs: Pcs, grid: () => Grid): PcsUnit {
+export function pcsUnit(unit: BatteryUnit, pcs: Pcs, grid: () => Grid): PlacedUnit {
   const { connection, unit_id, base_address = sunspec_base_address, pcs_idx } = pcs
   const nth = unit.battery.pcs.indexOf(pcs)
   const served = familyOf(unit)
@@ -102,21 +98,16 @@ const common: Maker = ({ unit, pcs }) =>
 /** With room for a surge. */
 const powerScale = ({ rated_power_kw }: Pcs) => scaleFor(rated_power_kw * 1000 * 1.2)
 const fault_bit = 2 ** 16
-const hardware_bit = 2 ** 15
 const derated_bit = 2 ** 14
 
-function electric({ pcs, measured, grid }: Now) {
-  const line_v = nominal_voltage_v * grid.voltage_ratio
-  const power_w = measured.ac_power_kw * 1000
-  const current_a = Math.abs(power_w) / (Math.sqrt(3) * line_v)
-  const rated_a = (pcs.rated_power_kw * 1000) / (Math.sqrt(3) * nominal_voltage_v)
-  return { line_v, phase_v: line_v / Math.sqrt(3), power_w, current_a, rated_a }
-}
-
-function temperatures({ unit, pcs, measured }: Now) {
-  const { ambient_temperature_c: ambient_c } = unit.snapshot()
+function electric({ unit, pcs, measured, grid }: Now) {
   const load = Math.abs(measured.ac_power_kw) / pcs.rated_power_kw
-  return { ambient_c, cabinet_c: ambient_c + 6 + 18 * load, heatsink_c: ambient_c + 8 + 34 * load }
+  return {
+    ...unityPower(measured.ac_power_kw),
+    ...phasesAt(measured.ac_power_kw, grid),
+    ...toNeutral(grid),
+    ...temperaturesAt(unit.snapshot().ambient_temperature_c, load),
+  }
 }
 
 /** InvSt of model 701. */
@@ -125,9 +116,9 @@ const inv_st = { off: 0, standby: 7, starting: 2, running: 3, fault: 6 } as cons
 const st = { off: 1, standby: 8, starting: 3, running: 4, fault: 7 } as const
 
 const measurement: Maker = (now) => {
-  const { pcs, measured, grid } = now
-  const { line_v, phase_v, power_w, current_a, rated_a } = electric(now)
-  const { ambient_c, cabinet_c, heatsink_c } = temperatures(now)
+  const { pcs, measured, unit } = now
+  const electrical = electric(now)
+  const { voltage_l1_l2_v, voltage_l1_n_v, current_l1_a } = electrical
   const { mode, is_throttled } = measured
   const scale = powerScale(pcs)
   return encode(models[701], {
@@ -138,36 +129,30 @@ const measurement: Maker = (now) => {
       InvSt: mode === 'running' && is_throttled ? 4 : inv_st[mode],
       Alrm: mode === 'fault' ? fault_bit : 0,
       DERMode: 1,
-      W: power_w,
+      ...pointsFrom(derGridSide, electrical),
       W_SF: scale,
-      VA: Math.abs(power_w),
       VA_SF: scale,
-      Var: 0,
       Var_SF: scale,
-      PF: power_w === 0 ? null : 1,
       PF_SF: -2,
-      A: 3 * current_a,
-      A_SF: scaleFor(rated_a * 4.5),
-      LLV: line_v,
-      LNV: phase_v,
+      A: 3 * current_l1_a,
+      A_SF: scaleFor(ratedCurrent(pcs.rated_power_kw * 1000) * 4.5),
+      LLV: voltage_l1_l2_v,
+      LNV: voltage_l1_n_v,
       V_SF: -1,
-      Hz: grid.frequency_hz,
       Hz_SF: -2,
-      VL1L2: line_v,
-      VL2L3: line_v,
-      VL3L1: line_v,
-      VL1: phase_v,
-      VL2: phase_v,
-      VL3: phase_v,
-      AL1: current_a,
-      AL2: current_a,
-      AL3: current_a,
+      VL1L2: voltage_l1_l2_v,
+      VL2L3: voltage_l1_l2_v,
+      VL3L1: voltage_l1_l2_v,
+      VL1: voltage_l1_n_v,
+      VL2: voltage_l1_n_v,
+      VL3: voltage_l1_n_v,
+      AL1: current_l1_a,
+      AL2: current_l1_a,
+      AL3: current_l1_a,
       TotWhInj: Math.round(measured.injected_kwh * 1000),
       TotWhAbs: Math.round(measured.absorbed_kwh * 1000),
       TotWh_SF: 0,
-      TmpAmb: ambient_c,
-      TmpCab: cabinet_c,
-      TmpSnk: heatsink_c,
+      TmpAmb: unit.snapshot().ambient_temperature_c,
       Tmp_SF: -1,
       ThrotSrc: is_throttled ? derated_bit : 0,
       ThrotPct: is_throttled ? shortfall(now) : 0,
@@ -246,54 +231,15 @@ const access: Maker = ({ unit, control }) => {
 }
 
 const classic: Maker = (now) => {
-  const { pcs, measured, grid, unit } = now
-  const { line_v, phase_v, power_w, current_a, rated_a } = electric(now)
-  const { cabinet_c, heatsink_c } = temperatures(now)
-  const { mode, is_throttled } = measured
-  const scale = powerScale(pcs)
+  const { pcs, measured, unit } = now
+  const { mode, is_throttled, dc_power_kw, injected_kwh } = measured
   const { dc_voltage_v } = unit.snapshot()
-  const dc_w = measured.dc_power_kw * 1000
-  return encode(models[103], {
-    values: {
-      A: current_a,
-      AphA: current_a,
-      AphB: current_a,
-      AphC: current_a,
-      A_SF: scaleFor(rated_a * 1.5),
-      PPVphAB: line_v,
-      PPVphBC: line_v,
-      PPVphCA: line_v,
-      PhVphA: phase_v,
-      PhVphB: phase_v,
-      PhVphC: phase_v,
-      V_SF: -1,
-      W: power_w,
-      W_SF: scale,
-      VA: Math.abs(power_w),
-      VA_SF: scale,
-      VAr: 0,
-      VAr_SF: scale,
-      Hz: grid.frequency_hz,
-      Hz_SF: -2,
-      PF: power_w === 0 ? null : 100,
-      PF_SF: -1,
-      WH: Math.round(measured.injected_kwh * 1000) % 2 ** 32,
-      WH_SF: 0,
-      DCV: dc_voltage_v,
-      DCV_SF: -1,
-      DCW: dc_w,
-      DCW_SF: scale,
-      TmpCab: cabinet_c,
-      TmpSnk: heatsink_c,
-      Tmp_SF: -1,
-      St: mode === 'running' && is_throttled ? 5 : st[mode],
-      Evt1: mode === 'fault' ? hardware_bit : 0,
-      Evt2: 0,
-      EvtVnd1: 0,
-      EvtVnd2: 0,
-      EvtVnd3: 0,
-      EvtVnd4: 0,
-    },
+  const values = { ...electric(now), dc_voltage_v, dc_power_kw, ...alarmWords(mode === 'fault') }
+  return classicModel(pcs.rated_power_kw * 1000, {
+    ...pointsFrom(classicInverter, values),
+    WH: Math.round(injected_kwh * 1000) % 2 ** 32,
+    DCW_SF: powerScale(pcs),
+    St: mode === 'running' && is_throttled ? 5 : st[mode],
   })
 }
 

@@ -5,10 +5,13 @@
 import type { Inverter, Meter, Site, Station } from '@heliograph/domain/site'
 import { mpptCount, stringsOf } from '@heliograph/domain/site'
 import { encode } from '@heliograph/domain/sunspec/codec'
+import { classicInverter, type PointsOf, pointsFrom } from '@heliograph/domain/sunspec/grid-side'
 import { models } from '@heliograph/domain/sunspec/models'
 import { stOf } from '@heliograph/domain/sunspec/states'
 import type { Counters } from '../counters.ts'
+import { nominal_voltage_v, phasesAt, toNeutral } from '../grid-side.ts'
 import type { LimitState } from '../limits.ts'
+import { measuredInverter } from '../readings.ts'
 import type { InverterSnapshot, SiteSnapshot } from '../site.ts'
 import {
   controls121,
@@ -20,8 +23,6 @@ import {
 
 export const sunspec_base_address = 40_000
 
-export const nominal_voltage_v = 800
-export const evt1_hw_test_failure = 2 ** 15
 /** Bit of the active controls that says that power is limited. */
 const st_act_ctl_fixed_w = 2 ** 0
 
@@ -86,55 +87,37 @@ function measurements(
   counters: Counters,
 ): Uint16Array {
   const rated_w = inverter.rated_ac_power_kw * 1000
-  const line_v = nominal_voltage_v * snapshot.voltage_ratio
-  const power_w = now.ac_power_kw * 1000
-  const current_a = Math.abs(power_w) / (Math.sqrt(3) * line_v)
-  const rated_a = rated_w / (Math.sqrt(3) * nominal_voltage_v)
-  const dc_w = now.dc_power_kw * 1000
-  const dc_a = now.mppt_current_a.reduce((sum, value) => sum + value, 0)
-  const open_v = Math.max(0, ...now.mppt_voltage_v)
+  return classicModel(rated_w, {
+    ...pointsFrom(classicInverter, measuredInverter(now, snapshot)),
+    WH: counterWh(counters.inverters[inverter.inverter_id]!.ac_kwh, 0),
+    DCA_SF: scaleFor(ratedCurrent(rated_w) * 3),
+    DCW_SF: scaleFor(rated_w * 1.5),
+    St: stOf(now.state),
+  })
+}
+
+export const ratedCurrent = (rated_w: number) => rated_w / (Math.sqrt(3) * nominal_voltage_v)
+
+type Classic = Partial<PointsOf<103>>
+
+/** Model 103 with the scale factors of a device of this rating. */
+export function classicModel(rated_w: number, points: Classic): Uint16Array {
+  const power_scale = scaleFor(rated_w * 1.2)
   return encode(models[103], {
     values: {
-      A: current_a,
-      AphA: current_a,
-      AphB: current_a,
-      AphC: current_a,
-      A_SF: scaleFor(rated_a * 1.5),
-      PPVphAB: line_v,
-      PPVphBC: line_v,
-      PPVphCA: line_v,
-      PhVphA: line_v / Math.sqrt(3),
-      PhVphB: line_v / Math.sqrt(3),
-      PhVphC: line_v / Math.sqrt(3),
+      A: points.AphA ?? null,
+      A_SF: scaleFor(ratedCurrent(rated_w) * 1.5),
       V_SF: -1,
-      W: power_w,
-      W_SF: scaleFor(rated_w * 1.2),
-      Hz: snapshot.frequency_hz,
+      W_SF: power_scale,
       Hz_SF: -2,
-      VA: Math.abs(power_w),
-      VA_SF: scaleFor(rated_w * 1.2),
-      VAr: 0,
-      VAr_SF: scaleFor(rated_w * 1.2),
-      PF: power_w === 0 ? null : 100,
+      VA_SF: power_scale,
+      VAr_SF: power_scale,
       PF_SF: -1,
-      WH: counterWh(counters.inverters[inverter.inverter_id]!.ac_kwh, 0),
       WH_SF: 0,
-      DCA: dc_a,
-      DCA_SF: scaleFor(rated_a * 3),
-      DCV: dc_a > 0 ? dc_w / dc_a : open_v,
       DCV_SF: -1,
-      DCW: dc_w,
-      DCW_SF: scaleFor(rated_w * 1.5),
-      TmpCab: now.cabinet_temperature_c,
-      TmpSnk: now.heatsink_temperature_c,
       Tmp_SF: -1,
-      St: stOf(now.state),
-      Evt1: now.state === 'fault' ? evt1_hw_test_failure : 0,
       Evt2: 0,
-      EvtVnd1: 0,
-      EvtVnd2: 0,
-      EvtVnd3: 0,
-      EvtVnd4: 0,
+      ...points,
     },
   })
 }
@@ -264,8 +247,11 @@ export function meterRegisters(
   const rated_w =
     [...site.loggers, ...pcs].reduce((sum, { rated_power_kw }) => sum + rated_power_kw, 0) * 1000
   const power_w = snapshot.export_power_kw * 1000
-  const line_v = nominal_voltage_v * snapshot.voltage_ratio
-  const current_a = Math.abs(power_w) / (Math.sqrt(3) * line_v)
+  const { voltage_l1_l2_v: line_v, current_l1_a: current_a } = phasesAt(
+    snapshot.export_power_kw,
+    snapshot,
+  )
+  const { voltage_l1_n_v: phase_v } = toNeutral(snapshot)
   return chain([
     identity('Simulated meter', `SIM-MTR-${meter.meter_id}`),
     encode(models[203], {
@@ -275,10 +261,10 @@ export function meterRegisters(
         AphB: current_a,
         AphC: current_a,
         A_SF: scaleFor((rated_w * 1.5) / nominal_voltage_v),
-        PhV: line_v / Math.sqrt(3),
-        PhVphA: line_v / Math.sqrt(3),
-        PhVphB: line_v / Math.sqrt(3),
-        PhVphC: line_v / Math.sqrt(3),
+        PhV: phase_v,
+        PhVphA: phase_v,
+        PhVphB: phase_v,
+        PhVphC: phase_v,
         PPV: line_v,
         PhVphAB: line_v,
         PhVphBC: line_v,
