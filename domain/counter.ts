@@ -1,5 +1,3 @@
-/** Energy counters of devices: registers that rise until they overflow or are reset. */
-
 /** Inverters may exceed rated power by some percent for a while, and counters have steps. */
 const overload_ratio = 1.1
 const step_kwh = 1

@@ -53,11 +53,11 @@ export type RowReport = Static<typeof RowReport>
 export const RowReport = Closed({
   row: CurtailmentRow,
   reported_at: Instant,
-  /** InstantOrNull the edge stored the row on disk. */
+  /** When the edge stored the row on disk. */
   acknowledged_at: Instant,
-  /** InstantOrNull read-back proved the limits of all devices together within the limit. */
+  /** When read-back proved the limits of all devices together within the limit. */
   applied_at: InstantOrNull,
-  /** InstantOrNull measured power was first within the limit after that. */
+  /** When measured power was first within the limit after that. */
   verified_at: InstantOrNull,
   restore_started_at: InstantOrNull,
   restored_at: InstantOrNull,
@@ -74,7 +74,6 @@ export const RowReport = Closed({
   failure_message: Nullable(Type.String({ maxLength: 500 })),
 })
 
-/** The instants of a report. */
 export const reportInstants = [
   'acknowledged_at',
   'applied_at',

@@ -1,6 +1,6 @@
-/** When the heartbeat counter of a device counts as stopped. */
-
-/** A heartbeat counter rises every second; one that stands for this long has stopped. */
+/**
+ * A heartbeat counter rises every second and counts as stopped after this time without a change.
+ */
 const stands_s_max = 10
 const polls_min = 3
 

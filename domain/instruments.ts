@@ -4,9 +4,9 @@ import { type Instrument, instrumentQuantities } from './site.ts'
 type Quantity = (typeof instrumentQuantities)[number]
 
 /**
- * The plot averages of a met station: for each quantity the mean of the instruments that measured
- * it, wind direction as the mean of the directions on the circle; `null` where none did.
- * `values` stand in the order of the instruments.
+ * The averages of a met station: per quantity, the mean of the instruments that measured it, and
+ * the circular mean of wind directions; `null` without a measurement. `values` are in the order of
+ * the instruments.
  */
 export function plotAverages(
   instruments: readonly Instrument[],
@@ -27,7 +27,7 @@ export function plotAverages(
 const mean = (values: readonly number[]): number | null =>
   values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** Mean direction; `null` when the directions cancel out. */
+/** Circular mean; `null` if the directions cancel out. */
 function bearing(values: readonly number[]): number | null {
   if (values.length === 0) return null
   if (values.length === 1) return values[0]!

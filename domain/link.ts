@@ -2,9 +2,9 @@
  * The edge link: JSON text messages over one WebSocket with the subprotocol `edge.v1`, at
  * `/edge/v1` on the API's own port. The edge presents `Authorization: Bearer edge_<id>_<secret>`.
  *
- * The edge sends frames out of its journal; the server commits a frame together with its
- * `(edge, epoch, seq)` and only then acknowledges it; the edge frees journal space only for what
- * was acknowledged. So a frame may be sent twice, and is counted once.
+ * The edge sends frames from its journal. The server commits a frame together with its `(edge,
+ * epoch, seq)`, and only then acknowledges it. The edge frees journal space only for acknowledged
+ * frames. A frame may be sent twice and is counted once.
  */
 import { type Static, type TOptional, Type } from 'typebox'
 import { Desired } from './curtailment.ts'
@@ -17,22 +17,22 @@ export const linkProtocol = 'edge.v1'
 export const edgeTokenPattern = /^edge_([0-9a-f]{12})_([0-9a-f]{64})$/
 
 /**
- * Bounds that both ends hold: a message above them is refused and the connection closed. The server
- * reads the messages of all edges on one thread, 4 MiB of readings in about 30 ms. An edge keeps
- * lists in frames of `frame_length_max` characters, so that only an inventory, a status or a single
- * reading is ever longer.
+ * Bounds of both ends: a longer message is refused and the connection closed. The server reads the
+ * messages of all edges on one thread, 4 MiB of readings in about 30 ms. An edge keeps lists in
+ * frames of `frame_length_max` characters; only an inventory, a status or a single reading is
+ * longer.
  */
 export const up_bytes_max = 4 * 1024 * 1024
 export const down_bytes_max = 16 * 1024 * 1024
 export const frame_length_max = 1024 * 1024
 export const frames_per_batch_max = 1000
 
-/** An end that hears nothing for this long closes the connection; each pings thrice as often. */
+/** An end closes the connection after this long without a message; each pings thrice as often. */
 export const silence_ms_max = 30_000
 
 const Seq = Type.Integer({ minimum: 1 })
 
-/** The server takes nothing that is dated further ahead of its clock. */
+/** Data dated further ahead of the server's clock is refused. */
 export const ahead_ms_max = 3_600_000
 
 /** Live data never waits behind the backlog of an outage or the back-fill of old history. */
@@ -53,7 +53,7 @@ export const Readings = Closed(
   Object.fromEntries(tables) as Record<ReadingKind, TOptional<typeof ReadingTable>>,
 )
 
-/** The kinds of thing that an event or a communication state can be about. */
+/** Kinds of sources of events and communication states. */
 const deviceKinds = [
   'edge',
   'logger',
@@ -79,8 +79,8 @@ export const severities = ['info', 'warning', 'minor', 'major', 'critical'] as c
 export type Severity = (typeof severities)[number]
 
 /**
- * Something that the system noticed. `rising` and `falling` bracket a condition and carry the same
- * `code` and source; `once` has no end.
+ * An event. `rising` and `falling` bracket a condition and have the same `code` and source; `once`
+ * has no end.
  */
 export type LinkEvent = Static<typeof LinkEvent>
 export const LinkEvent = Closed({
@@ -95,12 +95,11 @@ export const LinkEvent = Closed({
 })
 
 /**
- * One group of the journal, written and fsynced as a whole. The payload is checked against its
- * kind by the server: `readings` are `Readings`, `events` are `LinkEvent[]`, `inventory` is `Site`,
- * `curtailment` is `RowReport[]`, `dispatch` is `DispatchReport[]`, `control_notes` is
- * `ControlNote[]`, `battery_setup` is `SetupReport[]`.
- * One that fails the check is kept aside with its reason and acknowledged, so that it cannot block
- * what follows.
+ * One group of the journal, written and fsynced as a whole. The server checks the payload by its
+ * kind: `readings` are `Readings`, `events` are `LinkEvent[]`, `inventory` is `Site`, `curtailment`
+ * is `RowReport[]`, `dispatch` is `DispatchReport[]`, `control_notes` is `ControlNote[]`,
+ * `battery_setup` is `SetupReport[]`. A frame that fails the check is stored apart with its reason
+ * and acknowledged, so that it cannot block later frames.
  */
 export type Frame = Static<typeof Frame>
 export const Frame = Closed({
@@ -111,7 +110,7 @@ export const Frame = Closed({
 
 export type CommState = 'connected' | 'disconnected' | 'unknown'
 
-/** How the edge gets on with one device. */
+/** Communication state of one device. */
 export type DeviceStatus = Static<typeof DeviceStatus>
 export const DeviceStatus = Closed({
   kind: Type.Enum([...deviceKinds]),
@@ -120,7 +119,7 @@ export const DeviceStatus = Closed({
   since: Instant,
   last_ok_at: InstantOrNull,
   error: Nullable(Type.String({ maxLength: 500 })),
-  /** What the device says of itself. */
+  /** Identity as the device reports it. */
   identity: Nullable(
     Closed({
       manufacturer: Nullable(Type.String()),
@@ -149,7 +148,7 @@ export const Batch = Closed({
   frames: Type.Array(Frame, { minItems: 1, maxItems: frames_per_batch_max }),
 })
 
-/** The present state of the edge and its devices: on connecting, on change and every 10 s. */
+/** The present state of the edge and its devices: sent on connecting, on change and every 10 s. */
 export const StatusReport = Closed({
   type: Type.Literal('status'),
   at: Instant,
@@ -165,22 +164,22 @@ export const StatusReport = Closed({
 export type UpMessage = Static<typeof UpMessage>
 export const UpMessage = Type.Union([Hello, Batch, StatusReport])
 
-/** Answer to `hello`: how many frames may be under way per lane. */
+/** Answer to `hello`: the number of unacknowledged frames per lane. */
 export const Welcome = Closed({
   type: Type.Literal('welcome'),
   server_time: Instant,
   window_frames: Type.Integer({ minimum: 1 }),
-  /** Of an importer's epoch: the frames that the server already has, as [first, last] ranges. */
+  /** For an importer: the frames that the server already has, as [first, last] ranges. */
   have: Type.Array(Type.Tuple([Seq, Seq])),
-  /** The frame of the inventory that the server goes by; null while it knows none. */
+  /** The frame of the inventory in use by the server; null without an inventory. */
   inventory: Nullable(Closed({ epoch: Type.String(), seq: Seq })),
 })
 
 const Ack = Closed({ type: Type.Literal('ack'), seqs: Type.Array(Seq, { minItems: 1 }) })
 
 /**
- * Frames that were acknowledged and are not in force, with the reason. Only for an edge that named
- * `refused` in the header `heliograph-link` of its request: others know no such message.
+ * Acknowledged frames that are not in force, with the reason. Sent only to an edge that named
+ * `refused` in the header `heliograph-link` of its request.
  */
 const RefusedFrames = Closed({
   type: Type.Literal('refused'),
@@ -189,7 +188,7 @@ const RefusedFrames = Closed({
   }),
 })
 
-/** The header by which an edge names the messages that it takes beside those of `edge.v1`. */
+/** Header by which an edge names the messages that it accepts in addition to those of `edge.v1`. */
 export const linkHeader = 'heliograph-link'
 
 /** Sent before the server closes a connection that it will not serve. */

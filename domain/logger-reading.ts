@@ -4,14 +4,14 @@ import { significant } from './significant.ts'
 
 export interface PlantReadings {
   logger_id: number
-  /** Unix ms: the instant that the reading is for. */
+  /** Instant of the reading, Unix ms. */
   measured_at: number
   inverters_total: number
-  /** The newest reading of each inverter that has any. */
+  /** The newest reading of each inverter that has one. */
   inverters: readonly InverterReading[]
-  /** The newest reading of each met station of the plant that has any. */
+  /** The newest reading of each met station of the plant that has one. */
   stations: readonly WeatherReading[]
-  /** How old a reading may be and still count, in ms. */
+  /** Age up to which a reading counts, ms. */
   inverter_age_ms_max: number
   station_age_ms_max: number
 }
@@ -20,16 +20,15 @@ type Summed = 'dc_power_kw' | 'reactive_power_kvar' | 'available_power_kw' | 'en
 type Averaged = 'poa_irradiance_w_m2' | 'module_temperature_c' | 'ambient_temperature_c'
 
 /**
- * AC power is the sum over the inverters that are known, `null` when none is; when any is missing
- * the quality is `suspect`. Other powers are sums over the same inverters, `null` unless each of
- * them gives the quantity, so that their ratio to the AC power means something. Counters are
- * summed, and the available power given, only when every inverter of the plant is known: else
- * the sum would fall and rise with the connection of one of them.
+ * AC power is the sum over the inverters with a fresh reading, `null` without any. The quality is
+ * `suspect` if any is missing. Other powers are sums over the same inverters, `null` unless all of
+ * them report the quantity, so that ratios to AC power are valid. Counters and available power need
+ * every inverter of the plant: otherwise the sum would fall and rise with connections.
  *
- * Apparent power is that of the plant as a whole, from its active and reactive power, and the
- * power factor is their ratio, 0 to 1.
+ * Apparent power is that of the plant, from its active and reactive power; the power factor is
+ * their ratio, 0 to 1.
  *
- * `null` where nothing of the plant is fresh: that a plant is silent is no reading of it.
+ * Returns `null` without any fresh reading.
  */
 export function loggerReading(plant: PlantReadings): LoggerReading | null {
   const { logger_id, measured_at, inverters_total } = plant
@@ -71,12 +70,12 @@ function energyTotal(online: readonly InverterReading[], inverters_total: number
   return online.length === inverters_total ? sum(online.map((r) => r.energy_total_kwh)) : null
 }
 
-/** A reading from the future, after a step of the clock, is as good as one of the present. */
+/** A reading from the future, after a step of the clock, counts as fresh. */
 function isFresh(now: number, age_ms_max: number) {
   return ({ measured_at }: { measured_at: number }) => now - measured_at <= age_ms_max
 }
 
-/** `null` for no values, and when one of them is not known. */
+/** `null` for an empty list, and if any value is null. */
 function sum(values: readonly (number | null)[]): number | null {
   if (values.length === 0) return null
   let total = 0
@@ -87,7 +86,7 @@ function sum(values: readonly (number | null)[]): number | null {
   return significant(total)
 }
 
-/** The mean of the values that are known. */
+/** Mean of the values that are not null. */
 function mean(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null)
   const total = sum(known)

@@ -13,7 +13,7 @@ export const nodeIdPattern = '^[a-z0-9][a-z0-9_-]{0,39}$'
 export const channelKinds = ['temperature', 'humidity', 'fan_current', 'door', 'relay'] as const
 export type ChannelKind = (typeof channelKinds)[number]
 
-/** The unit of what a channel measures; null for what is one of two states, kept as 0 and 1. */
+/** Unit of the values of a channel; null for states, which are 0 or 1. */
 export const channelUnits = {
   temperature: '°C',
   humidity: '%',
@@ -86,13 +86,13 @@ export const Mqtt = Closed({
 
 export const default_prefix = 'heliograph'
 
-/** Who may connect to a broker. */
+/** Credentials of the clients of a broker. */
 export interface MqttCredentials {
   username: string
   password: string
 }
 
-/** A line `user:password`; null when it is none. */
+/** Parses a line `user:password`; null if it has another form. */
 export function parseMqttCredentials(text: string): MqttCredentials | null {
   const [, username, password] = /^([^:\s]+):(\S+)\s*$/.exec(text) ?? []
   return username === undefined || password === undefined ? null : { username, password }
@@ -105,8 +105,8 @@ export type RelayCause = (typeof relayCauses)[number]
 export type NodeInstant = string | number
 
 /**
- * What a node measured, by the names of its channels; a channel that it does not name, or that is
- * null, was not measured. A node without a clock leaves `measured_at` out.
+ * Measurements of a node by the names of its channels; a channel that is absent or null was not
+ * measured. A node without a clock leaves `measured_at` out.
  */
 export interface NodeState {
   measured_at?: NodeInstant | null
@@ -117,7 +117,7 @@ export interface NodeState {
   relays?: Record<string, NodeRelay | null>
 }
 
-/** `changed_at` and `cause` are those of its last change; `reason` says more, for people. */
+/** `changed_at` and `cause` belong to the last change; `reason` is a text for people. */
 export interface NodeRelay {
   on: boolean
   cause?: RelayCause
@@ -136,11 +136,11 @@ export const stateFields = {
 export const nodeTopic = (prefix: string, node_id: string, leaf: 'state' | 'status') =>
   `${prefix}/${node_id}/${leaf}`
 
-/** The details of an event with the code `relay:<channel>`: a relay that was switched. */
+/** Details of an event with the code `relay:<channel>`: a relay that was switched. */
 export type RelayChange = Static<typeof RelayChange>
 export const RelayChange = Closed({
   channel: Type.String({ pattern: nodeIdPattern }),
-  /** null: how it stood before is not known. */
+  /** The state before; null if unknown. */
   from: Nullable(Type.Boolean()),
   to: Type.Boolean(),
   cause: Type.Enum([...relayCauses]),

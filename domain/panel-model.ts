@@ -4,7 +4,7 @@ import { Closed, Id, Name, Positive } from './schema.ts'
 
 /**
  * A panel: its rating, and its single-diode circuit at 1000 W/m² and 25 °C as in the CEC list.
- * Without the circuit the server takes the one of `params_id` in its library.
+ * Without a circuit, the server uses the one of `params_id` in its library.
  */
 export type PanelModel = Static<typeof PanelModel>
 export const PanelModel = Closed({
@@ -36,14 +36,14 @@ const circuitNames = [
 /** The seven parameters of a module's circuit. */
 export type PanelCircuit = Record<(typeof circuitNames)[number], number>
 
-/** The circuit of a model, null where site.yaml leaves it out; part of one counts as none. */
+/** The circuit of a model; null if site.yaml gives none or only part of one. */
 export function circuitOf(model: PanelModel): PanelCircuit | null {
   const named = circuitNames.map((name) => [name, model[name]] as const)
   if (named.some(([, value]) => value === undefined)) return null
   return Object.fromEntries(named) as PanelCircuit
 }
 
-/** What a model leaves out of a circuit that it begins. */
+/** The missing parameters of a circuit that is given in part. */
 export function missingOfCircuit(model: PanelModel): string[] {
   const missing = circuitNames.filter((name) => model[name] === undefined)
   return missing.length < circuitNames.length ? missing : []

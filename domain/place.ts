@@ -21,7 +21,7 @@ export function placeOf({ latitude, longitude, elevation_m }: Position): Place |
 /** Sun elevation below which inverters sleep and need not answer. */
 export const asleep_below_deg = 3
 /**
- * An inverter wakes and falls asleep by the light on its modules: clouds and hills keep it from
- * waking with the sun. So close to the night its silence tells nothing.
+ * Inverters wake and fall asleep by the light on their modules, which clouds and hills delay.
+ * Within this time of the night, communication loss is not a fault.
  */
 export const drowsy_ms = 15 * 60_000

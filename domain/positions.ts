@@ -1,6 +1,6 @@
 /**
  * Instruments of a met station and channels of a sensor node by position. Their readings are one
- * array in the order of `site.yaml`: who moves one gives its past to another.
+ * array in the order of `site.yaml`: moving one would assign its past to another.
  */
 import type { Channel, Node } from './node.ts'
 import type { Instrument, Site, Station } from './site.ts'
@@ -9,13 +9,16 @@ import type { Instrument, Site, Station } from './site.ts'
 export interface ListedDevice {
   kind: 'station' | 'node'
   id: string
-  /** What its readings are kept under. */
+  /** The number under which its readings are stored. */
   number: number
-  /** As `oil temperature` and `poa-1 pyranometer poa_irradiance_w_m2`: equal is the same. */
+  /**
+   * For example `oil temperature` and `poa-1 pyranometer poa_irradiance_w_m2`; equal texts mean the
+   * same instrument.
+   */
   places: readonly string[]
 }
 
-/** What was measured as `was` is told as `now` from here on. */
+/** A position whose instrument or channel changed from `was` to `now`. */
 interface MovedPosition {
   /** From 0. */
   position: number
@@ -58,8 +61,8 @@ export function listedDevicesOf({ loggers, nodes }: Site): ListedDevice[] {
 }
 
 /**
- * The devices of both lists at which a position is no longer what it was, by the order of `now`.
- * What comes after all that there was moves nothing, nor does another label or serial number.
+ * The devices in both lists with a changed position, in the order of `now`. Additions at the end,
+ * labels and serial numbers are no changes.
  */
 export function movedDevices(
   former: readonly ListedDevice[],

@@ -1,10 +1,10 @@
 /**
- * What is measured, per kind of device: the columns of a reading under the names that they keep
- * from the device's driver through the journal, the link and SQL to the answer in JSON.
- * The glossary with unit, sign and range of each is docs/nomenclature.md.
+ * The columns of readings per kind of device, under the names that they keep from the driver
+ * through the journal, the link and SQL to the API. Unit, sign and range of each:
+ * docs/nomenclature.md.
  *
  * A value is `null` when it was not measured; `0` is a measurement. Arrays hold one element for
- * each MPPT or string, with `null` for those not measured.
+ * each MPPT or string, `null` if not measured.
  */
 import {
   batteryStates,
@@ -35,7 +35,7 @@ type Value<Type extends ColumnType> = Type extends `${string}[]`
 
 type Measured<Of extends Columns> = { [Name in keyof Of]: Value<Of[Name]> }
 
-/** Strings of one inverter, cells of one cluster: more than this is no device but a fault. */
+/** Maximum strings of an inverter and cells of a cluster; more is a fault. */
 export const array_length_max = 1024
 
 export const qualities = ['good', 'suspect', 'estimated'] as const
@@ -55,7 +55,7 @@ export const inverterStates = [
 ] as const
 export type InverterState = (typeof inverterStates)[number]
 
-/** What keeps the power of an inverter down: nothing, a row of ours, the permit, someone else. */
+/** Cause of a power limit: none, a curtailment of ours, the grid permit, an external limit. */
 const limiters = ['none', 'curtailment', 'permit', 'external', 'unknown'] as const
 export type Limiter = (typeof limiters)[number]
 
@@ -133,9 +133,9 @@ const weather = {
   pressure_hpa: 'real',
   wind_speed_m_s: 'real',
   wind_direction_deg: 'real',
-  /** The counter of the gauge as it stands; it may be reset, at midnight for one. */
+  /** The counter of the gauge as read; some gauges reset it, for example at midnight. */
   rain_mm: 'real',
-  /** One value per instrument, in the order in which site.yaml lists the station's instruments. */
+  /** One value per instrument, in the order of site.yaml. */
   instrument_values: 'real[]',
 } as const satisfies Columns
 
@@ -157,13 +157,13 @@ const logger = {
 
 const node = {
   /**
-   * One value per channel, in the order in which site.yaml lists them: °C, %, A; of a door 1 for
-   * open, of a relay 1 for on, else 0.
+   * One value per channel, in the order of site.yaml: °C, %, A; a door is 1 when open, a relay 1
+   * when on.
    */
   channel_values: 'real[]',
 } as const satisfies Columns
 
-/** Of a battery as a whole, as its management system tells it. */
+/** A battery as a whole, as its battery management reports it. */
 const bess = {
   state: 'text',
   state_vendor_code: 'integer',
@@ -202,7 +202,7 @@ const bess = {
   contactor_state: 'text',
   fire_system_state: 'text',
   control_place: 'text',
-  /** 1: the device and we hear each other's heartbeat; 0: not. */
+  /** 1: device and edge receive each other's heartbeat; 0: not. */
   heartbeat_ok: 'integer',
   alarm_1: 'bigint',
   alarm_2: 'bigint',
@@ -282,7 +282,7 @@ const cluster = {
   alarm_2: 'bigint',
 } as const satisfies Columns
 
-/** Of one cluster, in the order of its modules and of the cells or sensors within each. */
+/** One cluster, in the order of its modules and of the cells or sensors within each. */
 const cells = {
   cell_voltage_mv: 'real[]',
   cell_temperature_c: 'real[]',
@@ -314,7 +314,7 @@ export const readingKinds = {
   cells: { table: 'cells_readings', keys: ['bess_id', 'cluster_idx'], columns: cells },
 } as const
 
-/** What a column of text may say. */
+/** Values of text columns. */
 export const readingWords = {
   inverter: { state: inverterStates, limited_by: limiters },
   bess: {
@@ -331,7 +331,7 @@ export const readingWords = {
 
 export type ReadingKind = keyof typeof readingKinds
 
-/** The frame of every reading: when the edge measured it (Unix ms) and how far to trust it. */
+/** Instant of measurement at the edge (Unix ms), and quality. */
 interface Sample {
   measured_at: number
   quality: Quality
@@ -355,13 +355,13 @@ export type PcsReading = ReadingOf['pcs']
 export type ClusterReading = ReadingOf['cluster']
 export type CellsReading = ReadingOf['cells']
 
-/** Every column of a kind in the order of the link and of COPY: keys, time, quality, values. */
+/** All columns of a kind in the order of the link and of COPY: keys, time, quality, values. */
 export function columnsOf(kind: ReadingKind): readonly string[] {
   const { keys, columns } = readingKinds[kind]
   return [...keys, 'measured_at', 'quality', ...Object.keys(columns)]
 }
 
-/** A reading in which nothing was measured yet: a driver fills in what its device has. */
+/** A reading in which every value is null. */
 export function emptyReading<Kind extends ReadingKind>(
   kind: Kind,
 ): { [Name in keyof (typeof readingKinds)[Kind]['columns']]: null } {

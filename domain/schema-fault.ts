@@ -1,4 +1,4 @@
-/** The faults that a schema finds, in words for the engineer who wrote the file. */
+/** Problems found by the schema, in words for the engineer who wrote the file. */
 
 import type { TLocalizedValidationError } from 'typebox/error'
 import type { SitePath, SiteProblem } from './site-check.ts'
@@ -11,7 +11,7 @@ interface Fault {
   message: string
 }
 
-/** Lists and objects of a site: without one of them the rest cannot be judged. */
+/** Lists and objects of a site without which the rest cannot be checked. */
 const containers = [
   'locations',
   'panel_models',
@@ -25,8 +25,8 @@ const containers = [
 ]
 
 /**
- * Says each fault once, at the field that must change. `whole` is false when a list or an object
- * is missing or is something else, so that checks which walk the site would fail.
+ * Reports each problem once, at the field to change. `whole` is false if a list or an object is
+ * missing or has another type, so that checks that walk the site would fail.
  */
 export function plainFaults(
   errors: readonly TLocalizedValidationError[],
@@ -38,8 +38,8 @@ export function plainFaults(
 }
 
 /**
- * A connection is checked against each protocol's form; only what its own protocol says counts,
- * and, when it names none, only that.
+ * A connection is checked against each protocol's form. Only the problems of its own protocol
+ * count; without a valid protocol, only that problem.
  */
 function isRelevant({ schemaPath, instancePath }: Fault, value: unknown): boolean {
   const form = /\/anyOf\/(\d)/.exec(schemaPath)?.[1]
@@ -132,7 +132,7 @@ function protocolFault(path: SitePath, value: unknown): SiteProblem[] {
     return [{ path, message: `must be a set of fields, not ${shown(connection)}` }]
   }
   const protocol = connection['protocol']
-  // The faults of a known protocol's form were told one by one.
+  // The form of a known protocol was reported in single problems.
   if (['modbus_tcp', 'rtu_over_tcp', 'modbus_rtu'].includes(String(protocol))) return []
   const choice = 'must be one of modbus_tcp, rtu_over_tcp, modbus_rtu'
   const message = protocol === undefined ? 'is missing' : `${choice}, not ${shown(protocol)}`

@@ -1,7 +1,7 @@
 /** Settings from environment variables; all faults are reported at once. */
 
 export interface Settings {
-  /** Empty counts as not set. */
+  /** An empty variable counts as not set. */
   text(name: string): string | null
   integer(name: string, range: { fallback: number; minimum: number; maximum: number }): number
   choice<Value extends string>(name: string, values: readonly Value[], fallback: Value): Value

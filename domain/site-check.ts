@@ -1,7 +1,6 @@
 /**
- * What a schema cannot say of a site: that ids are unique, that what is referred to exists, that
- * no two devices share an address, that combiners measure strings which are there, and instruments
- * are read where a met station has a register.
+ * Checks that a schema cannot express: unique ids, valid references, unique addresses, combiners
+ * with existing strings, and instruments at registers of a met station.
  */
 import type { Battery, Pcs } from './battery.ts'
 import type { Node } from './node.ts'
@@ -12,7 +11,7 @@ import { stationPoint, stationPointForm, stationPointNames } from './sunspec/sta
 
 export type SitePath = readonly (string | number)[]
 
-/** A fault of a site, at what must change: `['loggers', 0, 'inverters', 2, 'unit_id']`. */
+/** A problem and the path of the field to change: `['loggers', 0, 'inverters', 2, 'unit_id']`. */
 export interface SiteProblem {
   path: SitePath
   message: string
@@ -29,7 +28,7 @@ interface Addressed {
   name?: string
 }
 
-/** Every fault of a site that its schema accepts, in the order of the checks. */
+/** All problems of a site that its schema accepts, in the order of the checks. */
 export function checkSite(site: Site): SiteProblem[] {
   return [...checkInventory(site), ...checkDevices(site)]
 }
@@ -113,7 +112,7 @@ export function checkInventory(site: Site): SiteProblem[] {
   ]
 }
 
-/** A path as people write it: `loggers[0].inverters[2].unit_id`. */
+/** Text form of a path: `loggers[0].inverters[2].unit_id`. */
 export function fieldOf(path: SitePath): string {
   return path
     .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
@@ -133,7 +132,7 @@ function controllersOf(loggers: readonly Placed<Logger>[]) {
 
 function checkTimezone(timezone: string): SiteProblem[] {
   try {
-    // Intl takes offsets such as +02:00 too, which know no summer time.
+    // Intl accepts offsets such as +02:00, which have no daylight saving time.
     new Intl.DateTimeFormat('en', { timeZone: timezone })
     if (/^[A-Za-z]/.test(timezone)) return []
   } catch (error) {
@@ -148,7 +147,7 @@ function duplicates<Of>(list: readonly Placed<Of>[], name: keyof Of & string): S
   return list.flatMap(({ value, path }) => {
     const id = value[name]
     const earlier = first.get(id)
-    // A missing id is for the schema to report.
+    // The schema reports a missing id.
     if (id === undefined) return []
     if (!earlier) {
       first.set(id, path)
@@ -196,7 +195,6 @@ function checkLocations(
   ]
 }
 
-/** The parameters of a circuit belong together. */
 function checkCircuit({ value, path }: Placed<PanelModel>): SiteProblem[] {
   return missingOfCircuit(value).map((name) => ({
     path: [...path, name],
@@ -204,11 +202,11 @@ function checkCircuit({ value, path }: Placed<PanelModel>): SiteProblem[] {
   }))
 }
 
-/** Two connections to one serial port would open it twice, which no port allows. */
+/** Two connections would open one serial port twice, which is not possible. */
 function checkSerialPorts({ connections }: Site): SiteProblem[] {
   const first = new Map<string, string>()
   return placed(connections, ['connections']).flatMap(({ value, path }) => {
-    // A missing path is for the schema to report.
+    // The schema reports a missing path.
     if (value.protocol !== 'modbus_rtu' || value.path === undefined) return []
     const earlier = first.get(value.path)
     if (earlier === undefined) {
@@ -222,13 +220,13 @@ function checkSerialPorts({ connections }: Site): SiteProblem[] {
   })
 }
 
-/** Where a connection leads. Several connections may lead to one gateway, on units of their own. */
+/** Address of the gateway. Several connections may share one, with different units. */
 function endpointOf(connection: Connection): string {
   if (connection.protocol === 'modbus_rtu') return connection.path
   return `${connection.host}:${connection.port}`.toLowerCase()
 }
 
-/** A combiner that answers under its inverter's address is part of it and needs no entry. */
+/** A combiner at the address of its inverter is part of the inverter and needs no entry. */
 function checkAddresses(
   devices: readonly Placed<Addressed>[],
   connections: readonly Connection[],
@@ -283,13 +281,13 @@ function checkCombiners({ value, path }: Placed<Inverter>): SiteProblem[] {
 }
 
 function checkPoint({ value: { point }, path }: Placed<Instrument>): SiteProblem[] {
-  // What has another form is for the schema to report.
+  // The schema reports another form.
   if (stationPoint(point) || !new RegExp(stationPointForm).test(point)) return []
   const message = `'${point}' is no point of a met station: models and points are `
   return [{ path: [...path, 'point'], message: message + stationPointNames() }]
 }
 
-/** The units of a battery: one device may be all of them. */
+/** The units of a battery; one device may serve as all of them. */
 function batteryUnits({ value: { bms, pcs }, path }: Placed<Battery>): Placed<Addressed>[] {
   const clusters = placed(bms.clusters, [...path, 'bms', 'clusters'])
   const isAt = (one: Addressed) => (other: Addressed) =>
@@ -307,7 +305,6 @@ const checkBattery = (one: Placed<Battery>): SiteProblem[] => [
   ...checkCurve(one),
 ]
 
-/** A state of charge has to be left in which it can work. */
 function checkWindow({ value, path }: Placed<Battery>): SiteProblem[] {
   const { soc_min_pct, soc_max_pct, soc_reserve_pct = soc_min_pct } = value
   if (soc_min_pct >= soc_max_pct) {
@@ -319,7 +316,7 @@ function checkWindow({ value, path }: Placed<Battery>): SiteProblem[] {
   return [{ path: [...path, 'soc_reserve_pct'], message }]
 }
 
-/** A reading has all of a cluster's cells in one row, and rows have an end. */
+/** A reading holds all cells of a cluster in one row of limited length. */
 function checkCells({ value, path }: Placed<Battery>): SiteProblem[] {
   const cells = value.modules_per_cluster * value.cells_per_module
   if (!(cells > array_length_max)) return []
@@ -333,7 +330,7 @@ function checkPcs({ value, path }: Placed<Pcs>): SiteProblem[] {
   return [{ path: [...path, 'wmaxlimpct_is_setpoint'], message }]
 }
 
-/** Plans need it in order, bent one way, and a unit that can leave either end of its window. */
+/** Plans need points in ascending order on a concave curve, and power at both ends. */
 function checkCurve({ value, path }: Placed<Battery>): SiteProblem[] {
   const points = value.power_curve ?? []
   const at = (nth: number, message: string) => [
@@ -357,7 +354,7 @@ function checkCurve({ value, path }: Placed<Battery>): SiteProblem[] {
   return []
 }
 
-/** Nodes need a broker, and it is either the edge's own or another. */
+/** Sensor nodes need a broker, either the edge's own or another. */
 function checkBroker({ mqtt, nodes }: Site): SiteProblem[] {
   if (!mqtt) {
     const message = 'is missing: nodes are heard by MQTT'

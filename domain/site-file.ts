@@ -1,4 +1,4 @@
-/** Reads `site.yaml` and says everything that is wrong with it, each fault with its place. */
+/** Reads `site.yaml` and reports all its problems with their places. */
 
 import { Settings } from 'typebox/system'
 import { Value } from 'typebox/value'
@@ -33,12 +33,13 @@ export interface SiteFileProblem {
 type SiteFile = { site: Site } | { problems: SiteFileProblem[] }
 
 /**
- * Parses and checks the text of a site file. All problems are reported at once, by line: those of
- * YAML hide the others, since what was meant is not known, and a device or list that is not there
- * or of the wrong type hides what only the whole can show (ids, references, addresses).
+ * Parses and checks the text of a site file. All problems are reported at once, by line. Problems
+ * of
+ * YAML hide the others, and a device or list that is missing or of the wrong type hides those of
+ * the whole site (ids, references, addresses).
  *
- * @param was_accepted an agent accepted the text, maybe an earlier one with fewer checks: it is
- *   read as far as it can be worked with
+ * @param was_accepted an agent accepted the text before, maybe with fewer checks: it is read as far
+ *   as it can be used
  */
 export function parseSiteFile(text: string, { was_accepted = false } = {}): SiteFile {
   const lines = new LineCounter()
@@ -66,7 +67,7 @@ export function parseSiteFile(text: string, { was_accepted = false } = {}): Site
   }
   let value: unknown
   try {
-    // Aliases are how alike inverters are written; the file is the operator's own.
+    // Aliases are common for equal inverters, and the operator's own file is trusted.
     value = document.toJS({ maxAliasCount: -1 })
   } catch (error) {
     return { problems: [{ line: 1, column: 1, field: '', message: (error as Error).message }] }
@@ -83,7 +84,7 @@ export function parseSiteFile(text: string, { was_accepted = false } = {}): Site
   return { problems: byLine(problems) }
 }
 
-/** One line of text for each problem, as compilers write them. */
+/** One line of text for each problem, in the form of compilers. */
 export function describeProblems(file: string, problems: readonly SiteFileProblem[]): string[] {
   return problems.map(({ line, column, field, message }) => {
     return `${file}:${line}:${column}: ${field === '' ? '' : `${field}: `}${message}`
@@ -95,7 +96,7 @@ const yamlFaults: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: 'a second document begins here: a site file is one',
 }
 
-/** Aliases of what is nowhere, or of what they are a part of themselves. */
+/** Aliases without an anchor, and aliases within their own anchor. */
 function aliasFaults(document: Document) {
   const faults: { offset: number; field: string; message: string }[] = []
   visit(document, {
@@ -125,7 +126,7 @@ function byLine(problems: SiteFileProblem[]): SiteFileProblem[] {
   return problems.sort((a, b) => a.line - b.line || a.column - b.column)
 }
 
-/** Where a field is written: its name, or as much of its path as is there. */
+/** Offset of a field, or of as much of its path as exists. */
 function offsetOf(document: Document, path: SitePath): number {
   let node: unknown = document.contents
   let offset = startOf(node) ?? 0
@@ -149,7 +150,7 @@ function startOf(node: unknown): number | null {
   return isNode(node) ? ((node as Node).range?.[0] ?? null) : null
 }
 
-/** The path of the innermost field that holds the offset. */
+/** The path of the innermost field at the offset. */
 function pathAt(document: Document, offset: number): SitePath {
   let path: SitePath = []
   visit(document, (key, node, parents) => {

@@ -1,8 +1,6 @@
-/** Limits in whole watts, the unit in which devices are set. */
-
 /**
- * The most whole watts that are not above a power. A plain `Math.floor` of the product loses a watt
- * to binary fractions: `1.005 * 1000` is 1004.9999999999999.
+ * A power in whole watts, the unit of device limits, rounded down. A plain `Math.floor` of the
+ * product can lose a watt to binary fractions: `1.005 * 1000` is 1004.9999999999999.
  */
 export function wattsWithin(power_kw: number): number {
   const nearest = Math.round(power_kw * 1000)

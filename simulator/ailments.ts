@@ -1,11 +1,11 @@
-/** What the faults in force mean for each inverter and its strings. */
+/** Effects of the faults in force on each inverter and its strings. */
 import { type Fault, isInForce, type StringFault } from './faults.ts'
 import type { InverterAilments } from './inverter.ts'
 import { type StringAilment, sound } from './string.ts'
 
 const healthy: InverterAilments = { is_dead: false, power_limit_pct: null, strings: new Map() }
 
-/** Of the inverters that have a fault at this instant, by `inverter_id`. */
+/** Effects by `inverter_id`, for the inverters with a fault at this instant. */
 export function ailmentsAt(
   faults: readonly Fault[],
   time_ms: number,

@@ -1,28 +1,28 @@
 /**
- * The clouds over the site as a function of seed and time: a weather that changes over hours and
- * days between clear, broken and overcast, and a field of clouds that the wind carries over the
- * plants, so that a shadow reaches one after the other.
+ * The clouds over the site as a function of seed and time: weather that changes over hours and days
+ * between clear, broken and overcast, and a field of clouds that the wind carries over the plants
+ * one after the other.
  *
  * Distribution, ramps and autocorrelation of the clear-sky index were fitted to one-minute
- * measurements; the test beside it prints both and holds them together.
+ * measurements; a test compares them.
  */
 import { hour_ms } from '@heliograph/domain/durations'
 import { noise } from './noise.ts'
 
 interface Clouds {
-  /** Share of the clear sky's global irradiance that arrives: 0.02 overcast, 1.3 beside clouds. */
+  /** Share of the clear sky's global irradiance: 0.02 overcast, 1.3 beside clouds. */
   clear_sky_index: number
   /** Share of the sky that is covered, 0 to 1. */
   cover_ratio: number
   rain_mm_h: number
-  /** How fast the clouds pass. */
+  /** Speed of the clouds. */
   drift_m_s: number
 }
 
-/** Up to this rank of all weather the sky is clear, from the other on it is overcast. */
+/** Ranks of all weather below which the sky is clear, and above which it is overcast. */
 const clear_rank_max = 0.38
 const overcast_rank_min = 0.78
-/** From this rank on it rains, the harder the higher. */
+/** Rank from which it rains, heavier with a higher rank. */
 const rain_rank_min = 0.88
 const rain_mm_h_max = 5
 const drift_mean_m_s = 9
@@ -31,7 +31,7 @@ const drift_swing_ms = 9 * hour_ms
 
 const channel = { regime: 1, drift: 10, field: 40, turbidity: 50, thickness: 52, glow: 56 } as const
 
-/** `east_m` is how far east of the site's origin a plant lies: clouds come from the west. */
+/** `east_m` is the distance of a plant east of the site's origin: clouds come from the west. */
 export function cloudsAt(seed: number, time_ms: number, east_m: number): Clouds {
   const rank = regimeRank(seed, time_ms)
   const cover_ratio = held((rank - clear_rank_max) / (overcast_rank_min - clear_rank_max))
@@ -49,7 +49,7 @@ export function rainRate(seed: number, time_ms: number): number {
   return rainAt(seed, time_ms, regimeRank(seed, time_ms))
 }
 
-/** How cloudy it is among all weather, from 0 to 1, each as often as another. */
+/** Cloudiness among all weather, 0 to 1, uniformly distributed. */
 function regimeRank(seed: number, time_ms: number): number {
   const slow = noise(seed, channel.regime, time_ms / (26 * hour_ms))
   const quick = noise(seed, channel.regime + 1, time_ms / (4 * hour_ms))
@@ -63,7 +63,7 @@ function rainAt(seed: number, time_ms: number, rank: number): number {
   return rain_mm_h_max * hardness * hardness * Math.max(0, 2 * shower - 0.6)
 }
 
-/** How far the clouds have come, m: its slope, their speed, changes over hours. */
+/** Distance travelled by the clouds, m; its slope, their speed, changes over hours. */
 function driftedTo(seed: number, time_ms: number): number {
   const swing = noise(seed, channel.drift, time_ms / drift_swing_ms)
   return (drift_mean_m_s * time_ms) / 1000 + drift_swing_m * (swing - 0.5)
@@ -76,7 +76,7 @@ interface Sky {
   cover_ratio: number
 }
 
-/** Clouds stand where the field lies below the cover; beside them they add to the light. */
+/** There are clouds where the field is below the cover; beside them they add light. */
 function clearSkyIndex(seed: number, { time_ms, along_m, rank, cover_ratio }: Sky): number {
   const clean = 1 + 0.07 * (noise(seed, channel.turbidity, time_ms / (9 * hour_ms)) - 0.5)
   if (cover_ratio <= 0) return clean + haze(seed, along_m)
@@ -92,14 +92,14 @@ function clearSkyIndex(seed: number, { time_ms, along_m, rank, cover_ratio }: Sk
   return (clean + haze(seed, along_m)) * (1 - density * (1 - passing)) + 0.38 * glow
 }
 
-/** How far the field must lie below the cover until the cloud is whole. */
+/** Distance of the field below the cover at which the cloud is complete. */
 const edge_width = 0.33
 
-/** What little a clear sky wavers. */
+/** Slight variation of a clear sky. */
 const haze = (seed: number, along_m: number): number =>
   0.012 * (noise(seed, channel.turbidity + 1, along_m / 2500) - 0.5)
 
-/** Share of the light that passes where a cloud is whole: thin veils to black rain clouds. */
+/** Share of the light that passes a complete cloud: thin veils to black rain clouds. */
 function transmission(seed: number, { time_ms, along_m, rank, cover_ratio }: Sky): number {
   const slow = noise(seed, channel.thickness, time_ms / (7 * hour_ms))
   const within =
@@ -112,7 +112,7 @@ function transmission(seed: number, { time_ms, along_m, rank, cover_ratio }: Sky
   return mean * (1 + 1.1 * (within - 0.5))
 }
 
-/** The field of clouds, evenly spread over 0 to 1, with structures of 200 m to 20 km. */
+/** The field of clouds, uniform over 0 to 1, with structures of 200 m to 20 km. */
 function fieldAt(seed: number, along_m: number): number {
   const sum =
     0.36 * noise(seed, channel.field, along_m / 14_000) +
@@ -122,7 +122,7 @@ function fieldAt(seed: number, along_m: number): number {
   return rankOf(sum, 0.135)
 }
 
-/** Share of normally spread values about 0.5 that lie below `value`, by the logistic function. */
+/** Share of normally distributed values about 0.5 below `value`, by the logistic function. */
 const rankOf = (value: number, sigma: number): number =>
   1 / (1 + Math.exp((-1.702 * (value - 0.5)) / sigma))
 

@@ -1,4 +1,4 @@
-/** The simulator's settings, read once from the environment; docs/settings.md lists them. */
+/** Settings of the simulator from the environment; docs/settings.md lists them. */
 import { readFileSync } from 'node:fs'
 import { type MqttCredentials, parseMqttCredentials } from '@heliograph/domain/node'
 import { type Settings, settingsOf } from '@heliograph/domain/settings'
@@ -7,19 +7,19 @@ import { type Fault, parseFault } from './faults.ts'
 interface SimulatorConfig {
   site_file: string
   seed: number
-  /** How fast simulated time passes. */
+  /** Simulated seconds per second. */
   speed: number
   faults: Fault[]
-  /** With which the sensor nodes connect to their broker. */
+  /** Credentials of the sensor nodes at their broker. */
   mqtt_credentials: MqttCredentials | null
-  /** Where the energy counters outlive the process; null keeps them in memory. */
+  /** File with the energy counters; null keeps them in memory. */
   state_file: string | null
-  /** Where weather forecasts are served, on loopback; null for nowhere. */
+  /** Port of the weather forecasts on loopback; null: none. */
   weather_port: number | null
   log_level: string
 }
 
-/** @throws {Error} that names every setting which is not right */
+/** @throws {Error} naming every invalid setting */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): SimulatorConfig {
   const settings = settingsOf(environment)
   const speed = Number(settings.text('SPEED') ?? 1)

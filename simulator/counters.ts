@@ -1,18 +1,18 @@
-/** The energy counters of the simulated devices: the only thing in the simulation with a past. */
+/** Energy counters of the simulated devices. */
 import { hour_ms } from '@heliograph/domain/durations'
 import type { Site } from '@heliograph/domain/site'
 import { mpptCount } from '@heliograph/domain/site'
 import type { SiteSnapshot } from './site.ts'
 
 export interface Counters {
-  /** Until when the energy is counted, Unix ms. */
+  /** Instant of the counters, Unix ms. */
   time_ms: number
   inverters: Record<number, { ac_kwh: number; mppt_kwh: number[] }>
   export_kwh: number
   import_kwh: number
 }
 
-/** What a plant that is not new shows when the simulation begins. */
+/** Full-load hours of a used plant when the simulation begins. */
 const first_full_load_h = 1480
 
 export function initialCounters(site: Site, time_ms: number): Counters {
@@ -32,7 +32,7 @@ export function initialCounters(site: Site, time_ms: number): Counters {
   return { time_ms, inverters, export_kwh, import_kwh: 0 }
 }
 
-/** Counts the power of a snapshot as lasting from where the counters stand until `until_ms`. */
+/** Adds the power of a snapshot from the instant of the counters until `until_ms`. */
 export function advance(counters: Counters, snapshot: SiteSnapshot, until_ms: number): void {
   const hours = (until_ms - counters.time_ms) / hour_ms
   if (hours <= 0) return

@@ -84,7 +84,7 @@ const targets = {
 
 interface Kind {
   target: keyof typeof targets
-  /** The field that takes the value behind the equals sign; absent: there must be none. */
+  /** The field of the value after the equals sign; absent: no value. */
   value?: { field: string; form?: string; read: Read }
 }
 

@@ -1,4 +1,4 @@
-/** Answers about the forecast of the simulated site, in the form in which Open-Meteo answers. */
+/** Forecasts of the simulated site in the format of Open-Meteo. */
 
 import { setImmediate as turnOfOthers } from 'node:timers/promises'
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
@@ -11,11 +11,10 @@ interface ForecastAnswer {
   body: unknown
 }
 
-/** What the service knows. */
 interface Forecaster {
   sky: SkyForecast
   place: Place
-  /** The present, Unix ms: nothing issued later is told. */
+  /** The present, Unix ms: only forecasts issued before it are available. */
   now_ms: number
 }
 
@@ -24,12 +23,12 @@ const leads_days_max = 7
 const forecast_days_usual = 7
 const forecast_days_max = 16
 const members = 20
-/** A forecast for another place than that of the site would be of no place at all. */
+/** Maximum distance from the site: other places have no forecast. */
 const apart_deg_max = 0.05
 
 type Value = (at: { end_ms: number; issued_ms: number }) => number
 
-/** Radiation is the mean of the hour before, all else is of the instant. */
+/** Radiation is the mean of the hour before; other variables are instantaneous. */
 const variables: Record<string, { unit: string; digits: number; of: (sky: SkyForecast) => Value }> =
   {
     shortwave_radiation: radiation(({ ghi_w_m2 }) => ghi_w_m2),
@@ -56,14 +55,14 @@ function point(unit: string, digits: number, of: (at: ReturnType<SkyForecast['po
   return { unit, digits, of: value }
 }
 
-/** Why a request is refused. */
+/** Reason of a refusal. */
 class Refused extends Error {}
 
 /**
  * `/v1/forecast` with hourly variables, also `…_previous_day1` to 7, over `forecast_days` from
  * today on, `past_days` before it, or from `start_date` to `end_date`; `/v1/ensemble` with 20
- * members of shortwave_radiation. A forecast is issued every six hours from 00:00 UTC on; of the
- * past the one is told that was the newest then.
+ * members of shortwave_radiation. Forecasts are issued every six hours from 00:00 UTC on; for the
+ * past, the newest issue of that time is returned.
  */
 export async function answerForecast(url: URL, forecaster: Forecaster): Promise<ForecastAnswer> {
   const query = url.searchParams
@@ -133,7 +132,7 @@ function wholeNumber(
   throw new Refused(`${name}: a whole number from 0 to ${maximum}`)
 }
 
-/** The newest issue that looked so far ahead on an hour. */
+/** The newest issue with this lead time for an hour. */
 function issueFor(end_ms: number, lead_days: number, now_ms: number): number {
   const by_ms = Math.min(now_ms, end_ms - lead_days * day_ms)
   return Math.floor(by_ms / issued_every_ms) * issued_every_ms
@@ -154,7 +153,7 @@ async function column(
   for (const end_ms of times_ms) {
     const issued_ms = issueFor(end_ms, Number(lead), forecaster.now_ms)
     values.push(rounded(factor * valueAt({ end_ms, issued_ms }), variable.digits))
-    // The devices of the site have to answer meanwhile.
+    // Keeps the devices of the site responsive meanwhile.
     if (end_ms % day_ms === 0) await turnOfOthers()
   }
   return [name, unit, values]

@@ -1,6 +1,6 @@
 /**
- * The weather service of the simulated site, over HTTP on loopback. Whoever asks it cannot tell it
- * from Open-Meteo, but that it knows one place.
+ * The weather service of the simulated site, over HTTP on loopback. Same interface as Open-Meteo,
+ * for one place.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -15,14 +15,14 @@ interface ServedForecasts extends Served {
 }
 
 interface Serving {
-  /** 0 for any. */
+  /** 0 for any free port. */
   port: number
   /** The present of the site, Unix ms. */
   now_ms: () => number
   log: Log
 }
 
-/** @throws {Error} when the port cannot be listened on */
+/** @throws {Error} if it cannot listen on the port */
 export async function serveForecasts(
   { site, seed }: Pick<Simulation, 'site' | 'seed'>,
   { port, now_ms, log }: Serving,

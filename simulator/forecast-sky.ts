@@ -1,12 +1,11 @@
 /**
- * What a weather service would forecast for the site: its true weather with the error of real
- * forecasts, as a function of seed, time and issue.
+ * Forecasts of a weather service for the site: its true weather with the error of real forecasts,
+ * as a function of seed, time and issue.
  *
- * The clear-sky index of an hour is given the place on a normal distribution that it has among all
- * hours. The forecast has another place, which correlates with it the less the further ahead it
- * looks, and the index that belongs there. So a forecast is weather as changeable as the true one,
- * and not a blurred one. Errors last for hours, and one forecast shares a part of them with the
- * next.
+ * The clear-sky index of an hour is mapped to its quantile on a normal distribution. The forecast
+ * has another quantile, which correlates with it less with longer lead time, and the index of that
+ * quantile. A forecast therefore varies as much as the true weather and is not smoothed. Errors
+ * last for hours, and consecutive forecasts share a part of them.
  */
 import { hour_ms } from '@heliograph/domain/durations'
 import type { Place } from '@heliograph/domain/place'
@@ -23,7 +22,7 @@ interface Radiation {
   dhi_w_m2: number
 }
 
-/** At an instant. */
+/** Instantaneous values. */
 interface PointWeather {
   temperature_c: number
   relative_humidity_pct: number
@@ -35,28 +34,28 @@ export interface SkyForecast {
   /** Of the hour that ends at `end_ms`. */
   radiation(end_ms: number, issued_ms: number): Radiation
   point(time_ms: number, issued_ms: number): PointWeather
-  /** Global irradiance by the members of an ensemble, W/m2, of the hour that ends at `end_ms`. */
+  /** Global irradiance by members of an ensemble, W/m2, of the hour that ends at `end_ms`. */
   members(end_ms: number, issued_ms: number, count: number): number[]
 }
 
-/** Within an hour the sky is looked at so often. */
+/** Step of the mean over an hour. */
 const look_ms = 300_000
 const looks = hour_ms / look_ms
 export const issued_every_ms = 6 * hour_ms
 
 /**
- * One less the correlation of forecast and truth after an hour, and how it grows. With them the
- * error of the clear-sky index is about 0.12 after 6 h, 0.20 after 24 h and 0.28 after 72 h.
+ * One minus the correlation of forecast and truth after an hour, and its growth. The error of the
+ * clear-sky index is about 0.12 after 6 h, 0.20 after 24 h and 0.28 after 72 h.
  */
 const decorrelation = 0.0142
 const decorrelation_power = 0.8
-/** Of the variance of errors what one forecast shares with the next. */
+/** Share of the error variance common to consecutive forecasts. */
 const shared_ratio = 0.6
 const error_hours = 5
-/** How wide an ensemble is of what it should be: those of weather services are too narrow, too. */
+/** Spread of the ensemble relative to the true error: weather services are too narrow, too. */
 const ensemble_spread_ratio = 0.85
 const climate_hours = 2000
-/** Apart from each other: no whole number of days. */
+/** Step between sampled hours: no whole number of days. */
 const climate_step_ms = 35 * hour_ms
 
 const channel = { shared: 6000, own: 6010, air: 6020, member: 6100 } as const
@@ -68,7 +67,7 @@ export function createSkyForecast(seed: number, place: Place): SkyForecast {
   const leadHours = (time_ms: number, issued_ms: number) =>
     Math.max(0, (time_ms - issued_ms) / hour_ms)
 
-  /** Its place among all hours, by the forecast. */
+  /** Forecast quantile of the hour. */
   function rank(middle_ms: number, issued_ms: number): number {
     const correlation = correlationAfter(leadHours(middle_ms, issued_ms))
     const truth = deviationOf(climate, meanIndex(seed, middle_ms))
@@ -90,7 +89,7 @@ export function createSkyForecast(seed: number, place: Place): SkyForecast {
       const wind_m_s = meanWind(seed, place, time_ms)
       const humidity_pct = truth.relative_humidity_pct + grown * (1.5 * error(1) - sky)
       return {
-        // More sun than there will be comes with more heat.
+        // Too much forecast sun comes with too much heat.
         temperature_c: truth.ambient_temperature_c + grown * (0.3 * error(0) + 0.15 * sky),
         relative_humidity_pct: Math.min(100, Math.max(5, humidity_pct)),
         cloud_cover_pct: 100 * coverAtTransmission(index(rank(time_ms, issued_ms))),
@@ -114,7 +113,7 @@ export function createSkyForecast(seed: number, place: Place): SkyForecast {
 const correlationAfter = (lead_h: number): number =>
   Math.max(0, 1 - decorrelation * (lead_h + 0.5) ** decorrelation_power)
 
-/** Models know broken clouds too thin, and a clear sky a little too dull. */
+/** Weather models underestimate broken clouds, and slightly a clear sky. */
 function biased(index: number): number {
   const bias = 0.18 * index * Math.max(0, 1 - index) - 0.025 * index ** 4
   return Math.max(0.02, index + bias)
@@ -123,7 +122,7 @@ function biased(index: number): number {
 /** Errors of mean 0 and deviation 1 that last for some hours. */
 function createErrors(seed: number) {
   const wave = (of: number, x: number) =>
-    // Two curves, half a step apart, so that the sum varies as much between its points as at them.
+    // Two curves, half a step apart, so that the variance is equal between and at their points.
     (noise(seed, of, x) + noise(seed, of + 1, x + 0.5) - 1) / 0.36
   return (of: number, time_ms: number, issued_ms: number): number => {
     const x = time_ms / (error_hours * hour_ms)
@@ -139,7 +138,7 @@ function meanIndex(seed: number, middle_ms: number): number {
   return sum / looks
 }
 
-/** Without the gusts, which no forecast knows. */
+/** Without gusts, which no forecast has. */
 function meanWind(seed: number, place: Place, middle_ms: number): number {
   let sum = 0
   for (const time_ms of looksAround(middle_ms)) {
@@ -170,7 +169,7 @@ function climateOf(seed: number): Float64Array {
   ).sort()
 }
 
-/** Where an index stands on a normal distribution, by the logistic function. */
+/** Quantile of an index on a normal distribution, by the logistic function. */
 function deviationOf(climate: Float64Array, index: number): number {
   let [low, high] = [0, climate.length]
   while (low < high) {
@@ -184,7 +183,7 @@ function deviationOf(climate: Float64Array, index: number): number {
   return Math.log(ratio / (1 - ratio)) / 1.702
 }
 
-/** The rarest that is told apart. */
+/** The rarest resolved quantile. */
 const edge = 0.5 / climate_hours
 
 function indexOf(climate: Float64Array, deviation: number): number {

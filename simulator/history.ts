@@ -1,8 +1,8 @@
 /**
- * The history of the simulated site, one frame an hour, newest day first, so that what is looked
- * at most is there first. An hour of many devices is several frames. Each day is simulated forward
- * and its counters are laid so that they end where the following day begins: at the last they meet
- * the counters of the live plant. Sensor nodes follow, the newest day first, too.
+ * History of the simulated site, one frame an hour, newest day first; an hour of many devices is
+ * several frames. Each day is simulated forward, and its counters are shifted to end where the
+ * following day begins; the newest meet the counters of the live plant. Sensor nodes follow, also
+ * newest day first.
  */
 
 import { minute_ms } from '@heliograph/domain/durations'
@@ -30,19 +30,19 @@ const day_min = 24 * 60
 const day_ms = day_min * minute_ms
 
 interface HistorySpan {
-  /** The live plant's counters as they stood at the end of the history. */
+  /** Counters of the live plant at the end of the history. */
   counters: Counters
   days: number
 }
 
 /**
- * Rows of inverters, with their strings, and of nodes in a frame: with 12 MPPT or 20 channels each
- * they stay below the length of a frame (`frame_length_max`).
+ * Maximum rows of inverters (with their strings) and of nodes in a frame: with 12 MPPT or 20
+ * channels each they stay below `frame_length_max`.
  */
 const inverter_rows_max = 1000
 const node_rows_max = 5000
 
-/** So many frames has an hour of the devices, and a day of the nodes. */
+/** Number of frames of an hour of devices, and of a day of nodes. */
 function framesOf({ loggers, nodes = [] }: Site): { of_hour: number; of_nodes: number } {
   const inverters = loggers.reduce((count, logger) => count + logger.inverters.length, 0)
   const minutes = [60, 30, 20, 15, 12, 10, 6, 5, 4, 3, 2]
@@ -52,7 +52,7 @@ function framesOf({ loggers, nodes = [] }: Site): { of_hour: number; of_nodes: n
   }
 }
 
-/** Those of each hour; with nodes also those of each day of theirs, and what they switched. */
+/** Number of frames, including those of nodes and their switchings. */
 export function historyFrameCount(site: Site, days: number): number {
   const { of_hour, of_nodes } = framesOf(site)
   return days * (24 * of_hour + (of_nodes > 0 ? of_nodes + 1 : 0))
@@ -60,8 +60,8 @@ export function historyFrameCount(site: Site, days: number): number {
 
 /**
  * The frames of `days` days of one-minute readings up to `counters.time_ms`, exclusive. `seq`
- * counts hours back from there, and then the days of the nodes: equal for equal arguments, so that
- * an interrupted import goes on.
+ * counts hours back from there, then the days of the nodes. Deterministic, so that an interrupted
+ * import can continue.
  */
 export function* historyFrames(
   simulation: Simulation,
@@ -79,7 +79,7 @@ export function* historyFrames(
     const from_ms = end_ms - (day + 1) * day_ms
     const minutes = Array.from({ length: day_min + 1 }, (_, minute) => {
       const snapshot = simulation.at(from_ms + minute * minute_ms)
-      // Of its end, where the live ones begin, there is none: they rest.
+      // The end has none: live batteries start at rest.
       const battery_kw = batteries.get(snapshot.time_ms)?.power_kw ?? 0
       return { ...snapshot, export_power_kw: snapshot.export_power_kw + battery_kw }
     })
@@ -119,7 +119,7 @@ function* nodeFrames(
   }
 }
 
-/** Where the counters stood a day before `after`, the minutes of which are run through for it. */
+/** Counters a day before `after`, from the energy of the minutes in between. */
 function countersBefore(minutes: readonly SiteSnapshot[], after: Counters): Counters {
   const from_ms = minutes[0]!.time_ms
   const gained = structuredClone(after)
@@ -137,10 +137,10 @@ function countersBefore(minutes: readonly SiteSnapshot[], after: Counters): Coun
   return before
 }
 
-/** What hours of history are made of. Clusters and cells of batteries begin with the edge. */
+/** Kinds in the hours of history. Clusters and cells of batteries begin with the edge. */
 type SimulatedKind = Exclude<ReadingKind, 'node' | 'cluster' | 'cells'>
 
-/** A reading of every device for each minute; the counters run on with them. */
+/** A reading of every device for each minute; advances the counters. */
 function readingsOf(
   simulation: Simulation,
   minutes: readonly SiteSnapshot[],

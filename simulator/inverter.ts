@@ -1,4 +1,4 @@
-/** One inverter with its strings: from the light on them to DC and AC. */
+/** One inverter with its strings: from light to DC and AC. */
 
 import type { InverterState } from '@heliograph/domain/readings'
 import { pvwattsAcPower } from '@heliograph/physics/inverter-efficiency'
@@ -17,7 +17,7 @@ export interface InverterModel {
   inverter_id: number
   rated_ac_power_kw: number
   nominal_efficiency_ratio: number
-  /** What the inverter itself consumes at night. */
+  /** Consumption of the inverter at night. */
   standby_power_kw: number
   mppts: readonly (readonly StringModel[])[]
   string_count: number
@@ -27,9 +27,9 @@ export interface InverterOutput {
   state: InverterState
   ac_power_kw: number
   dc_power_kw: number
-  /** What it could deliver within its rating, were it not limited. */
+  /** Power within its rating without a limit. */
   available_power_kw: number
-  /** The limit that it obeys, of its rating; null without one. */
+  /** Limit in force, percent of its rating; null without one. */
   power_limit_pct: number | null
   mppt_voltage_v: number[]
   mppt_current_a: number[]
@@ -39,7 +39,7 @@ export interface InverterOutput {
 export interface InverterAilments {
   is_dead: boolean
   power_limit_pct: number | null
-  /** By `string_index`; those that are not here are sound. */
+  /** By `string_index`; absent strings are healthy. */
   strings: ReadonlyMap<number, StringAilment>
 }
 
@@ -49,9 +49,8 @@ interface Rating {
 }
 
 /**
- * Each MPPT holds its strings at the voltage of their highest power; when the inverter would exceed
- * its rating, or the limit that it was given, all of them move to a higher voltage until it does
- * not.
+ * Each MPPT operates its strings at their maximum power. Above the rating or the limit of the
+ * inverter, all MPPTs move to a higher voltage.
  */
 export function inverterOutput(
   model: InverterModel,
@@ -74,7 +73,7 @@ export function inverterOutput(
   const best_v = lit.map(bestVoltage)
   const best = operating(model, lit, best_v)
   const available_w = pvwattsAcPower(best.dc_w, rating)
-  // Below what its own electronics take there is nothing to deliver.
+  // Below its own consumption there is no power to deliver.
   if (available_w <= 0) {
     const dark = lit.every((strings) => openVoltage(strings) < 1)
     return idle(dark ? 'sleeping' : 'standby', -model.standby_power_kw)

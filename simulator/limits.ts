@@ -1,20 +1,20 @@
 /**
- * What simulated inverters were told about their power, and how they follow: the one part of them
- * that masters can write. Registers are the matter of `devices/`; here are watts and percent.
+ * Commands to simulated inverters and their power response, in watts and percent. `devices/` has
+ * the registers.
  */
 import type { Inverter, Site } from '@heliograph/domain/site'
 import { type Fault, isInForce } from './faults.ts'
 
-/** What a master can tell an inverter. */
+/** Commands of a master. */
 export interface Told {
-  /** The persistent ceiling: the device keeps it through a restart. */
+  /** The persistent ceiling, which survives a restart. */
   max_w: number
   is_enabled: boolean
-  /** Of `max_w`. */
+  /** Percent of `max_w`. */
   limit_pct: number
-  /** A limit ends so long after it was told, 0: never. */
+  /** Time after a command at which a limit ends; 0: never. */
   revert_s: number
-  /** What it gives way to then: another limit, or none. */
+  /** Fallback at that time: another limit, or none. */
   revert_enabled: boolean
   revert_pct: number
 }
@@ -22,33 +22,33 @@ export interface Told {
 export interface LimitState extends Told {
   rated_w: number
   reverts_at_ms: number | null
-  /** Where the power stood when it was told something last, percent of the rating, and when. */
+  /** Power at the last command, percent of the rating, and its time. */
   from_pct: number
   since_ms: number
   restarted_at_ms: number | null
-  /** Until when timers and faults are accounted for. */
+  /** Timers and faults are applied up to this instant. */
   time_ms: number
 }
 
 export type LimitStates = Record<number, LimitState>
 
 export interface Limits {
-  /** As it is now. */
+  /** The present state. */
   stateOf(inverter_id: number): Readonly<LimitState>
-  /** As its registers show it: a limit that the device was given elsewhere is among it. */
+  /** State in its registers, including an external limit. */
   shownOf(inverter_id: number): Readonly<LimitState>
   tell(inverter_id: number, told: Partial<Told>): void
-  /** The device starts anew and does not answer yet. */
+  /** The device restarts and does not answer. */
   isAway(inverter_id: number): boolean
-  /** How far down the inverters have come, as faults of the simulation. */
+  /** Present limits of the inverters, as faults of the simulation. */
   faultsAt(time_ms: number): Fault[]
-  /** Another one after each change. */
+  /** Incremented by each change. */
   readonly version: number
-  /** Calls after each change of what a device was told, by a master or a timer of its own. */
+  /** Calls after each change by a master or a timer of the device. */
   onChange(listener: () => void): void
 }
 
-/** A full swing takes ten seconds, in the range of what grid codes ask and inverters do. */
+/** A full swing takes ten seconds, as grid codes ask and inverters do. */
 const ramp_pct_per_s = 10
 const restart_ms = 30_000
 const second_master_every_ms = 300_000
@@ -139,12 +139,12 @@ export function createLimits(
   }
 }
 
-/** Lets happen what was due until now, in its order; says whether anything was. */
+/** Applies due timers and faults in their order; returns whether there were any. */
 function bringUp(state: LimitState, faults: readonly Fault[], until_ms: number): boolean {
   const due = faults.flatMap((fault) => {
     const told = toldBy(fault)
     if (!told) return []
-    // Of many that passed unseen the last one shows.
+    // Only the last of several missed events has an effect.
     const at_ms = Math.floor(until_ms / told.every_ms) * told.every_ms
     return at_ms > state.time_ms && isInForce(fault, at_ms) ? [{ ...told, at_ms }] : []
   })
@@ -160,7 +160,7 @@ function bringUp(state: LimitState, faults: readonly Fault[], until_ms: number):
   return has_changed
 }
 
-/** What a fault tells the device again and again. */
+/** The repeated command of a fault. */
 function toldBy(fault: Fault) {
   if (fault.kind === 'forgets_limit') {
     return { told: unlimited, every_ms: fault.every_s * 1000, is_restart: true }
@@ -188,7 +188,7 @@ function tell(state: LimitState, told: Partial<Told>, at_ms: number): void {
   state.reverts_at_ms = is_enabled && revert_s > 0 ? at_ms + revert_s * 1000 : null
 }
 
-/** The most that it delivers at an instant since it was told something, percent of the rating. */
+/** Highest power at an instant after the last command, percent of the rating. */
 function powerPct(state: LimitState, time_ms: number): number {
   const { is_enabled, limit_pct, max_w, rated_w, from_pct, since_ms } = state
   const target_pct = ((is_enabled ? limit_pct : 100) * max_w) / rated_w

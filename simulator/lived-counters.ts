@@ -1,17 +1,17 @@
 /**
- * What the counters of a plant show that has worked since it was commissioned: its own yield by its
- * own sun, weather, dirt and age, sampled.
+ * Counters of a plant in operation since its commissioning: its yield by sun, weather, dirt and
+ * age, sampled.
  */
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import type { Site } from '@heliograph/domain/site'
 import { advance, type Counters, initialCounters } from './counters.ts'
 import type { Simulation, SiteSnapshot } from './site.ts'
 
-/** Not a part of a day, so that the samples go through all hours of the day and all seasons. */
+/** No part of a day, so that samples cover all hours of the day and all seasons. */
 const sample_ms = 31 * hour_ms
-/** Of a plant whose commissioning is not known. */
+/** Age of a plant without a commissioning date. */
 const usual_age_days = 540
-/** The history before the first start is taken off the counters: they are to stay above 0. */
+/** Counters must stay above 0 over the history before the first start. */
 const least_age_days = 90
 
 export function livedCounters(simulation: Simulation, time_ms: number): Counters {
@@ -38,7 +38,7 @@ function commissioned(site: Site, time_ms: number): Map<number, number> {
   )
 }
 
-/** The part of the site that was there already, which takes its share of the export. */
+/** The part of the site that existed then, with its share of the export. */
 function built(snapshot: SiteSnapshot, since: ReadonlyMap<number, number>): SiteSnapshot {
   const inverters = snapshot.inverters.filter(
     ({ inverter_id }) => snapshot.time_ms >= since.get(inverter_id)!,

@@ -1,4 +1,4 @@
-/** The simulator: a site in a box, served by Modbus and MQTT as its real devices would be. */
+/** The simulator: a site whose devices answer by Modbus and MQTT. */
 import { readFileSync } from 'node:fs'
 import { systemClock, systemTimers } from '@heliograph/domain/clock'
 import type { Site } from '@heliograph/domain/site'
@@ -69,7 +69,7 @@ async function main(): Promise<void> {
     saveState(config.state_file, state)
     log.info('stopped')
   })
-  // Where another program started this one, it ends with that.
+  // Stops with the program that started it.
   process.once('disconnect', grace.close)
   process.send?.('ready')
 }

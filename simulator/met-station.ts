@@ -1,4 +1,4 @@
-/** What the instruments of a met station report of sky, plane and weather. */
+/** Readings of the instruments of a met station. */
 import type { Station } from '@heliograph/domain/site'
 import type { Surface } from '@heliograph/physics/transposition'
 import type { PlaneOfArray } from './sky.ts'
@@ -6,7 +6,7 @@ import type { Weather } from './weather.ts'
 
 export type Instrument = Station['instruments'][number]
 
-/** What is there to be measured. */
+/** True values. */
 export interface Truth {
   surfaces: readonly Surface[]
   /** In the order of the surfaces. */
@@ -14,7 +14,7 @@ export interface Truth {
   weather: Weather
   ghi_w_m2: number
   dhi_w_m2: number
-  /** Since the solar midnight of the place, in whole millimetres: the counter of the gauge. */
+  /** Counter of the gauge since the solar midnight of the place, in whole millimetres. */
   rain_mm: number
 }
 
@@ -23,7 +23,7 @@ export const instrumentSurface = ({ azimuth_deg = 180, tilt_deg = 0 }: Instrumen
   tilt_deg,
 })
 
-/** What an instrument reports: the truth by its gain, at the resolution of its register. */
+/** Reading of an instrument: the true value times its gain, at the resolution of its register. */
 export function measured(instrument: Instrument, truth: Truth, gain: number): number {
   const { weather } = truth
   switch (instrument.quantity) {

@@ -1,4 +1,4 @@
-/** Serves the devices of the plant over Modbus TCP: one listening socket per connection. */
+/** Serves the devices of the plant over Modbus TCP, one listening socket per connection. */
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Battery } from '@heliograph/domain/battery'
@@ -30,10 +30,9 @@ export interface Served {
 }
 
 /**
- * Listens on every Modbus TCP connection of the site. Every unit answers reads of holding
- * registers, and inverters take limits of their power by functions 6 and 16; what is not there is
- * refused as a real gateway would.
- * @throws {Error} when an address cannot be listened on
+ * Listens on every Modbus TCP connection of the site. Units answer reads of holding registers;
+ * inverters accept limits by functions 6 and 16. Other requests are refused as by a real gateway.
+ * @throws {Error} if it cannot listen on an address
  */
 export async function serveModbus(plant: Plant, log: Log): Promise<Served> {
   const servers: ServerTCP[] = []
@@ -82,7 +81,7 @@ async function serveConnection(
     port: connection.port,
     unitID: 255,
   })
-  // A master that goes away in mid-request is no error of the plant.
+  // A master that disconnects during a request is no fault of the plant.
   server.on('socketError', (error) => log.debug({ err: error, connection_id }, 'master gone'))
   server.on('error', (error) => log.warn({ err: error, connection_id }, 'bad request'))
   const failed = once(server, 'serverError').then(([error]) => {
@@ -94,7 +93,7 @@ async function serveConnection(
   return server
 }
 
-/** What the library calls; by the number of parameters it knows that they call back. */
+/** Callbacks of the library, which tells them apart by their number of parameters. */
 function vectorOf(reach: (unit_id: number) => Promise<Unit>) {
   const write = (address: number, words: number[], unit_id: number, done: Done<null>) => {
     reach(unit_id)
@@ -145,7 +144,6 @@ interface Device {
   unit_id: number
 }
 
-/** The units behind a connection. */
 function devicesOf(plant: Plant, connection_id: string, registers: RegisterUnits) {
   const site: Site = plant.simulation.site
   const units = new Map<number, Unit>()
@@ -186,11 +184,11 @@ function devicesOf(plant: Plant, connection_id: string, registers: RegisterUnits
   return units
 }
 
-/** One device that is battery management and PCS at once. */
+/** One device as battery management and PCS. */
 const isShared = ({ bms, pcs }: Battery) =>
   pcs.some(({ connection, unit_id }) => connection === bms.connection && unit_id === bms.unit_id)
 
-/** One that can only be read. */
+/** A read-only unit. */
 function measuringUnit(plant: Plant, image: (snapshot: SiteSnapshot) => Uint16Array): Unit {
   const registers = imageOf(plant, image)
   return {
@@ -221,7 +219,7 @@ function inverterUnit(plant: Plant, inverter: Inverter): Unit {
   }
 }
 
-/** A register image that is made anew for each new snapshot, and for what was told since. */
+/** A register image that is renewed for each new snapshot and command. */
 function imageOf(plant: Plant, image: (snapshot: SiteSnapshot) => Uint16Array) {
   let time_ms = Number.NaN
   let version = Number.NaN

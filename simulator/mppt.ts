@@ -1,12 +1,12 @@
-/** A tracker that holds the strings of one input, in parallel, at a common voltage. */
+/** An MPPT with its parallel strings at a common voltage. */
 import { type LitString, litBestVoltages, litCurrent, litOpenVoltage } from './string.ts'
 
 /**
- * Strings whose own best voltages lie within this share of each other are held at the mean of
- * them, which costs less than 1e-6 of their power; others are searched.
+ * Strings whose best voltages differ by less than this share are operated at their mean, which
+ * costs less than 1e-6 of their power; others are searched.
  */
 const alike_ratio = 0.004
-/** Of the voltage: comes within 5e-4 of the highest power whatever ails the strings. */
+/** Step of the search, relative to the voltage: within 5e-4 of the highest power for all faults. */
 const scan_ratio = 0.01
 const search_steps_max = 40
 const search_width_ratio = 4e-4
@@ -20,14 +20,14 @@ export function powerAtVoltage(strings: readonly LitString[], voltage_v: number)
   return current_a * voltage_v
 }
 
-/** The voltage at which no string delivers any more, 0 where there is none. */
+/** Open-circuit voltage of the strings together, 0 without any. */
 export function openVoltage(strings: readonly LitString[]): number {
   return strings.reduce((highest, string) => Math.max(highest, litOpenVoltage(string)), 0)
 }
 
 /**
- * The voltage at which the power of all strings together is highest. A weak string so draws its
- * neighbours off their own best points, as it does in a plant.
+ * Voltage at maximum power of all strings together. A weak string shifts its neighbours from their
+ * own maxima, as in a real plant.
  */
 export function bestVoltage(strings: readonly LitString[]): number {
   const own_v = strings.flatMap((string) => litBestVoltages(string))
@@ -39,9 +39,9 @@ export function bestVoltage(strings: readonly LitString[]): number {
 }
 
 /**
- * Below the lowest of their own maxima the power of every string rises, above the highest it falls;
- * between, the sum may have several. The best of these points and of some between them, then the
- * golden section between its neighbours.
+ * Power rises below the lowest of their maxima and falls above the highest; the sum may have
+ * several maxima in between. Starts from the best of these points and some between them, then
+ * searches by golden section.
  */
 function searched(strings: readonly LitString[], own_v: readonly number[]): number {
   const power = (voltage_v: number) => powerAtVoltage(strings, voltage_v)
@@ -82,9 +82,9 @@ function searched(strings: readonly LitString[], own_v: readonly number[]): numb
 }
 
 /**
- * How several trackers deliver at most `limit_w`: all move from their best voltage towards the open
- * circuit by the same share, found by false position (the Illinois variant), which ends a little
- * below the limit.
+ * Voltages at which several MPPTs together deliver at most `limit_w`: all move from their best
+ * voltage towards the open circuit by the same share, found by false position (the Illinois
+ * variant), which ends slightly below the limit.
  */
 export function limitedVoltages(
   trackers: readonly (readonly LitString[])[],

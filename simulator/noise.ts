@@ -1,6 +1,6 @@
 /**
- * Randomness as a function of place and time: the same seed, channel and position always give the
- * same value, so that any instant of the simulation can be computed without those before it.
+ * Deterministic noise: the same seed, channel and position always give the same value, so that any
+ * instant of the simulation can be computed without those before it.
  */
 
 /** A number in [0, 1) for a whole `index`, by the finalizer of MurmurHash3. */
@@ -12,7 +12,7 @@ export function hash01(seed: number, channel: number, index: number): number {
   return ((h ^ (h >>> 16)) >>> 0) / 2 ** 32
 }
 
-/** A smooth curve in [0, 1) that passes through independent values at whole `x`. */
+/** A smooth curve in [0, 1) through independent values at whole `x`. */
 export function noise(seed: number, channel: number, x: number): number {
   const from = Math.floor(x)
   const share = x - from
@@ -21,7 +21,7 @@ export function noise(seed: number, channel: number, x: number): number {
   return before + (hash01(seed, channel, from + 1) - before) * eased
 }
 
-/** A fixed deviation of one thing among many: mean 0, about normal, within ±3 `sigma`. */
+/** A fixed deviation of one element: mean 0, about normal, within ±3 `sigma`. */
 export function spread(seed: number, channel: number, index: number, sigma: number): number {
   let sum = 0
   for (let draw = 0; draw < 3; draw += 1) sum += hash01(seed, channel + draw * 7919, index)

@@ -1,4 +1,4 @@
-/** The simulated plant as time passes: the present snapshot, its counters, the faults in force. */
+/** The simulated plant over time: snapshot, counters, faults. */
 
 import type { Clock } from '@heliograph/domain/clock'
 import { hour_ms, second_ms } from '@heliograph/domain/durations'
@@ -17,14 +17,14 @@ import { ambientOf } from './weather.ts'
 export interface Plant {
   readonly simulation: Simulation
   readonly counters: Counters
-  /** What the inverters were told about their power. */
+  /** Commands to the inverters. */
   readonly limits: Limits
   readonly batteries: Batteries
-  /** On top of those of the simulation. */
+  /** In addition to those of the simulation. */
   faults: readonly Fault[]
-  /** The snapshot of now, not older than a second of the plant's time. */
+  /** The present snapshot, at most one simulated second old. */
   snapshot(): SiteSnapshot
-  /** Simulated time: `speed` times as fast as the clock from the plant's start on. */
+  /** Simulated time: `speed` times as fast as the clock since the start of the plant. */
   now_ms(): number
 }
 
@@ -32,12 +32,12 @@ interface PlantOptions {
   clock: Clock
   speed?: number
   faults?: readonly Fault[]
-  /** As they stood when the plant was left; changed as time passes. */
+  /** Saved states; changed as time passes. */
   limits?: LimitStates
   batteries?: UnitStates
 }
 
-/** Energy of a time that nobody watched is counted in steps of this. */
+/** Step of the energy over times without requests. */
 const unwatched_step_ms = 60_000
 
 export function createPlant(
@@ -59,7 +59,6 @@ export function createPlant(
     },
   )
   let counted_kwh = batteries.energy_kwh()
-  /** Mean power of the batteries since the counters were last advanced. */
   const batteryMean = (until_ms: number): number => {
     const before_kwh = counted_kwh
     counted_kwh = batteries.energy_kwh()

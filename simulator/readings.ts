@@ -1,7 +1,6 @@
 /**
- * What the edge would read from the simulated devices at an instant, without the wires between:
- * for history, of which there is too much to read it over Modbus. A test across programs holds
- * it against what the edge does read.
+ * Readings of the simulated devices at an instant, for history, which is too much to read over
+ * Modbus. A test compares them with readings of the edge.
  */
 import { plotAverages } from '@heliograph/domain/instruments'
 import {
@@ -87,7 +86,7 @@ export function readingsAt(
   }
 }
 
-/** An inverter at full precision: its registers and its history round it. */
+/** An inverter at full precision; registers and history round it. */
 export function measuredInverter(
   { inverter_id, string_current_a, ...now }: InverterSnapshot,
   snapshot: SiteSnapshot,

@@ -1,6 +1,6 @@
 /**
- * The simulated devices with registers of a maker's own, in the plant: they measure what it does,
- * and what is written to them limits it. They forget it when the simulator ends, as without power.
+ * The simulated devices with proprietary registers: they measure the plant, and writes limit it.
+ * Their state is lost when the simulator ends, as after a loss of power.
  */
 import type { Inverter, Logger } from '@heliograph/domain/site'
 import { huaweiSmartLogger } from './devices/huawei-smartlogger.ts'
@@ -13,13 +13,13 @@ import { nominal_voltage_v } from './grid-side.ts'
 import type { Plant } from './plant.ts'
 
 export interface RegisterUnits {
-  /** Null for an inverter without registers of a maker's own. */
+  /** Null for an inverter without proprietary registers. */
   inverter(inverter_id: number): Unit | null
   /** Null for a plant without a controller. */
   controller(logger_id: number): Unit | null
 }
 
-/** A device with its state, which is only ever handed back to it. */
+/** A device and its opaque state. */
 interface Held<Now> {
   device: RegisterDevice<unknown, Now>
   state: unknown
@@ -49,7 +49,7 @@ export function createRegisterUnits(plant: Plant): RegisterUnits {
     ),
   )
 
-  /** Whoever is asked anything, all have done by then what time brought. */
+  /** Brings all devices up to date. */
   function follow(): void {
     const now_ms = plant.now_ms()
     for (const [inverter_id, { inverter, logger, own }] of members) {

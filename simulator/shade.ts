@@ -1,8 +1,8 @@
-/** A thing that stands close to one string, a tree or a mast, and hides the sun from part of it. */
+/** An obstacle close to one string, such as a tree or a mast, that shades part of it. */
 import type { Surface } from '@heliograph/physics/transposition'
 import { hash01 } from './noise.ts'
 
-/** Its outline against the sky as the string sees it: an arch. */
+/** Its outline against the sky as seen from the string: an arch. */
 export interface Obstacle {
   azimuth_deg: number
   half_width_deg: number
@@ -12,14 +12,14 @@ export interface Obstacle {
 const channel = 4000
 const half_width_deg = 22
 const height_deg = 68
-/** How far the sun must stand below the outline until the shadow has its full size. */
+/** Angle of the sun below the outline at which the shadow has its full size. */
 const border_deg = 10
-/** Of the string, at the most. */
+/** Maximum share of the string. */
 const shadow_ratio_max = 0.35
 
 /**
- * The obstacle of a string, `nth` among all of the site: some 30 to 45 degrees off the meridian, on
- * the side to which the string looks, so that the sun passes it in every season.
+ * The obstacle of a string, number `nth` of the site: 30 to 45 degrees off the meridian, on the
+ * side that the string faces, so that the sun passes it in every season.
  */
 export function obstacleOf(
   seed: number,

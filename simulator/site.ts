@@ -1,8 +1,7 @@
 /**
- * The simulated site: `at(time_ms)` is what every device of `site.yaml` would measure at an
- * instant, from the sun down to each string. It depends on the site, the seed, the time and the
- * faults alone, so that history can be made in any order; only energy counters have a past, and
- * are kept apart (counters.ts).
+ * The simulated site: `at(time_ms)` returns the measurements of every device of `site.yaml` at an
+ * instant, from the sun down to each string. They depend only on site, seed, time and faults, so
+ * that history can be computed in any order. Only energy counters have a past (counters.ts).
  */
 import { circuitOf } from '@heliograph/domain/panel-model'
 import type { Place } from '@heliograph/domain/place'
@@ -46,16 +45,16 @@ export interface SiteSnapshot extends Grid {
 export interface Simulation {
   readonly site: Site
   readonly seed: number
-  /** Those that belong to the site: in its history and whenever it runs. */
+  /** Faults of the site, in its history and whenever it runs. */
   readonly faults: readonly Fault[]
-  /** `more` faults come on top of those of the site. */
+  /** `more` faults are added to those of the site. */
   at(time_ms: number, more?: readonly Fault[]): SiteSnapshot
 }
 
 const plant_distance_m = 450
 const year_ms = 365.25 * 86_400_000
 const usual_mismatch_sigma = 0.008
-/** Dirt that stays, and dust by day without rain: per string, half to one and a half times this. */
+/** Permanent dirt, and dust per day without rain: half to one and a half times this per string. */
 const lasting_soiling_ratio = 0.006
 const soiling_ratio_per_day = 0.0008
 /**
@@ -64,7 +63,7 @@ const soiling_ratio_per_day = 0.0008
  */
 const degradation_ratio_per_year = 0.005
 const degradation_sigma = 0.0012
-/** Per module: with usual ones 0.2 to 0.6 percent of their power, by the way to the inverter. */
+/** Per module: usual modules lose 0.2 to 0.6 percent of their power in the wiring. */
 const wiring_ohm = 0.008
 const wiring_ohm_more = 0.016
 const instrument_sigma = 0.004
@@ -94,7 +93,7 @@ interface PlantModel {
 
 interface SimulationOptions {
   faults?: readonly Fault[]
-  /** Of the strings' current beside each other, by the tolerance of their modules. */
+  /** Spread of string currents by the tolerance of their modules. */
   mismatch_sigma?: number
 }
 

@@ -1,4 +1,4 @@
-/** From the sun to the plane of the modules: what reaches a surface of a plant at an instant. */
+/** From the sun to the plane of the modules. */
 import type { Place } from '@heliograph/domain/place'
 import { pressureAtAltitude } from '@heliograph/physics/atmosphere'
 import { faiman } from '@heliograph/physics/cell-temperature'
@@ -21,7 +21,7 @@ import type { Weather } from './weather.ts'
 
 const linke_turbidity = 3.2
 const albedo_ratio = 0.2
-/** Cells run warmer than the back of their module by this at 1000 W/m², open rack (SAPM). */
+/** Excess of cell over module back temperature at 1000 W/m², open rack (SAPM). */
 const cell_excess_k = 3
 
 export interface Sun {
@@ -31,9 +31,9 @@ export interface Sun {
 
 export interface PlaneOfArray {
   poa_irradiance_w_m2: number
-  /** After reflection at the glass: what the cells get. */
+  /** After reflection at the glass, at the cells. */
   effective_irradiance_w_m2: number
-  /** The same where something hides the sun and the bright sky around it. */
+  /** The same behind an obstacle that hides the sun and the bright sky around it. */
   shaded_irradiance_w_m2: number
   module_temperature_c: number
   cell_temperature_c: number
@@ -63,7 +63,7 @@ export function horizontalIrradiance(
     dni_extra_w_m2,
   })
   const ghi_w_m2 = clear.ghi_w_m2 * weather.clear_sky_index
-  // What clouds add beside the sun comes from them, not from the sun.
+  // Light added by clouds comes from them, not from the sun.
   const added_w_m2 = clear.ghi_w_m2 * Math.max(0, weather.clear_sky_index - 1)
   const parts = erbs(ghi_w_m2 - added_w_m2, apparent_zenith_deg, dni_extra_w_m2)
   return {
@@ -100,7 +100,7 @@ export function planeOfArray(
   }
 }
 
-/** Of the sky light of `hayDavies` the part that comes from everywhere alike. */
+/** The isotropic part of the sky light of `hayDavies`. */
 function evenSky({ tilt_deg }: Surface, horizontal: HorizontalIrradiance): number {
   const { dhi_w_m2, dni_w_m2, dni_extra_w_m2 } = horizontal
   const seen = (1 + Math.cos((tilt_deg * Math.PI) / 180)) / 2

@@ -1,6 +1,6 @@
 /**
- * Rain and the dust that it washes off. Both follow from the seed at any instant: a day's rain is
- * summed up from the clouds, and dust remembers only the days before it.
+ * Rain, and the dust that it washes off. Both follow from the seed at any instant: rain of a day is
+ * summed from the clouds, and dust depends only on the days before.
  */
 import { day_ms } from '@heliograph/domain/durations'
 import { rainRate } from './clouds.ts'
@@ -8,15 +8,15 @@ import { rainRate } from './clouds.ts'
 export interface Soiling {
   /** Rain since the solar midnight of the place, mm. */
   rain_mm(time_ms: number): number
-  /** Age of the dust in days without rain, 0 and more: a shower takes off part of it. */
+  /** Age of the dust in days without rain, 0 or more: a shower removes part of it. */
   dust_days(time_ms: number): number
 }
 
 const rain_steps = 144
 const rain_step_ms = day_ms / rain_steps
-/** Rain of which each further one leaves 1/e of the dust. */
+/** Rain that reduces the dust to 1/e. */
 const washing_mm = 2
-/** What fell before that counts as washed off. */
+/** Older dust counts as washed off. */
 const days_remembered = 90
 
 export function createSoiling(seed: number, longitude: number): Soiling {
@@ -24,7 +24,7 @@ export function createSoiling(seed: number, longitude: number): Soiling {
   const shift_ms = (longitude * day_ms) / 360
   const dayOf = (time_ms: number) => Math.floor((time_ms + shift_ms) / day_ms)
   const startOf = (day: number) => day * day_ms - shift_ms
-  // Only remembers what would be computed again: the answers do not depend on it.
+  // Only a cache: results do not depend on it.
   const rains = new Map<number, Float64Array>()
   const dusts = new Map<number, number>()
 

@@ -1,8 +1,4 @@
-/**
- * Counters, limits and batteries on disk, so that a simulated meter does not fall back, an inverter
- * does not lose its limit and a battery not its charge, when the program restarts that simulates
- * them.
- */
+/** Counters, limits and batteries on disk, so that they survive a restart of the simulator. */
 
 import {
   closeSync,
@@ -26,13 +22,13 @@ import { livedCounters } from './lived-counters.ts'
 import { createSimulation } from './site.ts'
 import { ambientOf } from './weather.ts'
 
-/** So long a change of a limit waits for others that are told with it. */
+/** Time to collect several changes of limits in one write. */
 const change_ms = 200
 const counters_ms = 10_000
 
 export interface SimulatorState {
   seed: number
-  /** As they stood when the simulation began: where its history ends. */
+  /** Counters when the simulation began: the end of its history. */
   first: Counters
   now: Counters
   limits: LimitStates
@@ -40,7 +36,7 @@ export interface SimulatorState {
 }
 
 /**
- * Goes on from the file, or begins at the full minute before `now_ms` and writes it. Devices that
+ * Continues from the file, or begins at the full minute before `now_ms` and writes it. Devices that
  * joined the site since then begin with their first counters.
  */
 export function openState(
@@ -70,7 +66,7 @@ function unitsOf(site: Site, seed: number, time_ms: number): UnitStates {
   return firstUnits(site, { seed, time_ms, ambient_c: ambientOf(site, seed) })
 }
 
-/** Whoever reads the file finds it whole, as it was before or is now, also after a power cut. */
+/** The file is always complete, before or after a write, also after a loss of power. */
 export function saveState(path: string | null, state: SimulatorState): void {
   if (path === null) return
   const directory = dirname(path)
@@ -86,8 +82,8 @@ export function saveState(path: string | null, state: SimulatorState): void {
 }
 
 /**
- * Saves what the limits are soon after each change, and the counters every ten seconds. Returns
- * what ends it; what changed since the last time is then left to the caller.
+ * Saves changed limits soon after each change, and counters every ten seconds. Returns a function
+ * that stops it; the caller saves the last changes.
  */
 export function keepSaved(
   path: string | null,

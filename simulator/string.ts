@@ -1,4 +1,4 @@
-/** One string of modules: what it is made of, what ails it, and its circuit in a given light. */
+/** One string of modules: its properties, its faults, and its circuit in a given light. */
 import {
   type ShadedString,
   shadedString,
@@ -25,25 +25,25 @@ export interface StringModel {
   module: CecModule
   module_count: number
   connected: boolean
-  /** Which of the plant's surfaces it lies on. */
+  /** The plant's surface of the string. */
   surface: number
-  /** Share of the light that its cells turn to current beside a flawless module, new and clean. */
+  /** Share of the light converted, relative to a new and clean module without flaws. */
   mismatch_ratio: number
-  /** Dirt that no rain washes off, as a share of the light. */
+  /** Permanent dirt, as a share of the light. */
   lasting_soiling_ratio: number
   soiling_ratio_per_day: number
   degradation_ratio_per_year: number
-  /** Of its cable, for each module. */
+  /** Resistance of its cable, per module. */
   wiring_ohm: number
-  /** What would shade it, where it is said to be shaded. */
+  /** Obstacle of a string with the fault `shaded_string`. */
   obstacle: Obstacle
 }
 
-/** What ails a string; more than one thing may. */
+/** Faults of a string, which may be several. */
 export interface StringAilment {
   is_open: boolean
   is_shaded: boolean
-  /** Light lost to dirt, 0 to below 1, beyond that of its neighbours. */
+  /** Light lost to dirt, 0 to below 1, in addition to that of its neighbours. */
   soiling_loss_ratio: number
   /** Substrings whose bypass diode has failed as a short circuit. */
   bypassed_substrings: number
@@ -62,16 +62,16 @@ export const sound: StringAilment = {
   shunt_ohm: Number.POSITIVE_INFINITY,
 }
 
-/** What falls on a surface. */
+/** Light on a surface. */
 interface Light {
   /** After reflection at the glass. */
   effective_irradiance_w_m2: number
-  /** The same where something hides the sun and the bright sky around it. */
+  /** The same behind an obstacle that hides the sun and the bright sky around it. */
   shaded_irradiance_w_m2: number
   cell_temperature_c: number
 }
 
-/** What bears on every string of a plant alike. */
+/** Conditions of all strings of a plant. */
 export interface Surroundings {
   surfaces: readonly Light[]
   sun: { azimuth_deg: number; apparent_elevation_deg: number }
@@ -80,8 +80,8 @@ export interface Surroundings {
 }
 
 /**
- * A string in this light: equal modules in series, or, where a part is in the shade, the parts.
- * A bypassed substring is one of three parts of a module that is not there.
+ * A string in a given light: equal modules in series, or shaded and unshaded parts. A bypassed
+ * substring removes a third of a module.
  */
 export interface LitString {
   string_index: number
@@ -90,7 +90,7 @@ export interface LitString {
   shaded: ShadedString | null
 }
 
-/** Sky that a shaded part still sees. */
+/** Share of the sky visible to a shaded part. */
 const sky_in_shade_ratio = 0.9
 
 export function litString(
@@ -126,14 +126,14 @@ export function litString(
   return { string_index, diode, modules_in_series, shaded }
 }
 
-/** Share of the light that makes current, beside a flawless module, new and clean. */
+/** Share of the light converted, relative to a new and clean module without flaws. */
 function keptRatio(string: StringModel, { dust_days, years_in_use }: Surroundings): number {
   const soiling = string.lasting_soiling_ratio + string.soiling_ratio_per_day * dust_days
   const aged = Math.max(0, 1 - string.degradation_ratio_per_year * years_in_use)
   return string.mismatch_ratio * Math.max(0, 1 - soiling) * aged
 }
 
-/** Current, A, at a voltage, not below 0: it does not feed on its neighbours. */
+/** Current, A, at a voltage, not below 0: no reverse current. */
 export function litCurrent(string: LitString, voltage_v: number): number {
   const current_a = string.shaded
     ? stringCurrent(string.shaded, voltage_v)
@@ -145,7 +145,7 @@ export function litOpenVoltage({ shaded, diode, modules_in_series }: LitString):
   return shaded ? stringOpenCircuitVoltage(shaded) : openCircuitVoltage(diode) * modules_in_series
 }
 
-/** The voltages at which its power has a maximum; none in the dark. */
+/** Voltages of local maximum power; none in the dark. */
 export function litBestVoltages({ shaded, diode, modules_in_series }: LitString): number[] {
   if (shaded) return stringPeaks(shaded).local.map(({ voltage_v }) => voltage_v)
   return [maximumPowerPoint(diode).voltage_v * modules_in_series]

@@ -1,7 +1,7 @@
 /**
- * The weather over the site, as a function of seed and time: the clouds and, coherent with them,
- * air temperature by season, hour and air mass, humidity, wind, rain and pressure. Invented weather
- * with the shape of real weather, not a forecast of any place.
+ * The weather over the site as a function of seed and time: clouds and, consistent with them, air
+ * temperature by season, hour and air mass, humidity, wind, rain and pressure. Synthetic, not a
+ * forecast of any place.
  */
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import type { Site } from '@heliograph/domain/site'
@@ -9,7 +9,7 @@ import { cloudsAt } from './clouds.ts'
 import { noise } from './noise.ts'
 
 export interface Weather {
-  /** Share of the clear sky's global irradiance that arrives: 0.02 overcast, 1.3 beside clouds. */
+  /** Share of the clear sky's global irradiance: 0.02 overcast, 1.3 beside clouds. */
   clear_sky_index: number
   ambient_temperature_c: number
   relative_humidity_pct: number
@@ -20,7 +20,7 @@ export interface Weather {
 
 const channel = { air: 20, wind: 60, pressure: 80 } as const
 
-/** `east_m` is how far east of the site's origin the plant lies: clouds come from the west. */
+/** `east_m` is the distance of the plant east of the site's origin: clouds come from the west. */
 export function weatherAt(
   seed: number,
   time_ms: number,
@@ -60,7 +60,7 @@ export function ambientOf(site: Site, seed: number): (time_ms: number) => number
   return (time_ms) => weatherAt(seed, time_ms, place).ambient_temperature_c
 }
 
-/** At the ground a share of the wind that carries the clouds, more of it when the sun stirs air. */
+/** At the ground, a share of the wind that carries the clouds; the sun's heat increases it. */
 function windAt(
   seed: number,
   time_ms: number,

@@ -23,8 +23,8 @@ const critical = fault('critical')
 
 /**
  * Fault words of PWS battery inverters. Registers 36, 37 and 38 are `alarm_1` to `alarm_3`; 39 and,
- * in the upper half, 44 are `alarm_4`; 45 and, in the upper half, 47 are `alarm_5`. Registers 32, 33
- * and 40 and bits 10 and 11 of register 38 are states, not alarms.
+ * in the upper half, 44 are `alarm_4`; 45 and, in the upper half, 47 are `alarm_5`. Registers 32,
+ * 33 and 40 and bits 10 and 11 of register 38 are states, not alarms.
  */
 export const sinexcelPws = alarmTable(
   {

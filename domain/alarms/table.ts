@@ -1,6 +1,6 @@
 /**
- * Alarm tables: the meaning of each bit of a device's alarm words. A driver maps words of its device
- * to `alarm_1` to `alarm_5` and names the table that decodes them.
+ * Alarm tables: the meaning of each bit of a device's alarm words. A driver maps words of its
+ * device to `alarm_1` to `alarm_5` and names the table that decodes them.
  *
  * Codes, positions and causes come from the manufacturer; a field is `null` if its documents do not
  * give it. Names, descriptions, categories and the nearest SunSpec event are ours.

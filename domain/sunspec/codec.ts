@@ -1,6 +1,6 @@
 /**
- * SunSpec registers as values and back. A value that the device marks as not implemented is `null`;
- * so is one that cannot be true, and that is complained of by name.
+ * Converts between SunSpec registers and values. A value that is not implemented is `null`. A value
+ * that cannot be true is `null` as well and is reported as a complaint.
  */
 import {
   type IntegerType,
@@ -36,7 +36,9 @@ interface Complaint {
 
 export interface Decoded<Of extends Model> extends Content<Of> {
   complaints: Complaint[]
-  /** Why the registers are not this model, or its repeating groups cannot be found; else null. */
+  /**
+   * Reason why the registers are not this model or its repeating groups cannot be found; else null.
+   */
   broken: string | null
 }
 
@@ -44,10 +46,10 @@ type Loose = Record<string, number | string | null>
 type Complain = (point: string, reason: string) => void
 
 /**
- * Decodes a model from its registers, ID and L first. The device's L is what counts: points beyond
- * it are `null` (an older revision), registers beyond the known points are ignored (a newer one).
- * Fewer registers than L are taken as a part of the model. What lies beyond them or in `missing`
- * (offsets of registers) is `null`, and so is what is scaled by it.
+ * Decodes a model from its registers, ID and L first. The device's L decides: points beyond it are
+ * `null` (an older revision), registers beyond the known points are ignored (a newer one). Fewer
+ * registers than L count as part of the model. Points beyond them or in `missing` (offsets of
+ * registers) are `null`, as are points scaled by them.
  */
 export function decode<Of extends Model>(
   model: Of,
@@ -84,8 +86,8 @@ export function decode<Of extends Model>(
 }
 
 /**
- * How often the group of a model repeats. A count point decides where it fits into L, which else
- * decides alone and must then hold a whole number of groups.
+ * Number of repetitions of the group of a model: that of its count point if it fits into L,
+ * otherwise that of L, which must then hold a whole number of groups.
  */
 function countGroups(model: Model, length: number, values: Loose, complain: Complain) {
   const { group } = model
@@ -132,7 +134,7 @@ function isThere([, offset, type]: Point, { view, start, missing }: Omit<Place, 
   return true
 }
 
-/** What a device answered that cannot be true. */
+/** An answer that cannot be true. */
 class Nonsense extends Error {}
 
 function decodePoint(point: Point, at: number, { view, exponents }: Place) {
@@ -151,7 +153,7 @@ function decodePoint(point: Point, at: number, { view, exponents }: Place) {
   const raw = decodeInteger(type, view, at)
   if (raw === null || scale === undefined) return raw
   const exponent = typeof scale === 'number' ? scale : exponents.get(scale)
-  // Its scale factor was not read.
+  // The scale factor was not read.
   if (exponent === undefined) return null
   if (exponent === null) {
     throw new Nonsense(`its scale factor ${scale} is not valid`)
@@ -170,9 +172,8 @@ function decodeInteger(type: IntegerType, view: DataView, at: number): number | 
 type Exponents = ReadonlyMap<string, number | null>
 
 /**
- * The scale factors of a model by name, without those that are not there; one that is not
- * implemented or not valid is `null`. Nothing is complained of here: scale factors are decoded
- * again among the points.
+ * The available scale factors of a model by name; `null` if not implemented or not valid. No
+ * complaints: scale factors are decoded again among the points.
  */
 function exponentsOf(model: Model, view: DataView, missing: ReadonlySet<number>): Exponents {
   const place = { view, start: 0, missing, exponents: new Map(), complain() {} }
@@ -188,10 +189,10 @@ function noValues(points: readonly Point[]): Loose {
 }
 
 /**
- * Encodes a model for a device that serves it: `decode` of the answer gives the same values, up to
- * the rounding to whole steps of the scale factor (counters exactly up to 2^51 steps). Points left
- * out are written as not implemented; a count point left out is the number of groups.
- * Throws a RangeError that names the point when a value does not fit its registers.
+ * Encodes a model for a device that serves it: `decode` returns the same values, up to the rounding
+ * to steps of the scale factor (counters exactly up to 2^51 steps). Absent points are written as
+ * not implemented; an absent count point is the number of groups.
+ * @throws RangeError naming the point whose value does not fit its registers
  */
 export function encode<Of extends Model>(
   model: Of,

@@ -1,4 +1,4 @@
-/** The register types of SunSpec: how each is stored, its range, and its "not implemented" form. */
+/** The register types of SunSpec: storage, range, and "not implemented" value. */
 import type { PointType } from './point.ts'
 
 export type IntegerType = Exclude<PointType, 'float32' | 'pad' | `string${number}`>
@@ -36,10 +36,9 @@ const uint64 = {
 }
 
 /**
- * A bit field whose highest bit is set is not valid as a whole, so its range ends below that bit.
- * A counter at 0 has counted nothing yet, which the standard writes as "not implemented"; one with
- * all bits set cannot be told from a device that means the same with it, and is refused.
- * Counters of 64 bits are taken up to where a number is exact.
+ * A bit field with its highest bit set is not valid as a whole, so its range ends below that bit.
+ * The standard writes a counter at 0 as "not implemented". A counter with all bits set may mean the
+ * same and is refused. 64-bit counters are accepted up to the largest exact number.
  */
 export const integers: Readonly<Record<IntegerType, Integer>> = {
   int16: { ...int16, min: -0x7fff, max: 0x7fff, absent: [-0x8000] },
@@ -60,12 +59,12 @@ export function isIntegerType(type: PointType): type is IntegerType {
   return Object.hasOwn(integers, type)
 }
 
-/** No quantity that these models carry, in their units, comes near this. */
+/** No quantity of these models comes near this value in its unit. */
 export const magnitude_max = 1e15
 
 /**
- * Text up to the first NUL, without spaces around it; `null` when there is none, `undefined` when
- * the bytes are not text (UTF-8 without control characters).
+ * Text up to the first NUL, trimmed; `null` if empty, `undefined` if the bytes are not text (UTF-8
+ * without control characters).
  */
 export function readText(
   view: DataView,
@@ -84,7 +83,7 @@ export function readText(
   }
 }
 
-/** Writes text padded with NULs and says whether it fitted. */
+/** Writes text padded with NULs. Returns false if it does not fit. */
 export function writeText(view: DataView, at: number, byte_count: number, text: string): boolean {
   const bytes = new TextEncoder().encode(text)
   if (bytes.length > byte_count) return false

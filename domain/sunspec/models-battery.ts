@@ -1,6 +1,6 @@
 /**
- * SunSpec models of batteries. What this project calls a cluster is a string here; a scale factor
- * of the fixed block holds for its repeating group too.
+ * SunSpec models of batteries. A string of the standard is a cluster here. Scale factors of the
+ * fixed block apply to the repeating group, too.
  */
 import type { Model, Point } from './point.ts'
 
@@ -263,8 +263,8 @@ const module = {
 } as const
 
 /**
- * 124 the storage of a hybrid inverter. 802 a battery, 803 its strings, 804 one lithium-ion string
- * with its modules, 805 one module with its cells: 804 and 805 come once for each.
+ * 124: storage of a hybrid inverter. 802: battery, 803: its strings, 804: one lithium-ion string
+ * with its modules, 805: one module with its cells. 804 and 805 repeat.
  */
 export const batteryModels = {
   124: { id: 124, points: storage },

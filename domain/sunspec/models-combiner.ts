@@ -1,4 +1,7 @@
-/** SunSpec models of a string combiner: 401 (deprecated) and 403 currents, 404 the whole input. */
+/**
+ * SunSpec models of a string combiner: 401 (deprecated) and 403 with currents, 404 with all values
+ * of an input.
+ */
 import type { Model } from './point.ts'
 
 export const combinerModels = {

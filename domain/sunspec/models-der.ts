@@ -233,8 +233,8 @@ const ports = {
 } as const
 
 /**
- * 701 AC measurement, 702 capacity, 704 AC controls, 713 storage, 714 DC measurement, 715 who may
- * control.
+ * 701: AC measurement, 702: capacity, 704: AC controls, 713: storage, 714: DC measurement, 715:
+ * control authority.
  */
 export const derModels = {
   701: { id: 701, points: measurement },

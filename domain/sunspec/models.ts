@@ -1,6 +1,6 @@
 /**
- * The SunSpec information models that this project reads or serves, by their id. Facts from the
- * SunSpec Alliance's model definitions; the test beside this file holds them against those.
+ * The SunSpec information models that this project reads or serves, by id. Source: model
+ * definitions of the SunSpec Alliance, which a test compares.
  */
 import { batteryModels } from './models-battery.ts'
 import { combinerModels } from './models-combiner.ts'

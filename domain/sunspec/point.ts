@@ -1,6 +1,6 @@
 /**
- * How a SunSpec model is written down. Offsets count registers from the start of the model, where
- * register 0 is its ID and register 1 its length L (the registers that follow those two).
+ * The notation of SunSpec models. Offsets count registers from the start of the model: register 0
+ * is its ID, register 1 its length L (the number of registers after these two).
  */
 
 /** A register type; `string16` is a string of 16 registers. */
@@ -22,8 +22,8 @@ export type PointType =
   | `string${number}`
 
 /**
- * Name, offset, type, unit in the words of the standard ('' for none), and the scale factor: the
- * name of a `sunssf` point of the model's fixed block, or a literal exponent of ten.
+ * Name, offset, type, unit as in the standard ('' for none), and scale factor: the name of a
+ * `sunssf` point of the fixed block, or a literal exponent of ten.
  */
 export type Point = readonly [
   name: string,
@@ -37,7 +37,7 @@ export type Point = readonly [
 interface Group {
   name: string
   length: number
-  /** The point of the fixed block that says how often; without it L says so. */
+  /** Point of the fixed block with the number of repetitions; without it, L decides. */
   count?: string
   points: readonly Point[]
 }

@@ -1,4 +1,4 @@
-/** What a device says it is doing. The two families of inverters number the same differently. */
+/** Operating states. The two families of inverters number them differently. */
 import type { BatteryState, PcsState } from '../battery.ts'
 import type { InverterState } from '../readings.ts'
 
@@ -26,7 +26,7 @@ const fromInvSt: Readonly<Record<number, InverterState>> = {
   7: 'standby',
 }
 
-/** `unknown` for a number that the standard does not have; `null` where it is not implemented. */
+/** `unknown` for a number outside the standard; `null` if not implemented. */
 export function stateFromSt(st: number | null): InverterState | null {
   return st === null ? null : (fromSt[st] ?? 'unknown')
 }
@@ -35,7 +35,7 @@ export function stateFromInvSt(inv_st: number | null): InverterState | null {
   return inv_st === null ? null : (fromInvSt[inv_st] ?? 'unknown')
 }
 
-/** The numbers to serve; `null` for a state that the family has no number for. */
+/** St of a state, for serving; `null` if the family has no number for it. */
 export function stOf(state: InverterState): number | null {
   return numberOf(fromSt, state)
 }
@@ -44,19 +44,19 @@ export function invStOf(state: InverterState): number | null {
   return numberOf(fromInvSt, state)
 }
 
-/** Of a power conversion system, which tracks no maximum: what runs is only running. */
+/** State of a power conversion system, which has no MPPT: an inverter's `mppt` is `running`. */
 export function pcsStateOf(state: InverterState | null): PcsState | null {
   if (state === 'mppt') return 'running'
   return state === 'test' ? 'unknown' : state
 }
 
-/** Point State of model 802; what is connected does what ChaSt says. */
+/** Point State of model 802; ChaSt refines `connected`. */
 const fromBankState: Readonly<Record<number, BatteryState>> = {
   1: 'disconnected',
   2: 'initializing',
   4: 'standby',
   5: 'soc_protection',
-  // On its way out: nothing can be asked of it any more.
+  // The device is shutting down and takes no commands.
   6: 'disconnected',
   99: 'fault',
 }
@@ -71,7 +71,7 @@ const fromChaSt: Readonly<Record<number, BatteryState>> = {
   6: 'holding',
 }
 
-/** `power_w`, positive when it discharges, tells where ChaSt is not implemented. */
+/** `power_w` (positive: discharge) decides if ChaSt is not implemented. */
 export function batteryStateFrom({
   State,
   ChaSt,

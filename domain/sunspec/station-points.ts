@@ -1,4 +1,4 @@
-/** How site.yaml names the register of an instrument: `302[0].POAI`. */
+/** Registers of instruments by their name in site.yaml: `302[0].POAI`. */
 import { models } from './models.ts'
 import type { Model } from './point.ts'
 
@@ -9,12 +9,12 @@ export const stationPointForm = '^(\\d+)\\[(\\d+)\\]\\.([A-Za-z]\\w*)$'
 
 export interface StationPoint {
   model_id: (typeof stationModels)[number]
-  /** Counted over all occurrences of the model and, where its points repeat, all their groups. */
+  /** Counts all occurrences of the model and, if its points repeat, all their groups. */
   nth: number
   name: string
 }
 
-/** The point that is meant; null when no SunSpec model of a met station has it. */
+/** The named point; null if no SunSpec model of a met station has it. */
 export function stationPoint(text: string): StationPoint | null {
   const [, id, nth, name = ''] = new RegExp(stationPointForm).exec(text) ?? []
   const model_id = stationModels.find((known) => known === Number(id))
@@ -24,7 +24,7 @@ export function stationPoint(text: string): StationPoint | null {
   return points.some(([known]) => known === name) ? { model_id, nth: Number(nth), name } : null
 }
 
-/** What `stationPoint` accepts: `302: GHI, POAI …` for each model. */
+/** Names that `stationPoint` accepts: `302: GHI, POAI …` for each model. */
 export function stationPointNames(): string {
   const described = stationModels.map((model_id) => {
     const model: Model = models[model_id]

@@ -1,8 +1,8 @@
 import type { BusErrorKind } from '../drivers/driver.ts'
 
 /**
- * Why a request has no answer. `exception_code` is the Modbus exception (1 to 11) that the device
- * or its gateway answered with, `null` for every other kind.
+ * Reason for a request without an answer. `exception_code` is the Modbus exception (1 to 11) of the
+ * device or its gateway, `null` for other kinds.
  */
 export class BusError extends Error {
   override name = 'BusError'
@@ -34,22 +34,25 @@ export function exceptionError(code: number): BusError {
   return new BusError('exception', `exception ${code} (${exceptions[code] ?? 'unknown'})`, code)
 }
 
-/** Exceptions by which a device, or the gateway in front of it, says "not now". */
+/** Exceptions by which a device or its gateway reports a temporary condition. */
 export function isNotNow({ kind, exception_code }: BusError): boolean {
   return kind === 'exception' && [5, 6, 10, 11].includes(exception_code ?? 0)
 }
 
-/** The device answers, but not to this: the addresses or the length are not its own. */
+/** The device answers and refuses this request: its addresses or length are not valid. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof BusError && [2, 3, 4].includes(error.exception_code ?? 0)
 }
 
-/** For a request that is not sent at all, because of what happened to an earlier one. */
+/** The error of a request that is not sent because an earlier one failed. */
 export function resting({ kind, message, exception_code }: BusError): BusError {
   return new BusError(kind, `not asked again yet: ${message}`, exception_code)
 }
 
-/** What a device said that refused; null where it did not. Rejects where it did not answer. */
+/**
+ * Message of the exception by which the device refused; null if it accepted. Rejects without an
+ * answer.
+ */
 export async function refusalOf(writing: Promise<void>): Promise<string | null> {
   try {
     await writing

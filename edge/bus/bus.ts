@@ -1,9 +1,8 @@
 /**
- * A bus: one connection with several units, asked one request at a time. The unit goes first that
- * took the least of the bus's time, so that one which answers slowly waits for the quick ones and
- * not they for it. Control comes before polls: writes, and reads that belong to them. A unit that
- * does not answer rests for a while, longer each time, so that it holds up no other; when it was
- * the line that was dead, all are asked again as soon as one of them answers.
+ * A bus: one connection with several units and one request at a time. The unit with the least used
+ * time goes first, so that slow units do not delay fast ones. Writes, and reads of control, go
+ * before polls. A unit that does not answer pauses, longer each time, so that it does not delay
+ * others. If the line itself was down, the next answer of any unit ends all pauses.
  */
 import { setImmediate as settled } from 'node:timers/promises'
 import type { Connection } from '@heliograph/domain/site'
@@ -13,7 +12,7 @@ import { type ConnectionNeeds, createConnection } from './connection.ts'
 import { type Line, openLine } from './line.ts'
 import { createRest, type Rest, type RestNeeds } from './rest.ts'
 
-/** Longer than the second that gateways commonly wait for a device before they answer for it. */
+/** Longer than the second that gateways commonly wait for a device before they answer. */
 const timeout_ms_default = 2000
 export const registers_per_request_max = 125
 /** Modbus application protocol specification V1.1b3, section 6.12. */
@@ -25,25 +24,25 @@ const unit_rest_ms = { first_ms: 1000, max_ms: 60_000 }
 interface Unit {
   unit_id: number
   last_turn: number
-  /** Of the bus's time, since all were idle; a unit that was idle has no credit of it. */
+  /** Used time of the bus since all units were idle; an idle unit gains no credit. */
   used_ms: number
-  /** What is urgent first, each in the order in which it came. */
+  /** Urgent requests first, each in order of arrival. */
   waiting: Request[]
   rest: Rest
-  /** It failed, and no unit has answered since. */
+  /** The last request failed, and no unit has answered since. */
   is_all_silent: boolean
-  /** So it was when it failed last: the line may be dead, not the unit. */
+  /** The last failure was in such a period: the line may be down, not the unit. */
   is_line_suspected: boolean
 }
 
 interface Request {
   is_urgent: boolean
-  /** Puts it on the line, and gives what to do with the answer when the turn is over. */
+  /** Sends the request; returns the function that delivers the answer after the turn. */
   ask(line: Line): Promise<() => void>
   reject(error: unknown): void
 }
 
-/** The bus of a connection of site.yaml; it connects when it is first asked something. */
+/** The bus of a connection of site.yaml; it connects on the first request. */
 export function openBus(connection: Connection, needs: RestNeeds): Bus {
   return createBus({
     ...needs,
@@ -79,7 +78,6 @@ export function createBus(needs: BusNeeds): Bus {
   }
 }
 
-/** The requests of all units, one of them at a time on the connection. */
 function createQueue(needs: BusNeeds) {
   const { now_ms = () => performance.now() } = needs
   const connection = createConnection(needs)
@@ -105,9 +103,9 @@ function createQueue(needs: BusNeeds) {
       begun_at_used_ms = unit.used_ms
       const began_ms = now_ms()
       await answer(unit, request)
-      // In steps: among units that answer alike the turns decide.
+      // In steps: the turns decide between units that answer equally fast.
       unit.used_ms += Math.floor((now_ms() - began_ms) / used_step_ms) * used_step_ms
-      // Whoever was answered may ask on at once, and is not to wait for a slow one meanwhile.
+      // Gives the caller of this answer the chance to send its next request first.
       await settled()
     }
     serving = false
@@ -179,7 +177,7 @@ function lineUp(waiting: Request[], request: Request) {
 }
 
 function newUnit(unit_id: number, needs: ConnectionNeeds, isAlone: () => boolean): Unit {
-  // Where answers carry no number, one that comes later than this could be taken for the next.
+  // Without transaction numbers, a late answer could be taken for that of the next request.
   const first_ms = Math.max(unit_rest_ms.first_ms, 2 * needs.timeout_ms)
   const max_ms = () => (isAlone() ? first_ms : unit_rest_ms.max_ms)
   const rest = createRest({ first_ms, max_ms }, needs)
@@ -187,10 +185,7 @@ function newUnit(unit_id: number, needs: ConnectionNeeds, isAlone: () => boolean
   return { unit_id, last_turn: 0, used_ms: 0, waiting: [], rest, ...silence }
 }
 
-/**
- * The next request of the unit that used the least time; among equals, that waited longest. Units
- * with something urgent go before all others.
- */
+/** The next request: urgent ones first, then by least used time, then by longest wait. */
 function takeTurn(units: Iterable<Unit>): { unit: Unit; request: Request } | undefined {
   const waiting = [...units].filter((unit) => unit.waiting.length > 0)
   const urgent = waiting.filter((unit) => unit.waiting[0]?.is_urgent)

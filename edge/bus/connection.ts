@@ -1,25 +1,25 @@
-/** Keeps the line of a bus: opens it when needed, gives it up when it cannot be trusted. */
+/** Keeps the line of a bus: opens it on demand, closes it when it cannot be trusted. */
 import type { Timers } from '@heliograph/domain/clock'
 import { BusError, resting } from './bus-error.ts'
 import type { Line } from './line.ts'
 import { createRest, type RestNeeds } from './rest.ts'
 
 export interface ConnectionNeeds extends RestNeeds {
-  /** Opens the line, which the signal closes; rejects with a `BusError` when it cannot. */
+  /** Opens the line, which the signal closes. Rejects with a `BusError`. */
   open(signal: AbortSignal): Promise<Line>
   timeout_ms: number
 }
 
 interface Connection {
-  /** Asks one question; the caller waits for its answer before it asks the next. */
+  /** Sends one request; the caller waits for its answer before the next. */
   ask<Of>(question: (line: Line) => Promise<Of>): Promise<Of>
   close(): void
 }
 
-/** Nobody else waits for it, and control has to know soon that its devices are back. */
+/** Short pauses, as only this bus waits and control needs its devices back soon. */
 const rest_ms = { first_ms: 500, max_ms: () => 4000 }
 
-/** A line on which nobody answers is taken for dead. */
+/** After this many requests without an answer the line counts as down. */
 const silent_requests_max = 3
 
 export function createConnection({ open, timeout_ms, ...needs }: ConnectionNeeds): Connection {
@@ -61,11 +61,11 @@ export function createConnection({ open, timeout_ms, ...needs }: ConnectionNeeds
     rest.end()
   }
 
-  /** What one failed request tells about the line. */
+  /** Judges the line by one failed request. */
   function judge(error: unknown, { numbered }: Line) {
     if (!(error instanceof BusError)) return drop()
     if (error.kind === 'exception') return answered()
-    // Nothing was asked.
+    // Nothing was sent.
     if (error.kind === 'overtaken') return
     if (error.kind === 'disconnected') return giveUp(error)
     silent_requests += 1

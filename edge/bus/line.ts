@@ -1,6 +1,6 @@
 /**
- * One open connection to the devices of a bus, over the library that speaks Modbus. The library
- * keeps neither timeouts nor order here: the bus asks one request at a time and gives up on it.
+ * One open connection to the devices of a bus, over the Modbus library. The library has neither
+ * timeouts nor order here: the bus sends one request at a time and abandons it.
  */
 import net from 'node:net'
 import type { Timers } from '@heliograph/domain/clock'
@@ -9,16 +9,16 @@ import modbus from 'modbus-serial'
 import { BusError, exceptionError } from './bus-error.ts'
 
 export interface Line {
-  /** Answers carry the number of their request, so that a late one is told from the next one. */
+  /** Answers carry the number of their request, which tells late answers apart. */
   numbered: boolean
   /**
-   * Reads holding registers. Rejects with a `BusError`: exception, garbled or disconnected. It may
-   * never settle: it has no time limit of its own.
+   * Reads holding registers. Rejects with a `BusError`: exception, garbled or disconnected. May
+   * never settle: there is no timeout here.
    */
   read(unit_id: number, address: number, count: number): Promise<Uint16Array>
-  /** The same of input registers. */
+  /** Reads input registers in the same way. */
   readInput(unit_id: number, address: number, count: number): Promise<Uint16Array>
-  /** Writes holding registers by function 16, or one by function 6. Rejects as `read` does. */
+  /** Writes holding registers by function 16, or one by function 6. Rejects like `read`. */
   write: Write
 }
 
@@ -31,9 +31,9 @@ type Write = (
 
 type Client = InstanceType<typeof modbus.default>
 
-/** A device server may still hold bytes of an answer that nobody waits for any more. */
+/** A device server may still hold bytes of an abandoned answer. */
 const quiet_ms = 100
-/** A unit that makes noise for longer is not waited for: the others are asked in spite of it. */
+/** Longest wait for silence on the line. */
 const quiet_wait_ms_max = 500
 const tick_ms = 5
 
@@ -65,7 +65,7 @@ async function openSocket(connection: SocketConnection, options: LineOptions): P
   if (protocol === 'modbus_tcp') {
     await client.linkTCP(socket, { port })
   } else {
-    // Opening has no more than `timeout_ms` for all of it.
+    // `timeout_ms` bounds the whole opening.
     const { timeout_ms = Number.POSITIVE_INFINITY } = connection
     await orLost(untilQuiet(socket, timers, Math.min(quiet_wait_ms_max, timeout_ms / 2)))
     await client.linkTelnet(socket, {})
@@ -79,13 +79,13 @@ async function openSocket(connection: SocketConnection, options: LineOptions): P
 }
 
 /**
- * The loss of a line, which fails whatever waits for an answer. No race with one promise of the
- * loss: that would keep every read in mind for as long as the line lasts.
+ * Fails all pending requests when the line is lost. A race with a single promise would retain every
+ * read for the lifetime of the line.
  */
 function createLoss() {
   const waiting = new Set<(error: BusError) => void>()
   let loss: BusError | null = null
-  /** The bus asks one request at a time: what was asked before an answered one was given up. */
+  /** The bus sends one request at a time: requests before an answered one were abandoned. */
   function forgetUpTo(answered: (error: BusError) => void) {
     if (!waiting.has(answered)) return
     for (const reject of waiting) {
@@ -108,7 +108,7 @@ function createLoss() {
   }
 }
 
-/** Discards what arrives until nothing has arrived for a while, for `max_ms` at most. */
+/** Discards incoming bytes until the line is quiet, for at most `max_ms`. */
 function untilQuiet(socket: net.Socket, timers: Timers, max_ms: number): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -127,7 +127,7 @@ function untilQuiet(socket: net.Socket, timers: Timers, max_ms: number): Promise
   })
 }
 
-/** A closed serial port drops what arrives, so that a fresh one starts clean. */
+/** A closed serial port discards incoming bytes, so that a new one starts clean. */
 async function openSerial(connection: SerialConnection, options: LineOptions): Promise<Line> {
   const { signal, timers } = options
   const { path, baud_rate, parity, data_bits, stop_bits } = connection
@@ -158,8 +158,8 @@ async function openSerial(connection: SerialConnection, options: LineOptions): P
 }
 
 /**
- * The native poller of the serial port resolves promises without letting Node run what waits for
- * them: bytes lie there until something else wakes the program. This does.
+ * The native poller of the serial port resolves promises without running what waits for them. Ticks
+ * wake the event loop until `pending` settles.
  */
 async function ticking<Of>(timers: Timers, pending: Promise<Of>): Promise<Of> {
   let cancel = () => {}
@@ -186,7 +186,7 @@ function readBy(client: Client, by: 'writeFC3' | 'writeFC4'): Line['read'] {
     })
 }
 
-/** The confirmation names what was written: another one belongs to something else. */
+/** A confirmation names what was written; any other belongs to another request. */
 function writeBy(client: Client): Write {
   return (unit_id, address, values, { single }) =>
     new Promise((resolve, reject) => {
@@ -209,7 +209,7 @@ function writeBy(client: Client): Write {
     })
 }
 
-/** The library marks exceptions by `modbusCode` and what never left by `errno`. */
+/** The library marks exceptions by `modbusCode` and requests that were never sent by `errno`. */
 function toBusError(error: Error & { modbusCode?: number; errno?: unknown }): BusError {
   if (error.modbusCode !== undefined) return exceptionError(error.modbusCode)
   if (error.errno !== undefined) return disconnected(error.message)

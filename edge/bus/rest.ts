@@ -8,17 +8,14 @@ export interface RestNeeds {
 }
 
 export interface Rest {
-  /** Why it rests; `null` when it does not. */
+  /** Reason of the pause; `null` without a pause. */
   reason: BusError | null
   begin(reason: BusError): void
-  /** Ends the rest and forgets how often it was needed. */
+  /** Ends the pause and resets its length. */
   end(): void
 }
 
-/**
- * Pauses that double each time until they are ended, up to what `max_ms` is then, each cut short by
- * up to a half at random.
- */
+/** Pauses that double each time, up to `max_ms`, each shortened by up to a half at random. */
 export function createRest(
   { first_ms, max_ms }: { first_ms: number; max_ms(): number },
   { timers, random }: RestNeeds,

@@ -1,6 +1,6 @@
 import type { Bus } from '../drivers/driver.ts'
 
-/** The same bus for control: its reads go before those of polls, as its writes do. */
+/** The same bus for control: reads go before those of polls, as writes do. */
 export function withUrgentReads(bus: Bus): Bus {
   const urgent = { is_urgent: true }
   return {

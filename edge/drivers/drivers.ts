@@ -1,4 +1,4 @@
-/** Every driver by the name that site.yaml calls it. */
+/** All drivers by their name in site.yaml. */
 import type { Driver, DriverName } from './driver.ts'
 import { controllerDriver } from './plant-controller.ts'
 import { huaweiSmartLogger } from './profiles/huawei-smartlogger.ts'

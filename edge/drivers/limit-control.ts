@@ -1,40 +1,34 @@
 /**
- * What a driver offers of a device whose active power can be limited. All power is in whole watts;
- * a driver converts to registers last, and always downwards.
+ * Limit in the registers of a device. All power is in whole watts; drivers convert to registers
+ * last, and always downwards.
  */
-
-/** What the registers of a device say of its limit. */
 export interface LimitState {
-  /** What the enabled limit lets it deliver; null: none is enabled. */
+  /** Power that the enabled limit allows; null if none is enabled. */
   limit_w: number | null
-  /** The most that it can deliver without that limit: its own persistent ceiling. */
+  /** Highest power without that limit: the device's own persistent ceiling. */
   static_max_w: number
-  /** The limit ends by itself in so long and gives way to another; null: it stays. */
+  /** The limit gives way to another after this time; null: it stays. */
   revert: { in_ms: number; to_w: number } | null
 }
 
 export interface LimitTraits {
-  /** The limit is still there after the device was without power, and no timer ends it. */
+  /** The limit survives a loss of power, and no timer ends it. */
   survives_power_loss: boolean
-  /** Its register wears out: writes that raise are at least so far apart. */
+  /** Minimum time between raises, as registers wear out. */
   min_interval_ms: number
   /**
-   * Once it took a write, it shows that limit within this, and until then another one: that is no
-   * failure. 0: it shows it at once.
+   * Time after an accepted write within which the device may still show the limit before. 0: none.
    */
   applies_within_ms: number
-  /**
-   * After a read shows a lower limit, the power has followed within this. null: neither the
-   * registers nor a document say so.
-   */
+  /** Time after a read shows a lower limit within which power follows. null: not documented. */
   ramp_ms: number | null
   /**
-   * The lowest limit above 0: below that it is told 0, at which it may stop, or go on with this.
+   * Lowest limit above 0. Lower limits are sent as 0, at which the device may stop or deliver this.
    */
   min_limit_w: number
-  /** Steps that it takes whole, coarser than those of its registers; without it, there are none. */
+  /** Step that the device applies, coarser than that of its registers; absent: none. */
   step_w?: number
-  /** The largest rounding of a limit, up or down; without it, it holds what it is told. */
+  /** Largest rounding of a limit, up or down; absent: none. */
   tolerance_w?: number
 }
 
@@ -45,19 +39,19 @@ export interface LimitControl {
   /** Goes before polls, as a write does. */
   readLimit(): Promise<LimitState>
   /**
-   * Sets and enables a limit that `settable` gave. Where a timer of the device ends it and leads to
-   * a value that can be set, that is the same limit; where it leads to none, the timer is 0.
-   * Resolves when the device accepted it, which does not prove that it obeys; rejects with a
-   * `BusError`, or with an Error that says why.
+   * Sets and enables a limit that `settable` returned. If a timer of the device ends it, its
+   * fallback is set to the same limit; if that is not possible, the timer is set to 0. Resolves
+   * when the device accepted it, which does not prove compliance. Rejects with a `BusError`, or
+   * with an Error that gives the reason.
    *
-   * `mayStill` is asked right before each write is put on the line: where it says no, that and what
-   * would follow is not sent, and it rejects with a `BusError` of kind `overtaken`.
+   * `mayStill` is called right before each write is sent: if it returns false, nothing more is sent
+   * and the call rejects with a `BusError` of kind `overtaken`.
    */
   writeLimit(limit_w: number, mayStill?: () => boolean): Promise<void>
   /**
-   * What has to be right at the device before its limit can be trusted (remote control allowed,
-   * fail-safe registers, timers): sets what may be set, `share_w` being the device's share of the
-   * permit alone, and says what is wrong. At each contact.
+   * Checks, at each contact, the conditions for trusting its limit (remote control allowed,
+   * fail-safe registers, timers) and sets what may be set. `share_w` is the device's share of the
+   * permit alone. Returns the remaining problems.
    */
   arm(share_w: number): Promise<readonly string[]>
 }

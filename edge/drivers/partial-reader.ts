@@ -1,30 +1,30 @@
 /**
- * Reads a device of which some registers may be missing: a request that the device refuses is asked
- * in parts, and what it refuses alone is missing.
+ * Reads a device that may lack some registers: a refused request is split, and registers that are
+ * refused alone are missing.
  */
 import { isRefusal } from '../bus/bus-error.ts'
 
 interface PartialNeeds<Request> {
   ask(request: Request): Promise<Uint16Array>
-  /** Smaller requests for the same values; the request alone where it cannot be split. */
+  /** Smaller requests for the same values; only the request itself if it cannot be split. */
   partsOf(request: Request): Request[]
 }
 
 interface PartialAnswer<Request> {
   answers: [Request, Uint16Array][]
-  /** The smallest requests that the device refuses; larger ones after 200 that were split. */
+  /** The smallest refused requests; larger ones after 200 splits. */
   refused: readonly Request[]
 }
 
-/** A device may refuse at night, or while it starts, what it serves otherwise. */
+/** Devices may refuse at night, or at startup, what they serve otherwise. */
 const reads_until_asked_again = 100
-/** A device that refuses everywhere would take the bus for as long as it has registers. */
+/** Bounds the requests to a device that refuses everything. */
 const splits_max = 200
 
 /**
- * Each call reads everything of `planned`. What is refused at a first contact is missing from then
- * on and costs no request, until a call fails: a device that was away is asked for all of it again.
- * Rejects where the device does not answer, or refuses everything.
+ * Each call reads all of `planned`. Registers refused at first contact are missing from then on and
+ * cost no request until a call fails: after an outage everything is requested again. Rejects if the
+ * device does not answer or refuses everything.
  */
 export function createPartialReader<Request>(
   planned: readonly Request[],
@@ -33,7 +33,7 @@ export function createPartialReader<Request>(
   let known: { served: readonly Request[]; refused: readonly Request[]; reads: number } | null =
     null
 
-  /** Asks for everything, in parts where it has to be. */
+  /** Requests everything, in parts where necessary. */
   async function meet(): Promise<PartialAnswer<Request>> {
     known = null
     const answers: [Request, Uint16Array][] = []

@@ -1,11 +1,11 @@
-/** The controller of a plant, which limits all of its inverters by one command. */
+/** Plant controllers, which limit all inverters of a plant by one command. */
 import type { Logger } from '@heliograph/domain/site'
 import { type Bus, type ControllerDevice, type Driver, rejecting } from './driver.ts'
 import { type ControllerProfile, limitRegisters } from './profile.ts'
 import { createRegisterLimit } from './register-limit.ts'
 import { createRegisterReader } from './register-reader.ts'
 
-/** Rejects for devices that are no controllers. */
+/** Rejects for other devices. */
 export function controllerDriver(profile: ControllerProfile): Driver {
   return {
     ...rejecting(`the driver ${profile.driver} has controllers of plants only`),
@@ -39,7 +39,7 @@ async function openController(
   ])
   let limit = contact()
   let doubted = false
-  // So that its control is there from the first contact on.
+  // Makes the control available from the first contact on.
   limit.onRead(await read())
   return {
     identity: { manufacturer, model: family, serial_number: null, firmware_version: null },
@@ -49,7 +49,7 @@ async function openController(
     async read() {
       try {
         const values = await read()
-        // It may have started anew, and what it was armed with be gone.
+        // The device may have restarted and lost what was set at arming.
         if (doubted) limit = contact()
         doubted = false
         const mode = values.number(control_mode.register)

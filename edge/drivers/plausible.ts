@@ -33,8 +33,8 @@ const ranges = new Map(
 type Measured = Readonly<Record<string, unknown>>
 
 /**
- * The same values, those outside their range (in `extra` for columns whose range depends on the
- * device) as `null`. Each is complained of once, arrays by the index of the element.
+ * Returns the values with those outside their range as `null`. `extra` has ranges that depend on
+ * the device. Each such value is a complaint, with the index for elements of arrays.
  */
 export function plausible<Values extends object>(
   values: Values,

@@ -1,16 +1,16 @@
 /**
  * A profile: the registers of a maker's devices as data, under the maker's own names.
- * `register-driver.ts` reads and limits any device by its profile; docs/drivers.md says how to
- * write one, and profiles/blueprint.ts is one to copy.
+ * `register-driver.ts` reads and limits any device by its profile. docs/drivers.md explains how to
+ * write one; profiles/blueprint.ts is one to copy.
  *
- * A profile holds what a document, or someone who measured, says. What nobody says is left out and
- * stands in `unknown`; where a limit depends on it, the profile takes the worse of the two.
+ * A profile states only what a document or a measurement says. Open questions are listed in
+ * `unknown`; where a limit depends on one, the profile assumes the worse case.
  */
 import type { InverterReading, InverterState } from '@heliograph/domain/readings'
 
 /**
- * Units of makers: `column` is the ending of the columns that such a value may go to, and a value
- * of a column is that of the register times `multiply`, by `divide`.
+ * Units of makers. `column` is the suffix of the columns that such a value may go to. A column
+ * value is the register value times `multiply`, divided by `divide`.
  */
 export const units = {
   W: { column: '_kw', multiply: 1, divide: 1000 },
@@ -37,13 +37,13 @@ type Unit = keyof typeof units
 export type NumberType = 'u16' | 'i16' | 'u32' | 'i32' | 'u64'
 
 interface At {
-  /** As the maker calls it. */
+  /** The maker's name. */
   name: string
-  /** On the wire, from 0. Documents that count from 1 are one above. */
+  /** Address on the wire, from 0. Documents that count from 1 are one above. */
   address: number
-  /** Which of the two tables of Modbus: holding registers without this. */
+  /** The Modbus table; holding registers if absent. */
   table?: 'input'
-  /** Not in every device: a device without it lacks nothing, and is limited all the same. */
+  /** Not in every device: its absence is no fault and does not prevent limits. */
   is_optional?: true
 }
 
@@ -57,7 +57,7 @@ export interface NumberRegister extends At {
   absent?: readonly number[]
 }
 
-/** Text of two characters to a register, ended by a zero. */
+/** Text of two characters per register, ended by a zero. */
 interface TextRegister extends At {
   type: 'text'
   words: number
@@ -87,85 +87,85 @@ export const optional = <Of extends Register>(register: Of): Of => {
   return { ...register, is_optional: true }
 }
 
-/** Power that a register tells in a unit of power, or in percent of what another one holds. */
+/** Power in a unit of power, or in percent of another register. */
 export interface Power {
   register: NumberRegister
-  /** With percent only: what 100 % is; `rated` where that is the sum of the plant's ratings. */
+  /** Percent only: the register with 100 %; `rated` for the sum of the plant's ratings. */
   base?: NumberRegister | 'rated'
 }
 
 export interface Setting {
   register: NumberRegister
-  /** As it stands in the register. */
+  /** Raw value of the register. */
   raw: number
-  /** It cannot be read, so that it is written each time. */
+  /** The register cannot be read back, so that it is written each time. */
   is_write_only?: true
 }
 
 export interface Check {
   register: NumberRegister
-  /** As in the register: one of these is right, or one of these is wrong. */
+  /** Raw values: the right ones, or the wrong ones. */
   codes: { right: readonly number[] } | { wrong: readonly number[] }
-  /** What is wrong otherwise, for the one who commissions the device. No figure of a limit. */
+  /** Text for the commissioning engineer otherwise. No value of a limit. */
   otherwise: string
 }
 
-/** What the device does by itself when it hears nothing for a while. */
+/** Fail-safe of the device: its own action after communication loss. */
 export interface FailSafe {
-  /** Whether it does; `null` where no register says so, and then it counts as doing so. */
+  /** Whether it is active; `null` if no register tells, and then it counts as active. */
   mode: { register: NumberRegister; keeps: readonly number[]; applies: readonly number[] } | null
   limit: Power
   /**
-   * `silence`: nobody asks it anything. `no_setpoint`: nobody writes, which is so whenever the
-   * limit does not change, so that the limit may give way to this one at any time.
+   * `silence`: no communication at all. `no_setpoint`: no writes, which is normal while the limit
+   * does not change, so that this fallback may apply at any time.
    */
   after: 'silence' | 'no_setpoint'
 }
 
 export interface LimitProfile {
-  /** Written last, in whole multiples of `step` (1) up to 100 %, or to the static ceiling. */
+  /** Written last, in multiples of `step` (1) up to 100 %, or to the static ceiling. */
   setpoint: Power & { step?: number }
-  /** What has to stand for the setpoint to count, in the order of writing, before it. */
+  /** Settings that enable the setpoint, written before it in this order. */
   enable: readonly Setting[]
   /**
-   * What says which limit is in force: the source that `selector` names, or the only one. Another
-   * value of the selector is no limit that we can tell, and counts as none. The device wants
-   * `read_along` in the same request, next to the others.
+   * Registers with the limit in force: the source that `selector` names, or the only one. An
+   * unknown value of the selector counts as no limit. The device requires `read_along` in the same
+   * request.
    */
   in_force: {
     selector?: NumberRegister
     read_along?: readonly NumberRegister[]
     sources: readonly (Power & { when?: number })[]
     /**
-     * The setpoint as it is stored, in a unit of power: it counts after a write as long as none of
-     * these registers ever showed anything but 0, so that they prove nothing.
+     * The stored setpoint, in a unit of power. Counts after a write while all registers of
+     * `in_force` have only ever shown 0 and prove nothing.
      */
     stored?: NumberRegister
   }
-  /** What it delivers at most without a limit: the least of these, times `ratio`. */
+  /** Highest power without a limit: the minimum of these, times `ratio`. */
   ceilings: readonly (Power & { ratio?: number })[]
-  /** Ends the limit after a time, and then nothing limits; the value here is "never". */
+  /** Timer that ends the limit, with the value for "never". */
   timer: Setting | null
   fail_safe: FailSafe | null
   checks: readonly Check[]
-  /** Only where a document says that it does; a limit that is forgotten counts as none. */
+  /** True only if documented; a lost limit counts as none. */
   survives_power_loss: boolean
-  /** How far apart raises are: registers of settings wear out, and some devices need a pause. */
+  /** Minimum time between raises: setting registers wear out, and some devices need a pause. */
   min_interval_ms: number
-  /** So long after a write was taken `in_force` may show what was before; 0: not at all. */
+  /** Time after an accepted write within which `in_force` may show the value before; 0: none. */
   applies_within_ms: number
   /**
-   * How fast the power follows a lower limit: a register with the gradient in percent of the rated
+   * Rate at which power follows a lower limit: a register with the gradient in percent of rated
    * power per second, or a document. null: not documented.
    */
   ramp: { gradient: NumberRegister } | { within_ms: number } | null
-  /** The lowest setpoint, as in the register, known to keep it feeding in: what is below is 0. */
+  /** Lowest raw setpoint known to keep feeding in; lower limits become 0. */
   raw_min: number
-  /** It rounds a setpoint by so much at most, up or down, as in the register. */
+  /** Largest rounding of a setpoint by the device, up or down, raw. */
   raw_tolerance?: number
 }
 
-/** Alike inputs in a row: voltage and current of the first, the next ones `stride` further on. */
+/** Equal inputs in a row: registers of the first; the next are `stride` further on. */
 interface Inputs {
   of: 'strings' | 'mppts'
   voltage: NumberRegister
@@ -174,28 +174,27 @@ interface Inputs {
   count_max: number
 }
 
-/** Columns that hold one number. */
+/** Columns with one number. */
 type Column = {
   [Name in keyof InverterReading]: InverterReading[Name] extends number | null ? Name : never
 }[keyof InverterReading]
 
 export interface Maker {
-  /** As site.yaml names it. */
+  /** The name in site.yaml. */
   driver: string
   manufacturer: string
   family: string
-  /** Where the facts are from. */
   sources: readonly string[]
-  /** What is left out because nobody says it. */
+  /** Facts that no source gives. */
   unknown: readonly string[]
-  /** Of values that take several registers. */
+  /** Word order of values in several registers. */
   word_order: 'high_first' | 'low_first'
   limit: LimitProfile
 }
 
 export interface InverterProfile extends Maker {
   identity: { model?: Register; serial_number?: Register; firmware_version?: Register }
-  /** `max_power` is what the reading's percentage of a limit is relative to. */
+  /** `max_power` is 100 % of the limit in readings. */
   ratings: { rated_power: NumberRegister; max_power: NumberRegister }
   readings: Partial<Record<Column, NumberRegister>>
   state: {
@@ -203,14 +202,14 @@ export interface InverterProfile extends Maker {
     codes: Partial<Record<InverterState, readonly number[]>>
   } | null
   inputs: Inputs | null
-  /** The table of domain/alarms that decodes the words; `null` where its alarms are no bits. */
+  /** Table of domain/alarms that decodes the words; `null` if alarms are not bits. */
   alarms: { table_id: string; words: readonly NumberRegister[] } | null
 }
 
-/** A plant's own controller, which limits all of its inverters by one command. */
+/** Profile of a plant controller, which limits all inverters of its plant by one command. */
 export interface ControllerProfile extends Maker {
   active_power: NumberRegister
-  /** Who has the say: codes of others than the one who commands by Modbus. */
+  /** Control authority: codes of masters other than Modbus. */
   control_mode: { register: NumberRegister; others: Readonly<Record<number, string>> }
 }
 
@@ -220,7 +219,7 @@ export function wordsOf(register: Register): number {
   return register.type === 'text' ? register.words : words[register.type]
 }
 
-/** Everything that is read to know the limit; what can only be written is not among it. */
+/** All readable registers of a limit. */
 export function limitRegisters(limit: LimitProfile): NumberRegister[] {
   const { setpoint, enable, in_force, ceilings, timer, fail_safe, checks, ramp } = limit
   const powers: Power[] = [setpoint, ...in_force.sources, ...ceilings]

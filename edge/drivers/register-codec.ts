@@ -1,9 +1,9 @@
-/** Between the words of registers and the numbers and texts in them. */
+/** Converts words of registers to numbers and texts, and back. */
 import type { NumberRegister, NumberType } from './profile.ts'
 
 export type WordOrder = 'high_first' | 'low_first'
 
-/** How makers say "no value": unsigned all ones; signed the lowest value, or the highest. */
+/** Values that mean "no value": unsigned all ones; signed the lowest, or the highest. */
 const absent: Readonly<Record<NumberType, readonly number[]>> = {
   u16: [0xffff],
   i16: [-0x8000, 0x7fff],
@@ -51,7 +51,7 @@ export function wordsOfNumber(
   return Uint16Array.from(order === 'low_first' ? low_first : low_first.reverse())
 }
 
-/** Two characters to a word, up to the first zero; `null` for none. */
+/** Text with two characters per word, up to the first zero; `null` if empty. */
 export function textIn(words: Uint16Array): string | null {
   const bytes = [...words].flatMap((word) => [word >> 8, word & 0xff])
   const end = bytes.indexOf(0)

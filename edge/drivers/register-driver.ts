@@ -1,6 +1,6 @@
 /**
- * Reads and limits inverters by the profiles of their makers: one interpreter for all of them. A
- * device that another one may have replaced during a silence is identified again.
+ * Reads and limits inverters by the profiles of their makers. After communication loss a device is
+ * identified again, as it may have been replaced.
  */
 import { emptyReading, type InverterState, inverterStates } from '@heliograph/domain/readings'
 import { type Inverter, mpptCount, stringsOf } from '@heliograph/domain/site'
@@ -28,7 +28,7 @@ import { createRegisterLimit, type RegisterLimit } from './register-limit.ts'
 import { createRegisterReader, type RegisterValues } from './register-reader.ts'
 import { powerRanges } from './sunspec-inverter.ts'
 
-/** Rejects for devices that are no inverters: combiners, stations and meters have other drivers. */
+/** Rejects for combiners, stations and meters, which have other drivers. */
 export function registerDriver(profile: InverterProfile): Driver {
   return {
     ...rejecting(`the driver ${profile.driver} reads inverters only`),
@@ -59,14 +59,14 @@ async function openInverter(
     },
     async read() {
       try {
-        // After a silence another device may answer at this address.
+        // After communication loss another device may answer at this address.
         if (!found || doubted) found = await find(profile, bus, inverter)
         identity = found.identity
         doubted = false
         return inverterAnswer(profile, inverter, { found, values: await found.read() })
       } catch (error) {
         doubted = true
-        // It is another device, and not to be told anything.
+        // Another device, which must not be commanded.
         if (!(error instanceof BusError)) found = null
         throw error
       }
@@ -93,12 +93,12 @@ async function find(profile: InverterProfile, bus: Bus, inverter: Inverter): Pro
     max_w: Math.round(max_ac_power_kw * 1000),
   })
   const read = createRegisterReader(place, inverterRegisters(profile))
-  // So that its control is there from the first contact on.
+  // Makes the control available from the first contact on.
   limit.onRead(await read())
   return { identity, limit, read }
 }
 
-/** Everything that is read at each poll. */
+/** All registers that are read at each poll. */
 export function inverterRegisters(profile: InverterProfile): Register[] {
   const { ratings, readings, state, inputs, alarms, limit } = profile
   const pairs = inputs ? inputRegisters(inputs) : []
@@ -183,8 +183,8 @@ export function inColumn(register: NumberRegister, values: RegisterValues): numb
 }
 
 /**
- * Strings where the device measures strings, MPPTs where it measures those; strings as well where
- * each has an MPPT of its own. Inputs beyond those that the device tells of are `null`.
+ * Inputs as strings or as MPPTs, depending on what the device measures; as both if each string has
+ * its own MPPT. Inputs beyond those that the device reports are `null`.
  */
 function inputValues(
   { inputs }: InverterProfile,

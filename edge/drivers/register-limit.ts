@@ -1,4 +1,4 @@
-/** Limits a device by its profile: reads what is in force, sets what its registers can hold. */
+/** Limits a device by its profile. */
 import { refusalOf } from '../bus/bus-error.ts'
 import { withUrgentReads } from '../bus/urgent-reads.ts'
 import type { Bus } from './driver.ts'
@@ -20,23 +20,23 @@ interface LimitedDevice {
   bus: Bus
   unit_id: number
   word_order: WordOrder
-  /** What a base of `rated` is, and the most that its ceilings can be where it has none. */
+  /** Power of a base `rated`, and the highest possible ceiling. */
   rated_w: number
   max_w: number
 }
 
 export interface RegisterLimit {
-  /** Null as long as its registers do not tell what limits it. */
+  /** Null while its registers do not show the limit in force. */
   readonly control: LimitControl | null
-  /** Why `onRead` gave null. */
+  /** Reason why `onRead` returned null. */
   readonly reason: string
-  /** What is read of its limit proves nothing; null: it does. */
+  /** Warning that the read-back proves nothing; null if it does. */
   readonly warning: string | null
-  /** Takes what a reading showed; `null` where it tells of no limit that can be trusted. */
+  /** Limit in a reading; `null` if it cannot be trusted. */
   onRead(values: RegisterValues): LimitState | null
 }
 
-/** Raw steps of a register as watts: `raw` is `raw × times / per` W. Whole numbers both. */
+/** Scale of a register: `raw` is `raw × times / per` W. Both are whole numbers. */
 interface Scale {
   times: number
   per: number
@@ -71,16 +71,16 @@ interface Access {
   device: LimitedDevice
   /** As last read. */
   readonly known: Known | null
-  /** Why it is not known. */
+  /** Reason why it is not known. */
   readonly reason: string
   /** A limit was written, and the registers that should show it never showed anything. */
   readonly is_mute: boolean
   wrote(): void
   look(values: RegisterValues): Known | null
-  /** Rejects where the registers do not tell what limits the device. */
+  /** Rejects if the registers do not show the limit in force. */
   readNow(): Promise<{ values: RegisterValues; known: Known }>
   set(setting: Setting, mayStill?: () => boolean): Promise<void>
-  /** What cannot be read is never what it should be, and is set each time. */
+  /** Writes a setting unless it is read back as set. */
   setIfOther(setting: Setting, values: RegisterValues, mayStill?: () => boolean): Promise<void>
 }
 
@@ -114,7 +114,7 @@ function createAccess(limit: LimitProfile, device: LimitedDevice): Access {
       const scale = scaleOf(limit.setpoint, values, device)
       const state = stateOf((access.is_mute && by_stored) || limit, values, device)
       const ramp_ms = rampOf(limit, values)
-      // No control rather than one by half of its registers.
+      // No control on half of its registers.
       access.known = missing.length === 0 && scale && state ? { scale, state, ramp_ms } : null
       const names = missing.map(describeRegister).join(', ')
       access.reason = missing.length > 0 ? `it does not serve ${names}: no control` : untold
@@ -195,7 +195,7 @@ function complaintOf({ register, codes, otherwise }: Check, values: RegisterValu
   return is_right ? [] : [otherwise]
 }
 
-/** Brings it down to the share, never up: the device may fall to it at any time. */
+/** Lowers the fallback to the share, never raises it: the device may apply it at any time. */
 async function armFailSafe(
   fail_safe: FailSafe,
   share_w: number,
@@ -209,7 +209,7 @@ async function armFailSafe(
   if (does === 'unknown') return [`${mode?.register.name} holds no code that is known`]
   const scale = scaleOf(limit, before, access.device)
   const found_w = powerOf(limit, before, access.device)
-  // Without a register that says that there is a fall-back, there may be none.
+  // Without a register that shows the fallback, the device may have none.
   if (!scale || found_w === null) return mode ? [`${name} cannot be read`] : []
   const complaints: string[] = []
   if (found_w > share_w) {
@@ -227,8 +227,7 @@ async function armFailSafe(
 }
 
 /**
- * `null` while a ceiling cannot be read, or makes no sense: no device is built for no watts, and a
- * zero would give its share away. Then nobody knows what it may deliver.
+ * `null` while a ceiling is not readable or 0: a zero was never set, and would hide the true one.
  */
 function stateOf(
   limit: LimitProfile,
@@ -253,9 +252,7 @@ function stateOf(
   }
 }
 
-/**
- * What ends the limit by itself. When, no register says: it counts as about to happen.
- */
+/** The timer that ends the limit. No register shows the time left, so that it counts as due. */
 function revertOf(
   { timer, fail_safe }: LimitProfile,
   values: RegisterValues,
@@ -279,14 +276,14 @@ function failSafeDoes({ mode }: FailSafe, values: RegisterValues): 'keeps' | 'ap
   return code !== null && mode.applies.includes(code) ? 'applies' : 'unknown'
 }
 
-/** A gradient of 0 was never filled in. It may begin as late as a limit may be shown. */
+/** A gradient of 0 was never set. The ramp may start as late as a limit may take to apply. */
 function rampOf({ ramp, applies_within_ms }: LimitProfile, values: RegisterValues): number | null {
   if (!ramp || 'within_ms' in ramp) return ramp?.within_ms ?? null
   const pct_per_s = values.number(ramp.gradient)
   return pct_per_s ? Math.ceil((100 * 1000) / pct_per_s) + applies_within_ms : null
 }
 
-/** The least whole number of watts that is not below what the register says. */
+/** The register value in watts, rounded up. */
 function powerOf(power: Power, values: RegisterValues, device: LimitedDevice): number | null {
   const raw = values.raw(power.register)
   const scale = scaleOf(power, values, device)
@@ -308,7 +305,7 @@ function scaleOf(
   return { times: raw * times, per: per * 100 * gain }
 }
 
-/** Of a register in W or kW. */
+/** Scale of a register in W or kW. */
 function wattScale({ unit, gain = 1 }: NumberRegister): Scale {
   const { multiply, divide } = units[unit ?? 'W']
   return { times: (multiply * 1000) / divide, per: gain }
@@ -316,7 +313,7 @@ function wattScale({ unit, gain = 1 }: NumberRegister): Scale {
 
 const wattsOf = (raw: number, { times, per }: Scale): number => Math.ceil((raw * times) / per)
 
-/** The highest setpoint it is known to keep that lets it deliver no more than `limit_w`. */
+/** The highest valid setpoint that allows at most `limit_w`. */
 function rawAt(
   limit_w: number,
   { setpoint, raw_min }: LimitProfile,
@@ -325,7 +322,7 @@ function rawAt(
   const { register, step = 1 } = setpoint
   const most = register.unit === '%' ? 100 * (register.gain ?? 1) : Number.POSITIVE_INFINITY
   const bound_w = Math.max(0, Math.min(limit_w, state.static_max_w))
-  // Of whole numbers: where a step fits exactly, the quotient is exact too.
+  // Whole numbers: where a step fits exactly, the quotient is exact.
   const steps = Math.floor((bound_w * scale.per) / (scale.times * step))
   const raw = Math.min(steps * step, Math.floor(most / step) * step)
   return raw < raw_min ? 0 : raw

@@ -1,6 +1,5 @@
 /**
- * Power conversion systems by profiles of their makers, as `register-driver.ts` has for inverters:
- * a profile is data, and one interpreter reads and commands by any of them.
+ * Power conversion systems by the profiles of their makers, as `register-driver.ts` for inverters.
  */
 import type { Pcs, PcsState } from '@heliograph/domain/battery'
 import { emptyReading, type PcsReading } from '@heliograph/domain/readings'
@@ -16,7 +15,7 @@ import { identityOf, inColumn } from './register-driver.ts'
 import { createRegisterReader, type RegisterValues } from './register-reader.ts'
 import { pcsRanges } from './sunspec-pcs.ts'
 
-/** Columns that hold one number. */
+/** Columns with one number. */
 type Column = {
   [Name in keyof PcsReading]: PcsReading[Name] extends number | null ? Name : never
 }[keyof PcsReading]
@@ -25,20 +24,18 @@ export interface PcsProfile extends Omit<Maker, 'limit'> {
   driver: Pcs['driver']
   identity: { model?: Register; serial_number?: Register; firmware_version?: Register }
   readings: Partial<Record<Column, NumberRegister>>
-  /** The first bit that is set says it. */
+  /** The first set bit decides. */
   state: {
     register: NumberRegister
     flags: readonly (readonly [bit: number, state: PcsState])[]
     otherwise: PcsState
   }
-  /** Words of the table by the registers in them, the lowest 16 bits first. */
+  /** Words of the table by their registers, the lowest 16 bits first. */
   alarms: { table_id: string; words: readonly (readonly AlarmRegister[])[] }
   power: {
-    /**
-     * Of 16 bits and in W or kW, positive towards the grid; 0 lets it rest. Written by function 6.
-     */
+    /** 16 bits in W or kW, positive towards the grid; 0 stops. Written by function 6. */
     setpoint: NumberRegister
-    /** After so long without hearing anything it gives up; 0: it does not. */
+    /** Time without communication after which the device stops; 0: never. */
     watchdog: NumberRegister
   }
 }
@@ -46,7 +43,7 @@ export interface PcsProfile extends Omit<Maker, 'limit'> {
 /** Bits outside of `mask` are no alarms. */
 type AlarmRegister = NumberRegister & { mask?: number }
 
-/** Rejects for everything else: batteries have other drivers. */
+/** Rejects for batteries, which have other drivers. */
 export function pcsDriver(profile: PcsProfile): Driver {
   return {
     ...rejecting(`the driver ${profile.driver} reads power conversion systems only`),
@@ -62,7 +59,7 @@ async function openPcs(profile: PcsProfile, bus: Bus, pcs: Pcs) {
   const readPower = createRegisterReader({ ...place, bus: withUrgentReads(bus) }, [power.setpoint])
   let identity = identityOf(profile, await identify())
   let is_doubted = false
-  // What cannot be read back is not set.
+  // Without read-back nothing is set.
   let has_setpoint = true
   const control = controlOf(profile, pcs, { bus, readPower, readAll: read })
   return {
@@ -74,7 +71,7 @@ async function openPcs(profile: PcsProfile, bus: Bus, pcs: Pcs) {
     },
     async read(): Promise<Answer<PcsAnswer>> {
       try {
-        // After a silence another device may answer at this address.
+        // After communication loss another device may answer at this address.
         if (is_doubted) identity = sameAs(identity, identityOf(profile, await identify()))
         const values = await read()
         has_setpoint = !values.isMissing(power.setpoint)
@@ -88,13 +85,13 @@ async function openPcs(profile: PcsProfile, bus: Bus, pcs: Pcs) {
   }
 }
 
-/** @throws another device: it is opened anew after some polls */
+/** @throws for another device, which is opened again after some polls */
 function sameAs(before: DeviceIdentity, now: DeviceIdentity): DeviceIdentity {
   if (now.serial_number === before.serial_number) return now
   throw new Error(`expected serial number ${before.serial_number}, found ${now.serial_number}`)
 }
 
-/** Everything that is read at each poll. */
+/** All registers that are read at each poll. */
 export function pcsRegisters({ readings, state, alarms, power }: PcsProfile): NumberRegister[] {
   return [
     ...Object.values(readings),
@@ -139,7 +136,7 @@ function stateOf({ state }: PcsProfile, status: number): PcsState {
   return flag ? flag[1] : state.otherwise
 }
 
-/** Null where one of its registers is missing: what is not read is not clear. */
+/** Null if one of its registers is missing: an unread alarm is not clear. */
 function wordOf(parts: readonly AlarmRegister[], values: RegisterValues): number | null {
   return parts.reduce<number | null>((word, part, nth) => {
     const raw = values.number(part)
@@ -149,7 +146,7 @@ function wordOf(parts: readonly AlarmRegister[], values: RegisterValues): number
   }, 0)
 }
 
-/** Watts of one step of the setpoint. */
+/** Watts per step of the setpoint. */
 const stepOf = ({ power: { setpoint } }: PcsProfile) =>
   (setpoint.unit === 'kW' ? 1000 : 1) / (setpoint.gain ?? 1)
 
@@ -187,7 +184,7 @@ function controlOf(profile: PcsProfile, pcs: Pcs, asking: Asking): PowerControl 
     return power_w < 0 ? 0 - magnitude_w : magnitude_w
   }
   return {
-    // What it does when its watchdog has run out, no document says.
+    // The action after its watchdog expires is not documented.
     traits: { stops_after_ms: null, applies_within_ms: 0, ramp_ms: null },
     settable,
     async readPower() {

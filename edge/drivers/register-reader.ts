@@ -1,11 +1,11 @@
-/** Reads registers in few requests, over the gaps between them where the device lets it. */
+/** Reads registers in few requests, across the gaps between them if the device allows it. */
 import { registers_per_request_max } from '../bus/bus.ts'
 import type { Bus } from './driver.ts'
 import { createPartialReader } from './partial-reader.ts'
 import { type NumberRegister, type Register, wordsOf } from './profile.ts'
 import { isAbsent, rawNumber, textIn, type WordOrder } from './register-codec.ts'
 
-/** Registers that nobody wants cost less time than another request, up to about so many. */
+/** Reading unused registers is faster than another request, up to about this many. */
 const gap_max = 20
 
 interface Request {
@@ -15,22 +15,22 @@ interface Request {
   registers: Register[]
 }
 
-/** What a reading found; a register that the device does not have, or that says so, has `null`. */
+/** Registers of one reading; `null` if missing or "no value". */
 export interface RegisterValues {
-  /** As in the register, signed as its type, before the gain; also where that means "no value". */
+  /** Raw value, signed by its type, before the gain; also where it means "no value". */
   raw(register: NumberRegister): number | null
-  /** By its gain, in the unit of the register. */
+  /** Value in the unit of the register. */
   number(register: NumberRegister): number | null
   text(register: Register): string | null
-  /** The device refuses it. */
+  /** The device refuses the register. */
   isMissing(register: Register): boolean
-  /** What the device refuses that is not optional, for a log. */
+  /** Refused registers that are not optional, for the log. */
   missing: readonly string[]
 }
 
 /**
- * Requests for these registers, none longer than one may be, none that tears a value, each of one
- * table. Two are joined when no more than `gap` registers lie between them.
+ * Requests for these registers, within the maximum length, each of one table and without torn
+ * values. Requests at most `gap` registers apart are joined.
  */
 export function planRequests(registers: readonly Register[], gap = gap_max): Request[] {
   const requests: Request[] = []
@@ -63,8 +63,8 @@ interface Place {
 }
 
 /**
- * Reads all of `registers` at each call; what the device refuses is missing. Rejects where it
- * refuses all of them, or does not answer.
+ * Reads all of `registers` at each call; refused registers are missing. Rejects if the device
+ * refuses all of them or does not answer.
  */
 export function createRegisterReader(place: Place, registers: readonly Register[]) {
   const different = new Map(registers.map((register) => [keyOf(register), register]))
@@ -85,7 +85,7 @@ export function createRegisterReader(place: Place, registers: readonly Register[
   }
 }
 
-/** Without the gaps between its registers, else in halves: what is refused in it is soon alone. */
+/** Splits without the gaps first, then in halves, until a refused register is alone. */
 function partsOf({ registers }: Request): Request[] {
   const tight = planRequests(registers, 0)
   if (tight.length > 1 || registers.length === 1) return tight

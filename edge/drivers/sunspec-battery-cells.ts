@@ -1,6 +1,6 @@
 /**
- * Cells of a battery: SunSpec model 805, one for each module. A reading is of one cluster, the next
- * one each time, so that thousands of cells never keep a bus from the rest.
+ * Cells of a battery: SunSpec model 805, one for each module. Each read is of the next cluster, so
+ * that thousands of cells do not block the bus.
  */
 import { type Battery, type ClusterUnit, cellIndex } from '@heliograph/domain/battery'
 import type { Bus, CellsAnswer, Device } from './driver.ts'
@@ -12,7 +12,7 @@ import type { FoundModel } from './sunspec-snapshot.ts'
 import { createReader, type Snapshot } from './sunspec-snapshot.ts'
 
 type Reader = () => Promise<Snapshot>
-/** What reads the modules of each cluster of a unit, by `cluster_idx`. */
+/** Readers of the modules of each cluster of a unit, by `cluster_idx`. */
 type Readers = ReadonlyMap<number, Reader>
 
 const ranges: Readonly<Record<string, Range>> = {
@@ -23,7 +23,7 @@ const ranges: Readonly<Record<string, Range>> = {
   module_soh_pct: [0, 150],
 }
 
-/** Rejects when none of the units answers, or none of them tells of cells. */
+/** Rejects if no unit answers or none has cells. */
 export async function openCells(bus: Bus, battery: Battery): Promise<Device<CellsAnswer>> {
   const units = await openUnits(bus, battery, (chain, at) => readersOf(bus, battery, { chain, at }))
   let last_idx = -1
@@ -41,7 +41,7 @@ export async function openCells(bus: Bus, battery: Battery): Promise<Device<Cell
   }
 }
 
-/** Which module of which cluster a model is of, it says itself: each is asked once. */
+/** Each model tells its module and cluster; it is read once for this. */
 async function readersOf(
   bus: Bus,
   battery: Battery,
@@ -65,7 +65,7 @@ async function readersOf(
   )
 }
 
-/** The first cluster behind `last_idx`, in a circle, whose unit answers. */
+/** The first cluster after `last_idx`, cyclically, whose unit answers. */
 async function readNext(members: readonly Member<Readers>[], last_idx: number) {
   const turns: { cluster_idx: number; member: Member<Readers> }[] = []
   let failure: unknown = new Error('no unit tells of cells of this battery')
@@ -97,7 +97,7 @@ async function readNext(members: readonly Member<Readers>[], last_idx: number) {
   throw failure
 }
 
-/** @throws the unit was set up anew between two readings */
+/** @throws if the unit was set up anew between two readings */
 function gone(cluster_idx: number): never {
   throw new Error(`cluster ${cluster_idx} is not there any more`)
 }
@@ -137,8 +137,8 @@ function cellsOf(snapshot: Snapshot, battery: Battery): Omit<CellsAnswer, 'clust
 }
 
 /**
- * The temperatures of `count` sensors out of one for each cell: where only so many cells tell one,
- * theirs; else of cells evenly apart, for cells that share a sensor tell the same.
+ * Temperatures of `count` sensors from one value per cell: the reported ones if their number
+ * matches, otherwise those of evenly spaced cells, as cells that share a sensor report the same.
  */
 function sensorsOf(of_cells: readonly (number | null)[], count: number): (number | null)[] {
   const told = of_cells.filter((value) => value !== null)

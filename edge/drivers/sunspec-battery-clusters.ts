@@ -1,6 +1,6 @@
 /**
- * Clusters of a battery: SunSpec models 804 (one string) and 803 (all strings in short), on one
- * unit or on several.
+ * Clusters of a battery: SunSpec models 804 (one string) and 803 (summary of all strings), on one
+ * or several units.
  */
 import {
   type Battery,
@@ -23,7 +23,7 @@ type ClusterValues = ClustersAnswer['clusters'][number]
 /** Without the modules. */
 const parts: Parts = { 804: { last: 'ModTmp_SF' } }
 
-/** Rejects when none of the units answers. */
+/** Rejects if no unit answers. */
 export async function openClusters(bus: Bus, battery: Battery): Promise<Device<ClustersAnswer>> {
   const ranges = batteryRanges(battery)
   const units = await openUnits(bus, battery, (chain, { unit_id }) =>
@@ -53,7 +53,7 @@ export async function openClusters(bus: Bus, battery: Battery): Promise<Device<C
   }
 }
 
-/** Model 803 only for strings that have no 804, which tells more. */
+/** Model 803 only for strings without the more detailed 804. */
 function stringsOf(chain: Chain, battery: Battery) {
   modelsOf(chain, [804, 803], battery)
   const strings = chain.models.filter(({ model_id }) => model_id === 804)
@@ -126,14 +126,14 @@ function shortValues(points: Model<803>['groups'][number], sign: number): Partia
 }
 
 interface Standing {
-  /** Bit 0: it is enabled; bit 1: all of its contactors are closed. */
+  /** Bit 0: enabled; bit 1: all contactors are closed. */
   St: number | null
   ConFail: number | null
   current_a: number | null
 }
 
 function standing({ St, ConFail, current_a }: Standing): Partial<ClusterValues> {
-  // Which contactor is which, the standard does not say; closed are only all of them.
+  // The standard does not assign contactors; only "all closed" is known.
   const closed = St !== null && (St & 2) !== 0 ? 1 : null
   return {
     state: stateOf({ St, ConFail, current_a }),

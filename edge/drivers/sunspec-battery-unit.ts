@@ -1,7 +1,6 @@
 /**
- * A unit of a battery: found when it is first asked, and again when it may be another one. What is
- * of one unit is read by several devices at paces of their own, and its chain of models, of which a
- * battery may have hundreds, is walked once for all of them.
+ * A unit of a battery, found again after communication loss. Several readers share one unit, and
+ * its chain of hundreds of models is walked once for all of them.
  */
 import type { Bus, DeviceIdentity } from './driver.ts'
 import { type Chain, findChain, type Place, readIdentity } from './sunspec-chain.ts'
@@ -9,16 +8,16 @@ import { ChainMoved } from './sunspec-snapshot.ts'
 
 export interface Unit<Found> {
   readonly identity: DeviceIdentity
-  /** What was made of its chain at the newest contact; null until it is asked after it was lost. */
+  /** Result of `make` at the newest contact; null after the chain was lost. */
   readonly found: Found | null
   /**
-   * Asks it something. Rejects with what the question rejects with, or when there is no such
-   * device; the next one looks first whether it is still the same.
+   * Rejects with the error of the question, or if the device is not there; the next call checks
+   * first that it is still the same.
    */
   ask<Of>(question: (found: Found) => Promise<Of>): Promise<Of>
 }
 
-/** Rejects where the unit does not answer, or `make` refuses what it is. */
+/** Rejects if the unit does not answer, or `make` refuses it. */
 export async function openUnit<Found>(
   bus: Bus,
   place: Place,
@@ -29,7 +28,7 @@ export async function openUnit<Found>(
   let is_doubted = false
 
   async function contact(): Promise<Found> {
-    // After a silence another device may answer at this address.
+    // After communication loss another device may answer at this address.
     if (is_doubted && (await chainOf(bus, place)) !== chain) found = null
     if (found === null) {
       chain = await chainOf(bus, place)
@@ -64,14 +63,14 @@ export async function openUnit<Found>(
 
 interface Walk {
   walking: Promise<Chain>
-  /** Once it came to the end. */
+  /** Set once the walk is complete. */
   chain: Chain | null
 }
 
 const walks = new WeakMap<Bus, Map<string, Walk>>()
 const keyOf = ({ unit_id, base_address }: Place) => `${unit_id} ${base_address}`
 
-/** As it was walked before, where the same device still answers; else it is walked. */
+/** The known chain if the same device still answers; otherwise walked again. */
 async function chainOf(bus: Bus, place: Place): Promise<Chain> {
   const of_bus = walks.get(bus) ?? new Map<string, Walk>()
   walks.set(bus, of_bus)
@@ -96,7 +95,7 @@ function begin(of_bus: Map<string, Walk>, bus: Bus, place: Place): Walk {
   return walk
 }
 
-/** Not one that somebody has walked since. */
+/** Keeps a chain that was walked since. */
 function forget(bus: Bus, place: Place, chain: Chain): void {
   const of_bus = walks.get(bus)
   if (of_bus?.get(keyOf(place))?.chain === chain) of_bus.delete(keyOf(place))

@@ -1,26 +1,26 @@
-/** The units that tell of the clusters of a battery, of which some may be silent. */
+/** The units with the clusters of a battery, some of which may be offline. */
 import { type Battery, type ClusterUnit, clusterUnits } from '@heliograph/domain/battery'
 import type { Bus, DeviceIdentity } from './driver.ts'
 import { openUnit, type Unit } from './sunspec-battery-unit.ts'
 import type { Chain } from './sunspec-chain.ts'
 
 interface Units<Found> {
-  /** Of the first that answered. */
+  /** Identity of the first that answered. */
   readonly identity: DeviceIdentity
   members: readonly Member<Found>[]
-  /** The answers of those that gave one; rejects when none did. */
+  /** Answers of the units that gave one; rejects if none did. */
   askAll<Of>(question: (found: Found) => Promise<Of>): Promise<{ answer: Of; at: ClusterUnit }[]>
 }
 
 export interface Member<Found> {
   at: ClusterUnit
-  /** Opened when it is first asked for; rejects where it does not answer. */
+  /** Opened on first use; rejects if it does not answer. */
   unit(): Promise<Unit<Found>>
 }
 
 type Make<Found> = (chain: Chain, at: ClusterUnit) => Found | Promise<Found>
 
-/** Rejects when none of them answers. */
+/** Rejects if none of them answers. */
 export async function openUnits<Found>(
   bus: Bus,
   battery: Battery,
@@ -43,7 +43,7 @@ export async function openUnits<Found>(
   }
 }
 
-/** One after the other: what is asked of the bus meanwhile has its turn in between. */
+/** One after the other, so that other requests get their turn. */
 async function those<Found, Of>(
   members: readonly Member<Found>[],
   ask: (member: Member<Found>) => Promise<Of>,

@@ -1,7 +1,7 @@
 /**
- * Batteries by the SunSpec Alliance's models 802 (bank), 803 (its strings), 713 (capacity) and 124
- * (storage of a hybrid inverter). The models do not say which sign a current has: by the project's
- * rule it is positive when the battery discharges, unless site.yaml says otherwise.
+ * Batteries by the SunSpec models 802 (bank), 803 (its strings), 713 (capacity) and 124 (storage of
+ * a hybrid inverter). The models do not define the sign of currents: positive is discharge, unless
+ * site.yaml says otherwise.
  */
 import type { Battery, BatterySetup } from '@heliograph/domain/battery'
 import { emptyReading } from '@heliograph/domain/readings'
@@ -21,7 +21,7 @@ type BatteryValues = BatteryAnswer['battery']
 type Points<Id extends keyof typeof models> = Decoded<(typeof models)[Id]>['values']
 
 const battery_models = [802, 713, 124]
-/** Of the strings no more than what holds for all of them. */
+/** Only the values common to all strings. */
 const parts: Parts = { 803: { last: 'V_SF' } }
 
 export async function openBattery(bus: Bus, battery: Battery): Promise<BatteryDevice> {
@@ -43,7 +43,7 @@ export async function openBattery(bus: Bus, battery: Battery): Promise<BatteryDe
   }
 }
 
-/** Rejects with what is there instead, when it has none of these models. */
+/** Rejects with the found models if it has none of these. */
 export function modelsOf(
   { models: found, identity }: Chain,
   ids: readonly number[],
@@ -60,8 +60,8 @@ const firstOf = ({ models: found }: Chain, id: number): FoundModel[] =>
   found.filter(({ model_id, occurrence }) => model_id === id && occurrence === 0)
 
 /**
- * A count of ours that goes on by one at each beat and begins again at zero: by the standard, of a
- * controller that lives. Nothing where the device does not implement it.
+ * Heartbeat of the controller: a counter that rises by one per call and wraps to zero. Does nothing
+ * if the device does not implement it.
  */
 export function createBeat(
   bus: Bus,
@@ -88,7 +88,7 @@ export function createBeat(
   return async () => {
     if (!is_there) return
     count ??= await readCount()
-    // All ones, or refused: it has no such register.
+    // All ones, or refused: not implemented.
     is_there = count !== null && count !== end
     if (count === null || !is_there) return
     const next = (count + 1) % end
@@ -130,12 +130,12 @@ function batteryAnswer(snapshot: Snapshot, battery: Battery): Answer<BatteryAnsw
   }
 }
 
-/** What a model knows better than those before it. */
+/** Only the values that the model has, so that they replace those of models before. */
 function known(values: Partial<BatteryValues> | undefined): Partial<BatteryValues> {
   return Object.fromEntries(Object.entries(values ?? {}).filter(([, value]) => value !== null))
 }
 
-/** Model 802. A state of charge is in percent of WHRtg, by its unit in the standard. */
+/** Model 802. State of charge is in percent of WHRtg, by its unit in the standard. */
 function bankValues(points: Points<802>, battery: Battery): Partial<BatteryValues> {
   const { SoC, SoCMax, WHRtg, V } = points
   const { current_a, power_w } = signed(points, battery)
@@ -180,24 +180,25 @@ function signed({ A, W, V }: Points<802>, { bms }: Battery) {
   return { current_a, power_w: W === null ? by_current_w : sign * W + 0 }
 }
 
-/** By which a current or power of the device is multiplied: positive is discharge. */
+/** Sign of the device's current and power: positive is discharge. */
 export const signOf = ({ bms }: Pick<Battery, 'bms'>) =>
   bms.positive_current === 'charge' ? -1 : 1
 
-/** What the present limit of the current allows, at most the nameplate; else the nameplate. */
+/**
+ * Power at the present current limit, at most the rated power; without a limit, the rated power.
+ */
 function powerLimit(current_a: number | null, voltage_v: number | null, rated_w: number | null) {
-  // No current is no power, whatever the voltage is.
+  // A zero current limit means zero power at any voltage.
   if (current_a === 0) return 0
   if (current_a === null || voltage_v === null) return kilo(rated_w)
   return Math.min(current_a * voltage_v, rated_w ?? Number.POSITIVE_INFINITY) / 1000
 }
 
-/** Model 713. */
 function capacityValues({ SoC, SoH, WHAvail }: Points<713>): Partial<BatteryValues> {
   return { soc_pct: SoC, soh_pct: SoH, available_energy_kwh: kilo(WHAvail) }
 }
 
-/** Model 124, which counts what is charged in percent of the capacity in Ah. */
+/** Model 124, which counts charge in percent of the capacity in Ah. */
 function storageValues(points: Points<124>): Partial<BatteryValues> {
   return {
     state: batteryStateFrom({ State: 3, ChaSt: points.ChaSt, power_w: null }),
@@ -230,12 +231,12 @@ export const placeOf = (LocRemCtl: number | null) =>
 const cell_voltage_mv: Range = [0, 10_000]
 const percent: Range = [0, 110]
 
-/** No cells take or give what fills or empties them within three minutes. */
+/** No battery charges or discharges completely within three minutes. */
 const allowed_per_energy = 20
 
 /**
- * Several times the rating is a wrong scale factor; indices beyond the unit are of another one.
- * What the cells allow may be many times what their PCS are built for.
+ * Several times the rating is a wrong scale factor; indices beyond the unit are invalid. The power
+ * allowed by the cells may be many times that of their PCS.
  */
 export function batteryRanges(battery: Battery): Record<string, Range> {
   const { rated_charge_power_kw, rated_discharge_power_kw, rated_energy_kwh } = battery
@@ -274,7 +275,7 @@ export async function openSetup(bus: Bus, battery: Battery): Promise<Device<Setu
     read: () =>
       unit.ask(async ({ wanted, read }) => {
         const values = setupAnswer(await read(), wanted, unit.identity.firmware_version)
-        // The reading of the battery tells of the same registers.
+        // Complaints about the same registers come with the reading of the battery.
         return { values, complaints: [] }
       }),
   }
@@ -303,7 +304,7 @@ function setupAnswer(
     ramp_rate_kw_s: null,
     heartbeat_timeout_s: null,
     bms_firmware,
-    // The alarms of these two are the only ones of which a model holds the value.
+    // The models hold values of these two alarms only.
     protection: [limitOf('soc_low', of('SoCMin')), limitOf('soc_high', of('SoCMax'))].flat(),
     raw_registers: found ? rawRegisters(found, of) : [],
   }

@@ -1,11 +1,11 @@
-/** Finds the SunSpec models of a unit: the marker, then model after model to the end. */
+/** Finds the SunSpec models of a unit: the marker, then one model after the other. */
 import { isRefusal } from '../bus/bus-error.ts'
 import type { Bus, DeviceIdentity } from './driver.ts'
 import { ChainMoved, createReader, type FoundModel } from './sunspec-snapshot.ts'
 
 export interface Place {
   unit_id: number
-  /** Where the marker is, when it is at none of the addresses of the standard. */
+  /** Address of the marker if it is at none of the standard's addresses. */
   base_address?: number
 }
 
@@ -18,12 +18,12 @@ const base_addresses = [40_000, 0, 50_000]
 const marker = [0x5375, 0x6e53] // "SunS"
 const end_id = 0xffff
 
-/** A battery has one for each of its modules; a chain of broken lengths could go on for ever. */
+/** A battery has one model per module; broken lengths could form an endless chain. */
 const models_max = 1000
-/** Models of no registers: no device means so many. */
+/** Maximum models without registers, which no device has. */
 const empties_max = 100
 
-/** Rejects when there is no SunSpec marker, or the chain behind it cannot be followed. */
+/** Rejects without a SunSpec marker, or if the chain cannot be followed. */
 export async function findChain(bus: Bus, place: Place): Promise<Chain> {
   const base = await findBase(bus, place)
   const found: FoundModel[] = []
@@ -32,7 +32,7 @@ export async function findChain(bus: Bus, place: Place): Promise<Chain> {
   while (found.length < models_max && empties < empties_max) {
     const header = await readIfThere(bus, place.unit_id, address)
     const [model_id, length] = header ?? []
-    // Some devices end their chain with zeros, or with addresses that they refuse.
+    // Some devices end their chain with zeros, or with refused addresses.
     if (model_id === undefined || length === undefined) break
     if (model_id === end_id || model_id === 0) break
     if (address + 2 + length > 65_536) {
@@ -60,7 +60,7 @@ async function findBase(bus: Bus, place: Place): Promise<number> {
   throw new Error(`${describe(place)}: no SunSpec marker at ${candidates.join(', ')}`)
 }
 
-/** Two registers, or `null` where the device says that it has none. */
+/** Two registers; `null` if the device refuses them. */
 export async function readIfThere(bus: Bus, unit_id: number, address: number) {
   if (address > 65_534) return null
   try {
@@ -85,7 +85,7 @@ export async function readIdentity(
   }
 }
 
-/** Without the device address and the padding; undefined where another model is there now. */
+/** Without device address and padding; undefined if another model is there now. */
 async function commonValues(bus: Bus, unit_id: number, common: FoundModel) {
   try {
     const read = createReader(bus, unit_id, { wanted: [common], parts: { 1: { last: 'SN' } } })

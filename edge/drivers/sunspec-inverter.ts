@@ -1,4 +1,4 @@
-/** Readings of an inverter out of its SunSpec models. */
+/** Readings of an inverter from its SunSpec models. */
 import { emptyReading } from '@heliograph/domain/readings'
 import { type Inverter, stringsOf } from '@heliograph/domain/site'
 import { classicInverter, columnsFrom, type PointsOf } from '@heliograph/domain/sunspec/grid-side'
@@ -9,10 +9,10 @@ import { derToNeutral, derValues, kilo } from './sunspec-grid-side.ts'
 import type { Snapshot } from './sunspec-snapshot.ts'
 import { inputsOf, stringModels, stringValues } from './sunspec-strings.ts'
 
-/** Measurements, the older family first: it carries the DC side and the maker's alarm words too. */
+/** Measurements, the older family first: only it has the DC side and the maker's alarm words. */
 export const inverterModels = [101, 102, 103, 111, 112, 113, 701] as const
 
-/** What else an inverter may have of use here: availability, limits, MPPTs, strings. */
+/** Further models of an inverter: availability, limits, MPPTs, strings. */
 export const inverterExtras = [122, 123, 704, 160, 714, ...stringModels] as const
 
 type Values = InverterAnswer['inverter']
@@ -72,7 +72,7 @@ function statusValues(snapshot: Snapshot): Partial<Values> {
   }
 }
 
-/** The limit in force at the device, in percent of its WMax; `null` when none is enabled. */
+/** The limit in force at the device, in percent of its WMax; `null` if none is enabled. */
 function powerLimit(snapshot: Snapshot): number | null {
   const [newer] = snapshot.all(704)
   if (newer?.values.WMaxLimPctEna === 1) return newer.values.WMaxLimPct
@@ -115,8 +115,8 @@ function mpptValues(snapshot: Snapshot): MpptValues {
 }
 
 /**
- * What the inverter itself measures of its strings: by a combiner model of its own, or by its MPPTs
- * where each has one string. `null` where combiners of their own measure them, or nothing does.
+ * Strings measured by the inverter itself: by its own combiner model, or by its MPPTs if each has
+ * one string. `null` with separate combiners or without a measurement.
  */
 function stringsOfInverter(
   snapshot: Snapshot,
@@ -135,7 +135,7 @@ function stringsOfInverter(
   }
 }
 
-/** Several times the rating is no surge any more, but a wrong scale factor. */
+/** Several times the rating is no surge, but a wrong scale factor. */
 export function powerRanges({ rated_ac_power_kw }: Inverter): Record<string, Range> {
   const range: Range = [-4 * rated_ac_power_kw, 4 * rated_ac_power_kw]
   const names = [

@@ -1,8 +1,7 @@
 /**
- * The limit of a SunSpec inverter as its registers hold it: models 123 (immediate controls) and 704
- * (DER AC controls) of the SunSpec Alliance. Both limit in percent of the device's own maximum,
- * WMax of model 121 or 702. Pure; power in whole watts, rounded so that a device is never thought
- * to deliver less than it may.
+ * Registers of the limit of a SunSpec inverter: models 123 (immediate controls) and 704 (DER AC
+ * controls). Both limit in percent of WMax of model 121 or 702. Pure; power in whole watts, rounded
+ * so that the possible power of a device is never underestimated.
  */
 import type { ModelId } from '@heliograph/domain/sunspec/models'
 import type { LimitState } from './limit-control.ts'
@@ -11,28 +10,28 @@ import type { Parts, Snapshot } from './sunspec-snapshot.ts'
 export type LimitModel = 123 | 704
 
 export interface LimitRegisters {
-  /** What 100 percent are. */
+  /** 100 percent. */
   base_w: number
-  /** The register of `base_w`, where it can be set: one step of it; else null. */
+  /** Step of the register of `base_w` if it is writable; else null. */
   base_step_w: number | null
   /** One step of a percent register is 10^exponent percent. */
   exponent: number
   is_enabled: boolean
-  /** In steps; null where the device shows none as long as none is enabled. */
+  /** In steps; null if the device shows none while none is enabled. */
   percent: number | null
-  /** How long its power takes to follow a lower limit, seconds; null: it does not tell. */
+  /** Time until power follows a lower limit, s; null: not reported. */
   ramp_s: number | null
-  /** How long the device may put off a new limit, seconds; null: it has no such register. */
+  /** Time by which the device may delay a new limit, s; null: no such register. */
   window_s: number | null
-  /** The timer that ends the limit, seconds, 0 for none; null: it has no such register. */
+  /** Timer that ends the limit, s, 0 for none; null: no such register. */
   revert_s: number | null
-  /** What is left of it, seconds; null where the device does not tell. */
+  /** Time left of the timer, s; null: not reported. */
   revert_left_s: number | null
-  /** What it leads to, in steps; null where it leads to no limit and cannot be set otherwise. */
+  /** Fallback of the timer, in steps; null: no limit, and not settable. */
   revert: { is_enabled: boolean; percent: number } | null
 }
 
-/** A register to be written, by the name of its point. */
+/** A register to write, by the name of its point. */
 export interface LimitWrite {
   point: string
   value: number
@@ -40,7 +39,7 @@ export interface LimitWrite {
 
 const base_models = { 123: 121, 704: 702 } as const
 
-/** These models are read for a limit, and what of them. */
+/** Models that are read for a limit. */
 export const limitModels = (model_id: LimitModel): ModelId[] => [base_models[model_id], model_id]
 
 export const limitParts = {
@@ -66,8 +65,8 @@ const base_w_max = 1e9
 const steps_max = 0xfffe
 
 /**
- * The registers out of one reading of `limitModels`, or in words why they tell of no limit that can
- * be trusted. `nameplate_w` stands for a WMax that the device does not have: it is not smaller.
+ * The registers from one reading of `limitModels`, or the reason why they show no valid limit.
+ * `nameplate_w`, which is not smaller, replaces a missing WMax.
  */
 export function limitRegisters(
   snapshot: Snapshot,
@@ -102,7 +101,7 @@ function settingOf(snapshot: Snapshot, model_id: LimitModel) {
   const [capacity] = model_id === 704 ? snapshot.all(702) : []
   const watts = settings?.values.WMax ?? capacity?.values.WMax
   const exponent = settings?.values.WMax_SF ?? capacity?.values.W_SF ?? null
-  // No device is set to no watts for ever: a zero was never filled in.
+  // A WMax of zero was never set.
   return watts && exponent !== null ? { watts, exponent } : null
 }
 
@@ -137,13 +136,13 @@ function derControls(snapshot: Snapshot) {
   }
 }
 
-/** For 100 % at a rate in percent per second; null: a rate of 0 was never filled in. */
+/** Time for 100 % at a rate in percent per second; null: a rate of 0 was never set. */
 export const rampAt = (pct_per_s: number | null | undefined) => (pct_per_s ? 100 / pct_per_s : null)
 
-/** In whole milliseconds, never less. */
+/** In milliseconds, rounded up. */
 export const rampMs = (ramp_s: number | null) => (ramp_s === null ? null : Math.ceil(ramp_s * 1000))
 
-/** A decoded percentage as it stood in its register. */
+/** Raw value of a decoded percentage. */
 const stepsOf = (percent: number, exponent: number) =>
   Math.round(exponent < 0 ? percent * 10 ** -exponent : percent / 10 ** exponent)
 
@@ -153,7 +152,7 @@ function fullSteps(exponent: number): number {
 
 type Scale = Pick<LimitRegisters, 'base_w' | 'exponent'>
 
-/** What so many steps of a percent register let the device deliver, rounded up. */
+/** Power allowed by a number of steps, W, rounded up. */
 export function wattsOf(steps: number, { base_w, exponent }: Scale): number {
   const percent = exponent - 2
   return percent < 0
@@ -161,12 +160,12 @@ export function wattsOf(steps: number, { base_w, exponent }: Scale): number {
     : Math.ceil(base_w * steps * 10 ** percent)
 }
 
-/** The most steps, up to 100 percent, that let the device deliver at most `limit_w`. */
+/** The most steps, up to 100 percent, that allow at most `limit_w`. */
 export function stepsAt(limit_w: number, scale: Scale): number {
   const { base_w, exponent } = scale
   const full = fullSteps(exponent)
   const quotient = Math.floor((limit_w / base_w) * 10 ** (2 - exponent))
-  // The quotient may be off by a step: from surely below it, up as long as it holds.
+  // The quotient may be off by one step: start below and step up.
   let steps = Math.max(0, Math.min(full, quotient) - 1)
   while (steps < full && wattsOf(steps + 1, scale) <= limit_w) steps += 1
   return steps
@@ -183,15 +182,16 @@ function revertOf(registers: LimitRegisters, limit_w: number | null): LimitState
   if (limit_w === null || !((revert_s ?? 0) > 0 || (revert_left_s ?? 0) > 0)) return null
   const reverts_w = revert?.is_enabled ? wattsOf(revert.percent, registers) : base_w
   const to_w = Math.min(base_w, reverts_w)
-  // Where the device does not tell when, it may be at any moment.
+  // Without a reported time, it may happen at any moment.
   return to_w === limit_w ? null : { in_ms: (revert_left_s ?? 0) * 1000, to_w }
 }
 
 /**
- * What to write, in this order, so that the limit is `steps` and stays: the device may at no
- * instant deliver more than before or than the new limit, nor may a timer that runs out between two
- * writes lead there. Only what changes is written.
- * @param applies_by_enabling the device takes a new value over only when it is enabled once more
+ * The writes, in this order, that set the limit to `steps` permanently. At no instant may the
+ * device
+ * deliver more than before or than the new limit, nor may a timer that expires between two writes
+ * cause it. Only changes are written.
+ * @param applies_by_enabling the device applies a new value only when it is enabled again
  */
 export function limitWrites(
   model_id: LimitModel,
@@ -219,7 +219,7 @@ const namesOf = {
 
 const writes123 = (now: LimitRegisters) => ({ before: untimed123(now), after: [] })
 
-/** The timer of 123 leads to no limit at all: it is never on. */
+/** The timer of 123 ends in no limit: it is never on. */
 export function untimed123({ revert_s, window_s }: LimitRegisters): LimitWrite[] {
   const { revert_s: timer, window_s: window } = namesOf[123]
   const writes: LimitWrite[] = []
@@ -228,7 +228,7 @@ export function untimed123({ revert_s, window_s }: LimitRegisters): LimitWrite[]
   return writes
 }
 
-/** The timer of 704 is left alone; what it leads to is the same limit. */
+/** The timer of 704 stays as it is; its fallback becomes the same limit. */
 function writes704({ revert_s, revert }: LimitRegisters, steps: number) {
   if (!revert) {
     return { before: revert_s ? [{ point: namesOf[704].revert_s, value: 0 }] : [], after: [] }
@@ -246,8 +246,8 @@ function revertWrites(revert: NonNullable<LimitRegisters['revert']>, steps: numb
 }
 
 /**
- * What has to stand in the registers beside the limit, before one is set: no timer that leads to no
- * limit. At least one register is written where it may be, to see whether the device lets it.
+ * The writes that prepare the registers for a limit: no timer with a fallback to no limit. Writes
+ * at least one register where possible, to see whether the device accepts it.
  */
 export function armingWrites(
   model_id: LimitModel,

@@ -1,4 +1,4 @@
-/** Limits the power of a SunSpec inverter by model 704 or, where it has none, 123. */
+/** Limits the power of a SunSpec inverter by model 704 or, if it has none, 123. */
 import { type ModelId, models } from '@heliograph/domain/sunspec/models'
 import { type Model, sizeOf } from '@heliograph/domain/sunspec/point'
 import { isRefusal, refusalOf } from '../bus/bus-error.ts'
@@ -112,7 +112,7 @@ async function arm(
   const lowering = ceilingWrite(found, device.rated_w)
   if (typeof lowering === 'string') complaints.push(lowering)
   else if (lowering) await trying(limitModels(model_id)[0]!, [lowering])
-  // In percent of what the ceiling is now.
+  // In percent of the present ceiling.
   const now = lowering ? await registers.readNow() : found
   await trying(model_id, armingWrites(model_id, now, stepsAt(share_w, now)))
   if (!isArmed(await registers.readNow())) {
@@ -131,12 +131,12 @@ function asWrite(model_id: ModelId) {
   }
 }
 
-/** The timer is off, or leads to a limit again. */
+/** The timer is off, or ends in a limit. */
 const isArmed = ({ revert_s, revert }: LimitRegisters) => !revert_s || (revert?.is_enabled ?? false)
 
 /**
- * The persistent ceiling is what the operator set, and only comes down to what the device may
- * deliver at all; not under a limit, which is in percent of it. A string says why not.
+ * Lowers the persistent ceiling, which the operator set, to the rated power at most; not while a
+ * limit is enabled, as that is a percentage of it. A string is the reason why not.
  */
 function ceilingWrite(
   { base_w, base_step_w, is_enabled }: LimitRegisters,

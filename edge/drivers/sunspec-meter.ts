@@ -1,4 +1,4 @@
-/** Readings of an AC meter out of its SunSpec model. */
+/** Readings of an AC meter from its SunSpec model. */
 import { emptyReading, type MeterReading } from '@heliograph/domain/readings'
 import type { Meter } from '@heliograph/domain/site'
 import type { Answer, Values } from './driver.ts'
@@ -7,7 +7,7 @@ import type { Snapshot } from './sunspec-snapshot.ts'
 
 export const meterModels = [201, 202, 203, 204, 211, 212, 213, 214] as const
 
-/** Power is positive towards the grid; `positive_power` of the meter says what the device means. */
+/** Power is positive towards the grid; `positive_power` of the meter is the device's direction. */
 export function meterAnswer(snapshot: Snapshot, meter: Meter): Answer<Values<MeterReading>> {
   const [scaled] = snapshot.all(202, 203, 204)
   const [other] = snapshot.all(201, 211, 212, 213, 214)
@@ -17,7 +17,7 @@ export function meterAnswer(snapshot: Snapshot, meter: Meter): Answer<Values<Met
   const power = (value: number | null) =>
     value === null ? null : (meter.positive_power === 'import' ? 0 - value : value) / 1000
   const energy = (value: number | null) => (value === null ? null : value / 1000)
-  // The models with scale factors have the power factor in percent, those in floats as it is.
+  // Models with scale factors have the power factor in percent, those in floats as a ratio.
   const power_factor = 'PF_SF' in points && points.PF !== null ? Number(points.PF) / 100 : points.PF
   const values: Values<MeterReading> = {
     active_power_kw: power(points.W),

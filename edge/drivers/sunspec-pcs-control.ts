@@ -1,6 +1,7 @@
 /**
  * Sets the power of a SunSpec power conversion system by model 704 or, if it has none, 124. Model
- * 123 is used only if `wmaxlimpct_is_setpoint` of site.yaml says that the device delivers its limit.
+ * 123 is used only if `wmaxlimpct_is_setpoint` of site.yaml says that the device delivers its
+ * limit.
  */
 import { refusalOf } from '../bus/bus-error.ts'
 import type { PowerControl, PowerState } from './power-control.ts'

@@ -1,8 +1,8 @@
 /**
- * The setpoint of a power conversion system as its registers hold it: models 704 (DER AC controls,
- * in watts), 124 (storage, in percent of WChaMax) and 123 (immediate controls, in percent of WMax,
- * discharge only) of the SunSpec Alliance. Pure; power in whole watts, positive towards the grid. A
- * model by which a device cannot be told what to do is said so in words.
+ * Registers of the setpoint of a power conversion system: models 704 (DER AC controls, in watts),
+ * 124 (storage, in percent of WChaMax) and 123 (immediate controls, in percent of WMax, discharge
+ * only). Pure; power in whole watts, positive towards the grid. A model that cannot command the
+ * device gives a reason.
  */
 import type { ModelId } from '@heliograph/domain/sunspec/models'
 import type { PowerState, PowerTraits } from './power-control.ts'
@@ -23,21 +23,21 @@ import type { Parts, Snapshot } from './sunspec-snapshot.ts'
 
 export type PowerModel = 704 | 124 | 123
 
-/** What the registers of one model say, and what is to be written into them. */
+/** State of the registers of one model, and the writes for it. */
 export interface PowerRegisters {
   state: Omit<PowerState, 'is_remote'>
   traits: PowerTraits
-  /** The nearest to `power_w`, towards zero, that the registers hold and the device does. */
+  /** The value nearest to `power_w`, towards zero, that registers and device can hold. */
   settable(power_w: number): number
-  /** So that the setpoint is `power_w`, in this order. */
+  /** Writes that set the setpoint to `power_w`, in this order. */
   setting(power_w: number): PointWrite[]
-  /** What it falls back to, without a setpoint; empty where that is nothing to set. */
+  /** Writes of the fallback without a setpoint; empty if there is nothing to set. */
   arming(): PointWrite[]
-  /** What is wrong as it stands. */
+  /** Problems of the present settings. */
   faults: readonly string[]
 }
 
-/** These models are read for a setpoint, and what of them. */
+/** Models that are read for a setpoint. */
 export const powerModels: Readonly<Record<PowerModel, readonly ModelId[]>> = {
   704: [702, 704, 715],
   124: [120, 124, 715],
@@ -80,11 +80,11 @@ export const powerParts: Parts = {
 }
 
 /**
- * Long enough for some writes to fail, short enough to end what nobody stands behind any more: the
- * edge writes several times within it.
+ * Long enough for some failed writes, short enough to end a setpoint without control: the edge
+ * writes several times within it.
  */
 const revert_s = 30
-/** A timer that ran out between two writes in time would make it stutter. */
+/** A shorter timer could expire between two regular writes. */
 const revert_s_min = 10
 
 /** No device is larger; below it every product here is exact. */
@@ -151,7 +151,7 @@ function derRegisters(snapshot: Snapshot): PowerRegisters | string {
 type Controls = NonNullable<ReturnType<typeof controlsIn>>
 const controlsIn = (snapshot: Snapshot) => snapshot.all(704)[0]?.values
 
-/** Others may have set it in percent. */
+/** Other masters may have set it in percent. */
 function derSetpoint({ WSetMod, WSet, WSetPct }: Controls, built_w: number): number | null {
   if (WSetMod === in_watts) return WSet
   return WSetMod === in_percent && WSetPct !== null ? (WSetPct / 100) * built_w : null
@@ -163,7 +163,7 @@ function derFaults(WSetRvrtTms: number | null, has_revert: boolean): string[] {
   return [`704.WSetRvrtTms: the timer of ${WSetRvrtTms} s is too short to be kept from running out`]
 }
 
-/** 0 W, enabled, after `revert_s`: writing the time begins it anew. */
+/** 0 W, enabled, after `revert_s`: writing the time restarts it. */
 function fallback({ WSetRvrt }: Controls): PointWrite[] {
   const timer = { point: 'WSetEnaRvrt', words: [enabled, ...words32(revert_s)] }
   return WSetRvrt === 0 ? [timer] : [{ point: 'WSetRvrt', words: [0, 0] }, timer]
@@ -174,14 +174,14 @@ function derRevert(
   { setpoint_w, discharge_max_w }: Pick<PowerState, 'setpoint_w' | 'discharge_max_w'>,
 ): PowerState['revert'] {
   if (setpoint_w === null || !((WSetRvrtTms ?? 0) > 0 || (WSetRvrtRem ?? 0) > 0)) return null
-  // Without a setpoint that is enabled then, it does what it likes.
+  // Without an enabled setpoint after the timer, the power is not defined.
   const is_known = WSetEnaRvrt === enabled && WSetRvrt !== null
   const to_w = is_known ? Math.round(WSetRvrt) : discharge_max_w
-  // Where the device does not tell when, it may be at any moment.
+  // Without a reported time, it may happen at any moment.
   return to_w === setpoint_w ? null : { in_ms: (WSetRvrtRem ?? 0) * 1000, to_w }
 }
 
-/** Both directions are bounded: what it is to do at least, and at most. */
+/** Both the minimum and the maximum are set. */
 const both_bounds = 3
 
 function storageRegisters(snapshot: Snapshot): PowerRegisters | string {
@@ -198,7 +198,7 @@ function storageRegisters(snapshot: Snapshot): PowerRegisters | string {
   if (full < 1) return '124.OutWRte has no step below 100 percent'
   const wattsOf = (steps: number) => (base_w * steps * 10 ** exponent) / 100
   const stepsOf = (power_w: number) => {
-    // The quotient may be off by a step: from surely below it, up as long as it holds.
+    // The quotient may be off by one step: start below and step up.
     const most = Math.min(full, Math.floor((Math.abs(power_w) * 100) / base_w / 10 ** exponent))
     let steps = Math.max(0, most - 1)
     while (steps < full && wholeWatts(wattsOf(steps + 1)) <= Math.abs(power_w)) steps += 1
@@ -242,7 +242,7 @@ function storageRegisters(snapshot: Snapshot): PowerRegisters | string {
   }
 }
 
-/** At most and at least the same: what it delivers in percent, what it takes as its negative. */
+/** Equal maximum and minimum: OutWRte in percent, InWRte as its negative. */
 function bounds(steps: number, now: { out: number }): PointWrite {
   // The minimum never exceeds the maximum: OutWRte goes first upwards, InWRte downwards.
   const singly = steps >= now.out ? [0, 1] : [1, 0]
@@ -250,8 +250,8 @@ function bounds(steps: number, now: { out: number }): PointWrite {
 }
 
 /**
- * Its timer leads to what the device does by itself, which may be more than any setpoint: it is
- * off, and what is set stays. Nor is a new setpoint to be put off.
+ * The timer ends in autonomous operation, which may exceed any setpoint: it is set to off, as is
+ * the delay of new setpoints.
  */
 function untimed(storage: {
   InOutWRte_RvrtTms: number | null
@@ -264,7 +264,7 @@ function untimed(storage: {
   ]
 }
 
-/** Without its timer nothing ends a setpoint where nobody writes; with it, worse may come. */
+/** Without a timer nothing ends a setpoint without writes; with it, the power is not defined. */
 function endlessFaults(point: string, timer_s: number | null): string[] {
   const endless = 'no timer of the device ends its setpoint when the edge falls silent'
   if (!timer_s) return [`model ${point.split('.')[0]}: ${endless}`]
@@ -287,12 +287,11 @@ function storageFaults(
 }
 
 /**
- * Model 123 as the setpoint of a device that is known to deliver what it limits it to. It has no
- * sign, so that no power is taken by it. 0 W are a limit of 0 %, which stays enabled: without one
- * the device does what it likes.
+ * Model 123 as the setpoint of a device that delivers its limit. It has no sign, so that it cannot
+ * charge. 0 W is a limit of 0 %, which stays enabled: without a limit the power is not defined.
  */
 function limitAsSetpoint(snapshot: Snapshot): PowerRegisters | string {
-  // Stands for a WMax that is not told, and is not smaller.
+  // Replaces a WMax that is not reported, and is not smaller.
   const rated_w = snapshot.all(120)[0]?.values.WRtg ?? snapshot.all(702)[0]?.values.WMaxRtg ?? null
   const found = limitRegisters(snapshot, 123, rated_w)
   if (typeof found === 'string') return found
@@ -305,7 +304,7 @@ function limitAsSetpoint(snapshot: Snapshot): PowerRegisters | string {
     setting: (power_w) => [
       ...untimed123(found).map(asPower),
       { point: 'WMaxLimPct', words: [stepsOf(power_w)] },
-      // Each time: some keep to the old one until it is enabled once more.
+      // Each time: some devices apply a new value only when it is enabled again.
       { point: 'WMaxLim_Ena', words: [enabled] },
     ],
     arming: () => armingWrites(123, found, 0).map(asPower),
@@ -323,10 +322,10 @@ function least(built_w: number, ...others: (number | null | undefined)[]): numbe
 /** With the sign of `like`; zero has none. */
 const towards = (like: number, magnitude: number) => (like < 0 ? 0 - magnitude : magnitude)
 
-/** Up, but not for the noise of a product: nothing is thought to be less than it is. */
+/** Rounded up, except for binary noise: power is never underestimated. */
 const wholeWatts = (power_w: number) => Math.max(0, Math.ceil(power_w - 1e-6))
 
-/** A decoded percentage as it stood in its register. */
+/** Raw value of a decoded percentage. */
 const raw = (percent: number, exponent: number) =>
   Math.round(exponent < 0 ? percent * 10 ** -exponent : percent / 10 ** exponent)
 

@@ -1,6 +1,6 @@
 /**
- * Power conversion systems by SunSpec models: 701 or 101 to 103 and 111 to 113 measure, 702 or 120
- * rate, 714 measures the DC side, 704, 124 or 123 sets the power, 715 says who may.
+ * Power conversion systems by SunSpec models: measurements (701, 101 to 103, 111 to 113), ratings
+ * (702, 120), DC side (714), setpoint (704, 124, 123), control authority (715).
  */
 import type { Pcs } from '@heliograph/domain/battery'
 import { emptyReading } from '@heliograph/domain/readings'
@@ -26,7 +26,7 @@ export async function openPcs(bus: Bus, pcs: Pcs): Promise<PcsDevice> {
   const unit = await openUnit(bus, pcs, async (chain) => {
     checkPcs(chain, pcs)
     const power = createPower({ bus, unit_id, models: chain.models, wmaxlimpct_is_setpoint })
-    // Once, so that its control is there from the first contact on.
+    // Makes the control available from the first contact on.
     await power?.open()
     const wanted = chain.models.filter(
       (one) => (one.occurrence === 0 && isWanted(one.model_id)) || power?.models.includes(one),
@@ -88,12 +88,12 @@ function classicValues(points: PointsOf<103 | 113>): Partial<PcsValues> {
     ...columnsFrom(classicGridSide, points),
     state: pcsStateOf(stateFromSt(points.St)),
     state_vendor_code: points.StVnd,
-    // One counter, of what went out.
+    // The only counter, of injected energy.
     energy_injected_total_kwh: kilo(points.WH),
   }
 }
 
-/** What ThrotPct tells while this holds may be a limit of the grid permit. */
+/** With this bit set, ThrotPct may show a limit of the grid permit. */
 const throttled_by_limit = 1
 
 function newerValues(points: PointsOf<701>): Partial<PcsValues> {
@@ -115,7 +115,7 @@ function newerValues(points: PointsOf<701>): Partial<PcsValues> {
 
 const storage_port = 1
 
-/** Of the ports to which batteries are connected; where none says so, of all of them. */
+/** Sums over the ports with batteries; over all ports if none is marked. */
 function dcValues(snapshot: Snapshot): Partial<PcsValues> {
   const [dc] = snapshot.all(714)
   if (!dc) return {}
@@ -140,14 +140,14 @@ function dcValues(snapshot: Snapshot): Partial<PcsValues> {
   }
 }
 
-/** Of the older models, where 714 tells nothing. */
+/** DC side of the older models, if 714 has no values. */
 function withClassicDc(values: PcsValues, points: PointsOf<103 | 113> | undefined): PcsValues {
   if (!points || values.dc_voltage_v !== null || values.dc_power_kw !== null) return values
   const { DCA, DCV, DCW } = points
   return { ...values, dc_current_a: DCA, dc_voltage_v: DCV, dc_power_kw: kilo(DCW) }
 }
 
-/** What it is built for; what it is set to may be its share of the grid permit. */
+/** Ratings only: settings may equal its share of the grid permit. */
 function ratingValues(snapshot: Snapshot): Partial<PcsValues> {
   const capacity = snapshot.all(702)[0]?.values
   const nameplate = snapshot.all(120)[0]?.values
@@ -168,7 +168,7 @@ export function pcsRanges({ rated_power_kw }: Pcs): Record<string, Range> {
   const names = ['ac_power_kw', 'reactive_power_kvar', 'apparent_power_kva', 'dc_power_kw']
   return {
     ...Object.fromEntries(names.map((name) => [name, power])),
-    // What it is built for may be many times what it is used for.
+    // The rating may be many times the used power.
     max_charge_power_kw: built,
     max_discharge_power_kw: built,
   }

@@ -1,4 +1,4 @@
-/** What a SunSpec inverter says of its size: nameplate (120), or capacity (702). */
+/** Ratings of a SunSpec inverter: nameplate (120), or capacity (702). */
 import { isRefusal } from '../bus/bus-error.ts'
 import type { Bus, Complaint, InverterRatings } from './driver.ts'
 import { kilo } from './sunspec-grid-side.ts'
@@ -7,7 +7,7 @@ import { createReader, type Snapshot } from './sunspec-snapshot.ts'
 
 export const ratingModels = [120, 702] as const
 
-/** The few points that are used, and the models as a whole: of no others is complained. */
+/** Points whose complaints are reported, and the models as a whole. */
 const used = [/^\d+$/, /^120\.WRtg$/, /^702\.WMaxRtg$/]
 
 export interface RatingsAnswer {
@@ -16,8 +16,8 @@ export interface RatingsAnswer {
 }
 
 /**
- * Ratings of a device with these models of `ratingModels`; `null` where it has none of them, or
- * refuses to show them. Rejects when it does not answer.
+ * Ratings from the models `found` of `ratingModels`; `null` if there are none or the device refuses
+ * them. Rejects if it does not answer.
  */
 export async function readRatings(
   bus: Bus,
@@ -45,7 +45,7 @@ function ratingsOf(snapshot: Snapshot): RatingsAnswer {
   return { ratings, complaints }
 }
 
-/** Nothing is built for no watts: a zero was never filled in. */
+/** A rating of zero was never set. */
 function power(watts: number | null | undefined): number | null {
   return watts ? kilo(watts) : null
 }

@@ -11,23 +11,23 @@ import { createPartialReader } from './partial-reader.ts'
 export interface FoundModel {
   model_id: number
   occurrence: number
-  /** The address of its ID register; its length L counts the registers after ID and L. */
+  /** Address of its ID register; its length L counts the registers after ID and L. */
   address: number
   length: number
 }
 
-/** Decoded models of one reading. What was wrong with them gathers in `complaints`. */
+/** Decoded models of one reading, with the complaints about them. */
 export interface Snapshot {
   all<Id extends ModelId>(...ids: Id[]): Decoded<(typeof models)[Id]>[]
   complaints: Complaint[]
-  /** Names of points that the device refuses to be asked for; neighbours as one. */
+  /** Names of refused points; neighbours as one. */
   missing: readonly string[]
 }
 
-/** The chain is not where it was: the device was replaced, updated or set up anew. */
+/** The chain changed: the device was replaced, updated or set up anew. */
 export class ChainMoved extends Error {}
 
-/** Registers of one model that are asked for together. */
+/** Registers of one model in one request. */
 interface Piece {
   found: FoundModel
   offset: number
@@ -40,17 +40,17 @@ interface Request {
   pieces: readonly Piece[]
 }
 
-/** More than any device repeats; a length that says more is not worth the requests. */
+/** Maximum repetitions; a longer length is not worth the requests. */
 const groups_max = 256
 
 const blank_registers_min = 10
 
-/** What is needed of a model without repeating groups; what lies outside is not asked for. */
+/** Part of a model without repeating groups; nothing outside is read. */
 interface Part {
-  /** Without it from the head on, which shows that the model is where it was. */
+  /** First point; absent: from the head on, which shows that the model is still there. */
   first?: string
   last: string
-  /** No other points are decoded, nor complained of; without it, all are. */
+  /** Points to decode; absent: all. */
   used?: readonly string[]
 }
 
@@ -69,8 +69,8 @@ const parts_always: Parts = {
 }
 
 /**
- * Reads these models of one device at each call. It is kept in mind whether the device lets a
- * request span several models, and which registers of a model it declares and does not serve.
+ * Reads these models of one device at each call. Remembers whether the device allows requests
+ * across models, and which registers it declares but does not serve.
  */
 export function createReader(
   bus: Bus,
@@ -106,7 +106,7 @@ export function createReader(
   }
 }
 
-/** Models apart; one model in halves, between its points. */
+/** Splits models first, then one model in halves between its points. */
 function partsOf(request: Request, shapes: Shapes): Request[] {
   const [piece, ...others] = request.pieces
   if (!piece || others.length > 0) return request.pieces.map((one) => requestOf([one]))
@@ -119,14 +119,14 @@ function partsOf(request: Request, shapes: Shapes): Request[] {
   })
 }
 
-/** Registers from `from` to before `end` that are one value, by their offsets in the model. */
+/** Registers of one value, from `from` to before `end`, by offset in the model. */
 interface Span {
   name: string
   from: number
   end: number
 }
 
-/** The values in these registers of a model, ID and L as one. */
+/** The values in these registers of a model; ID and L are one. */
 function spansOf({ offset, count }: Piece, { points, group, ...model }: Model): Span[] {
   const spanOf = ([name, at, type]: Point, start = 0, prefix = ''): Span => {
     const from = start + at
@@ -147,7 +147,7 @@ function spansOf({ offset, count }: Piece, { points, group, ...model }: Model): 
 type Missing = ReadonlyMap<FoundModel, ReadonlySet<number>>
 const none: ReadonlySet<number> = new Set()
 
-/** Offsets in each model. */
+/** Missing offsets of each model. */
 function missingIn(pieces: readonly Piece[]): Missing {
   const missing = new Map<FoundModel, Set<number>>()
   for (const { found, offset, count } of pieces) {
@@ -181,7 +181,7 @@ function shapeOf({ model_id }: FoundModel, part: Part | null): Model {
   return used ? { ...model, points: model.points.filter(([name]) => used.includes(name)) } : model
 }
 
-/** Every point not implemented; of a model that is not read from its head on, that stands here. */
+/** All points "not implemented"; the head is filled in for a model read from a later point. */
 function emptyImage(found: FoundModel, part: Part | null): Uint16Array {
   const image = new Uint16Array(neededLength(found, part)).fill(0xffff)
   if (part?.first !== undefined) image.set([found.model_id, found.length].slice(0, image.length))
@@ -189,8 +189,7 @@ function emptyImage(found: FoundModel, part: Part | null): Uint16Array {
 }
 
 /**
- * Models that took several requests and whose scale factors changed between the first of them and
- * the last: their values cannot be told from nonsense.
+ * Models read in several requests whose scale factors changed in between: their values are invalid.
  */
 async function movedScales(
   { bus, unit_id }: { bus: Bus; unit_id: number },
@@ -224,7 +223,7 @@ function snapshotOf(
     point: `${model_id}`,
     reason: 'its scale factors changed while it was read',
   }))
-  /** Complains when it is asked for the first time. */
+  /** Complains on the first call. */
   function decoded(found: FoundModel, image: Uint16Array): Decoded<Model> {
     const before = known.get(found)
     if (before) return before
@@ -232,7 +231,7 @@ function snapshotOf(
     const absent = missing.get(found) ?? none
     const is_blank = isBlank(image.filter((_, offset) => !absent.has(offset)))
     if (is_blank) complaints.push({ point, reason: 'all its bits are set' })
-    // Not a single register, so that every point is absent.
+    // No registers, so that every point is absent.
     const answer = decode(shapes.get(found)!, is_blank ? image.subarray(0, 2) : image, absent)
     complaints.push(...answer.complaints)
     if (answer.broken !== null) complaints.push({ point, reason: answer.broken })
@@ -253,15 +252,15 @@ function snapshotOf(
 }
 
 /**
- * Whether a bus or gateway without a device behind it may have made this up: ones only, which would
- * be -1 with a scale factor of -1. In a short model they may be a true -0.1.
+ * All ones, as a bus or gateway without a device may answer; decoded it would be -1 with a scale
+ * factor of -1. In a short model it may be a true -0.1.
  */
 function isBlank(image: Uint16Array): boolean {
   const body = image.subarray(2)
   return body.length >= blank_registers_min && body.every((word) => word === 0xffff)
 }
 
-/** The registers from ID to the last one that is needed, within what the device has. */
+/** The registers from ID to the last one needed, within the length of the device. */
 function neededLength({ model_id, length }: FoundModel, part: Part | null): number {
   if (!isKnownModel(model_id)) return 2
   const model: Model = models[model_id]
@@ -270,7 +269,7 @@ function neededLength({ model_id, length }: FoundModel, part: Part | null): numb
   return Math.min(length + 2, fixedLength(model) + groups_max * (model.group?.length ?? 0))
 }
 
-/** Cuts a model that is too long for one request between its groups, so that no value is torn. */
+/** Splits a model that is too long for one request between its groups, so that no value is torn. */
 function piecesOf(found: FoundModel, part: Part | null): Piece[] {
   const length = neededLength(found, part)
   const { group, ...model }: Model = models[found.model_id as ModelId]
@@ -288,7 +287,7 @@ function piecesOf(found: FoundModel, part: Part | null): Piece[] {
   return pieces
 }
 
-/** Joins neighbours into requests as long as a request may be, with the registers between them. */
+/** Joins neighbours into requests of maximum length, including the registers between them. */
 function merge(pieces: readonly Piece[]) {
   const sorted = pieces.toSorted((a, b) => addressOf(a) - addressOf(b))
   const joined: Piece[][] = []

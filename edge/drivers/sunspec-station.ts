@@ -1,4 +1,4 @@
-/** Readings of a met station out of its SunSpec models, and their averages over its instruments. */
+/** Readings of a met station from its SunSpec models, with averages over its instruments. */
 import { plotAverages } from '@heliograph/domain/instruments'
 import { emptyReading, type WeatherReading } from '@heliograph/domain/readings'
 import type { Instrument, Station } from '@heliograph/domain/site'
@@ -13,7 +13,7 @@ import type { Answer, Complaint, Values } from './driver.ts'
 import { plausible } from './plausible.ts'
 import type { Snapshot } from './sunspec-snapshot.ts'
 
-/** Where an instrument is read. Throws when `point` names nothing that a met station has. */
+/** The register of an instrument. @throws for a `point` that no met station has */
 export function registerOf({ sensor_id, point }: Instrument): StationPoint {
   const register = stationPoint(point)
   if (register) return register
@@ -34,7 +34,7 @@ export function stationAnswer(
     const value = found?.[name] ?? null
     const odd: Complaint[] = []
     const checked = plausible({ [instrument.quantity]: value }, odd)[instrument.quantity] ?? null
-    // Instruments of one quantity are told apart by where they are read.
+    // Instruments of one quantity differ by their point.
     complaints.push(...odd.map(({ reason }) => ({ point: instrument.point, reason })))
     return checked
   })

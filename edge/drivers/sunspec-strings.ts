@@ -1,4 +1,4 @@
-/** Currents of strings out of the SunSpec models of a string combiner. */
+/** String currents from the SunSpec models of a string combiner. */
 
 import type { StringReading } from '@heliograph/domain/readings'
 import type { Answer, Complaint, Values } from './driver.ts'
@@ -7,7 +7,7 @@ import type { Snapshot } from './sunspec-snapshot.ts'
 
 export const stringModels = [401, 403, 404] as const
 
-/** A value for each of the combiner's strings; inputs that it has beyond them are left out. */
+/** One value per string of the combiner; further inputs are left out. */
 export function combinerAnswer(
   snapshot: Snapshot,
   string_count: number,
@@ -27,8 +27,8 @@ interface Input {
 }
 
 /**
- * The inputs of all combiner models in the order of the chain. They are parallel, so where they
- * have no voltage of their own that of the combiner is theirs.
+ * Inputs of all combiner models in the order of the chain. They are parallel: an input without its
+ * own voltage has that of the combiner.
  */
 export function inputsOf(snapshot: Snapshot): Input[] {
   const currents = snapshot

@@ -1,6 +1,6 @@
 /**
- * Devices that describe themselves by SunSpec models: found by their marker, read model by model.
- * The information models are those of the SunSpec Alliance; see domain/sunspec.
+ * Devices that describe themselves by SunSpec models. The information models are those of the
+ * SunSpec Alliance; see domain/sunspec.
  */
 import { stationModels } from '@heliograph/domain/sunspec/station-points'
 import type { Answer, Bus, Device, DeviceIdentity, Driver } from './driver.ts'
@@ -67,13 +67,13 @@ interface Expected extends Place {
 
 interface Reading<Of> {
   kind: string
-  /** One of these the device must have. */
+  /** The device must have one of these. */
   models: readonly number[]
-  /** These are read too where it has them. */
+  /** Read as well if present. */
   extras?: readonly number[]
-  /** These are read once, when the device is found. */
+  /** Read once, when the device is found. */
   ratings?: readonly number[]
-  /** Its power can be limited, and should never be set above this. */
+  /** Highest limit to set, for a device whose power can be limited. */
   limited_to_w?: number
   map(snapshot: Snapshot, found: Found): Answer<Of>
 }
@@ -96,7 +96,7 @@ async function openDevice<Of>(
     },
     async read() {
       try {
-        // After a silence another device may answer at this address.
+        // After communication loss another device may answer at this address.
         if (found && doubted && !(await isStillThere(bus, expected, found))) found = null
         found ??= await find(bus, expected, reading)
         identity = found.identity
@@ -120,7 +120,7 @@ interface Found {
   read(): Promise<Snapshot>
 }
 
-/** Rejects with what is there instead, when it is not the device that is expected. */
+/** Rejects with what it found instead of the expected device. */
 async function find<Of>(bus: Bus, expected: Expected, reading: Reading<Of>): Promise<Found> {
   const { unit_id, serial_number } = expected
   const { identity, models } = await findChain(bus, expected)
@@ -142,7 +142,7 @@ async function find<Of>(bus: Bus, expected: Expected, reading: Reading<Of>): Pro
   return { identity, common: models[0] as FoundModel, ratings, limit, read }
 }
 
-/** Reads the limit once, so that its control is there from the first contact on. */
+/** Reads the limit once, so that its control is available from the first contact on. */
 async function openLimit<Of>(
   bus: Bus,
   { limited_to_w }: Reading<Of>,
@@ -161,7 +161,7 @@ async function openLimit<Of>(
   return limit
 }
 
-/** To whole watts, up, but not for the noise of a product. */
+/** To whole watts, rounded up except for binary noise. */
 const wattsUp = (power_kw: number) => Math.ceil(power_kw * 1000 - 1e-6)
 
 async function isStillThere(bus: Bus, { unit_id }: Expected, { identity, common }: Found) {

@@ -1,4 +1,4 @@
-/** The broker within the edge, for sites that have none: MQTT 3.1.1 with one user for all nodes. */
+/** The broker within the edge, for sites without one: MQTT 3.1.1 with one user for all nodes. */
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
@@ -11,13 +11,13 @@ import { payload_bytes_max } from './state-message.ts'
 
 interface BrokerNeeds {
   host: string
-  /** 0 for any that is free. */
+  /** 0 for any free port. */
   port: number
   prefix: string
   credentials: MqttCredentials
   /**
-   * A message of a node, its last will included. It is acknowledged to the node when this has
-   * resolved; where it rejects the connection is closed, after which a node sends it again.
+   * A message of a node, including its last will. It is acknowledged when this resolves. After a
+   * rejection the connection is closed, and the node sends it again.
    */
   onMessage(message: MqttMessage): Promise<void>
   log: Log
@@ -28,13 +28,13 @@ export interface Broker {
   close(): Promise<void>
 }
 
-/** Connections that did not say who they are within this are closed. */
+/** Connections without credentials are closed after this time. */
 const connect_ms_max = 10_000
 
 /**
- * Listens. What nodes retain is held in memory: after a restart of the edge they send it again.
+ * Listens. Retained messages are held in memory: nodes send them again after a restart of the edge.
  *
- * @throws when the address cannot be listened on
+ * @throws if it cannot listen on the address
  */
 export async function startBroker(needs: BrokerNeeds): Promise<Broker> {
   const { host, port, prefix, credentials, log } = needs
@@ -45,7 +45,7 @@ export async function startBroker(needs: BrokerNeeds): Promise<Broker> {
     if (!is_known) log.warn({ username: username?.slice(0, 40) }, 'MQTT: unknown user or password')
     done(null, is_known)
   }
-  // What follows this, the acknowledgement first of all, waits for it.
+  // The acknowledgement waits for this.
   aedes.authorizePublish = (_, { topic, payload, qos }, done) => {
     const is_ours = topic.startsWith(`${prefix}/`) && payload.length <= payload_bytes_max
     if (!is_ours) return done(new Error(`not a message under ${prefix}/`))

@@ -1,4 +1,4 @@
-/** One sensor node: its readings once each, its relays, and whether it is there. */
+/** Watches one sensor node: readings without duplicates, relays, and communication state. */
 import type { CommState, DeviceStatus, LinkEvent } from '@heliograph/domain/link'
 import { default_report_s, type Node, relayCodePrefix } from '@heliograph/domain/node'
 import { ComplaintWatch } from '../complaint-watch.ts'
@@ -8,11 +8,10 @@ import type { Recorder } from '../recorder.ts'
 import { RelayTimeline, type Switching } from './relay-timeline.ts'
 import { type RelaySeen, readState, type StateSeen } from './state-message.ts'
 
-/** How a message came. */
 export interface Delivery {
-  /** The broker kept it: it may be old. */
+  /** Retained by the broker: the message may be old. */
   is_retained: boolean
-  /** It is sent again as long as it is not acknowledged. */
+  /** The sender repeats the message until it is acknowledged. */
   is_sent_again: boolean
 }
 
@@ -23,10 +22,10 @@ interface NodeWatchNeeds {
   onCommState(state: CommState): void
 }
 
-/** A node is offline when so many reports in a row did not come, and never sooner than this. */
+/** A node is offline after this many missed reports. */
 const misses_max = 3
 const offline_ms_min = 30_000
-/** Instants that are remembered to know a reading that comes twice; older ones the server knows. */
+/** Instants remembered to detect duplicates; the server knows older ones. */
 const remembered_max = 500
 const states_per_instant_max = 100
 
@@ -35,7 +34,7 @@ export class NodeWatch {
   readonly #needs: NodeWatchNeeds
   readonly #source: { source_kind: 'node'; source_id: string }
   readonly #complaints: ComplaintWatch
-  /** What was recorded, by instant. */
+  /** Recorded readings by instant. */
   readonly #recorded = new Map<number, string>()
   readonly #relays = new Map<string, RelayTimeline>()
   #comm_state: CommState = 'unknown'
@@ -54,20 +53,20 @@ export class NodeWatch {
   }
 
   /**
-   * Takes a message of the topic `state`. What it returns forgets the reading, which could not be
-   * written, so that it counts when it is sent again; its switchings are not lost meanwhile.
+   * Handles a message of the topic `state`. Returns a function that forgets the reading if it could
+   * not be written, so that it counts when sent again; its switchings are kept.
    */
   state(payload: Buffer, delivery: Delivery): () => void {
     const at = this.#now()
     const { state, complaints } = readState(this.node, payload, at)
     for (const event of this.#complaints.poll(complaints, at)) this.#needs.recorder.event(event)
     const recorded_at = state && this.#record(state, delivery)
-    // What a broker kept says nothing of now.
+    // A retained message does not prove that the node is online.
     if (!delivery.is_retained) this.#online(at)
     return () => void (recorded_at !== null && this.#recorded.delete(recorded_at))
   }
 
-  /** Takes a message of the topic `status`: what the node says, or its last will. */
+  /** Handles a message of the topic `status`: from the node, or its last will. */
   status(payload: Buffer, { is_retained }: Pick<Delivery, 'is_retained'>): void {
     const at = this.#now()
     const text = payload.subarray(0, 20).toString('utf8')
@@ -75,15 +74,15 @@ export class NodeWatch {
     const complaint = { point: 'status', reason: 'neither online nor offline' }
     const events = this.#complaints.poll(is_known ? [] : [complaint], at)
     for (const event of events) this.#needs.recorder.event(event)
-    // A broker keeps it for a node that is gone as well, where that has no last will.
+    // A broker retains it for an offline node without a last will.
     if (text === 'online' && !is_retained) this.#online(at)
     if (text === 'offline') this.#offline(at, 'the broker says that its connection ended')
   }
 
-  /** Notices silence; to be called every second or so. */
+  /** Detects communication loss; to be called about every second. */
   tick(): void {
     const at = this.#now()
-    // The clock may step back: then silence is counted from now.
+    // After a step back of the clock, silence counts from now.
     if (at < this.#heard_at) this.#heard_at = at
     const silence_ms_max = Math.max(misses_max * this.#report_ms(), offline_ms_min)
     if (at - this.#heard_at <= silence_ms_max || this.#comm_state === 'disconnected') return
@@ -102,9 +101,9 @@ export class NodeWatch {
     }
   }
 
-  /** The instant under which the reading was recorded; null when it was before, or never can be. */
+  /** The instant of the recorded reading; null for a duplicate or an impossible one. */
   #record(state: StateSeen, { is_retained, is_sent_again }: Delivery): number | null {
-    // Nobody knows when a node without a clock measured what a broker kept.
+    // The time of a retained message from a node without a clock is unknown.
     if (state.measured_at === null && is_retained) return null
     const stamp = this.#needs.stamps.stamp()
     const content = JSON.stringify([state.channel_values, state.relays])
@@ -125,7 +124,7 @@ export class NodeWatch {
     return measured_at
   }
 
-  /** By the clocks of some nodes, which count seconds, different states are of one instant. */
+  /** Nodes whose clocks count seconds may send different states of one instant. */
   #freeInstant(measured_at: number, content: string): number | null {
     for (let at = measured_at; at < measured_at + states_per_instant_max; at += 1) {
       const recorded = this.#recorded.get(at)

@@ -1,7 +1,7 @@
 /**
- * The sensor nodes of a site: the broker where it is ours, the edge's connection to it where it is
- * not, and what becomes of each message. A message is acknowledged when what it says is in the
- * journal; where that cannot be written the connection it came by is ended, so that it comes again.
+ * The sensor nodes of a site: the broker within the edge, or the connection to another one, and the
+ * handling of messages. A message is acknowledged when its content is in the journal. If that fails
+ * the connection is closed, so that it is sent again.
  */
 import type { Clock, Timers } from '@heliograph/domain/clock'
 import type { DeviceStatus } from '@heliograph/domain/link'
@@ -25,18 +25,18 @@ interface NodesNeeds {
   access: MqttAccess
   recorder: Pick<Recorder, 'reading' | 'event' | 'persist'>
   conditions: Conditions
-  /** Stamps what is noticed; the clock is for when to look. */
+  /** Time stamps of events; the clock only paces the checks. */
   stamps: Stamps
   clock: Clock
   timers: Timers
   log: Log
-  /** The communication state of a node is another. */
+  /** Called when the communication state of a node changes. */
   onStatusChange(): void
 }
 
 const loopback = '127.0.0.1'
 const tick_ms = 1000
-/** How long to do without the broker before it is told. */
+/** Time without the broker before it is reported. */
 const patience_ms = 10_000
 const retry_ms = 10_000
 const condition_code = 'mqtt_disconnected'
@@ -45,10 +45,10 @@ export class Nodes {
   readonly #needs: NodesNeeds
   #site_id = ''
   #watches = new Map<string, NodeWatch>()
-  /** What takes the messages of a topic, and answers how to forget one. */
+  /** Handlers of messages by topic; each returns a function that forgets the message. */
   #topics = new Map<string, (message: MqttMessage) => () => void>()
   #taking: Promise<void> = Promise.resolve()
-  /** What the running connection was opened for. */
+  /** Settings of the running connection. */
   #opened = ''
   #broker: Broker | null = null
   #session: { close(): Promise<void> } | null = null
@@ -64,7 +64,7 @@ export class Nodes {
     this.#stopTicks = onGrid(needs, { interval_ms: tick_ms, phase_ms: 0 }, tick)
   }
 
-  /** Listens to the nodes of this site from now on; those described as before go on as they are. */
+  /** Watches the nodes of this site from now on; unchanged nodes continue. */
   async apply(site: Site): Promise<void> {
     this.#site_id = site.site_id
     const nodes = site.nodes ?? []
@@ -112,7 +112,7 @@ export class Nodes {
     await this.#close()
   }
 
-  /** Where the broker within the edge listens. */
+  /** Port of the broker within the edge. */
   get port(): number | null {
     return this.#broker?.port ?? null
   }
@@ -167,7 +167,7 @@ export class Nodes {
     if (reopen) await this.#open(reopen)
   }
 
-  /** One message after the other; rejects where what it says is not in the journal. */
+  /** One message after the other; rejects if its content is not in the journal. */
   #take(message: MqttMessage): Promise<void> {
     const taken = this.#taking.then(async () => {
       const forget = this.#topics.get(message.topic)?.(message)
@@ -202,7 +202,7 @@ export class Nodes {
     return { source_kind: 'edge', source_id: this.#site_id } as const
   }
 
-  /** What held of a node that the site has no more would never end. */
+  /** Ends conditions of nodes that were removed from the site. */
   #forgetRemoved(): void {
     const { recorder, conditions, stamps } = this.#needs
     const at = stamps.stamp().measured_at

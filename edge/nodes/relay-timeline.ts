@@ -1,11 +1,11 @@
-/** How one relay stood and when it was switched, from messages in whatever order. Pure. */
+/** States and switchings of one relay, from messages in any order. Pure. */
 import type { RelaySeen } from './state-message.ts'
 
-/** A relay that was switched, or was first seen to be. */
+/** A relay that was switched, or was first seen switched. */
 export interface Switching {
   /** Unix ms. */
   at: number
-  /** null: how it stood before is not known. */
+  /** State before; null if unknown. */
   from: boolean | null
   relay: RelaySeen
 }
@@ -19,27 +19,27 @@ interface Sighting {
 interface Told {
   at: number
   on: boolean
-  /** As the node said it; null where it did not, and `at` is when it was first seen. */
+  /** As the node reported it; null if it did not, and `at` is when it was first seen. */
   changed_at: number | null
 }
 
-/** Sightings one after the other in which the relay stands alike. */
+/** Consecutive sightings with the same state. */
 interface Run {
   on: boolean
   sightings: Sighting[]
 }
 
-/** Messages older than so many of the newest tell nothing more. */
+/** Older messages than this many of the newest are ignored. */
 const sightings_max = 500
 
 export class RelayTimeline {
-  /** By time. */
+  /** Ascending by time. */
   readonly #sightings: Sighting[] = []
   #told: Told[] = []
-  /** What was before is told already. */
+  /** Everything before was reported. */
   #known_from = Number.NEGATIVE_INFINITY
 
-  /** `known` is how an earlier run of the program knew it to stand last, and since when. */
+  /** `known` is the last known state from an earlier run of the program, and its start. */
   constructor(known: { on: boolean; at: number } | null) {
     if (!known) return
     const { on, at } = known
@@ -49,7 +49,9 @@ export class RelayTimeline {
     this.#known_from = at
   }
 
-  /** Takes what a message of this instant (Unix ms) says; answers what was not told before. */
+  /**
+   * Adds the state of a message at this instant (Unix ms). Returns the switchings not yet reported.
+   */
   see(at: number, relay: RelaySeen): Switching[] {
     if (at < this.#known_from) return []
     const index = this.#sightings.findLastIndex((sighting) => sighting.at <= at) + 1
@@ -64,7 +66,7 @@ export class RelayTimeline {
     return switchings
   }
 
-  /** How it stands by the newest message and since when, as far as is known. */
+  /** State by the newest message, and its start as far as known. */
   newest(): { on: boolean; at: number } | null {
     const last = this.#sightings.at(-1)
     if (!last) return null
@@ -73,7 +75,7 @@ export class RelayTimeline {
     return { on, at: told.length > 0 ? Math.max(...told) : last.at }
   }
 
-  /** Every run but the first began with a switching, and so did every `changed_at` within it. */
+  /** Every run but the first began with a switching, as did every `changed_at` within it. */
   #untold({ on, sightings }: Run, before: Run | undefined, after: Run | undefined): Switching[] {
     const from_at = Math.max(before?.sightings.at(-1)?.at ?? this.#known_from, this.#known_from)
     const until_at = after?.sightings[0]?.at ?? Number.POSITIVE_INFINITY
@@ -81,7 +83,7 @@ export class RelayTimeline {
       this.#told.filter((told) => told.on === on && told.at >= from_at && told.at < until_at)
     const tell = (since: number, relay: RelaySeen): Switching => {
       const is_known = before !== undefined || Number.isFinite(from_at) || toldHere().length > 0
-      // By the clocks of some nodes, which count seconds, two are of one instant.
+      // Nodes whose clocks count seconds may have two switchings in one instant.
       let at = since
       while (this.#told.some((told) => told.at === at)) at += 1
       this.#told.push({ at, on, changed_at: relay.changed_at })
@@ -90,7 +92,7 @@ export class RelayTimeline {
     const switchings: Switching[] = []
     for (const { relay } of sightings) {
       const { changed_at } = relay
-      // A time that the other messages belie is that of no switching.
+      // Other messages contradict this time.
       if (changed_at === null || changed_at < from_at || changed_at >= until_at) continue
       const isSame = (told: Told) => told.changed_at === changed_at
       const isSeenLater = (told: Told) => told.changed_at === null && told.at > changed_at

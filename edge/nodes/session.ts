@@ -15,15 +15,15 @@ interface SessionNeeds {
   url: string
   client_id: string
   credentials: MqttCredentials | null
-  /** PEM file of the authority that signed the broker's certificate, where it is a private one. */
+  /** PEM file of the private authority that signed the broker's certificate. */
   ca_file: string | null
   topics: readonly string[]
   /**
-   * The message is acknowledged to the broker when this has resolved. Where it rejects the message
-   * is not, and the connection is made anew: the broker sends it again.
+   * The message is acknowledged when this resolves. After a rejection the connection is renewed,
+   * and the broker sends it again.
    */
   onMessage(message: MqttMessage): Promise<void>
-  /** null: connected and subscribed; else why not. */
+  /** null: connected and subscribed; else the reason. */
   onState(error: string | null): void
   log: Log
 }
@@ -32,10 +32,11 @@ const reconnect_ms = 2000
 const connect_ms_max = 10_000
 
 /**
- * Connects and stays connected until it is closed. The broker is asked to keep what arrives while
- * the edge is away, so that nodes which send with QoS 1 lose nothing over a restart of the edge.
+ * Connects, and reconnects until closed. The broker keeps messages while the edge is offline, so
+ * that
+ * nodes that send with QoS 1 lose nothing over a restart of the edge.
  *
- * @throws when the CA file cannot be read
+ * @throws if the CA file cannot be read
  */
 export function openSession(needs: SessionNeeds): { close(): Promise<void> } {
   const { url, client_id, credentials, ca_file, topics, onState, log } = needs

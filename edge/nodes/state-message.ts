@@ -1,4 +1,4 @@
-/** A state message of a node, read with distrust: nonsense is left out and told. Pure. */
+/** Parses a state message of a node; invalid parts are left out and reported. Pure. */
 import {
   type Channel,
   type ChannelKind,
@@ -14,16 +14,16 @@ export interface RelaySeen {
   on: boolean
   cause: RelayCause
   reason: string | null
-  /** Unix ms; null where the node does not say. */
+  /** Unix ms; null if not reported. */
   changed_at: number | null
 }
 
 export interface StateSeen {
-  /** Unix ms by the node's clock; null where it has none, or one that is wrong. */
+  /** Unix ms by the node's clock; null if it has none, or a wrong one. */
   measured_at: number | null
-  /** The node gave a time that cannot be. */
+  /** The node reported an impossible time. */
   is_clock_wrong: boolean
-  /** By the order of the node's channels. */
+  /** In the order of the node's channels. */
   channel_values: (number | null)[]
   relays: RelaySeen[]
 }
@@ -32,7 +32,7 @@ export const payload_bytes_max = 65_536
 const reason_length_max = 200
 const complaints_max = 10
 
-/** A clock may be ahead by this; older than a year is what a clock says that was never set. */
+/** Allowed lead of a clock; a time older than a year is that of a clock that was never set. */
 const ahead_ms_max = 5000
 const age_ms_max = 366 * 86_400_000
 
@@ -44,7 +44,7 @@ const ranges: Readonly<Record<'temperature' | 'humidity' | 'fan_current', [numbe
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** `state` is null for what is no state message at all, or has no valid value. */
+/** `state` is null if it is no state message, or has no valid value. */
 export function readState(
   node: Pick<Node, 'channels'>,
   payload: Buffer,
@@ -63,7 +63,7 @@ export function readState(
   const relays = node.channels.flatMap((channel) =>
     channel.kind === 'relay' ? (relayOf(channel, parts.relay, now, complaints) ?? []) : [],
   )
-  // By the same clock.
+  // Relays have the same clock.
   if (time === 'wrong') for (const relay of relays) relay.changed_at = null
   const on = new Map(relays.map((relay) => [relay.channel, relay.on]))
   const state: StateSeen = {
@@ -91,7 +91,7 @@ function objectIn(payload: Buffer): Fields | string {
   }
 }
 
-/** The part of a message for each kind of channel; names that the node does not have are told. */
+/** Parts of a message by kind of channel; unknown channel names are complaints. */
 function partsOf(
   message: Fields,
   channels: readonly Channel[],
@@ -173,7 +173,7 @@ function instantOf(value: unknown, now: number): number | null | 'wrong' {
   return Math.round(at)
 }
 
-/** NaN for what is no time; `Date.parse` takes the 30th of February for the 2nd of March. */
+/** NaN for an invalid time; `Date.parse` would read the 30th of February as the 2nd of March. */
 function parsed(text: string): number {
   const day = with_offset.exec(text)?.[1]
   if (day === undefined) return Number.NaN
@@ -182,7 +182,7 @@ function parsed(text: string): number {
   return is_day ? Date.parse(text) : Number.NaN
 }
 
-/** What a database can hold and a person read: no control characters, no half of one. */
+/** Text without control characters and with complete surrogates, for database and people. */
 function plainText(text: string): string | null {
   const plain = text
     .toWellFormed()

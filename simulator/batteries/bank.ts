@@ -1,6 +1,6 @@
 /**
- * The clusters beside each other on one DC bus: how a current splits, and what it may be.
- * Current and power positive when discharging; limits are both positive.
+ * Clusters in parallel on one DC bus: division of the current, and its limits. Current and power
+ * are positive when discharging; both limits are positive.
  */
 import type { BatteryModel, BatteryState, ClusterState } from './battery-state.ts'
 import { deratingBySoc, deratingByTemperature } from './derating.ts'
@@ -24,13 +24,13 @@ const nothing: DcLimits = { charge_a: 0, discharge_a: 0, charge_kw: 0, discharge
 
 export const isConnected = ({ contactor }: ClusterState): boolean => contactor === 'closed'
 
-/** A voltage behind a resistance; null for a cluster that is not connected. */
+/** A voltage with a series resistance; null for a disconnected cluster. */
 interface Source {
   open_circuit_v: number
   resistance_ohm: number
 }
 
-/** How far the voltages move in half of a step counts like a resistance. */
+/** The change of voltage within half a step acts like a resistance. */
 const sourcesOf = ({ clusters }: BatteryState, seconds: number): (Source | null)[] =>
   clusters.map((cluster) => {
     const { open_circuit_v, resistance_ohm, slope_v_per_ah } = cluster.sums
@@ -40,7 +40,7 @@ const sourcesOf = ({ clusters }: BatteryState, seconds: number): (Source | null)
       : null
   })
 
-/** All of them beside each other; null without any. */
+/** All sources in parallel; null without any. */
 function together(sources: readonly (Source | null)[]): Source | null {
   let siemens = 0
   let ampere = 0
@@ -52,7 +52,7 @@ function together(sources: readonly (Source | null)[]): Source | null {
   return siemens === 0 ? null : { open_circuit_v: ampere / siemens, resistance_ohm: 1 / siemens }
 }
 
-/** The bank as its battery management sees it now. */
+/** The bank as its battery management measures it. */
 export function bankOf(model: BatteryModel, state: BatteryState): Bank {
   const { clusters } = state
   const bank = together(sourcesOf(state, 0))
@@ -92,13 +92,13 @@ function withPower(
 }
 
 /**
- * What the limits allow is a little more than the rating of the unit, whose losses they carry as
- * well; and a current never splits evenly, so that a cluster may carry more than its share.
+ * Limits are slightly above the rating, for the losses; a cluster may carry more than its share, as
+ * current never splits evenly.
  */
 export const bank_headroom = 1.06
 const cluster_headroom = 1.09
 
-/** What one cluster lets through. */
+/** Limits of one cluster. */
 export function clusterLimits(
   model: BatteryModel,
   cluster: ClusterState,
@@ -121,7 +121,7 @@ export function clusterLimits(
   }
 }
 
-/** What its sensors show, with where the extremes are. */
+/** Temperatures by the sensors, with the places of the extremes. */
 export function cellTemperatures(
   { clusters }: BatteryModel,
   { module_temperature_c, hot_cell }: ClusterState,
@@ -151,17 +151,17 @@ export function cellTemperatures(
   return { min, max, avg: sum / module_temperature_c.length, min_module, max_module }
 }
 
-/** The current at which a source with an inner resistance delivers (or, below 0, takes) a power. */
+/** The current at which a source delivers (or, below 0, takes) a power. */
 export function currentAt({ open_circuit_v, resistance_ohm }: Source, power_kw: number): number {
   const root = open_circuit_v ** 2 - 4 * resistance_ohm * power_kw * 1000
-  // Beyond the most that it can deliver: at that most.
+  // Above the maximum power: at the maximum.
   const voltage_v = (open_circuit_v + Math.sqrt(Math.max(0, root))) / 2
   return (open_circuit_v - voltage_v) / resistance_ohm
 }
 
 /**
- * What flows in each cluster while the bank delivers a power over a step, within its limits; 0 in
- * one that is not connected.
+ * Currents of the clusters while the bank delivers a power over a step, within its limits; 0 if
+ * disconnected.
  */
 export function currentsAt(
   state: BatteryState,

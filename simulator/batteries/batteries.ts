@@ -1,6 +1,6 @@
 /**
- * The batteries of the simulated plant as time passes: each with its cells, and with what its
- * battery management and its PCS were told. All of it has a past, and is kept in the state file.
+ * The batteries of the simulated plant over time: cells, and commands to battery management and
+ * PCS. All of it is state, saved in the state file.
  */
 
 import type { Battery } from '@heliograph/domain/battery'
@@ -26,15 +26,15 @@ import {
   tellPcs,
 } from './pcs-control.ts'
 
-/** What a master can tell a battery management. */
+/** Commands to the battery management. */
 export interface BmsTold {
   is_disconnected: boolean
-  /** A count of the master that goes on while it lives. */
+  /** Heartbeat counter of the master. */
   controller_beat: number
 }
 
 export interface UnitState {
-  /** Until when it was brought forward, Unix ms. */
+  /** Instant of the state, Unix ms. */
   time_ms: number
   battery: BatteryState
   bms: BmsTold & { beat_at_ms: number | null }
@@ -47,23 +47,22 @@ export type UnitStates = Record<number, UnitState>
 export interface BatteryUnit {
   readonly battery: Battery
   readonly model: BatteryModel
-  /** As it stands now. */
   readonly state: Readonly<UnitState>
   snapshot(): BatterySnapshot
   tellBms(told: Partial<BmsTold>): void
   tellPcs(pcs_idx: number, told: Partial<PcsTold>): void
-  /** Those of this battery that are in force now. */
+  /** Faults of this battery that are in force. */
   faults(): readonly BatteryFault[]
   now_ms(): number
-  /** Another one after each change of what it was told. */
+  /** Incremented by each command. */
   readonly version: number
 }
 
 export interface Batteries {
   readonly units: readonly BatteryUnit[]
-  /** Of all of them together at the connection, what they take themselves included, kW. */
+  /** Power of all batteries at the connection, including their own supply, kW. */
   power_kw(): number
-  /** Delivered less taken since they began, up to the last time that anything asked for them. */
+  /** Delivered minus consumed energy up to the newest state. */
   energy_kwh(): number
 }
 
@@ -74,10 +73,10 @@ interface BatterySurroundings {
   ambient_c: (time_ms: number) => number
 }
 
-/** A setpoint is followed in steps of this; after a gap in longer ones. */
+/** Steps after a gap; otherwise one second. */
 const long_step_ms = 60_000
 const many_steps_ms = 120_000
-/** Simulated for no longer: then it was without power, and lost what it was told. */
+/** A longer gap counts as a loss of power, after which commands are lost. */
 const gap_max_ms = 6 * 3_600_000
 
 type Begin = { seed: number; time_ms: number }
@@ -94,7 +93,7 @@ const initialUnit = (battery: Battery, { seed, time_ms }: Begin): UnitState => (
   controls: battery.pcs.map(initialControl),
 })
 
-/** Those that were saved go on, where they are still of the same clusters, cells and PCS. */
+/** Saved units continue if they still have the same clusters, cells and PCS. */
 export function resumedUnits(initial: UnitStates, saved: UnitStates): UnitStates {
   const shapeOf = ({ battery, controls }: UnitState) =>
     [battery.clusters.length, battery.clusters[0]?.soc.length, controls.length].join(' ')
@@ -106,7 +105,7 @@ export function resumedUnits(initial: UnitStates, saved: UnitStates): UnitStates
   )
 }
 
-/** `states` are changed as time passes. */
+/** Changes `states` as time passes. */
 export function createBatteries(
   site: Site,
   states: UnitStates,
@@ -186,7 +185,7 @@ function createUnit(battery: Battery, state: UnitState, around: BatterySurroundi
   }
 }
 
-/** The end of a time without power: the cells are as they were, the rest begins anew. */
+/** End of a loss of power: the cells are unchanged, everything else starts anew. */
 function lose(state: UnitState, time_ms: number): void {
   state.time_ms = time_ms
   state.bms = { is_disconnected: false, controller_beat: 0, beat_at_ms: null }

@@ -1,7 +1,4 @@
-/**
- * What a simulated battery can do, computed from its model as its data sheet would say it: for
- * plans that it is to follow.
- */
+/** Data sheet of a simulated battery, computed from its model, for plans. */
 import type { Battery } from '@heliograph/domain/battery'
 import { type Bank, bankOf, currentAt } from './bank.ts'
 import { batterySnapshot } from './battery-snapshot.ts'
@@ -11,15 +8,15 @@ import { dcPowerAt } from './converter.ts'
 import { idleSupply } from './thermal.ts'
 
 interface BatteryFacts {
-  /** On the AC side, with cells of 25 °C, without what its own supply takes. */
+  /** On the AC side at a cell temperature of 25 °C, without its own supply. */
   curve: readonly LimitPoint[]
-  /** Stored of what is taken from the grid, and delivered of what was stored; 0 to 1. */
+  /** Efficiency from the grid to the cells, and from the cells to the grid; 0 to 1. */
   charge_efficiency: number
   discharge_efficiency: number
   roundtrip_efficiency_pct: number
-  /** What all PCS together lose while they run at no power, and while they rest. */
+  /** Losses of all PCS together at no power while running, and at rest. */
   idle_loss_kw: number
-  /** Its own supply, without heating or cooling. */
+  /** Own supply without heating or cooling. */
   auxiliary_power_kw: number
 }
 
@@ -33,7 +30,7 @@ const curve_soc_pct = [
   0, 1, 2, 4, 6, 8, 10, 20, 30, 40, 50, 60, 70, 80, 90, 92, 94, 96, 98, 99, 100,
 ]
 
-/** @throws {Error} for a chemistry that there are no curves of */
+/** @throws {Error} for a chemistry without curves */
 export function batteryFacts(battery: Battery, seed = 1): BatteryFacts {
   const model = batteryModel(battery, seed)
   const at = (soc_pct: number) => initialBattery(model, { soc_pct, temperature_c: 25 })

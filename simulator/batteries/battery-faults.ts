@@ -1,4 +1,4 @@
-/** Faults of batteries on request, as those of the rest of the plant in `faults.ts`. */
+/** Faults of batteries on request; see also `faults.ts`. */
 import type { Battery } from '@heliograph/domain/battery'
 
 export type BatteryFault =

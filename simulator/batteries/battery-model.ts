@@ -1,8 +1,7 @@
 /**
- * A simulated battery as time passes, from the cells to the grid: a circuit of an open-circuit
- * voltage and a resistance for each cell, clusters side by side on one DC bus, the battery
- * management that limits, and the PCS that obey. Left out: hysteresis and relaxation of the
- * voltage, and the reversible part of the heat.
+ * A simulated battery over time, from the cells to the grid: an open-circuit voltage and a
+ * resistance per cell, parallel clusters on one DC bus, limits of the battery management, and the
+ * PCS. Left out: hysteresis and relaxation of the voltage, and reversible heat.
  *
  * Power and current are positive when discharging, towards the grid.
  */
@@ -14,32 +13,32 @@ import { acPowerAt, conversionLoss, standbyLoss } from './converter.ts'
 import { isEmpty, isFull } from './derating.ts'
 import { advanceTemperatures } from './thermal.ts'
 
-/** What is wrong with the battery just now. */
+/** Faults of the battery in force. */
 export interface BatteryAilments {
-  /** `pcs_idx` of those that have failed. */
+  /** `pcs_idx` of failed PCS. */
   failed_pcs?: readonly number[]
-  /** A cell that has a multiple of its resistance and loses charge by itself. */
+  /** A cell with a multiple of its resistance and self-discharge. */
   weak_cell?: { cluster_idx: number; index: number }
-  /** What the sensor at a cell shows, whatever the others do. */
+  /** A sensor with a fixed reading. */
   hot_cell?: { cluster_idx: number; index: number; temperature_c: number }
-  /** All contactors are open, and stay so. */
+  /** All contactors stay open. */
   contactors_open?: boolean
 }
 
 interface BatteryInput {
   seconds: number
-  /** Of each PCS, in the order of `battery.pcs`; null: it was told nothing, and rests. */
+  /** Setpoint of each PCS, in the order of `battery.pcs`; null: none, at rest. */
   setpoint_kw: readonly (number | null)[]
   ambient_c: number
   ailments?: BatteryAilments
 }
 
-/** Longer ones are done in steps of this: what the limits do is only followed between them. */
+/** Longer steps are divided, as limits only act between steps. */
 const usual_step_s = 10
 const pcs_start_s = 2
 const pcs_idle_s = 120
 
-/** Brings a battery forward, in place. */
+/** Advances a battery in place. */
 export function advanceBattery(
   model: BatteryModel,
   state: BatteryState,
@@ -78,7 +77,7 @@ function advanceStep(
   })
 }
 
-/** Lets the current flow that gives `wanted_kw`, and tells what the terminals really gave. */
+/** Moves charge for `wanted_kw`. Returns the power at the terminals. */
 function moveClusters(
   model: BatteryModel,
   state: BatteryState,
@@ -103,8 +102,8 @@ function moveClusters(
 }
 
 /**
- * Sets each PCS on its way to what it was told: by its ramp, within its rating and within what the
- * battery management lets through.
+ * Moves each PCS towards its setpoint by its ramp, within its rating and the limits of the battery
+ * management.
  */
 function followSetpoints(
   model: BatteryModel,
@@ -158,7 +157,7 @@ function switchMode(pcs: PcsState, { has_failed, is_connected, is_wanted, second
   if (pcs.idle_s >= pcs_idle_s) become('standby')
 }
 
-/** Takes power from those that ask for it until the sum is within the limits of the DC side. */
+/** Reduces the requested power until the sum is within the limits of the DC side. */
 function keepWithin(
   { battery }: BatteryModel,
   { pcs }: BatteryState,
@@ -181,7 +180,7 @@ function keepWithin(
   else if (in_kw - out_kw > charge_kw) cut(-1, (charge_kw + out_kw) / in_kw)
 }
 
-/** Gives the grid what the terminals really gave, and books it. */
+/** Delivers the power of the terminals to the grid, and books it. */
 function settle(
   { battery }: BatteryModel,
   { pcs, totals }: BatteryState,
@@ -212,6 +211,6 @@ function settle(
   }
 }
 
-/** What is stored in the cells now, above empty, kWh. */
+/** Energy stored above empty, kWh. */
 export const storedEnergyOf = ({ clusters }: BatteryState): number =>
   clusters.reduce((sum: number, { sums }: ClusterState) => sum + sums.stored_kwh, 0)

@@ -1,6 +1,6 @@
 /**
- * What the edge would read from a simulated battery, without the wires between: for history, as
- * readings.ts has it of the other devices. A healthy one, of the newer models.
+ * Readings of a healthy simulated battery with the newer models, as the edge would read them. For
+ * history, without Modbus.
  */
 import { type BessReading, emptyReading, type PcsReading } from '@heliograph/domain/readings'
 import { extremesOf } from '../devices/sunspec-battery.ts'
@@ -9,7 +9,7 @@ import { bank_headroom } from './bank.ts'
 import type { BatterySnapshot } from './battery-snapshot.ts'
 import type { BatteryModel } from './battery-state.ts'
 
-/** Of each PCS, and of each cluster. */
+/** Counters of each PCS, and of each cluster. */
 export interface BatteryCounters {
   pcs: { injected_kwh: number; absorbed_kwh: number }[]
   discharged_ah: number[]
@@ -18,7 +18,7 @@ export interface BatteryCounters {
 interface BatteryTold {
   model: BatteryModel
   snapshot: BatterySnapshot
-  /** What each PCS was told; null: nothing. */
+  /** Setpoint of each PCS; null: none. */
   setpoint_kw: readonly (number | null)[]
 }
 
@@ -46,7 +46,7 @@ export function bessReading(
     soc_pct,
     soh_pct: snapshot.soh_pct,
     dc_voltage_v,
-    // At rest what is left of the sum over clusters is noise.
+    // At rest the remaining sum over clusters is noise.
     dc_current_a: Math.round(snapshot.dc_current_a * 100) / 100 + 0,
     available_energy_kwh: energyOf(soc_pct),
     energy_to_full_kwh: energyOf(battery.soc_max_pct - soc_pct),
@@ -89,7 +89,7 @@ function cellValues(snapshot: BatterySnapshot): Partial<BessReading> {
   }
 }
 
-/** Without what they tell of the grid. */
+/** Without the measurements of the grid side. */
 export const pcsReadings = (told: BatteryTold, at: number): PcsReading[] =>
   told.snapshot.pcs.map((_, nth) => pcsReading(told, nth, at))
 

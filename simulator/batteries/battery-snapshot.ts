@@ -1,4 +1,4 @@
-/** A simulated battery as its battery management and its PCS would show it at an instant. */
+/** A simulated battery at an instant, as battery management and PCS show it. */
 import type { BatteryState as BatteryWord } from '@heliograph/domain/battery'
 import { storedEnergy } from '@heliograph/physics/cell-curves'
 import { bankOf, cellTemperatures, clusterLimits, type DcLimits, isConnected } from './bank.ts'
@@ -11,7 +11,7 @@ interface Extremes {
   min: number
   max: number
   avg: number
-  /** Modules of the cluster. */
+  /** Module of the extreme within the cluster. */
   min_module_idx: number
   max_module_idx: number
 }
@@ -32,7 +32,7 @@ export interface ClusterSnapshot {
   balancing_cell_count: number
   /** In the order of `watched`. */
   alarm_levels: readonly AlarmLevel[]
-  /** Of models 803 and 804. */
+  /** Event word of models 803 and 804. */
   event_word: number
 }
 
@@ -42,7 +42,7 @@ export interface PcsSnapshot {
   is_throttled: boolean
   ac_power_kw: number
   dc_power_kw: number
-  /** What it could do just now, within its rating and its share of the limits of the battery. */
+  /** Present capability, within its rating and its share of the battery's limits. */
   max_charge_power_kw: number
   max_discharge_power_kw: number
   injected_kwh: number
@@ -52,10 +52,10 @@ export interface PcsSnapshot {
 export interface BatterySnapshot {
   bess_id: number
   state: BatteryWord
-  /** Energy weighted over its clusters, 0 to 100. */
+  /** Weighted by energy over the clusters, 0 to 100. */
   soc_pct: number
   soh_pct: number
-  /** What is left above empty, as the battery management reckons it. */
+  /** Energy above empty, as the battery management calculates it. */
   available_energy_kwh: number
   dc_voltage_v: number
   dc_current_a: number
@@ -64,9 +64,11 @@ export interface BatterySnapshot {
   ac_power_kw: number
   auxiliary_power_kw: number
   contactor: Contactor
-  /** Of the battery management, on the DC side. */
+  /** Limits of the battery management, on the DC side. */
   dc_limits: DcLimits
-  /** On the AC side: what its PCS could do just now within those and the rating of the unit. */
+  /**
+   * On the AC side: present capability of its PCS within those limits and the rating of the unit.
+   */
   max_charge_power_kw: number
   max_discharge_power_kw: number
   cycle_count: number
@@ -202,7 +204,7 @@ function contactorOf(clusters: readonly ClusterSnapshot[]): Contactor {
   return clusters.some(({ contactor }) => contactor === 'precharge') ? 'precharge' : 'open'
 }
 
-/** What flows in its cells while it is said to hold, of its rated power. */
+/** Share of rated power up to which the state is "holding". */
 const holding_ratio = 0.01
 
 function stateOf(

@@ -1,4 +1,4 @@
-/** What a simulated battery is, and what has become of it: the latter is plain, to be saved. */
+/** Model and state of a simulated battery; the state is plain data. */
 import type { Battery } from '@heliograph/domain/battery'
 import { hash01 } from '../noise.ts'
 import type { Ageing, ageingLaws } from './cell-ageing.ts'
@@ -8,14 +8,14 @@ import { dcPowerAt } from './converter.ts'
 import { isEmpty, isFull } from './derating.ts'
 import { type AlarmStates, noAlarms } from './protection.ts'
 
-/** Made once for a battery of the site file; no part of it changes. */
+/** Constant properties of a battery of the site file. */
 export interface BatteryModel {
   battery: Battery
   chemistry: keyof typeof ageingLaws
   clusters: readonly ClusterModel[]
-  /** Of the DC side at rated power of the unit, kW, both positive. */
+  /** DC power at rated power of the unit, kW, both positive. */
   rated_dc_kw: { charge: number; discharge: number }
-  /** How fast each PCS moves its power, kW/s, in the order of `battery.pcs`. */
+  /** Ramp of each PCS, kW/s, in the order of `battery.pcs`. */
   ramp_kw_s: readonly number[]
 }
 
@@ -23,21 +23,21 @@ export type Contactor = 'open' | 'precharge' | 'closed'
 
 export interface ClusterState extends CellStates {
   contactor: Contactor
-  /** Since it is so. */
+  /** Time in this state. */
   contactor_s: number
-  /** Closed only when its voltage is near that of the others. */
+  /** Contactors close only at a voltage near that of the other clusters. */
   is_out_of_range: boolean
-  /** One whose sensor shows more than the rest. */
+  /** A cell whose sensor reads too high. */
   hot_cell: { index: number; temperature_c: number } | null
   current_a: number
-  /** Warms the modules in the next step. */
+  /** Heat of the modules for the next step. */
   heat_kwh: number
   is_full: boolean
   is_empty: boolean
   discharged_ah: number
   alarms: AlarmStates
   ageing: Ageing
-  /** Time that has not aged the cells yet, and the half cycle that they are in. */
+  /** Time and half cycle that have not aged the cells yet. */
   rested_s: number
   half_cycle: { from_soc: number; moved_ah: number; seconds: number; is_charging: boolean }
   sums: Sums
@@ -48,30 +48,32 @@ export type PcsMode = 'off' | 'standby' | 'starting' | 'running' | 'fault'
 export interface PcsState {
   mode: PcsMode
   mode_s: number
-  /** At zero power since. */
+  /** Time at zero power. */
   idle_s: number
   ac_power_kw: number
   dc_power_kw: number
-  /** What the limits of the battery took from its target. */
+  /** The limits of the battery reduced its power. */
   is_throttled: boolean
   injected_kwh: number
   absorbed_kwh: number
 }
 
-/** Since the beginning, kWh, all positive. Their balance is the change of what is stored. */
+/**
+ * Sums since the beginning, kWh, all positive. Their balance is the change of the stored energy.
+ */
 export interface Totals {
   injected_kwh: number
   absorbed_kwh: number
   conversion_loss_kwh: number
   heat_kwh: number
   balancing_kwh: number
-  /** Stored in what has aged away. */
+  /** Stored in capacity that has aged away. */
   faded_kwh: number
-  /** Of the unit's own supply, which is beside the others. */
+  /** Own supply of the unit, not part of the others. */
   auxiliary_kwh: number
 }
 
-/** What a simulated battery has become; JSON takes it and brings it back. */
+/** State of a simulated battery; survives JSON. */
 export interface BatteryState {
   clusters: ClusterState[]
   /** In the order of `battery.pcs`. */
@@ -85,9 +87,7 @@ export interface BatteryState {
 
 const ramp_ratio_per_s = 0.2
 
-/**
- * @throws {Error} for a chemistry that there are no curves of
- */
+/** @throws {Error} for a chemistry without curves */
 export function batteryModel(battery: Battery, seed: number): BatteryModel {
   curvesOf(battery)
   const { pcs, rated_charge_power_kw, rated_discharge_power_kw, cluster_count } = battery
@@ -152,7 +152,7 @@ export function initialBattery(
   }
 }
 
-/** How far its clusters are from each other in their state of charge. */
+/** Difference in state of charge between clusters. */
 const clustersApart = ({ battery }: BatteryModel, idx: number): number =>
   0.004 * (hash01(battery.bess_id, 1, idx) - 0.5)
 
@@ -163,7 +163,7 @@ interface First {
 }
 
 function initialCluster(model: ClusterModel, { soc, apart, temperature_c }: First): ClusterState {
-  // Nearer to empty and full there is less room to differ.
+  // Smaller differences near empty and full.
   const width = Math.min(1, 8 * Math.min(soc, 1 - soc))
   const cells: CellStates = {
     soc: Array.from(model.first_soc_offset, (offset) => soc + width * (apart + offset)),

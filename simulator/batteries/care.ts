@@ -1,4 +1,4 @@
-/** What the battery management and time do beside the current: alarms, contactors, balance, age. */
+/** Effects other than the current: alarms, contactors, balancing, ageing. */
 
 import { restVoltage } from '@heliograph/physics/cell-curves'
 import { cellTemperatures, isConnected } from './bank.ts'
@@ -8,13 +8,13 @@ import { sweep } from './cluster.ts'
 import { followAlarms, levelOf, type Measured } from './protection.ts'
 
 const precharge_s = 3
-/** So long after the reason is gone a contactor closes again. */
+/** Time after the cause is gone at which a contactor closes again. */
 const reclose_s = 30
 const balance_every_s = 60
-/** A cell bleeds that is so much above the lowest one, until it is half of that. */
+/** A cell is balanced from this voltage above the lowest one, until half of it. */
 const balance_v = 0.01
 const ageing_every_s = 3600
-/** A turn of the current ends a half cycle once so much was moved. */
+/** A reversal of the current ends a half cycle from this depth on. */
 const turn_soc = 0.005
 
 interface Care {
@@ -24,7 +24,7 @@ interface Care {
   bus_v: number
 }
 
-/** Does all of it for a step, in place. */
+/** Advances all of it by a step, in place. */
 export function advanceCare(model: BatteryModel, state: BatteryState, care: Care): void {
   const { seconds } = care
   state.balancing_s += seconds
@@ -41,7 +41,7 @@ export function advanceCare(model: BatteryModel, state: BatteryState, care: Care
   }
 }
 
-/** Below this the curve is so steep that cells differ which are as full as each other. */
+/** Below this the curve is so steep that equally charged cells differ in voltage. */
 const plateau_from_soc = 0.1
 
 /** In the order of `watched`. */
@@ -68,7 +68,7 @@ function ratedCurrents({ rated_dc_kw, clusters }: BatteryModel, { sums }: Cluste
   return { charge_a: rated_dc_kw.charge * per_kw, discharge_a: rated_dc_kw.discharge * per_kw }
 }
 
-/** Opens at a level 2 or where it is held open; closes once that is over, by way of precharge. */
+/** Opens at level 2 or when held open; closes afterwards by way of precharge. */
 function moveContactor(cluster: ClusterState, { seconds, is_held_open, bus_v }: Care): void {
   const become = (contactor: ClusterState['contactor']) => {
     if (contactor !== cluster.contactor) Object.assign(cluster, { contactor, contactor_s: 0 })
@@ -81,7 +81,7 @@ function moveContactor(cluster: ClusterState, { seconds, is_held_open, bus_v }: 
     return
   }
   if (cluster.contactor === 'open' && cluster.contactor_s >= reclose_s) {
-    // What would flow between the clusters has to be less than what one of them is made for.
+    // The equalising current must be below the rated current of one cluster.
     const { open_circuit_v, resistance_ohm, capacity_ah } = cluster.sums
     const between_a = Math.abs(open_circuit_v - bus_v) / resistance_ohm
     cluster.is_out_of_range = bus_v > 0 && between_a > capacity_ah / 4
@@ -91,7 +91,7 @@ function moveContactor(cluster: ClusterState, { seconds, is_held_open, bus_v }: 
   }
 }
 
-/** Chooses which cells bleed until the next time. */
+/** Selects the cells to balance until the next time. */
 function balance(model: BatteryModel, cluster: ClusterState, idx: number): void {
   const { curve } = model.clusters[idx]!
   const { is_bleeding, soc, sums } = cluster

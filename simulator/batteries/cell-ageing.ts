@@ -1,10 +1,10 @@
 /**
- * How cells age: capacity fades and resistance grows, with time by heat and state of charge, and
- * with use by depth and rate of the cycles.
+ * Ageing of cells: loss of capacity and rise of resistance, by time (temperature, state of charge)
+ * and by use (depth and rate of cycles).
  */
 import { zero_c_in_k } from '@heliograph/physics/cell-curves'
 
-/** Shares of the new cell, 0 for a new one. */
+/** Relative to a new cell; 0 for a new one. */
 export interface Ageing {
   calendar_fade: number
   cycle_fade: number
@@ -14,7 +14,7 @@ export interface Ageing {
 interface HalfCycle {
   /** 0 to 1. */
   depth: number
-  /** Mean of it, multiples of the capacity per hour. */
+  /** Mean rate, multiples of the capacity per hour. */
   rate_per_h: number
   mean_v: number
 }
@@ -40,7 +40,7 @@ const arrhenius = (activation_j_per_mol: number, temperature_c: number): number 
       (1 / (temperature_c + zero_c_in_k) - 1 / reference_k),
   )
 
-/** What grows with a root of time, on from where it stands, at the stress of now. */
+/** Continues growth with a root of time from its present value at the present stress. */
 function onByRoot(so_far: number, stress: number, more: number, exponent = 0.5): number {
   if (stress <= 0) return so_far
   return stress * ((so_far / stress) ** (1 / exponent) + more) ** exponent
@@ -75,7 +75,7 @@ const lfp: AgeingLaw = {
   },
 }
 
-/** Of the cell of the paper, whose throughput its law counts. */
+/** Capacity of the cell of the paper, whose law counts throughput. */
 const nmc_cell_ah = 2.05
 const day_s = 86_400
 

@@ -1,15 +1,17 @@
-/** The cells that are simulated: by the curves of their chemistry, within the bounds of a BMS. */
+/** The simulated cells: curves of their chemistry, and the bounds of the BMS. */
 import type { Battery } from '@heliograph/domain/battery'
 import { type CellCurves, cellCurves } from '@heliograph/physics/cell-curves'
 
 export interface ManagedCell extends CellCurves {
-  /** Where the battery management stops charging and discharging. */
+  /** Voltages at which the battery management stops charging and discharging. */
   operating_v: { min: number; max: number }
-  /** What a cell may never see. */
+  /** Absolute limits of a cell. */
   hard_v: { min: number; max: number }
-  /** Charge that comes back of what went in. */
+  /** Share of the charge that can be discharged again. */
   coulombic_efficiency: number
-  /** Passive balancing waits for this: below, the curve is too flat to tell cells apart. */
+  /**
+   * Passive balancing starts above this voltage: the curve below is too flat to tell cells apart.
+   */
   balances_above_v: number
 }
 
@@ -35,7 +37,7 @@ const nmc: ManagedCell = {
   balances_above_v: 3.8,
 }
 
-/** @throws {Error} for a chemistry that there are no curves of */
+/** @throws {Error} for a chemistry without curves */
 export function curvesOf({
   bess_id,
   chemistry,

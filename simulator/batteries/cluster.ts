@@ -1,6 +1,6 @@
 /**
- * The cells of a cluster, all in series: what each of them is, and what a current does to them.
- * Current in A, positive when discharging.
+ * The cells of a cluster, all in series, and the effect of a current on them. Current in A,
+ * positive when discharging.
  */
 import type { Battery } from '@heliograph/domain/battery'
 import { coldRatio, grid_steps, restVoltage, storedEnergy } from '@heliograph/physics/cell-curves'
@@ -8,14 +8,14 @@ import { hash01, spread } from '../noise.ts'
 import { curvesOf, type ManagedCell } from './cell-curves.ts'
 
 /**
- * Among new cells of a rack. Our choice, of the order that K. Rumpf, M. Naumann and A. Jossen
- * found in 1100 cells of a series: Journal of Energy Storage 14, 2017.
+ * Spread among new cells of a rack. Our choice, in the range that K. Rumpf, M. Naumann and A.
+ * Jossen found in 1100 cells of a series: Journal of Energy Storage 14, 2017.
  */
 const sigma = { capacity: 0.004, resistance: 0.015, soc: 0.0015 } as const
 const sensor_offset_c = 0.4
-/** Bleeding takes so much of the capacity in an hour: 0.14 A of 280 Ah. */
+/** Share of the capacity discharged by balancing in an hour: 0.14 A of 280 Ah. */
 const bleeding_ratio_per_h = 0.0005
-/** A weak cell has so many times its resistance, and loses so much of its capacity in an hour. */
+/** Multiple of the resistance, and share of the capacity lost in an hour. */
 const weak = { resistance_ratio: 3, leak_ratio_per_h: 0.02 } as const
 
 const channel = {
@@ -33,13 +33,13 @@ export interface ClusterModel {
   nominal_ah: number
   /** Of each new cell. */
   capacity_ah: Float64Array
-  /** Times the resistance of the curve it is that of the cell: 1/Ah, with its spread. */
+  /** Resistance of the cell divided by that of the curve: 1/Ah, with its spread. */
   resistance_per_ah: Float64Array
-  /** What a sensor at the cell shows beside the temperature of its module. */
+  /** Deviation of a sensor from the temperature of its module. */
   sensor_offset_c: Float64Array
-  /** The range of those of each module. */
+  /** Range of the deviations in each module. */
   offset_range_c: readonly { min: number; max: number }[]
-  /** How well each module is cooled, beside the mean. */
+  /** Cooling of each module relative to the mean. */
   cooling_ratio: Float64Array
   first_soc_offset: Float64Array
 }
@@ -83,34 +83,34 @@ export function clusterModel(battery: Battery, cluster_idx: number, seed: number
   }
 }
 
-/** What has become of the cells. */
+/** State of the cells. */
 export interface CellStates {
   /** 0 to 1, of each cell. */
   soc: number[]
-  /** 1 for a cell that a resistor beside it discharges, to come down to the others. */
+  /** 1 for a cell that is discharged by its balancing resistor. */
   is_bleeding: number[]
   module_temperature_c: number[]
-  /** Of the new cells: what is left of their capacity, how their resistance has grown. */
+  /** Relative to the new cells: remaining capacity, and increased resistance. */
   capacity_ratio: number
   resistance_ratio: number
-  /** Index of a cell that is not as it should be. */
+  /** Index of the weak cell. */
   weak_cell: number | null
 }
 
-/** A cluster at an instant: sums and extremes of its cells. */
+/** Sums and extremes of the cells of a cluster at an instant. */
 export interface Sums {
   open_circuit_v: number
   resistance_ohm: number
-  /** How its voltage rises with what is charged. */
+  /** Rise of its voltage with charge. */
   slope_v_per_ah: number
   stored_kwh: number
-  /** 0 when its first cell is empty, 1 when its first one is full. */
+  /** 0 when its first cell is empty, 1 when its first cell is full. */
   soc: number
-  /** What goes in and out between the two. */
+  /** Usable charge between the two. */
   capacity_ah: number
-  /** Under the current of now. */
+  /** Under the present current. */
   cell_v: { min: number; max: number; avg: number; min_index: number; max_index: number }
-  /** At which its first cell would be at the end of its operating voltage. */
+  /** Current at which its first cell reaches its operating limit. */
   charge_max_a: number
   discharge_max_a: number
 }
@@ -120,15 +120,15 @@ interface Move {
   seconds: number
 }
 
-/** Energy that went elsewhere than into the cells and the terminals, kWh. */
+/** Energy lost as heat or elsewhere, kWh. */
 interface Spent {
   heat_kwh: number
   bled_kwh: number
 }
 
 /**
- * Lets a current flow through the cells, in place. What the terminals gave follows from the change
- * of what is stored, so that no energy comes from nowhere whatever the length of the step.
+ * Moves a current through the cells, in place. The energy at the terminals follows from the change
+ * of the stored energy, so that energy is conserved for any length of step.
  */
 export function moveCells(
   model: ClusterModel,
@@ -152,7 +152,7 @@ export function moveCells(
   }
 }
 
-/** Takes out of the cells what resistors and faults discharge beside the current. */
+/** Discharges cells by balancing resistors and faults. */
 function bleed(model: ClusterModel, cells: CellStates, hours: number): number {
   const { is_bleeding, weak_cell, soc } = cells
   let bled_wh = 0
@@ -165,7 +165,7 @@ function bleed(model: ClusterModel, cells: CellStates, hours: number): number {
   return bled_wh / 1000
 }
 
-/** Takes a share of the nominal capacity out of one cell; returns its energy, Wh. */
+/** Removes a share of the nominal capacity from one cell; returns its energy, Wh. */
 function takeCharge(
   { curve, capacity_ah, nominal_ah }: ClusterModel,
   { soc, capacity_ratio }: CellStates,
@@ -179,8 +179,7 @@ function takeCharge(
 }
 
 /**
- * Moves the charge and sums up in one pass: there are thousands of cells, and a second of them is
- * computed for each second of the simulation.
+ * Moves charge and computes sums in one pass over thousands of cells, for each simulated second.
  */
 export function sweep(
   model: ClusterModel,
@@ -252,14 +251,14 @@ export function sweep(
   }
 }
 
-/** What each cell shows, in the order of the modules and of the cells within. */
+/** Readings of each cell, in the order of the modules and of the cells within. */
 export interface CellReadings {
   voltage_v: number[]
   temperature_c: number[]
   is_balancing: boolean[]
 }
 
-/** Reads every cell of a cluster under the current of now. */
+/** Readings of all cells under the present current. */
 export function readCells(
   model: ClusterModel,
   cells: CellStates & { hot_cell: { index: number; temperature_c: number } | null },

@@ -1,27 +1,26 @@
 /**
  * Losses of a power conversion system. Power in kW, positive towards the grid.
  *
- * Its form is that of G. Notton et al., Renewable Energy 35(2), 2010: a loss that is always there
- * while it runs and one that grows with the square of the power. The figures were measured on a
- * Sungrow SC1000TL in a battery for frequency reserve (F. Müller, thesis, TU Munich; published with
- * SimSES).
+ * Formula: G. Notton et al., Renewable Energy 35(2), 2010: a constant loss while running, and one
+ * that grows with the square of the power. Coefficients: measured on a Sungrow SC1000TL in a
+ * battery for frequency reserve (F. Müller, thesis, TU Munich; published with SimSES).
  */
 const charging = { running: 0.007702, square: 0.017291 }
 const discharging = { running: 0.005512, square: 0.018773 }
 
-/** Of its rating, from the grid, while it waits with its switches at rest. Our choice. */
+/** Consumption in standby, relative to its rating. Our choice. */
 const standby_ratio = 0.0002
 
 export const standbyLoss = (rated_kw: number): number => standby_ratio * rated_kw
 
-/** Lost between both sides while it runs. */
+/** Loss between both sides while running. */
 export function conversionLoss(ac_power_kw: number, rated_kw: number): number {
   const { running, square } = ac_power_kw < 0 ? charging : discharging
   const load = ac_power_kw / rated_kw
   return rated_kw * (running + square * load * load)
 }
 
-/** The AC power at which the DC side delivers (positive) or takes so much. */
+/** AC power at a DC power, which is positive when discharging. */
 export function acPowerAt(dc_power_kw: number, rated_kw: number): number {
   const dc = dc_power_kw / rated_kw
   const ofDirection = ({ running, square }: typeof charging) =>
@@ -30,6 +29,6 @@ export function acPowerAt(dc_power_kw: number, rated_kw: number): number {
   return delivered_kw >= 0 ? delivered_kw : Math.min(0, ofDirection(charging))
 }
 
-/** The power of the DC side while it runs at an AC power. */
+/** DC power while running at an AC power. */
 export const dcPowerAt = (ac_power_kw: number, rated_kw: number): number =>
   ac_power_kw + conversionLoss(ac_power_kw, rated_kw)

@@ -1,6 +1,6 @@
 /**
- * How the battery management lets charge and discharge shrink: near full and empty, hot and cold,
- * and on an alarm. The corners are our choice, in the range of data sheets of lithium-ion racks.
+ * Derating by the battery management: near full and empty, hot and cold, and on an alarm. The
+ * corners are our choice, in the range of data sheets of lithium-ion racks.
  */
 import { between } from '@heliograph/physics/cell-curves'
 
@@ -9,7 +9,7 @@ export interface Derating {
   discharge: number
 }
 
-/** At the ends a twentieth is left, so that it gets there; `isFull` and `isEmpty` end it. */
+/** A twentieth remains at the ends, so that they are reached; `isFull` and `isEmpty` stop it. */
 const by_soc = {
   charge: [
     [0.92, 1],
@@ -21,7 +21,7 @@ const by_soc = {
   ],
 } as const
 
-/** Lithium would be plated on a graphite that is charged in frost. */
+/** Charging in frost would plate lithium on graphite. */
 const by_temperature = {
   charge: [
     [0, 0],
@@ -37,13 +37,13 @@ const by_temperature = {
   ],
 } as const
 
-/** Share of the rated current, 0 to 1, for a cluster at a state of charge (0 to 1). */
+/** Share of the rated current, 0 to 1, at a state of charge (0 to 1). */
 export const deratingBySoc = (soc: number): Derating => ({
   charge: between(by_soc.charge, soc),
   discharge: between(by_soc.discharge, soc),
 })
 
-/** Share of the rated current that its coldest and its hottest cell allow. */
+/** Share of the rated current by the coldest and the hottest cell. */
 export function deratingByTemperature(min_c: number, max_c: number): Derating {
   const { charge, discharge } = by_temperature
   return {
@@ -52,7 +52,7 @@ export function deratingByTemperature(min_c: number, max_c: number): Derating {
   }
 }
 
-/** Once full or empty, so much has to go before it takes or gives again. */
+/** Hysteresis of full and empty. */
 const again_soc = 0.01
 
 export const isFull = (soc: number, was_full: boolean): boolean =>

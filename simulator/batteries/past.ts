@@ -1,8 +1,7 @@
 /**
- * The past of the simulated batteries: a cycle a day, charged around noon and discharged in the
- * evening, so that it ends as the live ones begin: half full, with the counters of `livedUnits`
- * and the temperatures of `firstUnits`.
- * What ages in the meantime is left out, as the cells of the live ones are new.
+ * History of the simulated batteries: one cycle a day, charged around noon and discharged in the
+ * evening. It ends in the initial state of the live batteries: half full, with the counters of
+ * `livedUnits` and the temperatures of `firstUnits`. Without ageing, as the live cells are new.
  */
 import { day_ms, hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { shownAt } from '@heliograph/domain/local-day'
@@ -15,11 +14,11 @@ import { type BatteryCounters, bessReading, pcsReadings } from './battery-readin
 import { batterySnapshot } from './battery-snapshot.ts'
 import { type BatteryModel, type BatteryState, batteryModel } from './battery-state.ts'
 
-/** What a battery that is not new shows when the simulation begins. */
+/** Cycle count of a used battery when the simulation begins. */
 const first_cycles = 120
 const usual_efficiency_pct = 90
 
-/** Of new units those that have worked before: counters, but no wear. They are changed. */
+/** Turns new units into used ones, in place: with counters, but without ageing. */
 export function livedUnits(site: Site, units: UnitStates, seed: number): UnitStates {
   for (const battery of site.batteries ?? []) {
     const { clusters } = batteryModel(battery, seed)
@@ -42,11 +41,11 @@ export function livedUnits(site: Site, units: UnitStates, seed: number): UnitSta
 const shareOf = (pcs: readonly { rated_power_kw: number }[], nth: number) =>
   pcs[nth]!.rated_power_kw / pcs.reduce((sum, { rated_power_kw }) => sum + rated_power_kw, 0)
 
-/** All batteries of the site at a minute. What PCS tell of the grid is not in it. */
+/** All batteries of the site at a minute, without the grid side of PCS. */
 interface PastMinute {
   bess: BessReading[]
   pcs: PcsReading[]
-  /** At the connection, what the units take themselves included. */
+  /** At the connection, including the units' own supply. */
   power_kw: number
 }
 
@@ -58,14 +57,14 @@ interface PastSpan {
   ambient_c: (time_ms: number) => number
 }
 
-/** By time, Unix ms; equal for equal arguments. */
+/** By time, Unix ms; deterministic. */
 export const batteryPast = (site: Site, span: PastSpan): ReadonlyMap<number, PastMinute> =>
   liveThrough(site, span).past
 
-/** After so many days the temperatures are those of any longer past, to less than 0.01 °C. */
+/** Days after which temperatures no longer depend on the start, to less than 0.01 °C. */
 const settling_days = 3
 
-/** As they begin where their history ends: with its temperatures. */
+/** Units at the end of their history, with its temperatures. */
 export function firstUnits(
   site: Site,
   { seed, time_ms, ambient_c }: Omit<PastSpan, 'end_ms' | 'days'> & { time_ms: number },
@@ -84,7 +83,7 @@ export function firstUnits(
   return units
 }
 
-/** The past, and the units as they stand at its end. */
+/** The history, and the units at its end. */
 function liveThrough(
   site: Site,
   span: PastSpan,
@@ -105,7 +104,7 @@ function liveThrough(
 interface Of {
   site: Site
   model: BatteryModel
-  /** As the live one begins. */
+  /** The unit at the start. */
   unit: UnitState
   span: PastSpan
 }
@@ -128,7 +127,7 @@ function addUnit(past: ReadonlyMap<number, PastMinute>, { site, model, unit, spa
     advanceBattery(model, state, input, { step_s: 60 })
     renew(state)
   }
-  // Its counters began where those of the live one do: they are to end there.
+  // Counters are shifted to end where those of the live unit begin.
   const gained = gainOf(last, countersOf(state))
   for (const { minute, bess, pcs } of read) {
     minute.bess.push(unitBefore(bess, gained))
@@ -173,7 +172,7 @@ function unitBefore(bess: BessReading, { pcs, cycles }: Gain): BessReading {
     ...bess,
     discharged_total_kwh: bess.discharged_total_kwh! - sum('injected_kwh'),
     charged_total_kwh: bess.charged_total_kwh! - sum('absorbed_kwh'),
-    // As its management system tells them.
+    // As its management system reports them.
     cycle_count: Math.floor(bess.cycle_count! - cycles),
   }
 }
@@ -188,7 +187,7 @@ interface Window {
   /** Hours of the local day. */
   from_h: number
   to_h: number
-  /** What it is to come to, on average of the days, and by how much they differ. */
+  /** Target, on average of the days, and its spread. */
   soc_pct: number
   spread_pct: number
 }
@@ -197,13 +196,13 @@ const windows: readonly Window[] = [
   { from_h: 10.5, to_h: 14.5, soc_pct: 82, spread_pct: 16 },
   { from_h: 17.75, to_h: 21.25, soc_pct: 26, spread_pct: 18 },
 ]
-/** As live ones begin; they are led there in the last hours. */
+/** State of charge at the end, reached in the last hours. */
 const last_soc_pct = 50
 const last_h = 4
 const channel = 41
 const least_kw = 2
 
-/** What it is told, kW, discharge positive; null: nothing. */
+/** Setpoint, kW, discharge positive; null: none. */
 function aimAt(
   time_ms: number,
   { site, model, soc_pct, span }: Omit<Of, 'unit'> & { soc_pct: number },

@@ -1,5 +1,5 @@
 /**
- * What the battery management watches in each cluster, at three levels with hysteresis and delay:
+ * Protection of each cluster by the battery management, at three levels with hysteresis and delay:
  * a pre-alarm warns, level 1 derates, level 2 opens the contactors.
  */
 import type { BatterySetup } from '@heliograph/domain/battery'
@@ -7,10 +7,10 @@ import type { Derating } from './derating.ts'
 
 type Protection = BatterySetup['protection'][number]
 
-/** 0: nothing, 1: pre-alarm, 2: level 1, 3: level 2. */
+/** 0: none, 1: pre-alarm, 2: level 1, 3: level 2. */
 export type AlarmLevel = 0 | 1 | 2 | 3
 
-/** Of each watched parameter, and how long the next level has been due, s. */
+/** Level of each watched parameter, and how long the next level has been due, s. */
 export interface AlarmStates {
   levels: AlarmLevel[]
   pending_s: number[]
@@ -24,13 +24,13 @@ interface Trip {
 interface Watch {
   parameter: Protection['parameter']
   unit: Protection['unit']
-  /** It trips above the value, or below. */
+  /** Trips above or below the value. */
   side: 'above' | 'below'
   delay_s: number
   /** Pre-alarm, level 1, level 2. */
   lfp: readonly [Trip, Trip, Trip]
   nmc: readonly [Trip, Trip, Trip]
-  /** What a level 1 halves. */
+  /** Halved by level 1. */
   derates: 'charge' | 'discharge' | 'both'
   /** Bits of the event words of models 802, 803 and 804: a warning, and an alarm. */
   bits: { warning: number; alarm: number }
@@ -135,7 +135,7 @@ export const watched = [
 const actions = ['warn', 'derate', 'open_contactor'] as const
 const levelNames = ['pre_alarm', 'level_1', 'level_2'] as const
 
-/** The table as a unit would hand it out. Currents are a share of the rated one. */
+/** The protection settings of a unit. Currents are a share of the rated current. */
 export function protectionTable(chemistry: 'lfp' | 'nmc'): Protection[] {
   return watched.flatMap(({ parameter, unit, delay_s, [chemistry]: trips }) =>
     trips.map(({ trip, recover }, level) => ({
@@ -156,10 +156,10 @@ export const noAlarms = (): AlarmStates => ({
   pending_s: watched.map(() => 0),
 })
 
-/** What was measured, in the order of `watched`; null where it tells nothing just now. */
+/** Measurements in the order of `watched`; null if not applicable at present. */
 export type Measured = readonly (number | null)[]
 
-/** Raises what has been beyond its value for its delay, and lowers what has recovered, in place. */
+/** Raises levels after their delay and lowers recovered ones, in place. */
 export function followAlarms(
   alarms: AlarmStates,
   measured: Measured,
@@ -183,7 +183,7 @@ export function followAlarms(
   }
 }
 
-/** The event word of models 802 to 804: a pre-alarm is a warning, the levels above an alarm. */
+/** Event word of models 802 to 804: a pre-alarm is a warning, higher levels are an alarm. */
 export function eventWord(levels: readonly AlarmLevel[]): number {
   let word = 0
   for (const [nth, { bits }] of watched.entries()) {
@@ -197,7 +197,7 @@ export function eventWord(levels: readonly AlarmLevel[]): number {
 export const levelOf = (levels: readonly AlarmLevel[]): AlarmLevel =>
   Math.max(0, ...levels) as AlarmLevel
 
-/** Shares of the current: half of it on a level 1, none on a level 2. */
+/** Share of the current: half at level 1, none at level 2. */
 export function deratingByAlarm(levels: readonly AlarmLevel[]): Derating {
   let charge = 1
   let discharge = 1

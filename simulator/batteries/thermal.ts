@@ -1,9 +1,8 @@
 /**
- * Where the heat of the cells goes: from each module to the coolant, from there to the outside by a
- * chiller, and a little through the walls. All per kWh of rated energy; our choice, so that a rack
- * at half its capacity per hour warms by some five degrees, which is what liquid cooling is made
- * for. The heat capacity is that of the cells: 1001 J/(kg K) (Naumann, see the curves of physics)
- * at 165 Wh/kg.
+ * Heat of the cells: from each module to the coolant, from there to the outside by a chiller, and a
+ * little through the walls. Parameters are per kWh of rated energy and our choice: a rack at half
+ * its capacity per hour warms by about five degrees, as liquid cooling is designed for. Heat
+ * capacity of the cells: 1001 J/(kg K) (Naumann, see the curves of physics) at 165 Wh/kg.
  */
 import type { Battery } from '@heliograph/domain/battery'
 import type { BatteryModel, BatteryState } from './battery-state.ts'
@@ -18,14 +17,14 @@ const per_kwh = {
   idle_w: 0.5,
 } as const
 
-/** Where the chiller and the heater begin; two degrees further they give all that they have. */
+/** Temperatures at which chiller and heater start; two degrees further they run at full power. */
 const cooling_from_c = 20
 const heating_from_c = 16
 const full_after_c = 2
-/** Heat moved for each unit of electricity. */
+/** Moved heat per unit of electricity. */
 const cooling_performance = 3
 
-/** Moves the heat of the last step on, in place; says in `auxiliary_power_kw` what that takes. */
+/** Moves the heat of the last step, in place; sets `auxiliary_power_kw` to the required power. */
 export function advanceTemperatures(
   { battery, clusters }: BatteryModel,
   state: BatteryState,
@@ -66,7 +65,7 @@ export function advanceTemperatures(
   state.totals.auxiliary_kwh += (state.auxiliary_power_kw * seconds) / 3600
 }
 
-/** Of its own supply, without heating or cooling, kW. */
+/** Own supply without heating or cooling, kW. */
 export const idleSupply = ({ rated_energy_kwh }: Pick<Battery, 'rated_energy_kwh'>): number =>
   (per_kwh.idle_w * rated_energy_kwh) / 1000
 

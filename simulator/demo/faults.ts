@@ -1,14 +1,11 @@
-/**
- * What is broken in the demo site (site.yaml beside this file), so that its diagnostics have
- * something true to show: history and live plant carry these faults alike.
- */
+/** Faults of the demo site (site.yaml beside this file), in its history and in the live plant. */
 import type { Site } from '@heliograph/domain/site'
 import { type Fault, parseFault } from '../faults.ts'
 
 const demo_site_id = 'demo'
 
 const demo_faults = [
-  // S-2: dirt that no rain takes off, on a string of the south field.
+  // S-2: dirt that rain does not remove, on a string of the south field.
   'soiled_string:2/4=0.09',
   // S-4: two modules of 24 bypassed.
   'bypassed_substring:4/9=6',
@@ -18,7 +15,7 @@ const demo_faults = [
   'open_string:10/7',
 ]
 
-/** The faults that a site has from the start: those of the demo site, and none of any other. */
+/** Permanent faults: those of the demo site; none for other sites. */
 export function standingFaults({ site_id, simulated }: Site): Fault[] {
   return site_id === demo_site_id && simulated ? demo_faults.map(parseFault) : []
 }

@@ -1,18 +1,18 @@
 /**
- * A Huawei SmartLogger as the controller of a plant: it stores a command at once, and passes it on
- * to the inverters a few seconds later.
+ * A Huawei SmartLogger as plant controller: stores a command at once and passes it on to the
+ * inverters a few seconds later.
  */
 import type { Logger } from '@heliograph/domain/site'
 import { createImage, type RegisterDevice } from './register-device.ts'
 import { Refusal } from './unit.ts'
 
 interface SmartLoggerState {
-  /** Tenths of a percent, as written last. */
+  /** Tenths of a percent, as last written. */
   stored: number
-  /** Tenths of a percent, that stood before. */
+  /** Tenths of a percent, before the last write. */
   before: number
   stored_at_ms: number
-  /** 0 nobody, 4 a master over Modbus; others as in 40737. */
+  /** 0 none, 4 a master over Modbus; others as in 40737. */
   mode: number
 }
 
@@ -23,7 +23,7 @@ interface SmartLoggerNow {
 const remote_control = 4
 const full = 1000
 
-/** `delay_ms`: from storing a command to the inverters' having it, of true ones 1 to 5 s. */
+/** `delay_ms`: time until the inverters have a stored command, 1 to 5 s in real devices. */
 export function huaweiSmartLogger(
   { inverters }: Logger,
   { delay_ms = 2000 }: { delay_ms?: number } = {},
@@ -43,7 +43,7 @@ export function huaweiSmartLogger(
       holding.u16(40_699, 1)
       holding.u16(40_737, state.mode)
       holding.u32(40_802, applied(state, now_ms) / 10)
-      // The year of its clock, where an inverter has the gradient of its power.
+      // Year of its clock; inverters have the gradient of their power here.
       holding.u16(42_017, 2026)
       return image
     },
@@ -51,7 +51,7 @@ export function huaweiSmartLogger(
       const [value = 0] = values
       if (address !== 40_428 || values.length !== 1) return new Refusal('illegal data address')
       if (value > full) return new Refusal('illegal data value')
-      // Whoever commands takes over from whoever had the say.
+      // The newest master takes over control.
       return {
         stored: value,
         before: applied(state, now_ms),

@@ -1,11 +1,11 @@
-/** A Huawei SUN2000: limits by watts or percent, which end after a time unless told otherwise. */
+/** A Huawei SUN2000: limits in watts or percent, which end by a timer unless it is off. */
 import type { Inverter } from '@heliograph/domain/site'
 import type { InverterSnapshot } from '../site.ts'
 import { createImage, type InverterNow, numberOf, type RegisterDevice } from './register-device.ts'
 import { Refusal } from './unit.ts'
 
 interface HuaweiState {
-  /** The register of the command in force; at first it is the maximum, 42178. */
+  /** Register of the command in force; initially the maximum, 42178. */
   command: 40_120 | 40_125 | 40_126 | 42_178
   /** As written, before gains. */
   value: number
@@ -39,7 +39,7 @@ export function huaweiSun2000(inverter: Inverter): Device {
     (inverter.max_ac_power_kw ?? inverter.rated_ac_power_kw * pmax_ratio) * 1000,
   )
 
-  /** After its time a command is over, and the device is free up to its maximum. */
+  /** After its time a command ends, and the device returns to its maximum. */
   function inForce(state: HuaweiState, now_ms: number): Pick<HuaweiState, 'command' | 'value'> {
     const is_over = state.valid_s > 0 && now_ms - state.commanded_at_ms >= state.valid_s * 1000
     return is_over ? { command: maximum_active_power, value: pmax_w } : state

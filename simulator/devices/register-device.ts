@@ -1,12 +1,12 @@
-/** Simulated devices with registers of a maker's own: what they show, what a write changes. */
+/** Simulated devices with proprietary registers: their content, and the effect of writes. */
 import type { InverterSnapshot } from '../site.ts'
 import type { Refusal } from './unit.ts'
 
-/** What an inverter measures at an instant. */
+/** Measurements of an inverter at an instant. */
 export interface InverterNow {
   measured: InverterSnapshot
   frequency_hz: number
-  /** Between two phases. */
+  /** Line-to-line voltage. */
   line_voltage_v: number
   energy_kwh: number
 }
@@ -24,16 +24,16 @@ interface RegisterWrite {
 }
 
 /**
- * A device whose registers follow from what it measures (`now`) and from what was written to it
- * (`state`), a plain value that a test may keep, compare and go back to.
+ * A device whose registers follow from its measurements (`now`) and its writes (`state`). The state
+ * is a plain value, which tests can save and restore.
  */
 export interface RegisterDevice<State, Now> {
-  /** As it comes up with power. */
+  /** State after power-up. */
   initial: State
   registers(now: Now, state: State, now_ms: number): RegisterImage
-  /** The state after a write, or why it is refused. */
+  /** The state after a write, or the reason of a refusal. */
   write(state: State, write: RegisterWrite): State | Refusal
-  /** The most that it delivers, W, because of what was written; `null` without a limit. */
+  /** Highest power, W, by its writes; `null` without a limit. */
   limit_w(state: State, now_ms: number): number | null
 }
 
@@ -49,7 +49,7 @@ export function createImage(order: Order) {
     }
     return {
       u16: (address: number, value: number) => put(address, [wordOf(value)]),
-      /** Signed or not: two's complement. */
+      /** Signed or unsigned: two's complement. */
       u32: (address: number, value: number) => put(address, pairOf(value, order)),
       u64: (address: number, value: number) => {
         const whole = Math.round(value)

@@ -1,11 +1,8 @@
-/**
- * A SunSpec map of many models, of which only those are encoded that are asked for: a battery has
- * hundreds of them.
- */
+/** A SunSpec map of many models that encodes only requested ones: a battery has hundreds. */
 import { Refusal } from './unit.ts'
 
 export interface Part {
-  /** Registers, ID and L among them. */
+  /** Number of registers, including ID and L. */
   length: number
   make(): Uint16Array
 }
@@ -15,21 +12,21 @@ interface Placed extends Part {
 }
 
 interface RegisterMap {
-  /** The last register of the map, counted from the marker. */
+  /** Number of registers of the map, from the marker on. */
   readonly length: number
   /**
-   * `key` is another one whenever the values may be others.
-   * @throws {Refusal} for registers that are not there
+   * `key` changes whenever values may have changed.
+   * @throws {Refusal} for registers outside the map
    */
   read(from: number, count: number, key: string): Uint16Array
-  /** Which part a register is in, and where within; null where there is none. */
+  /** The part of a register, and the offset within; null outside the map. */
   placeOf(register: number): { part: number; offset: number } | null
 }
 
 const marker = [0x5375, 0x6e53]
 const end = [0xffff, 0]
 
-/** @throws {RangeError} where the models do not fit behind `base_address` */
+/** @throws {RangeError} if the models do not fit after `base_address` */
 export function registerMap(parts: readonly Part[], base_address: number): RegisterMap {
   let from = marker.length
   const placed = parts.map((part): Placed => {

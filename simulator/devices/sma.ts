@@ -1,17 +1,17 @@
-/** An SMA inverter with the maker's own registers: setpoints that it ignores until it is told. */
+/** An SMA inverter with the maker's registers: setpoints are ignored until control is active. */
 import type { Inverter } from '@heliograph/domain/site'
 import type { InverterSnapshot } from '../site.ts'
 import { createImage, type InverterNow, numberOf, type RegisterDevice } from './register-device.ts'
 import { Refusal } from './unit.ts'
 
 interface SmaState {
-  /** 802: setpoints from outside are heeded; 803: they are taken and ignored. */
+  /** 802: external setpoints apply; 803: they are accepted and ignored. */
   control: 802 | 803
   setpoint_w: number
   set_at_ms: number
-  /** 1079: a setpoint from outside; others limit by settings of the device. */
+  /** 1079: an external setpoint; others limit by settings of the device. */
   operating_mode: number
-  /** 2506 keeps the last setpoint for ever, 2507 falls back after the timeout. */
+  /** 2506 keeps the last setpoint, 2507 falls back after the timeout. */
   fallback_mode: number
   fallback_timeout_s: number
   /** Hundredths of a percent of WMax. */
@@ -85,7 +85,7 @@ export function sma(inverter: Inverter): RegisterDevice<SmaState, InverterNow> {
       const number = numberOf(values, 'high_first')
       switch (address) {
         case 40_149:
-          // Taken without a word while control is inactive, and ignored.
+          // Accepted and ignored while control is inactive.
           return state.control === inactive
             ? state
             : { ...state, setpoint_w: number, set_at_ms: now_ms }

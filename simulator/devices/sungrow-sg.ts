@@ -1,4 +1,4 @@
-/** A Sungrow string inverter: measures into input registers, low words first. */
+/** A Sungrow string inverter: measurements in input registers, low words first. */
 import type { Inverter } from '@heliograph/domain/site'
 import type { InverterSnapshot } from '../site.ts'
 import { createImage, type InverterNow, type RegisterDevice } from './register-device.ts'
@@ -12,7 +12,9 @@ interface SungrowState {
 
 const on = 0xaa
 const off = 0x55
-/** Without a limit the device goes up to a tenth more than its nominal power, and says so. */
+/**
+ * Without a limit the device delivers up to a tenth more than its nominal power, and reports it.
+ */
 const unlimited = 1100
 
 const state_code: Readonly<Record<InverterSnapshot['state'], number>> = {
@@ -42,7 +44,7 @@ export function sungrowSg(inverter: Inverter): RegisterDevice<SungrowState, Inve
       input.u16(4999, 0x2c06)
       input.u16(5000, nominal_w / 100)
       input.u32(5003, energy_kwh)
-      // In the other table this address is the setting of the limit.
+      // In the holding registers this address is the setting of the limit.
       input.u16(5007, measured.cabinet_temperature_c * 10)
       input.u32(5008, Math.abs(ac_power_kw) * 1000)
       for (let nth = 0; nth < 3; nth += 1) {
@@ -68,7 +70,7 @@ export function sungrowSg(inverter: Inverter): RegisterDevice<SungrowState, Inve
       for (const [nth, value] of values.entries()) {
         if (address + nth === 5006) {
           if (value !== on && value !== off) return new Refusal('illegal data value')
-          // Switched on it limits to all that it has, until told otherwise.
+          // Switched on, it limits to full power until the next setting.
           const setting = next.is_on ? next.setting : full
           next = { is_on: value === on, setting }
         } else if (address + nth === 5007) {

@@ -1,7 +1,7 @@
 /**
- * The battery management of a simulated battery as a SunSpec map: models 802, 713, 803, one 804 for
- * each cluster and one 805 for each module. Strings, modules and cells are counted from 1; current
- * and power are positive as site.yaml says, without it when the battery discharges.
+ * Battery management of a simulated battery as a SunSpec map: models 802, 713, 803, one 804 for
+ * each cluster and one 805 for each module. Strings, modules and cells count from 1. The sign of
+ * current and power is that of site.yaml, by default positive when discharging.
  */
 import { type ClusterUnit, clusterUnits } from '@heliograph/domain/battery'
 import { type Content, encode } from '@heliograph/domain/sunspec/codec'
@@ -20,7 +20,7 @@ import { type Part, registerMap } from './register-map.ts'
 import { identity, scaleFor, sunspec_base_address } from './sunspec.ts'
 import { type PlacedUnit, Refusal } from './unit.ts'
 
-/** For a register without sign. */
+/** Scale factor of an unsigned register. */
 const unsignedScale = (largest: number): number =>
   Math.max(-2, Math.ceil(Math.log10(largest / 60_000)))
 
@@ -28,17 +28,17 @@ const percent_scale = -2
 const cell_volt_scale = -3
 const volt_scale = -1
 const temperature_scale = -1
-/** Does not reach 0xffff, which is "not implemented". */
+/** Below 0xffff, which is "not implemented". */
 const beat_end = 0xffff
 
-/** A count that goes on each second, unless it is stuck. */
+/** Counts seconds, unless frozen by a fault. */
 export function beatAt(faults: readonly BatteryFault[], now_ms: number): number {
   const stuck = faults.find(({ kind }) => kind === 'battery_heartbeat_frozen')
   const since_ms = (stuck as { since_ms?: number } | undefined)?.since_ms ?? 0
   return Math.floor((stuck ? since_ms : now_ms) / 1000) % beat_end
 }
 
-/** Its units: one for the whole, or also those that tell of some clusters each. */
+/** One unit for the whole battery, plus units with some clusters each. */
 export function bmsUnits(unit: BatteryUnit): PlacedUnit[] {
   const { bms } = unit.battery
   const places = clusterUnits(unit.battery)
@@ -143,7 +143,7 @@ function bank(unit: BatteryUnit, now: BatterySnapshot): Uint16Array {
       AHRtg_SF: unsignedScale(nominal_ah),
       WHRtg: battery.rated_energy_kwh * 1000,
       WHRtg_SF: unsignedScale(battery.rated_energy_kwh * 1000),
-      // Of its direct side, which carries the losses of the PCS as well.
+      // DC power, which includes the losses of the PCS.
       WChaRteMax: model.rated_dc_kw.charge * bank_headroom * 1000,
       WDisChaRteMax: model.rated_dc_kw.discharge * bank_headroom * 1000,
       WChaDisChaMax_SF: unsignedScale(1.2 * rated_w),
@@ -229,7 +229,7 @@ function capacity(unit: BatteryUnit, now: BatterySnapshot): Uint16Array {
 
 type Measure = 'cell_voltage_v' | 'cell_temperature_c'
 
-/** Over clusters, with where they are, counted from 1. */
+/** Extremes over clusters with their places, counted from 1. */
 export function extremesOf({ clusters }: Pick<BatterySnapshot, 'clusters'>, measure: Measure) {
   const lowest = clusters.reduce((a, b) => (b[measure].min < a[measure].min ? b : a))
   const highest = clusters.reduce((a, b) => (b[measure].max > a[measure].max ? b : a))
@@ -244,7 +244,7 @@ export function extremesOf({ clusters }: Pick<BatterySnapshot, 'clusters'>, meas
   }
 }
 
-/** For the current of a cluster, with room for twice its share of the rated one. */
+/** Scale of a cluster's current, up to twice its share of the rated current. */
 function clusterScale({ battery, model }: BatteryUnit): number {
   const { nominal_v } = model.clusters[0]!.curve
   const cluster_v = nominal_v * battery.modules_per_cluster * battery.cells_per_module

@@ -1,4 +1,4 @@
-/** The registers of a simulated SunSpec inverter that can be written: models 121, 123, 702, 704. */
+/** Writable registers of a simulated SunSpec inverter: models 121, 123, 702, 704. */
 import type { Inverter } from '@heliograph/domain/site'
 import { encode } from '@heliograph/domain/sunspec/codec'
 import { models } from '@heliograph/domain/sunspec/models'
@@ -69,7 +69,7 @@ const takeMax: Take = (word, { rated_w }, power_step_w) => {
   return { max_w }
 }
 
-/** By model and offset. All others are read only. */
+/** By model and offset. All others are read-only. */
 const writable: Readonly<Record<string, Take>> = {
   '121.2': takeMax,
   '123.5': (word) => ({ limit_pct: percentOf(123, word) }),
@@ -85,8 +85,8 @@ const writable: Readonly<Record<string, Take>> = {
 }
 
 /**
- * What a write of these words, the first at register `from` of the image, tells the device.
- * @throws {Refusal} where one of them cannot be written: then none is
+ * Effect of a write of these words from register `from` of the image on.
+ * @throws {Refusal} if one of them is not writable; then none is written
  */
 export function toldBy(
   image: Uint16Array,

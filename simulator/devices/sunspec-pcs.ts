@@ -1,7 +1,7 @@
 /**
- * A simulated power conversion system as a SunSpec map: models 701, 702, 704, 714 and 715, or, of a
- * battery with "124" in its `model` of site.yaml, 103, 120 and 124 of the older family; with "123",
- * 103, 120, 121 and 123, whose limit it delivers. Power is positive towards the grid.
+ * A simulated power conversion system as a SunSpec map: models 701, 702, 704, 714 and 715. With
+ * "124" in the battery's `model` of site.yaml, 103, 120 and 124 of the older family; with "123",
+ * 103, 120, 121 and 123, and it delivers its limit. Power is positive towards the grid.
  */
 import type { Pcs } from '@heliograph/domain/battery'
 import { encode } from '@heliograph/domain/sunspec/codec'
@@ -35,7 +35,7 @@ interface Now {
 type Maker = (now: Now) => Uint16Array
 type Served = readonly (readonly [model: Model, make: Maker])[]
 
-/** `grid` tells of the instant at which it is asked. */
+/** `grid` returns the present state of the grid. */
 export function pcsUnit(unit: BatteryUnit, pcs: Pcs, grid: () => Grid): PlacedUnit {
   const { connection, unit_id, base_address = sunspec_base_address, pcs_idx } = pcs
   const nth = unit.battery.pcs.indexOf(pcs)
@@ -95,7 +95,7 @@ function checkTold(control: PcsControl, { rated_power_kw }: Pcs): void {
 const common: Maker = ({ unit, pcs }) =>
   identity('Simulated PCS', `SIM-PCS-${unit.battery.bess_id}-${pcs.pcs_idx}`)
 
-/** With room for a surge. */
+/** Allows for a surge. */
 const powerScale = ({ rated_power_kw }: Pcs) => scaleFor(rated_power_kw * 1000 * 1.2)
 const fault_bit = 2 ** 16
 const derated_bit = 2 ** 14
@@ -160,7 +160,7 @@ const measurement: Maker = (now) => {
   })
 }
 
-/** How far the power stays behind the setpoint, percent of the rating. */
+/** Missing power relative to the setpoint, percent of the rating. */
 function shortfall({ control, measured, pcs }: Now): number {
   const missing_kw = Math.abs(control.setpoint_w / 1000 - measured.ac_power_kw)
   return Math.min(100, (100 * missing_kw) / pcs.rated_power_kw)
@@ -298,7 +298,7 @@ const percent_scale = -1
 
 const limit: Maker = ({ pcs, control }) => {
   const { is_enabled, setpoint_w, revert_s, reverts_at_ms } = control
-  // Once its timer ran out there is no limit: it delivers all that it can.
+  // After its timer expired there is no limit, and it delivers full power.
   const is_over = revert_s > 0 && reverts_at_ms === null
   return encode(models[123], {
     values: {
@@ -347,11 +347,14 @@ const low = (word: number, value: number) => (value & ~0xffff) | word
 const count = (value: number) => value >>> 0
 const percent = (word: number) => signed(word) * 10 ** bound_scale
 
-/** By model and offset; a value of two registers comes one by one. All others are read only. */
+/**
+ * By model and offset; the registers of a 32-bit value are written one by one. All others are
+ * read-only.
+ */
 const writable: Readonly<Record<string, Take>> = {
   '704.22': (word) => ({ is_enabled: flag(word) }),
   '704.23': (word) => {
-    // Its percent are not served.
+    // Setpoints in percent are not available.
     if (word !== 1) throw new Refusal('illegal data value')
     return {}
   },

@@ -1,7 +1,4 @@
-/**
- * The simulated devices as SunSpec maps: what an inverter, a met station and a meter of the
- * snapshot would hold in their registers.
- */
+/** Simulated inverters, met stations and meters as SunSpec maps. */
 import type { Inverter, Meter, Site, Station } from '@heliograph/domain/site'
 import { mpptCount, stringsOf } from '@heliograph/domain/site'
 import { encode } from '@heliograph/domain/sunspec/codec'
@@ -23,17 +20,16 @@ import {
 
 export const sunspec_base_address = 40_000
 
-/** Bit of the active controls that says that power is limited. */
+/** Bit of the active controls: power is limited. */
 const st_act_ctl_fixed_w = 2 ** 0
 
-/** The largest that a scaled int16 should hold, so that a surge still fits. */
+/** Highest raw value of a scaled int16 that leaves room for a surge. */
 const steps_max = 20_000
 
-/** The scale factor that keeps `largest` within a register. */
 export const scaleFor = (largest: number): number =>
   Math.max(-2, Math.ceil(Math.log10(largest / steps_max)))
 
-/** A counter of 32 bits in steps of 10^scale Wh, which wraps as the real ones do. */
+/** A 32-bit counter in steps of 10^scale Wh, which wraps like real ones. */
 const counterWh = (kwh: number, scale: number): number =>
   (Math.round((kwh * 1000) / 10 ** scale) % 2 ** 32) * 10 ** scale
 
@@ -55,15 +51,15 @@ export const identity = (model: string, serial: string) =>
     values: { Mn: 'Heliograph', Md: model, Vr: 'sim-1', SN: serial, DA: 1 },
   })
 
-/** What an inverter was told, at the instant for which its registers are made. */
+/** Limit of an inverter at the instant of its registers. */
 export interface ToldInverter {
   limit: LimitState
   now_ms: number
 }
 
 /**
- * Models 1, 103, 120 to 123, 160 for the MPPTs and 403 for the currents of the strings; 702 and 704
- * in place of 121 and 123 where the site file says so.
+ * Models 1, 103, 120 to 123, 160 for the MPPTs and 403 for string currents; 702 and 704 replace 121
+ * and 123 if the site file says so.
  */
 export function inverterRegisters(
   inverter: Inverter,
@@ -122,11 +118,11 @@ export function classicModel(rated_w: number, points: Classic): Uint16Array {
   })
 }
 
-/** Of the registers that hold its power settings. */
+/** Scale of its power settings. */
 export const powerScale = ({ rated_ac_power_kw }: Inverter) =>
   scaleFor(rated_ac_power_kw * 1000 * 1.2)
 
-/** Nameplate, settings, status and the controls, of which only the limit is in use. */
+/** Nameplate, settings, status and controls, of which only the limit is in use. */
 function controlled(
   inverter: Inverter,
   now: InverterSnapshot,
@@ -210,7 +206,7 @@ function combinerModel(inverter: Inverter, now: InverterSnapshot): Uint16Array {
   })
 }
 
-/** Models 302, 303 and 307, as far as the station has instruments on them. */
+/** Models 302, 303 and 307, if the station has instruments on them. */
 export function stationRegisters(station: Station, snapshot: SiteSnapshot): Uint16Array {
   const { instrument_values } = snapshot.stations.find(
     ({ station_id }) => station_id === station.station_id,

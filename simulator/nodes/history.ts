@@ -1,4 +1,4 @@
-/** What the simulated sensor nodes measured and switched in the past. */
+/** History of the simulated sensor nodes: readings and switchings. */
 import { day_ms, minute_ms } from '@heliograph/domain/durations'
 import type { LinkEvent } from '@heliograph/domain/link'
 import { type Node, type NodeState, relayCodePrefix, stateFields } from '@heliograph/domain/node'
@@ -9,13 +9,13 @@ import { type NodeSpan, stationMinutes } from './surroundings.ts'
 
 interface NodeDay {
   readings: NodeReading[]
-  /** One for each relay that was switched. */
+  /** One for each switching of a relay. */
   events: LinkEvent[]
 }
 
 /**
- * The days up to `end_ms`, the newest first, with a reading a minute of every node. They grow back
- * from the live readings, so that there is never a hole between.
+ * The days up to `end_ms`, newest first, with a reading a minute of every node, without a gap to
+ * the live readings.
  */
 export function* nodeDays(
   simulation: Simulation,
@@ -28,7 +28,7 @@ export function* nodeDays(
   }
 }
 
-/** What was switched in the first minute of all is not known: nothing was read before. */
+/** Switchings in the first minute of all are unknown. */
 function nodeDay(
   simulation: Simulation,
   span: Omit<NodeSpan, 'start_ms'>,
@@ -62,7 +62,7 @@ function readingOf(node: Node, message: NodeState, measured_at: number): NodeRea
   return { node_number: node.node_number, measured_at, quality: 'good', channel_values }
 }
 
-/** As the edge tells them. */
+/** Events as the edge records them. */
 function switchings(
   { node_id, channels }: Node,
   { fan: was }: StationState,

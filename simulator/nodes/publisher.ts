@@ -1,4 +1,4 @@
-/** The simulated sensor nodes, each a client of its own of the broker that the site names. */
+/** The simulated sensor nodes, each a client of the site's broker. */
 import { minute_ms } from '@heliograph/domain/durations'
 import {
   default_prefix,
@@ -21,7 +21,7 @@ interface PublisherNeeds {
 
 const reconnect_ms = 2000
 
-/** Connects every node and has it report from now on; a broker that is not there is waited for. */
+/** Connects every node, which then reports; waits for an offline broker. */
 export function publishNodes(plant: Plant, needs: PublisherNeeds): { close(): Promise<void> } {
   const { site } = plant.simulation
   if (!site.mqtt) return { close: async () => {} }
@@ -81,7 +81,7 @@ function publishNode(
   return {
     async close() {
       clearInterval(reporting)
-      // Without a word of parting: the broker then sends the last will.
+      // Without a DISCONNECT, so that the broker sends the last will.
       await client.endAsync(true)
     },
   }

@@ -1,21 +1,20 @@
 /**
- * A simulated transformer station: what its sensor node would measure, and how the node switches
- * the fans by its own rules. Pure.
+ * A simulated transformer station: the measurements of its sensor node, and its fan control. Pure.
  *
  * The oil follows IEC 60076-7 in its simplest form: by one time constant towards a rise over the
- * air around it of `oil_rise_k · ((1 + R·K²) / (1 + R))^x` at a load of K times the rating, with
- * the exponent and the constant that the standard gives for a distribution transformer.
+ * surrounding air of `oil_rise_k · ((1 + R·K²) / (1 + R))^x` at a load of K times the rating, with
+ * exponent and time constant of the standard for a distribution transformer.
  */
 import { hour_ms } from '@heliograph/domain/durations'
 import type { Node, NodeState, RelayCause } from '@heliograph/domain/node'
 import { hash01, spread } from '../noise.ts'
 
-/** What is around the station. */
+/** Conditions around the station. */
 export interface Surroundings {
   time_ms: number
   ambient_temperature_c: number
   relative_humidity_pct: number
-  /** Of the rated power of what it feeds in, 0 to 1. */
+  /** Load relative to the rated power of its plant, 0 to 1. */
   load_ratio: number
 }
 
@@ -25,11 +24,11 @@ export interface StationState {
   oil_temperature_c: number
   relative_humidity_pct: number
   door_open: boolean
-  /** `changed_ms` is null where the node does not know when: it was off when it started. */
+  /** `changed_ms` is null if unknown: the fan was off at the start. */
   fan: { on: boolean; cause: RelayCause; reason: string | null; changed_ms: number | null }
 }
 
-/** Losses at full load over those without load. */
+/** Losses at full load relative to those without load. */
 const loss_ratio = 5
 const oil_exponent = 0.8
 const oil_rise_k = 55
@@ -45,7 +44,7 @@ const visits_per_hour = 0.01
 
 const channel = { visit: 6000, sensor: 6100 } as const
 
-/** The station after what lies around it was as it is since the state before; null: as ever. */
+/** The station after the conditions held since the state before; null: steady state. */
 export function stationAt(
   { node_number }: Pick<Node, 'node_number'>,
   around: Surroundings,
@@ -71,7 +70,7 @@ export function stationAt(
     time_ms,
     room_temperature_c,
     oil_temperature_c: towards(before?.oil_temperature_c, oil_c, oil_constant_ms),
-    // Warmer air of the same moisture: about half as damp for every 11 K.
+    // Warmer air with the same moisture: about half the relative humidity per 11 K.
     relative_humidity_pct:
       relative_humidity_pct * 2 ** ((ambient_temperature_c - room_temperature_c) / 11),
     door_open,
@@ -79,7 +78,7 @@ export function stationAt(
   }
 }
 
-/** By day somebody comes now and then, and has the fans on while the door is open. */
+/** During occasional visits by day, the fans run while the door is open. */
 function isVisited(seed: number, node_number: number, time_ms: number): boolean {
   const hour = Math.floor(time_ms / hour_ms)
   const is_day = hour % 24 >= 7 && hour % 24 < 16
@@ -102,7 +101,7 @@ function switched(
   return fan
 }
 
-/** What the node sends of it, at the resolution of its sensors. */
+/** State message of the node, at the resolution of its sensors. */
 export function stateMessage(
   { node_number, channels }: Pick<Node, 'node_number' | 'channels'>,
   state: StationState,

@@ -1,4 +1,4 @@
-/** The transformer stations of the simulated site as time passes. */
+/** The transformer stations of the simulated site over time. */
 import { day_ms, hour_ms, minute_ms } from '@heliograph/domain/durations'
 import type { Node } from '@heliograph/domain/node'
 import { placeOf } from '@heliograph/domain/place'
@@ -6,16 +6,16 @@ import type { Simulation, SiteSnapshot } from '../site.ts'
 import { weatherAt } from '../weather.ts'
 import { type StationState, type Surroundings, stationAt } from './station.ts'
 
-/** By then oil, the slowest part, has forgotten how it began. */
+/** Time after which the oil, the slowest part, no longer depends on the start. */
 const settled_ms = 12 * hour_ms
-/** Of the solar day: the fans are off. */
+/** Time of the solar day at which the fans are off. */
 const coolest_ms = 4 * hour_ms
 
-/** What is around the station of each node of the site, in their order. */
+/** Conditions of all nodes of the site, in their order. */
 export const allSurroundings = (simulation: Simulation, snapshot: SiteSnapshot): Surroundings[] =>
   (simulation.site.nodes ?? []).map((node) => surroundings(simulation, snapshot, node))
 
-/** What is around the station of a node: the weather, and what its logger feeds in. */
+/** Conditions of one node: the weather, and the power of its plant. */
 export function surroundings(
   { site, seed }: Simulation,
   { time_ms, inverters }: SiteSnapshot,
@@ -35,14 +35,14 @@ export function surroundings(
 export interface NodeSpan {
   start_ms: number
   end_ms: number
-  /** `allSurroundings` of the instants at which they are known already. */
+  /** Known values of `allSurroundings` by instant. */
   around?: (time_ms: number) => Surroundings[] | undefined
 }
 
 /**
- * The station of each node in the order of the site's, at every full minute from `start_ms` to
- * before `end_ms`. They begin before dawn half a day earlier or more, when the fans are off: so
- * they are the same wherever one begins.
+ * The stations of all nodes in the order of the site, at every full minute from `start_ms` to
+ * before `end_ms`. They are computed from a time before dawn, at least half a day earlier, when the
+ * fans are off: the result does not depend on `start_ms`.
  */
 export function* stationMinutes(
   simulation: Simulation,

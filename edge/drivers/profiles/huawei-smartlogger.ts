@@ -3,11 +3,11 @@ import { type ControllerProfile, i32, optional, u16, u32 } from '../profile.ts'
 /**
  * Huawei SmartLogger as plant controller: unit 0 of its Modbus TCP.
  *
- * A command is stored at once and passed on to the inverters after 1 to 5 s, so its read-back (40428)
- * proves nothing. The proof is the applied percentage (40802), a whole number; only whole percentages
- * are set, so that read-back equals the setpoint. "Strategy 1 with adjustment coefficient" delivers
- * another power than commanded, visible only in the measured power (40525), which is read with the
- * limit.
+ * A command is stored at once and passed on to the inverters after 1 to 5 s, so its read-back
+ * (40428) proves nothing. The proof is the applied percentage (40802), a whole number; only whole
+ * percentages are set, so that read-back equals the setpoint. "Strategy 1 with adjustment
+ * coefficient" delivers another power than commanded, visible only in the measured power (40525),
+ * which is read with the limit.
  *
  * Up to five masters may command; the latest command wins, and 40737 shows the control mode. Never
  * write on unit 0: 42017 (the gradient on inverters) is the year of its clock; 40200 to 40205 and

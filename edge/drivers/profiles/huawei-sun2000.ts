@@ -4,18 +4,18 @@ const rated_power = u32(30_073, 'Rated power (Pn)', 'kW', 1000)
 const max_power = u32(30_075, 'Maximum active power (Pmax)', 'kW', 1000)
 
 /**
- * Which of the commands for active power is in force, and its value: 35300 to 35303, which have to
- * be read in one request. Reading back the command's own register would only show what was stored.
+ * The active power command in force and its value: 35300 to 35303, which must be read in one
+ * request. The command's own register only proves that it was stored.
  */
 const adjustment_command = u16(35_303, '[Active] Adjustment command')
 const adjustment_value = u32(35_301, '[Active] Adjustment value')
 
 /**
- * Huawei SUN2000. Addresses are those on the wire, values of several registers high word first,
- * "no value" is all ones or, of signed values, the highest.
+ * Huawei SUN2000. Addresses are those on the wire; values of several registers come high word
+ * first. "No value" is all ones, or the highest value of signed types.
  *
- * Of its commands for active power, the one in watts (40126) is used: percentages (40125) are of
- * Pn, while it delivers up to Pmax, which may be a tenth more.
+ * The limit is the command in watts (40126). Percentages (40125) are relative to Pn, while the
+ * device delivers up to Pmax, which may be a tenth more.
  */
 export const huaweiSun2000: InverterProfile = {
   driver: 'huawei_sun2000',
@@ -102,12 +102,12 @@ export const huaweiSun2000: InverterProfile = {
       ],
     },
     ceilings: [{ register: max_power }],
-    // With any other value the limit ends by itself, and the device goes up to Pmax.
+    // With any other value the limit ends by itself, and the device returns to Pmax.
     timer: {
       register: u32(42_019, '[Power grid scheduling] Schedule instruction valid duration', 's'),
       raw: 0,
     },
-    // Lower is safe: it is what the device falls to when nobody asks it anything any more.
+    // A lower fallback is safe. It applies after communication loss.
     fail_safe: {
       mode: null,
       limit: {

@@ -3,7 +3,7 @@ import type { PcsProfile } from '../register-pcs.ts'
 
 /**
  * Sinexcel PWS battery inverters. Addresses are those on the wire; power is positive when the
- * battery discharges. It is not started or stopped: whoever commissions it leaves it running.
+ * battery discharges. The driver neither starts nor stops it: commissioning leaves it running.
  */
 export const sinexcelPws: PcsProfile = {
   driver: 'sinexcel_pws',

@@ -10,8 +10,8 @@ const code = (address: number, name: string): NumberRegister => ({
 const w_max = u32(30_233, 'Inverter.WMax', 'W')
 
 /**
- * SMA inverters with SMA's own Modbus profile (unit 3), under SMA's object names. Addresses are those
- * on the wire; values come high word first.
+ * SMA inverters with SMA's own Modbus profile (unit 3), under SMA's object names. Addresses are
+ * those on the wire; values come high word first.
  *
  * The limit is a setpoint in watts (40149). It is ignored unless control by communication is active
  * (40151 = 802) and the operating mode is "external setpoint" (30835 = 1079). 40149 and 40151 are
@@ -83,9 +83,9 @@ export const sma: InverterProfile = {
     ceilings: [{ register: w_max }],
     timer: null,
     // 2506 keeps the last value and is safe: without the edge the limit stays, and all limits
-    // together were within the permit. The fallback (2507) is within the permit if it is at or below
-    // the device's share, but it ends every lower limit after the timeout, as a setpoint is written
-    // only when it changes.
+    // together were within the permit. The fallback (2507) is within the permit if it is at or
+    // below the device's share, but it ends every lower limit after the timeout, as a setpoint is
+    // written only when it changes.
     fail_safe: {
       mode: {
         register: code(41_193, 'fallback mode of the active power setpoint'),

@@ -6,9 +6,9 @@ const limit_switch = u16(5006, 'Power limitation switch')
 const setting = u16(5007, 'Power limitation setting', '%', 10)
 
 /**
- * Sungrow string inverters, SG. Addresses on the wire are those of the protocol minus one; values of
- * several registers come low word first. Not for SH hybrid inverters, which have other registers at
- * the same addresses.
+ * Sungrow string inverters, SG. Addresses on the wire are those of the protocol minus one; values
+ * of several registers come low word first. Not for SH hybrid inverters, which have other registers
+ * at the same addresses.
  *
  * The limit applies while 5007 (wire 5006) is 0xAA. With 0x55 the device goes up to 110 % of its
  * nominal power, so this driver never writes 0x55: a limit ends by a higher limit.
