@@ -13,7 +13,7 @@ test('a counter that rose gives the difference', () => {
   near(counterIncrease(0, 0.25, hour), 0.25)
 })
 
-test('what the device could not have delivered is unknown', () => {
+test('a rise beyond the rated power is unknown', () => {
   assert.equal(counterIncrease(1000, 1200, hour), null)
   assert.equal(counterIncrease(0, 3_000_000, hour), null)
   near(counterIncrease(1000, 1110, hour), 110)
@@ -50,18 +50,18 @@ test('registers of 32 and of 31 bits overflow at every usual scale', () => {
   }
 })
 
-test('a reset is no energy and never negative', () => {
+test('a reset gives no energy, never a negative one', () => {
   assert.equal(counterIncrease(123_456, 0, hour), null)
   assert.equal(counterIncrease(123_456, 123_455.9, hour), null)
   assert.equal(counterIncrease(50, 20, hour), null)
 })
 
-test('two overflows that both explain a fall explain nothing', () => {
+test('a fall explained by two overflows is unknown', () => {
   const park = { elapsed_s: 86_400, rated_kw: 5000 }
   assert.equal(counterIncrease(2000, 10, park), null)
 })
 
-test('numbers that are none are unknown', () => {
+test('values that are not numbers are unknown', () => {
   assert.equal(counterIncrease(Number.NaN, 1, hour), null)
   assert.equal(counterIncrease(1, Number.NaN, hour), null)
   assert.equal(counterIncrease(1, Number.POSITIVE_INFINITY, hour), null)
@@ -69,7 +69,7 @@ test('numbers that are none are unknown', () => {
   assert.equal(counterIncrease(1, 2, { elapsed_s: -1, rated_kw: 1000 }), null)
 })
 
-test('the increase is null or within 0 and what the rating allows', () => {
+test('the increase is null or within 0 and the rated energy', () => {
   const kwh = fc.double({ min: 0, max: 5e9, noNaN: true })
   fc.assert(
     fc.property(kwh, kwh, fc.nat(200_000), fc.nat(5000), (before, after, elapsed_s, rated_kw) => {

@@ -8,7 +8,7 @@ import { parseSiteFile } from './site-file.ts'
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 
-test('the battery of the guide is one that the edge accepts', () => {
+test('the edge accepts the battery of the guide', () => {
   const [, yaml = ''] =
     /```yaml\n([\s\S]*?)```/.exec(read('docs/guides/battery-first-day.md')) ?? []
   const { connections, ...shown } = parse(yaml)

@@ -21,21 +21,21 @@ test('the day begins at midnight of the site, not of UTC', () => {
   assert.equal(start('2026-06-21T01:00:00Z', 'America/Los_Angeles'), '2026-06-20T07:00:00.000Z')
 })
 
-test('days of 23 and of 25 hours', () => {
+test('days have 23 and 25 hours at clock changes', () => {
   assert.equal(start('2026-03-29T21:59:00Z', 'Europe/Berlin'), '2026-03-28T23:00:00.000Z')
   assert.equal(start('2026-10-25T22:59:00Z', 'Europe/Berlin'), '2026-10-24T22:00:00.000Z')
 })
 
-test('a day whose midnight does not exist begins at the first instant that does', () => {
+test('a day without a midnight begins at its first instant', () => {
   // In 2026 the clocks of Beirut go from 00:00 to 01:00 on 29 March.
   assert.equal(start('2026-03-29T12:00:00Z', 'Asia/Beirut'), '2026-03-28T22:00:00.000Z')
 })
 
-test('a zone that does not exist is an error', () => {
+test('an unknown time zone is an error', () => {
   assert.throws(() => start('2026-03-29T12:00:00Z', 'Moon/Tranquility'), RangeError)
 })
 
-test('the hours of a local day begin on its date, and on no other', () => {
+test('the hours of a local day begin on its date only', () => {
   const hours = (date: string, timezone: string) => {
     const { from_ms, to_ms } = hoursOfLocalDate(date, timezone)
     assert.equal(localDate(from_ms, timezone), date)
@@ -55,7 +55,7 @@ test('the hours of a local day begin on its date, and on no other', () => {
 const whenShown = (date: string, time: string, timezone: string) =>
   new Date(localInstant(date, time, timezone)).toISOString().slice(5, 16)
 
-test('the clock of a zone shows a time, also on the days on which it is set', () => {
+test('local time of a zone, also on days of clock changes', () => {
   const utc = (date: string, time: string) => whenShown(date, time, 'Europe/Berlin')
   assert.equal(utc('2026-06-21', '12:45'), '06-21T10:45')
   assert.equal(utc('2026-12-21', '12:45'), '12-21T11:45')
@@ -68,7 +68,7 @@ test('the clock of a zone shows a time, also on the days on which it is set', ()
   assert.equal(utc('2026-10-26', '00:30'), '10-25T23:30')
 })
 
-test('the clock of a zone off by half an hour shows a time', () => {
+test('local time of a zone with a half-hour offset', () => {
   assert.equal(whenShown('2026-06-21', '00:00', 'Asia/Kolkata'), '06-20T18:30')
   assert.equal(whenShown('2026-06-21', '10:00', 'Asia/Kolkata'), '06-21T04:30')
   assert.equal(whenShown('2026-06-21', '08:00', 'Asia/Kathmandu'), '06-21T02:15')
@@ -82,7 +82,7 @@ test('the clock of a zone off by half an hour shows a time', () => {
   assert.equal(whenShown('2026-10-04', '12:00', 'Australia/Lord_Howe'), '10-04T01:00')
 })
 
-test('a time that is shown twice is the first, one that is skipped by the offset before', () => {
+test('a repeated time is the first one, a skipped time uses the offset before', () => {
   assert.equal(whenShown('2026-10-25', '02:30', 'Europe/Berlin'), '10-25T00:30')
   assert.equal(whenShown('2026-03-29', '02:30', 'Europe/Berlin'), '03-29T01:30')
   assert.equal(whenShown('2026-11-01', '01:30', 'America/New_York'), '11-01T05:30')
@@ -90,7 +90,7 @@ test('a time that is shown twice is the first, one that is skipped by the offset
   assert.equal(whenShown('2026-03-29', '00:00', 'Asia/Beirut'), '03-28T22:00')
 })
 
-test('what clocks show, through both changes of them', () => {
+test('local time converts back to its instant around both clock changes', () => {
   const shown = (instant: string, timezone = 'Europe/Berlin') =>
     new Date(shownAt(Date.parse(instant), timezone)).toISOString().slice(0, 16)
   assert.equal(shown('2026-06-21T22:00:00Z'), '2026-06-22T00:00')
@@ -105,7 +105,7 @@ test('what clocks show, through both changes of them', () => {
   )
 })
 
-test('a zone is one of the IANA database, in its spelling; an offset is none', () => {
+test('zones are those of the IANA database in its spelling; offsets are refused', () => {
   const found = ['europe/berlin', 'UTC', 'Etc/GMT+5', '+02:00', 'Foo/Bar', '', 'Z'].map(
     knownTimezone,
   )

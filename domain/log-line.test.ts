@@ -4,7 +4,7 @@ import { boundedLine, cutText } from './log-line.ts'
 
 const lineOf = (fields: object) => `${JSON.stringify(fields)}\n`
 
-test('a short line says the same, with nothing a terminal obeys', () => {
+test('a short line stays the same, with control characters escaped', () => {
   const fields = { level: 50, msg: 'a\nb\u001b[2J\u009b\u202e\u2028\u{e0001}é🌞' }
   const line = boundedLine(lineOf(fields))
   assert.deepEqual(JSON.parse(line), fields)
@@ -28,7 +28,7 @@ test('a long line is cut field by field', () => {
   assert.deepEqual(err.path[1].deep, '…')
 })
 
-test('a line of many long fields keeps what it is about', () => {
+test('a line of many long fields keeps level, time, name and message', () => {
   const row = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`${n}`, 'y'.repeat(600)]))
   const line = boundedLine(lineOf({ level: 40, time: 2, msg: 'odd', rows: Array(20).fill(row) }))
   const { cut_characters, ...kept } = JSON.parse(line)

@@ -39,7 +39,7 @@ function loggerReading(of: PlantReadings) {
   return reading
 }
 
-test('a plant of which nothing is fresh has no reading; one that sleeps and says so has', () => {
+test('a plant without fresh readings has no reading; a sleeping one has', () => {
   const old = inverter(1, { measured_at: now - 15_001 })
   const station = { ...emptyReading('weather'), station_id: 1, quality: 'good' } as const
   assert.equal(readingOf(plant([])), null)
@@ -52,7 +52,7 @@ test('a plant of which nothing is fresh has no reading; one that sleeps and says
   assert.equal(readingOf(plant([old], { stations: [fresh] }))?.ambient_temperature_c, 8)
 })
 
-test('a plant whose inverters are all known', () => {
+test('a plant with readings of all inverters', () => {
   const reading = loggerReading(
     plant([inverter(1), inverter(2, { ac_power_kw: 30, reactive_power_kvar: 60 })]),
   )
@@ -64,7 +64,7 @@ test('a plant whose inverters are all known', () => {
   assert.deepEqual([reading.inverters_online, reading.inverters_total], [2, 2])
 })
 
-test('a plant of which part answered is suspect, and its counter unknown', () => {
+test('a plant with missing inverters is suspect, and its counter unknown', () => {
   const old = inverter(2, { measured_at: now - 15_001 })
   const reading = loggerReading(plant([inverter(1, { available_power_kw: 60 }), old]))
   assert.equal(reading.ac_power_kw, 50)
@@ -74,7 +74,7 @@ test('a plant of which part answered is suspect, and its counter unknown', () =>
   assert.equal(reading.inverters_online, 1)
 })
 
-test('nothing known is null, which is not 0', () => {
+test('unknown values are null, not 0', () => {
   const none = loggerReading(plant([inverter(1, { ac_power_kw: null })]))
   assert.equal(none.ac_power_kw, null)
   assert.equal(none.quality, 'suspect')
@@ -85,13 +85,13 @@ test('nothing known is null, which is not 0', () => {
   assert.equal(night.power_factor, null)
 })
 
-test('a power that one inverter does not give is not summed over the others', () => {
+test('a power that one inverter does not report is not summed', () => {
   const reading = loggerReading(plant([inverter(1, { dc_power_kw: 51 }), inverter(2)]))
   assert.equal(reading.dc_power_kw, null)
   assert.equal(reading.ac_power_kw, 100)
 })
 
-test('weather is the mean over the stations that are fresh', () => {
+test('weather is the mean over the stations with fresh readings', () => {
   const station = (station_id: number, poa: number | null, age_ms: number): WeatherReading => ({
     ...emptyReading('weather'),
     station_id,

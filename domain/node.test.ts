@@ -15,7 +15,7 @@ function faultsOf(change: (site: Required<Site>) => void): string[] {
   return checkSite(site).map(({ path, message }) => `${fieldOf(path)}: ${message}`)
 }
 
-test('what is wrong with nodes and their broker is told at its place', () => {
+test('problems of nodes and their broker are reported at their field', () => {
   assert.deepEqual(
     faultsOf(() => {}),
     [],
@@ -46,7 +46,7 @@ test('what is wrong with nodes and their broker is told at its place', () => {
   assert.deepEqual(without, ['mqtt: is missing: nodes are heard by MQTT'])
 })
 
-test('a password has no place in a site file, nor has an id in capitals', () => {
+test('passwords and ids in capitals are refused in a site file', () => {
   const wrong = text
     .replace('listen: { port: 15025 }', 'url: mqtt://node:secret@10.0.0.5:1883')
     .replace('node_id: ts-east', 'node_id: TS East')

@@ -21,7 +21,7 @@ const nodeOf = (channels: Channel[], node_id = 'ts-1', node_number = 7) =>
 const stationOf = (...instruments: Instrument[]) =>
   listedDevices({ stations: [{ station_id: 7, instruments }], nodes: [] })
 
-test('positions of channels: moved, gone, of another kind; a longer list moves nothing', () => {
+test('moved, removed and changed channels are reported; additions at the end are not', () => {
   const moved = (now: Node['channels']) =>
     movedDevices(nodeOf([oil, air]), nodeOf(now)).flatMap(({ positions }) => positions)
   const wasOil = { position: 0, was: 'oil temperature' }
@@ -37,7 +37,7 @@ test('positions of channels: moved, gone, of another kind; a longer list moves n
   assert.deepEqual(moved([{ ...oil, kind: 'humidity' }, air]), [{ ...wasOil, now: 'oil humidity' }])
 })
 
-test('an instrument is the same by id, type and quantity, whatever its serial number', () => {
+test('an instrument is identified by id, type and quantity, not by serial number', () => {
   const moved = (change: Partial<Instrument>) =>
     movedDevices(stationOf(poa), stationOf({ ...poa, ...change })).length
   assert.equal(moved({ name: 'Plane', serial_number: '2', calibrated_date: '2026-01-01' }), 0)
@@ -46,7 +46,7 @@ test('an instrument is the same by id, type and quantity, whatever its serial nu
   assert.equal(moved({ quantity: 'ghi_w_m2' }), 1)
 })
 
-test('devices are the same by the number of their readings', () => {
+test('devices are identified by the number of their readings', () => {
   assert.deepEqual(movedDevices(nodeOf([oil]), nodeOf([air], 'ts-2')), [
     {
       kind: 'node',
@@ -58,7 +58,7 @@ test('devices are the same by the number of their readings', () => {
   assert.deepEqual(movedDevices(stationOf(poa), nodeOf([air])), [])
 })
 
-test('nothing moves exactly when the former list begins the new one', () => {
+test('nothing moved if and only if the former list is a prefix of the new one', () => {
   const lists = fc.uniqueArray(fc.constantFrom(oil, air, fan), { selector: (c) => c.channel })
   fc.assert(
     fc.property(lists, lists, (former, now) => {

@@ -51,7 +51,7 @@ function faults(of: Site): string[] {
   return checkSite(of).map(({ path, message }) => `${fieldOf(path)}: ${message}`)
 }
 
-test('a right site has no fault', () => {
+test('a valid site has no problems', () => {
   assert.deepEqual(faults(site()), [])
 })
 
@@ -68,7 +68,7 @@ test('ids are unique over the whole site', () => {
   ])
 })
 
-test('what is referred to must exist', () => {
+test('references must exist', () => {
   const wrong = site({
     locations: [{ location_id: 1, parent_location_id: 7, type: 'site', name: 'S' }],
     meters: [
@@ -94,7 +94,7 @@ test('what is referred to must exist', () => {
   ])
 })
 
-test('a location does not lie within itself', () => {
+test('a location cannot lie within itself', () => {
   const locations: Site['locations'] = [
     { location_id: 1, parent_location_id: 2, type: 'site', name: 'A' },
     { location_id: 2, parent_location_id: 1, type: 'plot', name: 'B' },
@@ -113,7 +113,7 @@ test('time zones are those of the IANA database', () => {
   assert.deepEqual(faults(site({ timezone: 'UTC' })), [])
 })
 
-test('a controller of a plant has a connection and an address of its own', () => {
+test('a plant controller has its own address on a connection', () => {
   const driver = 'huawei_smartlogger'
   const of = (connection: string, unit_id: number) => {
     const controller = { connection, unit_id, driver } as const
@@ -125,14 +125,14 @@ test('a controller of a plant has a connection and an address of its own', () =>
   assert.match(of('b', 0).join(), /^loggers\[0\]\.controller\.connection: /)
 })
 
-test('no two devices share an address', () => {
+test('two devices cannot share an address', () => {
   assert.deepEqual(faults(withInverters(inverter(1), inverter(2, { unit_id: 1 }))), [
     "loggers[0].inverters[1].unit_id: unit 1 on connection 'a' cannot be 'I2' " +
       "(loggers[0].inverters[1]): it is already 'I1' (loggers[0].inverters[0])",
   ])
 })
 
-test('no two devices share an address by two connections to one gateway', () => {
+test('two devices cannot share an address by two connections to one gateway', () => {
   const twice = (connections: Site['connections'], unit_id: number) => {
     const inverters = [inverter(1), inverter(2, { connection: 'b', unit_id })]
     return faults({ ...withInverters(...inverters), connections })
@@ -149,7 +149,7 @@ test('no two devices share an address by two connections to one gateway', () => 
   assert.deepEqual(twice([tcp('a', 'gate.example', 502), tcp('b', 'gate.example', 503)], 1), [])
 })
 
-test('a serial port has one connection', () => {
+test('a serial port has one connection only', () => {
   const rtu = (connection_id: string, path: string) =>
     ({ connection_id, protocol: 'modbus_rtu', path, baud_rate: 9600 }) as const
   const of = (path: string, unit_id: number) => {
@@ -168,7 +168,7 @@ test('a serial port has one connection', () => {
   )
 })
 
-test('a combiner has strings of its own and an address of its own', () => {
+test('a combiner has its own strings and its own address', () => {
   const box = (
     combiner_id: string,
     first_string_index: number,
@@ -197,7 +197,7 @@ test('a combiner has strings of its own and an address of its own', () => {
   assert.match(faults(withInverters(inside))[0]!, /combiners\[0\]\.unit_id: .*leave the entry out/)
 })
 
-test('an instrument is read where a met station has a register', () => {
+test('an instrument needs a register of a met station', () => {
   const instrument = { sensor_id: 'poa-1', quantity: 'poa_irradiance_w_m2' } as Instrument
   const withPoint = (point: string) => {
     const station: Station = {
@@ -235,7 +235,7 @@ const battery = (bms: Partial<Battery['bms']> = {}, pcs_unit_id = 41): Battery =
   pcs: [{ ...address, pcs_idx: 0, rated_power_kw: 50, unit_id: pcs_unit_id }],
 })
 
-test('one device may be all of a battery, and clusters may be on units of their own', () => {
+test('one device may serve as a whole battery, and clusters may have their own units', () => {
   const clusterAt = (unit_id: number, first_cluster_idx = 0, connection = 'a') => ({
     connection,
     unit_id,
@@ -256,7 +256,7 @@ test('one device may be all of a battery, and clusters may be on units of their 
   ])
 })
 
-test('only a SunSpec device has a WMaxLimPct that could be a setpoint', () => {
+test('only SunSpec devices can use WMaxLimPct as setpoint', () => {
   const of = (driver: 'sunspec' | 'sinexcel_pws', wmaxlimpct_is_setpoint: boolean) => {
     const pcs = battery().pcs.map((one) => ({ ...one, driver, wmaxlimpct_is_setpoint }))
     return faults(site({ batteries: [{ ...battery(), pcs }] }))
@@ -268,7 +268,7 @@ test('only a SunSpec device has a WMaxLimPct that could be a setpoint', () => {
   ])
 })
 
-test('a cluster has no more cells than a reading', () => {
+test('a cluster has no more cells than a reading can hold', () => {
   const of = (modules_per_cluster: number, cells_per_module: number) =>
     faults(site({ batteries: [{ ...battery(), modules_per_cluster, cells_per_module }] }))
   assert.deepEqual(of(16, 64), [])
@@ -277,7 +277,7 @@ test('a cluster has no more cells than a reading', () => {
   ])
 })
 
-test('the power curve of a battery is in order, bends one way, and leaves no end without a way', () => {
+test('the power curve of a battery ascends, is concave, and has power at both ends', () => {
   const at = (soc_pct: number, charge_kw: number, discharge_kw: number) => ({
     soc_pct,
     max_charge_power_kw: charge_kw,

@@ -29,13 +29,13 @@ function expectOne(from: string, to: string, nth: number, field: string, message
   )
 }
 
-test('the demo site is right', () => {
+test('the demo site is valid', () => {
   const read = parseSiteFile(demo)
   assert.ok('site' in read, JSON.stringify(read))
   assert.equal(read.site.loggers.length, 3)
 })
 
-test('each fault is told at its line and field, in plain words', () => {
+test('each problem is reported at its line and field, in plain words', () => {
   expectOne(
     'unit_id: 3\n',
     'unit_id: 300\n',
@@ -95,7 +95,7 @@ test('each fault is told at its line and field, in plain words', () => {
   )
 })
 
-test('a missing field is told at the thing that lacks it', () => {
+test('a missing field is reported at its object', () => {
   const { text, line } = changed('        rated_ac_power_kw: 100\n', '')
   const [problem, ...more] = problems(text)
   assert.deepEqual(more, [])
@@ -104,7 +104,7 @@ test('a missing field is told at the thing that lacks it', () => {
   assert.equal(problem?.line, line - 2)
 })
 
-test('a key given twice is named', () => {
+test('a duplicate key is reported by name', () => {
   const { text, line } = changed('    plant_code: E', '    plant_code: E\n    plant_code: F')
   assert.deepEqual(
     problems(text).map((p) => [p.line, p.field, p.message]),
@@ -112,7 +112,7 @@ test('a key given twice is named', () => {
   )
 })
 
-test('what is not YAML is told where it stops being so', () => {
+test('invalid YAML is reported at its first error', () => {
   const { text, line } = changed('timezone: Europe/Berlin', 'timezone: "Europe/Berlin')
   const [problem] = problems(text)
   assert.match(problem?.message ?? '', /^not YAML: /)
@@ -121,7 +121,7 @@ test('what is not YAML is told where it stops being so', () => {
   assert.equal(problems('[]')[0]?.message, 'must be a set of fields, not a list')
 })
 
-test('a file that is not UTF-8 is told so, whatever else that makes of it', () => {
+test('a file that is not UTF-8 is reported as such', () => {
   const utf16 = 'the file is UTF-16, or no text: save it as UTF-8'
   const swapped = (bytes: Buffer) => Buffer.from(bytes).swap16()
   const little = Buffer.from(demo, 'utf16le')
@@ -146,7 +146,7 @@ test('a file that is not UTF-8 is told so, whatever else that makes of it', () =
   assert.deepEqual(problems(`\ufeff${demo}`), [], 'with a byte order mark of UTF-8')
 })
 
-test('an alias of nothing, or of what it is a part of, is told at its place', () => {
+test('unknown and recursive aliases are reported at their place', () => {
   const nothing = changed('string_groups: *east_strings', 'string_groups: *north_strings')
   const field = 'loggers[1].inverters[1].string_groups'
   assert.deepEqual(
@@ -159,13 +159,13 @@ test('an alias of nothing, or of what it is a part of, is told at its place', ()
   )
 })
 
-test('a second document is told where it begins', () => {
+test('a second document is reported at its start', () => {
   const [problem] = problems('site_id: a\n---\nsite_id: b\n')
   assert.equal(problem?.message, 'a second document begins here: a site file is one')
   assert.equal(problem?.line, 2)
 })
 
-test('every problem is reported, of the schema and of the whole, by line', () => {
+test('all problems of the schema and of the whole site are reported by line', () => {
   const text = demo
     .replace('currency: EUR', 'currency: euro')
     .replace('unit_id: 4\n', 'unit_id: 3\n')
@@ -180,7 +180,7 @@ test('every problem is reported, of the schema and of the whole, by line', () =>
   ])
 })
 
-test('no wrong type anywhere makes the check itself fail', () => {
+test('no wrong type makes the check itself fail', () => {
   const whole = parseSiteFile(demo)
   assert.ok('site' in whole)
   const visit = (value: unknown, replace: (by: unknown) => unknown): void => {
@@ -203,7 +203,7 @@ test('no wrong type anywhere makes the check itself fail', () => {
   visit(small, (by) => by)
 })
 
-test('alike inverters may share an alias any number of times', () => {
+test('equal inverters may share an alias any number of times', () => {
   const inverters = Array.from(
     { length: 240 },
     (_, i) => `      - { inverter_id: ${i + 100}, name: X, rated_ac_power_kw: 1, connection: west,
@@ -213,7 +213,7 @@ test('alike inverters may share an alias any number of times', () => {
   assert.deepEqual(describeProblems('site.yaml', problems(text)), [])
 })
 
-test('problems are written as compilers write theirs', () => {
+test('problems are written in the form of compilers', () => {
   const problem = { line: 3, column: 5, field: 'poll.inverter_s', message: 'must be a number' }
   assert.deepEqual(describeProblems('site.yaml', [problem]), [
     'site.yaml:3:5: poll.inverter_s: must be a number',

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { day_ms } from './durations.ts'
 import { addDays, utcDate, utcDayStart } from './utc-day.ts'
 
-test('an instant lies in the day of UTC that began last', () => {
+test('an instant belongs to the UTC day that began last', () => {
   fc.assert(
     fc.property(fc.date({ min: new Date(0), max: new Date('3000'), noInvalidDate: true }), (at) => {
       const start_ms = utcDayStart(at)

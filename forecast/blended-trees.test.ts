@@ -33,7 +33,7 @@ const past = fan(2000, 1)
 const unseen = fan(1000, 2)
 const model = trainBlend(past.table, past.target, options, seededRandom(3))
 
-test('a blend lies halfway between its boosted quantiles and its forest', () => {
+test('a blend is the mean of its boosted quantiles and its forest', () => {
   const [low, median, high] = predictBlend(model, unseen.table, options.boosted_levels)
   const boosted = model.boosted.map((trees) => predictBoosting(trees, unseen.table))
   const forest = predictForest(model.forest, unseen.table, options.boosted_levels)
@@ -50,7 +50,7 @@ test('a blend lies halfway between its boosted quantiles and its forest', () => 
   assert.ok(compared > 900)
 })
 
-test('its quantiles never cross, and hold what they say of rows never seen', () => {
+test('quantiles never cross, and have their coverage on new rows', () => {
   const quantiles = predictBlend(model, unseen.table, percentile_levels)
   quantiles.slice(1).forEach((column, i) => {
     assert.ok(column.every((value, row) => value >= quantiles[i]![row]!))
@@ -59,7 +59,7 @@ test('its quantiles never cross, and hold what they say of rows never seen', () 
   assert.ok(Math.abs(held - 0.8) < 0.06, `${held}`)
 })
 
-test('a quantile of the tail is told from more rows than the median', () => {
+test('leaves of tail quantiles have more rows than those of the median', () => {
   const bare = { ...options.boosting, trees: 1, leaves: 1000, min_leaf: 20, row_share: 1 }
   const { boosted } = trainBlend(
     past.table,
@@ -78,7 +78,7 @@ test('a quantile of the tail is told from more rows than the median', () => {
   assert.ok(fewest_of_median! >= 20 && fewest_of_median! < 40, `${fewest_of_median}`)
 })
 
-test('a blend survives the way to another thread', () => {
+test('a blend survives structuredClone', () => {
   const clone = structuredClone(model)
   assert.deepEqual(
     predictBlend(clone, unseen.table, [0.5]),

@@ -15,9 +15,9 @@ import {
 import { blendQuantiles, interpolateQuantiles, rearrangeQuantiles } from './quantiles.ts'
 
 export interface BlendOptions {
-  /** Levels that are boosted, ascending; those between follow in proportion. */
+  /** Boosted levels, ascending; levels in between are interpolated. */
   boosted_levels: readonly number[]
-  /** `min_leaf` is that of the median; see `tailLeaf`. */
+  /** `min_leaf` applies to the median; see `tailLeaf`. */
   boosting: Omit<BoostingOptions, 'quantile'>
   forest: ForestOptions
 }
@@ -31,9 +31,9 @@ export interface BlendedTrees {
 }
 
 /**
- * Learns the same twice: boosting is sharp and says too little of its doubt, a forest doubts too
- * much, and their mean is better than either. `random` gives 0 to below 1. Throws a RangeError as
- * `trainBoosting` and `trainForest` do.
+ * Trains boosting and a forest on the same table: boosting underestimates its uncertainty, a forest
+ * overestimates it, and their mean is better than either. `random` gives 0 to below 1. Throws a
+ * RangeError as `trainBoosting` and `trainForest` do.
  */
 export function trainBlend(
   table: FeatureTable,
@@ -56,14 +56,14 @@ export function trainBlend(
   }
 }
 
-/** Rows of a leaf of a quantile: the further in the tail, the more are needed to tell it. */
+/** Minimum rows in a leaf of a quantile: tails need more rows. */
 function tailLeaf(min_leaf: number, quantile: number): number {
   return Math.round((0.5 * min_leaf) / Math.min(quantile, 1 - quantile))
 }
 
 /**
- * A column for each level (ascending), none below the one before it. Throws a RangeError for other
- * columns than the trees know.
+ * A column for each level (ascending), none below the one before. Throws a RangeError for other
+ * columns than those of the training.
  */
 export function predictBlend(
   model: BlendedTrees,
@@ -76,7 +76,7 @@ export function predictBlend(
     interpolateQuantiles(boosted, model.boosted_levels, levels),
     predictForest(model.forest, table, levels),
   ])
-  // Sums of ascending numbers ascend, but for the last digit of a rounded one.
+  // Sums of ascending numbers ascend, except for rounding.
   rearrangeQuantiles(blended)
   return blended
 }

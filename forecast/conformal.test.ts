@@ -3,7 +3,7 @@ import test from 'node:test'
 import { adaptiveLevel, conformalRank } from './conformal.ts'
 import { seededRandom } from './seeded-random.ts'
 
-test('the rank leaves as many scores above as the level allows, one row counted in', () => {
+test('the rank leaves as many scores above as the level allows, with one row added', () => {
   assert.equal(conformalRank(19, 0.9), 17)
   assert.equal(conformalRank(10, 0.8), 8)
   // More than so few scores can vouch for: the outermost stands.
@@ -11,7 +11,7 @@ test('the rank leaves as many scores above as the level allows, one row counted 
   assert.deepEqual([conformalRank(5, 1.2), conformalRank(5, -0.1)], [4, 0])
 })
 
-test('of scores to come the share of the level lies below the score at the rank', () => {
+test('the share of new scores below the rank is the level', () => {
   const random = seededRandom(2)
   let below = 0
   for (let trial = 0; trial < 4000; trial++) {
@@ -21,7 +21,7 @@ test('of scores to come the share of the level lies below the score at the rank'
   assert.ok(Math.abs(below - 0.9) < 0.015, `${below}`)
 })
 
-test('the adaptive level keeps the promise where calibration alone breaks it', () => {
+test('the adaptive level holds its coverage where plain calibration does not', () => {
   const random = seededRandom(5)
   const past = Float64Array.from({ length: 200 }, random).sort()
   const coveredWith = (step: number) => {

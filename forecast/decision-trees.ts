@@ -1,31 +1,31 @@
 import type { BinnedTable } from './histogram-bins.ts'
 
 /**
- * Trees over binned features, all nodes of all trees in one row. Typed arrays only, so that a
- * model can be sent to a thread and stored as it is.
+ * Trees over binned features, with the nodes of all trees in one list. Typed arrays only, so that a
+ * model can be sent to a thread and stored.
  */
 export interface DecisionTrees {
   /** First node of each tree. */
   roots: Uint32Array
-  /** Column that a node asks for; -1 makes it a leaf. */
+  /** Column that a node tests; -1 for a leaf. */
   columns: Int16Array
-  /** Rows whose bin is at most this go to the first child, the others to the second. */
+  /** Rows whose bin is at most this go to the first child, others to the second. */
   splits: Uint8Array
-  /** First child of a node, the second follows it; of a leaf, its number among all leaves. */
+  /** First child of a node, which the second follows; for a leaf, its number among all leaves. */
   children: Uint32Array
 }
 
-/** Writes trees node by node. */
+/** Builds trees node by node. */
 export interface TreeBuilder {
-  /** Starts another tree and returns its root, a leaf without number yet. */
+  /** Starts another tree and returns its root, an unnumbered leaf. */
   root(): number
-  /** Lets a node split, and returns the first of its two children. */
+  /** Splits a node and returns the first of its two children. */
   split(node: number, column: number, split: number): number
-  /** Numbers a leaf, and returns the number. */
+  /** Numbers a leaf and returns the number. */
   leaf(node: number): number
-  /** The trees as they are now, valid until another node is added. */
+  /** The present trees, valid until another node is added. */
   view(): DecisionTrees
-  /** A copy of the trees, no larger than they are. */
+  /** A copy of the trees without spare room. */
   trees(): DecisionTrees
 }
 
@@ -80,7 +80,7 @@ function grown<T extends Int16Array | Uint8Array | Uint32Array>(from: T, to: T):
   return to
 }
 
-/** The leaf of a tree, by its root, in which a row of a binned table ends. */
+/** The leaf of a row of a binned table, in the tree with this root. */
 export function leafOf(
   { columns, splits, children }: DecisionTrees,
   root: number,

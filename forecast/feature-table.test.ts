@@ -10,17 +10,17 @@ import {
 
 const column = (...values: number[]) => Float64Array.from(values)
 
-test('a table has its columns in the order they were given', () => {
+test('a table has its columns in the given order', () => {
   const table = featureTable({ b: column(1, 2), a: column(3, 4) })
   assert.deepEqual(table, { names: ['b', 'a'], columns: [column(1, 2), column(3, 4)], rows: 2 })
 })
 
-test('a table of uneven columns, or of none, is refused', () => {
+test('a table of uneven columns, or without columns, is refused', () => {
   assert.throws(() => featureTable({ a: column(1), b: column(1, 2) }), /b has 2 rows, not 1/)
   assert.throws(() => featureTable({}), /at least one/)
 })
 
-test('rows are taken as often, and in the order, that is asked for', () => {
+test('rows are taken as often, and in the order, of the positions', () => {
   const table = takeRows(featureTable({ a: column(10, 11, 12) }), [2, 0, 2])
   assert.deepEqual(table, featureTable({ a: column(12, 10, 12) }))
 })
@@ -32,13 +32,13 @@ test('tables of the same columns are stacked, others refused', () => {
   assert.throws(() => stackTables([]), /nothing to stack/)
 })
 
-test('a column too many or too few is named', () => {
+test('a missing or additional column is named', () => {
   const table = featureTable({ a: column(1), b: column(1) })
   assert.throws(() => requireColumns(table, ['a']), /column 1 is b, not known/)
   assert.throws(() => requireColumns(table, ['a', 'b', 'c']), /column 2 is undefined, not c/)
 })
 
-test('a target that does not fit, or is no number, is refused', () => {
+test('a target of another length, or not finite, is refused', () => {
   const table = featureTable({ a: column(1, 2) })
   assert.throws(() => requireTarget(table, column(1)), /target has 1 rows, not 2/)
   assert.throws(() => requireTarget(table, column(1, Number.NaN)), /row 1 is NaN/)

@@ -1,14 +1,12 @@
-/** What is known of each row: one column per feature, NaN where a value is missing. */
+/** Features of rows: one column per feature, NaN where a value is missing. */
 export interface FeatureTable {
   names: readonly string[]
-  /** In the order of `names`, each with an element for every row. */
+  /** In the order of `names`, with an element for every row. */
   columns: readonly Float64Array[]
   rows: number
 }
 
-/**
- * A table of named columns. Throws a RangeError for columns of different lengths, and for none.
- */
+/** A table of named columns. Throws a RangeError for different lengths and for no columns. */
 export function featureTable(columns: Readonly<Record<string, Float64Array>>): FeatureTable {
   const names = Object.keys(columns)
   const rows = columns[names[0] ?? '']?.length
@@ -20,7 +18,7 @@ export function featureTable(columns: Readonly<Record<string, Float64Array>>): F
   return { names, columns: names.map((name) => columns[name]!), rows }
 }
 
-/** The rows of a table at `positions`, in that order; a position may come more than once. */
+/** The rows at `positions`, in that order; positions may repeat. */
 export function takeRows(table: FeatureTable, positions: ArrayLike<number>): FeatureTable {
   return {
     names: table.names,
@@ -34,7 +32,7 @@ export function takeElements(column: Float64Array, positions: ArrayLike<number>)
   return Float64Array.from(positions, (position) => column[position]!)
 }
 
-/** Tables of the same columns, one below the other. Throws a RangeError where names differ. */
+/** Tables with the same columns, one below the other. Throws a RangeError for different names. */
 export function stackTables(tables: readonly FeatureTable[]): FeatureTable {
   const [first] = tables
   if (first === undefined) throw new RangeError('tables: nothing to stack')
@@ -57,7 +55,7 @@ export function stackColumns(columns: readonly Float64Array[]): Float64Array {
   return stacked
 }
 
-/** Throws a RangeError unless a table has exactly these columns, in this order. */
+/** Throws a RangeError unless a table has exactly these columns in this order. */
 export function requireColumns(table: FeatureTable, names: readonly string[]): void {
   const differs = names.findIndex((name, column) => table.names[column] !== name)
   if (differs >= 0) {
@@ -68,9 +66,7 @@ export function requireColumns(table: FeatureTable, names: readonly string[]): v
   }
 }
 
-/**
- * Throws a RangeError unless a table has rows, and a target a finite number for each of them.
- */
+/** Throws a RangeError unless a table has rows, and the target is finite for each of them. */
 export function requireTarget(table: FeatureTable, target: Float64Array): void {
   if (table.rows === 0) throw new RangeError('table: no rows to learn from')
   if (target.length !== table.rows) {

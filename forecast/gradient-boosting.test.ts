@@ -35,14 +35,14 @@ function fan(rows: number, seed: number): { table: FeatureTable; target: Float64
   return { table: featureTable({ x, noise }), target }
 }
 
-test('a tree finds where the target steps, and answers with the mean on each side', () => {
+test('a tree finds the step of the target, and predicts the mean on each side', () => {
   const x = Float64Array.of(1, 2, 3, 10, 11, 12)
   const table = featureTable({ x })
   const model = trainBoosting(table, Float64Array.of(1, 2, 3, 7, 8, 9), one_tree, seededRandom(1))
   assert.deepEqual([...predictBoosting(model, table)], [2, 2, 2, 8, 8, 8])
 })
 
-test('a leaf of a quantile tree answers with the quantile of its rows', () => {
+test('a leaf of a quantile tree predicts the quantile of its rows', () => {
   const { table, target } = fan(500, 1)
   const options = { ...one_tree, quantile: 0.9, leaves: 4, min_leaf: 30 }
   const model = trainBoosting(table, target, options, seededRandom(1))
@@ -56,7 +56,7 @@ test('a leaf of a quantile tree answers with the quantile of its rows', () => {
   }
 })
 
-test('a tree mends what those before left of the rows that it is grown on', () => {
+test('a tree fits the residuals of those before on its rows', () => {
   const { table, target } = fan(400, 5)
   const options = { ...many_trees, quantile: null, leaves: 4, min_leaf: 10 }
   const after = (trees: number) =>
@@ -75,7 +75,7 @@ test('a tree mends what those before left of the rows that it is grown on', () =
   }
 })
 
-test('quantiles of rows never seen follow the spread of the target', () => {
+test('quantiles on new rows follow the spread of the target', () => {
   const { table, target } = fan(4000, 2)
   const unseen = fan(4000, 3)
   for (const quantile of [0.1, 0.5, 0.9]) {
@@ -92,7 +92,7 @@ test('quantiles of rows never seen follow the spread of the target', () => {
   }
 })
 
-test('a quantile tree splits where the spread differs, though the mean does not', () => {
+test('a quantile tree splits by spread where the mean is equal', () => {
   const x = Float64Array.from({ length: 40 }, (_, row) => (row < 20 ? 0 : 1))
   const target = x.map((value, row) => (row % 2 === 0 ? 1 : -1) * (value === 0 ? 1 : 3))
   const table = featureTable({ x })
@@ -103,14 +103,14 @@ test('a quantile tree splits where the spread differs, though the mean does not'
   )
 })
 
-test('a missing value is told from all others', () => {
+test('a missing value is distinct from all others', () => {
   const x = Float64Array.of(1, 2, 3, Number.NaN, Number.NaN, Number.NaN)
   const table = featureTable({ x })
   const model = trainBoosting(table, Float64Array.of(1, 1, 1, 5, 5, 5), one_tree, seededRandom(1))
   assert.deepEqual([...predictBoosting(model, table)], [1, 1, 1, 5, 5, 5])
 })
 
-test('the same seed gives the same model, also through a thread or a store', () => {
+test('the same seed gives the same model, also after structuredClone', () => {
   const { table, target } = fan(300, 7)
   const train = (seed: number) => trainBoosting(table, target, many_trees, seededRandom(seed))
   const model = train(8)
@@ -120,7 +120,7 @@ test('the same seed gives the same model, also through a thread or a store', () 
   assert.deepEqual(deserialize(serialize(model)), model)
 })
 
-test('what cannot be learned from is refused', () => {
+test('invalid training data are refused', () => {
   const { table, target } = fan(10, 1)
   const train = (change: Partial<BoostingOptions>) => () =>
     trainBoosting(table, target, { ...one_tree, ...change }, seededRandom(1))

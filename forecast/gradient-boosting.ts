@@ -19,18 +19,18 @@ import {
 } from './split-search.ts'
 
 export interface BoostingOptions {
-  /** Level of the quantile to learn, above 0 and below 1; null learns the mean. */
+  /** Level of the quantile, above 0 and below 1; null for the mean. */
   quantile: number | null
   trees: number
-  /** Share of a tree's answer that is added, above 0 up to 1. */
+  /** Share of a tree's output that is added, above 0 up to 1. */
   learning_rate: number
-  /** Leaves of a tree at most. */
+  /** Maximum leaves of a tree. */
   leaves: number
-  /** Rows in a leaf at least. */
+  /** Minimum rows in a leaf. */
   min_leaf: number
-  /** Share of the columns that a tree may ask for, above 0 up to 1. */
+  /** Share of the columns available to a tree, above 0 up to 1. */
   column_share: number
-  /** Share of the rows that a tree is grown on, above 0 up to 1. */
+  /** Share of the rows of a tree, above 0 up to 1. */
   row_share: number
 }
 
@@ -39,20 +39,20 @@ export interface BoostedTrees {
   kind: 'boosted_trees'
   bins: HistogramBins
   trees: DecisionTrees
-  /** What is answered before the first tree. */
+  /** Prediction before the first tree. */
   base: number
-  /** What each leaf adds. */
+  /** Value added by each leaf. */
   leaf_values: Float64Array
 }
 
 /**
- * Trees that each mend what those before left over: J. H. Friedman, "Greedy function
+ * Trees that each fit the residuals of those before: J. H. Friedman, "Greedy function
  * approximation: a gradient boosting machine", Annals of Statistics 29(5), 2001, algorithm 1, with
  * rows drawn anew for each tree (Friedman, Computational Statistics & Data Analysis 38(4), 2002)
  * and leaves split best first on histograms (G. Ke et al., "LightGBM", NeurIPS 2017). For a
  * quantile the trees follow the gradient of the pinball loss, and a leaf adds the quantile of its
- * residuals, as Friedman's section 4.3 does for the median. `random` gives 0 to below 1.
- * Throws a RangeError for options out of range, no rows, and a target that is not finite.
+ * residuals, as Friedman's section 4.3 does for the median. `random` gives 0 to below 1. Throws a
+ * RangeError for options out of range, no rows, and a target that is not finite.
  */
 export function trainBoosting(
   table: FeatureTable,
@@ -64,7 +64,7 @@ export function trainBoosting(
   return trainBinned(binOnce(table), target, options, random)
 }
 
-/** A table with its bins, which models of it may share. */
+/** A table with its bins, shared by several models. */
 interface BinnedOnce {
   bins: HistogramBins
   table: BinnedTable
@@ -75,7 +75,7 @@ export function binOnce(table: FeatureTable): BinnedOnce {
   return { bins, table: binTable(bins, table) }
 }
 
-/** The same model as `trainBoosting` of the table, whose target is checked by the caller. */
+/** As `trainBoosting`, with a target checked by the caller. */
 export function trainBinned(
   { bins, table }: BinnedOnce,
   target: Float64Array,
@@ -106,7 +106,7 @@ export function trainBinned(
   }
 }
 
-/** What the model answers for each row. Throws a RangeError for other columns than it knows. */
+/** Predictions by row. Throws a RangeError for other columns than those of the training. */
 export function predictBoosting(model: BoostedTrees, table: FeatureTable): Float64Array {
   const binned = binTable(model.bins, table)
   const predicted = new Float64Array(table.rows).fill(model.base)
@@ -128,7 +128,7 @@ function addTree(
   }
 }
 
-/** Adds a tree to the rows that it was not grown on: of those it was, their leaves are known. */
+/** Adds a tree to the predictions of the rows that were not drawn for it. */
 function addToOthers(growth: Growth, root: number): void {
   const { predicted, table, is_drawn, leaf_values } = growth
   const trees = growth.builder.view()
@@ -138,21 +138,21 @@ function addToOthers(growth: Growth, root: number): void {
   is_drawn.fill(0)
 }
 
-/** What is at hand while trees are grown. */
+/** State during training. */
 interface Growth {
   table: BinnedTable
   options: BoostingOptions
   builder: TreeBuilder
   leaf_values: number[]
-  /** By the trees until now. */
+  /** Predictions of the trees so far. */
   predicted: Float64Array
-  /** Rows that the newest tree was grown on, which has been added to them. */
+  /** 1 for rows drawn for the newest tree, which already include it. */
   is_drawn: Uint8Array
-  /** What is left of the target. */
+  /** Target minus prediction. */
   residuals: Float64Array
-  /** Which way, and how strongly, each row wants its prediction moved. */
+  /** Gradient of the loss by row. */
   gradients: Float64Array
-  /** Histograms that no leaf needs any more. */
+  /** Histograms for reuse. */
   free: Histogram[]
   spare_rows: Int32Array
   spare_values: Float64Array
@@ -188,12 +188,14 @@ function setResiduals(growth: Growth, target: Float64Array): void {
 interface OpenLeaf {
   node: number
   rows: Int32Array
-  /** Null where there are too few rows to split. */
+  /** Null with too few rows to split. */
   histogram: Histogram | null
   split: Split | null
 }
 
-/** Grows a tree on the drawn rows and columns, adds it to those rows, and returns its root. */
+/**
+ * Grows a tree on the drawn rows and columns, adds it to their predictions, and returns its root.
+ */
 function growTree(growth: Growth, rows: Int32Array, columns: Int32Array): number {
   const { builder, options, free } = growth
   const root = builder.root()
@@ -244,7 +246,7 @@ function splitLeaf(growth: Growth, columns: Int32Array, leaf: OpenLeaf, split: S
   const [smaller, larger] = first.length <= second.length ? [first, second] : [second, first]
   const histograms = new Map<Int32Array, Histogram>()
   if (isSplittable(growth, larger)) {
-    // The rows of the larger child are not read again: its histogram is what the smaller leaves.
+    // The histogram of the larger child is the difference, without reading its rows.
     const counted = histogramOf(growth, columns, smaller)
     subtractHistogram(leaf.histogram!, counted)
     histograms.set(larger, leaf.histogram!).set(smaller, counted)
@@ -260,7 +262,7 @@ function histogramOf(growth: Growth, columns: Int32Array, rows: Int32Array): His
   return histogram
 }
 
-/** The quantile, or mean, of the residuals of some rows. */
+/** Quantile, or mean, of the residuals of some rows. */
 function leafValue({ residuals, spare_values, options }: Growth, rows: Int32Array): number {
   let sum = 0
   for (let i = 0; i < rows.length; i++) {

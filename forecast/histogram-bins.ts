@@ -1,31 +1,31 @@
 import { type FeatureTable, requireColumns } from './feature-table.ts'
 import { countBelow } from './quantiles.ts'
 
-/** Bins of a column: bin 0 holds what is missing, then up to this many bins of values. */
+/** Maximum bins of values; bin 0 holds missing values. */
 export const value_bins_max = 255
 
-/** Where the values of each feature are cut into bins. */
+/** Limits of the bins of each feature. */
 export interface HistogramBins {
   names: readonly string[]
   /**
-   * Ascending upper ends of the bins of each column but its last, which has none: bin 1 holds the
-   * values up to and with the first, bin 2 those up to the second. Bin 0 holds NaN.
+   * Ascending upper limits of the bins of each column, except of the last: bin 1 holds values up to
+   * and including the first, bin 2 those up to the second. Bin 0 holds NaN.
    */
   edges: readonly Float64Array[]
 }
 
-/** A table in bins: a byte for each value, column by column. */
+/** A table in bins: one byte per value, column by column. */
 export interface BinnedTable {
   columns: readonly Uint8Array[]
-  /** Bins of each column, that of missing values included. */
+  /** Number of bins of each column, including bin 0. */
   bin_counts: Uint16Array
   rows: number
 }
 
 /**
- * Bins that hold about as many rows each, so that a tree sees a feature as closely as there are
- * values of it: G. Ke et al., "LightGBM", NeurIPS 2017, section 2.1. A feature of fewer values than
- * bins has a bin for each. Throws a RangeError unless 1 <= `bins_max` <= 255.
+ * Bins with about equal numbers of rows: G. Ke et al., "LightGBM", NeurIPS 2017, section 2.1. A
+ * feature with fewer values than bins has one bin per value. Throws a RangeError unless 1 <=
+ * `bins_max` <= 255.
  */
 export function fitBins(table: FeatureTable, bins_max = value_bins_max): HistogramBins {
   if (!(bins_max >= 1 && bins_max <= value_bins_max)) {
@@ -54,15 +54,13 @@ function edgesOf(column: Float64Array, bins_max: number): Float64Array {
   return Float64Array.from(edges)
 }
 
-/** A number from `low` to below `high`, in the middle where there is one. */
+/** A number from `low` to below `high`, the middle if representable. */
 function between(low: number, high: number): number {
   const middle = low / 2 + high / 2
   return middle < high ? middle : low
 }
 
-/**
- * The bins of a table's values. Throws a RangeError unless its columns are those of `bins`.
- */
+/** The bins of a table's values. Throws a RangeError unless its columns are those of `bins`. */
 export function binTable(bins: HistogramBins, table: FeatureTable): BinnedTable {
   requireColumns(table, bins.names)
   return {

@@ -50,7 +50,7 @@ function coverage(lead: number, errorsOf: (past: (typeof pasts)[0]) => LeadError
   return (100 * within) / count
 }
 
-test('four of five hours lie from P10 to P90, however far ahead the weather was forecast', () => {
+test('four of five hours lie from P10 to P90 at any lead time', () => {
   const fitted = new Map(
     pasts.map((past) => [past, fitLeadErrors(past.seen.flat(), history_plant)]),
   )
@@ -72,7 +72,7 @@ const spread = (errors: LeadErrors, lead_h: number) => {
   return { above: ratios[p90!]! - ratios[p50!]!, below: ratios[p50!]! - ratios[p10!]! }
 }
 
-test('leads that nothing is known of are as wide as the nearest, or wider', () => {
+test('lead times without data are as wide as the nearest, or wider', () => {
   const day_ahead = fitLeadErrors(pasts[0]!.seen[1]!, history_plant)
   assert.deepEqual(day_ahead(3), day_ahead(30))
   const [tomorrow, later, last] = [30, 48, 66].map((lead_h) => spread(day_ahead, lead_h).above)
@@ -95,7 +95,7 @@ test('leads that nothing is known of are as wide as the nearest, or wider', () =
   )
 })
 
-test('the same forecast in two series counts once', () => {
+test('a forecast in two series counts once', () => {
   const samples = pasts[0]!.seen[1]!
   assert.deepEqual(
     fitLeadErrors([...samples, ...samples], history_plant)(24),

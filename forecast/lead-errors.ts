@@ -1,4 +1,4 @@
-/** How far physics is off by how far ahead the weather was forecast, with calibrated spread. */
+/** Errors of physics by lead time of the weather forecast, with calibrated spread. */
 import {
   fitPhysicalErrors,
   type PhysicalErrors,
@@ -17,35 +17,35 @@ import {
 } from './production-forecast.ts'
 import { isScorable, measuredPower, type ProductionSample } from './production-samples.ts'
 
-/** The errors of physics at a lead of the weather forecast, hours. */
+/** The errors of physics at a lead time of the weather forecast, hours. */
 export type LeadErrors = (lead_time_h: number) => PhysicalErrors
 
-/** Up to which leads, hours, errors are taken for the same: hours ahead, a day, two days, more. */
+/** Upper limits of the classes of lead time, h: hours ahead, one day, two days, more. */
 const lead_classes_h = [12, 36, 60, Number.POSITIVE_INFINITY] as const
-/** The lead that the published errors are of. */
+/** Class of the published errors. */
 const published_class = 1
 /**
- * How much wider the spread is a class further ahead, where nothing of the plant's own tells it: as
- * the error of the clear-sky index grows from 24 to 72 hours ahead in the simulated forecasts.
+ * Growth of the spread per class of lead time without own data: that of the error of the clear-sky
+ * index from 24 to 72 hours ahead in the simulated forecasts.
  */
 const growth = 1.24
 const folds = 5
-/** Of fewer days the spread is taken as the fit tells it. */
+/** With fewer days the spread of the fit is not calibrated. */
 const calibration_days_min = 10
-/** Of rated power: the least spread that counts. */
+/** Minimum spread, relative to rated power. */
 const spread_min_ratio = 1e-3
 
 /**
- * Errors of physics at a plant by lead. Samples of a lead are fitted as `fitPhysicalErrors` has it;
- * then their spread is stretched until four of five of them lie within when their own days are left
- * out of the fit: R. F. Barber et al., "Predictive inference with the jackknife+", Annals of
- * Statistics 49(1), 2021, section 3, of five folds of consecutive days. Leads that have no samples
- * take the errors of the nearest shorter one, wider by 24 % for each day, or else of the next
- * longer one; without any they are the published ones.
+ * Errors of physics at a plant by lead time. Samples of a lead class are fitted by
+ * `fitPhysicalErrors`; then their spread is stretched until four of five samples lie within it when
+ * their own days are left out of the fit: R. F. Barber et al., "Predictive inference with the
+ * jackknife+", Annals of Statistics 49(1), 2021, section 3, with five folds of consecutive days. A
+ * class without samples has the errors of the nearest shorter one, 24 % wider per day, or else of
+ * the next longer one; without any samples, the published errors.
  */
 export function fitLeadErrors(samples: readonly ProductionSample[], plant: Plant): LeadErrors {
   const byClass = Map.groupBy(
-    // Nights say nothing, and there are many.
+    // Nights carry no information, and there are many.
     samples.filter(({ weather }) => weather !== null && weather.ghi_w_m2 !== 0),
     ({ lead_time_h }) => classOf(lead_time_h),
   )
@@ -58,7 +58,7 @@ export function fitLeadErrors(samples: readonly ProductionSample[], plant: Plant
   return (lead_time_h) => known[classOf(lead_time_h)]!
 }
 
-/** The errors that are known of no plant but the published one, wider the further ahead. */
+/** Errors without own data: the published ones, wider with longer lead time. */
 export const published_lead_errors: LeadErrors = (lead_time_h) => publishedAt(classOf(lead_time_h))
 
 const classOf = (lead_time_h: number) => lead_classes_h.findIndex((most_h) => lead_time_h <= most_h)
@@ -71,7 +71,7 @@ function borrowed(own: readonly (PhysicalErrors | null)[], at: number): Physical
   return own.find((errors) => errors !== null) ?? publishedAt(at)
 }
 
-/** What the sky of these days does where no weather is known has no lead. */
+/** Errors without weather have no lead time. */
 function withSkyOf(errors: PhysicalErrors, { high_sun, low_sun }: PhysicalErrors): PhysicalErrors {
   return {
     high_sun: { ...errors.high_sun, without_weather: high_sun.without_weather },
@@ -85,7 +85,7 @@ function widened(errors: PhysicalErrors, classes: number): PhysicalErrors {
   return stretched(errors, { below: scale, above: scale })
 }
 
-/** Series of different leads may have come to the same forecasts. */
+/** Samples of different lead times may share forecasts. */
 function once(samples: readonly ProductionSample[]): ProductionSample[] {
   return [...new Map(samples.map((sample) => [sample.start_ms, sample])).values()].sort(
     (a, b) => a.start_ms - b.start_ms,
@@ -126,7 +126,7 @@ function outcomesOf(
 
 const median_at = quantile_levels.indexOf(0.5)
 
-/** Ratios further from their medians, and not below 0; those without weather have no lead. */
+/** Stretches ratios about their medians, not below 0; errors without weather stay. */
 function stretched(errors: PhysicalErrors, { below, above }: SpreadScale): PhysicalErrors {
   const stretch = (ratios: readonly number[]) => {
     const median = ratios[median_at]!

@@ -19,7 +19,7 @@ function periodsFrom(start: string, count: number, minutes = 60): MarketPeriod[]
 const hourly = (curve: Float64Array | null) =>
   Array.from({ length: 24 }, (_, hour) => curveMean(curve!, 60 * hour, 60))
 
-test('periods fall on the local days of the market, and on its clock', () => {
+test('periods belong to the local days and times of the market', () => {
   const [first, second, ...more] = marketDays(periodsFrom('2024-06-30T22:00Z', 48), 'Europe/Berlin')
   assert.equal(more.length, 0)
   assert.equal(first!.day * 24 * hour_ms, Date.parse('2024-07-01'))
@@ -35,7 +35,7 @@ test('periods fall on the local days of the market, and on its clock', () => {
   assert.equal(second!.load, null)
 })
 
-test('an hour that is left out lies between its neighbours', () => {
+test('a missing hour is interpolated', () => {
   const [day] = marketDays(periodsFrom('2024-03-30T23:00Z', 23), 'Europe/Berlin')
   assert.equal(day!.periods.length, 23)
   assert.equal(day!.periods[2]!.clock_minute, 180)
@@ -44,14 +44,14 @@ test('an hour that is left out lies between its neighbours', () => {
   assert.ok(Math.abs(prices[2]! - 1.5) < 1e-12)
 })
 
-test('quarter hours keep to the clock across its change', () => {
+test('quarter hours follow the clock across its change', () => {
   const [day] = marketDays(periodsFrom('2024-03-30T23:00Z', 92, 15), 'Europe/Berlin')
   const minutes = day!.periods.map(({ clock_minute }) => clock_minute)
   assert.deepEqual(minutes.slice(6, 10), [90, 105, 180, 195])
   assert.equal(minutes.at(-1), 1425)
 })
 
-test('an hour that comes twice has two periods, and is the mean of both', () => {
+test('a repeated hour has two periods, and their mean in the curve', () => {
   const [day] = marketDays(periodsFrom('2024-10-26T22:00Z', 25), 'Europe/Berlin')
   assert.deepEqual(
     day!.periods.slice(1, 5).map(({ clock_minute }) => clock_minute),
@@ -61,7 +61,7 @@ test('an hour that comes twice has two periods, and is the mean of both', () => 
   assert.deepEqual([prices[1], prices[2], prices[3], prices[23]], [1, 2.5, 4, 24])
 })
 
-test('the resolution of the periods does not show in the curve', () => {
+test('the resolution of the periods does not change the curve', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(5, 15, 30),
@@ -82,7 +82,7 @@ test('the resolution of the periods does not show in the curve', () => {
   )
 })
 
-test('holes are bridged, and a day mostly unknown has no curve', () => {
+test('gaps are bridged, and a day mostly unknown has no curve', () => {
   const holed = (is_known: (hour: number) => boolean) =>
     marketDays(
       periodsFrom('2024-05-01T00:00Z', 24).map((period, hour) =>

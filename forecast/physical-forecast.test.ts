@@ -32,7 +32,7 @@ function givingShare(share: number, samples = month): ProductionSample[] {
   }))
 }
 
-test('without any history the published spread lies around what physics says', () => {
+test('without history the spread is the published one around physics', () => {
   const forecast = predictPhysical(history_plant, day, always(fitPhysicalErrors([], history_plant)))
   const { ac_ratio, poa_w_m2 } = plantPhysics(history_plant, day, weatherOf(day))
   const noon = forecast.points[10]!
@@ -46,7 +46,7 @@ test('without any history the published spread lies around what physics says', (
   assert.notEqual(forecast.confidence, 'high')
 })
 
-test('a history of its own takes over hour by hour', () => {
+test('own history takes over in proportion to its hours', () => {
   const noon = (errors: typeof published_errors) => {
     const physics = plantPhysics(history_plant, [day[10]!], [day[10]!.weather])
     return (
@@ -61,7 +61,7 @@ test('a history of its own takes over hour by hour', () => {
   assert.ok(all < 0.7 + 0.5 * (none - 0.7), `${all}`)
 })
 
-test('curtailed, faulty, full and badly measured steps teach it nothing', () => {
+test('curtailed, faulty, clipped and incomplete steps are not learnt from', () => {
   const known = fitPhysicalErrors(givingShare(0.9), history_plant)
   const lies: Partial<ProductionSample>[] = [
     { is_curtailed: true },
@@ -78,7 +78,7 @@ test('curtailed, faulty, full and badly measured steps teach it nothing', () => 
   assert.deepEqual(fitPhysicalErrors(mixed, history_plant), known)
 })
 
-test('without weather it is the clear sky by what the last two weeks made of it', () => {
+test('without weather the forecast is the clear sky with the errors of the last two weeks', () => {
   const dark = givingShare(0.2, month.slice(0, 24 * 15))
   const bright = givingShare(0.95, month.slice(24 * 15))
   const unknown = day.map((step) => ({ ...step, weather: null }))
@@ -91,7 +91,7 @@ test('without weather it is the clear sky by what the last two weeks made of it'
   assert.equal(after_bright.points[10]!.cloud_cover_pct, null)
 })
 
-test('quantiles are in order, at least 0 and at most the rated power, in any weather', () => {
+test('quantiles are in order, within 0 and the rated power, in any weather', () => {
   const wide = { ...history_plant, dc_capacity_kwp: 3000 }
   const value = (max: number) => fc.option(fc.double({ min: -5, max, noNaN: true }))
   const step = fc.record({ ghi_w_m2: value(1400), dhi_w_m2: value(900), temperature_c: value(45) })
@@ -130,7 +130,7 @@ const left_out = gefcom === null && 'LEFT OUT: no ../shared/data/forecast'
 const clear_index_edges = [0.3, 0.6, 0.85]
 const low_sun_below_deg = 15
 
-test('the published spread is that of the data it is taken from', { skip: left_out }, () => {
+test('the published spread is that of its data', { skip: left_out }, () => {
   const { plant, samples } = gefcom!
   const physics = plantPhysics(plant, samples, weatherOf(samples))
   const power = samples.map(({ available_kwh }) => available_kwh!)

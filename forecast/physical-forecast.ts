@@ -1,6 +1,5 @@
 /**
- * The forecast of a plant before it has a history to learn from: physics, with the errors that
- * physics makes under such a sky.
+ * The forecast of a plant without history: physics, with the errors of physics under such a sky.
  */
 
 import { day_ms } from '@heliograph/domain/durations'
@@ -20,30 +19,36 @@ import {
 } from './production-samples.ts'
 import { quantileInPlace } from './quantiles.ts'
 
-/** Ratios of measured to computed power, a quantile for each of `quantile_levels`, ascending. */
+/**
+ * Quantiles of the ratio of measured to computed power, one for each of `quantile_levels`,
+ * ascending.
+ */
 export interface SkyErrors {
-  /** To what physics makes of the forecast weather, by its clear-sky index: `clear_index_edges`. */
+  /**
+   * Relative to physics with the forecast weather, by classes of clear-sky index
+   * (`clear_index_edges`).
+   */
   by_clear_index: readonly (readonly number[])[]
-  /** To the power under a clear sky, where there is no forecast of the weather. */
+  /** Relative to the power under a clear sky, without a weather forecast. */
   without_weather: readonly number[]
 }
 
-/** Low in the sky the sun meets hills, rows and dirt that physics was not told of. */
+/** A low sun is subject to hills, rows and dirt unknown to physics. */
 export interface PhysicalErrors {
   high_sun: SkyErrors
   low_sun: SkyErrors
 }
 
-/** Where one class of clear-sky index ends and the next begins: overcast, cloudy, broken, clear. */
+/** Limits between the classes of clear-sky index: overcast, cloudy, broken, clear. */
 const clear_index_edges = [0.3, 0.6, 0.85] as const
 const low_sun_below_deg = 15
 
 /**
- * What `plantPhysics` missed at a plant of which nothing is known yet but its make: solar zone 1 of
- * the Global Energy Forecasting Competition 2014 (T. Hong et al., International Journal of
- * Forecasting 32(3), 2016), April 2012 to December 2013, hours of at least 1 % of rated power,
- * ECMWF weather up to a day ahead; 27 (low sun, overcast) to 5829 hours for each. All ratios are
- * divided by the common median of the brighter hours, since the plant's DC capacity is not known.
+ * Errors of `plantPhysics` without knowledge of the plant beyond its design: solar zone 1 of the
+ * Global Energy Forecasting Competition 2014 (T. Hong et al., International Journal of Forecasting
+ * 32(3), 2016), April 2012 to December 2013, hours of at least 1 % of rated power, ECMWF weather up
+ * to a day ahead; 27 (low sun, overcast) to 5829 hours each. All ratios are divided by the common
+ * median of the brighter hours, as the DC capacity of the plant is unknown.
  */
 export const published_errors: PhysicalErrors = {
   high_sun: {
@@ -97,12 +102,12 @@ export const published_errors: PhysicalErrors = {
 }
 
 const computed_min_ratio = 0.01
-/** Hours of its own that a class needs to count as much as the published spread. */
+/** Hours at which own data of a class weigh as much as the published spread. */
 const trusted_h = 50
-/** How far back the sky is still today's, where no forecast tells it. */
+/** Samples up to this age represent the present sky if there is no weather forecast. */
 const recent_ms = 14 * day_ms
 
-/** Ratios of one class, of steps of so many hours together. */
+/** Ratios of one class, with the hours of their steps. */
 interface Ratios {
   ratios: number[]
   hours: number
@@ -111,9 +116,9 @@ interface Ratios {
 type SkyRatios = { by_clear_index: Ratios[]; without_weather: Ratios }
 
 /**
- * The errors of physics at a plant, from what history there is, blended quantile by quantile with
- * the published ones in proportion to its hours. Steps that `exclusionOf` names do not count, nor
- * such of less than 1 % of the rated power. Without weather the newest 14 days of the samples do.
+ * The errors of physics at a plant from its history, blended quantile by quantile with the
+ * published ones in proportion to its hours. Steps excluded by `exclusionOf` and steps of less than
+ * 1 % of rated power do not count. Without weather, the newest 14 days of the samples count.
  */
 export function fitPhysicalErrors(
   samples: readonly ProductionSample[],
@@ -183,9 +188,9 @@ function blendedRatios({ ratios, hours }: Ratios, published: readonly number[]):
 }
 
 /**
- * Quantiles of power over rated power by physics: a column for each of `quantile_levels`, each
- * within 0 and 1 and not below the one before it. The clear sky stands in for irradiance that is
- * not known, with the spread of the sky's own weather. Errors are told by the place of a step.
+ * Quantiles of power relative to rated power by physics: a column for each of `quantile_levels`,
+ * within 0 to 1 and not below the one before. Without irradiance the clear sky is used, with the
+ * spread of the weather. `errors` are by position of the step.
  */
 export function physicalQuantiles(
   physics: PlantPhysics,
@@ -203,10 +208,10 @@ export function physicalQuantiles(
 }
 
 /**
- * The forecast of a plant by physics; quantiles of totals are comonotonic. The errors, by the lead
- * of the weather in hours, are those of hours: quarter hours under broken clouds spread wider.
- * Throws a RangeError for steps that
- * overlap, descend or last over an hour, and for a plant without capacity.
+ * The forecast of a plant by physics; quantiles of totals are comonotonic. The errors, by lead time
+ * of the weather in hours, are those of hours: quarter hours under broken clouds have a wider
+ * spread. Throws a RangeError for steps that overlap, descend or last over an hour, and for a plant
+ * without capacity.
  */
 export function predictPhysical(
   plant: Plant,

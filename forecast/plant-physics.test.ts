@@ -29,7 +29,7 @@ function under(step: Step, weather: Partial<WeatherStep>): WeatherStep {
   }
 }
 
-test('a lying plant at noon gives what the PVWatts chain says by hand', () => {
+test('a horizontal plant at noon equals the PVWatts chain by hand', () => {
   const step = hourFrom(noon_ms)
   const weather = under(step, {
     ghi_w_m2: 800,
@@ -47,7 +47,7 @@ test('a lying plant at noon gives what the PVWatts chain says by hand', () => {
   assert.ok(Math.abs(ac_ratio[0]! - by_hand) < 2e-4, `${ac_ratio[0]} for ${by_hand}`)
 })
 
-test('an array that faces the sun gets more of the same sky than one that turns away', () => {
+test('an array that faces the sun gets more than one that faces away', () => {
   const step = hourFrom(Date.UTC(2024, 11, 21, 10))
   const weather = under(step, { ghi_w_m2: 400, dhi_w_m2: 60 })
   const facing = (azimuth_deg: number) => {
@@ -58,7 +58,7 @@ test('an array that faces the sun gets more of the same sky than one that turns 
   assert.ok(facing(0) < 120, `${facing(0)} W/m2`)
 })
 
-test('arrays count by their share of the capacity', () => {
+test('arrays are weighted by capacity', () => {
   const step = hourFrom(noon_ms - 4 * hour_ms)
   const weather = under(step, { ghi_w_m2: 500, dhi_w_m2: 100 })
   const east = { tilt_deg: 30, azimuth_deg: 90, dc_capacity_kwp: 300 }
@@ -69,7 +69,7 @@ test('arrays count by their share of the capacity', () => {
   assert.ok(Math.abs(poa([east, west]) - mixed) < 1e-9)
 })
 
-test('an hour is the mean of its quarters under one sky', () => {
+test('an hour is the mean of its quarter hours under one sky', () => {
   const step = hourFrom(Date.UTC(2024, 2, 10, 5))
   const quarters = [0, 1, 2, 3].map((nth) => ({
     start_ms: step.start_ms + (nth * hour_ms) / 4,
@@ -85,7 +85,7 @@ test('an hour is the mean of its quarters under one sky', () => {
   assert.ok(Math.abs(whole - parts.clear_ratio.reduce((sum, v) => sum + v, 0) / 4) < 1e-12)
 })
 
-test('night is 0, and daylight without irradiance is not a number but under a clear sky', () => {
+test('night is 0, and daylight without irradiance is NaN except under a clear sky', () => {
   const [night, day] = [hourFrom(noon_ms + 12 * hour_ms), hourFrom(noon_ms)]
   const physics = plantPhysics(flat, [night, day], [null, under(day, { temperature_c: 20 })])
   assert.deepEqual([...physics.is_night], [1, 0])
@@ -94,7 +94,7 @@ test('night is 0, and daylight without irradiance is not a number but under a cl
   assert.ok(physics.clear_ratio[1]! > 0.6)
 })
 
-test('inverters hold down what is beyond their rating', () => {
+test('inverters clip power beyond their rating', () => {
   const step = hourFrom(noon_ms)
   const plant = { ...flat, dc_capacity_kwp: 1700 }
   const weather = under(step, { ghi_w_m2: 950, dhi_w_m2: 100, temperature_c: 10 })
@@ -103,7 +103,7 @@ test('inverters hold down what is beyond their rating', () => {
   assert.ok(potential_ratio[0]! > 1.2)
 })
 
-test('whatever the weather, power is within 0 and the rating, and irradiance not below 0', () => {
+test('power is within 0 and the rating, and irradiance not negative, in any weather', () => {
   const value = (max: number) => fc.option(fc.double({ min: -20, max, noNaN: true }))
   fc.assert(
     fc.property(
@@ -123,7 +123,7 @@ test('whatever the weather, power is within 0 and the rating, and irradiance not
   )
 })
 
-test('a plant that cannot be is refused by name', () => {
+test('an invalid plant is refused by name', () => {
   const refused = (change: Partial<Plant>, message: RegExp) =>
     assert.throws(() => plantPhysics({ ...flat, ...change }, [], []), message)
   refused({ rated_power_kw: 0 }, /rated_power_kw is 0/)

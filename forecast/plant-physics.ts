@@ -1,4 +1,4 @@
-/** What a plant gives in a weather by physics alone: from the sun to the inverter, step by step. */
+/** Power of a plant at given weather by physics alone: from the sun to the inverter. */
 import { pressureAtAltitude } from '@heliograph/physics/atmosphere'
 import { faiman } from '@heliograph/physics/cell-temperature'
 import { type ClearSky, clearSkyIrradiance } from '@heliograph/physics/clear-sky'
@@ -10,31 +10,31 @@ import { extraterrestrialDni, solarPositions } from '@heliograph/physics/solar-p
 import { type Plant, requirePlant, type Step, stepHours } from './plant.ts'
 import type { WeatherStep } from './weather-step.ts'
 
-/** One element for each step; what needs irradiance is NaN where the weather has none. */
+/** One element per step; NaN where required irradiance is missing. */
 export interface PlantPhysics {
-  /** AC power over the rated power, 0 to 1, as the inverters hold it. */
+  /** AC power relative to rated power, 0 to 1, after clipping. */
   ac_ratio: Float64Array
-  /** The same before the inverters hold it down: above 1 they clip. */
+  /** The same before clipping: inverters clip above 1. */
   potential_ratio: Float64Array
   /** `potential_ratio` under a clear sky, at the air temperature of the weather. */
   clear_ratio: Float64Array
-  /** Mean irradiance in the planes of the arrays by capacity, before reflection. */
+  /** Mean irradiance in the planes of the arrays, weighted by capacity, before reflection. */
   poa_w_m2: Float64Array
-  /** Global irradiance over that of the clear sky, 0 to 1.5. */
+  /** Global irradiance relative to the clear sky, 0 to 1.5. */
   clear_index: Float64Array
   clear_ghi_w_m2: Float64Array
-  /** Of the sun in the middle of the step, without refraction. */
+  /** Sun elevation at the centre of the step, without refraction. */
   elevation_deg: Float64Array
   azimuth_deg: Float64Array
-  /** 1 where the sun stays below the horizon. */
+  /** 1 if the sun stays below the horizon. */
   is_night: Uint8Array
 }
 
 const linke_turbidity = 3
 const albedo_ratio = 0.2
-/** Sun and light are followed in parts of a step as long as this. */
+/** Resolution of sun and irradiance within a step. */
 const part_h = 0.125
-/** More than any cloud adds to an hour: at dawn forecast and clear sky hardly share a minute. */
+/** Above any cloud enhancement in an hour: at dawn, forecast and clear sky hardly overlap. */
 const clear_index_max = 1.5
 
 /**
@@ -45,19 +45,19 @@ const loss_ratio = 0.14
 const inverter_ratio = 0.96
 const power_per_k = -0.0035
 
-/** What the weather leaves out: the standard atmosphere's air, the wind of a module's NOCT. */
+/** Defaults for missing weather: air of the standard atmosphere, wind of a module's NOCT. */
 const sea_level_c = 15
 const lapse_k_m = 0.0065
 const wind_m_s = 1
 
 /**
- * The chain of PVWatts over steps: irradiance split (by the forecast's own diffuse part, by Erbs
- * where it gives none), transposed (Hay and Davies) onto each array, less reflection (De Soto;
- * Martin and Ruiz for the diffuse part), cells warmed (Faiman), all arrays on one inverter of the
- * rated power. Within a step the light follows the clear sky (Ineichen and Perez, Linke turbidity
- * 3), so that an hour of sunrise is not taken for its middle.
- * `weather[i]` belongs to `steps[i]`; null where there is none. Negative irradiance counts as 0.
- * Throws a RangeError for a plant without capacity and for lengths that differ.
+ * The chain of PVWatts over steps: irradiance split (by the diffuse part of the forecast, else by
+ * Erbs), transposed (Hay and Davies) onto each array, less reflection (De Soto; Martin and Ruiz for
+ * the diffuse part), cell temperature (Faiman), all arrays on one inverter of the rated power.
+ * Within a step irradiance follows the clear sky (Ineichen and Perez, Linke turbidity 3), so that
+ * an hour of sunrise is not represented by its centre. `weather[i]` belongs to `steps[i]`; null if
+ * there is none. Negative irradiance counts as 0. Throws a RangeError for a plant without capacity
+ * and for different lengths.
  */
 export function plantPhysics(
   plant: Plant,
@@ -97,7 +97,7 @@ export function plantPhysics(
   return physics
 }
 
-/** Instants in the middle of the parts of each step; those of step i begin at `first[i]`. */
+/** Centres of the parts of each step; those of step i begin at `first[i]`. */
 function partsOf(steps: readonly Step[]): { times_ms: Float64Array; first: number[] } {
   const first = [0]
   const times_ms: number[] = []
@@ -157,7 +157,7 @@ function fillStep(physics: PlantPhysics, i: number, { instants, chain, weather }
   )
 }
 
-/** The light of an instant at a share of the clear sky's, split as the forecast splits its step. */
+/** Irradiance of an instant at a share of the clear sky's, split as in the forecast of its step. */
 function partsUnder(instant: Instant, clear_index: number, diffuse_ratio: number): ClearSky {
   const ghi_w_m2 = instant.clear.ghi_w_m2 * clear_index
   if (Number.isNaN(diffuse_ratio)) {
@@ -165,7 +165,7 @@ function partsUnder(instant: Instant, clear_index: number, diffuse_ratio: number
   }
   const cos_zenith = Math.cos((instant.zenith_deg * Math.PI) / 180)
   const beam_w_m2 = ghi_w_m2 * (1 - diffuse_ratio)
-  // Low in the sky a mean split would make a beam that no sun gives.
+  // With a low sun, a mean split would exceed the possible beam.
   const dni_w_m2 = Math.min(instant.dni_extra_w_m2, beam_w_m2 / Math.max(cos_zenith, 1e-3))
   return { ghi_w_m2, dni_w_m2, dhi_w_m2: Math.max(0, ghi_w_m2 - dni_w_m2 * cos_zenith) }
 }
@@ -182,7 +182,9 @@ function chainOf({ arrays, place, rated_power_kw, dc_capacity_kwp }: Plant): Cha
     share: array.dc_capacity_kwp / array_kwp,
     diffuse: martinRuizDiffuseModifier(array.tilt_deg),
   }))
-  /** Of 1000 W/m² at 25 °C, over the input at which the inverters reach their rating. */
+  /**
+   * Power at 1000 W/m² and 25 °C, relative to the input at which the inverters reach their rating.
+   */
   const load_stc = (dc_capacity_kwp * (1 - loss_ratio) * inverter_ratio) / rated_power_kw
   return {
     usual_air_c: sea_level_c - lapse_k_m * place.elevation_m,

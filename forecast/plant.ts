@@ -1,23 +1,23 @@
 import { hour_ms } from '@heliograph/domain/durations'
 import type { Place } from '@heliograph/domain/place'
 
-/** Panels that face one way. */
+/** Panels with one orientation. */
 interface PlantArray {
-  /** 0 lying to 90 standing. */
+  /** 0 horizontal to 90 vertical. */
   tilt_deg: number
   /** Clockwise from north. */
   azimuth_deg: number
   dc_capacity_kwp: number
 }
 
-/** What a forecast has to know of a plant; a site is a plant with the arrays of all its own. */
+/** Properties of a plant for forecasts; a site is a plant with all its arrays. */
 export interface Plant {
-  /** The most that is delivered, above 0. */
+  /** Maximum power, above 0. */
   rated_power_kw: number
   /** Of all arrays together, above 0. */
   dc_capacity_kwp: number
   place: Place
-  /** Not empty; their capacities count by their shares. */
+  /** Not empty; capacities are weighted by their shares. */
   arrays: readonly PlantArray[]
 }
 
@@ -27,10 +27,10 @@ export interface Step {
   end_ms: number
 }
 
-/** How long a step lasts, hours. */
+/** Length of a step, hours. */
 export const stepHours = ({ start_ms, end_ms }: Step): number => (end_ms - start_ms) / hour_ms
 
-/** Throws a RangeError that names what a forecast cannot work with. */
+/** Throws a RangeError naming an invalid property. */
 export function requirePlant(plant: Plant): void {
   const { rated_power_kw, dc_capacity_kwp, place, arrays } = plant
   const numbers = { rated_power_kw, dc_capacity_kwp, ...place }

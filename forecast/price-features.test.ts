@@ -37,7 +37,7 @@ const row = (table: FeatureTable, position: number): Record<string, number> =>
 const identity = { median: 0, spread: 1e9 }
 const readable = (value: number | undefined) => Math.round(value! * 1e9)
 
-test('prices come back from being stabilised', () => {
+test('transformed prices convert back', () => {
   const number = (min: number, max: number) => fc.double({ min, max, noNaN: true })
   fc.assert(
     fc.property(number(-500, 4000), number(-100, 300), number(5, 200), (price, median, spread) => {
@@ -47,14 +47,14 @@ test('prices come back from being stabilised', () => {
   )
 })
 
-test('the scale is the median and the spread around it, whatever the spikes', () => {
+test('the scale is the median and the spread around it, robust to spikes', () => {
   const days = market(4, (hour) => ({ price_per_mwh: hour === 50 ? 4000 : 40 + (hour % 3) }))
   assert.deepEqual(priceScale(days), { median: 41, spread: 1 / 0.6745 })
   assert.equal(priceScale(market(1, () => ({ price_per_mwh: 80 }))).spread, 0.8)
   assert.throws(() => priceScale([]), /none has prices/)
 })
 
-test('the usual price is half that of the day before, half that of its week', () => {
+test('the usual price is the mean of the day before and of the week before', () => {
   const days = market(8, (hour) => ({ price_per_mwh: hour >= 7 * 24 ? 40 : 10 }))
   const curves = knownCurves(days, identity)
   const eighth = (day: number) => readable(usualCurve(curves, monday + day)?.[30])
@@ -64,7 +64,7 @@ test('the usual price is half that of the day before, half that of its week', ()
   assert.equal(usualCurve(curves, monday + 30), null)
 })
 
-test('drivers count where they are known of most days', () => {
+test('drivers count if known for most days', () => {
   const known = (from: number) => (hour: number) => ({
     load_mw: 100,
     renewables_mw: hour >= from ? 10 : null,
@@ -73,7 +73,7 @@ test('drivers count where they are known of most days', () => {
   assert.deepEqual(knownDrivers(market(4, known(72))), ['load'])
 })
 
-test('features of a period are those of its time on the clock', () => {
+test('features of a period belong to its time of day', () => {
   const days = market(16, (hour) => ({
     price_per_mwh: hour,
     load_mw: 1000 + hour,
@@ -109,7 +109,7 @@ test('features of a day are the hours of the days before', () => {
   assert.equal(table.names.filter((name) => name.startsWith('renewables')).length, 0)
 })
 
-test('in place of a missing day stands the newest before it', () => {
+test('a missing day is replaced by the newest before it', () => {
   const days = market(9, (hour) => ({ price_per_mwh: hour })).filter((_, i) => i !== 7)
   const [last] = days.slice(-1)
   const features = row(periodFeatures(knownCurves(days, identity), [last!], []), 0)

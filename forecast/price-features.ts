@@ -9,34 +9,34 @@ import {
 } from './market-days.ts'
 import { quantileInPlace } from './quantiles.ts'
 
-/** Where prices usually lie, and how widely they spread, in the market's currency per MWh. */
+/** Location and spread of prices, in the market's currency per MWh. */
 export interface PriceScale {
   median: number
   spread: number
 }
 
-/** What drives prices and is forecast before the auction. */
+/** Price drivers that are forecast before the auction. */
 const drivers = ['load', 'renewables', 'residual_load'] as const
 export type Driver = (typeof drivers)[number]
 
-/** A day's curves, the price transformed. */
+/** A day's curves, with transformed prices. */
 type DayCurves = Record<'price' | Driver, DayCurve | null>
 
-/** What is known, by day. */
+/** Known curves by day. */
 export type KnownCurves = ReadonlyMap<number, DayCurves>
 
-/** Days back whose prices repeat. */
+/** Days back with similar prices. */
 const price_lags = [1, 2, 3, 7] as const
-/** Days back whose drivers, beside the day's own, say how those of the day differ. */
+/** Days back whose drivers are compared with those of the day. */
 const driver_lags = [0, 1, 7] as const
-/** In place of a day that is not known stands a day before it, this many days at most. */
+/** A missing day is replaced by a day before it, at most this many days back. */
 const stand_in_days_max = 7
 const week = [1, 2, 3, 4, 5, 6, 7] as const
 const hours = Array.from({ length: 24 }, (_, hour) => hour)
 
 /**
- * The scale of some days' prices: median, and median of the distances to it over the 75 % quantile
- * of the normal distribution. Throws a RangeError where no day has prices.
+ * Scale of some days' prices: median, and median absolute deviation divided by the 75 % quantile of
+ * the normal distribution. Throws a RangeError without prices.
  */
 export function priceScale(days: readonly MarketDay[]): PriceScale {
   const prices = Float64Array.from(days.flatMap(({ price }) => [...(price ?? [])]))
@@ -46,25 +46,25 @@ export function priceScale(days: readonly MarketDay[]): PriceScale {
     prices.map((price) => Math.abs(price - median)),
     0.5,
   )
-  // A flat market, as after a cap, has no spread to divide by.
+  // A flat market, for example at a price cap, has no spread to divide by.
   return { median, spread: Math.max(distance / 0.6745, 0.01 * Math.abs(median), 0.01) }
 }
 
 /**
- * Prices so that spikes on either side weigh no more than they should: area hyperbolic sine of the
- * scaled price, B. Uniejewski, R. Weron and F. Ziel, "Variance stabilizing transformations for
- * electricity spot price forecasting", IEEE Transactions on Power Systems 33(2), 2018.
+ * Transforms a price so that spikes weigh less: area hyperbolic sine of the scaled price, B.
+ * Uniejewski, R. Weron and F. Ziel, "Variance stabilizing transformations for electricity spot
+ * price forecasting", IEEE Transactions on Power Systems 33(2), 2018.
  */
 export function stabilise(price: number, { median, spread }: PriceScale): number {
   return Math.asinh((price - median) / spread)
 }
 
-/** The price of a stabilised one; beyond anything seen it is held, for sinh grows without end. */
+/** Inverse of `stabilise`, held within the observed range, as sinh grows without bound. */
 export function destabilise(value: number, { median, spread }: PriceScale): number {
   return median + spread * Math.sinh(Math.min(Math.max(value, -8), 8))
 }
 
-/** The drivers that are known of at least half of the days. */
+/** The drivers known for at least half of the days. */
 export function knownDrivers(days: readonly MarketDay[]): Driver[] {
   const isKnown = (of: (day: MarketDay) => boolean) => 2 * days.filter(of).length >= days.length
   const load = isKnown((day) => day.load !== null)
@@ -83,7 +83,7 @@ export function knownCurves(days: readonly MarketDay[], scale: PriceScale): Know
   )
 }
 
-/** The curve of `lag` days before, or of the newest day before that which has one. */
+/** The curve `lag` days before, or the newest before that. */
 function curveBefore(
   curves: KnownCurves,
   quantity: keyof DayCurves,
@@ -93,7 +93,7 @@ function curveBefore(
   for (let before = lag; before <= lag + stand_in_days_max; before++) {
     const curve = curves.get(day - before)?.[quantity]
     if (curve) return curve
-    // Of the day itself the forecast is there or is not; what was before tells less than nothing.
+    // A driver of the day itself is not replaced by that of another day.
     if (lag === 0) return null
   }
   return null
@@ -105,9 +105,9 @@ function weekdayOf(day: number): number {
 }
 
 /**
- * What is known of whole days before their auction, a row for each: hourly means of prices of days
- * before, of the drivers of the day and of days before, and the weekday. The regressors of LEAR:
- * J. Lago, G. Marcjasz, B. De Schutter and R. Weron, "Forecasting day-ahead electricity prices: a
+ * Features of whole days before their auction, one row per day: hourly means of prices of days
+ * before, of drivers of the day and of days before, and the weekday. The regressors of LEAR: J.
+ * Lago, G. Marcjasz, B. De Schutter and R. Weron, "Forecasting day-ahead electricity prices: a
  * review of state-of-the-art algorithms", Applied Energy 293, 2021.
  */
 export function dayFeatures(
@@ -126,7 +126,7 @@ export function dayFeatures(
   }
   for (const lag of price_lags) addHours('price', lag)
   for (const driver of known_drivers) {
-    // The third is the difference of the others, which a linear model finds by itself.
+    // The third driver is the difference of the others, which a linear model finds by itself.
     if (driver !== 'residual_load') for (const lag of driver_lags) addHours(driver, lag)
   }
   for (let weekday = 0; weekday < 7; weekday++) {
@@ -138,9 +138,8 @@ export function dayFeatures(
 }
 
 /**
- * What is known of single periods before their auction, a row for each period of each day: prices
- * and drivers around the same time of the clock, how they differ from the days before, and where
- * they stand within the day.
+ * Features of single periods before their auction, one row per period: prices and drivers around
+ * the same time of day, their differences from the days before, and their position within the day.
  */
 export function periodFeatures(
   curves: KnownCurves,
@@ -172,9 +171,8 @@ export function periodFeatures(
 }
 
 /**
- * What the price usually is at each time of a day, before anything is learned: the mean of that of
- * the day before and that of the week before. null where neither it nor the week before that has
- * prices.
+ * Usual price by time of day, without training: the mean of the day before and of the week before.
+ * null if neither that day nor the week before has prices.
  */
 export function usualCurve(curves: KnownCurves, day: number): DayCurve | null {
   const prices = week.flatMap((lag) => curveBefore(curves, 'price', day, lag) ?? [])
@@ -251,14 +249,14 @@ function driverAround(curves: KnownCurves, day: number, driver: Driver) {
   }
 }
 
-/** What was forecast for the period itself, be it one of two at the same time of the clock. */
+/** Forecast for the period itself, also where the clock repeats an hour. */
 function driverOf({ load_mw, renewables_mw }: DayPeriod, driver: Driver): number | null {
   if (driver === 'load') return load_mw
   if (driver === 'renewables') return renewables_mw
   return load_mw === null || renewables_mw === null ? null : load_mw - renewables_mw
 }
 
-/** Mean of a curve at the time of a period, or some minutes away from it. */
+/** Mean of a curve at the time of a period, shifted by some minutes. */
 function around(curve: DayCurve | null, period: DayPeriod, minutes_later = 0): number {
   return curve
     ? curveMean(curve, period.clock_minute + minutes_later, minutesOf(period))

@@ -13,11 +13,11 @@ import { seededRandom } from './seeded-random.ts'
 
 const raw: PriceQuantiles = { p10: 40, p50: 50, p90: 70 }
 
-test('nothing is changed before anything was observed', () => {
+test('nothing changes without observations', () => {
   assert.deepEqual(calibratePrices([raw], uncalibrated), [{ ...raw, negative_probability: null }])
 })
 
-test('quantiles are stretched to the errors, each side by itself', () => {
+test('quantiles are stretched to the errors, on each side separately', () => {
   // Of 19 prices 10 % lie at 3 spreads below and as many at 2 above, the others at P50.
   const prices = [20, 20, 90, 90, ...Array.from({ length: 15 }, () => 50)]
   const day = prices.map(() => raw)
@@ -28,7 +28,7 @@ test('quantiles are stretched to the errors, each side by itself', () => {
   assert.deepEqual([halves[0]!.p10, halves[0]!.p90], [50, 50])
 })
 
-test('the chance of a price below 0 is the share of errors that lead there', () => {
+test('the probability of a price below 0 is the share of errors that lead there', () => {
   const errors = Array.from({ length: 99 }, (_, i) => (i - 49) / 10)
   const calibration = {
     ...uncalibrated,
@@ -43,7 +43,7 @@ test('the chance of a price below 0 is the share of errors that lead there', () 
   assert.ok(chance(-500) > 0.99)
 })
 
-test('the chance of a price below 0 follows how many came of those expected', () => {
+test('the probability of a price below 0 follows the ratio of observed to expected ones', () => {
   const errors = Array.from({ length: 99 }, (_, i) => (i - 49) / 10)
   const raw = { p10: 10, p50: 20, p90: 30 }
   const after = (negatives: number): PriceCalibration => ({
@@ -93,7 +93,7 @@ function observe(
   return { calibration: next, within: within / days / periods, below: below / days / periods }
 }
 
-test('eight of ten prices fall between, also when the market changes', () => {
+test('eight of ten prices are within the interval, also when the market changes', () => {
   const random = seededRandom(11)
   const calm = observe(uncalibrated, 300, 1, random)
   assert.ok(Math.abs(calm.within - 0.8) < 0.02, `calm: ${calm.within}`)
@@ -104,7 +104,7 @@ test('eight of ten prices fall between, also when the market changes', () => {
   assert.equal(wild.calibration.days.length, calibration_days)
 })
 
-test('quantiles stay in order whatever was observed', () => {
+test('quantiles stay in order after any observation', () => {
   const price = fc.double({ min: -500, max: 4000, noNaN: true })
   const quantiles = fc
     .tuple(price, price, price)

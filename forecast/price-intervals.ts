@@ -9,39 +9,36 @@ export interface PriceQuantiles {
 }
 
 export interface CalibratedPrice extends PriceQuantiles {
-  /** That the price is below 0, 0 to 1; null before anything was observed. */
+  /** Probability of a price below 0, 0 to 1; null without observations. */
   negative_probability: number | null
 }
 
-/** How the prices of a day lay around their forecasts. */
+/** Errors of the forecasts of a day. */
 interface ObservedDay {
-  /**
-   * Of each period, told in spreads: below P50 in distances from P50 to P10, above it in distances
-   * from P50 to P90.
-   */
+  /** Errors by period: below P50 in units of P50 minus P10, above it in units of P90 minus P50. */
   errors: readonly number[]
-  /** Prices below 0, and how many of them the errors of the days before led to expect. */
+  /** Count of prices below 0, and its expectation by the errors of the days before. */
   negatives: number
   negatives_expected: number
 }
 
-/** What the last days taught of forecasts and prices. Plain data. */
+/** Calibration by the errors of the last days. Plain data. */
 export interface PriceCalibration {
   /** The oldest first. */
   days: readonly ObservedDay[]
-  /** Share of the errors that P10 shall have above it, and P90 below it. */
+  /** Share of errors that must be above P10, and below P90. */
   below_level: number
   above_level: number
 }
 
 export const calibration_days = 60
-/** What shall lie above P10, and below P90. */
+/** Target share above P10, and below P90. */
 const wanted_level = 0.9
-/** How far a level moves in a day that lies outside altogether. */
+/** Step of a level by a day entirely outside. */
 const step_per_day = 0.02
-/** So many prices below 0, as many as expected, are taken to have come before the first day. */
+/** Assumed prices below 0, and assumed expectation, before the first day. */
 const negatives_before = 2
-/** Forecasts without spread would make errors infinite; in the market's currency per MWh. */
+/** Minimum spread in the market's currency per MWh, to bound relative errors. */
 const spread_min = 0.01
 
 export const uncalibrated: PriceCalibration = {
@@ -51,12 +48,12 @@ export const uncalibrated: PriceCalibration = {
 }
 
 /**
- * Quantiles of which the outer two hold what they promise: their distances to P50 are stretched
- * to as many spreads as the errors of the last days took, at levels that follow how often prices
- * fell outside. Conformalized quantile regression, Y. Romano, E. Patterson and E. J. Candès,
- * NeurIPS 2019, on each side by itself and in proportion to the spread. The chance of a price below
- * 0 is the share of errors that would lead there, its odds corrected by how many such prices came
- * of those expected: where a market's prices gather at 0, few of them go below.
+ * Calibrates the outer quantiles: their distances to P50 are stretched by the errors of the last
+ * days, at levels that follow how often prices were outside. Conformalized quantile regression, Y.
+ * Romano, E. Patterson and E. J. Candès, NeurIPS 2019, on each side separately and relative to the
+ * spread. The probability of a price below 0 is the share of errors that would lead there, with
+ * odds corrected by the observed over the expected count: in markets whose prices gather at 0, few
+ * go below.
  */
 export function calibratePrices(
   raws: readonly PriceQuantiles[],
@@ -75,8 +72,8 @@ export function calibratePrices(
 }
 
 /**
- * The calibration after one more day: its forecasts as they were before `calibratePrices`, and the
- * prices that came. Throws a RangeError unless there is one for each.
+ * The calibration after one more day, from its forecasts before `calibratePrices` and the actual
+ * prices. Throws a RangeError unless there is one for each.
  */
 export function observePrices(
   calibration: PriceCalibration,
@@ -116,7 +113,7 @@ function sortedErrors({ days }: PriceCalibration): Float64Array {
   return Float64Array.from(days.flatMap(({ errors }) => errors)).sort()
 }
 
-/** How many spreads the outer quantiles stand away from P50: one each before any error is known. */
+/** Stretch of the outer quantiles; 1 before any error is known. */
 function stretches(errors: Float64Array, { below_level, above_level }: PriceCalibration) {
   const count = errors.length
   if (count === 0) return { below: 1, above: 1 }
@@ -140,12 +137,12 @@ function oddsOfNegatives({ days }: PriceCalibration): number {
   return sum((day) => day.negatives) / sum((day) => day.negatives_expected)
 }
 
-/** A chance whose odds are multiplied. */
+/** A probability with its odds multiplied by a factor. */
 function atOdds(chance: number, factor: number): number {
   return (chance * factor) / (1 - chance + chance * factor)
 }
 
-/** Share of ascending values below a bound; never 0 or 1, which no count of values vouches for. */
+/** Share of ascending values below a bound; never 0 or 1, which no count of values proves. */
 function shareBelow(values: Float64Array, bound: number): number {
   return (countBelow(values, bound) + 0.5) / (values.length + 1)
 }

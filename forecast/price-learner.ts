@@ -1,4 +1,4 @@
-/** What a market's past teaches of its prices: linear models and boosted trees. */
+/** Learns market prices by linear models and boosted trees. */
 import { type FeatureTable, takeElements, takeRows } from './feature-table.ts'
 import { type BoostedTrees, predictBoosting, trainBoosting } from './gradient-boosting.ts'
 import {
@@ -23,49 +23,49 @@ import {
 import type { PriceQuantiles } from './price-intervals.ts'
 import { predictRidge, type Ridge, trainRidge } from './ridge.ts'
 
-/** Survives structuredClone. Prices are stabilised by `scale`. */
+/** Survives structuredClone. Prices are transformed by `scale`. */
 export interface LearnedPrices {
   scale: PriceScale
   drivers: readonly Driver[]
-  /** Length of the periods that `ridges` know apart, minutes. */
+  /** Resolution of `ridges`, minutes. */
   slot_minutes: number
-  /** Of each calibration window, the shortest first. */
+  /** One per calibration window, the shortest first. */
   ridges: readonly Ridge[]
-  /** Of the price less the usual one. */
+  /** Trees of the difference to the usual price. */
   price_trees: BoostedTrees
-  /** Of what the ridge of the longest window leaves over, at P10, P50 and P90. */
+  /** Trees of the residuals of the ridge with the longest window, at P10, P50 and P90. */
   rest_trees: readonly [BoostedTrees, BoostedTrees, BoostedTrees]
-  /** How much of what they tell is taken, 0 to 1; the rest is the usual price. */
+  /** Weight of the models, 0 to 1; the rest is the usual price. */
   weight: number
 }
 
 export const boosted_trees = 250
-/** The longest is what is learned from. */
+/** Calibration windows; the longest limits the training data. */
 export const windows_days = [84, 364, 1092] as const
 const penalty = 60
 const boosting = { learning_rate: 0.07, leaves: 16, min_leaf: 20, column_share: 0.25 }
 const slots_minutes = [15, 30, 60] as const
-/** Trees are grown on this many rows at most, drawn anew for each. */
+/** Maximum rows of a tree, drawn anew for each. */
 const tree_rows_max = 16_000
 const row_share_max = 0.6
-/** With fewer days trees learn single days by heart: they are fewer, and their leaves of more. */
+/** With fewer days trees overfit single days: fewer trees with larger leaves. */
 const full_days = 364
 const leaf_days = 3
 /** No feature looks further back. */
 const days_looked_at = 21
 
 /**
- * A forecast has no less spread than this share of that of the prices: trees that have seen little
- * tell none at all now and then, against which every error is immense.
+ * Minimum spread of a forecast relative to that of prices: trees with few data sometimes have none,
+ * and relative errors would be unbounded.
  */
 const spread_share_min = 0.1
 
 /**
- * Learns from days, ascending: of `priced`, which have prices, those that have others before them.
- * P50 comes of the mean of three: linear models of several calibration windows (LEAR without its
- * lasso, J. Lago et al., Applied Energy 293, 2021), boosted trees, and the linear model of the
- * longest window with trees on what it leaves over of days it has not seen. Where that mean proves
- * too little it is drawn towards the usual price. Throws a RangeError where no day is left.
+ * Learns from `priced` days, ascending, that have other days before them. P50 is the mean of three:
+ * linear models of several calibration windows (LEAR without its lasso, J. Lago et al., Applied
+ * Energy 293, 2021), boosted trees, and the linear model of the longest window with trees on its
+ * residuals of left-out days. If the mean proves weak it is drawn towards the usual price. Throws a
+ * RangeError if no day is left.
  */
 export function learnPrices(
   days: readonly MarketDay[],
@@ -90,13 +90,13 @@ export function learnPrices(
     min_leaf: Math.max(boosting.min_leaf, Math.round((1 - share) * leaf_days * day_rows)),
   }
   const grown = fitTrees(rows, growth, random)
-  // Days left out have neighbours on both sides, and the next one, of which nothing is known, none.
+  // Left-out days have neighbours on both sides; the next day, with nothing known of it, has none.
   const weight_max = drivers.length > 0 ? 1 : (1 + share) / 2
   const weight = Math.min(weight_max, weightOf(rows))
   return { scale, drivers, slot_minutes, ridges: linear.ridges, ...grown, weight }
 }
 
-/** Quantiles before their calibration, in order, of each period of a day. */
+/** Quantiles before calibration, in order, of each period of a day. */
 export function learnedQuantiles(
   { scale, drivers, slot_minutes, ...learned }: LearnedPrices,
   known: readonly MarketDay[],
@@ -130,7 +130,7 @@ export function learnedQuantiles(
   })
 }
 
-/** The linear models of all windows, and what the longest's says to each day left out, by slot. */
+/** Linear models of all windows, and the left-out predictions of the longest, by slot. */
 function fitRidges(
   days: readonly MarketDay[],
   curves: KnownCurves,
@@ -156,12 +156,12 @@ function fitRidges(
   return { ridges: fits.map(({ model }) => model), left_out: fits.at(-1)!.left_out }
 }
 
-/** What trees learn from: periods with prices, all of them stabilised. */
+/** Training rows of trees: periods with prices, all transformed. */
 interface TreeRows {
   table: FeatureTable
   prices: Float64Array
   usual: Float64Array
-  /** What the linear model says to the day when it has not seen it. */
+  /** Left-out prediction of the linear model. */
   expected: Float64Array
 }
 
@@ -193,9 +193,9 @@ function treeRows(
 }
 
 /**
- * How much of the linear model's difference to the usual price comes true on days that it has not
- * seen, by least squares: of one that knows too little a part at most. J. M. Bates and C. W. J.
- * Granger, "The combination of forecasts", Operational Research Quarterly 20(4), 1969.
+ * Weight of the linear model's difference to the usual price on left-out days, by least squares;
+ * partial for a weak model. J. M. Bates and C. W. J. Granger, "The combination of forecasts",
+ * Operational Research Quarterly 20(4), 1969.
  */
 function weightOf({ prices, usual, expected }: TreeRows): number {
   let [common, own] = [0, 0]
@@ -226,7 +226,7 @@ function fitTrees(
   }
 }
 
-/** What slots say of a period: the mean of those that it covers. */
+/** Mean of the slots that a period covers. */
 function slotMean(
   slots: readonly Float64Array[],
   row: number,
@@ -238,7 +238,7 @@ function slotMean(
   return meanOf(slots.slice(first, Math.max(end, first + 1)).map((slot) => slot[row]!))
 }
 
-/** Of each period of each day the usual price at its time; NaN where there is none. */
+/** Usual price of each period at its time; NaN if there is none. */
 function usualPrices(curves: KnownCurves, days: readonly MarketDay[]): Float64Array {
   return Float64Array.from(
     days.flatMap(({ day, periods }) => {

@@ -65,7 +65,7 @@ test('a market that follows its drivers is forecast as well as its noise allows'
   assert.ok(Math.abs(held - 0.8) < 0.08, `${held}`)
 })
 
-test('nothing that comes after the day before is used', () => {
+test('no data after the day before are used', () => {
   const day = days[split]!
   const changed = marketDays(
     days.slice(split).flatMap(({ periods }) =>
@@ -85,7 +85,7 @@ test('nothing that comes after the day before is used', () => {
   assert.deepEqual(forecastPriceDay(model, past, unpriced), expected)
 })
 
-test('what is known of the day and of the one before is used', () => {
+test('data of the day and of the day before are used', () => {
   const day = days[split]!
   const p50s = (known: MarketDay[], of: MarketDay) =>
     forecastPriceDay(model, known, of).map(({ p50 }) => p50)
@@ -99,7 +99,7 @@ test('what is known of the day and of the one before is used', () => {
   assert.ok(p50s(dear, day)[noon]! > p50s(past, day)[noon]!)
 })
 
-test('every period of days of 23 and 25 hours has its forecast, in order', () => {
+test('every period of days of 23 and 25 hours has a forecast, in order', () => {
   for (const [start, hours] of [
     ['2024-03-30T23:00Z', 23],
     ['2024-10-26T22:00Z', 25],
@@ -124,7 +124,7 @@ test('every period of days of 23 and 25 hours has its forecast, in order', () =>
   }
 })
 
-test('a market that goes over to quarter hours is forecast by quarter hours', () => {
+test('a market that changes to quarter hours is forecast by quarter hours', () => {
   const hourly = market('2024-01-01T00:00Z', 40, 60)
   const quarterly = market('2024-02-10T00:00Z', 12, 15)
   const mixed = marketDays([...hourly, ...quarterly], 'UTC')
@@ -137,7 +137,7 @@ test('a market that goes over to quarter hours is forecast by quarter hours', ()
   assert.equal(forecastPriceDay(coarse, mixed, mixed.at(-1)!).length, 96)
 })
 
-test('an observed day moves the calibration once, and a day that was learned not at all', () => {
+test('an observed day updates the calibration once, a learnt day does not', () => {
   const day = days[split]!
   const next = observePriceDay(model, past, day)
   assert.equal(next.observed_to_day, day.day)
@@ -146,7 +146,7 @@ test('an observed day moves the calibration once, and a day that was learned not
   assert.equal(observePriceDay(model, past, past.at(-1)!), model)
 })
 
-test('a model survives its bytes', () => {
+test('a model survives serialisation', () => {
   const bytes = serialisePriceModel(model)
   const day = days[split]!
   assert.deepEqual(
@@ -156,7 +156,7 @@ test('a model survives its bytes', () => {
   assert.throws(() => deserialisePriceModel(serialisePriceModel([] as never)), /not a price model/)
 })
 
-test('the naive model repeats the day before, as widely as it was wrong of late', () => {
+test('the naive model repeats the day before, with the width of its recent errors', () => {
   const naive = naivePriceModel(past)
   const [day, before] = [days[split]!, past.at(-1)!]
   assert.deepEqual([naive.learned, naive.trained_days], [null, split])
@@ -179,7 +179,7 @@ test('the naive model repeats the day before, as widely as it was wrong of late'
   assert.throws(() => forecastPriceDay(naive, past.slice(0, 80), day), /no prices of the week/)
 })
 
-test('no forecast is without spread', () => {
+test('every forecast has a spread', () => {
   const flat = past.map((each) => ({
     ...each,
     periods: each.periods.map((period) => ({ ...period, price_per_mwh: 50 })),

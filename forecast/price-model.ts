@@ -18,15 +18,15 @@ import {
   windows_days,
 } from './price-learner.ts'
 
-/** What forecasts the prices of a market's next day. Survives structuredClone. */
+/** Forecasts the prices of a market's next day. Survives structuredClone. */
 export interface PriceModel {
   kind: typeof kind
   scale: PriceScale
-  /** null: it is naive, its P50 the price at the same time of the day before. */
+  /** null: a naive model, whose P50 is the price at the same time of the day before. */
   learned: LearnedPrices | null
   calibration: PriceCalibration
   trained_days: number
-  /** The newest day that went into training, and into the calibration; days since 1970-01-01. */
+  /** The newest day in training, and in the calibration; days since 1970-01-01. */
   trained_to_day: number
   observed_to_day: number
 }
@@ -37,27 +37,26 @@ export interface PriceForecast extends CalibratedPrice {
 }
 
 interface TrainingOptions {
-  /** Of the model before. */
+  /** Calibration of the model before. */
   calibration?: PriceCalibration | undefined
-  /** Trees of each of the four boosted models where there is a year to learn from. */
+  /** Trees of each of the four boosted models with a year of data. */
   trees?: number | undefined
 }
 
-/** Fewer days of prices teach nothing that the price of yesterday does not. */
+/** With fewer days of prices, a model is no better than yesterday's price. */
 export const training_days_min = 28
 
-/** Another form has another name. */
+/** Renamed with each change of the format. */
 const kind = 'price_model_2'
 const scale_days = 84
-/** In place of a day that has no prices stands one before it, this many days at most. */
+/** A day without prices is replaced by one before it, at most this many days back. */
 const stand_in_days_max = 7
 
 /**
- * Learns a market from its days, ascending, as `learnPrices` tells: three years of them are used,
- * four weeks are needed.
- * Without the `calibration` of a model before, the last days, a quarter at most, are left out of a
- * first training to see how far off it is. `random` gives 0 to below 1. Throws a RangeError for
- * too few days.
+ * Learns a market from its days, ascending, by `learnPrices`: up to three years are used, four
+ * weeks are required. Without the `calibration` of a model before, the last days, at most a
+ * quarter, are held out of a first training to measure its errors. `random` gives 0 to below 1.
+ * Throws a RangeError for too few days.
  */
 export function trainPriceModel(
   days: readonly MarketDay[],
@@ -81,7 +80,7 @@ export function trainPriceModel(
 }
 
 /**
- * The naive model, which others have to beat: each price is that of the day before at its time, and
+ * The naive model, the benchmark of others: each price is that of the day before at its time, and
  * intervals are as wide as its errors of the last days. Throws a RangeError for fewer than two days
  * with prices.
  */
@@ -102,11 +101,10 @@ export function naivePriceModel(days: readonly MarketDay[]): PriceModel {
 }
 
 /**
- * Forecasts each period of `day`, whose own prices are not looked at. Of `known` only days before
- * it are, three weeks of them; for days without prices stand the newest before them, so that a day
- * further ahead is forecast too. `day` has the drivers that the model was trained with, as forecast
- * before the auction; one that is missing counts as usual. Throws a RangeError where no day of the
- * last two weeks has prices.
+ * Forecasts each period of `day` without its own prices. Of `known` only the three weeks before it
+ * are used; days without prices are replaced by the newest before them, so that days further ahead
+ * can be forecast. `day` has the drivers of the training, as forecast before the auction; a missing
+ * one counts as usual. Throws a RangeError if no day of the last two weeks has prices.
  */
 export function forecastPriceDay(
   model: PriceModel,
@@ -121,8 +119,8 @@ export function forecastPriceDay(
 }
 
 /**
- * The model with its calibration a day further, `day` with the prices that came. A day that it has
- * learned from or observed already, or that is older, changes nothing.
+ * The model with its calibration updated by `day` with its prices. A day that was learned or
+ * observed before, or an older one, changes nothing.
  */
 export function observePriceDay(
   model: PriceModel,
@@ -141,12 +139,12 @@ export function observePriceDay(
   return { ...model, calibration, observed_to_day: day.day }
 }
 
-/** A model as bytes, to be stored: structured clone's own format, which newer Nodes still read. */
+/** A model as bytes in the format of structured clone, which newer versions of Node read. */
 export function serialisePriceModel(model: PriceModel): Buffer {
   return serialize(model)
 }
 
-/** The model of `serialisePriceModel`. Throws an Error for bytes of none, or of another form. */
+/** The model of `serialisePriceModel`. Throws an Error for other bytes or another format. */
 export function deserialisePriceModel(bytes: Uint8Array): PriceModel {
   const model: unknown = deserialize(bytes)
   if (typeof model !== 'object' || !model || !('kind' in model) || model.kind !== kind) {
@@ -178,7 +176,7 @@ function fitModel(
   }
 }
 
-/** Quantiles before their calibration, in order, of each period of a day. */
+/** Quantiles before calibration, in order, of each period of a day. */
 function rawForecast(
   { learned, scale }: PriceModel,
   known: readonly MarketDay[],
@@ -188,7 +186,7 @@ function rawForecast(
   return learned ? learnedQuantiles(learned, known, day) : naiveQuantiles(scale, known, day)
 }
 
-/** Of the newest day before it that has prices. */
+/** From the newest day before that has prices. */
 function naiveQuantiles(
   { spread }: PriceScale,
   known: readonly MarketDay[],

@@ -8,19 +8,19 @@ const evenly = (from: number, to: number) =>
   quantile_levels.map((level) => Float64Array.of(from + (to - from) * level))
 const light = { potential_ratio: Float64Array.of(1.05), ac_ratio: Float64Array.of(1) }
 
-test('shares follow what was counted and never fall with the light', () => {
+test('shares follow the counts and never fall with irradiance', () => {
   const potential = Float64Array.from({ length: 400 }, (_, i) => (i % 4) * 0.1 + 0.65)
   const clipped = Array.from(potential, (ratio, i) => ratio > 0.9 || (ratio > 0.7 && i % 8 < 4))
   const { shares } = fitClipping(potential, clipped)
   assert.deepEqual(shares.slice(5, 12), [0, 0, 0.5, 0.5, 1, 1, 1])
 })
 
-test('light in which clipping was rarer than in less light is pooled with that', () => {
+test('bins with falling shares are pooled', () => {
   const potential = Float64Array.of(0.55, 0.55, 0.65, 0.65)
   assert.equal(fitClipping(potential, [true, false, false, false]).shares[6], 0.25)
 })
 
-test('always full inverters leave nothing of the other steps, never full ones leave them', () => {
+test('a share of 1 replaces the other steps, a share of 0 leaves them', () => {
   const full = evenly(0.6, 0.9)
   addClipping(full, fitClipping(light.potential_ratio, [true]), light)
   assert.ok(full.every((column) => column[0] === 1))
@@ -29,7 +29,7 @@ test('always full inverters leave nothing of the other steps, never full ones le
   assert.deepEqual(free, evenly(0.6, 0.9))
 })
 
-test('inverters that are full half of the time give the rating from the median on', () => {
+test('clipping half of the time gives the rating from the median on', () => {
   const mixed = evenly(0.6, 0.9)
   addClipping(mixed, { shares: Array.from({ length: 20 }, () => 0.5) }, light)
   const { p10, p50, p90 } = threeQuantiles(mixed)

@@ -1,13 +1,12 @@
 /**
- * Steps in which inverters are full are not learnt from, since what they could have given is not
- * known. A model of the others alone would say of a bright hour what the least of such hours gave:
- * how often they are full at such a light has to be put back.
+ * Clipped steps are not learnt from, as their potential is unknown. A model of the other steps
+ * underestimates bright hours: the probability of clipping at such irradiance must be added back.
  */
 import { quantile_levels } from './production-forecast.ts'
 
-/** How often inverters are full, by what physics makes of the light. */
+/** Probability of clipping by the power of physics. */
 export interface ClippingCurve {
-  /** Share of steps, 0 to 1, never falling, of each tenth of the rated power from 0 on. */
+  /** Share of steps, 0 to 1, never falling, for each tenth of the rated power from 0 on. */
   shares: readonly number[]
 }
 
@@ -15,7 +14,7 @@ const bin_ratio = 0.1
 const bins = 20
 const full_parts = [0.2, 0.4, 0.6, 0.8, 1]
 
-/** Learns the curve from steps of which it is known whether inverters were full. */
+/** Learns the curve from steps with known clipping. */
 export function fitClipping(
   potential_ratio: Float64Array,
   is_clipped: readonly boolean[],
@@ -33,9 +32,9 @@ const binOf = (potential_ratio: number): number =>
   Math.min(bins - 1, Math.max(0, Math.floor(potential_ratio / bin_ratio)))
 
 /**
- * The never falling shares closest to those counted: neighbours that fall are pooled (M. Ayer et
- * al., "An empirical distribution function for sampling with incomplete information", Annals of
- * Mathematical Statistics 26(4), 1955). A bin without steps has the share of those before it.
+ * The closest never falling shares: falling neighbours are pooled (M. Ayer et al., "An empirical
+ * distribution function for sampling with incomplete information", Annals of Mathematical
+ * Statistics 26(4), 1955). A bin without steps has the share of the bin before.
  */
 function risingShares(counts: readonly { clipped: number; all: number }[]): number[] {
   const pools: { clipped: number; all: number; width: number }[] = []
@@ -58,10 +57,10 @@ function risingShares(counts: readonly { clipped: number; all: number }[]): numb
 }
 
 /**
- * Adds full inverters to quantile functions of steps in which they were not: the mixture of both by
- * the curve. Inverters that are full for a part of a step leave it anywhere between what physics
- * says (or the median of the other steps, where that is more) and the rated power.
- * In place; columns of `quantiles` are those of `quantile_levels`, rows those of the ratios.
+ * Adds clipping to the quantiles of unclipped steps, as a mixture by the curve. Inverters that clip
+ * for a part of a step have a power between that of physics (or the median of the other steps, if
+ * higher) and the rated power. In place; columns of `quantiles` are those of `quantile_levels`,
+ * rows those of the ratios.
  */
 export function addClipping(
   quantiles: readonly Float64Array[],
@@ -85,8 +84,8 @@ export function addClipping(
 }
 
 /**
- * The least value up to which each level, 0 to 1, of the whole weight lies. Levels ascend; values
- * come in any order, at least one, each with a weight of 0 and more.
+ * The smallest value at which each level, 0 to 1, of the total weight is reached. Levels ascend;
+ * values come in any order, at least one, with weights of at least 0.
  */
 function weightedQuantiles(
   values: readonly number[],
@@ -98,7 +97,7 @@ function weightedQuantiles(
   let at = 0
   let passed = weights[order[0]!]!
   return levels.map((level) => {
-    // Sums of weights that should meet a level may fall short of it in the last digit.
+    // Rounding may leave a sum of weights slightly below its level.
     while (passed < level * whole * (1 - 1e-12) && at < order.length - 1) {
       at += 1
       passed += weights[order[at]!]!

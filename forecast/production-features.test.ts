@@ -19,7 +19,7 @@ function columnsOf(samples: readonly ProductionSample[]) {
   return { physics, column: (name: string) => table.columns[table.names.indexOf(name)]! }
 }
 
-test('a step sees the steps beside it', () => {
+test('a step has features of its neighbours', () => {
   const { physics, column } = columnsOf(two_days)
   assert.equal(column('potential_before')[12], physics.potential_ratio[11])
   assert.equal(column('clear_index_after')[12], physics.clear_index[13])
@@ -28,14 +28,14 @@ test('a step sees the steps beside it', () => {
   assert.ok(Number.isNaN(column('cloud_after_pct')[47]!))
 })
 
-test('it sees nothing across a hole, nor in another series', () => {
+test('no neighbours across a gap, or of another series', () => {
   const holed = [...two_days.slice(0, 12), ...two_days.slice(13)]
   assert.ok(Number.isNaN(columnsOf(holed).column('potential_before')[12]!))
   const twice = [...two_days, ...two_days]
   assert.ok(Number.isNaN(columnsOf(twice).column('cloud_before_pct')[48]!))
 })
 
-test('all steps of a day carry its sums, whichever the series', () => {
+test('all steps of a day have its sums, in every series', () => {
   const { physics, column } = columnsOf([...two_days, ...two_days])
   const dayFrom = (row: number) =>
     [...physics.potential_ratio.slice(row, row + 24)].reduce(
@@ -52,7 +52,7 @@ test('all steps of a day carry its sums, whichever the series', () => {
   assert.ok(Math.abs(twice[30]! - day) < 1e-9, 'two forecasts of a day are not added up')
 })
 
-test('a day alone is told as it is among others: so it is forecast', () => {
+test('a day has the same features alone and among others', () => {
   const days = columnsOf(two_days)
   const alone = columnsOf(two_days.slice(24))
   for (const name of ['potential_before', 'clear_index_after', 'cloud_before_pct'] as const) {
@@ -61,7 +61,7 @@ test('a day alone is told as it is among others: so it is forecast', () => {
   assert.deepEqual(days.column('day_clear_index').slice(24), alone.column('day_clear_index'))
 })
 
-test('what the weather does not have is missing, not 0', () => {
+test('missing weather is NaN, not 0', () => {
   const bare = two_days.map((sample, i) =>
     i === 12 ? { ...sample, weather: null } : { ...sample, weather: { ...sample.weather! } },
   )

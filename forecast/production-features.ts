@@ -1,4 +1,4 @@
-/** What a model of a plant's production is told of a step: physics first, then its weather. */
+/** Features of a step for a production model: physics, then weather. */
 import { day_ms } from '@heliograph/domain/durations'
 import { type FeatureTable, featureTable } from './feature-table.ts'
 import { type Step, stepHours } from './plant.ts'
@@ -12,18 +12,17 @@ interface FeatureSource {
   steps: readonly StepAhead[]
   /** Of the same steps. */
   physics: PlantPhysics
-  /** The day that a step is told of, and beyond which it sees nothing: what is forecast at once. */
+  /** The day of a step; neighbours and sums stay within it, as it is forecast at once. */
   dayOf: (step: Step) => number
 }
 
 /**
- * A row for each step, nights included. Columns, as shares of the rated power where not said: what
- * physics makes of the weather (`physical` as the inverters hold it, `potential` as if they did
- * not, `clear` under a clear sky), light, its clear-sky index and clouds with those of the steps
- * before and after, air, sun, season, the whole day's potential (hours at rated power) and
- * clear-sky index, lead time, spread of the ensemble. NaN where the weather has nothing, and for
- * neighbours that do not adjoin. The sums of a day are those of its steps that are given, so give
- * whole days.
+ * One row per step, nights included. Columns are shares of rated power unless stated: power by
+ * physics (`physical` after clipping, `potential` before, `clear` under a clear sky), irradiance,
+ * clear-sky index and clouds with those of the steps before and after, air, sun, season, the day's
+ * potential (hours at rated power) and clear-sky index, lead time, spread of the ensemble. NaN for
+ * missing weather, and for neighbours that do not adjoin. Sums of a day are those of the given
+ * steps, so give whole days.
  */
 export function productionFeatures(source: FeatureSource): FeatureTable {
   const { steps, physics } = source
@@ -68,7 +67,7 @@ export function productionFeatures(source: FeatureSource): FeatureTable {
   })
 }
 
-/** The values of the steps just before (-1) or after (1), NaN where none of the day adjoins. */
+/** The values of the steps just before (-1) or after (1), NaN if none of the day adjoins. */
 function neighbours(
   values: Float64Array,
   side: -1 | 1,
@@ -81,10 +80,10 @@ function neighbours(
   })
 }
 
-/** The day of UTC in which a step begins, counted from 1970: the day that is forecast at once. */
+/** The UTC day in which a step begins, counted from 1970. */
 export const utcDay = ({ start_ms }: Step): number => Math.floor(start_ms / day_ms)
 
-/** Numbers of the days that steps fall into, counted anew in each series. */
+/** Numbers of the days of the steps, counted anew in each series. */
 export function dayNumbers(steps: readonly Step[], dayOf: FeatureSource['dayOf']): Int32Array {
   let number = -1
   let day = Number.NaN

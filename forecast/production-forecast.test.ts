@@ -13,12 +13,12 @@ import {
 } from './production-forecast.ts'
 import { seededRandom } from './seeded-random.ts'
 
-test('P10, P50 and P90 are found among the levels', () => {
+test('P10, P50 and P90 are among the levels', () => {
   const { p10, p50, p90 } = threeQuantiles(quantile_levels.map((level) => Float64Array.of(level)))
   assert.deepEqual([p10[0], p50[0], p90[0]], [0.1, 0.5, 0.9])
 })
 
-test('a spread told too narrow is stretched until one in ten lies beyond each side', () => {
+test('a too narrow spread is stretched until one in ten lies beyond each side', () => {
   const random = seededRandom(4)
   // Errors are even from -2 to 1; told was -0.5 to 0.5.
   const outcome = () => ({ p10: 9.5, p50: 10, p90: 10.5, actual: 8 + 3 * random() })
@@ -28,13 +28,13 @@ test('a spread told too narrow is stretched until one in ten lies beyond each si
   assert.ok(Math.abs(above - 0.7 / 0.5) < 0.05, `${above}`)
 })
 
-test('a few outcomes vouch for little: the widest of them counts', () => {
+test('with few outcomes the widest counts', () => {
   const outcomes = [0.4, 1.5].map((actual) => ({ p10: -1, p50: 0, p90: 1, actual }))
   assert.deepEqual(conformalScale(outcomes, 0.01), { below: 0.2, above: 1.5 })
   assert.deepEqual(conformalScale([], 0.01), { below: 1, above: 1 })
 })
 
-test('stretching moves both sides of the median apart, within what is possible', () => {
+test('stretching moves both sides of the median apart, within the valid range', () => {
   const quantiles = quantile_levels.map((level) => Float64Array.of(0.2 + 0.6 * level))
   stretchQuantiles(quantiles, { below: 2, above: 0.5 })
   const { p10, p50, p90 } = threeQuantiles(quantiles)
@@ -80,7 +80,7 @@ const totalsOf = (...given: Parameters<typeof forecastOf>) => {
   return [total_p10_kwh, total_p50_kwh, total_p90_kwh]
 }
 
-test('the total spreads as much as its scale says of what all steps together would', () => {
+test('the total spreads by its scale times the comonotonic spread', () => {
   const hours = [
     [2, 5, 6],
     [0, 4, 9],
@@ -93,7 +93,7 @@ test('the total spreads as much as its scale says of what all steps together wou
   assertNear(totalsOf(hours), [2, 9, 15])
 })
 
-test('totals stay in order, not below 0 nor above the rated power, whatever the scale', () => {
+test('totals stay in order, within 0 and the rated power, at any scale', () => {
   const kwh = fc.double({ min: 0, max: 1000, noNaN: true })
   const factor = fc.double({ min: 0.2, max: 3, noNaN: true })
   fc.assert(
@@ -106,7 +106,7 @@ test('totals stay in order, not below 0 nor above the rated power, whatever the 
   )
 })
 
-test('a total is never more than the rated power for all of the time', () => {
+test('a total never exceeds the rated power over its time', () => {
   const wide = [
     [280, 600, 920],
     [100, 500, 900],
@@ -115,7 +115,7 @@ test('a total is never more than the rated power for all of the time', () => {
   assert.deepEqual(totalsOf(wide, { below: 3, above: 3 }), [0, 1100, 2000])
 })
 
-test('confidence falls with the spread and without weather, and is no more than was earned', () => {
+test('confidence falls with the spread and without weather, and is limited to the proven one', () => {
   const confidenceOf = (spread_kwh: number, change: Parameters<typeof forecastOf>[2] = {}) =>
     forecastOf([[0, spread_kwh / 2, spread_kwh]], undefined, { clear_kwh: 100, ...change })
       .confidence

@@ -3,7 +3,7 @@ import { type Plant, type Step, stepHours } from './plant.ts'
 import type { PlantPhysics } from './plant-physics.ts'
 import type { StepAhead } from './production-samples.ts'
 
-/** A step of a forecast. P10 is what is undercut with a probability of 10 %: p10 <= p50 <= p90. */
+/** A step of a forecast. Production is below P10 with a probability of 10 %: p10 <= p50 <= p90. */
 export interface ProductionPoint extends Step {
   p10_kw: number
   p50_kw: number
@@ -11,7 +11,7 @@ export interface ProductionPoint extends Step {
   p10_kwh: number
   p50_kwh: number
   p90_kwh: number
-  /** Mean in the planes of the arrays by their capacity; null without forecast irradiance. */
+  /** Mean in the planes of the arrays, weighted by capacity; null without forecast irradiance. */
   poa_irradiance_w_m2: number | null
   ambient_temperature_c: number | null
   cloud_cover_pct: number | null
@@ -24,8 +24,7 @@ export type Confidence = 'low' | 'medium' | 'high'
 export interface ProductionForecast {
   points: ProductionPoint[]
   /**
-   * Quantiles of the sum of all steps, which are not the sums of their quantiles:
-   * `totalQuantiles`.
+   * Quantiles of the sum of all steps, which are not the sums of their quantiles: `totalQuantiles`.
    */
   total_p10_kwh: number
   total_p50_kwh: number
@@ -34,7 +33,7 @@ export interface ProductionForecast {
   confidence: Confidence
 }
 
-/** The levels of a whole quantile function, of which P10, P50 and P90 are three. */
+/** The levels of a whole quantile function, including those of P10, P50 and P90. */
 export const quantile_levels: readonly number[] = Array.from(
   { length: 19 },
   (_, i) => (5 * (i + 1)) / 100,
@@ -46,7 +45,7 @@ export function threeQuantiles(quantiles: readonly Float64Array[]) {
   return { p10: quantiles[p10_at!]!, p50: quantiles[p50_at!]!, p90: quantiles[p90_at!]! }
 }
 
-/** How much wider than told a spread turned out, below and above its median. */
+/** Ratio of the actual to the forecast spread, below and above the median. */
 export interface SpreadScale {
   below: number
   above: number
@@ -54,7 +53,7 @@ export interface SpreadScale {
 
 export const as_told: SpreadScale = { below: 1, above: 1 }
 
-/** A forecast's quantiles of a total, and what it came to. */
+/** A forecast's quantiles of a total, and its outcome. */
 export interface SpreadOutcome {
   p10: number
   p50: number
@@ -66,12 +65,12 @@ const scale_min = 0.2
 const scale_max = 3
 
 /**
- * The factors by which the spread of forecasts, from the median to P10 and to P90, has to be
- * stretched so that one in ten outcomes lies beyond each: split conformal prediction with the
- * deviation over the spread as its score (J. Lei et al., "Distribution-free predictive inference
- * for regression", Journal of the American Statistical Association 113, 2018, section 5.2; each
- * side on its own as Y. Romano et al., 2019, theorem 2). Held to 0.2 to 3; 1 without outcomes.
- * `spread_min` is the least spread that counts, in the unit of the outcomes.
+ * Factors for the spread of forecasts, from the median to P10 and to P90, at which one in ten
+ * outcomes lies beyond each: split conformal prediction with the deviation over the spread as its
+ * score (J. Lei et al., "Distribution-free predictive inference for regression", Journal of the
+ * American Statistical Association 113, 2018, section 5.2; each side separately as Y. Romano et
+ * al., 2019, theorem 2). Held to 0.2 to 3; 1 without outcomes. `spread_min` is the minimum spread,
+ * in the unit of the outcomes.
  */
 export function conformalScale(
   outcomes: readonly SpreadOutcome[],
@@ -88,7 +87,7 @@ export function conformalScale(
   }
 }
 
-/** Stretches quantile functions about their medians, in place, and holds them within 0 and 1. */
+/** Stretches quantile functions about their medians, in place, and holds them within 0 to 1. */
 export function stretchQuantiles(quantiles: readonly Float64Array[], scale: SpreadScale): void {
   const median = quantiles[p50_at!]!.slice()
   for (const column of quantiles) {
@@ -101,12 +100,11 @@ export function stretchQuantiles(quantiles: readonly Float64Array[], scale: Spre
 }
 
 /**
- * P10, P50 and P90 of a sum of steps. The errors of a day's steps hang together, but not wholly: if
- * all were off at once (comonotonic), the quantiles of the sum were the sums of the quantiles; were
- * they independent, its spread would nearly vanish. The truth lies between, and `scale` says where:
- * the share of the comonotonic spread that the totals of past days needed for 80 % of them to lie
- * within (`conformalScale`); 1, the widest, where that is not known. The median is the sum of
- * medians.
+ * P10, P50 and P90 of a sum of steps. The errors of a day's steps are partly correlated: with full
+ * correlation (comonotonic), the quantiles of the sum were the sums of the quantiles; without any,
+ * its spread would nearly vanish. `scale` is the share of the comonotonic spread within which 80 %
+ * of the totals of past days lay (`conformalScale`); 1, the widest, if unknown. The median is the
+ * sum of medians.
  */
 function totalQuantiles(
   points: readonly ProductionPoint[],
@@ -127,9 +125,9 @@ const high_spread_max = 0.3
 const medium_spread_max = 0.6
 
 /**
- * How far a forecast is to be relied on, by the spread of its total from P10 to P90 over what a
- * clear sky would give: up to 0.3 is high, up to 0.6 medium, more is low. It is no more than what
- * such forecasts have earned, and low for one with daylight steps without weather.
+ * Confidence by the spread of the total from P10 to P90 relative to a clear sky: up to 0.3 is high,
+ * up to 0.6 medium, more is low. Limited to the confidence proven by such forecasts, and low with
+ * daylight steps without weather.
  */
 function confidenceOf(basis: {
   spread_kwh: number
@@ -145,15 +143,15 @@ function confidenceOf(basis: {
   return confidences.find((one) => one === by_spread || one === confidence_max)!
 }
 
-/** What a forecast is put together from; elements belong to the steps. */
+/** Parts of a forecast; elements belong to the steps. */
 interface ForecastParts {
   plant: Plant
   steps: readonly StepAhead[]
   physics: PlantPhysics
-  /** Of power over rated power, a column for each of `quantile_levels`, within 0 and 1. */
+  /** Power relative to rated power, a column for each of `quantile_levels`, within 0 to 1. */
   quantiles: readonly Float64Array[]
   total_scale: SpreadScale
-  /** What forecasts from this source have earned. */
+  /** Proven confidence of forecasts from this source. */
   confidence_max: Confidence
 }
 

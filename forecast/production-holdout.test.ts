@@ -26,7 +26,7 @@ const tried = (
 const weakened = (share: number) =>
   weeks.map((sample) => ({ ...sample, available_kwh: share * sample.available_kwh! }))
 
-test('on days that it has not seen a model beats physics and smart persistence', () => {
+test('on unknown days a model beats physics and smart persistence', () => {
   const history = plantHistory({ from_ms: Date.UTC(2024, 1, 1), days: 190, seed: 7 })
   const from_ms = history.at(-1)!.end_ms - 40 * day_ms
   const { held_out, sample_count } = tried(history, from_ms)
@@ -49,7 +49,7 @@ test('on days that it has not seen a model beats physics and smart persistence',
 const gefcom = readGefcomZone()
 const left_out = gefcom === null && 'LEFT OUT: no ../shared/data/forecast'
 
-test('so it does at a real plant, at whose noon the day of UTC changes', { skip: left_out }, () => {
+test('a model of a real plant at another longitude beats physics and smart persistence', { skip: left_out }, () => {
   const { plant: zone, samples } = gefcom!
   const from_ms = Math.floor(samples.at(-1)!.end_ms / day_ms - 60) * day_ms
   const year = samples.filter(({ start_ms }) => start_ms >= from_ms - 365 * day_ms)
@@ -60,7 +60,7 @@ test('so it does at a real plant, at whose noon the day of UTC changes', { skip:
   assert.ok(scores.coverage_pct! > 75 && scores.coverage_pct! < 87, `${scores.coverage_pct} %`)
 })
 
-test('full inverters are forecast as often as they are, though nothing is learnt from them', () => {
+test('clipping is forecast as often as it occurs, though it is not learnt from', () => {
   const arrays = plant.arrays.map((array) => ({
     ...array,
     dc_capacity_kwp: 1.35 * array.dc_capacity_kwp,
@@ -75,7 +75,7 @@ test('full inverters are forecast as often as they are, though nothing is learnt
   assert.ok(scores.coverage_pct! > 72, `${scores.coverage_pct} %`)
 })
 
-test('a candidate that is worse than the model in use is told to be, and forecasts nothing', () => {
+test('a candidate worse than the model in use is reported, and makes no forecasts', () => {
   const { held_out } = tried([...weakened(0.3), ...later], weeks_end_ms, good)
   assert.equal(held_out!.is_worse, true)
   assert.deepEqual(held_out!.hindcasts, [])
@@ -83,7 +83,7 @@ test('a candidate that is worse than the model in use is told to be, and forecas
   assert.ok(better.pinball! < 0.6 * worse.pinball!)
 })
 
-test('days that the model in use has seen do not count, for either', () => {
+test('days known to the model in use do not count for either', () => {
   const seen = { ...good, facts: { ...good.facts, trained_to_ms: weeks_end_ms + 5 * day_ms } }
   const { held_out } = tried([...weeks, ...later], weeks_end_ms, seen)
   const alone = tried([...weeks, ...later], weeks_end_ms, good).held_out!
@@ -91,7 +91,7 @@ test('days that the model in use has seen do not count, for either', () => {
   assert.equal(held_out!.scores.count, held_out!.scores_to_beat.count)
 })
 
-test('of a short history the days held out are learnt once the model has won on them', () => {
+test('the hold-out of a short history is learnt after the model has won on it', () => {
   const { held_out } = tried([...weeks, ...later], weeks_end_ms)
   const { model, scores, is_worse, hindcasts } = held_out!
   const judged = model.trial!.tried!
@@ -111,14 +111,14 @@ test('of a short history the days held out are learnt once the model has won on 
   assert.deepEqual(next.scores_to_beat, scores)
 })
 
-test('a model in use of other steps is none to compare with', () => {
+test('a model with another step length is not compared', () => {
   const quarters = { ...good, facts: { ...good.facts, step_minutes: 15 } }
   const beside = (current: ProductionModel | null) =>
     tried([...weeks, ...later], weeks_end_ms, current).held_out!.scores_to_beat
   assert.deepEqual(beside(quarters), beside(null))
 })
 
-test('without enough to learn from, or anything to be held against, there is no model', () => {
+test('without enough training data, or any hold-out, there is no model', () => {
   const short = tried([...weeks.slice(0, 24 * 15), ...later], weeks_end_ms)
   assert.equal(short.held_out, null)
   // Hours of daylight, of 15 spring days.

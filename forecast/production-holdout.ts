@@ -1,4 +1,4 @@
-/** Whether a model learnt anew is better than what is in use, on days that neither has seen. */
+/** Compares a newly learnt model with the one in use, on days unknown to both. */
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { fitLeadErrors } from './lead-errors.ts'
 import { predictPhysical } from './physical-forecast.ts'
@@ -17,7 +17,7 @@ import { short_history_days_max } from './production-spread.ts'
 import { addSums, noSums, type ScoreSums, scoresOf } from './score-sums.ts'
 
 interface HoldOutOptions {
-  /** The days from here on are kept from learning: midnight UTC, Unix ms. */
+  /** Start of the hold-out, which is not learnt from: midnight UTC, Unix ms. */
   from_ms: number
   /** The model in use; null for none. */
   current: ProductionModel | null
@@ -32,27 +32,26 @@ export interface Hindcast {
 
 interface HoldOut {
   /**
-   * Learnt from what came before; of a short history, where it is not worse, from the days held out
-   * as well, with what was tried in its `trial`.
+   * Learnt from the days before; if the history is short and the model not worse, also from the
+   * hold-out, with the tried model in its `trial`.
    */
   model: ProductionModel
   scores: ScoreSums
-  /** Of the model in use on the same steps; of physics where there is none. */
+  /** Scores of the model in use on the same steps; of physics without one. */
   scores_to_beat: ScoreSums
-  /** The mean of its pinball losses of P10, P50 and P90 is above that of what it has to beat. */
+  /** The mean pinball loss of P10, P50 and P90 is above that to beat. */
   is_worse: boolean
-  /** Of the model; of physics where a first model is worse, and none where it is another's turn. */
+  /** Of the model; of physics if a first model is worse; none if another model stays in use. */
   hindcasts: Hindcast[]
 }
 
 /**
- * Learns a plant from the older part of its history and puts the model to the test on the newer,
- * day by day, beside the model in use, or physics if there is none of its step length: none is ever
- * replaced by a worse one. Days that the model in use has seen do not count; one that has learnt
- * what it was held against is compared by what was tried. Of the series of samples, each of the
- * same steps and a lead of its own, models are compared by the first. `held_out` is null where
- * `trainProduction` has too little to learn from, and where no step of the newer part can be
- * scored. Throws as `trainProduction` does.
+ * Learns a plant from the older part of its history and tests the model on the newer part, day by
+ * day, against the model in use, or against physics without one of its step length: no model is
+ * replaced by a worse one. Days known to the model in use do not count; a model that has learnt its
+ * hold-out is compared by its tried version. Of several series of samples, each of the same steps
+ * at another lead time, the first is compared. `held_out` is null if `trainProduction` has too
+ * little data, or no step of the newer part can be scored. Throws as `trainProduction` does.
  */
 export function holdOut(
   series: readonly (readonly ProductionSample[])[],
@@ -87,7 +86,7 @@ export function holdOut(
   return { sample_count, held_out: { model: kept, scores, scores_to_beat, is_worse, hindcasts } }
 }
 
-/** Days of UTC on which some of the weather was known. */
+/** UTC days with some known weather. */
 function daysFrom(samples: readonly ProductionSample[], from_ms: number): ProductionSample[][] {
   const days = Map.groupBy(
     samples.filter(({ start_ms }) => start_ms >= from_ms),
@@ -96,7 +95,7 @@ function daysFrom(samples: readonly ProductionSample[], from_ms: number): Produc
   return [...days.values()].filter((day) => day.some(({ weather }) => weather !== null))
 }
 
-/** Sums up forecasts of samples, over the steps that begin from `since_ms` on. */
+/** Sums scores of samples over the steps from `since_ms` on. */
 function scorerOf(samples: readonly ProductionSample[], plant: Plant, since_ms: number) {
   const known = new Map(samples.map((sample) => [sample.start_ms, sample]))
   const score = productionScorer(plant, ({ start_ms }) => known.get(start_ms) ?? null)

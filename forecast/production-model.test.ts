@@ -35,7 +35,7 @@ function forecastOf(of: ProductionModel, samples: readonly ProductionSample[]): 
 const daysOf = (samples: readonly ProductionSample[]) =>
   Array.from({ length: samples.length / 24 }, (_, day) => samples.slice(24 * day, 24 * (day + 1)))
 
-test('about 80 % of the totals of days lie in a band narrower than that of all steps', () => {
+test('about 80 % of daily totals lie in a band narrower than that of all steps', () => {
   const days = daysOf(tested_on).map((day) => ({
     forecast: forecastOf(model, day),
     kwh: day.reduce((sum, { available_kwh }) => sum + available_kwh!, 0),
@@ -72,7 +72,7 @@ test('a last week without surprises does not narrow the band of a short history'
   assert.ok(share > 0.72 && share < 0.92, `${share}`)
 })
 
-test('what was held down by a command teaches nothing, and would teach wrongly', () => {
+test('curtailed steps are not learnt from, as they would bias the model', () => {
   const random = seededRandom(5)
   const held = weeks.map((sample) => {
     const is_curtailed = sample.available_kwh! > 300 && random() < 0.5
@@ -95,7 +95,7 @@ test('what was held down by a command teaches nothing, and would teach wrongly',
   assert.ok(miss(told) < 0.6 * miss(untold), `${miss(told)} and ${miss(untold)} kWh`)
 })
 
-test('no value of a sample that is left out leaves a trace, and one seed learns one model', () => {
+test('excluded samples have no effect, and one seed gives one model', () => {
   const reasons: Partial<ProductionSample>[] = [
     { is_curtailed: true },
     { is_faulty: true },
@@ -114,7 +114,7 @@ test('no value of a sample that is left out leaves a trace, and one seed learns 
   }
 })
 
-test('stored and read it forecasts the same', () => {
+test('a stored model makes the same forecasts', () => {
   const [day] = daysOf(tested_on)
   const read = deserialiseProduction(serialiseProduction(model))
   assert.deepEqual(forecastOf(read, day!), forecastOf(model, day!))
@@ -124,7 +124,7 @@ test('stored and read it forecasts the same', () => {
   assert.throws(() => deserialiseProduction(other), /not a production model of format 2/)
 })
 
-test('a forecast is ordered, within 0 and the rated power, and dark at night, in any weather', () => {
+test('a forecast is ordered, within 0 and the rated power, and 0 at night, in any weather', () => {
   const [day] = daysOf(tested_on)
   const value = (max: number) => fc.option(fc.double({ min: -5, max, noNaN: true }))
   const sky = fc.record({
@@ -161,7 +161,7 @@ test('a step without weather is forecast by the clear sky, and lowers confidence
   assert.notEqual(forecastOf(model, day!).confidence, 'low')
 })
 
-test('confidence follows from what lay in the band on days held out, and from their history', () => {
+test('confidence follows the coverage on the hold-out, and the length of the history', () => {
   const clear = daysOf(tested_on).find((day) => {
     const tried = { ...model, trial: { coverage_pct: 80, tried: null } }
     return forecastOf(tried, day).confidence === 'high'
@@ -179,7 +179,7 @@ test('confidence follows from what lay in the band on days held out, and from th
   assert.equal(forecastOf(model, clear).confidence, 'medium')
 })
 
-test('20 days with 120 daylight hours are learnt from, fewer are not', () => {
+test('20 days with 120 daylight hours are enough, fewer are not', () => {
   const train = (samples: readonly ProductionSample[]) =>
     trainProduction(samples, plant, seededRandom(1))
   assert.equal(train(trained_on.slice(0, 24 * 19)).model, null)

@@ -1,6 +1,6 @@
 /**
- * A model of what a plant gives at a forecast of the weather, learnt from its own history: boosted
- * trees and a quantile forest on physics features, with conformal spread.
+ * A model of a plant's production by forecast weather, learnt from its own history: boosted trees
+ * and a quantile forest on physics features, with conformal spread.
  */
 import { deserialize, serialize } from 'node:v8'
 import { type BlendedTrees, predictBlend } from './blended-trees.ts'
@@ -22,23 +22,23 @@ import { calibrateSpread, type Spread } from './production-spread.ts'
 import { growTrees, type Prepared, prepare } from './production-trees.ts'
 import { clampQuantiles } from './quantiles.ts'
 
-/** What a model was made of. */
+/** Training data of a model. */
 interface ProductionFacts {
   step_minutes: number
-  /** Of the samples that were learnt from. */
+  /** Of the learnt samples. */
   trained_from_ms: number
   trained_to_ms: number
   sample_count: number
   day_count: number
-  /** Daylight samples that were not learnt from, and why; `no_weather` had no forecast. */
+  /** Excluded daylight samples by reason; `no_weather` had no forecast. */
   excluded: Prepared['excluded']
 }
 
-/** How a model did on days that were held out of its training. */
+/** Result of a model on days held out of its training. */
 interface ProductionTrial {
-  /** How many of a hundred outcomes lay from P10 to P90. */
+  /** Share of outcomes from P10 to P90. */
   coverage_pct: number
-  /** What was tried, where it was trained again on those days since; null: this very model. */
+  /** The tried model, if it was trained again on those days since; null: this model. */
   tried: ProductionModel | null
 }
 
@@ -48,37 +48,37 @@ export interface ProductionModel extends Spread {
   format: typeof model_format
   trees: BlendedTrees
   clipping: ClippingCurve
-  /** For steps of which no weather is known. */
+  /** For steps without weather. */
   physical_errors: PhysicalErrors
   facts: ProductionFacts
-  /** null: none was made. */
+  /** null: no trial. */
   trial: ProductionTrial | null
 }
 
-/** Changes with what a stored model means. */
+/** Incremented when the meaning of a stored model changes. */
 const model_format = 2
 
-/** Fewer teach too little; whether those taught more than physics knows, days held out tell. */
+/** Minimum training days; a hold-out shows whether the model beats physics. */
 const training_days_min = 20
 const training_hours_min = 120
-/** What forecasts have to reach for more than low and medium confidence; see `confidenceMax`. */
+/** Required coverage for medium and high confidence; see `confidenceMax`. */
 const medium_coverage_min_pct = 60
 const high_coverage_min_pct = 70
 const high_days_min = 60
 
 interface Training {
-  /** Samples of daylight that can be learnt from. */
+  /** Usable daylight samples. */
   sample_count: number
-  /** null: they are fewer than 120 hours, or lie on fewer than 20 days. */
+  /** null: fewer than 120 hours, or on fewer than 20 days. */
   model: ProductionModel | null
 }
 
 /**
- * Learns a plant from its samples, all of steps of one length. Samples that `exclusionOf` names,
- * nights and steps without weather are not learnt from. How far the spread has to be stretched is
- * seen on days that trees were not grown on (`calibrateSpread`); then the trees are grown again on
- * all of them. Newer samples count as much as older ones. `random` gives 0 to below 1. Throws a
- * RangeError for steps of different lengths, and for a plant without capacity.
+ * Learns a plant from its samples, all with steps of one length. Samples excluded by `exclusionOf`,
+ * nights and steps without weather are not learnt from. The spread is calibrated on days unknown to
+ * the trees (`calibrateSpread`); then the trees are grown again on all days. Samples of any age
+ * have equal weight. `random` gives 0 to below 1. Throws a RangeError for steps of different
+ * lengths, and for a plant without capacity.
  */
 export function trainProduction(
   samples: readonly ProductionSample[],
@@ -87,7 +87,7 @@ export function trainProduction(
 ): Training {
   const prepared = prepare(samples, plant)
   const { usable, usable_days } = prepared
-  // A step by the weather of several leads is one.
+  // A step with the weather of several lead times counts once.
   const steps = new Map(usable.map((row) => [samples[row]!.start_ms, samples[row]!]))
   const usable_h = [...steps.values()].reduce((sum, step) => sum + stepHours(step), 0)
   const is_enough = usable_h >= training_hours_min && usable_days.length >= training_days_min
@@ -98,9 +98,8 @@ export function trainProduction(
 }
 
 /**
- * The model learnt again with days that came since its training, by its own spread: samples are all
- * of its steps, those that it was learnt from among them. Throws a RangeError for steps of another
- * length.
+ * Learns the model again with days since its training, keeping its spread; samples include those of
+ * its training. Throws a RangeError for steps of another length.
  */
 export function renewProduction(
   { step_scale, total_scale, facts }: ProductionModel,
@@ -146,7 +145,7 @@ function stepMinutes(steps: readonly Step[]): number {
   return minutes
 }
 
-/** Throws a RangeError for steps, if any, that are not as long as those of a model. */
+/** Throws a RangeError for steps that are not as long as those of the model. */
 function requireLength(steps: readonly Step[], { step_minutes }: ProductionFacts): void {
   if (steps.length > 0 && stepMinutes(steps) !== step_minutes) {
     throw new RangeError(`steps last ${stepMinutes(steps)} minutes, the model's ${step_minutes}`)
@@ -161,10 +160,9 @@ function clippingOf({ samples, physics, scorable }: Prepared): ClippingCurve {
 }
 
 /**
- * The forecast of a plant. Quantiles of its total hold for a day, which is what `total_scale` was
- * learnt from; give whole days, which the features look at. Where no irradiance is forecast it is
- * that of physics. Throws a RangeError for steps that overlap, descend or are not as long as those
- * that were learnt from.
+ * The forecast of a plant. Quantiles of its total are calibrated for a day, and features use whole
+ * days: give whole days. Steps without irradiance are forecast by physics. Throws a RangeError for
+ * steps that overlap, descend or are not as long as those of the training.
  */
 export function predictProduction(
   model: ProductionModel,
@@ -199,10 +197,9 @@ export function predictProduction(
 }
 
 /**
- * What the forecasts of a model have earned on days that it had not seen, where 80 of a hundred
- * outcomes are meant to lie from P10 to P90: from 60 on medium, from 70 on high, if there were at
- * least 60 days to learn from. A model that was never tried is trusted no more than physics. Skill
- * is no part of it: without it a model does not come into use.
+ * Confidence proven on unknown days, where 80 % of outcomes should lie from P10 to P90: medium from
+ * 60 %, high from 70 %, with at least 60 days to learn from. A model without a trial has that of
+ * physics. Skill does not count: a model without skill is not used.
  */
 function confidenceMax({ facts, trial }: ProductionModel): Confidence {
   if (trial === null) return 'medium'
@@ -212,12 +209,12 @@ function confidenceMax({ facts, trial }: ProductionModel): Confidence {
   return is_proven ? 'high' : 'medium'
 }
 
-/** A model as bytes, in the format of structured clone, which newer versions of Node still read. */
+/** A model as bytes in the format of structured clone, which newer versions of Node read. */
 export function serialiseProduction(model: ProductionModel): Buffer {
   return serialize(model)
 }
 
-/** The model of `serialiseProduction`. Throws an Error for bytes of anything else. */
+/** The model of `serialiseProduction`. Throws an Error for other bytes. */
 export function deserialiseProduction(bytes: Uint8Array): ProductionModel {
   const model: unknown = deserialize(bytes)
   const { kind, format } = (model ?? {}) as Partial<ProductionModel>

@@ -14,7 +14,7 @@ const good: ProductionSample = {
   is_faulty: false,
 }
 
-test('each reason to leave a sample out is told, and what is scored all the same', () => {
+test('samples are excluded by reason, and clipped ones still scored', () => {
   const cases: [Partial<ProductionSample>, ReturnType<typeof exclusionOf>, boolean][] = [
     [{}, null, true],
     [{ available_kwh: null }, 'missing', false],

@@ -54,7 +54,7 @@ const carried = (available_kwh: number, from_ms: number) =>
 const assertNear = (value: number | null, by_hand: number) =>
   assert.ok(value !== null && Math.abs(value - by_hand) < 1e-9, `${value}, not ${by_hand}`)
 
-test('smart persistence carries on the last sky that was known when the forecast was issued', () => {
+test('smart persistence uses the last sky known at the issue of the forecast', () => {
   const known = [noon(30, 2), noon(60, 1)]
   assertNear(persisted(10, ...known), carried(60, noon_ms - day_ms))
   // Issued 23.5 hours before: the same hour of yesterday was not over.
@@ -62,14 +62,14 @@ test('smart persistence carries on the last sky that was known when the forecast
   assert.equal(persisted(10, noon(60, 5)), null)
 })
 
-test('soon before the step it is the sky of the last hour', () => {
+test('shortly before the step it uses the last hour', () => {
   const morning = { at_ms: noon_ms - 2 * hour_ms, available_kwh: 20 }
   assertNear(persisted(1, noon(60, 1), morning), carried(20, noon_ms - 2 * hour_ms))
   assertNear(persisted(1, noon(60, 1)), carried(60, noon_ms - day_ms))
   assertNear(persisted(3, noon(60, 1), morning), carried(60, noon_ms - day_ms))
 })
 
-test('it goes by nothing that was not measured as it was', () => {
+test('it does not use incomplete or reduced measurements', () => {
   const spoilt: Partial<Measurement>[] = [
     { is_curtailed: true },
     { is_faulty: true },
@@ -82,7 +82,7 @@ test('it goes by nothing that was not measured as it was', () => {
   }
 })
 
-test('only what is known of daylight is scored, and what was held down is counted', () => {
+test('only known daylight is scored, and curtailed steps are counted', () => {
   const counts = (change: Partial<Measurement>) => {
     const { count, curtailed } = scorerOf([{ ...noon(50), ...change }])()
     return [count, curtailed]
@@ -99,7 +99,7 @@ test('only what is known of daylight is scored, and what was held down is counte
   assert.equal(night({ start_ms: midnight_ms }).count, 0)
 })
 
-test('the sky of a short step is not taken for that of a longer one with its start', () => {
+test('the sky of a short step is not that of a longer one with the same start', () => {
   const dawn_ms = Date.UTC(2024, 5, 10, 2)
   const score = scorerOf([{ at_ms: dawn_ms, available_kwh: 0 }])
   // In its first quarter of an hour the sun is still down.
@@ -107,7 +107,7 @@ test('the sky of a short step is not taken for that of a longer one with its sta
   assert.equal(score({ start_ms: dawn_ms }).count, 1)
 })
 
-test('power is that of the step, whatever its length, and consumption is none', () => {
+test('power is independent of the length of the step, and consumption counts as 0', () => {
   const short = scorerOf([noon(12)])({ end_ms: noon_ms + hour_ms / 4 })
   assertNear(scoresOf(short).bias, 50 - 48)
   assertNear(scoresOf(scorerOf([noon(-1)])()).bias, 50)

@@ -1,31 +1,31 @@
-/** Holds forecasts of production against what came, beside smart persistence. */
+/** Scores production forecasts against measurements, with smart persistence as reference. */
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import type { Plant, Step } from './plant.ts'
 import { plantPhysics } from './plant-physics.ts'
 import { exclusionOf, isScorable, type Measurement, measuredPower } from './production-samples.ts'
 import { noSums, type ScoreSums, sumsOf } from './score-sums.ts'
 
-/** A step as it was forecast. */
+/** A forecast step. */
 export interface ForecastStep extends Step {
   p10_kw: number
   p50_kw: number
   p90_kw: number
-  /** What came later than this, Unix ms, was not known. */
+  /** Data later than this, Unix ms, were not known. */
   known_ms: number
   is_hindcast: boolean
 }
 
-/** What a plant did in a span; null where nothing is known of it. */
+/** Measurement of a plant in a span; null if unknown. */
 type Measured = (span: Step) => Measurement | null
 
-/** Of the rated power under a clear sky: below that a share of it says nothing. */
+/** Minimum clear-sky power relative to rated power; shares of less are meaningless. */
 const clear_min_ratio = 0.05
-/** How far back smart persistence looks for the same time of a day. */
+/** Days that smart persistence looks back for the same time of day. */
 const persistence_days_max = 4
 
 /**
- * Scores steps of a plant, kW: of those by day whose output is known (`isScorable`) the errors, of
- * those that curtailment held their number, of others nothing.
+ * Sums scores of steps of a plant, kW: errors of steps with known output (`isScorable`) by day, and
+ * the number of curtailed steps.
  */
 export function productionScorer(
   plant: Plant,
@@ -54,12 +54,12 @@ interface Known {
 }
 
 interface ClearSky {
-  /** Of the rated power, over a span. */
+  /** Relative to rated power, over a span. */
   ratio: number
   is_night: boolean
 }
 
-/** Spans come again and again: of steps, of leads, and of days after them. */
+/** A cache, as spans repeat: steps, lead times, and days. */
 function clearSky(plant: Plant): Known['clear'] {
   const known = new Map<string, ClearSky>()
   return ({ start_ms, end_ms }) => {
@@ -77,9 +77,9 @@ function clearSky(plant: Plant): Known['clear'] {
 /**
  * Persistence of the clear-sky index (H. T. C. Pedro and C. F. M. Coimbra, "Assessment of
  * forecasting techniques for solar power production with no exogenous inputs", Solar Energy 86(7),
- * 2012): the share of its clear sky that the plant gave in the last span known by then, if that
- * ended within two hours of the step, else at the same time of the last day that was known, times
- * the clear sky of the step, kW. Null where nothing was.
+ * 2012), kW: the clear sky of the step times the clear-sky share of the last span known by then, if
+ * it ended within two hours of the step, else at the same time of the last known day. Null without
+ * such a span.
  */
 function smartPersistence(
   { start_ms, end_ms, known_ms }: ForecastStep,

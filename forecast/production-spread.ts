@@ -1,4 +1,4 @@
-/** How far the spread of trees falls short on days that they have not seen. */
+/** Calibrates the spread of trees on days unknown to them. */
 import { predictBlend } from './blended-trees.ts'
 import { takeRows } from './feature-table.ts'
 import { stepHours } from './plant.ts'
@@ -14,29 +14,26 @@ import {
 } from './production-forecast.ts'
 import { growTrees, type Prepared } from './production-trees.ts'
 
-/**
- * A history up to so many days is short: its last fifth alone would say too little of the spread,
- * and the days held out of a training are worth another.
- */
+/** Histories up to this length are short: each fifth is held out in turn, not only the last. */
 export const short_history_days_max = 120
 const folds = 5
-/** More are thinned there: quarter hours take their time, and half of them say as much. */
+/** Larger histories are thinned: every second quarter hour carries the same information. */
 const folded_rows_max = 4000
 const last_days_max = 60
-/** Days that say how the errors of a day hang together. */
+/** Minimum days for the correlation of errors within a day. */
 const total_days_min = 15
-/** The least spread, far below any that matters: dawns held to more would pass for certain. */
+/** Minimum spread, below any that matters: a larger one would make dawns count as certain. */
 const spread_min_ratio = 1e-4
-/** A day of which a smaller part of its clear sky was learnt from says nothing of its total. */
+/** Days with a smaller learnt share of their clear sky have no total. */
 const whole_day_ratio = 0.5
 
-/** How much wider than trees tell it the spread of steps and of a day's total is. */
+/** Factors for the spread of steps and of a day's total by trees. */
 export interface Spread {
   step_scale: SpreadScale
   total_scale: SpreadScale
 }
 
-/** Rows to be held out together: of the last days alone, where the history is long. */
+/** Rows to hold out together: of the last days only, if the history is long. */
 function heldOut({ samples, usable, usable_days: days }: Prepared): number[][] {
   const dayOf = (row: number) => utcDay(samples[row]!)
   if (days.length > short_history_days_max) {
@@ -48,7 +45,7 @@ function heldOut({ samples, usable, usable_days: days }: Prepared): number[][] {
   return [...Map.groupBy(usable, (row) => foldOf.get(dayOf(row))).values()]
 }
 
-/** What trees that were grown without some rows say of them. */
+/** Predictions of trees grown without the held-out rows. */
 function forecastUnseen(prepared: Prepared, random: () => number) {
   const parts = heldOut(prepared)
   const most = parts.length > 1 ? folded_rows_max : undefined
@@ -67,10 +64,9 @@ function forecastUnseen(prepared: Prepared, random: () => number) {
 }
 
 /**
- * What the spread of trees lacks, step by step and day by day, on days that they were not grown on:
- * the last fifth of the history (60 days at most), or of up to 120 days each fifth in turn, as
- * R. F. Barber et al., "Predictive inference with the jackknife+", Annals of Statistics 49(1),
- * 2021, section 3, hold them out.
+ * Calibrates the spread of trees by step and by day on days unknown to them: the last fifth of the
+ * history (60 days at most), or each fifth in turn for up to 120 days, as in R. F. Barber et al.,
+ * "Predictive inference with the jackknife+", Annals of Statistics 49(1), 2021, section 3.
  */
 export function calibrateSpread(prepared: Prepared, random: () => number): Spread {
   const { rows, quantiles } = forecastUnseen(prepared, random)
@@ -93,7 +89,7 @@ export function calibrateSpread(prepared: Prepared, random: () => number): Sprea
   }
 }
 
-/** Sums of each day's steps, of days whose light was mostly seen, in hours at rated power. */
+/** Sums of the days with enough learnt light, in hours at rated power. */
 function dayTotals(
   { samples, physics, days }: Prepared,
   rows: readonly number[],

@@ -1,4 +1,4 @@
-/** What a model of a plant learns from, and the trees that it grows. */
+/** Training data of a production model, and its trees. */
 import { type BlendedTrees, trainBlend } from './blended-trees.ts'
 import { type FeatureTable, takeElements, takeRows } from './feature-table.ts'
 import type { Plant } from './plant.ts'
@@ -13,7 +13,7 @@ import {
   type ProductionSample,
 } from './production-samples.ts'
 
-/** Chosen on hours of two years, real and simulated ones. */
+/** Chosen on two years of hours, real and simulated. */
 const tree_options = {
   boosted_levels: [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95],
   boosting: {
@@ -27,7 +27,7 @@ const tree_options = {
   forest: { trees: 150, min_leaf: 6, column_share: 0.33 },
 }
 
-/** Rows beyond it are thinned: quarter hours of years say little that half of them do not. */
+/** Larger data are thinned: half of the quarter hours of years carry the same information. */
 const rows_max = 14_000
 
 /** Samples with their features; rows are positions of samples. */
@@ -36,16 +36,16 @@ export interface Prepared {
   samples: readonly ProductionSample[]
   physics: PlantPhysics
   table: FeatureTable
-  /** Power over rated power, NaN where it was not measured. */
+  /** Power relative to rated power, NaN if not measured. */
   target: Float64Array
   days: Int32Array
-  /** Rows that may be learnt from. */
+  /** Rows to learn from. */
   usable: number[]
-  /** The days of UTC on which they lie, ascending, numbers of `utcDay`. */
+  /** Their UTC days, ascending, numbers of `utcDay`. */
   usable_days: number[]
-  /** Rows that forecasts may be held against: the same and clipped ones. */
+  /** Rows to score: the same and clipped ones. */
   scorable: number[]
-  /** Daylight samples that may not be learnt from, and why; `no_weather` had no forecast. */
+  /** Excluded daylight samples by reason; `no_weather` had no forecast. */
   excluded: Record<Exclusion | 'no_weather', number>
 }
 
@@ -83,7 +83,7 @@ export function prepare(samples: readonly ProductionSample[], plant: Plant): Pre
 const noExclusions = () =>
   Object.fromEntries(exclusions.map((name) => [name, 0])) as Record<Exclusion, number>
 
-/** Trees of some of the usable rows, of so many at most. */
+/** Trees on some of the usable rows, up to a maximum. */
 export function growTrees(
   prepared: Prepared,
   rows: readonly number[],

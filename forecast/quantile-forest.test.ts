@@ -16,7 +16,7 @@ function fan(rows: number, seed: number) {
   return { table: featureTable({ x, noise }), target: x.map((v) => v * (0.5 + random())) }
 }
 
-test('quantiles of rows never seen follow the spread of the target', () => {
+test('quantiles on new rows follow the spread of the target', () => {
   const { table, target } = fan(3000, 1)
   const unseen = fan(1500, 2)
   const model = trainForest(table, target, options, seededRandom(3))
@@ -33,7 +33,7 @@ test('quantiles of rows never seen follow the spread of the target', () => {
   })
 })
 
-test('quantiles never cross, and are targets that were seen', () => {
+test('quantiles never cross, and are targets of the training', () => {
   const { table, target } = fan(500, 4)
   const model = trainForest(table, target, options, seededRandom(5))
   const quantiles = predictForest(model, table, percentile_levels)
@@ -46,7 +46,7 @@ test('quantiles never cross, and are targets that were seen', () => {
   }
 })
 
-test('a leaf of all rows answers with the quantiles of what was drawn', () => {
+test('a leaf of all rows predicts the quantiles of the drawn rows', () => {
   const table = featureTable({ x: Float64Array.from({ length: 1000 }, (_, i) => i) })
   const target = table.columns[0]!.map((x) => x / 1000)
   const model = trainForest(
@@ -62,7 +62,7 @@ test('a leaf of all rows answers with the quantiles of what was drawn', () => {
   assert.equal(highest![0], 0.999)
 })
 
-test('more targets than ranks are thinned, not lost', () => {
+test('more targets than ranks are thinned', () => {
   const rows = 70_000
   const x = Float64Array.from({ length: rows }, (_, i) => i / rows)
   const model = trainForest(
@@ -77,7 +77,7 @@ test('more targets than ranks are thinned, not lost', () => {
   assert.ok(median![0]! < 0.15 && median![1]! > 0.85)
 })
 
-test('the same seed gives the same forest, also through a thread or a store', () => {
+test('the same seed gives the same forest, also after structuredClone', () => {
   const { table, target } = fan(200, 9)
   const train = (seed: number) => trainForest(table, target, options, seededRandom(seed))
   const model = train(1)
@@ -87,7 +87,7 @@ test('the same seed gives the same forest, also through a thread or a store', ()
   assert.deepEqual(deserialize(serialize(model)), model)
 })
 
-test('what cannot be learned or asked is refused', () => {
+test('invalid data and requests are refused', () => {
   const { table, target } = fan(20, 1)
   const train = (change: Partial<ForestOptions>) => () =>
     trainForest(table, target, { ...options, ...change }, seededRandom(1))

@@ -11,35 +11,35 @@ import { type BinTally, bestSplitOfRows, createBinTally, partitionRows } from '.
 
 export interface ForestOptions {
   trees: number
-  /** Rows in a leaf at least. */
+  /** Minimum rows in a leaf. */
   min_leaf: number
-  /** Share of the columns that a node may ask for, above 0 up to 1; drawn anew for each node. */
+  /** Share of the columns available to a node, above 0 up to 1; drawn anew for each node. */
   column_share: number
 }
 
-/** A forest that remembers the targets in its leaves. Survives structuredClone. */
+/** A forest that stores the targets in its leaves. Survives structuredClone. */
 export interface QuantileForest {
   kind: 'quantile_forest'
   bins: HistogramBins
   trees: DecisionTrees
-  /** Targets that were trained on, ascending, each once; thinned to what a rank can number. */
+  /** Distinct training targets, ascending; thinned to the range of ranks. */
   targets: Float64Array
   /** Positions in `targets` of the rows of all leaves, one leaf after the other. */
   leaf_ranks: Uint16Array
-  /** Where each leaf begins in `leaf_ranks`, and where the last one ends. */
+  /** Start of each leaf in `leaf_ranks`, and end of the last one. */
   leaf_starts: Uint32Array
 }
 
-/** What 16 bits of a rank, and of a tree's number, can tell. */
+/** Range of a 16-bit rank, and of a tree's number. */
 const targets_max = 65_536
 const trees_max = 65_536
 
 /**
- * A random forest that answers with the whole distribution of the targets: N. Meinshausen,
- * "Quantile regression forests", Journal of Machine Learning Research 7, 2006. Each tree is grown
- * on as many rows as there are, drawn with replacement, and splits by squared error; of its leaves
- * the ranks of their targets are kept. `random` gives 0 to below 1. Throws a RangeError for options
- * out of range, no rows, and a target that is not finite.
+ * A random forest that predicts the distribution of the target: N. Meinshausen, "Quantile
+ * regression forests", Journal of Machine Learning Research 7, 2006. Each tree is grown on as many
+ * rows as there are, drawn with replacement, and splits by squared error; its leaves store the
+ * ranks of their targets. `random` gives 0 to below 1. Throws a RangeError for options out of
+ * range, no rows, and a target that is not finite.
  */
 export function trainForest(
   table: FeatureTable,
@@ -77,13 +77,13 @@ export function trainForest(
   }
 }
 
-/** What is at hand while trees are grown. */
+/** State during training. */
 interface Growth {
   table: BinnedTable
   target: Float64Array
   options: ForestOptions
   builder: TreeBuilder
-  /** Where each leaf ends among the rows of all trees. */
+  /** End of each leaf among the rows of all trees. */
   leaf_ends: number[]
   tally: BinTally
   all_columns: Int32Array
@@ -91,12 +91,12 @@ interface Growth {
   random: () => number
 }
 
-/** Grows a tree and returns its rows, leaf after leaf. Other trees have `rows_before` already. */
+/** Grows a tree and returns its rows, leaf after leaf, numbered from `rows_before` on. */
 function growTree(growth: Growth, rows_before: number): Int32Array {
   const { table, target, options, builder, tally } = growth
   const drawn = drawAgain(table.rows, growth.random)
   const open = [{ node: builder.root(), start: 0, end: drawn.length }]
-  // First children come off the stack first: leaves are met in the order of their rows.
+  // First children come off the stack first: leaves are visited in the order of their rows.
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { node, start, end } = next
     const rows = drawn.subarray(start, end)
@@ -117,7 +117,7 @@ function growTree(growth: Growth, rows_before: number): Int32Array {
   return drawn
 }
 
-/** The columns of a node: the first of all, after as many exchanges. */
+/** Columns of a node: the first of all, after as many random exchanges. */
 function drawColumns({ table, all_columns, options, random }: Growth): Int32Array {
   const wanted = Math.max(1, Math.round(table.columns.length * options.column_share))
   for (let i = 0; i < wanted; i++) {
@@ -129,7 +129,7 @@ function drawColumns({ table, all_columns, options, random }: Growth): Int32Arra
   return all_columns.subarray(0, wanted)
 }
 
-/** Distinct targets in order, at most as many as a rank can number, and the rank of each row. */
+/** Distinct targets in order, thinned to the range of ranks, and the rank of each row. */
 function rankTargets(target: Float64Array): { targets: Float64Array; ranks: Uint16Array } {
   const sorted = target.toSorted()
   const distinct = sorted.filter((value, i) => value !== sorted[i - 1])
@@ -152,9 +152,10 @@ function lastUpTo(ascending: Float64Array, value: number): number {
 }
 
 /**
- * The quantiles of each row, a column for each level (ascending, 0 to 1): the least target at which
- * the distribution reaches the level, each tree having the same say. They never cross.
- * Throws a RangeError for other columns than the forest knows, and for levels that do not ascend.
+ * The quantiles of each row, a column for each level (ascending, 0 to 1): the smallest target at
+ * which the distribution reaches the level, with equal weight of all trees. They never cross.
+ * Throws a RangeError for other columns than those of the training, and for levels that do not
+ * ascend.
  */
 export function predictForest(
   model: QuantileForest,
@@ -185,7 +186,7 @@ export function predictForest(
   return predicted
 }
 
-/** What some leaves, one of each tree, hold: rank (upper half) and tree (lower), by rank. */
+/** Content of leaves, one of each tree: rank (upper half) and tree (lower), by rank. */
 function entriesOf({ leaf_ranks, leaf_starts }: QuantileForest, leaves: Uint32Array): Uint32Array {
   let length = 0
   for (const leaf of leaves) length += leaf_starts[leaf + 1]! - leaf_starts[leaf]!
@@ -200,7 +201,7 @@ function entriesOf({ leaf_ranks, leaf_starts }: QuantileForest, leaves: Uint32Ar
   return entries.sort()
 }
 
-/** What one row of a leaf says for its tree. */
+/** Weight of one row of a leaf within its tree. */
 function shareOf({ leaf_starts }: QuantileForest, leaf: number): number {
   return 1 / (leaf_starts[leaf + 1]! - leaf_starts[leaf]!)
 }

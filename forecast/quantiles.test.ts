@@ -18,7 +18,7 @@ test('the percentiles are the 99 of two decimals', () => {
   assert.deepEqual(percentile_levels.slice(27, 30), [0.28, 0.29, 0.3])
 })
 
-test('a quantile lies between its neighbours in proportion', () => {
+test('a quantile is interpolated between its neighbours', () => {
   assert.equal(quantileInPlace(column(40, 10, 30, 20), 0.5), 25)
   assert.equal(quantileInPlace(column(40, 10, 30, 20), 0.1), 13)
   assert.equal(quantileInPlace(column(40, 10, 30, 20), 1), 40)
@@ -26,7 +26,7 @@ test('a quantile lies between its neighbours in proportion', () => {
   assert.ok(Number.isNaN(quantileInPlace(column(), 0.5)))
 })
 
-test('a quantile is what sorting gives, for whatever values and level', () => {
+test('a quantile equals that of sorting, for any values and level', () => {
   const values = fc.array(fc.integer({ min: -20, max: 20 }), { minLength: 1, maxLength: 60 })
   fc.assert(
     fc.property(values, fc.double({ min: 0, max: 1, noNaN: true }), (list, level) => {
@@ -40,7 +40,7 @@ test('a quantile is what sorting gives, for whatever values and level', () => {
   )
 })
 
-test('the numbers below a bound are counted', () => {
+test('countBelow counts the numbers below a bound', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: -9, max: 9 })),
@@ -54,19 +54,19 @@ test('the numbers below a bound are counted', () => {
   assert.equal(countBelow(column(1, 2, 3), Infinity), 3)
 })
 
-test('crossing quantiles are put in order, row by row', () => {
+test('crossing quantiles are sorted, row by row', () => {
   const quantiles = [column(1, 9), column(3, 8), column(2, 7)]
   rearrangeQuantiles(quantiles)
   assert.deepEqual(quantiles, [column(1, 7), column(2, 8), column(3, 9)])
 })
 
-test('quantiles are held within what is possible', () => {
+test('quantiles are clamped to a range', () => {
   const quantiles = [column(-0.2, 0.3), column(0.5, 1.2)]
   clampQuantiles(quantiles, 0, 1)
   assert.deepEqual(quantiles, [column(0, 0.3), column(0.5, 1)])
 })
 
-test('levels between and beyond those at hand', () => {
+test('levels between and beyond the given ones are interpolated', () => {
   const known = [column(10, 0), column(20, 8)]
   assert.deepEqual(interpolateQuantiles(known, [0.25, 0.75], [0.1, 0.25, 0.375, 0.75, 0.9]), [
     column(10, 0),
@@ -78,7 +78,7 @@ test('levels between and beyond those at hand', () => {
   assert.throws(() => interpolateQuantiles(known, [0.5], [0.5]), /2 columns for 1 levels/)
 })
 
-test('quantile functions are averaged level by level, in shares', () => {
+test('quantile functions are averaged level by level, with weights', () => {
   const [one, two] = [
     [column(1), column(5)],
     [column(3), column(9)],

@@ -1,14 +1,12 @@
-/** Quantile functions: of many rows at once, a column of values for each level. */
-
 /** The levels 0.01 to 0.99. */
 export const percentile_levels: readonly number[] = Array.from({ length: 99 }, (_, i) =>
   Number(((i + 1) / 100).toFixed(2)),
 )
 
 /**
- * The quantile at `level`, 0 to 1, of `values[start..end)`, between order statistics in proportion
+ * The quantile at `level`, 0 to 1, of `values[start..end)`, interpolated between order statistics
  * (type 7 of R. J. Hyndman and Y. Fan, The American Statistician 50(4), 1996). Reorders the values.
- * NaN where there are none; values must be numbers.
+ * NaN for none; values must be numbers.
  */
 export function quantileInPlace(
   values: Float64Array,
@@ -27,7 +25,7 @@ export function quantileInPlace(
   return low + (high - low) * share
 }
 
-/** Puts in place `k` what sorting would put there, smaller values before it, larger after. */
+/** Moves the value of rank `k` to position `k`, smaller values before it, larger after. */
 function selectInPlace(values: Float64Array, k: number, start: number, end: number): number {
   let low = start
   let high = end - 1
@@ -56,7 +54,7 @@ function medianOfThree(a: number, b: number, c: number): number {
   return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c))
 }
 
-/** How many of ascending numbers are below a bound. */
+/** Count of ascending numbers below a bound. */
 export function countBelow(ascending: Float64Array, bound: number): number {
   let low = 0
   let high = ascending.length
@@ -69,10 +67,10 @@ export function countBelow(ascending: Float64Array, bound: number): number {
 }
 
 /**
- * Puts the quantiles of each row in ascending order, in place: quantiles learned one by one may
- * cross, and sorted ones never score worse. V. Chernozhukov, I. Fernández-Val and A. Galichon,
- * "Quantile and probability curves without crossing", Econometrica 78(3), 2010.
- * `quantiles` holds a column for each level, levels ascending.
+ * Sorts the quantiles of each row, in place: separately learnt quantiles may cross, and sorted ones
+ * never score worse. V. Chernozhukov, I. Fernández-Val and A. Galichon, "Quantile and probability
+ * curves without crossing", Econometrica 78(3), 2010. `quantiles` has a column for each level,
+ * levels ascending.
  */
 export function rearrangeQuantiles(quantiles: readonly Float64Array[]): void {
   const row = new Float64Array(quantiles.length)
@@ -84,7 +82,7 @@ export function rearrangeQuantiles(quantiles: readonly Float64Array[]): void {
   }
 }
 
-/** Holds quantiles within what is possible, in place. */
+/** Clamps quantiles, in place. */
 export function clampQuantiles(
   quantiles: readonly Float64Array[],
   least: number,
@@ -96,9 +94,9 @@ export function clampQuantiles(
 }
 
 /**
- * Quantiles at other levels, in proportion between those at hand; below the lowest and above the
- * highest level the outermost quantile stands. Levels ascend. Throws a RangeError where there is
- * not a column for each of `from`, or none.
+ * Quantiles at other levels by linear interpolation; below the lowest and above the highest level
+ * the outermost quantile. Levels ascend. Throws a RangeError unless there is a column for each of
+ * `from`, and at least one.
  */
 export function interpolateQuantiles(
   quantiles: readonly Float64Array[],
@@ -119,10 +117,10 @@ export function interpolateQuantiles(
 }
 
 /**
- * The mean of several quantile functions, level by level, in given shares or equal ones: sharper
- * than the mean of their distributions. K. C. Lichtendahl, Y. Grushka-Cockayne and R. L. Winkler,
- * "Is it better to average probabilities or quantiles?", Management Science 59(7), 2013.
- * Throws a RangeError for different counts of levels.
+ * The mean of several quantile functions, level by level, with given or equal weights: sharper than
+ * the mean of their distributions. K. C. Lichtendahl, Y. Grushka-Cockayne and R. L. Winkler, "Is it
+ * better to average probabilities or quantiles?", Management Science 59(7), 2013. Throws a
+ * RangeError for different counts of levels.
  */
 export function blendQuantiles(
   functions: readonly (readonly Float64Array[])[],

@@ -69,7 +69,7 @@ test('weights solve the normal equations', () => {
   )
 })
 
-test('the answer for a row left out is that of a model that never saw it', () => {
+test('the left-out prediction is that of a model without the row', () => {
   fc.assert(
     fc.property(anyProblem, ({ table, target }) => {
       const { model, left_out } = trainRidge(table, [target], penalty)
@@ -88,7 +88,7 @@ test('the answer for a row left out is that of a model that never saw it', () =>
   )
 })
 
-test('targets share features and nothing else', () => {
+test('targets are independent of each other', () => {
   const { table, target } = problem(3, 30, 4)
   const other = target.map((value) => 5 - 2 * value)
   const alone = [target, other].map((one) => trainRidge(table, [one], penalty))
@@ -100,7 +100,7 @@ test('targets share features and nothing else', () => {
   }
 })
 
-test('what is missing, and what never changes, says nothing', () => {
+test('missing values and constant features have no effect', () => {
   const { table, target } = problem(5, 30, 2)
   // Its mean over 30 rows is not quite itself.
   const constant = new Float64Array(30).fill(0.7)
@@ -116,7 +116,7 @@ test('what is missing, and what never changes, says nothing', () => {
   assertClose(predictRidge(model, without)[0]![0]!, model.intercepts[0]!, 'nothing known')
 })
 
-test('unusable input is refused', () => {
+test('invalid data are refused', () => {
   const { table, target } = problem(1, 5, 2)
   assert.throws(() => trainRidge(table, [target], 0), /penalty is 0/)
   assert.throws(() => trainRidge(table, [target.subarray(1)], 1), /target has 4 rows/)

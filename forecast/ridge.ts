@@ -1,34 +1,33 @@
 import { type FeatureTable, requireColumns, requireTarget } from './feature-table.ts'
 
 /**
- * Linear models of several targets on the same features. Survives structuredClone and JSON, but
+ * Linear models of several targets on the same features. Survives structuredClone and JSON, except
  * for its typed arrays.
  */
 export interface Ridge {
   names: readonly string[]
-  /** Mean of each feature where it was known. */
+  /** Mean of the known values of each feature. */
   means: Float64Array
-  /** Its standard deviation; 0: says nothing, and is left out. */
+  /** Standard deviation of each feature; 0: constant, and left out. */
   deviations: Float64Array
   /** Mean of each target. */
   intercepts: Float64Array
-  /** For each target what a standard deviation of each feature adds. */
+  /** For each target, the weight of a standard deviation of each feature. */
   weights: readonly Float64Array[]
 }
 
 interface RidgeFit {
   model: Ridge
-  /** What the model would answer for each row, had it been trained without that row. */
+  /** Predictions for each row by a model trained without that row. */
   left_out: Float64Array[]
 }
 
 /**
- * Ridge regression: A. E. Hoerl and R. W. Kennard, Technometrics 12(1), 1970, on
- * features brought to mean 0 and deviation 1, a value that is missing (NaN) at the mean. All
- * targets share one Cholesky factor. Answers for rows left out follow from it without another fit:
- * D. M. Allen, Technometrics 16(1), 1974.
- * `penalty` is above 0 and in the units of a row count: it weighs like that many rows of "no
- * influence" for each feature. Throws a RangeError for no rows, and targets that are not finite.
+ * Ridge regression: A. E. Hoerl and R. W. Kennard, Technometrics 12(1), 1970, on features with mean
+ * 0 and deviation 1; missing values (NaN) count as the mean. All targets share one Cholesky factor.
+ * Left-out predictions follow from it without another fit: D. M. Allen, Technometrics 16(1), 1974.
+ * `penalty` is above 0, in the unit of a row count: it weighs like that many rows without influence
+ * of each feature. Throws a RangeError for no rows, and targets that are not finite.
  */
 export function trainRidge(
   table: FeatureTable,
@@ -51,9 +50,7 @@ export function trainRidge(
   return { model, left_out: leaveOut(columns, factor, targets, model) }
 }
 
-/**
- * A column for each target. Throws a RangeError for other columns than the model was trained on.
- */
+/** A column for each target. Throws a RangeError for other columns than those of the training. */
 export function predictRidge(model: Ridge, table: FeatureTable): Float64Array[] {
   requireColumns(table, model.names)
   return answers(standardised(table, model.means, model.deviations), table.rows, model)
@@ -83,7 +80,7 @@ function leaveOut(
   for (let row = 0; row < rows; row++) {
     for (let c = 0; c < values.length; c++) values[c] = columns[c]![row]!
     const halved = forward(factor, values)
-    // What the row weighs in its own answer, its part in the means included; below 1.
+    // Weight of the row in its own prediction, including that in the means; below 1.
     const leverage = 1 / rows + dot(halved, halved)
     for (let t = 0; t < targets.length; t++) {
       const target = targets[t]![row]!
@@ -99,7 +96,7 @@ function spreadOf(column: Float64Array): { mean: number; deviation: number } {
   const mean = meanOf(known)
   const square = known.reduce((total, value) => total + (value - mean) ** 2, 0) / known.length
   const deviation = Math.sqrt(square)
-  // What is left of a constant by rounding is no spread.
+  // The rest that rounding leaves of a constant is no spread.
   return { mean, deviation: deviation > 1e-9 * (1 + Math.abs(mean)) ? deviation : 0 }
 }
 

@@ -1,6 +1,6 @@
-/** Which rows and columns a tree is grown on. Positions come ascending: memory is read in order. */
+/** Random rows and columns for trees. Positions ascend, for sequential memory access. */
 
-/** Each row with the same chance and at most once; about `share` of them, at least one. */
+/** About `share` of the rows, at least one, each with equal probability and at most once. */
 export function drawShare(rows: number, share: number, random: () => number): Int32Array {
   const wanted = Math.max(1, Math.round(rows * share))
   const drawn = new Int32Array(wanted)
@@ -15,7 +15,7 @@ export function drawShare(rows: number, share: number, random: () => number): In
   return drawn
 }
 
-/** As many rows as there are, drawn with replacement: some more than once, others not at all. */
+/** As many rows as there are, drawn with replacement. */
 export function drawAgain(rows: number, random: () => number): Int32Array {
   return new Int32Array(rows).map(() => Math.floor(random() * rows)).sort()
 }

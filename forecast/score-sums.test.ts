@@ -9,7 +9,7 @@ function assertNear(value: number | null, by_hand: number): void {
   assert.ok(value !== null && Math.abs(value - by_hand) < 1e-9, `${value}, not ${by_hand}`)
 }
 
-test('scores are what they are by hand', () => {
+test('scores equal those computed by hand', () => {
   const sums = addSums(sumsOf(step, 100), sumsOf(other, 100))
   assert.deepEqual([sums.count, sums.hindcasts, sums.curtailed], [2, 1, 0])
   const scores = scoresOf(sums)
@@ -24,13 +24,13 @@ test('scores are what they are by hand', () => {
   assertNear(scores.r2, 1 - (10 ** 2 + 40 ** 2) / 2 / 25)
 })
 
-test('an error counts in percent where at least 5 % of the rated power came', () => {
+test('relative errors count from 5 % of rated power on', () => {
   const dim = sumsOf({ ...step, actual: 4.9 }, 100)
   assert.deepEqual([dim.relative_count, scoresOf(dim).mape_pct], [0, null])
   assert.equal(sumsOf({ ...step, actual: 5 }, 100).relative_count, 1)
 })
 
-test('without steps, and where nothing differs, there is nothing to tell', () => {
+test('without steps, or without variance, scores are null', () => {
   assert.deepEqual([...new Set(Object.values(scoresOf(noSums)))], [null])
   const sure = scoresOf(sumsOf({ ...step, persistence: step.actual }, 100))
   assert.deepEqual([sure.r2, sure.skill_pct], [null, null])

@@ -1,13 +1,13 @@
-/** How good forecasts were, as sums: those of a window are the sums of its days. */
+/** Scores of forecasts as sums, which add up over days. */
 import { pinball } from './scores.ts'
 
-/** A step that was forecast and whose outcome is known, all in one unit. */
+/** A forecast step with its outcome, all in one unit. */
 interface ScoredStep {
   p10: number
   p50: number
   p90: number
   actual: number
-  /** What who knows nothing else would have said; null where there was nothing to go by. */
+  /** Forecast by persistence; null without data. */
   persistence: number | null
   is_hindcast: boolean
 }
@@ -26,7 +26,7 @@ export interface ScoreSums {
   relative_count: number
   relative_error: number
   persistence_count: number
-  /** Of those for which persistence is known: its error, and that of the forecast. */
+  /** Errors of persistence, and of the forecast, over the steps with persistence. */
   persistence_abs_error: number
   persistent_abs_error: number
 }
@@ -57,10 +57,10 @@ export function addSums(a: ScoreSums, b: ScoreSums): ScoreSums {
   return sum
 }
 
-/** Below this part of rated power an error in percent says little. */
+/** Below this share of rated power, relative errors are not computed. */
 const relative_min_ratio = 0.05
 
-/** `rated` is the most that is possible, in the unit of the step; 0 for prices, which have none. */
+/** `rated` is the maximum, in the unit of the step; 0 for prices, which have none. */
 export function sumsOf(step: ScoredStep, rated: number): ScoreSums {
   const { p10, p50, p90, actual, persistence } = step
   const error = p50 - actual
@@ -86,21 +86,21 @@ export function sumsOf(step: ScoredStep, rated: number): ScoreSums {
   }
 }
 
-/** What a window of sums says; null where it has no steps. */
+/** Scores of a window of sums; null without steps. */
 interface Scores {
   /** Mean absolute error of P50. */
   mae: number | null
   rmse: number | null
-  /** Mean of P50 less actual. */
+  /** Mean of P50 minus actual. */
   bias: number | null
   mape_pct: number | null
-  /** Share of the variance that is explained; null where there is none. */
+  /** Explained share of the variance; null without variance. */
   r2: number | null
   /** Mean of the pinball losses of P10, P50 and P90. */
   pinball: number | null
-  /** How often the actual lay from P10 to P90. */
+  /** Share of actual values from P10 to P90. */
   coverage_pct: number | null
-  /** How much less absolute error than persistence, where that is known. */
+  /** Reduction of the absolute error relative to persistence. */
   skill_pct: number | null
 }
 

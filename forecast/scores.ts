@@ -1,6 +1,6 @@
 /**
- * How good forecasts are. Columns of a score are as long as each other, else a RangeError is
- * thrown. Rows with NaN are left out; null where no row is left.
+ * Scores of forecasts. Columns of different lengths throw a RangeError. Rows with NaN are left out;
+ * null if no row is left.
  */
 
 /**
@@ -30,7 +30,7 @@ export function meanPinballLoss(
   return losses.length === 0 || losses.includes(null) ? null : mean(losses as number[])
 }
 
-/** Share of the rows, 0 to 1, that lie within their intervals, the bounds included. */
+/** Share of the rows, 0 to 1, within their intervals, bounds included. */
 export function coverage(
   actual: Float64Array,
   lower: Float64Array,
@@ -49,7 +49,6 @@ export function coverage(
   return rows === 0 ? null : inside / rows
 }
 
-/** Mean absolute error, in the unit of the forecast. */
 export function meanAbsoluteError(actual: Float64Array, predicted: Float64Array): number | null {
   return meanOver(actual, predicted, (value, forecast) => Math.abs(forecast - value))
 }

@@ -5,19 +5,19 @@ import { seededRandom, seedOf } from './seeded-random.ts'
 
 const take = (seed: number, count: number) => Array.from({ length: count }, seededRandom(seed))
 
-test('a seed gives the same numbers again, another seed others', () => {
+test('a seed repeats its numbers, another seed has others', () => {
   assert.deepEqual(take(7, 5), take(7, 5))
   for (const other of [8, 7 + 2 ** 32, 0]) assert.notDeepEqual(take(other, 1), take(7, 1))
 })
 
-test('the numbers are those of another implementation', () => {
+test('the numbers equal those of another implementation', () => {
   assert.deepEqual(
     take(7, 3).map((number) => number * 2 ** 32),
     [2064663467, 741845084, 1743615334],
   )
 })
 
-test('the numbers are spread evenly, and one tells nothing of the next', () => {
+test('the numbers are uniform and uncorrelated', () => {
   const numbers = take(1, 100_000)
   assert.ok(numbers.every((number) => number >= 0 && number < 1))
   const cells = new Uint32Array(100)
@@ -28,7 +28,7 @@ test('the numbers are spread evenly, and one tells nothing of the next', () => {
   for (const count of cells) assert.ok(Math.abs(count - 1000) < 158, `${count} in a cell`)
 })
 
-test('a share of the rows is drawn, each with the same chance and once', () => {
+test('a share of the rows is drawn, each with equal probability and once', () => {
   const random = seededRandom(2)
   const drawn = new Uint32Array(20)
   for (let draw = 0; draw < 2000; draw++) {
@@ -42,7 +42,7 @@ test('a share of the rows is drawn, each with the same chance and once', () => {
   assert.deepEqual([...drawShare(3, 1, random)], [0, 1, 2])
 })
 
-test('with replacement each row has the same chance in every draw', () => {
+test('with replacement each row has equal probability in every draw', () => {
   const random = seededRandom(3)
   const counts = [0, 0, 0]
   for (let draw = 0; draw < 10_000; draw++) {
@@ -53,7 +53,7 @@ test('with replacement each row has the same chance in every draw', () => {
   for (const count of counts) assert.ok(Math.abs(count - 10_000) < 400, `${count} draws`)
 })
 
-test('a seed is that of its text alone', () => {
+test('a seed depends on its text only', () => {
   // Of the published test vectors.
   assert.equal(seedOf(''), 0x811c9dc5)
   assert.equal(seedOf('foobar'), 0xbf9cf968)

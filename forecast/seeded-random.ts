@@ -1,6 +1,6 @@
 /**
- * Random numbers from 0 to below 1 that are the same for the same seed: the generator sfc32 of
- * C. Doty-Humphrey, PractRand 0.94, three counters of 32 bits each.
+ * Deterministic random numbers from 0 to below 1: the generator sfc32 of C. Doty-Humphrey,
+ * PractRand 0.94, three 32-bit counters.
  */
 export function seededRandom(seed: number): () => number {
   let a = 0
@@ -16,12 +16,12 @@ export function seededRandom(seed: number): () => number {
     c = (c + sum) | 0
     return (sum >>> 0) / 2 ** 32
   }
-  // Neighbouring seeds give streams that have nothing in common only after a few turns.
+  // The streams of neighbouring seeds are independent only after some steps.
   for (let turn = 0; turn < 15; turn++) next()
   return next
 }
 
-/** A seed that a text always gives: FNV-1a of its UTF-8, 32 bits (G. Fowler, L. C. Noll, K. Vo). */
+/** The seed of a text: FNV-1a of its UTF-8, 32 bits (G. Fowler, L. C. Noll, K. Vo). */
 export function seedOf(text: string): number {
   let hash = 0x811c9dc5
   for (const byte of new TextEncoder().encode(text)) {

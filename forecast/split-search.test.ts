@@ -49,7 +49,7 @@ function assertNear(actual: number | undefined, expected: number): void {
   assert.ok(Math.abs((actual ?? Number.NaN) - expected) < 1e-9, `${actual}, not ${expected}`)
 }
 
-test('both searches find the split that trying all of them finds', () => {
+test('both searches find the split of an exhaustive search', () => {
   const tally = createBinTally()
   for (const min_leaf of [1, 5, 40]) {
     const rows = Int32Array.from({ length: 120 }, () => Math.floor(random() * count))
@@ -61,7 +61,7 @@ test('both searches find the split that trying all of them finds', () => {
   }
 })
 
-test('nothing is split that has no room, or nothing to gain', () => {
+test('a node too small, or without a gain, is not split', () => {
   const rows = Int32Array.from({ length: count }, (_, row) => row)
   const same = new Float64Array(count).fill(0.1)
   for (const [of_rows, min_leaf] of [
@@ -75,7 +75,7 @@ test('nothing is split that has no room, or nothing to gain', () => {
   }
 })
 
-test('what a child leaves of a histogram is that of its sibling', () => {
+test("subtracting a child's histogram gives that of its sibling", () => {
   const rows = Int32Array.from({ length: count }, (_, row) => row)
   const [parent, first, second] = [1, 2, 3].map(() => createHistogram(columns.length))
   fillHistogram(parent!, table, columns, rows, values)

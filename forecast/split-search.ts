@@ -1,28 +1,28 @@
 import { type BinnedTable, value_bins_max } from './histogram-bins.ts'
 
-/** Two numbers for each bin: the sum of what its rows say, and how many they are. */
+/** Two numbers per bin: sum and count of its rows. */
 const stride = 2 * (value_bins_max + 1)
 
-/** Sums differ in their last digits by the order of addition: less than this share is no gain. */
+/** Sums depend on the order of addition by rounding: a smaller relative gain is none. */
 const gain_min = 1e-9
 
-/** Sums and counts of the rows of a node, by bin, for some of the columns one after the other. */
+/** Sums and counts of the rows of a node, by bin, for some columns one after the other. */
 export type Histogram = Float64Array
 
 export function createHistogram(columns: number): Histogram {
   return new Float64Array(columns * stride)
 }
 
-/** Where the rows of a node part. */
+/** A split of the rows of a node. */
 export interface Split {
   column: number
   /** Last bin of the first child. */
   bin: number
-  /** By how much the squared error of the node falls. */
+  /** Reduction of the squared error of the node. */
   gain: number
 }
 
-/** Fills a histogram, whatever was in it, with the values of some rows. */
+/** Overwrites a histogram with the values of some rows. */
 export function fillHistogram(
   histogram: Histogram,
   table: BinnedTable,
@@ -43,14 +43,14 @@ export function fillHistogram(
   }
 }
 
-/** Takes the histogram of one child from that of its parent, which leaves that of the other. */
+/** Subtracts the histogram of one child from that of its parent, which gives the other child. */
 export function subtractHistogram(parent: Histogram, child: Histogram): void {
   for (let i = 0; i < parent.length; i++) parent[i]! -= child[i]!
 }
 
 /**
- * The split of a node that lowers its squared error most, with `min_leaf` rows on each side; null
- * where there is none.
+ * The split of a node with the largest reduction of squared error and at least `min_leaf` rows on
+ * each side; null if there is none.
  */
 export function bestSplit(
   histogram: Histogram,
@@ -89,7 +89,7 @@ export function bestSplit(
   return column < 0 ? null : { column, bin, gain: most - whole }
 }
 
-/** The sum and the count of all rows of a node: its first column has them all. */
+/** Sum and count of all rows of a node, from its first column. */
 function total(histogram: Histogram, bins: number): { sum: number; count: number } {
   let sum = 0
   let count = 0
@@ -101,8 +101,8 @@ function total(histogram: Histogram, bins: number): { sum: number; count: number
 }
 
 /**
- * Brings the rows of the first child before those of the second, each in their order, and returns
- * where the second begins. `spare` has room for as many rows.
+ * Moves the rows of the first child before those of the second, keeping their order, and returns
+ * the start of the second. `spare` has room for as many rows.
  */
 export function partitionRows(
   rows: Int32Array,
@@ -121,11 +121,11 @@ export function partitionRows(
   return first
 }
 
-/** Room to count the bins of one column, all zero between uses. */
+/** Counts for the bins of one column, all zero between uses. */
 export interface BinTally {
   sums: Float64Array
   counts: Uint32Array
-  /** A bit for each bin that has rows. */
+  /** A bit for each bin with rows. */
   occupied: Uint32Array
 }
 
@@ -139,8 +139,8 @@ export function createBinTally(): BinTally {
 }
 
 /**
- * As `bestSplit`, for a node whose histogram nobody needs afterwards: only bins that have rows are
- * visited, which is quick for the many small nodes of a deep tree.
+ * As `bestSplit`, for a node whose histogram is not needed afterwards: only visits bins with rows,
+ * which is faster for the many small nodes of a deep tree.
  */
 export function bestSplitOfRows(
   tally: BinTally,
@@ -177,7 +177,7 @@ function countBins(tally: BinTally, bins: Uint8Array, rows: Int32Array, values: 
   }
 }
 
-/** The last bin of the best first child that explains more than `most`; empties the tally. */
+/** The last bin of the best first child with a gain above `most`; clears the tally. */
 function bestBin(tally: BinTally, sum: number, count: number, min_leaf: number, most: number) {
   const { sums, counts, occupied } = tally
   let bin = -1

@@ -1,6 +1,6 @@
 /**
- * The weather of one step of time, [start_ms, end_ms) in Unix ms, as a forecast tells it. Each
- * value is the mean over the step; null where the forecast has none.
+ * Forecast weather of one step of time, [start_ms, end_ms) in Unix ms. Values are means over the
+ * step; null if the forecast has none.
  */
 export interface WeatherStep {
   start_ms: number
@@ -11,16 +11,16 @@ export interface WeatherStep {
   dni_w_m2: number | null
   /** Diffuse horizontal irradiance. */
   dhi_w_m2: number | null
-  /** Of the air, 2 m above the ground. */
+  /** Air temperature 2 m above ground. */
   temperature_c: number | null
-  /** 10 m above the ground. */
+  /** 10 m above ground. */
   wind_speed_m_s: number | null
   /** Share of the sky that is covered, 0 to 100. */
   cloud_cover_pct: number | null
   relative_humidity_pct: number | null
 }
 
-/** What a step tells, in the order in which it is kept. */
+/** Quantities of a step, in their order of storage. */
 export const weather_quantities = [
   'ghi_w_m2',
   'dni_w_m2',

@@ -1,4 +1,4 @@
-/** What goes over the common connection, and over those of plants, as rows and columns. */
+/** Rows and columns of the flows over the common connection and over those of plants. */
 import { mayCurtail } from './connection.ts'
 import { addSlack, type DispatchModel, wear_per_mwh, weights } from './dispatch-model.ts'
 import { hoursOf, type Plant } from './dispatch-problem.ts'
@@ -11,7 +11,7 @@ export function addConnections(model: DispatchModel): void {
   })
 }
 
-/** Of some units or all, towards the grid. */
+/** Sum of some or all units, towards the grid. */
 function batteriesAt(model: DispatchModel, nth: number, bess_ids?: readonly number[]): Term[] {
   return model.units
     .filter(({ unit }) => bess_ids === undefined || bess_ids.includes(unit.bess_id))
@@ -25,15 +25,15 @@ const most = ({ program }: DispatchModel, terms: readonly Term[], sign: number) 
   terms.reduce((sum, [column, by]) => sum + (by === sign ? program.columns[column]!.upper : 0), 0)
 
 /**
- * Panels are held back as far as they alone exceed a limit, or at will where that is for money.
- * Where holding back more would pay, or smooth, only a full connection allows it: that is a pair.
+ * PV is curtailed by as much as it alone exceeds a limit, or freely for money. Where more
+ * curtailment would pay, or smooth, only a full connection allows it: that is a pair.
  */
 function addSpilled(model: DispatchModel, nth: number, pv_kw: number, over_kw: number): number {
   const upper = mayCurtail(model.problem, nth) ? pv_kw : Math.min(pv_kw, Math.max(0, over_kw))
   return model.program.column({ upper })
 }
 
-/** What is fixed to be discharged takes the place of panels. */
+/** Fixed discharge takes precedence over PV. */
 function fixedKw({ units }: DispatchModel, nth: number, bess_ids?: readonly number[]): number {
   return units.reduce((sum, { unit }) => {
     const is_in = bess_ids === undefined || bess_ids.includes(unit.bess_id)
@@ -69,7 +69,7 @@ function addPlant(model: DispatchModel, plant: Plant, nth: number): Term[] {
   return [[spilled, 1]]
 }
 
-/** What is free of a connection, where panels are held back and only lack of room may be why. */
+/** Headroom of a connection at which PV is curtailed, maybe only for lack of headroom. */
 function addFree(
   model: DispatchModel,
   nth: number,
@@ -99,7 +99,7 @@ function addCommon(model: DispatchModel, nth: number, plants: Term[]): void {
   model.taken.push(taken)
   const net_kw = period.pv_kw - period.load_kw
   const over_kw = net_kw + fixedKw(model, nth) - (export_limit_kw ?? Number.POSITIVE_INFINITY)
-  // Panels behind a plant's connection are held back there, unless it is this one that is full.
+  // PV behind a plant's connection is curtailed there, unless the common connection is full.
   const behind_kw = (problem.plants ?? []).reduce((sum, plant) => sum + plant.pv_kw[nth]!, 0)
   const own_kw = mayCurtail(problem, nth) ? Math.max(0, period.pv_kw - behind_kw) : period.pv_kw
   const spilled = addSpilled(model, nth, own_kw, over_kw)

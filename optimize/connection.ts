@@ -1,19 +1,19 @@
-/** What flows over the connection of a site under a given dispatch, and what it is worth. Pure. */
+/** Flows over the connection of a site under a given dispatch, and their value. Pure. */
 import { type Band, type DispatchProblem, hoursOf } from './dispatch-problem.ts'
 
 export interface Flow {
-  /** Towards the grid; negative: taken from it. */
+  /** Towards the grid; negative: import. */
   net_kw: number
-  /** Of the plants, held back: no room, or feeding in costs money and they are curtailable. */
+  /** Curtailment of the plants: no headroom, or a cost of export that curtailable plants avoid. */
   curtailed_kw: number
-  /** Earned in the period, less what is paid; null where there is no price. Without ageing. */
+  /** Revenue of the period minus cost of import; null without a price. Without ageing. */
   amount: number | null
 }
 
-/** By unit and period; a unit that is not there is idle. */
+/** By unit and period; an absent unit is idle. */
 export type Powers = readonly { bess_id: number; power_kw: readonly number[] }[]
 
-/** By period. `flowsOf(problem, [])` is what would be without batteries. */
+/** By period. `flowsOf(problem, [])` returns the flows without batteries. */
 export function flowsOf(problem: DispatchProblem, powers: Powers): Flow[] {
   const powerOf = new Map(powers.map(({ bess_id, power_kw }) => [bess_id, power_kw]))
   return problem.periods.map((period, nth) => {
@@ -31,7 +31,7 @@ export function flowsOf(problem: DispatchProblem, powers: Powers): Flow[] {
   })
 }
 
-/** What the panels give beside the batteries: all there is room for, less what costs money. */
+/** PV output beside the batteries: up to the headroom, minus curtailment for money. */
 function producedKw(
   problem: DispatchProblem,
   nth: number,
@@ -39,7 +39,7 @@ function producedKw(
 ): number {
   const { export_limit_kw, import_limit_kw, plants = [] } = problem
   const { pv_kw, price, import_price } = problem.periods[nth]!
-  /** Within `pv_kw`, as near to neither limit being exceeded as panels can bring it. */
+  /** Within 0 and `pv_kw`, as close to the limits as PV can bring it. */
   const between = (pv: number, batteries_kw: number, limits: Limits) => {
     const most = Math.min(pv, Math.max(0, (limits.export_limit_kw ?? Infinity) - batteries_kw))
     const least = Math.max(0, -(limits.import_limit_kw ?? Infinity) - batteries_kw)
@@ -59,15 +59,17 @@ function producedKw(
 
 type Limits = Pick<DispatchProblem, 'export_limit_kw' | 'import_limit_kw'>
 
-/** Whether the plants are held back for money: they can be, and the plan is for money first. */
+/**
+ * True if the plants may be curtailed for money: they are curtailable, and money is the first goal.
+ */
 export function mayCurtail({ pv_curtailable, objective, periods }: DispatchProblem, nth: number) {
   const is_for_money = objective === 'arbitrage' || objective === 'combined'
   return pv_curtailable === true && is_for_money && (periods[nth]!.price ?? 0) < 0
 }
 
 /**
- * What the connection, and its plant's, leave one unit by period when the others do what they do:
- * for `Unit.room_kw`, when one is revised alone. Idle is always in it.
+ * Headroom of one unit by period at the connection, and at its plant's, with the other units as
+ * they are: for `Unit.room_kw`, when one unit is revised. Always includes idle.
  */
 export function roomOf(problem: DispatchProblem, powers: Powers, bess_id: number): Band[] {
   const others = powers.filter((other) => other.bess_id !== bess_id)
@@ -87,7 +89,7 @@ export function roomOf(problem: DispatchProblem, powers: Powers, bess_id: number
       })),
     ]
     const bands = connections.map(({ export_limit_kw, import_limit_kw, pv_kw, others_kw }) => ({
-      // Panels are not held back for what a battery could give later.
+      // PV is not curtailed for power that a battery could deliver later.
       max_kw: Math.max(0, (export_limit_kw ?? Infinity) - pv_kw - others_kw),
       min_kw: Math.min(0, -(import_limit_kw ?? Infinity) - pv_kw - others_kw),
     }))

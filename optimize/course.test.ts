@@ -34,7 +34,7 @@ const unit: Unit = {
   cycles_max: null,
 }
 
-test('a course loses what charging and discharging lose', () => {
+test('charging and discharging lose energy by their efficiencies', () => {
   const { soc_pct, hindered } = followCourse(unit, hours(3), [-20, 0, 40])
   assert.deepEqual(soc_pct, [68, 68, 18])
   assert.equal(hindered, null)
@@ -58,7 +58,7 @@ test('a limit is level at most beyond its points, and never below 0', () => {
   for (const [soc_pct, power_kw] of expected) assert.equal(limitAt(limits, soc_pct), power_kw)
 })
 
-test('the first period that cannot be followed is named with what hinders it', () => {
+test('the first infeasible period is named with its constraint', () => {
   const hindrance = (change: Partial<Unit>, power_kw: number[]) =>
     followCourse({ ...unit, ...change }, hours(power_kw.length), power_kw).hindered
   assert.deepEqual(hindrance({}, [0, 35]), { period: 1, by: 'soc_min' })
@@ -77,14 +77,14 @@ test('the first period that cannot be followed is named with what hinders it', (
   assert.deepEqual(hindrance({ soc_end_pct: 51 }, [0, 0]), { period: 1, by: 'soc_end' })
 })
 
-test('who begins outside of the window may go towards it only', () => {
+test('a unit outside its window may only move towards it', () => {
   const low = { ...unit, soc_start_pct: 5 }
   assert.equal(followCourse(low, hours(2), [0, -1]).hindered, null)
   assert.deepEqual(followCourse(low, hours(1), [1]).hindered, { period: 0, by: 'soc_min' })
   assert.deepEqual(bandOf(low, hours(1), [0], { first: 0, last: 1 })?.max_kw, 0)
 })
 
-test('a band leaves the hours after it as they are', () => {
+test('a band leaves later hours unchanged', () => {
   // 40 kW in the last hour need 50 kWh, and leave 10 % if none is charged or discharged before.
   const power_kw = [0, 0, 32]
   const band = bandOf(unit, hours(3), power_kw, { first: 0, last: 1 })
@@ -96,7 +96,7 @@ test('a band leaves the hours after it as they are', () => {
   })
 })
 
-test('no band where the others cannot be followed anyhow', () => {
+test('no band if the other periods are infeasible', () => {
   assert.equal(bandOf(unit, hours(2), [0, 99], { first: 0, last: 1 }), null)
 })
 
@@ -115,7 +115,7 @@ const followable = fc.integer({ min: 0, max: 1e6 }).map((seed) => {
   return { of, periods: problem.periods, powers, random }
 })
 
-test('every value of a band can be followed to the end, and none beyond it', () => {
+test('every value of a band is feasible, and none beyond it', () => {
   fc.assert(
     fc.property(followable, fc.nat(), fc.nat(3), ({ of, periods, powers, random }, at, more) => {
       const { hindered } = followCourse(of, periods, powers)
@@ -141,7 +141,7 @@ test('every value of a band can be followed to the end, and none beyond it', () 
   )
 })
 
-test('a revision changes the hour and tells the course', () => {
+test('a revision changes the hour and returns the course', () => {
   const { power_kw, course } = reviseHour(unit, hours(3), [0, 0, 30], { first: 1, last: 2 }, 20)
   assert.deepEqual(power_kw, [0, 20, 30])
   assert.deepEqual(course.hindered, { period: 2, by: 'soc_min' })

@@ -1,4 +1,4 @@
-/** How a battery fares under a given dispatch, and how much it could do otherwise. Pure. */
+/** State of charge of a battery under a given dispatch, and its remaining freedom. Pure. */
 import {
   type Band,
   drawnMaxKwh,
@@ -11,7 +11,7 @@ import {
   type Unit,
 } from './dispatch-problem.ts'
 
-/** What a battery cannot do. */
+/** Constraints of a battery. */
 export type Hindrance =
   | 'soc_min'
   | 'soc_max'
@@ -26,22 +26,22 @@ export type Hindrance =
 export interface Course {
   /** By period, at its end. */
   soc_pct: number[]
-  /** The first period that cannot be followed, and by what; null: all can. */
+  /** The first infeasible period and its constraint; null: none. */
   hindered: { period: number; by: Hindrance } | null
 }
 
-/** Less is rounding: plans are in whole watts, which adds up over a day. */
+/** Smaller violations are rounding: plans are in whole watts, which adds up over a day. */
 const small = 2e-3
 const small_kwh = 2e-2
 
-/** What a period adds to the battery, kWh. */
+/** Energy added to the battery in a period, kWh. */
 export function addedKwh(unit: Unit, power_kw: number, hours: number): number {
   return power_kw < 0
     ? -power_kw * unit.charge_efficiency * hours
     : (-power_kw / unit.discharge_efficiency) * hours
 }
 
-/** The power that adds so much. */
+/** The power that adds this energy. */
 function powerAdding(unit: Unit, added_kwh: number, hours: number): number {
   return added_kwh > 0
     ? -added_kwh / unit.charge_efficiency / hours
@@ -49,10 +49,10 @@ function powerAdding(unit: Unit, added_kwh: number, hours: number): number {
 }
 
 /**
- * The state of charge under a dispatch, and the first period that the unit cannot follow: by its
- * window (one that begins outside may only go towards it), by what it can at a state of charge (at
- * the beginning and at the end of the period: between them it can more), by what it is fixed to, by
- * its room, ramp, cycles and the state of charge demanded at the end.
+ * State of charge under a dispatch, and the first period that the unit cannot follow: by its window
+ * (outside it, only towards it), its power at the state of charge (at the start and end of the
+ * period, in between it can do more), fixed power, headroom, ramp, cycles and the required final
+ * state of charge.
  */
 export function followCourse(
   unit: Unit,
@@ -123,14 +123,16 @@ export interface Span {
 }
 
 /**
- * From how much to how much the power of some periods may be set to one value while all others stay
- * as they are: every value between can be followed to the end (`followCourse`), none beyond; whole
- * watts. Null: none can, for the others cannot be followed whatever these do.
+ * The range of one common power for some periods, with all others unchanged: every value in it can
+ * be
+ * followed to the end (`followCourse`), none outside; whole watts. Null: none, as the others cannot
+ * be
+ * followed in any case.
  *
- * It is one interval. What the span does to the periods after it is to shift their state of charge,
- * each bounds that shift from both sides, for limits are concave; and so does each limit within.
+ * The range is one interval: the span shifts the state of charge of later periods, and each of them
+ * bounds that shift from both sides, as limits are concave; so does each limit within the span.
  *
- * @param course with this power, where it is known already
+ * @param course with this power, if already known
  */
 export function bandOf(
   unit: Unit,
@@ -184,7 +186,9 @@ export const watts = (power_kw: number) => Math.round(power_kw * 1000) / 1000 + 
 const wattsUp = (power_kw: number) => Math.ceil(power_kw * 1000 - 1e-6) / 1000 + 0
 const wattsDown = (power_kw: number) => Math.floor(power_kw * 1000 + 1e-6) / 1000 + 0
 
-/** What the state of charge before period `last` may be, for all after it to be followed as now. */
+/**
+ * Range of the state of charge before period `last` for which all later periods remain feasible.
+ */
 function socAfterwards(
   unit: Unit,
   power_kw: readonly number[],
@@ -210,7 +214,7 @@ function socAfterwards(
   return { min_pct, max_pct }
 }
 
-/** Between which states of charge a unit can do so much. */
+/** Range of the state of charge at which a unit can deliver this power. */
 function socAllowing(unit: Unit, power_kw: number): { min_pct: number; max_pct: number } {
   let [min_pct, max_pct] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
   if (Math.abs(power_kw) <= small) return { min_pct, max_pct }
@@ -226,7 +230,7 @@ function socAllowing(unit: Unit, power_kw: number): { min_pct: number; max_pct: 
   return { min_pct, max_pct }
 }
 
-/** The most that a unit can from a state of charge, which its power moves, to the span's end. */
+/** Maximum of a unit from a state of charge, which its power changes, to the span's end. */
 function mostFrom(
   points: readonly LimitPoint[],
   from_pct: number,
@@ -265,10 +269,10 @@ function boundsWithin(
 }
 
 /**
- * The dispatch with the periods of a span, an hour say, set to one power, and how the unit fares
- * with it: `course.hindered` is the first period that it cannot follow, and by what.
+ * The dispatch with the periods of a span, for example an hour, set to one power, and its course:
+ * `course.hindered` is the first infeasible period and its constraint.
  *
- * @throws {RangeError} where the power is no number
+ * @throws {RangeError} if the power is no number
  */
 export function reviseHour(
   unit: Unit,

@@ -1,4 +1,4 @@
-/** Rows and columns of a dispatch problem, and what is done with all of them alike. */
+/** Rows and columns of a dispatch problem, and their common operations. */
 import type { DispatchProblem, Unit, Violation } from './dispatch-problem.ts'
 import { type LinearProgram, type Term, totalOf } from './linear-program.ts'
 
@@ -10,25 +10,25 @@ export interface UnitColumns {
   energy_kwh: number[]
 }
 
-/** Two columns of which only one can be above 0, which the programme does not know of itself. */
+/** Two columns of which only one may be above 0, which the linear programme does not enforce. */
 export interface Pair {
   one: number
   other: number
-  /** The binary column that says which, once it has one. */
+  /** The binary column that decides, once it exists. */
   is_one?: number
-  /** In the relaxed programme the one for which share × value is more stays. */
+  /** In the relaxed programme the one with the larger share × value stays. */
   one_share: number
   other_share: number
 }
 
-/** A column that is above 0 where a demand is not met. */
+/** A column above 0 where a demand is missed. */
 interface Slack {
   column: number
-  /** How bad, beside the others: see `weights`. */
+  /** Relative penalty: see `weights`. */
   weight: number
-  /** Null: no demand, but what the plan does first of all. */
+  /** Null: no demand, but the first goal of the plan. */
   violation: Omit<Violation, 'amount' | 'bound_by'> | null
-  /** From the column to the violation's amount. */
+  /** Converts the column to the amount of the violation. */
   share: number
 }
 
@@ -39,15 +39,17 @@ export interface DispatchModel {
   /** By period, kW. */
   feed_in: number[]
   taken: number[]
-  /** Held back at the common connection. */
+  /** Curtailed at the common connection. */
   spilled: number[]
   pairs: Pair[]
   slacks: Slack[]
-  /** Decides between what is equally good: what flows for nothing. Far below a cent per MWh. */
+  /**
+   * Decides between equally good plans, against flows without benefit. Far below a cent per MWh.
+   */
   wear: Term[]
 }
 
-/** How bad it is to miss each demand, per kWh: what is worse is missed last. */
+/** Penalty of missing each demand, per kWh: demands with a higher one are missed last. */
 export const weights = { outside: 0.2, soc_end: 1, cycles: 1, limit: 10, ramp: 20, fixed: 100 }
 export const wear_per_mwh = 1e-3
 
@@ -58,11 +60,11 @@ export function addSlack(model: DispatchModel, slack: Omit<Slack, 'column'>): nu
   return column
 }
 
-/** Both columns of a pair at once. */
+/** True if both columns of a pair are above 0. */
 export const isMixed = ({ one, other }: Pair, values: ArrayLike<number>) =>
   values[one]! > 1e-4 && values[other]! > 1e-4
 
-/** Lets only one of a pair be above 0, as a binary column says. */
+/** Lets only one of a pair be above 0, by a binary column. */
 export function separate({ program }: DispatchModel, pair: Pair): void {
   const { one, other } = pair
   const { columns } = program
@@ -84,22 +86,22 @@ export function separate({ program }: DispatchModel, pair: Pair): void {
   )
 }
 
-/** A goal to be minimised, and wear between what is equally good at it. */
+/** A goal to be minimised, plus wear to decide between equal plans. */
 export function setCosts({ program, wear }: DispatchModel, goal: readonly Term[]): void {
   for (const column of program.columns) column.cost = 0
   for (const [column, cost] of [...goal, ...wear]) program.columns[column]!.cost += cost
 }
 
-/** How badly demands are missed, as a goal; far above wear. */
+/** The penalty of missed demands as a goal; far above wear. */
 export const missedTerms = ({ slacks }: DispatchModel): Term[] =>
   slacks.map(({ column, weight }) => [column, 1000 * weight])
 
-/** No demand is missed. */
+/** Forbids missed demands. */
 export function insist({ program, slacks }: DispatchModel): void {
   for (const { column } of slacks) program.columns[column]!.upper = 0
 }
 
-/** Demands are missed as badly as by `values`, in one way or another, and no worse. */
+/** Allows the total penalty of `values`, in any distribution, and no more. */
 export function concede(model: DispatchModel, values: ArrayLike<number>): void {
   const terms = missedTerms(model)
   const missed = totalOf(terms, values)

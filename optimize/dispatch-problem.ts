@@ -1,10 +1,10 @@
 /**
- * What is to be decided: how much each battery behind one connection charges and discharges in each
- * period. Power in kW at the connection, positive towards the grid; energy in kWh; money in the
- * currency of the prices.
+ * The problem: charging and discharging of each battery behind one connection in each period. Power
+ * in kW at the connection, positive towards the grid; energy in kWh; money in the currency of the
+ * prices.
  */
 
-/** What a plan is to be best at: see `goals.ts` for what each one means. */
+/** Objectives of a plan: see `goals.ts`. */
 export const objectives = [
   'arbitrage',
   'self_consumption',
@@ -14,28 +14,28 @@ export const objectives = [
 ] as const
 export type Objective = (typeof objectives)[number]
 
-/** Of any length: hours and quarters may follow on each other. */
+/** Of any length: hours and quarter hours may follow each other. */
 export interface Period {
   /** Unix ms; consecutive. */
   start_ms: number
   end_ms: number
-  /** Per MWh fed in, and taken; null: nobody knows, and what is not fixed stays idle. */
+  /** Per MWh of export, and of import; null: unknown, and unfixed units stay idle. */
   price: number | null
-  /** Per MWh taken, where that is not `price`. */
+  /** Per MWh of import, if it differs from `price`. */
   import_price?: number
-  /** Expected power of the plants behind the connection, before any limit; 0 without. */
+  /** Expected PV power behind the connection, before any limit; 0 without. */
   pv_kw: number
-  /** What is consumed behind the connection. */
+  /** Consumption behind the connection. */
   load_kw: number
 }
 
-/** The most at a state of charge, between the points on straight lines; concave. */
+/** Maximum power at a state of charge, linear between the points; concave. */
 export interface LimitPoint {
   soc_pct: number
   power_kw: number
 }
 
-/** Between what and what a power may be. */
+/** Range of a power. */
 export interface Band {
   min_kw: number
   max_kw: number
@@ -43,43 +43,43 @@ export interface Band {
 
 export interface Unit {
   bess_id: number
-  /** The energy that 100 % of the state of charge holds. */
+  /** Energy at 100 % state of charge. */
   capacity_kwh: number
   soc_start_pct: number
-  /** The window of plans, its reserve included. Who begins outside goes back in at once. */
+  /** The window of plans, including the reserve. A unit that begins outside returns at once. */
   soc_min_pct: number
   soc_max_pct: number
-  /** At the end at least so much; null: what it began with if it can, and nobody insists. */
+  /** Minimum final state of charge; null: the initial one if possible, without being required. */
   soc_end_pct: number | null
-  /** What a MWh in the cells at the end is worth to a plan for money; absent: nothing. */
+  /** Value of a MWh in the cells at the end, for a plan for money; absent: none. */
   end_value_per_mwh?: number
   charge_limits: readonly LimitPoint[]
   discharge_limits: readonly LimitPoint[]
-  /** Of charging and of discharging, 0 to 1. */
+  /** Efficiency of charging and of discharging, 0 to 1. */
   charge_efficiency: number
   discharge_efficiency: number
   /** Per MWh discharged, at the connection. */
   degradation_cost_per_mwh: number
-  /** Full cycles of `capacity_kwh` over the whole time, counted by what is drawn from the cells. */
+  /** Full cycles of `capacity_kwh` over the whole time, by energy drawn from the cells. */
   cycles_max: number | null
-  /** Cycles from this period on count by themselves; absent: the whole time is one. */
+  /** Cycles from this period on are bounded separately; absent: not. */
   cycles_after?: { period: number; cycles_max: number | null }
-  /** What may be drawn from the cells over the whole time. */
+  /** Maximum energy drawn from the cells over the whole time. */
   throughput_max_kwh?: number | null
-  /** How much its mean power may change to the next period, kW per minute of the shorter one. */
+  /** Maximum change of its mean power to the next period, kW per minute of the shorter one. */
   ramp_kw_min?: number | null
-  /** Power before the first period, from which it ramps; null or absent: not known. */
+  /** Power before the first period, where its ramp starts; null or absent: unknown. */
   power_start_kw?: number | null
-  /** By period: the power that it is fixed to (what has been, what is approved), where it is. */
+  /** Fixed power by period, if any (past or approved). */
   fixed_kw?: readonly (number | null)[]
-  /** By period: between what its power must be for other reasons, 0 included; see `roomOf`. */
+  /** Range of power by period for other reasons, including 0; see `roomOf`. */
   room_kw?: readonly Band[]
 }
 
-/** A plant that reaches the common connection through one of its own. */
+/** A plant with its own connection to the common one. */
 export interface Plant {
   logger_id: number
-  /** Units that do, too. */
+  /** Units behind the same connection. */
   bess_ids: readonly number[]
   /** By period; part of the periods' `pv_kw`. */
   pv_kw: readonly number[]
@@ -91,17 +91,17 @@ export interface DispatchProblem {
   objective: Objective
   periods: readonly Period[]
   units: readonly Unit[]
-  /** What all together may feed in, and take; null: no bound. */
+  /** Maximum export and import of all together; null: no bound. */
   export_limit_kw: number | null
   import_limit_kw: number | null
   plants?: readonly Plant[]
-  /** The plants are held back where feeding in costs money; else only where there is no room. */
+  /** The plants are curtailed where export costs money; else only for lack of headroom. */
   pv_curtailable?: boolean
-  /** Peaks of what is fed in are shaved, too. */
+  /** Export peaks are shaved, too. */
   shave_export?: boolean
 }
 
-/** What can keep a demand from being met. */
+/** Bounds that may prevent a demand. */
 export type Bound =
   | 'soc_max'
   | 'charge_limit'
@@ -111,36 +111,36 @@ export type Bound =
   | 'unknown_price'
   | 'ramp'
 
-/** A demand that could not be met, by how much, and of which unit. */
+/** A missed demand, its amount, and its unit. */
 export interface Violation {
   constraint: 'soc_end' | 'cycles' | 'ramp' | 'export_limit' | 'import_limit' | 'fixed_power'
   /** Null: of the connection. */
   bess_id: number | null
-  /** The first period in which it is not; null: of the whole time. */
+  /** The first period that misses it; null: the whole time. */
   period: number | null
-  /** The most in any period: % of the state of charge, kWh of cycles, else kW. */
+  /** Largest amount in any period: % state of charge, kWh of cycles, else kW. */
   amount: number
-  /** Of `soc_end`: what helps if it is lifted, alone; else those that help if all are. */
+  /** Of `soc_end`: the bounds that prevent it alone; else those that prevent it together. */
   bound_by: Bound[]
 }
 
 export const hoursOf = ({ start_ms, end_ms }: Pick<Period, 'start_ms' | 'end_ms'>) =>
   (end_ms - start_ms) / 3_600_000
 
-/** What may be drawn from the cells over the whole time, the less of cycles and throughput, kWh. */
+/** Maximum energy drawn from the cells over the whole time by cycles and throughput, kWh. */
 export const drawnMaxKwh = ({ cycles_max, capacity_kwh, throughput_max_kwh }: Unit) =>
   Math.min(
     cycles_max === null ? Number.POSITIVE_INFINITY : cycles_max * capacity_kwh,
     throughput_max_kwh ?? Number.POSITIVE_INFINITY,
   )
 
-/** How much the mean power may change between two neighbouring periods, kW; Infinity: at will. */
+/** Maximum change of the mean power between two neighbouring periods, kW; Infinity: no bound. */
 export function rampMaxKw({ ramp_kw_min }: Unit, ...neighbours: (Period | undefined)[]): number {
   const minutes = neighbours.flatMap((period) => (period ? [hoursOf(period) * 60] : []))
   return (ramp_kw_min ?? Number.POSITIVE_INFINITY) * Math.min(...minutes)
 }
 
-/** @throws {RangeError} naming what makes no sense */
+/** @throws {RangeError} naming an invalid value */
 export function checkProblem({ periods, units, plants = [] }: DispatchProblem): void {
   if (periods.length === 0) throw new RangeError('no periods')
   periods.forEach(({ start_ms, end_ms, price, import_price, pv_kw, load_kw }, nth) => {
@@ -196,7 +196,7 @@ function checkUnit(unit: Unit, periods: number): void {
     check(unit[name].length > 0, `${name} has no point`)
     check(isConcave(unit[name]), `${name} is not concave, or not in order`)
   }
-  // Who could neither charge when empty nor discharge when full would be stuck.
+  // A unit that could neither charge when empty nor discharge when full would be stuck.
   check(limitAt(unit.charge_limits, soc_min_pct) > 0 || isOff(unit.charge_limits), 'charge_limits')
   check(
     limitAt(unit.discharge_limits, soc_max_pct) > 0 || isOff(unit.discharge_limits),
@@ -220,7 +220,7 @@ function isConcave(points: readonly LimitPoint[]): boolean {
   )
 }
 
-/** A straight line above a limit: at_zero_kw + kw_per_pct × state of charge. */
+/** A line above a limit: at_zero_kw + kw_per_pct × state of charge. */
 export interface LimitLine {
   at_zero_kw: number
   kw_per_pct: number
@@ -242,7 +242,7 @@ export function limitLines(points: readonly LimitPoint[]): LimitLine[] {
 export const mostOf = (points: readonly LimitPoint[]) =>
   Math.max(...points.map(({ power_kw }) => power_kw))
 
-/** What a unit can at a state of charge; beyond the points as the lines go on, at most level. */
+/** Limit of a unit at a state of charge; extrapolated outside the points, at most level. */
 export function limitAt(points: readonly LimitPoint[], soc_pct: number): number {
   const values = limitLines(points).map((line) => line.at_zero_kw + line.kw_per_pct * soc_pct)
   return Math.max(0, Math.min(...values))

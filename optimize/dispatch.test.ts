@@ -64,7 +64,7 @@ const powersOf = (problem: DispatchProblem) => {
   return plan.units[0]!.power_kw
 }
 
-test('arbitrage charges in the cheapest hours and discharges in the dearest', () => {
+test('arbitrage charges in the cheapest hours and discharges in the most expensive', () => {
   assert.deepEqual(powersOf(problemOf(periodsOf([80, 10, 90]))), [0, -50, 40])
   // Power for 12.5 of the 50 is worth 62.5 when it comes out again.
   assert.deepEqual(powersOf(problemOf(periodsOf([50, 10, 90]))), [-12.5, -50, 50])
@@ -72,7 +72,7 @@ test('arbitrage charges in the cheapest hours and discharges in the dearest', ()
   assert.deepEqual(powersOf(problemOf(periodsOf([80, 99]))), [0, 0])
 })
 
-test('ageing and cycles keep it from what pays too little', () => {
+test('ageing and cycle limits prevent unprofitable cycles', () => {
   const prices = periodsOf([10, 30, 10, 90])
   assert.deepEqual(powersOf(problemOf(prices)), [-50, 30, -50, 50])
   // A MWh sold at 30 needs 1.25 bought at 10: 17.5 are left.
@@ -86,7 +86,7 @@ test('ageing and cycles keep it from what pays too little', () => {
   assert.equal(powersOf(problemOf(prices, { throughput_max_kwh: 30 }))[3], 30)
 })
 
-test('where taking power earns, a battery is filled once and not burnt through', () => {
+test('where import has a revenue, a battery is filled once without burning energy', () => {
   const free = problemOf(periodsOf([-50, -50, -50]), { soc_end_pct: null })
   const power_kw = powersOf(free)
   // 50 kW taken fill 40 kWh: at most 125 kWh in all, unless some is given back: 50, 50, 25.
@@ -106,14 +106,14 @@ test('an hour without a price is idle', () => {
   assert.deepEqual(powersOf(problemOf(periodsOf([null, null]))), [0, 0])
 })
 
-test('self-consumption takes least from the grid, whatever it earns', () => {
+test('self-consumption minimises import at any cost', () => {
   const rest = [{ pv_kw: 50 }, {}, { load_kw: 40 }]
   const problem = problemOf(periodsOf([90, 500, 10], rest), {}, { objective: 'self_consumption' })
   assert.deepEqual(powersOf(problem), [-50, 0, 40])
   assert.deepEqual(powersOf({ ...problem, objective: 'arbitrage' }), [-50, 40, 0])
 })
 
-test('peak shaving lowers the highest power taken, and of export where asked', () => {
+test('peak shaving lowers the import peak, and the export peak if requested', () => {
   const rest = [{ load_kw: 10 }, { load_kw: 100 }, { load_kw: 60 }]
   const problem = problemOf(periodsOf([90, 10, 90], rest), {}, { objective: 'peak_shaving' })
   const plan = planDispatch(highs, problem)
@@ -135,7 +135,7 @@ test('peak shaving lowers the highest power taken, and of export where asked', (
   assert.ok(Math.max(...exported) <= 36, String(exported))
 })
 
-test('firming keeps what is fed in as steady as the battery can', () => {
+test('firming makes export as steady as the battery can', () => {
   const rest = [{ pv_kw: 60 }, { pv_kw: 20 }, { pv_kw: 40 }]
   const problem = problemOf(
     periodsOf([50, 50, 50], rest),
@@ -149,7 +149,7 @@ test('firming keeps what is fed in as steady as the battery can', () => {
   assert.deepEqual(new Set(flows.map(({ net_kw }) => net_kw)).size, 1)
 })
 
-test('firming burns no power, and proves that none is steadier without', () => {
+test('firming burns no energy, and proves that no plan is steadier', () => {
   const problem = problemOf(
     periodsOf([50, 50, 50], [{ pv_kw: 50 }, { pv_kw: 80 }, { pv_kw: 50 }]),
     { soc_start_pct: 80, soc_end_pct: 80, discharge_efficiency: 0.8 },
@@ -172,7 +172,7 @@ test('firming burns no power, and proves that none is steadier without', () => {
   assert.equal(measure(clipped, [], 'ramps'), 60)
 })
 
-test('what no plan can meet is proven, and little time never tells it of what one can', () => {
+test('infeasible demands are proven, and short time never reports feasible ones so', () => {
   const demands = (change: Partial<Unit>, time_limit_s = 10) => {
     const problem = problemOf(periodsOf([10, -20, -30, 40, 60]), change)
     const plan = planDispatch(highs, problem, { time_limit_s })
@@ -192,7 +192,7 @@ test('what no plan can meet is proven, and little time never tells it of what on
   }
 })
 
-test('combined gives at most 2 % of what it earns for lower peaks', () => {
+test('combined costs at most 2 % of the revenue for lower peaks', () => {
   const prices = [10, 10, 11, 90, 90, 89]
   const problem = problemOf(periodsOf(prices), { charge_efficiency: 1 }, { objective: 'combined' })
   const money = (objective: Objective) => {
@@ -206,7 +206,7 @@ test('combined gives at most 2 % of what it earns for lower peaks', () => {
   assert.ok(given <= best * 0.98 + 1e-3 && low <= 68, `${given} ${low}`)
 })
 
-test('the connection bounds all units together, and a plant its own', () => {
+test('the connection bounds all units together, and that of a plant its own', () => {
   const units = [1, 2].map((bess_id) => ({ ...unit, bess_id, soc_start_pct: 100 }))
   const problem = { ...problemOf(periodsOf([90])), units, export_limit_kw: 70 }
   const total = (of: DispatchProblem) =>
@@ -221,7 +221,7 @@ test('the connection bounds all units together, and a plant its own', () => {
   assert.deepEqual(total({ ...problem, plants }), [15, 50])
 })
 
-test('panels are held back for lack of room alone, unless they are curtailable', () => {
+test('PV is curtailed only for lack of headroom, unless it is curtailable', () => {
   const periods = periodsOf([-20, 40], [{ pv_kw: 100 }, { pv_kw: 100 }])
   const problem = problemOf(
     periods,
@@ -240,7 +240,7 @@ test('panels are held back for lack of room alone, unless they are curtailable',
   )
 })
 
-test('what is fixed stays, and the rest is planned around it', () => {
+test('fixed power stays, and the rest is planned around it', () => {
   const problem = problemOf(periodsOf([10, 50, 90]), { fixed_kw: [null, 30, null] })
   assert.deepEqual(powersOf(problem), [-50, 30, 10])
   const impossible = planDispatch(highs, problemOf(periodsOf([10]), { fixed_kw: [30] }))
@@ -249,7 +249,7 @@ test('what is fixed stays, and the rest is planned around it', () => {
   ])
 })
 
-test('an end out of reach is planned for as far as can be, and says what binds', () => {
+test('an unreachable end is approached as far as possible, with its binding bounds', () => {
   const boundBy = (
     change: Partial<Unit>,
     more: Partial<DispatchProblem> = {},
@@ -276,12 +276,12 @@ test('an end out of reach is planned for as far as can be, and says what binds',
   assert.deepEqual(boundBy(slow), [4, 'ramp'])
 })
 
-test('who begins below its reserve goes back in at once', () => {
+test('a unit below its reserve returns first', () => {
   const problem = problemOf(periodsOf([90, 10, 50]), { soc_min_pct: 20, soc_end_pct: null })
   assert.deepEqual(powersOf(problem), [-25, -50, 40])
 })
 
-test('what makes no sense is refused by name', () => {
+test('an invalid problem is refused by name', () => {
   const refused = (change: Partial<Unit>, words: RegExp) =>
     assert.throws(() => planDispatch(highs, problemOf(periodsOf([1]), change)), words)
   refused({ capacity_kwh: 0 }, /unit 1: capacity_kwh/)
@@ -294,7 +294,7 @@ test('what makes no sense is refused by name', () => {
   assert.throws(() => planDispatch(highs, problemOf(gap)), /period 2 does not follow/)
 })
 
-test('no time, no plan, and nothing is said of what could be met', () => {
+test('without time there is no plan, and no statement about demands', () => {
   const problem = problemOf(periodsOf([10, 90]), { soc_end_pct: 100 })
   const plan = planDispatch(highs, problem, { time_limit_s: 0 })
   const { status, gap_pct, units, demands } = plan
@@ -311,7 +311,7 @@ const wish = fc.record({
   isNegative: fc.boolean(),
 })
 
-test('each battery can follow its plan, and no limit is broken', () => {
+test('each battery can follow its plan, and all limits are met', () => {
   fc.assert(
     fc.property(wish, ({ seed, ...of }) => {
       const problem = instanceOf(seed, of)

@@ -1,4 +1,4 @@
-/** The best dispatch of the batteries behind one connection, as a linear programme over HiGHS. */
+/** The best dispatch of the batteries behind one connection, as a linear programme by HiGHS. */
 import type { Highs } from 'highs'
 import { type Flow, flowsOf, type Powers } from './connection.ts'
 import { followCourse, watts } from './course.ts'
@@ -13,7 +13,7 @@ import { isOutside } from './unit-columns.ts'
 
 interface UnitPlan {
   bess_id: number
-  /** By period: kW at the connection, positive discharges; whole watts, but what is fixed. */
+  /** By period: kW at the connection, positive discharges; whole watts, except fixed power. */
   power_kw: number[]
   /** By period, at its end. */
   soc_pct: number[]
@@ -21,50 +21,48 @@ interface UnitPlan {
 
 export interface DispatchPlan {
   /**
-   * - `optimal`: at each goal of the objective, in their order, none is better by more than the gap
-   *   asked for;
-   * - `feasible`: one may be better, by `gap_pct`; in time it was not proven that none is;
+   * - `optimal`: no plan is better at any goal, in their order, by more than the requested gap;
+   * - `feasible`: a plan may be better, by `gap_pct`; the proof ran out of time;
    * - `timeout`: time ran out before there was a plan; `units` is empty.
    */
   status: 'optimal' | 'feasible' | 'timeout'
   /**
-   * How much better the best plan may be at a goal, the most of them: % of the money that this one
-   * gains over idle batteries (or of a thousandth of what there is without them, where that is
-   * more), or of the energy, peak or ramps that are left. Null without plan, and where time ran out
-   * before the last goal, or before it had any bound.
+   * Largest possible improvement of any goal: % of the money gained over idle batteries (or of a
+   * thousandth of the money without them, if more), or of the remaining energy, peak or ramps. Null
+   * without a plan, and if time ran out before the last goal, or before it had any bound.
    */
   gap_pct: number | null
-  /** Programmes that were solved, and binary columns in the last. */
+  /** Number of solved programmes, and of binary columns in the last. */
   solves: number
   binaries: number
   units: UnitPlan[]
-  /** Of the connection, by period; `flowsOf(problem, [])` tells what would be without batteries. */
+  /** Of the connection, by period; `flowsOf(problem, [])` returns those without batteries. */
   flows: Flow[]
   /**
-   * - `met`: all demands are, and `violations` is empty;
+   * - `met`: all demands are met, and `violations` is empty;
    * - `infeasible`: proven that no plan meets all; this one misses the least (`weights`);
-   * - `unknown`: time ran out before either was clear: no plan, or one that misses perhaps more
-   *   than it has to.
+   * - `unknown`: time ran out before either was proven: no plan, or one that may miss more than
+   *   necessary.
    */
   demands: 'met' | 'infeasible' | 'unknown'
-  /** Demands that are missed. */
   violations: Violation[]
 }
 
 export interface PlanOptions {
-  /** For the solver, all its programmes together. */
+  /** For all programmes of the solver together. */
   time_limit_s?: number
-  /** How far from the best a plan may be, as a share: see `gap_pct`. */
+  /** Accepted gap to the best plan, as a share: see `gap_pct`. */
   gap_ratio?: number
 }
 
 /**
- * Plans what `problem.objective` asks for (`stagesOf` in goals.ts says what each one means), such
- * that `followCourse` accepts it for each unit unless `violations` says what it misses. Where
- * demands contradict each other the least is missed before anything is earned, so that there
- * always is a plan. Blocks the thread while it computes.
+ * Plans by `problem.objective` (see `stagesOf` in goals.ts), such that `followCourse` accepts the
+ * plan
+ * for each unit unless `violations` names what it misses. If demands contradict each other, misses
+ * are
+ * minimised before any goal, so that there always is a plan. Blocks the thread.
  *
- * @throws {RangeError} naming what of the problem makes no sense
+ * @throws {RangeError} naming an invalid part of the problem
  */
 export function planDispatch(
   highs: Highs,
@@ -106,12 +104,12 @@ export function planDispatch(
 
 interface Planned {
   values: Float64Array | null
-  /** Of the goals that it came to. */
+  /** Of the completed goals. */
   gaps: { gap_pct: number; is_proven: boolean }[]
   demands: DispatchPlan['demands']
 }
 
-/** All demands met; null where that cannot be, or was not clear in time. */
+/** All demands met; null if impossible, or not proven in time. */
 function planMeeting(search: Search, gap_ratio: number): Planned | null {
   if (search.model.problem.units.some(isOutside)) return null
   insist(search.model)
@@ -119,7 +117,7 @@ function planMeeting(search: Search, gap_ratio: number): Planned | null {
   return planned.values && planned
 }
 
-/** As little missed as can be, before any goal. */
+/** Misses are minimised before any goal. */
 function planMissing(search: Search, gap_ratio: number): Planned {
   search.model = createModel(search.model.problem)
   const { model } = search
@@ -134,12 +132,12 @@ function planMissing(search: Search, gap_ratio: number): Planned {
   return { ...planned, demands: least.is_proven ? 'infeasible' : 'unknown' }
 }
 
-/** One goal after the other; where time runs out, what the ones before have come to. */
+/** One goal after the other; when time runs out, the result of the completed ones. */
 function runStages(search: Search, from: Planned, gap_ratio: number): Planned {
   const stages = stagesOf[search.model.problem.objective]
   let planned = from
   for (const [nth, stage] of stages.entries()) {
-    // Without a plan, part of the time is for one that misses demands.
+    // Without a plan, part of the time is kept for one that misses demands.
     const share = planned.values === null ? 0.75 : 1
     const most_s = search.left_s * Math.min(share, 1 / (stages.length - nth))
     const of = { gap_ratio, before: planned.values }
@@ -150,7 +148,7 @@ function runStages(search: Search, from: Planned, gap_ratio: number): Planned {
   return planned
 }
 
-/** The best for one goal; what it may cost later is a row for the goals after it. */
+/** The best for one goal; its allowed cost to later goals becomes a row. */
 function runStage(
   search: Search,
   { goal, gives }: Stage,
@@ -160,7 +158,7 @@ function runStage(
   const { problem, program } = model
   const terms = goalTerms(model, goal)
   const idle = measure(problem, fixedPowers(problem), goal) * perUnit(goal)
-  /** What a gap is a share of: the gain in money, of which most does not depend on batteries. */
+  /** Reference of a gap: the gain in money, most of which does not depend on batteries. */
   const gainAt = (value: number) =>
     goal === 'money'
       ? Math.max(Math.abs(value - idle), Math.abs(idle) * 1e-3, 1)
@@ -177,7 +175,7 @@ function runStage(
   return { values: found.values, gap_pct, is_proven: found.is_proven }
 }
 
-/** What happens anyhow. */
+/** Power that is fixed in any case. */
 const fixedPowers = ({ units, periods }: DispatchProblem): Powers =>
   units.map(({ bess_id, fixed_kw }) => ({
     bess_id,
@@ -222,6 +220,6 @@ const tidyFlow = ({ net_kw, curtailed_kw, amount }: Flow): Flow => ({
   amount: amount === null ? null : rounded(amount, 1e-6),
 })
 
-/** Without the solver's rounding, and no negative zero. */
+/** Without the solver's rounding, and without negative zero. */
 const rounded = (value: number, step: number) =>
   Number((Math.round(value / step) * step).toFixed(6)) + 0

@@ -1,6 +1,6 @@
 /**
- * What a plan can be best at. An objective is one goal after the other: the next one decides
- * between what the one before leaves equal, or gives up a little of it for.
+ * Goals of a plan. An objective is a sequence of goals: each one decides between equally good plans
+ * of the one before, or costs it a small share.
  */
 import { flowsOf, type Powers } from './connection.ts'
 import { addedKwh } from './course.ts'
@@ -9,45 +9,44 @@ import { type DispatchProblem, hoursOf, type Objective, type Unit } from './disp
 import type { Term } from './linear-program.ts'
 
 /**
- * - `money`: what is paid for power taken, less what is earned by feeding in, plus ageing, less
- *   what the energy left at the end is worth;
+ * - `money`: cost of import minus revenue of export, plus ageing, minus the value of the energy
+ *   left
+ *   at the end;
  * - `import`: energy taken from the grid, kWh;
- * - `peaks`: the highest power taken, plus the highest fed in where that is asked for, kW;
- * - `exchange`: the highest power taken plus the highest fed in, kW;
- * - `ramps`: the sum of all changes, from one period to the next, of what is offered to the
- *   connection: the net power before panels are held back, kW. Where only the common connection is
- *   too small for it, the power that flows is steadier still.
+ * - `peaks`: highest import, plus highest export if requested, kW;
+ * - `exchange`: highest import plus highest export, kW;
+ * - `ramps`: sum of all changes, from one period to the next, of the power offered to the
+ *   connection: net power before curtailment, kW. Where only the common connection is too small for
+ *   it, the actual power is steadier still.
  *
- * The less the better.
+ * All are minimised.
  */
 export type Goal = 'money' | 'import' | 'peaks' | 'exchange' | 'ramps'
 
 export interface Stage {
   goal: Goal
-  /** What of its gain, as a share, the goals after it may cost. */
+  /** Share of its gain that later goals may cost. */
   gives: number
 }
 
 const only = (goal: Goal): Stage => ({ goal, gives: 0 })
 
 export const stagesOf: Record<Objective, readonly Stage[]> = {
-  /** The most money. */
+  /** Maximum money. */
   arbitrage: [only('money')],
-  /** The least energy from the grid, whatever it costs; then the most money. */
+  /** Minimum import at any cost; then maximum money. */
   self_consumption: [only('import'), only('money')],
-  /** The lowest highest power from the grid, whatever it costs; then the most money. */
+  /** Minimum import peak at any cost; then maximum money. */
   peak_shaving: [only('peaks'), only('money')],
-  /**
-   * Power as steady as can be, whatever it costs; then the most money.
-   */
+  /** Minimum ramps at any cost; then maximum money. */
   capacity_firming: [only('ramps'), only('money')],
-  /** The most money; of what the batteries earn, up to 2 % are given for lower peaks, both ways. */
+  /** Maximum money; up to 2 % of the batteries' revenue for lower peaks, both ways. */
   combined: [{ ...only('money'), gives: 0.02 }, only('exchange')],
 }
 
 export const isForMoney = (objective: Objective) => stagesOf[objective][0]!.goal === 'money'
 
-/** So much of `terms` is one of the goal, so that all goals are of about the same size. */
+/** Scale of the terms, so that all goals are of similar size. */
 const per_unit = 100
 
 /** The goal as the cost of a model; adds the columns that it needs. */
@@ -82,9 +81,9 @@ export function goalTerms(model: DispatchModel, goal: Goal): Term[] {
 }
 
 /**
- * By how much what is offered rises and falls: a column for each period, two for each change.
+ * Changes of the offered power: a column for each period, two for each change.
  *
- * @param sharesOf what counts of a kW that a unit charges, and discharges
+ * @param sharesOf the counted share of a kW that a unit charges, and discharges
  */
 function rampTerms(
   { problem, program, units }: DispatchModel,
@@ -139,10 +138,10 @@ function moneyTerms({ problem, feed_in, taken, units }: DispatchModel): Term[] {
   return [...flows, ...left]
 }
 
-/** From `goalTerms` to the goal's own unit. */
+/** Converts `goalTerms` to the unit of the goal. */
 export const perUnit = (goal: Goal) => (goal === 'money' ? 1000 : per_unit)
 
-/** How good a dispatch is: in kW, kWh or the currency; the less the better. */
+/** The value of a goal under a dispatch: kW, kWh or the currency; lower is better. */
 export function measure(problem: DispatchProblem, powers: Powers, goal: Goal): number {
   const { periods, units, shave_export } = problem
   const flows = flowsOf(problem, powers)

@@ -1,6 +1,6 @@
 /**
- * A linear programme in the making: columns with a cost and bounds, rows that bound sums of them.
- * Minimised by HiGHS.
+ * A linear programme: columns with costs and bounds, rows that bound sums of them. Minimised by
+ * HiGHS.
  */
 import type { Highs } from 'highs'
 
@@ -18,7 +18,7 @@ export class LinearProgram {
   /** Columns that are 0 or 1. */
   readonly binaries = new Set<number>()
 
-  /** Returns what `row` and `Solution.values` know it by. */
+  /** Returns the index of the column in `row` and `Solution.values`. */
   column(column: Partial<Column> = {}): number {
     this.columns.push({ cost: 0, lower: 0, upper: Number.POSITIVE_INFINITY, ...column })
     return this.columns.length - 1
@@ -30,7 +30,7 @@ export class LinearProgram {
     return column
   }
 
-  /** Bounds the sum of coefficient × column; no column twice. */
+  /** Bounds the sum of coefficient × column; each column at most once. */
   row(terms: readonly Term[], { lower = -Infinity, upper = Infinity }): void {
     this.rows.push({ terms, lower, upper })
   }
@@ -40,28 +40,28 @@ export class LinearProgram {
   }
 }
 
-/** Columns that came later than the values count as 0. */
+/** Columns added after the values count as 0. */
 export const totalOf = (terms: readonly Term[], values: ArrayLike<number>) =>
   terms.reduce((sum, [column, coefficient]) => sum + coefficient * (values[column] ?? 0), 0)
 
 interface Solution {
   status: 'optimal' | 'feasible' | 'infeasible' | 'timeout'
-  /** Of each column; null where none was found. */
+  /** By column; null if none was found. */
   values: Float64Array | null
-  /** No solution costs less. */
+  /** Lower bound of the cost. */
   bound: number
   solve_s: number
 }
 
 export interface SolveOptions {
   time_limit_s: number
-  /** How far from the best the cost may be. */
+  /** Gap of the cost to the bound. */
   gap: number
-  /** Binary columns of a solution that is known, to begin with. */
+  /** Binary columns of a known solution to start from. */
   start?: ReadonlyMap<number, number>
 }
 
-/** @throws {Error} where the programme makes no sense to the solver */
+/** @throws {Error} if the solver rejects the programme */
 export function solve(
   highs: Highs,
   program: LinearProgram,
@@ -90,7 +90,7 @@ export function solve(
       throw new Error(`the solver ended with status ${found}`)
     }
     const is_found = model.info.get('primal_solution_status') === constants.solutionStatus.feasible
-    // An LP that ran out of time has nothing that could be used.
+    // An LP that ran out of time has no usable result.
     if (!is_found || (found === timeLimit && !is_mixed)) {
       return { status: 'timeout', values: null, bound: Number.NEGATIVE_INFINITY, solve_s }
     }

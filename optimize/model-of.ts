@@ -1,4 +1,4 @@
-/** The dispatch problem as rows and columns. What a plan is to be best at comes from `goals.ts`. */
+/** The dispatch problem as rows and columns, without the goals of `goals.ts`. */
 import { addConnections } from './connection-columns.ts'
 import type { DispatchModel } from './dispatch-model.ts'
 import type { DispatchProblem } from './dispatch-problem.ts'

@@ -52,13 +52,13 @@ function near(actual: number, expected: number): void {
   assert.ok(Math.abs(actual - expected) < 0.03, `${actual}, not ${expected}`)
 }
 
-test('a day ends full before dear hours, empty before cheap ones', () => {
+test('a day ends full before expensive hours, empty before cheap ones', () => {
   near(endOf([10, 10, 10], [90, 90]), 100)
   near(endOf([90, 90, 90], [10, 10]), 0)
   near(endOf([50, 50, 50], [60, 30, 30, 30]), 50)
 })
 
-test('what is left after the last price is worth what it earns when power is cheap', () => {
+test('energy left after the last price has the value of cheap hours', () => {
   near(endOf([40, 20, 40], []), 0)
   // It gives 1 kW at 60 for 21 hours, and keeps what the last two would pay 10 for.
   const prices = Array.from({ length: 24 }, (_, hour) => (hour < 21 ? 60 : hour === 21 ? 40 : 10))
@@ -70,12 +70,12 @@ test('what is left after the last price is worth what it earns when power is che
   assert.ok(end_pct > 27.9 && end_pct < 29.1, `${end_pct}`)
 })
 
-test('each day has cycles of its own', () => {
+test('each day has its own cycles', () => {
   // Half a cycle sells what there is; the other half is that of the day after.
   near(endOf([90, 20, 20, 20], [90, 90, 5], { cycles_max: 0.5 }), 50)
 })
 
-test('a day that ends so and the rest from there earn what both earn together', () => {
+test('the planned end plus the rest earn as much as both together', () => {
   const prices = fc.array(fc.integer({ min: 1, max: 120 }), { minLength: 21, maxLength: 21 })
   const earned = (problem: DispatchProblem) => {
     const { units, status } = planDispatch(highs, problem)

@@ -1,12 +1,12 @@
-/** How charged batteries should end a day, by what their energy is worth after it. */
+/** Final states of charge by the value of their energy after the day. */
 import { day_ms } from '@heliograph/domain/durations'
 import type { Highs } from 'highs'
 import { type PlanOptions, planDispatch } from './dispatch.ts'
 import type { DispatchProblem, Period, Unit } from './dispatch-problem.ts'
 
-/** What follows on the periods of a problem. */
+/** The time after the periods of a problem. */
 interface Outlook {
-  /** May be none; each has a price. */
+  /** May be empty; each has a price. */
   periods: readonly Period[]
   /** Full cycles of each unit in that time, in the order of the units; null: no bound. */
   cycles_max: readonly (number | null)[]
@@ -16,9 +16,9 @@ interface Outlook {
 const rounding_kwh = 0.02
 
 /**
- * The state of charge of each unit, %, at the end of the problem's periods in the plan that earns
- * the most over these and the outlook. Final states of charge that the problem demands do not
- * count. Null: time ran out.
+ * The state of charge of each unit, %, at the end of the problem's periods in the plan with the
+ * maximum revenue over these and the outlook. Required final states of charge do not count. Null:
+ * time ran out.
  */
 export function bestEnds(
   highs: Highs,
@@ -50,9 +50,9 @@ export function bestEnds(
 const cheap_share = 0.1
 
 /**
- * A tenth of the last day that has prices is cheaper: what is left after it is worth no less than
- * it earns then. Valued higher, it is kept over nights that sell it cheaper: in the German 2016 of
- * `npm run score:plans` the median price earned 5 % less than no value at all, this 0.3 %.
+ * The price below which a tenth of the last priced day lies, which values the energy left after it.
+ * A higher value would hold energy over nights that sell it cheaper: in the German 2016 of `npm run
+ * score:plans` the median price earned 5 % less than no value at all, this 0.3 %.
  */
 function cheapPrice(periods: readonly Period[]): number {
   const known = periods.filter(({ price }) => price !== null)

@@ -1,4 +1,4 @@
-/** Why a state of charge is out of reach. */
+/** Finds why a state of charge is out of reach. */
 import type { Highs } from 'highs'
 import { missedTerms, setCosts } from './dispatch-model.ts'
 import type { Bound, DispatchProblem, Unit } from './dispatch-problem.ts'
@@ -10,7 +10,7 @@ interface Lifted {
   unit?: Partial<Unit>
 }
 
-/** What is different without each bound. */
+/** Effect of lifting each bound. */
 const lifts: Record<Bound, (problem: DispatchProblem, unit: Unit) => Lifted> = {
   soc_max: () => ({ unit: { soc_max_pct: 100 } }),
   charge_limit: (_, { capacity_kwh }) => ({
@@ -38,9 +38,8 @@ const lifts: Record<Bound, (problem: DispatchProblem, unit: Unit) => Lifted> = {
 const bounds = Object.keys(lifts) as Bound[]
 
 /**
- * What keeps a unit from the state of charge that it is to end with: each bound without which it
- * would come nearer; where none is so alone, those without which it could not when all others are
- * lifted.
+ * Bounds that keep a unit from its final state of charge: each one whose lifting alone brings it
+ * nearer; if there is none, those that prevent it when all others are lifted.
  */
 export function boundsOfEnd(highs: Highs, problem: DispatchProblem, bess_id: number): Bound[] {
   const shortOf = (lifted: readonly Bound[]) =>
@@ -69,7 +68,7 @@ function without(
   })
 }
 
-/** By how much the end is missed at least, when all other demands come before it. */
+/** Minimum amount by which the end is missed if all other demands come first. */
 function shortKwh(highs: Highs, problem: DispatchProblem, bess_id: number): number {
   const model = createModel(problem)
   setCosts(model, missedTerms(model))

@@ -1,11 +1,11 @@
 /**
- * The best of a model in which some columns exclude each other.
+ * The best solution of a model in which some columns exclude each other.
  *
- * A battery cannot charge and discharge at once, which a linear programme does not know; but both
- * pay hardly ever: where power earns by being taken. So it is solved without binary columns first.
- * Where both happen, they are added for those periods alone, and it is solved again, until none is
- * left. Before that, the same without the lesser of the two is tried: what that costs more than the
- * bound is often within the gap. To be steady both pay anywhere, so that there all pairs get one.
+ * A battery cannot charge and discharge at once, which a linear programme does not enforce. But
+ * both rarely pay: only where import has a revenue. The model is therefore solved without binary
+ * columns first; they are added for the periods with both, and it is solved again until none is
+ * left. Before that, the lesser of the two is excluded: the additional cost is often within the
+ * gap. For steady power both pay anywhere, so that all pairs get a binary column.
  */
 import type { Highs } from 'highs'
 import { type DispatchModel, isMixed, type Pair, separate } from './dispatch-model.ts'
@@ -14,23 +14,23 @@ import { type SolveOptions, solve } from './linear-program.ts'
 export interface Search {
   highs: Highs
   model: DispatchModel
-  /** For the solver; less than 0 where it took more. */
+  /** For the solver; negative if it took more. */
   left_s: number
   solves: number
 }
 
 interface Found {
-  /** Of each column, no pair mixed; null: there is none, or none was found in time. */
+  /** By column, no mixed pair; null: none, or none found in time. */
   values: Float64Array | null
   cost: number
-  /** Nothing costs less. */
+  /** Lower bound of the cost. */
   bound: number
   is_proven: boolean
 }
 
 const nothing: Found = { values: null, cost: Infinity, bound: -Infinity, is_proven: false }
 
-/** What a part of the search comes to in a part of the time. */
+/** Runs a part of the search within a part of the time. */
 export function within<Result>(search: Search, most_s: number, work: () => Result): Result {
   const later_s = Math.max(0, search.left_s - most_s)
   search.left_s -= later_s
@@ -40,9 +40,9 @@ export function within<Result>(search: Search, most_s: number, work: () => Resul
 }
 
 /**
- * @param near a cost not far from the best
- * @param gapAt how far from the best the cost may be, by about what it is
- * @param before a plan to begin with, of any cost; columns may have been added since
+ * @param near a cost close to the best
+ * @param gapAt accepted gap, by the approximate cost
+ * @param before a plan to start from, of any cost; columns may have been added since
  */
 export function findBest(
   search: Search,
@@ -79,7 +79,7 @@ export function findBest(
   }
 }
 
-/** The binary columns of pairs, as in a plan that may be older than they are. */
+/** The binary columns of pairs in a plan that may be older than the columns. */
 function startOf({ pairs }: DispatchModel, values: Float64Array) {
   const start = new Map<number, number>()
   for (const { one, other, is_one } of pairs) {
@@ -99,7 +99,7 @@ function better(
   return { ...found, is_proven: found.cost - best.bound <= gap + rounding }
 }
 
-/** Which of a mixed pair is the lesser: by what it adds to the battery, by power, or both are. */
+/** Rules for the lesser of a mixed pair: by its effect on the battery, by power, or both. */
 const rules = ['added', 'power', 'both'] as const
 type Rule = (typeof rules)[number]
 
@@ -110,10 +110,10 @@ function lesserOf(pair: Pair, values: Float64Array, rule: Rule): number[] {
   return values[one]! * one_share >= values[other]! * other_share ? [other] : [one]
 }
 
-/** So often others mix when some cannot any more; then each pair is as it is, and none can. */
+/** Rounds in which other pairs mix after some are fixed; then all pairs are fixed. */
 const rounds_max = 3
 
-/** Mere linear programmes take milliseconds: enough to end with a plan though time is over. */
+/** Plain linear programmes take milliseconds: enough to end with a plan after the time is over. */
 const dive_s = 0.5
 
 function solveOnce(search: Search, options: Omit<SolveOptions, 'time_limit_s'>, least_s = 0) {
@@ -127,7 +127,7 @@ function solveOnce(search: Search, options: Omit<SolveOptions, 'time_limit_s'>, 
 const mixedOf = ({ pairs }: DispatchModel, values: ArrayLike<number>) =>
   pairs.filter((pair) => isMixed(pair, values))
 
-/** Without the lesser of each of the pairs, then of those that mix; null where time runs out. */
+/** Excludes the lesser of each pair, then of newly mixed ones; null if time runs out. */
 function dive(
   search: Search,
   { from, rule, pairs }: { from: Float64Array; rule: Rule; pairs: readonly Pair[] },
@@ -136,7 +136,7 @@ function dive(
   const { columns } = program
   const before = new Map<number, number>()
   const binaries = [...program.binaries].map((column) => [column, { ...columns[column]! }] as const)
-  // The binaries there are stay as they are, which leaves a mere linear programme.
+  // Existing binaries stay fixed, which leaves a plain linear programme.
   const start = startOf(search.model, from)
   for (const [column] of binaries) {
     const value = start.get(column) ?? Math.round(from[column]!)

@@ -240,7 +240,7 @@ const home: Battery = {
   charge_from_grid: true,
 }
 
-test('cheap energy of the grid serves the dear hour, through the losses of the battery', () => {
+test('cheap import serves the expensive hour, minus the losses of the battery', () => {
   // 625 Wh at 0.10 a kWh are the 500 Wh of the second hour, less a fifth.
   const money = moneyOf({
     batteries: [home],
@@ -257,7 +257,7 @@ test('cheap energy of the grid serves the dear hour, through the losses of the b
   assert.ok(Math.abs(money + 0.0625) < 1e-6, `${money}`)
 })
 
-test('the sun fills the battery before the grid, and what is left has its value', () => {
+test('PV fills the battery before the grid, and energy left has its value', () => {
   // 667 Wh of 1000 fill 600 Wh, 333 Wh are sold at 0.05 a kWh, 300 Wh of 600 are left at 0.20.
   const money = moneyOf({
     batteries: [{ ...home, s_max: 600, p_a: 0.0002, charge_from_grid: false }],
@@ -274,7 +274,7 @@ test('the sun fills the battery before the grid, and what is left has its value'
   assert.ok(Math.abs(money - (0.05 / 3 + 0.06)) < 1e-6, `${money}`)
 })
 
-test('the export limit is sold up to, and the battery takes the rest', () => {
+test('export reaches its limit, and the battery takes the rest', () => {
   // 400 W are sold at 0.05 a kWh; 300 of the 500 Wh have room in the battery, at 0.02 a kWh.
   const money = moneyOf({
     batteries: [{ ...home, s_max: 300, p_a: 0.00002, charge_from_grid: false }],

@@ -1,8 +1,8 @@
-/** HiGHS, compiled to WebAssembly: it computes within the thread that calls it and blocks it. */
+/** HiGHS, compiled to WebAssembly: runs in the calling thread and blocks it. */
 import highs, { type Highs } from 'highs'
 
-// Its types describe the CommonJS build; as a module its default export is the loader itself.
+// The types describe the CommonJS build; as a module the default export is the loader itself.
 const load = highs as unknown as typeof highs.default
 
-/** Loads the solver, once per thread: planning blocks, so a thread of its own is best. */
+/** Loads the solver, once per thread: planning blocks, so a separate thread is best. */
 export const loadSolver = (): Promise<Highs> => load()

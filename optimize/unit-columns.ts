@@ -1,4 +1,4 @@
-/** What one battery can, as rows and columns. */
+/** Rows and columns of the capabilities of one battery. */
 import {
   addSlack,
   type DispatchModel,
@@ -41,7 +41,7 @@ interface Window {
   start_kwh: number
 }
 
-/** Where it can be charged and discharged: the window of plans, and both limits above 0. */
+/** Range of charging and discharging: the window of plans, with both limits above 0. */
 function windowOf(unit: Unit): Window {
   const { capacity_kwh, soc_start_pct } = unit
   let { soc_min_pct, soc_max_pct } = unit
@@ -55,7 +55,7 @@ function windowOf(unit: Unit): Window {
   return { min_kwh: kwh(soc_min_pct), max_kwh: kwh(soc_max_pct), start_kwh: kwh(soc_start_pct) }
 }
 
-/** Begins below or above its window, into which it goes back before anything else. */
+/** True if the unit begins outside its window, to which it returns first. */
 export function isOutside(unit: Unit): boolean {
   const { min_kwh, max_kwh, start_kwh } = windowOf(unit)
   return start_kwh < min_kwh || start_kwh > max_kwh
@@ -67,7 +67,7 @@ function addPower(model: DispatchModel, columns: UnitColumns, period: Period, nt
   const hours = hoursOf(period)
   const fixed_kw = unit.fixed_kw?.[nth] ?? null
   const room = unit.room_kw?.[nth]
-  // No more than fills and empties it, which keeps what separates the two tight.
+  // Bounded by filling and emptying, which keeps the separation of the two tight.
   const fill_kw = unit.capacity_kwh / hours
   const most = (points: readonly LimitPoint[], share: number, room_kw: number) => {
     if (fixed_kw === null && period.price === null) return 0
@@ -109,7 +109,7 @@ function addPower(model: DispatchModel, columns: UnitColumns, period: Period, nt
   }
 }
 
-/** How far it is below and above its window, for one that begins outside of it. */
+/** Energy below and above its window, for a unit that begins outside. */
 type Outside = Term[]
 
 function addEnergy(
@@ -152,8 +152,8 @@ function addEnergy(
 }
 
 /**
- * What it can at the state of charge before and after a period. Only the worse of the two: charging
- * raises it, so that a limit which falls with it counts afterwards.
+ * Limits at the state of charge before and after a period; the tighter of the two applies, as
+ * charging raises it.
  */
 function addLimits(
   { program }: DispatchModel,
@@ -186,10 +186,10 @@ function addLimits(
 }
 
 /**
- * Both at once pays where power earns by being taken, or is too much to be steady, or to be fed in:
- * as near as it gets to one of them in a period without a binary. That is all that either can by
- * itself and what lies between, so it neither charges more than it had room for before, nor
- * discharges what it did not have yet. Full, it can burn nothing.
+ * Charging and discharging at once pays where import has a revenue, or for steady power, or to
+ * avoid export. These rows are the tightest without a binary: all that either can do alone, and
+ * what lies between. A unit neither charges beyond its headroom before nor discharges energy that
+ * it did not have yet; a full unit cannot burn energy.
  */
 function addHull(
   { program, problem }: DispatchModel,
@@ -272,7 +272,7 @@ function addCycles(model: DispatchModel, { unit, discharge }: UnitColumns): void
   addDrawn(model, unit, { first: end, columns: discharge.slice(end) }, cycles * capacity_kwh)
 }
 
-/** At most so much is drawn from the cells in consecutive periods. */
+/** Maximum energy drawn from the cells in consecutive periods. */
 function addDrawn(
   model: DispatchModel,
   unit: Unit,

@@ -62,7 +62,7 @@ test('the voltage at rest rises with the state of charge, between the values of 
   }
 })
 
-test('the resistance is the given one at half charge and 25 degrees, higher in the cold', () => {
+test('the resistance is the given one at half charge and 25 °C, higher in the cold', () => {
   for (const given of [lfp, nmc]) {
     assertWithin(cellResistance(given, at(0.5)), given.resistance_ohm, 1e-18, 'reference')
     assert.ok(cellResistance(given, at(0.5, 15)) > cellResistance(given, at(0.5, 25)))
@@ -84,7 +84,7 @@ test('the resistance is the given one at half charge and 25 degrees, higher in t
   assertWithin(cellResistance(nmc, at(0, 5)), 5e-4 * 1.376887, 1e-9, 'empty and cold')
 })
 
-test('what goes in is stored or becomes heat', () => {
+test('energy put in is stored or becomes heat', () => {
   fc.assert(
     fc.property(cell, state, current, (given, now, current_a) => {
       const taken_w = -current_a * terminalVoltage(given, now, current_a)

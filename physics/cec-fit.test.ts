@@ -78,7 +78,7 @@ function sheetOf([, ...numbers]: [string, ...number[]]): Datasheet {
 }
 
 for (const row of sheets) {
-  test(`a sheet is met: ${row[0]}`, () => {
+  test(`a data sheet is fitted: ${row[0]}`, () => {
     const sheet = sheetOf(row)
     const fit = fitCecModule(sheet)
     assertMeets(fit, sheet, row[0])
@@ -86,7 +86,7 @@ for (const row of sheets) {
   })
 }
 
-test('the sheet of a circuit gives that circuit back', () => {
+test('the data sheet of a circuit gives the same circuit', () => {
   for (const row of thinnedRows('cec_modules_used')) {
     const module = moduleOfReference(row)
     const points = characteristicPoints(cecSingleDiode(module, 1000, 25))
@@ -108,7 +108,7 @@ test('the sheet of a circuit gives that circuit back', () => {
   }
 })
 
-test('every sheet of the CEC list is met', { skip: no_panel_list }, () => {
+test('every data sheet of the CEC list is fitted', { skip: no_panel_list }, () => {
   const rows = panelList(60)
   let exact = 0
   for (const row of rows) {
@@ -130,7 +130,7 @@ test('every sheet of the CEC list is met', { skip: no_panel_list }, () => {
   assert.ok(exact > rows.length * 0.7, `${exact} of ${rows.length} with their short circuit`)
 })
 
-test('a sheet of any figures is met or refused', () => {
+test('any data sheet is fitted or refused', () => {
   let met = 0
   fc.assert(
     fc.property(
@@ -169,7 +169,7 @@ test('a sheet of any figures is met or refused', () => {
   assert.ok(met > 10, `${met} met`)
 })
 
-test('an impossible sheet is refused by the name of its field', () => {
+test('an impossible data sheet is refused by the name of its field', () => {
   const sheet = sheetOf(sheets[0]!)
   const refusals: [Partial<Datasheet>, RegExp][] = [
     [{ i_mp_a: sheet.i_sc_a }, /^i_mp_a: 8.9 is not below i_sc_a/],

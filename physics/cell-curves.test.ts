@@ -6,7 +6,7 @@ import { assertWithin } from './fixtures/oracle.ts'
 for (const chemistry of ['lfp', 'nmc'] as const) {
   const curve = cellCurves[chemistry]
 
-  test(`${chemistry}: the voltage rises with the charge, and stored is what it encloses`, () => {
+  test(`${chemistry}: voltage rises with charge, and stored energy is its integral`, () => {
     let last_v = 0
     for (let soc = 0; soc <= 1.0001; soc += 0.0025) {
       const now_v = restVoltage(curve, soc)
@@ -21,7 +21,7 @@ for (const chemistry of ['lfp', 'nmc'] as const) {
     assertWithin(storedEnergy(curve, 1), curve.nominal_v, 1e-12, 'full')
   })
 
-  test(`${chemistry}: the colder, the more it resists`, () => {
+  test(`${chemistry}: resistance rises in the cold`, () => {
     assert.equal(coldRatio(curve, 25), 1)
     assert.ok(coldRatio(curve, 10) > 1.3 && coldRatio(curve, 40) < 0.8)
     assert.ok(coldRatio(curve, -10) > coldRatio(curve, 0))
@@ -35,7 +35,7 @@ test('LFP is flat in the middle and steep at its ends', () => {
   assert.ok(rise(0, 0.05) > 0.5 && rise(0.98, 1) > 0.1)
 })
 
-test('the curves are those of the papers', () => {
+test('the curves equal those of the papers', () => {
   const { lfp, nmc } = cellCurves
   // Points of the tables; of NMC by a separate evaluation of the formula and 0.819 mOhm of 94 Ah.
   for (const [curve, soc, voltage_v, ohm_ah] of [

@@ -100,7 +100,7 @@ test('a small gap below the module warms it, more wind at height cools it', () =
   assert.ok(noctCellTemperature(weather, { ...module, is_high: true }) < free_c)
 })
 
-test('a cell that turned all light into electricity would stay at air temperature', () => {
+test('a cell with an efficiency of 1 stays at air temperature', () => {
   const weather = { poa_w_m2: 1000, air_temperature_c: 20, wind_speed_m_s: 0 }
   const cooling = { constant_w_m2_k: 0, wind_w_s_m3_k: 2 }
   const given = { efficiency_ratio: 0.2, absorption_ratio: 0.9, cooling }

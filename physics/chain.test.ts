@@ -66,7 +66,7 @@ const peer_rows = [
   ],
 ]
 
-test('the chain agrees with that of a peer', () => {
+test('the chain agrees with a reference implementation', () => {
   const series = clearSkyPower(place, of(peer_rows.map(([time_ms]) => time_ms!)))
   for (const [i, [, ...expected]] of peer_rows.entries()) {
     for (const [at, column] of peer_columns.entries()) {
@@ -76,7 +76,7 @@ test('the chain agrees with that of a peer', () => {
   }
 })
 
-test('the chain gives what its links give one after the other', () => {
+test('the chain equals its models one after the other', () => {
   const times_ms = Array.from({ length: 500 }, (_, i) => Date.UTC(2024, 0, 1) + i * 63_360_000.5)
   const series = clearSkyPower(place, of(times_ms, 12, 3))
   let by_day = 0
@@ -111,7 +111,7 @@ test('the chain gives what its links give one after the other', () => {
   assert.ok(by_day > 200 && by_day < 300, `${by_day} of 500 by day`)
 })
 
-test('night is no power at air temperature', () => {
+test('night gives no power at air temperature', () => {
   const night = clearSkyPower(place, of([midsummer_midnight_ms], -3))
   assert.deepEqual(Object.fromEntries(Object.entries(night).map(([name, [v]]) => [name, v])), {
     ghi_w_m2: 0,
@@ -123,7 +123,7 @@ test('night is no power at air temperature', () => {
   })
 })
 
-test('a module never gives less than nothing, nor much more than rated, wherever it stands', () => {
+test('power is never negative, nor much above the rating, at any place', () => {
   fc.assert(
     fc.property(
       fc.record({
@@ -146,7 +146,7 @@ test('a module never gives less than nothing, nor much more than rated, wherever
   )
 })
 
-test('a bad element spoils its own instant only, unlike lengths are refused', () => {
+test('an invalid element affects its own instant only, unequal lengths are refused', () => {
   const weather = of([midsummer_noon_ms, midsummer_noon_ms, Number.NaN])
   weather.air_temperature_c[0] = Number.NaN
   const { p_mp_w } = clearSkyPower(place, weather)

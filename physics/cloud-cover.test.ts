@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { coverAtTransmission, coverTransmission } from './cloud-cover.ts'
 
-test('what passes at each eighth of the sky, from the formula of the paper', () => {
+test('transmission at each eighth of cloud cover, by the formula of the paper', () => {
   const passing = [0, 2, 4, 6, 7, 8].map((eighths) => coverTransmission(eighths / 8).toFixed(3))
   assert.deepEqual(passing, ['1.000', '0.993', '0.929', '0.718', '0.524', '0.250'])
 })
 
-test('the cover is told from what passes', () => {
+test('cloud cover follows from transmission', () => {
   const ratio = fc.double({ min: 0, max: 1, noNaN: true })
   fc.assert(
     fc.property(ratio, (cover_ratio) => {

@@ -50,7 +50,7 @@ test('the parts are never negative and add up to the global irradiance', () => {
   )
 })
 
-test('no irradiance, however large, gives what is not a number', () => {
+test('no irradiance, however large, gives NaN', () => {
   const ghi = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true })
   fc.assert(
     fc.property(ghi, uniform(0, 180), (ghi_w_m2, zenith_deg) => {
@@ -63,7 +63,7 @@ test('no irradiance, however large, gives what is not a number', () => {
   )
 })
 
-test('near the horizon all is diffuse, and DISC takes no air mass above 12', () => {
+test('near the horizon all irradiance is diffuse, and DISC uses air masses up to 12', () => {
   for (const model of models) {
     const { dni_w_m2, dhi_w_m2 } = model(60, 87.1, 1366.1)
     assert.deepEqual([dni_w_m2, dhi_w_m2], [0, 60])

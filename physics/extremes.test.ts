@@ -399,7 +399,7 @@ const needed: [name: string, model: (given: Record<string, number>) => unknown, 
     ['single diode', (m) => characteristicPoints(circuitOf(m)), ['poa', 'cell']],
   ]
 
-test('a measurement that is not a number does not pass for one', () => {
+test('a measurement that is not a number gives NaN', () => {
   for (const [name, model, needs] of needed) {
     assert.ok(!holdsNaN(model(measured)), name)
     for (const missing of needs) {

@@ -92,7 +92,7 @@ test('the diffuse modifiers are shares at every tilt', () => {
   )
 })
 
-test('a coating lets more light in at a slant', () => {
+test('a coating transmits more at oblique incidence', () => {
   for (let incidence_deg = 5; incidence_deg < 90; incidence_deg += 5) {
     assert.ok(coatedModifier(incidence_deg) > physicalModifier(incidence_deg))
   }
@@ -100,7 +100,7 @@ test('a coating lets more light in at a slant', () => {
   assertWithin(physicalModifier(70, useless), physicalModifier(70), 1e-12, 'coating of glass')
 })
 
-test('a table answers its own points, holds its ends, and is 0 from 90 degrees on', () => {
+test('a table gives its own points, holds its ends, and is 0 from 90 degrees on', () => {
   for (const { incidence_deg, modifier_ratio } of glass_points) {
     assertWithin(tableModifier(incidence_deg), modifier_ratio, 1e-12, String(incidence_deg))
   }
@@ -115,7 +115,7 @@ test('a table answers its own points, holds its ends, and is 0 from 90 degrees o
   assert.throws(() => interpolatedModifier(40, []), /points/)
 })
 
-test('the mean of a constant is that constant, and what a plane does not see is 0', () => {
+test('the mean of a constant is that constant, and an unseen part is 0', () => {
   const half = (tilt_deg: number) => diffuseModifier(tilt_deg, () => 0.5)
   const tilted = half(35)
   for (const ratio of Object.values(tilted)) assertWithin(ratio, 0.5, 1e-12, 'constant')

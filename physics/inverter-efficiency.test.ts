@@ -14,7 +14,7 @@ testAgainstOracle('inverter_pvwatts', 'the power of an inverter', (row) => {
   assertWithinRatio(ac(0.96), row.number('pac_default'), 1e-9, 'usual efficiency')
 })
 
-test('an inverter gives no more than it takes or is rated for, and more when it takes more', () => {
+test('output is at most input and rating, and rises with the input', () => {
   const inverter = { rated_dc_w: 100_000, nominal_efficiency_ratio: 0.98 }
   const dc = fc.oneof(uniform(-1e4, 1e7), fc.constantFrom(0, 1e-17))
   fc.assert(

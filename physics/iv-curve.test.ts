@@ -59,7 +59,7 @@ const irradiance = fc.oneof(
 )
 const cell = uniform(-40, 95)
 
-test('the points of any light and temperature are numbers in their order', () => {
+test('the points at any light and temperature are numbers in their order', () => {
   const shunt = fc.constantFrom('listed', 'without bound')
   fc.assert(
     fc.property(module, irradiance, cell, shunt, (given, g_w_m2, cell_c, kind) => {
@@ -79,7 +79,7 @@ test('the points of any light and temperature are numbers in their order', () =>
   )
 })
 
-test('the current of a curve falls, and none of its points has more than the maximum power', () => {
+test('current falls along a curve, and no point exceeds the maximum power', () => {
   const lit = uniform(1, 1500)
   fc.assert(
     fc.property(module, lit, cell, (given, g_w_m2, cell_c) => {
@@ -111,7 +111,7 @@ test('the voltage at a current is the inverse of the current at a voltage', () =
   )
 })
 
-test('a current that no voltage drives has the voltage without bound', () => {
+test('a current that no voltage drives has an infinite voltage', () => {
   const lit = cecSingleDiode(modules[0]!, 500, 25)
   const unshunted = { ...lit, g_sh_s: 0 }
   assert.equal(voltageAtCurrent(unshunted, 2 * lit.i_l_a), Number.NEGATIVE_INFINITY)
@@ -127,7 +127,7 @@ test('a current that no voltage drives has the voltage without bound', () => {
   assert.equal(voltageAtCurrent(cecSingleDiode(modules[0]!, 0, 25), 1), Number.NEGATIVE_INFINITY)
 })
 
-test('a series of conditions gives what each of them gives', () => {
+test('a series equals its single conditions', () => {
   const irradiance_w_m2 = Float64Array.of(0, 1e-17, 1, 230, 1000, 1400)
   const cell_temperature_c = Float64Array.of(-40, 95, 25, -3, 61, 20)
   const conditions = { irradiance_w_m2, cell_temperature_c }
@@ -142,7 +142,7 @@ test('a series of conditions gives what each of them gives', () => {
   assert.equal(out.p_mp_w[6], 0)
 })
 
-test('lengths that do not fit are refused', () => {
+test('wrong lengths are refused', () => {
   const three = new Float64Array(3)
   const fill = (cell_temperature_c: Float64Array, room: number) =>
     singleDiodePoints(

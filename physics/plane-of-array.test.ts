@@ -20,7 +20,7 @@ test('the clear sky of an apparent zenith is that of its absolute air mass', () 
   assert.deepEqual(night, { ghi_w_m2: 0, dni_w_m2: 0, dhi_w_m2: 0 })
 })
 
-test('each component passes the glass by its own modifier', () => {
+test('each component has its own modifier at the glass', () => {
   const sun = sunDirection(position)
   assert.deepEqual(sun, { zenith_deg: 50, azimuth_deg: 140 })
   const clear = clearSkyIrradiance({ ...sky, apparent_zenith_deg: 50, pressure_pa: 95_000 })

@@ -52,7 +52,7 @@ function publish(directory: string): void {
   writeFileSync(join(target, 'package.json'), JSON.stringify(manifest))
 }
 
-test('the examples of the README give what they say, from a compiled copy', () => {
+test('the examples of the README print their results, from a compiled copy', () => {
   const readme = readFileSync(join(here, 'README.md'), 'utf8')
   const examples = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code = '']) => code)
   assert.equal(examples.length, 3)

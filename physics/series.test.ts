@@ -13,7 +13,7 @@ const azimuth_deg = Float64Array.of(180, 120, 80, 60)
 const ghi_w_m2 = Float64Array.of(900, 400, 60, 0)
 const surface = { tilt_deg: 30, azimuth_deg: 180 }
 
-test('rows give what the model gives for each of them, however their arguments are nested', () => {
+test('rows equal single calls of the model, at any nesting of arguments', () => {
   const horizontal = { dni_w_m2: 500, dhi_w_m2: 90, dni_extra_w_m2: 1360, albedo_ratio: 0.2 }
   const plane = series(hayDavies, [
     surface,
@@ -36,7 +36,7 @@ test('rows give what the model gives for each of them, however their arguments a
   assert.deepEqual(Object.keys(plane), ['global_w_m2', 'direct_w_m2', 'sky_w_m2', 'ground_w_m2'])
 })
 
-test('null comes as NaN, and as such goes into the next model', () => {
+test('null becomes NaN, also as input of the next model', () => {
   const absolute_airmass = series(relativeAirmass, [zenith_deg])
   assert.ok(absolute_airmass[0]! > 1 && Number.isNaN(absolute_airmass[3]))
   const sky = series(ineichenPerez, [
@@ -52,7 +52,7 @@ test('null comes as NaN, and as such goes into the next model', () => {
   assert.equal(sky.ghi_w_m2[3], 0)
 })
 
-test('a function of several models is one as well', () => {
+test('a function of several models can be a series', () => {
   const axis = {
     azimuth_deg: 180,
     tilt_deg: 0,
@@ -66,7 +66,7 @@ test('a function of several models is one as well', () => {
   assert.ok(rotation_deg[1]! < 0 && Number.isNaN(rotation_deg[3]))
 })
 
-test('given room is filled from its start; no rows have the shape of rows', () => {
+test('a given output is filled from its start; no rows give the shape of rows', () => {
   const out = new Float64Array(6).fill(7)
   assert.equal(series(relativeAirmass, [zenith_deg], out), out)
   assert.equal(out[0], relativeAirmass(20))
@@ -80,7 +80,7 @@ test('given room is filled from its start; no rows have the shape of rows', () =
   assert.equal(series(relativeAirmass, [none]).length, 0)
 })
 
-test('what does not fit is refused by its name', () => {
+test('invalid arguments are refused by name', () => {
   const short = { zenith_deg, azimuth_deg: new Float64Array(2) }
   const light = { ghi_w_m2: 1, dni_w_m2: 1, dhi_w_m2: 1, dni_extra_w_m2: 1, albedo_ratio: 0 }
   const refused = (message: RegExp) => ({ name: 'RangeError', message })

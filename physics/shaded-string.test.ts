@@ -114,7 +114,7 @@ function highestCurrent(groups: readonly SubstringGroup[]): number {
   return Math.max(...groups.map(({ circuit }) => currentAtVoltage(circuit, -bypass_voltage_v)))
 }
 
-test('the global peak is what a fine search of the whole curve finds', () => {
+test('the global peak equals that of a fine search over the curve', () => {
   fc.assert(
     fc.property(string_of_groups, (given) => {
       const { global, local } = stringPeaks(build(given))
@@ -141,7 +141,7 @@ test('the global peak is what a fine search of the whole curve finds', () => {
   )
 })
 
-test('voltage and current of a string are each the inverse of the other', () => {
+test('voltage and current of a string are inverse functions', () => {
   fc.assert(
     fc.property(string_of_groups, uniform(0, 1.3), (given, part) => {
       const string = build(given)
@@ -159,7 +159,7 @@ test('voltage and current of a string are each the inverse of the other', () => 
   )
 })
 
-test('the current of a string never rises with its voltage, and all answers are numbers', () => {
+test('current never rises with voltage, and all results are numbers', () => {
   const volts = fc.oneof(uniform(-100, 2000), fc.constantFrom(-1e6, 0, 1e-17, 1e6))
   fc.assert(
     fc.property(string_of_groups, volts, volts, (given, a, b) => {
@@ -175,7 +175,7 @@ test('the current of a string never rises with its voltage, and all answers are 
   )
 })
 
-test('neither shade nor series resistance raises the power', () => {
+test('shade and series resistance never raise power', () => {
   fc.assert(
     fc.property(string_of_groups, share, fc.nat(59), (given, shade, count) => {
       const [first, ...others] = given.groups as [SubstringGroup, ...SubstringGroup[]]
@@ -200,7 +200,7 @@ test('neither shade nor series resistance raises the power', () => {
   )
 })
 
-test('a failed bypass diode takes the voltage of its substring', () => {
+test('a failed bypass diode removes the voltage of its substring', () => {
   fc.assert(
     fc.property(string_of_groups, fc.integer({ min: 1, max: 60 }), (given, some) => {
       const [first] = given.groups as [SubstringGroup]
@@ -224,7 +224,7 @@ test('a failed bypass diode takes the voltage of its substring', () => {
   )
 })
 
-test('an unshaded string is one circuit', () => {
+test('an unshaded string equals one circuit', () => {
   const module = cecSingleDiode(modules[3]!, 830, 51)
   const string = shadedString([{ circuit: substringCircuit(module, 3), count: 54 }])
   const whole = seriesParallel(module, 18, 1)
@@ -239,7 +239,7 @@ test('an unshaded string is one circuit', () => {
   })
 })
 
-test('half a string in shade has two peaks, and which is higher depends on the shade', () => {
+test('a half shaded string has two peaks, whose order depends on the shade', () => {
   const peaks = (shaded_g: number) =>
     stringPeaks(
       shadedString([group(modules[0]!, [1000, 45, 30]), group(modules[0]!, [shaded_g, 45, 30])]),
@@ -251,7 +251,7 @@ test('half a string in shade has two peaks, and which is higher depends on the s
   assert.ok(deep.global.voltage_v < light_shade.global.voltage_v / 1.8)
 })
 
-test('in the dark and open there is no power', () => {
+test('a dark or open string has no power', () => {
   const none = { voltage_v: 0, current_a: 0, power_w: 0 }
   const dark = shadedString([group(modules[0]!, [0, 10, 60])])
   assert.deepEqual(stringPeaks(dark), { global: none, local: [] })
@@ -262,7 +262,7 @@ test('in the dark and open there is no power', () => {
   assert.equal(stringVoltage(open, 0), 0)
 })
 
-test('a string without any resistance is one too', () => {
+test('a string may have no resistance', () => {
   const { circuit, count } = group(modules[0]!, [900, 10, 3])
   const string = shadedString([{ circuit: { ...circuit, r_s_ohm: 0 }, count }])
   const v_oc = stringOpenCircuitVoltage(string)
@@ -272,13 +272,13 @@ test('a string without any resistance is one too', () => {
   }
 })
 
-test('what is not a number gives what is not one', () => {
+test('NaN gives NaN', () => {
   const string = shadedString([group(modules[0]!, [900, 10, 3])])
   assert.ok(Number.isNaN(stringCurrent(string, Number.NaN)))
   assert.ok(Number.isNaN(stringVoltage(string, Number.NaN)))
 })
 
-test('what cannot be a string is refused', () => {
+test('an impossible string is refused', () => {
   const { circuit } = group(modules[0]!, [900, 10, 1])
   assert.throws(() => shadedString([{ circuit, count: -1 }]), /count: -1/)
   assert.throws(() => shadedString([{ circuit, count: 1.5 }]), /count: 1.5/)

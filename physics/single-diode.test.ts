@@ -84,7 +84,7 @@ const irradiance = fc.oneof(
 const cell_temperature = fc.oneof(uniform(-40, 95), fc.constantFrom(-273.15, -100, 200, 1e6))
 const module_index = fc.nat(modules.length - 1)
 
-test('at any irradiance and temperature the answers are numbers in order', () => {
+test('at any irradiance and temperature results are numbers in order', () => {
   fc.assert(
     fc.property(module_index, irradiance, cell_temperature, (index, g_w_m2, cell_c) => {
       const diode = cecSingleDiode(modules[index]!, g_w_m2, cell_c)
@@ -104,7 +104,7 @@ test('at any irradiance and temperature the answers are numbers in order', () =>
   )
 })
 
-test('no other voltage gives more than the maximum power', () => {
+test('no voltage gives more than the maximum power', () => {
   const share = uniform(0, 1.05)
   const g = uniform(1e-6, 1500)
   fc.assert(
@@ -118,7 +118,7 @@ test('no other voltage gives more than the maximum power', () => {
   )
 })
 
-test('more sun gives more power and a warmer cell less', () => {
+test('more sun gives more power, a warmer cell less', () => {
   const g = uniform(20, 1200)
   const cell = uniform(-20, 80)
   fc.assert(
@@ -142,7 +142,7 @@ test('the current falls as the voltage rises', () => {
   assertWithin(currentAtVoltage(diode, openCircuitVoltage(diode)), 0, 1e-12, 'at open circuit')
 })
 
-test('a circuit without series resistance or without shunt has its point as well', () => {
+test('a circuit without series resistance or shunt has a maximum power point', () => {
   const base = cecSingleDiode(modules[0]!, 1000, 25)
   const plain = maximumPowerPoint(base).power_w
   for (const better of [{ r_s_ohm: 0 }, { g_sh_s: 0 }, { r_s_ohm: 0, g_sh_s: 0 }]) {
@@ -155,7 +155,7 @@ test('a circuit without series resistance or without shunt has its point as well
   }
 })
 
-test('the band gap sets how the saturation current follows the temperature', () => {
+test('the band gap sets the temperature dependence of the saturation current', () => {
   const base = { ...modules[0]!, gap_ref_ev: 1.121, gap_slope_per_k: -0.0002677 }
   const saturation = (gap_ref_ev: number, cell_c: number) =>
     deSotoSingleDiode({ ...base, gap_ref_ev }, 1000, cell_c).i_o_a
@@ -169,7 +169,7 @@ test('the band gap sets how the saturation current follows the temperature', () 
   assertWithinRatio(deSotoSingleDiode(fixed, 1000, 75).i_o_a, expected, 1e-12, 'at 75 Celsius')
 })
 
-test('a string of alike modules is one circuit with their voltages added', () => {
+test('a string of equal modules is one circuit with the sum of their voltages', () => {
   const diode = cecSingleDiode(modules[3]!, 830, 51)
   const one = maximumPowerPoint(diode)
   const string = maximumPowerPoint(seriesParallel(diode, 18, 2))
@@ -178,7 +178,7 @@ test('a string of alike modules is one circuit with their voltages added', () =>
   assertWithinRatio(string.power_w, one.power_w * 36, limit_ratio, 'power')
 })
 
-test('the night offset of a sensor is darkness', () => {
+test('the negative night offset of a sensor counts as darkness', () => {
   assert.deepEqual(cecSingleDiode(modules[0]!, -3, 5), cecSingleDiode(modules[0]!, 0, 5))
   const { voltage_v, current_a, power_w } = maximumPowerPoint(cecSingleDiode(modules[0]!, -3, 5))
   assert.deepEqual([voltage_v, current_a, power_w], [0, 0, 0])

@@ -60,7 +60,7 @@ const anywhere = {
   longitude_deg: uniform(-180, 180),
 }
 
-test('everywhere and always the angles are numbers in their ranges', () => {
+test('angles are numbers in their ranges at all places and times', () => {
   fc.assert(
     fc.property(
       anywhere.time_ms,
@@ -78,7 +78,7 @@ test('everywhere and always the angles are numbers in their ranges', () => {
   )
 })
 
-test('the poles, the date line and far years are no exceptions', () => {
+test('the poles, the date line and far years are valid', () => {
   const noon_ms = Date.UTC(2024, 5, 21, 12)
   for (const latitude_deg of [-90, 0, 90]) {
     for (const longitude_deg of [-180, 0, 180]) {
@@ -100,7 +100,7 @@ test('the sun is nearest early in January and farthest early in July', () => {
   assert.ok(extraterrestrialDni(near) > extraterrestrialDni(far))
 })
 
-test('many positions at once are those one by one, in any order', () => {
+test('a series of positions equals single ones, in any order', () => {
   const times_ms = Float64Array.from(
     { length: 300 },
     (_, i) => Date.UTC(2031, 2, 1) + ((i * 7919) % 300) * 101_234_567.5,

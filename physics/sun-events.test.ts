@@ -123,7 +123,7 @@ const utcDay = (year: number, month: number, day: number) => ({
   to_ms: Date.UTC(year, month, day + 1),
 })
 
-test('polar day and polar night have a transit and say which they are', () => {
+test('polar day and polar night have a transit and are marked', () => {
   const summer = sunEvents(utcDay(2024, 5, 21), 69.65, 18.96)
   assert.deepEqual([summer.sunrise_ms, summer.sunset_ms, summer.course], [null, null, 'always_up'])
   const winter = sunEvents(utcDay(2024, 11, 21), 69.65, 18.96)
@@ -152,7 +152,7 @@ test('a pole has one sunrise and one sunset a year', () => {
   }
 })
 
-test('a local date has the noon of its own, also over the date line and when clocks change', () => {
+test('a local date has its own noon, also across the date line and clock changes', () => {
   const noonDate = (
     date: string,
     timezone: string,
@@ -171,7 +171,7 @@ test('a local date has the noon of its own, also over the date line and when clo
   assert.equal(noonDate('2024-10-27', 'Europe/Sofia', 42.15, 24.75), '2024-10-27T12')
 })
 
-test('both ways agree within a minute and a half where the sun rises steeply', () => {
+test('both methods agree within a minute and a half where the sun rises steeply', () => {
   const difference = (events: SunEvents, other: SunEvents) => [
     events.transit_ms - other.transit_ms,
     events.sunrise_ms! - other.sunrise_ms!,
@@ -188,7 +188,7 @@ test('both ways agree within a minute and a half where the sun rises steeply', (
   }
 })
 
-test('an argument that is no place or time is named', () => {
+test('an invalid place or time is named', () => {
   const day = utcDay(2024, 0, 1)
   assert.throws(() => sunEvents(day, 91, 0), /RangeError: latitude_deg must be -90 to 90, not 91/)
   assert.throws(() => sunEvents(day, Number.NaN, 0), /latitude_deg/)
@@ -203,7 +203,7 @@ test('the equation of time has its known turning points', () => {
   assertWithin(equationOfTime(Date.UTC(2024, 10, 3, 12)), 16.45, 0.1, 'November')
 })
 
-test('as far as dates go there is an answer', () => {
+test('the whole range of dates is valid', () => {
   for (const from_ms of [-8.64e15, 8.64e15 - day_ms]) {
     const { transit_ms, course } = sunEvents({ from_ms, to_ms: from_ms + day_ms }, 42, 25)
     assert.ok(Number.isFinite(transit_ms) && course.length > 0)

@@ -77,7 +77,7 @@ test('backtracking rows on level ground touch with their shadows and do not over
   }
 })
 
-test('on a slope across the axes the rows lie along it when the sun is in its plane', () => {
+test('on a cross slope the rows lie along it when the sun is in its plane', () => {
   const slope: TrackerAxis = {
     azimuth_deg: 180,
     tilt_deg: 0,

@@ -91,7 +91,7 @@ test('the angle of incidence is zero facing the sun and 180 with the back to it'
   assertWithin(incidenceAngle({ tilt_deg: 140, azimuth_deg: 20 }, sun), 180, 1e-5, 'back')
 })
 
-test('the light around a sun on the horizon is followed no further than 89 degrees', () => {
+test('circumsolar light is followed up to 89 degrees', () => {
   const horizontal = {
     ghi_w_m2: 60,
     dni_w_m2: 300,
@@ -105,7 +105,7 @@ test('the light around a sun on the horizon is followed no further than 89 degre
   assertWithin(sky_w_m2, 50 * (share / 0.01745 + (1 - share) / 2), 1e-9, 'sky')
 })
 
-test('the Perez skies: no diffuse light, no sky; beyond the horizon none but finite', () => {
+test('Perez: no diffuse light gives no sky; beyond the horizon results are finite', () => {
   const fair = {
     ghi_w_m2: 500,
     dni_w_m2: 700,
@@ -126,7 +126,7 @@ test('the Perez skies: no diffuse light, no sky; beyond the horizon none but fin
   }
 })
 
-test('the circumsolar light of the smooth sky is at most nine tenths of the diffuse', () => {
+test('circumsolar light of the smooth sky is at most nine tenths of the diffuse', () => {
   const sun = { zenith_deg: 10, azimuth_deg: 180 }
   const horizontal = {
     ghi_w_m2: 235,
@@ -147,7 +147,7 @@ test('the circumsolar light of the smooth sky is at most nine tenths of the diff
   assert.ok(circumsolar(perez) > 0.9)
 })
 
-test('the splines follow the bins without their steps', () => {
+test('the splines follow the bins without steps', () => {
   const surface = { tilt_deg: 35, azimuth_deg: 180 }
   const sun = { zenith_deg: 50, azimuth_deg: 170 }
   let before: number | null = null
@@ -166,7 +166,7 @@ test('the splines follow the bins without their steps', () => {
   }
 })
 
-test('no irradiance, however large, gives what is not a number', () => {
+test('no irradiance, however large, gives NaN', () => {
   const anything = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true })
   const huge = fc.record({ ghi_w_m2: anything, dni_w_m2: anything, dhi_w_m2: anything })
   fc.assert(
@@ -179,7 +179,7 @@ test('no irradiance, however large, gives what is not a number', () => {
   )
 })
 
-test('with the sun in the zenith its azimuth does not count', () => {
+test('with the sun in the zenith its azimuth has no effect', () => {
   const horizontal = {
     ghi_w_m2: 1000,
     dni_w_m2: 900,
@@ -195,7 +195,7 @@ test('with the sun in the zenith its azimuth does not count', () => {
   }
 })
 
-test('a sun behind the plane gives it no direct light; a wall sees half of sky and ground', () => {
+test('a sun behind the plane gives no direct light; a wall sees half of sky and ground', () => {
   const sun = { zenith_deg: 60, azimuth_deg: 0 }
   const horizontal = {
     ghi_w_m2: 450,

@@ -15,7 +15,7 @@ testAgainstOracle('atmosphere', 'water in the air and turbidity', (row) => {
   assertWithinRatio(turbidity, row.number('kasten96_lt'), 1e-9, 'turbidity')
 })
 
-test('whatever a sensor gives, the results are finite and in range', () => {
+test('any sensor value gives finite results in range', () => {
   const anything = fc.double({ noNaN: true, noDefaultInfinity: true })
   fc.assert(
     fc.property(anything, anything, anything, (a, b, c) => {
@@ -45,7 +45,7 @@ test('turbidity is near one for clean dry air and grows with water and aerosols'
 
 const monthly = [2.6, 2.9, 3.2, 3.5, 3.6, 3.7, 3.8, 3.7, 3.4, 3, 2.7, 2.5]
 
-test('monthly values hold in the middle of their months and join over the new year', () => {
+test('monthly values apply in the middle of their months and join over the new year', () => {
   assertWithin(monthlyTurbidity(monthly, Date.UTC(2023, 0, 16, 12)), 2.6, 1e-12, 'January')
   assertWithin(monthlyTurbidity(monthly, Date.UTC(2023, 5, 16)), 3.7, 1e-12, 'June')
   assertWithin(monthlyTurbidity(monthly, Date.UTC(2024, 1, 15, 12)), 2.9, 1e-12, 'leap February')
@@ -54,7 +54,7 @@ test('monthly values hold in the middle of their months and join over the new ye
   assertWithin(before, monthlyTurbidity(monthly, Date.UTC(2024, 0, 1)), 1e-9, 'no step')
 })
 
-test('between the months the value stays between theirs', () => {
+test('values between months are interpolated', () => {
   fc.assert(
     fc.property(fc.integer({ min: -1e12, max: 4e12 }), (time_ms) => {
       const turbidity = monthlyTurbidity(monthly, time_ms)
@@ -63,7 +63,7 @@ test('between the months the value stays between theirs', () => {
   )
 })
 
-test('eleven months are no year, and a time that is none is named', () => {
+test('eleven months, and an invalid time, are refused by name', () => {
   assert.throws(() => monthlyTurbidity(monthly.slice(1), 0), /monthly has 11 values, not 12/)
   assert.throws(() => monthlyTurbidity(monthly, Number.NaN), /time_ms is no date: NaN/)
 })

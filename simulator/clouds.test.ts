@@ -98,7 +98,7 @@ const indices = (seed: number, day_at: number) =>
     (_, minute) => cloudsAt(seed, day_at + (480 + minute) * minute_ms, 0).clear_sky_index,
   )
 
-test('clear days are even, broken ones swing above the clear sky, overcast ones are dark', () => {
+test('clear days are steady, broken ones exceed the clear sky, overcast ones are dark', () => {
   for (const seed of [11, 12, 13]) {
     const clear = indices(seed, dayWith(seed, 'clear'))
     assert.ok(Math.min(...clear) > 0.94 && Math.max(...clear) < 1.06)
@@ -109,7 +109,7 @@ test('clear days are even, broken ones swing above the clear sky, overcast ones 
   }
 })
 
-test('it rains a third of the days or fewer, and only from closed skies', () => {
+test('it rains on a third of the days or fewer, and only under overcast skies', () => {
   let total_mm = 0
   let wet_days = 0
   for (let day = 0; day < 365; day += 1) {
@@ -127,7 +127,7 @@ test('it rains a third of the days or fewer, and only from closed skies', () => 
   assert.ok(wet_days > 40 && wet_days < 140, `${wet_days} days with rain`)
 })
 
-test('clouds pass at 3 to 15 m/s and reach what lies east later', () => {
+test('clouds pass at 3 to 15 m/s and reach eastern plants later', () => {
   const day_at = dayWith(11, 'broken')
   const at = (minute: number, east_m: number) => cloudsAt(11, day_at + minute * minute_ms, east_m)
   let together = 0

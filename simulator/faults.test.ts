@@ -3,7 +3,7 @@ import test from 'node:test'
 import { misplacedFaults, parseFault } from './faults.ts'
 import { smallSite } from './fixtures/site.ts'
 
-test('faults are read as they are written', () => {
+test('every form of a fault is parsed', () => {
   assert.deepEqual(parseFault('dead_inverter:3'), { kind: 'dead_inverter', inverter_id: 3 })
   assert.deepEqual(parseFault(' open_string:3/7 '), {
     kind: 'open_string',
@@ -56,7 +56,7 @@ test('faults are read as they are written', () => {
   })
 })
 
-test('what is no fault is refused with the forms', () => {
+test('an invalid fault is refused with the valid forms', () => {
   const wrong = ['', 'dead_inverter', 'dead_inverter:x', 'open_string:1', 'slow_device:a/1=-5']
   const ranges = [
     'limit:1=101',
@@ -88,7 +88,7 @@ test('what is no fault is refused with the forms', () => {
   }
 })
 
-test('faults of what the site does not have are named', () => {
+test('faults of missing devices are named', () => {
   const misplaced = (...texts: string[]) => misplacedFaults(smallSite, texts.map(parseFault))
   assert.deepEqual(misplaced('dead_inverter:1', 'open_string:1/3', 'silent_device:field/1'), [])
   assert.deepEqual(

@@ -21,7 +21,7 @@ async function ask(query: string, { path = '/v1/forecast', at_ms = now_ms } = {}
   return { status, ...(body as Body) }
 }
 
-test('hours from today on, in the units that were asked for', async () => {
+test('hours from today on, in the requested units', async () => {
   const { status, hourly, hourly_units } = await ask(
     'hourly=shortwave_radiation,direct_radiation,diffuse_radiation,wind_speed_10m&forecast_days=2',
   )
@@ -43,7 +43,7 @@ test('hours from today on, in the units that were asked for', async () => {
   assert.equal(local.status, 200)
 })
 
-test('it changes when a new one is issued, every six hours, and not before', async () => {
+test('the forecast changes with each issue, every six hours', async () => {
   const query = 'hourly=shortwave_radiation&start_date=2026-06-22&end_date=2026-06-22'
   const at = async (hour: number) =>
     (await ask(query, { at_ms: Date.UTC(2026, 5, 21, hour) })).hourly['shortwave_radiation']
@@ -52,7 +52,7 @@ test('it changes when a new one is issued, every six hours, and not before', asy
   assert.notDeepEqual(await at(18), noon)
 })
 
-test('what the archive says of an hour is what the service said then', async () => {
+test('the archive returns what the service forecast then', async () => {
   const names = 'shortwave_radiation_previous_day1,temperature_2m_previous_day2'
   const days = 'start_date=2026-06-20&end_date=2026-06-20'
   const archive = (await ask(`hourly=${names}&${days}`)).hourly
@@ -69,7 +69,7 @@ test('what the archive says of an hour is what the service said then', async () 
   }
 })
 
-test('of the past nothing is told that was issued after it', async () => {
+test('the past excludes forecasts issued later', async () => {
   const query = 'hourly=shortwave_radiation&start_date=2026-06-19&end_date=2026-06-19'
   const early = await ask(query, { at_ms: Date.UTC(2026, 5, 19, 12) })
   const late = await ask(query)
@@ -77,7 +77,7 @@ test('of the past nothing is told that was issued after it', async () => {
   assert.deepEqual(until_noon(early), until_noon(late))
 })
 
-test('an ensemble with its members', async () => {
+test('an ensemble has its members', async () => {
   const path = '/v1/ensemble'
   const { hourly } = await ask('hourly=shortwave_radiation&models=icon_seamless', { path })
   const members = Object.keys(hourly).filter((name) => /_member\d\d$/.test(name))
@@ -87,7 +87,7 @@ test('an ensemble with its members', async () => {
   assert.equal((await ask('hourly=temperature_2m', { path })).status, 400)
 })
 
-test('what cannot be answered is refused as Open-Meteo does', async () => {
+test('invalid requests are refused as by Open-Meteo', async () => {
   const refused = async (query: string, why: RegExp) => {
     const { status, reason } = await ask(query)
     assert.equal(status, 400)

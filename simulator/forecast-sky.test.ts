@@ -56,7 +56,7 @@ const errorsAt = (nth: number) => hours.map(({ ghi, forecast }) => forecast[nth]
 const scoreOf = (errors: readonly number[]) =>
   Math.sqrt(sumOf(errors.map((error) => error ** 2)) / sumOf(hours.map(({ clear }) => clear ** 2)))
 
-test('the error grows with the lead as that of real forecasts', (t) => {
+test('the error grows with lead time as in real forecasts', (t) => {
   const scores = leads_h.map((_, nth) => scoreOf(errorsAt(nth)))
   t.diagnostic(leads_h.map((lead_h, nth) => `${lead_h} h ${scores[nth]!.toFixed(3)}`).join(', '))
   assert.ok(hours.length > 1200)
@@ -74,7 +74,7 @@ test('the error grows with the lead as that of real forecasts', (t) => {
   assert.ok(guessed > 1.2 * scores[4]!, `${guessed}`)
 })
 
-test('forecasts are as changeable as the weather is', () => {
+test('forecasts vary as much as the weather', () => {
   const indices = (of: (hour: Hour) => number) => hours.map((hour) => of(hour) / hour.clear)
   const deviation = (values: number[]) => {
     const mean = sumOf(values) / values.length
@@ -85,7 +85,7 @@ test('forecasts are as changeable as the weather is', () => {
   assert.ok(Math.abs(told / truth - 1) < 0.15, `${told} instead of ${truth}`)
 })
 
-test('the bias is another under broken clouds than under a clear sky', () => {
+test('the bias differs between broken clouds and a clear sky', () => {
   const bias = (from: number, to: number) => {
     const within = hours.filter(({ ghi, clear }) => ghi / clear >= from && ghi / clear < to)
     assert.ok(within.length > 100)
@@ -97,7 +97,7 @@ test('the bias is another under broken clouds than under a clear sky', () => {
   assert.ok(bias(0.95, 1.2) < -0.015, `${bias(0.95, 1.2)}`)
 })
 
-test('errors last for hours, and a forecast has some of them from the one before', () => {
+test('errors last for hours, and consecutive forecasts share a part', () => {
   const sky = createSkyForecast(seed, place)
   const issued_ms = Date.UTC(2026, 5, 1)
   const errors = (issued: number, from_h: number, to_h: number, shift_h = 0) =>
@@ -120,7 +120,7 @@ test('errors last for hours, and a forecast has some of them from the one before
   assert.ok(between > 0.35 && between < 0.85, `${between}`)
 })
 
-test('the members of an ensemble spread with the lead, less than they should', (t) => {
+test('the members of an ensemble spread with lead time, less than they should', (t) => {
   const sky = createSkyForecast(seed, place)
   const told = [6, 48].map((lead_h) => {
     let [within, width, clear] = [0, 0, 0]
@@ -141,7 +141,7 @@ test('the members of an ensemble spread with the lead, less than they should', (
   for (const { within } of told) assert.ok(within > 0.3 && within < 0.7, `${within}`)
 })
 
-test('it depends on seed, time and issue alone', () => {
+test('it depends on seed, time and issue only', () => {
   const end_ms = Date.UTC(2026, 5, 3, 11)
   const issued_ms = end_ms - 20 * hour_ms
   const told = (of: number, issue_ms = issued_ms) =>

@@ -41,7 +41,7 @@ test('history is one frame an hour, a reading a minute, newest day first', () =>
   })
 })
 
-test('an hour of many inverters is several frames, none longer than a frame is', () => {
+test('an hour of many inverters is several frames of limited length', () => {
   const [plant] = smallSite.loggers
   const [group] = plant!.inverters[0]!.string_groups
   const inverters = Array.from({ length: 17 }, (_, nth) => ({
@@ -72,7 +72,7 @@ test('an hour of many inverters is several frames, none longer than a frame is',
   assert.equal(new Set(inverterRows(half_hours).map((row) => row['measured_at'])).size, 60)
 })
 
-test('its counters rise without a jump and meet those of the live plant', () => {
+test('counters rise without a jump and meet those of the live plant', () => {
   const energies = inverterRows(frames()).map(({ energy_total_kwh }) => energy_total_kwh as number)
   energies.reduce((before, after) => {
     assert.ok(after >= before && after - before < 33 / 60 + 0.01, `${before} to ${after}`)
@@ -83,11 +83,11 @@ test('its counters rise without a jump and meet those of the live plant', () => 
   assert.ok(energies.at(-1)! - energies[0]! > 100)
 })
 
-test('made again, it is the same: an interrupted import can go on', () => {
+test('history is deterministic, so that an interrupted import can continue', () => {
   assert.deepEqual(frames(), frames())
 })
 
-test('the faults of the site are in its history as they are in the live plant', () => {
+test('permanent faults are in the history and in the live plant', () => {
   const faults = ['open_string:1/1', 'limit:1=30', 'soiled_string:1/3=0.2@2026-06-20'].map(
     parseFault,
   )
@@ -117,7 +117,7 @@ test('the faults of the site are in its history as they are in the live plant', 
   assert.ok(soiled(Date.UTC(2026, 5, 20)) < soiled(Date.UTC(2026, 5, 19)) - 0.1)
 })
 
-test('the demo site has its standing faults, one of each of four kinds', () => {
+test('the demo site has one permanent fault of each of four kinds', () => {
   const file = readFileSync(new URL('demo/site.yaml', import.meta.url), 'utf8')
   const parsed = parseSiteFile(file)
   assert.ok('site' in parsed)
@@ -137,7 +137,7 @@ test('the demo site has its standing faults, one of each of four kinds', () => {
   assert.deepEqual(standingFaults({ ...site, site_id: 'mine' }), [])
 })
 
-test('batteries are in it, and at the meter', () => {
+test('batteries are in the history, and in the meter', () => {
   const site = { ...smallSite, batteries: [smallBattery] }
   const rowsOf = (all: Frame[], kind: 'bess' | 'pcs' | 'meter') =>
     all

@@ -36,7 +36,7 @@ test('power follows a limit by a ramp, down and up again', () => {
   assert.deepEqual([101, 103, 106, 200].map(powerAfter), [50, 70, 100, 100])
 })
 
-test('a timer leads to no limit, or to another one', () => {
+test('a timer ends in no limit, or in another one', () => {
   const { limits, powerAfter } = limitsWith()
   limits.tell(1, { is_enabled: true, limit_pct: 40, revert_s: 30 })
   assert.equal(powerAfter(29), 40)
@@ -49,7 +49,7 @@ test('a timer leads to no limit, or to another one', () => {
   assert.equal(limits.stateOf(1).reverts_at_ms, null, 'and stays there')
 })
 
-test('the persistent ceiling is what percent are of, and lasts', () => {
+test('the persistent ceiling is the base of percentages, and survives a restart', () => {
   const { limits, powerAfter } = limitsWith('forgets_limit:1=100')
   limits.tell(1, { max_w: 16_500, is_enabled: true, limit_pct: 50 })
   assert.equal(powerAfter(60), 25)
@@ -69,7 +69,7 @@ test('an inverter that ignores its limit shows it and delivers on', () => {
   assert.equal(limits.stateOf(1).limit_pct, 40)
 })
 
-test('a second master sets its own limit at times', () => {
+test('a second master sets its own limit repeatedly', () => {
   const { limits, powerAfter } = limitsWith('second_master:1=80')
   limits.tell(1, { is_enabled: true, limit_pct: 40 })
   assert.equal(powerAfter(299), 40)
@@ -81,7 +81,7 @@ test('a second master sets its own limit at times', () => {
   assert.equal(powerAfter(1210), 80, 'also when nobody looked in between')
 })
 
-test('a limit that was given elsewhere shows, as long as it is the lower one', () => {
+test('an external limit is shown while it is the lower one', () => {
   const { limits } = limitsWith('limit:1=60')
   const shown = () => {
     const { is_enabled, limit_pct } = limits.shownOf(1)
@@ -95,7 +95,7 @@ test('a limit that was given elsewhere shows, as long as it is the lower one', (
   assert.equal(limits.shownOf(2).is_enabled, false)
 })
 
-test('limits outlive the program that simulates them', (t) => {
+test('limits survive a restart of the simulator', (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'heliograph-limits-'))
   t.after(() => rmSync(dir, { recursive: true, force: true }))
   const file = join(dir, 'state.json')
@@ -111,7 +111,7 @@ test('limits outlive the program that simulates them', (t) => {
   assert.deepEqual([is_enabled, limit_pct], [true, 40])
 })
 
-test('limits outlive a program that is killed within a second of the write', (t) => {
+test('limits survive a kill of the simulator within a second of the write', (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'heliograph-limits-'))
   t.after(() => rmSync(dir, { recursive: true, force: true }))
   const file = join(dir, 'state.json')

@@ -55,13 +55,13 @@ test('with a low sun the glass of the cell reflects', () => {
   assert.ok(seen < 0.97 * (noon.cell / noon.pyranometer), `${seen}`)
 })
 
-test('under a closed sky nearly all light is diffuse, and the modules hardly warmer than the air', () => {
+test('under an overcast sky nearly all light is diffuse, and modules are hardly warmer than the air', () => {
   const noon = valuesAt(dayWith(seed, 'overcast') + 670 * minute_ms)
   assert.ok(noon.dhi > 0.85 * noon.ghi)
   assert.ok(noon.back < noon.air + 15)
 })
 
-test('the gauge counts whole millimetres, as many as fell, while the air is humid', () => {
+test('the gauge counts whole millimetres of the rain, in humid air', () => {
   let tipped_mm = 0
   let before = 0
   let humid_pct = 0

@@ -89,13 +89,13 @@ test('pymodbus walks the chain of an inverter', { skip: needsPymodbus }, async (
   assert.deepEqual(chain, [1, 103, 120, 121, 122, 123, 160, 403])
 })
 
-test('a unit or register that is not there is refused', { skip: needsPymodbus }, async (t) => {
+test('a missing unit or register is refused', { skip: needsPymodbus }, async (t) => {
   const { port } = await served(t)
   await assert.rejects(pyRead(port, 9, 40_000, 2), /refused/)
   await assert.rejects(pyRead(port, 1, 39_999, 2), /refused/)
 })
 
-test('counters survive a wrap of their register', async () => {
+test('counters wrap with their register', async () => {
   const { meterRegisters } = await import('./devices/sunspec.ts')
   const simulation = createSimulation(smallSite, 3)
   const counters = initialCounters(smallSite, noon.getTime())

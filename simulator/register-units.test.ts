@@ -70,7 +70,7 @@ async function served(t: TestContext, faults: Fault[] = []) {
 }
 
 for (const inverter of inverters) {
-  test(`${inverter.driver}: what it measures is read, and it comes down to its limit`, async (t) => {
+  test(`${inverter.driver}: its measurements are read, and it follows its limit`, async (t) => {
     const { bus, now, powerOf } = await served(t)
     const device = await drivers[inverter.driver].openInverter(bus, inverter)
     const { values } = await device.read()
@@ -90,7 +90,7 @@ for (const inverter of inverters) {
   })
 }
 
-test('a SmartLogger takes a command at once and brings its plant down later', async (t) => {
+test('a SmartLogger accepts a command at once and lowers its plant later', async (t) => {
   const { bus, now, powerOf } = await served(t)
   const device = await drivers.huawei_smartlogger.openController!(bus, loggers[1]!)
   const { control } = device
@@ -106,7 +106,7 @@ test('a SmartLogger takes a command at once and brings its plant down later', as
   assert.ok(powerOf(1) > 12, 'the other plant is not its own')
 })
 
-test('an inverter behind a controller keeps to the lower of two limits', async (t) => {
+test('an inverter behind a controller follows the lower of two limits', async (t) => {
   const { bus, now, powerOf } = await served(t)
   const controller = await drivers.huawei_smartlogger.openController!(bus, loggers[1]!)
   const device = await drivers.huawei_sun2000.openInverter(bus, huaweis[0]!)
@@ -120,7 +120,7 @@ test('an inverter behind a controller keeps to the lower of two limits', async (
   assert.ok(powerOf(12) <= 6.6 + 1e-9 && powerOf(12) > 6)
 })
 
-test("Huawei's limit runs out by itself where it was given a duration", async (t) => {
+test("the limit of a Huawei ends by its timer", async (t) => {
   const { bus, now, powerOf } = await served(t)
   const [inverter] = inverters as [Inverter]
   const device = await drivers.huawei_sun2000.openInverter(bus, inverter)
@@ -135,7 +135,7 @@ test("Huawei's limit runs out by itself where it was given a duration", async (t
   assert.ok(powerOf(1) > 12)
 })
 
-test('one that starts anew has lost its limit', async (t) => {
+test('a restarted inverter has lost its limit', async (t) => {
   const { bus, now } = await served(t, [{ kind: 'forgets_limit', inverter_id: 3, every_s: 3600 }])
   const device = await drivers.sma.openInverter(bus, inverters[2]!)
   await device.control!.writeLimit(8000)
@@ -144,7 +144,7 @@ test('one that starts anew has lost its limit', async (t) => {
   assert.equal((await device.control!.readLimit()).limit_w, 33_000)
 })
 
-test('what a device does not have is refused, as input registers are', async (t) => {
+test('missing registers, such as input registers, are refused', async (t) => {
   const { bus } = await served(t)
   await assert.rejects(bus.readInputRegisters(4, 40_000, 2), /illegal function/)
   await assert.rejects(bus.readHoldingRegisters(2, 4989, 1), /illegal data address/)

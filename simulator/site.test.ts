@@ -13,7 +13,7 @@ const midnight = dayWith(seed, 'clear')
 const minutesOfTheDay = Array.from({ length: 1440 }, (_, minute) => midnight + minute * minute_ms)
 const day = minutesOfTheDay.map((time_ms) => simulation.at(time_ms))
 
-test('an instant depends on site, seed and time alone', () => {
+test('an instant depends on site, seed and time only', () => {
   const again = createSimulation(smallSite, seed).at(minutesOfTheDay[700]!)
   assert.deepEqual(again, day[700])
   const backwards = createSimulation(smallSite, seed)
@@ -36,7 +36,7 @@ test('at night inverters sleep and consume, by day they never exceed their ratin
   assert.ok(highest > 25 && highest <= 33, `${highest} kW`)
 })
 
-test('an inverter that clips moves off its best voltage, and says that it is throttled', () => {
+test('a clipping inverter leaves its best voltage, and is throttled', () => {
   const small = createSimulation(strong, seed)
   const clear = minutesOfTheDay
     .map((time_ms) => small.at(time_ms).inverters[0]!)
@@ -51,7 +51,7 @@ test('an inverter that clips moves off its best voltage, and says that it is thr
 const strong = structuredClone(smallSite)
 strong.loggers[0]!.inverters[0]!.rated_ac_power_kw = 20
 
-test('DC power is the sum over the MPPTs, AC below DC, string currents add up', () => {
+test('DC power is the sum over the MPPTs, AC is below DC, string currents add up', () => {
   for (const { inverters } of day) {
     for (const one of inverters) {
       const dc_kw =
@@ -66,7 +66,7 @@ test('DC power is the sum over the MPPTs, AC below DC, string currents add up', 
   }
 })
 
-test('faults do what they say, and nothing else', () => {
+test('faults have their effect, and no other', () => {
   const noon = minutesOfTheDay[470]!
   const sound = simulation.at(noon)
   const faulty = simulation.at(noon, [
@@ -83,7 +83,7 @@ test('faults do what they say, and nothing else', () => {
   assert.equal(faulty.stations[0]!.instrument_values[1], sound.stations[0]!.instrument_values[1])
 })
 
-test('counters count what was delivered, and never fall', () => {
+test('counters add up delivered energy, and never fall', () => {
   const counters = initialCounters(smallSite, midnight)
   const before_kwh = counters.inverters[1]!.ac_kwh
   let delivered_kwh = 0
@@ -98,7 +98,7 @@ test('counters count what was delivered, and never fall', () => {
   assert.ok(counters.import_kwh > 0 && counters.import_kwh < 2)
 })
 
-test('energy is conserved from the light down to the grid', () => {
+test('energy is conserved from the light to the grid', () => {
   const module_m2 = 2.21
   const modules = 2 * 4 * 24
   for (const { inverters, stations, export_power_kw } of day) {
@@ -112,7 +112,7 @@ test('energy is conserved from the light down to the grid', () => {
   }
 })
 
-test('an inverter obeys a limit, says so, and tells what it could deliver', () => {
+test('an inverter follows a limit, reports it, and its available power', () => {
   const limited = minutesOfTheDay.map(
     (time_ms) => simulation.at(time_ms, [parseFault('limit:1=40')]).inverters[0]!,
   )
@@ -137,7 +137,7 @@ test('an inverter obeys a limit, says so, and tells what it could deliver', () =
   assert.ok(stopped!.available_power_kw > 20)
 })
 
-test('a fault begins when it is said to', () => {
+test('a fault begins at its date', () => {
   const begin = new Date(midnight + 10 * 1440 * minute_ms).toISOString().slice(0, 10)
   const faults = [
     parseFault(`dead_inverter:1@${begin}`),
@@ -151,7 +151,7 @@ test('a fault begins when it is said to', () => {
   assert.equal(ageing.at(at).stations[0]!.instrument_values[0], 3)
 })
 
-test('plants lose half a percent a year since they were commissioned', () => {
+test('plants lose half a percent a year since their commissioning', () => {
   const aged = (commissioned_date: string) => {
     const site = structuredClone(smallSite)
     for (const one of site.loggers[0]!.inverters) one.rated_ac_power_kw = 60

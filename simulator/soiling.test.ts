@@ -7,7 +7,7 @@ const begin = Date.UTC(2026, 3, 1)
 const days = Array.from({ length: 120 }, (_, day) => begin + day * day_ms)
 const longitude = 12
 
-test('dust gathers day by day and goes with the rain', () => {
+test('dust gathers day by day and is removed by rain', () => {
   const soiling = createSoiling(4, 0)
   let dry = 0
   let washed = 0
@@ -28,7 +28,7 @@ test('dust gathers day by day and goes with the rain', () => {
   assert.ok(dry > 60 && washed >= 3, `${dry} dry days, ${washed} wet ones`)
 })
 
-test('any instant can be asked for first', () => {
+test('instants may be computed in any order', () => {
   const forward = createSoiling(4, longitude)
   const backward = createSoiling(4, longitude)
   const ahead = days.map((at) => forward.dust_days(at))
@@ -41,7 +41,7 @@ test('any instant can be asked for first', () => {
   )
 })
 
-test('what falls is counted from solar midnight on', () => {
+test('rain is counted from solar midnight on', () => {
   const soiling = createSoiling(4, longitude)
   const solar_midnight = begin - (longitude / 360) * day_ms
   for (let day = 0; day < 60; day += 1) {

@@ -18,7 +18,7 @@ const now_ms = Date.UTC(2026, 10, 23, 17, 30)
 const year_h = 8766
 const state = openState(null, { site, seed, now_ms })
 
-test('each inverter has the lifetime energy of its own yield since it was commissioned', () => {
+test('counters of inverters match their yield since commissioning', () => {
   const energies = Object.values(state.first.inverters).map(({ ac_kwh }) => Math.round(ac_kwh))
   assert.equal(new Set(energies).size, energies.length, energies.join(' '))
   const years = (now_ms - Date.parse('2024-05-01')) / 3_600_000 / year_h
@@ -34,7 +34,7 @@ test('each inverter has the lifetime energy of its own yield since it was commis
   assert.ok(export_kwh < sum_kwh && export_kwh > 0.95 * sum_kwh, `${export_kwh} of ${sum_kwh}`)
 })
 
-test('batteries begin as warm as their history ends', () => {
+test('batteries begin at the temperatures of the end of their history', () => {
   const place = { ...site, elevation_m: site.elevation_m ?? 0, east_m: 0 }
   const ambient_c = (at_ms: number) => weatherAt(seed, at_ms, place).ambient_temperature_c
   const past = [...batteryPast(site, { seed, end_ms: now_ms, days: 10, ambient_c }).values()].at(

@@ -39,7 +39,7 @@ function near(value: number, expected: number, tolerance: number, what: string):
 
 const before = inverterAt(noon)
 
-test('sound strings differ little, and deliver nearly what their modules are rated for', () => {
+test('healthy strings differ little, and deliver nearly their rating', () => {
   const mean_w = before.string_power_w.reduce((sum, power) => sum + power, 0) / 4
   for (const power_w of before.string_power_w) near(power_w / mean_w, 1, 0.03, 'string of its mean')
   assert.ok(mean_w > 0.75 * 24 * 454.84 && mean_w < 24 * 454.84, `${mean_w} W`)
@@ -54,7 +54,7 @@ test('a soiled string loses current and hardly any voltage', () => {
   assert.deepEqual(others, [1, 1])
 })
 
-test('bypassed substrings take voltage, and draw the partner along', () => {
+test('bypassed substrings reduce voltage, also that of the parallel string', () => {
   const after = inverterAt(noon, 'bypassed_substring:1/1=6')
   const [partner, bypassed, ...others] = ratios(after.string_power_w, before.string_power_w)
   const voltage = after.mppt_voltage_v[0]! / before.mppt_voltage_v[0]!
@@ -66,7 +66,7 @@ test('bypassed substrings take voltage, and draw the partner along', () => {
   assert.ok(after.string_current_a[1]! < 0.95 * after.string_current_a[0]!)
 })
 
-test('a resistance takes its share of the voltage', () => {
+test('a resistance reduces the voltage', () => {
   const after = inverterAt(noon, 'resistive_string:1/1=8')
   const [partner, resistive] = ratios(after.string_power_w, before.string_power_w)
   const lost_ratio = (8 * before.string_current_a[1]!) / before.mppt_voltage_v[0]!
@@ -74,7 +74,7 @@ test('a resistance takes its share of the voltage', () => {
   assert.ok(partner! < 1 && partner! > resistive!, `partner ${partner}`)
 })
 
-test('a low shunt takes the more of the power the less light there is', () => {
+test('a low shunt costs more power with less light', () => {
   const dawn = midnight + 320 * minute_ms
   const lost = (time_ms: number) => {
     const [sound_w, leaky_w] = [
@@ -87,14 +87,14 @@ test('a low shunt takes the more of the power the less light there is', () => {
   assert.ok(lost(dawn) > 1.5 * lost(noon), `${lost(dawn)} at dawn`)
 })
 
-test('an open string is without current, its partner as it was', () => {
+test('an open string has no current, its parallel string is unchanged', () => {
   const after = inverterAt(noon, 'open_string:1/1')
   const [partner, open] = ratios(after.string_current_a, before.string_current_a)
   assert.equal(open, 0)
   near(partner!, 1, 0.005, 'partner')
 })
 
-test('a shaded string loses power while the sun is behind the obstacle, and at no other time', () => {
+test('a shaded string loses power only while the sun is behind the obstacle', () => {
   const shaded = Array.from({ length: 48 }, (_, nth) => midnight + nth * 30 * minute_ms).filter(
     (time_ms) => inverterAt(time_ms).dc_power_kw > 0,
   )
@@ -108,7 +108,7 @@ test('a shaded string loses power while the sun is behind the obstacle, and at n
   assert.ok(Math.max(...losses) > 0.15, `${Math.max(...losses)} at the most`)
 })
 
-test('the obstacle stands where the sun passes: by the side to which the string looks', () => {
+test('the obstacle is on the path of the sun, on the side that the string faces', () => {
   for (const [azimuth_deg, from, to] of [
     [90, 135, 150],
     [270, 210, 225],
@@ -148,7 +148,7 @@ const around = {
   years_in_use: 0,
 }
 
-test('a string in partial shade has two maxima, of which the one of fewer modules is higher', () => {
+test('a partially shaded string has two maxima, the one of fewer modules higher', () => {
   const lit = litString(model, { ...sound, is_shaded: true }, around)
   const peaks_v = litBestVoltages(lit)
   assert.equal(peaks_v.length, 2)
@@ -159,7 +159,7 @@ test('a string in partial shade has two maxima, of which the one of fewer module
   near(litOpenVoltage(lit) / litOpenVoltage(whole), 0.98, 0.02, 'open circuit voltage')
 })
 
-test('ten years take five percent of the current', () => {
+test('ten years cost five percent of the current', () => {
   const power = (years_in_use: number) => {
     const lit = litString(model, sound, { ...around, years_in_use })
     return powerAtVoltage([lit], litBestVoltages(lit)[0]!)
@@ -203,7 +203,7 @@ test('a fault never adds power', () => {
   )
 })
 
-test('the tracker finds the best common voltage', () => {
+test('the MPPT finds the best common voltage', () => {
   const ailment = fc.record({
     is_open: fc.constant(false),
     is_shaded: fc.boolean(),

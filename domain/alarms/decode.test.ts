@@ -35,7 +35,7 @@ test('the set bits of each word are its alarms', () => {
   assert.deepEqual(codes(sunspecInverter, [1 << 7]), ['1.7 OVER_TEMP'])
 })
 
-test('the highest severity is that of the gravest alarm', () => {
+test('the highest severity is that of the most severe alarm', () => {
   const highest = (word: number) => decodeAlarms(huaweiSun2000, [word]).highest_severity
   assert.equal(highest(0), null)
   assert.equal(highest(1 << 3), 'warning')
@@ -43,7 +43,7 @@ test('the highest severity is that of the gravest alarm', () => {
   assert.equal(decodeAlarms(sunspecInverter, [0b11]).highest_severity, 'critical')
 })
 
-test('a bit of a vendor word is unknown, not absent, and has no severity', () => {
+test('a bit of a vendor word is an unknown bit without a severity', () => {
   assert.deepEqual(decodeAlarms(sunspecInverter, [null, 0b1000, null, null, 2 ** 30]), {
     alarms: [],
     unknown_bits: [
@@ -55,7 +55,7 @@ test('a bit of a vendor word is unknown, not absent, and has no severity', () =>
   })
 })
 
-test('bit 31 is a bit like the others, with a positive mask', () => {
+test('bit 31 has a positive mask', () => {
   assert.deepEqual(codes(wide, [2 ** 31]), ['1.31 top'])
   assert.deepEqual(decodeAlarms(wide, [0, 2 ** 31 + 1]).unknown_bits, [
     { word: 2, bit: 0, mask: 1 },
@@ -63,13 +63,13 @@ test('bit 31 is a bit like the others, with a positive mask', () => {
   ])
 })
 
-test('a bit above the width of the words is unknown, not absent', () => {
+test('a bit above the width of the words is an unknown bit', () => {
   assert.deepEqual(decodeAlarms(huaweiSun2000, [2 ** 16]).unknown_bits, [
     { word: 1, bit: 16, mask: 65_536 },
   ])
 })
 
-test('a word that is not available is no set of alarms', () => {
+test('a word that is not available has no alarms', () => {
   const cases: [AlarmTable, number][] = [
     [huaweiSun2000, 0xffff],
     [wide, 0xffff_ffff],
@@ -89,7 +89,7 @@ test('a word that is not available is no set of alarms', () => {
   assert.equal(decodeAlarms(sunspecInverter, [0x7fff_ffff]).unknown_bits.length, 15)
 })
 
-test('what is no alarm word is refused by name', () => {
+test('an invalid alarm word is refused by name', () => {
   for (const value of [-1, 2 ** 32, 1.5, Number.NaN]) {
     assert.throws(() => decodeAlarms(wide, [0, value]), {
       name: 'RangeError',
@@ -104,7 +104,7 @@ const anyWord = fc.option(
 )
 const anyTable = fc.constantFrom(...alarmTables, wide)
 
-test('every set bit is an alarm, unknown, or of a word not available: once, never dropped', () => {
+test('every set bit is exactly once an alarm, an unknown bit, or in a word not available', () => {
   fc.assert(
     fc.property(anyTable, fc.array(anyWord, { maxLength: 5 }), (table, words) => {
       const { alarms, unknown_bits, not_available } = decodeAlarms(table, words)
@@ -120,7 +120,7 @@ test('every set bit is an alarm, unknown, or of a word not available: once, neve
   )
 })
 
-test('the bits of a word add up to it', () => {
+test('the set bits of a word add up to it', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 0xffff_ffff }), (value) => {
       assert.equal(

@@ -52,7 +52,7 @@ const laidOut: Readonly<
   },
 }
 
-test('every table is there under its own name', () => {
+test('every table is listed under its own id', () => {
   assert.deepEqual(
     Object.fromEntries(alarmTables.map(({ table_id, rows }) => [table_id, rows.length])),
     rowCounts,
@@ -88,7 +88,7 @@ for (const table of alarmTables) {
     )
   })
 
-  test(`${table.table_id} has one alarm for a bit and a code, each complete`, () => {
+  test(`${table.table_id} has one complete alarm for each bit and code`, () => {
     const { rows, word_bits } = table
     const places = rows.map(({ alarm_word, bit }) => `${alarm_word}.${bit}`)
     assert.equal(new Set(places).size, rows.length)
@@ -108,7 +108,7 @@ for (const table of alarmTables) {
   })
 }
 
-test('of batteries, a warning is a pre-alarm that holds no power back, an alarm does', () => {
+test('warnings of batteries are pre-alarms without effect on power, alarms reduce it', () => {
   const tables = alarmTables.filter(({ alarm_source }) => alarm_source)
   assert.equal(tables.length, 3)
   for (const { code, affects_power, severity } of tables.flatMap(({ rows }) => rows)) {
@@ -122,7 +122,7 @@ test('of batteries, a warning is a pre-alarm that holds no power back, an alarm 
   }
 })
 
-test('a SunSpec event named by a row is one of the standard', () => {
+test('a SunSpec event named by a row exists in the standard', () => {
   const standard = new Set(findAlarmTable('sunspec-701')?.rows.map(({ code }) => code))
   for (const { rows } of alarmTables) {
     for (const { code, sunspec_event } of rows) {

@@ -15,28 +15,28 @@ function changes(table: AlarmTable, previous: AlarmWords | null, current: AlarmW
   return { rising: rising.map(short), falling: falling.map(short) }
 }
 
-test('before the first reading nothing was set', () => {
+test('without a reading before, all set bits rise', () => {
   assert.deepEqual(changes(huaweiSun2000, null, [1, 0, 2]), {
     rising: ['1.0 2001', '3.1 2085'],
     falling: [],
   })
 })
 
-test('only what changed rises or falls', () => {
+test('only changed bits rise or fall', () => {
   assert.deepEqual(changes(huaweiSun2000, [0b011, 1], [0b110, 1]), {
     rising: ['1.2 2011'],
     falling: ['1.0 2001'],
   })
 })
 
-test('an unknown bit rises and falls as well, bit 31 of a word too wide among them', () => {
+test('unknown bits rise and fall as well, including bit 31 of a too wide word', () => {
   assert.deepEqual(changes(huaweiSun2000, [0, 0, 0, 1], [2 ** 31, 0, 0, 0]), {
     rising: ['1.31 unknown'],
     falling: ['4.0 unknown'],
   })
 })
 
-test('a word that was not read, or is not available, lets nothing rise or fall', () => {
+test('a word that was not read, or is not available, changes nothing', () => {
   const none = { rising: [], falling: [] }
   for (const value of [null, 0xffff]) {
     assert.deepEqual(changes(huaweiSun2000, [5], [value]), none)
@@ -54,21 +54,21 @@ function confirmedAfter(polls: (number | null)[], table = huaweiSun2000): (numbe
   })
 }
 
-test('an alarm counts, and ends, when two polls in a row say so', () => {
+test('an alarm begins and ends after two consecutive polls', () => {
   assert.deepEqual(confirmedAfter([0, 1, 1, 0, 0]), [null, 0, 1, 1, 0])
   assert.deepEqual(confirmedAfter([4, 4]), [null, 4])
 })
 
-test('an alarm of one poll, and a gap of one poll, are passed over', () => {
+test('an alarm of one poll, and a gap of one poll, are ignored', () => {
   assert.deepEqual(confirmedAfter([0, 0, 1, 0, 0]), [null, 0, 0, 0, 0])
   assert.deepEqual(confirmedAfter([1, 1, 0, 1, 1]), [null, 1, 1, 1, 1])
 })
 
-test('each bit is judged by itself', () => {
+test('bits are debounced independently', () => {
   assert.deepEqual(confirmedAfter([0b01, 0b11, 0b10]), [null, 0b01, 0b11])
 })
 
-test('a poll that read nothing changes nothing', () => {
+test('a poll without words changes nothing', () => {
   assert.deepEqual(confirmedAfter([1, null, 1, 0xffff, 1]), [null, null, 1, 1, 1])
 })
 
@@ -76,7 +76,7 @@ test('the highest bit of a word stays positive', () => {
   assert.deepEqual(confirmedAfter([2 ** 31, 2 ** 31]), [null, 2 ** 31])
 })
 
-test('the state is plain data that can be stored and taken up again', () => {
+test('the state can be stored as JSON and resumed', () => {
   const state = debounceAlarms(null, [1], huaweiSun2000)
   const restored = JSON.parse(JSON.stringify(state)) as AlarmDebounce
   assert.deepEqual(debounceAlarms(restored, [1], huaweiSun2000).confirmed, [
@@ -90,7 +90,7 @@ test('the state is plain data that can be stored and taken up again', () => {
 
 const polls = fc.array(fc.array(fc.option(fc.nat(0xffff)), { maxLength: 5 }), { maxLength: 30 })
 
-test('rises and falls, applied one after the other, give the words that count', () => {
+test('applying all transitions in order gives the confirmed words', () => {
   fc.assert(
     fc.property(polls, (readings) => {
       const set = new Set<string>()

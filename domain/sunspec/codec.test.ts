@@ -11,7 +11,7 @@ const inverter = {
   values: { W: 12_340, W_SF: 1, Hz: 50.02, Hz_SF: -2, WH: 123_456, WH_SF: 0, St: 4, Evt1: 0 },
 }
 
-test('values come back in their units, and what is left out is null', () => {
+test('values decode in their units, absent ones as null', () => {
   const { values, complaints, broken } = decode(models[103], encode(models[103], inverter))
   assert.deepEqual(
     [values.W, values.Hz, values.WH, values.St, values.Evt1],
@@ -55,7 +55,7 @@ test('every "not implemented" form is null without a complaint', () => {
   assert.deepEqual(decodeOne('string2', [0, 0x4142]), { value: null, complaints: 0 })
 })
 
-test('nonsense is null with a complaint, never a number', () => {
+test('impossible values are null with a complaint', () => {
   assert.deepEqual(decodeOne('float32', [0x7f80, 0]), { value: null, complaints: 1 }) // infinity
   assert.deepEqual(decodeOne('float32', [0x7f7f, 0xffff]), { value: null, complaints: 1 })
   assert.deepEqual(decodeOne('bitfield32', [0x8000, 1]), { value: null, complaints: 1 })
@@ -67,7 +67,7 @@ test('nonsense is null with a complaint, never a number', () => {
   assert.deepEqual(decodeOne('string2', [0xffff, 0xffff]), { value: null, complaints: 1 })
 })
 
-test('a value whose scale factor is missing or out of range is null and complained of', () => {
+test('a value with a missing or invalid scale factor is null with a complaint', () => {
   for (const scale of [0x8000, 11, 0xfff5]) {
     const registers = encode(models[103], inverter)
     registers[15] = scale
@@ -78,7 +78,7 @@ test('a value whose scale factor is missing or out of range is null and complain
   }
 })
 
-test('a shorter model lacks its tail, a longer one has a tail to ignore', () => {
+test('a shorter model decodes without its end, the extra end of a longer one is ignored', () => {
   const registers = encode(models[103], { values: { ...inverter.values, EvtVnd4: 7 } })
   const shorter = Uint16Array.from(registers.subarray(0, 46))
   shorter[1] = 44
@@ -90,7 +90,7 @@ test('a shorter model lacks its tail, a longer one has a tail to ignore', () => 
   assert.equal(decode(models[103], longer).values.EvtVnd4, 7)
 })
 
-test('L counts, not the registers that were read beyond it', () => {
+test('L decides, not the number of registers read', () => {
   const registers = encode(models[103], { values: { ...inverter.values, EvtVnd4: 7 } })
   registers[1] = 44
   assert.equal(decode(models[103], registers).values.EvtVnd4, null)
@@ -120,7 +120,7 @@ test('literal scale factors apply', () => {
   )
 })
 
-test('a group repeats as often as its count says, else as often as L holds', () => {
+test('a group repeats by its count, else by L', () => {
   const registers = encode(models[160], {
     values: { DCA_SF: 0 },
     groups: [{ DCA: 1 }, { DCA: 2 }, { DCA: 3 }],
@@ -154,7 +154,7 @@ test('counters of 64 bits are exact', () => {
   assert.equal(decode(models[701], registers).values.TotWhInj, 2 ** 50 + 1)
 })
 
-test('encoding refuses what does not fit, naming the point', () => {
+test('encoding refuses values that do not fit, naming the point', () => {
   const encodeW = (W: number, W_SF: number | null = 0) =>
     encode(models[103], { values: { W, W_SF } })
   assert.throws(() => encodeW(40_000), /103\.W cannot be 40000/)

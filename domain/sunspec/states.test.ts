@@ -16,7 +16,7 @@ test('the two families number the same states differently', () => {
   assert.equal(stateFromInvSt(0), 'off')
 })
 
-test('a number outside the standard is unknown, and none at all is null', () => {
+test('a number outside the standard is unknown, a missing one null', () => {
   assert.equal(stateFromSt(0), 'unknown')
   assert.equal(stateFromSt(9), 'unknown')
   assert.equal(stateFromInvSt(8), 'unknown')
@@ -24,7 +24,7 @@ test('a number outside the standard is unknown, and none at all is null', () => 
   assert.equal(stateFromInvSt(null), null)
 })
 
-test('a state that has a number comes back from it', () => {
+test('states with a number convert back to themselves', () => {
   for (const state of inverterStates) {
     const numbered = state !== 'test' && state !== 'unknown'
     assert.equal(stateFromSt(stOf(state)), numbered ? state : null)
@@ -32,7 +32,7 @@ test('a state that has a number comes back from it', () => {
   }
 })
 
-test('a battery that is connected does what its charge says, else what its power says', () => {
+test('a connected battery has the state of its charge status, else of its power', () => {
   const stateOf = (State: number | null, ChaSt: number | null, power_w: number | null = null) =>
     batteryStateFrom({ State, ChaSt, power_w })
   assert.deepEqual(

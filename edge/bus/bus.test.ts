@@ -86,7 +86,7 @@ test('one request at a time, and units take turns', async () => {
   assert.equal(scene.under_way_max, 1)
 })
 
-test('a unit that answers slowly waits for a quick one, not that for it', async () => {
+test('slow units do not delay fast ones', async () => {
   const { timers, behaviours, read, askedOf } = createScene()
   const takes = (delay_ms: number): Behaviour => {
     return async (unit_id, address) => {
@@ -115,7 +115,7 @@ test('a unit that answers slowly waits for a quick one, not that for it', async 
   assert.equal(askedOf(1).length, 6)
 })
 
-test('writes go before reads, of their unit and of others, in their order', async () => {
+test('writes go before reads, of all units, in their order', async () => {
   const { order, bus, read, write, scene } = createScene()
   await Promise.all([
     read(1),
@@ -131,7 +131,7 @@ test('writes go before reads, of their unit and of others, in their order', asyn
   assert.equal(scene.under_way_max, 1)
 })
 
-test('a write that is not answered, and what waits behind it, fail as reads do', async () => {
+test('an unanswered write, and the requests behind it, fail like reads', async () => {
   const { timers, behaviours, asked, read, write } = createScene()
   behaviours.set(1, silence)
   const all = Promise.all([write(1, 7), write(1, 8), read(1)].map(kindOf))
@@ -147,7 +147,7 @@ test('a write that is not answered, and what waits behind it, fail as reads do',
   assert.equal(await kindOf(write(1, 7)), 'answered', 'a refusal is no reason to rest')
 })
 
-test('a silent unit does not take the turns of the others', async () => {
+test('a unit without answers does not delay the others', async () => {
   const { timers, behaviours, askedOf, read } = createScene()
   behaviours.set(1, silence)
   const outcomes: string[] = []
@@ -167,7 +167,7 @@ test('a silent unit does not take the turns of the others', async () => {
   assert.ok(askedOf(1).length >= 7, `asked ${askedOf(1).length} times`)
 })
 
-test('a unit that answers again is asked as before', async () => {
+test('a unit that answers again is polled as before', async () => {
   const { timers, behaviours, read } = createScene()
   behaviours.set(1, silence)
   const first = kindOf(read(1))
@@ -186,7 +186,7 @@ test('a unit that answers again is asked as before', async () => {
   assert.equal(await kindOf(read(1)), 'answered', 'the rest began at its first length again')
 })
 
-test('a unit that is alone on its bus is asked every few seconds', async () => {
+test('the only unit of a bus is retried every few seconds', async () => {
   const { timers, behaviours, askedOf, read } = createScene()
   behaviours.set(1, silence)
   for (let second = 0; second < 120; second += 1) {
@@ -199,7 +199,7 @@ test('a unit that is alone on its bus is asked every few seconds', async () => {
   assert.ok(Math.max(...pauses) <= 4000, `pauses of ${pauses} ms`)
 })
 
-test('when the line is back, all are asked as soon as one of them answers', async () => {
+test('after a line failure, one answer ends the pauses of all units', async () => {
   const { timers, behaviours, askedOf, read } = createScene()
   const units = [1, 2, 3, 4, 5]
   const poll = async () => {
@@ -226,7 +226,7 @@ test('when the line is back, all are asked as soon as one of them answers', asyn
   assert.ok(askedOf(1).length - before <= 10, `asked ${askedOf(1).length - before} times`)
 })
 
-test('a request behind one that had no answer is not sent', async () => {
+test('a request behind an unanswered one is not sent', async () => {
   const { timers, behaviours, asked, read } = createScene()
   behaviours.set(1, silence)
   const both = Promise.all([kindOf(read(1)), kindOf(read(1))])
@@ -235,7 +235,7 @@ test('a request behind one that had no answer is not sent', async () => {
   assert.equal(asked.length, 1)
 })
 
-test('a storm of gateway exceptions backs off, an illegal address does not', async () => {
+test('gateway exceptions back off, an illegal address does not', async () => {
   const { timers, behaviours, askedOf, read } = createScene()
   behaviours.set(1, () => Promise.reject(exceptionError(11)))
   behaviours.set(2, () => Promise.reject(exceptionError(2)))
@@ -248,7 +248,7 @@ test('a storm of gateway exceptions backs off, an illegal address does not', asy
   assert.ok(askedOf(1).length <= 4, `asked ${askedOf(1).length} times`)
 })
 
-test('exceptions carry their code, also while the unit rests', async () => {
+test('exceptions carry their code, also during the pause', async () => {
   const { behaviours, read } = createScene()
   behaviours.set(1, () => Promise.reject(exceptionError(6)))
   for (let nth = 0; nth < 2; nth += 1) {
@@ -259,7 +259,7 @@ test('exceptions carry their code, also while the unit rests', async () => {
   }
 })
 
-test('a lost connection is opened again, later and later while it cannot be', async () => {
+test('a lost connection is reopened with growing pauses', async () => {
   const { scene, timers, opened_at_ms, read } = createScene()
   const { open } = scene
   scene.open = () => Promise.reject(new BusError('disconnected', 'refused'))
@@ -277,7 +277,7 @@ test('a lost connection is opened again, later and later while it cannot be', as
   assert.equal(await kindOf(read(1)), 'answered')
 })
 
-test('a far end that takes the connection and drops it is not stormed', async () => {
+test('a gateway that drops connections at once is not flooded', async () => {
   const { timers, behaviours, opened_at_ms, read } = createScene()
   behaviours.set(1, () => Promise.reject(new BusError('disconnected', 'closed')))
   for (let nth = 0; nth < 100; nth += 1) {
@@ -287,7 +287,7 @@ test('a far end that takes the connection and drops it is not stormed', async ()
   assert.ok(opened_at_ms.length <= 5, `opened ${opened_at_ms.length} times in ten seconds`)
 })
 
-test('pauses are spread at random, down to half their length', async () => {
+test('pauses are shortened at random, down to half their length', async () => {
   const timers = createVirtualTimers()
   let attempts = 0
   const bus = createBus({
@@ -309,7 +309,7 @@ test('pauses are spread at random, down to half their length', async () => {
   assert.equal(attempts, 2)
 })
 
-test('a connection on which nobody answers is opened anew', async () => {
+test('a connection without any answers is reopened', async () => {
   const { timers, behaviours, opened_at_ms, read } = createScene()
   for (const unit_id of [1, 2, 3]) behaviours.set(unit_id, silence)
   const all = Promise.all([1, 2, 3].map((unit_id) => kindOf(read(unit_id))))
@@ -320,7 +320,7 @@ test('a connection on which nobody answers is opened anew', async () => {
   assert.equal(opened_at_ms.length, 2)
 })
 
-test('without numbers on the answers every silence ends the connection', async () => {
+test('without transaction numbers every timeout ends the connection', async () => {
   const { timers, behaviours, opened_at_ms, read } = createScene({ numbered: false })
   behaviours.set(1, silence)
   const first = kindOf(read(1))
@@ -362,7 +362,7 @@ test('requests outside Modbus are refused without being sent', async () => {
   assert.equal(asked.length, 0)
 })
 
-test('closing rejects what waits, and everything after', async () => {
+test('closing rejects pending and later requests', async () => {
   const { timers, behaviours, bus, read } = createScene()
   behaviours.set(1, silence)
   const waiting = Promise.all([kindOf(read(1)), kindOf(read(2))])

@@ -45,7 +45,7 @@ const kindOf = async (promise: Promise<unknown>) =>
     (error) => (error instanceof BusError ? error.kind : String(error)),
   )
 
-test('a write is asked for once more when its turn comes, and one that is overtaken costs nothing', async () => {
+test('a write is confirmed when its turn comes; an overtaken one causes no pause', async () => {
   const { scene, bus, read, write } = createScene()
   const first = kindOf(read(1))
   let may = true
@@ -63,7 +63,7 @@ test('a write is asked for once more when its turn comes, and one that is overta
   assert.equal(scene.lines, 1)
 })
 
-test('a read of control goes before polls, in its turn with writes', async () => {
+test('a read of control goes before polls, in turn with writes', async () => {
   const { scene, bus, read, write } = createScene()
   const asked = [read(1), read(1), read(2), read(2)]
   const urgent = withUrgentReads(bus)

@@ -66,7 +66,7 @@ for (const framing of ['tcp', 'rtu'] as const) {
   const answer = answers[framing]
   const exception = exceptions[framing]
 
-  test(`${framing}: answers come back, in one piece or byte by byte`, async (t) => {
+  test(`${framing}: answers arrive in one piece or byte by byte`, async (t) => {
     const [bus] = await open(t, {
       framing,
       async onRequest(request, send) {
@@ -95,7 +95,7 @@ for (const framing of ['tcp', 'rtu'] as const) {
     assert.equal(device.connections, 1)
   })
 
-  test(`${framing}: a late answer is never the answer to the next request`, async (t) => {
+  test(`${framing}: a late answer is never taken for the next one`, async (t) => {
     const [bus, device] = await open(t, {
       framing,
       onConnect: (send) => {
@@ -115,7 +115,7 @@ for (const framing of ['tcp', 'rtu'] as const) {
     assert.deepEqual(await readWhenRested(bus, 1, 2), [42, 42])
   })
 
-  test(`${framing}: registers are written, several or singly`, async (t) => {
+  test(`${framing}: registers are written, several or one by one`, async (t) => {
     const [bus, device] = await open(t, {
       framing,
       onRequest: (request, send) =>
@@ -142,7 +142,7 @@ for (const framing of ['tcp', 'rtu'] as const) {
     assert.equal(device.connections, 1)
   })
 
-  test(`${framing}: a late confirmation never stands for a later write`, async (t) => {
+  test(`${framing}: a late confirmation is never taken for a later write`, async (t) => {
     const [bus, device] = await open(t, {
       framing,
       onConnect: (send) => {
@@ -161,7 +161,7 @@ for (const framing of ['tcp', 'rtu'] as const) {
     await assert.rejects(second, { kind: 'exception', exception_code: 3 })
   })
 
-  test(`${framing}: the confirmation of something else confirms nothing`, async (t) => {
+  test(`${framing}: a confirmation of other registers is no confirmation`, async (t) => {
     const [bus] = await open(t, {
       framing,
       onRequest: (request, send) => {
@@ -179,7 +179,7 @@ for (const framing of ['tcp', 'rtu'] as const) {
     }
   })
 
-  test(`${framing}: a garbled answer is an error, and the next one is whole again`, async (t) => {
+  test(`${framing}: a garbled answer is an error, and the next one is read correctly`, async (t) => {
     const [bus, device] = await open(t, {
       framing,
       onRequest: (request, send) => {
@@ -196,7 +196,7 @@ for (const framing of ['tcp', 'rtu'] as const) {
     assert.equal(device.connections, 2)
   })
 
-  test(`${framing}: a connection that the far end closes is told at once`, async (t) => {
+  test(`${framing}: a connection closed by the device is reported at once`, async (t) => {
     const [bus, device] = await open(t, {
       framing,
       onRequest: (request, send, socket) => {
@@ -210,7 +210,7 @@ for (const framing of ['tcp', 'rtu'] as const) {
   })
 }
 
-test('rtu: what arrives before anything was asked is no answer', async (t) => {
+test('rtu: unrequested bytes are no answer', async (t) => {
   const [bus, device] = await open(t, {
     framing: 'rtu',
     onConnect: (send) => {
@@ -225,7 +225,7 @@ test('rtu: what arrives before anything was asked is no answer', async (t) => {
   assert.equal(device.connections, 2)
 })
 
-test('rtu: a unit that makes noise without end does not stop the others', async (t) => {
+test('rtu: a unit that sends noise without end does not stop the others', async (t) => {
   let sendToNewest: (bytes: Buffer) => void = () => {}
   let stopNoise = () => {}
   const [bus, device] = await open(t, {
@@ -264,7 +264,7 @@ test('rtu: a connection with a short timeout can be opened', async (t) => {
   assert.deepEqual([...(await bus.readHoldingRegisters(1, 0, 1))], [7])
 })
 
-test('tcp: an answer that counts fewer registers than were asked for is garbled', async (t) => {
+test('tcp: an answer with too few registers is garbled', async (t) => {
   const [bus] = await open(t, {
     framing: 'tcp',
     onRequest: (request, send) => {
@@ -276,7 +276,7 @@ test('tcp: an answer that counts fewer registers than were asked for is garbled'
   await assert.rejects(bus.readHoldingRegisters(1, 0, 2), { kind: 'garbled' })
 })
 
-test('rtu: noise before an answer does not become part of it', async (t) => {
+test('rtu: noise before an answer is discarded', async (t) => {
   const [bus] = await open(t, {
     framing: 'rtu',
     onRequest: (request, send) => send(Buffer.concat([Buffer.of(0, 0xff), rtuAnswer(request, 9)])),
@@ -284,7 +284,7 @@ test('rtu: noise before an answer does not become part of it', async (t) => {
   assert.deepEqual([...(await bus.readHoldingRegisters(1, 0, 2))], [9, 9])
 })
 
-test('tcp: a header with a wrong length ends in a new connection', async (t) => {
+test('tcp: a header with a wrong length leads to a new connection', async (t) => {
   const [bus, device] = await open(t, {
     framing: 'tcp',
     onRequest: (request, send) => {
@@ -321,7 +321,7 @@ test('tcp: an abandoned request leaves the line usable', async (t) => {
   assert.deepEqual([...(await abandoned)], [1])
 })
 
-test('a line keeps nothing of the requests that it answered, or never will', async (t) => {
+test('a line retains nothing of answered or abandoned requests', async (t) => {
   const device = await createRawDevice({
     framing: 'tcp',
     onRequest: (request, send) => {
@@ -347,7 +347,7 @@ test('a line keeps nothing of the requests that it answered, or never will', asy
   assert.ok(after - before < 100, `${before} promises have become ${after}`)
 })
 
-test('nobody at the port is told as such', async (t) => {
+test('a closed port is reported as such', async (t) => {
   const device = await createRawDevice({ framing: 'tcp', onRequest() {} })
   await device.close()
   const bus = openBus(tcpAt(device.port), { timers, random: () => 0 })
@@ -356,14 +356,14 @@ test('nobody at the port is told as such', async (t) => {
   await assert.rejects(reading, { kind: 'disconnected', message: /ECONNREFUSED/ })
 })
 
-test('closing ends a request that is under way', async (t) => {
+test('closing ends a pending request', async (t) => {
   const [bus] = await open(t, { framing: 'tcp', onRequest: () => bus.close() })
   await assert.rejects(bus.readHoldingRegisters(1, 0, 1), { kind: 'closed' })
 })
 
 const python = '/usr/bin/python3'
 
-test('a serial line is read, and a late answer on it is lost', async (t) => {
+test('a serial line is read, and a late answer on it is discarded', async (t) => {
   if (!existsSync(python)) return t.skip(`${python} is not there: install Debian's python3`)
   const device: RawDevice = await createRawDevice({
     framing: 'rtu',
@@ -394,7 +394,7 @@ test('a serial line is read, and a late answer on it is lost', async (t) => {
   assert.deepEqual(await readWhenRested(bus, 1, 2), [42, 42])
 })
 
-test('a serial line that is not there is told as such', async () => {
+test('a missing serial port is reported as such', async () => {
   const line = { connection_id: 'serial', protocol: 'modbus_rtu', baud_rate: 9600 } as const
   const bus = openBus({ ...line, path: '/dev/no-such-line' }, { timers, random: () => 0 })
   await assert.rejects(bus.readHoldingRegisters(1, 0, 1), { kind: 'disconnected' })

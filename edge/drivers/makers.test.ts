@@ -31,7 +31,7 @@ const sma = () => opened('sma', smaDevice(inverter))
 
 const pmax_w = 36_630
 
-test('Huawei: running by a curve or off the grid, and a stop, are states that are known', async () => {
+test('Huawei: states of curve operation, off-grid operation and stops are known', async () => {
   const states = { 1025: 'mppt', 1029: 'mppt', 515: 'mppt', 780: 'off', 2560: 'mppt' }
   for (const [code, state] of Object.entries(states)) {
     const { bus, found } = await huawei()
@@ -45,7 +45,7 @@ test('Huawei: running by a curve or off the grid, and a stop, are states that ar
   }
 })
 
-test('Huawei: what another master set in percent is of Pn, and is seen', async () => {
+test('Huawei: an external limit in percent is relative to Pn, and is read', async () => {
   const { bus, control, found } = await huawei()
   bus.state = { ...bus.state, command: 40_125, value: 505 }
   assert.deepEqual(await control.readLimit(), {
@@ -58,13 +58,13 @@ test('Huawei: what another master set in percent is of Pn, and is seen', async (
   assert.equal(values.inverter.power_limit_pct, 16_817 / 366.3)
 })
 
-test('Huawei: a command whose scale nobody says counts as no limit', async () => {
+test('Huawei: a command with an undocumented scale counts as no limit', async () => {
   const { bus, control } = await huawei()
   bus.state = { ...bus.state, command: 40_120, value: 100 }
   assert.equal((await control.readLimit()).limit_w, null)
 })
 
-test('Huawei: a limit that is about to end leads to Pmax, and is made to stay', async () => {
+test('Huawei: a limit with a timer leads to Pmax, and is made permanent', async () => {
   const { bus, control } = await huawei()
   bus.state = { ...bus.state, valid_s: 60 }
   assert.equal((await control.readLimit()).revert, null, 'there is no limit that could end')
@@ -80,7 +80,7 @@ test('Huawei: a limit that is about to end leads to Pmax, and is made to stay', 
   assert.equal(bus.limit_w(), 9000)
 })
 
-test('Huawei: a duration that cannot be set is told of', async () => {
+test('Huawei: a duration that cannot be set is reported', async () => {
   const { bus, control } = await huawei()
   bus.state = { ...bus.state, valid_s: 60 }
   const { writeRegisters } = bus
@@ -92,7 +92,7 @@ test('Huawei: a duration that cannot be set is told of', async () => {
   assert.match(complaint ?? '', /valid duration ends the limit and cannot be set/)
 })
 
-test('Huawei: the fail-safe limit comes down to the share, and never goes up', async () => {
+test('Huawei: the fail-safe limit is lowered to the share, never raised', async () => {
   const { bus, control } = await huawei()
   assert.deepEqual(await control.arm(12_000), [])
   assert.equal(bus.state.fail_safe_w, 12_000)
@@ -100,7 +100,7 @@ test('Huawei: the fail-safe limit comes down to the share, and never goes up', a
   assert.equal(bus.state.fail_safe_w, 12_000)
 })
 
-test('Huawei: without the optional registers it is limited all the same', async () => {
+test('Huawei: it is limited without the optional registers', async () => {
   const { bus, found, control } = await huawei()
   bus.refused.add(42_405)
   await found.read()
@@ -109,7 +109,7 @@ test('Huawei: without the optional registers it is limited all the same', async 
   assert.equal(bus.limit_w(), 8000)
 })
 
-test('Huawei: strings are read in their order, those that are not there are null', async () => {
+test('Huawei: strings are read in their order, missing ones are null', async () => {
   const three = { ...inverter, string_groups: [{ ...inverter.string_groups[0]!, strings: 3 }] }
   const { found } = await opened('huawei_sun2000', huaweiDevice(inverter), three)
   const { values } = await found.read()
@@ -118,14 +118,14 @@ test('Huawei: strings are read in their order, those that are not there are null
   assert.equal(values.inverter.alarm_1, 0)
 })
 
-test('Sungrow: without a limit it goes a tenth above its nominal power', async () => {
+test('Sungrow: without a limit it delivers a tenth above its nominal power', async () => {
   const { control } = await sungrow()
   const { limit_w, static_max_w } = await control.readLimit()
   assert.deepEqual([limit_w, static_max_w], [null, pmax_w])
   assert.equal(control.settable(50_000), 33_300)
 })
 
-test('Sungrow: what lies between 0 and 30 % is not set, but 0', async () => {
+test('Sungrow: limits between 0 and 30 % become 0', async () => {
   const { control } = await sungrow()
   const of_nominal = (pct: number) => control.settable(Math.floor((33_300 * pct) / 100))
   assert.deepEqual(
@@ -135,7 +135,7 @@ test('Sungrow: what lies between 0 and 30 % is not set, but 0', async () => {
   assert.equal(control.traits.min_limit_w, 9990)
 })
 
-test('Sungrow: the limit is switched on once, and off never', async () => {
+test('Sungrow: the limit is switched on once, never off', async () => {
   const { bus, control } = await sungrow()
   for (const wanted_w of [20_000, 0, 33_300, 50_000]) {
     await control.writeLimit(control.settable(wanted_w))
@@ -145,7 +145,7 @@ test('Sungrow: the limit is switched on once, and off never', async () => {
   assert.deepEqual(bus.state, { is_on: true, setting: 1000 })
 })
 
-test('Sungrow: temperature and limit have one address in two tables', async () => {
+test('Sungrow: temperature and limit share an address in two tables', async () => {
   const { found, control } = await sungrow()
   await control.writeLimit(control.settable(16_650))
   const { values } = await found.read()
@@ -153,7 +153,7 @@ test('Sungrow: temperature and limit have one address in two tables', async () =
   assert.equal(values.limit?.limit_w, 16_650)
 })
 
-test('SMA: a setpoint counts only once control by communication is active', async () => {
+test('SMA: a setpoint applies only while control by communication is active', async () => {
   const { bus, control } = await sma()
   await bus.writeRegisters(3, 40_149, [0, 5000])
   assert.equal(bus.limit_w(), null)
@@ -163,7 +163,7 @@ test('SMA: a setpoint counts only once control by communication is active', asyn
   assert.equal(bus.limit_w(), 5000)
 })
 
-test('SMA: in another operating mode it says so, and is not taken for limited', async () => {
+test('SMA: another operating mode is reported, and counts as not limited', async () => {
   const { bus, control } = await sma()
   bus.state = { ...bus.state, operating_mode: 1078 }
   assert.match((await control.arm(33_300)).join(), /not 1079/)
@@ -171,13 +171,13 @@ test('SMA: in another operating mode it says so, and is not taken for limited', 
   assert.equal((await control.readLimit()).limit_w, 33_300)
 })
 
-test('SMA: to keep the last value is safe, whatever the fallback would be', async () => {
+test('SMA: keeping the last value is safe with any fallback', async () => {
   const { bus, control } = await sma()
   assert.deepEqual(await control.arm(1000), [])
   assert.equal(bus.state.fallback, 10_000)
 })
 
-test('SMA: a fallback is lowered to the share, ends limits below it, and is told of', async () => {
+test('SMA: a fallback is lowered to the share, ends lower limits, and is reported', async () => {
   const { bus, control } = await sma()
   bus.state = { ...bus.state, fallback_mode: falls_back }
   const complaints = await control.arm(10_000)
@@ -191,7 +191,7 @@ test('SMA: a fallback is lowered to the share, ends limits below it, and is told
   assert.ok(bus.limit_w()! <= 10_000)
 })
 
-test('SMA: a fallback above the share that cannot be lowered is told of', async () => {
+test('SMA: a fallback above the share that cannot be lowered is reported', async () => {
   const { bus, control } = await sma()
   bus.state = { ...bus.state, fallback_mode: falls_back }
   const { writeRegisters } = bus
@@ -202,7 +202,7 @@ test('SMA: a fallback above the share that cannot be lowered is told of', async 
   assert.match((await control.arm(10_000)).join(), /cannot be lowered/)
 })
 
-test('SMA: a fallback mode that nobody knows is told of, and may do anything', async () => {
+test('SMA: an unknown fallback mode is reported, and counts as unlimited', async () => {
   const { bus, control } = await sma()
   bus.state = { ...bus.state, fallback_mode: 9999 }
   assert.match((await control.arm(10_000)).join(), /no code that is known/)
@@ -210,7 +210,7 @@ test('SMA: a fallback mode that nobody knows is told of, and may do anything', a
   assert.deepEqual((await control.readLimit()).revert, { in_ms: 0, to_w: 33_300 })
 })
 
-test('a limit that is none is refused, and so is what no driver has', async () => {
+test('an invalid limit is refused, as are devices without a driver', async () => {
   const { control, bus } = await sma()
   for (const wrong of [-1, 0.5, Number.NaN]) {
     await assert.rejects(control.writeLimit(wrong), RangeError)
@@ -235,7 +235,7 @@ async function smartLogger(delay_ms = 3000) {
   return { bus, found, control: found.control }
 }
 
-test('SmartLogger: what was passed on counts, not what was stored', async () => {
+test('SmartLogger: the applied limit counts, not the stored one', async () => {
   const { bus, control, found } = await smartLogger()
   assert.deepEqual(await control.readLimit(), {
     limit_w: 66_600,
@@ -251,7 +251,7 @@ test('SmartLogger: what was passed on counts, not what was stored', async () => 
   assert.equal(values.active_power_kw, 41.2)
 })
 
-test('SmartLogger: only whole percentages are set, for only those can be read back', async () => {
+test('SmartLogger: only whole percentages are set, as only they can be read back', async () => {
   const { bus, control } = await smartLogger(0)
   for (let wanted_w = 0; wanted_w <= 70_000; wanted_w += 377) {
     const limit_w = control.settable(wanted_w)
@@ -264,7 +264,7 @@ test('SmartLogger: only whole percentages are set, for only those can be read ba
   assert.ok(written.every(([address, rest]) => address === 40_428 && rest === 0))
 })
 
-test('SmartLogger: whoever else has the say is named', async () => {
+test('SmartLogger: another control authority is named', async () => {
   const { bus, found, control } = await smartLogger(0)
   bus.state = { ...bus.state, mode: 6 }
   assert.equal((await found.read()).values.foreign_control, 'export limitation')
@@ -273,7 +273,7 @@ test('SmartLogger: whoever else has the say is named', async () => {
   assert.equal((await found.read()).values.foreign_control, null)
 })
 
-test('SmartLogger: after a silence its control is another one', async () => {
+test('SmartLogger: after communication loss its control is renewed', async () => {
   const { bus, found, control } = await smartLogger()
   await found.read()
   assert.equal(found.control, control)
@@ -285,7 +285,7 @@ test('SmartLogger: after a silence its control is another one', async () => {
   assert.ok(found.control && found.control !== control)
 })
 
-test('SmartLogger: the clock, start, stop and reset are never touched', async () => {
+test('SmartLogger: clock, start, stop and reset are never written', async () => {
   const { bus, found, control } = await smartLogger(0)
   const asked: [number, number][] = []
   const { readHoldingRegisters } = bus
@@ -300,7 +300,7 @@ test('SmartLogger: the clock, start, stop and reset are never touched', async ()
   assert.deepEqual([touched, bus.written], [[], []])
 })
 
-test('SmartLogger: a plant without a controller, and a controller of no inverter', async () => {
+test('SmartLogger: a plant without a controller, and a controller without inverters', async () => {
   const { bus } = await smartLogger()
   const { controller: _, ...without } = plant
   const { huawei_smartlogger } = drivers

@@ -54,7 +54,7 @@ async function opened({ profile, device }: Case) {
 }
 
 for (const profile of [...cases.map((one) => one.profile), huaweiSmartLogger]) {
-  test(`${profile.driver}: every register is described, and none tears another`, () => {
+  test(`${profile.driver}: every register is described, and none overlap`, () => {
     const limit = limitRegisters(profile.limit)
     const written = [profile.limit.setpoint, ...profile.limit.enable].map((one) => one.register)
     const all = [...limit, ...written]
@@ -103,7 +103,7 @@ for (const one of cases) {
   const { profile } = one
   const name = profile.driver
 
-  test(`${name}: what the device measures is what is read`, async () => {
+  test(`${name}: readings equal the measurements of the device`, async () => {
     const { found } = await opened(one)
     const { values, complaints } = await found.read()
     const { inverter: reading } = values
@@ -122,7 +122,7 @@ for (const one of cases) {
     assert.equal(values.ratings?.rated_power_kw, 33.3)
   })
 
-  test(`${name}: a limit is floored, is what is read back, and is never exceeded`, async () => {
+  test(`${name}: a limit is rounded down, read back, and never exceeded`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: rated_w * 1.3 }), async (wanted_w) => {
         const { bus, control } = await opened(one)
@@ -140,21 +140,21 @@ for (const one of cases) {
     )
   })
 
-  test(`${name}: between two steps nothing that could be delivered is given away`, async () => {
+  test(`${name}: a limit between two steps gives away less than one step`, async () => {
     const { control } = await opened(one)
     const steps = Array.from({ length: 300 }, (_, w) => control.settable(10_000 + w))
     const step_w = profile.limit.setpoint.register.unit === '%' ? 40 : 1
     assert.ok(steps.every((limit_w, w) => 10_000 + w - limit_w < step_w))
   })
 
-  test(`${name}: a write that is overtaken is not sent`, async () => {
+  test(`${name}: an overtaken write is not sent`, async () => {
     const { bus, control } = await opened(one)
     const writing = control.writeLimit(control.settable(20_000), () => false)
     await assert.rejects(writing, { kind: 'overtaken' })
     assert.deepEqual(bus.written, [])
   })
 
-  test(`${name}: a write touches only what limits, and is none where nothing changes`, async () => {
+  test(`${name}: writes touch only limit registers, and only changes`, async () => {
     const { bus, control } = await opened(one)
     await control.writeLimit(control.settable(20_000))
     const { setpoint, enable, timer, fail_safe } = profile.limit
@@ -171,18 +171,18 @@ for (const one of cases) {
     assert.ok(bus.written.every(({ address }) => [...allowed, ...armed].includes(address)))
   })
 
-  test(`${name}: an armed device that is safe has no complaint`, async () => {
+  test(`${name}: an armed and safe device has no complaint`, async () => {
     const { control } = await opened(one)
     assert.deepEqual(await control.arm(rated_w), [])
   })
 
-  test(`${name}: a poll is a handful of requests`, () => {
+  test(`${name}: a poll takes few requests`, () => {
     const requests = planRequests(inverterRegisters(profile))
     assert.ok(requests.length <= 8, `${requests.length} requests`)
     assert.ok(requests.every(({ count }) => count <= 125))
   })
 
-  test(`${name}: without any one of its registers the others are read, and control is safe`, async () => {
+  test(`${name}: without any one register the others are read, and control is safe`, async () => {
     const whole = (await (await opened(one)).found.read()).values.inverter
     const limits = limitRegisters(profile.limit)
     const all = inverterRegisters(profile)
@@ -217,7 +217,7 @@ for (const one of cases) {
     }
   })
 
-  test(`${name}: another serial number is another device, also after a silence`, async () => {
+  test(`${name}: another serial number is another device, also after communication loss`, async () => {
     const { found, bus } = await opened(one)
     const { serial_number } = found.identity
     assert.ok(serial_number)

@@ -31,7 +31,7 @@ for (const [maker, zeros] of [
   ['huawei_sun2000', zero_pmax],
   ['sma', zero_wmax],
 ] as const) {
-  test(`${maker}: a ceiling of no watts is none: nothing is known of its limit`, async () => {
+  test(`${maker}: a ceiling of 0 W is invalid, so that the limit is unknown`, async () => {
     const words: { now: Words } = { now: new Map() }
     const found = await opened(maker, words)
     const { control } = found
@@ -47,7 +47,7 @@ for (const [maker, zeros] of [
   })
 }
 
-test('huawei_sun2000: its power follows by the gradient of 42017, where that is filled in', async () => {
+test('huawei_sun2000: the ramp follows the gradient of 42017, if set', async () => {
   const rampWith = async (gradient: number | null) => {
     const bus = createRegisterBus(huaweiDevice(inverter), noon)
     const read = bus.readHoldingRegisters.bind(bus)
@@ -64,7 +64,7 @@ test('huawei_sun2000: its power follows by the gradient of 42017, where that is 
   assert.equal(await rampWith(null), null)
 })
 
-test('huawei_sun2000: 35300 to 35303 that never change prove no limit, and are no 0 kW', async () => {
+test('huawei_sun2000: 35300 to 35303 that never change prove no limit, not even 0 kW', async () => {
   const bus = createRegisterBus(huaweiDevice(inverter), noon)
   const read = bus.readHoldingRegisters.bind(bus)
   bus.readHoldingRegisters = async (unit_id, address, count) => {
@@ -89,7 +89,7 @@ test('huawei_sun2000: 35300 to 35303 that never change prove no limit, and are n
   assert.match(after.complaints[0]!.reason, /never shows a limit/)
 })
 
-test('huawei_sun2000: a command has the time that the inverter needs, before it is repeated', async () => {
+test('huawei_sun2000: a command is not repeated before the inverter had time to apply it', async () => {
   const found = await opened('huawei_sun2000', { now: new Map() })
   assert.equal(found.control!.traits.applies_within_ms, 6000)
 })

@@ -48,7 +48,7 @@ function deviceOf(values: Record<number, number | number[]> = {}) {
   return createMemoryBus({ 1: { base: 0, registers } })
 }
 
-test('a profile names its sources, and its registers do not tear each other', () => {
+test('a profile names its sources, and its registers do not overlap', () => {
   assert.ok(sinexcelPws.sources.length > 0 && sinexcelPws.unknown.length > 0)
   const taken = new Map<number, string>()
   for (const register of [...pcsRegisters(sinexcelPws), ...Object.values(sinexcelPws.identity)]) {
@@ -67,7 +67,7 @@ test('a profile names its sources, and its registers do not tear each other', ()
   }
 })
 
-test('it is read in its units, positive when the battery discharges', async () => {
+test('values are read in their units, positive when the battery discharges', async () => {
   const { identity, read } = await open(deviceOf(), pcs)
   assert.deepEqual(identity, {
     manufacturer: 'Sinexcel',
@@ -99,7 +99,7 @@ test('it is read in its units, positive when the battery discharges', async () =
   })
 })
 
-test('its fault words are those of its table, states are no alarms', async () => {
+test('fault words match their table, and states are no alarms', async () => {
   const faults = { 32: 0b1001, 36: 1, 38: 0x0c01, 39: 1 << 5, 44: 1 << 5, 45: 2, 47: 1 }
   const { values } = await (await open(deviceOf(faults), pcs)).read()
   const { pcs: read, alarm_table } = values
@@ -145,13 +145,13 @@ test('a setpoint is written by function 6, towards zero, and read back', async (
   )
 })
 
-test('arming asks whether it gives up when it hears nothing', async () => {
+test('arming reports a device without a watchdog', async () => {
   assert.deepEqual(await (await open(deviceOf(), pcs)).control!.arm(), [])
   const faults = await (await open(deviceOf({ 327: 0 }), pcs)).control!.arm()
   assert.match(faults.join(), /EMS timeout: it goes on/)
 })
 
-test('another device behind the same address is not taken for it', async () => {
+test('another device at the same address is refused', async () => {
   const bus = deviceOf()
   const device = await open(bus, pcs)
   bus.before = () => {
@@ -170,7 +170,7 @@ test('another device behind the same address is not taken for it', async () => {
   await assert.rejects(drivers.sinexcel_pws.openMeter(bus, {} as never), /PCS|power conversion/)
 })
 
-test('without the register of its setpoint it is read, and commanded by nobody', async () => {
+test('without its setpoint register it is read, and not controlled', async () => {
   const bus = deviceOf()
   bus.before = (address, count) => {
     if (address <= 135 && address + count > 135) throw exceptionError(2)

@@ -22,7 +22,7 @@ const anyRegister = fc.record({
   table: fc.constant('input' as const),
 })
 
-test('every register is asked for whole, in requests that a device answers', () => {
+test('every register is read whole, in requests within the limits of Modbus', () => {
   fc.assert(
     fc.property(fc.array(anyRegister), fc.nat(30), (registers: Register[], gap) => {
       const requests = planRequests(registers, gap)
@@ -38,7 +38,7 @@ test('every register is asked for whole, in requests that a device answers', () 
   )
 })
 
-test('a long row is asked for in as many registers as a request may have', () => {
+test('a long row is read in requests of maximum length', () => {
   const row = Array.from({ length: 100 }, (_, nth) => register(2 * nth, { type: 'u32' }))
   assert.deepEqual(
     planRequests(row).map(({ address, count }) => [address, count]),
@@ -49,7 +49,7 @@ test('a long row is asked for in as many registers as a request may have', () =>
   )
 })
 
-test('the two tables are never asked for as one', () => {
+test('the two tables are never read in one request', () => {
   const requests = planRequests([register(1), register(2, { table: 'input' }), register(3)])
   assert.deepEqual(
     requests.map(({ table, address, count }) => [table, address, count]),
@@ -60,7 +60,7 @@ test('the two tables are never asked for as one', () => {
   )
 })
 
-test('what is written is what is read, in both orders of words', () => {
+test('written numbers are read back, in both word orders', () => {
   const types: [NumberType, fc.Arbitrary<number>][] = [
     ['u16', fc.integer({ min: 0, max: 0xfffe })],
     ['i16', fc.integer({ min: -0x7fff, max: 0x7ffe })],
@@ -79,7 +79,7 @@ test('what is written is what is read, in both orders of words', () => {
   assert.deepEqual([...wordsOfNumber({ name: 'R', type: 'u32' }, 0x1_0002, 'low_first')], [2, 1])
 })
 
-test('a number that does not fit, or that would mean none, is not written', () => {
+test('a number that does not fit, or means no value, is not written', () => {
   for (const [type, value] of [
     ['u16', -1],
     ['u16', 0xffff],
@@ -93,7 +93,7 @@ test('a number that does not fit, or that would mean none, is not written', () =
   }
 })
 
-test('text ends at its first zero; ones and blanks are none', () => {
+test('text ends at its first zero; all ones and blanks are null', () => {
   assert.equal(textIn(Uint16Array.of(0x4142, 0x4300, 0x4445)), 'ABC')
   assert.equal(textIn(Uint16Array.of(0x2020, 0)), null)
   assert.equal(textIn(Uint16Array.of(0xffff, 0xffff)), null)
@@ -111,7 +111,7 @@ function busWithout(...missing: number[]) {
   return bus
 }
 
-test('what a device does not have is found once, and not asked for again', async () => {
+test('missing registers are detected once, and not read again', async () => {
   const bus = busWithout(20, 21)
   const registers = Array.from({ length: 40 }, (_, at) =>
     register(at, at === 20 || at === 21 ? { is_optional: true } : {}),
@@ -127,7 +127,7 @@ test('what a device does not have is found once, and not asked for again', async
   assert.ok(bus.asked.length <= 6, `${bus.asked.length} requests`)
 })
 
-test('a gap that a device refuses is left out from then on', async () => {
+test('a gap that the device refuses is left out afterwards', async () => {
   const bus = busWithout(5)
   const registers = [1, 2, 3, 9].map((at) => register(at))
   const read = createRegisterReader({ bus, ...place }, registers)
@@ -141,7 +141,7 @@ test('a gap that a device refuses is left out from then on', async () => {
   ])
 })
 
-test('a register that is refused is missing, named and asked for no more', async () => {
+test('a refused register is missing, named and not read again', async () => {
   const bus = busWithout(20, 150)
   const registers = Array.from({ length: 40 }, (_, at) => register(5 * at, { type: 'u32' }))
   const read = createRegisterReader({ bus, ...place }, registers)
@@ -159,7 +159,7 @@ test('a register that is refused is missing, named and asked for no more', async
   assert.equal(asked, false)
 })
 
-test('what is missing is asked for again after a silence, and now and then', async () => {
+test('missing registers are retried after communication loss, and from time to time', async () => {
   const missing = [2]
   const bus = busWithout()
   bus.before = (address, count) => {
@@ -185,7 +185,7 @@ test('what is missing is asked for again after a silence, and now and then', asy
   assert.deepEqual(await raws(), [1, 2, 3])
 })
 
-test('a device that refuses everything, and a silence, fail the reading', async () => {
+test('a device that refuses everything, or does not answer, fails the reading', async () => {
   const registers = [register(1), register(2)]
   const refused = createRegisterReader({ bus: busWithout(1, 2), ...place }, registers)
   await assert.rejects(refused(), /illegal data address/)
@@ -198,7 +198,7 @@ test('a device that refuses everything, and a silence, fail the reading', async 
   assert.equal(bus.asked.length, 1)
 })
 
-test('gains divide, and each way to say "no value" is none', async () => {
+test('gains divide, and all forms of no value are null', async () => {
   const words = Uint16Array.of(0xffff, 0x8000, 0x7fff, 0x00ff, 0xfffd, 250)
   const bus = createMemoryBus({ 3: { base: 0, registers: words } })
   const registers = [

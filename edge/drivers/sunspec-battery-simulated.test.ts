@@ -72,7 +72,7 @@ for (const [model, unarmed] of [
   ['704', []],
   ['124', [untimed]],
 ] as const) {
-  test(`told by model ${model}, it charges and discharges as it says itself`, async () => {
+  test(`by model ${model}, it charges and discharges as its readings say`, async () => {
     const of = { ...battery, model: `Simulated ${model}` }
     const { bus, pass } = simulated(of)
     const bms = await sunspec.openBattery!(bus, of)
@@ -104,7 +104,7 @@ for (const [model, unarmed] of [
   })
 }
 
-test('without another write it falls back to nothing by itself', async () => {
+test('without another write it falls back to 0 W', async () => {
   const { bus, pass } = simulated(battery)
   const { control } = await sunspec.openPcs!(bus, battery.pcs[0]!)
   await control!.writePower(50_000)
@@ -114,7 +114,7 @@ test('without another write it falls back to nothing by itself', async () => {
   assert.equal((await control!.readPower()).setpoint_w, 0)
 })
 
-test('its clusters and cells agree with what the battery says of them', async () => {
+test('its clusters and cells agree with the battery as a whole', async () => {
   const clusters = [11, 12].map((unit_id, nth) => ({
     connection: 'main',
     unit_id,

@@ -24,7 +24,7 @@ const openSetup = sunspec.openSetup!
 
 const busOf = (...parts: Uint16Array[]) => createMemoryBus({ 1: unit(...parts) })
 
-test('a bank tells of itself, positive when it discharges', async () => {
+test('a bank is read, positive when it discharges', async () => {
   const device = await openBattery(busOf(bank(), strings(3)), battery)
   const { values, complaints } = await device.read()
   assert.deepEqual(complaints, [])
@@ -76,7 +76,7 @@ test('a bank tells of itself, positive when it discharges', async () => {
   })
 })
 
-test('where the site file says that its current is positive when it charges, signs turn', async () => {
+test('signs follow positive_current of the site file', async () => {
   const turned: Battery = { ...battery, bms: { ...battery.bms, positive_current: 'charge' } }
   const bus = busOf(bank({ ChaSt: null }), strings(3), string(1))
   const { battery: read } = (await (await openBattery(bus, turned)).read()).values
@@ -92,7 +92,7 @@ test('where the site file says that its current is positive when it charges, sig
   )
 })
 
-test('what a bank does not implement is null, and nonsense is null with a complaint', async () => {
+test('values that are not implemented are null, impossible ones null with a complaint', async () => {
   const nothing = { AChaMax: null, V: null, W: null, SoH: null, Hb: null, CellVMaxStr: null }
   const bus = busOf(bank({ ...nothing, SoC: 300, CellVMinStr: 9, Evt1: null, State: 42 }))
   const { values, complaints } = await (await openBattery(bus, battery)).read()
@@ -117,14 +117,14 @@ test('what a bank does not implement is null, and nonsense is null with a compla
   )
 })
 
-test('a limit of no current is one of no power, also where no voltage is known', async () => {
+test('a current limit of zero is a power limit of zero, also without a voltage', async () => {
   const nothing = { AChaMax: 0, ADisChaMax: 0, V: null }
   const device = await openBattery(busOf(bank(nothing), strings(3)), battery)
   const { battery: read } = (await device.read()).values
   assert.deepEqual([read.max_charge_power_kw, read.max_discharge_power_kw], [0, 0])
 })
 
-test('scale factors are those of the moment', async () => {
+test('scale factors are read with each reading', async () => {
   const bus = busOf(bank())
   const device = await openBattery(bus, battery)
   const image = bus.units.get(1)!.registers
@@ -133,7 +133,7 @@ test('scale factors are those of the moment', async () => {
   assert.deepEqual([read.soc_pct, read.power_kw], [62, 1.604])
 })
 
-test('cells that allow many times what their PCS are built for are believed', async () => {
+test('the power allowed by the cells may be many times that of their PCS', async () => {
   const small = { ...battery, rated_charge_power_kw: 50, rated_discharge_power_kw: 50 }
   const { values, complaints } = await (await openBattery(busOf(bank()), small)).read()
   const { max_charge_power_kw, max_discharge_power_kw } = values.battery
@@ -144,7 +144,7 @@ test('cells that allow many times what their PCS are built for are believed', as
   assert.equal(answer.values.battery.max_charge_power_kw, null, 'in two minutes they would be full')
 })
 
-test('a battery of models 713 and 124 alone tells what they know', async () => {
+test('a battery with models 713 and 124 only reports their values', async () => {
   const capacity = encode(models[713], {
     values: { WHRtg: 900_000, WHAvail: 450_000, WH_SF: 2, SoC: 50, Pct_SF: 0 },
   })
@@ -161,13 +161,13 @@ test('a battery of models 713 and 124 alone tells what they know', async () => {
   assert.deepEqual([values.alarm_table, values.heartbeat, values.is_remote], [null, null, null])
 })
 
-test('a unit without a battery is refused by what it is', async () => {
+test('a unit without a battery is refused with its models', async () => {
   const bus = busOf(encode(models[701], { values: {} }))
   await assert.rejects(openBattery(bus, battery), /no battery: it has models 1, 701/)
   await assert.rejects(openCells(bus, battery), /no battery: it has models 1, 701/)
 })
 
-test('our sign of life goes on by one from where it stood, and begins again', async () => {
+test('the heartbeat counts on from its value, and wraps', async () => {
   const bus = busOf(bank({ CtrlHb: 0xfffd }))
   const device = await openBattery(bus, battery)
   await device.beat()
@@ -182,7 +182,7 @@ test('our sign of life goes on by one from where it stood, and begins again', as
   assert.deepEqual(mute.written, [])
 })
 
-test('a setup tells ratings, window, reserve and the registers it stands in', async () => {
+test('a setup has ratings, window, reserve and their registers', async () => {
   const { values } = await (await openSetup(busOf(bank()), battery)).read()
   const { raw_registers, protection, ...rest } = values
   assert.deepEqual(rest, {
@@ -208,7 +208,7 @@ test('a setup tells ratings, window, reserve and the registers it stands in', as
   assert.deepEqual(reserve, { address: 40_080, name: '802.SoCRsvMin', value: 10, unit: '%WHRtg' })
 })
 
-test('clusters are told of by 804, and by 803 those that have none', async () => {
+test('clusters are read from 804, the others from 803', async () => {
   const open = { St: 1, ConFail: 6, A: 0, Evt1: 1 << 20, EvtVnd1: 3, CellVMin: null }
   const bus = busOf(bank(), strings(3), string(2, open))
   const { values, complaints } = await (await openClusters(bus, battery)).read()
@@ -238,7 +238,7 @@ test('clusters are told of by 804, and by 803 those that have none', async () =>
   )
 })
 
-test('cells come cluster after cluster, each in its place, in legal requests', async () => {
+test('cells are read cluster after cluster, each at its place, in valid requests', async () => {
   const bus = busOf(bank(), strings(3), ...stringsWithCells(1, 3))
   const device = await openCells(bus, battery)
   const seen: number[] = []
@@ -264,7 +264,7 @@ test('cells come cluster after cluster, each in its place, in legal requests', a
   assert.deepEqual(seen, [0, 1, 2, 0])
 })
 
-test('cells of modules that are not there are null, others than the site has are left out', async () => {
+test('missing modules are null, and cells beyond the site file are left out', async () => {
   const sensors: Battery = { ...battery, temperature_sensors_per_module: 2 }
   const parts = [module(1, 2, 60), module(1, 9), module(8, 1)]
   const { values } = await (await openCells(busOf(bank(), ...parts), sensors)).read()
@@ -277,7 +277,7 @@ test('cells of modules that are not there are null, others than the site has are
   assert.deepEqual(cell_temperature_c, [...none, 20.2, 20.2, ...none, ...none])
 })
 
-test('the chain of a unit is walked once for all that is read of it', async () => {
+test('the chain of a unit is walked once for all its readers', async () => {
   const bus = busOf(bank(), strings(3), ...stringsWithCells(1, 3))
   await openBattery(bus, battery)
   const walked = bus.asked.length
@@ -287,7 +287,7 @@ test('the chain of a unit is walked once for all that is read of it', async () =
   assert.equal(bus.asked.length, walked + 2)
 })
 
-test('a battery that was replaced is found anew, and silence is no replacement', async () => {
+test('a replaced battery is found again; communication loss is no replacement', async () => {
   const bus = busOf(bank(), ...stringsWithCells(1, 1))
   const [device, cells] = [await openBattery(bus, battery), await openCells(bus, battery)]
   bus.before = () => {
@@ -318,7 +318,7 @@ const onUnits: Battery = {
   },
 }
 
-test('clusters on units of their own: one that is silent leaves the others', async () => {
+test('with clusters on separate units, an offline one leaves the others', async () => {
   const bus = createMemoryBus({
     1: unit(bank(), strings(3)),
     11: unit(...stringsWithCells(1, 1)),
@@ -339,7 +339,7 @@ test('clusters on units of their own: one that is silent leaves the others', asy
   await assert.rejects(cells.read(), /no answer/)
 })
 
-test('a unit of hundreds of models is read without a request too long or twice', async () => {
+test('a unit of hundreds of models is read without too long or repeated requests', async () => {
   const large: Battery = {
     ...battery,
     cluster_count: 20,

@@ -30,7 +30,7 @@ test('the map is found at the addresses of the standard, and at a configured one
   await sunspec.openInverter(bus, { ...inverter, base_address: 1234 })
 })
 
-test('another device than the configured one is refused, with what is there', async () => {
+test('another device than the configured one is refused, with its identity', async () => {
   const bus = busWith(identity('SN-2'), measurements)
   await assert.rejects(
     sunspec.openInverter(bus, { ...inverter, serial_number: 'SN-1' }),
@@ -42,7 +42,7 @@ test('another device than the configured one is refused, with what is there', as
   )
 })
 
-test('a chain that cannot be followed ends in an error or at its last model', async () => {
+test('a broken chain ends in an error or at its last model', async () => {
   const endless = Uint16Array.from([
     0x5375,
     0x6e53,
@@ -69,7 +69,7 @@ test('a chain that cannot be followed ends in an error or at its last model', as
   await assert.rejects(sunspec.openInverter(headless, inverter), /does not begin with model 1/)
 })
 
-test('any registers behind the marker end in an error or a device, within bounds', async () => {
+test('any registers after the marker give an error or a device, within bounds', async () => {
   const register = fc.oneof(fc.nat(0xffff), fc.constantFrom(1, 2, 50, 66, 101, 103, 160, 0xffff))
   await fc.assert(
     fc.asyncProperty(fc.array(register, { maxLength: 200 }), async (random) => {
@@ -97,7 +97,7 @@ test('neighbouring models are read in one request, with their scale factors', as
   ])
 })
 
-test('a device that refuses requests across models is asked for each by itself', async () => {
+test('a device that refuses requests across models is read model by model', async () => {
   const bus = busWith(identity(), measurements, status)
   const device = await sunspec.openInverter(bus, inverter)
   bus.before = (_, count) => {
@@ -112,7 +112,7 @@ test('a device that refuses requests across models is asked for each by itself',
   ])
 })
 
-test('a long model is cut between its groups, and void when its scale factors change', async () => {
+test('a long model is split between its groups, and void when its scale factors change', async () => {
   const groups = Array.from({ length: 24 }, (_, index) => ({ InDCA: index / 10, InDCV: 800 }))
   const image = encode(models[404], { values: { InDCA_SF: -1, InDCV_SF: 0 }, groups })
   const bus = busWith(identity(), image)
@@ -138,7 +138,7 @@ test('a long model is cut between its groups, and void when its scale factors ch
   assert.ok(changed.complaints.some(({ reason }) => reason.includes('scale factors changed')))
 })
 
-test('after a silence the device is recognised by its serial number', async () => {
+test('after communication loss the device is recognised by its serial number', async () => {
   const bus = busWith(identity('SN-1'), measurements)
   const device = await sunspec.openInverter(bus, inverter)
   const named = await sunspec.openInverter(bus, { ...inverter, serial_number: 'SN-1' })
@@ -165,7 +165,7 @@ test('after a silence the device is recognised by its serial number', async () =
   await assert.rejects(named.read(), /expected serial number SN-1, found SN-2/)
 })
 
-test('a chain that moved without a silence gives no values, and is found again', async () => {
+test('a moved chain gives no values, and is found again', async () => {
   const bus = busWith(identity(), measurements)
   const device = await sunspec.openInverter(bus, inverter)
   bus.units.set(3, { base: 40_000, registers: chainOf(identity(), status, measurements) })

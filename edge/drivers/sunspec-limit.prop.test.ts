@@ -96,7 +96,7 @@ for (const [name, cases] of [
   ['123', of123],
   ['704', of704],
 ] as const) {
-  test(`model ${name}: no state on the way allows more than before or than the limit`, async () => {
+  test(`model ${name}: no intermediate state allows more than before or than the limit`, async () => {
     await fc.assert(fc.asyncProperty(cases, holds), { numRuns: 400 })
   })
 }

@@ -129,7 +129,7 @@ for (const [name, device, limit_w, writes] of sequences) {
   })
 }
 
-test('a write that is overtaken stops where it is, and nothing on the way allows more', async () => {
+test('an overtaken write stops there, and no intermediate state allows more', async () => {
   const device = inverter704({ WMaxLimPctEna: 1, WMaxLimPct: 30 })
   const { control } = await open(device)
   const overtaken = { kind: 'overtaken' }
@@ -150,7 +150,7 @@ test('a write that is overtaken stops where it is, and nothing on the way allows
   assert.equal(asked, 2, 'before each')
 })
 
-test('a reading tells of the limit, and asks no more often than before', async () => {
+test('the limit is read without additional requests', async () => {
   for (const [device, expected] of [
     [inverter123({ WMaxLimPct: 61.5, WMaxLim_Ena: 1 }, { settings: { WMax: 90_500 } }), 90_500],
     [inverter704({ WMaxLimPct: 61.5, WMaxLimPctEna: 1 }, { settings: { WMax: 90_500 } }), 90_500],
@@ -166,7 +166,7 @@ test('a reading tells of the limit, and asks no more often than before', async (
   }
 })
 
-test('models between the ceiling and the limit do not cost a request', async () => {
+test('models between the ceiling and the limit cost no request', async () => {
   const values = { WMaxRtg: 100_000, WMax: 90_000, W_SF: 1 }
   const limit = { WMaxLimPct: 50, WMaxLimPct_SF: -1, WMaxLimPctEna: 1, WMaxLimPctRvrtTms: 0 }
   const bus = busWith(
@@ -184,7 +184,7 @@ test('models between the ceiling and the limit do not cost a request', async () 
   assert.equal(bus.asked.length, 2, JSON.stringify(bus.asked))
 })
 
-test('what a timer leads to is told', async () => {
+test('the fallback of a timer is reported', async () => {
   const of = async (device: LimitedInverter) => (await open(device)).control.readLimit()
   const timer_123 = inverter123({ WMaxLimPct: 40, WMaxLim_Ena: 1, WMaxLimPct_RvrtTms: 5 })
   const unlimited = { in_ms: 0, to_w: 100_000 }
@@ -205,7 +205,7 @@ test('what a timer leads to is told', async () => {
   assert.equal(await to({ WMaxLimPctEna: 0 }), null)
 })
 
-test('what cannot be trusted is no control', async () => {
+test('registers that are not valid give no control', async () => {
   const none: [string, LimitedInverter][] = [
     ['above 100 percent', inverter123({ WMaxLimPct: 110, WMaxLim_Ena: 1 })],
     ['enabled or not', inverter123({ WMaxLim_Ena: null })],
@@ -224,7 +224,7 @@ test('what cannot be trusted is no control', async () => {
   }
 })
 
-test('a control that is found wrong later is none until it is right again', async () => {
+test('a control is withdrawn while its registers are not valid', async () => {
   const device = inverter123({ WMaxLimPct: 50, WMaxLim_Ena: 1 })
   const { opened, control } = await open(device)
   const percent_at = device.bus.units.get(3)!.registers.indexOf(500)
@@ -237,7 +237,7 @@ test('a control that is found wrong later is none until it is right again', asyn
   assert.equal(opened.control, control)
 })
 
-test('the scale of the read before the write counts', async () => {
+test('the scale factor read before the write applies', async () => {
   const device = inverter123({ WMaxLimPct: 50, WMaxLim_Ena: 1 })
   const { control } = await open(device)
   const { registers } = device.bus.units.get(3)!
@@ -246,7 +246,7 @@ test('the scale of the read before the write counts', async () => {
   assert.deepEqual(device.writes(), ['123.WMaxLimPct=6000'])
 })
 
-test('a refusal says which register and why', async () => {
+test('a refusal names the register and the reason', async () => {
   const device = inverter123()
   const { control } = await open(device)
   device.bus.beforeWrite = () => {
@@ -262,7 +262,7 @@ test('a refusal says which register and why', async () => {
   }
 })
 
-test('arming turns the timers off, or to a limit, and raises nothing', async () => {
+test('arming turns timers off, or leads them to a limit, and raises nothing', async () => {
   const armed = async (device: LimitedInverter, share_w = 70_000) => {
     const { control } = await open(device)
     const before = device.allowed()
@@ -288,7 +288,7 @@ test('arming turns the timers off, or to a limit, and raises nothing', async () 
   assert.deepEqual((await armed(inverter704(lower))).writes, ['704.WMaxLimPctRvrt=200'])
 })
 
-test('arming complains of a device that is not under remote control', async () => {
+test('arming reports a device that is not under remote control', async () => {
   const local = inverter704({}, { local: 1 })
   assert.deepEqual(await (await open(local)).control.arm(1000), [
     '715.LocRemCtl: the device is set to local control',
@@ -305,7 +305,7 @@ test('arming complains of a device that is not under remote control', async () =
   ])
 })
 
-test('the persistent ceiling comes down to the rating, and is never raised', async () => {
+test('the persistent ceiling is lowered to the rating, never raised', async () => {
   const arm = async (device: LimitedInverter, rated_kw: number, more: Partial<Inverter> = {}) => {
     const { control } = await open(device, { rated_ac_power_kw: rated_kw, ...more })
     return { complaints: await control.arm(1000), writes: device.writes() }
@@ -326,7 +326,7 @@ test('the persistent ceiling comes down to the rating, and is never raised', asy
   assert.deepEqual(nameplate_alone.writes, [timer])
 })
 
-test('the time in which the power follows is what the registers say', async () => {
+test('the ramp time is that of the registers', async () => {
   const rampOf = async (device: LimitedInverter) => (await open(device)).control.traits.ramp_ms
   assert.equal(await rampOf(inverter123({ WMaxLimPct_RmpTms: 60 })), 60_000)
   const gradient = { settings: { WGra: 0.66, WGra_SF: -2 } }

@@ -36,7 +36,7 @@ const layout = chain.map((model, nth) => ({
   length: model.length,
 }))
 
-test('a model that is declared longer than it is served is read as far as it goes', async () => {
+test('a model with a declared length beyond its registers is read as far as it goes', async () => {
   const whole = await (await sunspec.openInverter(busWith(...chain), inverter)).read()
   const [, { address, length } = { address: 0, length: 0 }] = layout
   for (const code of [2, 3, 4]) {
@@ -77,7 +77,7 @@ test('any one register may be missing, and is named', async () => {
   }
 })
 
-test('the scale factors of a model that is read in parts are looked at once more', async () => {
+test('the scale factors of a model read in parts are read once more', async () => {
   const last = 40_122 + 40
   const bus = without(busWith(identity(), measurements, status), (at) => at === last)
   const device = await sunspec.openInverter(bus, inverter)
@@ -98,7 +98,7 @@ for (const [name, create, models_at] of [
   ['123', inverter123, 40_122],
   ['704', inverter704, 40_122],
 ] as const) {
-  test(`${name}: without any one register of its limit there is a limit to rely on, or none`, async () => {
+  test(`${name}: without any one register the limit is valid or unknown`, async () => {
     const { length } = create().bus.units.get(3)!.registers
     for (let at = models_at; at < 40_000 + length - 2; at += 1) {
       const limited = create()
@@ -122,7 +122,7 @@ for (const [name, create, models_at] of [
   })
 }
 
-test('a meter whose last registers are not served is a meter', async () => {
+test('a meter without its last registers is read', async () => {
   const image = encode(models[203], {
     values: { W: 5000, W_SF: 0, TotWhExp: 3_000_000, TotWhImp: 1_000_000, TotWh_SF: 0 },
   })
@@ -133,7 +133,7 @@ test('a meter whose last registers are not served is a meter', async () => {
   assert.equal(missing?.length, 1)
 })
 
-test('a device whose common block ends early is known by what it tells', async () => {
+test('a device with a short common block is identified by the rest', async () => {
   const bus = without(busWith(identity(), measurements), (at) => at >= 40_052 && at < 40_070)
   const device = await sunspec.openInverter(bus, inverter)
   assert.deepEqual(device.identity, {

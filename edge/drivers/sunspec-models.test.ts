@@ -188,7 +188,7 @@ for (const [model_id, image] of Object.entries(combiners)) {
   })
 }
 
-test('the MPPTs of two models 160 follow one another, each by its own scale factors', async () => {
+test('the MPPTs of two models 160 are joined, each with its own scale factors', async () => {
   const first = encode(models[160], {
     values: { DCA_SF: -2, DCV_SF: -1, DCW_SF: 0, DCWH_SF: 0 },
     groups: [
@@ -237,7 +237,7 @@ for (const { name, ACType, line, neutral, current } of [
     current: [90, null, null],
   },
 ]) {
-  test(`model 701 with totals alone: ${name}`, async () => {
+  test(`model 701 with totals only: ${name}`, async () => {
     const image = encode(models[701], { values: { ...totals, ACType } })
     const device = await sunspec.openInverter(busWith(identity(), image), inverter)
     const { inverter: read } = (await device.read()).values
@@ -247,7 +247,7 @@ for (const { name, ACType, line, neutral, current } of [
   })
 }
 
-test('model 701 with a phase of its own is read by phase, without its totals', async () => {
+test('model 701 with a measured phase is read by phase, without its totals', async () => {
   const values = { ...totals, ACType: 2, AL1: 31, VL2: 400 }
   const image = encode(models[701], { values })
   const device = await sunspec.openInverter(busWith(identity(), image), inverter)

@@ -71,7 +71,7 @@ async function commanded(t: TestContext) {
 
 const mayStill = () => true
 
-test('told by 123 over a socket it discharges, is read back, and rests at 0 %', async (t) => {
+test('by model 123 over a socket it discharges, is read back, and stops at 0 %', async (t) => {
   const { unit, pass } = await commanded(t)
   await pass(2)
   const [controlled] = unit.pcs
@@ -90,7 +90,7 @@ test('told by 123 over a socket it discharges, is read back, and rests at 0 %', 
   assert.ok(Math.abs(rest.pcs.ac_power_kw!) < 1, `${rest.pcs.ac_power_kw} kW`)
 })
 
-test('it is never asked to charge, and a schedule that asks is told that the PCS cannot', async (t) => {
+test('it is never charged, and a schedule that asks for it is reported as impossible', async (t) => {
   const { unit, pcs, decide, pass } = await commanded(t)
   await pass(2)
   await unit.pcs[0]!.carryOut({ power_w: 0, mayStill })
@@ -111,7 +111,7 @@ test('it is never asked to charge, and a schedule that asks is told that the PCS
   assert.equal(decide(50_000).code, 'schedule')
 })
 
-test('what another master writes is seen with the next read, and told again', async (t) => {
+test('an external setpoint is detected by the next read, and replaced', async (t) => {
   const { unit, pcs, battery, foreign, pass } = await commanded(t)
   await pass(2)
   const [controlled] = unit.pcs

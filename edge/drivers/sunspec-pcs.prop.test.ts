@@ -128,7 +128,7 @@ for (const [name, cases] of [
   ['124', of124],
   ['123', of123],
 ] as const) {
-  test(`model ${name}: no state on the way is beyond the old setpoint and the new`, async () => {
+  test(`model ${name}: no intermediate state exceeds the old and the new setpoint`, async () => {
     await fc.assert(fc.asyncProperty(cases, holds), { numRuns: 300 })
   })
 }

@@ -19,7 +19,7 @@ import { sunspec } from './sunspec.ts'
 
 const openPcs = sunspec.openPcs!
 
-test('a PCS of the newer models tells of both of its sides', async () => {
+test('a PCS of the newer models reports its AC and DC sides', async () => {
   const { bus } = powerSystem([measurement(), capacity(), setpoint(), ports, access()])
   const { values, complaints } = await (await openPcs(bus, pcs)).read()
   assert.deepEqual(complaints, [])
@@ -62,7 +62,7 @@ test('a PCS of the newer models tells of both of its sides', async () => {
   })
 })
 
-test('ratings of every kind are no nonsense, and may be many times what it is used for', async () => {
+test('ratings of all models are plausible, even at many times the used power', async () => {
   const full = Object.fromEntries(
     models[702].points.flatMap(([name, , type, , scale]) =>
       type === 'uint16' ? [[name, scale === 'W_SF' ? 1_000_000 : 100]] : [],
@@ -79,7 +79,7 @@ test('ratings of every kind are no nonsense, and may be many times what it is us
   assert.equal(values.pcs.max_discharge_power_kw, 1000)
 })
 
-test('no reading holds what a limit lets it deliver', async () => {
+test('no reading contains the power allowed by a limit', async () => {
   const limit = { WMaxLimPctEna: 1, WMaxLimPct: 33.3 }
   const { bus } = powerSystem([
     measurement({ ThrotSrc: 0b11, ThrotPct: 33 }),
@@ -94,7 +94,7 @@ test('no reading holds what a limit lets it deliver', async () => {
   )
 })
 
-test('a PCS of the older models is read and told by model 124', async () => {
+test('a PCS of the older models is read and controlled by model 124', async () => {
   const nameplate = encode(models[120], {
     values: { WRtg: 5000, WRtg_SF: 0, MaxChaRte: 4800, MaxChaRte_SF: 0 },
   })
@@ -122,7 +122,7 @@ test('a PCS of the older models is read and told by model 124', async () => {
   assert.equal((await control.readPower()).setpoint_w, -1250)
 })
 
-test('a setpoint is written whole, with 0 W to fall back to before it', async () => {
+test('a setpoint is written whole, after its fallback of 0 W', async () => {
   const system = powerSystem([measurement(), capacity(), setpoint({ WSetRvrt: 9 }), access()])
   const device = await openPcs(system.bus, pcs)
   const control = device.control!
@@ -149,7 +149,7 @@ test('a setpoint is written whole, with 0 W to fall back to before it', async ()
   assert.equal((await control.readPower()).revert, null, 'it is where it would go')
 })
 
-test('what is asked is brought towards zero, to what it holds and does', async () => {
+test('a setpoint is rounded towards zero to what registers and device can hold', async () => {
   const system = powerSystem([measurement(), capacity(), setpoint({ WSet_SF: 3 })])
   const { settable } = (await openPcs(system.bus, pcs)).control!
   assert.deepEqual(
@@ -161,7 +161,7 @@ test('what is asked is brought towards zero, to what it holds and does', async (
   assert.equal((await openPcs(limited.bus, pcs)).control!.settable(1e9), 500_000)
 })
 
-test('a setpoint that was not settable, or came too late, is not written', async () => {
+test('a setpoint that is not settable, or overtaken, is not written', async () => {
   const system = powerSystem([measurement(), capacity(), setpoint({ WSet_SF: 3 })])
   const control = (await openPcs(system.bus, pcs)).control!
   await assert.rejects(control.writePower(1500), /cannot be set: 1500 W/)
@@ -175,7 +175,7 @@ test('a setpoint that was not settable, or came too late, is not written', async
   assert.equal(system.told_w(), null)
 })
 
-test('a device that takes one register at a time is not told 32 bits in halves', async () => {
+test('32-bit values are not written in halves to a device of single registers', async () => {
   const system = powerSystem([measurement(), capacity(), setpoint()], { only_singly: true })
   const control = (await openPcs(system.bus, pcs)).control!
   await assert.rejects(control.writePower(70_000), /704\.WSetEnaRvrt: exception 1/)
@@ -183,7 +183,7 @@ test('a device that takes one register at a time is not told 32 bits in halves',
   assert.match((await control.arm())[0] ?? '', /is remote control allowed/)
 })
 
-test('arming sets what it falls back to, no setpoint, and says what is wrong', async () => {
+test('arming sets the fallback, no setpoint, and reports problems', async () => {
   const right = powerSystem([measurement(), capacity(), setpoint({ WSetRvrt: 5000 }), access()])
   assert.deepEqual(await (await openPcs(right.bus, pcs)).control!.arm(), [])
   assert.deepEqual([right.told_w(), right.reverts_w()], [null, 0])
@@ -200,7 +200,7 @@ test('arming sets what it falls back to, no setpoint, and says what is wrong', a
   assert.match((await old({ ChaGriSet: 0 })).join(), /may not charge from the grid/)
 })
 
-test('124 with its timer off counts by its setpoint; with one that stays, by all that it can', async () => {
+test('124 with its timer off counts by its setpoint; with a fixed timer, by its full power', async () => {
   const system = powerSystem([measurement(), capacity(), storage({ InOutWRte_RvrtTms: 60 })])
   const control = (await openPcs(system.bus, pcs)).control!
   await control.arm()
@@ -219,7 +219,7 @@ test('124 with its timer off counts by its setpoint; with one that stays, by all
 
 const by_limit = { ...pcs, wmaxlimpct_is_setpoint: true }
 
-test('123 sets no power but where site.yaml says that it does, and there is neither 704 nor 124', async () => {
+test('123 is used only by setting of site.yaml, without 704 and 124', async () => {
   const parts = [measurement(), ...immediate()]
   const unsaid = powerSystem(parts)
   for (const wmaxlimpct_is_setpoint of [undefined, false]) {
@@ -240,7 +240,7 @@ test('123 sets no power but where site.yaml says that it does, and there is neit
   }
 })
 
-test('told by 123 it discharges only, in percent of WMax, and rests at 0 % that stay enabled', async () => {
+test('123 only discharges, in percent of WMax, and stops at an enabled 0 %', async () => {
   const system = powerSystem([measurement(), ...immediate()])
   const device = await openPcs(system.bus, by_limit)
   const control = device.control!
@@ -270,7 +270,7 @@ test('told by 123 it discharges only, in percent of WMax, and rests at 0 % that 
   )
 })
 
-test('what another writes into 123 is what it is told', async () => {
+test('an external write to 123 is read as setpoint', async () => {
   const system = powerSystem([measurement(), ...immediate()])
   const device = await openPcs(system.bus, by_limit)
   await device.control!.writePower(100_000)
@@ -286,7 +286,7 @@ test('what another writes into 123 is what it is told', async () => {
   assert.deepEqual(revert, { in_ms: 0, to_w: 400_000 }, 'to no limit, at any moment')
 })
 
-test('123 is never fail-safe, least of all with a timer that stays', async () => {
+test('123 is never fail-safe, even less with a fixed timer', async () => {
   const timed = immediate({ WMaxLimPct_RvrtTms: 60, WMaxLimPct_WinTms: 5 })
   const system = powerSystem([measurement(), ...timed])
   const control = (await openPcs(system.bus, by_limit)).control!
@@ -302,7 +302,7 @@ test('123 is never fail-safe, least of all with a timer that stays', async () =>
   assert.match(faults.join(), /WMaxLimPct_RvrtTms: exception 3.*123\..*timer of 60 s stays/)
 })
 
-test('without WMax it is percent of the rating, which is no less; without either, of nothing', async () => {
+test('without WMax percent are of the rating; without a rating there is no control', async () => {
   const rated = powerSystem([measurement(), ...immediate({}, null)])
   const { control } = await openPcs(rated.bus, by_limit)
   assert.equal(control!.settable(1e9), 500_000)
@@ -313,7 +313,7 @@ test('without WMax it is percent of the rating, which is no less; without either
   }
 })
 
-test('a timer that cannot be set longer is told of', async () => {
+test('a timer that cannot be made longer is reported', async () => {
   const system = powerSystem([measurement(), capacity(), setpoint({ WSetRvrtTms: 5 })])
   system.bus.beforeWrite = () => {
     throw exceptionError(3)
@@ -322,14 +322,14 @@ test('a timer that cannot be set longer is told of', async () => {
   assert.match(faults.join(), /704\.WSetEnaRvrt: exception 3.*timer of 5 s is too short/)
 })
 
-test('who set it in percent is understood', async () => {
+test('an external setpoint in percent is converted', async () => {
   const percent = { WSetEna: 1, WSetMod: 0, WSetPct: -50, WSetPct_SF: 0 }
   const { bus } = powerSystem([measurement(), capacity(), setpoint(percent)])
   const { power } = (await (await openPcs(bus, pcs)).read()).values
   assert.equal(power?.setpoint_w, -250_000)
 })
 
-test('without registers that can be trusted there is no control, and readings go on', async () => {
+test('without valid registers there is no control, and readings continue', async () => {
   const unscaled = setpoint({ WSet: null, WSetRvrt: null, WSet_SF: null })
   for (const parts of [[unscaled, capacity()], [setpoint()], [capacity()]]) {
     const { bus } = powerSystem([measurement(), ...parts])
@@ -342,7 +342,7 @@ test('without registers that can be trusted there is no control, and readings go
   await assert.rejects(openPcs(bus, pcs), /no power conversion system: it has models 1, 702, 704/)
 })
 
-test('registers that stop making sense take the control away, not what is known of it', async () => {
+test('registers that become invalid withdraw the control, not its traits', async () => {
   const system = powerSystem([measurement(), capacity(), setpoint()])
   const device = await openPcs(system.bus, pcs)
   const control = device.control!
@@ -357,7 +357,7 @@ test('registers that stop making sense take the control away, not what is known 
   assert.deepEqual(system.bus.written, [])
 })
 
-test('our sign of life is of 32 bits', async () => {
+test('the heartbeat has 32 bits', async () => {
   const parts = [measurement(), capacity(), setpoint(), access({ ControllerHb: 0xffff })]
   const system = powerSystem(parts)
   const control = (await openPcs(system.bus, pcs)).control!

@@ -37,7 +37,7 @@ for (const [name, chain, expected] of cases) {
   })
 }
 
-test('ratings are read when the device is found, and no more', async () => {
+test('ratings are read once, when the device is found', async () => {
   const bus = busWith(identity(), measurements, nameplate(110_000), settings)
   const device = await sunspec.openInverter(bus, inverter)
   bus.asked.length = 0
@@ -58,7 +58,7 @@ test('ratings are read when the device is found, and no more', async () => {
   assert.deepEqual(ratings, of(60), 'those of the device that is there now')
 })
 
-test('a device that refuses its ratings is read without them; a silent one is not', async () => {
+test('a device that refuses its ratings is read without them; an offline one is not', async () => {
   const bus = busWith(identity(), measurements, nameplate(110_000))
   const ratings_at = 40_122
   bus.before = (address, count) => {
@@ -74,7 +74,7 @@ test('a device that refuses its ratings is read without them; a silent one is no
   await assert.rejects(sunspec.openInverter(bus, inverter), { kind: 'timeout' })
 })
 
-test('a rating that makes no sense is null, with a complaint at each reading', async () => {
+test('an implausible rating is null, with a complaint at each reading', async () => {
   const image = nameplate(110_000)
   image[4] = 99 // WRtg_SF
   image[6] = 99 // VARtg_SF, of a point that nobody uses

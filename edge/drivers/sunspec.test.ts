@@ -16,7 +16,7 @@ import {
 } from './fixtures/devices.ts'
 import { sunspec } from './sunspec.ts'
 
-test('an inverter is read as the record of an inverter', async () => {
+test('an inverter is read as an inverter reading', async () => {
   const bus = busWith(identity(), measurements, status, controls(1), mppts)
   const device = await sunspec.openInverter(bus, inverter)
   assert.deepEqual(device.identity, {
@@ -70,7 +70,7 @@ test('an inverter is read as the record of an inverter', async () => {
   assert.deepEqual(values.strings, { current_a: [8.01, 0], voltage_v: [612.3, 20.1] })
 })
 
-test('a limit that is not enabled is no limit', async () => {
+test('a disabled limit is no limit', async () => {
   const device = await sunspec.openInverter(
     busWith(identity(), measurements, controls(0)),
     inverter,
@@ -78,7 +78,7 @@ test('a limit that is not enabled is no limit', async () => {
   assert.equal((await device.read()).values.inverter.power_limit_pct, null)
 })
 
-test('the newer family numbers its states otherwise and keeps its alarms in one word', async () => {
+test('the newer family has other state numbers and one alarm word', async () => {
   const bus = busWith(
     identity(),
     encode(models[701], {
@@ -113,7 +113,7 @@ test('the newer family numbers its states otherwise and keeps its alarms in one 
   assert.equal(values.alarm_table, 'sunspec-701')
 })
 
-test('combiners give the currents of their strings, and the voltage they share', async () => {
+test('combiners give the currents of their strings, and their common voltage', async () => {
   const bus = busWith(
     identity(),
     encode(models[403], {
@@ -135,7 +135,7 @@ test('combiners give the currents of their strings, and the voltage they share',
   assert.match(answer.complaints[0]?.reason ?? '', /5 strings are expected.* 4 inputs/)
 })
 
-test('an inverter with combiners of their own leaves the strings to them', async () => {
+test('strings of an inverter with separate combiners are null', async () => {
   const bus = busWith(identity(), measurements, mppts)
   const device = await sunspec.openInverter(bus, { ...inverter, combiners: [combiner] })
   assert.equal((await device.read()).values.strings, null)
@@ -186,7 +186,7 @@ test('a station gives its instruments in their order, and their averages', async
   assert.deepEqual(complaints, [{ point: '302[2].POAI', reason: 'the station has no such sensor' }])
 })
 
-test('an instrument at a point that no station has is refused at once', async () => {
+test('an instrument at an unknown point is refused', async () => {
   for (const point of ['302[0].TmpBOM', '103[0].W', '302.POAI']) {
     const station: Station = {
       ...address,
@@ -199,7 +199,7 @@ test('an instrument at a point that no station has is refused at once', async ()
   }
 })
 
-test('nonsense is null with a complaint', async () => {
+test('implausible values are null with a complaint', async () => {
   const registers = Uint16Array.from(measurements)
   registers[15] = 4 // W_SF: 6120 becomes 61 MW at an inverter of 100 kW
   registers[17] = 99 // Hz_SF
@@ -213,7 +213,7 @@ test('nonsense is null with a complaint', async () => {
   assert.equal(values.inverter.energy_total_kwh, 1234.567)
 })
 
-test('a model of ones only is nothing, not minus ones', async () => {
+test('a model of all ones has no values', async () => {
   const ones = (model: Uint16Array) => Uint16Array.from(model, (word, i) => (i < 2 ? word : 0xffff))
   const bus = busWith(identity(), ones(measurements), status, ones(mppts))
   const { values, complaints } = await (await sunspec.openInverter(bus, inverter)).read()

@@ -56,7 +56,7 @@ test('a state becomes one reading in the order of the channels', async (t) => {
   assert.equal(watch.deviceStatus().comm_state, 'connected')
 })
 
-test('the same instant is one reading, a late one is another', async (t) => {
+test('one instant is one reading, a late one is another', async (t) => {
   const { recorder, watch, clock } = await watched(t)
   watch.state(bytes(whole), retained)
   watch.state(bytes(whole), live)
@@ -70,7 +70,7 @@ test('the same instant is one reading, a late one is another', async (t) => {
   )
 })
 
-test('what a broker kept is a reading of its own time, and nobody is online by it', async (t) => {
+test('a retained message is a reading at its own time, and does not prove a node online', async (t) => {
   const { recorder, watch } = await watched(t)
   watch.state(bytes({ ...whole, measured_at: '2026-06-20T12:00:00+02:00' }), retained)
   assert.equal(recorder.readings[0]?.measured_at, noon_ms - 86_400_000)
@@ -100,7 +100,7 @@ test('a node without a clock is stamped by the edge; a wrong clock makes it susp
   )
 })
 
-test('nonsense is told once, leaves the rest alone, and is over after a minute', async (t) => {
+test('invalid parts are reported once, leave the rest, and clear after a minute', async (t) => {
   const { recorder, watch, clock } = await watched(t)
   const wrong = { ...whole, temperatures_c: { oil: 4000 }, humidity_pct: 'dry' }
   watch.state(bytes(wrong), live)
@@ -114,7 +114,7 @@ test('nonsense is told once, leaves the rest alone, and is over after a minute',
   assert.equal(told(recorder).filter((one) => one.endsWith('falling')).length, 2)
 })
 
-test('no payload whatever makes it throw, and no text in it reaches an event unclean', async (t) => {
+test('no payload throws, and texts in events are clean', async (t) => {
   const { recorder, watch } = await watched(t)
   const payloads = fc.oneof(
     fc.uint8Array({ maxLength: 60 }).map((array) => Buffer.from(array)),
@@ -147,7 +147,7 @@ test('no payload whatever makes it throw, and no text in it reaches an event unc
   assert.doesNotMatch(JSON.stringify(recorder.events), /\\u0000|\\ud[89a-f]/)
 })
 
-test('a clock that is ahead is not believed, and that is told once', async (t) => {
+test('a clock ahead is rejected and reported once', async (t) => {
   const { recorder, watch, clock } = await watched(t)
   const ahead = (ms: number) => ({ ...whole, measured_at: noon_ms + ms })
   watch.state(bytes(ahead(5000)), live)
@@ -171,7 +171,7 @@ test('a clock that is ahead is not believed, and that is told once', async (t) =
   assert.equal(recorder.events.at(-1)?.at, noon_ms + 20_000)
 })
 
-test('a message without a valid value is refused and told', async (t) => {
+test('a message without a valid value is rejected and reported', async (t) => {
   for (const wrong of [
     {},
     { temperature: { oil: 20 } },
@@ -185,7 +185,7 @@ test('a message without a valid value is refused and told', async (t) => {
   }
 })
 
-test('a day that is in no calendar is no time', () => {
+test('an invalid date is no time', () => {
   const now = Date.parse('2026-03-02T12:00:01Z')
   for (const [measured_at, read] of [
     ['2026-02-30T12:00:00Z', null],
@@ -230,7 +230,7 @@ test('messages out of order, and two of one instant, lose no switching', async (
   )
 })
 
-test('what a broker kept of a node brings none back to life, but tells that it is gone', async (t) => {
+test('a retained status brings no node online, but reports it offline', async (t) => {
   const { recorder, watch, clock } = await watched(t)
   watch.status(Buffer.from('online'), retained)
   assert.deepEqual(
@@ -246,7 +246,7 @@ test('what a broker kept of a node brings none back to life, but tells that it i
   assert.equal(watch.deviceStatus().comm_state, 'disconnected')
 })
 
-test('a reading that could not be written counts when it is sent again', async (t) => {
+test('a reading that could not be written counts when sent again', async (t) => {
   const { recorder, watch } = await watched(t)
   const forget = watch.state(bytes(whole), live)
   watch.state(bytes(whole), live)
@@ -256,7 +256,7 @@ test('a reading that could not be written counts when it is sent again', async (
   assert.equal(recorder.readings.length, 2)
 })
 
-test('a relay that was switched is told with its cause, once, also over a restart', async (t) => {
+test('a switching is reported once with its cause, also across a restart', async (t) => {
   const { path, conditions, clock, recorder, start, watch } = await watched(t)
   const relay = (at_s: number, more: object) => {
     const relays = { 'fan-relay': { on: false, ...more } }
@@ -297,7 +297,7 @@ test('a relay that was switched is told with its cause, once, also over a restar
   assert.equal(recorder.events.length, 2)
 })
 
-test('a node that was switched off and on between two messages is told by changed_at', async (t) => {
+test('a switching off and on between two messages is found by changed_at', async (t) => {
   const { recorder, watch } = await watched(t)
   const relays = (changed_at: number) => ({ 'fan-relay': { on: true, changed_at } })
   watch.state(
@@ -314,7 +314,7 @@ test('a node that was switched off and on between two messages is told by change
   )
 })
 
-test('silence and the last will take a node offline, its next message brings it back', async (t) => {
+test('missing reports and the last will take a node offline, its next message online', async (t) => {
   const { recorder, watch, clock } = await watched(t)
   watch.status(Buffer.from('online'), live)
   await clock.advance(30_000)

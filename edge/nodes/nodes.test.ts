@@ -79,7 +79,7 @@ async function listening(
 const stateOf = (oil: number, at = Date.now()) =>
   JSON.stringify({ measured_at: at, temperatures_c: { oil } })
 
-test('a node on the broker of the edge: readings, a last will, and nobody without password', async (t) => {
+test('a node on the broker of the edge: readings, last will, password required', async (t) => {
   const port = await freePort()
   const { nodes, readings, until } = await listening(t, { listen: { port } })
   const url = `mqtt://127.0.0.1:${port}`
@@ -116,7 +116,7 @@ test('a node on the broker of the edge: readings, a last will, and nobody withou
   node.end(true)
 })
 
-test('a message outside the prefix is not let in', async (t) => {
+test('a message outside the prefix is refused', async (t) => {
   const needs = { host: '127.0.0.1', port: 0, prefix: 'heliograph', credentials, log }
   const heard: string[] = []
   const onMessage = async ({ topic }: { topic: string }) => {
@@ -141,13 +141,13 @@ test('a message outside the prefix is not let in', async (t) => {
   await node.endAsync()
 })
 
-test('without credentials there is no broker, and that is told', async (t) => {
+test('without credentials the broker does not start, which is reported', async (t) => {
   const { events, until } = await listening(t, { listen: { port: 1 } }, { credentials: null })
   await until(() => events.length > 0)
   assert.match(events[0]!.message, /MQTT_CREDENTIALS_FILE is not set/)
 })
 
-test('a port that is taken is told, and served once it is free', async (t) => {
+test('a port in use is reported, and served once it is free', async (t) => {
   const blocker = createServer().listen(0, '127.0.0.1')
   await once(blocker, 'listening')
   const { port } = blocker.address() as AddressInfo
@@ -158,7 +158,7 @@ test('a port that is taken is told, and served once it is free', async (t) => {
   await until(() => told().includes('mqtt_disconnected falling'))
 })
 
-test('a node that leaves the site file leaves the edge, with what held of it', async (t) => {
+test('a node removed from the site file is no longer served, and its conditions end', async (t) => {
   const { nodes, site, events } = await listening(t, { listen: { port: await freePort() } })
   const second = { ...station, node_id: 'ts-2', node_number: 8 }
   await nodes.apply({ ...site, nodes: [station, second] })
@@ -265,7 +265,7 @@ async function journaling(t: TestContext, broker: Mqtt) {
   return { disk, values, recorder, until }
 }
 
-test('on the broker of the edge a node hears nothing of what is not in the journal', async (t) => {
+test('the broker of the edge acknowledges only what is in the journal', async (t) => {
   const port = await freePort()
   const { disk, values, recorder, until } = await journaling(t, { listen: { port } })
   disk.is_full = true
@@ -292,7 +292,7 @@ test('on the broker of the edge a node hears nothing of what is not in the journ
   assert.equal(recorder.counts.readings_lost, 0)
 })
 
-test('mosquitto sends again what is not in the journal', async (t) => {
+test('mosquitto sends unacknowledged messages again', async (t) => {
   if (!existsSync(mosquitto)) return t.skip("Debian's mosquitto is not installed")
   const url = `mqtt://127.0.0.1:${await startMosquitto(t, directory(t))}`
   const { disk, values, recorder, until } = await journaling(t, { url })
@@ -312,7 +312,7 @@ test('mosquitto sends again what is not in the journal', async (t) => {
   assert.equal(recorder.counts.readings_lost, 0)
 })
 
-test('mosquitto keeps the word of a node that is gone: it is not there for that', async (t) => {
+test('a status retained by mosquitto brings no node online', async (t) => {
   if (!existsSync(mosquitto)) return t.skip("Debian's mosquitto is not installed")
   const url = `mqtt://127.0.0.1:${await startMosquitto(t, directory(t))}`
   const node = await mqtt.connectAsync(url, credentials)
@@ -329,7 +329,7 @@ test('mosquitto keeps the word of a node that is gone: it is not there for that'
   )
 })
 
-test('mosquitto as the broker: what came while the edge was away is delivered, over TLS', async (t) => {
+test('mosquitto as the broker delivers messages from an outage of the edge, over TLS', async (t) => {
   if (!existsSync(mosquitto)) return t.skip("Debian's mosquitto is not installed")
   const dir = directory(t)
   const [ca_file, key] = [join(dir, 'ca.pem'), join(dir, 'key.pem')]

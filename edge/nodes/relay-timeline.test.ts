@@ -24,7 +24,7 @@ const sightings = fc.uniqueArray(fc.record({ at: fc.nat(99), on: fc.boolean() })
   maxLength: 12,
 })
 
-test('in whatever order messages come, every switching that they show is told once', () => {
+test('every switching is reported once, in any order of messages', () => {
   fc.assert(
     fc.property(sightings, (messages) => {
       const timeline = new RelayTimeline(null)
@@ -44,7 +44,7 @@ test('in whatever order messages come, every switching that they show is told on
   )
 })
 
-test('where the node says when, each is told at its own time, also between two messages', () => {
+test('switchings have the time reported by the node, also between two messages', () => {
   const instants = fc.uniqueArray(fc.nat(99), { minLength: 1, maxLength: 12 })
   fc.assert(
     fc.property(instants, instants, (switched, sent) => {
@@ -65,7 +65,7 @@ test('where the node says when, each is told at its own time, also between two m
   )
 })
 
-test('messages that come late tell of what was between', () => {
+test('late messages reveal switchings in between', () => {
   const timeline = new RelayTimeline(null)
   assert.deepEqual(timeline.see(100, relay(false)), [])
   const late = timeline.see(80, relay(true, 78))
@@ -81,7 +81,7 @@ test('messages that come late tell of what was between', () => {
   assert.deepEqual(timeline.newest(), { on: false, at: 100 })
 })
 
-test('two of one instant, by a clock that counts seconds, are told apart', () => {
+test('two switchings of one instant, by a clock of whole seconds, are distinct', () => {
   const timeline = new RelayTimeline(null)
   const switchings = [
     ...timeline.see(5000, relay(false, 5000)),
@@ -94,14 +94,14 @@ test('two of one instant, by a clock that counts seconds, are told apart', () =>
   ])
 })
 
-test('what an earlier run of the program told is not told again', () => {
+test('switchings reported by an earlier run are not reported again', () => {
   const timeline = new RelayTimeline({ on: true, at: 50 })
   assert.deepEqual(timeline.see(40, relay(false)), [])
   assert.deepEqual(timeline.see(60, relay(true, 50)), [])
   assert.deepEqual(told(timeline.see(70, relay(true, 65))), [[65, false, true]])
 })
 
-test('it holds on to no more than it needs', () => {
+test('memory is bounded', () => {
   const timeline = new RelayTimeline(null)
   for (let at = 0; at < 2000; at += 1) {
     const switched = at % 400 === 0

@@ -40,7 +40,7 @@ function plantAt(start_ms: number) {
 
 const command = (power_kw: number) => ({ is_enabled: true, setpoint_w: power_kw * 1000 })
 
-test('the meter of the plant measures the battery with the sun', () => {
+test('the meter of the plant measures battery and PV together', () => {
   const { plant, pass } = plantAt(noon_ms)
   const [unit] = plant.batteries.units
   unit!.tellPcs(0, command(-80))
@@ -55,7 +55,7 @@ test('the meter of the plant measures the battery with the sun', () => {
   assert.ok(Math.abs(values.W! / 1000 - sum_kw) < 0.02)
 })
 
-test('the counters of the meter take all that the battery moved, seen or not', () => {
+test('the counters of the meter include all energy of the battery, observed or not', () => {
   const { plant, pass } = plantAt(noon_ms - 12 * hour_ms)
   const { counters } = plant
   const [unit] = plant.batteries.units
@@ -76,7 +76,7 @@ test('the counters of the meter take all that the battery moved, seen or not', (
   assert.ok(Math.abs(net_kwh - expected_kwh) < 0.01, `${net_kwh}, not ${expected_kwh} kWh`)
 })
 
-test('the state file keeps a battery as it was, and gives a new one to a site that grew', (t) => {
+test('the state file restores a battery, and a new one starts fresh', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'heliograph-'))
   t.after(() => rmSync(directory, { recursive: true }))
   const file = join(directory, 'state.json')
@@ -90,7 +90,7 @@ test('the state file keeps a battery as it was, and gives a new one to a site th
   assert.deepEqual(again.batteries, state.batteries)
 })
 
-test('a fault of what the site does not have is told', () => {
+test('a fault of a missing device is reported', () => {
   const misplaced = (text: string) => misplacedFaults(site, [parseFault(text)])
   assert.deepEqual(misplaced('pcs_fault:1/0'), [])
   assert.deepEqual(misplaced('cell_weak:1/1-3-12'), [])

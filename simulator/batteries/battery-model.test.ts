@@ -49,7 +49,7 @@ const days = fc.record({
   steps: fc.array(step, { minLength: 3, maxLength: 8 }),
 })
 
-test('energy is neither made nor lost, and no limit is passed, whatever it is told', () => {
+test('energy is conserved, and all limits are met, at any setpoint', () => {
   fc.assert(
     fc.property(days, ({ chemistry, soc_pct, seed, steps }) => {
       const model = batteryModel({ ...twoPcs, chemistry }, seed)
@@ -85,7 +85,7 @@ const at = (battery: Battery, soc_pct: number, temperature_c = 25) => {
   return { model, state: initialBattery(model, { soc_pct, temperature_c }) }
 }
 
-test('a full discharge and charge at rated power come to the round trip of its facts', () => {
+test('a full discharge and charge at rated power have the round-trip efficiency of the data sheet', () => {
   const { model, state } = at(smallBattery, 50)
   const facts = batteryFacts(smallBattery)
   assert.ok(facts.roundtrip_efficiency_pct > 88 && facts.roundtrip_efficiency_pct < 95)
@@ -107,7 +107,7 @@ test('a full discharge and charge at rated power come to the round trip of its f
   assert.ok(Math.abs(discharge - facts.discharge_efficiency) < 0.005, `${discharge}`)
 })
 
-test('what the terminals give is current times voltage, in both directions', () => {
+test('terminal power equals current times voltage, in both directions', () => {
   for (const power_kw of [90, -90]) {
     const { model, state } = at(smallBattery, 60)
     advanceBattery(model, state, { seconds: 60, setpoint_kw: [power_kw], ambient_c: 25 })
@@ -136,7 +136,7 @@ test('the limits shrink near full and near empty, and end there', () => {
   }
 })
 
-test('frost ends charging, heat both', () => {
+test('frost stops charging, heat stops both', () => {
   const limitsAt = (temperature_c: number) => {
     const { model, state } = at(smallBattery, 50, temperature_c)
     return batterySnapshot(model, state).dc_limits
@@ -151,7 +151,7 @@ test('frost ends charging, heat both', () => {
   assert.deepEqual([limitsAt(62).charge_a, limitsAt(62).discharge_a], [0, 0])
 })
 
-test('cells differ a little, and balancing brings down those that are ahead', () => {
+test('cells differ a little, and balancing lowers the highest', () => {
   const { model, state } = at(smallBattery, 50)
   const cells = cellsOf(model, state, 0)
   const spread_v = Math.max(...cells.voltage_v) - Math.min(...cells.voltage_v)
@@ -169,7 +169,7 @@ test('cells differ a little, and balancing brings down those that are ahead', ()
   assert.ok(spreadOf() < 0.9 * before, `${spreadOf()} of ${before}`)
 })
 
-test('a saved state goes on as the one that was not', () => {
+test('a restored state continues like the original', () => {
   const { model, state } = at(smallBattery, 40)
   const input = { seconds: 1800, setpoint_kw: [70], ambient_c: 10 }
   advanceBattery(model, state, input)
@@ -179,7 +179,7 @@ test('a saved state goes on as the one that was not', () => {
   assert.deepEqual(saved, state)
 })
 
-test('a PCS takes its ramp, and a failed or disconnected one delivers nothing', () => {
+test('a PCS follows its ramp, and a failed or disconnected one delivers nothing', () => {
   const { model, state } = at(smallBattery, 60)
   const told = (ailments: BatteryAilments, seconds = 1) =>
     advanceBattery(model, state, { seconds, setpoint_kw: [90], ambient_c: 20, ailments })
@@ -204,7 +204,7 @@ test('a PCS takes its ramp, and a failed or disconnected one delivers nothing', 
   assert.ok(Math.abs(power() - 90) < 0.1, 'closed again by way of the precharge')
 })
 
-test('a hot cell warns, derates and opens its cluster, and the other one goes on', () => {
+test('a hot cell warns, derates and opens its cluster, and the other one continues', () => {
   const { model, state } = at(smallBattery, 50)
   const show = (temperature_c: number) => {
     const hot_cell = { cluster_idx: 0, index: 20, temperature_c }
@@ -243,7 +243,7 @@ test('a weak cell falls behind its cluster', () => {
   assert.equal(voltage_v.indexOf(Math.min(...voltage_v)), 17)
 })
 
-test('use warms it, the chiller holds it, frost makes it heat', () => {
+test('use warms it, the chiller cools it, frost starts the heater', () => {
   const { model, state } = at(smallBattery, 95, 20)
   advanceBattery(model, state, { seconds: 5400, setpoint_kw: [95], ambient_c: 30 })
   const used = batterySnapshot(model, state)

@@ -6,7 +6,7 @@ const fresh = { calendar_fade: 0, cycle_fade: 0, resistance_growth: 0 }
 const year_s = 365.25 * 86_400
 const resting = { seconds: year_s, soc: 0.5, temperature_c: 25, open_circuit_v: 3.69 }
 
-test('a year of rest costs an LFP cell what its paper says, by the root of the time', () => {
+test('a year of rest ages an LFP cell as in its paper, by the root of time', () => {
   const { rest } = ageingLaws.lfp
   const year = rest(fresh, resting)
   // 1.2571e-5 s^-0.5 x 0.60225 x sqrt(31.56e6 s)
@@ -18,7 +18,7 @@ test('a year of rest costs an LFP cell what its paper says, by the root of the t
 })
 
 for (const [chemistry, { rest, cycle }] of Object.entries(ageingLaws)) {
-  test(`${chemistry}: heat, charge, depth and use age a cell, and never make it younger`, () => {
+  test(`${chemistry}: heat, charge, depth and use age a cell, which never recovers`, () => {
     const year = rest(fresh, resting)
     const hot = rest(fresh, { ...resting, temperature_c: 40 })
     const full = rest(fresh, { ...resting, soc: 0.95, open_circuit_v: 4.07 })

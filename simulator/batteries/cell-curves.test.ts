@@ -3,7 +3,7 @@ import test from 'node:test'
 import { restVoltage } from '@heliograph/physics/cell-curves'
 import { curvesOf } from './cell-curves.ts'
 
-test('full and empty at rest a cell is within what its management allows', () => {
+test('a full and an empty cell at rest are within the operating voltages', () => {
   for (const chemistry of ['lfp', 'nmc'] as const) {
     const cell = curvesOf({ bess_id: 1, chemistry })
     assert.ok(restVoltage(cell, 1) < cell.operating_v.max)

@@ -16,7 +16,7 @@ const past = pastOf()
 const minutes = [...past]
 const readings = minutes.map(([, { bess }]) => bess[0]!)
 
-test('a reading a minute, up to where the live battery begins', () => {
+test('a reading a minute, up to the start of the live battery', () => {
   assert.equal(minutes.length, days * 1440)
   assert.equal(minutes[0]![0], end_ms - days * day_ms)
   for (const [time_ms, { bess, pcs }] of minutes) {
@@ -40,7 +40,7 @@ test('it is charged and discharged every day, within its window', () => {
   assert.ok(readings.some(({ state }) => state === 'discharging'))
 })
 
-test('its power is what its counters rise by', () => {
+test('its power equals the rise of its counters', () => {
   readings.reduce((before, after) => {
     const net_kwh =
       after.discharged_total_kwh! -
@@ -51,7 +51,7 @@ test('its power is what its counters rise by', () => {
   })
 })
 
-test('it ends as the live one begins: half full, with its counters', () => {
+test('it ends in the state of the live battery: half full, with its counters', () => {
   const begun = livedUnits(site, initialUnits(site, { seed, time_ms: end_ms }), seed)
   const { totals } = begun[smallBattery.bess_id]!.battery
   const last = readings.at(-1)!
@@ -66,6 +66,6 @@ test('it ends as the live one begins: half full, with its counters', () => {
   assert.equal(last.soh_pct, 100)
 })
 
-test('made again, it is the same: an interrupted import can go on', () => {
+test('history is deterministic, so that an interrupted import can continue', () => {
   assert.deepEqual([...pastOf()], minutes)
 })

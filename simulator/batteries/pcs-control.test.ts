@@ -23,7 +23,7 @@ function commanded() {
 
 const watchdog = { revert_s: 30, revert_enabled: true, revert_w: -5000 }
 
-test('without another write a setpoint gives way to what was told for then', () => {
+test('without another write a setpoint changes to its fallback', () => {
   const { tell, at } = commanded()
   assert.equal(at(0), null)
   tell({ is_enabled: true, setpoint_w: 60_000, ...watchdog }, 0)
@@ -35,13 +35,13 @@ test('without another write a setpoint gives way to what was told for then', () 
   assert.equal(at(101), null)
 })
 
-test('without a time it keeps its setpoint', () => {
+test('without a timer it keeps its setpoint', () => {
   const { tell, at } = commanded()
   tell({ is_enabled: true, setpoint_w: 60_000 }, 0)
   assert.equal(at(1e6), 60)
 })
 
-test('a sign of life is no write; one that ends gives the master up', () => {
+test('a heartbeat is no write; a missing one ends control by the master', () => {
   const { tell, at } = commanded()
   tell({ is_enabled: true, setpoint_w: 60_000, ...watchdog, revert_s: 300 }, 0)
   for (let second = 0; second < 60; second += 1) tell({ controller_beat: second + 1 }, second)
@@ -55,7 +55,7 @@ test('a sign of life is no write; one that ends gives the master up', () => {
   assert.equal(at(301), -5, 'beats do not feed the watchdog')
 })
 
-test('the older family is told by bounds, of which a negative one is an "at least"', () => {
+test('the older family has bounds, of which a negative maximum acts as a minimum', () => {
   const { tell, at } = commanded()
   const both = { discharge_is_set: true, charge_is_set: true }
   const told = (out_pct: number, in_pct: number) =>

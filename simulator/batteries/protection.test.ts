@@ -32,14 +32,14 @@ test('an alarm waits for its delay, rises by its levels and recovers with hyster
   assert.equal(show(3490, 1), 0)
 })
 
-test('what dips back in time never becomes an alarm', () => {
+test('a short excursion is no alarm', () => {
   const show = following('cell_under_voltage')
   for (let second = 0; second < 20; second += 1) {
     assert.equal(show(second % 2 === 0 ? 2100 : 3000, 1.5), 0)
   }
 })
 
-test('a pre-alarm is a warning bit, what is above an alarm bit, and level 1 halves', () => {
+test('a pre-alarm sets a warning bit, a level an alarm bit, and level 1 halves the current', () => {
   const levels = watched.map(() => 0 as 0 | 1 | 2 | 3)
   const at = (parameter: string, level: 0 | 1 | 2 | 3) => levels.with(nth(parameter), level)
   assert.equal(eventWord(levels), 0)
@@ -51,7 +51,7 @@ test('a pre-alarm is a warning bit, what is above an alarm bit, and level 1 halv
   assert.deepEqual(deratingByAlarm(at('cell_over_voltage', 3)), { charge: 0, discharge: 0 })
 })
 
-test('each level trips beyond the one before, and recovers on the near side of it', () => {
+test('each level trips beyond the one before, and recovers on its near side', () => {
   for (const chemistry of ['lfp', 'nmc'] as const) {
     const table = protectionTable(chemistry)
     for (const { parameter, side } of watched) {

@@ -13,7 +13,7 @@ assert.ok('site' in file)
 const battery = file.site.batteries![0]!
 const told_pct = battery.roundtrip_efficiency_pct!
 
-test('its efficiency is that of the simulated battery, from the grid to the grid at rated power', () => {
+test('its efficiency is that of the simulated battery at rated power, grid to grid', () => {
   const { roundtrip_efficiency_pct } = batteryFacts(battery)
   assert.equal(told_pct, Math.round(10 * roundtrip_efficiency_pct) / 10)
 })
@@ -33,7 +33,7 @@ function curveAt(soc_pct: number): { charge_kw: number; discharge_kw: number } {
 }
 
 for (const seed of [1, 2, 3, 20261]) {
-  test(`its curve is what the simulated battery allows at least, seed ${seed}`, () => {
+  test(`its curve is within the power of the simulated battery, seed ${seed}`, () => {
     const model = batteryModel(battery, seed)
     for (let soc_pct = 0; soc_pct <= 100; soc_pct += 0.5) {
       const now = batterySnapshot(model, initialBattery(model, { soc_pct, temperature_c: 25 }))
@@ -50,7 +50,7 @@ for (const seed of [1, 2, 3, 20261]) {
   })
 }
 
-test('a cycle at rated power, by the counters of its PCS, comes to that', () => {
+test('a cycle at rated power, by the counters of its PCS, has that efficiency', () => {
   const model = batteryModel(battery, 1)
   const state = initialBattery(model, { soc_pct: 50, temperature_c: 25 })
   const { rated_charge_power_kw, rated_discharge_power_kw } = battery

@@ -97,7 +97,7 @@ const near = (actual: number | null, expected: number, tolerance: number, what: 
     `${what}: ${actual}, not ${expected}`,
   )
 
-test('the chain of a battery: the bank, its strings, and a model for each module', () => {
+test('the chain of a battery has the bank, its strings, and a model for each module', () => {
   const { bms, pcs } = simulated(containerBattery)
   const ids = chainOf(bms[0]!).map(({ id }) => id)
   assert.deepEqual(ids.slice(0, 4), [1, 802, 713, 803])
@@ -109,7 +109,7 @@ test('the chain of a battery: the bank, its strings, and a model for each module
   )
 })
 
-test('the registers say what the model holds, down to each cell', () => {
+test('the registers equal the model, down to each cell', () => {
   const { unit, bms, pcs, pass } = simulated(smallBattery)
   setPower(pcs[0]!, 80_000)
   pass(600)
@@ -158,7 +158,7 @@ test('the registers say what the model holds, down to each cell', () => {
   near(read(pcs[0]!, 702).values.WMax, 100_000, 10, 'WMax')
 })
 
-test('a device that counts charging as positive says so in its registers', () => {
+test('positive_current of the site file sets the sign of the registers', () => {
   const charging = { ...smallBattery.bms, positive_current: 'charge' } as const
   const { bms, pcs, pass } = simulated({ ...smallBattery, bms: charging })
   setPower(pcs[0]!, 50_000)
@@ -168,7 +168,7 @@ test('a device that counts charging as positive says so in its registers', () =>
   assert.ok(read(bms[0]!, 804).values.A! < -5)
 })
 
-test('clusters may be told of by units of their own', () => {
+test('clusters may have their own units', () => {
   const clusters = [1, 0].map((first_cluster_idx) => ({
     connection: 'field',
     unit_id: 50 + first_cluster_idx,
@@ -192,7 +192,7 @@ test('clusters may be told of by units of their own', () => {
   near(second.V, unit.snapshot().clusters[1]!.voltage_v, 0.05, 'V')
 })
 
-test('a watchdog that is not fed lets it go to what was told, and shows the time left', () => {
+test('an expired watchdog applies the fallback, and shows the time left', () => {
   const { pcs, pass } = simulated(smallBattery)
   write(pcs[0]!, 704, 30, 1, ...words32(20))
   setPower(pcs[0]!, -60_000)
@@ -207,7 +207,7 @@ test('a watchdog that is not fed lets it go to what was told, and shows the time
   assert.equal(read(pcs[0]!, 704).values.WSet, 0)
 })
 
-test('a controller that beat once and no more is left without power', () => {
+test('a missing heartbeat stops the power', () => {
   const { bms, pcs, pass } = simulated(smallBattery)
   setPower(pcs[0]!, 40_000)
   let count = 0
@@ -230,7 +230,7 @@ test('a controller that beat once and no more is left without power', () => {
   }
 })
 
-test('what cannot be written is refused, and then nothing is', () => {
+test('an invalid write is refused as a whole', () => {
   const { bms, pcs } = simulated(smallBattery)
   assert.throws(() => setPower(pcs[0]!, 100_001), /illegal data value/)
   assert.throws(() => write(pcs[0]!, 701, 10, 1), /illegal data address/)
@@ -240,7 +240,7 @@ test('what cannot be written is refused, and then nothing is', () => {
   assert.equal(read(pcs[0]!, 704).values.WSetEna, 0)
 })
 
-test('told to disconnect, it opens its contactors and comes back by way of the precharge', () => {
+test('a disconnected battery opens its contactors and reconnects by way of the precharge', () => {
   const { bms, pass } = simulated(smallBattery)
   write(bms[0]!, 802, 50, 2)
   pass(3)
@@ -252,7 +252,7 @@ test('told to disconnect, it opens its contactors and comes back by way of the p
   assert.ok([3, 4].includes(read(bms[0]!, 802).values.State!))
 })
 
-test('each fault shows where a master would see it', () => {
+test('each fault is visible to a master', () => {
   const faults: Fault[] = []
   const { bms, pcs, pass } = simulated(smallBattery, faults)
   setPower(pcs[0]!, 30_000)
@@ -303,7 +303,7 @@ test('a battery with "124" in its model is of the older family', () => {
   assert.deepEqual([values.StorCtl_Mod, values.OutWRte, values.InWRte], [3, -35, 35])
 })
 
-test('a battery with "123" in its model delivers its limit, and all that it can once a timer ended it', () => {
+test('a battery with "123" in its model delivers its limit, and full power after its timer', () => {
   const { pcs, pass } = simulated({ ...smallBattery, model: 'Simulated 123' })
   assert.deepEqual(
     chainOf(pcs[0]!).map(({ id }) => id),
@@ -336,7 +336,7 @@ test('a battery with "123" in its model delivers its limit, and all that it can 
   near(power(), 0, 1000, 'W at 0 %')
 })
 
-test('a restart goes on; a long time without power keeps the cells and forgets what was told', () => {
+test('a restart continues; a long loss of power keeps the cells and loses commands', () => {
   const before = simulated(smallBattery)
   setPower(before.pcs[0]!, 90_000)
   before.pass(600)

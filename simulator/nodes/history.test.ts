@@ -30,7 +30,7 @@ const relay = channels.length - 1
 const of = (node_number: number, readings: readonly NodeReading[]) =>
   readings.filter((reading) => reading.node_number === node_number)
 
-test('its days come newest first: a history that comes piece by piece has no hole', () => {
+test('days come newest first, so that a partial history has no gap', () => {
   let next_ms = end_ms
   for (const { readings } of newest_first) {
     const times = readings.map(({ measured_at }) => measured_at)
@@ -51,7 +51,7 @@ test('each node has a reading a minute, of all its channels', () => {
   }
 })
 
-test('each switching of a relay is told once, and the readings show it from then on', () => {
+test('each switching of a relay is one event, and readings show it afterwards', () => {
   for (const { node_id, node_number } of nodes) {
     const readings = days.flatMap((day) => of(node_number, day.readings))
     const switched = readings.flatMap(({ measured_at, channel_values }, nth) => {
@@ -67,12 +67,12 @@ test('each switching of a relay is told once, and the readings show it from then
   }
 })
 
-test('wherever it begins, the stations are the same', () => {
+test('stations do not depend on the start of the history', () => {
   const [last] = nodeDays(simulation, { end_ms, days: 1 })
   assert.deepEqual(last?.readings, days.at(-1)?.readings)
 })
 
-test('a day of many nodes is several frames, with all that they measured', () => {
+test('a day of many nodes is several frames without loss', () => {
   const many = [1, 2, 3, 4].map((node_number) => ({ ...nodes[0]!, node_number }))
   const of_four = { ...smallSite, nodes: many }
   const counters = initialCounters(of_four, end_ms)
@@ -91,7 +91,7 @@ test('a day of many nodes is several frames, with all that they measured', () =>
   assert.equal(new Set(rows.map(([node_number, time]) => `${node_number} ${time}`)).size, 4 * 1440)
 })
 
-test('it follows the history of the other devices, in frames of its own', () => {
+test('it follows the history of the other devices, in separate frames', () => {
   const counters = initialCounters(site, end_ms)
   const frames = [...historyFrames(simulation, { counters, days: 1 })]
   assert.equal(frames.length, historyFrameCount(site, 1))

@@ -37,7 +37,7 @@ const hot = { ambient_temperature_c: 33, relative_humidity_pct: 40, load_ratio: 
 const currentOf = (state: StationState) =>
   stateMessage(node, state, seed).fan_currents_a?.['fan'] ?? Number.NaN
 
-test('oil under full load rises over hours towards its rise over the air', () => {
+test('oil under full load approaches its rise over the air within hours', () => {
   const [idle] = run(cool, 1, null)
   const loaded = run({ ...cool, load_ratio: 1 }, 600, idle!)
   const after = (minutes: number) => loaded[minutes - 1]!.oil_temperature_c
@@ -47,7 +47,7 @@ test('oil under full load rises over hours towards its rise over the air', () =>
   assert.ok(after(600) > 70 && after(600) < 85, String(after(600)))
 })
 
-test('fans go on above one temperature and off below a lower one, and say so', () => {
+test('fans start above one temperature and stop below a lower one, and report it', () => {
   const [first] = run(cool, 1, null)
   const warm = run(hot, 300, first!)
   const on = warm.find(({ fan }) => fan.on)!
@@ -67,7 +67,7 @@ test('fans go on above one temperature and off below a lower one, and say so', (
   assert.ok(currentOf(off) < 0.1)
 })
 
-test('now and then somebody comes by day, and switches by hand', () => {
+test('occasional visits by day switch by hand', () => {
   const days = run(cool, 90 * 24 * 60, null)
   const open = days.filter(({ door_open }) => door_open)
   assert.ok(open.length > 0 && open.length < days.length / 100, `${open.length} minutes`)
