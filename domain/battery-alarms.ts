@@ -3,7 +3,6 @@ import type { fireStates } from './battery.ts'
 import type { Severity } from './link.ts'
 
 export interface ReadAlarm {
-  /** Code of its events. */
   code: string
   name: string
   severity: Severity

@@ -29,7 +29,6 @@ export const CurtailmentRow = Closed({
 export const Desired = Closed({
   type: Type.Literal('desired'),
   rows: Type.Array(CurtailmentRow, { maxItems: curtailment_rows_max }),
-  /** Absent without dispatch. */
   dispatch: Type.Optional(Type.Array(DispatchHour, { maxItems: dispatch_hours_max })),
 })
 

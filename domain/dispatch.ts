@@ -26,7 +26,6 @@ export const DispatchHour = Closed({
   power_kw: Power,
   /** Power by quarter hour, for markets with quarter-hourly prices. */
   quarter_power_kw: Nullable(Type.Array(Power, { minItems: 4, maxItems: 4 })),
-  /** When its schedule was superseded. */
   ended_at: InstantOrNull,
 })
 

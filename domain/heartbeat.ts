@@ -8,6 +8,5 @@ const polls_min = 3
 export const heartbeatPolls = (interval_s: number): number =>
   Math.max(polls_min, Math.ceil(stands_s_max / interval_s))
 
-/** Duration of these polls, s. */
 export const heartbeatTimeout = (interval_s: number): number =>
   heartbeatPolls(interval_s) * interval_s

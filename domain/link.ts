@@ -119,7 +119,6 @@ export const DeviceStatus = Closed({
   since: Instant,
   last_ok_at: InstantOrNull,
   error: Nullable(Type.String({ maxLength: 500 })),
-  /** Identity as the device reports it. */
   identity: Nullable(
     Closed({
       manufacturer: Nullable(Type.String()),

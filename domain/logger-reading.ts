@@ -86,7 +86,6 @@ function sum(values: readonly (number | null)[]): number | null {
   return significant(total)
 }
 
-/** Mean of the values that are not null. */
 function mean(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null)
   const total = sum(known)

@@ -86,7 +86,6 @@ export const Mqtt = Closed({
 
 export const default_prefix = 'heliograph'
 
-/** Credentials of the clients of a broker. */
 export interface MqttCredentials {
   username: string
   password: string

@@ -1,4 +1,3 @@
-/** Panel models of `site.yaml`. */
 import { type Static, Type } from 'typebox'
 import { Closed, Id, Name, Positive } from './schema.ts'
 
@@ -33,7 +32,6 @@ const circuitNames = [
   'adjust_pct',
 ] as const
 
-/** The seven parameters of a module's circuit. */
 export type PanelCircuit = Record<(typeof circuitNames)[number], number>
 
 /** The circuit of a model; null if site.yaml gives none or only part of one. */

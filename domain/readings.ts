@@ -314,7 +314,6 @@ export const readingKinds = {
   cells: { table: 'cells_readings', keys: ['bess_id', 'cluster_idx'], columns: cells },
 } as const
 
-/** Values of text columns. */
 export const readingWords = {
   inverter: { state: inverterStates, limited_by: limiters },
   bess: {

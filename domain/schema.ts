@@ -1,7 +1,6 @@
 /** Schemas that the parts of `site.yaml` and the messages of the edge link share. */
 import { type TProperties, type TSchema, Type } from 'typebox'
 
-/** An object without other properties. */
 export const Closed = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false })
 

@@ -76,7 +76,6 @@ export function predictBlend(
     interpolateQuantiles(boosted, model.boosted_levels, levels),
     predictForest(model.forest, table, levels),
   ])
-  // Sums of ascending numbers ascend, except for rounding.
   rearrangeQuantiles(blended)
   return blended
 }

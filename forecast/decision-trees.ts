@@ -5,7 +5,6 @@ import type { BinnedTable } from './histogram-bins.ts'
  * model can be sent to a thread and stored.
  */
 export interface DecisionTrees {
-  /** First node of each tree. */
   roots: Uint32Array
   /** Column that a node tests; -1 for a leaf. */
   columns: Int16Array
@@ -15,7 +14,6 @@ export interface DecisionTrees {
   children: Uint32Array
 }
 
-/** Builds trees node by node. */
 export interface TreeBuilder {
   /** Starts another tree and returns its root, an unnumbered leaf. */
   root(): number
@@ -25,7 +23,6 @@ export interface TreeBuilder {
   leaf(node: number): number
   /** The present trees, valid until another node is added. */
   view(): DecisionTrees
-  /** A copy of the trees without spare room. */
   trees(): DecisionTrees
 }
 

@@ -18,7 +18,6 @@ export function featureTable(columns: Readonly<Record<string, Float64Array>>): F
   return { names, columns: names.map((name) => columns[name]!), rows }
 }
 
-/** The rows at `positions`, in that order; positions may repeat. */
 export function takeRows(table: FeatureTable, positions: ArrayLike<number>): FeatureTable {
   return {
     names: table.names,
@@ -27,7 +26,6 @@ export function takeRows(table: FeatureTable, positions: ArrayLike<number>): Fea
   }
 }
 
-/** The elements of a column at `positions`, in that order. */
 export function takeElements(column: Float64Array, positions: ArrayLike<number>): Float64Array {
   return Float64Array.from(positions, (position) => column[position]!)
 }
@@ -44,7 +42,6 @@ export function stackTables(tables: readonly FeatureTable[]): FeatureTable {
   }
 }
 
-/** Columns one below the other. */
 export function stackColumns(columns: readonly Float64Array[]): Float64Array {
   const stacked = new Float64Array(columns.reduce((rows, { length }) => rows + length, 0))
   let row = 0

@@ -24,9 +24,7 @@ export interface BoostingOptions {
   trees: number
   /** Share of a tree's output that is added, above 0 up to 1. */
   learning_rate: number
-  /** Maximum leaves of a tree. */
   leaves: number
-  /** Minimum rows in a leaf. */
   min_leaf: number
   /** Share of the columns available to a tree, above 0 up to 1. */
   column_share: number
@@ -34,14 +32,11 @@ export interface BoostingOptions {
   row_share: number
 }
 
-/** A sum of trees. Survives structuredClone. */
 export interface BoostedTrees {
   kind: 'boosted_trees'
   bins: HistogramBins
   trees: DecisionTrees
-  /** Prediction before the first tree. */
   base: number
-  /** Value added by each leaf. */
   leaf_values: Float64Array
 }
 
@@ -138,21 +133,16 @@ function addToOthers(growth: Growth, root: number): void {
   is_drawn.fill(0)
 }
 
-/** State during training. */
 interface Growth {
   table: BinnedTable
   options: BoostingOptions
   builder: TreeBuilder
   leaf_values: number[]
-  /** Predictions of the trees so far. */
   predicted: Float64Array
   /** 1 for rows drawn for the newest tree, which already include it. */
   is_drawn: Uint8Array
-  /** Target minus prediction. */
   residuals: Float64Array
-  /** Gradient of the loss by row. */
   gradients: Float64Array
-  /** Histograms for reuse. */
   free: Histogram[]
   spare_rows: Int32Array
   spare_values: Float64Array
@@ -184,7 +174,6 @@ function setResiduals(growth: Growth, target: Float64Array): void {
   }
 }
 
-/** A leaf that may still be split. */
 interface OpenLeaf {
   node: number
   rows: Int32Array

@@ -4,7 +4,6 @@ import { countBelow } from './quantiles.ts'
 /** Maximum bins of values; bin 0 holds missing values. */
 export const value_bins_max = 255
 
-/** Limits of the bins of each feature. */
 export interface HistogramBins {
   names: readonly string[]
   /**
@@ -17,7 +16,6 @@ export interface HistogramBins {
 /** A table in bins: one byte per value, column by column. */
 export interface BinnedTable {
   columns: readonly Uint8Array[]
-  /** Number of bins of each column, including bin 0. */
   bin_counts: Uint16Array
   rows: number
 }

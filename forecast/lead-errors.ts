@@ -22,7 +22,6 @@ export type LeadErrors = (lead_time_h: number) => PhysicalErrors
 
 /** Upper limits of the classes of lead time, h: hours ahead, one day, two days, more. */
 const lead_classes_h = [12, 36, 60, Number.POSITIVE_INFINITY] as const
-/** Class of the published errors. */
 const published_class = 1
 /**
  * Growth of the spread per class of lead time without own data: that of the error of the clear-sky
@@ -32,7 +31,6 @@ const growth = 1.24
 const folds = 5
 /** With fewer days the spread of the fit is not calibrated. */
 const calibration_days_min = 10
-/** Minimum spread, relative to rated power. */
 const spread_min_ratio = 1e-3
 
 /**

@@ -107,7 +107,6 @@ const trusted_h = 50
 /** Samples up to this age represent the present sky if there is no weather forecast. */
 const recent_ms = 14 * day_ms
 
-/** Ratios of one class, with the hours of their steps. */
 interface Ratios {
   ratios: number[]
   hours: number

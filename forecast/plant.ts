@@ -1,7 +1,6 @@
 import { hour_ms } from '@heliograph/domain/durations'
 import type { Place } from '@heliograph/domain/place'
 
-/** Panels with one orientation. */
 interface PlantArray {
   /** 0 horizontal to 90 vertical. */
   tilt_deg: number
@@ -27,7 +26,6 @@ export interface Step {
   end_ms: number
 }
 
-/** Length of a step, hours. */
 export const stepHours = ({ start_ms, end_ms }: Step): number => (end_ms - start_ms) / hour_ms
 
 /** Throws a RangeError naming an invalid property. */

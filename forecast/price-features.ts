@@ -19,10 +19,8 @@ export interface PriceScale {
 const drivers = ['load', 'renewables', 'residual_load'] as const
 export type Driver = (typeof drivers)[number]
 
-/** A day's curves, with transformed prices. */
 type DayCurves = Record<'price' | Driver, DayCurve | null>
 
-/** Known curves by day. */
 export type KnownCurves = ReadonlyMap<number, DayCurves>
 
 /** Days back with similar prices. */
@@ -99,7 +97,6 @@ function curveBefore(
   return null
 }
 
-/** Monday is 0. */
 function weekdayOf(day: number): number {
   return (((day + 3) % 7) + 7) % 7
 }

@@ -13,7 +13,6 @@ export interface CalibratedPrice extends PriceQuantiles {
   negative_probability: number | null
 }
 
-/** Errors of the forecasts of a day. */
 interface ObservedDay {
   /** Errors by period: below P50 in units of P50 minus P10, above it in units of P90 minus P50. */
   errors: readonly number[]
@@ -137,7 +136,6 @@ function oddsOfNegatives({ days }: PriceCalibration): number {
   return sum((day) => day.negatives) / sum((day) => day.negatives_expected)
 }
 
-/** A probability with its odds multiplied by a factor. */
 function atOdds(chance: number, factor: number): number {
   return (chance * factor) / (1 - chance + chance * factor)
 }

@@ -1,4 +1,3 @@
-/** Learns market prices by linear models and boosted trees. */
 import { type FeatureTable, takeElements, takeRows } from './feature-table.ts'
 import { type BoostedTrees, predictBoosting, trainBoosting } from './gradient-boosting.ts'
 import {
@@ -45,13 +44,11 @@ export const windows_days = [84, 364, 1092] as const
 const penalty = 60
 const boosting = { learning_rate: 0.07, leaves: 16, min_leaf: 20, column_share: 0.25 }
 const slots_minutes = [15, 30, 60] as const
-/** Maximum rows of a tree, drawn anew for each. */
 const tree_rows_max = 16_000
 const row_share_max = 0.6
 /** With fewer days trees overfit single days: fewer trees with larger leaves. */
 const full_days = 364
 const leaf_days = 3
-/** No feature looks further back. */
 const days_looked_at = 21
 
 /**
@@ -161,7 +158,6 @@ interface TreeRows {
   table: FeatureTable
   prices: Float64Array
   usual: Float64Array
-  /** Left-out prediction of the linear model. */
   expected: Float64Array
 }
 
@@ -226,7 +222,6 @@ function fitTrees(
   }
 }
 
-/** Mean of the slots that a period covers. */
 function slotMean(
   slots: readonly Float64Array[],
   row: number,

@@ -37,7 +37,6 @@ export interface PriceForecast extends CalibratedPrice {
 }
 
 interface TrainingOptions {
-  /** Calibration of the model before. */
   calibration?: PriceCalibration | undefined
   /** Trees of each of the four boosted models with a year of data. */
   trees?: number | undefined
@@ -186,7 +185,6 @@ function rawForecast(
   return learned ? learnedQuantiles(learned, known, day) : naiveQuantiles(scale, known, day)
 }
 
-/** From the newest day before that has prices. */
 function naiveQuantiles(
   { spread }: PriceScale,
   known: readonly MarketDay[],

@@ -14,7 +14,6 @@ const bin_ratio = 0.1
 const bins = 20
 const full_parts = [0.2, 0.4, 0.6, 0.8, 1]
 
-/** Learns the curve from steps with known clipping. */
 export function fitClipping(
   potential_ratio: Float64Array,
   is_clipped: readonly boolean[],

@@ -10,7 +10,6 @@ const year_ms = 365.25 * day_ms
 interface FeatureSource {
   /** In ascending series. */
   steps: readonly StepAhead[]
-  /** Of the same steps. */
   physics: PlantPhysics
   /** The day of a step; neighbours and sums stay within it, as it is forecast at once. */
   dayOf: (step: Step) => number

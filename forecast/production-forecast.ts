@@ -29,7 +29,6 @@ export interface ProductionForecast {
   total_p10_kwh: number
   total_p50_kwh: number
   total_p90_kwh: number
-  /** By `confidenceOf`. */
   confidence: Confidence
 }
 
@@ -143,7 +142,6 @@ function confidenceOf(basis: {
   return confidences.find((one) => one === by_spread || one === confidence_max)!
 }
 
-/** Parts of a forecast; elements belong to the steps. */
 interface ForecastParts {
   plant: Plant
   steps: readonly StepAhead[]

@@ -25,7 +25,6 @@ interface HoldOutOptions {
 
 /** A day of the hold-out as it would have been forecast. */
 export interface Hindcast {
-  /** Start of the day, UTC. */
   from_ms: number
   forecast: ProductionForecast
 }
@@ -86,7 +85,6 @@ export function holdOut(
   return { sample_count, held_out: { model: kept, scores, scores_to_beat, is_worse, hindcasts } }
 }
 
-/** UTC days with some known weather. */
 function daysFrom(samples: readonly ProductionSample[], from_ms: number): ProductionSample[][] {
   const days = Map.groupBy(
     samples.filter(({ start_ms }) => start_ms >= from_ms),
@@ -95,7 +93,6 @@ function daysFrom(samples: readonly ProductionSample[], from_ms: number): Produc
   return [...days.values()].filter((day) => day.some(({ weather }) => weather !== null))
 }
 
-/** Sums scores of samples over the steps from `since_ms` on. */
 function scorerOf(samples: readonly ProductionSample[], plant: Plant, since_ms: number) {
   const known = new Map(samples.map((sample) => [sample.start_ms, sample]))
   const score = productionScorer(plant, ({ start_ms }) => known.get(start_ms) ?? null)

@@ -22,10 +22,8 @@ import { calibrateSpread, type Spread } from './production-spread.ts'
 import { growTrees, type Prepared, prepare } from './production-trees.ts'
 import { clampQuantiles } from './quantiles.ts'
 
-/** Training data of a model. */
 interface ProductionFacts {
   step_minutes: number
-  /** Of the learnt samples. */
   trained_from_ms: number
   trained_to_ms: number
   sample_count: number
@@ -48,10 +46,8 @@ export interface ProductionModel extends Spread {
   format: typeof model_format
   trees: BlendedTrees
   clipping: ClippingCurve
-  /** For steps without weather. */
   physical_errors: PhysicalErrors
   facts: ProductionFacts
-  /** null: no trial. */
   trial: ProductionTrial | null
 }
 

@@ -9,13 +9,11 @@ export interface ForecastWeather extends WeatherStep {
 
 /** A step with its weather as forecast beforehand. */
 export interface StepAhead extends Step {
-  /** null without a forecast. */
   weather: ForecastWeather | null
   /** From the issue of that forecast to the start of the step, hours. */
   lead_time_h: number
 }
 
-/** Measurement of a plant in a step. */
 export interface Measurement {
   /** Energy of the plant plus the energy lost to curtailment; null if not measured. */
   available_kwh: number | null
@@ -34,7 +32,6 @@ export interface Measurement {
  */
 export interface ProductionSample extends StepAhead, Measurement {}
 
-/** Reasons not to learn from a past step. */
 export const exclusions = ['missing', 'partial', 'curtailed', 'faulty', 'clipped'] as const
 export type Exclusion = (typeof exclusions)[number]
 

@@ -5,7 +5,6 @@ import { plantPhysics } from './plant-physics.ts'
 import { exclusionOf, isScorable, type Measurement, measuredPower } from './production-samples.ts'
 import { noSums, type ScoreSums, sumsOf } from './score-sums.ts'
 
-/** A forecast step. */
 export interface ForecastStep extends Step {
   p10_kw: number
   p50_kw: number
@@ -54,7 +53,6 @@ interface Known {
 }
 
 interface ClearSky {
-  /** Relative to rated power, over a span. */
   ratio: number
   is_night: boolean
 }

@@ -1,4 +1,3 @@
-/** Training data of a production model, and its trees. */
 import { type BlendedTrees, trainBlend } from './blended-trees.ts'
 import { type FeatureTable, takeElements, takeRows } from './feature-table.ts'
 import type { Plant } from './plant.ts'
@@ -39,7 +38,6 @@ export interface Prepared {
   /** Power relative to rated power, NaN if not measured. */
   target: Float64Array
   days: Int32Array
-  /** Rows to learn from. */
   usable: number[]
   /** Their UTC days, ascending, numbers of `utcDay`. */
   usable_days: number[]

@@ -11,7 +11,6 @@ import { type BinTally, bestSplitOfRows, createBinTally, partitionRows } from '.
 
 export interface ForestOptions {
   trees: number
-  /** Minimum rows in a leaf. */
   min_leaf: number
   /** Share of the columns available to a node, above 0 up to 1; drawn anew for each node. */
   column_share: number
@@ -77,7 +76,6 @@ export function trainForest(
   }
 }
 
-/** State during training. */
 interface Growth {
   table: BinnedTable
   target: Float64Array

@@ -1,4 +1,3 @@
-/** The levels 0.01 to 0.99. */
 export const percentile_levels: readonly number[] = Array.from({ length: 99 }, (_, i) =>
   Number(((i + 1) / 100).toFixed(2)),
 )
@@ -54,7 +53,6 @@ function medianOfThree(a: number, b: number, c: number): number {
   return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c))
 }
 
-/** Count of ascending numbers below a bound. */
 export function countBelow(ascending: Float64Array, bound: number): number {
   let low = 0
   let high = ascending.length
@@ -82,7 +80,6 @@ export function rearrangeQuantiles(quantiles: readonly Float64Array[]): void {
   }
 }
 
-/** Clamps quantiles, in place. */
 export function clampQuantiles(
   quantiles: readonly Float64Array[],
   least: number,

@@ -10,7 +10,6 @@ export interface Ridge {
   means: Float64Array
   /** Standard deviation of each feature; 0: constant, and left out. */
   deviations: Float64Array
-  /** Mean of each target. */
   intercepts: Float64Array
   /** For each target, the weight of a standard deviation of each feature. */
   weights: readonly Float64Array[]

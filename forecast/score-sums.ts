@@ -1,7 +1,6 @@
 /** Scores of forecasts as sums, which add up over days. */
 import { pinball } from './scores.ts'
 
-/** A forecast step with its outcome, all in one unit. */
 interface ScoredStep {
   p10: number
   p50: number
@@ -88,7 +87,6 @@ export function sumsOf(step: ScoredStep, rated: number): ScoreSums {
 
 /** Scores of a window of sums; null without steps. */
 interface Scores {
-  /** Mean absolute error of P50. */
   mae: number | null
   rmse: number | null
   /** Mean of P50 minus actual. */
@@ -96,7 +94,6 @@ interface Scores {
   mape_pct: number | null
   /** Explained share of the variance; null without variance. */
   r2: number | null
-  /** Mean of the pinball losses of P10, P50 and P90. */
   pinball: number | null
   /** Share of actual values from P10 to P90. */
   coverage_pct: number | null

@@ -13,7 +13,6 @@ export function createHistogram(columns: number): Histogram {
   return new Float64Array(columns * stride)
 }
 
-/** A split of the rows of a node. */
 export interface Split {
   column: number
   /** Last bin of the first child. */
@@ -89,7 +88,6 @@ export function bestSplit(
   return column < 0 ? null : { column, bin, gain: most - whole }
 }
 
-/** Sum and count of all rows of a node, from its first column. */
 function total(histogram: Histogram, bins: number): { sum: number; count: number } {
   let sum = 0
   let count = 0

@@ -11,7 +11,6 @@ export function addConnections(model: DispatchModel): void {
   })
 }
 
-/** Sum of some or all units, towards the grid. */
 function batteriesAt(model: DispatchModel, nth: number, bess_ids?: readonly number[]): Term[] {
   return model.units
     .filter(({ unit }) => bess_ids === undefined || bess_ids.includes(unit.bess_id))

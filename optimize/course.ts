@@ -11,7 +11,6 @@ import {
   type Unit,
 } from './dispatch-problem.ts'
 
-/** Constraints of a battery. */
 export type Hindrance =
   | 'soc_min'
   | 'soc_max'
@@ -41,7 +40,6 @@ export function addedKwh(unit: Unit, power_kw: number, hours: number): number {
     : (-power_kw / unit.discharge_efficiency) * hours
 }
 
-/** The power that adds this energy. */
 function powerAdding(unit: Unit, added_kwh: number, hours: number): number {
   return added_kwh > 0
     ? -added_kwh / unit.charge_efficiency / hours

@@ -2,7 +2,6 @@
 import type { DispatchProblem, Unit, Violation } from './dispatch-problem.ts'
 import { type LinearProgram, type Term, totalOf } from './linear-program.ts'
 
-/** By period. */
 export interface UnitColumns {
   unit: Unit
   charge: number[]
@@ -60,7 +59,6 @@ export function addSlack(model: DispatchModel, slack: Omit<Slack, 'column'>): nu
   return column
 }
 
-/** True if both columns of a pair are above 0. */
 export const isMixed = ({ one, other }: Pair, values: ArrayLike<number>) =>
   values[one]! > 1e-4 && values[other]! > 1e-4
 
@@ -96,7 +94,6 @@ export function setCosts({ program, wear }: DispatchModel, goal: readonly Term[]
 export const missedTerms = ({ slacks }: DispatchModel): Term[] =>
   slacks.map(({ column, weight }) => [column, 1000 * weight])
 
-/** Forbids missed demands. */
 export function insist({ program, slacks }: DispatchModel): void {
   for (const { column } of slacks) program.columns[column]!.upper = 0
 }

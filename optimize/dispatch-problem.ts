@@ -4,7 +4,6 @@
  * prices.
  */
 
-/** Objectives of a plan: see `goals.ts`. */
 export const objectives = [
   'arbitrage',
   'self_consumption',
@@ -25,7 +24,6 @@ export interface Period {
   import_price?: number
   /** Expected PV power behind the connection, before any limit; 0 without. */
   pv_kw: number
-  /** Consumption behind the connection. */
   load_kw: number
 }
 
@@ -35,7 +33,6 @@ export interface LimitPoint {
   power_kw: number
 }
 
-/** Range of a power. */
 export interface Band {
   min_kw: number
   max_kw: number
@@ -101,7 +98,6 @@ export interface DispatchProblem {
   shave_export?: boolean
 }
 
-/** Bounds that may prevent a demand. */
 export type Bound =
   | 'soc_max'
   | 'charge_limit'
@@ -111,7 +107,6 @@ export type Bound =
   | 'unknown_price'
   | 'ramp'
 
-/** A missed demand, its amount, and its unit. */
 export interface Violation {
   constraint: 'soc_end' | 'cycles' | 'ramp' | 'export_limit' | 'import_limit' | 'fixed_power'
   /** Null: of the connection. */

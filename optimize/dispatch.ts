@@ -117,7 +117,6 @@ function planMeeting(search: Search, gap_ratio: number): Planned | null {
   return planned.values && planned
 }
 
-/** Misses are minimised before any goal. */
 function planMissing(search: Search, gap_ratio: number): Planned {
   search.model = createModel(search.model.problem)
   const { model } = search

@@ -32,7 +32,6 @@ export interface Stage {
 const only = (goal: Goal): Stage => ({ goal, gives: 0 })
 
 export const stagesOf: Record<Objective, readonly Stage[]> = {
-  /** Maximum money. */
   arbitrage: [only('money')],
   /** Minimum import at any cost; then maximum money. */
   self_consumption: [only('import'), only('money')],

@@ -48,14 +48,12 @@ interface Solution {
   status: 'optimal' | 'feasible' | 'infeasible' | 'timeout'
   /** By column; null if none was found. */
   values: Float64Array | null
-  /** Lower bound of the cost. */
   bound: number
   solve_s: number
 }
 
 export interface SolveOptions {
   time_limit_s: number
-  /** Gap of the cost to the bound. */
   gap: number
   /** Binary columns of a known solution to start from. */
   start?: ReadonlyMap<number, number>

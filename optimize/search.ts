@@ -23,7 +23,6 @@ interface Found {
   /** By column, no mixed pair; null: none, or none found in time. */
   values: Float64Array | null
   cost: number
-  /** Lower bound of the cost. */
   bound: number
   is_proven: boolean
 }

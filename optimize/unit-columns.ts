@@ -1,4 +1,3 @@
-/** Rows and columns of the capabilities of one battery. */
 import {
   addSlack,
   type DispatchModel,

@@ -15,7 +15,6 @@ interface Clouds {
   /** Share of the sky that is covered, 0 to 1. */
   cover_ratio: number
   rain_mm_h: number
-  /** Speed of the clouds. */
   drift_m_s: number
 }
 

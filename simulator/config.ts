@@ -7,14 +7,11 @@ import { type Fault, parseFault } from './faults.ts'
 interface SimulatorConfig {
   site_file: string
   seed: number
-  /** Simulated seconds per second. */
   speed: number
   faults: Fault[]
-  /** Credentials of the sensor nodes at their broker. */
   mqtt_credentials: MqttCredentials | null
   /** File with the energy counters; null keeps them in memory. */
   state_file: string | null
-  /** Port of the weather forecasts on loopback; null: none. */
   weather_port: number | null
   log_level: string
 }

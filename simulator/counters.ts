@@ -5,7 +5,6 @@ import { mpptCount } from '@heliograph/domain/site'
 import type { SiteSnapshot } from './site.ts'
 
 export interface Counters {
-  /** Instant of the counters, Unix ms. */
   time_ms: number
   inverters: Record<number, { ac_kwh: number; mppt_kwh: number[] }>
   export_kwh: number

@@ -55,7 +55,6 @@ function point(unit: string, digits: number, of: (at: ReturnType<SkyForecast['po
   return { unit, digits, of: value }
 }
 
-/** Reason of a refusal. */
 class Refused extends Error {}
 
 /**
@@ -153,7 +152,6 @@ async function column(
   for (const end_ms of times_ms) {
     const issued_ms = issueFor(end_ms, Number(lead), forecaster.now_ms)
     values.push(rounded(factor * valueAt({ end_ms, issued_ms }), variable.digits))
-    // Keeps the devices of the site responsive meanwhile.
     if (end_ms % day_ms === 0) await turnOfOthers()
   }
   return [name, unit, values]

@@ -17,7 +17,6 @@ interface ServedForecasts extends Served {
 interface Serving {
   /** 0 for any free port. */
   port: number
-  /** The present of the site, Unix ms. */
   now_ms: () => number
   log: Log
 }

@@ -22,7 +22,6 @@ interface Radiation {
   dhi_w_m2: number
 }
 
-/** Instantaneous values. */
 interface PointWeather {
   temperature_c: number
   relative_humidity_pct: number
@@ -67,7 +66,6 @@ export function createSkyForecast(seed: number, place: Place): SkyForecast {
   const leadHours = (time_ms: number, issued_ms: number) =>
     Math.max(0, (time_ms - issued_ms) / hour_ms)
 
-  /** Forecast quantile of the hour. */
   function rank(middle_ms: number, issued_ms: number): number {
     const correlation = correlationAfter(leadHours(middle_ms, issued_ms))
     const truth = deviationOf(climate, meanIndex(seed, middle_ms))

@@ -35,7 +35,6 @@ export function toNeutral({ voltage_ratio }: Grid) {
   return { voltage_l1_n_v: phase_v, voltage_l2_n_v: phase_v, voltage_l3_n_v: phase_v }
 }
 
-/** Bit of Evt1 of models 101 to 113: hardware test failure. */
 const hardware_test_failure = 2 ** 15
 
 export const alarmWords = (is_fault: boolean) => ({

@@ -17,7 +17,6 @@ export interface InverterModel {
   inverter_id: number
   rated_ac_power_kw: number
   nominal_efficiency_ratio: number
-  /** Consumption of the inverter at night. */
   standby_power_kw: number
   mppts: readonly (readonly StringModel[])[]
   string_count: number

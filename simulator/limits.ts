@@ -5,7 +5,6 @@
 import type { Inverter, Site } from '@heliograph/domain/site'
 import { type Fault, isInForce } from './faults.ts'
 
-/** Commands of a master. */
 export interface Told {
   /** The persistent ceiling, which survives a restart. */
   max_w: number
@@ -33,7 +32,6 @@ export interface LimitState extends Told {
 export type LimitStates = Record<number, LimitState>
 
 export interface Limits {
-  /** The present state. */
   stateOf(inverter_id: number): Readonly<LimitState>
   /** State in its registers, including an external limit. */
   shownOf(inverter_id: number): Readonly<LimitState>
@@ -160,7 +158,6 @@ function bringUp(state: LimitState, faults: readonly Fault[], until_ms: number):
   return has_changed
 }
 
-/** The repeated command of a fault. */
 function toldBy(fault: Fault) {
   if (fault.kind === 'forgets_limit') {
     return { told: unlimited, every_ms: fault.every_s * 1000, is_restart: true }

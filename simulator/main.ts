@@ -69,7 +69,6 @@ async function main(): Promise<void> {
     saveState(config.state_file, state)
     log.info('stopped')
   })
-  // Stops with the program that started it.
   process.once('disconnect', grace.close)
   process.send?.('ready')
 }

@@ -1,4 +1,3 @@
-/** Readings of the instruments of a met station. */
 import type { Station } from '@heliograph/domain/site'
 import type { Surface } from '@heliograph/physics/transposition'
 import type { PlaneOfArray } from './sky.ts'
@@ -6,7 +5,6 @@ import type { Weather } from './weather.ts'
 
 export type Instrument = Station['instruments'][number]
 
-/** True values. */
 export interface Truth {
   surfaces: readonly Surface[]
   /** In the order of the surfaces. */

@@ -188,7 +188,6 @@ function devicesOf(plant: Plant, connection_id: string, registers: RegisterUnits
 const isShared = ({ bms, pcs }: Battery) =>
   pcs.some(({ connection, unit_id }) => connection === bms.connection && unit_id === bms.unit_id)
 
-/** A read-only unit. */
 function measuringUnit(plant: Plant, image: (snapshot: SiteSnapshot) => Uint16Array): Unit {
   const registers = imageOf(plant, image)
   return {

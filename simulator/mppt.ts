@@ -13,7 +13,6 @@ const search_width_ratio = 4e-4
 const limit_tolerance = 2e-4
 const golden = (Math.sqrt(5) - 1) / 2
 
-/** Power, W, of parallel strings at a voltage. */
 export function powerAtVoltage(strings: readonly LitString[], voltage_v: number): number {
   let current_a = 0
   for (const string of strings) current_a += litCurrent(string, voltage_v)

@@ -1,5 +1,3 @@
-/** The simulated plant over time: snapshot, counters, faults. */
-
 import type { Clock } from '@heliograph/domain/clock'
 import { hour_ms, second_ms } from '@heliograph/domain/durations'
 import {
@@ -17,7 +15,6 @@ import { ambientOf } from './weather.ts'
 export interface Plant {
   readonly simulation: Simulation
   readonly counters: Counters
-  /** Commands to the inverters. */
   readonly limits: Limits
   readonly batteries: Batteries
   /** In addition to those of the simulation. */

@@ -15,7 +15,6 @@ import type { Plant } from './plant.ts'
 export interface RegisterUnits {
   /** Null for an inverter without proprietary registers. */
   inverter(inverter_id: number): Unit | null
-  /** Null for a plant without a controller. */
   controller(logger_id: number): Unit | null
 }
 

@@ -14,7 +14,6 @@ const half_width_deg = 22
 const height_deg = 68
 /** Angle of the sun below the outline at which the shadow has its full size. */
 const border_deg = 10
-/** Maximum share of the string. */
 const shadow_ratio_max = 0.35
 
 /**

@@ -1,4 +1,3 @@
-/** From the sun to the plane of the modules. */
 import type { Place } from '@heliograph/domain/place'
 import { pressureAtAltitude } from '@heliograph/physics/atmosphere'
 import { faiman } from '@heliograph/physics/cell-temperature'

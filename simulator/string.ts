@@ -33,13 +33,11 @@ export interface StringModel {
   lasting_soiling_ratio: number
   soiling_ratio_per_day: number
   degradation_ratio_per_year: number
-  /** Resistance of its cable, per module. */
   wiring_ohm: number
   /** Obstacle of a string with the fault `shaded_string`. */
   obstacle: Obstacle
 }
 
-/** Faults of a string, which may be several. */
 export interface StringAilment {
   is_open: boolean
   is_shaded: boolean
@@ -62,7 +60,6 @@ export const sound: StringAilment = {
   shunt_ohm: Number.POSITIVE_INFINITY,
 }
 
-/** Light on a surface. */
 interface Light {
   /** After reflection at the glass. */
   effective_irradiance_w_m2: number

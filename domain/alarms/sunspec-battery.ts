@@ -12,7 +12,6 @@ const event =
       { ...level, recommended_action: action ?? null },
     ])
 
-/** A pre-alarm; it does not limit power yet. */
 const warning = event('warning', { protection_level: 1, affects_power: false })
 /** The standard has one level above the warning. */
 const alarm = event('critical', { protection_level: 2, affects_power: true })

@@ -21,7 +21,6 @@ export const alarmCategories = [
 ] as const
 type AlarmCategory = (typeof alarmCategories)[number]
 
-/** Which part of a battery an alarm comes from. */
 const alarmSources = ['bms', 'cluster', 'pcs'] as const
 type AlarmSource = (typeof alarmSources)[number]
 
@@ -69,9 +68,7 @@ export interface AlarmTable {
   not_available: 'all_bits' | 'highest_bit'
   /** Source of the severities: ours if the manufacturer gives none. */
   severity_by: 'manufacturer' | 'heliograph'
-  /** The document that the rows come from. */
   source: string
-  /** Tables of batteries only. */
   alarm_source?: AlarmSource
   rows: readonly AlarmRow[]
 }
@@ -81,7 +78,6 @@ type Head = Omit<AlarmTable, 'rows'>
 type Described = 'bit' | 'code' | 'severity' | 'category' | 'name' | 'description'
 type Known = Partial<Omit<AlarmRow, Described | 'alarm_word' | 'table_version' | keyof Head>>
 
-/** One bit of a word. */
 export type Alarm = Pick<AlarmRow, Described> & { known?: Known }
 
 /** Writes an alarm of one severity: bit, code, category, name, description, other known facts. */

@@ -134,7 +134,6 @@ function isThere([, offset, type]: Point, { view, start, missing }: Omit<Place, 
   return true
 }
 
-/** An answer that cannot be true. */
 class Nonsense extends Error {}
 
 function decodePoint(point: Point, at: number, { view, exponents }: Place) {
@@ -153,7 +152,6 @@ function decodePoint(point: Point, at: number, { view, exponents }: Place) {
   const raw = decodeInteger(type, view, at)
   if (raw === null || scale === undefined) return raw
   const exponent = typeof scale === 'number' ? scale : exponents.get(scale)
-  // The scale factor was not read.
   if (exponent === undefined) return null
   if (exponent === null) {
     throw new Nonsense(`its scale factor ${scale} is not valid`)

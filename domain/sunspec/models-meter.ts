@@ -20,7 +20,6 @@ interface Spelling<Line, Ph> {
   /** Line voltages are `PhVphAB` or, in 201 and 211 to 214, `PPVphAB`. */
   line: Line
   varh: Ph
-  /** Unit of the power factor. */
   pf: string
 }
 

@@ -61,11 +61,9 @@ export function createConnection({ open, timeout_ms, ...needs }: ConnectionNeeds
     rest.end()
   }
 
-  /** Judges the line by one failed request. */
   function judge(error: unknown, { numbered }: Line) {
     if (!(error instanceof BusError)) return drop()
     if (error.kind === 'exception') return answered()
-    // Nothing was sent.
     if (error.kind === 'overtaken') return
     if (error.kind === 'disconnected') return giveUp(error)
     silent_requests += 1

@@ -8,7 +8,6 @@ export interface RestNeeds {
 }
 
 export interface Rest {
-  /** Reason of the pause; `null` without a pause. */
   reason: BusError | null
   begin(reason: BusError): void
   /** Ends the pause and resets its length. */

@@ -92,7 +92,6 @@ export type Values<Reading> = Omit<
  * grid permit, and are only part of its `LimitState`.
  */
 export interface InverterRatings {
-  /** Rated power at unity power factor. */
   rated_power_kw: number | null
 }
 
@@ -173,7 +172,6 @@ export interface PcsDevice extends Device<PcsAnswer> {
 }
 
 export interface ClustersAnswer {
-  /** The clusters that answered. */
   clusters: readonly Values<ClusterReading>[]
   /** Table that decodes the alarm words of each; null without alarm words. */
   alarm_table: string | null
@@ -186,7 +184,6 @@ export type CellsAnswer = Values<CellsReading>
 
 export type SetupAnswer = Omit<BatterySetup, 'bess_id' | 'read_at'>
 
-/** Names of drivers in site.yaml. */
 export type DriverName =
   | Inverter['driver']
   | NonNullable<Logger['controller']>['driver']
@@ -199,14 +196,12 @@ export interface Driver {
   openCombiner(bus: Bus, combiner: Combiner): Promise<Device<Values<StringReading>>>
   openStation(bus: Bus, station: Station): Promise<Device<Values<WeatherReading>>>
   openMeter(bus: Bus, meter: Meter): Promise<Device<Values<MeterReading>>>
-  /** Present if the driver has plant controllers. */
   openController?(bus: Bus, logger: Logger): Promise<ControllerDevice>
   /** Present if the driver has batteries; each part of a battery is read at its own interval. */
   openBattery?(bus: Bus, battery: Battery): Promise<BatteryDevice>
   openClusters?(bus: Bus, battery: Battery): Promise<Device<ClustersAnswer>>
   openCells?(bus: Bus, battery: Battery): Promise<Device<CellsAnswer>>
   openSetup?(bus: Bus, battery: Battery): Promise<Device<SetupAnswer>>
-  /** Present if the driver has power conversion systems. */
   openPcs?(bus: Bus, pcs: Pcs): Promise<PcsDevice>
 }
 

@@ -1,4 +1,3 @@
-/** All drivers by their name in site.yaml. */
 import type { Driver, DriverName } from './driver.ts'
 import { controllerDriver } from './plant-controller.ts'
 import { huaweiSmartLogger } from './profiles/huawei-smartlogger.ts'

@@ -18,7 +18,6 @@ interface PartialAnswer<Request> {
 
 /** Devices may refuse at night, or at startup, what they serve otherwise. */
 const reads_until_asked_again = 100
-/** Bounds the requests to a device that refuses everything. */
 const splits_max = 200
 
 /**
@@ -33,7 +32,6 @@ export function createPartialReader<Request>(
   let known: { served: readonly Request[]; refused: readonly Request[]; reads: number } | null =
     null
 
-  /** Requests everything, in parts where necessary. */
   async function meet(): Promise<PartialAnswer<Request>> {
     known = null
     const answers: [Request, Uint16Array][] = []

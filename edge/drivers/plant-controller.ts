@@ -5,7 +5,6 @@ import { type ControllerProfile, limitRegisters } from './profile.ts'
 import { createRegisterLimit } from './register-limit.ts'
 import { createRegisterReader } from './register-reader.ts'
 
-/** Rejects for other devices. */
 export function controllerDriver(profile: ControllerProfile): Driver {
   return {
     ...rejecting(`the driver ${profile.driver} has controllers of plants only`),

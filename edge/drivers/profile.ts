@@ -37,7 +37,6 @@ type Unit = keyof typeof units
 export type NumberType = 'u16' | 'i16' | 'u32' | 'i32' | 'u64'
 
 interface At {
-  /** The maker's name. */
   name: string
   /** Address on the wire, from 0. Documents that count from 1 are one above. */
   address: number
@@ -96,7 +95,6 @@ export interface Power {
 
 export interface Setting {
   register: NumberRegister
-  /** Raw value of the register. */
   raw: number
   /** The register cannot be read back, so that it is written each time. */
   is_write_only?: true
@@ -174,20 +172,17 @@ interface Inputs {
   count_max: number
 }
 
-/** Columns with one number. */
 type Column = {
   [Name in keyof InverterReading]: InverterReading[Name] extends number | null ? Name : never
 }[keyof InverterReading]
 
 export interface Maker {
-  /** The name in site.yaml. */
   driver: string
   manufacturer: string
   family: string
   sources: readonly string[]
   /** Facts that no source gives. */
   unknown: readonly string[]
-  /** Word order of values in several registers. */
   word_order: 'high_first' | 'low_first'
   limit: LimitProfile
 }
@@ -219,7 +214,6 @@ export function wordsOf(register: Register): number {
   return register.type === 'text' ? register.words : words[register.type]
 }
 
-/** All readable registers of a limit. */
 export function limitRegisters(limit: LimitProfile): NumberRegister[] {
   const { setpoint, enable, in_force, ceilings, timer, fail_safe, checks, ramp } = limit
   const powers: Power[] = [setpoint, ...in_force.sources, ...ceilings]

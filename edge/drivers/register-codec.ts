@@ -20,7 +20,6 @@ const ranges: Readonly<Record<NumberType, readonly [min: number, max: number]>> 
   u64: [0, Number.MAX_SAFE_INTEGER],
 }
 
-/** The number in the words of a register, before its gain. */
 export function rawNumber(type: NumberType, words: Uint16Array, order: WordOrder): number {
   const high_first = order === 'high_first' ? [...words] : [...words].reverse()
   const value = high_first.reduce((sum, word) => sum * 0x1_0000 + word, 0)

@@ -98,7 +98,6 @@ async function find(profile: InverterProfile, bus: Bus, inverter: Inverter): Pro
   return { identity, limit, read }
 }
 
-/** All registers that are read at each poll. */
 export function inverterRegisters(profile: InverterProfile): Register[] {
   const { ratings, readings, state, inputs, alarms, limit } = profile
   const pairs = inputs ? inputRegisters(inputs) : []

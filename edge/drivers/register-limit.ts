@@ -28,7 +28,6 @@ interface LimitedDevice {
 export interface RegisterLimit {
   /** Null while its registers do not show the limit in force. */
   readonly control: LimitControl | null
-  /** Reason why `onRead` returned null. */
   readonly reason: string
   /** Warning that the read-back proves nothing; null if it does. */
   readonly warning: string | null
@@ -69,9 +68,7 @@ export function createRegisterLimit(limit: LimitProfile, device: LimitedDevice):
 
 interface Access {
   device: LimitedDevice
-  /** As last read. */
   readonly known: Known | null
-  /** Reason why it is not known. */
   readonly reason: string
   /** A limit was written, and the registers that should show it never showed anything. */
   readonly is_mute: boolean
@@ -114,7 +111,6 @@ function createAccess(limit: LimitProfile, device: LimitedDevice): Access {
       const scale = scaleOf(limit.setpoint, values, device)
       const state = stateOf((access.is_mute && by_stored) || limit, values, device)
       const ramp_ms = rampOf(limit, values)
-      // No control on half of its registers.
       access.known = missing.length === 0 && scale && state ? { scale, state, ramp_ms } : null
       const names = missing.map(describeRegister).join(', ')
       access.reason = missing.length > 0 ? `it does not serve ${names}: no control` : untold

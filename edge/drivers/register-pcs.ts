@@ -15,7 +15,6 @@ import { identityOf, inColumn } from './register-driver.ts'
 import { createRegisterReader, type RegisterValues } from './register-reader.ts'
 import { pcsRanges } from './sunspec-pcs.ts'
 
-/** Columns with one number. */
 type Column = {
   [Name in keyof PcsReading]: PcsReading[Name] extends number | null ? Name : never
 }[keyof PcsReading]
@@ -59,7 +58,6 @@ async function openPcs(profile: PcsProfile, bus: Bus, pcs: Pcs) {
   const readPower = createRegisterReader({ ...place, bus: withUrgentReads(bus) }, [power.setpoint])
   let identity = identityOf(profile, await identify())
   let is_doubted = false
-  // Without read-back nothing is set.
   let has_setpoint = true
   const control = controlOf(profile, pcs, { bus, readPower, readAll: read })
   return {
@@ -91,7 +89,6 @@ function sameAs(before: DeviceIdentity, now: DeviceIdentity): DeviceIdentity {
   throw new Error(`expected serial number ${before.serial_number}, found ${now.serial_number}`)
 }
 
-/** All registers that are read at each poll. */
 export function pcsRegisters({ readings, state, alarms, power }: PcsProfile): NumberRegister[] {
   return [
     ...Object.values(readings),

@@ -19,10 +19,8 @@ interface Request {
 export interface RegisterValues {
   /** Raw value, signed by its type, before the gain; also where it means "no value". */
   raw(register: NumberRegister): number | null
-  /** Value in the unit of the register. */
   number(register: NumberRegister): number | null
   text(register: Register): string | null
-  /** The device refuses the register. */
   isMissing(register: Register): boolean
   /** Refused registers that are not optional, for the log. */
   missing: readonly string[]

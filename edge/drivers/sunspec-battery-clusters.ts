@@ -20,7 +20,6 @@ import { createReader, type Parts, type Snapshot } from './sunspec-snapshot.ts'
 
 type ClusterValues = ClustersAnswer['clusters'][number]
 
-/** Without the modules. */
 const parts: Parts = { 804: { last: 'ModTmp_SF' } }
 
 /** Rejects if no unit answers. */

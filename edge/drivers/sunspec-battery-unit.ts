@@ -63,7 +63,6 @@ export async function openUnit<Found>(
 
 interface Walk {
   walking: Promise<Chain>
-  /** Set once the walk is complete. */
   chain: Chain | null
 }
 

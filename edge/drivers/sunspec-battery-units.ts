@@ -20,7 +20,6 @@ export interface Member<Found> {
 
 type Make<Found> = (chain: Chain, at: ClusterUnit) => Found | Promise<Found>
 
-/** Rejects if none of them answers. */
 export async function openUnits<Found>(
   bus: Bus,
   battery: Battery,

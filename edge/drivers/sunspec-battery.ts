@@ -208,7 +208,6 @@ function storageValues(points: Points<124>): Partial<BatteryValues> {
   }
 }
 
-/** The fixed part of model 803. */
 function stringValues(points: Points<803>): Partial<BatteryValues> {
   return {
     cell_temperature_min_c: points.ModTmpMin,

@@ -20,7 +20,6 @@ const end_id = 0xffff
 
 /** A battery has one model per module; broken lengths could form an endless chain. */
 const models_max = 1000
-/** Maximum models without registers, which no device has. */
 const empties_max = 100
 
 /** Rejects without a SunSpec marker, or if the chain cannot be followed. */

@@ -47,9 +47,7 @@ export function createRegisters<Known extends object>(
   const readModels = createReader(withUrgentReads(bus), unit_id, { wanted, parts })
   const registers = {
     wanted,
-    /** Null while not valid. */
     known: null as Known | null,
-    /** The last valid content. */
     latest: null as Known | null,
     take(snapshot: Snapshot): Known | string {
       const found = read(snapshot)

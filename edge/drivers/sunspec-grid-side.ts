@@ -1,4 +1,3 @@
-/** Grid side of SunSpec devices, inverters and PCS alike. */
 import { columnsFrom, derGridSide, type PointsOf } from '@heliograph/domain/sunspec/grid-side'
 
 export function kilo(value: number | null): number | null {

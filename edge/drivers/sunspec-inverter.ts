@@ -1,4 +1,3 @@
-/** Readings of an inverter from its SunSpec models. */
 import { emptyReading } from '@heliograph/domain/readings'
 import { type Inverter, stringsOf } from '@heliograph/domain/site'
 import { classicInverter, columnsFrom, type PointsOf } from '@heliograph/domain/sunspec/grid-side'

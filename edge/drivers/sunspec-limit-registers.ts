@@ -10,7 +10,6 @@ import type { Parts, Snapshot } from './sunspec-snapshot.ts'
 export type LimitModel = 123 | 704
 
 export interface LimitRegisters {
-  /** 100 percent. */
   base_w: number
   /** Step of the register of `base_w` if it is writable; else null. */
   base_step_w: number | null
@@ -31,7 +30,6 @@ export interface LimitRegisters {
   revert: { is_enabled: boolean; percent: number } | null
 }
 
-/** A register to write, by the name of its point. */
 export interface LimitWrite {
   point: string
   value: number
@@ -39,7 +37,6 @@ export interface LimitWrite {
 
 const base_models = { 123: 121, 704: 702 } as const
 
-/** Models that are read for a limit. */
 export const limitModels = (model_id: LimitModel): ModelId[] => [base_models[model_id], model_id]
 
 export const limitParts = {
@@ -139,10 +136,8 @@ function derControls(snapshot: Snapshot) {
 /** Time for 100 % at a rate in percent per second; null: a rate of 0 was never set. */
 export const rampAt = (pct_per_s: number | null | undefined) => (pct_per_s ? 100 / pct_per_s : null)
 
-/** In milliseconds, rounded up. */
 export const rampMs = (ramp_s: number | null) => (ramp_s === null ? null : Math.ceil(ramp_s * 1000))
 
-/** Raw value of a decoded percentage. */
 const stepsOf = (percent: number, exponent: number) =>
   Math.round(exponent < 0 ? percent * 10 ** -exponent : percent / 10 ** exponent)
 

@@ -31,7 +31,6 @@ export interface LimitedDevice extends ControlledUnit {
   manufacturer: string | null
   /** Rated power; null if the device does not report it. */
   nameplate_w: number | null
-  /** The highest power that may be set. */
   rated_w: number
 }
 

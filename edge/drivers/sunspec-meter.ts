@@ -1,4 +1,3 @@
-/** Readings of an AC meter from its SunSpec model. */
 import { emptyReading, type MeterReading } from '@heliograph/domain/readings'
 import type { Meter } from '@heliograph/domain/site'
 import type { Answer, Values } from './driver.ts'

@@ -37,7 +37,6 @@ export interface PowerRegisters {
   faults: readonly string[]
 }
 
-/** Models that are read for a setpoint. */
 export const powerModels: Readonly<Record<PowerModel, readonly ModelId[]>> = {
   704: [702, 704, 715],
   124: [120, 124, 715],
@@ -312,20 +311,17 @@ function limitAsSetpoint(snapshot: Snapshot): PowerRegisters | string {
   }
 }
 
-/** Each point of model 123 is one register. */
 const asPower = ({ point, value }: LimitWrite): PointWrite => ({ point, words: [value] })
 
 function least(built_w: number, ...others: (number | null | undefined)[]): number {
   return Math.min(built_w, ...others.filter((one) => one !== null && one !== undefined))
 }
 
-/** With the sign of `like`; zero has none. */
 const towards = (like: number, magnitude: number) => (like < 0 ? 0 - magnitude : magnitude)
 
 /** Rounded up, except for binary noise: power is never underestimated. */
 const wholeWatts = (power_w: number) => Math.max(0, Math.ceil(power_w - 1e-6))
 
-/** Raw value of a decoded percentage. */
 const raw = (percent: number, exponent: number) =>
   Math.round(exponent < 0 ? percent * 10 ** -exponent : percent / 10 ** exponent)
 

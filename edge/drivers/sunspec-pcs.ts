@@ -88,7 +88,6 @@ function classicValues(points: PointsOf<103 | 113>): Partial<PcsValues> {
     ...columnsFrom(classicGridSide, points),
     state: pcsStateOf(stateFromSt(points.St)),
     state_vendor_code: points.StVnd,
-    // The only counter, of injected energy.
     energy_injected_total_kwh: kilo(points.WH),
   }
 }
@@ -160,7 +159,6 @@ function ratingValues(snapshot: Snapshot): Partial<PcsValues> {
   }
 }
 
-/** No converter is larger. */
 const built: Range = [0, 100_000]
 
 export function pcsRanges({ rated_power_kw }: Pcs): Record<string, Range> {

@@ -147,7 +147,6 @@ function spansOf({ offset, count }: Piece, { points, group, ...model }: Model): 
 type Missing = ReadonlyMap<FoundModel, ReadonlySet<number>>
 const none: ReadonlySet<number> = new Set()
 
-/** Missing offsets of each model. */
 function missingIn(pieces: readonly Piece[]): Missing {
   const missing = new Map<FoundModel, Set<number>>()
   for (const { found, offset, count } of pieces) {

@@ -34,7 +34,6 @@ export function stationAnswer(
     const value = found?.[name] ?? null
     const odd: Complaint[] = []
     const checked = plausible({ [instrument.quantity]: value }, odd)[instrument.quantity] ?? null
-    // Instruments of one quantity differ by their point.
     complaints.push(...odd.map(({ reason }) => ({ point: instrument.point, reason })))
     return checked
   })

@@ -1,5 +1,3 @@
-/** String currents from the SunSpec models of a string combiner. */
-
 import type { StringReading } from '@heliograph/domain/readings'
 import type { Answer, Complaint, Values } from './driver.ts'
 import { plausible } from './plausible.ts'

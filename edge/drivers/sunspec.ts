@@ -71,7 +71,6 @@ interface Reading<Of> {
   models: readonly number[]
   /** Read as well if present. */
   extras?: readonly number[]
-  /** Read once, when the device is found. */
   ratings?: readonly number[]
   /** Highest limit to set, for a device whose power can be limited. */
   limited_to_w?: number

@@ -45,7 +45,6 @@ export async function startBroker(needs: BrokerNeeds): Promise<Broker> {
     if (!is_known) log.warn({ username: username?.slice(0, 40) }, 'MQTT: unknown user or password')
     done(null, is_known)
   }
-  // The acknowledgement waits for this.
   aedes.authorizePublish = (_, { topic, payload, qos }, done) => {
     const is_ours = topic.startsWith(`${prefix}/`) && payload.length <= payload_bytes_max
     if (!is_ours) return done(new Error(`not a message under ${prefix}/`))

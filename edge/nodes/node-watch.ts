@@ -34,7 +34,6 @@ export class NodeWatch {
   readonly #needs: NodeWatchNeeds
   readonly #source: { source_kind: 'node'; source_id: string }
   readonly #complaints: ComplaintWatch
-  /** Recorded readings by instant. */
   readonly #recorded = new Map<number, string>()
   readonly #relays = new Map<string, RelayTimeline>()
   #comm_state: CommState = 'unknown'

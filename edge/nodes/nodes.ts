@@ -30,7 +30,6 @@ interface NodesNeeds {
   clock: Clock
   timers: Timers
   log: Log
-  /** Called when the communication state of a node changes. */
   onStatusChange(): void
 }
 
@@ -48,7 +47,6 @@ export class Nodes {
   /** Handlers of messages by topic; each returns a function that forgets the message. */
   #topics = new Map<string, (message: MqttMessage) => () => void>()
   #taking: Promise<void> = Promise.resolve()
-  /** Settings of the running connection. */
   #opened = ''
   #broker: Broker | null = null
   #session: { close(): Promise<void> } | null = null
@@ -112,7 +110,6 @@ export class Nodes {
     await this.#close()
   }
 
-  /** Port of the broker within the edge. */
   get port(): number | null {
     return this.#broker?.port ?? null
   }
@@ -202,7 +199,6 @@ export class Nodes {
     return { source_kind: 'edge', source_id: this.#site_id } as const
   }
 
-  /** Ends conditions of nodes that were removed from the site. */
   #forgetRemoved(): void {
     const { recorder, conditions, stamps } = this.#needs
     const at = stamps.stamp().measured_at

@@ -3,7 +3,6 @@ import type { RelaySeen } from './state-message.ts'
 
 /** A relay that was switched, or was first seen switched. */
 export interface Switching {
-  /** Unix ms. */
   at: number
   /** State before; null if unknown. */
   from: boolean | null
@@ -33,7 +32,6 @@ interface Run {
 const sightings_max = 500
 
 export class RelayTimeline {
-  /** Ascending by time. */
   readonly #sightings: Sighting[] = []
   #told: Told[] = []
   /** Everything before was reported. */

@@ -1,4 +1,3 @@
-/** The edge as a client of a broker. */
 import { readFileSync } from 'node:fs'
 import type { MqttCredentials } from '@heliograph/domain/node'
 import mqtt from 'mqtt'

@@ -163,7 +163,6 @@ function relayOf(
 
 const with_offset = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i
 
-/** Unix ms, null for none. */
 function instantOf(value: unknown, now: number): number | null | 'wrong' {
   if (value === undefined || value === null) return null
   const at = typeof value === 'string' ? parsed(value) : value

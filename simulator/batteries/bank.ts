@@ -98,7 +98,6 @@ function withPower(
 export const bank_headroom = 1.06
 const cluster_headroom = 1.09
 
-/** Limits of one cluster. */
 export function clusterLimits(
   model: BatteryModel,
   cluster: ClusterState,

@@ -26,7 +26,6 @@ import {
   tellPcs,
 } from './pcs-control.ts'
 
-/** Commands to the battery management. */
 export interface BmsTold {
   is_disconnected: boolean
   /** Heartbeat counter of the master. */
@@ -51,7 +50,6 @@ export interface BatteryUnit {
   snapshot(): BatterySnapshot
   tellBms(told: Partial<BmsTold>): void
   tellPcs(pcs_idx: number, told: Partial<PcsTold>): void
-  /** Faults of this battery that are in force. */
   faults(): readonly BatteryFault[]
   now_ms(): number
   /** Incremented by each command. */

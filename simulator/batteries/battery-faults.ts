@@ -10,7 +10,6 @@ export type BatteryFault =
   /** The state of charge reads this many percent points too high. */
   | { kind: 'soc_jump'; bess_id: number; by_pct: number }
   | { kind: 'cell_weak'; bess_id: number; cell: string }
-  /** The temperature that the sensor of the cell shows. */
   | { kind: 'cell_over_temperature'; bess_id: number; cell: string; temperature_c: number }
 
 export const isBatteryFault = <Of extends object>(

@@ -13,15 +13,12 @@ import { acPowerAt, conversionLoss, standbyLoss } from './converter.ts'
 import { isEmpty, isFull } from './derating.ts'
 import { advanceTemperatures } from './thermal.ts'
 
-/** Faults of the battery in force. */
 export interface BatteryAilments {
   /** `pcs_idx` of failed PCS. */
   failed_pcs?: readonly number[]
   /** A cell with a multiple of its resistance and self-discharge. */
   weak_cell?: { cluster_idx: number; index: number }
-  /** A sensor with a fixed reading. */
   hot_cell?: { cluster_idx: number; index: number; temperature_c: number }
-  /** All contactors stay open. */
   contactors_open?: boolean
 }
 
@@ -38,7 +35,6 @@ const usual_step_s = 10
 const pcs_start_s = 2
 const pcs_idle_s = 120
 
-/** Advances a battery in place. */
 export function advanceBattery(
   model: BatteryModel,
   state: BatteryState,
@@ -211,6 +207,5 @@ function settle(
   }
 }
 
-/** Energy stored above empty, kWh. */
 export const storedEnergyOf = ({ clusters }: BatteryState): number =>
   clusters.reduce((sum: number, { sums }: ClusterState) => sum + sums.stored_kwh, 0)

@@ -9,7 +9,6 @@ import { bank_headroom } from './bank.ts'
 import type { BatterySnapshot } from './battery-snapshot.ts'
 import type { BatteryModel } from './battery-state.ts'
 
-/** Counters of each PCS, and of each cluster. */
 export interface BatteryCounters {
   pcs: { injected_kwh: number; absorbed_kwh: number }[]
   discharged_ah: number[]

@@ -32,7 +32,6 @@ export interface ClusterSnapshot {
   balancing_cell_count: number
   /** In the order of `watched`. */
   alarm_levels: readonly AlarmLevel[]
-  /** Event word of models 803 and 804. */
   event_word: number
 }
 
@@ -126,7 +125,6 @@ export function batterySnapshot(model: BatteryModel, state: BatteryState): Batte
   return { ...snapshot, state: stateOf(model, state, snapshot) }
 }
 
-/** Every cell of a cluster, as its sensors show it. */
 export const cellsOf = (
   { clusters }: BatteryModel,
   state: BatteryState,

@@ -23,7 +23,6 @@ export type Contactor = 'open' | 'precharge' | 'closed'
 
 export interface ClusterState extends CellStates {
   contactor: Contactor
-  /** Time in this state. */
   contactor_s: number
   /** Contactors close only at a voltage near that of the other clusters. */
   is_out_of_range: boolean
@@ -48,7 +47,6 @@ export type PcsMode = 'off' | 'standby' | 'starting' | 'running' | 'fault'
 export interface PcsState {
   mode: PcsMode
   mode_s: number
-  /** Time at zero power. */
   idle_s: number
   ac_power_kw: number
   dc_power_kw: number

@@ -24,7 +24,6 @@ interface Care {
   bus_v: number
 }
 
-/** Advances all of it by a step, in place. */
 export function advanceCare(model: BatteryModel, state: BatteryState, care: Care): void {
   const { seconds } = care
   state.balancing_s += seconds

@@ -12,7 +12,6 @@ export interface Ageing {
 }
 
 interface HalfCycle {
-  /** 0 to 1. */
   depth: number
   /** Mean rate, multiples of the capacity per hour. */
   rate_per_h: number

@@ -83,7 +83,6 @@ export function clusterModel(battery: Battery, cluster_idx: number, seed: number
   }
 }
 
-/** State of the cells. */
 export interface CellStates {
   /** 0 to 1, of each cell. */
   soc: number[]
@@ -93,7 +92,6 @@ export interface CellStates {
   /** Relative to the new cells: remaining capacity, and increased resistance. */
   capacity_ratio: number
   resistance_ratio: number
-  /** Index of the weak cell. */
   weak_cell: number | null
 }
 
@@ -258,7 +256,6 @@ export interface CellReadings {
   is_balancing: boolean[]
 }
 
-/** Readings of all cells under the present current. */
 export function readCells(
   model: ClusterModel,
   cells: CellStates & { hot_cell: { index: number; temperature_c: number } | null },

@@ -13,7 +13,6 @@ const standby_ratio = 0.0002
 
 export const standbyLoss = (rated_kw: number): number => standby_ratio * rated_kw
 
-/** Loss between both sides while running. */
 export function conversionLoss(ac_power_kw: number, rated_kw: number): number {
   const { running, square } = ac_power_kw < 0 ? charging : discharging
   const load = ac_power_kw / rated_kw
@@ -29,6 +28,5 @@ export function acPowerAt(dc_power_kw: number, rated_kw: number): number {
   return delivered_kw >= 0 ? delivered_kw : Math.min(0, ofDirection(charging))
 }
 
-/** DC power while running at an AC power. */
 export const dcPowerAt = (ac_power_kw: number, rated_kw: number): number =>
   ac_power_kw + conversionLoss(ac_power_kw, rated_kw)

@@ -52,7 +52,6 @@ export function deratingByTemperature(min_c: number, max_c: number): Derating {
   }
 }
 
-/** Hysteresis of full and empty. */
 const again_soc = 0.01
 
 export const isFull = (soc: number, was_full: boolean): boolean =>

@@ -104,7 +104,6 @@ function liveThrough(
 interface Of {
   site: Site
   model: BatteryModel
-  /** The unit at the start. */
   unit: UnitState
   span: PastSpan
 }

@@ -36,7 +36,6 @@ export const initialControl = (): PcsControl => ({
   beat_at_ms: null,
 })
 
-/** Applies a command, in place. */
 export function tellPcs(control: PcsControl, told: Partial<PcsTold>, at_ms: number): void {
   const has_beaten =
     told.controller_beat !== undefined && told.controller_beat !== control.controller_beat

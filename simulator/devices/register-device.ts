@@ -2,11 +2,9 @@
 import type { InverterSnapshot } from '../site.ts'
 import type { Refusal } from './unit.ts'
 
-/** Measurements of an inverter at an instant. */
 export interface InverterNow {
   measured: InverterSnapshot
   frequency_hz: number
-  /** Line-to-line voltage. */
   line_voltage_v: number
   energy_kwh: number
 }
@@ -28,7 +26,6 @@ interface RegisterWrite {
  * is a plain value, which tests can save and restore.
  */
 export interface RegisterDevice<State, Now> {
-  /** State after power-up. */
   initial: State
   registers(now: Now, state: State, now_ms: number): RegisterImage
   /** The state after a write, or the reason of a refusal. */
@@ -39,7 +36,6 @@ export interface RegisterDevice<State, Now> {
 
 type Order = 'high_first' | 'low_first'
 
-/** Fills an image register by register. */
 export function createImage(order: Order) {
   const holding = new Map<number, number>()
   const input = new Map<number, number>()

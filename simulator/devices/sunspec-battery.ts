@@ -395,7 +395,6 @@ function moduleCells({ battery }: BatteryUnit, cells: CellReadings, module_idx: 
   }
 }
 
-/** Mean of its cells, percent. */
 function moduleSoc(
   { battery, state }: BatteryUnit,
   { cluster_idx, module_idx }: { cluster_idx: number; module_idx: number },

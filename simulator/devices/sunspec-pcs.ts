@@ -110,9 +110,7 @@ function electric({ unit, pcs, measured, grid }: Now) {
   }
 }
 
-/** InvSt of model 701. */
 const inv_st = { off: 0, standby: 7, starting: 2, running: 3, fault: 6 } as const
-/** St of model 103. */
 const st = { off: 1, standby: 8, starting: 3, running: 4, fault: 7 } as const
 
 const measurement: Maker = (now) => {

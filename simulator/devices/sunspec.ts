@@ -118,7 +118,6 @@ export function classicModel(rated_w: number, points: Classic): Uint16Array {
   })
 }
 
-/** Scale of its power settings. */
 export const powerScale = ({ rated_ac_power_kw }: Inverter) =>
   scaleFor(rated_ac_power_kw * 1000 * 1.2)
 

@@ -5,7 +5,6 @@ export interface Unit {
   read(address: number, count: number): Uint16Array
   /** Absent on a device without input registers. */
   readInput?(address: number, count: number): Uint16Array
-  /** @throws {Refusal} */
   write(address: number, words: readonly number[]): void
   /** The device does not answer at present. */
   isAway(): boolean

@@ -62,7 +62,6 @@ function readingOf(node: Node, message: NodeState, measured_at: number): NodeRea
   return { node_number: node.node_number, measured_at, quality: 'good', channel_values }
 }
 
-/** Events as the edge records them. */
 function switchings(
   { node_id, channels }: Node,
   { fan: was }: StationState,

@@ -9,7 +9,6 @@ import { hour_ms } from '@heliograph/domain/durations'
 import type { Node, NodeState, RelayCause } from '@heliograph/domain/node'
 import { hash01, spread } from '../noise.ts'
 
-/** Conditions around the station. */
 export interface Surroundings {
   time_ms: number
   ambient_temperature_c: number

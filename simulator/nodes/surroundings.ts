@@ -35,7 +35,6 @@ export function surroundings(
 export interface NodeSpan {
   start_ms: number
   end_ms: number
-  /** Known values of `allSurroundings` by instant. */
   around?: (time_ms: number) => Surroundings[] | undefined
 }
 
