@@ -49,7 +49,7 @@ test('on unknown days a model beats physics and smart persistence', () => {
 const gefcom = readGefcomZone()
 const left_out = gefcom === null && 'LEFT OUT: no ../shared/data/forecast'
 
-test('a model of a real plant at another longitude beats physics and smart persistence', { skip: left_out }, () => {
+test('a model of a real plant beats physics and smart persistence', { skip: left_out }, () => {
   const { plant: zone, samples } = gefcom!
   const from_ms = Math.floor(samples.at(-1)!.end_ms / day_ms - 60) * day_ms
   const year = samples.filter(({ start_ms }) => start_ms >= from_ms - 365 * day_ms)

@@ -120,7 +120,7 @@ test('an inverter behind a controller follows the lower of two limits', async (t
   assert.ok(powerOf(12) <= 6.6 + 1e-9 && powerOf(12) > 6)
 })
 
-test("the limit of a Huawei ends by its timer", async (t) => {
+test('the limit of a Huawei ends by its timer', async (t) => {
   const { bus, now, powerOf } = await served(t)
   const [inverter] = inverters as [Inverter]
   const device = await drivers.huawei_sun2000.openInverter(bus, inverter)
