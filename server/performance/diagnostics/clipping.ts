@@ -43,18 +43,13 @@ export function outputState(output: Output, limits: OutputLimits): OutputState |
   return is_curtailed ? 'curtailed' : 'clipped'
 }
 
-interface LimitLoss {
-  clipping_kw: number
-  curtailment_kw: number
-}
-
 /**
  * Power lost to limits at an instant: expected minus measured power. For a curtailed output the
  * part above the rating is a clipping loss. Both parts add up to the missing power, so that a limit
  * not yet reached costs no more than is missing. Both are 0 when the output is free. Null without
  * measured power, or when the output is limited and the expected power is unknown.
  */
-export function limitLoss(output: Output, limits: OutputLimits): LimitLoss | null {
+export function limitLoss(output: Output, limits: OutputLimits) {
   const state = outputState(output, limits)
   if (state === null) return null
   if (state === 'free') return { clipping_kw: 0, curtailment_kw: 0 }

@@ -135,18 +135,12 @@ function hourOf(comparison: Comparison, sums: StringSums): HourOfString[] {
 }
 
 /** Share of a string's loss caused by an MPPT partner. */
-interface PartnerShare {
-  /** Share of the energy of the peers, and share of the loss; 0 to 1. */
-  of_energy: number
-  of_loss: number
-  affected_by_string_index: number | null
-}
-
 /**
- * Computed hour by hour: a partner shaded in the evening reduces the voltage then and hardly
- * affects that of the day. Null without hours.
+ * Share of the energy of the peers, and of the loss, that a partner costs, 0 to 1. Computed hour by
+ * hour: a partner shaded in the evening reduces the voltage then and hardly affects that of the
+ * day. Null without hours.
  */
-function partnerShare(hours: readonly HourOfString[]): PartnerShare | null {
+function partnerShare(hours: readonly HourOfString[]) {
   const costs = hours.map(({ own_ratio, ratio, peer_kwh, affected_by_string_index }) => ({
     cost_kwh: (own_ratio - ratio) * peer_kwh,
     lost_kwh: (1 - ratio) * peer_kwh,
@@ -168,7 +162,7 @@ function partnerShare(hours: readonly HourOfString[]): PartnerShare | null {
  * Comparison without the partner's share of the loss. The hours may cover only some days with other
  * irradiance, so that the larger of the shares of energy and of loss counts.
  */
-function refine(comparison: Comparison, partner: PartnerShare | null): Comparison {
+function refine(comparison: Comparison, partner: ReturnType<typeof partnerShare>): Comparison {
   const { compared_with, ratio, own_ratio } = comparison
   if (partner === null || compared_with !== 'peers' || ratio === null || own_ratio === null) {
     return comparison

@@ -148,18 +148,11 @@ async function hourRows(
   })
 }
 
-interface Parts {
-  /** Hours before the first and after the last whole day. */
-  before: Window
-  after: Window
-  whole: { first: string; last: string } | null
-}
-
 /**
  * Splits a period into whole local days, whose sums are stored, and the hours at both ends. The
  * current day counts as whole: its stored sums cover all hours so far.
  */
-function partsOf({ start_at, end_at, is_running }: Period, timezone: string): Parts {
+function partsOf({ start_at, end_at, is_running }: Period, timezone: string) {
   const start_ms = start_at.getTime()
   const end_ms = end_at.getTime()
   const nothing = { start_at: end_at, end_at }
@@ -170,10 +163,7 @@ function partsOf({ start_at, end_at, is_running }: Period, timezone: string): Pa
   if (from_ms >= to_ms) return { before: { start_at, end_at }, whole: null, after: nothing }
   return {
     before: { start_at, end_at: new Date(from_ms) },
-    whole: {
-      first: localDate(from_ms, timezone),
-      last: localDate(to_ms - hour_ms, timezone),
-    },
+    whole: { first: localDate(from_ms, timezone), last: localDate(to_ms - hour_ms, timezone) },
     after: { start_at: new Date(Math.min(to_ms, end_ms)), end_at },
   }
 }

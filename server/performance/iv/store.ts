@@ -4,7 +4,7 @@ import type { SeriesWindow } from '../../http/time-windows.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isoTime } from '../../storage/values.ts'
 import type { PanelFields } from '../panels/model.ts'
-import type { Plant, PlantInverter, PlantString, RawInverter, RawWeather } from '../rollups/raw.ts'
+import type { Plant, PlantString, RawInverter, RawWeather } from '../rollups/raw.ts'
 
 /** A panel model as the site announced it. */
 export interface SiteModelRow
@@ -14,14 +14,7 @@ export interface SiteModelRow
 }
 
 /** One string with its inverter and MPPT partners. */
-export interface StringSetting {
-  /** The string, in service or retired. */
-  string: PlantString
-  /** The inverter with its strings in service. */
-  inverter: PlantInverter
-  /** Connected strings in service on the same MPPT with the same panels and orientation. */
-  partner_indexes: number[]
-}
+export type StringSetting = NonNullable<ReturnType<typeof settingOf>>
 
 export interface ReadingsRequest {
   site_id: string
@@ -152,15 +145,18 @@ const siteModels = `
 export function settingOf(
   plant: Plant,
   { inverter_id, string_index }: Pick<ReadingsRequest, 'inverter_id' | 'string_index'>,
-): StringSetting | undefined {
+) {
   const inverter = plant.inverters.get(inverter_id)
   const string = inverter?.strings.find((each) => each.string_index === string_index)
   if (!inverter || !string) return undefined
   const strings = inverter.strings.filter(({ is_retired }) => !is_retired)
   const partners = strings.filter((each) => each !== string && isPartner(each, string))
   return {
+    /** In service or retired. */
     string,
+    /** With its strings in service. */
     inverter: { ...inverter, strings },
+    /** Connected strings in service on the same MPPT with the same panels and orientation. */
     partner_indexes: partners.map((each) => each.string_index),
   }
 }

@@ -9,14 +9,9 @@ import { nameKey } from './names.ts'
 /** The file is not a list of panel models. */
 export class PanelListError extends Error {}
 
-export interface PanelList {
-  /** Valid rows, each name once. */
-  models: ListedModel[]
-  refused: Refusal[]
-  duplicates: Duplicate[]
-}
+export type PanelList = ReturnType<typeof readPanelList>
 
-export interface Refusal {
+interface Refusal {
   /** Counts from 1, the header. */
   line: number
   name: string
@@ -24,7 +19,7 @@ export interface Refusal {
 }
 
 /** A row that was replaced by another row of the same name. */
-export interface Duplicate {
+interface Duplicate {
   line: number
   name: string
   /** Line of the row that was used: the newer edition, or the later line of the same edition. */
@@ -73,8 +68,12 @@ class BrokenRow extends Error {}
 /** Rows usually have about 250 characters. */
 const line_characters_max = 20_000
 
-/** @throws PanelListError when a required column is missing or repeated */
-export function readPanelList(bytes: Uint8Array): PanelList {
+/**
+ * The models of the valid rows, each name once.
+ *
+ * @throws PanelListError when a required column is missing or repeated
+ */
+export function readPanelList(bytes: Uint8Array) {
   const lines = decode(bytes).split(/\r\n|\n|\r/)
   const columns = readHeader((lines[0] ?? '').slice(0, line_characters_max))
   const refused: Refusal[] = []

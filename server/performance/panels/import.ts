@@ -1,21 +1,11 @@
 /** Imports a list of panel models into the database. */
 import type { Database, Queries } from '../../storage/database.ts'
-import { type Duplicate, isNewer, type PanelList, type Refusal } from './csv.ts'
+import { isNewer, type PanelList } from './csv.ts'
 import { type ListedModel, modelColumns } from './model.ts'
 import { nameKey, numberNames } from './names.ts'
 import { ownModels } from './own-library.ts'
 
-export interface ImportReport {
-  /** Valid rows of the list: the sum of the next four counts. */
-  taken: number
-  added: number
-  changed: number
-  unchanged: number
-  /** Rows of an older edition than the stored row, which stays. */
-  outdated: number
-  refused: Refusal[]
-  duplicates: Duplicate[]
-}
+export type ImportReport = Awaited<ReturnType<typeof importList>>
 
 type StoredModel = ListedModel & { params_id: number; name_key: string }
 
@@ -25,12 +15,15 @@ const rows_per_statement = 2000
  * Updates the table from a list in one transaction. A stored model keeps its `params_id` and takes
  * the values of the list, unless it has a newer edition; models missing in the list stay. `source`
  * is stored with the import. Importing the same list again changes nothing.
+ *
+ * Returns counts: `taken` of the valid rows of the list, which is the sum of the next four; and
+ * `outdated` of the rows of an older edition than the stored row, which stays.
  */
 export async function importList(
   db: Database,
   list: PanelList,
   { source, at }: { source: string; at: Date },
-): Promise<ImportReport> {
+) {
   const { models, refused, duplicates } = list
   return db.transaction(async (transaction) => {
     // One import at a time: the next one must see the ids assigned by this one.

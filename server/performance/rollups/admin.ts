@@ -4,23 +4,18 @@ import { findSite } from '../../access/sites.ts'
 import { readFinalWeeks } from '../../telemetry/final-weeks.ts'
 import { touchReadingsSince } from '../../telemetry/touched-hours.ts'
 
-interface SumAgain {
-  /** Number of marked device hours. */
-  hours: number
-  /** Sums before this time are final; null when the days do not reach into final weeks. */
-  final_before_at: Date | null
-}
-
 /**
  * Marks the last `days` days of a site for recomputation of their sums, for example after a
  * correction of the inventory. A running server starts within seconds. Sums of weeks with thinned
- * readings are final and stay. Rejects (`not_found`) an unknown site.
+ * readings are final and stay. Returns the number of marked device hours, and the time before
+ * which sums are final; null when the days do not reach into final weeks. Rejects (`not_found`) an
+ * unknown site.
  */
 export async function sumAgain(
   { db, clock }: Pick<Admin, 'db' | 'clock'>,
   site_id: string,
   days: number,
-): Promise<SumAgain> {
+) {
   await findSite({ db }, site_id)
   const now_ms = clock.now().getTime()
   const since_ms = now_ms - days * day_ms

@@ -44,11 +44,7 @@ export function daylightAt(place: Place | null) {
   }
 }
 
-/** Irradiance on any surface of a plant at the instants of its station. */
-export interface PlantLight {
-  times_ms: readonly number[]
-  on(surface: Surface): readonly PlaneLight[]
-}
+export type PlantLight = ReturnType<typeof plantLight>
 
 /** The met stations of the plant of an inverter, or all of the site if the plant has none. */
 export function stationsFor(
@@ -100,12 +96,8 @@ export function screenedReadings(
   )
 }
 
-/** Irradiance as one station measured it, cached by surface. */
-export function plantLight(
-  place: Place,
-  station: PlantStation,
-  readings: readonly RawWeather[],
-): PlantLight {
+/** Irradiance on any surface as one station measured it, at the instants of its readings. */
+export function plantLight(place: Place, station: PlantStation, readings: readonly RawWeather[]) {
   const samples = readings.map(
     ({ time_ms, instrument_values }): StationSample => ({
       time_ms,
@@ -120,15 +112,10 @@ export function plantLight(
   return { times_ms: samples.map(({ time_ms }) => time_ms), on }
 }
 
-/** Irradiance and expected power of an inverter and its strings at the instants of the station. */
-export interface InverterSun {
-  times_ms: readonly number[]
-  lights: readonly InverterLight[]
-  /** kW by `string_index`; null when the panel or the irradiance of a string is unknown. */
-  expected_kw: readonly (readonly (number | null)[])[]
-}
+export type InverterSun = ReturnType<typeof inverterSun>
 
-export function inverterSun(inverter: PlantInverter, plant: PlantLight): InverterSun {
+/** Irradiance and expected power of an inverter and its strings at the instants of the station. */
+export function inverterSun(inverter: PlantInverter, plant: PlantLight) {
   const strings = inverter.strings.filter(({ connected }) => connected)
   const alike = [...Map.groupBy(strings, kindOf).values()].map((members) => ({
     members,
@@ -138,6 +125,7 @@ export function inverterSun(inverter: PlantInverter, plant: PlantLight): Inverte
   }))
   const string_count = 1 + Math.max(-1, ...inverter.strings.map((each) => each.string_index))
   const lights: InverterLight[] = []
+  /** By `string_index`; null when the panel or the irradiance of a string is unknown. */
   const expected_kw: (number | null)[][] = []
   for (let nth = 0; nth < plant.times_ms.length; nth += 1) {
     const of_strings = new Array<number | null>(string_count).fill(null)

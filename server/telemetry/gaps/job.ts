@@ -8,7 +8,7 @@ import type { Queries, Transaction } from '../../storage/database.ts'
 import { type FinalWeeks, readFinalWeeks } from '../final-weeks.ts'
 import type { Mark } from '../touched-hours.ts'
 import { type Expectation, holesBetween, holeUntilNow, partOf, steps_aside } from './holes.ts'
-import { type Region, reconcile } from './reconcile.ts'
+import { reconcile } from './reconcile.ts'
 import { readingsOf, readSources, type SiteSources, type Source } from './sources.ts'
 import {
   type Instants,
@@ -108,15 +108,10 @@ function withoutFinal(
   return { times_ms: times_ms.slice(gone), before_count: before_count - gone, after_count }
 }
 
-interface View {
-  times_ms: readonly number[]
-  first: number
-  last: number
-  region: Region
-}
+type View = ReturnType<typeof viewOf>
 
 /** All steps that a reading of the span affects, with the readings needed to judge them. */
-function viewOf({ times_ms, before_count, after_count }: Instants, { retired_at }: Source): View {
+function viewOf({ times_ms, before_count, after_count }: Instants, { retired_at }: Source) {
   const beside = steps_aside + 1
   const first = Math.max(0, before_count - beside)
   const is_last = after_count < beside

@@ -5,7 +5,7 @@ import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import { defaultPollIntervals, type PollIntervals } from '@heliograph/domain/site'
 import { siteFacts } from '../../plant/site-facts.ts'
 import type { Queries } from '../../storage/database.ts'
-import { type Wakefulness, wakefulnessAt } from './wakefulness.ts'
+import { wakefulnessAt } from './wakefulness.ts'
 
 /** Readings of one kind: their table, the poll interval, sleep at night, and the kind in events. */
 function readings(
@@ -50,15 +50,11 @@ export interface Source {
   sleeps?: boolean | null
 }
 
-export interface SiteSources {
-  sources: Source[]
-  wakefulness: Wakefulness
-  poll: Required<PollIntervals>
-}
+export type SiteSources = Awaited<ReturnType<typeof readSources>>
 
 const wakefulnessOf = cached(wakefulnessAt, JSON.stringify)
 
-export async function readSources(db: Queries, site_id: string): Promise<SiteSources> {
+export async function readSources(db: Queries, site_id: string) {
   const facts = await siteFacts(db, site_id)
   return {
     sources: await db.query<Source>(sourcesOfSite, [site_id]),
