@@ -2,7 +2,7 @@
 import { type ReactNode, Suspense } from 'react'
 import { Redirect, Route, Switch } from 'wouter'
 import NotFound from './pages/not-found.tsx'
-import { adminPages, openPages, sitePages } from './pages/pages.ts'
+import { adminPages, openPages, type SitePageProps, sitePages } from './pages/pages.ts'
 import { useSession } from './queries.ts'
 import { Shell } from './shell/shell.tsx'
 import { SiteShell } from './shell/site-shell.tsx'
@@ -51,9 +51,7 @@ function SignedIn() {
                   <Switch>
                     {sitePages.map(({ path, Page }) => (
                       <Route key={path} path={`/sites/:site_id${path}`}>
-                        {(found: Record<string, string | undefined>) => (
-                          <Page {...found} site_id={site_id} />
-                        )}
+                        {(found: SitePageProps) => <Page {...found} />}
                       </Route>
                     ))}
                     <Route component={NotFound} />

@@ -1,8 +1,7 @@
-import '@mantine/core/styles.css'
-import '@mantine/notifications/styles.css'
-import './ui/ui.css'
 import { MantineProvider } from '@mantine/core'
+import '@mantine/core/styles.css'
 import { Notifications } from '@mantine/notifications'
+import '@mantine/notifications/styles.css'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { setNonce } from 'get-nonce'
 import { StrictMode } from 'react'
@@ -11,6 +10,7 @@ import { App } from './app.tsx'
 import { queries } from './queries.ts'
 import { theme, variables } from './theme.ts'
 import { watchUnfetchedCode } from './ui/page-boundary.tsx'
+import './ui/ui.css'
 
 watchUnfetchedCode()
 

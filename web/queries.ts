@@ -1,5 +1,5 @@
 /** Reads of pages. Equal reads share one request, and one copy of the answer. */
-import { type Heliograph, HeliographError, isCode } from '@heliograph/sdk'
+import { type Heliograph, HeliographError, isCode, type Site } from '@heliograph/sdk'
 import {
   MutationCache,
   QueryCache,
@@ -8,6 +8,7 @@ import {
   type UseQueryOptions,
   useQuery,
 } from '@tanstack/react-query'
+import { createContext, useContext } from 'react'
 import { askPlatform, heliograph, type SessionUser } from './api.ts'
 import { knownNow } from './ui/known-now.ts'
 
@@ -53,15 +54,24 @@ export const queries: QueryClient = new QueryClient({
   },
 })
 
+export const SiteContext = createContext<Site | null>(null)
+
+/** Site of the page. */
+export function useSite(): Site {
+  const site = useContext(SiteContext)
+  if (!site) throw new Error('this page has no site')
+  return site
+}
+
 type Operation = Exclude<keyof Heliograph, 'file'>
-type Asked<Name extends Operation> = Parameters<Heliograph[Name]>[0] & { site_id: string }
+type OfSite<Name extends Operation> = Parameters<Heliograph[Name]>[0] & { site_id: string }
+type Asked<Name extends Operation> = Omit<OfSite<Name>, 'site_id'> & { site_id?: string }
 type Answer<Name extends Operation> = Awaited<ReturnType<Heliograph[Name]>>
 type ReadOptions<Name extends Operation, Data> = Omit<
   UseQueryOptions<Answer<Name>, Error, Data>,
   'queryKey' | 'queryFn'
 >
 
-/** Starts with topic and site: invalidating `[topic, site_id]` repeats all reads of a topic. */
 export const readKey = (
   topic: string,
   operation: Operation,
@@ -69,13 +79,13 @@ export const readKey = (
 ) => [topic, parameters.site_id, operation, parameters]
 
 /**
- * A read of one operation of a site, as `useQuery` and `useQueries` take it. A number as `options`
- * is the interval at which the read repeats, ms.
+ * A read of one operation of a site, as `useQuery` and `useQueries` take it. A write names the
+ * topics whose reads it repeats. A number as `options` is the interval of the read, ms.
  */
 export const readOf = <Name extends Operation, Data = Answer<Name>>(
   topic: string,
   operation: Name,
-  parameters: Asked<Name>,
+  parameters: OfSite<Name>,
   options: number | ReadOptions<Name, Data>,
 ) =>
   queryOptions({
@@ -87,12 +97,18 @@ export const readOf = <Name extends Operation, Data = Answer<Name>>(
     ...(typeof options === 'number' ? { refetchInterval: options } : options),
   })
 
-export const useRead = <Name extends Operation, Data = Answer<Name>>(
+/** Reads from the site of the page unless a `site_id` is given. */
+export function useRead<Name extends Operation, Data = Answer<Name>>(
   topic: string,
   operation: Name,
   parameters: Asked<Name>,
   options: number | ReadOptions<Name, Data>,
-) => useQuery(readOf(topic, operation, parameters, options))
+) {
+  const site_id = useContext(SiteContext)?.site_id
+  const asked = { site_id, ...parameters } as OfSite<Name>
+  if (!asked.site_id) throw new Error('this page has no site')
+  return useQuery(readOf<Name, Data>(topic, operation, asked, options))
+}
 
 /** Null when nobody is signed in. */
 export const useSession = () =>
@@ -122,6 +138,15 @@ export function useMay(): (scope: string) => boolean {
   return (scope) => scopes.includes(scope)
 }
 
+/** Tells whether role, plan and site allow a scope. */
+export const useMayRead = () => useMayReadAt(useSite())
+
+export function useMayReadAt(site: Pick<Site, 'scopes'>): (scope: string) => boolean {
+  const may = useMay()
+  const scopes: readonly string[] = site.scopes
+  return (scope) => may(scope) && scopes.includes(scope)
+}
+
 export const useSites = () =>
   useQuery({
     queryKey: ['sites'],
@@ -130,25 +155,15 @@ export const useSites = () =>
   })
 
 /** The one poll of the live site, shared by pages and banners. */
-export const useOverview = (site_id: string) =>
-  useRead(
-    'overview',
-    'overviewGet',
-    { site_id },
-    {
-      select: knownNow,
-      refetchInterval: live_ms,
-      staleTime: live_ms,
-    },
-  )
+export const useOverview = (named: { site_id?: string } = {}) =>
+  useRead('overview', 'overviewGet', named, {
+    select: knownNow,
+    refetchInterval: live_ms,
+    staleTime: live_ms,
+  })
 
-export const useUnreadCount = (site_id: string, enabled = true) =>
-  useRead(
-    'notifications',
-    'omNotificationsUnreadCount',
-    { site_id },
-    {
-      refetchInterval: 20_000,
-      enabled,
-    },
-  ).data?.unread_count
+export const useUnreadCount = (named: { site_id?: string } = {}, enabled = true) =>
+  useRead('notifications', 'omNotificationsUnreadCount', named, {
+    refetchInterval: 20_000,
+    enabled,
+  }).data?.unread_count

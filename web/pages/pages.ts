@@ -1,13 +1,11 @@
 /** Table of pages: address, name in the menu, and required scope. */
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
 
-export interface SitePageProps {
-  site_id: string
-  /** Other parameters of the address, by name. */
-  [name: string]: string | undefined
-}
+/** Parameters of the address, by name. */
+export type SitePageProps = Readonly<Record<string, string | undefined>>
 
 type Page<Props> = LazyExoticComponent<ComponentType<Props>>
+type Load<Props> = () => Promise<{ default: ComponentType<Props> }>
 
 interface OpenPage {
   path: string
@@ -19,16 +17,9 @@ interface AdminPage extends OpenPage {
   role?: 'administrator'
 }
 
-export interface SitePage {
-  /** Below /sites/:site_id. */
-  path: string
-  Page: Page<SitePageProps>
-  /** Name in the menu; pages without are opened from other pages. */
-  label?: string
-  group?: 'Plant' | 'Control' | 'Market' | 'Work'
-  /** Scope that the reads of the page need. */
-  scope?: string
-}
+export const groups = ['Plant', 'Control', 'Market', 'Work'] as const
+
+type InMenu = readonly [group: (typeof groups)[number], label: string]
 
 export const openPages: readonly OpenPage[] = [
   { path: '/sign-in', Page: lazy(() => import('./access/sign-in.tsx')) },
@@ -60,186 +51,69 @@ export const adminPages: readonly AdminPage[] = [
   },
 ]
 
-export const sitePages: readonly SitePage[] = [
-  {
-    path: '',
-    label: 'Overview',
-    group: 'Plant',
-    scope: 'plant:read',
-    Page: lazy(() => import('./overview/overview.tsx')),
-  },
-  {
-    path: '/plants',
-    label: 'Plants',
-    group: 'Plant',
-    scope: 'plant:read',
-    Page: lazy(() => import('./plant/plants.tsx')),
-  },
-  {
-    path: '/plants/:logger_id',
-    scope: 'plant:read',
-    Page: lazy(() => import('./plant/plant.tsx')),
-  },
-  {
-    path: '/inverters',
-    label: 'Inverters',
-    group: 'Plant',
-    scope: 'plant:read',
-    Page: lazy(() => import('./telemetry/inverters.tsx')),
-  },
-  {
-    path: '/inverters/:inverter_id',
-    scope: 'plant:read',
-    Page: lazy(() => import('./telemetry/inverter.tsx')),
-  },
-  {
-    path: '/inverters/:inverter_id/strings/:string_index',
-    scope: 'plant:read',
-    Page: lazy(() => import('./performance/string.tsx')),
-  },
-  {
-    path: '/string-health',
-    label: 'String health',
-    group: 'Plant',
-    scope: 'diagnostics:read',
-    Page: lazy(() => import('./performance/string-health.tsx')),
-  },
-  {
-    path: '/stations',
-    label: 'Stations',
-    group: 'Plant',
-    scope: 'plant:read',
-    Page: lazy(() => import('./plant/stations.tsx')),
-  },
-  {
-    path: '/stations/:node_id',
-    scope: 'plant:read',
-    Page: lazy(() => import('./plant/station.tsx')),
-  },
-  {
-    path: '/compare',
-    label: 'Compare',
-    group: 'Plant',
-    scope: 'plant:read',
-    Page: lazy(() => import('./telemetry/compare.tsx')),
-  },
-  {
-    path: '/curtailment',
-    label: 'Curtailment',
-    group: 'Control',
-    scope: 'curtailment:read',
-    Page: lazy(() => import('./control/curtailment.tsx')),
-  },
-  {
-    path: '/batteries',
-    label: 'Batteries',
-    group: 'Control',
-    scope: 'bess:read',
-    Page: lazy(() => import('./batteries/batteries.tsx')),
-  },
-  {
-    path: '/batteries/:bess_id',
-    scope: 'bess:read',
-    Page: lazy(() => import('./batteries/battery.tsx')),
-  },
-  {
-    path: '/batteries/:bess_id/day',
-    scope: 'bess:read',
-    Page: lazy(() => import('./batteries/battery-day.tsx')),
-  },
-  {
-    path: '/batteries/:bess_id/log',
-    scope: 'bess:read',
-    Page: lazy(() => import('./batteries/battery-log.tsx')),
-  },
-  {
-    path: '/alerts',
-    label: 'Alerts',
-    group: 'Work',
-    scope: 'alerts:read',
-    Page: lazy(() => import('./alerts/alerts.tsx')),
-  },
-  {
-    path: '/work-orders',
-    label: 'Work orders',
-    group: 'Work',
-    scope: 'om:read',
-    Page: lazy(() => import('./work/work-orders.tsx')),
-  },
-  {
-    path: '/work-orders/new',
-    scope: 'om:write',
-    Page: lazy(() => import('./work/work-order-new.tsx')),
-  },
-  {
-    path: '/work-orders/:wo_id',
-    scope: 'om:read',
-    Page: lazy(() => import('./work/work-order.tsx')),
-  },
-  {
-    path: '/defects',
-    label: 'Defects',
-    group: 'Work',
-    scope: 'om:read',
-    Page: lazy(() => import('./work/defects.tsx')),
-  },
-  {
-    path: '/defects/new',
-    scope: 'om:write',
-    Page: lazy(() => import('./work/defect-new.tsx')),
-  },
-  {
-    path: '/defects/:defect_id',
-    scope: 'om:read',
-    Page: lazy(() => import('./work/defect.tsx')),
-  },
-  {
-    path: '/notifications',
-    label: 'Notifications',
-    group: 'Work',
-    scope: 'om:read',
-    Page: lazy(() => import('./work/notifications.tsx')),
-  },
-  {
-    path: '/reports',
-    label: 'Reports',
-    group: 'Work',
-    scope: 'reports:read',
-    Page: lazy(() => import('./reports/reports.tsx')),
-  },
-  {
-    path: '/gaps',
-    label: 'Gaps',
-    group: 'Work',
-    scope: 'plant:read',
-    Page: lazy(() => import('./telemetry/gaps.tsx')),
-  },
-  {
-    path: '/energy',
-    label: 'Energy',
-    group: 'Plant',
-    scope: 'energy:read',
-    Page: lazy(() => import('./performance/energy.tsx')),
-  },
-  {
-    path: '/earnings',
-    label: 'Earnings',
-    group: 'Market',
-    scope: 'earnings:read',
-    Page: lazy(() => import('./earnings/earnings.tsx')),
-  },
-  {
-    path: '/markets',
-    label: 'Markets',
-    group: 'Market',
-    scope: 'markets:read',
-    Page: lazy(() => import('./markets/markets.tsx')),
-  },
-  {
-    path: '/predictions',
-    label: 'Predictions',
-    group: 'Market',
-    scope: 'predictions:read',
-    Page: lazy(() => import('./forecasts/predictions.tsx')),
-  },
+/** Pages without a place in the menu are opened from other pages. */
+const page = (path: string, scope: string, load: Load<SitePageProps>, menu?: InMenu) => ({
+  path,
+  scope,
+  Page: lazy(load),
+  group: menu?.[0],
+  label: menu?.[1],
+})
+
+/** Addresses below /sites/:site_id, with the scope that the reads of the page need. */
+export const sitePages = [
+  page('', 'plant:read', () => import('./overview/overview.tsx'), ['Plant', 'Overview']),
+  page('/plants', 'plant:read', () => import('./plant/plants.tsx'), ['Plant', 'Plants']),
+  page('/plants/:logger_id', 'plant:read', () => import('./plant/plant.tsx')),
+  page('/inverters', 'plant:read', () => import('./telemetry/inverters.tsx'), [
+    'Plant',
+    'Inverters',
+  ]),
+  page('/inverters/:inverter_id', 'plant:read', () => import('./telemetry/inverter.tsx')),
+  page(
+    '/inverters/:inverter_id/strings/:string_index',
+    'plant:read',
+    () => import('./performance/string.tsx'),
+  ),
+  page('/string-health', 'diagnostics:read', () => import('./performance/string-health.tsx'), [
+    'Plant',
+    'String health',
+  ]),
+  page('/stations', 'plant:read', () => import('./plant/stations.tsx'), ['Plant', 'Stations']),
+  page('/stations/:node_id', 'plant:read', () => import('./plant/station.tsx')),
+  page('/compare', 'plant:read', () => import('./telemetry/compare.tsx'), ['Plant', 'Compare']),
+  page('/curtailment', 'curtailment:read', () => import('./control/curtailment.tsx'), [
+    'Control',
+    'Curtailment',
+  ]),
+  page('/batteries', 'bess:read', () => import('./batteries/batteries.tsx'), [
+    'Control',
+    'Batteries',
+  ]),
+  page('/batteries/:bess_id', 'bess:read', () => import('./batteries/battery.tsx')),
+  page('/batteries/:bess_id/day', 'bess:read', () => import('./batteries/battery-day.tsx')),
+  page('/batteries/:bess_id/log', 'bess:read', () => import('./batteries/battery-log.tsx')),
+  page('/alerts', 'alerts:read', () => import('./alerts/alerts.tsx'), ['Work', 'Alerts']),
+  page('/work-orders', 'om:read', () => import('./work/work-orders.tsx'), ['Work', 'Work orders']),
+  page('/work-orders/new', 'om:write', () => import('./work/work-order-new.tsx')),
+  page('/work-orders/:wo_id', 'om:read', () => import('./work/work-order.tsx')),
+  page('/defects', 'om:read', () => import('./work/defects.tsx'), ['Work', 'Defects']),
+  page('/defects/new', 'om:write', () => import('./work/defect-new.tsx')),
+  page('/defects/:defect_id', 'om:read', () => import('./work/defect.tsx')),
+  page('/notifications', 'om:read', () => import('./work/notifications.tsx'), [
+    'Work',
+    'Notifications',
+  ]),
+  page('/reports', 'reports:read', () => import('./reports/reports.tsx'), ['Work', 'Reports']),
+  page('/gaps', 'plant:read', () => import('./telemetry/gaps.tsx'), ['Work', 'Gaps']),
+  page('/energy', 'energy:read', () => import('./performance/energy.tsx'), ['Plant', 'Energy']),
+  page('/earnings', 'earnings:read', () => import('./earnings/earnings.tsx'), [
+    'Market',
+    'Earnings',
+  ]),
+  page('/markets', 'markets:read', () => import('./markets/markets.tsx'), ['Market', 'Markets']),
+  page('/predictions', 'predictions:read', () => import('./forecasts/predictions.tsx'), [
+    'Market',
+    'Predictions',
+  ]),
 ]

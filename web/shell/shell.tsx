@@ -20,11 +20,9 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect } from 'react'
 import { Link, useLocation } from 'wouter'
 import { askPlatform } from '../api.ts'
-import { adminPages, type SitePage, sitePages } from '../pages/pages.ts'
+import { adminPages, groups, sitePages } from '../pages/pages.ts'
 import { useMay, useOverview, useSites, useUnreadCount, useUser } from '../queries.ts'
 import { dropDrafts } from '../ui/draft.ts'
-
-const groups = ['Plant', 'Control', 'Market', 'Work'] as const
 
 export function Shell({ children }: { children: ReactNode }) {
   const [is_open, menu] = useDisclosure()
@@ -88,7 +86,7 @@ function Bell() {
 }
 
 function BellOf({ site_id }: { site_id: string }) {
-  const count = useUnreadCount(site_id) ?? 0
+  const count = useUnreadCount({ site_id }) ?? 0
   return (
     <Indicator label={shortOf(count)} disabled={count === 0} color="red" size={18} offset={8}>
       <ActionIcon
@@ -193,14 +191,13 @@ function SitePages({ site_id, path }: { site_id: string; path: string }) {
   const { data: sites } = useSites()
   const name = sites?.data.find((site) => site.site_id === site_id)?.name ?? site_id
   const counts = useCounts(site_id)
-  const shown = (page: SitePage) => page.label && (!page.scope || may(page.scope))
   return (
     <>
       <Text fw={600} px="sm" pt="sm">
         {name}
       </Text>
       {groups.map((group) => {
-        const pages = sitePages.filter((page) => page.group === group && shown(page))
+        const pages = sitePages.filter((page) => page.group === group && may(page.scope))
         if (pages.length === 0) return null
         return (
           <div key={group}>
@@ -231,8 +228,8 @@ function SitePages({ site_id, path }: { site_id: string; path: string }) {
 /** Counts of open items, by path of their page. */
 function useCounts(site_id: string): Record<string, ReactNode> {
   const may = useMay()
-  const { data: overview } = useOverview(site_id)
-  const unread = useUnreadCount(site_id, may('om:read'))
+  const { data: overview } = useOverview({ site_id })
+  const unread = useUnreadCount({ site_id }, may('om:read'))
   return {
     '/alerts': countOf(overview?.alerts?.active, 'unacknowledged'),
     '/notifications': countOf(unread, 'unread'),

@@ -1,41 +1,34 @@
 /** Banners of all pages of a site: safe mode, stale data, server unreachable. */
-
 import { HeliographError, type Logger, type Site } from '@heliograph/sdk'
-import { Alert, Stack } from '@mantine/core'
-import { createContext, type ReactNode, useContext } from 'react'
+import { Alert, Button, Stack, Text } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import { askPlatform } from '../api.ts'
 import NotFound from '../pages/not-found.tsx'
-import { useOverview, useSites } from '../queries.ts'
+import { SiteContext, useOverview, useSites, useUser } from '../queries.ts'
+import { ConfirmByName } from '../ui/form.tsx'
 import { formatAge, formatTime } from '../ui/format.ts'
 import { isDisconnected } from '../ui/known-now.ts'
-import { Muted } from '../ui/muted.tsx'
-import { plainly } from '../ui/plainly.ts'
-import { Failure, Loading } from '../ui/states.tsx'
-import { useNow } from '../ui/use-now.ts'
-import { EndSafeMode } from './end-safe-mode.tsx'
-
-const SiteContext = createContext<Site | null>(null)
-
-/** Site of the page. */
-export function useSite(): Site {
-  const site = useContext(SiteContext)
-  if (!site) throw new Error('this page has no site')
-  return site
-}
+import { Muted, useNow } from '../ui/page.tsx'
+import { Answered, plainly } from '../ui/states.tsx'
+import { useWrite } from '../ui/use-write.ts'
 
 export function SiteShell({ site_id, children }: { site_id: string; children: ReactNode }) {
-  const { data, error, refetch, isPending } = useSites()
-  if (isPending) return <Loading />
-  if (!data) return <Failure error={error} onRetry={() => void refetch()} />
-  const site = data.data.find((one) => one.site_id === site_id)
-  if (!site) return <NotFound />
   return (
-    <SiteContext value={site}>
-      <Stack gap="sm">
-        <Banners site={site} />
-        {children}
-        <Muted>Times are those of the site ({site.timezone}) unless stated otherwise.</Muted>
-      </Stack>
-    </SiteContext>
+    <Answered query={useSites()}>
+      {({ data }) => {
+        const site = data.find((one) => one.site_id === site_id)
+        if (!site) return <NotFound />
+        return (
+          <SiteContext value={site}>
+            <Stack gap="sm">
+              <Banners site={site} />
+              {children}
+              <Muted>Times are those of the site ({site.timezone}) unless stated otherwise.</Muted>
+            </Stack>
+          </SiteContext>
+        )
+      }}
+    </Answered>
   )
 }
 
@@ -47,7 +40,7 @@ const failureTitle = (error: unknown) =>
   wasAnswered(error) ? 'The server returns errors' : 'The server does not answer'
 
 function Banners({ site }: { site: Site }) {
-  const { data: overview, isError, error, dataUpdatedAt } = useOverview(site.site_id)
+  const { data: overview, isError, error, dataUpdatedAt } = useOverview()
   const now_ms = useNow(5000)
   const { commissioning_safe_mode, safe_mode_since_at, timezone } = overview?.site ?? site
   const age_s = overview?.status.age_s ?? null
@@ -103,3 +96,44 @@ const newestOf = (loggers: readonly Logger[]) =>
     .map(({ last_seen_at }) => last_seen_at)
     .sort()
     .at(-1)
+
+function EndSafeMode({ site }: { site: Site }) {
+  const { role } = useUser()
+  const [is_open, setOpen] = useState(false)
+  if (role !== 'administrator') {
+    return 'An administrator can end it when commissioning is complete.'
+  }
+  return (
+    <>
+      <Button size="compact-sm" variant="default" onClick={() => setOpen(true)}>
+        End safe mode
+      </Button>
+      {is_open && <Confirmation site={site} onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+function Confirmation({ site, onClose }: { site: Site; onClose(): void }) {
+  const { site_id, name } = site
+  const end = useWrite({
+    write: () => askPlatform('POST', '/safe-mode/end', { site_id, confirmation: name }),
+    done: `“${name}” accepts commands and changes`,
+    changes: ['sites', 'overview'],
+    onDone: onClose,
+  })
+  return (
+    <ConfirmByName
+      title={`End the safe mode of “${name}”`}
+      name={name}
+      action="End safe mode"
+      write={end}
+      onAct={() => end.run(undefined)}
+      onClose={onClose}
+    >
+      <Text size="sm">
+        The site will accept commands, including curtailment and battery dispatch. End safe mode
+        only after every device, the permit and the limits have been checked on site.
+      </Text>
+    </ConfirmByName>
+  )
+}

@@ -1,6 +1,6 @@
 /** Converts dates between the text of a field, `23 Nov 2026, 06:00`, and ISO 8601. */
 import { formatTime } from './format.ts'
-import { isDate } from './site-day.ts'
+import { isDate } from './site-clock.ts'
 
 const months = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
 

@@ -1,7 +1,10 @@
-/** Names of plants and inverters, and links to them. */
-import { Anchor, Group, Text } from '@mantine/core'
-import { Link } from 'wouter'
-import { useOverview } from '../queries.ts'
+/** Names of devices, links to them, and fields to choose them. */
+import { Alert, Group, List, NumberInput, Select, Text } from '@mantine/core'
+import type { UseFormReturnType } from '@mantine/form'
+import { useMayRead, useOverview, useRead } from '../queries.ts'
+import { SeverityBadge } from './badges.tsx'
+import { type AlertPlace, alertsOf } from './device-places.ts'
+import { SiteLink, Time } from './page.tsx'
 
 interface Choice {
   value: string
@@ -16,25 +19,20 @@ export interface Devices {
   inverterName(id: number): string
 }
 
-export function useDevices(site_id: string): Devices {
-  const { data } = useOverview(site_id)
-  const loggers = data?.loggers ?? []
-  const inverters = data?.inverters ?? []
+export function useDevices(): Devices {
+  const { loggers = [], inverters = [] } = useOverview().data ?? {}
+  const plantName = (id: number) =>
+    loggers.find(({ logger_id }) => logger_id === id)?.name ?? `Plant ${id}`
+  const inverterName = (id: number) =>
+    inverters.find(({ inverter_id }) => inverter_id === id)?.name ?? `Inverter ${id}`
   return {
-    plants: loggers.map(({ logger_id, name }) => ({
-      value: String(logger_id),
-      label: name ?? `Plant ${logger_id}`,
-    })),
+    plants: loggers.map(({ logger_id: id }) => ({ value: String(id), label: plantName(id) })),
     inverters: (of = null) =>
       inverters
         .filter(({ logger_id }) => of === null || logger_id === of)
-        .map(({ inverter_id, name }) => ({
-          value: String(inverter_id),
-          label: name ?? `Inverter ${inverter_id}`,
-        })),
-    plantName: (id) => loggers.find(({ logger_id }) => logger_id === id)?.name ?? `Plant ${id}`,
-    inverterName: (id) =>
-      inverters.find(({ inverter_id }) => inverter_id === id)?.name ?? `Inverter ${id}`,
+        .map(({ inverter_id: id }) => ({ value: String(id), label: inverterName(id) })),
+    plantName,
+    inverterName,
   }
 }
 
@@ -49,24 +47,23 @@ interface Named {
 }
 
 /** Name of the device with its plant; null for the whole site. */
-export function deviceText(devices: Devices, named: Named): string | null {
-  const parts = placesOf('', devices, named).map(({ label }) => label)
-  return parts.length === 0 ? null : parts.join(' › ')
-}
+export const deviceText = (devices: Devices, named: Named): string | null =>
+  placesOf(devices, named)
+    .map(({ label }) => label)
+    .join(' › ') || null
 
-export function DeviceLinks({ site_id, named }: { site_id: string; named: Named }) {
-  const devices = useDevices(site_id)
-  const places = placesOf(site_id, devices, named)
+export function DeviceLinks({ named }: { named: Named }) {
+  const places = placesOf(useDevices(), named)
   if (places.length === 0) return <Text size="sm">Whole site</Text>
   return (
     <Group gap={6}>
-      {places.map(({ label, href }, nth) => (
+      {places.map(({ label, to }, nth) => (
         <Text key={label} size="sm" span>
           {nth > 0 && '› '}
-          {href ? (
-            <Anchor component={Link} href={href} size="sm" underline="always">
+          {to ? (
+            <SiteLink to={to} size="sm" underline="always">
               {label}
-            </Anchor>
+            </SiteLink>
           ) : (
             label
           )}
@@ -76,23 +73,90 @@ export function DeviceLinks({ site_id, named }: { site_id: string; named: Named 
   )
 }
 
-function placesOf(site_id: string, devices: Devices, named: Named) {
+function placesOf(devices: Devices, named: Named) {
   const { logger_id, inverter_id, string_index, bess_id, node_id, asset_label } = named
-  const at = `/sites/${site_id}`
-  const places: { label: string; href?: string }[] = []
-  if (logger_id !== null) {
-    places.push({ label: devices.plantName(logger_id), href: `${at}/plants/${logger_id}` })
-  }
+  const places: { label: string; to?: string }[] = []
+  const add = (label: string, to?: string) => places.push({ label, to })
+  if (logger_id !== null) add(devices.plantName(logger_id), `/plants/${logger_id}`)
   if (inverter_id !== null) {
-    const href = `${at}/inverters/${inverter_id}`
-    places.push({ label: devices.inverterName(inverter_id), href })
-    if (string_index !== null) {
-      places.push({ label: `String ${string_index}`, href: `${href}/strings/${string_index}` })
-    }
+    const to = `/inverters/${inverter_id}`
+    add(devices.inverterName(inverter_id), to)
+    if (string_index !== null) add(`String ${string_index}`, `${to}/strings/${string_index}`)
   }
-  if (bess_id !== null)
-    places.push({ label: `Battery ${bess_id}`, href: `${at}/batteries/${bess_id}` })
-  if (node_id) places.push({ label: `Node ${node_id}`, href: `${at}/stations/${node_id}` })
-  if (asset_label) places.push({ label: asset_label })
+  if (bess_id !== null) add(`Battery ${bess_id}`, `/batteries/${bess_id}`)
+  if (node_id) add(`Node ${node_id}`, `/stations/${node_id}`)
+  if (asset_label) add(asset_label)
   return places
+}
+
+/** Open alerts of a device, on its page. */
+export function DeviceAlerts(place: AlertPlace) {
+  const enabled = useMayRead()('alerts:read')
+  const { data } = useRead('alerts', 'alertsList', {}, { refetchInterval: 30_000, enabled })
+  const own = alertsOf(data?.data ?? [], place)
+  if (own.length === 0) return null
+  return (
+    <Alert color="red" variant="outline" title={`Alerts: ${own.length}`}>
+      <List size="sm" listStyleType="none" spacing={4}>
+        {own.map(({ alert_id, severity, title, started_at }) => (
+          <List.Item key={alert_id}>
+            <Group gap="xs">
+              <SeverityBadge severity={severity} />
+              <SiteLink to={`/alerts?alert_id=${alert_id}`} size="sm" underline="always">
+                {title}
+              </SiteLink>
+              since <Time at={started_at} />
+            </Group>
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
+  )
+}
+
+interface DeviceValues {
+  logger_id: string | null
+  inverter_id: string | null
+  string_index: number | string
+}
+
+interface DeviceFieldsProps<Values> {
+  form: UseFormReturnType<Values>
+}
+
+/** Fields for plant, inverter and string. A new plant or inverter clears the fields below it. */
+export function DeviceFields<Values extends DeviceValues>({ form }: DeviceFieldsProps<Values>) {
+  const devices = useDevices()
+  const { logger_id, inverter_id } = form.values
+  const set = (change: Partial<DeviceValues>) => form.setValues(change as Partial<Values>)
+  return (
+    <>
+      <Select
+        label="Plant"
+        placeholder="Whole site"
+        clearable
+        clearButtonProps={{ 'aria-label': 'No plant' }}
+        data={devices.plants}
+        {...form.getInputProps('logger_id')}
+        onChange={(chosen) => set({ logger_id: chosen, inverter_id: null, string_index: '' })}
+      />
+      <Select
+        label="Inverter"
+        clearable
+        searchable
+        clearButtonProps={{ 'aria-label': 'No inverter' }}
+        data={devices.inverters(logger_id === null ? null : Number(logger_id))}
+        {...form.getInputProps('inverter_id')}
+        onChange={(chosen) => set({ inverter_id: chosen, string_index: '' })}
+      />
+      {inverter_id !== null && (
+        <NumberInput
+          label="String of the inverter, from 0"
+          min={0}
+          allowDecimal={false}
+          {...form.getInputProps('string_index')}
+        />
+      )}
+    </>
+  )
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { formatDuration } from './duration.ts'
 import * as format from './format.ts'
+import { formatDuration } from './format.ts'
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ')
 

@@ -45,9 +45,9 @@ export function formatMoney(amount: Value, currency: string | null): string {
   return new Intl.NumberFormat('en', options).format(amount)
 }
 
-type Style = 'time' | 'date' | 'full' | 'day'
+export type TimeStyle = 'time' | 'date' | 'full' | 'day'
 
-const styles: Record<Style, Intl.DateTimeFormatOptions> = {
+const styles: Record<TimeStyle, Intl.DateTimeFormatOptions> = {
   time: { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
   date: { dateStyle: 'medium' },
   day: { weekday: 'short', day: 'numeric', month: 'short' },
@@ -55,7 +55,11 @@ const styles: Record<Style, Intl.DateTimeFormatOptions> = {
 }
 
 /** A time in the given zone. */
-export function formatTime(at: string | null | undefined, timezone: string, style: Style): string {
+export function formatTime(
+  at: string | null | undefined,
+  timezone: string,
+  style: TimeStyle,
+): string {
   if (!at) return none
   return new Intl.DateTimeFormat('en-GB', { ...styles[style], timeZone: timezone }).format(
     new Date(at),
@@ -73,3 +77,42 @@ export function formatAge(age_s: Value): string {
   if (min < 60) return `${min} min ago`
   return h < 48 ? `${h} h ago` : `${Math.round(h / 24)} days ago`
 }
+
+/** Two largest units, such as `2 h 05 min` or `3 days 4 h`. */
+export function formatDuration(duration_s: number | null | undefined): string {
+  if (!isKnown(duration_s)) return none
+  const s = Math.max(0, Math.round(duration_s))
+  if (s < 60) return `${s} s`
+  const min = Math.floor(s / 60)
+  if (min < 60) return `${min} min`
+  const h = Math.floor(min / 60)
+  if (h < 48) return `${h} h ${String(min % 60).padStart(2, '0')} min`
+  return `${Math.floor(h / 24)} days ${h % 24} h`
+}
+
+/** `in_progress` to `In progress`. */
+export function inWords(code: string): string {
+  const text = code.replaceAll('_', ' ')
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** Options of a select field. */
+export const choices = (codes: readonly string[]) =>
+  codes.map((value) => ({ value, label: inWords(value) }))
+
+const instant = /(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?::\d\d)?\s?(?:UTC|Z)\b/g
+
+export const inSiteTime = (text: string, timezone: string): string =>
+  text.replaceAll(instant, (_, date: string, clock: string) =>
+    formatTime(`${date}T${clock}:00Z`, timezone, 'full'),
+  )
+
+/** Sum of the known values; null without any. */
+export function sumKnown<Row>(rows: readonly Row[], of: (row: Row) => number | null) {
+  const known = rows.map(of).filter((value) => value !== null)
+  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
+}
+
+/** `+1.2 %`, with a no-break space. */
+export const formatSigned = (pct: Value) =>
+  isKnown(pct) ? `${pct > 0 ? '+' : ''}${formatNumber(pct)}\u00a0%` : none

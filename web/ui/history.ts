@@ -2,7 +2,7 @@
 import { everyWindow, type Window } from '@heliograph/sdk'
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { heliograph } from '../api.ts'
-import type { Span } from './site-day.ts'
+import type { Span } from './site-clock.ts'
 
 export type Values = readonly (number | null)[]
 

@@ -1,9 +1,9 @@
 /** Time series with uPlot, for hundreds of thousands of points, in the time of the site. */
-import 'uplot/dist/uPlot.min.css'
 import { useComputedColorScheme } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
 import { formatNumber } from './format.ts'
 import { asLocal } from './site-clock.ts'
 

@@ -1,5 +1,5 @@
 /** Days, months and years of a site. */
-import { addDays } from './site-day.ts'
+import { addDays } from './site-clock.ts'
 
 export type PeriodKind = 'day' | 'month' | 'year'
 

@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { asLocal, clockAt, dayAt, instantOf } from './site-clock.ts'
-import { addDays, dayStart, daysFrom, isDate } from './site-day.ts'
-import { isWithin, utcDays } from './site-days.ts'
+import {
+  addDays,
+  asLocal,
+  clockAt,
+  dayAt,
+  dayStart,
+  daysFrom,
+  instantOf,
+  isDate,
+  isWithin,
+  utcDays,
+} from './site-clock.ts'
 
 const berlin = 'Europe/Berlin'
 const hour_ms = 3_600_000

@@ -51,3 +51,48 @@ export function asLocal(at_ms: number, timezone: string): Date {
   // A text without a zone is parsed as local time.
   return new Date(Date.parse(clockAt(minute_ms, timezone)) + at_ms - minute_ms)
 }
+
+/** Start of a local day: in some zones the change of the clocks skips midnight. */
+export const dayStart = (date: string, timezone: string): number =>
+  instantOf(`${date}T00:00`, timezone) ??
+  instantOf(`${date}T01:00`, timezone) ??
+  Date.parse(`${date}T00:00:00Z`)
+
+export const addDays = (date: string, days: number) =>
+  new Date(Date.parse(`${date}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
+
+export const isDate = (text: string | null | undefined): text is string =>
+  !!text &&
+  /^\d{4}-\d\d-\d\d$/.test(text) &&
+  Number.isFinite(Date.parse(`${text}T00:00:00Z`)) &&
+  // 30 February would be 2 March.
+  addDays(text, 0) === text
+
+export interface Span {
+  start_ms: number
+  end_ms: number
+}
+
+/** Span of a number of local days. */
+export const daysFrom = (date: string, days: number, timezone: string): Span => ({
+  start_ms: dayStart(date, timezone),
+  end_ms: dayStart(addDays(date, days), timezone),
+})
+
+export function utcDays({ start_ms, end_ms }: Span): string[] {
+  const day_ms = 86_400_000
+  const first = Math.floor(start_ms / day_ms)
+  const last = Math.ceil(end_ms / day_ms)
+  return Array.from({ length: last - first }, (_, nth) =>
+    new Date((first + nth) * day_ms).toISOString().slice(0, 10),
+  )
+}
+
+export const isWithin = ({ start_ms, end_ms }: Span, at: string): boolean =>
+  Date.parse(at) >= start_ms && Date.parse(at) < end_ms
+
+/** Start and end of a span, as the API takes them. */
+export const windowOf = ({ start_ms, end_ms }: Span) => ({
+  start: new Date(start_ms).toISOString(),
+  end: new Date(end_ms).toISOString(),
+})

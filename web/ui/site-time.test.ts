@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { inSiteTime } from './site-time.ts'
+import { inSiteTime } from './format.ts'
 
 test('instants of a text are told in the time of the site, and nothing else is changed', () => {
   const text = "The edge agent 'A' was heard of last at 2026-11-23 18:10 UTC."

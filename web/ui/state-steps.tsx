@@ -1,14 +1,10 @@
 /** Buttons for the next states of a resource, the usual one first. */
-import { Group, Stack, Text, Textarea } from '@mantine/core'
+import { Group, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
-import { Differences } from './differences.tsx'
 import { useDraft } from './draft.ts'
-import { DraftNotice } from './draft-notice.tsx'
-import { DialogButtons, Modal } from './modal.tsx'
+import { Dialog, Differences, WriteButton } from './form.tsx'
 import { Failure } from './states.tsx'
-import { type SeenWrite, useSeenWrite } from './use-seen-write.ts'
-import { WriteButton } from './write-button.tsx'
-import type { Condition, Difference } from './write-seen.ts'
+import { type Condition, type Difference, type SeenWrite, useSeenWrite } from './use-write.ts'
 
 export interface Step<State> {
   to: State
@@ -49,7 +45,7 @@ export function StateSteps<State extends string, Whole extends object>(
             size="md"
             variant={nth === 0 ? 'filled' : 'default'}
             loading={is_pending}
-            disabled={step.is_blocked ?? false}
+            disabled={step.is_blocked}
             onClick={() => choose(step)}
           >
             {step.name}
@@ -67,52 +63,43 @@ function WhyNot({ error, differences }: { error: unknown; differences: Differenc
   return error ? <Failure error={error} /> : null
 }
 
-type AskedProps<State, Whole extends object> = StateStepsProps<State, Whole> & {
+interface AskedProps<State, Whole extends object> extends StateStepsProps<State, Whole> {
   step: Step<State>
   onClose: () => void
 }
 
-function Asked<State extends string, Whole extends object>({
-  step: { to, name, ask },
-  subject,
-  write,
-  onClose,
-}: AskedProps<State, Whole>) {
+function Asked<State extends string, Whole extends object>(props: AskedProps<State, Whole>) {
+  const { step, subject, write, onClose } = props
+  const { to, name, ask } = step
   const [note, setNote, draft] = useDraft(`step ${to}`, ask?.given ?? '')
-  const { run, is_pending, error, differences } = useSeenWrite<string, Whole>({
+  const change = useSeenWrite<string, Whole>({
     ...subject,
+    draft,
     done: 'Saved',
     write: (text, condition) => write(to, text, condition),
-    onDone: () => {
-      draft.drop()
-      onClose()
-    },
+    onDone: onClose,
   })
   return (
-    <Modal opened onClose={onClose} title={name}>
-      <Stack>
-        <DraftNotice {...draft} />
-        {ask?.text && <Text size="sm">{ask.text}</Text>}
-        <Textarea
-          label={ask?.label}
-          autosize
-          minRows={3}
-          data-autofocus
-          value={note}
-          onChange={(event) => setNote(event.currentTarget.value)}
-        />
-        <WhyNot {...{ error, differences }} />
-        <DialogButtons onClose={onClose}>
-          <WriteButton
-            scope="om:write"
-            loading={is_pending}
-            {...(ask?.color && { color: ask.color })}
-            onClick={() => run(note.trim())}
-          >
-            {name}
-          </WriteButton>
-        </DialogButtons>
-      </Stack>
-    </Modal>
+    <Dialog
+      title={name}
+      action={name}
+      scope="om:write"
+      color={ask?.color}
+      draft={draft}
+      write={change}
+      problem={<WhyNot {...change} />}
+      onAct={() => change.run(note.trim())}
+      onClose={onClose}
+    >
+      {ask?.text && <Text size="sm">{ask.text}</Text>}
+      <Textarea
+        label={ask?.label}
+        autosize
+        minRows={3}
+        data-autofocus
+        value={note}
+        onChange={(event) => setNote(event.currentTarget.value)}
+      />
+    </Dialog>
   )
 }

@@ -1,10 +1,8 @@
 /** Loading, failed and empty states of a page. */
-
 import { HeliographError, isCode } from '@heliograph/sdk'
 import { Alert, Button, Center, Loader, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { Muted } from './muted.tsx'
-import { plainly } from './plainly.ts'
+import { Muted } from './page.tsx'
 
 export function Loading() {
   return (
@@ -91,4 +89,17 @@ export function Answered<Data>({
   if (query.data !== undefined) return children(query.data)
   if (query.error) return <Failure error={query.error} onRetry={() => void query.refetch()} />
   return <Loading />
+}
+
+/** Texts for codes whose message is written for programs. */
+const plain: Readonly<Record<string, string>> = {
+  network_error: 'The server cannot be reached. Your input is kept: try again in a moment.',
+  forbidden_scope: 'Ask an administrator for access.',
+}
+
+/** Error message for people. */
+export function plainly(error: unknown): string {
+  if (!(error instanceof HeliographError))
+    return error instanceof Error ? error.message : `${error}`
+  return plain[error.code] ?? error.message
 }

@@ -1,32 +1,63 @@
-import { Anchor, Button, Checkbox, Text } from '@mantine/core'
+import { connect, HeliographError } from '@heliograph/sdk'
+import {
+  Alert,
+  Anchor,
+  Badge,
+  Button,
+  Checkbox,
+  Code,
+  Group,
+  Select,
+  Stack,
+  Text,
+  Tooltip,
+} from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { askPlatform } from '../../api.ts'
 import { useUser } from '../../queries.ts'
-import { Page } from '../../ui/page.tsx'
+import { CopyText } from '../../ui/copy-text.tsx'
+import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { SiteNames } from '../../ui/fields.tsx'
+import { ConfirmByName, Dialog, OnceModal } from '../../ui/form.tsx'
+import { formatAge, inWords } from '../../ui/format.ts'
+import { LocalTime, Muted, Page, useNow } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
-import NotFound from '../not-found.tsx'
-import { KeyTable } from './api-access/key-table.tsx'
-import { type Key, type ShownKey, useKeys } from './api-access/keys.ts'
-import { NewKey } from './api-access/new-key.tsx'
-import { RevokeKey } from './api-access/revoke-key.tsx'
-import { RotateKey } from './api-access/rotate-key.tsx'
-import { TheKey } from './api-access/the-key.tsx'
+import { useWrite } from '../../ui/use-write.ts'
+import { NewKey, type Scope, type ShownKey } from './api-access/new-key.tsx'
+
+interface Key {
+  key_id: string
+  key_prefix: string
+  name: string
+  state: 'active' | 'expired' | 'revoked' | 'rotating'
+  scopes: Scope[]
+  site_ids: string[] | null
+  created_at: string
+  created_by: string
+  last_used_at: string | null
+  previous_until: string | null
+  expires_at: string | null
+  revoked_at: string | null
+}
 
 type Open =
   | { what: 'new' }
   | { what: 'rotate' | 'revoke'; key: Key }
   | { what: 'shown'; key: ShownKey }
 
-export default function ApiAccess() {
-  return useUser().role === 'administrator' ? <Keys /> : <NotFound />
-}
+const isUsable = ({ state }: Key) => state === 'active' || state === 'rotating'
 
-function Keys() {
-  const keys = useKeys()
+export default function ApiAccess() {
+  const keys = useQuery({
+    queryKey: ['keys'],
+    queryFn: () => askPlatform<{ data: Key[] }>('GET', '/keys'),
+    refetchInterval: 30_000,
+  })
   const [open, setOpen] = useState<Open | null>(null)
   const [with_ended, setWithEnded] = useState(false)
   const close = () => setOpen(null)
   const show = (key: ShownKey) => setOpen({ what: 'shown', key })
-  const isShown = ({ state }: Key) => with_ended || state === 'active' || state === 'rotating'
   return (
     <Page
       title="API access"
@@ -45,7 +76,7 @@ function Keys() {
             <Empty title="No keys yet">Create a key to use the API.</Empty>
           ) : (
             <>
-              {data.some(({ state }) => state === 'revoked' || state === 'expired') && (
+              {!data.every(isUsable) && (
                 <Checkbox
                   label="Show expired and revoked keys"
                   checked={with_ended}
@@ -53,9 +84,8 @@ function Keys() {
                 />
               )}
               <KeyTable
-                keys={data.filter(isShown)}
-                onRotate={(key) => setOpen({ what: 'rotate', key })}
-                onRevoke={(key) => setOpen({ what: 'revoke', key })}
+                keys={with_ended ? data : data.filter(isUsable)}
+                onOpen={(what, key) => setOpen({ what, key })}
               />
             </>
           )
@@ -67,4 +97,231 @@ function Keys() {
       {open?.what === 'shown' && <TheKey made={open.key} onClose={close} />}
     </Page>
   )
+}
+
+interface KeyTableProps {
+  keys: readonly Key[]
+  onOpen(what: 'rotate' | 'revoke', key: Key): void
+}
+
+const tones = { active: 'teal', rotating: 'blue', expired: 'gray', revoked: 'gray' } as const
+
+function KeyTable({ keys: rows, onOpen }: KeyTableProps) {
+  const now_ms = useNow(30_000)
+  const columns: Column<Key>[] = [
+    {
+      name: 'Name',
+      cell: ({ name, key_prefix, created_by, created_at }) => (
+        <>
+          <Text fw={500}>{name}</Text>
+          <Code>{key_prefix}…</Code>
+          <Muted>
+            by {created_by}, <LocalTime at={created_at} style="date" />
+          </Muted>
+        </>
+      ),
+    },
+    {
+      name: 'State',
+      cell: ({ state, previous_until }) => (
+        <>
+          <Badge color={tones[state]}>{inWords(state)}</Badge>
+          {state === 'rotating' && (
+            <Muted>
+              old secret until <LocalTime at={previous_until} />
+            </Muted>
+          )}
+        </>
+      ),
+    },
+    { name: 'Permissions', wraps: true, cell: (key) => <Permissions of={key} /> },
+    { name: 'Sites', wraps: true, cell: ({ site_ids }) => <SiteNames site_ids={site_ids} /> },
+    {
+      name: 'Last used',
+      cell: ({ last_used_at: at }) =>
+        at ? <span title={at}>{formatAge((now_ms - Date.parse(at)) / 1000)}</span> : 'Never',
+    },
+    {
+      name: 'Expires',
+      cell: ({ revoked_at, expires_at }) => {
+        const ends_at = revoked_at ?? expires_at
+        return ends_at ? <LocalTime at={ends_at} /> : 'Never'
+      },
+    },
+    {
+      name: '',
+      cell: (key) =>
+        isUsable(key) && (
+          <Group gap="xs" wrap="nowrap" justify="flex-end">
+            {(['rotate', 'revoke'] as const).map((what) => (
+              <Button
+                key={what}
+                size="xs"
+                variant="default"
+                onClick={() => onOpen(what, key)}
+                aria-label={`${inWords(what)} ${key.name}`}
+              >
+                {inWords(what)}
+              </Button>
+            ))}
+          </Group>
+        ),
+    },
+  ]
+  return (
+    <DataTable
+      label="API keys"
+      width={860}
+      {...{ columns, rows }}
+      by="key_id"
+      none="No active keys"
+    />
+  )
+}
+
+/** A summary of the scopes; the tooltip lists them. */
+function Permissions({ of }: { of: Key }) {
+  const { scopes: plan } = useUser()
+  const writes = of.scopes.filter((scope) => scope.endsWith(':write'))
+  const reads = of.scopes.length - writes.length
+  const plan_reads = plan.filter((scope) => scope.endsWith(':read')).length
+  const read = reads === plan_reads ? 'Reads everything' : `Reads ${reads} of ${plan_reads} parts`
+  const names = writes.map((scope) => scope.split(':')[0])
+  return (
+    <Tooltip
+      label={of.scopes.join(', ')}
+      multiline
+      w={320}
+      events={{ hover: true, focus: true, touch: true }}
+    >
+      <Text size="sm" tabIndex={0}>
+        {read}
+        {writes.length > 0 && `; writes ${names.join(', ')}`}
+      </Text>
+    </Tooltip>
+  )
+}
+
+function RevokeKey({ of, onClose }: { of: Key; onClose(): void }) {
+  const revoke = useWrite({
+    write: () => askPlatform('DELETE', `/keys/${of.key_id}`),
+    done: `Key “${of.name}” revoked`,
+    changes: ['keys'],
+    onDone: onClose,
+  })
+  const used_s = of.last_used_at ? (Date.now() - Date.parse(of.last_used_at)) / 1000 : null
+  return (
+    <ConfirmByName
+      title={`Revoke “${of.name}”`}
+      name={of.name}
+      action="Revoke key"
+      write={revoke}
+      onAct={() => revoke.run(undefined)}
+      onClose={onClose}
+    >
+      <Text size="sm">
+        Programs that use this key lose access.{' '}
+        {used_s === null ? 'It was never used' : `It was last used ${formatAge(used_s)}`}. This
+        cannot be undone.
+      </Text>
+    </ConfirmByName>
+  )
+}
+
+const overlaps = [
+  { value: '0', label: 'Expires now' },
+  { value: '3600', label: 'One hour' },
+  { value: '86400', label: 'One day' },
+  { value: '604800', label: 'One week' },
+  { value: '2592000', label: '30 days' },
+]
+
+interface RotateProps {
+  of: Key
+  onMade(key: ShownKey): void
+  onClose(): void
+}
+
+function RotateKey({ of, onMade, onClose }: RotateProps) {
+  const [overlap_s, setOverlap] = useState('86400')
+  const rotate = useWrite({
+    write: () =>
+      askPlatform<ShownKey>('POST', `/keys/${of.key_id}/rotate`, { overlap_s: Number(overlap_s) }),
+    changes: ['keys'],
+    onDone: onMade,
+  })
+  return (
+    <Dialog
+      title={`Rotate “${of.name}”`}
+      action="Create secret"
+      write={rotate}
+      onAct={() => rotate.run(undefined)}
+      onClose={onClose}
+    >
+      <Text size="sm">
+        The key gets a new secret. Name, sites and permissions stay. Programs must switch to the new
+        secret before the old one expires.
+      </Text>
+      <Select
+        label="Validity of the old secret"
+        data={overlaps}
+        value={overlap_s}
+        onChange={(chosen) => setOverlap(chosen ?? '86400')}
+        allowDeselect={false}
+      />
+    </Dialog>
+  )
+}
+
+/** Shows a new key once. */
+function TheKey({ made, onClose }: { made: ShownKey; onClose(): void }) {
+  const curl = `curl -H "Authorization: Bearer ${made.key}" \\\n  ${location.origin}/v1/sites`
+  return (
+    <OnceModal onClose={onClose} title={`Key “${made.name}”`} size="lg">
+      <Alert color="orange" variant="outline">
+        The key is shown only once. Store it in a safe place.
+      </Alert>
+      <CopyText label="Key" text={made.key} />
+      <CopyText label="Example request" text={curl} />
+      <TryIt secret={made.key} />
+    </OnceModal>
+  )
+}
+
+const shown_characters_max = 4000
+
+function TryIt({ secret }: { secret: string }) {
+  const [answer, setAnswer] = useState<string | null>(null)
+  const call = useWrite({
+    write: async () => {
+      // The SDK sends no cookies with a key.
+      const sites = await connect({ api_key: secret, retries: 0 }).sitesList()
+      setAnswer(JSON.stringify(sites, null, 2).slice(0, shown_characters_max))
+    },
+  })
+  return (
+    <Stack gap="xs">
+      <Group>
+        <Button variant="default" loading={call.is_pending} onClick={() => call.run(undefined)}>
+          Try it: GET /v1/sites
+        </Button>
+        {answer && <Text size="sm">200: the key is valid.</Text>}
+      </Group>
+      {call.error && (
+        <Alert color="red" variant="outline" role="alert">
+          {errorWords(call.error)}
+        </Alert>
+      )}
+      {answer && (
+        <Code block tabIndex={0} mah={220} style={{ overflow: 'auto' }} aria-label="Answer">
+          {answer}
+        </Code>
+      )}
+    </Stack>
+  )
+}
+
+function errorWords(error: unknown): string {
+  if (!(error instanceof HeliographError)) return String(error)
+  return error.status === null ? error.message : `${error.status}: ${error.message}`
 }

@@ -2,14 +2,11 @@ import { Badge, Button, Code, Group, Select, Text, TextInput } from '@mantine/co
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { askPlatform } from '../../api.ts'
-import { useSites, useUser } from '../../queries.ts'
+import { useSites } from '../../queries.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
-import { Muted } from '../../ui/muted.tsx'
-import { Page } from '../../ui/page.tsx'
-import { Problem } from '../../ui/problem.tsx'
+import { Problem } from '../../ui/form.tsx'
+import { LocalTime, noted, Page } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
-import { LocalTime } from '../../ui/time.tsx'
-import NotFound from '../not-found.tsx'
 import { type Entry, isDone, kindOf, whatOf } from './audit/entry.ts'
 
 const page_size = 100
@@ -41,10 +38,6 @@ const outcomes = [
 ]
 
 export default function Audit() {
-  return useUser().role === 'administrator' ? <Records /> : <NotFound />
-}
-
-function Records() {
   const [site_id, setSite] = useState<string | null>(null)
   const [text, setText] = useState('')
   const [outcome, setOutcome] = useState('')
@@ -90,13 +83,25 @@ function Records() {
         </Button>
       </Group>
       <Answered query={audit}>
-        {({ pages }) => (
-          <Entries
-            entries={pages.flatMap(({ data }) => data)}
-            isShown={isShown}
-            is_all={!audit.hasNextPage}
-          />
-        )}
+        {({ pages }) => {
+          const entries = pages.flatMap(({ data }) => data)
+          if (entries.length === 0) return <Empty title="No entries yet" />
+          return (
+            <DataTable
+              label="Audit"
+              width={720}
+              columns={columns}
+              rows={entries.filter(isShown)}
+              by={({ site_id, audit_id }) => `${site_id}/${audit_id}`}
+              none={
+                <Empty title="No entries match the filters">
+                  {audit.hasNextPage &&
+                    `Searched the newest ${entries.length}: load earlier entries.`}
+                </Empty>
+              }
+            />
+          )
+        }}
       </Answered>
       <Problem error={audit.data ? audit.error : null} />
       {audit.hasNextPage && (
@@ -112,23 +117,16 @@ function Records() {
   )
 }
 
-interface EntriesProps {
-  entries: readonly Entry[]
-  isShown(entry: Entry): boolean
-  is_all: boolean
-}
-
 const columns: readonly Column<Entry>[] = [
   { name: 'Time', cell: ({ at }) => <LocalTime at={at} /> },
   {
     name: 'By',
     wraps: true,
-    cell: (entry) => (
-      <>
-        <span title={entry.by}>{entry.by_name}</span>
-        <Muted>{[kindOf(entry), entry.address].filter(Boolean).join(', ')}</Muted>
-      </>
-    ),
+    cell: (entry) =>
+      noted(
+        <span title={entry.by}>{entry.by_name}</span>,
+        [kindOf(entry), entry.address].filter(Boolean).join(', '),
+      ),
   },
   {
     name: 'Action',
@@ -154,18 +152,4 @@ function Outcome({ entry }: { entry: Entry }) {
       {[word, status].filter(Boolean).join(' ')}
     </Badge>
   )
-}
-
-function Entries({ entries, isShown, is_all }: EntriesProps) {
-  const rows = entries.filter(isShown)
-  if (entries.length === 0) return <Empty title="No entries yet" />
-  if (rows.length === 0) {
-    return (
-      <Empty title="No entries match the filters">
-        {!is_all && `Searched the newest ${entries.length}: load earlier entries.`}
-      </Empty>
-    )
-  }
-  const keyOf = ({ site_id, audit_id }: Entry) => `${site_id}/${audit_id}`
-  return <DataTable label="Audit" width={720} {...{ columns, rows, keyOf }} />
 }

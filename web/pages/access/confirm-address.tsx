@@ -1,8 +1,8 @@
 import { Button, Text } from '@mantine/core'
 import { useState } from 'react'
 import { askPlatform } from '../../api.ts'
-import { OpenPage } from '../../ui/open-page.tsx'
-import { Problem } from '../../ui/problem.tsx'
+import { Problem } from '../../ui/form.tsx'
+import { OpenPage } from '../../ui/page.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 
 interface Confirmed {
@@ -17,7 +17,6 @@ export default function ConfirmAddress() {
   const { run, is_pending, error } = useWrite({
     write: (_: undefined) => askPlatform<Confirmed>('POST', '/recipients/confirm', { token }),
     done: 'Address confirmed',
-    changes: [],
     onDone: setConfirmed,
   })
   return (

@@ -4,10 +4,10 @@ import { useForm } from '@mantine/form'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useLocation } from 'wouter'
 import { askPlatform, type Role } from '../../api.ts'
-import { NewPasswordFields } from '../../ui/new-password-fields.tsx'
-import { OpenPage } from '../../ui/open-page.tsx'
+import { NewPasswordFields } from '../../ui/fields.tsx'
+import { leadTo, Problem, withFields } from '../../ui/form.tsx'
+import { OpenPage } from '../../ui/page.tsx'
 import { checkAgain, checkNewPassword } from '../../ui/passwords.ts'
-import { leadTo, Problem, withFields } from '../../ui/problem.tsx'
 import { Answered } from '../../ui/states.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 
@@ -67,7 +67,6 @@ function NewAccount({ token, invitation }: { token: string; invitation: OpenInvi
       const credentials = { email: made.email, password }
       await askPlatform('POST', '/auth/sign-in/email', credentials).catch(() => null)
     },
-    changes: [],
     onDone: () => {
       queries.clear()
       go('/')

@@ -2,10 +2,10 @@ import { Anchor, Button, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { Link, useLocation } from 'wouter'
 import { askPlatform } from '../../api.ts'
-import { NewPasswordFields } from '../../ui/new-password-fields.tsx'
-import { OpenPage } from '../../ui/open-page.tsx'
+import { NewPasswordFields } from '../../ui/fields.tsx'
+import { leadTo, Problem } from '../../ui/form.tsx'
+import { OpenPage } from '../../ui/page.tsx'
 import { checkAgain, checkNewPassword } from '../../ui/passwords.ts'
-import { leadTo, Problem } from '../../ui/problem.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 
 /** Opened by a link that was mailed, or made by the operator of the server. */
@@ -23,7 +23,6 @@ export default function NewPassword() {
     write: ({ next }: typeof form.values) =>
       askPlatform('POST', '/auth/reset-password', { token, newPassword: next }),
     done: 'Password changed: sign in with the new one',
-    changes: [],
     onDone: () => go('/sign-in'),
   })
   return (

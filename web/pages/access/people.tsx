@@ -1,24 +1,53 @@
-import { Button, Title } from '@mantine/core'
+import { Alert, Badge, Button, Group, Select, Switch, Text, TextInput, Title } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { askPlatform, type Role } from '../../api.ts'
 import { useUser } from '../../queries.ts'
-import { Page } from '../../ui/page.tsx'
+import { CopyText } from '../../ui/copy-text.tsx'
+import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { checkSites, SiteChoice, SiteNames } from '../../ui/fields.tsx'
+import { ConfirmByName, Dialog, leadTo, OnceModal, Problem, withFields } from '../../ui/form.tsx'
+import { inWords, none } from '../../ui/format.ts'
+import { LocalTime, Muted, noted, Page } from '../../ui/page.tsx'
 import { Answered } from '../../ui/states.tsx'
-import NotFound from '../not-found.tsx'
-import { ChangePerson } from './people/change-person.tsx'
-import { Invitations } from './people/invitations.tsx'
-import { Invite } from './people/invite.tsx'
-import { type Person, usePeople } from './people/people.ts'
-import { PeopleTable } from './people/people-table.tsx'
-import { RemovePerson } from './people/remove-person.tsx'
+import { useWrite } from '../../ui/use-write.ts'
+
+interface Person {
+  user_id: string
+  name: string
+  email: string
+  role: Role
+  site_ids: string[] | null
+  two_factor_enabled: boolean
+  is_disabled: boolean
+  signed_in_at: string | null
+}
+
+interface Invitation {
+  invitation_id: string
+  email: string | null
+  role: Role
+  site_ids: string[] | null
+  state: 'open' | 'accepted' | 'expired' | 'revoked'
+  created_at: string
+  created_by: string
+  expires_at: string
+}
+
+interface NewInvitation extends Invitation {
+  link_path: string
+  is_mailed: boolean
+}
 
 type Open = { what: 'invite' } | { what: 'change' | 'remove'; person: Person }
 
 export default function People() {
-  return useUser().role === 'administrator' ? <Everybody /> : <NotFound />
-}
-
-function Everybody() {
-  const people = usePeople()
+  const people = useQuery({
+    queryKey: ['people'],
+    queryFn: () => askPlatform<{ data: Person[] }>('GET', '/users'),
+    refetchInterval: 60_000,
+  })
   const [open, setOpen] = useState<Open | null>(null)
   const close = () => setOpen(null)
   return (
@@ -28,11 +57,7 @@ function Everybody() {
     >
       <Answered query={people}>
         {({ data }) => (
-          <PeopleTable
-            people={data}
-            onChange={(person) => setOpen({ what: 'change', person })}
-            onRemove={(person) => setOpen({ what: 'remove', person })}
-          />
+          <PeopleTable people={data} onOpen={(what, person) => setOpen({ what, person })} />
         )}
       </Answered>
       <Title order={2} size="h4">
@@ -45,3 +70,270 @@ function Everybody() {
     </Page>
   )
 }
+
+interface PeopleTableProps {
+  people: readonly Person[]
+  onOpen(what: 'change' | 'remove', person: Person): void
+}
+
+function PeopleTable({ people, onOpen }: PeopleTableProps) {
+  const { user_id: own_id } = useUser()
+  const columns: Column<Person>[] = [
+    {
+      name: 'Name',
+      cell: ({ name, email, user_id }) =>
+        noted(
+          <Text fw={500}>
+            {name}
+            {user_id === own_id && ' (you)'}
+          </Text>,
+          email,
+        ),
+    },
+    {
+      name: 'Role',
+      cell: ({ role, is_disabled }) => (
+        <>
+          {inWords(role)} {is_disabled && <Badge color="orange">Disabled</Badge>}
+        </>
+      ),
+    },
+    { name: 'Sites', wraps: true, cell: ({ site_ids }) => <SiteNames site_ids={site_ids} /> },
+    { name: 'Second factor', cell: ({ two_factor_enabled: on }) => (on ? 'On' : 'Off') },
+    { name: 'Last sign-in', cell: ({ signed_in_at }) => <LocalTime at={signed_in_at} /> },
+    {
+      name: '',
+      cell: (person) => (
+        <Group gap="xs" wrap="nowrap" justify="flex-end">
+          {(['change', 'remove'] as const).map((what) => (
+            <Button
+              key={what}
+              size="xs"
+              variant="default"
+              onClick={() => onOpen(what, person)}
+              aria-label={`${inWords(what)} ${person.name}`}
+            >
+              {inWords(what)}
+            </Button>
+          ))}
+        </Group>
+      ),
+    },
+  ]
+  const rows = people.toSorted((a, b) => a.name.localeCompare(b.name))
+  return <DataTable label="People" width={820} {...{ columns, rows }} by="user_id" />
+}
+
+const roles: { value: Role; label: string }[] = [
+  { value: 'viewer', label: 'Viewer: reads' },
+  { value: 'operator', label: 'Operator: reads, commands and changes' },
+  { value: 'administrator', label: 'Administrator: everything, including keys and people' },
+]
+
+/** Error when a change would leave no administrator. */
+const refusals = {
+  conflict_state: 'This is the last administrator. Make another person an administrator first.',
+}
+
+const people_changed = ['people', 'session']
+
+interface PersonProps {
+  person: Person
+  onClose(): void
+}
+
+type Change = Pick<Person, 'name' | 'role' | 'site_ids' | 'is_disabled'>
+
+function ChangePerson({ person, onClose }: PersonProps) {
+  const { user_id, name, role, site_ids, is_disabled } = person
+  const form = useForm<Change>({
+    initialValues: { name, role, site_ids, is_disabled },
+    validate: {
+      name: (typed) => (typed.trim() === '' ? 'Enter a name.' : null),
+      site_ids: checkSites,
+    },
+  })
+  const change = useWrite({
+    write: (body: Change) =>
+      withFields(form, () =>
+        askPlatform('PATCH', `/users/${user_id}`, { ...body, name: body.name.trim() }),
+      ),
+    done: 'Saved',
+    changes: people_changed,
+    onDone: onClose,
+  })
+  return (
+    <Dialog
+      title={`Change ${name}`}
+      action="Save"
+      write={change}
+      words={refusals}
+      onSubmit={form.onSubmit(change.run, leadTo(form))}
+      onClose={onClose}
+    >
+      <TextInput label="Name" maxLength={100} {...form.getInputProps('name')} />
+      <Select label="Role" data={roles} allowDeselect={false} {...form.getInputProps('role')} />
+      <SiteChoice {...form.getInputProps('site_ids')} />
+      <Switch
+        label="Disabled"
+        description="Ends all sessions, and blocks sign-in."
+        {...form.getInputProps('is_disabled', { type: 'checkbox' })}
+      />
+    </Dialog>
+  )
+}
+
+function RemovePerson({ person: { user_id, name, email }, onClose }: PersonProps) {
+  const remove = useWrite({
+    write: () => askPlatform('DELETE', `/users/${user_id}`),
+    done: `${name} removed`,
+    changes: people_changed,
+    onDone: onClose,
+  })
+  return (
+    <ConfirmByName
+      title={`Remove ${name}`}
+      name={name}
+      action="Remove"
+      write={remove}
+      words={refusals}
+      onAct={() => remove.run(undefined)}
+      onClose={onClose}
+    >
+      <Text size="sm">
+        {email} is signed out and the account is deleted. Past actions stay listed under the name.
+        To block access temporarily, disable the account instead.
+      </Text>
+    </ConfirmByName>
+  )
+}
+
+const tones = { open: 'blue', accepted: 'teal', expired: 'gray', revoked: 'gray' } as const
+
+const shown_max = 30
+
+/** Open invitations first, then the newest. */
+const openFirst = (a: Invitation, b: Invitation) =>
+  Number(b.state === 'open') - Number(a.state === 'open') ||
+  Date.parse(b.created_at) - Date.parse(a.created_at)
+
+function Invitations() {
+  const invitations = useQuery({
+    queryKey: ['invitations'],
+    queryFn: () => askPlatform<{ data: Invitation[] }>('GET', '/invitations'),
+    refetchInterval: 60_000,
+  })
+  const revoke = useWrite({
+    write: (id: string) => askPlatform('DELETE', `/invitations/${id}`),
+    done: 'Invitation revoked',
+    changes: ['invitations'],
+  })
+  const columns: Column<Invitation>[] = [
+    {
+      name: 'For',
+      cell: ({ email, created_by, created_at }) => (
+        <>
+          {email ?? 'Whoever has the link'}
+          <Muted>
+            by {created_by}, <LocalTime at={created_at} style="date" />
+          </Muted>
+        </>
+      ),
+    },
+    { name: 'Role', cell: ({ role }) => inWords(role) },
+    { name: 'Sites', wraps: true, cell: ({ site_ids }) => <SiteNames site_ids={site_ids} /> },
+    { name: 'State', cell: ({ state }) => <Badge color={tones[state]}>{inWords(state)}</Badge> },
+    {
+      name: 'Expires',
+      cell: ({ state, expires_at }) => (state === 'open' ? <LocalTime at={expires_at} /> : none),
+    },
+    {
+      name: '',
+      cell: ({ state, invitation_id, email, role }) =>
+        state === 'open' && (
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => revoke.run(invitation_id)}
+            aria-label={`Revoke the invitation of ${email ?? role}`}
+          >
+            Revoke
+          </Button>
+        ),
+    },
+  ]
+  return (
+    <Answered query={invitations}>
+      {({ data }) => (
+        <>
+          <Problem error={revoke.error} />
+          <DataTable
+            label="Invitations"
+            width={760}
+            columns={columns}
+            rows={data.toSorted(openFirst).slice(0, shown_max)}
+            by="invitation_id"
+            none={<Text c="dimmed">No invitations</Text>}
+          />
+          {data.length > shown_max && <Muted>{`and ${data.length - shown_max} older`}</Muted>}
+        </>
+      )}
+    </Answered>
+  )
+}
+
+type Order = Pick<Person, 'email' | 'role' | 'site_ids'>
+
+function Invite({ onClose }: { onClose(): void }) {
+  const [made, setMade] = useState<NewInvitation | null>(null)
+  const form = useForm<Order>({
+    initialValues: { email: '', role: 'viewer', site_ids: null },
+    validate: {
+      email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'Enter an e-mail address.'),
+      site_ids: checkSites,
+    },
+  })
+  const invite = useWrite({
+    write: (order: Order) =>
+      withFields(form, () =>
+        askPlatform<NewInvitation>('POST', '/invitations', { ...order, email: order.email.trim() }),
+      ),
+    changes: ['invitations'],
+    onDone: setMade,
+  })
+  if (made) return <TheLink made={made} onClose={onClose} />
+  return (
+    <Dialog
+      title="Invite person"
+      action="Invite"
+      write={invite}
+      closeOnClickOutside={false}
+      onSubmit={form.onSubmit(invite.run, leadTo(form))}
+      onClose={onClose}
+    >
+      <TextInput
+        label="E-mail"
+        type="email"
+        autoComplete="off"
+        data-autofocus
+        {...form.getInputProps('email')}
+      />
+      <Select label="Role" data={roles} allowDeselect={false} {...form.getInputProps('role')} />
+      <SiteChoice {...form.getInputProps('site_ids')} />
+    </Dialog>
+  )
+}
+
+const TheLink = ({ made, onClose }: { made: NewInvitation; onClose(): void }) => (
+  <OnceModal onClose={onClose} title={`Link for ${made.email}`}>
+    <Alert color="orange" variant="outline">
+      The link is shown only once. Anybody who has it can create the account: hand it over in
+      private.
+    </Alert>
+    <CopyText label="Link" text={`${location.origin}${made.link_path}`} />
+    <Text size="sm">
+      {made.is_mailed ? 'The link was also mailed.' : 'This server sends no mail.'} The link works
+      once, until <LocalTime at={made.expires_at} />.
+    </Text>
+  </OnceModal>
+)

@@ -14,9 +14,9 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { askPlatform } from '../../api.ts'
-import { OpenPage } from '../../ui/open-page.tsx'
+import { leadTo } from '../../ui/form.tsx'
+import { OpenPage } from '../../ui/page.tsx'
 import { show_password } from '../../ui/passwords.ts'
-import { leadTo } from '../../ui/problem.tsx'
 
 type Step = 'password' | 'code' | 'backup' | 'forgotten' | 'sent'
 
@@ -45,12 +45,9 @@ async function submitStep(step: Step, values: Values): Promise<Step | null> {
   const { password } = values
   const [email, code] = [values.email.trim(), values.code.trim()]
   if (step === 'password') {
+    type Answer = { twoFactorRedirect?: boolean }
     const body = { email, password }
-    const answer = await askPlatform<{ twoFactorRedirect?: boolean }>(
-      'POST',
-      '/auth/sign-in/email',
-      body,
-    )
+    const answer = await askPlatform<Answer>('POST', '/auth/sign-in/email', body)
     return answer.twoFactorRedirect ? 'code' : null
   }
   if (step === 'forgotten') {

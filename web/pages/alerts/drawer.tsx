@@ -1,28 +1,31 @@
 /** Details of an alert, and its actions. */
-
 import type { Alert } from '@heliograph/sdk'
-import { Anchor, Group, Stack, Text, Title } from '@mantine/core'
-import { Link } from 'wouter'
-import { useRead } from '../../queries.ts'
-import { useSite } from '../../shell/site-shell.tsx'
+import { Group, Stack, Text, Title } from '@mantine/core'
+import { useRead, useSite } from '../../queries.ts'
+import { SeverityBadge, StateBadge } from '../../ui/badges.tsx'
 import { DeviceLinks } from '../../ui/devices.tsx'
-import { Drawer } from '../../ui/modal.tsx'
-import { SeverityBadge, StateBadge } from '../../ui/severity.tsx'
-import { inSiteTime } from '../../ui/site-time.ts'
+import { useFilters } from '../../ui/filters.tsx'
+import { Drawer, WriteButton } from '../../ui/form.tsx'
+import {
+  formatDuration,
+  formatEnergy,
+  formatMoney,
+  formatPower,
+  formatQuantity,
+  inSiteTime,
+  inWords,
+} from '../../ui/format.ts'
+import { Facts, SiteLink, timeBy } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
-import { useFilters } from '../../ui/use-filters.ts'
-import { WriteButton } from '../../ui/write-button.tsx'
-import { AlertFacts } from './facts.tsx'
 import type { Step } from './note-dialog.tsx'
 
 interface AlertDrawerProps {
-  site_id: string
   /** Alerts of the list behind the drawer. */
   listed: readonly Alert[]
   onStep: (kind: Step['kind'], alert: Alert) => void
 }
 
-export function AlertDrawer({ site_id, listed, onStep }: AlertDrawerProps) {
+export function AlertDrawer({ listed, onStep }: AlertDrawerProps) {
   const filters = useFilters()
   const alert_id = filters.number('alert_id')
   const near = listed.find((one) => one.alert_id === alert_id)
@@ -30,7 +33,7 @@ export function AlertDrawer({ site_id, listed, onStep }: AlertDrawerProps) {
   const far = useRead(
     'alerts',
     'alertsList',
-    { site_id, status: ['active', 'acknowledged', 'resolved'] },
+    { status: ['active', 'acknowledged', 'resolved'] },
     {
       enabled: alert_id !== undefined && near === undefined,
       select: ({ data }) => data.find((one) => one.alert_id === alert_id) ?? null,
@@ -40,37 +43,29 @@ export function AlertDrawer({ site_id, listed, onStep }: AlertDrawerProps) {
     <Drawer
       opened={alert_id !== undefined}
       onClose={() => filters.set({ alert_id: null })}
-      position="right"
-      size="lg"
       title={near ? near.title : `Alert ${alert_id ?? ''}`}
     >
-      {near ? (
-        <Details {...{ site_id, alert: near, onStep }} />
-      ) : (
-        <Answered query={far}>
-          {(alert) =>
-            alert ? (
-              <Details {...{ site_id, alert, onStep }} />
-            ) : (
-              <Empty title="Alert not found among the newest">
-                Older alerts are in the report “Alerts and O&amp;M”.
-              </Empty>
-            )
-          }
-        </Answered>
-      )}
+      <Answered query={near ? { ...far, data: near } : far}>
+        {(alert) =>
+          alert ? (
+            <Details {...{ alert, onStep }} />
+          ) : (
+            <Empty title="Alert not found among the newest">
+              Older alerts are in the report “Alerts and O&amp;M”.
+            </Empty>
+          )
+        }
+      </Answered>
     </Drawer>
   )
 }
 
 interface DetailsProps {
-  site_id: string
   alert: Alert
   onStep: AlertDrawerProps['onStep']
 }
 
-function Details({ site_id, alert, onStep }: DetailsProps) {
-  const at = `/sites/${site_id}`
+function Details({ alert, onStep }: DetailsProps) {
   const { timezone } = useSite()
   return (
     <Stack>
@@ -79,7 +74,7 @@ function Details({ site_id, alert, onStep }: DetailsProps) {
         <StateBadge state={alert.status} />
       </Group>
       <Text>{inSiteTime(alert.message, timezone)}</Text>
-      <DeviceLinks site_id={site_id} named={alert} />
+      <DeviceLinks named={alert} />
       {alert.recommended_action && (
         <div>
           <Title order={3} size="h5">
@@ -109,22 +104,61 @@ function Details({ site_id, alert, onStep }: DetailsProps) {
           <WriteButton
             scope="om:write"
             variant="default"
-            href={`${at}/work-orders/new?alert_ids=${alert.alert_id}`}
+            to={`/work-orders/new?alert_ids=${alert.alert_id}`}
           >
             Create work order
           </WriteButton>
         ) : (
-          <Anchor component={Link} href={`${at}/work-orders/${alert.work_order_id}`}>
-            Work order
-          </Anchor>
+          <SiteLink to={`/work-orders/${alert.work_order_id}`}>Work order</SiteLink>
         )}
-        {alert.defect_id !== null && (
-          <Anchor component={Link} href={`${at}/defects/${alert.defect_id}`}>
-            Defect
-          </Anchor>
-        )}
+        {alert.defect_id !== null && <SiteLink to={`/defects/${alert.defect_id}`}>Defect</SiteLink>}
       </Group>
       <AlertFacts alert={alert} />
     </Stack>
+  )
+}
+
+/** Losses count from the time the alert was raised, not from the start of its condition. */
+export const lostWords = ({ started_at, detected_at }: Alert) =>
+  Date.parse(detected_at) - Date.parse(started_at) > late_ms
+    ? 'Energy lost since raised'
+    : 'Energy lost'
+
+const late_ms = 600_000
+
+function AlertFacts({ alert }: { alert: Alert }) {
+  const by = (at: string | null, who: string | null) =>
+    timeBy(at, who === 'system' ? 'the system' : who)
+  const quantity = (value: number | null) =>
+    value === null ? null : formatQuantity(value, alert.unit ?? '', 2)
+  return (
+    <Facts
+      left_out
+      rows={[
+        ['Measured', quantity(alert.value)],
+        ['Threshold', quantity(alert.threshold)],
+        [
+          alert.status === 'resolved' ? 'Last power loss' : 'Power loss now',
+          formatPower(alert.affected_power_kw),
+        ],
+        [lostWords(alert), formatEnergy(alert.lost_energy_kwh)],
+        ['Revenue lost', formatMoney(alert.lost_amount, alert.currency)],
+        ['Duration', formatDuration(alert.duration_s)],
+        ['Started', timeBy(alert.started_at)],
+        ['Last detected', timeBy(alert.last_seen_at)],
+        ['Raised', timeBy(alert.detected_at)],
+        ['Ended', timeBy(alert.ended_at)],
+        ['Occurrences', alert.occurrence_count],
+        ['Suppressed by', alert.suppressed ? alert.suppressed_reason : null],
+        ['Acknowledged', by(alert.acknowledged_at, alert.acknowledged_by)],
+        ['Acknowledgement note', alert.ack_note],
+        ['Resolved', by(alert.resolved_at, alert.resolved_by)],
+        ['Resolution note', alert.resolution_note],
+        ['Manufacturer codes', alert.vendor_codes.join(', ') || null],
+        ['Category', inWords(alert.category)],
+        ['Rule', alert.code],
+        ['Alert id', alert.alert_id],
+      ]}
+    />
   )
 }

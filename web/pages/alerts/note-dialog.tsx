@@ -1,12 +1,11 @@
 import { type Alert, isCode } from '@heliograph/sdk'
-import { List, Alert as Message, Stack, Text, Textarea } from '@mantine/core'
+import { List, Alert as Message, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { heliograph } from '../../api.ts'
+import { useSite } from '../../queries.ts'
 import { useDraft } from '../../ui/draft.ts'
-import { DraftNotice } from '../../ui/draft-notice.tsx'
-import { DialogButtons, Modal } from '../../ui/modal.tsx'
+import { Dialog } from '../../ui/form.tsx'
 import { useWrite } from '../../ui/use-write.ts'
-import { WriteButton } from '../../ui/write-button.tsx'
 
 export interface Step {
   kind: 'acknowledge' | 'resolve'
@@ -15,12 +14,12 @@ export interface Step {
 
 const words = {
   acknowledge: {
-    title: 'Acknowledge',
+    action: 'Acknowledge',
     done: 'acknowledged',
     means: 'The alert stays open until its cause ends. Others see who acknowledged it.',
   },
   resolve: {
-    title: 'Resolve',
+    action: 'Resolve',
     done: 'resolved',
     means: 'The alert is closed. If its condition lasts for another hour, it is raised again.',
   },
@@ -52,43 +51,30 @@ async function take(site_id: string, { kind, alerts }: Step, note: string): Prom
 }
 
 interface NoteProps {
-  site_id: string
   step: Step
   onClose: () => void
   onDone: () => void
 }
 
-export function NoteDialog({ step, ...rest }: Omit<NoteProps, 'step'> & { step: Step | null }) {
-  const { title } = words[step?.kind ?? 'acknowledge']
-  const count = step?.alerts.length ?? 0
-  return (
-    <Modal
-      opened={step !== null}
-      onClose={rest.onClose}
-      title={`${title}: ${count === 1 ? (step?.alerts[0]?.title ?? '') : `${count} alerts`}`}
-    >
-      {step && <Note {...rest} step={step} />}
-    </Modal>
-  )
-}
+export const NoteDialog = ({ step, ...rest }: Omit<NoteProps, 'step'> & { step: Step | null }) =>
+  step && <Note {...rest} step={step} />
 
 /** One note for all selected alerts. Alerts that could not be changed stay, with the reason. */
-function Note({ site_id, step, onClose, onDone }: NoteProps) {
+function Note({ step, onClose, onDone }: NoteProps) {
+  const { site_id } = useSite()
   const { kind, alerts } = step
+  const [first] = alerts
   const ids = alerts.map(({ alert_id }) => alert_id)
   const [note, setNote, draft] = useDraft(`${kind} ${ids.join()}`, '')
   const [left, setLeft] = useState<Outcome['failed']>([])
-  const { title, means, done } = words[kind]
-  const { run, is_pending } = useWrite({
+  const { action, means, done } = words[kind]
+  const write = useWrite({
     // A retry covers only the alerts that failed.
     write: () => {
       const asked = left.length > 0 ? left.map(({ alert }) => alert) : alerts
       return take(site_id, { kind, alerts: asked }, note.trim())
     },
-    changes: [
-      ['alerts', site_id],
-      ['overview', site_id],
-    ],
+    changes: ['alerts', 'overview'],
     done: (outcome) => (outcome.done === 0 ? null : `${outcome.done} ${done}`),
     onDone: ({ failed }) => {
       setLeft(failed)
@@ -99,8 +85,28 @@ function Note({ site_id, step, onClose, onDone }: NoteProps) {
     },
   })
   return (
-    <Stack>
-      <DraftNotice {...draft} />
+    <Dialog
+      title={`${action}: ${alerts.length === 1 ? first?.title : `${alerts.length} alerts`}`}
+      action={action}
+      scope="alerts:write"
+      draft={draft}
+      write={write}
+      problem={
+        left.length > 0 && (
+          <Message color="red" variant="outline" title="Not changed" role="alert">
+            <List size="sm">
+              {left.map(({ alert, reason }) => (
+                <List.Item key={alert.alert_id}>
+                  {alert.title}: {reason}
+                </List.Item>
+              ))}
+            </List>
+          </Message>
+        )
+      }
+      onAct={() => write.run(undefined)}
+      onClose={onClose}
+    >
       <Text size="sm">{means}</Text>
       <Textarea
         label="Note"
@@ -111,22 +117,6 @@ function Note({ site_id, step, onClose, onDone }: NoteProps) {
         value={note}
         onChange={(event) => setNote(event.currentTarget.value)}
       />
-      {left.length > 0 && (
-        <Message color="red" variant="outline" title="Not changed" role="alert">
-          <List size="sm">
-            {left.map(({ alert, reason }) => (
-              <List.Item key={alert.alert_id}>
-                {alert.title}: {reason}
-              </List.Item>
-            ))}
-          </List>
-        </Message>
-      )}
-      <DialogButtons onClose={onClose}>
-        <WriteButton scope="alerts:write" loading={is_pending} onClick={() => run(undefined)}>
-          {title}
-        </WriteButton>
-      </DialogButtons>
-    </Stack>
+    </Dialog>
   )
 }

@@ -1,41 +1,41 @@
-import type { BatteryFleetSummary, BatteryUnit } from '@heliograph/sdk'
+import type {
+  BatteryFleetSummary,
+  BatteryUnit,
+  BessApprovals,
+  BessOptimizations,
+} from '@heliograph/sdk'
 import {
   Badge,
   Card,
   Group,
+  List,
   Progress,
+  SegmentedControl,
   SimpleGrid,
   Stack,
   Text,
   Title,
   VisuallyHidden,
 } from '@mantine/core'
+import { useQueries } from '@tanstack/react-query'
+import { useState } from 'react'
 import { Link } from 'wouter'
-import { useRead } from '../../queries.ts'
-import { Figure } from '../../ui/figure.tsx'
-import { formatEnergy, formatMoney, formatNumber, formatPower } from '../../ui/format.ts'
-import { Muted } from '../../ui/muted.tsx'
-import { Page } from '../../ui/page.tsx'
-import { Answered, Empty } from '../../ui/states.tsx'
-import { useNow } from '../../ui/use-now.ts'
-import { inWords } from '../../ui/words.ts'
-import type { SitePageProps } from '../pages.ts'
-import { AllUnits } from './battery/all-units.tsx'
-import { live_ms, useSchedules, useUnits } from './battery/reads.ts'
-import {
-  powerWords,
-  scheduleColors,
-  scheduleWords,
-  stateWords,
-  statusColors,
-} from './battery/words.ts'
+import { heliograph } from '../../api.ts'
+import { useRead, useSite } from '../../queries.ts'
+import { Dialog, WriteButton } from '../../ui/form.tsx'
+import { formatEnergy, formatMoney, formatNumber, formatPower, inWords } from '../../ui/format.ts'
+import { Figure, Muted, Notice, Page, Time, useNow } from '../../ui/page.tsx'
+import { addDays, dayAt } from '../../ui/site-clock.ts'
+import { Answered, Empty, Failure } from '../../ui/states.tsx'
+import { useWrite } from '../../ui/use-write.ts'
+import { live_ms, ScheduleBadge, schedulesOf, useSchedules, useUnits } from './battery/shared.tsx'
+import { powerWords, stateWords, statusColors } from './battery/words.ts'
 
-export default function Batteries({ site_id }: SitePageProps) {
-  const units = useUnits(site_id)
-  const fleet = useRead('bess', 'bessFleetSummaryGet', { site_id }, live_ms)
+export default function Batteries() {
+  const fleet = useRead('bess', 'bessFleetSummaryGet', {}, live_ms)
   return (
     <Page title="Batteries">
-      <Answered query={units}>
+      <Answered query={useUnits()}>
         {({ data }) =>
           data.length === 0 ? (
             <>
@@ -50,11 +50,11 @@ export default function Batteries({ site_id }: SitePageProps) {
             <Stack>
               {fleet.data && <Together fleet={fleet.data} />}
               {data.filter(({ retired_at }) => retired_at === null).length > 1 && (
-                <AllUnits site_id={site_id} units={data} />
+                <AllUnits units={data} />
               )}
               <SimpleGrid cols={{ base: 1, sm: 2, xl: 3 }}>
                 {data.map((unit) => (
-                  <UnitCard key={unit.bess_id} site_id={site_id} unit={unit} />
+                  <UnitCard key={unit.bess_id} unit={unit} />
                 ))}
               </SimpleGrid>
             </Stack>
@@ -66,11 +66,11 @@ export default function Batteries({ site_id }: SitePageProps) {
 }
 
 function Together({ fleet }: { fleet: BatteryFleetSummary }) {
-  const { active_alarm_counts: alarms, earnings_today_amount, currency } = fleet
+  const { active_alarm_counts: alarms, unit_count } = fleet
   const bad = alarms.critical + alarms.major
   const out = formatPower(fleet.max_discharge_power_kw)
   const into = formatPower(fleet.max_charge_power_kw)
-  const offline = fleet.unit_count - fleet.online_count
+  const offline = unit_count - fleet.online_count
   return (
     <SimpleGrid cols={{ base: 2, lg: 4 }}>
       <Figure
@@ -85,26 +85,28 @@ function Together({ fleet }: { fleet: BatteryFleetSummary }) {
       />
       <Figure
         label="Revenue today"
-        value={formatMoney(earnings_today_amount, currency)}
+        value={formatMoney(fleet.earnings_today_amount, fleet.currency)}
         note="discharge minus charge, at market prices"
       />
       <Figure
         label="Alarms"
         value={bad + alarms.warning}
-        note={offline > 0 ? `${offline} of ${fleet.unit_count} offline` : 'All online'}
-        {...((bad > 0 || offline > 0) && { tone: 'bad' as const })}
+        note={offline > 0 ? `${offline} of ${unit_count} offline` : 'All online'}
+        tone={(bad > 0 || offline > 0) && 'bad'}
       />
     </SimpleGrid>
   )
 }
 
-function UnitCard({ site_id, unit }: { site_id: string; unit: BatteryUnit }) {
-  const { bess_id, name, status, retired_at, rated_discharge_power_kw, schedule_status_today } =
-    unit
-  const { data: now } = useRead('bess', 'bessCurrentGet', { site_id, bess_id }, live_ms)
+const utcDay = (at_ms: number) => dayAt(at_ms, 'UTC')
+
+function UnitCard({ unit }: { unit: BatteryUnit }) {
+  const { site_id } = useSite()
+  const { bess_id, name, status, retired_at } = unit
+  const { data: now } = useRead('bess', 'bessCurrentGet', { bess_id }, live_ms)
   const soc_pct = now?.soc_pct ?? null
-  const tomorrow = new Date(useNow(60_000) + 86_400_000).toISOString().slice(0, 10)
-  const coming = useSchedules(site_id, bess_id, tomorrow).data?.data ?? []
+  const tomorrow = addDays(utcDay(useNow(60_000)), 1)
+  const coming = useSchedules(bess_id, tomorrow).data?.data ?? []
   const next = coming.find(({ status }) => status === 'approved' || status === 'proposed')
   return (
     <Card withBorder component={Link} href={`/sites/${site_id}/batteries/${bess_id}`}>
@@ -117,7 +119,7 @@ function UnitCard({ site_id, unit }: { site_id: string; unit: BatteryUnit }) {
         </Badge>
       </Group>
       <Muted>
-        {formatEnergy(unit.usable_energy_kwh)} usable, {formatPower(rated_discharge_power_kw)}
+        {formatEnergy(unit.usable_energy_kwh)} usable, {formatPower(unit.rated_discharge_power_kw)}
       </Muted>
       <Group justify="space-between" mt="sm" align="baseline">
         <Text className="figure" fz={28} fw={600} lh={1.2}>
@@ -134,12 +136,8 @@ function UnitCard({ site_id, unit }: { site_id: string; unit: BatteryUnit }) {
       />
       <Group gap="xs" mt="sm">
         <Text size="sm">{now && stateWords(now)}</Text>
-        <Badge color={scheduleColors[schedule_status_today ?? ''] ?? 'gray'}>
-          Today: {scheduleWords(schedule_status_today)}
-        </Badge>
-        <Badge color={scheduleColors[next?.status ?? ''] ?? 'gray'}>
-          Tomorrow: {scheduleWords(next?.status ?? null)}
-        </Badge>
+        <ScheduleBadge prefix="Today: " status={unit.schedule_status_today} />
+        <ScheduleBadge prefix="Tomorrow: " status={next?.status ?? null} />
         {now !== undefined && now.alarm_count > 0 && (
           <Badge color="red">
             {now.alarm_count} {now.alarm_count === 1 ? 'alarm' : 'alarms'}
@@ -147,5 +145,151 @@ function UnitCard({ site_id, unit }: { site_id: string; unit: BatteryUnit }) {
         )}
       </Group>
     </Card>
+  )
+}
+
+/** Creates or approves the plans of all units at once. */
+function AllUnits({ units }: { units: readonly BatteryUnit[] }) {
+  const { site_id } = useSite()
+  const now_ms = useNow(60_000)
+  const [ahead, setAhead] = useState('1')
+  const [is_asked, setAsked] = useState(false)
+  const target_date = addDays(utcDay(now_ms), Number(ahead))
+  const [planned, setPlanned] = useState<BessOptimizations | null>(null)
+  const [approved, setApproved] = useState<BessApprovals | null>(null)
+  const plan = useWrite({
+    write: () => heliograph.bessOptimizeAll({ site_id, target_date }),
+    changes: ['bess'],
+    done: ({ data }: BessOptimizations) =>
+      `${data.length} ${data.length === 1 ? 'plan' : 'plans'} proposed.`,
+    onDone: setPlanned,
+  })
+  const nameOf = (id: number) =>
+    units.find(({ bess_id }) => bess_id === id)?.name ?? `Battery ${id}`
+  return (
+    <Card withBorder padding="sm">
+      <Group justify="space-between">
+        <Group>
+          <Text fw={600}>All batteries</Text>
+          <SegmentedControl
+            aria-label="Day of the plans"
+            value={ahead}
+            onChange={setAhead}
+            data={[
+              { value: '0', label: 'Today' },
+              { value: '1', label: 'Tomorrow' },
+            ]}
+          />
+          <Muted>
+            <Time at={`${target_date}T00:00:00Z`} />, 24 hours
+          </Muted>
+        </Group>
+        <Group gap="xs">
+          <WriteButton
+            scope="bess:write"
+            variant="default"
+            loading={plan.is_pending}
+            onClick={() => plan.run(undefined)}
+          >
+            Plan all
+          </WriteButton>
+          <WriteButton scope="bess:write" onClick={() => setAsked(true)}>
+            Approve all
+          </WriteButton>
+        </Group>
+      </Group>
+      {plan.error && <Failure error={plan.error} />}
+      <Lines
+        title="Some units were skipped"
+        lines={planned?.skipped.map(({ bess_id, message }) => `${nameOf(bess_id)}: ${message}`)}
+      />
+      <Lines
+        title="Some units were skipped"
+        lines={approved?.skipped.map(
+          ({ schedule_id, message, remedy }) => `Plan ${schedule_id}: ${message} ${remedy}`,
+        )}
+      />
+      <Lines
+        title="Plans of later days must be created again"
+        lines={approved?.broken_schedules.map(
+          (plan) =>
+            `${nameOf(plan.bess_id)}: plan ${plan.schedule_id} of ${plan.target_date} cannot be ` +
+            `carried out in full from ${formatNumber(plan.soc_start_pct)} %.`,
+        )}
+      />
+      {is_asked && (
+        <ApproveAll
+          {...{ units, target_date, nameOf }}
+          onApproved={setApproved}
+          onClose={() => setAsked(false)}
+        />
+      )}
+    </Card>
+  )
+}
+
+function Lines({ title, lines = [] }: { title: string; lines?: readonly string[] }) {
+  if (lines.length === 0) return null
+  return (
+    <Notice title={title}>
+      <List size="sm">
+        {lines.map((line) => (
+          <List.Item key={line}>{line}</List.Item>
+        ))}
+      </List>
+    </Notice>
+  )
+}
+
+interface ApproveAllProps {
+  units: readonly BatteryUnit[]
+  target_date: string
+  nameOf: (bess_id: number) => string
+  onApproved: (answer: BessApprovals) => void
+  onClose: () => void
+}
+
+function ApproveAll({ units, target_date, nameOf, onApproved, onClose }: ApproveAllProps) {
+  const { site_id } = useSite()
+  const approve = useWrite({
+    write: () => heliograph.bessSchedulesApproveAll({ site_id, target_date }),
+    changes: ['bess'],
+    done: ({ approved }: BessApprovals) => `${approved.length} approved.`,
+    onDone: (answer) => {
+      onApproved(answer)
+      onClose()
+    },
+  })
+  const proposed = useQueries({
+    queries: units.map(({ bess_id }) => schedulesOf(site_id, bess_id, target_date)),
+    combine: (answers) =>
+      answers.flatMap(({ data }) => data?.data.filter(({ status }) => status === 'proposed') ?? []),
+  })
+  return (
+    <Dialog
+      title="Approve all plans"
+      action={`Approve ${proposed.length}`}
+      write={approve}
+      problem={approve.error && <Failure error={approve.error} />}
+      disabled={proposed.length === 0}
+      onAct={() => approve.run(undefined)}
+      onClose={onClose}
+    >
+      {proposed.length === 0 ? (
+        <Text>No proposed plans for {target_date}.</Text>
+      ) : (
+        <>
+          <Text>Plans for {target_date} (UTC):</Text>
+          <List size="sm">
+            {proposed.map(({ schedule_id, bess_id, totals }) => (
+              <List.Item key={schedule_id}>
+                {nameOf(bess_id)}: {formatMoney(totals.expected_net_amount, totals.currency)}{' '}
+                expected
+              </List.Item>
+            ))}
+          </List>
+        </>
+      )}
+    </Dialog>
   )
 }

@@ -1,52 +1,51 @@
-import type { BessSchedule } from '@heliograph/sdk'
+import type { BatteryDeviation, BessSchedule } from '@heliograph/sdk'
 import {
-  ActionIcon,
   Alert,
-  Badge,
   Button,
+  Card,
   Group,
   SegmentedControl,
   Stack,
+  Switch,
+  Text,
   VisuallyHidden,
 } from '@mantine/core'
-import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { Muted } from '../../ui/muted.tsx'
-import { Page } from '../../ui/page.tsx'
+import { useRead, useSite } from '../../queries.ts'
+import { type Column, DataTable, numeric } from '../../ui/data-table.tsx'
+import { Stepper } from '../../ui/days.tsx'
+import { useFilters } from '../../ui/filters.tsx'
+import { WriteButton } from '../../ui/form.tsx'
+import { formatMoney, formatPower, formatQuantity } from '../../ui/format.ts'
+import { Muted, Page, Part, Time, useNow } from '../../ui/page.tsx'
+import { addDays, dayAt, isDate } from '../../ui/site-clock.ts'
 import { Answered, Empty } from '../../ui/states.tsx'
-import { Time } from '../../ui/time.tsx'
-import { useFilters } from '../../ui/use-filters.ts'
-import { useNow } from '../../ui/use-now.ts'
-import { WriteButton } from '../../ui/write-button.tsx'
 import NotFound from '../not-found.tsx'
 import type { SitePageProps } from '../pages.ts'
-import { useSchedules, useUnits } from './battery/reads.ts'
-import { scheduleColors, scheduleWords } from './battery/words.ts'
-import { Deviations } from './battery-day/deviations.tsx'
+import { ScheduleBadge, slow_ms, useSchedules, useUnit } from './battery/shared.tsx'
+import { deviationReason } from './battery/words.ts'
+import { isPlanned, summaryOf } from './battery-day/deviation-words.ts'
+import { PlanModal } from './battery-day/dialogs.tsx'
 import { isInForce } from './battery-day/handover.ts'
-import { PlanModal } from './battery-day/plan-modal.tsx'
-import { ScheduleView } from './battery-day/schedule-view.tsx'
+import { Hours, ScheduleView } from './battery-day/schedule-view.tsx'
 
-const day_ms = 86_400_000
 const days_ahead = 2
-const dayAfter = (day: string, days: number) =>
-  new Date(Date.parse(day) + days * day_ms).toISOString().slice(0, 10)
 
-export default function BatteryDay({ site_id, bess_id: text }: SitePageProps) {
+export default function BatteryDay({ bess_id: text }: SitePageProps) {
+  const { site_id } = useSite()
   const bess_id = Number(text)
   const { get, set } = useFilters()
-  const today = new Date(useNow(60_000)).toISOString().slice(0, 10)
-  const asked = get('day') ?? ''
-  const day = Number.isNaN(Date.parse(asked)) ? today : asked
-  const units = useUnits(site_id)
-  const unit = units.data?.data.find((one) => one.bess_id === bess_id)
+  const today = dayAt(useNow(60_000), 'UTC')
+  const asked = get('day')
+  const day = isDate(asked) ? asked : today
+  const { unit, name, is_missing } = useUnit(bess_id)
   const [is_planning, setPlanning] = useState(false)
-  if (units.data && !unit) return <NotFound />
-  const may_plan = day >= today && day <= dayAfter(today, days_ahead) && !unit?.retired_at
+  if (is_missing) return <NotFound />
+  const may_plan = day >= today && day <= addDays(today, days_ahead) && !unit?.retired_at
   return (
     <Page
-      title={`Plan of ${unit?.name ?? 'the battery'}`}
+      title={`Plan of ${name}`}
       actions={
         <>
           <Button
@@ -65,11 +64,9 @@ export default function BatteryDay({ site_id, bess_id: text }: SitePageProps) {
       }
     >
       <DayChoice day={day} today={today} onDay={(next) => set({ day: next })} />
-      <Plans key={day} {...{ site_id, bess_id, day, may_plan }} />
-      {day <= today && <Deviations site_id={site_id} bess_id={bess_id} day={day} />}
-      {is_planning && (
-        <PlanModal {...{ site_id, bess_id, day }} onClose={() => setPlanning(false)} />
-      )}
+      <Plans key={day} {...{ bess_id, day, may_plan }} />
+      {day <= today && <Deviations bess_id={bess_id} day={day} />}
+      {is_planning && <PlanModal {...{ bess_id, day }} onClose={() => setPlanning(false)} />}
     </Page>
   )
 }
@@ -81,46 +78,34 @@ interface DayChoiceProps {
 }
 
 function DayChoice({ day, today, onDay }: DayChoiceProps) {
-  const near = [-1, 0, 1, 2].map((ahead) => dayAfter(today, ahead))
   const names = ['Yesterday', 'Today', 'Tomorrow', '+2 days']
+  const near = names.map((label, nth) => ({ value: addDays(today, nth - 1), label }))
   return (
     <Stack gap={4}>
       <Group gap="xs" wrap="nowrap">
-        <ActionIcon
-          variant="default"
-          size="lg"
-          aria-label="Previous day"
-          onClick={() => onDay(dayAfter(day, -1))}
+        <Stepper
+          names={['Previous day', 'Next day']}
+          is_last={day >= addDays(today, days_ahead)}
+          onStep={(by) => onDay(addDays(day, by))}
         >
-          <IconChevronLeft size={18} />
-        </ActionIcon>
-        <SegmentedControl
-          aria-label="Day"
-          size="xs"
-          value={near.includes(day) ? day : ''}
-          onChange={onDay}
-          data={near.map((value, nth) => ({ value, label: names[nth] ?? value }))}
-        />
-        <ActionIcon
-          variant="default"
-          size="lg"
-          aria-label="Next day"
-          disabled={day >= dayAfter(today, days_ahead)}
-          onClick={() => onDay(dayAfter(day, 1))}
-        >
-          <IconChevronRight size={18} />
-        </ActionIcon>
+          <SegmentedControl
+            aria-label="Day"
+            size="xs"
+            value={near.some(({ value }) => value === day) ? day : ''}
+            onChange={onDay}
+            data={near}
+          />
+        </Stepper>
       </Group>
       <Muted>
         {day}: plans cover a UTC day, local time <Time at={`${day}T00:00:00Z`} /> to{' '}
-        <Time at={`${dayAfter(day, 1)}T00:00:00Z`} />.
+        <Time at={`${addDays(day, 1)}T00:00:00Z`} />.
       </Muted>
     </Stack>
   )
 }
 
 interface PlansProps {
-  site_id: string
   bess_id: number
   day: string
   may_plan: boolean
@@ -129,11 +114,10 @@ interface PlansProps {
 const wasApproved = (schedule: BessSchedule) =>
   isInForce(schedule) || schedule.status === 'completed'
 
-function Plans({ site_id, bess_id, day, may_plan }: PlansProps) {
-  const schedules = useSchedules(site_id, bess_id, day)
+function Plans({ bess_id, day, may_plan }: PlansProps) {
   const [chosen_id, setChosen] = useState<number | null>(null)
   return (
-    <Answered query={schedules}>
+    <Answered query={useSchedules(bess_id, day)}>
       {({ data }) => {
         const main = data.filter((one) => one.status === 'proposed' || wasApproved(one))
         const offered = main.length > 0 ? main : data.slice(0, 1)
@@ -155,8 +139,16 @@ function Plans({ site_id, bess_id, day, may_plan }: PlansProps) {
         return (
           <Stack>
             {offered.length > 1 && <Both offered={offered} shown={shown} onChoose={setChosen} />}
-            {shown.status === 'rejected' && <Rejected schedule={shown} />}
-            <ScheduleView key={shown.schedule_id} site_id={site_id} listed={shown} />
+            {shown.status === 'rejected' && (
+              <Alert
+                color="red"
+                variant="outline"
+                title={`Rejected by ${shown.rejected_by ?? 'somebody'}`}
+              >
+                {shown.reject_reason ?? 'No reason given'}
+              </Alert>
+            )}
+            <ScheduleView key={shown.schedule_id} listed={shown} />
           </Stack>
         )
       }}
@@ -170,32 +162,66 @@ interface BothProps {
   onChoose: (schedule_id: number) => void
 }
 
-function Both({ offered, shown, onChoose }: BothProps) {
-  return (
-    <Group gap="xs" role="group" aria-label="Which plan">
-      {offered.map(({ schedule_id, status }) => (
-        <Button
-          key={schedule_id}
-          size="sm"
-          variant={schedule_id === shown.schedule_id ? 'outline' : 'default'}
-          aria-pressed={schedule_id === shown.schedule_id}
-          onClick={() => onChoose(schedule_id)}
-          rightSection={
-            <Badge color={scheduleColors[status] ?? 'gray'}>{scheduleWords(status)}</Badge>
-          }
-        >
-          Plan {schedule_id}
-        </Button>
-      ))}
-    </Group>
-  )
-}
+const Both = ({ offered, shown, onChoose }: BothProps) => (
+  <Group gap="xs" role="group" aria-label="Which plan">
+    {offered.map(({ schedule_id, status }) => (
+      <Button
+        key={schedule_id}
+        size="sm"
+        variant={schedule_id === shown.schedule_id ? 'outline' : 'default'}
+        aria-pressed={schedule_id === shown.schedule_id}
+        onClick={() => onChoose(schedule_id)}
+        rightSection={<ScheduleBadge status={status} />}
+      >
+        Plan {schedule_id}
+      </Button>
+    ))}
+  </Group>
+)
 
-function Rejected({ schedule }: { schedule: BessSchedule }) {
-  const { rejected_by, reject_reason } = schedule
+const columns: readonly Column<BatteryDeviation>[] = [
+  { name: 'Hour', cell: Hours },
+  numeric('Planned', ({ planned_power_kw }) => formatPower(planned_power_kw)),
+  numeric('Actual', ({ actual_avg_power_kw }) => formatPower(actual_avg_power_kw)),
+  numeric('Deviation', ({ deviation_kwh }) => formatQuantity(deviation_kwh, 'kWh')),
+  numeric('Cost', ({ cost_amount, currency }) => formatMoney(cost_amount, currency)),
+  { name: 'Reason', cell: ({ reason }) => deviationReason(reason) },
+]
+
+/** Hours in which the battery deviated from its approved plan, with the reason. */
+function Deviations({ bess_id, day }: { bess_id: number; day: string }) {
+  const asked = { bess_id, target_date: day }
+  const deviations = useRead('bess', 'bessDeviationsList', asked, slow_ms)
+  const [is_whole, setWhole] = useState(false)
   return (
-    <Alert color="red" variant="outline" title={`Rejected by ${rejected_by ?? 'somebody'}`}>
-      {reject_reason ?? 'No reason given'}
-    </Alert>
+    <Part title="Plan vs actual">
+      <Answered query={deviations}>
+        {({ data }) => {
+          const strayed = data.filter((hour) => isPlanned(hour) && !hour.within_tolerance)
+          const rows = is_whole ? data : strayed
+          return (
+            <Card withBorder padding="sm">
+              <Text>{summaryOf(data)}</Text>
+              {data.length > strayed.length && (
+                <Switch
+                  label="Show all hours"
+                  checked={is_whole}
+                  mt="xs"
+                  onChange={({ currentTarget }) => setWhole(currentTarget.checked)}
+                />
+              )}
+              {rows.length > 0 && (
+                <DataTable
+                  label="Hours against the plan"
+                  width={640}
+                  {...{ columns, rows }}
+                  by="hour"
+                />
+              )}
+            </Card>
+          )
+        }}
+      </Answered>
+    </Part>
   )
 }

@@ -1,35 +1,49 @@
 /** Log and settings of a battery. */
-import { Button, Tabs } from '@mantine/core'
+import type {
+  BatteryAlarmTransition,
+  BatteryControlNote,
+  BatteryDispatch,
+  BatteryProtection,
+  BatterySetup,
+  BatterySetupRegister,
+  SeriesMeta,
+} from '@heliograph/sdk'
+import { Button, Stack, Tabs, Title } from '@mantine/core'
+import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { Page } from '../../ui/page.tsx'
-import { useFilters } from '../../ui/use-filters.ts'
+import { useRead, useSite } from '../../queries.ts'
+import { SeverityBadge } from '../../ui/badges.tsx'
+import { type Column, DataTable, numeric, PagedTable } from '../../ui/data-table.tsx'
+import { DayPicker, useDaySpan } from '../../ui/days.tsx'
+import { useFilters } from '../../ui/filters.tsx'
+import {
+  formatDuration,
+  formatNumber,
+  formatPower,
+  formatQuantity,
+  inWords,
+} from '../../ui/format.ts'
+import { type Fact, Facts, Muted, noted, Page, Time } from '../../ui/page.tsx'
+import { Answered, Empty } from '../../ui/states.tsx'
 import NotFound from '../not-found.tsx'
 import type { SitePageProps } from '../pages.ts'
-import { useUnits } from './battery/reads.ts'
-import { AlarmLog } from './battery-log/alarm-log.tsx'
-import { Decisions } from './battery-log/decisions.tsx'
-import { Protection } from './battery-log/protection.tsx'
-import { Setpoints } from './battery-log/setpoints.tsx'
-import { Setup } from './battery-log/setup.tsx'
+import { live_ms, slow_ms, useUnit } from './battery/shared.tsx'
+import { inSentence, powerWords } from './battery/words.ts'
 
-const tabs = [
-  { value: 'decisions', label: 'Decisions', Panel: Decisions },
-  { value: 'setpoints', label: 'Setpoints', Panel: Setpoints },
-  { value: 'alarms', label: 'Alarms', Panel: AlarmLog },
-  { value: 'protection', label: 'Protection', Panel: Protection },
-  { value: 'setup', label: 'Device settings', Panel: Setup },
-]
+interface OfUnit {
+  bess_id: number
+}
 
-export default function BatteryLog({ site_id, bess_id: text }: SitePageProps) {
+export default function BatteryLog({ bess_id: text }: SitePageProps) {
+  const { site_id } = useSite()
   const bess_id = Number(text)
   const { get, set } = useFilters()
-  const units = useUnits(site_id)
-  const unit = units.data?.data.find((one) => one.bess_id === bess_id)
-  if (units.data && !unit) return <NotFound />
+  const { name, is_missing } = useUnit(bess_id)
+  if (is_missing) return <NotFound />
   const shown = tabs.find(({ value }) => value === get('tab')) ?? tabs[0]!
   return (
     <Page
-      title={`Log and settings of ${unit?.name ?? 'the battery'}`}
+      title={`Log and settings of ${name}`}
       actions={
         <Button component={Link} href={`/sites/${site_id}/batteries/${bess_id}`} variant="default">
           Battery
@@ -50,10 +64,295 @@ export default function BatteryLog({ site_id, bess_id: text }: SitePageProps) {
         </Tabs.List>
         {tabs.map(({ value, Panel }) => (
           <Tabs.Panel key={value} value={value}>
-            <Panel site_id={site_id} bess_id={bess_id} />
+            <Panel bess_id={bess_id} />
           </Tabs.Panel>
         ))}
       </Tabs>
     </Page>
   )
 }
+
+/** The newest rows of a log that are read at once. */
+const limit = 1000
+
+interface LogTableProps<Row> {
+  label: string
+  /** In the order of the API: the oldest row first. */
+  log: UseQueryResult<{ data: Row[]; meta: SeriesMeta }>
+  columns: readonly Column<Row>[]
+  by: keyof Row
+  nouns: readonly [one: string, many: string]
+  none: string
+}
+
+/** The newest row first, page by page. */
+function LogTable<Row>({ log, ...table }: LogTableProps<Row>) {
+  return (
+    <Answered query={log}>
+      {({ data, meta }) => (
+        <Stack>
+          <PagedTable {...table} rows={data.toReversed()} width={860} page_size={25} />
+          {meta.truncated && (
+            <Muted>
+              The newest {formatNumber(data.length, 0)} of {formatNumber(meta.count, 0)} rows. The
+              API returns all of them, also as a file.
+            </Muted>
+          )}
+        </Stack>
+      )}
+    </Answered>
+  )
+}
+
+const charge = numeric<{ soc_pct: number | null }>('Charge, %', (row) => formatNumber(row.soc_pct))
+
+const tiers: Record<BatteryControlNote['tier'], string> = {
+  protection: 'Protection',
+  permit: 'Grid permit',
+  operator: 'Operator',
+  dispatch: 'Approved plan',
+}
+
+function whatOf({ action, from_power_kw: from, to_power_kw: to, success }: BatteryControlNote) {
+  const failed = success ? '' : ', failed'
+  if (to === null) return `${inWords(action)}${failed}`
+  const before = from === null ? '' : ` (${inSentence(powerWords(from))} before)`
+  return `${inWords(action)}: ${inSentence(powerWords(to))}${before}${failed}`
+}
+
+const decision_columns: readonly Column<BatteryControlNote>[] = [
+  { name: 'Time', cell: ({ occurred_at: at }) => <Time at={at} /> },
+  {
+    name: 'Decided by',
+    cell: ({ tier, actor, overrode_tier: over }) =>
+      noted(tiers[tier], `${inWords(actor)}${over ? `, over ${inSentence(tiers[over])}` : ''}`),
+  },
+  { name: 'Action', cell: whatOf, wraps: true },
+  { name: 'Reason', cell: ({ message }) => message, wraps: true },
+  charge,
+]
+
+/** Control decisions of the battery. */
+const Decisions = ({ bess_id }: OfUnit) => (
+  <LogTable
+    label="Decisions"
+    log={useRead('bess', 'bessControlLogList', { bess_id, limit }, live_ms)}
+    columns={decision_columns}
+    by="log_id"
+    nouns={['decision', 'decisions']}
+    none="No decisions so far"
+  />
+)
+
+const clamps: Record<NonNullable<BatteryDispatch['clamp_reason']>, string> = {
+  soc_min: 'minimum charge',
+  soc_max: 'maximum charge',
+  power_limit: 'power limit of battery, PCS or curtailment',
+  temperature: 'cell temperature',
+  permit: 'grid permit',
+  alarm: 'alarm',
+  ramp: 'ramp rate',
+}
+
+const setpoint_columns: readonly Column<BatteryDispatch>[] = [
+  { name: 'Time', cell: ({ issued_at: at }) => <Time at={at} /> },
+  {
+    name: 'Requested',
+    cell: ({ requested_power_kw: kw, source }) =>
+      noted(
+        powerWords(kw),
+        `by ${source === 'schedule' ? 'the plan' : inSentence(inWords(source))}`,
+      ),
+  },
+  {
+    name: 'Applied',
+    wraps: true,
+    cell: ({ clamp_reason: reason, clamped_power_kw: kw }) =>
+      reason === null
+        ? 'Full power'
+        : noted(kw === null ? 'Reduced' : powerWords(kw), `limited by ${clamps[reason]}`),
+  },
+  {
+    name: 'Status',
+    wraps: true,
+    cell: ({ status, failure_code }) =>
+      failure_code === null ? inWords(status) : `${inWords(status)}: ${inWords(failure_code)}`,
+  },
+  { name: 'Measured', cell: ({ achieved_power_kw: kw }) => powerWords(kw) },
+  numeric('Latency', ({ latency_ms }) => formatQuantity(latency_ms && latency_ms / 1000, 's')),
+  charge,
+]
+
+/** Setpoints of the battery, and their results. */
+function Setpoints({ bess_id }: OfUnit) {
+  const chosen = useDaySpan(useSite().timezone, 7)
+  const { start_ms, end_ms } = chosen.span
+  const window = { start: new Date(start_ms), end: new Date(end_ms), limit: 10_000 }
+  const log = useRead('bess', 'bessDispatchLogList', { bess_id, ...window }, live_ms)
+  return (
+    <Stack>
+      <DayPicker chosen={chosen} choices={[1, 2, 7]} />
+      <LogTable
+        key={`${chosen.day} ${chosen.days}`}
+        label="Setpoints"
+        log={log}
+        columns={setpoint_columns}
+        by="dispatch_id"
+        nouns={['setpoint', 'setpoints']}
+        none="No setpoints in this period"
+      />
+    </Stack>
+  )
+}
+
+const whereOf = ({ source, cluster_idx, pcs_idx }: BatteryAlarmTransition) =>
+  [
+    source.toUpperCase(),
+    cluster_idx !== null && `cluster ${cluster_idx}`,
+    pcs_idx !== null && `power conversion ${pcs_idx}`,
+  ]
+    .filter(Boolean)
+    .join(', ')
+
+const alarm_columns: readonly Column<BatteryAlarmTransition>[] = [
+  { name: 'Time', cell: ({ occurred_at: at }) => <Time at={at} /> },
+  { name: 'Alarm', wraps: true, cell: (row) => noted(row.name, whereOf(row)) },
+  { name: 'Severity', cell: ({ severity }) => <SeverityBadge severity={severity} /> },
+  {
+    name: 'Change',
+    cell: ({ transition, duration_s }) =>
+      transition === 'set'
+        ? 'Set'
+        : `Cleared${duration_s === null ? '' : ` after ${formatDuration(duration_s)}`}`,
+  },
+  { name: 'Battery', cell: ({ power_kw }) => powerWords(power_kw) },
+  charge,
+]
+
+/** History of alarms. */
+const AlarmLog = ({ bess_id }: OfUnit) => (
+  <LogTable
+    label="Alarm history"
+    log={useRead('bess', 'bessAlarmsHistoryList', { bess_id, limit }, live_ms)}
+    columns={alarm_columns}
+    by="event_id"
+    nouns={['change', 'changes']}
+    none="No alarms so far"
+  />
+)
+
+const units: Partial<Record<BatteryProtection['unit'], string>> = {
+  C: '°C',
+  pct: '%',
+  kohm: 'kΩ',
+}
+
+const quantity = (value: number | null, unit: BatteryProtection['unit']) =>
+  formatQuantity(value, units[unit] ?? unit, Number.isInteger(value) ? 0 : 1)
+
+const names: Partial<Record<BatteryProtection['parameter'], string>> = {
+  soc_low: 'State of charge low',
+  soc_high: 'State of charge high',
+}
+
+const protection_columns: readonly Column<BatteryProtection>[] = [
+  { name: 'Protection', cell: ({ parameter }) => names[parameter] ?? inWords(parameter) },
+  { name: 'Level', cell: ({ level }) => inWords(level) },
+  numeric('Trips at', ({ trip_value, unit }) => quantity(trip_value, unit)),
+  numeric('Recovers at', ({ recover_value, unit }) => quantity(recover_value, unit)),
+  numeric('Delay, s', ({ delay_ms }) => formatNumber(delay_ms && delay_ms / 1000)),
+  { name: 'Action', cell: ({ action }) => inWords(action) },
+  { name: 'Source', cell: ({ source }) => source.toUpperCase() },
+]
+
+/** Protection thresholds of the device. */
+function Protection({ bess_id }: OfUnit) {
+  const protection = useRead('bess', 'bessProtectionList', { bess_id }, slow_ms)
+  return (
+    <Answered query={protection}>
+      {({ data }) => {
+        const [oldest_at] = data.map(({ read_at }) => read_at).sort()
+        if (!oldest_at) return <Empty title="The device reports no thresholds" />
+        return (
+          <Stack>
+            <Muted>
+              Read from the device <Time at={oldest_at} />. Thresholds can be changed only at the
+              device.
+            </Muted>
+            <DataTable
+              label="Thresholds of protection"
+              width={760}
+              columns={protection_columns}
+              rows={data}
+              by={({ parameter, level, source }) => `${source} ${parameter} ${level}`}
+            />
+          </Stack>
+        )
+      }}
+    </Answered>
+  )
+}
+
+/** Null when no device reports the value. */
+const known = (value: number | null, unit: string) =>
+  value === null ? null : formatQuantity(value, unit, 0)
+const power = (kw: number | null) => (kw === null ? null : formatPower(kw))
+
+const settingsOf = (setup: BatterySetup): Fact[] => [
+  ['Energy, rated', known(setup.rated_energy_kwh, 'kWh')],
+  ['Capacity, rated', known(setup.rated_capacity_ah, 'Ah')],
+  ['Voltage, nominal', known(setup.nominal_voltage_v, 'V')],
+  ['Maximum charge power', power(setup.max_charge_power_kw)],
+  ['Maximum discharge power', power(setup.max_discharge_power_kw)],
+  ['Minimum charge', known(setup.soc_min_pct, '%')],
+  ['Maximum charge', known(setup.soc_max_pct, '%')],
+  ['Reserve', known(setup.soc_reserve_pct, '%')],
+  ['Ramp rate', known(setup.ramp_rate_kw_s, 'kW/s')],
+  ['Heartbeat timeout', known(setup.heartbeat_timeout_s, 's')],
+  ['Firmware', setup.bms_firmware],
+  ['Address', setup.bms_address],
+]
+
+const register_columns: readonly Column<BatterySetupRegister>[] = [
+  numeric('Address', ({ address }) => address),
+  { name: 'Name', cell: ({ name }) => name },
+  numeric('Value', ({ value }) => formatNumber(value, Number.isInteger(value) ? 0 : 3)),
+  { name: 'Unit', cell: ({ unit }) => unit },
+]
+
+/** Settings of the device, read-only. */
+function Setup({ bess_id }: OfUnit) {
+  const setup = useRead('bess', 'bessSetupGet', { bess_id }, slow_ms)
+  return (
+    <Answered query={setup}>
+      {(setup) => (
+        <Stack>
+          <Muted>
+            Read <Time at={setup.read_at} />, unchanged since <Time at={setup.changed_at} />.
+            Settings can be changed only at the device.
+          </Muted>
+          <Facts rows={settingsOf(setup)} cols={4} left_out />
+          <Title order={2} size="h4">
+            Registers
+          </Title>
+          <DataTable
+            label="Registers"
+            width={420}
+            columns={register_columns}
+            rows={setup.raw_registers}
+            by={({ address, name }) => `${address} ${name}`}
+            none="No registers were read"
+          />
+        </Stack>
+      )}
+    </Answered>
+  )
+}
+
+const tabs = [
+  { value: 'decisions', label: 'Decisions', Panel: Decisions },
+  { value: 'setpoints', label: 'Setpoints', Panel: Setpoints },
+  { value: 'alarms', label: 'Alarms', Panel: AlarmLog },
+  { value: 'protection', label: 'Protection', Panel: Protection },
+  { value: 'setup', label: 'Device settings', Panel: Setup },
+]

@@ -1,36 +1,58 @@
-import { type BatteryDashboard, isCode } from '@heliograph/sdk'
-import { Badge, Button, Card, Group, Progress, SimpleGrid, Stack, Text, Title } from '@mantine/core'
-import { lazy, Suspense } from 'react'
+import {
+  type BatteryAlarmState,
+  type BatteryDashboard,
+  type BatteryUnit,
+  type Cluster,
+  type ClusterCells,
+  isCode,
+  type PcsNow,
+} from '@heliograph/sdk'
+import {
+  Alert,
+  Badge,
+  Button,
+  Card,
+  Group,
+  Progress,
+  SegmentedControl,
+  SimpleGrid,
+  Stack,
+  Text,
+  Title,
+} from '@mantine/core'
+import { lazy, Suspense, useState } from 'react'
 import { Link } from 'wouter'
-import { useRead } from '../../queries.ts'
-import { Figure } from '../../ui/figure.tsx'
-import { formatAge, formatEnergy, formatMoney, formatNumber, formatPower } from '../../ui/format.ts'
-import { Muted } from '../../ui/muted.tsx'
-import { Page } from '../../ui/page.tsx'
+import { useMay, useRead, useSite } from '../../queries.ts'
+import { bySeverity, SeverityBadge, whole } from '../../ui/badges.tsx'
+import { type Column, DataTable, numeric } from '../../ui/data-table.tsx'
+import {
+  formatAge,
+  formatEnergy,
+  formatMoney,
+  formatNumber,
+  formatPower,
+  formatQuantity,
+  inWords,
+  none,
+} from '../../ui/format.ts'
+import { bessHistory } from '../../ui/history.ts'
+import { OverTime } from '../../ui/over-time.tsx'
+import { Facts, Figure, Muted, Page, Part, SiteLink, Time } from '../../ui/page.tsx'
+import { batteryQuantities } from '../../ui/quantities.ts'
 import { Answered, Loading } from '../../ui/states.tsx'
-import { Time } from '../../ui/time.tsx'
 import NotFound from '../not-found.tsx'
 import type { SitePageProps } from '../pages.ts'
-import { Alarms } from './battery/alarms.tsx'
-import { Clusters } from './battery/clusters.tsx'
-import { Details } from './battery/details.tsx'
-import { OverTime } from './battery/over-time.tsx'
-import { Pcs } from './battery/pcs.tsx'
-import { live_ms } from './battery/reads.ts'
-import {
-  inSentence,
-  limitationWords,
-  powerWords,
-  scheduleColors,
-  scheduleWords,
-  stateWords,
-} from './battery/words.ts'
+import { live_ms, ScheduleBadge, slow_ms } from './battery/shared.tsx'
+import { inSentence, limitationWords, powerWords, stateWords } from './battery/words.ts'
 
 const DayCourse = lazy(() => import('./battery/day-course.tsx'))
+const CellMap = lazy(() => import('./battery/cell-map.tsx'))
 
-export default function Battery({ site_id, bess_id: text }: SitePageProps) {
+export default function Battery({ bess_id: text }: SitePageProps) {
+  const { site_id } = useSite()
   const bess_id = Number(text)
-  const dashboard = useRead('bess', 'bessDashboardGet', { site_id, bess_id }, live_ms)
+  const at = `/sites/${site_id}/batteries/${bess_id}`
+  const dashboard = useRead('bess', 'bessDashboardGet', { bess_id }, live_ms)
   if (!/^\d+$/.test(text ?? '')) return <NotFound />
   if (isCode(dashboard.error, 'not_found')) return <NotFound />
   return (
@@ -38,14 +60,10 @@ export default function Battery({ site_id, bess_id: text }: SitePageProps) {
       title={dashboard.data?.unit.name ?? 'Battery'}
       actions={
         <>
-          <Button
-            component={Link}
-            href={`/sites/${site_id}/batteries/${bess_id}/log`}
-            variant="default"
-          >
+          <Button component={Link} href={`${at}/log`} variant="default">
             Log and settings
           </Button>
-          <Button component={Link} href={`/sites/${site_id}/batteries/${bess_id}/day`}>
+          <Button component={Link} href={`${at}/day`}>
             Plan
           </Button>
         </>
@@ -56,14 +74,20 @@ export default function Battery({ site_id, bess_id: text }: SitePageProps) {
           <>
             <State dashboard={data} />
             <Limits dashboard={data} />
-            <Alarms site_id={site_id} bess_id={bess_id} />
+            <Alarms bess_id={bess_id} />
             <Today dashboard={data} />
             <Suspense fallback={<Loading />}>
               <DayCourse dashboard={data} />
             </Suspense>
-            <OverTime site_id={site_id} unit={data.unit} />
-            <Clusters site_id={site_id} bess_id={bess_id} />
-            <Pcs site_id={site_id} bess_id={bess_id} />
+            <OverTime
+              name={data.unit.name}
+              historyOf={(span) => bessHistory(site_id, bess_id, span)}
+              quantities={batteryQuantities}
+              first={['power_kw', 'setpoint_kw', 'cell_temperature_max_c']}
+              choices={[1, 2, 3]}
+            />
+            <Clusters bess_id={bess_id} />
+            <Pcs bess_id={bess_id} />
             <Details unit={data.unit} />
           </>
         )}
@@ -73,22 +97,22 @@ export default function Battery({ site_id, bess_id: text }: SitePageProps) {
 }
 
 function State({ dashboard: { unit, current } }: { dashboard: BatteryDashboard }) {
-  const { soc_pct, age_s, quality, measured_at, local_remote } = current
+  const { soc_pct, soh_pct, quality, setpoint_kw } = current
   const is_bad = quality === 'stale' || quality === 'missing' || current.state === 'fault'
   return (
     <Stack gap="xs">
       <Group gap="xs">
         <Badge color={is_bad ? 'red' : 'teal'}>{stateWords(current)}</Badge>
         {unit.retired_at !== null && <Badge color="gray">Out of service</Badge>}
-        {local_remote === 'local' && <Badge color="yellow">Local control</Badge>}
+        {current.local_remote === 'local' && <Badge color="yellow">Local control</Badge>}
         <Muted>
-          Measured <Time at={measured_at} style="time" />, {formatAge(age_s)}
+          Measured <Time at={current.measured_at} style="time" />, {formatAge(current.age_s)}
         </Muted>
       </Group>
       <SimpleGrid cols={{ base: 2, lg: 4 }} spacing="sm">
         <Figure
           label="State of charge"
-          value={soc_pct === null ? '–' : `${formatNumber(soc_pct)} %`}
+          value={soc_pct === null ? none : `${formatNumber(soc_pct)} %`}
           note={
             <>
               <Progress
@@ -106,9 +130,9 @@ function State({ dashboard: { unit, current } }: { dashboard: BatteryDashboard }
           label="Now"
           value={powerWords(current.power_kw)}
           note={
-            current.setpoint_kw === null
+            setpoint_kw === null
               ? 'Setpoint unknown'
-              : `Setpoint: ${inSentence(powerWords(current.setpoint_kw))}`
+              : `Setpoint: ${inSentence(powerWords(setpoint_kw))}`
           }
         />
         <Figure
@@ -118,7 +142,7 @@ function State({ dashboard: { unit, current } }: { dashboard: BatteryDashboard }
         />
         <Figure
           label="State of health"
-          value={current.soh_pct === null ? '–' : `${formatNumber(current.soh_pct)} %`}
+          value={soh_pct === null ? none : `${formatNumber(soh_pct)} %`}
           note={`${formatNumber(current.cycle_count, 0)} full cycles`}
         />
       </SimpleGrid>
@@ -128,34 +152,24 @@ function State({ dashboard: { unit, current } }: { dashboard: BatteryDashboard }
 
 /** Present power limits, with the reason when they are below the rating. */
 function Limits({ dashboard: { unit, envelope } }: { dashboard: BatteryDashboard }) {
-  const sides = [
-    {
-      name: 'Discharge',
-      kw: envelope.max_discharge_power_kw,
-      rated_kw: unit.rated_discharge_power_kw,
-      why: envelope.limited_by_discharge,
-      min: envelope.max_discharge_duration_min,
-    },
-    {
-      name: 'Charge',
-      kw: envelope.max_charge_power_kw,
-      rated_kw: unit.rated_charge_power_kw,
-      why: envelope.limited_by_charge,
-      min: envelope.max_charge_duration_min,
-    },
-  ]
+  const sides = (['discharge', 'charge'] as const).map((name) => ({
+    name,
+    kw: envelope[`max_${name}_power_kw`],
+    rated_kw: unit[`rated_${name}_power_kw`],
+    why: envelope[`limited_by_${name}`],
+    min: envelope[`max_${name}_duration_min`],
+  }))
   return (
     <SimpleGrid cols={2} spacing="sm">
       {sides.map(({ name, kw, rated_kw, why, min }) => (
         <Card key={name} withBorder padding="sm">
-          <Muted>Maximum {name.toLowerCase()}</Muted>
+          <Muted>Maximum {name}</Muted>
           <Text className="figure" fw={600} fz={20}>
             {formatPower(kw)}
           </Text>
           <Text size="sm">
-            {why === 'none'
-              ? `${limitationWords(why)}.`
-              : `${limitationWords(why)}: rated ${formatPower(rated_kw)}.`}
+            {limitationWords(why)}
+            {why !== 'none' && `: rated ${formatPower(rated_kw)}`}.
             {min !== null && ` Lasts ${minutesWords(min)} at this power.`}
           </Text>
         </Card>
@@ -175,9 +189,7 @@ function Today({ dashboard: { today, schedule, unit } }: { dashboard: BatteryDas
         <Title order={2} size="h3">
           Today
         </Title>
-        <Badge color={scheduleColors[unit.schedule_status_today ?? ''] ?? 'gray'}>
-          {scheduleWords(schedule?.status ?? unit.schedule_status_today)}
-        </Badge>
+        <ScheduleBadge status={schedule?.status ?? unit.schedule_status_today} />
       </Group>
       <SimpleGrid cols={{ base: 1, xs: 3 }}>
         <Figure
@@ -197,5 +209,297 @@ function Today({ dashboard: { today, schedule, unit } }: { dashboard: BatteryDas
         />
       </SimpleGrid>
     </Stack>
+  )
+}
+
+/** Active alarms, the most severe first. */
+function Alarms({ bess_id }: { bess_id: number }) {
+  const alarms = useRead('bess', 'bessAlarmsStatesList', { bess_id, only_set: true }, live_ms)
+  return (
+    <Part title="Alarms">
+      <Answered query={alarms}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Alert color="teal" variant="outline">
+              No active alarms
+            </Alert>
+          ) : (
+            data
+              .toSorted(bySeverity)
+              .map((alarm) => (
+                <Alarm
+                  key={`${alarm.source} ${alarm.code} ${alarm.cluster_idx} ${alarm.pcs_idx}`}
+                  alarm={alarm}
+                />
+              ))
+          )
+        }
+      </Answered>
+    </Part>
+  )
+}
+
+function Alarm({ alarm }: { alarm: BatteryAlarmState }) {
+  const may = useMay()
+  const { raw_value, threshold_value, threshold_unit: unit } = alarm
+  const text = alarm.message ?? alarm.description
+  return (
+    <Card withBorder padding="sm">
+      <Group gap="xs">
+        <SeverityBadge severity={alarm.severity} />
+        <Text fw={600}>{alarm.name}</Text>
+        <Muted>
+          {placeOf(alarm)}
+          {alarm.set_at && ', since '}
+          {alarm.set_at && <Time at={alarm.set_at} />}
+        </Muted>
+      </Group>
+      {text && <Text mt={4}>{text}</Text>}
+      {raw_value !== null && threshold_value !== null && (
+        <Text size="sm" className="figure">
+          {formatNumber(raw_value)} {unit}, threshold {formatNumber(threshold_value)} {unit}
+        </Text>
+      )}
+      {alarm.recommended_action && (
+        <Text mt={4}>
+          <strong>Recommended action:</strong> {alarm.recommended_action}
+        </Text>
+      )}
+      <Muted>
+        {alarm.affects_power ? 'Limits power.' : 'Does not limit power.'}
+        {alarm.latching && ' Latching: needs a manual reset.'}
+      </Muted>
+      {alarm.alert_id !== null && may('alerts:read') && (
+        <SiteLink to="/alerts" size="sm" underline="always">
+          Alerts
+        </SiteLink>
+      )}
+    </Card>
+  )
+}
+
+const sources: Record<string, string> = {
+  bms: 'Management system',
+  cluster: 'Cluster',
+  pcs: 'Power conversion',
+  ems: 'Edge agent',
+  communication: 'Communication',
+  fire: 'Fire alarm system',
+}
+
+function placeOf({ source, cluster_idx, pcs_idx }: BatteryAlarmState): string {
+  const nth = cluster_idx ?? pcs_idx
+  return `${sources[source] ?? source}${nth === null ? '' : ` ${nth}`}`
+}
+
+const cluster_columns: readonly Column<Cluster>[] = [
+  { name: 'Cluster', cell: ({ cluster_idx }) => cluster_idx },
+  {
+    name: 'State',
+    cell: ({ state, alarm_count }) =>
+      whole(inWords(state ?? 'unknown'), state === 'fault' || alarm_count > 0 ? 'red' : 'teal'),
+  },
+  numeric('Charge', ({ soc_pct }) => formatQuantity(soc_pct, '%')),
+  numeric('Health', ({ soh_pct }) => formatQuantity(soh_pct, '%')),
+  numeric('Voltage', ({ voltage_v }) => formatQuantity(voltage_v, 'V')),
+  numeric('Power', ({ power_kw }) => formatQuantity(power_kw, 'kW')),
+  numeric('Cell voltages', ({ cell_voltage_min_mv: min, cell_voltage_max_mv: max }) =>
+    rangeOf(min, max, 'mV', 0),
+  ),
+  numeric('Cell temperatures', ({ cell_temperature_min_c: min, cell_temperature_max_c: max }) =>
+    rangeOf(min, max, '°C', 1),
+  ),
+]
+
+function rangeOf(min: number | null, max: number | null, unit: string, digits: number): string {
+  if (min === null && max === null) return none
+  return `${formatNumber(min, digits)} to ${formatQuantity(max, unit, digits)}`
+}
+
+function Clusters({ bess_id }: { bess_id: number }) {
+  const clusters = useRead('bess', 'bessClustersList', { bess_id }, live_ms)
+  const [opened, setOpened] = useState<number | null>(null)
+  const cells_column: Column<Cluster> = {
+    name: '',
+    cell: ({ cluster_idx }) => (
+      <Button
+        size="xs"
+        variant="default"
+        aria-expanded={opened === cluster_idx}
+        aria-label={`Cells of cluster ${cluster_idx}`}
+        onClick={() => setOpened(opened === cluster_idx ? null : cluster_idx)}
+      >
+        {opened === cluster_idx ? 'Hide cells' : 'Cells'}
+      </Button>
+    ),
+  }
+  const columns = [...cluster_columns, cells_column]
+  return (
+    <Part title="Clusters and cells">
+      <Answered query={clusters}>
+        {({ data: rows }) => (
+          <DataTable
+            label="Clusters"
+            width={760}
+            {...{ columns, rows }}
+            by="cluster_idx"
+            none="No clusters"
+          />
+        )}
+      </Answered>
+      {opened !== null && <Cells bess_id={bess_id} cluster_idx={opened} />}
+    </Part>
+  )
+}
+
+function Cells({ bess_id, cluster_idx }: { bess_id: number; cluster_idx: number }) {
+  const cells = useRead('bess', 'bessClustersGet', { bess_id, cluster_idx }, slow_ms)
+  const [kind, setKind] = useState<'voltage' | 'temperature'>('voltage')
+  return (
+    <Card withBorder padding="sm">
+      <Group justify="space-between" mb="xs">
+        <Title order={3} size="h4">
+          Cells of cluster {cluster_idx}
+        </Title>
+        <SegmentedControl
+          aria-label="Quantity"
+          value={kind}
+          onChange={(value) => setKind(value as typeof kind)}
+          data={[
+            { value: 'voltage', label: 'Voltage' },
+            { value: 'temperature', label: 'Temperature' },
+          ]}
+        />
+      </Group>
+      <Answered query={cells}>
+        {(data) => (
+          <Stack gap="xs">
+            <Suspense fallback={<Loading />}>
+              <CellMap cells={data} kind={kind} />
+            </Suspense>
+            <Outliers cells={data} />
+            <Muted>
+              Rows are modules, columns are {kind === 'voltage' ? 'cells' : 'sensors'}, counted from
+              0. Measured <Time at={data.cells_measured_at} />. {data.balancing_cell_count || 'No'}{' '}
+              cells are being balanced.
+            </Muted>
+          </Stack>
+        )}
+      </Answered>
+    </Card>
+  )
+}
+
+const outliers_shown = 8
+
+function Outliers({ cells }: { cells: ClusterCells }) {
+  const { outlier_cell_indexes: found, cells_per_module } = cells
+  if (found.length === 0) return <Text>No voltage outliers.</Text>
+  const names = found.slice(0, outliers_shown).map((index) => {
+    const place = `module ${Math.floor(index / cells_per_module)} cell ${index % cells_per_module}`
+    return `${place} (${formatQuantity(cells.cell_voltages_mv[index], 'mV', 0)})`
+  })
+  return (
+    <Text>
+      <strong>Voltage outliers ({found.length}):</strong> {names.join(', ')}
+      {found.length > outliers_shown && ' and others'}.
+    </Text>
+  )
+}
+
+const pcs_columns: readonly Column<PcsNow>[] = [
+  { name: 'PCS', cell: ({ pcs_idx }) => pcs_idx },
+  {
+    name: 'State',
+    cell: ({ state, quality }) =>
+      quality === 'stale'
+        ? whole('Communication lost', 'red')
+        : whole(inWords(state ?? 'unknown'), pcsColor(state)),
+  },
+  numeric('Power', ({ ac_power_kw }) => formatPower(ac_power_kw)),
+  numeric('Setpoint', ({ setpoint_kw }) => formatPower(setpoint_kw)),
+  numeric('Maximum, discharge / charge', ({ max_discharge_power_kw, max_charge_power_kw }) =>
+    [max_discharge_power_kw, max_charge_power_kw].map(formatPower).join(' / '),
+  ),
+  numeric('Grid', ({ voltage_l1_l2_v, frequency_hz }) =>
+    [formatQuantity(voltage_l1_l2_v, 'V', 0), formatQuantity(frequency_hz, 'Hz', 2)].join(', '),
+  ),
+  numeric('DC', ({ dc_voltage_v }) => formatQuantity(dc_voltage_v, 'V', 0)),
+  numeric('Heat sink', (pcs) => formatQuantity(pcs.heatsink_temperature_c, '°C')),
+  numeric('Energy discharged', ({ energy_injected_total_kwh: kwh }) =>
+    formatQuantity(kwh === null ? null : kwh / 1000, 'MWh'),
+  ),
+]
+
+function pcsColor(state: string | null): string {
+  if (state === 'fault') return 'red'
+  return state === null ? 'gray' : 'teal'
+}
+
+function Pcs({ bess_id }: { bess_id: number }) {
+  const pcs = useRead('bess', 'bessPcsCurrentGet', { bess_id }, live_ms)
+  return (
+    <Part title="Power conversion">
+      <Answered query={pcs}>
+        {(data) => (
+          <DataTable
+            label="Power conversion"
+            width={820}
+            columns={pcs_columns}
+            rows={data.pcs}
+            by="pcs_idx"
+            none="No power conversion data"
+          />
+        )}
+      </Answered>
+      <Faults bess_id={bess_id} />
+    </Part>
+  )
+}
+
+function Faults({ bess_id }: { bess_id: number }) {
+  const { data } = useRead('bess', 'bessPcsFaultsGet', { bess_id }, slow_ms)
+  if (!data) return null
+  if (data.active_count === 0) {
+    return <Text>{data.measured_at === null ? 'Faults unknown' : 'No active faults'}</Text>
+  }
+  return (
+    <Stack gap={4} component="ul" m={0} pl={0}>
+      {data.active.map(({ pcs_idx, code, name, severity, asserted_since_at }) => (
+        <li key={`${pcs_idx} ${code}`} style={{ listStyle: 'none' }}>
+          <SeverityBadge severity={severity} /> PCS {pcs_idx}: {name}
+          {asserted_since_at && ', since '}
+          {asserted_since_at && <Time at={asserted_since_at} />}
+        </li>
+      ))}
+    </Stack>
+  )
+}
+
+/** Inventory data of the unit. */
+function Details({ unit }: { unit: BatteryUnit }) {
+  const chemistry = unit.chemistry.toUpperCase().replace('_', ' ')
+  const cells = formatNumber(unit.cell_count, 0)
+  const parts = `${unit.cluster_count} clusters, ${unit.module_count} modules, ${cells} cells`
+  return (
+    <Part title="Details">
+      <Facts
+        cols={4}
+        rows={[
+          ['Model', [unit.manufacturer, unit.model].filter(Boolean).join(' ') || null],
+          ['Serial number', unit.serial_number],
+          ['Cells', `${chemistry}, ${unit.coupling.toUpperCase()} coupled`],
+          ['Energy, rated', formatQuantity(unit.rated_energy_kwh, 'kWh', 0)],
+          ['Energy, usable', formatQuantity(unit.usable_energy_kwh, 'kWh')],
+          ['Discharge power, rated', formatPower(unit.rated_discharge_power_kw)],
+          ['Charge power, rated', formatPower(unit.rated_charge_power_kw)],
+          ['Round-trip efficiency', formatQuantity(unit.roundtrip_efficiency_pct, '%')],
+          ['Consists of', parts],
+          ['In service since', unit.commissioned_date],
+          ['Warranty until', unit.warranty_end_date],
+          ['Firmware', unit.bms_firmware],
+        ]}
+      />
+    </Part>
   )
 }

@@ -1,25 +1,56 @@
-import type { CurtailmentGroup } from '@heliograph/sdk'
-import { Alert, Stack, Text, Title } from '@mantine/core'
-import { useState } from 'react'
-import { useSite } from '../../shell/site-shell.tsx'
-import { Page } from '../../ui/page.tsx'
-import { Answered, Empty } from '../../ui/states.tsx'
-import { WriteButton } from '../../ui/write-button.tsx'
-import type { SitePageProps } from '../pages.ts'
-import { CloseModal } from './curtailment/close-modal.tsx'
-import { CommandCard } from './curtailment/command-card.tsx'
-import { History } from './curtailment/history.tsx'
+import type { CurtailmentGroup, CurtailmentRelease, CurtailmentRow } from '@heliograph/sdk'
+import {
+  Alert,
+  Badge,
+  Box,
+  Button,
+  Card,
+  Group,
+  List,
+  NativeSelect,
+  Stack,
+  Text,
+  Textarea,
+  Title,
+} from '@mantine/core'
+import { IconCircle, IconCircleCheck } from '@tabler/icons-react'
+import { type FormEvent, useState } from 'react'
+import { askPlatform, heliograph } from '../../api.ts'
+import { useMay, useSite } from '../../queries.ts'
+import { whole } from '../../ui/badges.tsx'
+import { type Column, DataTable, numeric, PagedTable } from '../../ui/data-table.tsx'
+import { useDevices } from '../../ui/devices.tsx'
+import { Dialog, Modal, WriteButton } from '../../ui/form.tsx'
+import {
+  formatEnergy,
+  formatMoney,
+  formatNumber,
+  formatPower,
+  formatQuantity,
+} from '../../ui/format.ts'
+import { Muted, Notice, noted, Page, Part, Time, useNow } from '../../ui/page.tsx'
+import { Answered, Empty, Failure } from '../../ui/states.tsx'
+import { useWrite } from '../../ui/use-write.ts'
 import { LimitModal } from './curtailment/limit-modal.tsx'
-import { usePlants, useRows } from './curtailment/reads.ts'
-import { ReleaseModal } from './curtailment/release-modal.tsx'
+import { useHistory, usePlants, useRows } from './curtailment/reads.ts'
 import type { RequestedLimit } from './curtailment/requested-limit.ts'
-import { type Command, commandsOf } from './curtailment/rows.ts'
+import {
+  type Command,
+  commandsOf,
+  endOf,
+  isStuck,
+  isWithdrawn,
+  limitWords,
+  releasingReason,
+  stateOf,
+  stepsOf,
+} from './curtailment/rows.ts'
 import { Suggestions } from './curtailment/suggestions.tsx'
 import { Timeline } from './curtailment/timeline.tsx'
 
-export default function Curtailment({ site_id }: SitePageProps) {
-  const rows = useRows(site_id)
-  const plants = usePlants(site_id)
+export default function Curtailment() {
+  const rows = useRows()
+  const plants = usePlants()
   const { commissioning_safe_mode } = useSite()
   const [requested, setRequested] = useState<Partial<RequestedLimit> | null>(null)
   const [releasing, setReleasing] = useState<Command | null>(null)
@@ -41,42 +72,31 @@ export default function Curtailment({ site_id }: SitePageProps) {
       <Warnings made={made} onClose={() => setMade(null)} />
       <Answered query={rows}>
         {({ data }) => (
-          <Stack gap="sm">
-            <Title order={2} size="h3">
-              Active and scheduled
-            </Title>
+          <Part title="Active and scheduled" gap="sm">
             {data.length === 0 ? (
               <Empty title="No limits">No limit is in force or scheduled.</Empty>
             ) : (
               commandsOf(data).map((command) => (
                 <CommandCard
                   key={command.group_id}
-                  site_id={site_id}
                   command={command}
                   onRelease={() => setReleasing(command)}
                   onCloseRecord={() => setClosing(command)}
                 />
               ))
             )}
-          </Stack>
+          </Part>
         )}
       </Answered>
       {/* Shown only with the orders: an empty timeline would read as “no limit”. */}
-      {rows.data && <Timeline site_id={site_id} rows={rows.data.data} />}
-      <Suggestions site_id={site_id} onTake={setRequested} />
-      <History site_id={site_id} />
-      {releasing && (
-        <ReleaseModal site_id={site_id} command={releasing} onClose={() => setReleasing(null)} />
-      )}
-      {closing && (
-        <CloseModal site_id={site_id} command={closing} onClose={() => setClosing(null)} />
-      )}
+      {rows.data && <Timeline rows={rows.data.data} />}
+      <Suggestions onTake={setRequested} />
+      <History />
+      {releasing && <ReleaseModal command={releasing} onClose={() => setReleasing(null)} />}
+      {closing && <CloseModal command={closing} onClose={() => setClosing(null)} />}
       {requested && plants && (
         <LimitModal
-          site_id={site_id}
-          plants={plants}
-          requested={requested}
-          rows={rows.data?.data}
+          {...{ plants, requested, rows: rows.data?.data }}
           onClose={() => setRequested(null)}
           onMade={setMade}
         />
@@ -88,8 +108,6 @@ export default function Curtailment({ site_id }: SitePageProps) {
 /** Warnings about a command that the server has accepted. */
 function Warnings({ made, onClose }: { made: CurtailmentGroup | null; onClose: () => void }) {
   if (!made || made.warnings.length === 0) return null
-  const is_offline = made.warnings.includes('logger_offline')
-  const has_other = made.warnings.some((warning) => warning.startsWith('overlaps_group'))
   return (
     <Alert
       variant="default"
@@ -99,10 +117,344 @@ function Warnings({ made, onClose }: { made: CurtailmentGroup | null; onClose: (
       closeButtonLabel="Close"
       onClose={onClose}
     >
-      {is_offline && (
+      {made.warnings.includes('logger_offline') && (
         <Text size="sm">The site is offline. The limit applies as soon as it is back online.</Text>
       )}
-      {has_other && <Text size="sm">Another limit overlaps. The lowest limit applies.</Text>}
+      {made.warnings.some((warning) => warning.startsWith('overlaps_group')) && (
+        <Text size="sm">Another limit overlaps. The lowest limit applies.</Text>
+      )}
     </Alert>
   )
 }
+
+interface CommandCardProps {
+  command: Command
+  onRelease: () => void
+  onCloseRecord: () => void
+}
+
+/** A limit with its plants, and the progress of each. */
+function CommandCard({ command: { rows }, onRelease, onCloseRecord }: CommandCardProps) {
+  const may = useMay()
+  const now_ms = useNow(10_000)
+  const [first] = rows
+  if (!first) return null
+  const { source, created_by, start_at, end_at } = first
+  return (
+    <Card withBorder padding="sm">
+      <Group justify="space-between" align="flex-start">
+        <div>
+          <Title order={3} size="h4">
+            Limit {limitWords(first)}
+          </Title>
+          <Text size="sm">
+            <Time at={start_at} /> – <Time at={end_at} />
+          </Text>
+          <Muted>
+            {source === 'edge_local' ? 'Reported by the site' : `Requested by ${created_by}`}
+          </Muted>
+        </div>
+        <Group gap="xs">
+          {may('curtailment:write') && rows.some((row) => isStuck(row, now_ms)) && (
+            <Button variant="default" size="sm" onClick={onCloseRecord}>
+              Close record
+            </Button>
+          )}
+          <WriteButton scope="curtailment:write" variant="default" size="sm" onClick={onRelease}>
+            Release
+          </WriteButton>
+        </Group>
+      </Group>
+      <Box visibleFrom="sm">
+        <Rows rows={rows} />
+      </Box>
+      <Box hiddenFrom="sm">
+        <NarrowRows rows={rows} />
+      </Box>
+    </Card>
+  )
+}
+
+interface WithRows {
+  rows: readonly CurtailmentRow[]
+}
+
+function Rows({ rows }: WithRows) {
+  const { plantName } = useDevices()
+  const columns: Column<CurtailmentRow>[] = [
+    { name: 'Plant', cell: ({ logger_id }) => plantName(logger_id) },
+    { name: 'State', cell: (row) => whole(stateOf(row).words, stateOf(row).tone) },
+    numeric('Limit', ({ max_power_kw, limit_pct_of_rated }) =>
+      noted(formatPower(max_power_kw), formatQuantity(limit_pct_of_rated, '%')),
+    ),
+    numeric('Limit of the devices', (row) => formatPower(row.observed_limit_kw)),
+    numeric('Power now', (row) => formatPower(row.observed_power_kw)),
+    { name: 'Progress', wraps: true, cell: (row) => <Steps row={row} /> },
+  ]
+  return <DataTable label="Plants of this limit" width={720} {...{ columns, rows }} by="id" />
+}
+
+/** The same list for a phone. */
+function NarrowRows({ rows }: WithRows) {
+  const { plantName } = useDevices()
+  return (
+    <Stack gap="sm" mt="sm">
+      {rows.map((row) => (
+        <div key={row.id}>
+          <Group gap="xs">
+            <Text fw={600}>{plantName(row.logger_id)}</Text>
+            <Badge color={stateOf(row).tone}>{stateOf(row).words}</Badge>
+          </Group>
+          <Text size="sm" className="figure">
+            Limit {formatPower(row.max_power_kw)} ({formatNumber(row.limit_pct_of_rated)} %), limit
+            of the devices {formatPower(row.observed_limit_kw)}, power now{' '}
+            {formatPower(row.observed_power_kw)}
+          </Text>
+          <Steps row={row} />
+        </div>
+      ))}
+    </Stack>
+  )
+}
+
+/** Steps with their times, and the reason for a delay. */
+function Steps({ row }: { row: CurtailmentRow }) {
+  return (
+    <Stack gap={4}>
+      <Group gap="sm">
+        {stepsOf(row).map(({ label, at }) => (
+          <Group key={label} gap={4} wrap="nowrap">
+            {at ? (
+              <IconCircleCheck
+                size={16}
+                color="var(--mantine-color-teal-filled)"
+                aria-label="done"
+              />
+            ) : (
+              <IconCircle size={16} color="var(--mantine-color-dimmed)" aria-label="pending" />
+            )}
+            <Text size="sm" c={at ? undefined : 'dimmed'}>
+              {label}
+              {at && ' '}
+              {at && <Time at={at} style="time" />}
+            </Text>
+          </Group>
+        ))}
+      </Group>
+      {row.apply_latency_ms !== null && row.release_requested_at === null && (
+        <Muted>In force {formatQuantity(row.apply_latency_ms / 1000, 's')} after the start</Muted>
+      )}
+      {row.releasing_reason && (
+        <Text size="sm">{releasingReason(row)} The plant may still be limited.</Text>
+      )}
+      {row.failure_message && (
+        <Text size="sm" fw={600}>
+          {row.failure_message}
+        </Text>
+      )}
+    </Stack>
+  )
+}
+
+interface CommandModalProps {
+  command: Command
+  onClose: () => void
+}
+
+const note_characters_min = 3
+
+/** Closes the record of a limit whose release the site has not confirmed. */
+function CloseModal({ command: { group_id, rows }, onClose }: CommandModalProps) {
+  const { site_id } = useSite()
+  const { plantName } = useDevices()
+  const [plants] = useState(rows.filter(({ status }) => status === 'releasing'))
+  const [note, setNote] = useState('')
+  const close = useWrite({
+    write: (note: string) => askPlatform('POST', '/curtailment/close', { site_id, group_id, note }),
+    done: 'Record closed. Nothing was sent to the site.',
+    changes: ['curtailment'],
+    onDone: onClose,
+  })
+  const is_filled = note.trim().length >= note_characters_min
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (is_filled) close.run(note.trim())
+  }
+  return (
+    <Dialog
+      title="Close the record"
+      action="Close record"
+      write={close}
+      color="red.9"
+      disabled={!is_filled}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Notice title="The plant may still be limited">
+        The site has not confirmed the release at{' '}
+        {plants.map(({ logger_id }) => plantName(logger_id)).join(', ')}. Closing the record sends
+        nothing to the site and lifts no limit. Check the devices on site first.
+      </Notice>
+      <Text size="sm">The record ends here, and its alert resolves.</Text>
+      <Textarea
+        label="Reason"
+        description="Stored with the record and in the audit."
+        required
+        maxLength={500}
+        value={note}
+        onChange={(event) => setNote(event.currentTarget.value)}
+        data-autofocus
+      />
+    </Dialog>
+  )
+}
+
+function ReleaseModal({ command: { group_id, rows }, onClose }: CommandModalProps) {
+  const { site_id } = useSite()
+  const { plantName } = useDevices()
+  const [released, setReleased] = useState<CurtailmentRelease | null>(null)
+  // A copy, because the limit leaves the list after its release.
+  const [asked] = useState(rows)
+  const release = useWrite({
+    write: () => heliograph.curtailmentGroupRelease({ site_id, group_id }),
+    changes: ['curtailment'],
+    onDone: setReleased,
+  })
+  const live = useRows(release.is_pending).data?.data
+  const latestOf = (row: CurtailmentRow) => {
+    const sameId = ({ id }: CurtailmentRow) => id === row.id
+    return live?.find(sameId) ?? released?.schedules.find(sameId) ?? row
+  }
+  const [first] = asked
+  const is_started = released || release.is_pending
+  return (
+    <Modal onClose={onClose} title="Release limit" size="lg">
+      <Stack>
+        {first && !is_started && (
+          <Text>
+            The limit of <strong>{limitWords(first)}</strong>{' '}
+            {asked.some(({ is_active }) => is_active)
+              ? 'ends now'
+              : 'is withdrawn before its start'}
+            {' for '}
+            {asked.length === 1 ? 'one plant' : `${asked.length} plants`}. The grid permit and other
+            limits still apply.
+          </Text>
+        )}
+        {is_started && (
+          <List listStyleType="none" spacing="xs" role="list">
+            {asked.map(latestOf).map((row) => (
+              <List.Item key={row.id}>
+                <Text fw={600} size="sm">
+                  {plantName(row.logger_id)}
+                </Text>
+                <Steps row={row} />
+              </List.Item>
+            ))}
+          </List>
+        )}
+        {released && <Outcome released={released} />}
+        {release.error && <Failure error={release.error} />}
+        <Group justify="flex-end">
+          {released ? (
+            <Button onClick={onClose}>Close</Button>
+          ) : (
+            <>
+              {/* The focus is here so that a held Enter key releases nothing. */}
+              <Button variant="default" onClick={onClose} data-autofocus>
+                {release.is_pending ? 'Close' : 'Cancel'}
+              </Button>
+              <Button onClick={() => release.run(undefined)} loading={release.is_pending}>
+                Release now
+              </Button>
+            </>
+          )}
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}
+
+function Outcome({ released }: { released: CurtailmentRelease }) {
+  const { pending_restore_count: pending, restored_count: restored } = released
+  if (pending > 0) {
+    return (
+      <Notice title="Release not fully confirmed">
+        The site has confirmed {restored} of {restored + pending} plants. The others may still be
+        limited. The site keeps trying. The limit stays listed until the release is confirmed.
+      </Notice>
+    )
+  }
+  return (
+    <Alert color="teal" variant="outline" title="Released" role="status">
+      {restored > 0
+        ? 'The devices confirm that the limit is lifted at every plant.'
+        : 'The limit had not started.'}
+    </Alert>
+  )
+}
+
+function History() {
+  const [days, setDays] = useState(7)
+  const { plantName } = useDevices()
+  const columns: Column<CurtailmentRow>[] = [
+    { name: 'Plant', cell: ({ logger_id }) => plantName(logger_id) },
+    { name: 'From', cell: ({ start_at }) => <Time at={start_at} /> },
+    { name: 'To', cell: (row) => <Time at={isWithdrawn(row) ? row.end_at : endOf(row)} /> },
+    { name: 'Limit', cell: (row) => noted(formatPower(row.max_power_kw), limitWords(row)) },
+    {
+      name: 'Outcome',
+      cell: (row) => (
+        <>
+          {whole(isWithdrawn(row) ? 'Withdrawn' : stateOf(row).words, stateOf(row).tone)}
+          {row.failure_message && <Text size="sm">{row.failure_message}</Text>}
+        </>
+      ),
+    },
+    numeric('Within limit', ({ compliance_pct }) => formatQuantity(compliance_pct, '%')),
+    numeric('Energy curtailed', ({ curtailed_energy_kwh }) => formatEnergy(curtailed_energy_kwh)),
+    numeric('Revenue lost', (row) => moneyOf(row, row.lost_revenue_amount)),
+    numeric('Cost avoided', (row) => moneyOf(row, row.avoided_cost_amount)),
+  ]
+  return (
+    <Part
+      title="Past limits"
+      gap="sm"
+      aside={
+        <NativeSelect
+          aria-label="Period"
+          value={String(days)}
+          onChange={({ currentTarget }) => setDays(Number(currentTarget.value))}
+          data={[7, 30, 90, 365].map((n) => ({ value: String(n), label: `Last ${n} days` }))}
+        />
+      }
+    >
+      <Answered query={useHistory(days)}>
+        {({ data: rows }) => (
+          <PagedTable
+            key={days}
+            label="Past limits"
+            width={860}
+            page_size={12}
+            nouns={['order', 'orders']}
+            {...{ columns, rows }}
+            by="id"
+            none={<Empty title="No past limits">No limit ended in the last {days} days.</Empty>}
+          />
+        )}
+      </Answered>
+    </Part>
+  )
+}
+
+const moneyReasons: Record<string, string> = {
+  no_contract: 'Unknown: the plant has no contract',
+  no_price: 'Unknown: no market price is published',
+  no_exchange_rate: 'Unknown: no exchange rate',
+}
+
+const moneyOf = ({ money_reason, currency }: CurtailmentRow, amount: number | null) => (
+  <span title={money_reason ? moneyReasons[money_reason] : undefined}>
+    {formatMoney(amount, currency)}
+  </span>
+)

@@ -1,14 +1,12 @@
 import type { EarningsHour, Site } from '@heliograph/sdk'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { heliograph } from '../../api.ts'
-import { useRead } from '../../queries.ts'
+import { useRead, useSite } from '../../queries.ts'
 import { marketZone } from '../../ui/market-zone.ts'
 import type { Period } from '../../ui/periods.ts'
-import { daysFrom } from '../../ui/site-day.ts'
-import { isWithin, utcDays } from '../../ui/site-days.ts'
+import { daysFrom, isWithin, utcDays } from '../../ui/site-clock.ts'
 
 interface Asked {
-  site_id: string
   period: Period
   /** Present day in that zone. */
   today: string
@@ -16,60 +14,59 @@ interface Asked {
   timezone: string | undefined
 }
 
-/** Future days have no amounts yet. */
-const windowOf = ({ period, today }: Asked) => ({
-  start: period.start_date,
-  end: period.end_date < today ? period.end_date : today,
-})
-
 const often = ({ period, today }: Asked) => (period.end_date >= today ? 60_000 : false)
 
-export const useEarnings = (asked: Asked) =>
-  useRead(
+/** Future days have no amounts yet. */
+export function useEarnings(asked: Asked) {
+  const { period, today, timezone } = asked
+  const { start_date: start, end_date } = period
+  const end = end_date < today ? end_date : today
+  return useRead(
     'earnings',
     'earningsSummaryGet',
-    { site_id: asked.site_id, timezone: asked.timezone, ...windowOf(asked) },
+    { timezone, start, end },
     {
-      enabled: asked.timezone !== undefined,
+      enabled: timezone !== undefined,
       staleTime: 30_000,
       placeholderData: keepPreviousData,
       refetchInterval: often(asked),
     },
   )
+}
 
 /** Only for one day, because a month would have thousands of rows. */
-export const useEarningsHours = (asked: Asked) =>
-  useQuery({
-    queryKey: ['earnings', 'hours', asked.site_id, asked.period, asked.timezone],
+export function useEarningsHours(asked: Asked) {
+  const { site_id } = useSite()
+  const { period, timezone } = asked
+  return useQuery({
+    queryKey: ['earnings', 'hours', site_id, period, timezone],
     queryFn: async ({ signal }): Promise<EarningsHour[]> => {
-      const span = daysFrom(asked.period.start_date, 1, asked.timezone!)
+      const span = daysFrom(period.start_date, 1, timezone!)
       const days = utcDays(span)
-      const query = { site_id: asked.site_id, start: days[0]!, end: days.at(-1)! }
+      const query = { site_id, start: days[0]!, end: days.at(-1)! }
       const { data } = await heliograph.earningsHourlyList(query, { signal })
       return data.filter(({ start_at }) => isWithin(span, start_at))
     },
-    enabled: asked.period.kind === 'day' && asked.timezone !== undefined,
+    enabled: period.kind === 'day' && timezone !== undefined,
     staleTime: 30_000,
     refetchInterval: often(asked),
   })
+}
 
 /** Undefined while loading. */
-export function useMarketZone(
-  { site_id, timezone }: Pick<Site, 'site_id' | 'timezone'>,
-  is_asked = true,
-): string | undefined {
-  const { data, isError } = useContracts(site_id, is_asked)
+export function useMarketZone(site: Pick<Site, 'site_id' | 'timezone'>, is_asked = true) {
+  const { site_id, timezone } = site
+  const { data, isError } = useContracts({ site_id }, is_asked)
   if (data === undefined) return isError ? timezone : undefined
   return marketZone(data, timezone)
 }
 
-export const useContracts = (site_id: string, is_asked = true) =>
-  useRead(
-    'contracts',
-    'earningsMarketAssignmentsList',
-    { site_id },
-    { select: ({ data }) => data, staleTime: 300_000, enabled: is_asked },
-  )
+export const useContracts = (named: { site_id?: string } = {}, enabled = true) =>
+  useRead('contracts', 'earningsMarketAssignmentsList', named, {
+    select: ({ data }) => data,
+    staleTime: 300_000,
+    enabled,
+  })
 
 export const unknownWords = {
   no_contract: 'no contract',

@@ -1,5 +1,6 @@
-import type { Overview } from '@heliograph/sdk'
+import type { Overview, StringHealth } from '@heliograph/sdk'
 import { formatNumber, formatPower } from '../../ui/format.ts'
+import { healthNames } from '../../ui/health-names.ts'
 
 type Now = Pick<
   Overview['status'],
@@ -43,4 +44,18 @@ export function shareOf(energy_kwh: unknown, expected_kwh: unknown): number | nu
   if (expected_kwh <= 0) return null
   const share_pct = (energy_kwh / expected_kwh) * 100
   return share_pct > plausible_max_pct ? null : share_pct
+}
+
+const bad = ['dead', 'critical', 'underperforming', 'watch'] as const
+
+/** `5 of 144 strings are unhealthy over 7 days: 1 dead, 4 watch`; null when all are healthy. */
+export function weakWords(statuses: readonly StringHealth['status'][]): string | null {
+  const counts = bad
+    .map((status) => ({ status, count: statuses.filter((one) => one === status).length }))
+    .filter(({ count }) => count > 0)
+  const total = counts.reduce((sum, { count }) => sum + count, 0)
+  if (total === 0) return null
+  const parts = counts.map(({ status, count }) => `${count} ${healthNames[status].toLowerCase()}`)
+  const verb = total === 1 ? 'is' : 'are'
+  return `${total} of ${statuses.length} strings ${verb} unhealthy over 7 days: ${parts.join(', ')}`
 }

@@ -1,14 +1,21 @@
 import type { Site } from '@heliograph/sdk'
 import { Badge, Card, Group, SimpleGrid, Title } from '@mantine/core'
+import { useInViewport } from '@mantine/hooks'
 import { Link } from 'wouter'
-import { useSites } from '../../queries.ts'
-import { formatAge, formatPower } from '../../ui/format.ts'
-import { HealthBadge } from '../../ui/health.tsx'
-import { Muted } from '../../ui/muted.tsx'
-import { Page } from '../../ui/page.tsx'
+import { useMayReadAt, useRead, useSites } from '../../queries.ts'
+import { HealthBadge } from '../../ui/badges.tsx'
+import {
+  formatAge,
+  formatEnergy,
+  formatMoney,
+  formatNumber,
+  formatPower,
+  formatQuantity,
+  isKnown,
+} from '../../ui/format.ts'
+import { Muted, NamedFigure, Page, useNow } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
-import { useNow } from '../../ui/use-now.ts'
-import { SiteNow } from './sites/site-now.tsx'
+import { netOf, useEarnedToday } from './earned-today.ts'
 
 export default function Sites() {
   const sites = useSites()
@@ -59,5 +66,46 @@ function SiteCard({ site }: { site: Site }) {
         <Muted>Last data {formatAge(age_s)}</Muted>
       </Group>
     </Card>
+  )
+}
+
+/** Present values of a site, read only while its card is visible. */
+function SiteNow({ site }: { site: Site }) {
+  const { ref, inViewport } = useInViewport()
+  const mayRead = useMayReadAt(site)
+  const { site_id, ac_capacity_kw } = site
+  const { data: status } = useRead(
+    'plant-status',
+    'plantStatusGet',
+    { site_id },
+    { refetchInterval: 15_000, enabled: inViewport && mayRead('plant:read') },
+  )
+  const { data: earned } = useEarnedToday(site, inViewport && mayRead('earnings:read'))
+  const power_kw = status?.ac_power_kw
+  const kwh_kwp = status?.specific_yield_today_kwh_kwp
+  const share_pct = isKnown(power_kw) && ac_capacity_kw ? (100 * power_kw) / ac_capacity_kw : null
+  return (
+    <Group ref={ref} mt="sm" gap="lg" align="flex-start">
+      <NamedFigure
+        size="xs"
+        name="Power now"
+        value={formatPower(power_kw)}
+        note={share_pct === null ? null : `${formatNumber(share_pct, 0)} % of AC`}
+      />
+      <NamedFigure
+        size="xs"
+        name="Energy today"
+        value={formatEnergy(status?.energy_today_kwh)}
+        note={isKnown(kwh_kwp) ? formatQuantity(kwh_kwp, 'kWh/kWp', 2) : null}
+      />
+      {mayRead('earnings:read') && (
+        <NamedFigure
+          size="xs"
+          name="Revenue today"
+          value={formatMoney(netOf(earned), earned?.currency ?? null)}
+          note={earned ? `since midnight, ${earned.timezone}` : null}
+        />
+      )}
+    </Group>
   )
 }

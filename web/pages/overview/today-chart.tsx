@@ -1,16 +1,14 @@
 /** Power of the site today, with available power and forecast. */
-
 import type { Forecast, Overview } from '@heliograph/sdk'
 import { Text } from '@mantine/core'
-import { useQueries, useQuery } from '@tanstack/react-query'
+import { useQueries } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { heliograph } from '../../api.ts'
+import { useMayRead } from '../../queries.ts'
 import { type History, loggerHistory, means } from '../../ui/history.ts'
 import { type Line, LineChart } from '../../ui/line-chart.tsx'
-import { dayAt } from '../../ui/site-clock.ts'
-import { daysFrom, type Span } from '../../ui/site-day.ts'
+import { dayAt, daysFrom, type Span } from '../../ui/site-clock.ts'
 import { Loading } from '../../ui/states.tsx'
-import { useMayRead } from './may-read.ts'
+import { useForecasts } from '../forecasts/predictions/reads.ts'
 
 const step_ms = 300_000
 
@@ -19,7 +17,8 @@ export default function TodayChart({ overview }: { overview: Overview }) {
   const { site_id, timezone } = site
   const today = dayAt(Date.parse(generated_at), timezone)
   const span = useMemo(() => daysFrom(today, 1, timezone), [today, timezone])
-  const points = useForecast(site_id, span)
+  const { data: forecasts } = useForecasts(span, useMayRead()('predictions:read'))
+  const points = useMemo(() => forecasts?.site.flatMap(({ points }) => points) ?? [], [forecasts])
   const { histories, is_loading, is_failed } = useQueries({
     queries: loggers.map(({ logger_id }) => loggerHistory(site_id, logger_id, span)),
     combine: (queries) => ({
@@ -41,27 +40,6 @@ export default function TodayChart({ overview }: { overview: Overview }) {
     </>
   )
 }
-
-/** Forecasts cover UTC days: a local day may touch two of them. */
-function useForecast(site_id: string, { start_ms, end_ms }: Span): Forecast['points'] {
-  const mayRead = useMayRead()
-  const ends = [start_ms, end_ms - 1].map((ms) => new Date(ms).toISOString().slice(0, 10))
-  const dates = [...new Set(ends)]
-  const { data } = useQuery({
-    queryKey: ['forecast-of-day', site_id, ...dates],
-    enabled: mayRead('predictions:read'),
-    refetchInterval: 60_000,
-    queryFn: async ({ signal }) => {
-      const answers = await Promise.all(
-        dates.map((date) => heliograph.predictionsForecastList({ site_id, date }, { signal })),
-      )
-      return answers.flatMap(({ meta }) => meta.site?.points ?? [])
-    },
-  })
-  return data ?? nothing
-}
-
-const nothing: Forecast['points'] = []
 
 function linesOf(
   span: Span,
@@ -99,7 +77,7 @@ function linesOf(
 
 const limited_kw_min = 0.5
 
-export const isLimited = (
+const isLimited = (
   power: readonly (number | null)[],
   available: readonly (number | null)[],
 ): boolean =>
@@ -109,12 +87,7 @@ export const isLimited = (
   })
 
 /** Null when any part is null. */
-function sumOf(parts: readonly (number | null)[]): number | null {
-  if (parts.length === 0) return null
-  let sum = 0
-  for (const part of parts) {
-    if (part === null) return null
-    sum += part
-  }
-  return sum
-}
+const sumOf = (parts: readonly (number | null)[]) =>
+  parts.length === 0 || parts.includes(null)
+    ? null
+    : parts.reduce<number>((sum, part) => sum + (part ?? 0), 0)

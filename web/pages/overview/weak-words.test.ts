@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { weakWords } from './weak-words.ts'
+import { weakWords } from './sentence.ts'
 
 test('strings that are not healthy are counted, the worst first', () => {
   const statuses = ['healthy', 'watch', 'dead', 'watch', 'no_data'] as const

@@ -1,24 +1,28 @@
-import { SegmentedControl, Stack, Text } from '@mantine/core'
+import type { StringHealth } from '@heliograph/sdk'
+import { NativeSelect, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useMemo } from 'react'
 import { heliograph } from '../../api.ts'
-import { Page } from '../../ui/page.tsx'
-import { Section } from '../../ui/section.tsx'
+import { useMay, useSite } from '../../queries.ts'
+import { StringHealthBadge } from '../../ui/badges.tsx'
+import { type Column, DataTable, numeric, PagesOf } from '../../ui/data-table.tsx'
+import { FilterTabs, useFilters } from '../../ui/filters.tsx'
+import { formatEnergy } from '../../ui/format.ts'
+import { healthNames } from '../../ui/health-names.ts'
+import { Page, Section, SiteLink, Time } from '../../ui/page.tsx'
 import { Answered, Empty, Loading } from '../../ui/states.tsx'
-import { Time } from '../../ui/time.tsx'
-import { useFilters } from '../../ui/use-filters.ts'
-import type { SitePageProps } from '../pages.ts'
 import { Legend } from './string-health/legend.tsx'
-import { HealthTable } from './string-health/table.tsx'
+import { statuses } from './string-health/looks.ts'
+import { reasonOf } from './string-health/reason.ts'
 
 const HeatMap = lazy(() => import('./string-health/heat-map.tsx'))
 
 const day_ms = 86_400_000
 
 /** Health of all strings of the site, compared with their peers. */
-export default function StringHealthPage({ site_id }: SitePageProps) {
-  const filters = useFilters()
-  const days = filters.get('days') ?? '7'
+export default function StringHealthPage() {
+  const { site_id } = useSite()
+  const days = useFilters().get('days') ?? '7'
   const query = useQuery({
     queryKey: ['health-matrix', site_id, days],
     staleTime: 300_000,
@@ -32,15 +36,15 @@ export default function StringHealthPage({ site_id }: SitePageProps) {
     <Page
       title="String health"
       actions={
-        <SegmentedControl
-          aria-label="Period"
-          data={[
-            { value: '1', label: '1 day' },
-            { value: '7', label: '7 days' },
-            { value: '30', label: '30 days' },
+        <FilterTabs
+          name="days"
+          label="Period"
+          initial="7"
+          choices={[
+            ['1', '1 day'],
+            ['7', '7 days'],
+            ['30', '30 days'],
           ]}
-          value={days}
-          onChange={(value) => filters.set({ days: value })}
         />
       }
     >
@@ -57,16 +61,97 @@ export default function StringHealthPage({ site_id }: SitePageProps) {
               <Legend strings={data} thresholds={meta.thresholds} />
               <Section title="Map">
                 <Suspense fallback={<Loading />}>
-                  <HeatMap site_id={site_id} strings={data} />
+                  <HeatMap strings={data} />
                 </Suspense>
               </Section>
               <Section title="Table, most severe first">
-                <HealthTable site_id={site_id} strings={data} />
+                <HealthTable strings={data} />
               </Section>
             </Stack>
           )
         }}
       </Answered>
     </Page>
+  )
+}
+
+const limit = 25
+
+/** The worst first. */
+const ranks: readonly StringHealth['status'][] = [
+  'dead',
+  'critical',
+  'underperforming',
+  'watch',
+  'healthy',
+  'no_data',
+]
+
+const worstFirst = (a: StringHealth, b: StringHealth) =>
+  ranks.indexOf(a.status) - ranks.indexOf(b.status) ||
+  (a.health_score_pct ?? 101) - (b.health_score_pct ?? 101) ||
+  (a.deviation_pct ?? 0) - (b.deviation_pct ?? 0)
+
+const columns: readonly Column<StringHealth>[] = [
+  {
+    name: 'String',
+    cell: ({ inverter_id, inverter_name, string_index }) => (
+      <SiteLink to={`/inverters/${inverter_id}/strings/${string_index}`}>
+        {inverter_name}, string {string_index}
+      </SiteLink>
+    ),
+  },
+  { name: 'Status', cell: ({ status }) => <StringHealthBadge status={status} /> },
+  numeric('Energy lost', ({ estimated_loss_kwh }) => formatEnergy(estimated_loss_kwh)),
+  { name: 'Reason', wraps: true, cell: reasonOf },
+]
+
+const defect: Column<StringHealth> = {
+  name: 'Defect',
+  cell: ({ inverter_id, inverter_name, string_index }) => (
+    <SiteLink
+      to={`/defects/new?inverter_id=${inverter_id}&string_index=${string_index}`}
+      aria-label={`Report a defect of ${inverter_name}, string ${string_index}`}
+    >
+      Report
+    </SiteLink>
+  ),
+}
+
+function HealthTable({ strings }: { strings: readonly StringHealth[] }) {
+  const may = useMay()
+  const filters = useFilters()
+  const status = filters.get('status')
+  const found = useMemo(
+    () => strings.filter((one) => !status || one.status === status).sort(worstFirst),
+    [strings, status],
+  )
+  const page = Math.min(filters.number('page') ?? 1, Math.ceil(found.length / limit) || 1)
+  return (
+    <Stack gap="sm">
+      <NativeSelect
+        label="Status"
+        maw={240}
+        value={status ?? ''}
+        data={[
+          { value: '', label: 'All' },
+          ...statuses.map((value) => ({ value, label: healthNames[value] })),
+        ]}
+        onChange={({ currentTarget }) =>
+          filters.set({ status: currentTarget.value || null, page: null })
+        }
+      />
+      <DataTable
+        label="Strings, most severe first"
+        width={960}
+        columns={may('om:write') ? [...columns, defect] : columns}
+        rows={found.slice((page - 1) * limit, page * limit)}
+        by={({ inverter_id, string_index }) => `${inverter_id}/${string_index}`}
+      />
+      <PagesOf
+        {...{ count: found.length, limit, page, nouns: ['string', 'strings'] }}
+        onPage={(to) => filters.set({ page: String(to) })}
+      />
+    </Stack>
   )
 }

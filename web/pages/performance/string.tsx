@@ -1,36 +1,38 @@
-import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { lazy, Suspense } from 'react'
 import { Link } from 'wouter'
-import { useMay, useOverview } from '../../queries.ts'
-import { useSite } from '../../shell/site-shell.tsx'
-import { DayPicker } from '../../ui/day-picker.tsx'
-import { DeviceAlerts } from '../../ui/device-alerts.tsx'
-import { useDevices } from '../../ui/devices.tsx'
-import { Facts } from '../../ui/facts.tsx'
-import { formatQuantity } from '../../ui/format.ts'
-import { Page } from '../../ui/page.tsx'
-import { StringState } from '../../ui/plant-words.tsx'
-import { Section } from '../../ui/section.tsx'
+import { useMay, useOverview, useSite } from '../../queries.ts'
+import { facing, StringHealthBadge, StringState } from '../../ui/badges.tsx'
+import { DayPicker, useDaySpan } from '../../ui/days.tsx'
+import { DeviceAlerts, useDevices } from '../../ui/devices.tsx'
+import { formatEnergy, formatQuantity, formatSigned, inWords, none } from '../../ui/format.ts'
+import { type Fact, Facts, Page, Section, SiteLink } from '../../ui/page.tsx'
 import { Answered, Empty, Loading } from '../../ui/states.tsx'
-import { useDaySpan } from '../../ui/use-day-span.ts'
-import { useMayRead } from '../overview/may-read.ts'
+import { useStrings } from '../../ui/strings.ts'
 import type { SitePageProps } from '../pages.ts'
-import { StringFacts } from './string/facts.tsx'
 
-const ExpectedCharts = lazy(() => import('./string/expected.tsx'))
-const MeasuredCharts = lazy(() => import('./string/measured.tsx'))
+const StringCharts = lazy(() => import('./string/charts.tsx'))
 
-export default function StringPage({ site_id, inverter_id, string_index }: SitePageProps) {
-  const overview = useOverview(site_id)
-  const { timezone } = useSite()
+export default function StringPage({ inverter_id, string_index }: SitePageProps) {
+  const overview = useOverview()
+  const { site_id, timezone } = useSite()
+  const may = useMay()
   const chosen = useDaySpan(timezone, 1)
-  const { inverterName } = useDevices(site_id)
-  const mayRead = useMayRead()
-  const of = { site_id, inverter_id: Number(inverter_id), string_index: Number(string_index) }
+  const { inverterName } = useDevices()
+  const of = { inverter_id: Number(inverter_id), string_index: Number(string_index) }
   const name = inverterName(of.inverter_id)
-  const Charts = mayRead('diagnostics:read') ? ExpectedCharts : MeasuredCharts
+  const new_defect = `/sites/${site_id}/defects/new?inverter_id=${of.inverter_id}&string_index=${of.string_index}`
   return (
-    <Page title={`String ${string_index} of ${name}`} actions={<DefectLink {...of} />}>
+    <Page
+      title={`String ${string_index} of ${name}`}
+      actions={
+        may('om:write') && (
+          <Button variant="default" component={Link} href={new_defect}>
+            Report a defect
+          </Button>
+        )
+      }
+    >
       <Answered query={overview}>
         {({ strings }) => {
           const now = strings.find(
@@ -43,14 +45,9 @@ export default function StringPage({ site_id, inverter_id, string_index }: SiteP
                 <StringState status={now.status} />
                 <Text size="sm">
                   of{' '}
-                  <Anchor
-                    size="sm"
-                    underline="always"
-                    component={Link}
-                    href={`/sites/${site_id}/inverters/${inverter_id}`}
-                  >
+                  <SiteLink to={`/inverters/${inverter_id}`} size="sm" underline="always">
                     {name}
-                  </Anchor>
+                  </SiteLink>
                 </Text>
               </Group>
               <DeviceAlerts {...of} />
@@ -67,7 +64,7 @@ export default function StringPage({ site_id, inverter_id, string_index }: SiteP
               <StringFacts {...of} />
               <DayPicker chosen={chosen} choices={[1]} />
               <Suspense fallback={<Loading />}>
-                <Charts {...of} span={chosen.span} timezone={timezone} />
+                <StringCharts {...of} span={chosen.span} />
               </Suspense>
             </Stack>
           )
@@ -77,14 +74,32 @@ export default function StringPage({ site_id, inverter_id, string_index }: SiteP
   )
 }
 
-function DefectLink(props: { site_id: string; inverter_id: number; string_index: number }) {
-  const may = useMay()
-  if (!may('om:write')) return null
-  const { site_id, inverter_id, string_index } = props
-  const query = `inverter_id=${inverter_id}&string_index=${string_index}`
+/** Data of the string, and its comparison with peers over seven days. */
+function StringFacts({ inverter_id, string_index }: { inverter_id: number; string_index: number }) {
+  const { stringOf, weekOf } = useStrings(inverter_id)
+  const string = stringOf(string_index)
+  const week = weekOf(string_index)
+  const rows: Fact[] = [
+    ['MPPT', string?.mppt_index ?? none],
+    ['Panels', string ? `${string.module_count} × ${string.panel_model ?? 'unknown'}` : none],
+    ['Capacity', formatQuantity(string?.dc_capacity_kwp, 'kWp', 2)],
+    ['Orientation', string ? facing(string) : none],
+  ]
+  if (week) {
+    rows.push(
+      ['Status, 7 days', <StringHealthBadge key="status" status={week.status} />],
+      ['Power vs peers', formatSigned(week.deviation_pct)],
+      ['Energy, 7 days', formatEnergy(week.energy_kwh)],
+      ['Without current in daylight', formatQuantity(week.zero_current_min, 'min', 0)],
+    )
+    if (week.excluded_reason) rows.push(['Reason', inWords(week.excluded_reason)])
+    if (week.affected_by_string_index !== null) {
+      rows.push(['Affected by', `string ${week.affected_by_string_index} of the same MPPT`])
+    }
+  }
   return (
-    <Button variant="default" component={Link} href={`/sites/${site_id}/defects/new?${query}`}>
-      Report a defect
-    </Button>
+    <Section title="Details">
+      <Facts rows={rows} cols={4} />
+    </Section>
   )
 }

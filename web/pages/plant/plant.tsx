@@ -1,73 +1,57 @@
-import type { Logger } from '@heliograph/sdk'
+import type { Logger, WeatherSensor } from '@heliograph/sdk'
 import { Group, Stack } from '@mantine/core'
-import { lazy, type ReactNode, Suspense } from 'react'
-import { useOverview } from '../../queries.ts'
-import { useSite } from '../../shell/site-shell.tsx'
-import { DayPicker } from '../../ui/day-picker.tsx'
-import { DeviceAlerts } from '../../ui/device-alerts.tsx'
-import { Facts } from '../../ui/facts.tsx'
+import { useMay, useOverview, useRead, useSite } from '../../queries.ts'
+import { facing, PlantState } from '../../ui/badges.tsx'
+import { type Column, DataTable, numeric } from '../../ui/data-table.tsx'
+import { InverterTable } from '../../ui/device-tables.tsx'
+import { DeviceAlerts } from '../../ui/devices.tsx'
 import {
   formatAge,
   formatDate,
   formatEnergy,
   formatPower,
   formatQuantity,
+  inWords,
+  none,
 } from '../../ui/format.ts'
 import { loggerHistory } from '../../ui/history.ts'
-import { InverterTable } from '../../ui/inverter-table.tsx'
-import { Page } from '../../ui/page.tsx'
-import { facing, PlantState } from '../../ui/plant-words.tsx'
+import { OverTime } from '../../ui/over-time.tsx'
+import { type Fact, Facts, noted, Page, Section, Time } from '../../ui/page.tsx'
 import { plantQuantities } from '../../ui/quantities.ts'
-import { Section } from '../../ui/section.tsx'
-import { Answered, Empty, Loading } from '../../ui/states.tsx'
-import { Time } from '../../ui/time.tsx'
-import { useDaySpan } from '../../ui/use-day-span.ts'
+import { Answered, Empty } from '../../ui/states.tsx'
 import type { SitePageProps } from '../pages.ts'
-import { Instruments } from './instruments.tsx'
 
-const HistoryChart = lazy(() => import('../../ui/history-chart.tsx'))
-
-export default function PlantPage({ site_id, logger_id }: SitePageProps) {
-  const overview = useOverview(site_id)
-  const { timezone } = useSite()
-  const chosen = useDaySpan(timezone, 7)
-  const find = ({ loggers }: { loggers: readonly Logger[] }) =>
-    loggers.find((logger) => String(logger.logger_id) === logger_id)
-  const title = (overview.data && find(overview.data)?.name) ?? `Plant ${logger_id}`
+export default function PlantPage({ logger_id: text }: SitePageProps) {
+  const { site_id } = useSite()
+  const overview = useOverview()
+  const plant = overview.data?.loggers.find(({ logger_id }) => String(logger_id) === text)
+  const title = plant?.name ?? `Plant ${text}`
   return (
     <Page title={title}>
       <Answered query={overview}>
-        {(data) => {
-          const plant = find(data)
-          if (!plant) return <Empty title={`No plant ${logger_id} at this site`} />
-          const own = data.inverters.filter((one) => one.logger_id === plant.logger_id)
+        {({ inverters }) => {
+          if (!plant) return <Empty title={`No plant ${text} at this site`} />
+          const { logger_id } = plant
           return (
             <Stack>
               <Group>
                 <PlantState plant={plant} />
               </Group>
-              <DeviceAlerts site_id={site_id} logger_id={plant.logger_id} />
+              <DeviceAlerts logger_id={logger_id} />
               <Section title="Now">
                 <Facts rows={nowOf(plant)} cols={4} />
               </Section>
-              <Section title="Over time">
-                <Stack gap="sm">
-                  <DayPicker chosen={chosen} choices={[1, 2, 3, 7]} />
-                  <Suspense fallback={<Loading />}>
-                    <HistoryChart
-                      name={title}
-                      history={loggerHistory(site_id, plant.logger_id, chosen.span)}
-                      quantities={plantQuantities}
-                      first={['ac_power_kw', 'available_power_kw', 'poa_irradiance_w_m2']}
-                      timezone={timezone}
-                    />
-                  </Suspense>
-                </Stack>
-              </Section>
+              <OverTime
+                name={title}
+                historyOf={(span) => loggerHistory(site_id, logger_id, span)}
+                quantities={plantQuantities}
+                first={['ac_power_kw', 'available_power_kw', 'poa_irradiance_w_m2']}
+                choices={[1, 2, 3, 7]}
+              />
               <Section title="Inverters">
-                <InverterTable site_id={site_id} inverters={own} />
+                <InverterTable inverters={inverters.filter((one) => one.logger_id === logger_id)} />
               </Section>
-              <Instruments site_id={site_id} logger_id={plant.logger_id} />
+              <Instruments logger_id={logger_id} />
               <Section title="Details">
                 <Facts rows={factsOf(plant)} cols={4} />
               </Section>
@@ -79,32 +63,80 @@ export default function PlantPage({ site_id, logger_id }: SitePageProps) {
   )
 }
 
-const nowOf = (plant: Logger): [string, string][] => [
+const limitOf = (plant: Logger) =>
+  `limit ${formatPower(plant.power_limit_kw)} (${formatQuantity(plant.limit_pct_of_rated, '%', 0)})`
+
+const nowOf = (plant: Logger): Fact[] => [
   ['Power', formatPower(plant.ac_power_kw)],
   ['Available', formatPower(plant.available_power_kw)],
   ['Energy today', formatEnergy(plant.energy_today_kwh)],
   ['Yield today', formatQuantity(plant.specific_yield_today_kwh_kwp, 'kWh/kWp', 2)],
   ['Irradiance', formatQuantity(plant.poa_irradiance_w_m2, 'W/m²', 0)],
   ['Panel temperature', formatQuantity(plant.module_temperature_c, '°C')],
-  [
-    'Curtailment',
-    plant.curtailment_active
-      ? `limit ${formatPower(plant.power_limit_kw)} (${formatQuantity(plant.limit_pct_of_rated, '%', 0)})`
-      : 'None',
-  ],
+  ['Curtailment', plant.curtailment_active ? limitOf(plant) : 'None'],
   ['Last data', formatAge(plant.age_s)],
 ]
 
-const factsOf = (plant: Logger): [string, ReactNode][] => [
+const partsOf = (plant: Logger) =>
+  `${plant.inverter_count} inverters, ${plant.string_count} strings, ${plant.module_count} panels`
+
+const factsOf = (plant: Logger): Fact[] => [
   ['Rated power', formatPower(plant.rated_power_kw)],
   ['DC capacity', formatQuantity(plant.dc_capacity_kwp, 'kWp')],
   ['Orientation', facing(plant)],
-  [
-    'Consists of',
-    `${plant.inverter_count} inverters, ${plant.string_count} strings, ${plant.module_count} panels`,
-  ],
+  ['Consists of', partsOf(plant)],
   ['In service since', formatDate(plant.commissioned_date)],
   ['Connection', plant.comm_state],
   ['Edge agent last seen', <Time key="seen" at={plant.last_seen_at} />],
-  ['Edge buffer', `${plant.buffer_depth_frames ?? '–'} unsent frames`],
+  ['Edge buffer', `${plant.buffer_depth_frames ?? none} unsent frames`],
 ]
+
+const reasons: Record<NonNullable<WeatherSensor['reject_reason']>, string> = {
+  not_measured: 'Rejected: no measurement',
+  out_of_range: 'Rejected: out of range',
+  stuck: 'Rejected: stuck value',
+  disagrees: 'Rejected: disagrees with others',
+}
+
+const quantities: Partial<Record<WeatherSensor['quantity'], string>> = {
+  poa_irradiance: 'Irradiance, panel plane',
+  ghi: 'Global horizontal irradiance',
+  dhi: 'Diffuse horizontal irradiance',
+}
+
+const columns: Column<WeatherSensor>[] = [
+  {
+    name: 'Instrument',
+    wraps: true,
+    cell: ({ name, quantity }) => noted(name, quantities[quantity] ?? inWords(quantity)),
+  },
+  numeric('Value', ({ value, unit }) => formatQuantity(value, unit)),
+  numeric('Deviation from average', ({ deviation_from_average_pct: deviation }) =>
+    formatQuantity(deviation, '%'),
+  ),
+  {
+    name: 'Quality',
+    cell: ({ reject_reason, included_in_average }) =>
+      reject_reason ? reasons[reject_reason] : included_in_average ? 'Used' : 'Not in the average',
+  },
+  { name: 'Calibrated', cell: ({ calibrated_date }) => formatDate(calibrated_date) },
+]
+
+/** Instruments of the met station of a plant, with their quality check. */
+function Instruments({ logger_id }: { logger_id: number }) {
+  const enabled = useMay()('weather:read')
+  const options = { refetchInterval: 15_000, enabled }
+  const { data } = useRead('weather', 'weatherGet', { logger_id }, options)
+  if (!data || data.sensors.length === 0) return null
+  return (
+    <Section title="Weather instruments">
+      <DataTable
+        label="Weather instruments"
+        width={560}
+        columns={columns}
+        rows={data.sensors}
+        by={({ station_id, sensor_id }) => `${station_id} ${sensor_id}`}
+      />
+    </Section>
+  )
+}

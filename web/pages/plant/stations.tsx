@@ -1,37 +1,28 @@
 /** Transformer stations and rooms with sensor nodes, and their warnings. */
 import type { SensorNode } from '@heliograph/sdk'
-import { Anchor, Stack } from '@mantine/core'
-import { Link } from 'wouter'
+import { Stack, Text } from '@mantine/core'
+import { NodeState } from '../../ui/badges.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { useDevices } from '../../ui/devices.tsx'
-import { Muted } from '../../ui/muted.tsx'
-import { Page } from '../../ui/page.tsx'
-import { NodeState } from '../../ui/plant-words.tsx'
+import { formatQuantity, inWords } from '../../ui/format.ts'
+import { Muted, Page, SiteLink, Time } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
-import { Time } from '../../ui/time.tsx'
-import { inWords } from '../../ui/words.ts'
-import type { SitePageProps } from '../pages.ts'
-import { NodeNow } from './station/node-now.tsx'
-import { useNodes } from './station/reads.ts'
-import { Switchings } from './station/switchings.tsx'
+import { Switchings, useNodeNow, useNodes } from './station/switchings.tsx'
 
-export default function Stations({ site_id }: SitePageProps) {
-  const nodes = useNodes(site_id)
-  const { plantName } = useDevices(site_id)
+export default function Stations() {
+  const { plantName } = useDevices()
   const columns: Column<SensorNode>[] = [
     {
       name: 'Station',
       wraps: true,
       cell: (node) => (
         <>
-          <Anchor component={Link} href={`/sites/${site_id}/stations/${node.node_id}`}>
-            {node.name}
-          </Anchor>
+          <SiteLink to={`/stations/${node.node_id}`}>{node.name}</SiteLink>
           <Muted>
             {inWords(node.type)}
             {node.logger_id !== null && ` of ${plantName(node.logger_id)}`}
           </Muted>
-          <NodeNow {...{ site_id, node }} />
+          <NodeNow node_id={node.node_id} />
         </>
       ),
     },
@@ -40,23 +31,48 @@ export default function Stations({ site_id }: SitePageProps) {
   ]
   return (
     <Page title="Stations">
-      <Answered query={nodes}>
-        {({ data }) =>
-          data.length === 0 ? (
+      <Answered query={useNodes()}>
+        {({ data: rows }) =>
+          rows.length === 0 ? (
             <Empty title="No stations with sensors" />
           ) : (
             <Stack>
-              <DataTable
-                label="Stations"
-                width={480}
-                {...{ columns, rows: data }}
-                keyOf={({ node_id }) => node_id}
-              />
-              <Switchings site_id={site_id} />
+              <DataTable label="Stations" width={480} {...{ columns, rows }} by="node_id" />
+              <Switchings />
             </Stack>
           )
         }
       </Answered>
     </Page>
+  )
+}
+
+/** Highest temperature of a node, and its warnings. */
+function NodeNow({ node_id }: { node_id: string }) {
+  const { data } = useNodeNow(node_id)
+  if (!data) return null
+  const [hottest] = data.temperatures
+    .filter(({ temperature_c }) => temperature_c !== null)
+    .toSorted((one, other) => other.temperature_c! - one.temperature_c!)
+  const warnings = [
+    ...data.temperatures
+      .filter(({ status }) => status === 'warning' || status === 'alarm')
+      .map(({ label }) => `${label} hot`),
+    ...data.fans.filter(({ fault }) => fault).map(({ label }) => `${label} fault`),
+    ...data.doors.filter(({ open }) => open).map(({ label }) => `${label} open`),
+  ]
+  return (
+    <>
+      {hottest && (
+        <Text size="sm">
+          {hottest.label} {formatQuantity(hottest.temperature_c, '°C')}
+        </Text>
+      )}
+      {warnings.length > 0 && (
+        <Text size="sm" fw={600}>
+          {warnings.join(', ')}
+        </Text>
+      )}
+    </>
   )
 }

@@ -1,6 +1,6 @@
 /** Schedule of a subscription, as text and as form values. */
 import type { ReportSubscription, ReportTemplate } from '@heliograph/sdk'
-import { inWords } from '../../ui/words.ts'
+import { inWords } from '../../ui/format.ts'
 
 export const weekdays = [
   'Monday',

@@ -1,73 +1,74 @@
-import type { Inverter } from '@heliograph/sdk'
-import { Anchor, Badge, Group, Stack, Text } from '@mantine/core'
-import { lazy, Suspense } from 'react'
-import { Link } from 'wouter'
-import { useOverview } from '../../queries.ts'
-import { useSite } from '../../shell/site-shell.tsx'
-import { DayPicker } from '../../ui/day-picker.tsx'
-import { DeviceAlerts } from '../../ui/device-alerts.tsx'
-import { useDevices } from '../../ui/devices.tsx'
-import { Facts } from '../../ui/facts.tsx'
+import type { Inverter, Overview } from '@heliograph/sdk'
+import { Alert, Badge, Group, Stack, Text } from '@mantine/core'
+import { useOverview, useRead, useSite } from '../../queries.ts'
+import {
+  facing,
+  InverterState,
+  limitWords,
+  SeverityBadge,
+  StringHealthBadge,
+  StringState,
+} from '../../ui/badges.tsx'
+import { type Column, DataTable, numeric } from '../../ui/data-table.tsx'
+import { DeviceAlerts, useDevices } from '../../ui/devices.tsx'
+import {
+  formatAge,
+  formatEnergy,
+  formatNumber,
+  formatPower,
+  formatQuantity,
+  formatSigned,
+  none,
+} from '../../ui/format.ts'
 import { inverterHistory } from '../../ui/history.ts'
-import { Page } from '../../ui/page.tsx'
-import { InverterState, limitWords } from '../../ui/plant-words.tsx'
+import { OverTime } from '../../ui/over-time.tsx'
+import { type Fact, Facts, Muted, Page, Section, SiteLink } from '../../ui/page.tsx'
 import { inverterQuantities, mpptQuantities } from '../../ui/quantities.ts'
-import { Section } from '../../ui/section.tsx'
-import { Answered, Empty, Loading } from '../../ui/states.tsx'
-import { useDaySpan } from '../../ui/use-day-span.ts'
+import { Answered, Empty } from '../../ui/states.tsx'
+import { useStrings } from '../../ui/strings.ts'
 import type { SitePageProps } from '../pages.ts'
-import { Alarms } from './inverter/alarms.tsx'
-import { factsOf, nowOf } from './inverter/facts.ts'
-import { Strings } from './inverter/strings.tsx'
 
-const HistoryChart = lazy(() => import('../../ui/history-chart.tsx'))
-
-export default function InverterPage({ site_id, inverter_id }: SitePageProps) {
-  const overview = useOverview(site_id)
-  const { timezone } = useSite()
-  const chosen = useDaySpan(timezone, 3)
-  const devices = useDevices(site_id)
-  const title = devices.inverterName(Number(inverter_id))
+export default function InverterPage({ inverter_id: text }: SitePageProps) {
+  const { site_id } = useSite()
+  const overview = useOverview()
+  const { inverterName, plantName } = useDevices()
+  const title = inverterName(Number(text))
   return (
-    <Page
-      title={title}
-      actions={
-        <Anchor component={Link} href={`/sites/${site_id}/compare?devices=${inverter_id}`}>
-          Compare
-        </Anchor>
-      }
-    >
+    <Page title={title} actions={<SiteLink to={`/compare?devices=${text}`}>Compare</SiteLink>}>
       <Answered query={overview}>
         {({ inverters, strings }) => {
-          const inverter = inverters.find((one) => String(one.inverter_id) === inverter_id)
-          if (!inverter) return <Empty title={`No inverter ${inverter_id} at this site`} />
-          const { mppt_count } = inverter
+          const inverter = inverters.find((one) => String(one.inverter_id) === text)
+          if (!inverter) return <Empty title={`No inverter ${text} at this site`} />
+          const { inverter_id, logger_id, limited_by, mppt_count } = inverter
           return (
             <Stack>
-              <Heading site_id={site_id} inverter={inverter} />
-              <DeviceAlerts site_id={site_id} inverter_id={inverter.inverter_id} />
-              <Alarms site_id={site_id} inverter={inverter} />
+              <Group gap="sm">
+                <InverterState inverter={inverter} />
+                {limited_by && limited_by !== 'none' && (
+                  <Badge color="yellow">Limit: {limitWords(limited_by)}</Badge>
+                )}
+                <Text size="sm">
+                  of{' '}
+                  <SiteLink to={`/plants/${logger_id}`} size="sm" underline="always">
+                    {plantName(logger_id)}
+                  </SiteLink>
+                </Text>
+              </Group>
+              <DeviceAlerts inverter_id={inverter_id} />
+              <Alarms inverter={inverter} />
               <Section title="Now">
                 <Facts rows={nowOf(inverter)} cols={4} />
               </Section>
-              <Section title="Over time">
-                <Stack gap="sm">
-                  <DayPicker chosen={chosen} choices={[1, 2, 3]} />
-                  <Suspense fallback={<Loading />}>
-                    <HistoryChart
-                      name={title}
-                      history={inverterHistory(site_id, inverter.inverter_id, chosen.span)}
-                      quantities={[...inverterQuantities, ...mpptQuantities(mppt_count)]}
-                      first={['ac_power_kw', 'available_power_kw']}
-                      timezone={timezone}
-                    />
-                  </Suspense>
-                </Stack>
-              </Section>
+              <OverTime
+                name={title}
+                historyOf={(span) => inverterHistory(site_id, inverter_id, span)}
+                quantities={[...inverterQuantities, ...mpptQuantities(mppt_count)]}
+                first={['ac_power_kw', 'available_power_kw']}
+                choices={[1, 2, 3]}
+              />
               <Strings
-                site_id={site_id}
-                inverter={inverter}
-                now={strings.filter((one) => one.inverter_id === inverter.inverter_id)}
+                inverter_id={inverter_id}
+                now={strings.filter((one) => one.inverter_id === inverter_id)}
               />
               <Section title="Details">
                 <Facts rows={factsOf(inverter)} cols={4} />
@@ -80,26 +81,142 @@ export default function InverterPage({ site_id, inverter_id }: SitePageProps) {
   )
 }
 
-function Heading({ site_id, inverter }: { site_id: string; inverter: Inverter }) {
-  const { logger_id, limited_by } = inverter
-  const { plantName } = useDevices(site_id)
+/** Alarms of the inverter, with texts of the alarm table of its manufacturer. */
+function Alarms({ inverter }: { inverter: Inverter }) {
+  const codes = inverter.active_alarm_codes
+  const options = { enabled: codes.length > 0, staleTime: Number.POSITIVE_INFINITY }
+  const { data } = useRead('alarm-table', 'invertersAlarmsTableList', {}, options)
+  if (codes.length === 0) return null
+  const wordsOf = (code: string) => {
+    const rows = data?.data.filter((row) => row.code === code) ?? []
+    return rows.find(({ manufacturer }) => manufacturer === inverter.manufacturer) ?? rows[0]
+  }
   return (
-    <Group gap="sm">
-      <InverterState inverter={inverter} />
-      {limited_by && limited_by !== 'none' && (
-        <Badge color="yellow">Limit: {limitWords(limited_by)}</Badge>
-      )}
-      <Text size="sm">
-        of{' '}
-        <Anchor
-          size="sm"
-          underline="always"
-          component={Link}
-          href={`/sites/${site_id}/plants/${logger_id}`}
-        >
-          {plantName(logger_id)}
-        </Anchor>
-      </Text>
-    </Group>
+    <Alert color="red" variant="outline" title={`Alarms of the inverter: ${codes.length}`}>
+      <Stack gap="sm">
+        {codes.map((code) => {
+          const words = wordsOf(code)
+          return (
+            <div key={code}>
+              <Group gap="xs">
+                {words && <SeverityBadge severity={words.severity} />}
+                <Text fw={600}>{words?.name ?? code}</Text>
+                <Muted>{words ? code : data && 'Not in the alarm table of the manufacturer'}</Muted>
+              </Group>
+              {words && <Text size="sm">{words.description}</Text>}
+              {words?.cause && <Text size="sm">Cause: {words.cause}</Text>}
+              {words?.recommended_action && (
+                <Text size="sm">Recommended action: {words.recommended_action}</Text>
+              )}
+            </div>
+          )
+        })}
+      </Stack>
+    </Alert>
   )
+}
+
+/** Several values with one unit, such as those of the phases. */
+function three(values: readonly (number | null)[], unit: string, digits: number): string {
+  if (values.every((value) => value === null)) return none
+  return `${values.map((value) => formatNumber(value, digits)).join(' / ')}\u00a0${unit}`
+}
+
+const nowOf = (now: Inverter): Fact[] => [
+  ['Power', formatPower(now.ac_power_kw)],
+  ['Available', formatPower(now.available_power_kw)],
+  ['DC power', formatPower(now.dc_power_kw)],
+  ['Efficiency', formatQuantity(now.efficiency_pct, '%')],
+  ['Energy today', formatEnergy(now.energy_today_kwh)],
+  ['Yield today', formatQuantity(now.specific_yield_today_kwh_kwp, 'kWh/kWp', 2)],
+  ['Limited by', limitWords(now.limited_by)],
+  ['Device limit', formatQuantity(now.power_limit_pct, '%')],
+  ['Reactive power', formatQuantity(now.reactive_power_kvar, 'kvar')],
+  ['Power factor', formatNumber(now.power_factor, 3)],
+  ['Frequency', formatQuantity(now.frequency_hz, 'Hz', 2)],
+  ['DC voltage', formatQuantity(now.dc_voltage_v, 'V', 0)],
+  [
+    'Voltage L1-L2 / L2-L3 / L3-L1',
+    three([now.voltage_l1_l2_v, now.voltage_l2_l3_v, now.voltage_l3_l1_v], 'V', 0),
+  ],
+  ['Current L1 / L2 / L3', three([now.current_l1_a, now.current_l2_a, now.current_l3_a], 'A', 1)],
+  ['Cabinet / heat sink', three([now.cabinet_temperature_c, now.heatsink_temperature_c], '°C', 0)],
+  ['Insulation resistance', formatQuantity(now.insulation_resistance_kohm, 'kΩ', 0)],
+  ['Energy, total', formatEnergy(now.energy_total_kwh)],
+  ['Last data', `${formatAge(now.age_s)}, ${now.quality}`],
+]
+
+const factsOf = (inverter: Inverter): Fact[] => [
+  ['Manufacturer', inverter.manufacturer],
+  ['Model', inverter.model],
+  ['Serial number', inverter.serial_number],
+  ['Firmware', inverter.firmware_version],
+  ['Rated power', formatPower(inverter.rated_ac_power_kw)],
+  ['DC capacity', formatQuantity(inverter.dc_capacity_kwp, 'kWp')],
+  ['MPPTs and strings', `${inverter.mppt_count} and ${inverter.string_count}`],
+  ['Maximum DC voltage', formatQuantity(inverter.max_dc_voltage_v, 'V', 0)],
+]
+
+type Now = Overview['strings'][number]
+
+/** Present currents compared with strings of the same orientation, and the status of a week. */
+function Strings({ inverter_id, now }: { inverter_id: number; now: readonly Now[] }) {
+  const { stringOf, weekOf } = useStrings(inverter_id)
+  const orientationOf = ({ string_index }: Now) => stringOf(string_index)?.orientation
+  const columns: Column<Now>[] = [
+    {
+      name: 'String',
+      cell: ({ string_index: index }) => (
+        <SiteLink to={`/inverters/${inverter_id}/strings/${index}`}>String {index}</SiteLink>
+      ),
+    },
+    numeric('MPPT', ({ string_index }) => stringOf(string_index)?.mppt_index ?? none),
+    { name: 'State', cell: ({ status }) => <StringState status={status} /> },
+    numeric('Current', ({ current_a }) => formatQuantity(current_a, 'A', 2)),
+    numeric('Current vs peers', (own) => {
+      const peers = now.filter((one) => orientationOf(one) === orientationOf(own))
+      return deviation(own, peers)
+    }),
+    numeric('Voltage', ({ voltage_v }) => formatQuantity(voltage_v, 'V', 0)),
+    numeric('Power', ({ power_kw }) => formatQuantity(power_kw, 'kW', 2)),
+    {
+      name: 'Status, 7 days',
+      cell: ({ string_index }) => {
+        const week = weekOf(string_index)
+        return week ? <StringHealthBadge status={week.status} /> : none
+      },
+    },
+    numeric('Power vs peers, 7 days', ({ string_index }) =>
+      formatSigned(weekOf(string_index)?.deviation_pct),
+    ),
+    {
+      name: 'Orientation',
+      cell: ({ string_index }) => {
+        const string = stringOf(string_index)
+        return string ? facing(string) : none
+      },
+    },
+  ]
+  return (
+    <Section title="Strings">
+      <DataTable
+        label="Strings"
+        width={820}
+        columns={columns}
+        rows={now}
+        by="string_index"
+        none="No strings"
+      />
+    </Section>
+  )
+}
+
+/** Deviation from the median current of the peers; none for medians below 0.5 A. */
+function deviation(own: Now, peers: readonly Now[]): string {
+  const currents = peers
+    .flatMap(({ current_a }) => (current_a === null ? [] : [current_a]))
+    .sort((a, b) => a - b)
+  const median = currents[Math.floor(currents.length / 2)]
+  if (own.current_a === null || median === undefined || median < 0.5) return none
+  return formatSigned((own.current_a / median - 1) * 100)
 }

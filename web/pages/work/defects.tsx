@@ -1,28 +1,23 @@
 /** Defects, the newest first. */
-
 import type { Defect } from '@heliograph/sdk'
-import { Anchor, Badge, Box, Group, Stack } from '@mantine/core'
-import { Link } from 'wouter'
+import { Badge, Group, Stack } from '@mantine/core'
 import { heliograph } from '../../api.ts'
-import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { useSite } from '../../queries.ts'
+import { SeverityBadge, StateBadge } from '../../ui/badges.tsx'
+import { type Column, DataTable, NewestList, numeric } from '../../ui/data-table.tsx'
 import { deviceText, useDevices } from '../../ui/devices.tsx'
-import { FilterSelect } from '../../ui/filter-select.tsx'
-import { formatEnergy, formatMoney } from '../../ui/format.ts'
-import { Muted } from '../../ui/muted.tsx'
-import { NewestList } from '../../ui/newest-list.tsx'
-import { Page } from '../../ui/page.tsx'
-import { SeverityBadge, StateBadge } from '../../ui/severity.tsx'
+import { FilterSelect, useFilters } from '../../ui/filters.tsx'
+import { WriteButton } from '../../ui/form.tsx'
+import { choices, formatEnergy, formatMoney, inWords, none } from '../../ui/format.ts'
+import { Page, SiteLink, Time } from '../../ui/page.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { Time } from '../../ui/time.tsx'
-import { useFilters } from '../../ui/use-filters.ts'
-import { choices, inWords } from '../../ui/words.ts'
-import { WriteButton } from '../../ui/write-button.tsx'
-import type { SitePageProps } from '../pages.ts'
 import { defectStates, severities } from './defect/states.ts'
+import { TitleCell } from './forms.tsx'
 
-export default function Defects({ site_id }: SitePageProps) {
+export default function Defects() {
+  const { site_id } = useSite()
   const filters = useFilters()
-  const { plants } = useDevices(site_id)
+  const { plants } = useDevices()
   const asked = {
     status: defectStates.find((state) => state === filters.get('status')),
     severity: severities.find((severity) => severity === filters.get('severity')),
@@ -32,7 +27,7 @@ export default function Defects({ site_id }: SitePageProps) {
     <Page
       title="Defects"
       actions={
-        <WriteButton scope="om:write" href={`/sites/${site_id}/defects/new`}>
+        <WriteButton scope="om:write" to="/defects/new">
           Report a defect
         </WriteButton>
       }
@@ -54,37 +49,30 @@ export default function Defects({ site_id }: SitePageProps) {
         nouns={['defect', 'defects']}
         none={<Empty title="No defects">Report defects here, or from the page of a string.</Empty>}
       >
-        {(defects) => <DefectTable {...{ site_id, defects }} />}
+        {(defects) => <DefectTable defects={defects} />}
       </NewestList>
     </Page>
   )
 }
 
-function DefectTable({ site_id, defects }: { site_id: string; defects: readonly Defect[] }) {
-  const devices = useDevices(site_id)
+function DefectTable({ defects: rows }: { defects: readonly Defect[] }) {
+  const devices = useDevices()
   const columns: Column<Defect>[] = [
     {
       name: 'Defect',
       cell: (defect) => (
-        <Box w={{ base: '76vw', sm: 'auto' }} style={{ whiteSpace: 'normal' }}>
-          <Anchor component={Link} href={`/sites/${site_id}/defects/${defect.defect_id}`}>
-            {defect.title}
-          </Anchor>
-          <Muted>
-            {[
-              defect.number,
-              defect.type && inWords(defect.type),
-              deviceText(devices, defect) ?? 'whole site',
-            ]
-              .filter(Boolean)
-              .join(' · ')}
-          </Muted>
-          {/* On a phone the other columns are out of sight. */}
-          <Group gap="xs" mt={4} hiddenFrom="sm">
-            <StateBadge state={defect.status} />
-            <SeverityBadge severity={defect.severity} />
-          </Group>
-        </Box>
+        <TitleCell
+          to={`/defects/${defect.defect_id}`}
+          title={defect.title}
+          about={[
+            defect.number,
+            defect.type && inWords(defect.type),
+            deviceText(devices, defect) ?? 'whole site',
+          ]}
+        >
+          <StateBadge state={defect.status} />
+          <SeverityBadge severity={defect.severity} />
+        </TitleCell>
       ),
     },
     {
@@ -97,34 +85,24 @@ function DefectTable({ site_id, defects }: { site_id: string; defects: readonly 
       ),
     },
     { name: 'State', cell: ({ status }) => <StateBadge state={status} /> },
-    {
-      name: 'Loss per year',
-      is_number: true,
-      cell: ({ estimated_loss_kwh_year, estimated_loss_amount_year, currency }) => (
-        <>
-          {formatEnergy(estimated_loss_kwh_year)}
-          {estimated_loss_amount_year !== null && (
-            <div>{formatMoney(estimated_loss_amount_year, currency)}</div>
-          )}
-        </>
-      ),
-    },
-    {
-      name: 'Found',
-      cell: ({ detected_at }) => <Time at={detected_at} style="date" />,
-    },
+    numeric('Loss per year', ({ estimated_loss_kwh_year: kwh, ...defect }) => (
+      <>
+        {formatEnergy(kwh)}
+        {defect.estimated_loss_amount_year !== null && (
+          <div>{formatMoney(defect.estimated_loss_amount_year, defect.currency)}</div>
+        )}
+      </>
+    )),
+    { name: 'Found', cell: ({ detected_at }) => <Time at={detected_at} style="date" /> },
     {
       name: 'Handled by',
       cell: ({ wo_id, assigned_to }) =>
         wo_id === null ? (
-          (assigned_to ?? '–')
+          (assigned_to ?? none)
         ) : (
-          <Anchor component={Link} href={`/sites/${site_id}/work-orders/${wo_id}`}>
-            Work order {wo_id}
-          </Anchor>
+          <SiteLink to={`/work-orders/${wo_id}`}>Work order {wo_id}</SiteLink>
         ),
     },
   ]
-  const keyOf = ({ defect_id }: Defect) => defect_id
-  return <DataTable label="Defects" width={760} {...{ columns, rows: defects, keyOf }} />
+  return <DataTable label="Defects" width={760} {...{ columns, rows }} by="defect_id" />
 }

@@ -1,52 +1,44 @@
 /** Notifications about work orders, defects and reports. */
-
 import type { OmNotification } from '@heliograph/sdk'
-import { Anchor, Group, Paper, SegmentedControl, Stack, Text } from '@mantine/core'
+import { Group, Paper, Stack, Text } from '@mantine/core'
 import { keepPreviousData } from '@tanstack/react-query'
-import { Link } from 'wouter'
 import { heliograph } from '../../api.ts'
-import { useRead, useUnreadCount } from '../../queries.ts'
-import { useSite } from '../../shell/site-shell.tsx'
-import { Muted } from '../../ui/muted.tsx'
-import { Page } from '../../ui/page.tsx'
-import { PagesOf } from '../../ui/pages-of.tsx'
-import { Problem } from '../../ui/problem.tsx'
-import { SeverityBadge } from '../../ui/severity.tsx'
-import { inSiteTime } from '../../ui/site-time.ts'
+import { useRead, useSite, useUnreadCount } from '../../queries.ts'
+import { SeverityBadge } from '../../ui/badges.tsx'
+import { PagesOf } from '../../ui/data-table.tsx'
+import { FilterTabs, useFilters } from '../../ui/filters.tsx'
+import { Problem, WriteButton } from '../../ui/form.tsx'
+import { inSiteTime } from '../../ui/format.ts'
+import { Muted, Page, SiteLink, Time } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
-import { Time } from '../../ui/time.tsx'
-import { useFilters } from '../../ui/use-filters.ts'
 import { useWrite } from '../../ui/use-write.ts'
-import { WriteButton } from '../../ui/write-button.tsx'
-import type { SitePageProps } from '../pages.ts'
 
 const limit = 25
 
-export default function Notifications({ site_id }: SitePageProps) {
+export default function Notifications() {
   const filters = useFilters()
   const page = filters.number('page') ?? 1
   const unread_only = filters.get('show') === 'unread' || undefined
   const list = useRead(
     'notifications',
     'omNotificationsList',
-    { site_id, unread_only, limit, offset: (page - 1) * limit },
+    { unread_only, limit, offset: (page - 1) * limit },
     { placeholderData: keepPreviousData, refetchInterval: 30_000 },
   )
-  const count = useUnreadCount(site_id)
+  const count = useUnreadCount()
   const shown = list.data?.data.filter(({ is_read }) => !is_read) ?? []
   return (
     <Page
       title={count ? `Notifications (${count} unread)` : 'Notifications'}
-      actions={<ReadAll {...{ site_id, shown }} />}
+      actions={<ReadAll shown={shown} />}
     >
-      <SegmentedControl
-        aria-label="Which notifications"
-        style={{ alignSelf: 'flex-start' }}
-        value={unread_only ? 'unread' : 'all'}
-        onChange={(show) => filters.set({ show: show === 'all' ? null : show, page: null })}
-        data={[
-          { value: 'all', label: 'All' },
-          { value: 'unread', label: 'Unread' },
+      <FilterTabs
+        name="show"
+        label="Which notifications"
+        initial="all"
+        choices={[
+          ['all', 'All'],
+          ['unread', 'Unread'],
         ]}
       />
       <Answered query={list}>
@@ -58,10 +50,10 @@ export default function Notifications({ site_id }: SitePageProps) {
               </Empty>
             )}
             {data.map((one) => (
-              <Notification key={one.notification_id} {...{ site_id, one }} />
+              <Notification key={one.notification_id} one={one} />
             ))}
             <PagesOf
-              {...{ count: meta.count, limit, page, noun: 'notifications' }}
+              {...{ count: meta.count, limit, page, nouns: ['notification', 'notifications'] }}
               onPage={(next) => filters.set({ page: next === 1 ? null : String(next) })}
             />
           </Stack>
@@ -71,25 +63,21 @@ export default function Notifications({ site_id }: SitePageProps) {
   )
 }
 
-function useMarkRead(site_id: string, done?: string) {
+function useMarkRead(done?: string) {
+  const { site_id } = useSite()
   return useWrite({
     write: async (ids: readonly number[]) => {
       for (const notification_id of ids) {
         await heliograph.omNotificationRead({ site_id, notification_id })
       }
     },
-    ...(done && { done }),
-    changes: [['notifications', site_id]],
+    done,
+    changes: ['notifications'],
   })
 }
 
-interface ReadAllProps {
-  site_id: string
-  shown: readonly OmNotification[]
-}
-
-function ReadAll({ site_id, shown }: ReadAllProps) {
-  const { run, is_pending, error } = useMarkRead(site_id, 'Marked as read')
+function ReadAll({ shown }: { shown: readonly OmNotification[] }) {
+  const { run, is_pending, error } = useMarkRead('Marked as read')
   if (shown.length === 0) return null
   return (
     <>
@@ -107,26 +95,26 @@ function ReadAll({ site_id, shown }: ReadAllProps) {
 }
 
 const pages: Record<string, (id: string) => string> = {
-  work_order: (id) => `work-orders/${id}`,
-  defect: (id) => `defects/${id}`,
-  alert: (id) => `alerts?alert_id=${id}`,
-  report_run: () => 'reports',
+  work_order: (id) => `/work-orders/${id}`,
+  defect: (id) => `/defects/${id}`,
+  alert: (id) => `/alerts?alert_id=${id}`,
+  report_run: () => '/reports',
 }
 
-function Notification({ site_id, one }: { site_id: string; one: OmNotification }) {
+function Notification({ one }: { one: OmNotification }) {
   const { timezone } = useSite()
-  const { run, is_pending, error } = useMarkRead(site_id)
+  const { run, is_pending, error } = useMarkRead()
   const { notification_id, is_read, resource_type, resource_id } = one
-  const page = resource_type && resource_id ? pages[resource_type]?.(resource_id) : undefined
+  const to = resource_type && resource_id && pages[resource_type]?.(resource_id)
   return (
     <Paper withBorder p="sm">
       <Group justify="space-between" wrap="nowrap" align="flex-start">
         <div style={{ minWidth: 0, overflowWrap: 'anywhere' }}>
           <Text fw={is_read ? 400 : 700}>
-            {page ? (
-              <Anchor component={Link} href={`/sites/${site_id}/${page}`} inherit>
+            {to ? (
+              <SiteLink to={to} inherit>
                 {one.title}
-              </Anchor>
+              </SiteLink>
             ) : (
               one.title
             )}

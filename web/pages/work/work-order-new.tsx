@@ -1,44 +1,36 @@
 /** Form for a new work order, optionally from alerts or defects. */
-
-import { Anchor, Group, List, Stack } from '@mantine/core'
-import { useForm } from '@mantine/form'
-import { Link, useLocation } from 'wouter'
+import type { Alert, Defect } from '@heliograph/sdk'
+import { List, Select, Stack, Text } from '@mantine/core'
+import { type UseFormReturnType, useForm } from '@mantine/form'
+import { useQuery } from '@tanstack/react-query'
+import { useLocation } from 'wouter'
 import { heliograph } from '../../api.ts'
-import { useMay } from '../../queries.ts'
-import { useSite } from '../../shell/site-shell.tsx'
+import { useMay, useRead, useSite } from '../../queries.ts'
 import { useFormDraft } from '../../ui/draft.ts'
-import { DraftNotice } from '../../ui/draft-notice.tsx'
-import { Page } from '../../ui/page.tsx'
-import { leadTo, Problem, withFields } from '../../ui/problem.tsx'
-import { Section } from '../../ui/section.tsx'
+import { useFilters } from '../../ui/filters.tsx'
+import { withFields } from '../../ui/form.tsx'
+import { Page, Section, SiteLink } from '../../ui/page.tsx'
 import { NotAllowed } from '../../ui/states.tsx'
-import { useFilters } from '../../ui/use-filters.ts'
 import { useWrite } from '../../ui/use-write.ts'
-import { WriteButton } from '../../ui/write-button.tsx'
-import type { SitePageProps } from '../pages.ts'
-import { Category } from './work-order/category.tsx'
-import { bodyOf, givenOnly, noValues, type OrderValues, rulesOf } from './work-order/fields.ts'
-import { type OrderForm, WhatAndWhere, WhoAndWhen } from './work-order/form-parts.tsx'
-import { orderChanges } from './work-order/use-order.ts'
-import { type Origin, useOrigin } from './work-order/use-origin.ts'
+import { bodyOf, givenOnly, idText } from './form-values.ts'
+import { NewForm } from './forms.tsx'
+import { noValues, type OrderValues, order_fields, rulesOf } from './work-order/fields.ts'
+import { type OrderFormProps, WhatAndWhere, WhoAndWhen } from './work-order/form-parts.tsx'
+import { order_changes } from './work-order/subject.ts'
 
 interface NewValues extends OrderValues {
   category_id: string | null
 }
 
-export default function NewWorkOrder({ site_id }: SitePageProps) {
+export default function NewWorkOrder() {
   const is_allowed = useMay()('om:write')
   const filters = useFilters()
-  const origin = useOrigin(
-    site_id,
-    idsOf(filters.get('alert_ids')),
-    idsOf(filters.get('defect_ids')),
-  )
+  const origin = useOrigin(idsOf(filters.get('alert_ids')), idsOf(filters.get('defect_ids')))
   return (
     <Page title="New work order">
       {/* Resets the form once alerts and defects are loaded. */}
       {is_allowed ? (
-        <NewOrder key={origin.is_known ? 'known' : 'asked'} {...{ site_id, origin }} />
+        <NewOrder key={origin.is_known ? 'known' : 'asked'} origin={origin} />
       ) : (
         <NotAllowed />
       )}
@@ -52,78 +44,159 @@ const idsOf = (text: string | null) =>
     .filter((id) => /^\d+$/.test(id))
     .map(Number)
 
-function NewOrder({ site_id, origin }: { site_id: string; origin: Origin }) {
-  const { timezone } = useSite()
+function NewOrder({ origin }: { origin: ReturnType<typeof useOrigin> }) {
+  const { site_id, timezone } = useSite()
   const [, go] = useLocation()
-  const { alert_ids, defect_ids } = origin
+  const { alert_ids, defect_ids, about } = origin
   const form = useForm<NewValues>({
     initialValues: { ...noValues, category_id: null, ...origin.values },
     validate: rulesOf(timezone),
   })
   // The address identifies alerts and defects.
   const draft = useFormDraft(location.search, form)
-  const { run, is_pending, error } = useWrite({
-    write: (values: NewValues, idempotency_key) => {
-      const category_id = values.category_id === null ? null : Number(values.category_id)
-      const given = givenOnly({ ...bodyOf(values, timezone), category_id, alert_ids, defect_ids })
+  const create = useWrite({
+    write: ({ category_id, ...values }: NewValues, key) => {
+      const given = givenOnly({
+        ...bodyOf(order_fields, values, timezone),
+        category_id: category_id === null ? null : Number(category_id),
+        alert_ids,
+        defect_ids,
+      })
+      const title = values.title.trim()
       return withFields(form, () =>
-        heliograph.workOrderCreate({
-          site_id,
-          ...given,
-          title: values.title.trim(),
-          'Idempotency-Key': idempotency_key,
-        }),
+        heliograph.workOrderCreate({ site_id, ...given, title, 'Idempotency-Key': key }),
       )
     },
-    changes: orderChanges(site_id),
+    changes: order_changes,
     done: ({ number }) => `${number} created`,
-    onDone: ({ wo_id }) => {
-      draft.drop()
-      go(`/sites/${site_id}/work-orders/${wo_id}`, { replace: true })
-    },
+    draft,
+    onDone: ({ wo_id }) => go(`/sites/${site_id}/work-orders/${wo_id}`, { replace: true }),
   })
+  const part = { form: form as unknown as OrderFormProps['form'] }
   return (
-    <form onSubmit={form.onSubmit(run, leadTo(form))} noValidate>
-      <Stack>
-        <DraftNotice {...draft} />
-        {origin.about.length > 0 && <About {...{ site_id, origin }} />}
-        <Section title="Task and location">
-          <Stack>
-            <WhatAndWhere {...{ site_id, form: form as unknown as OrderForm }} />
-            <Category {...{ site_id, ...form.getInputProps('category_id') }} />
-          </Stack>
+    <NewForm {...{ form, draft, write: create }} action="Create work order" list="/work-orders">
+      {about.length > 0 && (
+        <Section title="Created from">
+          <List size="sm">
+            {about.map(({ text, to }) => (
+              <List.Item key={to}>
+                <SiteLink to={to} size="sm">
+                  {text}
+                </SiteLink>
+              </List.Item>
+            ))}
+          </List>
         </Section>
-        <Section title="Assignment and schedule">
-          <Stack>
-            <WhoAndWhen form={form as unknown as OrderForm} />
-          </Stack>
-        </Section>
-        <Problem error={error} />
-        <Group>
-          <WriteButton scope="om:write" type="submit" loading={is_pending}>
-            Create work order
-          </WriteButton>
-          <Anchor component={Link} href={`/sites/${site_id}/work-orders`}>
-            Back to the list
-          </Anchor>
-        </Group>
-      </Stack>
-    </form>
+      )}
+      <Section title="Task and location">
+        <Stack>
+          <WhatAndWhere {...part} />
+          <Category form={form} />
+        </Stack>
+      </Section>
+      <Section title="Assignment and schedule">
+        <Stack>
+          <WhoAndWhen {...part} />
+        </Stack>
+      </Section>
+    </NewForm>
   )
 }
 
-function About({ site_id, origin }: { site_id: string; origin: Origin }) {
+/** Chooses the category whose checklist is copied to the order. */
+function Category({ form }: { form: UseFormReturnType<NewValues> }) {
+  const { data } = useRead('om-categories', 'omCategoriesList', {}, { staleTime: 600_000 })
+  const categories = (data?.data ?? []).filter(({ is_active }) => is_active)
+  const chosen = categories.find((one) => String(one.category_id) === form.values.category_id)
   return (
-    <Section title="Created from">
-      <List size="sm">
-        {origin.about.map(({ text, href }) => (
-          <List.Item key={href}>
-            <Anchor component={Link} href={`/sites/${site_id}/${href}`} size="sm">
-              {text}
-            </Anchor>
-          </List.Item>
-        ))}
-      </List>
-    </Section>
+    <div>
+      <Select
+        label="Checklist"
+        placeholder="None"
+        clearable
+        searchable
+        clearButtonProps={{ 'aria-label': 'No checklist' }}
+        data={categories.map(({ category_id, name, standard_reference }) => ({
+          value: String(category_id),
+          label: standard_reference ? `${name} (${standard_reference})` : name,
+        }))}
+        {...form.getInputProps('category_id')}
+      />
+      {chosen && (
+        <Text size="sm" mt={4}>
+          {chosen.default_checklist.length} items. {chosen.description}
+        </Text>
+      )}
+    </div>
   )
+}
+
+/** Alerts or defects that the order is created from, and form values derived from them. */
+function useOrigin(alert_ids: number[], defect_ids: number[]) {
+  const { site_id } = useSite()
+  const { data: alerts } = useQuery({
+    queryKey: ['origin-alerts', site_id, alert_ids],
+    enabled: alert_ids.length > 0,
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async ({ signal }) => {
+      const status: Alert['status'][] = ['active', 'acknowledged', 'resolved']
+      const { data } = await heliograph.alertsList({ site_id, status }, { signal })
+      return data.filter(({ alert_id }) => alert_ids.includes(alert_id))
+    },
+  })
+  const { data: defects } = useQuery({
+    queryKey: ['origin-defects', site_id, defect_ids],
+    enabled: defect_ids.length > 0,
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: ({ signal }) =>
+      Promise.all(
+        defect_ids.map((defect_id) => heliograph.defectGet({ site_id, defect_id }, { signal })),
+      ),
+  })
+  const about = [
+    ...(alerts ?? []).map(({ alert_id, title, message }) => ({
+      text: `${title}: ${message}`,
+      to: `/alerts?alert_id=${alert_id}`,
+    })),
+    ...(defects ?? []).map(({ defect_id, number, title }) => ({
+      text: `${number} ${title}`,
+      to: `/defects/${defect_id}`,
+    })),
+  ]
+  return {
+    is_known: (alert_ids.length === 0 || !!alerts) && (defect_ids.length === 0 || !!defects),
+    alert_ids,
+    defect_ids,
+    about,
+    values: valuesFrom([...(alerts ?? []), ...(defects ?? [])]),
+  }
+}
+
+const ranks = ['urgent', 'high', 'normal', 'low'] as const
+
+const priorities: Record<string, (typeof ranks)[number]> = {
+  critical: 'urgent',
+  major: 'high',
+  high: 'high',
+  info: 'low',
+  low: 'low',
+}
+
+/** Common device of all, and the priority of the most severe. */
+function valuesFrom(found: readonly (Alert | Defect)[]): Partial<OrderValues> {
+  const [first] = found
+  if (!first) return {}
+  const agreed = (name: 'logger_id' | 'inverter_id' | 'string_index') =>
+    found.every((one) => one[name] === first[name]) ? first[name] : null
+  const inverter_id = agreed('inverter_id')
+  const known = found.map(({ severity }) => priorities[severity] ?? 'normal')
+  const actions = found.map((one) => ('recommended_action' in one ? one.recommended_action : null))
+  return {
+    title: found.length === 1 ? first.title : `${first.title} and ${found.length - 1} more`,
+    description: [...new Set(actions)].filter((action) => action !== null).join('\n'),
+    priority: ranks.find((one) => known.includes(one)) ?? 'normal',
+    logger_id: idText(agreed('logger_id')),
+    inverter_id: idText(inverter_id),
+    string_index: inverter_id === null ? '' : (agreed('string_index') ?? ''),
+  }
 }

@@ -1,29 +1,30 @@
 /** Work orders, the newest first. */
-
 import type { WorkOrder } from '@heliograph/sdk'
-import { Anchor, Badge, Box, Button, Group, Text, TextInput } from '@mantine/core'
+import { Badge, Button, Group, Text, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useState } from 'react'
-import { Link } from 'wouter'
 import { heliograph } from '../../api.ts'
-import { useRead, useUser } from '../../queries.ts'
-import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { useRead, useSite, useUser } from '../../queries.ts'
+import { SeverityBadge, StateBadge } from '../../ui/badges.tsx'
+import { type Column, DataTable, NewestList } from '../../ui/data-table.tsx'
 import { deviceText, useDevices } from '../../ui/devices.tsx'
-import { FilterSelect } from '../../ui/filter-select.tsx'
-import { Muted } from '../../ui/muted.tsx'
-import { NewestList } from '../../ui/newest-list.tsx'
-import { Page } from '../../ui/page.tsx'
-import { SeverityBadge, StateBadge } from '../../ui/severity.tsx'
+import { FilterSelect, useFilters } from '../../ui/filters.tsx'
+import { WriteButton } from '../../ui/form.tsx'
+import { choices, inWords, none } from '../../ui/format.ts'
+import { Page, Time } from '../../ui/page.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { Time } from '../../ui/time.tsx'
-import { useFilters } from '../../ui/use-filters.ts'
-import { choices, inWords } from '../../ui/words.ts'
-import { WriteButton } from '../../ui/write-button.tsx'
-import type { SitePageProps } from '../pages.ts'
+import { TitleCell } from './forms.tsx'
 import { endOf, isWorking, orderStates } from './work-order/states.ts'
 
-export default function WorkOrders({ site_id }: SitePageProps) {
+export default function WorkOrders() {
+  const { site_id } = useSite()
+  const { plants } = useDevices()
   const filters = useFilters()
+  const locations = useRead('locations', 'locationsList', {}, { staleTime: 300_000 })
+  const places = (locations.data?.data ?? []).map(({ location_id, name }) => ({
+    value: String(location_id),
+    label: name,
+  }))
   const asked = {
     status: orderStates.find((state) => state === filters.get('status')),
     logger_id: filters.number('logger_id'),
@@ -34,12 +35,17 @@ export default function WorkOrders({ site_id }: SitePageProps) {
     <Page
       title="Work orders"
       actions={
-        <WriteButton scope="om:write" href={`/sites/${site_id}/work-orders/new`}>
+        <WriteButton scope="om:write" to="/work-orders/new">
           New work order
         </WriteButton>
       }
     >
-      <OrderFilters site_id={site_id} />
+      <Group gap="xs">
+        <FilterSelect name="status" label="Status" all="All states" data={choices(orderStates)} />
+        <FilterSelect name="logger_id" label="Plant" all="All plants" data={plants} />
+        <FilterSelect name="location_id" label="Location" all="All locations" data={places} />
+        <AssignedTo />
+      </Group>
       <NewestList<WorkOrder>
         key_parts={['work-orders', site_id]}
         asked={asked}
@@ -49,26 +55,9 @@ export default function WorkOrders({ site_id }: SitePageProps) {
         nouns={['work order', 'work orders']}
         none={<Empty title="No work orders yet">Create a work order here, or from an alert.</Empty>}
       >
-        {(orders) => <Orders {...{ site_id, orders }} />}
+        {(orders) => <Orders orders={orders} />}
       </NewestList>
     </Page>
-  )
-}
-
-function OrderFilters({ site_id }: { site_id: string }) {
-  const { plants } = useDevices(site_id)
-  const locations = useRead('locations', 'locationsList', { site_id }, { staleTime: 300_000 })
-  const places = (locations.data?.data ?? []).map(({ location_id, name }) => ({
-    value: String(location_id),
-    label: name,
-  }))
-  return (
-    <Group gap="xs">
-      <FilterSelect name="status" label="Status" all="All states" data={choices(orderStates)} />
-      <FilterSelect name="logger_id" label="Plant" all="All plants" data={plants} />
-      <FilterSelect name="location_id" label="Location" all="All locations" data={places} />
-      <AssignedTo />
-    </Group>
   )
 }
 
@@ -104,31 +93,26 @@ function AssignedTo() {
   )
 }
 
-function Orders({ site_id, orders }: { site_id: string; orders: readonly WorkOrder[] }) {
-  const devices = useDevices(site_id)
+function Orders({ orders: rows }: { orders: readonly WorkOrder[] }) {
+  const devices = useDevices()
   const columns: Column<WorkOrder>[] = [
     {
       name: 'Work order',
       cell: (order) => (
-        <Box w={{ base: '76vw', sm: 'auto' }} style={{ whiteSpace: 'normal' }}>
-          <Anchor component={Link} href={`/sites/${site_id}/work-orders/${order.wo_id}`}>
-            {order.title}
-          </Anchor>
-          <Muted>
-            {order.number} · {inWords(order.type)} · {deviceText(devices, order) ?? 'whole site'}
-          </Muted>
-          {/* On a phone the other columns are out of sight. */}
-          <Group gap="xs" mt={4} hiddenFrom="sm">
-            <StateBadge state={order.status} />
-            <SeverityBadge severity={order.priority} />
-            {order.sla_breached && <Badge color="red">Overdue</Badge>}
-            {isWorking(order.status) && (
-              <Text size="sm" span>
-                due <Time at={endOf(order)} />
-              </Text>
-            )}
-          </Group>
-        </Box>
+        <TitleCell
+          to={`/work-orders/${order.wo_id}`}
+          title={order.title}
+          about={[order.number, inWords(order.type), deviceText(devices, order) ?? 'whole site']}
+        >
+          <StateBadge state={order.status} />
+          <SeverityBadge severity={order.priority} />
+          {order.sla_breached && <Badge color="red">Overdue</Badge>}
+          {isWorking(order.status) && (
+            <Text size="sm" span>
+              due <Time at={endOf(order)} />
+            </Text>
+          )}
+        </TitleCell>
       ),
     },
     { name: 'State', is_wide_only: true, cell: ({ status }) => <StateBadge state={status} /> },
@@ -140,7 +124,7 @@ function Orders({ site_id, orders }: { site_id: string; orders: readonly WorkOrd
     {
       name: 'Assignee',
       cell: (order) =>
-        order.assigned_to_name ?? order.assigned_to ?? order.team ?? order.contractor ?? '–',
+        order.assigned_to_name ?? order.assigned_to ?? order.team ?? order.contractor ?? none,
     },
     {
       name: 'Due',
@@ -158,16 +142,9 @@ function Orders({ site_id, orders }: { site_id: string; orders: readonly WorkOrd
     {
       name: 'Checklist',
       cell: ({ checklist_total, checklist_done, checklist_failed }) =>
-        (checklist_total === 0 ? '–' : `${checklist_done} of ${checklist_total}`) +
+        (checklist_total === 0 ? none : `${checklist_done} of ${checklist_total}`) +
         (checklist_failed > 0 ? ` (${checklist_failed} failed)` : ''),
     },
   ]
-  return (
-    <DataTable
-      label="Work orders"
-      width={760}
-      {...{ columns, rows: orders }}
-      keyOf={({ wo_id }) => wo_id}
-    />
-  )
+  return <DataTable label="Work orders" width={760} {...{ columns, rows }} by="wo_id" />
 }

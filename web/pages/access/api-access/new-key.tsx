@@ -1,13 +1,60 @@
+import type { Site } from '@heliograph/sdk'
 import { Button, Checkbox, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { askPlatform } from '../../../api.ts'
 import { useUser } from '../../../queries.ts'
-import { DialogButtons, Modal } from '../../../ui/modal.tsx'
-import { leadTo, Problem, withFields } from '../../../ui/problem.tsx'
-import { checkSites, SiteChoice } from '../../../ui/site-choice.tsx'
+import { checkSites, SiteChoice } from '../../../ui/fields.tsx'
+import { Dialog, leadTo, withFields } from '../../../ui/form.tsx'
 import { useWrite } from '../../../ui/use-write.ts'
-import { keys_changed, type ShownKey } from './keys.ts'
-import { commands, presets, type Scope, scopeWords } from './scopes.ts'
+
+/** A new secret, which is shown once. */
+export interface ShownKey {
+  name: string
+  key: string
+}
+
+export type Scope = Site['scopes'][number]
+
+const scopeWords: Readonly<Record<Scope, string>> = {
+  'plant:read': 'The site, its plants, inverters, strings and sensors',
+  'diagnostics:read': 'Performance, losses, string health and I-V curves',
+  'energy:read': 'Energy by hour and day',
+  'weather:read': 'Weather, measured and forecast',
+  'markets:read': 'Day-ahead prices',
+  'earnings:read': 'Money: contracts, earnings, fees',
+  'predictions:read': 'Forecasts of production and prices',
+  'alerts:read': 'Alerts',
+  'alerts:write': 'Acknowledge and resolve alerts',
+  'om:read': 'Work orders and defects',
+  'om:write': 'Make and change work orders and defects',
+  'reports:read': 'Reports and their files',
+  'reports:write': 'Order and change reports',
+  'curtailment:read': 'Curtailment and its history',
+  'curtailment:write': 'Curtail and release the plant',
+  'bess:read': 'Batteries and their schedules',
+  'bess:write': 'Change and approve schedules of batteries',
+}
+
+/** Scopes that command the plant. */
+const commands: readonly Scope[] = ['curtailment:write', 'bess:write']
+
+const monitoring: readonly Scope[] = ['plant:read', 'energy:read', 'weather:read', 'alerts:read']
+const trading: readonly Scope[] = [
+  'plant:read',
+  'energy:read',
+  'markets:read',
+  'earnings:read',
+  'predictions:read',
+  'curtailment:read',
+  'bess:read',
+]
+
+const presets: readonly { name: string; has(scope: Scope): boolean }[] = [
+  { name: 'Read everything', has: (scope) => scope.endsWith(':read') },
+  { name: 'Monitoring', has: (scope) => monitoring.includes(scope) },
+  { name: 'Energy trader', has: (scope) => trading.includes(scope) },
+  { name: 'Everything', has: () => true },
+]
 
 const endings = [
   { value: '30', label: 'In 30 days' },
@@ -15,6 +62,9 @@ const endings = [
   { value: '365', label: 'In a year' },
   { value: '', label: 'Never' },
 ]
+
+const endOf = (days: string) =>
+  days === '' ? null : new Date(Date.now() + Number(days) * 86_400_000).toISOString()
 
 interface Order {
   name: string
@@ -34,89 +84,68 @@ const validate = {
   site_ids: checkSites,
 }
 
-const endOf = (days: string) =>
-  days === '' ? null : new Date(Date.now() + Number(days) * 86_400_000).toISOString()
-
 interface NewKeyProps {
   onMade(key: ShownKey): void
   onClose(): void
 }
 
 export function NewKey({ onMade, onClose }: NewKeyProps) {
-  const { scopes } = useUser()
-  const offered = scopes as Scope[]
   const form = useForm<Order>({ initialValues, validate })
   const make = useWrite({
-    write: (order: Order) =>
-      withFields(
-        form,
-        () =>
-          askPlatform<ShownKey>('POST', '/keys', {
-            ...order,
-            name: order.name.trim(),
-            expires_at: endOf(order.expires_at),
-          }),
-        { conflict_state: { field: 'name', message: name_in_use } },
-      ),
-    changes: keys_changed,
+    write: (order: Order) => {
+      const body = { ...order, name: order.name.trim(), expires_at: endOf(order.expires_at) }
+      return withFields(form, () => askPlatform<ShownKey>('POST', '/keys', body), {
+        conflict_state: { field: 'name', message: name_in_use },
+      })
+    },
+    changes: ['keys'],
     onDone: onMade,
   })
   return (
-    <Modal opened onClose={onClose} title="New key" size="lg" closeOnClickOutside={false}>
-      <form onSubmit={form.onSubmit(make.run, leadTo(form))} noValidate>
-        <Stack>
-          <TextInput
-            label="Name"
-            description="The program that uses the key. Names of active keys are unique."
-            maxLength={100}
-            data-autofocus
-            {...form.getInputProps('name')}
-          />
-          <SiteChoice
-            value={form.values.site_ids}
-            onChange={(site_ids) => form.setFieldValue('site_ids', site_ids)}
-            error={form.errors['site_ids'] as string | undefined}
-          />
-          <Scopes
-            offered={offered}
-            value={form.values.scopes}
-            onChange={(chosen) => form.setFieldValue('scopes', chosen)}
-            error={form.errors['scopes'] as string | undefined}
-          />
-          <Select
-            label="Expires"
-            data={endings}
-            allowDeselect={false}
-            {...form.getInputProps('expires_at')}
-          />
-          <Problem error={make.error} words={{ conflict_state: name_in_use }} />
-          <DialogButtons onClose={onClose}>
-            <Button type="submit" loading={make.is_pending}>
-              Create key
-            </Button>
-          </DialogButtons>
-        </Stack>
-      </form>
-    </Modal>
+    <Dialog
+      title="New key"
+      action="Create key"
+      write={make}
+      words={{ conflict_state: name_in_use }}
+      size="lg"
+      closeOnClickOutside={false}
+      onSubmit={form.onSubmit(make.run, leadTo(form))}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        description="The program that uses the key. Names of active keys are unique."
+        maxLength={100}
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+      <SiteChoice {...form.getInputProps('site_ids')} />
+      <Scopes {...form.getInputProps('scopes')} />
+      <Select
+        label="Expires"
+        data={endings}
+        allowDeselect={false}
+        {...form.getInputProps('expires_at')}
+      />
+    </Dialog>
   )
 }
 
 interface ScopesProps {
-  offered: readonly Scope[]
-  value: Scope[]
-  onChange(value: Scope[]): void
-  error: string | undefined
+  value?: Scope[]
+  onChange?: (value: Scope[]) => void
+  error?: string
 }
 
-function Scopes({ offered, value, onChange, error }: ScopesProps) {
-  const moves = value.filter((scope) => commands.includes(scope))
+function Scopes({ value = [], onChange, error }: ScopesProps) {
+  const offered = useUser().scopes as Scope[]
   return (
     <Stack gap="xs">
       <Checkbox.Group
         label="Permissions"
         description="Limited to the modules of your plan."
         value={value}
-        onChange={(chosen) => onChange(chosen as Scope[])}
+        onChange={(chosen) => onChange?.(chosen as Scope[])}
         error={error}
       >
         <Group gap="xs" my="xs">
@@ -125,7 +154,7 @@ function Scopes({ offered, value, onChange, error }: ScopesProps) {
               key={name}
               size="xs"
               variant="default"
-              onClick={() => onChange(offered.filter(has))}
+              onClick={() => onChange?.(offered.filter(has))}
             >
               {name}
             </Button>
@@ -142,7 +171,7 @@ function Scopes({ offered, value, onChange, error }: ScopesProps) {
           ))}
         </Stack>
       </Checkbox.Group>
-      {moves.length > 0 && (
+      {value.some((scope) => commands.includes(scope)) && (
         <Text size="sm" role="status">
           A program with this key can <b>command the plant</b> without confirmation.
         </Text>

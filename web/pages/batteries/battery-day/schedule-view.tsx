@@ -1,42 +1,50 @@
 import { type BessSchedule, etagOf, type ScheduleHour } from '@heliograph/sdk'
-import { Alert, Badge, Card, Group, List, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import {
+  Alert,
+  Badge,
+  Button,
+  Card,
+  Group,
+  List,
+  SimpleGrid,
+  Stack,
+  Text,
+  Title,
+} from '@mantine/core'
 import { lazy, Suspense, useCallback, useState } from 'react'
-import { useMay, useRead } from '../../../queries.ts'
-import { useSite } from '../../../shell/site-shell.tsx'
-import { Figure } from '../../../ui/figure.tsx'
-import { formatEnergy, formatMoney, formatNumber } from '../../../ui/format.ts'
-import { Muted } from '../../../ui/muted.tsx'
+import { useMay, useRead, useSite } from '../../../queries.ts'
+import { type Column, DataTable, numeric } from '../../../ui/data-table.tsx'
+import {
+  formatEnergy,
+  formatMoney,
+  formatNumber,
+  formatPower,
+  formatQuantity,
+  formatTime,
+  inWords,
+  none,
+} from '../../../ui/format.ts'
+import { Figure, Muted, noted, Time } from '../../../ui/page.tsx'
 import { Loading } from '../../../ui/states.tsx'
-import { Time } from '../../../ui/time.tsx'
-import { inWords } from '../../../ui/words.ts'
-import { live_ms } from '../battery/reads.ts'
-import { progressWords, scheduleColors, scheduleWords } from '../battery/words.ts'
-import { Decide } from './decide.tsx'
-import { HourModal } from './hour-modal.tsx'
-import { Hours } from './hours.tsx'
+import { live_ms, ScheduleBadge } from '../battery/shared.tsx'
+import { powerWords, progressWords } from '../battery/words.ts'
+import { Decide, HourModal, isFixed } from './dialogs.tsx'
 
 const DayChart = lazy(() => import('./day-chart.tsx'))
 
 /** A plan with its totals. Hours of a proposed plan can be changed. */
-export function ScheduleView({ site_id, listed }: { site_id: string; listed: BessSchedule }) {
+export function ScheduleView({ listed }: { listed: BessSchedule }) {
   const may = useMay()
   const { commissioning_safe_mode } = useSite()
   const { schedule_id } = listed
-  const { data } = useRead(
-    'bess',
-    'bessScheduleGet',
-    { site_id, schedule_id },
-    {
-      refetchInterval: live_ms,
-      // The ETag belongs to this very object: it must not be merged with the answer before.
-      structuralSharing: false,
-    },
-  )
+  // The ETag belongs to this very object: it must not be merged with the answer before.
+  const options = { refetchInterval: live_ms, structuralSharing: false }
+  const { data } = useRead('bess', 'bessScheduleGet', { schedule_id }, options)
   const schedule = data ?? listed
   const etag = data && etagOf(data)
   const [hour, setHour] = useState<number | null>(null)
-  const may_edit =
-    schedule.status === 'proposed' && may('bess:write') && !commissioning_safe_mode && !!data
+  const is_proposed = schedule.status === 'proposed'
+  const may_edit = is_proposed && may('bess:write') && !commissioning_safe_mode && !!data
   const open = schedule.hours.find((one) => one.hour === hour)
   const pick = useCallback(
     (at_ms: number) => {
@@ -50,9 +58,7 @@ export function ScheduleView({ site_id, listed }: { site_id: string; listed: Bes
       <Card withBorder padding="sm">
         <Group justify="space-between" align="flex-start">
           <Status schedule={schedule} />
-          {schedule.status === 'proposed' && (
-            <Decide site_id={site_id} schedule={schedule} etag={etag} />
-          )}
+          {is_proposed && <Decide schedule={schedule} etag={etag} />}
         </Group>
       </Card>
       <Totals schedule={schedule} />
@@ -67,11 +73,11 @@ export function ScheduleView({ site_id, listed }: { site_id: string; listed: Bes
           other hours stay unchanged; a fixed hour has no headroom.
         </Muted>
       )}
-      <Hours schedule={schedule} onEdit={may_edit ? setHour : null} />
+      <HourTable schedule={schedule} onEdit={may_edit ? setHour : null} />
       {open && may_edit && (
         <HourModal
           key={open.hour}
-          {...{ site_id, schedule, hour: open, etag }}
+          {...{ schedule, hour: open, etag }}
           onClose={() => setHour(null)}
         />
       )}
@@ -83,7 +89,7 @@ const isAt = ({ start_at, end_at }: ScheduleHour, at_ms: number) =>
   Date.parse(start_at) <= at_ms && at_ms < Date.parse(end_at)
 
 function Status({ schedule }: { schedule: BessSchedule }) {
-  const { status, objective, created_at, created_by, approved_at, approved_by, inputs } = schedule
+  const { objective, created_at, created_by, approved_at, approved_by, inputs } = schedule
   const progress = progressWords(schedule)
   return (
     <Stack gap={2}>
@@ -91,7 +97,7 @@ function Status({ schedule }: { schedule: BessSchedule }) {
         <Title order={2} size="h4">
           Plan {schedule.schedule_id}
         </Title>
-        <Badge color={scheduleColors[status] ?? 'gray'}>{scheduleWords(status)}</Badge>
+        <ScheduleBadge status={schedule.status} />
         {schedule.edited && <Badge color="violet">Changed manually</Badge>}
       </Group>
       {progress && <Text size="sm">{progress}</Text>}
@@ -122,11 +128,7 @@ const priceWords = {
   incomplete: 'incomplete; hours without a price stay idle',
 }
 
-function Totals({
-  schedule: { totals, inputs, constraint_violations },
-}: {
-  schedule: BessSchedule
-}) {
+function Totals({ schedule: { totals, inputs, constraint_violations } }: WithSchedule) {
   const { currency, expected_net_amount: net } = totals
   const with_amount = totals.expected_connection_amount
   const without = totals.expected_without_battery_amount
@@ -137,16 +139,16 @@ function Totals({
     <SimpleGrid cols={{ base: 2, lg: 4 }} spacing="sm">
       <Figure
         label={constraint_violations.length > 0 ? 'Revenue, if feasible' : 'Expected revenue'}
-        value={formatMoney(net, currency)}
+        value={money(net)}
         note={
           totals.expected_degradation_amount !== null &&
-          `after ${formatMoney(totals.expected_degradation_amount, currency)} of degradation`
+          `after ${money(totals.expected_degradation_amount)} of degradation`
         }
-        {...(net !== null && net < 0 && { tone: 'bad' as const })}
+        tone={net !== null && net < 0 && 'bad'}
       />
       <Figure
         label="Gain over no battery"
-        value={gain === null ? '–' : `${gain >= 0 ? '+' : ''}${formatMoney(gain, currency)}`}
+        value={gain === null ? none : `${gain >= 0 ? '+' : ''}${money(gain)}`}
         note={
           gain === null
             ? 'unknown without a plant forecast'
@@ -170,8 +172,11 @@ function Totals({
   )
 }
 
-function Violations({ schedule }: { schedule: BessSchedule }) {
-  const { constraint_violations: found } = schedule
+interface WithSchedule {
+  schedule: BessSchedule
+}
+
+function Violations({ schedule: { constraint_violations: found } }: WithSchedule) {
   if (found.length === 0) return null
   return (
     <Alert color="red" variant="outline" title="This plan is not feasible" role="status">
@@ -182,5 +187,105 @@ function Violations({ schedule }: { schedule: BessSchedule }) {
       </List>
       The edge enforces the limits in any case.
     </Alert>
+  )
+}
+
+interface HourTableProps extends WithSchedule {
+  /** Null when the hours are read-only. */
+  onEdit: ((hour: number) => void) | null
+}
+
+function HourTable({ schedule, onEdit }: HourTableProps) {
+  const columns = useColumns(schedule, onEdit)
+  const rows = schedule.hours.filter((hour) => !isBlank(hour))
+  const blank = schedule.hours.length - rows.length
+  return (
+    <>
+      <DataTable label="Hours of the plan" width={720} {...{ columns, rows }} by="hour" />
+      {blank > 0 && (
+        <Muted>{`${blank === 1 ? '1 past hour' : `${blank} past hours`} without a plan`}</Muted>
+      )}
+    </>
+  )
+}
+
+function rangeWords(hour: ScheduleHour): string {
+  if (hour.locked) return 'Past or running'
+  if (isFixed(hour)) return 'Fixed'
+  return `${formatNumber(hour.min_power_kw, 0)} to ${formatPower(hour.max_power_kw)}`
+}
+
+/** Past before there was a plan. Such an hour must not read as planned idle. */
+const isUnplanned = ({ locked, power_kw, soc_end_pct }: ScheduleHour) =>
+  locked && power_kw === 0 && soc_end_pct === null
+
+const isBlank = (hour: ScheduleHour) => isUnplanned(hour) && hour.actual_power_kw === null
+
+/** `13:00–14:00`. */
+export const Hours = ({ start_at, end_at }: { start_at: string; end_at: string }) => (
+  <>
+    <Time at={start_at} style="time" />–<Time at={end_at} style="time" />
+  </>
+)
+
+function useColumns({ hours, status, totals }: BessSchedule, onEdit: HourTableProps['onEdit']) {
+  const { timezone } = useSite()
+  const { currency } = totals
+  const columns: Column<ScheduleHour>[] = [
+    { name: 'Hour', cell: Hours },
+    { name: 'Plan', cell: (hour) => <Planned hour={hour} /> },
+    numeric('Price', ({ price_per_mwh: price, price_status }) =>
+      noted(
+        price === null ? none : `${formatMoney(price, currency)}/MWh`,
+        price_status !== null && price_status !== 'published' && 'forecast',
+      ),
+    ),
+    numeric('Charge after', ({ soc_end_pct }) => formatQuantity(soc_end_pct, '%')),
+    numeric('Revenue', ({ expected_amount }) =>
+      expected_amount === 0 ? none : formatMoney(expected_amount, currency),
+    ),
+  ]
+  if (onEdit) {
+    columns.splice(2, 0, {
+      name: '',
+      cell: (hour) =>
+        !hour.locked &&
+        !isFixed(hour) && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={() => onEdit(hour.hour)}
+            aria-label={`Change ${formatTime(hour.start_at, timezone, 'time')}`}
+          >
+            Change
+          </Button>
+        ),
+    })
+  }
+  if (status === 'proposed') columns.splice(-2, 0, numeric('Range', rangeWords))
+  if (hours.some(({ actual_power_kw }) => actual_power_kw !== null)) {
+    columns.push(numeric('Actual', ({ actual_power_kw }) => formatPower(actual_power_kw)))
+  }
+  return columns
+}
+
+function Planned({ hour }: { hour: ScheduleHour }) {
+  const { power_kw, quarter_power_kw: quarters } = hour
+  const is_idle = power_kw === 0
+  return (
+    <>
+      <Text c={is_idle ? 'dimmed' : undefined} fw={is_idle ? 400 : 600} size="sm">
+        {isUnplanned(hour) ? 'No plan' : powerWords(power_kw)}
+      </Text>
+      {/* Only when the quarters differ: the mean of the hour hides that. */}
+      {quarters && new Set(quarters).size > 1 && (
+        <Muted>quarters {quarters.map((kw) => formatNumber(kw, 0)).join(' · ')} kW</Muted>
+      )}
+      {hour.edited && (
+        <Badge color="violet" title={hour.edit_note ?? undefined}>
+          by {hour.edited_by}
+        </Badge>
+      )}
+    </>
   )
 }

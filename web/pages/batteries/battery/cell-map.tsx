@@ -1,5 +1,4 @@
 /** Heat map of the cells of a cluster, one row for each module. */
-
 import type { ClusterCells } from '@heliograph/sdk'
 import { useComputedColorScheme } from '@mantine/core'
 import { HeatmapChart } from 'echarts/charts'

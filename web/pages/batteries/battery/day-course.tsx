@@ -1,12 +1,10 @@
 /** Measured and planned values of the present UTC day. */
-
 import type { BatteryDashboard } from '@heliograph/sdk'
 import { Stack, Title } from '@mantine/core'
 import { useMemo } from 'react'
-import { useSite } from '../../../shell/site-shell.tsx'
+import { useSite } from '../../../queries.ts'
 import { type Line, LineChart } from '../../../ui/line-chart.tsx'
-import { Muted } from '../../../ui/muted.tsx'
-import { Time } from '../../../ui/time.tsx'
+import { Muted, Time } from '../../../ui/page.tsx'
 
 export default function DayCourse({ dashboard }: { dashboard: BatteryDashboard }) {
   const { timezone } = useSite()

@@ -1,7 +1,6 @@
 /** Texts about batteries. */
 import type { BatteryDeviation, BatteryEnvelope, BatteryNow, BessSchedule } from '@heliograph/sdk'
-import { formatPower, none } from '../../../ui/format.ts'
-import { inWords } from '../../../ui/words.ts'
+import { formatPower, inWords, none } from '../../../ui/format.ts'
 
 /** `Charging with 120.0 kW`: power is positive when it discharges. */
 export function powerWords(power_kw: number | null): string {
@@ -33,16 +32,9 @@ export const limitationWords = (limited_by: Limitation) => limitations[limited_b
 const reasons: Partial<Record<NonNullable<BatteryDeviation['reason']>, string>> = {
   none: 'As planned',
   pcs_fault: 'PCS fault',
-  alarm: 'Alarm',
   comm_loss: 'Communication lost',
   permit: 'Grid permit',
-  operator: 'Operator',
-  grid_limit: 'Grid limit',
   soc_limit: 'Charge limit',
-  temperature_derating: 'Temperature derating',
-  power_limit: 'Power limit',
-  unplanned: 'Unplanned',
-  unknown: 'Unknown',
 }
 
 export const deviationReason = (reason: BatteryDeviation['reason']) =>
@@ -54,30 +46,17 @@ export const statusColors: Record<string, string> = {
   fault: 'red',
   maintenance: 'yellow',
   offline: 'red',
-  unknown: 'gray',
 }
 
 export const scheduleColors: Record<string, string> = {
   proposed: 'yellow',
   approved: 'teal',
   dispatching: 'blue',
-  completed: 'gray',
   rejected: 'red',
-  superseded: 'gray',
-  expired: 'gray',
   failed: 'red',
 }
 
-const scheduleTexts: Record<string, string> = {
-  proposed: 'Proposed',
-  approved: 'Approved',
-  dispatching: 'Running',
-  completed: 'Completed',
-  rejected: 'Rejected',
-  superseded: 'Replaced',
-  expired: 'Expired',
-  failed: 'Failed',
-}
+const scheduleTexts: Record<string, string> = { dispatching: 'Running', superseded: 'Replaced' }
 
 export const scheduleWords = (status: string | null) =>
   status === null ? 'No plan' : (scheduleTexts[status] ?? inWords(status))
@@ -89,18 +68,17 @@ export function progressWords({
   failure_code,
 }: Pick<BessSchedule, 'status' | 'status_reason' | 'failure_code'>): string | null {
   const because = failure_code === null ? '.' : ` (${inSentence(inWords(failure_code))}).`
-  switch (status_reason) {
-    case 'not_reported':
-      return status === 'failed' ? 'The edge reported no result.' : 'The edge has not reported yet.'
-    case 'not_executed':
-      return `Not carried out${because}`
-    case 'interrupted':
-      return `Interrupted${because}`
-    case 'partly_executed':
-      return `Partly carried out${because}`
-    default:
-      return null
+  if (status_reason === 'not_reported') {
+    return status === 'failed' ? 'The edge reported no result.' : 'The edge has not reported yet.'
   }
+  const words = status_reason === null ? undefined : progress[status_reason]
+  return words ? `${words}${because}` : null
+}
+
+const progress: Partial<Record<string, string>> = {
+  not_executed: 'Not carried out',
+  interrupted: 'Interrupted',
+  partly_executed: 'Partly carried out',
 }
 
 export const stateWords = ({ state, quality }: BatteryNow) => {

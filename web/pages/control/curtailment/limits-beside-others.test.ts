@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { curtailedBy, type Span } from './limits.ts'
+import type { Span } from '../../../ui/site-clock.ts'
+import { curtailedBy } from './limits.ts'
 
 const at = (clock: string) => Date.parse(`2026-06-21T${clock}:00Z`)
 const span = (from: string, to: string): Span => ({ start_ms: at(from), end_ms: at(to) })

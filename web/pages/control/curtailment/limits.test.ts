@@ -3,7 +3,8 @@ import test from 'node:test'
 import { limitsOf } from '@heliograph/server/control/limits'
 import { hoursOnTheClock } from '@heliograph/server/control/local-hours'
 import fc from 'fast-check'
-import { allowedOf, curtailedBy, dayHoursOf, type Plant, type Span, sumOf } from './limits.ts'
+import type { Span } from '../../../ui/site-clock.ts'
+import { allowedOf, curtailedBy, dayHoursOf, type Plant, sumOf } from './limits.ts'
 
 const hour_ms = 3_600_000
 const plant = (logger_id: number, rated_power_kw: number): Plant => ({

@@ -1,6 +1,6 @@
 /** Power that a limit allows each plant, as the API distributes it, and the energy it curtails. */
 import type { CurtailmentSuggestionHour } from '@heliograph/sdk'
-import { clockAt, dayAt } from '../../../ui/site-clock.ts'
+import { clockAt, dayAt, type Span } from '../../../ui/site-clock.ts'
 
 export interface Plant {
   logger_id: number
@@ -48,12 +48,7 @@ function wattsWithin(power_kw: number): number {
   return nearest / 1000 <= power_kw ? nearest : nearest - 1
 }
 
-export interface Span {
-  start_ms: number
-  end_ms: number
-}
-
-interface DayHours {
+export interface DayHours {
   date: string
   start_hour: number
   end_hour: number

@@ -1,6 +1,5 @@
 /** A requested limit, as the fields of the form have it. */
-import { instantOf } from '../../../ui/site-clock.ts'
-import type { Span } from './limits.ts'
+import { instantOf, type Span } from '../../../ui/site-clock.ts'
 
 export interface RequestedLimit {
   /** 'site', or the id of a plant. */

@@ -22,31 +22,27 @@ export function limitWords({ limit_mode, limit_value, scope, max_power_kw }: Cur
   return scope === 'site' ? `${formatPower(limit_value)} together` : formatPower(limit_value)
 }
 
-const statusTones: Record<CurtailmentRow['status'], string> = {
-  scheduled: 'blue',
-  active: 'orange',
-  releasing: 'yellow',
-  completed: 'gray',
-  cancelled: 'gray',
-  failed: 'red',
+interface State {
+  words: string
+  tone: string
 }
 
-const statusWords: Record<CurtailmentRow['status'], string> = {
-  scheduled: 'Scheduled',
-  active: 'In force',
-  releasing: 'Releasing',
-  completed: 'Ended',
-  cancelled: 'Released',
-  failed: 'Failed',
+const states: Record<CurtailmentRow['status'], State> = {
+  scheduled: { words: 'Scheduled', tone: 'blue' },
+  active: { words: 'In force', tone: 'orange' },
+  releasing: { words: 'Releasing', tone: 'yellow' },
+  completed: { words: 'Ended', tone: 'gray' },
+  cancelled: { words: 'Released', tone: 'gray' },
+  failed: { words: 'Failed', tone: 'red' },
 }
 
 /** Confirmed state: a limit is in force once the devices apply it. */
-export function stateOf(row: CurtailmentRow): { words: string; tone: string } {
+export function stateOf(row: CurtailmentRow): State {
   const { status, acknowledged_at, applied_at } = row
   if (status === 'active' && applied_at === null) {
     return { words: acknowledged_at === null ? 'Sending' : 'Applying', tone: 'yellow' }
   }
-  return { words: statusWords[status], tone: statusTones[status] }
+  return states[status]
 }
 
 interface Step {

@@ -1,17 +1,14 @@
 /** Periods with negative revenue, and limits that avoid them. */
-
 import type { CurtailmentPriceWindow, CurtailmentSuggestion } from '@heliograph/sdk'
-import { Alert, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Card, Group, Text } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
-import { readOf, useMay, useRead } from '../../../queries.ts'
-import { useSite } from '../../../shell/site-shell.tsx'
+import { readOf, useMay, useRead, useSite } from '../../../queries.ts'
 import { useDevices } from '../../../ui/devices.tsx'
+import { WriteButton } from '../../../ui/form.tsx'
 import { formatEnergy, formatMoney, formatNumber, formatPower } from '../../../ui/format.ts'
-import { clockAt, dayAt } from '../../../ui/site-clock.ts'
-import { Time } from '../../../ui/time.tsx'
-import { useNow } from '../../../ui/use-now.ts'
-import { WriteButton } from '../../../ui/write-button.tsx'
-import { dayHoursOf, type Span } from './limits.ts'
+import { Part, Time, useNow } from '../../../ui/page.tsx'
+import { clockAt, dayAt, type Span } from '../../../ui/site-clock.ts'
+import { type DayHours, dayHoursOf } from './limits.ts'
 import { usePlants } from './reads.ts'
 import type { RequestedLimit } from './requested-limit.ts'
 
@@ -19,69 +16,64 @@ const plants_max = 12
 const day_ms = 86_400_000
 const renewed_ms = 600_000
 
-interface SuggestionsProps {
-  site_id: string
-  onTake: (requested: Partial<RequestedLimit>) => void
-}
-
-export function Suggestions({ site_id, onTake }: SuggestionsProps) {
-  const { timezone } = useSite()
-  const { answers, is_pending } = useSuggestions(site_id)
-  const now_ms = useNow(60_000)
-  const found = answers.flatMap(({ logger_id, price_windows }) =>
-    price_windows
-      .filter(({ end_at }) => Date.parse(end_at) > now_ms)
-      .map((window) => ({ logger_id, window })),
-  )
-  const unknown = answers.filter(({ price_basis }) => price_basis === 'none')
-  if (is_pending || answers.length === 0) return null
-  return (
-    <Stack gap="sm">
-      <Title order={2} size="h3">
-        Suggested limits
-      </Title>
-      {found.length === 0 && (
-        <Text>
-          No negative revenue is expected until the end of tomorrow
-          {unknown.length > 0 && ', as far as prices are known'}.
-        </Text>
-      )}
-      {found.map(({ logger_id, window }) => (
-        <PriceWindow
-          key={`${logger_id} ${window.start_at}`}
-          {...{ site_id, logger_id, window, timezone, now_ms, onTake }}
-        />
-      ))}
-    </Stack>
-  )
-}
-
-/** Suggestions for the rest of today and for tomorrow. */
-function useSuggestions(site_id: string) {
-  const { timezone } = useSite()
-  const now_ms = useNow(renewed_ms)
-  const plants = (usePlants(site_id) ?? []).slice(0, plants_max)
-  const today = dayAt(now_ms, timezone)
-  const days = [
-    { date: today, start_hour: Number(clockAt(now_ms, timezone).slice(11, 13)), end_hour: 24 },
-    { date: dayAt(now_ms + day_ms, timezone), start_hour: 0, end_hour: 24 },
-  ]
+/** Suggestions for several plants and days. */
+export function useSuggested(
+  plants: readonly { logger_id: number }[],
+  days: readonly DayHours[],
+  staleTime: number,
+) {
+  const { site_id } = useSite()
+  const asked = plants.flatMap(({ logger_id }) => days.map((day) => ({ logger_id, ...day })))
   return useQueries({
-    queries: plants.flatMap(({ logger_id }) =>
-      days.map((day) =>
-        readOf(
-          'curtailment-suggest',
-          'curtailmentSuggest',
-          { site_id, logger_id, ...day },
-          { staleTime: renewed_ms },
-        ),
-      ),
+    queries: asked.map((one) =>
+      readOf('curtailment-suggest', 'curtailmentSuggest', { site_id, ...one }, { staleTime }),
     ),
     combine: (results) => ({
       is_pending: results.some(({ isPending }) => isPending),
       answers: results.flatMap(({ data }): CurtailmentSuggestion[] => (data ? [data] : [])),
     }),
   })
+}
+
+interface SuggestionsProps {
+  onTake: (requested: Partial<RequestedLimit>) => void
+}
+
+/** For the rest of today and for tomorrow. */
+export function Suggestions({ onTake }: SuggestionsProps) {
+  const { timezone } = useSite()
+  const now_ms = useNow(60_000)
+  const asked_ms = useNow(renewed_ms)
+  const hour = Number(clockAt(asked_ms, timezone).slice(11, 13))
+  const days = [
+    { date: dayAt(asked_ms, timezone), start_hour: hour, end_hour: 24 },
+    { date: dayAt(asked_ms + day_ms, timezone), start_hour: 0, end_hour: 24 },
+  ]
+  const plants = (usePlants() ?? []).slice(0, plants_max)
+  const { answers, is_pending } = useSuggested(plants, days, renewed_ms)
+  const found = answers.flatMap(({ logger_id, price_windows }) =>
+    price_windows
+      .filter(({ end_at }) => Date.parse(end_at) > now_ms)
+      .map((window) => ({ logger_id, window })),
+  )
+  const is_unknown = answers.some(({ price_basis }) => price_basis === 'none')
+  if (is_pending || answers.length === 0) return null
+  return (
+    <Part title="Suggested limits" gap="sm">
+      {found.length === 0 && (
+        <Text>
+          No negative revenue is expected until the end of tomorrow
+          {is_unknown && ', as far as prices are known'}.
+        </Text>
+      )}
+      {found.map(({ logger_id, window }) => (
+        <PriceWindow
+          key={`${logger_id} ${window.start_at}`}
+          {...{ logger_id, window, timezone, now_ms, onTake }}
+        />
+      ))}
+    </Part>
+  )
 }
 
 interface PriceWindowProps extends SuggestionsProps {
@@ -91,9 +83,8 @@ interface PriceWindowProps extends SuggestionsProps {
   now_ms: number
 }
 
-function PriceWindow(props: PriceWindowProps) {
-  const { site_id, logger_id, window, timezone, now_ms, onTake } = props
-  const { plantName } = useDevices(site_id)
+function PriceWindow({ logger_id, window, timezone, now_ms, onTake }: PriceWindowProps) {
+  const { plantName } = useDevices()
   const { start_at, end_at, expected_saving_amount, expected_curtailed_energy_kwh } = window
   const take = () =>
     onTake({
@@ -132,22 +123,20 @@ function PriceWindow(props: PriceWindowProps) {
 }
 
 interface PeakSuggestionProps {
-  site_id: string
   logger_id: number
   span: Span
   onTake: (limit_pct: number) => void
 }
 
 /** Suggests a limit just below the forecast peak of the chosen hours. */
-export function PeakSuggestion({ site_id, logger_id, span, onTake }: PeakSuggestionProps) {
+export function PeakSuggestion({ logger_id, span, onTake }: PeakSuggestionProps) {
   const may = useMay()
   const { timezone } = useSite()
   const [day, ...others] = dayHoursOf(span, timezone)
-  const ask = { logger_id, date: '', start_hour: 0, end_hour: 24, ...day }
   const { data } = useRead(
     'curtailment-suggest',
     'curtailmentSuggest',
-    { site_id, ...ask },
+    { logger_id, date: '', start_hour: 0, end_hour: 24, ...day },
     {
       enabled: day !== undefined && others.length === 0 && may('curtailment:read'),
       staleTime: renewed_ms,

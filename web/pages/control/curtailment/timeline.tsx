@@ -1,30 +1,29 @@
 /** Limits of each plant over time. */
-
 import type { CurtailmentRow } from '@heliograph/sdk'
 import { Card, Group, SegmentedControl, Stack, Text, Title, Tooltip } from '@mantine/core'
 import { useState } from 'react'
-import { useSite } from '../../../shell/site-shell.tsx'
+import { useSite } from '../../../queries.ts'
 import { formatPower, formatTime } from '../../../ui/format.ts'
-import { Muted } from '../../../ui/muted.tsx'
+import { Muted, useNow } from '../../../ui/page.tsx'
 import { dayAt, instantOf } from '../../../ui/site-clock.ts'
-import { useNow } from '../../../ui/use-now.ts'
 import { useHistory, usePlants } from './reads.ts'
 import { endOf, isWithdrawn, stateOf } from './rows.ts'
 import classes from './timeline.module.css'
 
 const day_ms = 86_400_000
-const spans = { day: { days: 1, before: 1 }, week: { days: 7, before: 7 } } as const
 
-export function Timeline({ site_id, rows }: { site_id: string; rows: CurtailmentRow[] }) {
+/** Days before the present day, and days from then on. */
+const spans = { day: { before: 0, from_now: 2 }, week: { before: 6, from_now: 7 } } as const
+
+export function Timeline({ rows }: { rows: CurtailmentRow[] }) {
   const { timezone } = useSite()
   const [kind, setKind] = useState<keyof typeof spans>('day')
   const now_ms = useNow(30_000)
-  const plants = usePlants(site_id)
-  const past = useHistory(site_id, 7)
-  const { days, before } = spans[kind]
+  const plants = usePlants()
+  const past = useHistory(7)
   const today_ms = instantOf(`${dayAt(now_ms, timezone)}T00:00`, timezone) ?? now_ms
-  const start_ms = today_ms - (before - 1) * day_ms
-  const end_ms = today_ms + (kind === 'day' ? 2 : 2 + days - 2) * day_ms
+  const start_ms = today_ms - spans[kind].before * day_ms
+  const end_ms = today_ms + spans[kind].from_now * day_ms
   // During its release an order may be in both lists.
   const all = new Map([...rows, ...(past.data?.data ?? [])].map((row) => [row.id, row]))
   const shown = [...all.values()].filter(
@@ -147,6 +146,12 @@ function tickText(at_ms: number, timezone: string, is_long: boolean, nth: number
 const shownEnd = (row: CurtailmentRow, now_ms: number) =>
   row.status === 'releasing' ? new Date(now_ms).toISOString() : endOf(row)
 
+const kinds: Partial<Record<CurtailmentRow['status'], string>> = {
+  active: 'active',
+  releasing: 'active',
+  scheduled: 'scheduled',
+}
+
 interface BarProps {
   row: CurtailmentRow
   end_at: string
@@ -157,12 +162,7 @@ interface BarProps {
 function Bar({ row, end_at, percentAt, timezone }: BarProps) {
   const left = percentAt(Date.parse(row.start_at))
   const width = percentAt(Date.parse(end_at)) - left
-  const kind =
-    row.status === 'active' || row.status === 'releasing'
-      ? 'active'
-      : row.status === 'scheduled'
-        ? 'scheduled'
-        : 'past'
+  const kind = kinds[row.status] ?? 'past'
   const when = [row.start_at, end_at].map((at) => formatTime(at, timezone, 'full')).join(' – ')
   return (
     <Tooltip label={`${stateOf(row).words}: limit ${formatPower(row.max_power_kw)}, ${when}`}>

@@ -1,13 +1,16 @@
 import type { Forecast } from '@heliograph/sdk'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { heliograph } from '../../../api.ts'
-import { useRead } from '../../../queries.ts'
-import type { Span } from '../../../ui/site-day.ts'
-import { utcDays } from '../../../ui/site-days.ts'
+import { useRead, useSite } from '../../../queries.ts'
+import { type Span, utcDays, windowOf } from '../../../ui/site-clock.ts'
 
-const iso = (ms: number) => new Date(ms).toISOString()
-const windowOf = ({ start_ms, end_ms }: Span) => ({ start: iso(start_ms), end: iso(end_ms) })
 const minute_ms = 60_000
+
+const options = {
+  staleTime: minute_ms,
+  placeholderData: keepPreviousData,
+  refetchInterval: minute_ms,
+}
 
 interface Forecasts {
   /** Forecasts of the site, by UTC day. */
@@ -16,8 +19,9 @@ interface Forecasts {
 }
 
 /** The forecasts of the UTC days that a span touches. */
-export const useForecasts = (site_id: string, span: Span) =>
-  useQuery({
+export function useForecasts(span: Span, enabled = true) {
+  const { site_id } = useSite()
+  return useQuery({
     queryKey: ['predictions', 'forecast', site_id, span],
     queryFn: async ({ signal }): Promise<Forecasts> => {
       const days = await Promise.all(
@@ -30,44 +34,23 @@ export const useForecasts = (site_id: string, span: Span) =>
         plants: days.flatMap(({ data }) => data),
       }
     },
-    staleTime: minute_ms,
-    placeholderData: keepPreviousData,
-    refetchInterval: minute_ms,
+    enabled,
+    ...options,
+  })
+}
+
+export const useProduction = (span: Span) =>
+  useRead('predictions', 'predictionsProductionList', windowOf(span), {
+    ...options,
+    select: ({ data }) => data,
+    refetchInterval: span.end_ms > Date.now() ? minute_ms : false,
   })
 
-export const useProduction = (site_id: string, span: Span) =>
-  useRead(
-    'predictions',
-    'predictionsProductionList',
-    { site_id, ...windowOf(span) },
-    {
-      select: ({ data }) => data,
-      staleTime: minute_ms,
-      placeholderData: keepPreviousData,
-      refetchInterval: span.end_ms > Date.now() ? minute_ms : false,
-    },
-  )
-
-export const usePredictedPrices = (site_id: string, span: Span) =>
-  useRead(
-    'predictions',
-    'predictionsPricesList',
-    { site_id, ...windowOf(span) },
-    {
-      select: ({ data }) => data,
-      staleTime: minute_ms,
-      placeholderData: keepPreviousData,
-      refetchInterval: minute_ms,
-    },
-  )
-
-export const useModels = (site_id: string) =>
-  useRead(
-    'predictions',
-    'predictionsModelsList',
-    { site_id },
-    { select: ({ data }) => data, staleTime: minute_ms, refetchInterval: minute_ms },
-  )
+export const usePredictedPrices = (span: Span) =>
+  useRead('predictions', 'predictionsPricesList', windowOf(span), {
+    ...options,
+    select: ({ data }) => data,
+  })
 
 export const fallbackWords: Record<NonNullable<Forecast['fallback_reason']>, string> = {
   no_position: 'the position of the site is unknown',

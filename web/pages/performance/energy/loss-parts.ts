@@ -1,5 +1,5 @@
 import type { InverterLosses } from '@heliograph/sdk'
-import { sumKnown } from './sums.ts'
+import { sumKnown } from '../../../ui/format.ts'
 
 export const kinds = [
   { name: 'Downtime', of: (row: InverterLosses) => row.downtime_loss_kwh },

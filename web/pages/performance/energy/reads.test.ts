@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { sumKnown } from '../../../ui/format.ts'
 import { periodOf } from '../../../ui/periods.ts'
-import { sumKnown } from './sums.ts'
 
 // The pages are asked for from where they came.
 globalThis.location = { origin: 'http://plant.example' } as Location

@@ -1,11 +1,8 @@
 /** Energy of a period by local hour, day or month. */
-import type { InverterLosses, LoggerEfficiency } from '@heliograph/sdk'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { heliograph } from '../../../api.ts'
-import { daysOf, type Period } from '../../../ui/periods.ts'
-import { clockAt, dayAt } from '../../../ui/site-clock.ts'
-import { addDays, dayStart } from '../../../ui/site-day.ts'
-import { sum } from './sums.ts'
+import { daysOf, monthName, type Period } from '../../../ui/periods.ts'
+import { addDays, clockAt, dayAt, dayStart, windowOf } from '../../../ui/site-clock.ts'
 
 const iso = (ms: number) => new Date(ms).toISOString()
 const hour_ms = 3_600_000
@@ -16,7 +13,6 @@ export interface Bucket {
   by_logger: Map<number, number>
   /** From measured irradiance; null without any. */
   expected_kwh: number | null
-  curtailed_kwh: number | null
   is_partial: boolean
 }
 
@@ -29,13 +25,8 @@ interface Asked {
   plant_count: number | undefined
 }
 
-const emptyBucket = (key: string): Bucket => ({
-  key,
-  by_logger: new Map(),
-  expected_kwh: null,
-  curtailed_kwh: null,
-  is_partial: false,
-})
+const sum = (before: number | null, more: number | null) =>
+  more === null ? before : (before ?? 0) + more
 
 function keysOf({ period, timezone, today }: Asked): string[] {
   const days = daysOf(period, today)
@@ -58,7 +49,12 @@ const plant_days_max = 4400
 
 export async function readBuckets(asked: Asked, signal: AbortSignal): Promise<Bucket[]> {
   const { site_id, period, timezone, today, plant_count } = asked
-  const buckets = new Map(keysOf(asked).map((key) => [key, emptyBucket(key)]))
+  const buckets = new Map(
+    keysOf(asked).map((key): [string, Bucket] => [
+      key,
+      { key, by_logger: new Map(), expected_kwh: null, is_partial: false },
+    ]),
+  )
   const days = daysOf(period, today)
   const at_once = Math.max(31, Math.floor(plant_days_max / Math.max(1, plant_count ?? 1)))
   for (let nth = 0; nth < days.length; nth += at_once) {
@@ -71,12 +67,9 @@ export async function readBuckets(asked: Asked, signal: AbortSignal): Promise<Bu
         if (hour.start_at < start || hour.start_at >= end) continue
         const bucket = buckets.get(keyAt(hour.start_at, asked))
         if (!bucket) continue
-        const { energy_kwh, expected_energy_kwh, curtailed_energy_kwh } = hour
-        const before = bucket.by_logger.get(logger_id) ?? null
-        const energy = sum(before, energy_kwh)
-        if (energy !== null) bucket.by_logger.set(logger_id, energy)
-        bucket.expected_kwh = sum(bucket.expected_kwh, expected_energy_kwh)
-        bucket.curtailed_kwh = sum(bucket.curtailed_kwh, curtailed_energy_kwh)
+        const energy_kwh = sum(bucket.by_logger.get(logger_id) ?? null, hour.energy_kwh)
+        if (energy_kwh !== null) bucket.by_logger.set(logger_id, energy_kwh)
+        bucket.expected_kwh = sum(bucket.expected_kwh, hour.expected_energy_kwh)
         if (hour.is_partial) bucket.is_partial = true
       }
     }
@@ -86,44 +79,41 @@ export async function readBuckets(asked: Asked, signal: AbortSignal): Promise<Bu
 
 const often = ({ period, today }: Asked) => (period.end_date >= today ? 60_000 : false)
 
+const options = { staleTime: 60_000, placeholderData: keepPreviousData }
+
 export const useBuckets = (asked: Asked) =>
   useQuery({
+    ...options,
     queryKey: ['energy', asked.site_id, asked.period, asked.today],
     queryFn: ({ signal }) => readBuckets(asked, signal),
     enabled: asked.plant_count !== undefined,
-    staleTime: 60_000,
-    placeholderData: keepPreviousData,
     refetchInterval: asked.period.kind === 'year' ? false : often(asked),
   })
 
-const windowOf = ({ period, timezone }: Asked) => {
-  const end_ms = Math.min(Date.now(), dayStart(addDays(period.end_date, 1), timezone))
-  return { start: iso(dayStart(period.start_date, timezone)), end: iso(end_ms) }
-}
+/** The period up to the present time, which is why it is no part of a query key. */
+const askedOf = ({ site_id, period, timezone }: Asked) => ({
+  site_id,
+  ...windowOf({
+    start_ms: dayStart(period.start_date, timezone),
+    end_ms: Math.min(Date.now(), dayStart(addDays(period.end_date, 1), timezone)),
+  }),
+})
 
 export const usePerformance = (asked: Asked) =>
   useQuery({
+    ...options,
     queryKey: ['performance', asked.site_id, asked.period],
-    queryFn: async ({ signal }): Promise<LoggerEfficiency[]> => {
-      const { site_id } = asked
-      const window = windowOf(asked)
-      return (await heliograph.efficiencyLoggersList({ site_id, ...window }, { signal })).data
-    },
-    staleTime: 60_000,
-    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) =>
+      (await heliograph.efficiencyLoggersList(askedOf(asked), { signal })).data,
     refetchInterval: often(asked),
   })
 
 export const useLosses = (asked: Asked) =>
   useQuery({
+    ...options,
     queryKey: ['losses', asked.site_id, asked.period],
-    queryFn: async ({ signal }): Promise<InverterLosses[]> => {
-      const { site_id } = asked
-      const window = windowOf(asked)
-      return (await heliograph.efficiencyLossesList({ site_id, ...window }, { signal })).data
-    },
-    staleTime: 60_000,
-    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) =>
+      (await heliograph.efficiencyLossesList(askedOf(asked), { signal })).data,
     refetchInterval: often(asked),
   })
 
@@ -131,8 +121,5 @@ export const useLosses = (asked: Asked) =>
 export function labelOf(key: string, { period, timezone }: Pick<Asked, 'period' | 'timezone'>) {
   if (period.kind === 'day') return clockAt(Date.parse(key), timezone).slice(11)
   if (period.kind === 'month') return String(Number(key.slice(8)))
-  return new Date(`${key}-01T00:00:00Z`).toLocaleDateString('en-GB', {
-    month: 'short',
-    timeZone: 'UTC',
-  })
+  return monthName(key, 'short')
 }

@@ -2,13 +2,13 @@
  * Rows are inverters, columns are strings. Only the visible part is drawn, on a canvas that stays
  * in place while the map scrolls, so that maps of any size are fast.
  */
-
 import type { StringHealth } from '@heliograph/sdk'
-import { Anchor, Box, Group, Text, useComputedColorScheme } from '@mantine/core'
+import { Box, Group, Text, useComputedColorScheme } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef, useState } from 'react'
-import { Link, useLocation } from 'wouter'
-import { useMay } from '../../../queries.ts'
+import { useLocation } from 'wouter'
+import { useMay, useSite } from '../../../queries.ts'
+import { SiteLink } from '../../../ui/page.tsx'
 import {
   cellAt,
   drawMap,
@@ -22,13 +22,8 @@ import {
 import { Swatch } from './legend.tsx'
 import { reasonOf } from './reason.ts'
 
-export default function HeatMap({
-  site_id,
-  strings,
-}: {
-  site_id: string
-  strings: readonly StringHealth[]
-}) {
+export default function HeatMap({ strings }: { strings: readonly StringHealth[] }) {
+  const { site_id } = useSite()
   const grid = useMemo(() => gridOf(strings), [strings])
   const [place, setPlace] = useState<Place | null>(null)
   const { frame, view, canvas, draw, size, seen } = useDrawing(grid, place)
@@ -72,7 +67,7 @@ export default function HeatMap({
           />
         </div>
       </Box>
-      <Details site_id={site_id} string={found} />
+      <Details string={found} />
     </div>
   )
 }
@@ -101,7 +96,7 @@ function useDrawing(grid: Grid, place: Place | null) {
   return { frame, view, canvas, draw, size, seen }
 }
 
-function Details({ site_id, string }: { site_id: string; string: StringHealth | null }) {
+function Details({ string }: { string: StringHealth | null }) {
   const may = useMay()
   const { inverter_id, inverter_name, string_index } = string ?? {}
   const query = `inverter_id=${inverter_id}&string_index=${string_index}`
@@ -117,17 +112,13 @@ function Details({ site_id, string }: { site_id: string; string: StringHealth | 
           </Group>
           <Text size="sm">{reasonOf(string)}</Text>
           <Group gap="md">
-            <Anchor
-              size="sm"
-              component={Link}
-              href={`/sites/${site_id}/inverters/${inverter_id}/strings/${string_index}`}
-            >
+            <SiteLink size="sm" to={`/inverters/${inverter_id}/strings/${string_index}`}>
               Open the string
-            </Anchor>
+            </SiteLink>
             {may('om:write') && (
-              <Anchor size="sm" component={Link} href={`/sites/${site_id}/defects/new?${query}`}>
+              <SiteLink size="sm" to={`/defects/new?${query}`}>
                 Report a defect
-              </Anchor>
+              </SiteLink>
             )}
           </Group>
         </>

@@ -1,7 +1,6 @@
 import type { StringHealth } from '@heliograph/sdk'
-import { formatNumber, formatTime } from '../../../ui/format.ts'
+import { formatNumber, formatTime, inWords } from '../../../ui/format.ts'
 import { healthNames } from '../../../ui/health-names.ts'
-import { inWords } from '../../../ui/words.ts'
 
 const excluded: Record<string, string> = {
   no_daylight: 'no daylight',

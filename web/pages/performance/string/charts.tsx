@@ -1,21 +1,160 @@
-import { Stack } from '@mantine/core'
-import { useMemo } from 'react'
+/** Measured and expected values of a string over a day, and its I-V curve. */
+import {
+  everyWindow,
+  type IvExpectedMeta,
+  type IvExpectedPoint,
+  type StringReading,
+  type Window,
+} from '@heliograph/sdk'
+import { Group, Slider, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
+import { heliograph } from '../../../api.ts'
+import { useMayRead, useSite } from '../../../queries.ts'
+import { formatNumber, formatQuantity, inWords } from '../../../ui/format.ts'
 import { aligned, type Values } from '../../../ui/history.ts'
 import { type Line, LineChart } from '../../../ui/line-chart.tsx'
-import type { Span } from '../../../ui/site-day.ts'
+import { Section, Time } from '../../../ui/page.tsx'
+import { type Span, windowOf } from '../../../ui/site-clock.ts'
+import { Answered, Empty } from '../../../ui/states.tsx'
+import { open_circuit } from '../string-health/reason.ts'
 
-export interface StringChartsProps {
-  site_id: string
+interface StringChartsProps {
   inverter_id: number
   string_index: number
   span: Span
-  timezone: string
+}
+
+export default function StringCharts(props: StringChartsProps) {
+  return useMayRead()('diagnostics:read') ? <Expected {...props} /> : <Measured {...props} />
+}
+
+async function allOf<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
+  const all: Row[] = []
+  for await (const row of rows) all.push(row)
+  return all
+}
+
+interface ExpectedValues {
+  points: IvExpectedPoint[]
+  meta: IvExpectedMeta | null
+}
+
+function Expected(props: StringChartsProps) {
+  const { inverter_id, string_index, span } = props
+  const { site_id } = useSite()
+  const query = useQuery({
+    queryKey: ['iv-expected', site_id, inverter_id, string_index, span.start_ms],
+    structuralSharing: false,
+    refetchInterval: span.end_ms > Date.now() ? 120_000 : false,
+    staleTime: 60_000,
+    queryFn: async ({ signal }): Promise<ExpectedValues> => {
+      let meta: IvExpectedMeta | null = null
+      const of = { site_id, inverter_id, string_index, limit: 5000 }
+      const read = async (window: Window) => {
+        const answer = await heliograph.ivExpectedList({ ...of, ...window }, { signal })
+        // Each page has its own diagnosis: the page with the most daylight is the most reliable.
+        if (!meta || answer.meta.diagnosed_point_count > meta.diagnosed_point_count) {
+          meta = answer.meta
+        }
+        return answer
+      }
+      return { points: await allOf(everyWindow(read, windowOf(span))), meta }
+    },
+  })
+  return (
+    <Answered query={query}>
+      {({ points, meta }) =>
+        points.length > 0 ? (
+          <Shown points={points} meta={meta} />
+        ) : meta?.reason ? (
+          <>
+            <Text>No expected values: {inWords(meta.reason).toLowerCase()}.</Text>
+            <Measured {...props} />
+          </>
+        ) : (
+          <Empty title="No measurements on this day" />
+        )
+      }
+    </Answered>
+  )
+}
+
+function Shown({ points, meta }: ExpectedValues) {
+  const series = useMemo(
+    () => ({
+      at_ms: points.map(({ measured_at }) => Date.parse(measured_at)),
+      measured: {
+        power: points.map((point) => point.measured_power_kw),
+        current: points.map((point) => point.measured_current_a),
+        voltage: points.map((point) => point.measured_voltage_v),
+      },
+      expected: {
+        power: points.map((point) => point.expected_p_mp_kw),
+        current: points.map((point) => point.expected_i_mp_a),
+        voltage: points.map((point) => point.expected_v_mp_v),
+      },
+    }),
+    [points],
+  )
+  return (
+    <Stack>
+      <Section title="Daily course">
+        {meta && <Text mb="xs">{diagnosisOf(meta)}</Text>}
+        <Charts {...series} />
+      </Section>
+      <Section title="I-V curve">
+        <IvCurve points={points} />
+      </Section>
+    </Stack>
+  )
+}
+
+/** Measurements, for people without access to diagnostics. */
+function Measured({ inverter_id, string_index, span }: StringChartsProps) {
+  const { site_id } = useSite()
+  const query = useQuery({
+    queryKey: ['string-history', site_id, inverter_id, string_index, span.start_ms],
+    structuralSharing: false,
+    queryFn: ({ signal }): Promise<StringReading[]> => {
+      const of = { site_id, inverter_id, string_index, limit: 10_000 }
+      const read = (window: Window) =>
+        heliograph.stringsHistoryList({ ...of, ...window }, { signal })
+      return allOf(everyWindow(read, windowOf(span)))
+    },
+  })
+  return (
+    <Section title="Daily course">
+      <Answered query={query}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title="No measurements on this day" />
+          ) : (
+            <Charts
+              at_ms={rows.map(({ measured_at }) => Date.parse(measured_at))}
+              measured={{
+                power: rows.map(({ power_kw }) => power_kw),
+                current: rows.map(({ current_a }) => current_a),
+                voltage: rows.map(({ voltage_v }) => voltage_v),
+              }}
+            />
+          )
+        }
+      </Answered>
+    </Section>
+  )
 }
 
 interface StringValues {
   power: Values
   current: Values
   voltage: Values
+}
+
+interface ChartsProps {
+  at_ms: readonly number[]
+  measured: StringValues
+  expected?: StringValues
 }
 
 const kinds = [
@@ -25,31 +164,25 @@ const kinds = [
 ] as const
 
 /** Power, current and voltage of a string, with expected values. */
-export function StringCharts({
-  at_ms,
-  measured,
-  expected,
-  timezone,
-}: {
-  at_ms: readonly number[]
-  measured: StringValues
-  expected?: StringValues
-  timezone: string
-}) {
+function Charts({ at_ms, measured, expected }: ChartsProps) {
+  const { timezone } = useSite()
   const charts = useMemo(
     () =>
       kinds.map(([kind, label, unit, digits]) => {
-        const series = [measured, ...(expected ? [expected] : [])]
+        const series = expected ? [measured, expected] : [measured]
         const drawn = aligned(series.map((values) => ({ at_ms, values: values[kind] })))
-        const lines: Line[] = drawn.columns.map((values, nth) => ({
-          label: nth === 0 ? label : 'Expected',
-          unit,
-          digits,
-          values,
-          ...(nth === 0
-            ? ({ color: 'blue' } as const)
-            : ({ color: 'orange', dash: true } as const)),
-        }))
+        const [own = [], wanted] = drawn.columns
+        const lines: Line[] = [{ label, unit, digits, values: own, color: 'blue' }]
+        if (wanted) {
+          lines.push({
+            label: 'Expected',
+            unit,
+            digits,
+            values: wanted,
+            color: 'orange',
+            dash: true,
+          })
+        }
         return { label, at_ms: drawn.at_ms, lines }
       }),
     [at_ms, measured, expected],
@@ -67,4 +200,210 @@ export function StringCharts({
       ))}
     </Stack>
   )
+}
+
+const diagnoses: Record<string, string> = {
+  normal: 'Normal',
+  current_loss: 'Low current: soiling, shading or blocked light',
+  voltage_loss: 'Low voltage: bypassed or degraded panels',
+  series_resistance: 'Series resistance: connector or cable',
+  shading_or_mismatch: 'Shading or mismatch of panels',
+  open: `Detected ${open_circuit}`,
+}
+
+const unsaid: Record<string, string> = {
+  insufficient_data: 'No diagnosis: low irradiance on this day.',
+  more_than_expected: 'No diagnosis: more power than expected.',
+  ambiguous: 'No diagnosis: several causes are possible.',
+}
+
+function diagnosisOf(meta: IvExpectedMeta): string {
+  const { diagnosis, diagnosis_reason, current_loss_pct, voltage_loss_pct, confidence_pct } = meta
+  if (!diagnosis) return unsaid[diagnosis_reason ?? ''] ?? 'No diagnosis for this day.'
+  const parts = [
+    lossOf(current_loss_pct, 'current'),
+    lossOf(voltage_loss_pct, 'voltage'),
+    confidence_pct !== null &&
+      diagnosis !== 'open' &&
+      `${formatNumber(confidence_pct, 0)} % confidence`,
+  ].filter(Boolean)
+  const words = diagnoses[diagnosis] ?? inWords(diagnosis)
+  return parts.length === 0 ? `${words}.` : `${words} (${parts.join(', ')}).`
+}
+
+const lossOf = (pct: number | null, of: string) =>
+  pct !== null && pct > 0 && `${formatNumber(pct)} % ${of} loss`
+
+type Point = IvExpectedPoint
+
+/** Expected I-V curve at the measured irradiance, and the operating point of the string. */
+function IvCurve({ points }: { points: readonly Point[] }) {
+  const daylight = useMemo(() => points.filter((point) => kneesOf(point) !== null), [points])
+  const brightest = useMemo(() => brightestOf(daylight), [daylight])
+  const [chosen, setChosen] = useState<number | null>(null)
+  const nth = Math.min(chosen ?? brightest, daylight.length - 1)
+  const point = daylight[nth]
+  if (!point) {
+    return <Empty title="No daylight on this day">The curve needs irradiance.</Empty>
+  }
+  return (
+    <Stack gap="sm">
+      <Group gap="lg">
+        <Text>
+          <Time at={point.measured_at} />
+        </Text>
+        <Text size="sm">
+          {formatQuantity(point.effective_irradiance_w_m2, 'W/m²', 0)} effective irradiance, cells{' '}
+          {formatQuantity(point.cell_temperature_c, '°C', 0)}
+        </Text>
+        <Text size="sm">{deviationOf(point)}</Text>
+      </Group>
+      <Slider
+        min={0}
+        max={daylight.length - 1}
+        value={nth}
+        onChange={setChosen}
+        label={null}
+        thumbLabel="Time of day"
+        disabled={daylight.length < 2}
+      />
+      <Plot point={point} />
+    </Stack>
+  )
+}
+
+function deviationOf({ current_deviation_at_voltage_pct: pct, curtailed }: Point): string {
+  const limited = curtailed ? '; the inverter was limited' : ''
+  if (pct === null) return `Operating point not evaluated${limited}`
+  const words = pct < 0 ? 'less' : 'more'
+  return `${formatNumber(Math.abs(pct))} % ${words} current than expected at this voltage${limited}`
+}
+
+function brightestOf(daylight: readonly Point[]): number {
+  const lights = daylight.map(({ effective_irradiance_w_m2: light }) => light ?? 0)
+  return Math.max(0, lights.indexOf(Math.max(...lights)))
+}
+
+function kneesOf(point: Point): Knees | null {
+  const { expected_i_sc_a, expected_v_oc_v, expected_i_mp_a, expected_v_mp_v } = point
+  if (!expected_i_sc_a || !expected_v_oc_v || !expected_i_mp_a || !expected_v_mp_v) return null
+  if (expected_i_mp_a >= expected_i_sc_a || expected_v_mp_v >= expected_v_oc_v) return null
+  return {
+    i_sc_a: expected_i_sc_a,
+    v_oc_v: expected_v_oc_v,
+    i_mp_a: expected_i_mp_a,
+    v_mp_v: expected_v_mp_v,
+  }
+}
+
+const box = { width: 440, height: 260, left: 46, right: 14, top: 10, bottom: 42 }
+
+function Plot({ point }: { point: Point }) {
+  const knees = kneesOf(point)!
+  const { measured_current_a: i, measured_voltage_v: v } = point
+  const v_max = roundUp(Math.max(knees.v_oc_v, v ?? 0) * 1.05, 100)
+  const i_max = roundUp(Math.max(knees.i_sc_a, i ?? 0) * 1.1, 1)
+  const x = (volt: number) => box.left + (volt / v_max) * (box.width - box.left - box.right)
+  const y = (ampere: number) =>
+    box.height - box.bottom - (ampere / i_max) * (box.height - box.top - box.bottom)
+  const curve = curveOf(knees, 80).map(([volt, ampere]) => `${x(volt)},${y(ampere)}`)
+  const description = `I-V curve: ${knees.i_sc_a.toFixed(2)} A at short circuit, ${knees.v_oc_v.toFixed(0)} V open, maximum power at ${knees.v_mp_v.toFixed(0)} V and ${knees.i_mp_a.toFixed(2)} A; operating point ${formatQuantity(v, 'V', 0)} and ${formatQuantity(i, 'A', 2)}`
+  return (
+    <svg
+      viewBox={`0 0 ${box.width} ${box.height}`}
+      role="img"
+      aria-label={description}
+      fill="currentColor"
+      style={{ width: '100%', maxWidth: 620 }}
+    >
+      <title>{description}</title>
+      <Axes {...{ x, y, v_max, i_max }} />
+      <polyline {...expected_line} points={curve.join(' ')} />
+      <circle {...expected_mark} cx={x(knees.v_mp_v)} cy={y(knees.i_mp_a)} />
+      {i !== null && v !== null && <circle {...own_mark} cx={x(v)} cy={y(i)} />}
+      <g fontSize={12}>
+        <circle {...expected_mark} cx={box.left + 14} cy={box.height - box.bottom - 34} />
+        <text x={box.left + 26} y={box.height - box.bottom - 30}>
+          expected maximum power
+        </text>
+        <circle {...own_mark} cx={box.left + 14} cy={box.height - box.bottom - 14} />
+        <text x={box.left + 26} y={box.height - box.bottom - 10}>
+          operating point
+        </text>
+      </g>
+    </svg>
+  )
+}
+
+const expected_line = { fill: 'none', stroke: 'var(--mantine-color-orange-8)', strokeWidth: 2 }
+const expected_mark = { ...expected_line, r: 5 }
+const own_mark = { r: 6, fill: 'var(--mantine-primary-color-filled)' }
+
+const roundUp = (value: number, step: number) => Math.ceil(value / step) * step
+
+interface AxesProps {
+  x: (volt: number) => number
+  y: (ampere: number) => number
+  v_max: number
+  i_max: number
+}
+
+function Axes({ x, y, v_max, i_max }: AxesProps) {
+  const grid = { stroke: 'currentColor', opacity: 0.12 }
+  return (
+    <g fontSize={12} stroke="none">
+      {ticks(v_max).map((volt) => (
+        <g key={volt}>
+          <line {...grid} x1={x(volt)} x2={x(volt)} y1={y(0)} y2={y(i_max)} />
+          <text x={x(volt)} y={y(0) + 16} textAnchor="middle">
+            {formatNumber(volt, 0)}
+          </text>
+        </g>
+      ))}
+      {ticks(i_max).map((ampere) => (
+        <g key={ampere}>
+          <line {...grid} x1={x(0)} x2={x(v_max)} y1={y(ampere)} y2={y(ampere)} />
+          <text x={x(0) - 6} y={y(ampere) + 4} textAnchor="end">
+            {formatNumber(ampere, Number.isInteger(ampere) ? 0 : 1)}
+          </text>
+        </g>
+      ))}
+      <text x={box.width / 2} y={box.height - 6} textAnchor="middle">
+        Voltage, V
+      </text>
+      <text
+        x={14}
+        y={box.height / 2}
+        textAnchor="middle"
+        transform={`rotate(-90 14 ${box.height / 2})`}
+      >
+        Current, A
+      </text>
+    </g>
+  )
+}
+
+function ticks(max: number): number[] {
+  const step = [0.2, 0.5, 1, 2, 5, 100, 200, 500].find((one) => max / one <= 8) ?? max / 5
+  return Array.from({ length: Math.floor(max / step + 1e-9) + 1 }, (_, nth) => nth * step)
+}
+
+interface Knees {
+  i_sc_a: number
+  v_oc_v: number
+  i_mp_a: number
+  v_mp_v: number
+}
+
+/**
+ * The curve through short circuit, maximum power and open circuit, as volt and ampere: the explicit
+ * form I = Isc (1 - C1 (exp(V / (C2 Voc)) - 1)), which is exact in the three points.
+ */
+function curveOf({ i_sc_a, v_oc_v, i_mp_a, v_mp_v }: Knees, count: number) {
+  const c2 = (v_mp_v / v_oc_v - 1) / Math.log(1 - i_mp_a / i_sc_a)
+  const c1 = (1 - i_mp_a / i_sc_a) * Math.exp(-v_mp_v / (c2 * v_oc_v))
+  return Array.from({ length: count + 1 }, (_, nth): [number, number] => {
+    const volt = (v_oc_v * nth) / count
+    return [volt, Math.max(0, i_sc_a * (1 - c1 * (Math.exp(volt / (c2 * v_oc_v)) - 1)))]
+  })
 }

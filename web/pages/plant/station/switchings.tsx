@@ -1,16 +1,29 @@
+/** Reads and parts that the pages of stations share. */
 import type { RelaySwitching } from '@heliograph/sdk'
 import { Text } from '@mantine/core'
 import { useMay, useRead } from '../../../queries.ts'
 import { type Column, PagedTable } from '../../../ui/data-table.tsx'
-import { Muted } from '../../../ui/muted.tsx'
-import { Section } from '../../../ui/section.tsx'
+import { none } from '../../../ui/format.ts'
+import { noted, Section, Time } from '../../../ui/page.tsx'
 import { Answered } from '../../../ui/states.tsx'
-import { Time } from '../../../ui/time.tsx'
-import { useNodes } from './reads.ts'
-import { whoSwitched } from './words.ts'
+
+const live_ms = 15_000
+
+export const useNodes = () => useRead('nodes', 'sensorsList', {}, live_ms)
+
+export const useNodeNow = (node_id: string) =>
+  useRead('nodes', 'sensorsCurrentGet', { node_id }, live_ms)
+
+const switchers: Record<RelaySwitching['source'], string> = {
+  automation: 'Automation',
+  manual: 'Manual',
+  command: 'Remote command',
+  unknown: 'Unknown',
+}
+
+export const whoSwitched = (source: RelaySwitching['source']) => switchers[source]
 
 interface SwitchingsProps {
-  site_id: string
   node_id?: string
 }
 
@@ -19,47 +32,36 @@ export function Switchings(props: SwitchingsProps) {
   return useMay()('curtailment:read') ? <Switched {...props} /> : null
 }
 
-function Switched({ site_id, node_id }: SwitchingsProps) {
-  const nodes = useNodes(site_id).data?.data ?? []
-  const switchings = useRead(
-    'switchings',
-    'commandsRelayHistoryList',
-    { site_id, node_id, limit: 500 },
-    60_000,
-  )
+function Switched({ node_id }: SwitchingsProps) {
+  const nodes = useNodes().data?.data ?? []
+  const asked = { node_id, limit: 500 }
+  const switchings = useRead('switchings', 'commandsRelayHistoryList', asked, 60_000)
   const nameOf = (id: string) => nodes.find((one) => one.node_id === id)?.name ?? id
   const columns: Column<RelaySwitching>[] = [
     { name: 'Time', cell: ({ switched_at: at }) => <Time at={at} /> },
     {
       name: 'Relay',
-      cell: ({ label, channel, node_id: id }) => (
-        <>
-          {label ?? channel}
-          {node_id === undefined && <Muted>{nameOf(id)}</Muted>}
-        </>
-      ),
+      cell: ({ label, channel, node_id: id }) =>
+        noted(label ?? channel, node_id === undefined && nameOf(id)),
     },
     { name: 'Command', cell: ({ command }) => command },
     { name: 'By', cell: ({ source }) => whoSwitched(source) },
-    { name: 'Reason', cell: ({ reason }) => reason ?? '–', wraps: true },
+    { name: 'Reason', cell: ({ reason }) => reason ?? none, wraps: true },
   ]
   return (
     <Section title="Relay switching">
       <Answered query={switchings}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Text size="sm">No relay switching so far</Text>
-          ) : (
-            <PagedTable
-              label="Relay switching"
-              width={640}
-              page_size={12}
-              nouns={['switching', 'switchings']}
-              {...{ columns, rows: data }}
-              keyOf={({ command_id }) => command_id}
-            />
-          )
-        }
+        {({ data: rows }) => (
+          <PagedTable
+            label="Relay switching"
+            width={640}
+            page_size={12}
+            nouns={['switching', 'switchings']}
+            {...{ columns, rows }}
+            by="command_id"
+            none={<Text size="sm">No relay switching so far</Text>}
+          />
+        )}
       </Answered>
     </Section>
   )

@@ -1,23 +1,21 @@
 import { Text } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { useOverview } from '../../../queries.ts'
-import { type Column, DataTable } from '../../../ui/data-table.tsx'
-import { formatNumber, formatQuantity } from '../../../ui/format.ts'
+import { useOverview, useSite } from '../../../queries.ts'
+import { type Column, DataTable, numeric } from '../../../ui/data-table.tsx'
+import { formatNumber, formatQuantity, inWords } from '../../../ui/format.ts'
 import { aligned, inverterHistory, loggerHistory, type Values } from '../../../ui/history.ts'
 import { lineStyle } from '../../../ui/history-chart.tsx'
 import { type Line, LineChart } from '../../../ui/line-chart.tsx'
 import type { Quantity } from '../../../ui/quantities.ts'
-import type { Span } from '../../../ui/site-day.ts'
+import type { Span } from '../../../ui/site-clock.ts'
 import { Empty, Failure, Loading } from '../../../ui/states.tsx'
 
 interface Compared {
-  site_id: string
   kind: 'inverter' | 'logger'
   ids: readonly number[]
   quantity: Quantity
   span: Span
-  timezone: string
   /** Power per kWp of panels. */
   by_rated: boolean
 }
@@ -33,7 +31,8 @@ interface Drawn extends Device {
 }
 
 export default function CompareChart(props: Compared) {
-  const { quantity, by_rated, timezone } = props
+  const { timezone } = useSite()
+  const { quantity, by_rated } = props
   const { drawn, at_ms, is_pending, error } = useDrawn(props)
   const unit = by_rated ? 'W/kWp' : quantity.unit
   const digits = by_rated ? 0 : (quantity.digits ?? 1)
@@ -70,14 +69,15 @@ export default function CompareChart(props: Compared) {
         width={420}
         columns={columnsOf(unit, digits)}
         rows={drawn}
-        keyOf={({ id }) => id}
+        by="id"
       />
     </>
   )
 }
 
-function useDrawn({ site_id, kind, ids, quantity, span, by_rated }: Compared) {
-  const { data: overview } = useOverview(site_id)
+function useDrawn({ kind, ids, quantity, span, by_rated }: Compared) {
+  const { site_id } = useSite()
+  const { data: overview } = useOverview()
   const history = kind === 'logger' ? loggerHistory : inverterHistory
   const { histories, is_pending, error } = useQueries({
     queries: ids.map((id) => history(site_id, id, span)),
@@ -87,8 +87,16 @@ function useDrawn({ site_id, kind, ids, quantity, span, by_rated }: Compared) {
       error: queries.find((query) => query.error)?.error ?? null,
     }),
   })
-  const devices = devicesOf(kind, overview)
-  const facts = JSON.stringify(ids.map((id) => devices.find((one) => one.id === id) ?? null))
+  const devices: Device[] =
+    kind === 'logger'
+      ? (overview?.loggers ?? []).map((one) => ({ ...one, id: one.logger_id }))
+      : (overview?.inverters ?? []).map((one) => ({ ...one, id: one.inverter_id }))
+  const facts = JSON.stringify(
+    ids.map((id) => {
+      const { name, dc_capacity_kwp } = devices.find((one) => one.id === id) ?? {}
+      return name === undefined ? null : { id, name, dc_capacity_kwp }
+    }),
+  )
   return useMemo(() => {
     const known = JSON.parse(facts) as (Device | null)[]
     const found = known.flatMap((device, nth) => {
@@ -110,42 +118,18 @@ function useDrawn({ site_id, kind, ids, quantity, span, by_rated }: Compared) {
   }, [facts, histories, quantity.name, by_rated, is_pending, error])
 }
 
-function devicesOf(
-  kind: Compared['kind'],
-  overview: ReturnType<typeof useOverview>['data'],
-): Device[] {
-  if (kind === 'logger') {
-    return (overview?.loggers ?? []).map(({ logger_id, name, dc_capacity_kwp }) => ({
-      id: logger_id,
-      name,
-      dc_capacity_kwp,
-    }))
-  }
-  return (overview?.inverters ?? []).map(({ inverter_id, name, dc_capacity_kwp }) => ({
-    id: inverter_id,
-    name,
-    dc_capacity_kwp,
-  }))
-}
-
 /** Lowest, mean and highest value: the chart as a table. */
 const columnsOf = (unit: string, digits: number): Column<Drawn>[] => [
   { name: 'Device', cell: ({ name }) => name },
-  ...(['lowest', 'mean', 'highest'] as const).map(
-    (kind): Column<Drawn> => ({
-      name: kind[0]!.toUpperCase() + kind.slice(1),
-      is_number: true,
-      cell: ({ values }) => formatQuantity(summaryOf(values)?.[kind], unit, digits),
-    }),
+  ...(['lowest', 'mean', 'highest'] as const).map((kind) =>
+    numeric<Drawn>(inWords(kind), ({ values }) =>
+      formatQuantity(summaryOf(values)?.[kind], unit, digits),
+    ),
   ),
-  {
-    name: 'Data complete',
-    is_number: true,
-    cell: ({ values }) => {
-      const known = values.filter((value) => value !== null).length
-      return `${formatNumber((known / Math.max(1, values.length)) * 100, 0)}\u00a0%`
-    },
-  },
+  numeric('Data complete', ({ values }) => {
+    const known = values.filter((value) => value !== null).length
+    return `${formatNumber((known / Math.max(1, values.length)) * 100, 0)}\u00a0%`
+  }),
 ]
 
 function summaryOf(values: Values) {

@@ -1,83 +1,63 @@
-import { Select, SimpleGrid, Switch, Textarea, TextInput } from '@mantine/core'
+import { SimpleGrid } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
-import { useSite } from '../../../shell/site-shell.tsx'
-import { DateField } from '../../../ui/date-field.tsx'
-import { DeviceFields } from '../../../ui/device-fields.tsx'
-import { NumberField } from '../../../ui/number-field.tsx'
-import { choices, inWords } from '../../../ui/words.ts'
+import { useSite } from '../../../queries.ts'
+import { DeviceFields } from '../../../ui/devices.tsx'
+import { DateField } from '../../../ui/fields.tsx'
+import { choices, inWords } from '../../../ui/format.ts'
+import { inputsOf } from '../forms.tsx'
 import type { DefectValues } from './fields.ts'
 import { defectTypes, methods, severities } from './states.ts'
 
-type DefectForm = UseFormReturnType<DefectValues>
-
-interface PartProps {
-  site_id: string
-  form: DefectForm
+interface DefectFormProps {
+  form: UseFormReturnType<DefectValues>
 }
 
 const two = { base: 1, sm: 2 }
 
-const methodNames: Record<string, string> = { iv_curve: 'I-V curve', el: 'Electroluminescence' }
-const typeNames: Record<string, string> = { pid: 'Potential-induced degradation', bess: 'Battery' }
+const names: Record<string, string> = {
+  iv_curve: 'I-V curve',
+  el: 'Electroluminescence',
+  pid: 'Potential-induced degradation',
+  bess: 'Battery',
+}
 
-const named = (codes: readonly string[], names: Record<string, string>) =>
-  codes.map((value) => ({ value, label: names[value] ?? inWords(value) }))
+/** Name of a type, or of a method. */
+export const nameOf = (code: string) => names[code] ?? inWords(code)
 
-export const methodName = (method: string | null) =>
-  method === null ? null : (methodNames[method] ?? inWords(method))
-export const typeName = (type: string | null) =>
-  type === null ? null : (typeNames[type] ?? inWords(type))
+const named = (codes: readonly string[]) => codes.map((value) => ({ value, label: nameOf(value) }))
 
-export function WhatIsBroken({ site_id, form }: PartProps) {
+const clearable = (without: string) => ({
+  allowDeselect: true,
+  clearable: true,
+  clearButtonProps: { 'aria-label': without },
+})
+
+export function WhatIsBroken({ form }: DefectFormProps) {
+  const { text, lines, choice, toggle } = inputsOf(form)
   return (
     <>
-      <TextInput label="Title" required {...form.getInputProps('title')} />
+      {text('title', 'Title', { required: true })}
       <SimpleGrid cols={two}>
-        <Select
-          label="Severity"
-          allowDeselect={false}
-          data={choices(severities)}
-          {...form.getInputProps('severity')}
-        />
-        <Select
-          label="Type"
-          clearable
-          searchable
-          clearButtonProps={{ 'aria-label': 'No type' }}
-          data={named(defectTypes, typeNames)}
-          {...form.getInputProps('type')}
-        />
-        <DeviceFields site_id={site_id} form={form} />
-        <TextInput
-          label="Module"
-          placeholder="For example row 4, third from the left"
-          {...form.getInputProps('module_position')}
-        />
+        {choice('severity', 'Severity', choices(severities))}
+        {choice('type', 'Type', named(defectTypes), { searchable: true, ...clearable('No type') })}
+        <DeviceFields form={form} />
+        {text('module_position', 'Module', {
+          placeholder: 'For example row 4, third from the left',
+        })}
       </SimpleGrid>
-      <Textarea label="Description" autosize minRows={3} {...form.getInputProps('description')} />
-      <Switch
-        label="Safety-relevant: endangers people or property"
-        {...form.getInputProps('safety_relevant', { type: 'checkbox' })}
-      />
+      {lines('description', 'Description', 3)}
+      {toggle('safety_relevant', 'Safety-relevant: endangers people or property')}
     </>
   )
 }
 
-export function HowItWasFound({ form }: { form: DefectForm }) {
+export function HowItWasFound({ form }: DefectFormProps) {
   const { timezone, currency } = useSite()
-  const number = (name: keyof DefectValues, label: string) => (
-    <NumberField label={label} {...form.getInputProps(name)} />
-  )
+  const { text, number, choice, toggle } = inputsOf(form)
   return (
     <>
       <SimpleGrid cols={two}>
-        <Select
-          label="Found by"
-          clearable
-          clearButtonProps={{ 'aria-label': 'Unknown' }}
-          data={named(methods, methodNames)}
-          {...form.getInputProps('detection_method')}
-        />
+        {choice('detection_method', 'Found by', named(methods), clearable('Unknown'))}
         <DateField
           with_time
           label={`Found at (${timezone})`}
@@ -92,14 +72,11 @@ export function HowItWasFound({ form }: { form: DefectForm }) {
         {number('affected_power_kw', 'Power loss, kW')}
         {number('estimated_loss_kwh_year', 'Energy loss per year, kWh')}
         {number('estimated_loss_amount_year', `Revenue loss per year, ${currency}`)}
-        <TextInput label="Assigned to" {...form.getInputProps('assigned_to')} />
+        {text('assigned_to', 'Assigned to')}
       </SimpleGrid>
       <SimpleGrid cols={two}>
-        <Switch
-          label="Warranty claim"
-          {...form.getInputProps('warranty_claim', { type: 'checkbox' })}
-        />
-        <TextInput label="Claim reference" {...form.getInputProps('warranty_reference')} />
+        {toggle('warranty_claim', 'Warranty claim')}
+        {text('warranty_reference', 'Claim reference')}
       </SimpleGrid>
     </>
   )

@@ -1,103 +1,71 @@
 /** Fields of a work order, shared by the forms for new and existing orders. */
-import { Select, SimpleGrid, Switch, Textarea, TextInput } from '@mantine/core'
+import { SimpleGrid } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
-import { useSite } from '../../../shell/site-shell.tsx'
-import { DateField } from '../../../ui/date-field.tsx'
-import { DeviceFields } from '../../../ui/device-fields.tsx'
-import { NumberField } from '../../../ui/number-field.tsx'
-import { choices } from '../../../ui/words.ts'
+import { useSite } from '../../../queries.ts'
+import { DeviceFields } from '../../../ui/devices.tsx'
+import { choices } from '../../../ui/format.ts'
+import { inputsOf } from '../forms.tsx'
 import type { OrderValues } from './fields.ts'
 import { orderTypes, priorities } from './states.ts'
 
-export type OrderForm = UseFormReturnType<OrderValues>
-
-interface PartProps {
-  site_id: string
-  form: OrderForm
+export interface OrderFormProps {
+  form: UseFormReturnType<OrderValues>
 }
 
 const two = { base: 1, sm: 2 }
+const three = { base: 1, sm: 3 }
 
-export function WhatAndWhere({ site_id, form }: PartProps) {
+export function WhatAndWhere({ form }: OrderFormProps) {
+  const { text, lines, choice, toggle } = inputsOf(form)
   return (
     <>
-      <TextInput label="Title" required {...form.getInputProps('title')} />
-      <Textarea label="Description" autosize minRows={3} {...form.getInputProps('description')} />
+      {text('title', 'Title', { required: true })}
+      {lines('description', 'Description', 3)}
       <SimpleGrid cols={two}>
-        <Select
-          label="Type"
-          allowDeselect={false}
-          data={choices(orderTypes)}
-          {...form.getInputProps('type')}
-        />
-        <Select
-          label="Priority"
-          allowDeselect={false}
-          data={priorities}
-          {...form.getInputProps('priority')}
-        />
-        <DeviceFields site_id={site_id} form={form} />
+        {choice('type', 'Type', choices(orderTypes))}
+        {choice('priority', 'Priority', priorities)}
+        <DeviceFields form={form} />
       </SimpleGrid>
-      <Switch
-        label="Lockout/tagout required"
-        {...form.getInputProps('loto_required', { type: 'checkbox' })}
-      />
+      {toggle('loto_required', 'Lockout/tagout required')}
     </>
   )
 }
 
-export function WhoAndWhen({ form }: { form: OrderForm }) {
+export function WhoAndWhen({ form }: OrderFormProps) {
   const { timezone } = useSite()
-  const clock = `Local time, ${timezone}`
+  const { text, clock } = inputsOf(form)
   return (
     <>
-      <SimpleGrid cols={{ base: 1, sm: 3 }}>
-        <TextInput label="Assigned to" {...form.getInputProps('assigned_to')} />
-        <TextInput label="Team" {...form.getInputProps('team')} />
-        <TextInput label="Contractor" {...form.getInputProps('contractor')} />
+      <SimpleGrid cols={three}>
+        {text('assigned_to', 'Assigned to')}
+        {text('team', 'Team')}
+        {text('contractor', 'Contractor')}
       </SimpleGrid>
-      <SimpleGrid cols={{ base: 1, sm: 3 }}>
-        <DateField
-          with_time
-          label="Planned from"
-          description={clock}
-          {...form.getInputProps('scheduled_start_at')}
-        />
-        <DateField
-          with_time
-          label="Planned until"
-          description="Suppresses related alerts"
-          {...form.getInputProps('scheduled_end_at')}
-        />
-        <DateField
-          with_time
-          label="Contract due date"
-          description="Optional"
-          {...form.getInputProps('due_at')}
-        />
+      <SimpleGrid cols={three}>
+        {clock('scheduled_start_at', 'Planned from', `Local time, ${timezone}`)}
+        {clock('scheduled_end_at', 'Planned until', 'Suppresses related alerts')}
+        {clock('due_at', 'Contract due date', 'Optional')}
       </SimpleGrid>
     </>
   )
 }
 
-export function WhatWasDone({ form }: { form: OrderForm }) {
+export function WhatWasDone({ form }: OrderFormProps) {
   const { currency } = useSite()
-  const number = (name: keyof OrderValues, label: string) => (
-    <NumberField label={label} min={0} {...form.getInputProps(name)} />
-  )
+  const { text, lines, number } = inputsOf(form)
   return (
     <>
       <SimpleGrid cols={two}>
-        <Textarea label="Root cause" autosize minRows={2} {...form.getInputProps('root_cause')} />
-        <Textarea label="Resolution" autosize minRows={2} {...form.getInputProps('resolution')} />
+        {lines('root_cause', 'Root cause', 2)}
+        {lines('resolution', 'Resolution', 2)}
       </SimpleGrid>
       <SimpleGrid cols={{ base: 2, sm: 3 }}>
-        {number('labour_h', 'Hours worked, h')}
-        {number('travel_km', 'Travel, km')}
-        {number('cost_amount', `Cost, ${currency}`)}
-        {number('downtime_min', 'Downtime, min')}
-        {number('lost_energy_kwh', 'Energy lost, kWh')}
-        <TextInput label="Permit-to-work number" {...form.getInputProps('safety_permit_no')} />
+        {number('labour_h', 'Hours worked, h', 0)}
+        {number('travel_km', 'Travel, km', 0)}
+        {number('cost_amount', `Cost, ${currency}`, 0)}
+        {number('downtime_min', 'Downtime, min', 0)}
+        {number('lost_energy_kwh', 'Energy lost, kWh', 0)}
+        {text('safety_permit_no', 'Permit-to-work number')}
       </SimpleGrid>
     </>
   )

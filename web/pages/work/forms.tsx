@@ -1,0 +1,179 @@
+/** Forms that work orders and defects share. */
+import {
+  Box,
+  Button,
+  type ComboboxItem,
+  Group,
+  Paper,
+  Select,
+  type SelectProps,
+  Stack,
+  Switch,
+  Textarea,
+  TextInput,
+  type TextInputProps,
+} from '@mantine/core'
+import { type FormRulesRecord, type UseFormReturnType, useForm } from '@mantine/form'
+import { type ReactNode, useState } from 'react'
+import { changedFields } from '../../ui/changed-fields.ts'
+import { type Draft, useFormDraft } from '../../ui/draft.ts'
+import { DateField, NumberField } from '../../ui/fields.tsx'
+import { DraftNotice, leadTo, Problem, WriteButton, withFields } from '../../ui/form.tsx'
+import { Muted, SiteLink } from '../../ui/page.tsx'
+import { type Condition, type SeenWrite, useSeenWrite } from '../../ui/use-write.ts'
+
+/** Inputs of a form by the name of their field. */
+export function inputsOf<Values extends object>(form: UseFormReturnType<Values>) {
+  type Name = keyof Values & string
+  return {
+    text: (name: Name, label: string, more: TextInputProps = {}) => (
+      <TextInput label={label} {...more} {...form.getInputProps(name)} />
+    ),
+    lines: (name: Name, label: string, minRows: number) => (
+      <Textarea label={label} autosize minRows={minRows} {...form.getInputProps(name)} />
+    ),
+    number: (name: Name, label: string, min?: number) => (
+      <NumberField label={label} min={min} {...form.getInputProps(name)} />
+    ),
+    clock: (name: Name, label: string, description: string) => (
+      <DateField with_time label={label} description={description} {...form.getInputProps(name)} />
+    ),
+    choice: (name: Name, label: string, data: ComboboxItem[], more: SelectProps = {}) => (
+      <Select
+        label={label}
+        allowDeselect={false}
+        data={data}
+        {...more}
+        {...form.getInputProps(name)}
+      />
+    ),
+    toggle: (name: Name, label: string) => (
+      <Switch label={label} {...form.getInputProps(name, { type: 'checkbox' })} />
+    ),
+  }
+}
+
+interface NewFormProps<Values> {
+  form: UseFormReturnType<Values>
+  draft: Draft
+  write: { run: (values: Values) => void; is_pending: boolean; error: unknown }
+  /** Name of the button. */
+  action: string
+  /** Page of the list. */
+  list: string
+  children: ReactNode
+}
+
+/** A form for a new resource. */
+export const NewForm = <Values extends object>(props: NewFormProps<Values>) => {
+  const { form, draft, write, action, list, children } = props
+  return (
+    <form onSubmit={form.onSubmit(write.run, leadTo(form))} noValidate>
+      <Stack>
+        <DraftNotice {...draft} />
+        {children}
+        <Problem error={write.error} />
+        <Group>
+          <WriteButton scope="om:write" type="submit" loading={write.is_pending}>
+            {action}
+          </WriteButton>
+          <SiteLink to={list}>Back to the list</SiteLink>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+/** Name of the draft of a change. */
+export const edit_draft = 'change'
+
+interface EditFormProps<Values extends object, Body extends object, Whole extends object> {
+  whole: Whole
+  subjectOf: (seen: Whole) => Omit<SeenWrite<Values, Whole>, 'write'>
+  initialValues: Values
+  rules: FormRulesRecord<Values>
+  bodyOf: (values: Values) => Body
+  change: (changes: Partial<Body>, condition: Condition) => Promise<Whole>
+  onClose: () => void
+  children: (form: UseFormReturnType<Values>) => ReactNode
+}
+
+/** A form that changes an existing resource. It sends only fields that were changed in the form. */
+export function EditForm<Values extends object, Body extends object, Whole extends object>(
+  props: EditFormProps<Values, Body, Whole>,
+) {
+  const { whole, subjectOf, initialValues, rules, bodyOf, change, onClose, children } = props
+  const [seen, setSeen] = useState(whole)
+  const form = useForm<Values>({ initialValues, validate: rules })
+  const draft = useFormDraft(edit_draft, form)
+  const { run, is_pending, error, differences } = useSeenWrite<Values, Whole>({
+    ...subjectOf(seen),
+    draft,
+    onConflict: setSeen,
+    onDone: onClose,
+    done: 'Saved',
+    write: (values, condition) => {
+      const changes = changedFields(bodyOf(form.getInitialValues()), bodyOf(values))
+      return withFields(form, () => change(changes, condition))
+    },
+  })
+  const close = () => {
+    draft.discard()
+    onClose()
+  }
+  return (
+    <Paper withBorder p="md">
+      <form onSubmit={form.onSubmit(run, leadTo(form))} noValidate>
+        <Stack>
+          <DraftNotice {...draft} />
+          {children(form)}
+          <Problem error={error} differences={differences} />
+          <Group>
+            <WriteButton
+              scope="om:write"
+              type="submit"
+              loading={is_pending}
+              disabled={!form.isDirty()}
+            >
+              Save
+            </WriteButton>
+            <Button variant="default" onClick={close}>
+              {form.isDirty() ? 'Discard changes' : 'Close'}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Paper>
+  )
+}
+
+/** Links to other resources; null without any. */
+export const linksTo = (page: string, ids: readonly number[], name: string) =>
+  ids.length === 0 ? null : (
+    <Group gap="xs">
+      {ids.map((id) => (
+        <SiteLink key={id} to={`${page}${id}`}>
+          {name} {id}
+        </SiteLink>
+      ))}
+    </Group>
+  )
+
+interface TitleCellProps {
+  to: string
+  title: string
+  about: readonly (string | null)[]
+  /** Shown on a phone, where the other columns are out of sight. */
+  children: ReactNode
+}
+
+/** Cell of a list with the title of a resource. */
+export const TitleCell = ({ to, title, about, children }: TitleCellProps) => (
+  <Box w={{ base: '76vw', sm: 'auto' }} style={{ whiteSpace: 'normal' }}>
+    <SiteLink to={to}>{title}</SiteLink>
+    <Muted>{about.filter(Boolean).join(' · ')}</Muted>
+    <Group gap="xs" mt={4} hiddenFrom="sm">
+      {children}
+    </Group>
+  </Box>
+)

@@ -1,0 +1,184 @@
+/** Badges for states, and other words about devices. */
+import type { Inverter, Logger, SensorNode, StringHealth, StringNow } from '@heliograph/sdk'
+import { Badge } from '@mantine/core'
+import { inWords, none } from './format.ts'
+import { healthNames } from './health-names.ts'
+
+/** A badge that is never truncated. */
+export const whole = (text: string, color: string) => (
+  <Badge color={color} miw="max-content">
+    {text}
+  </Badge>
+)
+
+export type Words = Readonly<Record<string, readonly [words: string, color: string]>>
+
+/** Badge with the words of a code; a dash without a code. */
+export function wordBadge(words: Words, code: string | null | undefined) {
+  if (!code) return none
+  const [text, color] = words[code] ?? [code.replaceAll('_', ' '), 'gray']
+  return whole(text, color)
+}
+
+const inverterStates: Words = {
+  mppt: ['Producing', 'teal'],
+  throttled: ['Limited', 'yellow'],
+  starting: ['Starting', 'blue'],
+  shutting_down: ['Shutting down', 'blue'],
+  sleeping: ['Asleep', 'gray'],
+  standby: ['Standby', 'gray'],
+  off: ['Off', 'gray'],
+  fault: ['Fault', 'red'],
+  test: ['Test', 'violet'],
+  unknown: ['Unknown', 'gray'],
+}
+
+/** A disconnected inverter has no present state. */
+export const InverterState = ({ inverter: { comm_state, state } }: { inverter: Inverter }) =>
+  comm_state === 'disconnected'
+    ? whole('Communication lost', 'red')
+    : wordBadge(inverterStates, comm_state === 'unknown' ? 'unknown' : state)
+
+const plantStates: Words = {
+  online: ['Online', 'teal'],
+  degraded: ['Degraded', 'orange'],
+  asleep: ['Asleep', 'gray'],
+  offline: ['Offline', 'red'],
+  unknown: ['Unknown', 'gray'],
+}
+
+export const PlantState = ({ plant }: { plant: Logger }) => wordBadge(plantStates, plant.status)
+
+export const NodeState = ({ node: { status, retired_at } }: { node: SensorNode }) =>
+  retired_at === null ? wordBadge(plantStates, status) : whole('Out of service', 'gray')
+
+const stringStates: Words = {
+  ok: ['OK', 'teal'],
+  zero_current: ['No current', 'red'],
+  reverse_current: ['Reverse current', 'red'],
+  disconnected: ['Not connected', 'gray'],
+  asleep: ['Asleep', 'gray'],
+  no_data: ['No data', 'orange'],
+}
+
+export const StringState = ({ status }: { status: StringNow['status'] }) =>
+  wordBadge(stringStates, status)
+
+const healthColors: Record<StringHealth['status'], string> = {
+  healthy: 'teal',
+  watch: 'yellow',
+  underperforming: 'orange',
+  critical: 'red',
+  dead: 'red',
+  no_data: 'gray',
+}
+
+export const StringHealthBadge = ({ status }: { status: StringHealth['status'] }) =>
+  whole(healthNames[status], healthColors[status])
+
+const tones = {
+  healthy: 'teal',
+  degraded: 'orange',
+  offline: 'red',
+  unknown: 'gray',
+} as const
+
+export const HealthBadge = ({ status }: { status: keyof typeof tones }) => (
+  <Badge color={tones[status]}>{inWords(status)}</Badge>
+)
+
+const reasons: Record<string, (id: string) => string> = {
+  critical_alerts: (count) => `${count} critical ${count === '1' ? 'alert' : 'alerts'}`,
+  edge_offline: () => 'Site offline: communication lost',
+  logger_disconnected: (id) => `Plant ${id} is offline: communication lost`,
+  logger_offline: (id) => `Plant ${id} is offline`,
+  logger_no_data: (id) => `Plant ${id} has never sent data`,
+  logger_underperformance: (id) => `Plant ${id} underperforms`,
+  inverter_fault: (id) => `Inverter ${id} is in fault`,
+  inverter_disconnected: (id) => `Inverter ${id}: communication lost`,
+}
+
+/** Text of a reason such as `inverter_fault:7`. */
+export function healthReason(reason: string): string {
+  const [code = '', id = ''] = reason.split(':')
+  return reasons[code]?.(id) ?? reason
+}
+
+const unshrinking = { flexShrink: 0, minWidth: 'max-content' }
+
+const severities: Record<string, string> = {
+  critical: 'red',
+  major: 'orange',
+  warning: 'yellow',
+  info: 'blue',
+  urgent: 'red',
+  high: 'orange',
+  normal: 'blue',
+  medium: 'yellow',
+  low: 'gray',
+}
+
+/** Severity of an alert or a defect, or priority of a work order. */
+export const SeverityBadge = ({ severity }: { severity: string }) => (
+  <Badge color={severities[severity] ?? 'gray'} style={unshrinking}>
+    {inWords(severity)}
+  </Badge>
+)
+
+/** Severities of alerts, the worst first. */
+export const alert_severities = ['critical', 'major', 'warning', 'info'] as const
+
+export const bySeverity = (
+  a: { severity: (typeof alert_severities)[number] },
+  b: { severity: (typeof alert_severities)[number] },
+) => alert_severities.indexOf(a.severity) - alert_severities.indexOf(b.severity)
+
+const states: Record<string, string> = {
+  active: 'red',
+  acknowledged: 'yellow',
+  resolved: 'teal',
+  open: 'red',
+  assigned: 'orange',
+  in_progress: 'blue',
+  on_hold: 'yellow',
+  completed: 'teal',
+  approved: 'green',
+  verified: 'green',
+  running: 'blue',
+  succeeded: 'teal',
+  failed: 'red',
+  backfilling: 'blue',
+  backfilled: 'teal',
+  passed: 'teal',
+}
+
+export const StateBadge = ({ state }: { state: string }) => (
+  <Badge color={states[state] ?? 'gray'} style={unshrinking}>
+    {inWords(state)}
+  </Badge>
+)
+
+const limits: Record<string, string> = {
+  none: 'None',
+  curtailment: 'Curtailment',
+  permit: 'Grid permit',
+  external: 'External limit',
+  unknown: 'Unknown cause',
+}
+
+/** Name of the limit of an inverter. */
+export const limitWords = (limited_by: Inverter['limited_by']) =>
+  limited_by === null ? none : (limits[limited_by] ?? limited_by)
+
+interface Facing {
+  orientation: string | null
+  azimuth_deg: number | null
+  tilt_deg: number | null
+}
+
+export function facing({ orientation, azimuth_deg, tilt_deg }: Facing): string {
+  if (!orientation) return none
+  const tilt = tilt_deg === null ? '' : `, tilt ${tilt_deg}°`
+  const azimuth = azimuth_deg === null ? '' : ` (${azimuth_deg}°)`
+  return `${orientation}${azimuth}${tilt}`
+}
