@@ -1,4 +1,3 @@
-/** Every address, and the page that it shows. */
 import { type ReactNode, Suspense } from 'react'
 import { Redirect, Route, Switch } from 'wouter'
 import NotFound from './pages/not-found.tsx'

@@ -56,7 +56,6 @@ export const queries: QueryClient = new QueryClient({
 
 export const SiteContext = createContext<Site | null>(null)
 
-/** Site of the page. */
 export function useSite(): Site {
   const site = useContext(SiteContext)
   if (!site) throw new Error('this page has no site')

@@ -1,7 +1,6 @@
 /** Table of pages: address, name in the menu, and required scope. */
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
 
-/** Parameters of the address, by name. */
 export type SitePageProps = Readonly<Record<string, string | undefined>>
 
 type Page<Props> = LazyExoticComponent<ComponentType<Props>>

@@ -1,4 +1,3 @@
-/** Frame of all pages after sign-in: header and menu. */
 import {
   ActionIcon,
   AppShell,

@@ -1,4 +1,3 @@
-/** Badges for states, and other words about devices. */
 import type { Inverter, Logger, SensorNode, StringHealth, StringNow } from '@heliograph/sdk'
 import { Badge } from '@mantine/core'
 import { inWords, none } from './format.ts'
@@ -166,7 +165,6 @@ const limits: Record<string, string> = {
   unknown: 'Unknown cause',
 }
 
-/** Name of the limit of an inverter. */
 export const limitWords = (limited_by: Inverter['limited_by']) =>
   limited_by === null ? none : (limits[limited_by] ?? limited_by)
 

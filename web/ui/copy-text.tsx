@@ -1,6 +1,5 @@
 import { Button, Code, CopyButton, Group, Stack, Text } from '@mantine/core'
 
-/** A text with a button that copies it. */
 export function CopyText({ label, text }: { label: string; text: string }) {
   return (
     <Stack gap={4}>

@@ -1,4 +1,3 @@
-/** Tables and paged lists. */
 import { Group, Pagination, Stack, Table, VisuallyHidden } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
@@ -25,7 +24,6 @@ export const numeric = <Row,>(name: string, cell: (row: Row) => ReactNode): Colu
 })
 
 interface DataTableProps<Row> {
-  /** For screen readers. */
   label: string
   /** The table scrolls sideways on screens that are narrower, px. */
   width: number
@@ -87,7 +85,6 @@ export function DataTable<Row>({ label, width, columns, rows, by, none }: DataTa
   )
 }
 
-/** Names of an item and of several. */
 type Nouns = readonly [one: string, many: string]
 
 interface PagesOfProps {
@@ -99,7 +96,6 @@ interface PagesOfProps {
   nouns: Nouns
 }
 
-/** Item count and page navigation of a list. */
 export function PagesOf({ count, limit, page, onPage, nouns: [one, many] }: PagesOfProps) {
   const total = Math.max(1, Math.ceil(count / limit))
   return (
@@ -167,7 +163,6 @@ const list_limit = 25
 interface NewestListProps<Item> {
   /** Start of the query key. */
   key_parts: readonly string[]
-  /** Filters; undefined ones are not set. */
   asked: Readonly<Record<string, unknown>>
   read: (part: Span, signal: AbortSignal) => Promise<Listed<Item>>
   nouns: Nouns

@@ -1,4 +1,3 @@
-/** Chooses the days that a page shows. */
 import { ActionIcon, Group, NativeSelect, SegmentedControl, Text } from '@mantine/core'
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
 import { type ReactNode, useMemo } from 'react'
@@ -8,7 +7,6 @@ import { monthName, type PeriodKind, periodOf } from './periods.ts'
 import { addDays, dayAt, daysFrom, isDate, type Span } from './site-clock.ts'
 
 interface StepperProps {
-  /** Names of the buttons. */
   names: readonly [before: string, after: string]
   size?: number | string
   is_last: boolean
@@ -33,7 +31,6 @@ export function Stepper({ names, size = 'lg', is_last, onStep, children }: Stepp
 }
 
 interface DaySpan {
-  /** The first day. */
   day: string
   days: number
   today: string
@@ -57,7 +54,6 @@ export function useDaySpan(timezone: string, days_max: number): DaySpan {
   return { day, days, today, span, set }
 }
 
-/** Chooses local days of the site. */
 export function DayPicker({ chosen, choices }: { chosen: DaySpan; choices: readonly number[] }) {
   const { day, days, today, set } = chosen
   return (
@@ -97,7 +93,6 @@ const kinds: { value: PeriodKind; label: string }[] = [
   { value: 'year', label: 'Year' },
 ]
 
-/** What a chart of a period shows. */
 export const period_titles = { day: 'By hour', month: 'By day', year: 'By month' } as const
 
 /** Period from the address; without a day, the present period. */

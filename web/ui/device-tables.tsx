@@ -31,7 +31,6 @@ const inverter_columns: readonly Column<Inverter>[] = [
 
 interface InverterTableProps {
   inverters: readonly Inverter[]
-  /** Adds a column for the plant. */
   plantName?: (logger_id: number) => string
 }
 

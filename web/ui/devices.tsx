@@ -1,4 +1,3 @@
-/** Names of devices, links to them, and fields to choose them. */
 import { Alert, Group, List, NumberInput, Select, Text } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { useMayRead, useOverview, useRead } from '../queries.ts'
@@ -36,7 +35,6 @@ export function useDevices(): Devices {
   }
 }
 
-/** Ids of a device, as alerts, work orders and defects have them. */
 interface Named {
   logger_id: number | null
   inverter_id: number | null
@@ -89,7 +87,6 @@ function placesOf(devices: Devices, named: Named) {
   return places
 }
 
-/** Open alerts of a device, on its page. */
 export function DeviceAlerts(place: AlertPlace) {
   const enabled = useMayRead()('alerts:read')
   const { data } = useRead('alerts', 'alertsList', {}, { refetchInterval: 30_000, enabled })

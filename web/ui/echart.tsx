@@ -10,7 +10,13 @@ import {
   TooltipComponent,
   type TooltipComponentOption,
 } from 'echarts/components'
-import { type ComposeOption, type ECharts, init, use } from 'echarts/core'
+import {
+  type ComposeOption,
+  type ECharts,
+  type EChartsCoreOption,
+  init,
+  use,
+} from 'echarts/core'
 import { CanvasRenderer } from 'echarts/renderers'
 import { useEffect, useRef } from 'react'
 
@@ -33,19 +39,21 @@ export type ChartOption = ComposeOption<
 >
 
 export interface EChartProps {
-  /** For screen readers. */
   title: string
-  option: ChartOption
+  option: ChartOption | EChartsCoreOption
   height?: number
+  /** Called with the x value of a click on the first grid. */
+  onPick?: (x: number) => void
 }
 
-/** Series colours of all charts, by colour scheme. */
 export const palette = {
   light: ['#1864ab', '#d9480f', '#2b8a3e', '#5f3dc4', '#0b7285', '#a61e4d', '#5c940d', '#495057'],
   dark: ['#74c0fc', '#ffa94d', '#8ce99a', '#b197fc', '#66d9e8', '#faa2c1', '#c0eb75', '#adb5bd'],
 } as const
 
-export default function EChart({ title, option, height = 280 }: EChartProps) {
+export default function EChart({ title, option, height = 280, onPick }: EChartProps) {
+  const picked = useRef(onPick)
+  picked.current = onPick
   const target = useRef<HTMLDivElement>(null)
   const chart = useRef<ECharts | null>(null)
   const scheme = useComputedColorScheme('light')
@@ -54,6 +62,10 @@ export default function EChart({ title, option, height = 280 }: EChartProps) {
     if (!element) return
     const made = init(element, null, { renderer: 'canvas' })
     chart.current = made
+    made.getZr().on('click', ({ offsetX, offsetY }) => {
+      const at = picked.current && made.convertFromPixel({ gridIndex: 0 }, [offsetX, offsetY])
+      if (Array.isArray(at) && typeof at[0] === 'number') picked.current?.(at[0])
+    })
     const observer = new ResizeObserver(() => made.resize())
     observer.observe(element)
     return () => {
@@ -68,7 +80,8 @@ export default function EChart({ title, option, height = 280 }: EChartProps) {
 }
 
 /** Tooltips are drawn on the canvas: the content security policy forbids inline styles. */
-function themed(option: ChartOption, scheme: 'light' | 'dark'): ChartOption {
+function themed(given: EChartProps['option'], scheme: 'light' | 'dark') {
+  const option = given as Record<string, object | undefined>
   const is_dark = scheme === 'dark'
   const text = is_dark ? '#c9c9c9' : '#495057'
   const line = is_dark ? '#424242' : '#dee2e6'
@@ -101,5 +114,5 @@ function themed(option: ChartOption, scheme: 'light' | 'dark'): ChartOption {
     },
     xAxis: axes(option.xAxis),
     yAxis: axes(option.yAxis),
-  } as ChartOption
+  } as EChartsCoreOption
 }

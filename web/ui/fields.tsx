@@ -1,4 +1,3 @@
-/** Fields of forms. */
 import {
   ActionIcon,
   MultiSelect,
@@ -166,7 +165,6 @@ interface SiteChoiceProps {
   error?: string
 }
 
-/** Chooses all sites, or some of them. */
 export function SiteChoice({ value = null, onChange, error }: SiteChoiceProps) {
   const sites = useSites().data?.data ?? []
   return (
@@ -209,7 +207,6 @@ export function SiteNames({ site_ids }: { site_ids: string[] | null }) {
 interface NewPasswordProps {
   label?: string
   description?: string
-  /** Results of `getInputProps`. */
   first: PasswordInputProps
   again: PasswordInputProps
 }

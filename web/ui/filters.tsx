@@ -25,10 +25,8 @@ export function useFilters() {
 }
 
 interface FilterSelectProps {
-  /** Query parameter of the address. */
   name: string
   label: string
-  /** Placeholder while nothing is chosen. */
   all: string
   data: { value: string; label: string }[]
 }
@@ -54,7 +52,7 @@ export function FilterSelect({ name, label, all, data }: FilterSelectProps) {
 interface FilterTabsProps {
   name: string
   label: string
-  choices: readonly (readonly [value: string, label: string])[]
+  choices: Readonly<Record<string, string>>
   /** Chosen without the parameter. */
   initial: string
 }
@@ -66,7 +64,7 @@ export function FilterTabs({ name, label, choices, initial }: FilterTabsProps) {
     <SegmentedControl
       style={{ alignSelf: 'flex-start' }}
       aria-label={label}
-      data={choices.map(([value, label]) => ({ value, label }))}
+      data={Object.entries(choices).map(([value, label]) => ({ value, label }))}
       value={get(name) ?? initial}
       onChange={(value) => set({ [name]: value === initial ? null : value, page: null })}
     />

@@ -1,4 +1,3 @@
-/** Forms, dialogs and their buttons. */
 import { HeliographError, type Violation } from '@heliograph/sdk'
 import {
   Alert,
@@ -76,13 +75,9 @@ export function WriteButton({ scope, to, disabled, ...rest }: WriteButtonProps) 
 
 interface DialogProps extends Omit<ModalProps, 'opened' | 'onSubmit'> {
   opened?: boolean
-  /** Name of the button. */
   action: ReactNode
-  /** A write of `useWrite`. */
   write: { is_pending: boolean; error: unknown }
-  /** For a dialog that is a form. */
   onSubmit?: (event: FormEvent<HTMLFormElement>) => void
-  /** For a dialog that is no form. */
   onAct?: () => void
   /** The button is hidden without this scope, and disabled in commissioning safe mode. */
   scope?: string
@@ -91,7 +86,6 @@ interface DialogProps extends Omit<ModalProps, 'opened' | 'onSubmit'> {
   /** Where Enter must do nothing by mistake, the cancel button has the focus. */
   focus_cancel?: true
   draft?: Draft
-  /** Texts by error code. */
   words?: Readonly<Record<string, string>>
   /** Shown in place of the error of the write. */
   problem?: ReactNode
@@ -148,7 +142,6 @@ export function Dialog({
 }
 
 interface ConfirmProps extends Omit<DialogProps, 'onSubmit'> {
-  /** Text that has to be typed. */
   name: string
   onAct: () => void
 }
@@ -230,13 +223,11 @@ const scrollIntoView = (node: HTMLElement | null) => node?.scrollIntoView({ bloc
 
 interface ProblemProps {
   error: unknown
-  /** Texts of the page by error code. */
   words?: Readonly<Record<string, string>>
   /** Fields that somebody else changed meanwhile. */
   differences?: readonly Difference[] | null
 }
 
-/** Shows the error of a write. */
 export function Problem({ error, words = {}, differences }: ProblemProps) {
   if (differences) return <Differences differences={differences} />
   if (!error) return null

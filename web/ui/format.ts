@@ -54,7 +54,6 @@ const styles: Record<TimeStyle, Intl.DateTimeFormatOptions> = {
   full: { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' },
 }
 
-/** A time in the given zone. */
 export function formatTime(
   at: string | null | undefined,
   timezone: string,
@@ -96,7 +95,6 @@ export function inWords(code: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** Options of a select field. */
 export const choices = (codes: readonly string[]) =>
   codes.map((value) => ({ value, label: inWords(value) }))
 

@@ -23,11 +23,9 @@ export default function HistoryChart({
   first,
   timezone,
 }: {
-  /** Name of the device. */
   name: string
   history: ReturnType<typeof loggerHistory>
   quantities: readonly Quantity[]
-  /** Default quantities. */
   first: readonly string[]
   timezone: string
 }) {

@@ -19,12 +19,6 @@ type Read<Row> = (window: Window) => Promise<{ data: Row[]; meta: { next_start: 
 
 const iso = (ms: number) => new Date(ms).toISOString()
 
-interface Source<Row extends Reading> {
-  key: readonly (string | number)[]
-  span: Span
-  read: (signal: AbortSignal) => Read<Row>
-}
-
 /** `mppt_power_kw` of MPPT 2 is the column `mppt_power_kw:2`. */
 function* figuresOf(row: object): Generator<[string, number | null]> {
   for (const [name, value] of Object.entries(row)) {
@@ -37,7 +31,11 @@ function* figuresOf(row: object): Generator<[string, number | null]> {
   }
 }
 
-function historyOf<Row extends Reading>({ key, span, read }: Source<Row>) {
+function historyOf<Row extends Reading>(
+  key: readonly (string | number)[],
+  span: Span,
+  read: (signal: AbortSignal) => Read<Row>,
+) {
   const queryKey = ['history', ...key, span.start_ms, span.end_ms]
   const lasts = span.end_ms > Date.now()
   return queryOptions({
@@ -80,40 +78,27 @@ async function extended<Row extends Reading>(
   return { at_ms, columns: Object.fromEntries(columns) }
 }
 
+const limit = 10_000
+
 export const loggerHistory = (site_id: string, logger_id: number, span: Span) =>
-  historyOf({
-    key: ['logger', site_id, logger_id],
-    span,
-    read: (signal) => (window) =>
-      heliograph.loggersHistoryList({ site_id, logger_id, limit: 10_000, ...window }, { signal }),
-  })
+  historyOf(['logger', site_id, logger_id], span, (signal) => (window) =>
+    heliograph.loggersHistoryList({ site_id, logger_id, limit, ...window }, { signal }),
+  )
 
 export const inverterHistory = (site_id: string, inverter_id: number, span: Span) =>
-  historyOf({
-    key: ['inverter', site_id, inverter_id],
-    span,
-    read: (signal) => (window) =>
-      heliograph.invertersHistoryList(
-        { site_id, inverter_id, limit: 10_000, ...window },
-        { signal },
-      ),
-  })
+  historyOf(['inverter', site_id, inverter_id], span, (signal) => (window) =>
+    heliograph.invertersHistoryList({ site_id, inverter_id, limit, ...window }, { signal }),
+  )
 
 export const bessHistory = (site_id: string, bess_id: number, span: Span) =>
-  historyOf({
-    key: ['bess', site_id, bess_id],
-    span,
-    read: (signal) => (window) =>
-      heliograph.bessHistoryList({ site_id, bess_id, limit: 10_000, ...window }, { signal }),
-  })
+  historyOf(['bess', site_id, bess_id], span, (signal) => (window) =>
+    heliograph.bessHistoryList({ site_id, bess_id, limit, ...window }, { signal }),
+  )
 
 export const sensorHistory = (site_id: string, node_id: string, span: Span) =>
-  historyOf({
-    key: ['node', site_id, node_id],
-    span,
-    read: (signal) => (window) =>
-      heliograph.sensorsHistoryList({ site_id, node_id, limit: 10_000, ...window }, { signal }),
-  })
+  historyOf(['node', site_id, node_id], span, (signal) => (window) =>
+    heliograph.sensorsHistoryList({ site_id, node_id, limit, ...window }, { signal }),
+  )
 
 const step_ms = 5000
 const held_ms = 150_000

@@ -32,7 +32,6 @@ const colors: Record<LineColor, { light: string; dark: string }> = {
 }
 
 export interface LineChartProps {
-  /** For screen readers. */
   title: string
   /** Instants in ascending order, in ms. */
   at_ms: readonly number[]

@@ -12,11 +12,9 @@ type ChartProps = ComponentProps<typeof HistoryChart>
 
 interface OverTimeProps extends Omit<ChartProps, 'history' | 'timezone'> {
   historyOf: (span: Span) => ChartProps['history']
-  /** Numbers of days that can be shown at once. */
   choices: readonly number[]
 }
 
-/** Measurements of a device by day. */
 export function OverTime({ historyOf, choices, ...chart }: OverTimeProps) {
   const { timezone } = useSite()
   const chosen = useDaySpan(timezone, Math.max(...choices))

@@ -1,4 +1,3 @@
-/** Building blocks of pages. */
 import {
   Alert,
   Anchor,
@@ -27,6 +26,12 @@ function useWindowTitle(title: string) {
   }, [title])
 }
 
+export const Heading = ({ children }: { children: ReactNode }) => (
+  <Title order={2} size="h4">
+    {children}
+  </Title>
+)
+
 interface TitledProps {
   title: string
   children: ReactNode
@@ -50,7 +55,6 @@ export function Page({ title, actions, children }: TitledProps & { actions?: Rea
 
 interface OpenPageProps {
   heading: string
-  /** Of the window; the heading unless given. */
   title?: string
   /** The token of a link, where the page is opened by one; empty when the link was cut off. */
   token?: string
@@ -83,9 +87,7 @@ export function OpenPage({ heading, title = heading, token, children }: OpenPage
 export const Section = ({ title, aside, children }: TitledProps & { aside?: ReactNode }) => (
   <Card withBorder padding="sm" component="section">
     <Group justify="space-between" mb="xs" gap="xs">
-      <Title order={2} size="h4">
-        {title}
-      </Title>
+      <Heading>{title}</Heading>
       {aside}
     </Group>
     {children}
@@ -120,13 +122,11 @@ const PartTitle = ({ children }: { children: string }) => (
 
 type SiteLinkProps = AnchorProps & ElementProps<'a', keyof AnchorProps> & { to: string }
 
-/** A link to a page of the site. */
 export function SiteLink({ to, ...rest }: SiteLinkProps) {
   const { site_id } = useSite()
   return <Anchor {...rest} component={Link} href={`/sites/${site_id}${to}`} />
 }
 
-/** Small text that adds to what stands beside it. */
 export const Muted = (props: TextProps & { children: ReactNode }) => (
   <Text size="sm" c="dimmed" {...props} />
 )
@@ -191,7 +191,6 @@ interface FigureProps {
   tone?: 'bad' | 'good' | false | null
 }
 
-/** A metric with its name and a note. */
 export const Figure = ({ label, value, note, tone }: FigureProps) => (
   <Card withBorder padding="sm">
     <Muted>{label}</Muted>
@@ -215,6 +214,18 @@ export const Figure = ({ label, value, note, tone }: FigureProps) => (
   </Card>
 )
 
+type Metric = readonly [
+  label: string,
+  value: ReactNode,
+  note?: ReactNode,
+  tone?: FigureProps['tone'],
+]
+
+export const figures = (metrics: readonly Metric[]) =>
+  metrics.map(([label, value, note, tone]) => (
+    <Figure key={label} {...{ label, value, note, tone }} />
+  ))
+
 /** Metrics beside each other: two columns on a phone, up to `cols` on a wide screen. */
 export const FigureGrid = ({ cols = 4, children }: { cols?: number; children: ReactNode }) => (
   <SimpleGrid
@@ -234,7 +245,6 @@ interface NamedFigureProps {
   size?: 'xs' | 'sm'
 }
 
-/** A small metric with its name and a note. */
 export const NamedFigure = ({ name, value, note, size = 'sm' }: NamedFigureProps) => (
   <div>
     <Text size={size} c="dimmed">

@@ -1,4 +1,3 @@
-/** Days, months and years of a site. */
 import { addDays } from './site-clock.ts'
 
 export type PeriodKind = 'day' | 'month' | 'year'
@@ -19,7 +18,6 @@ export function periodOf(kind: PeriodKind, date: string): Period {
   return { kind, start_date: `${year}-${month}-01`, end_date }
 }
 
-/** Days of a period up to today. */
 export function daysOf({ start_date, end_date }: Period, today: string): string[] {
   const days: string[] = []
   for (let day = start_date; day <= end_date && day <= today; day = addDays(day, 1)) days.push(day)

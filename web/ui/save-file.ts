@@ -1,6 +1,5 @@
 import type { HeliographFile } from '@heliograph/sdk'
 
-/** Downloads a file of the API. */
 export async function saveFile({ name, response }: HeliographFile): Promise<void> {
   const url = URL.createObjectURL(await response.blob())
   const link = document.createElement('a')

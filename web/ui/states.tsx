@@ -1,4 +1,3 @@
-/** Loading, failed and empty states of a page. */
 import { HeliographError, isCode } from '@heliograph/sdk'
 import { Alert, Button, Center, Loader, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
@@ -97,7 +96,6 @@ const plain: Readonly<Record<string, string>> = {
   forbidden_scope: 'Ask an administrator for access.',
 }
 
-/** Error message for people. */
 export function plainly(error: unknown): string {
   if (!(error instanceof HeliographError))
     return error instanceof Error ? error.message : `${error}`

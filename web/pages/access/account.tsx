@@ -9,7 +9,6 @@ import {
   Table,
   Text,
   TextInput,
-  Title,
 } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
@@ -20,7 +19,7 @@ import { useUser } from '../../queries.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { NewPasswordFields } from '../../ui/fields.tsx'
 import { leadTo, Problem } from '../../ui/form.tsx'
-import { LocalTime, Muted, Page } from '../../ui/page.tsx'
+import { Heading, LocalTime, Muted, Page } from '../../ui/page.tsx'
 import { checkAgain, checkNewPassword, show_password } from '../../ui/passwords.ts'
 import { Answered } from '../../ui/states.tsx'
 import { useWrite } from '../../ui/use-write.ts'
@@ -76,9 +75,7 @@ const AccountPart = ({ title, children }: { title: string; children: ReactNode }
   <Card withBorder component="section" aria-label={title}>
     <Stack gap="sm">
       <Group>
-        <Title order={2} size="h4">
-          {title}
-        </Title>
+        <Heading>{title}</Heading>
       </Group>
       {children}
     </Stack>

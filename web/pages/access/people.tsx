@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Group, Select, Switch, Text, TextInput, Title } from '@mantine/core'
+import { Alert, Badge, Button, Group, Select, Switch, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -9,7 +9,7 @@ import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { checkSites, SiteChoice, SiteNames } from '../../ui/fields.tsx'
 import { ConfirmByName, Dialog, leadTo, OnceModal, Problem, withFields } from '../../ui/form.tsx'
 import { inWords, none } from '../../ui/format.ts'
-import { LocalTime, Muted, noted, Page } from '../../ui/page.tsx'
+import { Heading, LocalTime, Muted, noted, Page } from '../../ui/page.tsx'
 import { Answered } from '../../ui/states.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 
@@ -60,9 +60,7 @@ export default function People() {
           <PeopleTable people={data} onOpen={(what, person) => setOpen({ what, person })} />
         )}
       </Answered>
-      <Title order={2} size="h4">
-        Invitations
-      </Title>
+      <Heading>Invitations</Heading>
       <Invitations />
       {open?.what === 'invite' && <Invite onClose={close} />}
       {open?.what === 'change' && <ChangePerson person={open.person} onClose={close} />}

@@ -10,7 +10,6 @@ import {
   Stack,
   Text,
   TextInput,
-  Title,
   UnstyledButton,
 } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
@@ -28,7 +27,7 @@ import {
   inSiteTime,
   sumKnown,
 } from '../../ui/format.ts'
-import { Figure, Muted, Page, Time } from '../../ui/page.tsx'
+import { figures, Heading, Muted, Page, Time } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
 import { AlertDrawer, lostWords } from './drawer.tsx'
 import { NoteDialog, type Step } from './note-dialog.tsx'
@@ -128,11 +127,7 @@ function AlertFilters() {
         name="show"
         label="Which alerts"
         initial="open"
-        choices={[
-          ['open', 'Open'],
-          ['active', 'Unacknowledged'],
-          ['resolved', 'Resolved'],
-        ]}
+        choices={{ open: 'Open', active: 'Unacknowledged', resolved: 'Resolved' }}
       />
       <FilterSelect
         name="severity"
@@ -171,21 +166,23 @@ function AlertFigures({ alerts, count, received }: AlertFiguresProps) {
   return (
     <>
       <SimpleGrid cols={{ base: 2, md: 4 }} spacing="xs">
-        <Figure label="Critical" value={critical} tone={critical > 0 && 'bad'} />
-        <Figure label="Unacknowledged" value={untaken} note={`of ${alerts.length} shown`} />
-        <Figure
-          label="Energy lost"
-          value={formatEnergy(sumKnown(alerts, ({ lost_energy_kwh }) => lost_energy_kwh))}
-          note={power_kw > 0 && `${formatPower(power_kw)} lost now`}
-        />
-        <Figure
-          label="Revenue lost"
-          value={formatMoney(
-            sumKnown(alerts, ({ lost_amount }) => lost_amount),
-            currency,
-          )}
-          note={unknown > 0 && `without ${unknown} of unknown price`}
-        />
+        {figures([
+          ['Critical', critical, null, critical > 0 && 'bad'],
+          ['Unacknowledged', untaken, `of ${alerts.length} shown`],
+          [
+            'Energy lost',
+            formatEnergy(sumKnown(alerts, ({ lost_energy_kwh }) => lost_energy_kwh)),
+            power_kw > 0 && `${formatPower(power_kw)} lost now`,
+          ],
+          [
+            'Revenue lost',
+            formatMoney(
+              sumKnown(alerts, ({ lost_amount }) => lost_amount),
+              currency,
+            ),
+            unknown > 0 && `without ${unknown} of unknown price`,
+          ],
+        ])}
       </SimpleGrid>
       {count > received && (
         <Text size="sm">
@@ -209,9 +206,9 @@ function AlertGroup({ title, list, selected, select }: AlertGroupProps) {
   if (list.length === 0) return null
   return (
     <Stack gap="xs">
-      <Title order={2} size="h4">
+      <Heading>
         {title} ({list.length})
-      </Title>
+      </Heading>
       {list.slice(0, shown_count).map((alert) => (
         <AlertRow
           key={alert.alert_id}

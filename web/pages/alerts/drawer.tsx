@@ -1,4 +1,3 @@
-/** Details of an alert, and its actions. */
 import type { Alert } from '@heliograph/sdk'
 import { Group, Stack, Text, Title } from '@mantine/core'
 import { useRead, useSite } from '../../queries.ts'
@@ -20,7 +19,6 @@ import { Answered, Empty } from '../../ui/states.tsx'
 import type { Step } from './note-dialog.tsx'
 
 interface AlertDrawerProps {
-  /** Alerts of the list behind the drawer. */
   listed: readonly Alert[]
   onStep: (kind: Step['kind'], alert: Alert) => void
 }

@@ -14,7 +14,6 @@ import {
   SimpleGrid,
   Stack,
   Text,
-  Title,
   VisuallyHidden,
 } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
@@ -24,7 +23,7 @@ import { heliograph } from '../../api.ts'
 import { useRead, useSite } from '../../queries.ts'
 import { Dialog, WriteButton } from '../../ui/form.tsx'
 import { formatEnergy, formatMoney, formatNumber, formatPower, inWords } from '../../ui/format.ts'
-import { Figure, Muted, Notice, Page, Time, useNow } from '../../ui/page.tsx'
+import { figures, Heading, Muted, Notice, Page, Time, useNow } from '../../ui/page.tsx'
 import { addDays, dayAt } from '../../ui/site-clock.ts'
 import { Answered, Empty, Failure } from '../../ui/states.tsx'
 import { useWrite } from '../../ui/use-write.ts'
@@ -73,27 +72,25 @@ function Together({ fleet }: { fleet: BatteryFleetSummary }) {
   const offline = unit_count - fleet.online_count
   return (
     <SimpleGrid cols={{ base: 2, lg: 4 }}>
-      <Figure
-        label="State of charge"
-        value={fleet.soc_pct === null ? '–' : `${formatNumber(fleet.soc_pct)} %`}
-        note={`${formatEnergy(fleet.available_energy_kwh)} available`}
-      />
-      <Figure
-        label="Now"
-        value={powerWords(fleet.power_kw)}
-        note={`maximum ${out} discharge, ${into} charge`}
-      />
-      <Figure
-        label="Revenue today"
-        value={formatMoney(fleet.earnings_today_amount, fleet.currency)}
-        note="discharge minus charge, at market prices"
-      />
-      <Figure
-        label="Alarms"
-        value={bad + alarms.warning}
-        note={offline > 0 ? `${offline} of ${unit_count} offline` : 'All online'}
-        tone={(bad > 0 || offline > 0) && 'bad'}
-      />
+      {figures([
+        [
+          'State of charge',
+          fleet.soc_pct === null ? '–' : `${formatNumber(fleet.soc_pct)} %`,
+          `${formatEnergy(fleet.available_energy_kwh)} available`,
+        ],
+        ['Now', powerWords(fleet.power_kw), `maximum ${out} discharge, ${into} charge`],
+        [
+          'Revenue today',
+          formatMoney(fleet.earnings_today_amount, fleet.currency),
+          'discharge minus charge, at market prices',
+        ],
+        [
+          'Alarms',
+          bad + alarms.warning,
+          offline > 0 ? `${offline} of ${unit_count} offline` : 'All online',
+          (bad > 0 || offline > 0) && 'bad',
+        ],
+      ])}
     </SimpleGrid>
   )
 }
@@ -111,9 +108,7 @@ function UnitCard({ unit }: { unit: BatteryUnit }) {
   return (
     <Card withBorder component={Link} href={`/sites/${site_id}/batteries/${bess_id}`}>
       <Group justify="space-between">
-        <Title order={2} size="h4">
-          {name}
-        </Title>
+        <Heading>{name}</Heading>
         <Badge color={retired_at ? 'gray' : (statusColors[status] ?? 'gray')}>
           {retired_at ? 'Out of service' : inWords(status)}
         </Badge>

@@ -188,7 +188,6 @@ const columns: readonly Column<BatteryDeviation>[] = [
   { name: 'Reason', cell: ({ reason }) => deviationReason(reason) },
 ]
 
-/** Hours in which the battery deviated from its approved plan, with the reason. */
 function Deviations({ bess_id, day }: { bess_id: number; day: string }) {
   const asked = { bess_id, target_date: day }
   const deviations = useRead('bess', 'bessDeviationsList', asked, slow_ms)

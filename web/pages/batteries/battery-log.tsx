@@ -8,7 +8,7 @@ import type {
   BatterySetupRegister,
   SeriesMeta,
 } from '@heliograph/sdk'
-import { Button, Stack, Tabs, Title } from '@mantine/core'
+import { Button, Stack, Tabs } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { useRead, useSite } from '../../queries.ts'
@@ -23,7 +23,7 @@ import {
   formatQuantity,
   inWords,
 } from '../../ui/format.ts'
-import { type Fact, Facts, Muted, noted, Page, Time } from '../../ui/page.tsx'
+import { type Fact, Facts, Heading, Muted, noted, Page, Time } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
 import NotFound from '../not-found.tsx'
 import type { SitePageProps } from '../pages.ts'
@@ -332,9 +332,7 @@ function Setup({ bess_id }: OfUnit) {
             Settings can be changed only at the device.
           </Muted>
           <Facts rows={settingsOf(setup)} cols={4} left_out />
-          <Title order={2} size="h4">
-            Registers
-          </Title>
+          <Heading>Registers</Heading>
           <DataTable
             label="Registers"
             width={420}

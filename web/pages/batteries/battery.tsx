@@ -37,7 +37,7 @@ import {
 } from '../../ui/format.ts'
 import { bessHistory } from '../../ui/history.ts'
 import { OverTime } from '../../ui/over-time.tsx'
-import { Facts, Figure, Muted, Page, Part, SiteLink, Time } from '../../ui/page.tsx'
+import { Facts, figures, Muted, Page, Part, SiteLink, Time } from '../../ui/page.tsx'
 import { batteryQuantities } from '../../ui/quantities.ts'
 import { Answered, Loading } from '../../ui/states.tsx'
 import NotFound from '../not-found.tsx'
@@ -110,10 +110,10 @@ function State({ dashboard: { unit, current } }: { dashboard: BatteryDashboard }
         </Muted>
       </Group>
       <SimpleGrid cols={{ base: 2, lg: 4 }} spacing="sm">
-        <Figure
-          label="State of charge"
-          value={soc_pct === null ? none : `${formatNumber(soc_pct)} %`}
-          note={
+        {figures([
+          [
+            'State of charge',
+            soc_pct === null ? none : `${formatNumber(soc_pct)} %`,
             <>
               <Progress
                 value={soc_pct ?? 0}
@@ -123,28 +123,26 @@ function State({ dashboard: { unit, current } }: { dashboard: BatteryDashboard }
                 aria-label="State of charge"
               />
               Window {formatNumber(unit.soc_min_pct, 0)} to {formatNumber(unit.soc_max_pct, 0)} %
-            </>
-          }
-        />
-        <Figure
-          label="Now"
-          value={powerWords(current.power_kw)}
-          note={
+            </>,
+          ],
+          [
+            'Now',
+            powerWords(current.power_kw),
             setpoint_kw === null
               ? 'Setpoint unknown'
-              : `Setpoint: ${inSentence(powerWords(setpoint_kw))}`
-          }
-        />
-        <Figure
-          label="Available energy"
-          value={formatEnergy(current.available_energy_kwh)}
-          note={`${formatEnergy(current.energy_to_full_kwh)} until full`}
-        />
-        <Figure
-          label="State of health"
-          value={soh_pct === null ? none : `${formatNumber(soh_pct)} %`}
-          note={`${formatNumber(current.cycle_count, 0)} full cycles`}
-        />
+              : `Setpoint: ${inSentence(powerWords(setpoint_kw))}`,
+          ],
+          [
+            'Available energy',
+            formatEnergy(current.available_energy_kwh),
+            `${formatEnergy(current.energy_to_full_kwh)} until full`,
+          ],
+          [
+            'State of health',
+            soh_pct === null ? none : `${formatNumber(soh_pct)} %`,
+            `${formatNumber(current.cycle_count, 0)} full cycles`,
+          ],
+        ])}
       </SimpleGrid>
     </Stack>
   )
@@ -192,21 +190,23 @@ function Today({ dashboard: { today, schedule, unit } }: { dashboard: BatteryDas
         <ScheduleBadge status={schedule?.status ?? unit.schedule_status_today} />
       </Group>
       <SimpleGrid cols={{ base: 1, xs: 3 }}>
-        <Figure
-          label="Revenue"
-          value={formatMoney(today.earnings_amount, today.currency)}
-          note="discharge minus charge, at market prices"
-        />
-        <Figure
-          label="Discharged"
-          value={formatEnergy(today.discharged_kwh)}
-          note={has_plan && `planned ${formatEnergy(today.planned_discharged_kwh)}`}
-        />
-        <Figure
-          label="Charged"
-          value={formatEnergy(today.charged_kwh)}
-          note={has_plan && `planned ${formatEnergy(today.planned_charged_kwh)}`}
-        />
+        {figures([
+          [
+            'Revenue',
+            formatMoney(today.earnings_amount, today.currency),
+            'discharge minus charge, at market prices',
+          ],
+          [
+            'Discharged',
+            formatEnergy(today.discharged_kwh),
+            has_plan && `planned ${formatEnergy(today.planned_discharged_kwh)}`,
+          ],
+          [
+            'Charged',
+            formatEnergy(today.charged_kwh),
+            has_plan && `planned ${formatEnergy(today.planned_charged_kwh)}`,
+          ],
+        ])}
       </SimpleGrid>
     </Stack>
   )

@@ -105,7 +105,6 @@ export default function Curtailment() {
   )
 }
 
-/** Warnings about a command that the server has accepted. */
 function Warnings({ made, onClose }: { made: CurtailmentGroup | null; onClose: () => void }) {
   if (!made || made.warnings.length === 0) return null
   return (
@@ -133,7 +132,6 @@ interface CommandCardProps {
   onCloseRecord: () => void
 }
 
-/** A limit with its plants, and the progress of each. */
 function CommandCard({ command: { rows }, onRelease, onCloseRecord }: CommandCardProps) {
   const may = useMay()
   const now_ms = useNow(10_000)
@@ -217,7 +215,6 @@ function NarrowRows({ rows }: WithRows) {
   )
 }
 
-/** Steps with their times, and the reason for a delay. */
 function Steps({ row }: { row: CurtailmentRow }) {
   return (
     <Stack gap={4}>

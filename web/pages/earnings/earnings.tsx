@@ -22,7 +22,7 @@ import {
   sumKnown,
 } from '../../ui/format.ts'
 import { Chart } from '../../ui/lazy-chart.tsx'
-import { Figure, FigureGrid, Muted, noted, Page, Section, Time, useNow } from '../../ui/page.tsx'
+import { FigureGrid, figures, Muted, noted, Page, Section, Time, useNow } from '../../ui/page.tsx'
 import { monthName } from '../../ui/periods.ts'
 import { clockAt, dayAt } from '../../ui/site-clock.ts'
 import { Answered, Empty } from '../../ui/states.tsx'
@@ -158,46 +158,46 @@ function EarningsFigures({ summary }: WithSummary) {
   const avoided = summary.curtailment_avoided_cost_amount
   return (
     <FigureGrid>
-      <Figure
-        label={summary.net_amount === null ? 'Net, incomplete' : 'Net'}
-        value={money(shown.net_amount)}
-        note={
+      {figures([
+        [
+          summary.net_amount === null ? 'Net, incomplete' : 'Net',
+          money(shown.net_amount),
           shown.net_amount !== null &&
-          `${money(shown.gross_amount)} minus ${money(shown.fees_amount)} fees`
-        }
-      />
-      <Figure label="Energy sold" value={formatEnergy(summary.energy_sold_kwh)} />
-      <Figure
-        label={`Average price, ${currency ?? ''}/MWh`}
-        value={formatNumber(summary.average_price_per_mwh, 2)}
-        note={`market ${price(summary.market_base_price_per_mwh, currency)}`}
-      />
-      <Figure
-        label="Capture rate"
-        value={formatQuantity(summary.capture_rate_pct, '%')}
-        note="production-weighted market price, of the mean price"
-      />
-      <Figure
-        label="Paid at negative prices"
-        value={money(cost)}
-        note={`${formatEnergy(summary.negative_price_energy_kwh)} delivered`}
-        tone={cost !== null && cost > 0 && 'bad'}
-      />
-      <Figure
-        label="Lost to curtailment"
-        value={money(summary.curtailment_loss_amount)}
-        note={avoided === null ? 'unknown' : `${money(avoided)} of negative prices avoided`}
-      />
-      <Figure
-        label="Batteries"
-        value={money(summary.bess_arbitrage_amount)}
-        note={reason ? batteryWords[reason] : 'discharge minus charge, without fees, UTC days'}
-      />
-      <Figure
-        label="Imbalance"
-        value={money(summary.imbalance_amount)}
-        note={summary.imbalance_amount === null && 'no imbalance price'}
-      />
+            `${money(shown.gross_amount)} minus ${money(shown.fees_amount)} fees`,
+        ],
+        ['Energy sold', formatEnergy(summary.energy_sold_kwh)],
+        [
+          `Average price, ${currency ?? ''}/MWh`,
+          formatNumber(summary.average_price_per_mwh, 2),
+          `market ${price(summary.market_base_price_per_mwh, currency)}`,
+        ],
+        [
+          'Capture rate',
+          formatQuantity(summary.capture_rate_pct, '%'),
+          'production-weighted market price, of the mean price',
+        ],
+        [
+          'Paid at negative prices',
+          money(cost),
+          `${formatEnergy(summary.negative_price_energy_kwh)} delivered`,
+          cost !== null && cost > 0 && 'bad',
+        ],
+        [
+          'Lost to curtailment',
+          money(summary.curtailment_loss_amount),
+          avoided === null ? 'unknown' : `${money(avoided)} of negative prices avoided`,
+        ],
+        [
+          'Batteries',
+          money(summary.bess_arbitrage_amount),
+          reason ? batteryWords[reason] : 'discharge minus charge, without fees, UTC days',
+        ],
+        [
+          'Imbalance',
+          money(summary.imbalance_amount),
+          summary.imbalance_amount === null && 'no imbalance price',
+        ],
+      ])}
     </FigureGrid>
   )
 }

@@ -243,7 +243,6 @@ const leads = [
 
 interface ModelsProps {
   models: readonly ModelStatus[]
-  /** Prices with their currency. */
   prices: readonly PredictedPrice[]
 }
 

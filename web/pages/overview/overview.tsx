@@ -82,7 +82,6 @@ function useShareToday(): number | null {
 
 const reasons_shown = 8
 
-/** Health of the site with its problems. */
 function Verdict({ overview }: WithOverview) {
   const { health_status, health_reasons } = overview.status
   const share_pct = useShareToday()
@@ -114,7 +113,6 @@ function Verdict({ overview }: WithOverview) {
   )
 }
 
-/** A problem with a link to its device. */
 function Reason({ reason, overview }: WithOverview & { reason: string }) {
   const { loggers, inverters } = overview
   const [code = '', id = ''] = reason.split(':')
@@ -252,7 +250,6 @@ const moreAt = (to: string, words: string) => (
   </SiteLink>
 )
 
-/** Limits in force, with their causes. */
 function Limits({ overview }: WithOverview) {
   const { curtailment, loggers } = overview
   const may_read = useMayRead()('curtailment:read')
@@ -317,7 +314,6 @@ function RowsInForce() {
   )
 }
 
-/** The most severe open alerts. */
 function OpenAlerts({ overview: { site, loggers } }: WithOverview) {
   const query = useRead('alerts', 'alertsList', {}, 30_000)
   return (

@@ -1,5 +1,5 @@
 import type { Site } from '@heliograph/sdk'
-import { Badge, Card, Group, SimpleGrid, Title } from '@mantine/core'
+import { Badge, Card, Group, SimpleGrid } from '@mantine/core'
 import { useInViewport } from '@mantine/hooks'
 import { Link } from 'wouter'
 import { useMayReadAt, useRead, useSites } from '../../queries.ts'
@@ -13,7 +13,7 @@ import {
   formatQuantity,
   isKnown,
 } from '../../ui/format.ts'
-import { Muted, NamedFigure, Page, useNow } from '../../ui/page.tsx'
+import { Heading, Muted, NamedFigure, Page, useNow } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
 import { netOf, useEarnedToday } from './earned-today.ts'
 
@@ -46,9 +46,7 @@ function SiteCard({ site }: { site: Site }) {
   return (
     <Card withBorder component={Link} href={`/sites/${site.site_id}`}>
       <Group justify="space-between">
-        <Title order={2} size="h4">
-          {site.name}
-        </Title>
+        <Heading>{site.name}</Heading>
         <HealthBadge status={site.health_status} />
       </Group>
       <Muted>

@@ -7,7 +7,7 @@ import { PeriodChoice, period_titles, usePeriod } from '../../ui/days.tsx'
 import type { ChartOption } from '../../ui/echart.tsx'
 import { formatEnergy, formatNumber, formatQuantity, sumKnown } from '../../ui/format.ts'
 import { Chart } from '../../ui/lazy-chart.tsx'
-import { Figure, FigureGrid, Muted, noted, Page, Section, useNow } from '../../ui/page.tsx'
+import { FigureGrid, figures, Muted, noted, Page, Section, useNow } from '../../ui/page.tsx'
 import type { Period } from '../../ui/periods.ts'
 import { dayAt } from '../../ui/site-clock.ts'
 import { Answered, Empty } from '../../ui/states.tsx'
@@ -102,25 +102,27 @@ function EnergyFigures({ plants, buckets }: EnergyFiguresProps) {
   const curtailed_kwh = sumKnown(plants, (plant) => plant.curtailed_energy_kwh)
   return (
     <FigureGrid cols={6}>
-      <Figure
-        label="Energy"
-        value={formatEnergy(energy_kwh)}
-        note={is_little && energy_kwh !== null && 'insufficient data for ratios'}
-      />
-      <Figure
-        label="Performance vs expected"
-        value={formatQuantity(index_pct, '%')}
-        note={expected_kwh === null ? null : `${formatEnergy(expected_kwh)} expected`}
-        tone={index_pct === null ? null : index_pct < low_index_pct ? 'bad' : 'good'}
-      />
-      <Figure
-        label="Performance ratio"
-        value={formatQuantity(ratio_pct, '%')}
-        note={guaranteed_pct === null ? null : `${formatQuantity(guaranteed_pct, '%')} guaranteed`}
-      />
-      <Figure label="Yield, kWh/kWp" value={formatNumber(yield_kwh_kwp, 2)} />
-      <Figure label="Availability" value={formatQuantity(available_pct, '%')} note="of daylight" />
-      <Figure label="Lost to curtailment" value={formatEnergy(curtailed_kwh)} />
+      {figures([
+        [
+          'Energy',
+          formatEnergy(energy_kwh),
+          is_little && energy_kwh !== null && 'insufficient data for ratios',
+        ],
+        [
+          'Performance vs expected',
+          formatQuantity(index_pct, '%'),
+          expected_kwh === null ? null : `${formatEnergy(expected_kwh)} expected`,
+          index_pct === null ? null : index_pct < low_index_pct ? 'bad' : 'good',
+        ],
+        [
+          'Performance ratio',
+          formatQuantity(ratio_pct, '%'),
+          guaranteed_pct === null ? null : `${formatQuantity(guaranteed_pct, '%')} guaranteed`,
+        ],
+        ['Yield, kWh/kWp', formatNumber(yield_kwh_kwp, 2)],
+        ['Availability', formatQuantity(available_pct, '%'), 'of daylight'],
+        ['Lost to curtailment', formatEnergy(curtailed_kwh)],
+      ])}
     </FigureGrid>
   )
 }

@@ -40,11 +40,7 @@ export default function StringHealthPage() {
           name="days"
           label="Period"
           initial="7"
-          choices={[
-            ['1', '1 day'],
-            ['7', '7 days'],
-            ['30', '30 days'],
-          ]}
+          choices={{ '1': '1 day', '7': '7 days', '30': '30 days' }}
         />
       }
     >

@@ -74,7 +74,6 @@ export default function StringPage({ inverter_id, string_index }: SitePageProps)
   )
 }
 
-/** Data of the string, and its comparison with peers over seven days. */
 function StringFacts({ inverter_id, string_index }: { inverter_id: number; string_index: number }) {
   const { stringOf, weekOf } = useStrings(inverter_id)
   const string = stringOf(string_index)

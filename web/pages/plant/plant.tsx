@@ -122,7 +122,6 @@ const columns: Column<WeatherSensor>[] = [
   { name: 'Calibrated', cell: ({ calibrated_date }) => formatDate(calibrated_date) },
 ]
 
-/** Instruments of the met station of a plant, with their quality check. */
 function Instruments({ logger_id }: { logger_id: number }) {
   const enabled = useMay()('weather:read')
   const options = { refetchInterval: 15_000, enabled }

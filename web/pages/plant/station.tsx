@@ -1,4 +1,3 @@
-/** A station: values of its sensor node, and relay switching. */
 import type { SensorFan, SensorNode, SensorNow } from '@heliograph/sdk'
 import { Badge, Group, Stack } from '@mantine/core'
 import { useSite } from '../../queries.ts'

@@ -1,4 +1,3 @@
-/** Forms for a subscription, and for one report over any dates. */
 import type { ReportSubscription, ReportTemplate } from '@heliograph/sdk'
 import {
   Button,
@@ -86,7 +85,6 @@ export const OnceDrawer = ({ template, ...rest }: OnceProps) => (
 )
 
 interface InZoneProps {
-  /** Template of a new report. */
   template_id: string | null
   children: (timezone: string) => ReactNode
 }
@@ -104,7 +102,6 @@ interface OrderFormProps<Values> {
   form: UseFormReturnType<Values>
   draft?: Draft
   write: { run: (values: Values) => void; is_pending: boolean; error: unknown }
-  /** Name of the button. */
   action: string
   onClose: () => void
   children: ReactNode

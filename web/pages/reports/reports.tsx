@@ -22,7 +22,7 @@ import { type Column, DataTable, numeric } from '../../ui/data-table.tsx'
 import { useFilters } from '../../ui/filters.tsx'
 import { Dialog, Problem, WriteButton } from '../../ui/form.tsx'
 import { formatQuantity, formatTime, inWords, none } from '../../ui/format.ts'
-import { Figure, Muted, noted, Page, Time } from '../../ui/page.tsx'
+import { figures, Muted, noted, Page, Time } from '../../ui/page.tsx'
 import { saveFile } from '../../ui/save-file.ts'
 import { Answered, Empty } from '../../ui/states.tsx'
 import { useWrite } from '../../ui/use-write.ts'
@@ -99,10 +99,12 @@ function Glance() {
   const failed = data.runs_failed_last_30d
   return (
     <SimpleGrid cols={{ base: 2, md: 4 }} spacing="xs">
-      <Figure label="Requested, 30 days" value={data.runs_last_30d} />
-      <Figure label="Failed, 30 days" value={failed} tone={failed > 0 && 'bad'} />
-      <Figure label="Subscriptions" value={data.subscriptions_active} note="enabled" />
-      <Figure label="Next report" value={<Time at={data.next_run_at} />} />
+      {figures([
+        ['Requested, 30 days', data.runs_last_30d],
+        ['Failed, 30 days', failed, null, failed > 0 && 'bad'],
+        ['Subscriptions', data.subscriptions_active, 'enabled'],
+        ['Next report', <Time key="next" at={data.next_run_at} />],
+      ])}
     </SimpleGrid>
   )
 }

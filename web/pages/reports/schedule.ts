@@ -89,7 +89,6 @@ export function valuesOf(one: ReportSubscription): SubscriptionValues {
   }
 }
 
-/** Request body of the API. */
 export function bodyOf(values: SubscriptionValues) {
   const { day_of_week, day_of_month, logger_ids, ...same } = values
   const is_monthly = values.frequency === 'monthly' || values.frequency === 'quarterly'

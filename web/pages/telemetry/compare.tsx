@@ -54,10 +54,7 @@ export default function Compare() {
               name="by"
               label="Scale"
               initial="unit"
-              choices={[
-                ['unit', 'In kW'],
-                ['rated', 'Per installed kWp'],
-              ]}
+              choices={{ unit: 'In kW', rated: 'Per installed kWp' }}
             />
           )}
           <DayPicker chosen={days} choices={[1, 2, 3]} />

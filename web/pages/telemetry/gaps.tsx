@@ -18,7 +18,7 @@ import {
   inWords,
   none,
 } from '../../ui/format.ts'
-import { Figure, Muted, noted, Page, Section, SiteLink, Time } from '../../ui/page.tsx'
+import { figures, Muted, noted, Page, Section, SiteLink, Time } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
 import { type Outage, outagesOf } from './gaps/outages.ts'
 
@@ -52,12 +52,7 @@ export default function Gaps() {
           name="days"
           label="Period"
           initial="7"
-          choices={[
-            ['1', '1 day'],
-            ['7', '7 days'],
-            ['30', '30 days'],
-            ['90', '90 days'],
-          ]}
+          choices={{ '1': '1 day', '7': '7 days', '30': '30 days', '90': '90 days' }}
         />
         <FilterSelect name="logger_id" label="Plant" all="All plants" data={plants} />
       </Group>
@@ -119,10 +114,12 @@ function GapFigures({ gaps }: WithGaps) {
   const lost_words = `${formatNumber(sumOf(lost, 'missing_sample_count'), 0)} readings`
   return (
     <SimpleGrid cols={{ base: 2, md: 4 }} spacing="xs">
-      <Figure label="Open" value={open} tone={open > 0 && 'bad'} />
-      <Figure label="Being recovered" value={having('backfilling').length} />
-      <Figure label="Recovered" value={having('backfilled').length} />
-      <Figure label="Lost" value={lost.length} note={lost_words} />
+      {figures([
+        ['Open', open, null, open > 0 && 'bad'],
+        ['Being recovered', having('backfilling').length],
+        ['Recovered', having('backfilled').length],
+        ['Lost', lost.length, lost_words],
+      ])}
     </SimpleGrid>
   )
 }

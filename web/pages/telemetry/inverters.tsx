@@ -41,11 +41,7 @@ export default function Inverters() {
           name="order"
           label="Order"
           initial="name"
-          choices={[
-            ['name', 'By name'],
-            ['yield', 'Lowest yield first'],
-            ['alarms', 'Faults first'],
-          ]}
+          choices={{ name: 'By name', yield: 'Lowest yield first', alarms: 'Faults first' }}
         />
       </Group>
       <Answered query={overview}>

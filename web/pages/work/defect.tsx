@@ -1,6 +1,6 @@
 /** A defect with its details and next steps. */
 import type { Defect } from '@heliograph/sdk'
-import { Badge, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { Badge, Group, Paper, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { heliograph } from '../../api.ts'
 import { readKey, useMay, useRead, useSite } from '../../queries.ts'
@@ -15,7 +15,7 @@ import {
   formatPower,
   formatQuantity,
 } from '../../ui/format.ts'
-import { Facts, Page, SiteLink, timeBy } from '../../ui/page.tsx'
+import { Facts, Heading, Page, SiteLink, timeBy } from '../../ui/page.tsx'
 import { StateSteps } from '../../ui/state-steps.tsx'
 import { Answered } from '../../ui/states.tsx'
 import type { Condition } from '../../ui/use-write.ts'
@@ -71,9 +71,7 @@ function Details({ defect }: DefectProps) {
       {defect.description && <Text style={{ whiteSpace: 'pre-wrap' }}>{defect.description}</Text>}
       <Steps defect={defect} />
       <Group justify="space-between">
-        <Title order={2} size="h4">
-          Details
-        </Title>
+        <Heading>Details</Heading>
         <Group gap="xs">
           {defect.wo_id === null && defect.status !== 'verified' && (
             <WriteButton

@@ -1,4 +1,3 @@
-/** Defects, the newest first. */
 import type { Defect } from '@heliograph/sdk'
 import { Badge, Group, Stack } from '@mantine/core'
 import { heliograph } from '../../api.ts'

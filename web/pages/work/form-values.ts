@@ -70,7 +70,6 @@ function inBody(kind: Kind, value: unknown, timezone: string): unknown {
   return at_ms === null ? null : new Date(at_ms).toISOString()
 }
 
-/** Request body of the API. */
 export const bodyOf = <Of extends Fields, Values extends object>(
   fields: Of,
   values: Values,

@@ -22,7 +22,6 @@ import { DraftNotice, leadTo, Problem, WriteButton, withFields } from '../../ui/
 import { Muted, SiteLink } from '../../ui/page.tsx'
 import { type Condition, type SeenWrite, useSeenWrite } from '../../ui/use-write.ts'
 
-/** Inputs of a form by the name of their field. */
 export function inputsOf<Values extends object>(form: UseFormReturnType<Values>) {
   type Name = keyof Values & string
   return {
@@ -57,14 +56,11 @@ interface NewFormProps<Values> {
   form: UseFormReturnType<Values>
   draft: Draft
   write: { run: (values: Values) => void; is_pending: boolean; error: unknown }
-  /** Name of the button. */
   action: string
-  /** Page of the list. */
   list: string
   children: ReactNode
 }
 
-/** A form for a new resource. */
 export const NewForm = <Values extends object>(props: NewFormProps<Values>) => {
   const { form, draft, write, action, list, children } = props
   return (
@@ -84,7 +80,6 @@ export const NewForm = <Values extends object>(props: NewFormProps<Values>) => {
   )
 }
 
-/** Name of the draft of a change. */
 export const edit_draft = 'change'
 
 interface EditFormProps<Values extends object, Body extends object, Whole extends object> {
@@ -147,7 +142,6 @@ export function EditForm<Values extends object, Body extends object, Whole exten
   )
 }
 
-/** Links to other resources; null without any. */
 export const linksTo = (page: string, ids: readonly number[], name: string) =>
   ids.length === 0 ? null : (
     <Group gap="xs">
@@ -167,7 +161,6 @@ interface TitleCellProps {
   children: ReactNode
 }
 
-/** Cell of a list with the title of a resource. */
 export const TitleCell = ({ to, title, about, children }: TitleCellProps) => (
   <Box w={{ base: '76vw', sm: 'auto' }} style={{ whiteSpace: 'normal' }}>
     <SiteLink to={to}>{title}</SiteLink>

@@ -1,4 +1,3 @@
-/** Notifications about work orders, defects and reports. */
 import type { OmNotification } from '@heliograph/sdk'
 import { Group, Paper, Stack, Text } from '@mantine/core'
 import { keepPreviousData } from '@tanstack/react-query'
@@ -36,10 +35,7 @@ export default function Notifications() {
         name="show"
         label="Which notifications"
         initial="all"
-        choices={[
-          ['all', 'All'],
-          ['unread', 'Unread'],
-        ]}
+        choices={{ all: 'All', unread: 'Unread' }}
       />
       <Answered query={list}>
         {({ data, meta }) => (

@@ -1,4 +1,3 @@
-/** Form for a new work order, optionally from alerts or defects. */
 import type { Alert, Defect } from '@heliograph/sdk'
 import { List, Select, Stack, Text } from '@mantine/core'
 import { type UseFormReturnType, useForm } from '@mantine/form'

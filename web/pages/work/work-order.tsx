@@ -1,17 +1,6 @@
 /** A work order, with its next steps first. */
 import type { GivenAttachment, WholeWorkOrder } from '@heliograph/sdk'
-import {
-  Alert,
-  Anchor,
-  Badge,
-  Group,
-  List,
-  Paper,
-  Stack,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core'
+import { Alert, Anchor, Badge, Group, List, Paper, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { heliograph } from '../../api.ts'
@@ -21,7 +10,7 @@ import { DeviceLinks } from '../../ui/devices.tsx'
 import { useFormDraft, useHasDraft } from '../../ui/draft.ts'
 import { DraftNotice, leadTo, Problem, WriteButton } from '../../ui/form.tsx'
 import { formatEnergy, formatMoney, formatQuantity, inWords } from '../../ui/format.ts'
-import { Facts, Page, Section, Time, timeBy } from '../../ui/page.tsx'
+import { Facts, Heading, Page, Section, Time, timeBy } from '../../ui/page.tsx'
 import { StateSteps, type Step } from '../../ui/state-steps.tsx'
 import { Answered } from '../../ui/states.tsx'
 import { type Condition, useSeenWrite } from '../../ui/use-write.ts'
@@ -81,9 +70,7 @@ function Whole({ order }: OrderProps) {
       <Steps order={order} />
       {order.checklist_total > 0 && <Checklist order={order} />}
       <Group justify="space-between">
-        <Title order={2} size="h4">
-          Details
-        </Title>
+        <Heading>Details</Heading>
         {can_edit && !is_editing && (
           <WriteButton scope="om:write" variant="default" onClick={editing.open}>
             Change

@@ -1,4 +1,3 @@
-/** Work orders, the newest first. */
 import type { WorkOrder } from '@heliograph/sdk'
 import { Badge, Button, Group, Text, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'

@@ -1,32 +1,16 @@
 /** The day of a plan: power by quarter hour with its allowed range, state of charge and prices. */
 import type { BessSchedule, ScheduleHour } from '@heliograph/sdk'
 import { useComputedColorScheme } from '@mantine/core'
-import { CustomChart, LineChart } from 'echarts/charts'
-import {
-  GridComponent,
-  LegendComponent,
-  MarkLineComponent,
-  TooltipComponent,
-} from 'echarts/components'
-import type { EChartsCoreOption } from 'echarts/core'
-import * as echarts from 'echarts/core'
-import { CanvasRenderer } from 'echarts/renderers'
+import { CustomChart } from 'echarts/charts'
+import { type EChartsCoreOption, use } from 'echarts/core'
 import { useMemo } from 'react'
 import { useSite } from '../../../queries.ts'
+import EChart from '../../../ui/echart.tsx'
 import { formatMoney, formatNumber, formatPower, formatTime } from '../../../ui/format.ts'
 import { Muted, useNow } from '../../../ui/page.tsx'
-import { CanvasChart } from '../battery/canvas-chart.tsx'
 import { powerWords } from '../battery/words.ts'
 
-echarts.use([
-  CustomChart,
-  LineChart,
-  GridComponent,
-  LegendComponent,
-  MarkLineComponent,
-  TooltipComponent,
-  CanvasRenderer,
-])
+use([CustomChart])
 
 interface DayChartProps {
   schedule: BessSchedule
@@ -43,7 +27,7 @@ export default function DayChart({ schedule, onPick }: DayChartProps) {
   )
   return (
     <div>
-      <CanvasChart
+      <EChart
         title="Power, state of charge and price by the hour; the table below has the same values"
         option={option}
         height={420}
@@ -74,7 +58,7 @@ const quarter_ms = 900_000
 
 type Box = [start_ms: number, end_ms: number, from: number, to: number]
 
-export function optionOf({ schedule, timezone, scheme, now_ms }: Drawn): EChartsCoreOption {
+function optionOf({ schedule, timezone, scheme, now_ms }: Drawn): EChartsCoreOption {
   const { hours, totals } = schedule
   const color = colors[scheme]
   const text = scheme === 'dark' ? '#c9c9c9' : '#495057'
@@ -89,31 +73,18 @@ export function optionOf({ schedule, timezone, scheme, now_ms }: Drawn): ECharts
     axisPointer: { show: true, label: { show: false } },
   }
   const label = {
-    color: text,
     hideOverlap: true,
     formatter: (ms: number) => formatTime(new Date(ms).toISOString(), timezone, 'time'),
   }
-  const value = (name: string) => ({
-    type: 'value',
-    name,
-    nameTextStyle: { color: text },
-    axisLabel: { color: text },
-    splitLine: { lineStyle: { color: line } },
-  })
+  const value = { type: 'value' }
   return {
-    animation: false,
-    legend: { type: 'scroll', top: 0, textStyle: { color: text }, inactiveColor: line },
+    legend: { inactiveColor: line },
     grid: [
       { left: 52, right: 46, top: 58, height: 208 },
       { left: 52, right: 46, top: 304, height: 78 },
     ],
     axisPointer: { link: [{ xAxisIndex: 'all' }] },
     tooltip: {
-      trigger: 'axis',
-      renderMode: 'richText',
-      confine: true,
-      backgroundColor: scheme === 'dark' ? '#2e2e2e' : '#ffffff',
-      textStyle: { color: scheme === 'dark' ? '#f1f3f5' : '#212529', fontSize: 12 },
       formatter: (found: { axisValue: number }[]) =>
         tooltipOf(schedule, found[0]?.axisValue ?? 0, timezone),
     },
@@ -122,9 +93,9 @@ export function optionOf({ schedule, timezone, scheme, now_ms }: Drawn): ECharts
       { ...time, gridIndex: 1, axisLabel: label },
     ],
     yAxis: [
-      value('kW'),
-      { ...value('% charge'), min: 0, max: 100, splitLine: { show: false } },
-      { ...value(`${totals.currency}/MWh`), gridIndex: 1, scale: true, splitNumber: 2 },
+      { ...value, name: 'kW' },
+      { ...value, name: '% charge', min: 0, max: 100, splitLine: { show: false } },
+      { ...value, name: `${totals.currency}/MWh`, gridIndex: 1, scale: true, splitNumber: 2 },
     ],
     series: seriesOf(schedule, color, text, now_ms),
   }

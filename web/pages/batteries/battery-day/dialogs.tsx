@@ -1,4 +1,3 @@
-/** Dialogs that create, change, approve and reject a plan. */
 import {
   type ApprovedBessSchedule,
   type BessSchedule,
@@ -430,7 +429,6 @@ interface RefusedProps {
   onLooked: () => void
 }
 
-/** Error of a change of a plan. */
 function Refused({ error, onLooked }: RefusedProps) {
   const queries = useQueryClient()
   if (error === null || error === undefined) return null

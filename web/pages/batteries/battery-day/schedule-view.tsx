@@ -1,16 +1,5 @@
 import { type BessSchedule, etagOf, type ScheduleHour } from '@heliograph/sdk'
-import {
-  Alert,
-  Badge,
-  Button,
-  Card,
-  Group,
-  List,
-  SimpleGrid,
-  Stack,
-  Text,
-  Title,
-} from '@mantine/core'
+import { Alert, Badge, Button, Card, Group, List, SimpleGrid, Stack, Text } from '@mantine/core'
 import { lazy, Suspense, useCallback, useState } from 'react'
 import { useMay, useRead, useSite } from '../../../queries.ts'
 import { type Column, DataTable, numeric } from '../../../ui/data-table.tsx'
@@ -24,7 +13,7 @@ import {
   inWords,
   none,
 } from '../../../ui/format.ts'
-import { Figure, Muted, noted, Time } from '../../../ui/page.tsx'
+import { figures, Heading, Muted, noted, Time } from '../../../ui/page.tsx'
 import { Loading } from '../../../ui/states.tsx'
 import { live_ms, ScheduleBadge } from '../battery/shared.tsx'
 import { powerWords, progressWords } from '../battery/words.ts'
@@ -94,9 +83,7 @@ function Status({ schedule }: { schedule: BessSchedule }) {
   return (
     <Stack gap={2}>
       <Group gap="xs">
-        <Title order={2} size="h4">
-          Plan {schedule.schedule_id}
-        </Title>
+        <Heading>Plan {schedule.schedule_id}</Heading>
         <ScheduleBadge status={schedule.status} />
         {schedule.edited && <Badge color="violet">Changed manually</Badge>}
       </Group>
@@ -137,37 +124,33 @@ function Totals({ schedule: { totals, inputs, constraint_violations } }: WithSch
   const gain = with_amount === null || without === null ? null : with_amount - without
   return (
     <SimpleGrid cols={{ base: 2, lg: 4 }} spacing="sm">
-      <Figure
-        label={constraint_violations.length > 0 ? 'Revenue, if feasible' : 'Expected revenue'}
-        value={money(net)}
-        note={
+      {figures([
+        [
+          constraint_violations.length > 0 ? 'Revenue, if feasible' : 'Expected revenue',
+          money(net),
           totals.expected_degradation_amount !== null &&
-          `after ${money(totals.expected_degradation_amount)} of degradation`
-        }
-        tone={net !== null && net < 0 && 'bad'}
-      />
-      <Figure
-        label="Gain over no battery"
-        value={gain === null ? none : `${gain >= 0 ? '+' : ''}${money(gain)}`}
-        note={
+            `after ${money(totals.expected_degradation_amount)} of degradation`,
+          net !== null && net < 0 && 'bad',
+        ],
+        [
+          'Gain over no battery',
+          gain === null ? none : `${gain >= 0 ? '+' : ''}${money(gain)}`,
           gain === null
             ? 'unknown without a plant forecast'
-            : `${money(with_amount)} instead of ${money(without)}, without degradation`
-        }
-      />
-      <Figure
-        label="Energy"
-        value={`${formatEnergy(totals.discharge_kwh)} discharged`}
-        note={`${formatEnergy(totals.charge_kwh)} charged, ${cycles} full cycles`}
-      />
-      <Figure
-        label="State of charge"
-        value={`${formatNumber(totals.soc_min_pct, 0)}–${formatNumber(totals.soc_max_pct, 0)} %`}
-        note={
+            : `${money(with_amount)} instead of ${money(without)}, without degradation`,
+        ],
+        [
+          'Energy',
+          `${formatEnergy(totals.discharge_kwh)} discharged`,
+          `${formatEnergy(totals.charge_kwh)} charged, ${cycles} full cycles`,
+        ],
+        [
+          'State of charge',
+          `${formatNumber(totals.soc_min_pct, 0)}–${formatNumber(totals.soc_max_pct, 0)} %`,
           inputs.soc_end_target_pct !== null &&
-          `at least ${formatNumber(inputs.soc_end_target_pct)} % at the end`
-        }
-      />
+            `at least ${formatNumber(inputs.soc_end_target_pct)} % at the end`,
+        ],
+      ])}
     </SimpleGrid>
   )
 }

@@ -1,14 +1,12 @@
-/** Heat map of the cells of a cluster, one row for each module. */
 import type { ClusterCells } from '@heliograph/sdk'
 import { useComputedColorScheme } from '@mantine/core'
 import { HeatmapChart } from 'echarts/charts'
-import { GridComponent, TooltipComponent, VisualMapComponent } from 'echarts/components'
-import * as echarts from 'echarts/core'
-import { CanvasRenderer } from 'echarts/renderers'
+import { VisualMapComponent } from 'echarts/components'
+import { type EChartsCoreOption, use } from 'echarts/core'
+import EChart from '../../../ui/echart.tsx'
 import { formatNumber } from '../../../ui/format.ts'
-import { CanvasChart } from './canvas-chart.tsx'
 
-echarts.use([HeatmapChart, GridComponent, TooltipComponent, VisualMapComponent, CanvasRenderer])
+use([HeatmapChart, VisualMapComponent])
 
 const kinds = {
   // Narrower spans get one colour: they are within the error of the meter.
@@ -34,7 +32,7 @@ export default function CellMap({ cells, kind }: CellMapProps) {
   const title = `${kind} of ${places} in cluster ${cells.cluster_idx}`
   if (known.length === 0 || per_module === 0) return <p>No cell measurements</p>
   const option = optionOf({ values, known, per_module, kind, scheme })
-  return <CanvasChart title={title} option={option} height={80 + cells.modules.length * 30} />
+  return <EChart title={title} option={option} height={80 + cells.modules.length * 30} />
 }
 
 interface Mapped {
@@ -45,7 +43,7 @@ interface Mapped {
   scheme: 'light' | 'dark'
 }
 
-function optionOf({ values, known, per_module, kind, scheme }: Mapped): echarts.EChartsCoreOption {
+function optionOf({ values, known, per_module, kind, scheme }: Mapped): EChartsCoreOption {
   const { unit, digits, span_min } = kinds[kind]
   const text = scheme === 'dark' ? '#c9c9c9' : '#495057'
   const middle = (Math.min(...known) + Math.max(...known)) / 2
@@ -57,12 +55,11 @@ function optionOf({ values, known, per_module, kind, scheme }: Mapped): echarts.
   ])
   const modules = Math.ceil(values.length / per_module)
   const category = (count: number) => Array.from({ length: count }, (_, nth) => String(nth))
-  const axis = { type: 'category', axisLabel: { color: text }, axisTick: { show: false } }
+  const axis = { type: 'category', axisTick: { show: false }, axisLine: {} }
   return {
-    animation: false,
     grid: { left: 44, right: 8, top: 8, bottom: 62 },
     tooltip: {
-      renderMode: 'richText',
+      trigger: 'item',
       formatter: ({ value: [cell, module, value] }: { value: [number, number, number | '-'] }) =>
         `module ${module}, ${kind === 'voltage' ? 'cell' : 'sensor'} ${cell}\n` +
         (value === '-' ? 'not measured' : `${formatNumber(value, digits)} ${unit}`),

@@ -1,4 +1,3 @@
-/** Measured and planned values of the present UTC day. */
 import type { BatteryDashboard } from '@heliograph/sdk'
 import { Stack, Title } from '@mantine/core'
 import { useMemo } from 'react'

@@ -1,4 +1,3 @@
-/** Reads and parts that several pages of batteries share. */
 import { Badge } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { readOf, useRead, useSite } from '../../../queries.ts'

@@ -1,4 +1,3 @@
-/** Texts about batteries. */
 import type { BatteryDeviation, BatteryEnvelope, BatteryNow, BessSchedule } from '@heliograph/sdk'
 import { formatPower, inWords, none } from '../../../ui/format.ts'
 

@@ -256,7 +256,6 @@ interface LimitConfirmProps {
   onBack: () => void
 }
 
-/** Summary of a limit, shown before it is sent. */
 function LimitConfirm(props: LimitConfirmProps) {
   const { requested, span, allowed, rows, write, onSend, onBack } = props
   const others = (rows ?? []).filter(

@@ -73,7 +73,6 @@ export function dayHoursOf({ start_ms, end_ms }: Span, timezone: string): DayHou
   return days
 }
 
-/** Another limit of the same plant. */
 interface OtherLimit extends Span {
   max_power_kw: number
 }

@@ -52,7 +52,6 @@ function endOf(
   return start_ms + Number(duration) * 60_000
 }
 
-/** Errors by field. */
 export function faultsOf(requested: RequestedLimit, timezone: string, now_ms: number) {
   const faults: Partial<Record<keyof RequestedLimit, string>> = {}
   const value = requested.limit_value

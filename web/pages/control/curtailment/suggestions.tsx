@@ -16,7 +16,6 @@ const plants_max = 12
 const day_ms = 86_400_000
 const renewed_ms = 600_000
 
-/** Suggestions for several plants and days. */
 export function useSuggested(
   plants: readonly { logger_id: number }[],
   days: readonly DayHours[],

@@ -1,4 +1,3 @@
-/** Limits of each plant over time. */
 import type { CurtailmentRow } from '@heliograph/sdk'
 import { Card, Group, SegmentedControl, Stack, Text, Title, Tooltip } from '@mantine/core'
 import { useState } from 'react'

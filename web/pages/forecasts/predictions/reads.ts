@@ -13,7 +13,6 @@ const options = {
 }
 
 interface Forecasts {
-  /** Forecasts of the site, by UTC day. */
   site: Forecast[]
   plants: Forecast[]
 }

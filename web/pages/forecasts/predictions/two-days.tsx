@@ -4,7 +4,7 @@ import { useMemo } from 'react'
 import { bandOption } from '../../../ui/band-option.ts'
 import { formatEnergy, formatPower, formatTime, inWords, none } from '../../../ui/format.ts'
 import { Chart } from '../../../ui/lazy-chart.tsx'
-import { Figure, FigureGrid, Muted, Section, Time, useNow } from '../../../ui/page.tsx'
+import { FigureGrid, figures, Muted, Section, Time, useNow } from '../../../ui/page.tsx'
 import { addDays, clockAt, daysFrom, isWithin } from '../../../ui/site-clock.ts'
 import { Empty } from '../../../ui/states.tsx'
 import { fallbackWords } from './reads.ts'
@@ -89,25 +89,21 @@ function Figures({ forecasts, production, points, today, timezone, now_ms }: Fig
   const main = forecasts.find(({ date }) => date === today)
   return (
     <FigureGrid>
-      <Figure
-        label="Expected today"
-        value={formatEnergy(sumOf(of_today))}
-        note={bandOf(forecasts, today, of_today)}
-      />
-      <Figure
-        label="Measured so far"
-        value={measured.length === 0 ? none : formatEnergy(measured_kwh)}
-        note={`${formatEnergy(to_come.length === 0 ? 0 : sumOf(to_come))} still expected`}
-      />
-      <Figure
-        label="Expected tomorrow"
-        value={formatEnergy(sumOf(inDay(tomorrow)))}
-        note={bandOf(forecasts, tomorrow, inDay(tomorrow))}
-      />
-      <Figure
-        label="Peak today"
-        value={formatPower(main?.peak_p50_kw)}
-        note={
+      {figures([
+        ['Expected today', formatEnergy(sumOf(of_today)), bandOf(forecasts, today, of_today)],
+        [
+          'Measured so far',
+          measured.length === 0 ? none : formatEnergy(measured_kwh),
+          `${formatEnergy(to_come.length === 0 ? 0 : sumOf(to_come))} still expected`,
+        ],
+        [
+          'Expected tomorrow',
+          formatEnergy(sumOf(inDay(tomorrow))),
+          bandOf(forecasts, tomorrow, inDay(tomorrow)),
+        ],
+        [
+          'Peak today',
+          formatPower(main?.peak_p50_kw),
           main && (
             <>
               {main.peak_at && `at ${formatTime(main.peak_at, timezone, 'time')} `}
@@ -115,9 +111,9 @@ function Figures({ forecasts, production, points, today, timezone, now_ms }: Fig
                 {main.confidence} confidence
               </Badge>
             </>
-          )
-        }
-      />
+          ),
+        ],
+      ])}
     </FigureGrid>
   )
 }

@@ -8,7 +8,6 @@ export interface Place {
 
 export interface Grid {
   rows: { name: string; strings: (StringHealth | undefined)[] }[]
-  /** String indexes. */
   columns: number[]
 }
 
@@ -71,10 +70,8 @@ interface Drawing {
   size: Size
   place: Place | null
   scheme: 'light' | 'dark'
-  /** Size of the visible part. */
   width: number
   height: number
-  /** Scroll position. */
   left: number
   top: number
 }

@@ -4,7 +4,6 @@ import { formatNumber } from '../../../ui/format.ts'
 import { healthNames } from '../../../ui/health-names.ts'
 import { looks, type Status, statuses } from './looks.ts'
 
-/** Legend with the number of strings of each status. */
 export function Legend({
   strings,
   thresholds,

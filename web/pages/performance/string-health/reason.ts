@@ -31,10 +31,8 @@ const causes: Record<string, string> = {
 /** Only an inspection can tell which of them it is. */
 export const open_circuit = 'open circuit: a fuse, a connector or a cable'
 
-/** Formats a local date. */
 const dateOf = (date: string) => formatTime(date, 'UTC', 'date')
 
-/** Reason of the status of a string. */
 export function reasonOf(string: StringHealth): string {
   const { status, excluded_reason, deviation_pct, suspected_cause, confidence_pct } = string
   if (status === 'no_data') {

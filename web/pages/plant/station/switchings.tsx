@@ -1,4 +1,3 @@
-/** Reads and parts that the pages of stations share. */
 import type { RelaySwitching } from '@heliograph/sdk'
 import { Text } from '@mantine/core'
 import { useMay, useRead } from '../../../queries.ts'
@@ -27,7 +26,6 @@ interface SwitchingsProps {
   node_id?: string
 }
 
-/** Relay switching of one station, or of all stations. */
 export function Switchings(props: SwitchingsProps) {
   return useMay()('curtailment:read') ? <Switched {...props} /> : null
 }

@@ -1,4 +1,3 @@
-/** Form values of a defect. */
 import type { Defect } from '@heliograph/sdk'
 import { bodyOf, clockProblem, titleProblem, type ValuesOf, valuesOf } from '../form-values.ts'
 

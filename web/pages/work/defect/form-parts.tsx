@@ -21,7 +21,6 @@ const names: Record<string, string> = {
   bess: 'Battery',
 }
 
-/** Name of a type, or of a method. */
 export const nameOf = (code: string) => names[code] ?? inWords(code)
 
 const named = (codes: readonly string[]) => codes.map((value) => ({ value, label: nameOf(value) }))

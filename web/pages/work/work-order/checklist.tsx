@@ -28,7 +28,7 @@ import { changedFields } from '../../../ui/changed-fields.ts'
 import { useDraft } from '../../../ui/draft.ts'
 import { DateField, NumberField } from '../../../ui/fields.tsx'
 import { Differences, DraftNotice, WriteButton } from '../../../ui/form.tsx'
-import { Muted, Time } from '../../../ui/page.tsx'
+import { Heading, Muted, Time } from '../../../ui/page.tsx'
 import { Failure } from '../../../ui/states.tsx'
 import { type Condition, useSeenWrite } from '../../../ui/use-write.ts'
 import { changeOf, type Draft, draftOf, limitsText, whyNot } from './item-draft.ts'
@@ -42,9 +42,7 @@ export function Checklist({ order }: { order: WholeWorkOrder }) {
   return (
     <Stack gap="sm">
       <Group justify="space-between">
-        <Title order={2} size="h4">
-          Checklist
-        </Title>
+        <Heading>Checklist</Heading>
         <Switch
           size="md"
           label="Only open items"

@@ -1,4 +1,3 @@
-/** Form values of a work order. */
 import type { WorkOrder } from '@heliograph/sdk'
 import { clockProblem, titleProblem, type ValuesOf, valuesOf } from '../form-values.ts'
 
@@ -39,7 +38,6 @@ const blank: Pick<WorkOrder, 'title' | 'description' | 'type' | 'priority' | 'lo
 
 export const noValues: OrderValues = valuesOf(order_fields, blank as WorkOrder, 'UTC')
 
-/** Validation rules by field. */
 export const rulesOf = (timezone: string) => ({
   title: titleProblem,
   scheduled_start_at: (from: string, { scheduled_end_at: to }: OrderValues) =>

@@ -1,4 +1,3 @@
-/** Fields of a work order, shared by the forms for new and existing orders. */
 import { SimpleGrid } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { useSite } from '../../../queries.ts'

@@ -19,7 +19,6 @@ export const nextStates: Readonly<Record<OrderState, readonly OrderState[]>> = {
   cancelled: [],
 }
 
-/** Name of the button for a transition. */
 export function stepName(from: OrderState, to: OrderState): string {
   if (to === 'in_progress') return from === 'completed' ? 'Send back' : 'Start work'
   if (to === 'assigned') return from === 'open' ? 'Assign' : 'Stop work'
@@ -34,7 +33,6 @@ export const isOver = (state: OrderState) => nextStates[state].length === 0
 /** The checklist can be changed until the work is completed. */
 export const isWorking = (state: OrderState) => !isOver(state) && state !== 'completed'
 
-/** Earliest due date. */
 export const endOf = ({ due_at, resolution_due_at }: Ends): string | null =>
   [due_at, resolution_due_at].filter((at) => at !== null).sort()[0] ?? null
 
