@@ -10,13 +10,7 @@ import {
   TooltipComponent,
   type TooltipComponentOption,
 } from 'echarts/components'
-import {
-  type ComposeOption,
-  type ECharts,
-  type EChartsCoreOption,
-  init,
-  use,
-} from 'echarts/core'
+import { type ComposeOption, type ECharts, type EChartsCoreOption, init, use } from 'echarts/core'
 import { CanvasRenderer } from 'echarts/renderers'
 import { useEffect, useRef } from 'react'
 

@@ -81,23 +81,35 @@ async function extended<Row extends Reading>(
 const limit = 10_000
 
 export const loggerHistory = (site_id: string, logger_id: number, span: Span) =>
-  historyOf(['logger', site_id, logger_id], span, (signal) => (window) =>
-    heliograph.loggersHistoryList({ site_id, logger_id, limit, ...window }, { signal }),
+  historyOf(
+    ['logger', site_id, logger_id],
+    span,
+    (signal) => (window) =>
+      heliograph.loggersHistoryList({ site_id, logger_id, limit, ...window }, { signal }),
   )
 
 export const inverterHistory = (site_id: string, inverter_id: number, span: Span) =>
-  historyOf(['inverter', site_id, inverter_id], span, (signal) => (window) =>
-    heliograph.invertersHistoryList({ site_id, inverter_id, limit, ...window }, { signal }),
+  historyOf(
+    ['inverter', site_id, inverter_id],
+    span,
+    (signal) => (window) =>
+      heliograph.invertersHistoryList({ site_id, inverter_id, limit, ...window }, { signal }),
   )
 
 export const bessHistory = (site_id: string, bess_id: number, span: Span) =>
-  historyOf(['bess', site_id, bess_id], span, (signal) => (window) =>
-    heliograph.bessHistoryList({ site_id, bess_id, limit, ...window }, { signal }),
+  historyOf(
+    ['bess', site_id, bess_id],
+    span,
+    (signal) => (window) =>
+      heliograph.bessHistoryList({ site_id, bess_id, limit, ...window }, { signal }),
   )
 
 export const sensorHistory = (site_id: string, node_id: string, span: Span) =>
-  historyOf(['node', site_id, node_id], span, (signal) => (window) =>
-    heliograph.sensorsHistoryList({ site_id, node_id, limit, ...window }, { signal }),
+  historyOf(
+    ['node', site_id, node_id],
+    span,
+    (signal) => (window) =>
+      heliograph.sensorsHistoryList({ site_id, node_id, limit, ...window }, { signal }),
   )
 
 const step_ms = 5000
