@@ -8,13 +8,7 @@
 import { minute_ms } from '@heliograph/domain/durations'
 import type { Frame, Readings } from '@heliograph/domain/link'
 import { loggerReading } from '@heliograph/domain/logger-reading'
-import {
-  columnsOf,
-  type LoggerReading,
-  type NodeReading,
-  type ReadingKind,
-  type ReadingOf,
-} from '@heliograph/domain/readings'
+import { columnsOf, type LoggerReading, type NodeReading } from '@heliograph/domain/readings'
 import type { Site } from '@heliograph/domain/site'
 import { onGrid } from './batteries/battery-readings.ts'
 import { batteryPast } from './batteries/past.ts'
@@ -138,7 +132,7 @@ function countersBefore(minutes: readonly SiteSnapshot[], after: Counters): Coun
 }
 
 /** Kinds in the hours of history. Clusters and cells of batteries begin with the edge. */
-type SimulatedKind = Exclude<ReadingKind, 'node' | 'cluster' | 'cells'>
+const simulated_kinds = ['inverter', 'string', 'meter', 'weather', 'logger', 'bess', 'pcs'] as const
 
 /** A reading of every device for each minute; advances the counters. */
 function readingsOf(
@@ -146,41 +140,25 @@ function readingsOf(
   minutes: readonly SiteSnapshot[],
   { counters, batteries }: { counters: Counters; batteries: ReturnType<typeof batteryPast> },
 ): Readings {
-  const rows: Record<SimulatedKind, unknown[][]> = {
-    inverter: [],
-    string: [],
-    meter: [],
-    weather: [],
-    logger: [],
-    bess: [],
-    pcs: [],
-  }
-  const add = <Kind extends keyof typeof rows>(
-    kind: Kind,
-    readings: readonly ReadingOf[Kind][],
-  ) => {
-    const columns = columnsOf(kind) as (keyof ReadingOf[Kind])[]
-    for (const reading of readings) rows[kind].push(columns.map((column) => reading[column]))
-  }
-  for (const snapshot of minutes) {
+  const by_minute = minutes.map((snapshot) => {
     advance(counters, snapshot, snapshot.time_ms)
     const readings = readingsAt(simulation, snapshot, counters)
-    add('inverter', readings.inverter)
-    add('string', readings.string)
-    add('meter', readings.meter)
-    add('weather', readings.weather)
-    add('logger', loggerReadings(simulation, readings))
     const { bess, pcs } = batteries.get(snapshot.time_ms)!
-    add('bess', bess)
-    add(
-      'pcs',
-      pcs.map((one) => onGrid(one, snapshot)),
+    const logger = loggerReadings(simulation, readings)
+    return { ...readings, logger, bess, pcs: pcs.map((one) => onGrid(one, snapshot)) }
+  })
+  const tables = simulated_kinds.map((kind) => {
+    const columns = [...columnsOf(kind)]
+    const readings: readonly object[] = by_minute.flatMap(
+      (minute): readonly object[] => minute[kind],
     )
-  }
-  const kinds = Object.keys(rows) as (keyof typeof rows)[]
-  return Object.fromEntries(
-    kinds.map((kind) => [kind, { columns: [...columnsOf(kind)], rows: rows[kind] }]),
-  )
+    const rows = readings.map((reading) => {
+      const values = reading as Readonly<Record<string, unknown>>
+      return columns.map((column) => values[column])
+    })
+    return [kind, { columns, rows }] as const
+  })
+  return Object.fromEntries(tables)
 }
 
 function loggerReadings({ site }: Simulation, readings: SiteReadings): LoggerReading[] {

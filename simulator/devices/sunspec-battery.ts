@@ -171,13 +171,9 @@ function bank(unit: BatteryUnit, now: BatterySnapshot): Uint16Array {
       V: now.dc_voltage_v,
       V_SF: volt_scale,
       CellV_SF: cell_volt_scale,
-      CellVMax: cells.max,
+      ...extremePoints('CellV', 'Mod', { ...cells, min_at: cells.min_mod, max_at: cells.max_mod }),
       CellVMaxStr: cells.max_str,
-      CellVMaxMod: cells.max_mod,
-      CellVMin: cells.min,
       CellVMinStr: cells.min_str,
-      CellVMinMod: cells.min_mod,
-      CellVAvg: cells.avg,
       A: sign * now.dc_current_a,
       A_SF: scaleFor(most_a),
       AChaMax: now.dc_limits.charge_a,
@@ -244,6 +240,35 @@ export function extremesOf({ clusters }: Pick<BatterySnapshot, 'clusters'>, meas
   }
 }
 
+/** Lowest, highest and mean value, with their places counted from 1. */
+interface Extremes {
+  min: number
+  min_at: number
+  max: number
+  max_at: number
+  avg: number
+}
+
+const inCluster = (cluster: ClusterSnapshot, measure: Measure): Extremes => {
+  const { min_module_idx, max_module_idx, ...values } = cluster[measure]
+  return { ...values, min_at: min_module_idx + 1, max_at: max_module_idx + 1 }
+}
+
+/** Points such as CellVMin, CellVMinMod and CellVAvg. */
+function extremePoints<Name extends string, At extends 'Mod' | 'Cell'>(
+  name: Name,
+  at: At,
+  { min, min_at, max, max_at, avg }: Extremes,
+) {
+  return {
+    [`${name}Min`]: min,
+    [`${name}Min${at}`]: min_at,
+    [`${name}Max`]: max,
+    [`${name}Max${at}`]: max_at,
+    [`${name}Avg`]: avg,
+  } as Record<`${Name}${'Min' | 'Max' | 'Avg'}` | `${Name}${'Min' | 'Max'}${At}`, number>
+}
+
 /** Scale of a cluster's current, up to twice its share of the rated current. */
 function clusterScale({ battery, model }: BatteryUnit): number {
   const { nominal_v } = model.clusters[0]!.curve
@@ -267,13 +292,9 @@ function strings(unit: BatteryUnit, clusters: readonly ClusterSnapshot[]): Uint1
   return encode(models[803], {
     values: {
       NStrCon: clusters.filter(({ contactor }) => contactor === 'closed').length,
-      ModTmpMax: tmp.max,
+      ...extremePoints('ModTmp', 'Mod', { ...tmp, min_at: tmp.min_mod, max_at: tmp.max_mod }),
       ModTmpMaxStr: tmp.max_str,
-      ModTmpMaxMod: tmp.max_mod,
-      ModTmpMin: tmp.min,
       ModTmpMinStr: tmp.min_str,
-      ModTmpMinMod: tmp.min_mod,
-      ModTmpAvg: tmp.avg,
       ModTmp_SF: temperature_scale,
       CellV_SF: cell_volt_scale,
       NCellBal: clusters.reduce((sum, one) => sum + one.balancing_cell_count, 0),
@@ -289,16 +310,8 @@ function strings(unit: BatteryUnit, clusters: readonly ClusterSnapshot[]): Uint1
       StrSoC: cluster.soc_pct,
       StrSoH: cluster.soh_pct,
       StrA: sign * cluster.current_a,
-      StrCellVMax: cluster.cell_voltage_v.max,
-      StrCellVMaxMod: cluster.cell_voltage_v.max_module_idx + 1,
-      StrCellVMin: cluster.cell_voltage_v.min,
-      StrCellVMinMod: cluster.cell_voltage_v.min_module_idx + 1,
-      StrCellVAvg: cluster.cell_voltage_v.avg,
-      StrModTmpMax: cluster.cell_temperature_c.max,
-      StrModTmpMaxMod: cluster.cell_temperature_c.max_module_idx + 1,
-      StrModTmpMin: cluster.cell_temperature_c.min,
-      StrModTmpMinMod: cluster.cell_temperature_c.min_module_idx + 1,
-      StrModTmpAvg: cluster.cell_temperature_c.avg,
+      ...extremePoints('StrCellV', 'Mod', inCluster(cluster, 'cell_voltage_v')),
+      ...extremePoints('StrModTmp', 'Mod', inCluster(cluster, 'cell_temperature_c')),
       StrDisRsn: 0,
       StrEvt1: cluster.event_word,
       StrEvt2: 0,
@@ -317,7 +330,6 @@ function string(unit: BatteryUnit, { cluster_idx, Idx }: StringAt): Uint16Array 
   const cluster = unit.snapshot().clusters[cluster_idx]!
   const { modules_per_cluster } = unit.battery
   const cells = cellsOf(unit.model, unit.state.battery, cluster_idx)
-  const { cell_voltage_v, cell_temperature_c } = cluster
   return encode(models[804], {
     values: {
       Idx,
@@ -330,16 +342,8 @@ function string(unit: BatteryUnit, { cluster_idx, Idx }: StringAt): Uint16Array 
       NCyc: Math.floor(cluster.cycle_count),
       A: signOf(unit) * cluster.current_a,
       V: cluster.voltage_v,
-      CellVMax: cell_voltage_v.max,
-      CellVMaxMod: cell_voltage_v.max_module_idx + 1,
-      CellVMin: cell_voltage_v.min,
-      CellVMinMod: cell_voltage_v.min_module_idx + 1,
-      CellVAvg: cell_voltage_v.avg,
-      ModTmpAvg: cell_temperature_c.avg,
-      ModTmpMax: cell_temperature_c.max,
-      ModTmpMaxMod: cell_temperature_c.max_module_idx + 1,
-      ModTmpMin: cell_temperature_c.min,
-      ModTmpMinMod: cell_temperature_c.min_module_idx + 1,
+      ...extremePoints('CellV', 'Mod', inCluster(cluster, 'cell_voltage_v')),
+      ...extremePoints('ModTmp', 'Mod', inCluster(cluster, 'cell_temperature_c')),
       Evt1: cluster.event_word,
       Evt2: 0,
       EvtVnd1: 0,
@@ -358,16 +362,8 @@ function string(unit: BatteryUnit, { cluster_idx, Idx }: StringAt): Uint16Array 
         ModNCell: unit.battery.cells_per_module,
         ModSoH: cluster.soh_pct,
         ModSoC: moduleSoc(unit, { cluster_idx, module_idx }),
-        ModCellVMax: one.voltage.max,
-        ModCellVMaxCell: one.voltage.max_cell,
-        ModCellVMin: one.voltage.min,
-        ModCellVMinCell: one.voltage.min_cell,
-        ModCellVAvg: one.voltage.avg,
-        ModCellTmpMax: one.temperature.max,
-        ModCellTmpMaxCell: one.temperature.max_cell,
-        ModCellTmpMin: one.temperature.min,
-        ModCellTmpMinCell: one.temperature.min_cell,
-        ModCellTmpAvg: one.temperature.avg,
+        ...extremePoints('ModCellV', 'Cell', one.voltage),
+        ...extremePoints('ModCellTmp', 'Cell', one.temperature),
       }
     }),
   })
@@ -381,7 +377,7 @@ function moduleCells({ battery }: BatteryUnit, cells: CellReadings, module_idx: 
     const min = Math.min(...values)
     const max = Math.max(...values)
     const avg = values.reduce((sum, value) => sum + value, 0) / values.length
-    const at = { min_cell: values.indexOf(min) + 1, max_cell: values.indexOf(max) + 1 }
+    const at = { min_at: values.indexOf(min) + 1, max_at: values.indexOf(max) + 1 }
     return { min, max, avg, ...at }
   }
   const voltage_v = own(cells.voltage_v)
@@ -422,16 +418,8 @@ function module(unit: BatteryUnit, at: StringAt & { module_idx: number }): Uint1
     SoH: cluster.soh_pct,
     NCyc: Math.floor(cluster.cycle_count),
     V: one.voltage_v.reduce((sum, value) => sum + value, 0),
-    CellVMax: one.voltage.max,
-    CellVMaxCell: one.voltage.max_cell,
-    CellVMin: one.voltage.min,
-    CellVMinCell: one.voltage.min_cell,
-    CellVAvg: one.voltage.avg,
-    CellTmpAvg: one.temperature.avg,
-    CellTmpMax: one.temperature.max,
-    CellTmpMaxCell: one.temperature.max_cell,
-    CellTmpMin: one.temperature.min,
-    CellTmpMinCell: one.temperature.min_cell,
+    ...extremePoints('CellV', 'Cell', one.voltage),
+    ...extremePoints('CellTmp', 'Cell', one.temperature),
     NCellBal: one.is_balancing.filter(Boolean).length,
     SN: `SIM-MOD-${unit.battery.bess_id}-${cluster_idx}-${module_idx}`,
     SoC_SF: percent_scale,
