@@ -6,3 +6,9 @@ export function wattsWithin(power_kw: number): number {
   const nearest = Math.round(power_kw * 1000)
   return nearest / 1000 <= power_kw ? nearest : nearest - 1
 }
+
+/** The fewest whole watts that are not below a power. `Math.ceil` would add one: `1.1 * 1000`. */
+export function wattsCovering(power_kw: number): number {
+  const within = wattsWithin(power_kw)
+  return within / 1000 === power_kw ? within : within + 1
+}

@@ -4,8 +4,8 @@ import { findAlarmTable } from '@heliograph/domain/alarms/tables'
 import type { Battery } from '@heliograph/domain/battery'
 import type { Stopwatch } from '@heliograph/domain/clock'
 import type { BessReading, PcsReading } from '@heliograph/domain/readings'
+import { wattsWithin } from '@heliograph/domain/watts'
 import type { BatteryRead, PcsRead } from '../battery-reads.ts'
-import { watts } from '../control/limited-devices.ts'
 import { fresh_polls } from '../control/plant-loops.ts'
 import type { BatteryAnswer } from '../drivers/driver.ts'
 import { ControlledPcs } from './controlled-pcs.ts'
@@ -68,7 +68,7 @@ export class ControlledUnit {
     this.#decided = { at_ms: this.#since_ms, told_w: 0, unused_ms: this.#since_ms }
     this.pcs = battery.pcs.map(({ pcs_idx, rated_power_kw, ramp_s }) => {
       const facts = {
-        rated_w: watts(rated_power_kw),
+        rated_w: wattsWithin(rated_power_kw),
         fresh_ms: this.#fresh_ms,
         revert_margin_ms: 2000 * interval_s,
         first_ms: this.#fresh_ms,
@@ -217,8 +217,8 @@ export class ControlledUnit {
     const { max_charge_power_kw: charge_kw, max_discharge_power_kw: discharge_kw } = values
     return {
       soc_pct,
-      max_charge_w: charge_kw === null ? null : watts(charge_kw),
-      max_discharge_w: discharge_kw === null ? null : watts(discharge_kw),
+      max_charge_w: charge_kw === null ? null : wattsWithin(charge_kw),
+      max_discharge_w: discharge_kw === null ? null : wattsWithin(discharge_kw),
       cell_temperature_min_c,
       cell_temperature_max_c,
     }
@@ -328,8 +328,8 @@ function factsOf(battery: Battery): DispatchFacts {
     // Its reserve is for what nobody planned.
     soc_min_pct: Math.max(soc_min_pct, battery.soc_reserve_pct ?? 0),
     soc_max_pct: battery.soc_max_pct,
-    rated_charge_w: watts(battery.rated_charge_power_kw),
-    rated_discharge_w: watts(battery.rated_discharge_power_kw),
+    rated_charge_w: wattsWithin(battery.rated_charge_power_kw),
+    rated_discharge_w: wattsWithin(battery.rated_discharge_power_kw),
     discharge_ratio:
       roundtrip_efficiency_pct === undefined
         ? default_discharge_ratio

@@ -1,5 +1,6 @@
 /** What a plant may deliver now. All power in whole watts. */
 import { type CurtailmentRow, isInForce } from '@heliograph/domain/curtailment'
+import { wattsWithin } from '@heliograph/domain/watts'
 
 export interface Ceiling {
   ceiling_w: number
@@ -18,9 +19,6 @@ interface PlantFacts {
   permit_w: number | null
 }
 
-/** What a row is held to, and judged by. */
-export const wattsOf = ({ max_power_kw }: CurtailmentRow) => Math.floor(max_power_kw * 1000)
-
 /**
  * The least of rated power, permit and every row of the plant that is in force, in any order.
  *
@@ -35,7 +33,7 @@ export function plantCeiling(
   for (const row of rows) {
     if (row.logger_id !== logger_id) continue
     if (now_ms !== null && !isInForce(row, now_ms)) continue
-    row_w = Math.min(row_w, wattsOf(row))
+    row_w = Math.min(row_w, wattsWithin(row.max_power_kw))
   }
   const bound_w = Math.min(rated_w, permit_w ?? rated_w)
   const held_by = row_w < bound_w ? 'curtailment' : bound_w < rated_w ? 'permit' : 'none'

@@ -1,6 +1,7 @@
 /** The plants of the site with their devices, as control knows them at an instant. */
 import type { Stopwatch } from '@heliograph/domain/clock'
 import { defaultPollIntervals, type Site } from '@heliograph/domain/site'
+import { wattsWithin } from '@heliograph/domain/watts'
 import type { BatteryInRound, BatteryPower } from './battery-shares.ts'
 import type { Ceiling } from './ceiling.ts'
 import { ControlledDevice, type ControlledDeviceNeeds } from './controlled-device.ts'
@@ -9,7 +10,7 @@ import type { DeclaredTraits } from './declared-traits.ts'
 import type { DeviceLimits } from './device-limits.ts'
 import type { DeviceRecord, Place } from './device-record.ts'
 import type { Foreign } from './foreign-limit.ts'
-import { limitedIn, watts } from './limited-devices.ts'
+import { limitedIn } from './limited-devices.ts'
 import type { Sun } from './night-watch.ts'
 import { fresh_polls, PlantLoops, plantMeter } from './plant-loops.ts'
 import {
@@ -113,7 +114,7 @@ export class ControlledPlants {
       const known = plants_before.get(logger.logger_id)
       this.#plants.set(logger.logger_id, {
         logger_id: logger.logger_id,
-        rated_w: watts(logger.rated_power_kw),
+        rated_w: wattsWithin(logger.rated_power_kw),
         devices,
         removed: [],
         meter_id: plantMeter(logger, site),

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { encodingFault } from '@heliograph/domain/file-encoding'
 import type { Site } from '@heliograph/domain/site'
+import { wattsWithin } from '@heliograph/domain/watts'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { LineCounter, parseDocument } from 'yaml'
@@ -84,7 +85,7 @@ export function parsePermitFile(text: string, site: PermitSite | null): ParsedPe
 
 /** The permit as control goes by it. */
 export function permitOf({ plants, site_permit_kw, guard_pct = 0 }: PermitFile): Permit {
-  const guarded = (kw: number) => Math.floor((wattsOf(kw) * (100 - guard_pct)) / 100)
+  const guarded = (kw: number) => Math.floor((wattsWithin(kw) * (100 - guard_pct)) / 100)
   return {
     plant_w: new Map(plants.map(({ logger_id, permit_kw }) => [logger_id, guarded(permit_kw)])),
     site_w: site_permit_kw === undefined ? null : guarded(site_permit_kw),
@@ -95,8 +96,11 @@ export function permitOf({ plants, site_permit_kw, guard_pct = 0 }: PermitFile):
 export function permitEntry({ plants, site_permit_kw, guard_pct = 0 }: PermitFile) {
   return {
     is: 'permit_file',
-    plants: plants.map(({ logger_id, permit_kw }) => ({ logger_id, permit_w: wattsOf(permit_kw) })),
-    site_w: site_permit_kw === undefined ? null : wattsOf(site_permit_kw),
+    plants: plants.map(({ logger_id, permit_kw }) => ({
+      logger_id,
+      permit_w: wattsWithin(permit_kw),
+    })),
+    site_w: site_permit_kw === undefined ? null : wattsWithin(site_permit_kw),
     guard_pct,
   } as const
 }
@@ -254,9 +258,6 @@ const fieldOf = (path: Path) =>
   path
     .map((step, nth) => (typeof step === 'number' ? `[${step}]` : nth ? `.${step}` : step))
     .join('')
-
-/** Whole watts; what lies beyond a billionth of a kilowatt is the rounding of the decimal. */
-const wattsOf = (kw: number) => Math.floor(Math.round(kw * 1e6) / 1000)
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

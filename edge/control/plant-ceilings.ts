@@ -1,7 +1,8 @@
 /** What a plant is held to now by all that is known, and whether anybody asked for that. */
 import type { CurtailmentRow } from '@heliograph/domain/curtailment'
+import { wattsWithin } from '@heliograph/domain/watts'
 import type { JointCeiling } from './battery-shares.ts'
-import { type Ceiling, plantCeiling, wattsOf } from './ceiling.ts'
+import { type Ceiling, plantCeiling } from './ceiling.ts'
 import type { ControlledDevice } from './controlled-device.ts'
 import { heldAt } from './decide.ts'
 import { boundOf, type Permit } from './permit-terms.ts'
@@ -46,7 +47,10 @@ export function jointCeilingUnder(
   cut_w: number,
 ): Pick<JointCeiling, 'logger_id' | 'ceiling_w' | 'row_w'> {
   const permit_w = (boundOf(permit, logger_id) ?? Number.POSITIVE_INFINITY) - cut_w
-  const row_w = Math.min(Number.POSITIVE_INFINITY, ...rows.map(wattsOf))
+  const row_w = Math.min(
+    Number.POSITIVE_INFINITY,
+    ...rows.map((row) => wattsWithin(row.max_power_kw)),
+  )
   return { logger_id, row_w, ceiling_w: Math.min(permit_w, row_w) }
 }
 

@@ -4,7 +4,7 @@
  * own limit, or where no permit was ever known.
  */
 import { type CurtailmentRow, mergeRow } from '@heliograph/domain/curtailment'
-import { wattsOf } from './ceiling.ts'
+import { wattsWithin } from '@heliograph/domain/watts'
 import type { WallTime } from './clock-watch.ts'
 import type { HeldRow } from './control-store.ts'
 
@@ -169,7 +169,7 @@ export class RowWatch {
     const next = { ...this.#held }
     const { row } = next
     const is_judged = this.#isJudged(now)
-    const is_kept = held_w <= wattsOf(row)
+    const is_kept = held_w <= wattsWithin(row.max_power_kw)
     if (is_in_force) {
       // Only a clock that was set back makes a row begin again.
       next.restore_started_at = null
@@ -219,7 +219,7 @@ export class RowWatch {
     const next = { ...this.#held, observed_power_kw: power.measured_w / 1000 }
     this.#held = next
     if (next.applied_at === null || power.from_ms <= this.#sampled_ms) return
-    const limit_w = wattsOf(next.row)
+    const limit_w = wattsWithin(next.row.max_power_kw)
     const tolerance_w = Math.max(tolerance_ratio * limit_w, tolerance_of_rated * rated_w)
     const is_compliant = power.measured_w + power.unmeasured_w <= limit_w + tolerance_w
     // Power that falls as fast as its device can says nothing of whether the limit is obeyed.

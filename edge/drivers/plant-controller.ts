@@ -1,5 +1,6 @@
 /** Plant controllers, which limit all inverters of a plant by one command. */
 import type { Logger } from '@heliograph/domain/site'
+import { wattsCovering, wattsWithin } from '@heliograph/domain/watts'
 import { type Bus, type ControllerDevice, type Driver, rejecting } from './driver.ts'
 import { type ControllerProfile, limitRegisters } from './profile.ts'
 import { createRegisterLimit } from './register-limit.ts'
@@ -20,16 +21,18 @@ async function openController(
   if (!controller) throw new Error(`logger ${logger_id} has no controller`)
   const { word_order, active_power, control_mode, manufacturer, family } = profile
   const place = { bus, unit_id: controller.unit_id, word_order }
-  const rated_kw = inverters.reduce((sum, { rated_ac_power_kw }) => sum + rated_ac_power_kw, 0)
-  const max_kw = inverters.reduce(
-    (sum, { rated_ac_power_kw, max_ac_power_kw }) => sum + (max_ac_power_kw ?? rated_ac_power_kw),
-    0,
+  const sum = (powers_w: number[]) => powers_w.reduce((sum_w, power_w) => sum_w + power_w, 0)
+  const rated_w = sum(inverters.map(({ rated_ac_power_kw }) => wattsWithin(rated_ac_power_kw)))
+  const max_w = sum(
+    inverters.map(({ rated_ac_power_kw: rated_kw, max_ac_power_kw = rated_kw }) =>
+      wattsCovering(max_ac_power_kw),
+    ),
   )
   const contact = () =>
     createRegisterLimit(profile.limit, {
       ...place,
-      rated_w: Math.round(rated_kw * 1000),
-      max_w: Math.round(max_kw * 1000),
+      rated_w,
+      max_w,
     })
   const read = createRegisterReader(place, [
     active_power,

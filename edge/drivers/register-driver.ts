@@ -4,6 +4,7 @@
  */
 import { emptyReading, type InverterState, inverterStates } from '@heliograph/domain/readings'
 import { type Inverter, mpptCount, stringsOf } from '@heliograph/domain/site'
+import { wattsCovering, wattsWithin } from '@heliograph/domain/watts'
 import { BusError } from '../bus/bus-error.ts'
 import type {
   Answer,
@@ -89,8 +90,8 @@ async function find(profile: InverterProfile, bus: Bus, inverter: Inverter): Pro
   const { rated_ac_power_kw, max_ac_power_kw = rated_ac_power_kw } = inverter
   const limit = createRegisterLimit(profile.limit, {
     ...place,
-    rated_w: Math.round(rated_ac_power_kw * 1000),
-    max_w: Math.round(max_ac_power_kw * 1000),
+    rated_w: wattsWithin(rated_ac_power_kw),
+    max_w: wattsCovering(max_ac_power_kw),
   })
   const read = createRegisterReader(place, inverterRegisters(profile))
   // Makes the control available from the first contact on.

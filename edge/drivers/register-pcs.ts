@@ -3,6 +3,7 @@
  */
 import type { Pcs, PcsState } from '@heliograph/domain/battery'
 import { emptyReading, type PcsReading } from '@heliograph/domain/readings'
+import { wattsCovering, wattsWithin } from '@heliograph/domain/watts'
 import { BusError } from '../bus/bus-error.ts'
 import { withUrgentReads } from '../bus/urgent-reads.ts'
 import type { Answer, Bus, Complaint, DeviceIdentity, Driver, PcsAnswer } from './driver.ts'
@@ -155,7 +156,7 @@ function powerState(
   const { setpoint } = profile.power
   const raw = values.number(setpoint) === null ? null : values.raw(setpoint)
   if (raw === null) return null
-  const rated_w = Math.ceil(rated_power_kw * 1000 - 1e-6)
+  const rated_w = wattsCovering(rated_power_kw)
   return {
     setpoint_w: Math.round(raw * stepOf(profile)),
     discharge_max_w: rated_w,
@@ -174,7 +175,7 @@ interface Asking {
 function controlOf(profile: PcsProfile, pcs: Pcs, asking: Asking): PowerControl {
   const { setpoint, watchdog } = profile.power
   const step_w = stepOf(profile)
-  const rated_w = Math.floor(pcs.rated_power_kw * 1000 + 1e-6)
+  const rated_w = wattsWithin(pcs.rated_power_kw)
   const settable = (power_w: number) => {
     const most_w = Math.min(Math.abs(power_w), rated_w, 0x7ffe * step_w)
     const magnitude_w = Math.floor(most_w / step_w) * step_w

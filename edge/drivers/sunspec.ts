@@ -3,6 +3,7 @@
  * SunSpec Alliance; see domain/sunspec.
  */
 import { stationModels } from '@heliograph/domain/sunspec/station-points'
+import { wattsCovering } from '@heliograph/domain/watts'
 import type { Answer, Bus, Device, DeviceIdentity, Driver } from './driver.ts'
 import type { LimitControl } from './limit-control.ts'
 import { openBattery, openSetup } from './sunspec-battery.ts'
@@ -27,7 +28,7 @@ export const sunspec: Driver = {
       models: inverterModels,
       extras: inverterExtras,
       ratings: ratingModels,
-      limited_to_w: wattsUp(inverter.max_ac_power_kw ?? inverter.rated_ac_power_kw),
+      limited_to_w: wattsCovering(inverter.max_ac_power_kw ?? inverter.rated_ac_power_kw),
       map: (snapshot, { ratings: { ratings, complaints }, limit }) => {
         snapshot.complaints.push(...complaints)
         const state = limit?.onRead(snapshot) ?? null
@@ -153,15 +154,12 @@ async function openLimit<Of>(
 ) {
   if (limited_to_w === undefined) return null
   const nameplate_kw = ratings.ratings?.rated_power_kw ?? null
-  const nameplate_w = nameplate_kw === null ? null : wattsUp(nameplate_kw)
+  const nameplate_w = nameplate_kw === null ? null : wattsCovering(nameplate_kw)
   const { manufacturer } = identity
   const limit = createLimit({ bus, ...place, manufacturer, nameplate_w, rated_w: limited_to_w })
   await limit?.open()
   return limit
 }
-
-/** To whole watts, rounded up except for binary noise. */
-const wattsUp = (power_kw: number) => Math.ceil(power_kw * 1000 - 1e-6)
 
 async function isStillThere(bus: Bus, { unit_id }: Expected, { identity, common }: Found) {
   const { serial_number } = await readIdentity(bus, unit_id, common)

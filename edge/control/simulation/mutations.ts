@@ -125,7 +125,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'ignores rows',
     file: `${core}/ceiling.ts`,
-    from: 'row_w = Math.min(row_w, wattsOf(row))',
+    from: 'row_w = Math.min(row_w, wattsWithin(row.max_power_kw))',
     to: '',
   },
   {
@@ -203,7 +203,7 @@ export const mutations: readonly Mutation[] = [
     name: 'reports a row as applied before it is proven',
     edge: 'controller',
     file: `${core}/row-watch.ts`,
-    from: 'const is_kept = held_w <= wattsOf(row)',
+    from: 'const is_kept = held_w <= wattsWithin(row.max_power_kw)',
     to: 'const is_kept = held_w >= 0',
   },
   {
