@@ -47,16 +47,18 @@ export const controlRules = {
     recommended_action: 'Check the settings of the inverter for remote power limits.',
     without_values: true,
   },
-  device_below_limit: {
-    title: 'A device stays below its limit',
-    holds: 'A device applied a lower limit than commanded and keeps it.',
+  limit_not_as_set: {
+    title: 'A device holds another limit than it was set to',
+    holds:
+      'A read-back differed from the command by more than the declared rounding, and the device ' +
+      'keeps that limit.',
     category: 'control',
     severity: 'major',
     raise_delay_s: 60,
     clear_delay_s: 60,
     recommended_action:
-      'Declare step, rounding and lowest limit of the device in site.yaml, or declare the owner of ' +
-      'the limit at the edge.',
+      'If another controller set the limit, stop it. If the device rounds, declare ' +
+      '`limit.tolerance_pct` in site.yaml; then `heliograph-edge limits forget` lifts the limit.',
     without_values: true,
   },
   control_contention: {

@@ -158,7 +158,8 @@ export const CurtailmentRow = Type.Object(
       Type.Number({
         minimum: 0,
         description:
-          'Sum of the limits of the devices, kW; never reported below the limit of the row.',
+          'What the limits of the devices let the plant deliver at most, kW; a device that does ' +
+          'not answer counts with all that it can deliver.',
       }),
     ),
     observed_power_kw: Nullable(
@@ -185,9 +186,9 @@ export const CurtailmentRow = Type.Object(
           '`raise_refused`: the row is over, and the edge may not raise the plant: it has no grid ' +
           'permit for the plant, its clock jumped within the last minute, or its disk accepts no ' +
           'writes. It raises the plant as soon as it may. `device_below_limit`: the row is over, ' +
-          'and a device still has a lower limit than it was set to; `failure_message` has both ' +
-          'values unless they would reveal the permit. Ends when the device is restored, or when ' +
-          'the rounding of the device or the owner of its limit is declared on site.',
+          'and a device holds another limit than it was set to; `failure_message` has both ' +
+          'values. Ends when the device is restored, or when an operator declares on site that ' +
+          'nobody else set that limit.',
       }),
     ),
     failure_message: Nullable(Type.String({ description: 'Description of the failure.' })),

@@ -152,8 +152,8 @@ export const DispatchEntry = Type.Object(
     }),
     requested_power_kw: Type.Number({ description: 'Requested power, kW; positive discharges.' }),
     clamped_power_kw: SomeKw(
-      'Power after limits, kW. Null where the grid permit limits it, as the permit is not reported; ' +
-        'null without a limit in entries of older edges.',
+      'Power after limits, kW. Null in entries of older edges where the grid permit limits it, or ' +
+        'nothing does.',
     ),
     clamp_reason: Nullable(
       Type.Enum([...clampReasons], {
@@ -218,11 +218,8 @@ export const ControlEntry = Type.Object(
       'approve',
       'reject',
     ]),
-    from_power_kw: SomeKw('Power before, kW; null where unknown or limited by the grid permit.'),
-    to_power_kw: SomeKw(
-      'Power after, kW; null where unknown, where limited by the grid permit, and while the ' +
-        'setpoint could reveal the permit.',
-    ),
+    from_power_kw: SomeKw('Power before, kW; null where unknown.'),
+    to_power_kw: SomeKw('Power after, kW; null where unknown.'),
     reason_code: Type.String(),
     message: Type.String({ description: 'Description of the decision.' }),
     overrode_tier: Nullable(Tier),
