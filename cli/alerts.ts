@@ -1,5 +1,10 @@
-import { type Alerting, setAlerting, showAlerting } from '@heliograph/server/alerts/admin'
-import { type AlertHistory, showAlertHistory } from '@heliograph/server/alerts/history-admin'
+import {
+  type AlertHistory,
+  type Alerting,
+  setAlerting,
+  showAlertHistory,
+  showAlerting,
+} from '@heliograph/server/alerts/admin'
 import { visible } from '@heliograph/server/http/visible-text'
 import { InvalidArgumentError } from 'commander'
 import { type Cli, command, type Reporting } from './command.ts'

@@ -1,4 +1,4 @@
-import type { Admin } from '../access/admin.ts'
+import { type Admin, AdminError } from '../access/admin.ts'
 import { findSite } from '../access/sites.ts'
 import { readYamlFile } from '../access/yaml-file.ts'
 import {
@@ -8,6 +8,7 @@ import {
   settingsInForce,
 } from './settings.ts'
 import { readAlerting, storeSettings } from './settings-store.ts'
+import type { Transition } from './store.ts'
 
 export interface Alerting {
   site_id: string
@@ -42,4 +43,32 @@ export async function setAlerting(
   const settings = await readYamlFile(file, { mib_max: 1, parse: parseAlerting })
   await storeSettings(db, site_id, { settings, set_at: clock.now(), set_by })
   return showAlerting({ db }, { site_id })
+}
+
+export interface AlertHistory {
+  site_id: string
+  alert_id: number
+  title: string
+  message: string
+  /** Oldest first. */
+  transitions: Transition[]
+}
+
+/** @throws AdminError not_found */
+export async function showAlertHistory(
+  { db }: Pick<Admin, 'db'>,
+  { site_id, alert_id }: { site_id: string; alert_id: number },
+): Promise<AlertHistory> {
+  await findSite({ db }, site_id)
+  const [alert] = await db.query<Pick<AlertHistory, 'title' | 'message'>>(
+    'select title, message from alerts where site_id = $1 and alert_id = $2',
+    [site_id, alert_id],
+  )
+  if (!alert) throw new AdminError('not_found', `site ${site_id} has no alert ${alert_id}`)
+  const transitions = await db.query<Transition>(
+    `select at, from_status, to_status, changed_by, note from alert_transitions
+     where site_id = $1 and alert_id = $2 order by transition_id`,
+    [site_id, alert_id],
+  )
+  return { site_id, alert_id, ...alert, transitions }
 }

@@ -6,8 +6,6 @@ const planned = ['maintenance'] as const
 export const controlRules = {
   curtailment_not_applied: {
     title: 'A curtailment is not applied',
-    holds:
-      'A curtailment order is in force and the edge has not reported that the limit is applied.',
     category: 'control',
     severity: 'critical',
     raise_delay_s: 60,
@@ -17,7 +15,6 @@ export const controlRules = {
   },
   curtailment_not_verified: {
     title: 'A curtailment is not verified',
-    holds: 'A limit is applied and the measured power is not proven to be within it.',
     category: 'control',
     severity: 'major',
     raise_delay_s: 300,
@@ -26,9 +23,6 @@ export const controlRules = {
   },
   curtailment_not_released: {
     title: 'A curtailment is not lifted',
-    holds:
-      'A curtailment order has ended or was released and the edge has not confirmed the restore. The ' +
-      'plant may still be limited. The alert does not expire.',
     category: 'control',
     severity: 'major',
     raise_delay_s: 120,
@@ -39,7 +33,6 @@ export const controlRules = {
   },
   curtailment_not_effective: {
     title: 'An inverter exceeds its limit',
-    holds: 'An inverter delivers more than the limit that it reads back.',
     category: 'control',
     severity: 'major',
     raise_delay_s: 0,
@@ -49,9 +42,6 @@ export const controlRules = {
   },
   limit_not_as_set: {
     title: 'A device holds another limit than it was set to',
-    holds:
-      'A read-back differed from the command by more than the declared rounding, and the device ' +
-      'keeps that limit.',
     category: 'control',
     severity: 'major',
     raise_delay_s: 60,
@@ -63,7 +53,6 @@ export const controlRules = {
   },
   control_contention: {
     title: 'Another controller changes limits',
-    holds: 'Another controller changed the limit of a device within the last ten minutes.',
     category: 'control',
     severity: 'major',
     raise_delay_s: 0,
@@ -73,7 +62,6 @@ export const controlRules = {
   },
   permit_clamp: {
     title: 'The grid permit limits the plant',
-    holds: 'The grid permit limits the output of the plant.',
     category: 'control',
     severity: 'info',
     raise_delay_s: 300,
@@ -83,7 +71,6 @@ export const controlRules = {
   },
   permit_missing: {
     title: 'No grid permit is known',
-    holds: 'The edge has no permit for a plant and raises no limit of it.',
     category: 'control',
     severity: 'major',
     raise_delay_s: 60,
@@ -93,7 +80,6 @@ export const controlRules = {
   },
   permit_exceeded: {
     title: 'The grid permit is exceeded',
-    holds: 'The power measured at a plant or at the grid connection exceeds its permit.',
     category: 'control',
     severity: 'critical',
     raise_delay_s: 0,
@@ -103,7 +89,6 @@ export const controlRules = {
   },
   permit_unenforceable: {
     title: 'The grid permit cannot be enforced',
-    holds: 'Devices that cannot be limited now may exceed the permit by themselves.',
     category: 'control',
     severity: 'critical',
     raise_delay_s: 0,
@@ -113,9 +98,6 @@ export const controlRules = {
   },
   control_fault: {
     title: 'Control is impaired',
-    holds:
-      'Control at the edge fails, has lost its state or its log, or lacks an input such as a valid ' +
-      'permit file.',
     category: 'control',
     severity: 'critical',
     raise_delay_s: 0,
@@ -125,7 +107,6 @@ export const controlRules = {
   },
   limit_not_armed: {
     title: 'A limit is not fail-safe',
-    holds: 'A device would not fall back to a safe limit or setpoint without the edge.',
     category: 'control',
     severity: 'major',
     raise_delay_s: 60,
@@ -136,7 +117,6 @@ export const controlRules = {
   },
   setpoint_not_taken: {
     title: 'A setpoint is not followed',
-    holds: 'A PCS ignores its setpoint or acts against it.',
     category: 'battery',
     severity: 'major',
     raise_delay_s: 60,
@@ -147,7 +127,6 @@ export const controlRules = {
   },
   bess_offline: {
     title: 'A battery is offline',
-    holds: 'The management system or a PCS of a battery does not answer the edge.',
     category: 'communication',
     severity: 'major',
     raise_delay_s: 60,
@@ -157,7 +136,6 @@ export const controlRules = {
   },
   battery_alarm: {
     title: 'A battery reports an alarm',
-    holds: 'An alarm of a unit, a cluster or a PCS is set. The alarm table gives the severity.',
     category: 'battery',
     severity: 'warning',
     raise_delay_s: 0,
@@ -167,7 +145,6 @@ export const controlRules = {
   },
   battery_stale: {
     title: 'The data of a battery is stale',
-    holds: 'The edge has no fresh data of a unit that it commands and keeps it at zero power.',
     category: 'battery',
     severity: 'major',
     raise_delay_s: 60,
@@ -177,7 +154,6 @@ export const controlRules = {
   },
   heartbeat_lost: {
     title: 'A heartbeat has stopped',
-    holds: 'A management system or PCS answers and its heartbeat counter has stopped.',
     category: 'battery',
     severity: 'major',
     raise_delay_s: 30,
@@ -187,7 +163,6 @@ export const controlRules = {
   },
   battery_fire: {
     title: 'The fire alarm system of a battery reports',
-    holds: 'The fire alarm system of a unit reports a warning, a fault or an alarm.',
     category: 'safety',
     severity: 'critical',
     raise_delay_s: 0,
@@ -196,7 +171,6 @@ export const controlRules = {
   },
   soc_low: {
     title: 'The state of charge is low',
-    holds: 'A unit is below its minimum state of charge.',
     category: 'battery',
     severity: 'warning',
     raise_delay_s: 300,
@@ -209,7 +183,6 @@ export const controlRules = {
   },
   dispatch_deviation: {
     title: 'A battery does not follow its schedule',
-    holds: 'The power of a unit deviates from the approved schedule.',
     category: 'battery',
     severity: 'warning',
     raise_delay_s: 900,
@@ -222,7 +195,6 @@ export const controlRules = {
   },
   price_negative: {
     title: 'The price is negative',
-    holds: 'The current day-ahead price of a market of the site is below the threshold.',
     category: 'market',
     severity: 'info',
     raise_delay_s: 0,
@@ -234,7 +206,6 @@ export const controlRules = {
   },
   prices_missing: {
     title: 'Prices are missing',
-    holds: 'Day-ahead prices of a market of the site are overdue.',
     category: 'market',
     severity: 'warning',
     raise_delay_s: 0,
@@ -246,7 +217,6 @@ export const controlRules = {
   },
   journal_overflow: {
     title: 'The journal of the edge fails',
-    holds: 'The edge cannot write readings to disk, or its disk is full.',
     category: 'data_quality',
     severity: 'critical',
     raise_delay_s: 0,
@@ -255,7 +225,6 @@ export const controlRules = {
   },
   clock_untrusted: {
     title: 'The clock of the edge is unreliable',
-    holds: 'The edge does not trust its clock, or the clock differs from the clock of the server.',
     category: 'data_quality',
     severity: 'major',
     raise_delay_s: 120,
@@ -267,9 +236,6 @@ export const controlRules = {
   },
   edge_condition: {
     title: 'The edge reports a problem',
-    holds:
-      'The edge reports a condition without a rule of its own, such as a rejected device. The edge ' +
-      'gives the severity.',
     category: 'equipment',
     severity: 'warning',
     raise_delay_s: 60,

@@ -5,13 +5,13 @@ import { pageOf } from '../http/cursor.ts'
 import { endpoint, type Request, type WriteParts } from '../http/endpoint.ts'
 import { CursorList, cursorList } from '../http/envelope.ts'
 import { ApiError } from '../http/errors.ts'
+import { exampleOf } from '../http/example.ts'
 import { id_max, Timestamp } from '../http/params.ts'
-import { acknowledgedExample, alertExample, resolvedExample } from './examples.ts'
 import { readListedAlert, readNewestAlerts } from './listed.ts'
 import { AlertRecord, alertRecord } from './record.ts'
 import { alertStatuses } from './rule.ts'
 import { addTransitions, changeAlerts, lockAlert } from './store.ts'
-import { acknowledge, resolve } from './transitions.ts'
+import { acknowledge, resolve, unresolved } from './transitions.ts'
 
 export const page_size = 500
 
@@ -23,6 +23,34 @@ const AlertId = Type.Integer({
   maximum: id_max,
   description: 'An alert of the site.',
 })
+
+const alertExample = exampleOf(AlertRecord, {
+  started_at: '2026-06-21T08:10:00.000Z',
+  detected_at: '2026-06-21T08:25:00.000Z',
+  ended_at: null,
+  acknowledged_at: null,
+  resolved_at: null,
+  rule_id: 'string_zero_current',
+  created_at: '2026-06-21T08:25:00.000Z',
+})
+
+const acknowledgedExample: AlertRecord = {
+  ...alertExample,
+  status: 'acknowledged',
+  acknowledged_at: '2026-06-21T10:00:00.000Z',
+  acknowledged_by: 'control room',
+  ack_note: 'Technician on the way.',
+  work_order_id: 42,
+}
+
+const resolvedExample: AlertRecord = {
+  ...acknowledgedExample,
+  status: 'resolved',
+  resolved_at: '2026-06-21T10:00:00.000Z',
+  resolved_by: 'control room',
+  resolution: 'manual',
+  resolution_note: 'The fuse was replaced.',
+}
 
 export const listAlerts = endpoint({
   ...tag,
@@ -80,14 +108,14 @@ async function decide(request: Deciding, decision: typeof acknowledge, { clock }
   if (!alert) throw new ApiError('not_found', params)
   const now = clock.now()
   const note = body.note ?? null
-  const decided = decision(alert, { by: caller.key_name, note, now })
-  if ('refused' in decided) {
-    throw new ApiError('conflict_state', { alert_id: alert.alert_id, ...decided.refused })
+  const after = decision(alert, { by: caller.key_name, note, now })
+  const { alert_id, status: from_status } = alert
+  if (after === null) {
+    const state = { current_state: from_status, allowed_from: unresolved }
+    throw new ApiError('conflict_state', { alert_id, ...state })
   }
-  const { alert: after } = decided
-  if (after.status !== alert.status) {
+  if (after.status !== from_status) {
     await changeAlerts(tx, site_id, [after], now)
-    const { alert_id, status: from_status } = alert
     const transition = { alert_id, from_status, to_status: after.status, note }
     await addTransitions(tx, site_id, [transition], { changed_by: caller.key_name, at: now })
   }

@@ -127,19 +127,16 @@ async function readSite(db: Queries, site_id: string): Promise<FinishedRound['si
 }
 
 /** An optional part of a round: a failure is logged and gives null. */
-async function orNull<Part>(
+const orNull = <Part>(
   { log }: RoundParts,
   { site: { site_id } }: SourceContext,
   part: string,
   reading: Promise<Part>,
-): Promise<Part | null> {
-  try {
-    return await reading
-  } catch (error) {
+): Promise<Part | null> =>
+  reading.catch((error: unknown) => {
     log.error({ err: error, site_id, part }, 'a part of the alert evaluation failed')
     return null
-  }
-}
+  })
 
 /** The fallback when suppression cannot be read: suppressed alerts stay suppressed. */
 function asBefore(open: readonly StoredAlert[]): Suppression {

@@ -1,16 +1,13 @@
 /** Plain texts of alert mails. Text from outside is reduced to a single line. */
 import { shownAt } from '@heliograph/domain/local-day'
 import { singleLine } from '../mail/outbox.ts'
+import type { FinishedRound } from './listener.ts'
 import type { MailItem } from './mailing.ts'
 import type { StoredAlert } from './record.ts'
 import { alertSeverities } from './rule.ts'
 import { isAlertCode, ruleOf } from './rules.ts'
 
-interface MailSite {
-  site_id: string
-  name: string
-  timezone: string
-}
+type MailSite = Pick<FinishedRound['site'], 'site_id' | 'name' | 'timezone'>
 
 interface MailText {
   subject: string

@@ -44,23 +44,16 @@ interface Situation {
   notices: readonly SentNotice[]
 }
 
-interface Decision {
-  mails: PlannedMail[]
-  /** Alerts that get a platform notification of their escalation. */
-  escalated: StoredAlert[]
-  /** Stored with the mails, so that none is sent twice. */
-  notices: SentNotice[]
-}
-
 /** A flapping alert sends at most one mail per hour, unless it is critical. */
 const repeat_ms_min = 3_600_000
 
 /**
  * Suppressed alerts send no mail until they are no longer suppressed. Every recipient of a raised
  * or escalated alert also gets its resolution. An alert that is raised and resolved within quiet
- * hours sends no mail. A digest lists all alerts raised since the last one.
+ * hours sends no mail. A digest lists all alerts raised since the last one. Alerts in `escalated`
+ * get a platform notification. The notices are stored with the mails, so that none is sent twice.
  */
-export function decideMails(situation: Situation): Decision {
+export function decideMails(situation: Situation) {
   const ledger = openLedger(situation)
   for (const alert of situation.alerts) {
     if (alert.status !== 'resolved' && alert.suppressed_reason === null) {
@@ -78,16 +71,9 @@ export function decideMails(situation: Situation): Decision {
 
 type Notice = { alert: StoredAlert; kind: NoticeKind }
 
-interface Ledger {
-  find(notice: Notice, recipient: string): SentNotice | undefined
-  /** When the recipient last got a `raised` notice of the alert, for any occurrence. */
-  lastRaised(alert: StoredAlert, recipient: string): Date | undefined
-  /** False where the notice was recorded before. */
-  add(notice: Notice, recipient: string): boolean
-  added: SentNotice[]
-}
+type Ledger = ReturnType<typeof openLedger>
 
-function openLedger({ notices, now }: Situation): Ledger {
+function openLedger({ notices, now }: Situation) {
   const ledger = new Map<string, SentNotice>()
   const raised_at = new Map<string, Date>()
   const put = (notice: SentNotice) => {
@@ -103,8 +89,11 @@ function openLedger({ notices, now }: Situation): Ledger {
   return {
     added,
     find,
-    lastRaised: ({ alert_id }, recipient) => raised_at.get(`${alert_id} ${recipient}`),
-    add(notice, recipient) {
+    /** When the recipient last got a `raised` notice of the alert, for any occurrence. */
+    lastRaised: ({ alert_id }: StoredAlert, recipient: string) =>
+      raised_at.get(`${alert_id} ${recipient}`),
+    /** False where the notice was recorded before. */
+    add(notice: Notice, recipient: string): boolean {
       if (find(notice, recipient)) return false
       const { alert_id, occurrence_count: occurrence, severity } = notice.alert
       const { kind } = notice
@@ -137,17 +126,12 @@ function mailsTo(recipient: MailRecipient, situation: Situation, ledger: Ledger)
   return groups.map((items) => ({ recipient: recipient.address, items }))
 }
 
-interface DueNotice {
-  item: MailItem
-  since: Date
-}
-
 function dueNotice(
   alert: StoredAlert,
   { address, min_severity, digest }: MailRecipient,
   { now }: Situation,
   ledger: Ledger,
-): DueNotice | null {
+): { item: MailItem; since: Date } | null {
   const noticed = ledger.find({ alert, kind: 'noticed' }, '')
   const raised = ledger.find({ alert, kind: 'raised' }, address)
   const informed = raised ?? ledger.find({ alert, kind: 'escalated' }, address)

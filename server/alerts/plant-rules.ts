@@ -9,7 +9,6 @@ const irradiance_w_m2 = threshold(200, 'W/m²', [50, 800], 'Lowest irradiance fo
 export const plantRules = {
   edge_offline: {
     title: 'The edge agent is offline',
-    holds: 'The server receives nothing from the edge agent of the site.',
     category: 'communication',
     severity: 'critical',
     raise_delay_s: 300,
@@ -20,7 +19,6 @@ export const plantRules = {
   },
   logger_offline: {
     title: 'A plant is offline',
-    holds: 'The edge is connected and no device of the plant answers in daylight.',
     category: 'communication',
     severity: 'major',
     raise_delay_s: 900,
@@ -30,7 +28,6 @@ export const plantRules = {
   },
   inverter_offline: {
     title: 'An inverter is offline',
-    holds: 'The inverter does not answer the edge in daylight.',
     category: 'communication',
     severity: 'major',
     raise_delay_s: 600,
@@ -40,7 +37,6 @@ export const plantRules = {
   },
   node_offline: {
     title: 'A sensor node is offline',
-    holds: 'The sensor node sends no data.',
     category: 'communication',
     severity: 'warning',
     raise_delay_s: 900,
@@ -50,7 +46,6 @@ export const plantRules = {
   },
   device_offline: {
     title: 'A device is offline',
-    holds: 'A meter, a met station or a combiner does not answer the edge.',
     category: 'communication',
     severity: 'warning',
     raise_delay_s: 900,
@@ -60,7 +55,6 @@ export const plantRules = {
   },
   inverter_fault: {
     title: 'An inverter is in fault',
-    holds: 'The inverter answers and reports the state `fault`.',
     category: 'equipment',
     severity: 'major',
     raise_delay_s: 60,
@@ -70,7 +64,6 @@ export const plantRules = {
   },
   inverter_alarm: {
     title: 'An inverter reports an alarm',
-    holds: 'An alarm bit of the inverter is set. The alarm table gives the severity.',
     category: 'equipment',
     severity: 'warning',
     raise_delay_s: 60,
@@ -80,7 +73,6 @@ export const plantRules = {
   },
   string_zero_current: {
     title: 'A string delivers no current',
-    holds: 'A connected string carries no current while other strings of its inverter do.',
     category: 'production',
     severity: 'major',
     raise_delay_s: 900,
@@ -99,7 +91,6 @@ export const plantRules = {
   },
   string_underperformance: {
     title: 'A string underperforms',
-    holds: 'A string delivered less than its peers over the last 24 hours.',
     category: 'production',
     severity: 'warning',
     raise_delay_s: 3600,
@@ -113,7 +104,6 @@ export const plantRules = {
   },
   inverter_underperformance: {
     title: 'An inverter underperforms',
-    holds: 'An inverter delivers less, relative to its panels, than the others of its plant.',
     category: 'production',
     severity: 'warning',
     raise_delay_s: 1800,
@@ -127,7 +117,6 @@ export const plantRules = {
   },
   logger_underperformance: {
     title: 'A plant underperforms',
-    holds: 'A plant delivers less than expected at the measured irradiance.',
     category: 'production',
     severity: 'major',
     raise_delay_s: 1800,
@@ -141,9 +130,6 @@ export const plantRules = {
   },
   temperature_high: {
     title: 'A temperature is high',
-    holds:
-      'A temperature of a sensor node or an inverter is above its limit: the limit of the channel in ' +
-      'site.yaml, else the threshold.',
     category: 'equipment',
     severity: 'major',
     raise_delay_s: 120,
@@ -161,7 +147,6 @@ export const plantRules = {
   },
   fan_failure: {
     title: 'A fan does not run',
-    holds: 'The relay of a fan is on and the fan draws no current.',
     category: 'equipment',
     severity: 'major',
     raise_delay_s: 120,
@@ -171,7 +156,6 @@ export const plantRules = {
   },
   door_open: {
     title: 'A door is open',
-    holds: 'The door contact of a station is open.',
     category: 'security',
     severity: 'warning',
     raise_delay_s: 300,
@@ -181,7 +165,6 @@ export const plantRules = {
   },
   data_gap: {
     title: 'Data is missing',
-    holds: 'Readings are missing of a device that answers.',
     category: 'data_quality',
     severity: 'warning',
     raise_delay_s: 1800,

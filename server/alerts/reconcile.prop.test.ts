@@ -89,8 +89,8 @@ function check(
     if (person && taken) {
       const { source_id } = taken
       const decided = table[person](taken.alert_id)
-      assert.equal('refused' in decided, taken.status === 'resolved')
-      if (person === 'resolve' && 'alert' in decided) {
+      assert.equal(decided === null, taken.status === 'resolved')
+      if (person === 'resolve' && decided) {
         const silenced_until_ms = now_ms + 1000 * reopen_window_s!
         Object.assign(truths.get(source_id)!, { silenced_until_ms, resolved_ms: now_ms })
       }

@@ -1,4 +1,4 @@
-/** The vocabulary of alerts, and the shape of a rule. */
+/** The vocabulary of alerts, and the shape of a rule. docs/alerts.md has the conditions. */
 
 export const alertCategories = [
   'communication',
@@ -26,27 +26,17 @@ export const resolutions = ['auto', 'manual'] as const
 export const suppressors = ['night', 'maintenance', 'curtailment'] as const
 export type Suppressor = (typeof suppressors)[number]
 
-interface Threshold {
-  value: number
-  unit: string
-  /** Bounds for the settings of a site. */
-  min: number
-  max: number
-  meaning: string
-}
-
+/** `min` and `max` bound the settings of a site. */
 export const threshold = (
   value: number,
   unit: string,
   [min, max]: readonly [number, number],
   meaning: string,
-): Threshold => ({ value, unit, min, max, meaning })
+) => ({ value, unit, min, max, meaning })
 
 export interface Rule {
   /** The problem in a few words; the message of an alert adds the device and the values. */
   title: string
-  /** The condition, for the documents. */
-  holds: string
   category: (typeof alertCategories)[number]
   /** Unless the finding has its own. */
   severity: AlertSeverity
@@ -54,7 +44,7 @@ export interface Rule {
   raise_delay_s: number
   /** The alert resolves once the condition has been gone this long. */
   clear_delay_s: number
-  thresholds?: Readonly<Record<string, Threshold>>
+  thresholds?: Readonly<Record<string, ReturnType<typeof threshold>>>
   suppressed_by?: readonly Suppressor[]
   recommended_action: string
   /** Alerts store no value, threshold or power: their message has what was measured. */

@@ -10,15 +10,15 @@ const document = readFileSync(new URL('../../docs/alerts.md', import.meta.url), 
 const delay = (seconds: number) =>
   seconds === 0 ? 'at once' : seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`
 
-/** The line of a rule in docs/alerts.md. */
+/** The line of a rule in docs/alerts.md, up to the condition. */
 function lineOf(code: (typeof alertCodes)[number]): string {
-  const { severity, raise_delay_s, clear_delay_s, thresholds, suppressed_by, holds } = ruleOf(code)
+  const { severity, raise_delay_s, clear_delay_s, thresholds, suppressed_by } = ruleOf(code)
   const limits = Object.entries(thresholds).map(
     ([name, { value, unit }]) => `\`${name}\` ${value} ${unit}`,
   )
   const explained = suppressed_by.length > 0 ? suppressed_by.join(', ') : '-'
   const cells = [`\`${code}\``, severity, `${delay(raise_delay_s)}, ${delay(clear_delay_s)}`]
-  return `| ${[...cells, limits.join('; ') || '-', explained, holds].join(' | ')} |`
+  return `| ${[...cells, limits.join('; ') || '-', explained].join(' | ')} | `
 }
 
 test('docs/alerts.md has every rule as it is, and no other', () => {
@@ -28,7 +28,8 @@ test('docs/alerts.md has every rule as it is, and no other', () => {
     .join()
     .split('|---|\n')
   const lines = chapter.trim().split('\n')
-  assert.deepEqual(lines, alertCodes.map(lineOf))
+  const beginnings = lines.map((line) => /^(.* \| )[A-Z][^|]*\. \|$/.exec(line)?.[1])
+  assert.deepEqual(beginnings, alertCodes.map(lineOf))
 })
 
 test('every rule has one source that finds it', () => {

@@ -2,21 +2,17 @@ import type { Assignment } from './contract-store.ts'
 import type { ContractType } from './contracts.ts'
 import { microOf } from './money.ts'
 
-export interface PriceTerms {
-  contract_type: ContractType
-  /** Micro per MWh, in the currency of the contract. */
-  fixed_price: number | null
-  floor_price: number | null
-  pays_at_negative_price: boolean
-}
+export type PriceTerms = ReturnType<typeof priceTerms>
 
-export function priceTerms(assignment: Assignment): PriceTerms {
+/** Prices are in micro per MWh, in the currency of the contract. */
+export function priceTerms(assignment: Assignment) {
+  const { contract_type, fixed_price, floor_price, pays_at_negative_price } = assignment
   const micro = (text: string | null) => (text === null ? null : microOf(text))
   return {
-    contract_type: assignment.contract_type,
-    fixed_price: micro(assignment.fixed_price),
-    floor_price: micro(assignment.floor_price),
-    pays_at_negative_price: assignment.pays_at_negative_price,
+    contract_type,
+    fixed_price: micro(fixed_price),
+    floor_price: micro(floor_price),
+    pays_at_negative_price,
   }
 }
 

@@ -87,12 +87,7 @@ export async function readKnown(db: Queries, site_id: string): Promise<Known> {
   }
 }
 
-interface Replaced {
-  added: number
-  changed: number
-  unchanged: number
-  removed: number
-}
+type Replaced = ReturnType<typeof counted>
 
 export interface ContractsImport {
   assignments: Replaced
@@ -190,7 +185,7 @@ function changesOf<Old extends New, New extends object>(
   return changes
 }
 
-const counted = ({ added, changed, unchanged, removed }: Changes): Replaced => ({
+const counted = ({ added, changed, unchanged, removed }: Changes) => ({
   added: added.length,
   changed: changed.length,
   unchanged,

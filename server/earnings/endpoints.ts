@@ -6,6 +6,7 @@ import type { Context } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { List, list } from '../http/envelope.ts'
 import { invalid } from '../http/errors.ts'
+import { exampleOf } from '../http/example.ts'
 import { JsonText } from '../http/json-text.ts'
 import { LoggerId } from '../http/params.ts'
 import { daysSpan, daysSum, pastDaysSpan, spanMeta, type WholeWindow } from '../http/windows.ts'
@@ -17,16 +18,17 @@ import type { Queries } from '../storage/database.ts'
 import { readArbitrage } from './arbitrage.ts'
 import { readComparison, readPair } from './compare-markets.ts'
 import { crossBorderPrices } from './cross-border.ts'
-import {
-  crossBorderExample,
-  earningsHourExample,
-  earningsSummaryExample,
-  marketAssignmentExample,
-} from './examples.ts'
 import { crossBorderExport, hoursExport } from './exports.ts'
 import { feeTerms } from './metrics.ts'
 import { hoursOfDays, hoursText, summaryOf } from './records.ts'
-import { CrossBorderPrices, EarningsHours, EarningsSummary, MarketAssignment } from './schemas.ts'
+import {
+  CrossBorderPrices,
+  EarningsHour,
+  EarningsHours,
+  EarningsSummary,
+  LoggerEarnings,
+  MarketAssignment,
+} from './schemas.ts'
 import { readEarnings, readLoggers } from './store.ts'
 
 const earnings = {
@@ -37,7 +39,6 @@ const earnings = {
 } as const
 
 const ofLogger = Type.Optional(LoggerId)
-const whole = { truncated: false, next_start: null }
 
 const note =
   'Revenue is energy times contract price per quarter hour, exact to a millionth of the currency: ' +
@@ -101,7 +102,13 @@ export const earningsSummary = endpoint({
   query: { logger_id: ofLogger, timezone: Timezone },
   heavy: true,
   returns: EarningsSummary,
-  example: { answer: earningsSummaryExample },
+  example: {
+    answer: exampleOf(EarningsSummary, {
+      unknown: [],
+      exchange_rates: [],
+      by_logger: [exampleOf(LoggerEarnings, { logger_id: 1, unknown: [] })],
+    }),
+  },
   async handle(request, context: Context) {
     const { db } = context
     const { days, window, now } = await ledgerQuery(request, context)
@@ -127,7 +134,10 @@ export const earningsByHour = endpoint({
   heavy: true,
   returns: EarningsHours,
   example: {
-    answer: { data: [earningsHourExample], meta: { count: 1, ...whole, exchange_rates: [] } },
+    answer: exampleOf(EarningsHours, {
+      data: [exampleOf(EarningsHour, { logger_id: 1, completeness_pct: 100 })],
+      meta: { count: 1, exchange_rates: [] },
+    }),
   },
   async handle(request, context: Context) {
     const { window, now } = await ledgerQuery(request, context)
@@ -151,7 +161,7 @@ export const marketAssignments = endpoint({
     'future ones. `heliograph contracts import` imports them from a file.',
   query: { logger_id: ofLogger },
   returns: List(MarketAssignment),
-  example: { answer: { data: [marketAssignmentExample], meta: { count: 1 } } },
+  example: { answer: list([exampleOf(MarketAssignment, { logger_id: 1 })]) },
   async handle({ site: { site_id }, query }, { db, clock }: Context) {
     const { logger_id = null } = query
     if (logger_id !== null) await requireLogger(db, site_id, logger_id)
@@ -225,7 +235,7 @@ export const crossBorder = endpoint({
   },
   heavy: true,
   returns: CrossBorderPrices,
-  example: { answer: crossBorderExample },
+  example: { answer: exampleOf(CrossBorderPrices, { meta: { count: 1 } }) },
   async handle(request, { db }: Context) {
     const { pair, window } = await comparisonQuery(request, db)
     const comparison = await readComparison(db, pair, window)

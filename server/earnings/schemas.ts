@@ -27,6 +27,8 @@ const price_status = Type.Enum(['final', 'provisional'], {
     'still expected. Otherwise `provisional`.',
   examples: ['provisional'],
 })
+const reason = (description: string) =>
+  Nullable(Type.Enum([...accountReasons], { description: `${description} ${reason_text}` }))
 const reason_text =
   '`no_contract`: the plant has no contract or is not in service; `no_price`: a market period has ' +
   'no price; `no_exchange_rate`: two currencies have no exchange rate; `no_energy`: the energy of ' +
@@ -237,9 +239,9 @@ const DayEarnings = Type.Object(
   {
     date: day('UTC day, or day of the requested time zone.'),
     energy_kwh: value('Energy delivered under a contract, as `energy_sold_kwh`.', 6120.418),
-    gross_amount: value('Gross of the day, as in the summary.', 355.182411),
-    fees_amount: value('Fees of the day, as in the summary.', 13.158899),
-    net_amount: value('Net of the day, as in the summary.', 342.023512),
+    gross_amount: metrics.gross_amount,
+    fees_amount: metrics.fees_amount,
+    net_amount: metrics.net_amount,
   },
   closed('DayEarnings'),
 )
@@ -254,11 +256,7 @@ export const EarningsSummary = Type.Object(
     }),
     logger_id: Nullable(LoggerId),
     ...metrics,
-    reason: Nullable(
-      Type.Enum([...accountReasons], {
-        description: `First reason why amounts are \`null\` or lack energy. ${reason_text}`,
-      }),
-    ),
+    reason: reason('First reason why amounts are `null` or lack energy.'),
     by_logger: Nullable(
       Type.Array(LoggerEarnings, {
         description: 'Revenue by plant; `null` when `logger_id` selects one.',
@@ -300,11 +298,7 @@ export const EarningsHour = Type.Object(
     lost_amount: value('Revenue lost by curtailment minus cost avoided by it.', 0),
     currency: Nullable(currency('ISO 4217 code of the contract currency.')),
     price_status,
-    reason: Nullable(
-      Type.Enum([...accountReasons], {
-        description: `Why amounts are \`null\` or lack energy. ${reason_text}`,
-      }),
-    ),
+    reason: reason('Why amounts are `null` or lack energy.'),
     completeness_pct,
     is_partial: Type.Boolean({
       description: 'The hour is still running, or less than 95 % of it was measured.',

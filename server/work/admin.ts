@@ -1,5 +1,6 @@
 import type { Admin } from '../access/admin.ts'
 import { findSite } from '../access/sites.ts'
+import type { Queries } from '../storage/database.ts'
 import { recordEvent } from '../storage/events.ts'
 
 export interface WorkApproval {
@@ -11,11 +12,15 @@ export interface WorkApproval {
 /** Defaults to approval by any key with the scope. */
 export async function readWorkApproval(admin: Admin, site_id: string): Promise<WorkApproval> {
   await findSite(admin, site_id)
-  const [found] = await admin.db.query<Omit<WorkApproval, 'site_id'>>(
+  return { site_id, approver_not_completer: await isApproverAnother(admin.db, site_id) }
+}
+
+export async function isApproverAnother(db: Queries, site_id: string): Promise<boolean> {
+  const [settings] = await db.query<Pick<WorkApproval, 'approver_not_completer'>>(
     'select approver_not_completer from maintenance_settings where site_id = $1',
     [site_id],
   )
-  return { site_id, approver_not_completer: found?.approver_not_completer ?? false }
+  return settings?.approver_not_completer ?? false
 }
 
 /** Applies from the next approval on. A change is recorded as an event of the site. */

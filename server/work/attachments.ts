@@ -3,9 +3,11 @@ import { type Static, Type } from 'typebox'
 import { id_max, Nullable } from '../http/params.ts'
 import { textForms } from '../http/text-forms.ts'
 import { fault } from './faults.ts'
+import { Time } from './fields.ts'
 
 const closed = { additionalProperties: false } as const
 const attachments_max = 100
+const uploaded = '2026-06-21T07:05:00.000Z'
 
 const parts = {
   file_name: Type.String({
@@ -41,11 +43,7 @@ export const Attachment = Type.Object(
     ...parts,
     size_bytes,
     url,
-    uploaded_at: Type.String({
-      format: 'date-time',
-      description: 'When the file was attached.',
-      examples: ['2026-06-21T07:05:00.000Z'],
-    }),
+    uploaded_at: Time('When the file was attached.', uploaded),
   },
   { ...closed, $id: 'Attachment' },
 )
@@ -64,13 +62,7 @@ const GivenAttachment = Type.Object(
     ...parts,
     size_bytes: Type.Optional(size_bytes),
     url,
-    uploaded_at: Type.Optional(
-      Type.String({
-        format: 'date-time',
-        description: 'Read-only: accepted if it equals the stored time.',
-        examples: ['2026-06-21T07:05:00.000Z'],
-      }),
-    ),
+    uploaded_at: Type.Optional(Time('Read-only: accepted if it equals the stored time.', uploaded)),
   },
   { ...closed, $id: 'GivenAttachment' },
 )

@@ -1,6 +1,6 @@
 /** Field schemas shared by work orders and defects. */
 import { type TOptional, type TSchema, Type } from 'typebox'
-import { id_max, Nullable, page } from '../http/params.ts'
+import { id_max, Nullable } from '../http/params.ts'
 import { textForms } from '../http/text-forms.ts'
 
 const linked_max = 200
@@ -58,13 +58,11 @@ export const devices = {
   bess_id: Id('A battery unit.', 1),
 } as const
 
-/** Filters of a list, and the parameters of a page. */
 export const placeFilters = (items: string) => ({
   location_id: Type.Optional(
     Id(`Returns only ${items} at this location, without the locations below.`, 2),
   ),
   logger_id: Type.Optional(Id(`Returns only ${items} of this plant.`, 1)),
-  ...page,
 })
 
 type Fields = Record<string, TSchema>

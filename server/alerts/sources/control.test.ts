@@ -8,7 +8,6 @@ const row = (changes: Partial<JudgedRow> = {}): JudgedRow => ({
   logger_id: 2,
   status: 'active',
   created_at: after(-60),
-  told_at: after(-60),
   start_at: after(-30),
   end_at: after(60),
   reported_at: after(-1),

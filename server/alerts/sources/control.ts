@@ -56,11 +56,11 @@ export type JudgedRow = Pick<
   | 'violation_s'
   | 'failure_code'
   | 'failure_message'
-> & { told_at: Date | null; reported_at: Date | null }
+> & { reported_at: Date | null }
 
 const readRows = ({ db, site, now }: SourceContext) =>
   db.query<JudgedRow>(
-    `select ${rowColumns('$2::timestamptz')}, r.told_at, r.reported_at
+    `select ${rowColumns('$2::timestamptz')}, r.reported_at
      from curtailment_rows r
      join curtailment_groups g on g.site_id = r.site_id and g.group_id = r.group_id
      where r.site_id = $1 and (r.end_at > $3 or ${isUnconfirmed})

@@ -5,14 +5,7 @@
 import { day_ms } from '@heliograph/domain/durations'
 import type { Cause } from '../../telemetry/gaps/evidence.ts'
 import { readingsOf, type SourceType } from '../../telemetry/gaps/sources.ts'
-import {
-  type AlertSource,
-  dedupKey,
-  type Finding,
-  type OpenAlert,
-  ofLogger,
-  type Scan,
-} from '../finding.ts'
+import { type AlertSource, type Finding, type OpenAlert, ofLogger, type Scan } from '../finding.ts'
 import { type GapAlert, isOfSource } from '../gap-alerts.ts'
 import { type HandledAt, readHandled } from './handled.ts'
 import { connectedEdges, type PlantNow, readPlantNow, utc } from './plant-now.ts'
@@ -134,13 +127,11 @@ export function judgeGaps(gaps: readonly GapNow[], judging: Judging): Finding[] 
   return [...kinds].map(([part, members]) => findingOf(part, members, judging))
 }
 
-function isReported(gap: GapNow, judging: Judging): boolean {
-  const { length_ms_min, is_connected } = judging
-  const { cause, status, is_answering } = gap
-  if (!(cause in alertedCauses) || unreportedLength(gap, judging) < length_ms_min) return false
-  if (isHandled(gap, judging)) return false
-  return status === 'open' ? is_connected && is_answering : true
-}
+const isReported = (gap: GapNow, judging: Judging): boolean =>
+  gap.cause in alertedCauses &&
+  unreportedLength(gap, judging) >= judging.length_ms_min &&
+  !isHandled(gap, judging) &&
+  (gap.status !== 'open' || (judging.is_connected && gap.is_answering))
 
 /** Whether a person resolved the alert of the gap, of its plant or of the site. */
 function isHandled(
@@ -148,12 +139,8 @@ function isHandled(
   { site_id, handledAt }: Judging,
 ): boolean {
   if (known_at === null) return false
-  const sources = [
-    { source_type: 'logger', source_id: `${logger_id}` },
-    { source_type: 'site', source_id: site_id },
-  ] as const
-  return sources.some((source) => {
-    const at = handledAt(dedupKey({ code: 'data_gap', ...source, part: partOf(gap) }))
+  return [`logger:${logger_id}`, `site:${site_id}`].some((source) => {
+    const at = handledAt(`data_gap:${source}:${partOf(gap)}`)
     return at !== undefined && at > known_at
   })
 }

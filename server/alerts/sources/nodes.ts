@@ -98,7 +98,7 @@ interface Judged {
   value: number | null
   threshold?: number
   /** The condition holds while the value is in this range and the relay, if any, is on. */
-  within: { low: number; high: number; relay_index: number | null }
+  within: { low?: number; high?: number; relay_position?: number }
 }
 
 const keyOf = ({ code, node, channel }: Judged) => `${code} ${node.node_id} ${channel.channel}`
@@ -145,7 +145,7 @@ function judgeTemperature({ node, channel, value, settings }: Measured): Judged 
     holds: value !== null && value >= lowest_c ? true : is_below ? false : null,
     message: `${channel.label} of ${node.name}: ${value} °C, the limit is ${threshold} °C.`,
     ...(!is_alarm && { severity: 'warning' }),
-    within: { low: lowest_c, high: Infinity, relay_index: null },
+    within: { low: lowest_c },
   }
 }
 
@@ -167,7 +167,7 @@ function judgeFan({ node, channel, value }: Measured): Judged | null {
     threshold,
     holds: commanded === 0 || runs ? false : is_known ? true : null,
     message: `${channel.label} of ${node.name} is switched on and draws ${value} A.`,
-    within: { low: -Infinity, high: threshold, relay_index },
+    within: { high: threshold, relay_position: relay_index + 1 },
   }
 }
 
@@ -179,7 +179,7 @@ function judgeDoor({ node, channel, value }: Measured): Judged {
     value: null,
     holds: value === null ? null : value === 1,
     message: `${channel.label} of ${node.name} is open.`,
-    within: { low: 1, high: 1, relay_index: null },
+    within: { low: 1, high: 1 },
   }
 }
 
@@ -213,9 +213,7 @@ async function readSince(
     nth,
     node_number: node.node_number,
     position: node.channels.indexOf(channel) + 1,
-    low: Number.isFinite(within.low) ? within.low : null,
-    high: Number.isFinite(within.high) ? within.high : null,
-    relay_position: within.relay_index === null ? null : within.relay_index + 1,
+    ...within,
   }))
   const rows = await db.query<{ nth: number; since: Date | null }>(since, [
     site.site_id,

@@ -8,7 +8,7 @@ import { median } from '@heliograph/domain/median'
 import type { Queries } from '../../storage/database.ts'
 import { type AlertSource, type Finding, type OpenAlert, ofInverter, ofLogger } from '../finding.ts'
 import { type HandledAt, readHandled } from './handled.ts'
-import { type InverterNow, isFaulted, isLive, type PlantNow, readPlantNow } from './plant-now.ts'
+import { isRunning, type PlantNow, readPlantNow } from './plant-now.ts'
 import { missingPower, type PossiblePower, readPossiblePower } from './possible-power.ts'
 
 /** Includes the current hour. */
@@ -22,7 +22,7 @@ export const findPerformance: AlertSource = async (context) => {
   const rules = settings.rules
   const from_ms = (Math.floor(now.getTime() / hour_ms) - window_hours + 1) * hour_ms
   const hours = (await readHours(db, site.site_id, new Date(from_ms))).filter(({ inverter_id }) =>
-    isJudged(plant.inverters.get(inverter_id)),
+    isRunning(plant.inverters.get(inverter_id)),
   )
   const handledAt = await readHandled(db, site.site_id, new Date(from_ms))
   const thresholds = {
@@ -41,9 +41,6 @@ export const findPerformance: AlertSource = async (context) => {
   const known = new Set(judged.map(keyOf))
   return { findings, isUnknown: (open) => !known.has(openKey(open)) && inService(open, plant) }
 }
-
-const isJudged = (inverter: InverterNow | undefined): boolean =>
-  isLive(inverter) && !isFaulted(inverter)
 
 const inService = ({ logger_id, inverter_id }: OpenAlert, plant: PlantNow): boolean =>
   inverter_id === null

@@ -216,5 +216,8 @@ export const isLive = (inverter: InverterNow | undefined): inverter is InverterN
 export const isFaulted = (inverter: InverterNow): boolean =>
   isLive(inverter) && inverter.state === 'fault'
 
+export const isRunning = (inverter: InverterNow | undefined): inverter is InverterNow =>
+  isLive(inverter) && inverter.state !== 'fault'
+
 /** `2026-06-21 10:04 UTC` */
 export const utc = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`

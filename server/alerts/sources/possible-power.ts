@@ -1,11 +1,6 @@
 /** Power that inverters could deliver now, from the irradiance of their met station. */
 import { ratingOf } from '../../performance/rollups/inverter-span.ts'
-import {
-  inverterSun,
-  type PlantLight,
-  plantLight,
-  stationsFor,
-} from '../../performance/rollups/plant-light.ts'
+import { inverterSun, plantLight, stationsFor } from '../../performance/rollups/plant-light.ts'
 import { type PlantStation, type PlantString, readPanels } from '../../performance/rollups/raw.ts'
 import { isStale } from '../../plant/frame.ts'
 import type { SourceContext } from '../finding.ts'
@@ -48,21 +43,23 @@ export async function readPossiblePower(
   ])
   const { poll, now } = situation
   const fresh = stations.filter(({ measured_at }) => !isStale(measured_at, poll.weather_s, now))
-  const lights = new Map<number, PlantLight>()
-  const lightOf = (station: StationNow) => {
-    const { station_id, measured_at, instrument_values } = station
-    const reading = { time_ms: measured_at.getTime(), instrument_values }
-    const light = lights.get(station_id) ?? plantLight(place, station, [reading])
-    lights.set(station_id, light)
-    return light
-  }
+  const lights = new Map(
+    fresh.map((station) => {
+      const { station_id, measured_at, instrument_values } = station
+      const reading = { time_ms: measured_at.getTime(), instrument_values }
+      return [station_id, plantLight(place, station, [reading])]
+    }),
+  )
   const stringsOf = Map.groupBy(strings, ({ inverter_id }) => inverter_id)
   for (const inverter of inverters) {
-    const station = stationsFor(inverter, fresh)[0] as StationNow | undefined
+    const [station] = stationsFor(inverter, fresh)
     const own = stringsOf.get(inverter.inverter_id)
     if (!station || !own) continue
     const whole = own.map((each) => ({ ...each, panel: panels.get(each.params_id) ?? null }))
-    const sun = inverterSun({ ...inverter, dc_capacity_kwp: 0, strings: whole }, lightOf(station))
+    const sun = inverterSun(
+      { ...inverter, dc_capacity_kwp: 0, strings: whole },
+      lights.get(station.station_id)!,
+    )
     const expected_dc_kw = sun.lights[0]?.expected_dc_kw ?? null
     if (expected_dc_kw === null) continue
     const { rated_ac_power_kw, acPower } = ratingOf(inverter)

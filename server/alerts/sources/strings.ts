@@ -20,7 +20,7 @@ import {
   type SourceContext,
 } from '../finding.ts'
 import { readHandled } from './handled.ts'
-import { type InverterNow, isFaulted, isLive, type PlantNow, readPlantNow } from './plant-now.ts'
+import { type InverterNow, isRunning, type PlantNow, readPlantNow } from './plant-now.ts'
 import {
   isCarrying,
   judgeZero,
@@ -58,7 +58,7 @@ export const findStrings: AlertSource = async (context) => {
   for (const inverter_id of suspects) {
     const inverter = plant.inverters.get(inverter_id)
     const own = live.get(inverter_id)
-    if (!inverter || !isJudged(inverter) || !own) continue
+    if (!inverter || !isRunning(inverter) || !own) continue
     const shortfalls = judgeShortfalls(
       own,
       hours.get(inverter_id) ?? [],
@@ -84,9 +84,6 @@ export const findStrings: AlertSource = async (context) => {
 
 const thresholdsOf = ({ settings }: SourceContext) =>
   settings.rules.string_underperformance.thresholds
-
-const isJudged = (inverter: InverterNow | undefined): inverter is InverterNow =>
-  isLive(inverter) && !isFaulted(inverter)
 
 const isInService = ({ inverter_id }: OpenAlert, { inverters }: PlantNow) =>
   inverters.has(inverter_id ?? Number.NaN)
@@ -129,7 +126,7 @@ async function readDaylight(
      group by s.inverter_id having max(f.highest_a) >= $4`,
     [site_id, freshSince(plant), current_a, peer_current_a],
   )
-  return daylight.filter(({ inverter_id }) => isJudged(plant.inverters.get(inverter_id)))
+  return daylight.filter(({ inverter_id }) => isRunning(plant.inverters.get(inverter_id)))
 }
 
 /** Inverters with a string below its peers in the sums of yesterday or today. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { id_max, Nullable } from '../../http/params.ts'
+import { id_max, Nullable, page } from '../../http/params.ts'
 import { At } from '../../plant/frame.ts'
 import { Attachment, GivenAttachments } from '../attachments.ts'
 import { defectSeverities, defectStates } from '../defect-states.ts'
@@ -165,4 +165,5 @@ export const filters = {
     Type.Enum([...defectSeverities], { description: 'Returns only defects of this severity.' }),
   ),
   ...placeFilters('defects'),
+  ...page,
 }

@@ -3,14 +3,20 @@ import type { Context } from '../../http/context.ts'
 import { endpoint, type Request } from '../../http/endpoint.ts'
 import { Page } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
+import { exampleOf } from '../../http/example.ts'
 import { page } from '../../http/params.ts'
 import { notification_days } from '../notifications.ts'
-import { countExample, readExample, unreadExample } from './examples.ts'
 import { NotificationId, OmNotification, UnreadCount } from './schemas.ts'
 import { markRead, type Reader, readNotifications, readUnreadCount } from './store.ts'
 
 const tag = { tag: 'Maintenance', module: 'om' } as const
 const reads = { ...tag, method: 'GET', scope: 'om:read' } as const
+
+const unreadExample = exampleOf(OmNotification, {
+  severity: 'warning',
+  resource_type: 'work_order',
+  expires_at: '2026-09-19T10:00:00.000Z',
+})
 
 const readerOf = (
   { site, caller }: Pick<Request<unknown, unknown, unknown>, 'site' | 'caller'>,
@@ -50,7 +56,9 @@ export const countUnread = endpoint({
   summary: 'Count unread notifications',
   description: 'Returns the counts of the client, across all of its keys.',
   returns: UnreadCount,
-  example: { answer: countExample },
+  example: {
+    answer: exampleOf(UnreadCount, { unread_count: 3, by_type: { defect_created: 3 } }),
+  },
   handle: (request, context: Context) => readUnreadCount(context.db, readerOf(request, context)),
 })
 
@@ -66,7 +74,9 @@ export const readNotification = endpoint({
     'earlier read stays.',
   params: { notification_id: NotificationId },
   returns: OmNotification,
-  example: { answer: readExample },
+  example: {
+    answer: { ...unreadExample, is_read: true, read_at: '2026-06-21T10:11:12.000Z' },
+  },
   async handle(request, context: Context) {
     const { notification_id } = request.params
     const read = await markRead(request.tx, readerOf(request, context), notification_id)

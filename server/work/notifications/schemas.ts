@@ -18,8 +18,14 @@ export const OmNotification = Type.Object(
   {
     notification_id: NotificationId,
     type: Type.Enum([...notificationTypes], { description: 'The kind of event.' }),
-    title: Type.String({ description: 'A single line.' }),
-    body: Type.String({ description: 'The title of the resource at that time.' }),
+    title: Type.String({
+      description: 'A single line.',
+      examples: ['WO-2026-00042 is assigned to Electrical south'],
+    }),
+    body: Type.String({
+      description: 'The title of the resource at that time.',
+      examples: ['String 3 of inverter 1 carries no current'],
+    }),
     severity: Type.Enum([...notificationSeverities]),
     is_read: Type.Boolean({
       description: 'Whether any key of the client marked the notification as read.',
@@ -29,6 +35,7 @@ export const OmNotification = Type.Object(
     recipient: Nullable(
       Type.String({
         description: 'The name of the person or team; null for everybody at the site.',
+        examples: ['Electrical south'],
       }),
     ),
     resource_type: Nullable(

@@ -3,6 +3,7 @@ import { ApiError } from '../../http/errors.ts'
 import { askedChange, requireUnchanged } from '../../http/read-only.ts'
 import type { Transaction } from '../../storage/database.ts'
 import type { Actor } from '../actor.ts'
+import { isApproverAnother } from '../admin.ts'
 import { attached, nothingAttached } from '../attachments.ts'
 import { currencyOf } from '../currency.ts'
 import { fault } from '../faults.ts'
@@ -183,12 +184,4 @@ function changedAttachments(
   if (!shown) return kept
   const message = `checklist item ${shown.item_id} uses an attachment that is left out: change its photo_ids first`
   throw fault('attachments', 'not_allowed_value', message)
-}
-
-async function isApproverAnother(tx: Transaction, site_id: string): Promise<boolean> {
-  const [settings] = await tx.query<{ approver_not_completer: boolean }>(
-    'select approver_not_completer from maintenance_settings where site_id = $1',
-    [site_id],
-  )
-  return settings?.approver_not_completer ?? false
 }

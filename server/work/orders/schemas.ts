@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Nullable } from '../../http/params.ts'
+import { Nullable, page } from '../../http/params.ts'
 import { At } from '../../plant/frame.ts'
 import { Attachment, GivenAttachments } from '../attachments.ts'
 import {
@@ -208,6 +208,7 @@ export const filters = {
   status: Type.Optional(
     Type.Enum([...workOrderStates], { description: 'Returns only work orders in this state.' }),
   ),
+  ...placeFilters('work orders'),
   assigned_to: Type.Optional(
     Type.String({
       maxLength: 200,
@@ -215,5 +216,5 @@ export const filters = {
       examples: ['Ada'],
     }),
   ),
-  ...placeFilters('work orders'),
+  ...page,
 }
