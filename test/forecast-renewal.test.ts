@@ -13,7 +13,12 @@ import { testSettings } from '../server/fixtures/job-settings.ts'
 import { type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
 import { addPast } from '../server/forecasts/fixtures/history.ts'
 import { nextRun } from '../server/forecasts/forecast-records.ts'
-import { type NewModel, recordTraining, storeModel } from '../server/forecasts/model-store.ts'
+import {
+  type NewModel,
+  productionModels,
+  recordTraining,
+  storeModel,
+} from '../server/forecasts/model-store.ts'
 import { plantOf, runForecasts } from '../server/forecasts/production-runs.ts'
 import { readForecastSite, type Target } from '../server/forecasts/targets.ts'
 import { createThread, type ForecastThread } from '../server/forecasts/thread.ts'
@@ -112,8 +117,7 @@ const trained = (target: Target, change: Partial<NewModel> = {}) =>
       error: null,
       sample_count: 400,
     })
-    return storeModel(tx, 'demo', {
-      target,
+    return storeModel(tx, productionModels('demo', target), {
       trained_at: site.clock.now(),
       facts,
       scores,

@@ -36,8 +36,9 @@ export async function readCourses(
   const count = Math.max(0, Math.ceil((to_ms - from_ms) / quarter_ms))
   const plants = new Map(logger_ids.map((logger_id) => [logger_id, emptyCourse(from_ms, count)]))
   for (const [logger_id, course] of plants) {
-    const curtailed = await curtailedSpans(db, { site_id, logger_id }, { from_ms, to_ms })
-    const outages = await outageSpans(db, { site_id, logger_id }, { from_ms, to_ms })
+    const values = [site_id, logger_id, new Date(from_ms), new Date(to_ms)]
+    const curtailed = await db.query<Span>(curtailed_spans, values)
+    const outages = await db.query<Span>(outage_spans, values)
     for (let at = from_ms; at < to_ms; at += chunk_ms) {
       signal?.throwIfAborted()
       const chunk = { from: new Date(at), to: new Date(Math.min(to_ms, at + chunk_ms)) }
@@ -62,35 +63,22 @@ interface Span {
   to_ms: number
 }
 
+const held_until = heldUntil('$4::timestamptz')
+
 /** Time in which curtailment orders limited a plant. */
-const curtailedSpans = (
-  db: Queries,
-  { site_id, logger_id }: { site_id: string; logger_id: number },
-  { from_ms, to_ms }: Span,
-): Promise<Span[]> =>
-  db.query<Span>(
-    `select (extract(epoch from greatest(start_at, applied_at)) * 1000)::float8 as from_ms,
-            (extract(epoch from ${heldUntil('$4::timestamptz')}) * 1000)::float8 as to_ms
-     from curtailment_rows r
-     where site_id = $1 and logger_id = $2 and applied_at is not null and start_at < $4
-       and ${heldUntil('$4::timestamptz')} > $3`,
-    [site_id, logger_id, new Date(from_ms).toISOString(), new Date(to_ms).toISOString()],
-  )
+const curtailed_spans = `
+  select (extract(epoch from greatest(start_at, applied_at)) * 1000)::float8 as from_ms,
+         (extract(epoch from ${held_until}) * 1000)::float8 as to_ms
+  from curtailment_rows r
+  where site_id = $1 and logger_id = $2 and applied_at is not null and start_at < $4
+    and ${held_until} > $3`
 
 /** Planned outages of the plant or a part of it, which make its production unrepresentative. */
-const outageSpans = (
-  db: Queries,
-  { site_id, logger_id }: { site_id: string; logger_id: number },
-  { from_ms, to_ms }: Span,
-): Promise<Span[]> =>
-  db.query<Span>(
-    `select (extract(epoch from start_at) * 1000)::float8 as from_ms,
-            (extract(epoch from end_at) * 1000)::float8 as to_ms
-     from planned_outages
-     where site_id = $1 and (logger_id is null or logger_id = $2)
-       and end_at > $3 and start_at < $4`,
-    [site_id, logger_id, new Date(from_ms).toISOString(), new Date(to_ms).toISOString()],
-  )
+const outage_spans = `
+  select (extract(epoch from start_at) * 1000)::float8 as from_ms,
+         (extract(epoch from end_at) * 1000)::float8 as to_ms
+  from planned_outages
+  where site_id = $1 and (logger_id is null or logger_id = $2) and end_at > $3 and start_at < $4`
 
 const overlapsAny = (spans: readonly Span[], { start_ms }: PlantQuarter): boolean =>
   spans.some((span) => span.from_ms < start_ms + quarter_ms && span.to_ms > start_ms)
@@ -115,15 +103,19 @@ export function emptyCourse(from_ms: number, count: number): Course {
   }
 }
 
+/** Copies a course into another one, from element `at` on. */
+export function copyCourse(from: Course, into: Course, at: number): void {
+  for (const name of ['available_wh', 'energy_wh', 'completeness_pct', 'flags'] as const) {
+    into[name].set(from[name], at)
+  }
+}
+
 /** Known where every course is known, with the lowest completeness and the flags of all. */
 export function sumOf(courses: readonly Course[], from_ms: number, count: number): Course {
   const sum = emptyCourse(from_ms, count)
   const [first, ...others] = courses
   if (!first) return sum
-  sum.available_wh.set(first.available_wh)
-  sum.energy_wh.set(first.energy_wh)
-  sum.completeness_pct.set(first.completeness_pct)
-  sum.flags.set(first.flags)
+  copyCourse(first, sum, 0)
   for (const course of others) {
     for (let nth = 0; nth < count; nth += 1) {
       sum.available_wh[nth]! += course.available_wh[nth]!

@@ -1,5 +1,4 @@
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
-import { significant } from '@heliograph/domain/significant'
 import { utcDate } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
 import type { Context } from '../http/context.ts'
@@ -20,9 +19,8 @@ import {
 } from './examples.ts'
 import { forecastOf, recordDay } from './forecast-records.ts'
 import { readDayForecasts } from './forecasts.ts'
-import { modelStatus } from './model-records.ts'
-import { readModelStates } from './model-states.ts'
-import { type MarketPricePoint, type PricesQuery, readPriceForecasts } from './price-history.ts'
+import { readModelStatus } from './model-status.ts'
+import { type PricesQuery, readPriceForecasts } from './price-history.ts'
 import { endOfPrices } from './price-store.ts'
 import { readForecastHistory } from './production-history.ts'
 import { productionItem } from './production-records.ts'
@@ -237,29 +235,7 @@ export const listPriceForecasts = endpoint({
 })
 
 async function readPriceItems(db: Queries, query: PricesQuery): Promise<PriceForecastItem[]> {
-  if (query.start_ms >= query.end_ms) return []
-  return (await readPriceForecasts(db, query)).map(priceItem)
-}
-
-function priceItem(point: MarketPricePoint): PriceForecastItem {
-  const { negative_probability, model_version, market } = point
-  const price = (value: number | null) => (value === null ? null : significant(value))
-  return {
-    start_at: new Date(point.start_ms).toISOString(),
-    end_at: new Date(point.end_ms).toISOString(),
-    market_code: market.market_code,
-    p10_price_per_mwh: price(point.p10_price),
-    p50_price_per_mwh: price(point.p50_price),
-    p90_price_per_mwh: price(point.p90_price),
-    actual_price_per_mwh: price(point.actual_price),
-    negative_probability_pct: price(
-      negative_probability === null ? null : 100 * negative_probability,
-    ),
-    run_at: point.issued_at?.toISOString() ?? null,
-    model_version: model_version === null ? null : String(model_version),
-    method: point.method,
-    currency: market.currency,
-  }
+  return query.start_ms < query.end_ms ? readPriceForecasts(db, query) : []
 }
 
 export const listModels = endpoint({
@@ -275,7 +251,6 @@ export const listModels = endpoint({
   returns: List(ModelStatus),
   example: { answer: { data: [modelExample], meta: { count: 1 } } },
   async handle({ site: { site_id } }, { db, clock }: Context) {
-    const now = clock.now()
-    return list((await readModelStates(db, site_id, now)).map((state) => modelStatus(state, now)))
+    return list(await readModelStatus(db, site_id, clock.now()))
   },
 })

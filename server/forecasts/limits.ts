@@ -16,46 +16,32 @@ export interface KnownLimit {
 
 export const isOutage = ({ max_power_kw }: KnownLimit): boolean => max_power_kw === null
 
-interface LimitRow {
-  logger_id: number
-  start_at: Date
-  end_at: Date
-  max_power_kw: number | null
-  unavailable_pct: number
-  reported_at: Date | null
-}
-
 /** Limits that overlap [from, to), without outages of plants that were retired by then. */
-export async function readKnownLimits(
+export const readKnownLimits = (
   db: Queries,
   site_id: string,
   { from, to }: { from: Date; to: Date },
-): Promise<KnownLimit[]> {
-  const rows = await db.query<LimitRow>(
-    `select logger_id, start_at, end_at, max_power_kw, 0::float8 as unavailable_pct,
-            null::timestamptz as reported_at
-     from curtailment_rows
-     where site_id = $1 and released_at is null and end_at > $2 and start_at < $3
-     union all
-     select l.logger_id, o.start_at, o.end_at, null, o.unavailable_pct, o.created_at
-     from planned_outages o
-     join loggers l on l.site_id = o.site_id
-       and (l.retired_at is null or l.retired_at > o.start_at)
-       and (o.logger_id is null or l.logger_id = o.logger_id)
-     where o.site_id = $1 and o.end_at > $2 and o.start_at < $3`,
+) =>
+  db.query<KnownLimit>(
+    `select logger_id, max_power_kw, available_ratio,
+            (extract(epoch from start_at) * 1000)::float8 as start_ms,
+            (extract(epoch from end_at) * 1000)::float8 as end_ms,
+            (extract(epoch from reported_at) * 1000)::float8 as reported_ms
+     from (
+       select logger_id, start_at, end_at, max_power_kw, 1::float8 as available_ratio,
+              null::timestamptz as reported_at
+       from curtailment_rows
+       where site_id = $1 and released_at is null and end_at > $2 and start_at < $3
+       union all
+       select l.logger_id, o.start_at, o.end_at, null, 1 - o.unavailable_pct / 100, o.created_at
+       from planned_outages o
+       join loggers l on l.site_id = o.site_id
+         and (l.retired_at is null or l.retired_at > o.start_at)
+         and (o.logger_id is null or l.logger_id = o.logger_id)
+       where o.site_id = $1 and o.end_at > $2 and o.start_at < $3
+     ) as known`,
     [site_id, from.toISOString(), to.toISOString()],
   )
-  return rows.map(
-    ({ logger_id, start_at, end_at, max_power_kw, unavailable_pct, reported_at }) => ({
-      logger_id,
-      start_ms: start_at.getTime(),
-      end_ms: end_at.getTime(),
-      max_power_kw,
-      available_ratio: 1 - unavailable_pct / 100,
-      reported_ms: reported_at?.getTime() ?? null,
-    }),
-  )
-}
 
 /**
  * Mean power over a step under the limits of one plant. At each instant the lowest power limit and
@@ -68,16 +54,11 @@ export function limitedPower(
 ): number {
   const within = limits.filter((limit) => limit.start_ms < end_ms && limit.end_ms > start_ms)
   if (within.length === 0) return power_kw
-  const bounds = [
-    ...new Set([
-      start_ms,
-      end_ms,
-      ...within.flatMap((limit) => [
-        Math.max(start_ms, limit.start_ms),
-        Math.min(end_ms, limit.end_ms),
-      ]),
-    ]),
-  ].sort((a, b) => a - b)
+  const changes = within.flatMap((limit) => [
+    Math.max(start_ms, limit.start_ms),
+    Math.min(end_ms, limit.end_ms),
+  ])
+  const bounds = [...new Set([start_ms, ...changes, end_ms])].sort((a, b) => a - b)
   let sum = 0
   for (let nth = 0; nth + 1 < bounds.length; nth += 1) {
     const [from_ms, to_ms] = [bounds[nth]!, bounds[nth + 1]!]

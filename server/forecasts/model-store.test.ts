@@ -2,26 +2,31 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { testDatabase } from '../../test/postgres.ts'
 import { foundSite, site_id } from '../link/fixtures/plant.ts'
-import { modelInUse, modelsInUse, type NewModel, storeModel } from './model-store.ts'
+import {
+  modelInUse,
+  modelsInUse,
+  type NewModel,
+  productionModels,
+  storeModel,
+} from './model-store.ts'
 
 test('a model is in use until one follows that is no worse', async (t) => {
   const { db, drop } = await testDatabase()
   t.after(drop)
   await foundSite(db)
-  const target = 'logger:1'
+  const models = productionModels(site_id, 'logger:1')
   const store = (bytes: string, is_worse: boolean) => {
     const model = {
-      target,
       trained_at: new Date(),
       model: Buffer.from(bytes),
       is_worse,
       facts: { step_minutes: 60 },
       scores: {},
     }
-    return db.transaction((tx) => storeModel(tx, site_id, model as unknown as NewModel))
+    return db.transaction((tx) => storeModel(tx, models, model as unknown as NewModel))
   }
   const used = async () => {
-    const model = await modelInUse(db, site_id, target)
+    const model = await modelInUse(db, models)
     return model && [model.version, model.model.toString()]
   }
   assert.equal(await used(), null)

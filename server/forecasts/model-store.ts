@@ -1,4 +1,4 @@
-/** Trained models by site and target, with their training data and scores. */
+/** Trained models of targets and markets, with their training data and scores. */
 import type { Queries, Transaction } from '../storage/database.ts'
 import type { Target } from './targets.ts'
 
@@ -35,25 +35,41 @@ interface ModelHead {
   scores: HoldOutScores
 }
 
-interface StoredModel extends ModelHead {
-  model: Buffer
+/** The versions of the model of a forecast target or a market. */
+interface ModelSeries {
+  table: 'forecast_models' | 'price_models'
+  key: Readonly<Record<string, string>>
 }
 
-export interface NewModel extends Omit<ModelHead, 'version'> {
-  model: Buffer
+export const productionModels = (site_id: string, target: Target): ModelSeries => ({
+  table: 'forecast_models',
+  key: { site_id, target },
+})
+
+export const priceModels = (market_code: string): ModelSeries => ({
+  table: 'price_models',
+  key: { market_code },
+})
+
+const isOf = ({ key }: ModelSeries) =>
+  Object.keys(key)
+    .map((name, nth) => `${name} = $${nth + 1}`)
+    .join(' and ')
+
+export interface NewModel<Facts = TrainingFacts, Scores = HoldOutScores> {
+  trained_at: Date
+  facts: Facts
+  scores: Scores
+  model: Uint8Array
   /** Worse than the model in use: only its scores are stored. */
   is_worse: boolean
 }
 
-export async function modelInUse(
-  db: Queries,
-  site_id: string,
-  target: Target,
-): Promise<StoredModel | null> {
-  const [row] = await db.query<StoredModel>(
-    `select target, version, trained_at, facts, scores, model from forecast_models
-     where site_id = $1 and target = $2 and state = 'in_use'`,
-    [site_id, target],
+export async function modelInUse<Facts = TrainingFacts>(db: Queries, series: ModelSeries) {
+  const [row] = await db.query<{ version: number; facts: Facts; model: Buffer }>(
+    `select version, facts, model from ${series.table}
+     where ${isOf(series)} and state = 'in_use'`,
+    Object.values(series.key),
   )
   return row ?? null
 }
@@ -102,44 +118,43 @@ export const modelsInUse = (db: Queries, site_id: string): Promise<ModelHead[]> 
     [site_id],
   )
 
-/** Version of the next model of a target, starting at 1. */
-export async function nextVersion(db: Queries, site_id: string, target: Target): Promise<number> {
+/** Version of the next model, starting at 1. */
+export async function nextVersion(db: Queries, series: ModelSeries): Promise<number> {
   const [row] = await db.query<{ version: number }>(
-    `select coalesce(max(version), 0) + 1 as version from forecast_models
-     where site_id = $1 and target = $2`,
-    [site_id, target],
+    `select coalesce(max(version), 0) + 1 as version from ${series.table} where ${isOf(series)}`,
+    Object.values(series.key),
   )
   return row!.version
 }
 
-/** Stores a model as the next version of its target and puts it to use unless it is worse. */
-export async function storeModel(
+/** Stores a model as the next version and puts it to use unless it is worse. */
+export async function storeModel<Facts, Scores>(
   tx: Transaction,
-  site_id: string,
-  { target, trained_at, facts, scores, model, is_worse }: NewModel,
+  series: ModelSeries,
+  { trained_at, facts, scores, model, is_worse }: NewModel<Facts, Scores>,
 ): Promise<number> {
-  const version = await nextVersion(tx, site_id, target)
+  const { table, key } = series
+  const version = await nextVersion(tx, series)
   if (!is_worse) {
     await tx.execute(
-      `update forecast_models set state = 'followed', model = null
-       where site_id = $1 and target = $2 and state = 'in_use'`,
-      [site_id, target],
+      `update ${table} set state = 'followed', model = null
+       where ${isOf(series)} and state = 'in_use'`,
+      Object.values(key),
     )
   }
+  const columns = {
+    ...key,
+    version,
+    trained_at,
+    state: is_worse ? 'worse' : 'in_use',
+    facts: JSON.stringify(facts),
+    scores: JSON.stringify(scores),
+    model: is_worse ? null : Buffer.from(model),
+  }
+  const places = Object.keys(columns).map((_, nth) => `$${nth + 1}`)
   await tx.execute(
-    `insert into forecast_models
-       (site_id, target, version, trained_at, state, facts, scores, model)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    [
-      site_id,
-      target,
-      version,
-      trained_at.toISOString(),
-      is_worse ? 'worse' : 'in_use',
-      JSON.stringify(facts),
-      JSON.stringify(scores),
-      is_worse ? null : model,
-    ],
+    `insert into ${table} (${Object.keys(columns).join(', ')}) values (${places.join(', ')})`,
+    Object.values(columns),
   )
   return version
 }

@@ -1,12 +1,13 @@
 /** Price forecasts issued before the gate closure, with the published prices. */
 import { day_ms, minute_ms } from '@heliograph/domain/durations'
+import { significant } from '@heliograph/domain/significant'
 import { deliveryDates, deliveryDay } from '../markets/periods.ts'
 import { type PricePeriod, readPrices } from '../markets/price-store.ts'
 import type { Queries } from '../storage/database.ts'
 import { type AssignedMarket, assignedMarkets } from './assigned-market.ts'
 import { gateClosureOf } from './gate-closure.ts'
 import { type PriceVintage, priceVintages } from './price-store.ts'
-import type { PriceMethod } from './tasks.ts'
+import type { PriceForecastItem } from './schemas.ts'
 
 export interface PricesQuery {
   site_id: string
@@ -16,22 +17,12 @@ export interface PricesQuery {
   now: Date
 }
 
+/** A market period, and the run with its forecast as value number `nth`; null without one. */
 interface PricePoint {
   start_ms: number
   end_ms: number
-  p10_price: number | null
-  p50_price: number | null
-  p90_price: number | null
-  /** 0 to 1. */
-  negative_probability: number | null
-  actual_price: number | null
-  issued_at: Date | null
-  model_version: number | null
-  method: PriceMethod | null
-}
-
-export interface MarketPricePoint extends PricePoint {
-  market: AssignedMarket
+  run: PriceVintage | null
+  nth: number
 }
 
 /**
@@ -41,17 +32,42 @@ export interface MarketPricePoint extends PricePoint {
 export async function readPriceForecasts(
   db: Queries,
   query: PricesQuery,
-): Promise<MarketPricePoint[]> {
-  const points: MarketPricePoint[] = []
+): Promise<PriceForecastItem[]> {
+  const items: PriceForecastItem[] = []
   for (const { market, ...span } of await marketSpans(db, query)) {
     const days = { from: new Date(span.start_ms), to: new Date(span.end_ms) }
     const prices = await readPrices(db, { ...market, kind: 'day_ahead' }, days)
     const runs = await runsInTime(db, market, span, query.now)
-    const found = merged([...runs.flatMap(pointsOf), ...prices.map(unforecast)], prices)
-    const within = found.filter((one) => one.end_ms > span.start_ms && one.start_ms < span.end_ms)
-    points.push(...within.map((point) => ({ ...point, market })))
+    const unforecast = prices.map((price): PricePoint => ({ ...price, run: null, nth: 0 }))
+    const within = withoutOverlap([...runs.flatMap(pointsOf), ...unforecast]).filter(
+      (one) => one.end_ms > span.start_ms && one.start_ms < span.end_ms,
+    )
+    items.push(...within.map((point) => priceItem(point, market, prices)))
   }
-  return points
+  return items
+}
+
+function priceItem(
+  { run, nth, ...span }: PricePoint,
+  { market_code, currency }: AssignedMarket,
+  prices: readonly PricePeriod[],
+): PriceForecastItem {
+  const known = (value: number | null | undefined) => (value == null ? null : significant(value))
+  const negative = run?.negative_probability[nth] ?? null
+  return {
+    start_at: new Date(span.start_ms).toISOString(),
+    end_at: new Date(span.end_ms).toISOString(),
+    market_code,
+    p10_price_per_mwh: known(run?.p10_price[nth]),
+    p50_price_per_mwh: known(run?.p50_price[nth]),
+    p90_price_per_mwh: known(run?.p90_price[nth]),
+    actual_price_per_mwh: known(meanPrice(span, prices)),
+    negative_probability_pct: known(negative === null ? null : 100 * negative),
+    run_at: run?.issued_at.toISOString() ?? null,
+    model_version: run ? String(run.model_version) : null,
+    method: run?.method ?? null,
+    currency,
+  }
 }
 
 /** Time under one market. */
@@ -104,49 +120,28 @@ function runsInTime(
 
 function pointsOf(run: PriceVintage): PricePoint[] {
   const step_ms = run.resolution_minutes * minute_ms
-  return run.p50_price.map((p50_price, nth) => ({
-    start_ms: run.start_ms + nth * step_ms,
-    end_ms: run.start_ms + (nth + 1) * step_ms,
-    p10_price: run.p10_price[nth]!,
-    p50_price,
-    p90_price: run.p90_price[nth]!,
-    negative_probability: run.negative_probability[nth] ?? null,
-    actual_price: null,
-    issued_at: run.issued_at,
-    model_version: run.model_version,
-    method: run.method,
-  }))
-}
-
-const unforecast = ({ start_ms, end_ms }: PricePeriod): PricePoint => ({
-  start_ms,
-  end_ms,
-  p10_price: null,
-  p50_price: null,
-  p90_price: null,
-  negative_probability: null,
-  actual_price: null,
-  issued_at: null,
-  model_version: null,
-  method: null,
-})
-
-/** Periods without overlap, forecasts first, each with its mean price if known. */
-function merged(points: readonly PricePoint[], prices: readonly PricePeriod[]): PricePoint[] {
-  const sorted = [...points].sort(
-    (a, b) =>
-      a.start_ms - b.start_ms || Number(a.issued_at === null) - Number(b.issued_at === null),
-  )
-  let free_from_ms = Number.NEGATIVE_INFINITY
-  return sorted.flatMap((point) => {
-    if (point.start_ms < free_from_ms) return []
-    free_from_ms = point.end_ms
-    return [{ ...point, actual_price: meanPrice(point, prices) }]
+  return run.p50_price.map((_, nth) => {
+    const start_ms = run.start_ms + nth * step_ms
+    return { start_ms, end_ms: start_ms + step_ms, run, nth }
   })
 }
 
+/** Ascending; forecasts take precedence over prices alone. */
+function withoutOverlap(points: readonly PricePoint[]): PricePoint[] {
+  const sorted = points.toSorted(
+    (a, b) => a.start_ms - b.start_ms || Number(a.run === null) - Number(b.run === null),
+  )
+  let free_from_ms = Number.NEGATIVE_INFINITY
+  return sorted.filter(({ start_ms, end_ms }) => {
+    if (start_ms < free_from_ms) return false
+    free_from_ms = end_ms
+    return true
+  })
+}
+
+/** null unless the whole period has prices. */
 function meanPrice(
-  { start_ms, end_ms }: PricePoint,
+  { start_ms, end_ms }: Pick<PricePoint, 'start_ms' | 'end_ms'>,
   prices: readonly PricePeriod[],
 ): number | null {
   let [sum, known_ms] = [0, 0]

@@ -11,16 +11,11 @@ import { type Market, type PricePeriod, readMarket, readPrices } from '../market
 import type { Database, Log } from '../storage/database.ts'
 import { eachOf } from './each-of.ts'
 import { gateClosureOf, usualGate } from './gate-closure.ts'
+import { modelInUse, nextVersion, priceModels } from './model-store.ts'
 import { packInChunks } from './pack-in-chunks.ts'
 import { packPrices } from './perform-prices.ts'
 import { type KnownPrice, priceScorer } from './price-scores.ts'
-import {
-  type PriceRun,
-  priceModelInUse,
-  priceVintages,
-  storePriceModel,
-  storePriceRun,
-} from './price-store.ts'
+import { type PriceRun, priceVintages, storePriceModel, storePriceRun } from './price-store.ts'
 import { scored_days_max } from './score-runs.ts'
 import type { PriceLimits } from './tasks.ts'
 import type { ForecastThread } from './thread.ts'
@@ -127,20 +122,20 @@ async function trainMarket({ db, clock, thread }: PriceNeeds, market: Market): P
     return packPrices(periods.filter(({ start_ms }) => start_ms >= from_ms).map(inUnits))
   })
   if (prices.length === 0) return 0
-  const version = await nextVersion(db, market_code)
+  const models = priceModels(market_code)
+  const version = await nextVersion(db, models)
   const { trained, day_count } = await thread.run({
     kind: 'train_prices',
     prices,
     timezone,
     limits: limitsOf(market),
     hold_out_days,
-    previous: (await priceModelInUse(db, market_code))?.model ?? null,
+    previous: (await modelInUse(db, models))?.model ?? null,
     seed: seedOf(`${market_code} ${version}`),
   })
   if (trained) {
     const gate = gateOfMarket(market)
     await storePriceModel(db, market_code, {
-      version,
       trained_at: clock.now(),
       facts: {
         from_at: new Date(trained.from_ms).toISOString(),
@@ -150,29 +145,18 @@ async function trainMarket({ db, clock, thread }: PriceNeeds, market: Market): P
         method: trained.method,
         training_s: rounded((systemStopwatch.elapsedMs() - began_ms) / 1000, 3),
       },
-      sums: trained.sums,
+      scores: trained.sums,
       model: trained.model,
       is_worse: trained.is_worse,
-      hindcasts: trained.hindcasts.map(
-        (day): PriceRun => ({
-          ...day,
-          issued_at: new Date(gateClosureOf(day.start_ms, gate)),
-          is_hindcast: true,
-          model_version: version,
-          known_until_at: new Date(day.start_ms),
-        }),
-      ),
+      hindcasts: trained.hindcasts.map((day) => ({
+        ...day,
+        issued_at: new Date(gateClosureOf(day.start_ms, gate)),
+        is_hindcast: true,
+        known_until_at: new Date(day.start_ms),
+      })),
     })
   }
   return day_count
-}
-
-async function nextVersion(db: Database, market_code: string): Promise<number> {
-  const [row] = await db.query<{ version: number }>(
-    'select coalesce(max(version), 0) + 1 as version from price_models where market_code = $1',
-    [market_code],
-  )
-  return row!.version
 }
 
 /**
@@ -183,7 +167,7 @@ export const runPriceForecasts = (needs: PriceNeeds): Promise<void> =>
   eachMarket(needs, { only_untried: false }, async (market) => {
     const { db, clock, thread } = needs
     const { market_code, timezone } = market
-    const model = await priceModelInUse(db, market_code)
+    const model = await modelInUse(db, priceModels(market_code))
     if (!model) return
     const now = clock.now()
     const from = new Date(now.getTime() - known_days * day_ms)

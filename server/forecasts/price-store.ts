@@ -1,7 +1,7 @@
 /** Price models and issued price forecasts, by market. */
 import type { ScoreSums } from '@heliograph/forecast/score-sums'
 import type { Database, Queries } from '../storage/database.ts'
-import type { PriceFacts } from './model-states.ts'
+import { type NewModel, priceModels, storeModel } from './model-store.ts'
 import type { PriceDay, PriceMethod } from './tasks.ts'
 
 export interface PriceRun extends PriceDay {
@@ -15,85 +15,58 @@ export interface PriceVintage extends PriceRun {
   method: PriceMethod
 }
 
-export async function priceModelInUse(
-  db: Queries,
-  market_code: string,
-): Promise<{ version: number; model: Buffer } | null> {
-  const [row] = await db.query<{ version: number; model: Buffer }>(
-    `select version, model from price_models where market_code = $1 and state = 'in_use'`,
-    [market_code],
-  )
-  return row ?? null
+/** Training data of a price model. */
+export interface PriceFacts {
+  from_at: string
+  to_at: string
+  /** Delivery days with prices. */
+  sample_count: number
+  hold_out_days: number
+  method: PriceMethod
+  training_s: number
 }
 
-interface NewPriceModel {
-  version: number
-  trained_at: Date
-  facts: PriceFacts
-  sums: ScoreSums
-  model: Uint8Array
-  is_worse: boolean
-  hindcasts: PriceRun[]
+type NewPriceModel = NewModel<PriceFacts, ScoreSums> & {
+  hindcasts: readonly Omit<PriceRun, 'model_version'>[]
 }
 
 /** Stores a model and, unless it is worse, puts it and its hindcasts to use. */
 export async function storePriceModel(
   db: Database,
   market_code: string,
-  { version, trained_at, facts, sums, model, is_worse, hindcasts }: NewPriceModel,
+  { hindcasts, ...model }: NewPriceModel,
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    if (!is_worse) {
-      await tx.execute(
-        `update price_models set state = 'followed', model = null
-         where market_code = $1 and state = 'in_use'`,
-        [market_code],
-      )
-      await tx.execute('delete from price_runs where market_code = $1 and is_hindcast', [
-        market_code,
-      ])
-      for (const run of hindcasts) await storePriceRun(tx, market_code, run)
-    }
-    await tx.execute(
-      `insert into price_models (market_code, version, trained_at, state, facts, scores, model)
-       values ($1, $2, $3, $4, $5, $6, $7)`,
-      [
-        market_code,
-        version,
-        trained_at.toISOString(),
-        is_worse ? 'worse' : 'in_use',
-        JSON.stringify(facts),
-        JSON.stringify(sums),
-        is_worse ? null : Buffer.from(model),
-      ],
-    )
+    const model_version = await storeModel(tx, priceModels(market_code), model)
+    if (model.is_worse) return
+    await tx.execute('delete from price_runs where market_code = $1 and is_hindcast', [market_code])
+    for (const run of hindcasts) await storePriceRun(tx, market_code, { ...run, model_version })
   })
 }
+
+const run_columns = [
+  'delivery_date',
+  'issued_at',
+  'is_hindcast',
+  'model_version',
+  'known_until_at',
+  'resolution_minutes',
+  'p10_price',
+  'p50_price',
+  'p90_price',
+  'negative_probability',
+] as const satisfies (keyof PriceRun)[]
 
 export async function storePriceRun(
   db: Queries,
   market_code: string,
   run: PriceRun,
 ): Promise<void> {
+  const places = run_columns.map((_, nth) => `$${nth + 3}`)
   await db.execute(
-    `insert into price_runs (market_code, delivery_date, issued_at, is_hindcast, model_version,
-       known_until_at, start_at, resolution_minutes, p10_price, p50_price, p90_price,
-       negative_probability)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-    [
-      market_code,
-      run.delivery_date,
-      run.issued_at.toISOString(),
-      run.is_hindcast,
-      run.model_version,
-      run.known_until_at.toISOString(),
-      new Date(run.start_ms).toISOString(),
-      run.resolution_minutes,
-      run.p10_price,
-      run.p50_price,
-      run.p90_price,
-      run.negative_probability,
-    ],
+    `insert into price_runs (market_code, start_at, ${run_columns.join(', ')})
+     values ($1, $2, ${places.join(', ')})`,
+    [market_code, new Date(run.start_ms), ...run_columns.map((name) => run[name])],
   )
 }
 

@@ -7,7 +7,7 @@ import type { Plant } from '@heliograph/forecast/plant'
 import type { Database, Log, Queries, Transaction } from '../storage/database.ts'
 import { type Course, readCourses } from './course.ts'
 import { eachOf } from './each-of.ts'
-import { modelInUse, retireUnreadable } from './model-store.ts'
+import { modelInUse, productionModels, retireUnreadable } from './model-store.ts'
 import { isOutdated, readRunBasis } from './run-basis.ts'
 import { type ForecastRun, type NewRun, newestRuns, seriesOf, storeRuns } from './run-store.ts'
 import { keepStartedSteps } from './started-steps.ts'
@@ -180,7 +180,7 @@ async function itemsOf(
   const items: Item[] = []
   let past: Past | null = null
   for (const { target, plant } of of.wanted) {
-    const model = await modelInUse(needs.db, site.site_id, target.target)
+    const model = await modelInUse(needs.db, productionModels(site.site_id, target.target))
     if (!model) past ??= await recentPast(needs, site)
     items.push({
       plant,

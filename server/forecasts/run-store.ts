@@ -195,30 +195,16 @@ export async function endOfRuns(
   return row!.end_at
 }
 
-/** Stores runs and returns their ids in the same order. */
-export async function storeRuns(
-  db: Queries,
-  site_id: string,
-  runs: readonly NewRun[],
-): Promise<number[]> {
-  const ids: number[] = []
-  const places = columns.map((_, nth) => `$${nth + 2}`)
+const inserted = {
+  name: 'forecast_runs_insert',
+  text: `insert into forecast_runs (site_id, ${columns.join(', ')})
+         values ($1, ${columns.map((_, nth) => `$${nth + 2}`).join(', ')})`,
+}
+
+export async function storeRuns(db: Queries, site_id: string, runs: readonly NewRun[]) {
   for (const run of runs) {
-    const values = columns.map((name) => {
-      const value = run[name]
-      return value instanceof Date ? value.toISOString() : value
-    })
-    const [row] = await db.query<{ run_id: number }>(
-      {
-        name: 'forecast_runs_insert',
-        text: `insert into forecast_runs (site_id, ${columns.join(', ')})
-               values ($1, ${places.join(', ')}) returning run_id`,
-      },
-      [site_id, ...values],
-    )
-    ids.push(row!.run_id)
+    await db.execute(inserted, [site_id, ...columns.map((name) => run[name])])
   }
-  return ids
 }
 
 /** Replaces hindcasts of the same days, and deletes those of days before `kept_from`. */

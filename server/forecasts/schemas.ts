@@ -16,6 +16,10 @@ const maybe = (description: string, example?: number) =>
   Nullable(Type.Number({ description, ...shown(example) }))
 const text = (description: string, example?: string) =>
   Nullable(Type.String({ description, ...shown(example) }))
+const flag = (description: string, example?: boolean) =>
+  Type.Boolean({ description, ...shown(example) })
+const name = (description: string, example: string) =>
+  Type.String({ description, ...shown(example) })
 const count = (description: string, example: number) =>
   Type.Integer({ minimum: 0, description, ...shown(example) })
 const PlantId = Nullable(
@@ -49,7 +53,7 @@ export const ForecastPoint = Type.Object(
     ambient_temperature_c: maybe('Air temperature from the weather forecast.', 24.3),
     cloud_cover_pct: maybe('Cloud cover from the weather forecast.', 22),
     limited_p50_kw: kw(limitedRule, 120),
-    is_night: Type.Boolean({ description: 'The sun stays below the horizon.' }),
+    is_night: flag('The sun stays below the horizon.'),
   },
   closed('ForecastPoint'),
 )
@@ -88,10 +92,7 @@ export const Forecast = Type.Object(
         ...shown(60),
       }),
     ),
-    cached: Type.Boolean({
-      description: 'False if this request made the forecast.',
-      ...shown(true),
-    }),
+    cached: flag('False if this request made the forecast.', true),
     next_run_at: Nullable(
       at(
         'Time of the next run, if new weather has arrived; `null` for days beyond the horizon.',
@@ -159,11 +160,10 @@ export const Production = Type.Object(
         '19T09:25:03.000',
       ),
     ),
-    is_hindcast: Type.Boolean({
-      description:
-        'Computed later with data known at `forecast_run_at`, by a model not trained on the day. ' +
+    is_hindcast: flag(
+      'Computed later with data known at `forecast_run_at`, by a model not trained on the day. ' +
         'Only for days before the first issued forecast.',
-    }),
+    ),
     lead_time_h: maybe('Hours from the issue time to the start of the step.', 24.5825),
     p10_kwh: maybe('10 % quantile of the energy.', 121.3),
     p50_kwh: maybe('Median of the energy.', 158),
@@ -179,16 +179,8 @@ export const Production = Type.Object(
         'rated power.',
       -3.18627451,
     ),
-    inside_band: Nullable(
-      Type.Boolean({
-        description: 'The available energy lies between P10 and P90.',
-        ...shown(true),
-      }),
-    ),
-    curtailed: Type.Boolean({
-      description: 'Energy was curtailed, or may have been by an unknown amount.',
-      ...shown(true),
-    }),
+    inside_band: Nullable(flag('The available energy lies between P10 and P90.', true)),
+    curtailed: flag('Energy was curtailed, or may have been by an unknown amount.', true),
     completeness_pct: Type.Number({
       minimum: 0,
       maximum: 100,
@@ -212,7 +204,7 @@ export const PriceForecastItem = Type.Object(
   {
     start_at: at('Start of the market period, inclusive.', '21T10:00:00.000'),
     end_at: at('End of the market period, exclusive.', '21T10:15:00.000'),
-    market_code: Type.String({ description: 'Market assigned to the site.', ...shown('BG') }),
+    market_code: name('Market assigned to the site.', 'BG'),
     p10_price_per_mwh: maybe('10 % quantile of the price.', -12.4),
     p50_price_per_mwh: maybe('Median of the price.', 21.7),
     p90_price_per_mwh: maybe('90 % quantile of the price.', 58.1),
@@ -221,7 +213,7 @@ export const PriceForecastItem = Type.Object(
     run_at: Nullable(at('Issue time, before the gate closure.', '20T09:25:04.000')),
     model_version: text('Number of the training.', '31'),
     method: PriceMethod,
-    currency: Type.String({ description: 'ISO 4217 code.', ...shown('EUR') }),
+    currency: name('ISO 4217 code.', 'EUR'),
   },
   closed('PredictedPrice'),
 )
@@ -277,12 +269,9 @@ const Metrics = Type.Object(
 
 const Trial = Type.Object(
   {
-    version: Type.String({ description: 'Version of the newest trained model.', ...shown('12') }),
+    version: name('Version of the newest trained model.', '12'),
     trained_at: at('Time of the training.', '21T01:10:31.000'),
-    used: Type.Boolean({
-      description: 'The model came into use: it was no worse than its predecessor.',
-      ...shown(true),
-    }),
+    used: flag('The model came into use: it was no worse than its predecessor.', true),
     sample_count: count('Daylight steps of the hold-out.', 184),
     pinball_loss_kw: maybe('Mean pinball loss of P10, P50 and P90 on the hold-out.', 3.1),
     previous_pinball_loss_kw: maybe(
@@ -303,10 +292,10 @@ export type ModelMetrics = Static<typeof Metrics>
 export type ModelStatus = Static<typeof ModelStatus>
 export const ModelStatus = Type.Object(
   {
-    model: Type.String({
-      description: 'Name, such as `production:site`, `production:logger:7` or `price:BG`.',
-      ...shown('production:logger:1'),
-    }),
+    model: name(
+      'Name, such as `production:site`, `production:logger:7` or `price:BG`.',
+      'production:logger:1',
+    ),
     kind: Type.Enum(['production', 'price']),
     logger_id: Nullable(
       Type.Integer({
@@ -353,11 +342,10 @@ export const ModelStatus = Type.Object(
     ),
     last_error: text('Error of the last training; `null` if it succeeded.'),
     metrics: Type.Array(Metrics),
-    drift_detected: Type.Boolean({
-      description:
-        'The day-ahead error of the last 7 days exceeds 1.5 times that of the last 90 days, or the ' +
+    drift_detected: flag(
+      'The day-ahead error of the last 7 days exceeds 1.5 times that of the last 90 days, or the ' +
         'bias exceeds 5 % of rated power, over at least 50 steps.',
-    }),
+    ),
   },
   closed('ModelStatus'),
 )

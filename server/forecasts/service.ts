@@ -1,7 +1,7 @@
 /** Service times of plants, which define the site at any time in the past. */
 import { quarter_ms } from '@heliograph/domain/durations'
 import type { Queries } from '../storage/database.ts'
-import { type Course, emptyCourse, sumOf } from './course.ts'
+import { type Course, copyCourse, emptyCourse, sumOf } from './course.ts'
 
 interface Span {
   from_ms: number
@@ -68,11 +68,7 @@ export function siteInService(
     const serving = services.filter((service) => isWithin(service, start_ms))
     const parts = serving.map(({ logger_id }) => partOf(plants.get(logger_id), start_ms, end_ms))
     const sum = sumOf(parts, start_ms, (end_ms - start_ms) / quarter_ms)
-    const at = (start_ms - from_ms) / quarter_ms
-    site.available_wh.set(sum.available_wh, at)
-    site.energy_wh.set(sum.energy_wh, at)
-    site.completeness_pct.set(sum.completeness_pct, at)
-    site.flags.set(sum.flags, at)
+    copyCourse(sum, site, (start_ms - from_ms) / quarter_ms)
   }
   return site
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test, { after, before, beforeEach } from 'node:test'
 import { day_ms, hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
-import { type NewModel, recordTraining, storeModel } from './model-store.ts'
+import { type NewModel, productionModels, recordTraining, storeModel } from './model-store.ts'
 import type { Target } from './targets.ts'
 import { sitesToTrain } from './train.ts'
 import { saveRun } from './weather/store.ts'
@@ -67,8 +67,7 @@ function archived(date: string, fetched_ms: number) {
 /** A model of site a that learned from that day on. */
 const learned = (date: string, is_worse = false) =>
   database.db.transaction((tx) =>
-    storeModel(tx, 'a', {
-      target: 'site',
+    storeModel(tx, productionModels('a', 'site'), {
       trained_at: new Date(trained_at),
       model: Buffer.from('m'),
       is_worse,

@@ -11,7 +11,14 @@ import { gateOf } from './assigned-market.ts'
 import { readCourses } from './course.ts'
 import { eachOf } from './each-of.ts'
 import { type Gate, gateClosureOf } from './gate-closure.ts'
-import { modelInUse, nextVersion, recordTraining, storeModel, unreadable } from './model-store.ts'
+import {
+  modelInUse,
+  nextVersion,
+  productionModels,
+  recordTraining,
+  storeModel,
+  unreadable,
+} from './model-store.ts'
 import { packInChunks } from './pack-in-chunks.ts'
 import { plantOf, stepMinutes } from './production-runs.ts'
 import { type NewRun, replaceHindcasts, seriesOf } from './run-store.ts'
@@ -175,8 +182,9 @@ async function trainTarget(needs: TrainNeeds, { site, target, gate, history }: S
   const { site_id } = site
   const plant = plantOf(site, target)
   if (!plant) return
-  const used = await modelInUse(db, site_id, target.target)
-  const version = await nextVersion(db, site_id, target.target)
+  const models = productionModels(site_id, target.target)
+  const used = await modelInUse(db, models)
+  const version = await nextVersion(db, models)
   const history_days = (history.grid.to_ms - history.grid.from_ms) / day_ms
   const began_ms = systemStopwatch.elapsedMs()
   const ended = (error: string | null, sample_count: number) =>
@@ -215,12 +223,11 @@ async function storeTrained(
 ): Promise<void> {
   const { facts, scores, is_worse, hindcasts } = trained
   await db.transaction(async (tx) => {
-    const version = await storeModel(tx, site_id, {
-      target,
+    const version = await storeModel(tx, productionModels(site_id, target), {
       trained_at: clock.now(),
       facts: { ...facts, training_s },
       scores,
-      model: Buffer.from(trained.model),
+      model: trained.model,
       is_worse,
     })
     if (hindcasts.length === 0) return

@@ -6,10 +6,10 @@ import type { Transaction } from '../storage/database.ts'
 import { limitFault } from './auction-limits.ts'
 import {
   type Market,
+  marketColumns,
   type PriceKind,
   type PricePeriod,
   readMarket,
-  readMarkets,
 } from './price-store.ts'
 import { inCurrency, type Stored, storePrices } from './publications.ts'
 import { type FollowedSource, followedSources } from './schemas.ts'
@@ -131,15 +131,11 @@ export interface ListedMarket extends Market {
 }
 
 /** All markets with the state of fetching their prices. */
-export async function listMarkets({ db }: Pick<Admin, 'db'>): Promise<ListedMarket[]> {
-  const markets = await readMarkets(db)
-  const fetches = await db.query<ListedMarket>(
-    'select market_code, failure_count, last_failure, succeeded_at from price_fetches',
+export const listMarkets = ({ db }: Pick<Admin, 'db'>) =>
+  db.query<ListedMarket>(
+    `select ${marketColumns}, coalesce(failure_count, 0) as failure_count, last_failure, succeeded_at
+     from markets left join price_fetches using (market_code) order by market_code`,
   )
-  const byCode = new Map(fetches.map((fetch) => [fetch.market_code, fetch]))
-  const never = { failure_count: 0, last_failure: null, succeeded_at: null }
-  return markets.map((market) => ({ ...market, ...(byCode.get(market.market_code) ?? never) }))
-}
 
 /**
  * Sets the source from which a market's prices are fetched, from a delivery day YYYY-MM-DD on

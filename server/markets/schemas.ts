@@ -99,11 +99,15 @@ export const MarketRecord = Type.Object(
   closed('Market'),
 )
 
+const periodFields = {
+  start_at: At('Start of the period, inclusive.'),
+  end_at: At('End of the period, exclusive.'),
+  price_per_mwh: Price('Null, not 0, when unknown.'),
+}
+
 const MarketPrice = Type.Object(
   {
-    start_at: At('Start of the period, inclusive.'),
-    end_at: At('End of the period, exclusive.'),
-    price_per_mwh: Price('Null, not 0, when unknown.'),
+    ...periodFields,
     is_negative: Nullable(Type.Boolean()),
     rank_of_day: Nullable(
       Type.Integer({
@@ -185,14 +189,7 @@ export const MarketDay = Type.Object(
   { additionalProperties: false },
 )
 
-const ComparedPeriod = Type.Object(
-  {
-    start_at: At('Start of the period, inclusive.'),
-    end_at: At('End of the period, exclusive.'),
-    price_per_mwh: Price('Null, not 0, when unknown.'),
-  },
-  closed('ComparedPeriod'),
-)
+const ComparedPeriod = Type.Object(periodFields, closed('ComparedPeriod'))
 
 const reasons = ['no_exchange_rate', 'no_home_market', 'prices_incomplete'] as const
 

@@ -56,7 +56,7 @@ for (const [ended_reason, text] of [
   })
 }
 
-test('whoever changes a subscription that has ended takes it over', async () => {
+test('a change of an ended subscription takes it over', async () => {
   await orderWith(key)
   await change("revoked_at = '2026-06-21T12:00Z'")
   const ended = await due()
@@ -83,7 +83,7 @@ test('a subscription of a person ends when the person is disabled or removed', a
   assert.equal((await due()).ended_reason, 'person_removed')
 })
 
-test('a client has 100 recipients at most over all its subscriptions', async () => {
+test('a client has at most 100 recipients in all subscriptions', async () => {
   const many = (from: number, count: number) => ({
     recipients: Array.from({ length: count }, (_, nth) => `r${from + nth}@example.com`),
   })

@@ -1,41 +1,24 @@
-/** Reasons for failed report runs. */
+/** Reasons for failed report runs, as error codes with messages for people. */
 
-const faults = {
-  template_gone: { is_final: true, message: 'The template no longer exists on this server.' },
-  parameters_invalid: {
-    is_final: true,
-    message: 'The template no longer accepts the parameters of the subscription: change them.',
-  },
-  file_too_large: {
-    is_final: true,
-    message: 'The file is too large: choose a shorter period or fewer plants.',
-  },
-  build_failed: {
-    is_final: false,
-    message: 'The data could not be read. See the log of the server.',
-  },
-  write_failed: {
-    is_final: false,
-    message: 'The file could not be written. See the log of the server.',
-  },
-  timed_out: {
-    is_final: false,
-    message: 'The report took too long: choose a shorter period or fewer plants.',
-  },
-  server_lost: { is_final: true, message: 'The server was lost in every attempt.' },
-  subscription_disabled: {
-    is_final: true,
-    message: 'The subscription was disabled before the run started.',
-  },
-  subscription_deleted: {
-    is_final: true,
-    message: 'The subscription was deleted before the run started.',
-  },
-} as const satisfies Record<string, { is_final: boolean; message: string }>
+const messages = {
+  template_gone: 'The template no longer exists on this server.',
+  parameters_invalid:
+    'The template no longer accepts the parameters of the subscription: change them.',
+  file_too_large: 'The file is too large: choose a shorter period or fewer plants.',
+  build_failed: 'The data could not be read. See the log of the server.',
+  write_failed: 'The file could not be written. See the log of the server.',
+  timed_out: 'The report took too long: choose a shorter period or fewer plants.',
+  server_lost: 'The server was lost in every attempt.',
+  subscription_disabled: 'The subscription was disabled before the run started.',
+  subscription_deleted: 'The subscription was deleted before the run started.',
+} as const
 
-export type FaultCode = keyof typeof faults
+export type FaultCode = keyof typeof messages
 
-export const faultMessage = (code: FaultCode): string => faults[code].message
+/** Failures that another attempt may avoid. */
+const retried: readonly FaultCode[] = ['build_failed', 'write_failed', 'timed_out']
+
+export const faultMessage = (code: FaultCode): string => messages[code]
 
 /** A failure with a known reason. */
 export class ReportFault extends Error {
@@ -46,6 +29,6 @@ export class ReportFault extends Error {
     super(faultMessage(code), options)
     this.name = 'ReportFault'
     this.code = code
-    this.is_final = faults[code].is_final
+    this.is_final = !retried.includes(code)
   }
 }

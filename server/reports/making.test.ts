@@ -47,7 +47,7 @@ const onlyRun = async () => {
   return run!
 }
 
-test('a subscription that is due is made, mailed and told, and is due again', async () => {
+test('a due report is made, mailed and notified, and is due again', async () => {
   await addReportSites(db, ['a'])
   const sub_id = await addSubscription(db, 'a', { parameters: { top_count: 3 } }, evening)
   const server = serverAt(db, clock)
@@ -105,7 +105,7 @@ test('a subscription that is due is made, mailed and told, and is due again', as
   )
 })
 
-test('a report that was ordered once is made over its own dates and mailed to nobody', async () => {
+test('a one-off report covers its dates and is not mailed', async () => {
   await addReportSites(db, ['a'])
   await queueOneOff(db, {
     site_id: 'a',
@@ -132,7 +132,7 @@ test('a report that was ordered once is made over its own dates and mailed to no
   assert.equal(await count(db, "om_notifications where type = 'report_ready'"), 1)
 })
 
-test('two servers at once make every report of many subscriptions once', async () => {
+test('two servers at the same time make each report once', async () => {
   const sites = ['a', 'b', 'c']
   await addReportSites(db, sites)
   for (let nth = 0; nth < 30; nth += 1) {
@@ -164,7 +164,7 @@ test('two servers at once make every report of many subscriptions once', async (
   await others.close()
 })
 
-test('a run whose server was killed is taken over once its lease is over', async () => {
+test('a run of a killed server is taken over when its lease expires', async () => {
   await addReportSites(db, ['a'])
   await addSubscription(db, 'a', {}, evening)
   instant = morning
@@ -180,7 +180,7 @@ test('a run whose server was killed is taken over once its lease is over', async
   assert.deepEqual([lost.attempts, await count(db, 'mail_outbox')], [1, 2])
 })
 
-test('a server that was believed lost and comes back leaves nothing behind', async () => {
+test('a server that returns after its run was taken over stores nothing', async () => {
   await addReportSites(db, ['a'])
   await addSubscription(db, 'a', {}, evening)
   instant = morning
@@ -200,7 +200,7 @@ test('a server that was believed lost and comes back leaves nothing behind', asy
   assert.deepEqual([await count(db, 'report_files'), await count(db, 'mail_outbox')], [1, 2])
 })
 
-test('nor while the one that took over is still at it, whatever became of the first', async () => {
+test('a server that lost its run stores nothing while the other is still making it', async () => {
   await addReportSites(db, ['a'])
   await addSubscription(db, 'a', {}, evening)
   for (const becomes of ['written', 'broken']) {
@@ -221,7 +221,7 @@ test('nor while the one that took over is still at it, whatever became of the fi
   assert.deepEqual([...left, await count(db, 'om_notifications')], [0, 0, 0])
 })
 
-test('what comes of a run is stored whole or not at all', async () => {
+test('the results of a run are stored all or none', async () => {
   await addReportSites(db, ['a'])
   await addSubscription(db, 'a', {}, evening)
   instant = morning
@@ -242,7 +242,7 @@ test('what comes of a run is stored whole or not at all', async () => {
   assert.deepEqual([await count(db, 'report_files'), await count(db, 'mail_outbox')], [1, 2])
 })
 
-test('a run that takes its server with it is begun three times and no more', async () => {
+test('a run that kills its server has three attempts', async () => {
   await addReportSites(db, ['a'])
   await addSubscription(db, 'a', {}, evening)
   instant = morning
@@ -257,7 +257,7 @@ test('a run that takes its server with it is begun three times and no more', asy
   assert.equal(await count(db, "om_notifications where type = 'system'"), 1)
 })
 
-test('what fails is tried again a little later, and given up after the third time', async () => {
+test('a failed run is retried with a delay and given up after the third attempt', async () => {
   await addReportSites(db, ['a'])
   const sub_id = await addSubscription(db, 'a', {}, evening)
   instant = morning
@@ -287,7 +287,7 @@ test('what fails is tried again a little later, and given up after the third tim
   assert.deepEqual([subscription.failure_count, subscription.last_run_status], [1, 'failed'])
 })
 
-test('what cannot end otherwise is not tried again', async () => {
+test('a final failure is not retried', async () => {
   await addReportSites(db, ['a', 'b'])
   await addSubscription(db, 'a', {}, evening)
   await addSubscription(db, 'b', { parameters: { top_count: 99 } }, evening)
@@ -315,7 +315,7 @@ test('what cannot end otherwise is not tried again', async () => {
   )
 })
 
-test('a server that stops gives its run back as if it had not begun it', async () => {
+test('a server that stops returns its run without counting the attempt', async () => {
   await addReportSites(db, ['a'])
   await addSubscription(db, 'a', {}, evening)
   instant = morning
@@ -332,7 +332,7 @@ test('a server that stops gives its run back as if it had not begun it', async (
   assert.equal((await onlyRun()).state, 'succeeded')
 })
 
-test('after an outage the newest missed report is made, and says that others were not', async () => {
+test('after an outage only the newest missed report is made, with a note', async () => {
   await addReportSites(db, ['a'])
   await addSubscription(db, 'a', {}, evening)
   instant = new Date('2026-06-25T12:00:00Z')
@@ -348,7 +348,7 @@ test('after an outage the newest missed report is made, and says that others wer
   ])
 })
 
-test('a subscription that is not enabled is not planned', async () => {
+test('a disabled subscription is not planned', async () => {
   await addReportSites(db, ['a'])
   await addSubscription(db, 'a', { enabled: false }, evening)
   instant = morning
@@ -356,7 +356,7 @@ test('a subscription that is not enabled is not planned', async () => {
   assert.deepEqual(await runsOf(), [])
 })
 
-test('one subscription that cannot be planned keeps no other from it', async () => {
+test('a subscription that cannot be planned does not stop the others', async () => {
   await addReportSites(db, ['a'])
   await addSubscription(db, 'a', {}, evening)
   await addSubscription(db, 'a', {}, evening)
@@ -366,7 +366,7 @@ test('one subscription that cannot be planned keeps no other from it', async () 
   assert.equal((await onlyRun()).sub_id, 2)
 })
 
-test('a file is kept for its time and then deleted; what was sent is still known', async () => {
+test('an expired file is deleted, and the count of mails stays', async () => {
   await addReportSites(db, ['a'])
   await addSubscription(db, 'a', {}, evening)
   instant = morning
@@ -389,7 +389,7 @@ test('a file is kept for its time and then deleted; what was sent is still known
   )
 })
 
-test('an occurrence that was queued before is not queued again', async () => {
+test('an occurrence is queued once', async () => {
   await addReportSites(db, ['a'])
   const sub_id = await addSubscription(db, 'a', {}, evening)
   const subscription = (await readSubscription(db, { site_id: 'a', sub_id }, evening))!

@@ -13,7 +13,7 @@ const order = {
   format: 'pdf',
 }
 
-test('an operator orders a report over free dates, and its run is in the list', async () => {
+test('an operator orders a report over free dates, and its run is listed', async () => {
   const { db, person } = platform
   await db.execute(
     `update sites set inventory = '{"timezone": "Europe/Berlin"}' where site_id = 'first'`,

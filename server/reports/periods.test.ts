@@ -32,13 +32,13 @@ function upTo(schedule: ReportSchedule, after: string, count: number): string[] 
   return found
 }
 
-test('a day is due at its hour on the clocks of the zone, in winter and in summer', () => {
+test('a daily report is due at its local time in winter and summer', () => {
   assert.equal(next(daily, '2026-01-10T04:59:00Z'), '2026-01-10T05:00:00.000Z')
   assert.equal(next(daily, '2026-01-10T05:00:00Z'), '2026-01-11T05:00:00.000Z')
   assert.equal(next(daily, '2026-07-10T04:00:00Z'), '2026-07-11T04:00:00.000Z')
 })
 
-test('weeks are due on their day, months and quarters on theirs or their last', () => {
+test('weekly, monthly and quarterly reports are due on their day or the last day', () => {
   assert.equal(next(weekly, '2026-06-16T00:00:00Z'), '2026-06-22T04:00:00.000Z')
   assert.equal(
     next({ ...weekly, day_of_week: 7 }, '2026-06-16T00:00:00Z').slice(0, 10),
@@ -60,7 +60,7 @@ test('weeks are due on their day, months and quarters on theirs or their last', 
   )
 })
 
-test('a time that the clocks skip is due at the next instant that there is', () => {
+test('a skipped local time is due right after the clock change', () => {
   const skipped = { ...daily, time_of_day: '02:30' }
   assert.deepEqual(upTo(skipped, '2026-03-28T00:00:00Z', 3), [
     '2026-03-28T01:30:00.000Z',
@@ -79,7 +79,7 @@ test('a time that the clocks skip is due at the next instant that there is', () 
   ])
 })
 
-test('a time that the clocks show twice is due once, at the first', () => {
+test('a repeated local time is due once, at its first occurrence', () => {
   assert.deepEqual(upTo({ ...daily, time_of_day: '02:30' }, '2026-10-24T12:00:00Z', 2), [
     '2026-10-25T00:30:00.000Z',
     '2026-10-26T01:30:00.000Z',
@@ -113,7 +113,7 @@ const instants = fc.date({
 })
 const days_max = { daily: 2.1, weekly: 8.1, monthly: 32.1, quarterly: 93.1 }
 
-test('the next is always later, soon, and the same from any instant before it', () => {
+test('the next due time is later, near, and the same from any earlier instant', () => {
   fc.assert(
     fc.property(
       schedules,
@@ -132,7 +132,7 @@ test('the next is always later, soon, and the same from any instant before it', 
   )
 })
 
-test('it never comes later for looking later, and each local day is due once', () => {
+test('due times keep their order, and each local day is due once', () => {
   fc.assert(
     fc.property(schedules, instants, instants, (schedule, one, other) => {
       const [a, b] = one < other ? [one, other] : [other, one]
@@ -152,7 +152,7 @@ test('it never comes later for looking later, and each local day is due once', (
   }
 })
 
-test('after an outage the newest that was missed is due, and how many were before it', () => {
+test('after an outage the newest occurrence is due, with the count of missed ones', () => {
   const first = new Date('2026-06-01T04:00:00Z')
   const due = (now: string) => newestDue(daily, first, new Date(now))
   assert.deepEqual(due('2026-06-01T04:00:00Z'), { due_at: first, missed_count: 0 })
@@ -168,7 +168,7 @@ function period(name: ReportPeriod, at: string, timezone = 'Europe/Berlin') {
   return [start_at.toISOString(), end_at.toISOString()]
 }
 
-test('periods are whole days of the zone', () => {
+test('periods are whole local days', () => {
   assert.deepEqual(period('previous_day', '2026-03-30T04:00:00Z'), [
     '2026-03-28T23:00:00.000Z',
     '2026-03-29T22:00:00.000Z',
@@ -188,7 +188,7 @@ test('periods are whole days of the zone', () => {
   ])
 })
 
-test('to date is to the end of yesterday, and on the first day of what yesterday belongs to', () => {
+test('periods to date end with yesterday; on the first day they cover the previous month or year', () => {
   const [start, end] = ['2026-05-31T22:00:00.000Z', '2026-06-30T22:00:00.000Z']
   assert.deepEqual(period('month_to_date', '2026-06-21T04:00:00Z'), [
     start,
@@ -205,7 +205,7 @@ test('to date is to the end of yesterday, and on the first day of what yesterday
   ])
 })
 
-test('a period ends when the day begins on which it is asked for, or before', () => {
+test('a period ends at the latest at the start of the local day', () => {
   const any = fc.constantFrom(...reportPeriods)
   fc.assert(
     fc.property(any, instants, fc.constantFrom(...zones.slice(0, -1)), (name, at, timezone) => {

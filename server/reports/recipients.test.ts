@@ -37,7 +37,7 @@ async function due(day: string) {
 const pending = async () =>
   (await served.ask('GET', '/subscriptions')).body.data[0].pending_recipients
 
-test('an address is asked once, and is mailed reports once it has confirmed', async () => {
+test('an address gets one request to confirm, and reports after it has confirmed', async () => {
   const recipients = ['Stranger@example.com', 'other@example.com']
   const made = await served.subscribe({ recipients })
   assert.deepEqual(made.pending_recipients, recipients)
@@ -66,7 +66,7 @@ test('an address is asked once, and is mailed reports once it has confirmed', as
   assert.ok(sent.every(({ subject }) => subject !== question))
 })
 
-test('a link ends after seven days, and the next run asks anew', async () => {
+test('a link expires after seven days, and the next run sends a new request', async () => {
   await served.subscribe({ recipients: ['late@example.com'] })
   const [first] = await mails()
   assert.equal(await confirmByLink(served.db, 'f'.repeat(64), new Date('2026-06-22')), null)
@@ -79,7 +79,7 @@ test('a link ends after seven days, and the next run asks anew', async () => {
   assert.ok(await confirmByLink(served.db, tokenOf(again[1]!), new Date('2026-06-30')))
 })
 
-test('people of the client, and whom the operator confirms, are not asked', async () => {
+test('people of the client and addresses confirmed by the operator get no request', async () => {
   await served.db.execute(`insert into users (id, client_id, role, name, email, email_verified)
     values ('user_000000000001', 1, 'viewer', 'Ada', 'ada@example.com', true)`)
   await confirmByOperator(served.db, { client_id: 1, email: 'Owner@example.com' }, new Date())
@@ -95,7 +95,7 @@ test('people of the client, and whom the operator confirms, are not asked', asyn
   assert.deepEqual(await pending(), ['Ada@example.com'])
 })
 
-test('recipients that are changed again and again are asked a hundred times a day at most', async () => {
+test('at most 100 requests to confirm are sent per day', async () => {
   const { sub_id } = await served.subscribe({ recipients: ['first@example.com'] })
   for (let turn = 0; turn < 4; turn += 1) {
     const recipients = Array.from({ length: 40 }, (_, nth) => `r${turn}-${nth}@example.com`)

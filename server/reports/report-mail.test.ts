@@ -20,7 +20,7 @@ function subjectOf(name: string, site_name: string): string {
   return reportMails(run, document, { ...file, page_count: null })[0]!.subject
 }
 
-test('a subject tells site and period, however long the name is', () => {
+test('a subject has the site and the period, for any length of the name', () => {
   const period = '2026-06-01 to 2026-06-30'
   assert.equal(subjectOf('Monthly', 'Park'), `Monthly: Park, ${period}`)
   const long = subjectOf('n'.repeat(200), 'Park')

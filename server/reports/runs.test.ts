@@ -35,7 +35,7 @@ test('the catalogue has every template with the schema of its parameters', async
   assert.equal(again.status, 304)
 })
 
-test('a run that is asked for is made, and its file is what was written', async () => {
+test('a requested run is made, and its file can be downloaded', async () => {
   const { sub_id } = await served.subscribe({ logger_ids: [1] })
   const queued = await served.ask('POST', `/subscriptions/${sub_id}/run`)
   assert.equal(queued.status, 202)
@@ -69,7 +69,7 @@ test('a run that is asked for is made, and its file is what was written', async 
   assert.equal(again.headers['content-disposition'], undefined)
 })
 
-test('20 runs that were asked for may wait, also of requests at the same time', async () => {
+test('at most 20 requested runs are queued, also by simultaneous requests', async () => {
   const subscriptions = await Promise.all(Array.from({ length: 8 }, () => served.subscribe()))
   const [{ sub_id: first }] = subscriptions as [{ sub_id: number }]
   for (let nth = 0; nth < 19; nth += 1) {
@@ -84,7 +84,7 @@ test('20 runs that were asked for may wait, also of requests at the same time', 
   )
 })
 
-test('a file that is over is not there any more, nor one that never was', async () => {
+test('an expired file is refused with 409, an unknown run with 404', async () => {
   const { sub_id } = await served.subscribe()
   const { run_id } = (await served.ask('POST', `/subscriptions/${sub_id}/run`)).body
   await makeReports(served.server)
@@ -100,7 +100,7 @@ test('a file that is over is not there any more, nor one that never was', async 
   assert.equal((await served.ask('GET', '/runs/1/file')).status, 422)
 })
 
-test('what is stopped or deleted before it began fails, and past runs stay', async () => {
+test('queued runs of a disabled or deleted subscription fail, and past runs stay', async () => {
   const { sub_id } = await served.subscribe()
   await served.ask('POST', `/subscriptions/${sub_id}/run`)
   await makeReports(served.server)
@@ -126,14 +126,14 @@ test('what is stopped or deleted before it began fails, and past runs stay', asy
   assert.deepEqual([body.runs_last_30d, body.runs_failed_last_30d], [3, 0])
 })
 
-test('what was asked for does not pile up without end', async () => {
+test('a run beyond the full queue is refused', async () => {
   const { sub_id } = await served.subscribe()
   for (let nth = 0; nth < 20; nth += 1) await served.ask('POST', `/subscriptions/${sub_id}/run`)
   const refused = await served.ask('POST', `/subscriptions/${sub_id}/run`)
   assert.deepEqual([refused.status, refused.body.error.details.current_state], [409, 'queue_full'])
 })
 
-test('the newest runs come first, as many as asked for, and all are counted', async () => {
+test('runs are listed newest first, by page, with their total count', async () => {
   const { sub_id } = await served.subscribe()
   const asked: string[] = []
   for (let nth = 0; nth < 5; nth += 1) {
@@ -154,7 +154,7 @@ test('the newest runs come first, as many as asked for, and all are counted', as
   assert.deepEqual(rest.meta, { count: 5, next_cursor: null })
 })
 
-test('the overview counts what there is', async () => {
+test('the overview counts templates, subscriptions and runs', async () => {
   const { sub_id } = await served.subscribe()
   await served.subscribe({ enabled: false })
   await served.ask('POST', `/subscriptions/${sub_id}/run`)

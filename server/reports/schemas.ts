@@ -82,18 +82,13 @@ const optional = <Of extends TSchema>(schema: Of, value?: unknown) =>
 export type NewSubscription = Static<typeof NewSubscription>
 export const NewSubscription = Type.Object(
   {
-    name: order.name,
-    template_id: order.template_id,
+    ...order,
     enabled: optional(order.enabled, true),
-    frequency: order.frequency,
     day_of_week: optional(order.day_of_week),
     day_of_month: optional(order.day_of_month),
     time_of_day: optional(order.time_of_day, '06:00'),
     timezone: optional(order.timezone),
-    period: order.period,
-    format: order.format,
     language: optional(order.language, 'en'),
-    recipients: order.recipients,
     webhook_id: optional(order.webhook_id),
     parameters: optional(order.parameters),
     logger_ids: optional(order.logger_ids),

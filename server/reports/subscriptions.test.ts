@@ -30,7 +30,7 @@ async function faultsOf(body: object, path = '/subscriptions', method = 'POST') 
   return errors.map(({ field, code }) => `${field} ${code}`)
 }
 
-test('what an order leaves out is the usual, in the zone of the site', async () => {
+test('omitted fields have defaults, and the time zone of the site', async () => {
   const { etag: _, ...made } = await served.subscribe()
   assert.deepEqual(made, {
     sub_id: 1,
@@ -64,7 +64,7 @@ test('what an order leaves out is the usual, in the zone of the site', async () 
   assert.deepEqual(body, { data: [made], meta: { count: 1 } })
 })
 
-test('a day that not every month has is refused with the days that may be', async () => {
+test('a day that not every month has is refused with the allowed days', async () => {
   const message = async (day_of_month: number) => {
     const body = { ...order, frequency: 'monthly', day_of_month }
     return (await served.ask('POST', '/subscriptions', { body })).body.error.details.errors[0]
@@ -74,7 +74,7 @@ test('a day that not every month has is refused with the days that may be', asyn
   assert.equal(await message(0), 'must be at least 1, or one of "last"')
 })
 
-test('everything that is wrong with an order is told at once, by name', async () => {
+test('all faults of an order are reported at once, by field', async () => {
   const faults = await faultsOf({
     ...order,
     frequency: 'weekly',
@@ -125,7 +125,7 @@ test('everything that is wrong with an order is told at once, by name', async ()
   assert.equal((await served.ask('GET', '/subscriptions')).body.meta.count, 0)
 })
 
-test('a site has 200 subscriptions at most, also of requests at the same time', async () => {
+test('a site has at most 200 subscriptions, also by simultaneous requests', async () => {
   const { sub_id } = await served.subscribe()
   await served.db.execute(
     `insert into report_subscriptions (site_id, name, template_id, enabled, frequency, time_of_day,
@@ -146,7 +146,7 @@ test('a site has 200 subscriptions at most, also of requests at the same time', 
   assert.equal((await served.ask('GET', '/subscriptions')).body.meta.count, 200)
 })
 
-test('a change keeps what it does not say, and drops what does not go with it', async () => {
+test('a change keeps omitted fields, except those that do not fit it', async () => {
   const { sub_id } = await served.subscribe({ frequency: 'weekly', day_of_week: 5 })
   const patch = (body: object) => served.ask('PATCH', `/subscriptions/${sub_id}`, { body })
   served.later(1000)
@@ -163,7 +163,7 @@ test('a change keeps what it does not say, and drops what does not go with it', 
   assert.equal((await served.ask('PATCH', '/subscriptions/99', { body: {} })).status, 404)
 })
 
-test('a report that is due is not lost by a change that leaves its schedule alone', async () => {
+test('a due report stays due after a change of other fields than the schedule', async () => {
   const { sub_id } = await served.subscribe()
   served.at('2026-06-22T04:00:20Z')
   await served.ask('PATCH', `/subscriptions/${sub_id}`, { body: { name: 'Renamed' } })
@@ -171,7 +171,7 @@ test('a report that is due is not lost by a change that leaves its schedule alon
   assert.equal((await served.ask('GET', '/runs')).body.meta.count, 1)
 })
 
-test('a change or deletion of what has changed since it was seen is refused', async () => {
+test('a change or deletion with an outdated ETag is refused', async () => {
   const { sub_id, etag } = await served.subscribe()
   const path = `/subscriptions/${sub_id}`
   const match = { headers: { 'if-match': etag } }
@@ -188,7 +188,7 @@ test('a change or deletion of what has changed since it was seen is refused', as
   assert.equal((await served.ask('DELETE', path)).status, 404)
 })
 
-test('a key that may not read a section orders the report and gets the rest of it', async () => {
+test('a key without a scope gets the report without its sections', async () => {
   const narrow = await addKey(served.db, {
     key_id: 'aaaaaaaaaaaa',
     scopes: ['reports:read', 'reports:write'],
@@ -223,7 +223,7 @@ test('a key that may not read a section orders the report and gets the rest of i
   assert.equal(made.status, 201)
 })
 
-test('what the plan no longer has is left out, and a mail that waits is withheld', async () => {
+test('sections of a lost module are omitted, and a queued mail is withheld', async () => {
   const { sub_id } = await served.subscribe()
   const { run_id } = (await served.ask('POST', `/subscriptions/${sub_id}/run`)).body
   await makeReports(served.server)

@@ -8,10 +8,10 @@ import type { Clock } from '@heliograph/domain/clock'
 import { day_ms, hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { type Place, type Position, placeOf } from '@heliograph/domain/place'
 import { utcDayStart } from '@heliograph/domain/utc-day'
+import { SourceFault } from '../../markets/sources/source.ts'
 import { siteElevation } from '../../plant/site-elevation.ts'
 import type { Database, Queries } from '../../storage/database.ts'
 import type { Log } from '../../storage/log.ts'
-import { SourceError } from './answer.ts'
 import { type ForecastStep, type NewRun, quantities } from './run.ts'
 import type { WeatherSettings } from './settings.ts'
 import type { Forecast, PreviousSteps, WeatherSource } from './source.ts'
@@ -129,13 +129,13 @@ function failedAgain(state: FetchState, now: Date, failure: string): FetchState 
   return { ...state, failed_at: now, failure, failure_count, due_at }
 }
 
-/** Message of a `SourceError`, null without one; other errors and aborts are thrown. */
+/** Message of a `SourceFault`, null without one; other errors and aborts are thrown. */
 async function failureOf({ signal }: Fetching, work: () => Promise<void>): Promise<string | null> {
   try {
     await work()
     return null
   } catch (error) {
-    if (!(error instanceof SourceError) || signal.aborted) throw error
+    if (!(error instanceof SourceFault) || signal.aborted) throw error
     return error.message.slice(0, failure_chars_max)
   }
 }
@@ -214,7 +214,7 @@ async function fetchArchive(
     const asked = (days.to.getTime() - days.from.getTime()) / day_ms
     if (runs.length < asked * answer.length) {
       const which = `${days.from.toISOString()} to ${days.to.toISOString()}`
-      throw new SourceError(`${source.name}: its archive did not answer all days of ${which}`)
+      throw new SourceFault(`${source.name}: its archive did not answer all days of ${which}`)
     }
     // Stores all lead times of a day or none, so that stored days are complete.
     await db.transaction(async (transaction) => {

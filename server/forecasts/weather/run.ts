@@ -1,7 +1,7 @@
 /** Issued weather forecasts, and the newest of them known at an instant. */
 import { day_ms, minute_ms } from '@heliograph/domain/durations'
 import { type WeatherStep, weather_quantities } from '@heliograph/forecast/weather-step'
-import { SourceError } from './answer.ts'
+import { SourceFault } from '../../markets/sources/source.ts'
 
 export interface ForecastStep extends WeatherStep {
   /** Quantiles of the ensemble; null without one. */
@@ -107,9 +107,9 @@ function slotsOf({ start_ms, end_ms }: ForecastStep): number[] {
   return Array.from({ length: (end_ms - start_ms) / slot_ms }, (_, index) => first + index)
 }
 
-/** @throws {SourceError} for a run that must not be stored */
+/** @throws {SourceFault} for a run that must not be stored */
 export function checkRun({ source, kind, lead_minutes, issued_at, fetched_at, steps }: NewRun) {
-  const fault = (why: string) => new SourceError(`${source}: ${why}`)
+  const fault = (why: string) => new SourceFault(`${source}: ${why}`)
   const [first] = steps
   if (!first) throw fault('it has no steps')
   const step_ms = first.end_ms - first.start_ms

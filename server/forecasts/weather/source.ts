@@ -35,7 +35,7 @@ export interface PreviousSteps {
 }
 
 /**
- * Functions throw `SourceError` without a valid answer. Missing and implausible values of a step
+ * Functions throw `SourceFault` without a valid answer. Missing and implausible values of a step
  * are null.
  */
 export interface WeatherSource {

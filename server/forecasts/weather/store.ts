@@ -111,14 +111,37 @@ async function runsKnownBy(
   return rows.map((row) => runOf(row, span({ from, to })))
 }
 
+const state_columns = [
+  'source',
+  'succeeded_at',
+  'failed_at',
+  'failure',
+  'failure_count',
+  'due_at',
+  'last_modified',
+] as const satisfies (keyof FetchState)[]
+
 /** null before the first request to a source. */
 export async function readFetchState(db: Queries, site_id: string): Promise<FetchState | null> {
   const [state] = await db.query<FetchState>(
-    `select source, succeeded_at, failed_at, failure, failure_count, due_at, last_modified
-     from weather_fetches where site_id = $1`,
+    `select ${state_columns.join(', ')} from weather_fetches where site_id = $1`,
     [site_id],
   )
   return state ?? null
+}
+
+export async function saveFetchState(
+  db: Queries,
+  site_id: string,
+  state: FetchState,
+): Promise<void> {
+  await db.execute(
+    `insert into weather_fetches (site_id, ${state_columns.join(', ')})
+     values ($1, ${state_columns.map((_, nth) => `$${nth + 2}`).join(', ')})
+     on conflict (site_id)
+     do update set ${state_columns.map((name) => `${name} = excluded.${name}`).join(', ')}`,
+    [site_id, ...state_columns.map((name) => state[name])],
+  )
 }
 
 /** Days within the window that an archive was fetched for: UTC, Unix ms of their start. */
@@ -166,24 +189,6 @@ export async function saveRun(db: Queries, run: NewRun): Promise<number> {
   return saved!.run_id
 }
 
-export async function saveFetchState(
-  db: Queries,
-  site_id: string,
-  state: FetchState,
-): Promise<void> {
-  const { source, succeeded_at, failed_at, failure, failure_count, due_at, last_modified } = state
-  await db.execute(
-    `insert into weather_fetches (site_id, source, succeeded_at, failed_at, failure, failure_count,
-       due_at, last_modified)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)
-     on conflict (site_id) do update set source = excluded.source,
-       succeeded_at = excluded.succeeded_at, failed_at = excluded.failed_at,
-       failure = excluded.failure, failure_count = excluded.failure_count,
-       due_at = excluded.due_at, last_modified = excluded.last_modified`,
-    [site_id, source, succeeded_at, failed_at, failure, failure_count, due_at, last_modified],
-  )
-}
-
 /** A run with its steps within a span; with all steps by default. */
 function runOf(row: Row, span?: { from_ms: number; to_ms: number }): WeatherRun {
   const { site_id, run_id, source, kind, issued_at, fetched_at, model, lead_minutes } = row
@@ -193,19 +198,10 @@ function runOf(row: Row, span?: { from_ms: number; to_ms: number }): WeatherRun 
   for (let at = 0, start_ms = first_ms; start_ms < last_ms; at += 1, start_ms += step_ms) {
     const end_ms = start_ms + step_ms
     if (span && (end_ms <= span.from_ms || start_ms >= span.to_ms)) continue
-    steps.push({
-      start_ms,
-      end_ms,
-      ghi_w_m2: row.ghi_w_m2[at] ?? null,
-      dni_w_m2: row.dni_w_m2[at] ?? null,
-      dhi_w_m2: row.dhi_w_m2[at] ?? null,
-      temperature_c: row.temperature_c[at] ?? null,
-      wind_speed_m_s: row.wind_speed_m_s[at] ?? null,
-      cloud_cover_pct: row.cloud_cover_pct[at] ?? null,
-      relative_humidity_pct: row.relative_humidity_pct[at] ?? null,
-      ghi_p10_w_m2: row.ghi_p10_w_m2[at] ?? null,
-      ghi_p90_w_m2: row.ghi_p90_w_m2[at] ?? null,
-    })
+    const values = Object.fromEntries(
+      quantities.map((quantity) => [quantity, row[quantity][at] ?? null]),
+    ) as Record<Quantity, number | null>
+    steps.push({ start_ms, end_ms, ...values })
   }
   return { site_id, run_id, source, kind, issued_at, fetched_at, model, lead_minutes, steps }
 }

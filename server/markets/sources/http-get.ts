@@ -1,4 +1,4 @@
-import { type Answer, type Get, SourceFault } from './source.ts'
+import { type Get, SourceFault } from './source.ts'
 
 const usual = { timeout_ms: 30_000, bytes_max: 16_000_000 }
 
@@ -6,31 +6,34 @@ const usual = { timeout_ms: 30_000, bytes_max: 16_000_000 }
  * GET with a time and size limit. Redirects are not followed: they could send the token in the URL
  * to another host. Error messages name the host, never the URL.
  */
-export function createGet({ timeout_ms, bytes_max } = usual): Get {
-  return async (url, signal) => {
-    const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeout_ms)])
-    try {
-      const response = await fetch(url, {
-        redirect: 'manual',
-        signal: bounded,
-        headers: { 'user-agent': 'heliograph' },
-      })
-      return { status: response.status, text: await boundedText(response, url, bytes_max) }
-    } catch (error) {
-      // Shutdown, not a failure of the source.
-      if (signal.aborted) throw signal.reason
-      if (error instanceof SourceFault) throw error
-      const why = bounded.aborted ? `no answer within ${timeout_ms / 1000} s` : causeOf(error)
-      throw new SourceFault(`${url.host}: ${why}`)
-    }
+export async function boundedGet(
+  url: URL,
+  headers: Record<string, string>,
+  { signal, timeout_ms, bytes_max }: typeof usual & { signal: AbortSignal },
+) {
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeout_ms)])
+  try {
+    const response = await fetch(url, { redirect: 'manual', signal: bounded, headers })
+    const text = await boundedText(response, url, bytes_max)
+    return { status: response.status, headers: response.headers, text }
+  } catch (error) {
+    // Shutdown, not a failure of the source.
+    if (signal.aborted) throw signal.reason
+    if (error instanceof SourceFault) throw error
+    const why = bounded.aborted ? `no answer within ${timeout_ms / 1000} s` : causeOf(error)
+    throw new SourceFault(`${url.host}: ${why}`)
   }
 }
 
-async function boundedText(
-  response: Response,
-  url: URL,
-  bytes_max: number,
-): Promise<Answer['text']> {
+export function createGet(limits = usual): Get {
+  return async (url, signal) => {
+    const headers = { 'user-agent': 'heliograph' }
+    const { status, text } = await boundedGet(url, headers, { ...limits, signal })
+    return { status, text }
+  }
+}
+
+async function boundedText(response: Response, url: URL, bytes_max: number): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   let bytes = 0

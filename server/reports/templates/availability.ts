@@ -5,7 +5,7 @@ import { type Yields, yieldsOf } from '../../performance/efficiency/yields.ts'
 import { type Period, periodHours } from '../../performance/period.ts'
 import type { ReportTemplate } from '../template.ts'
 import { dateOf, documentOf, frameOf, totalsName } from './frame.ts'
-import { readPerformance, undemandedNotes, yieldsByDay } from './inverter-days.ts'
+import { inverterFields, readPerformance, undemandedNotes, yieldsByDay } from './inverter-days.ts'
 import { countOf, worstCount } from './parameters.ts'
 import {
   cellsOf,
@@ -98,11 +98,7 @@ export const availability: ReportTemplate = {
         table(
           'Inverters with the lowest availability',
           worst.slice(0, count),
-          [
-            text('inverter', 'Inverter', ({ inverter }) => inverter.inverter_name),
-            text('plant', 'Plant', ({ inverter }) => inverter.logger_name),
-            ...downtime,
-          ],
+          [...inverterFields, ...downtime],
           { note: `${listed(count, worst)}.` },
         ),
         method,

@@ -9,6 +9,7 @@ import { coverage_min_ratio } from '../../performance/period.ts'
 import type { InverterSum } from '../../performance/rollups/inverter-hour.ts'
 import type { Queries } from '../../storage/database.ts'
 import { dayBounds, type Frame, isIncluded, namesOf, periodIn, unknownNotes } from './frame.ts'
+import { type Field, text } from './sections.ts'
 
 interface PlantYields {
   logger_name: string
@@ -39,6 +40,12 @@ export async function readPerformance(db: Queries, frame: Frame) {
     has_sums: plants.some(hasSums),
   }
 }
+
+/** The names of an inverter and its plant. */
+export const inverterFields: Field<{ inverter: InverterSumsRow }>[] = [
+  text('inverter', 'Inverter', ({ inverter }) => inverter.inverter_name),
+  text('plant', 'Plant', ({ inverter }) => inverter.logger_name),
+]
 
 /** Yields that can be computed from `daySums`. */
 export type DayYields = Pick<

@@ -6,7 +6,7 @@ import { coverageOf, excludedReason, type Period } from '../../performance/perio
 import type { Section } from '../document.ts'
 import type { ReportTemplate } from '../template.ts'
 import { documentOf, frameOf, sumOf, totalsName } from './frame.ts'
-import { readPerformance } from './inverter-days.ts'
+import { inverterFields, readPerformance } from './inverter-days.ts'
 import { countOf, worstCount } from './parameters.ts'
 import {
   cellsOf,
@@ -205,8 +205,7 @@ function inverterTable(items: readonly Item[], count: number): Section {
     'Inverters with the highest losses',
     worst.slice(0, count),
     [
-      text('inverter', 'Inverter', ({ inverter }) => inverter.inverter_name),
-      text('plant', 'Plant', ({ inverter }) => inverter.logger_name),
+      ...inverterFields,
       ...fieldsOf(fields, (item: Item) => [item]),
       number('complete', 'Completeness', [1, '%'], (item) => item.completeness_pct),
     ],

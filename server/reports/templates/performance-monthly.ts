@@ -2,7 +2,13 @@
 import { type Yields, yieldsOf } from '../../performance/efficiency/yields.ts'
 import type { ReportTemplate } from '../template.ts'
 import { dateOf, documentOf, frameOf, totalsName } from './frame.ts'
-import { type DayYields, readPerformance, undemandedNotes, yieldsByDay } from './inverter-days.ts'
+import {
+  type DayYields,
+  inverterFields,
+  readPerformance,
+  undemandedNotes,
+  yieldsByDay,
+} from './inverter-days.ts'
 import { countOf, worstCount } from './parameters.ts'
 import {
   cellsOf,
@@ -96,11 +102,7 @@ export const performanceMonthly: ReportTemplate = {
         table(
           'Inverters with the lowest yield',
           worst.slice(0, count),
-          [
-            text('inverter', 'Inverter', ({ inverter }) => inverter.inverter_name),
-            text('plant', 'Plant', ({ inverter }) => inverter.logger_name),
-            ...ofYields([...yieldFields, ...completeness]),
-          ],
+          [...inverterFields, ...ofYields([...yieldFields, ...completeness])],
           {
             note:
               `${listed(count, worst)}. Panels of another orientation have another yield. Inverters ` +

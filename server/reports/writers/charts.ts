@@ -23,12 +23,6 @@ use([SVGRenderer])
 type SeriesChart = Exclude<Chart, { kind: 'heat' }>
 export type HeatChart = Extract<Chart, { kind: 'heat' }>
 
-interface ChartPicture {
-  svg: string
-  width_pt: number
-  height_pt: number
-}
-
 const size_pt = 8
 const text = { fontFamily: 'Roboto', fontSize: size_pt, color: muted }
 const label_width_pt = 110
@@ -59,17 +53,17 @@ interface Drawing {
 export function drawChart(
   chart: Chart,
   { width_pt, plot_height_pt, scaled = chart }: Drawing,
-): ChartPicture {
+): string {
   if (chart.kind !== 'heat') return drawSeries(chart, { width_pt, plot_height_pt })
   const values = scaled.kind === 'heat' ? scaled.values : []
   return drawHeat(chart, width_pt, rangeOf(values.flat().filter(isValue)))
 }
 
-function drawn(option: object, width_pt: number, height_pt: number): ChartPicture {
+function drawn(option: object, width_pt: number, height_pt: number): string {
   const chart = init(null, null, { renderer: 'svg', ssr: true, width: width_pt, height: height_pt })
   try {
     chart.setOption({ animation: false, textStyle: text, ...option })
-    return { svg: chart.renderToSVGString(), width_pt, height_pt }
+    return chart.renderToSVGString()
   } finally {
     chart.dispose()
   }
@@ -78,7 +72,7 @@ function drawn(option: object, width_pt: number, height_pt: number): ChartPictur
 function drawSeries(
   chart: SeriesChart,
   { width_pt, plot_height_pt }: Omit<Drawing, 'scaled'>,
-): ChartPicture {
+): string {
   const names = chart.series.map(({ label }) => labelText(label))
   const legend_pt = legendRows(names, width_pt) * legend_row_pt
   const { labels, caption } = categories(chart.x)
@@ -236,7 +230,7 @@ function drawHeat(
   chart: HeatChart,
   width_pt: number,
   [low, high]: [low: number, high: number],
-): ChartPicture {
+): string {
   const { x, y, unit, grades } = chart
   const cells = (grades?.of ?? chart.values).flatMap((row, at_y) =>
     row.flatMap((value, at_x) => (isValue(value) ? [[at_x, at_y, value]] : [])),

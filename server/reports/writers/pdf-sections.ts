@@ -97,7 +97,7 @@ function chartContent({ title, chart, note }: SectionOf<'chart'>, layout: Layout
     const name = parts.length === 1 ? title : `${title} (part ${index + 1} of ${parts.length})`
     const is_drawn = hasValues(part)
     const picture: Content = is_drawn
-      ? { svg: drawChart(part, { width_pt, plot_height_pt, scaled: chart }).svg }
+      ? { svg: drawChart(part, { width_pt, plot_height_pt, scaled: chart }) }
       : { text: 'No data in this period.', italics: true, color: muted }
     const has_gaps = is_drawn && part.kind === 'heat' && !part.values.flat().every(Number.isFinite)
     const notes = [note, has_gaps ? 'White: no data.' : undefined].filter(

@@ -16,7 +16,8 @@ import {
   solarPosition,
   sunEarthDistance,
 } from '@heliograph/physics/solar-position'
-import { askJson, SourceError } from '../answer.ts'
+import { SourceFault } from '../../../markets/sources/source.ts'
+import { askJson } from '../answer.ts'
 import type { ForecastStep } from '../run.ts'
 import type { WeatherSettings } from '../settings.ts'
 import type { WeatherSource } from '../source.ts'
@@ -75,7 +76,7 @@ export function metNorway({
       if (answer.status === 304) return { forecast: null, last_modified, expires_at }
       // 203 is a valid answer of a deprecated version.
       if (answer.status !== 200 && answer.status !== 203) {
-        throw new SourceError(`${url.host}: answered ${answer.status}`)
+        throw new SourceFault(`${url.host}: answered ${answer.status}`)
       }
       const { issued_at, instants } = instantsOf(answer.body)
       const steps = stepsOf(place, instants, now.getTime())
@@ -95,10 +96,10 @@ interface Document {
   }
 }
 
-/** @throws {SourceError} for a body without a forecast */
+/** @throws {SourceFault} for a body without a forecast */
 function instantsOf(body: unknown): { issued_at: Date | null; instants: Instant[] } {
   const { meta, timeseries } = (body as Document | null)?.properties ?? {}
-  if (!Array.isArray(timeseries)) throw new SourceError(`${by}: an answer without 'timeseries'`)
+  if (!Array.isArray(timeseries)) throw new SourceFault(`${by}: an answer without 'timeseries'`)
   const issued_ms = typeof meta?.updated_at === 'string' ? Date.parse(meta.updated_at) : Number.NaN
   const instants = timeseries
     .map((entry) => {
@@ -120,7 +121,7 @@ function instantsOf(body: unknown): { issued_at: Date | null; instants: Instant[
 /** Whole hours from the running one on, up to the first gap that is too long. */
 function stepsOf(place: Place, instants: readonly Instant[], now_ms: number): ForecastStep[] {
   const first = instants[0]
-  if (!first) throw new SourceError(`${by}: an answer without instants`)
+  if (!first) throw new SourceFault(`${by}: an answer without instants`)
   const from_ms = Math.max(
     Math.floor(now_ms / hour_ms) * hour_ms,
     Math.ceil(first.time_ms / hour_ms) * hour_ms,
@@ -133,7 +134,7 @@ function stepsOf(place: Place, instants: readonly Instant[], now_ms: number): Fo
     steps.push(stepBetween(place, begin, end))
   }
   if (steps.every(({ ghi_w_m2 }) => ghi_w_m2 === null)) {
-    throw new SourceError(`${by}: an answer without clouds of the time ahead`)
+    throw new SourceFault(`${by}: an answer without clouds of the time ahead`)
   }
   return steps
 }

@@ -4,7 +4,7 @@
  * `_instant` forms of radiation, are instantaneous. A step takes the radiation at its end, and the
  * mean of the instantaneous values at both ends.
  */
-import { SourceError } from '../answer.ts'
+import { SourceFault } from '../../../markets/sources/source.ts'
 import { type ForecastStep, type Quantity, resolutions_minutes } from '../run.ts'
 
 interface Column {
@@ -52,18 +52,18 @@ export interface Columns {
   units: Block
 }
 
-/** @throws {SourceError} for a body without columns over time */
+/** @throws {SourceFault} for a body without columns over time */
 export function columnsOf(body: unknown, resolution: 'hourly' | 'minutely_15'): Columns {
   const answer = recordOf(body)
   const block = recordOf(answer?.[resolution])
-  if (!answer || !block) throw new SourceError(`open_meteo: an answer without '${resolution}'`)
+  if (!answer || !block) throw new SourceFault(`open_meteo: an answer without '${resolution}'`)
   const times = Array.isArray(block['time']) ? block['time'] : []
   const offset_s = answer['utc_offset_seconds']
   const times_ms = times.map((time) => instantOf(time, typeof offset_s === 'number' ? offset_s : 0))
   const step_ms = (times_ms[1] ?? Number.NaN) - (times_ms[0] ?? Number.NaN)
   const is_even = times_ms.every((time_ms, index) => time_ms === times_ms[0]! + index * step_ms)
   const is_known = resolutions_minutes.some((minutes) => minutes * 60_000 === step_ms)
-  if (!is_even || !is_known) throw new SourceError("open_meteo: 'time' is not evenly spaced")
+  if (!is_even || !is_known) throw new SourceFault("open_meteo: 'time' is not evenly spaced")
   return { times_ms, step_ms, block, units: recordOf(answer[`${resolution}_units`]) ?? {} }
 }
 

@@ -7,7 +7,8 @@
 import { day_ms } from '@heliograph/domain/durations'
 import type { Place } from '@heliograph/domain/place'
 import { utcDate } from '@heliograph/domain/utc-day'
-import { askJson, SourceError } from '../answer.ts'
+import { SourceFault } from '../../../markets/sources/source.ts'
+import { askJson } from '../answer.ts'
 import type { WeatherSettings } from '../settings.ts'
 import type { Forecast, PreviousSteps, SourceRequest, WeatherSource } from '../source.ts'
 import { type Columns, columns, columnsOf, spreadOf, stepsOf } from './open-meteo-columns.ts'
@@ -67,7 +68,7 @@ async function askService(
   const key = settings.key === null ? {} : { apikey: settings.key }
   url.search = new URLSearchParams({ ...position, ...parameters, ...units, ...key }).toString()
   const { status, body } = await askJson(url, { signal })
-  if (status !== 200) throw new SourceError(`${url.host}: ${refusal(status, body, settings.key)}`)
+  if (status !== 200) throw new SourceFault(`${url.host}: ${refusal(status, body, settings.key)}`)
   return columnsOf(body, 'hourly')
 }
 
@@ -76,7 +77,7 @@ async function plainForecast(ask: Ask, asked: AskedFor): Promise<Forecast> {
   const all = stepsOf(await ask('forecast', parameters, asked))
   const steps = all.filter(({ end_ms }) => end_ms > asked.now.getTime())
   if (steps.every(({ ghi_w_m2 }) => ghi_w_m2 === null)) {
-    throw new SourceError('open_meteo: an answer without radiation')
+    throw new SourceFault('open_meteo: an answer without radiation')
   }
   return { issued_at: null, model, steps, shortcoming: null }
 }
@@ -93,7 +94,7 @@ async function withSpread(forecast: Forecast, ask: Ask, asked: AskedFor): Promis
     })
     return { ...forecast, steps }
   } catch (error) {
-    if (!(error instanceof SourceError)) throw error
+    if (!(error instanceof SourceFault)) throw error
     return { ...forecast, shortcoming: `no ensemble: ${error.message}` }
   }
 }
