@@ -18,7 +18,7 @@ export type Outcome =
   /** `reason` is for people and holds no secret. */
   | { outcome: 'failed'; reason: string }
 
-export interface Answer {
+interface Answer {
   status: number
   text: string
 }
