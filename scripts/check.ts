@@ -57,24 +57,65 @@ const memory_bytes_min = 6e9
 const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 500 }
 const started_at = performance.now()
 
-/** Runs commands side by side and prints their times. Ends the process when one fails. */
-async function run(title: string, ...commands: readonly (readonly string[])[]): Promise<void> {
+interface Step {
+  title: string
+  /** Run side by side. */
+  commands: readonly (readonly string[])[]
+  environment?: Readonly<Record<string, string>>
+}
+
+/** Steps that run one after the other, beside those of another lane. */
+interface Lane {
+  steps: readonly Step[]
+  /** Programs of a lower priority get the time that others leave. */
+  priority: 'normal' | 'low'
+}
+
+const seconds = (since: number) => `${((performance.now() - since) / 1000).toFixed(0)} s`
+const say = (text: string) => process.stdout.write(`${text}\n`)
+
+/** Prints the output of a step when it has ended, so that two lanes do not mix. */
+async function passes({ title, commands, environment }: Step, priority: Lane['priority']) {
   const began_at = performance.now()
-  const seconds = (since: number) => `${((performance.now() - since) / 1000).toFixed(0)} s`
   for (const words of commands) {
     const shown = words.length > 12 ? [...words.slice(0, 12), `… ${words.length - 12} more`] : words
-    process.stdout.write(`\n— ${title}: ${shown.join(' ')}\n`)
+    say(`\n— ${title}, started after ${seconds(started_at)}: ${shown.join(' ')}`)
   }
-  const endings = commands.map(async ([command, ...parameters]) => {
-    const child = spawn(command!, parameters, { stdio: 'inherit' })
-    const [code, signal] = await once(child, 'exit')
-    return code === 0 ? null : { code, why: signal ? `signal ${signal}` : `exit code ${code}` }
+  const endings = commands.map(async (words) => {
+    const [command, ...parameters] = priority === 'low' ? ['nice', '-n', '15', ...words] : words
+    const child = spawn(command!, parameters, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...environment },
+    })
+    const written: string[] = []
+    for (const output of [child.stdout, child.stderr]) {
+      output.setEncoding('utf8').on('data', (text: string) => written.push(text))
+    }
+    const [code, signal] = await once(child, 'close')
+    return { code, signal, output: written.join('') }
   })
-  const failure = (await Promise.all(endings)).find((ending) => ending !== null)
-  process.stdout.write(`\n— ${title} took ${seconds(began_at)}, ${seconds(started_at)} so far\n`)
-  if (!failure) return
-  process.stderr.write(`\n${title} failed: ${failure.why}\n`)
-  process.exit(failure.code || 1)
+  const ended = await Promise.all(endings)
+  say(`\n— ${title} took ${seconds(began_at)}, ${seconds(started_at)} so far`)
+  for (const { output } of ended) say(output)
+  const failed = ended.filter(({ code }) => code !== 0)
+  for (const { code, signal } of failed) {
+    process.stderr.write(
+      `\n${title} failed: ${signal ? `signal ${signal}` : `exit code ${code}`}\n`,
+    )
+  }
+  return failed.length === 0
+}
+
+/** Ends the process with an error when a step has failed, once the other lanes ended theirs. */
+async function run(...lanes: readonly Lane[]): Promise<void> {
+  let has_passed = true
+  const runLane = async ({ steps, priority }: Lane) => {
+    for (const step of steps) {
+      if (has_passed) has_passed = (await passes(step, priority)) && has_passed
+    }
+  }
+  await Promise.all(lanes.map(runLane))
+  if (!has_passed) process.exit(1)
 }
 
 /** A directory in memory; null if there is too little memory. */
@@ -138,14 +179,22 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 
 installPeers()
 await generateSdk()
-await run(
-  'Format, lint, types, generated files and the API document',
-  ['biome', 'ci', '--error-on-warnings'],
-  ['tsc', '-p', '.'],
-  ['tsc', '-p', 'web'],
-  ['node', 'scripts/generate.ts', '--check'],
-  ['redocly', 'lint', 'openapi.json'],
-)
+await run({
+  priority: 'normal',
+  steps: [
+    {
+      title: 'Format, lint, types, generated files and the API document',
+      commands: [
+        ['biome', 'ci', '--error-on-warnings'],
+        ['tsc', '-p', '.'],
+        ['tsc', '-p', 'web'],
+        ['node', 'scripts/generate.ts', '--check'],
+        ['redocly', 'lint', 'openapi.json'],
+      ],
+    },
+  ],
+})
+
 // One process for all of them: a process per file would take longer than its tests.
 const inOneProcess = (half: number) => [
   'node',
@@ -155,31 +204,67 @@ const inOneProcess = (half: number) => [
   '--test-isolation=none',
   ...tests.pure.filter((_, nth) => nth % 2 === half),
 ]
-await run('Tests without sockets, processes and threads', inOneProcess(0), inOneProcess(1))
 const statements = join(mkdtempSync(join(tmpdir(), 'heliograph-statements-')), 'statements.jsonl')
-process.env['STATEMENTS_FILE'] = statements
 const recordStatements = ['--import', resolve('test/record-statements.ts')]
-await run('Tests', [
-  'node',
-  ...recordStatements,
-  '--test',
-  '--test-timeout=180000',
-  database_tests,
-  ...beside_others,
-])
-delete process.env['STATEMENTS_FILE']
-if (existsSync('/usr/lib/postgresql/15/bin/postgres')) {
-  const postgres15 = ['node', 'scripts/postgres15.ts', '--']
-  await run('PostgreSQL 15', [...postgres15, ...runTests, database_tests, ...on_postgres15])
-  await run('PostgreSQL 15, every statement of the tests', [
-    ...postgres15,
-    'node',
-    'scripts/prepare-statements.ts',
-    statements,
-  ])
-}
+const postgres15 = ['node', 'scripts/postgres15.ts', '--']
+const postgres15_steps: Step[] = [
+  {
+    title: 'PostgreSQL 15',
+    commands: [[...postgres15, ...runTests, database_tests, ...on_postgres15]],
+  },
+  {
+    title: 'PostgreSQL 15, every statement of the tests',
+    commands: [[...postgres15, 'node', 'scripts/prepare-statements.ts', statements]],
+  },
+]
+// A database server of its own, of the same priority.
+const real_time_dir = mkdtempSync(join(tmpdir(), 'heliograph-real-time-'))
+chmodSync(real_time_dir, 0o711)
+
+await run(
+  {
+    priority: 'normal',
+    steps: [
+      {
+        title: 'Tests in real time',
+        commands: [[...runTests, real_time_tests, ...in_real_time]],
+        environment: { TMPDIR: real_time_dir },
+      },
+      {
+        title: 'Pages and examples',
+        commands: [[...runTests, 'test/browser/platform.browser.ts']],
+        environment: { TMPDIR: real_time_dir },
+      },
+    ],
+  },
+  {
+    priority: 'low',
+    steps: [
+      {
+        title: 'Tests without sockets, processes and threads',
+        commands: [inOneProcess(0), inOneProcess(1)],
+      },
+      {
+        title: 'Tests',
+        commands: [
+          [
+            'node',
+            ...recordStatements,
+            '--test',
+            '--test-timeout=180000',
+            database_tests,
+            ...beside_others,
+          ],
+        ],
+        environment: { STATEMENTS_FILE: statements },
+      },
+      ...(existsSync('/usr/lib/postgresql/15/bin/postgres') ? postgres15_steps : []),
+      {
+        title: 'Benches, to see that they work',
+        commands: [['node', 'scripts/bench.ts', '--quick']],
+      },
+    ],
+  },
+)
 rmSync(dirname(statements), { recursive: true })
-await run('Tests in real time', [...runTests, real_time_tests, ...in_real_time])
-// Runs alone: the whole demo, a browser and a shell.
-await run('Pages and examples', [...runTests, 'test/browser/platform.browser.ts'])
-await run('Benches, to see that they work', ['node', 'scripts/bench.ts', '--quick'])
+rmSync(real_time_dir, removal)

@@ -126,14 +126,18 @@ interface Violation {
   nodes: { html: string; failureSummary?: string }[]
 }
 
+/** The rules of axe that depend on colours. */
+export const colour_rules = ['color-contrast', 'link-in-text-block']
+
 /**
- * What axe finds on the page. Its source is evaluated by the debugger, for which the page's own
- * policy of scripts need not be weakened.
+ * What axe finds on the page: by all its rules, or by these. Its source is evaluated by the
+ * debugger, for which the page's own policy of scripts need not be weakened.
  */
-export async function axeFindings(page: Page): Promise<string[]> {
+export async function axeFindings(page: Page, rules?: readonly string[]): Promise<string[]> {
   await page.evaluate(`globalThis.axe ?? (() => {${axe}})()`)
+  const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) }
   const { violations } = await page.evaluate<{ violations: Violation[] }>(
-    `axe.run({ resultTypes: ['violations'] })`,
+    `axe.run(${JSON.stringify(options)})`,
   )
   return violations.map(({ id, help, nodes }) => {
     const [first] = nodes

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { everyPage, type PageAddress } from './addresses.ts'
-import { axeFindings, sizes, visit, type Window } from './browser.ts'
+import { axeFindings, colour_rules, sizes, visit, type Window } from './browser.ts'
 import { addressOf, linkFor } from './people.ts'
 import { asAdministrator, skip } from './stage.ts'
 
@@ -47,7 +47,8 @@ async function inBothSchemes({ page }: Window): Promise<string[]> {
   const light = await axeFindings(page)
   await page.emulateMedia({ colorScheme: 'dark' })
   await page.locator('[data-mantine-color-scheme=dark]').waitFor({ state: 'attached' })
-  const dark = (await axeFindings(page)).map((finding) => `dark: ${finding}`)
+  const findings = await axeFindings(page, colour_rules)
+  const dark = findings.map((finding) => `dark: ${finding}`)
   await page.emulateMedia({ colorScheme: 'light' })
   return [...light, ...dark]
 }
