@@ -2,11 +2,12 @@
  * `npm test`: all checks and tests, as CI runs them. Each step is a command that can be run alone;
  * this file puts them in order. Peers from Debian are installed if possible, else reported missing.
  */
-import { spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { availableParallelism, freemem, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { generateSdk } from '@heliograph/sdk/generate'
 import { testGroups } from './test-groups.ts'
 
@@ -55,7 +56,9 @@ const peers: readonly (readonly [name: string, file: string, proves: string])[] 
 const memory_bytes_min = 6e9
 /** The database server of the tests runs on for some seconds. */
 const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 500 }
+const pipe_ms_max = 5000
 const started_at = performance.now()
+const running = new Set<ChildProcess>()
 
 interface Step {
   title: string
@@ -87,11 +90,17 @@ async function passes({ title, commands, environment }: Step, priority: Lane['pr
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...environment },
     })
+    running.add(child)
     const written: string[] = []
     for (const output of [child.stdout, child.stderr]) {
       output.setEncoding('utf8').on('data', (text: string) => written.push(text))
     }
-    const [code, signal] = await once(child, 'close')
+    const closed = once(child, 'close')
+    const [code, signal] = await once(child, 'exit')
+    running.delete(child)
+    // A program that a test left running keeps the pipes open.
+    await Promise.race([closed, wait(pipe_ms_max)])
+    for (const output of [child.stdout, child.stderr]) output.destroy()
     return { code, signal, output: written.join('') }
   })
   const ended = await Promise.all(endings)
@@ -175,7 +184,12 @@ process.env['NODE_COMPILE_CACHE'] ??= resolve('node_modules/.cache/compiled')
 const memory_dir = process.env['TMPDIR'] === undefined ? dirInMemory() : null
 if (memory_dir !== null) process.env['TMPDIR'] = memory_dir
 process.on('exit', () => memory_dir && rmSync(memory_dir, removal))
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    for (const child of running) child.kill(signal)
+    process.exit(1)
+  })
+}
 
 installPeers()
 await generateSdk()
