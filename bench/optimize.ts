@@ -274,11 +274,12 @@ function markets(): [string, Day[]][] {
 }
 
 /** The last 365 days of 24 hours. */
-const lastYear = (data: PriceData): Day[] =>
-  readMarketDays(data)!
+function lastYear(data: PriceData): Day[] {
+  return readMarketDays(data)!
     .map(({ periods }) => periods.map(({ price_per_mwh }) => price_per_mwh!))
     .filter(({ length }) => length === 24)
     .slice(-365)
+}
 
 function quarterHours(): Day[] {
   const [, ...rows] = linesOf('ibex_bg_15min_2025-10_2025-12.csv')
