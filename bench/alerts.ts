@@ -35,32 +35,31 @@ const hourOf = (is_weak: boolean) =>
     poa_w_m2: 850,
   })
 
-const plant = await servedPlant({ inverters, strings })
-try {
-  const { db } = plant
-  const at = now.toISOString()
-  await db.execute(`
+await using plant = await servedPlant({ inverters, strings })
+const { db } = plant
+const at = now.toISOString()
+await db.execute(`
     INSERT INTO edges (site_id, edge_id, name, secret_sha256, connected_at, last_seen_at)
     VALUES ('plant', '0123456789ab', 'Edge', '', '2026-06-21T00:00:00Z', '${at}')`)
-  const values = {
-    ...inverterValues,
-    state: `CASE WHEN id % ${ill_of} = 0 THEN 'fault'
+const values = {
+  ...inverterValues,
+  state: `CASE WHEN id % ${ill_of} = 0 THEN 'fault'
     ELSE 'mppt' END`,
-    alarm_1: `CASE WHEN id % ${ill_of} = 1 THEN 128 ELSE 0 END`,
-  }
-  const names = Object.keys(values)
-  await db.execute(
-    `INSERT INTO inverter_latest (site_id, inverter_id, measured_at, quality, received_at, ${names})
+  alarm_1: `CASE WHEN id % ${ill_of} = 1 THEN 128 ELSE 0 END`,
+}
+const names = Object.keys(values)
+await db.execute(
+  `INSERT INTO inverter_latest (site_id, inverter_id, measured_at, quality, received_at, ${names})
      SELECT 'plant', id, CASE WHEN id % ${ill_of} = 2 THEN at - interval '1 h' ELSE at END, 'good',
        at, ${Object.values(values)}
      FROM generate_series(1, ${inverters}) AS id, (SELECT '${at}'::timestamptz AS at) AS now`,
-  )
-  await db.execute(`
+)
+await db.execute(`
     INSERT INTO device_status (site_id, kind, id, comm_state, since_at, updated_at)
     SELECT 'plant', 'inverter', id, CASE WHEN id % ${ill_of} = 2 THEN 'disconnected'
       ELSE 'connected' END, '2026-06-21T03:00:00Z', '${at}'
     FROM generate_series(1, ${inverters}) AS id`)
-  await db.execute(`
+await db.execute(`
     INSERT INTO string_latest (site_id, inverter_id, first_string_index, measured_at, quality,
       current_a, voltage_v, received_at)
     SELECT 'plant', id, 0, '${at}', 'good',
@@ -68,59 +67,56 @@ try {
         FROM generate_series(0, ${strings - 1}) AS nth),
       array_fill(840::real, ARRAY[${strings}]), '${at}'
     FROM generate_series(1, ${inverters}) AS id`)
-  await db.execute(`
+await db.execute(`
     INSERT INTO logger_latest (site_id, logger_id, measured_at, quality, ac_power_kw, received_at)
     SELECT 'plant', logger_id, '${at}', 'good', 850, '${at}' FROM loggers`)
-  await addStations()
-  await addSums()
-  await db.execute('VACUUM ANALYZE')
-  const counted = new Map<string, number>()
-  const elapsed = new Map(alertSources.map(({ name }) => [name, [] as number[]]))
-  const totals: number[] = []
-  for (let round = -5; round < rounds; round += 1) {
-    const context: SourceContext = {
-      db,
-      now,
-      settings: settingsInForce({}),
-      site: {
-        site_id: 'plant',
-        timezone: 'Europe/Berlin',
-        currency: 'EUR',
-        latitude: 48.6,
-        longitude: 12.2,
-      },
+await addStations()
+await addSums()
+await db.execute('VACUUM ANALYZE')
+const counted = new Map<string, number>()
+const elapsed = new Map(alertSources.map(({ name }) => [name, [] as number[]]))
+const totals: number[] = []
+for (let round = -5; round < rounds; round += 1) {
+  const context: SourceContext = {
+    db,
+    now,
+    settings: settingsInForce({}),
+    site: {
+      site_id: 'plant',
+      timezone: 'Europe/Berlin',
+      currency: 'EUR',
+      latitude: 48.6,
+      longitude: 12.2,
+    },
+  }
+  let total_ms = 0
+  for (const { name, scan } of alertSources) {
+    const from = performance.now()
+    const { findings } = await scan(context)
+    const scan_ms = performance.now() - from
+    total_ms += scan_ms
+    if (round >= 0) elapsed.get(name)!.push(scan_ms)
+    for (const { code } of round === 0 ? findings : []) {
+      counted.set(code, (counted.get(code) ?? 0) + 1)
     }
-    let total_ms = 0
-    for (const { name, scan } of alertSources) {
-      const from = performance.now()
-      const { findings } = await scan(context)
-      const scan_ms = performance.now() - from
-      total_ms += scan_ms
-      if (round >= 0) elapsed.get(name)!.push(scan_ms)
-      for (const { code } of round === 0 ? findings : []) {
-        counted.set(code, (counted.get(code) ?? 0) + 1)
-      }
-    }
-    if (round >= 0) totals.push(total_ms)
   }
-  for (const [name, times] of elapsed) {
-    tell(true, `${name}: ${waitsOf(times)}`)
-  }
-  tell(true, `found: ${[...counted].map((each) => each.join(' ')).join(', ')}`)
-  const expected = ['inverter_fault', 'inverter_alarm', 'inverter_offline', 'string_zero_current']
-  for (const code of [...expected, 'string_underperformance', 'inverter_underperformance']) {
-    if (!counted.has(code)) throw new Error(`no ${code} was found`)
-  }
-  const p95_ms = quantile(totals, 0.95)
-  tell(
-    p95_ms < limit_ms,
-    `alerts, all sources of a round over ${inverters * strings} strings: fastest ` +
-      `${Math.min(...totals).toFixed(0)} ms, p50 ${quantile(totals, 0.5).toFixed(0)} ms, p95 ` +
-      `${p95_ms.toFixed(0)} ms, limit ${limit_ms} ms`,
-  )
-} finally {
-  await plant.close()
+  if (round >= 0) totals.push(total_ms)
 }
+for (const [name, times] of elapsed) {
+  tell(true, `${name}: ${waitsOf(times)}`)
+}
+tell(true, `found: ${[...counted].map((each) => each.join(' ')).join(', ')}`)
+const expected = ['inverter_fault', 'inverter_alarm', 'inverter_offline', 'string_zero_current']
+for (const code of [...expected, 'string_underperformance', 'inverter_underperformance']) {
+  if (!counted.has(code)) throw new Error(`no ${code} was found`)
+}
+const p95_ms = quantile(totals, 0.95)
+tell(
+  p95_ms < limit_ms,
+  `alerts, all sources of a round over ${inverters * strings} strings: fastest ` +
+    `${Math.min(...totals).toFixed(0)} ms, p50 ${quantile(totals, 0.5).toFixed(0)} ms, p95 ` +
+    `${p95_ms.toFixed(0)} ms, limit ${limit_ms} ms`,
+)
 
 async function addStations() {
   const { db } = plant

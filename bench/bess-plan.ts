@@ -21,51 +21,46 @@ const units = quickOr(2, 50)
 const tomorrow = utcDayStart(Date.now()) + day_ms
 const asking = JSON.stringify({ target_date: utcDate(tomorrow) })
 
-const plant = await servedPlant({ inverters: 100, strings: 4 })
-const client = startClient(plant)
+await using plant = await servedPlant({ inverters: 100, strings: 4 })
+using client = startClient(plant)
 const { db } = plant
-try {
-  await db.execute('update api_keys set write_per_minute = 100000')
-  await addUnits()
-  await addPrices(1)
-  for (let warming = 0; warming < 3; warming += 1) await planOne()
+await db.execute('update api_keys set write_per_minute = 100000')
+await addUnits()
+await addPrices(1)
+for (let warming = 0; warming < 3; warming += 1) await planOne()
 
-  const alone: number[] = []
-  for (let seed = 1; seed <= quickOr(2, 30); seed += 1) {
-    await addPrices(seed)
-    alone.push(await planOne())
-  }
-  const worst_ms = Math.max(...alone)
-  tell(
-    median(alone) <= unit_median_ms && worst_ms <= unit_worst_ms,
-    `a unit and day of quarters: p50 ${median(alone).toFixed(0)} ms (limit ${unit_median_ms} ms), ` +
-      `worst of ${alone.length} ${worst_ms.toFixed(0)} ms (limit ${unit_worst_ms} ms)`,
-  )
-
-  const [together, solving]: [number[], number[]] = [[], []]
-  await besideWork(client, {
-    path: '/loggers',
-    rounds: quickOr(1, 12),
-    meanwhile: `while ${units} units are planned`,
-    async work(round) {
-      await addPrices(round + 1)
-      const { elapsed_ms, body } = await plan('/bess/optimize-all')
-      together.push(elapsed_ms)
-      solving.push(solverMs(body))
-    },
-    ratio_max: wait_ratio,
-  })
-  const slowest_ms = Math.max(...together)
-  tell(
-    slowest_ms <= site_worst_ms,
-    `${units} units together: p50 ${median(together).toFixed(0)} ms, worst of ` +
-      `${together.length} ${slowest_ms.toFixed(0)} ms, limit ${site_worst_ms} ms; of it the ` +
-      `solver ${median(solving).toFixed(0)} ms`,
-  )
-} finally {
-  client.stop()
-  await plant.close()
+const alone: number[] = []
+for (let seed = 1; seed <= quickOr(2, 30); seed += 1) {
+  await addPrices(seed)
+  alone.push(await planOne())
 }
+const worst_ms = Math.max(...alone)
+tell(
+  median(alone) <= unit_median_ms && worst_ms <= unit_worst_ms,
+  `a unit and day of quarters: p50 ${median(alone).toFixed(0)} ms (limit ${unit_median_ms} ms), ` +
+    `worst of ${alone.length} ${worst_ms.toFixed(0)} ms (limit ${unit_worst_ms} ms)`,
+)
+
+const [together, solving]: [number[], number[]] = [[], []]
+await besideWork(client, {
+  path: '/loggers',
+  rounds: quickOr(1, 12),
+  meanwhile: `while ${units} units are planned`,
+  async work(round) {
+    await addPrices(round + 1)
+    const { elapsed_ms, body } = await plan('/bess/optimize-all')
+    together.push(elapsed_ms)
+    solving.push(solverMs(body))
+  },
+  ratio_max: wait_ratio,
+})
+const slowest_ms = Math.max(...together)
+tell(
+  slowest_ms <= site_worst_ms,
+  `${units} units together: p50 ${median(together).toFixed(0)} ms, worst of ` +
+    `${together.length} ${slowest_ms.toFixed(0)} ms, limit ${site_worst_ms} ms; of it the ` +
+    `solver ${median(solving).toFixed(0)} ms`,
+)
 
 interface Planned {
   elapsed_ms: number

@@ -34,30 +34,26 @@ const measured: Measured[] = [
   { what: 'envelope', path: () => '/bess/1/envelope', limit_ms: null },
 ]
 
-const plant = await servedPlant({ inverters: 20, strings: 24 })
-try {
-  await addUnit()
-  await addBatteryDay(plant.db, 'plant', new Date())
-  await plant.db.execute('VACUUM ANALYZE')
-  const one = JSON.parse(String(await plant.fetch('/bess/1/clusters/7')))
-  if (one.cell_voltages_mv.length !== cells) throw new Error('cells are missing')
-  if (!one.cell_voltages_mv.every((value: unknown) => typeof value === 'number')) {
-    throw new Error('cells were not read')
+await using plant = await servedPlant({ inverters: 20, strings: 24 })
+await addUnit()
+await addBatteryDay(plant.db, 'plant', new Date())
+await plant.db.execute('VACUUM ANALYZE')
+const one = JSON.parse(String(await plant.fetch('/bess/1/clusters/7')))
+if (one.cell_voltages_mv.length !== cells) throw new Error('cells are missing')
+if (!one.cell_voltages_mv.every((value: unknown) => typeof value === 'number')) {
+  throw new Error('cells were not read')
+}
+process.stdout.write(
+  `battery of ${clusters} clusters and ${clusters * cells} cells, load ` +
+    `${loadavg()[0]!.toFixed(1)}\n`,
+)
+for (const { what, path, limit_ms } of measured) {
+  let bytes = 0
+  const ask = async (request: number) => {
+    bytes = (await plant.fetch(path(request + warmings))).length
   }
-  process.stdout.write(
-    `battery of ${clusters} clusters and ${clusters * cells} cells, load ` +
-      `${loadavg()[0]!.toFixed(1)}\n`,
-  )
-  for (const { what, path, limit_ms } of measured) {
-    let bytes = 0
-    const ask = async (request: number) => {
-      bytes = (await plant.fetch(path(request + warmings))).length
-    }
-    const times_ms = await timesOf(ask, { rounds: requests, warmings })
-    tellLatency(`${what} (${(bytes / 1000).toFixed(0)} kB)`, times_ms, limit_ms)
-  }
-} finally {
-  await plant.close()
+  const times_ms = await timesOf(ask, { rounds: requests, warmings })
+  tellLatency(`${what} (${(bytes / 1000).toFixed(0)} kB)`, times_ms, limit_ms)
 }
 
 /** A unit with readings of two days. */

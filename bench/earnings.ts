@@ -5,7 +5,6 @@
  */
 import { day_ms } from '@heliograph/domain/durations'
 import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
-import { Pool } from 'pg'
 import { besidePeer, cpuOf, startClient } from './fixtures/beside-peer.ts'
 import { waitsOf } from './fixtures/figures.ts'
 import { quickOr } from './fixtures/quick.ts'
@@ -19,49 +18,42 @@ const today = utcDayStart(Date.now())
 const [start, end] = [utcDate(today - days * day_ms), utcDate(today - day_ms)]
 const path = `/earnings/hourly?start=${start}&end=${end}&logger_id=1`
 
-const plant = await servedPlant({ inverters: loggers * 10, strings: 1 })
-const pool = new Pool({ connectionString: plant.url })
-const client = startClient(plant)
-try {
-  await addEarnings()
-  const answer = JSON.parse(String(await plant.fetch(path)))
-  if (answer.data.length !== days * 24) throw new Error(`${answer.data.length} items`)
-  if (!answer.data.every(({ reason }: { reason: unknown }) => reason === null)) {
-    throw new Error('some hours have no money')
-  }
-  const byPeer = async () => {
-    const window = [start, utcDate(today)]
-    await pool.query(
-      `SELECT hour_at, energy_kwh, quarter_kwh, curtailment_loss_kwh, awake_covered_s
+await using plant = await servedPlant({ inverters: loggers * 10, strings: 1 })
+using client = startClient(plant)
+await addEarnings()
+const answer = JSON.parse(String(await plant.fetch(path)))
+if (answer.data.length !== days * 24) throw new Error(`${answer.data.length} items`)
+if (!answer.data.every(({ reason }: { reason: unknown }) => reason === null)) {
+  throw new Error('some hours have no money')
+}
+const byPeer = async () => {
+  const window = [start, utcDate(today)]
+  await plant.peer.query(
+    `SELECT hour_at, energy_kwh, quarter_kwh, curtailment_loss_kwh, awake_covered_s
        FROM logger_hours WHERE site_id = 'plant' AND logger_id = 1 AND hour_at >= $1
          AND hour_at < $2 ORDER BY hour_at`,
-      window,
-    )
-    await pool.query(
-      `SELECT start_at, end_at, price FROM market_prices WHERE market_code = 'DE-LU'
-         AND kind = 'day_ahead' AND is_current AND start_at >= $1 AND start_at < $2 ORDER BY start_at`,
-      window,
-    )
-    return JSON.stringify(answer)
-  }
-  await besidePeer(client, {
-    name: 'hourly earnings of a year, one plant',
-    path,
-    requests: 15,
-    limit_ms,
-    peer: { name: 'bare queries and JSON.stringify', work: byPeer },
-  })
-  const month = `/earnings/summary?start=${utcDate(today - 30 * day_ms)}&end=${end}`
-  const sums = await client.ask(month, 150)
-  process.stdout.write(
-    `summary of a month, ${loggers} plants: ${waitsOf(sums.wall_ms)}, CPU of the server ` +
-      `${cpuOf([sums])} ms\n`,
+    window,
   )
-} finally {
-  client.stop()
-  await pool.end()
-  await plant.close()
+  await plant.peer.query(
+    `SELECT start_at, end_at, price FROM market_prices WHERE market_code = 'DE-LU'
+         AND kind = 'day_ahead' AND is_current AND start_at >= $1 AND start_at < $2 ORDER BY start_at`,
+    window,
+  )
+  return JSON.stringify(answer)
 }
+await besidePeer(client, {
+  name: 'hourly earnings of a year, one plant',
+  path,
+  requests: 15,
+  limit_ms,
+  peer: { name: 'bare queries and JSON.stringify', work: byPeer },
+})
+const month = `/earnings/summary?start=${utcDate(today - 30 * day_ms)}&end=${end}`
+const sums = await client.ask(month, 150)
+process.stdout.write(
+  `summary of a month, ${loggers} plants: ${waitsOf(sums.wall_ms)}, CPU of the server ` +
+    `${cpuOf([sums])} ms\n`,
+)
 
 /** A year of production and prices, with three fees of different kinds. */
 async function addEarnings(): Promise<void> {

@@ -6,7 +6,6 @@
 import { day_ms } from '@heliograph/domain/durations'
 import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { storeLoggerDays } from '@heliograph/server/performance/rollups/logger-days'
-import { Pool } from 'pg'
 import { besidePeer, startClient } from './fixtures/beside-peer.ts'
 import { quickOr } from './fixtures/quick.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
@@ -21,29 +20,22 @@ const instant = (time_ms: number) => new Date(time_ms).toISOString()
 const [start, end] = [instant(today - days * day_ms), instant(today)]
 const month = { path: `/energy/hourly?start=${start}&end=${end}`, items: days * loggers }
 
-const plant = await servedPlant({ inverters: loggers * 10, strings: 1 })
-const pool = new Pool({ connectionString: plant.url })
-const client = startClient(plant)
-try {
-  await addHours()
-  const yesterday_ms = today - day_ms
-  const since = instant(Date.now() - 7 * day_ms)
-  await measure('hourly energy of a month', month, [start, end, null])
-  await measure(
-    'summary of a day',
-    { path: `/plant/summary?date=${utcDate(yesterday_ms)}`, items: loggers },
-    [instant(yesterday_ms), end, null],
-  )
-  await measure('hourly energy of a logger', { path: '/loggers/1/hourly-energy', items: 7 * 24 }, [
-    since,
-    instant(Date.now()),
-    1,
-  ])
-} finally {
-  client.stop()
-  await pool.end()
-  await plant.close()
-}
+await using plant = await servedPlant({ inverters: loggers * 10, strings: 1 })
+using client = startClient(plant)
+await addHours()
+const yesterday_ms = today - day_ms
+const since = instant(Date.now() - 7 * day_ms)
+await measure('hourly energy of a month', month, [start, end, null])
+await measure(
+  'summary of a day',
+  { path: `/plant/summary?date=${utcDate(yesterday_ms)}`, items: loggers },
+  [instant(yesterday_ms), end, null],
+)
+await measure('hourly energy of a logger', { path: '/loggers/1/hourly-energy', items: 7 * 24 }, [
+  since,
+  instant(Date.now()),
+  1,
+])
 
 async function addHours(): Promise<void> {
   const { db } = plant
@@ -81,7 +73,7 @@ async function measure(
   const answer = JSON.parse(String(await plant.fetch(path)))
   if (answer.data.length !== items) throw new Error(`${answer.data.length} items of ${items}`)
   const byPeer = async () => {
-    await pool.query(
+    await plant.peer.query(
       `SELECT logger_id, hour_at, inverter_count, energy_kwh, estimated_energy_kwh, energy_source,
          awake_covered_s, sun_covered_s, expected_energy_kwh, curtailment_loss_kwh
        FROM logger_hours WHERE site_id = 'plant' AND hour_at >= $1 AND hour_at < $2

@@ -27,38 +27,35 @@ const requests = quickOr(4, 40)
 const csv = { accept: 'text/csv' }
 const heavyReads = readsOf(new Date())
 
-const plant = await servedPlant({ inverters, strings })
+await using plant = await servedPlant({ inverters, strings })
 const key = { site_id: 'neighbour', key_id: 'ba9876543210' }
 const authorization = await addTenant(plant.db, { ...key, inverters, strings })
-const neighbour = startClient({ ...plant, authorization, site_id: key.site_id })
+using neighbour = startClient({ ...plant, authorization, site_id: key.site_id })
 const program = fileURLToPath(new URL('fixtures/load-client.ts', import.meta.url))
-const loader = fork(program, [String(plant.port), plant.authorization])
-try {
-  await fillPlant(plant.db, days)
-  await neighbour.ask('/overview', 50)
-  const quiet_ms: number[] = []
-  for (const read of heavyReads) {
-    quiet_ms.push(...(await neighbour.ask('/overview', quiet_requests)).wall_ms)
-    const first = await besideLoad(read)
-    const { p95_ms, held_ms, statuses, times } =
-      first.p95_ms <= ratio_max * quantile(quiet_ms, 0.95)
-        ? { ...first, times: 'once' }
-        : { ...(await besideLoad(read)), times: 'again' }
-    const ratio = p95_ms / quantile(quiet_ms, 0.95)
-    tell(
-      ratio <= ratio_max && held_ms <= held_ms_max,
-      `${read.name.padEnd(30)} p95 ${p95_ms.toFixed(0).padStart(5)} ms, ratio ${ratio.toFixed(1)}, ` +
-        `limit ${ratio_max}; main thread held ${held_ms.toFixed(0)} ms, limit ${held_ms_max} ` +
-        `(${statuses}; measured ${times})`,
-    )
-  }
-  process.stdout.write(`overview in quiet times: p95 ${quantile(quiet_ms, 0.95).toFixed(0)} ms\n`)
-  process.stdout.write(`memory ${(process.memoryUsage.rss() / 2 ** 20).toFixed(0)} MiB\n`)
-} finally {
-  neighbour.stop()
-  loader.kill()
-  await plant.close()
+using stack = new DisposableStack()
+const loader = stack.adopt(fork(program, [String(plant.port), plant.authorization]), (each) =>
+  each.kill(),
+)
+await fillPlant(plant.db, days)
+await neighbour.ask('/overview', 50)
+const quiet_ms: number[] = []
+for (const read of heavyReads) {
+  quiet_ms.push(...(await neighbour.ask('/overview', quiet_requests)).wall_ms)
+  const first = await besideLoad(read)
+  const { p95_ms, held_ms, statuses, times } =
+    first.p95_ms <= ratio_max * quantile(quiet_ms, 0.95)
+      ? { ...first, times: 'once' }
+      : { ...(await besideLoad(read)), times: 'again' }
+  const ratio = p95_ms / quantile(quiet_ms, 0.95)
+  tell(
+    ratio <= ratio_max && held_ms <= held_ms_max,
+    `${read.name.padEnd(30)} p95 ${p95_ms.toFixed(0).padStart(5)} ms, ratio ${ratio.toFixed(1)}, ` +
+      `limit ${ratio_max}; main thread held ${held_ms.toFixed(0)} ms, limit ${held_ms_max} ` +
+      `(${statuses}; measured ${times})`,
+  )
 }
+process.stdout.write(`overview in quiet times: p95 ${quantile(quiet_ms, 0.95).toFixed(0)} ms\n`)
+process.stdout.write(`memory ${(process.memoryUsage.rss() / 2 ** 20).toFixed(0)} MiB\n`)
 
 /** Measures the overview of the neighbour during the heavy read. */
 async function besideLoad({ path, headers = {} }: HeavyRead) {

@@ -7,11 +7,8 @@
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { day_ms } from '@heliograph/domain/durations'
 import type { Frame } from '@heliograph/domain/link'
@@ -26,10 +23,9 @@ import { connectEdge, type EdgeClient } from '../server/link/fixtures/edge-clien
 import { foundSite, site_id } from '../server/link/fixtures/plant.ts'
 import { attachLink } from '../server/link/serve.ts'
 import { type Database, openDatabase } from '../server/storage/database.ts'
-import { startEmbedded } from '../server/storage/embedded.ts'
-import { migrate } from '../server/storage/migrate.ts'
 import { ensurePartitions } from '../server/storage/partitions.ts'
 import { copyColumns, encodeTable } from '../server/telemetry/readings.ts'
+import { benchDatabase } from './fixtures/database.ts'
 import { median } from './fixtures/figures.ts'
 import { inverterReading, near } from './fixtures/inverter-reading.ts'
 import { quickOr } from './fixtures/quick.ts'
@@ -146,7 +142,6 @@ async function byCopy(db: Database, first: number): Promise<number> {
 const rowsPerSecond = (elapsed_ms: number) => (frames_per_turn * rows_per_frame * 1000) / elapsed_ms
 
 async function makeTables(db: Database): Promise<void> {
-  await migrate(db)
   await foundSite(db)
   const tables = kinds.map((kind) => readingKinds[kind].table)
   for (const table of tables) {
@@ -211,24 +206,17 @@ async function report(db: Database, by_link: number, by_copy: number): Promise<v
 }
 
 async function main(): Promise<void> {
-  const data_dir = await mkdtemp(join(tmpdir(), 'heliograph-bench-'))
-  const embedded = await startEmbedded({ data_dir, log })
-  try {
-    const db = await openDatabase({ url: embedded.url, log, application_name: 'bench' })
-    await makeTables(db)
-    const server = createServer()
-    const clock = { now: () => new Date(week_start + 7 * day_ms) }
-    const link = attachLink({ server, db, clock, log, metrics: new Registry() })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    await compare(db, embedded.url, server)
-    await link.close()
-    server.close()
-    await db.close()
-  } finally {
-    await embedded.stop()
-    await rm(data_dir, { recursive: true, force: true })
-  }
+  await using database = await benchDatabase({ log, durable: true })
+  const { db, url } = database
+  await makeTables(db)
+  const server = createServer()
+  const clock = { now: () => new Date(week_start + 7 * day_ms) }
+  const link = attachLink({ server, db, clock, log, metrics: new Registry() })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  await compare(db, url, server)
+  await link.close()
+  server.close()
 }
 
 const [port, url] = process.argv.slice(2)

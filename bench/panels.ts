@@ -2,15 +2,11 @@
  * Time of a search in all panel models: the published list of 18,871, and those that come with the
  * program. The store is measured with its database, as the endpoint uses it.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
 import { readPanelList } from '@heliograph/server/performance/panels/csv'
 import { importList } from '@heliograph/server/performance/panels/import'
 import { findPanels } from '@heliograph/server/performance/panels/store'
-import { openDatabase } from '@heliograph/server/storage/database'
-import { startEmbedded } from '@heliograph/server/storage/embedded'
-import { migrate } from '@heliograph/server/storage/migrate'
+import { benchDatabase } from './fixtures/database.ts'
 import { elapsedMs, tellLatency, timesOf } from './fixtures/figures.ts'
 import { quickOr } from './fixtures/quick.ts'
 
@@ -41,32 +37,23 @@ if (existsSync(list)) await measure()
 else process.stdout.write('panels: LEFT OUT: there is no list at ../shared/data/panels\n')
 
 async function measure(): Promise<void> {
-  const silent = { info() {}, warn() {}, error() {} }
-  const data_dir = mkdtempSync(join(tmpdir(), 'heliograph-bench-panels-'))
-  const embedded = await startEmbedded({ data_dir, log: silent, durable: false })
-  const db = await openDatabase({ url: embedded.url, log: silent, application_name: 'bench' })
-  try {
-    await migrate(db)
-    const source = { source: 'bench', at: new Date() }
-    let taken = 0
-    const import_ms = await elapsedMs(async () => {
-      ;({ taken } = await importList(db, readPanelList(readFileSync(list)), source))
-    })
-    const first_ms = await elapsedMs(() => findPanels(db, 'first', { limit: 50 }))
-    const times_ms = await timesOf((nth) => findPanels(db, queryOf(nth), { limit: 50 }), {
-      rounds: rounds * queries.length,
-    })
-    const slowest_ms = Math.max(...times_ms)
-    tellLatency(
-      `search among ${taken} panel models (slowest ${slowest_ms.toFixed(1)} ms: ` +
-        `${queryOf(times_ms.indexOf(slowest_ms))}; the first, which reads all names, ` +
-        `${first_ms.toFixed(0)} ms; import ${(import_ms / 1000).toFixed(1)} s)`,
-      times_ms,
-      limit_ms,
-    )
-  } finally {
-    await db.close()
-    await embedded.stop()
-    rmSync(data_dir, { recursive: true, force: true })
-  }
+  await using database = await benchDatabase()
+  const { db } = database
+  const source = { source: 'bench', at: new Date() }
+  let taken = 0
+  const import_ms = await elapsedMs(async () => {
+    ;({ taken } = await importList(db, readPanelList(readFileSync(list)), source))
+  })
+  const first_ms = await elapsedMs(() => findPanels(db, 'first', { limit: 50 }))
+  const times_ms = await timesOf((nth) => findPanels(db, queryOf(nth), { limit: 50 }), {
+    rounds: rounds * queries.length,
+  })
+  const slowest_ms = Math.max(...times_ms)
+  tellLatency(
+    `search among ${taken} panel models (slowest ${slowest_ms.toFixed(1)} ms: ` +
+      `${queryOf(times_ms.indexOf(slowest_ms))}; the first, which reads all names, ` +
+      `${first_ms.toFixed(0)} ms; import ${(import_ms / 1000).toFixed(1)} s)`,
+    times_ms,
+    limit_ms,
+  )
 }

@@ -6,11 +6,8 @@
 import { fork } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { systemClock, systemTimers } from '@heliograph/domain/clock'
 import { createClient } from '@heliograph/server/access/clients'
 import { createKey } from '@heliograph/server/access/keys'
@@ -18,9 +15,7 @@ import { createSite } from '@heliograph/server/access/sites'
 import { createDeps } from '@heliograph/server/deps'
 import { endpoints } from '@heliograph/server/endpoints'
 import { serve } from '@heliograph/server/http/serve'
-import { openDatabase } from '@heliograph/server/storage/database'
-import { startEmbedded } from '@heliograph/server/storage/embedded'
-import { migrate } from '@heliograph/server/storage/migrate'
+import { benchDatabase, silent } from './fixtures/database.ts'
 import { quickOr } from './fixtures/quick.ts'
 
 const limit = 0.5
@@ -28,14 +23,6 @@ const rounds = quickOr(1, 5)
 const round_ms = quickOr(200, 2000)
 const connections = 8
 const pipelined = 8
-const silent = {
-  trace() {},
-  debug() {},
-  info() {},
-  warn() {},
-  error() {},
-  fatal() {},
-}
 
 interface Ready {
   port: number
@@ -48,10 +35,8 @@ else await compare()
 
 /** The server itself, with its database, five sites and a key without a rate limit to speak of. */
 async function heliograph(): Promise<void> {
-  const data_dir = mkdtempSync(join(tmpdir(), 'heliograph-bench-sites-'))
-  const embedded = await startEmbedded({ data_dir, log: silent, durable: false })
-  const db = await openDatabase({ url: embedded.url, log: silent, application_name: 'bench' })
-  await migrate(db)
+  const database = await benchDatabase()
+  const { db } = database
   const admin = { db, clock: systemClock, randomBytes }
   await createClient(admin, { name: 'Bench', modules: ['basic_scada'] })
   for (const nth of [1, 2, 3, 4, 5]) {
@@ -81,9 +66,7 @@ async function heliograph(): Promise<void> {
   ready({ port: (app.server.address() as AddressInfo).port, key })
   process.once('disconnect', async () => {
     await app.close()
-    await db.close()
-    await embedded.stop()
-    rmSync(data_dir, { recursive: true, force: true })
+    await database[Symbol.asyncDispose]()
     process.exit(0)
   })
 }

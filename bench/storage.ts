@@ -136,57 +136,53 @@ const days = { raw: 35, minute: 760 }
 const bytesPerRow = ({ rows, bytes }: Size) => bytes / rows
 const gb = (bytes: number) => (bytes / 1e9).toFixed(2)
 
-const plant = await servedPlant({ inverters, strings })
-try {
-  const { db } = plant
-  for (const kind of kinds) await fill(db, kind, devices)
-  const since = new Date(start_ms)
-  await db.transaction((transaction) => touchReadingsSince(transaction, 'plant', since))
-  await db.execute(`update touched_hours set due_at = '-infinity'`)
-  const rollups = createRollups(db, { clock: systemClock, timers: systemTimers, log })
-  await rollups.runDue()
+await using plant = await servedPlant({ inverters, strings })
+const { db } = plant
+for (const kind of kinds) await fill(db, kind, devices)
+const since = new Date(start_ms)
+await db.transaction((transaction) => touchReadingsSince(transaction, 'plant', since))
+await db.execute(`update touched_hours set due_at = '-infinity'`)
+const rollups = createRollups(db, { clock: systemClock, timers: systemTimers, log })
+await rollups.runDue()
 
-  const sums: Partial<Record<ReadingKind, Size>> = {
-    inverter: await sizeOf(db, 'inverter_hours'),
-    string: await sizeOf(db, 'string_hours'),
-  }
-  for (const [kind, { rows }] of Object.entries(sums)) {
-    if (rows < inverters * 24) throw new Error(`${kind}: ${rows} rows of hourly sums`)
-  }
-  const weeks = weeksOf(since, new Date(start_ms + 24 * hour_ms))
-  const perDay = { raw: 0, minute: 0, hour: 0 }
-  let [thinned_rows, thinning_ms] = [0, 0]
-  process.stdout.write('bytes a row         raw  minute    hour  sums of an hour\n')
-  for (const kind of kinds) {
-    const { table } = readingKinds[kind]
-    const raw = await sizeOf(db, table)
-    const thinned: Size[] = []
-    for (const step_s of [60, 3600] as const) {
-      const began_ms = performance.now()
-      for (const week of weeks) await thinWeek(db, { kind, week, step_s }, () => true)
-      if (step_s === 60) thinning_ms += performance.now() - began_ms
-      thinned.push(await sizeOf(db, table))
-    }
-    const [minute, hour] = thinned as [Size, Size]
-    thinned_rows += raw.rows
-    const kept = sums[kind] ?? hour
-    const share = counts[kind] / devices
-    perDay.raw += raw.bytes * share
-    perDay.minute += minute.bytes * share
-    perDay.hour += kept.bytes * share
-    const figures = [raw, minute, ...(sums[kind] ? [] : [hour])].map((size) =>
-      bytesPerRow(size).toFixed(0).padStart(8),
-    )
-    const last = sums[kind] ? `${bytesPerRow(sums[kind]).toFixed(0).padStart(25)}` : ''
-    process.stdout.write(`${table.padEnd(18)}${figures.join('')}${last}\n`)
-  }
-  process.stdout.write(
-    `${inverters} inverters of ${strings} strings every ${poll_s} s: ` +
-      `${gb(perDay.raw * days.raw)} GB of ${days.raw} days, ` +
-      `${gb(perDay.minute * (days.minute - days.raw))} GB of minutes up to ${days.minute} days, ` +
-      `${gb(perDay.hour * 365)} GB of hours a year\n` +
-      `thinned to minutes at ${Math.round(thinned_rows / thinning_ms)} 000 rows a second\n`,
-  )
-} finally {
-  await plant.close()
+const sums: Partial<Record<ReadingKind, Size>> = {
+  inverter: await sizeOf(db, 'inverter_hours'),
+  string: await sizeOf(db, 'string_hours'),
 }
+for (const [kind, { rows }] of Object.entries(sums)) {
+  if (rows < inverters * 24) throw new Error(`${kind}: ${rows} rows of hourly sums`)
+}
+const weeks = weeksOf(since, new Date(start_ms + 24 * hour_ms))
+const perDay = { raw: 0, minute: 0, hour: 0 }
+let [thinned_rows, thinning_ms] = [0, 0]
+process.stdout.write('bytes a row         raw  minute    hour  sums of an hour\n')
+for (const kind of kinds) {
+  const { table } = readingKinds[kind]
+  const raw = await sizeOf(db, table)
+  const thinned: Size[] = []
+  for (const step_s of [60, 3600] as const) {
+    const began_ms = performance.now()
+    for (const week of weeks) await thinWeek(db, { kind, week, step_s }, () => true)
+    if (step_s === 60) thinning_ms += performance.now() - began_ms
+    thinned.push(await sizeOf(db, table))
+  }
+  const [minute, hour] = thinned as [Size, Size]
+  thinned_rows += raw.rows
+  const kept = sums[kind] ?? hour
+  const share = counts[kind] / devices
+  perDay.raw += raw.bytes * share
+  perDay.minute += minute.bytes * share
+  perDay.hour += kept.bytes * share
+  const figures = [raw, minute, ...(sums[kind] ? [] : [hour])].map((size) =>
+    bytesPerRow(size).toFixed(0).padStart(8),
+  )
+  const last = sums[kind] ? `${bytesPerRow(sums[kind]).toFixed(0).padStart(25)}` : ''
+  process.stdout.write(`${table.padEnd(18)}${figures.join('')}${last}\n`)
+}
+process.stdout.write(
+  `${inverters} inverters of ${strings} strings every ${poll_s} s: ` +
+    `${gb(perDay.raw * days.raw)} GB of ${days.raw} days, ` +
+    `${gb(perDay.minute * (days.minute - days.raw))} GB of minutes up to ${days.minute} days, ` +
+    `${gb(perDay.hour * 365)} GB of hours a year\n` +
+    `thinned to minutes at ${Math.round(thinned_rows / thinning_ms)} 000 rows a second\n`,
+)

@@ -13,19 +13,15 @@ const items_of_each = 6
 const limit_ms = 50
 const rounds = quickOr(2, 50)
 
-const plant = await servedPlant({ inverters: 280, strings: 1 })
-try {
-  await addWorkOrders(plant.db)
-  await addDefects(plant.db)
-  await addNotifications(plant.db)
-  await plant.db.execute('vacuum analyze')
-  const below = process.argv.find((word, at) => at > 1 && word.startsWith('/')) ?? '/'
-  for (const [what, all] of Object.entries(allLists())) {
-    const lists = all.filter((path) => path.startsWith(below))
-    if (lists.length > 0) await measure(what, lists)
-  }
-} finally {
-  await plant.close()
+await using plant = await servedPlant({ inverters: 280, strings: 1 })
+await addWorkOrders(plant.db)
+await addDefects(plant.db)
+await addNotifications(plant.db)
+await plant.db.execute('vacuum analyze')
+const below = process.argv.find((word, at) => at > 1 && word.startsWith('/')) ?? '/'
+for (const [what, all] of Object.entries(allLists())) {
+  const lists = all.filter((path) => path.startsWith(below))
+  if (lists.length > 0) await measure(what, lists)
 }
 
 async function measure(what: string, lists: readonly string[]): Promise<void> {

@@ -5,7 +5,7 @@ import { endpoint, type Request } from '../http/endpoint.ts'
 import { List, list } from '../http/envelope.ts'
 import { ApiError, badField } from '../http/errors.ts'
 import { exampleOf } from '../http/example.ts'
-import { Nullable } from '../http/params.ts'
+import { Closed, Nullable } from '../http/params.ts'
 import type { Queries } from '../storage/database.ts'
 import { served } from '../storage/records.ts'
 import { AdminError, adminOf } from './admin.ts'
@@ -76,15 +76,12 @@ export const createKeyEndpoint = endpoint({
     'Returns the new key. The key is in this answer only and is not replayed for an ' +
     'Idempotency-Key. Rejected with 422 when a scope is outside the plan of the client, and with ' +
     '409 when a key in force has the same name.',
-  body: Type.Object(
-    {
-      name: Name,
-      scopes: Scopes,
-      site_ids: Type.Optional(SiteIds),
-      expires_at: Type.Optional(Nullable(Type.String({ format: 'date-time' }))),
-    },
-    { additionalProperties: false },
-  ),
+  body: Closed({
+    name: Name,
+    scopes: Scopes,
+    site_ids: Type.Optional(SiteIds),
+    expires_at: Type.Optional(Nullable(Type.String({ format: 'date-time' }))),
+  }),
   status: 201,
   shown_once: true,
   returns: ShownKey,
@@ -124,14 +121,11 @@ export const rotateKeyEndpoint = endpoint({
   description:
     'Returns the key with a new secret, only once. The previous secret is accepted until the overlap ends.',
   params: { key_id: KeyId },
-  body: Type.Object(
-    {
-      overlap_s: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: 30 * 86_400, default: overlap_s_default }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  body: Closed({
+    overlap_s: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 30 * 86_400, default: overlap_s_default }),
+    ),
+  }),
   shown_once: true,
   returns: ShownKey,
   example: { body: { overlap_s: 86_400 }, answer: exampleOf(ShownKey) },

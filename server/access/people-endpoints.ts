@@ -4,6 +4,7 @@ import { endpoint, type Request, type Role } from '../http/endpoint.ts'
 import { List, list } from '../http/envelope.ts'
 import { ApiError, badField } from '../http/errors.ts'
 import { exampleOf } from '../http/example.ts'
+import { Closed } from '../http/params.ts'
 import { scopeModules } from '../http/scope-modules.ts'
 import { isMailAddress } from '../mail/address.ts'
 import { confirmByLink } from '../mail/recipients.ts'
@@ -190,10 +191,7 @@ export const invite = endpoint({
     'Returns a one-time link that is valid for seven days. The link is mailed too when this server ' +
     'sends mail and has a `PUBLIC_URL`. The link is in this answer only and is not replayed for an ' +
     'Idempotency-Key.',
-  body: Type.Object(
-    { email: Email, role: RoleName, site_ids: Type.Optional(SiteIds) },
-    { additionalProperties: false },
-  ),
+  body: Closed({ email: Email, role: RoleName, site_ids: Type.Optional(SiteIds) }),
   status: 201,
   shown_once: true,
   returns: NewInvitation,
@@ -257,7 +255,7 @@ export const lookAtInvitation = endpoint({
   summary: 'Look up an invitation',
   description:
     'Returns the open invitation of a token. The body carries the token to keep it out of access logs.',
-  body: Type.Object({ token: Token }, { additionalProperties: false }),
+  body: Closed({ token: Token }),
   shown_once: true,
   returns: OpenInvitation,
   example: { body: { token: '0123456789ab…' }, answer: exampleOf(OpenInvitation) },
@@ -279,18 +277,15 @@ export const acceptInvitationEndpoint = endpoint({
   description:
     'Creates the account; sign in with it afterwards. `email` is needed only for the first link of a ' +
     'server, which has no address.',
-  body: Type.Object(
-    {
-      token: Token,
-      name: Name,
-      email: Type.Optional(Email),
-      password: Type.String({
-        minLength: password_characters_min,
-        maxLength: password_characters_max,
-      }),
-    },
-    { additionalProperties: false },
-  ),
+  body: Closed({
+    token: Token,
+    name: Name,
+    email: Type.Optional(Email),
+    password: Type.String({
+      minLength: password_characters_min,
+      maxLength: password_characters_max,
+    }),
+  }),
   status: 201,
   shown_once: true,
   returns: NewAccount,
@@ -331,7 +326,7 @@ export const confirmRecipientEndpoint = endpoint({
   description:
     'Confirms the address that the link was mailed to. The link works once and expires after seven ' +
     'days.',
-  body: Type.Object({ token: Token }, { additionalProperties: false }),
+  body: Closed({ token: Token }),
   shown_once: true,
   returns: ConfirmedRecipient,
   example: {

@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { modules, roles, scopes } from '../http/endpoint.ts'
-import { Nullable } from '../http/params.ts'
+import { Named, Nullable } from '../http/params.ts'
 
-const closed = { additionalProperties: false } as const
 const At = (description: string) => Type.String({ format: 'date-time', description })
 
 const ClientName = Type.String({ description: 'Name of the client.', examples: ['Sun Owners'] })
@@ -52,162 +51,132 @@ export const Name = Type.String({
 })
 export const Email = Type.String({ format: 'email', maxLength: 254 })
 
-export const SessionUser = Type.Object(
-  {
-    user_id: UserId,
-    name: PersonName,
-    email: Address,
-    role: RoleName,
-    two_factor_enabled: Type.Boolean(),
-    client: ClientName,
-    modules: Type.Array(Type.Enum([...modules]), { description: 'The plan of the client.' }),
-    scopes: Type.Array(Type.Enum([...scopes]), {
-      description: 'Scopes that both the role and the plan allow.',
-    }),
-    mail_is_sent: Type.Boolean({ description: 'Whether this server sends mail.' }),
-  },
-  { ...closed, $id: 'PlatformSession' },
-)
+export const SessionUser = Named('PlatformSession', {
+  user_id: UserId,
+  name: PersonName,
+  email: Address,
+  role: RoleName,
+  two_factor_enabled: Type.Boolean(),
+  client: ClientName,
+  modules: Type.Array(Type.Enum([...modules]), { description: 'The plan of the client.' }),
+  scopes: Type.Array(Type.Enum([...scopes]), {
+    description: 'Scopes that both the role and the plan allow.',
+  }),
+  mail_is_sent: Type.Boolean({ description: 'Whether this server sends mail.' }),
+})
 
 export type User = Static<typeof User>
-export const User = Type.Object(
-  {
-    user_id: UserId,
-    name: PersonName,
-    email: Address,
-    role: RoleName,
-    site_ids: SiteIds,
-    two_factor_enabled: Type.Boolean(),
-    is_disabled: Type.Boolean({ description: 'Whether the account is locked out.' }),
-    created_at: At('When the account was created.'),
-    signed_in_at: Nullable(At('Start of the newest open session.')),
-  },
-  { ...closed, $id: 'PlatformUser' },
-)
+export const User = Named('PlatformUser', {
+  user_id: UserId,
+  name: PersonName,
+  email: Address,
+  role: RoleName,
+  site_ids: SiteIds,
+  two_factor_enabled: Type.Boolean(),
+  is_disabled: Type.Boolean({ description: 'Whether the account is locked out.' }),
+  created_at: At('When the account was created.'),
+  signed_in_at: Nullable(At('Start of the newest open session.')),
+})
 
 export type Invitation = Static<typeof Invitation>
-export const Invitation = Type.Object(
-  {
-    invitation_id: InvitationId,
-    email: Nullable(Address),
-    role: RoleName,
-    site_ids: SiteIds,
-    state: Type.Enum(['open', 'accepted', 'expired', 'revoked']),
-    created_at: At('When the invitation was created.'),
-    created_by: Type.String({ examples: ['Grace'] }),
-    expires_at: At('When the invitation expires.'),
-  },
-  { ...closed, $id: 'PlatformInvitation' },
-)
+export const Invitation = Named('PlatformInvitation', {
+  invitation_id: InvitationId,
+  email: Nullable(Address),
+  role: RoleName,
+  site_ids: SiteIds,
+  state: Type.Enum(['open', 'accepted', 'expired', 'revoked']),
+  created_at: At('When the invitation was created.'),
+  created_by: Type.String({ examples: ['Grace'] }),
+  expires_at: At('When the invitation expires.'),
+})
 
-export const NewInvitation = Type.Object(
-  {
-    ...Invitation.properties,
-    link_path: Type.String({
-      description: 'Path of the one-time link on this server; returned only once.',
-      examples: ['/invitation#0123456789ab…'],
-    }),
-    is_mailed: Type.Boolean({ description: 'Whether the link was mailed to the address.' }),
-  },
-  { ...closed, $id: 'PlatformNewInvitation' },
-)
+export const NewInvitation = Named('PlatformNewInvitation', {
+  ...Invitation.properties,
+  link_path: Type.String({
+    description: 'Path of the one-time link on this server; returned only once.',
+    examples: ['/invitation#0123456789ab…'],
+  }),
+  is_mailed: Type.Boolean({ description: 'Whether the link was mailed to the address.' }),
+})
 
-export const OpenInvitation = Type.Object(
-  {
-    client: ClientName,
-    email: Nullable(
-      Type.String({ description: 'Address of the invitation.', examples: ['ada@example.com'] }),
-    ),
-    role: RoleName,
-    expires_at: At('When the invitation expires.'),
-  },
-  { ...closed, $id: 'PlatformOpenInvitation' },
-)
+export const OpenInvitation = Named('PlatformOpenInvitation', {
+  client: ClientName,
+  email: Nullable(
+    Type.String({ description: 'Address of the invitation.', examples: ['ada@example.com'] }),
+  ),
+  role: RoleName,
+  expires_at: At('When the invitation expires.'),
+})
 
-export const NewAccount = Type.Object(
-  { user_id: UserId, email: Address },
-  { ...closed, $id: 'PlatformAccount' },
-)
+export const NewAccount = Named('PlatformAccount', { user_id: UserId, email: Address })
 
-export const ConfirmedRecipient = Type.Object(
-  { email: Address, client: ClientName },
-  { ...closed, $id: 'PlatformRecipient' },
-)
+export const ConfirmedRecipient = Named('PlatformRecipient', { email: Address, client: ClientName })
 
 export type Key = Static<typeof Key>
-export const Key = Type.Object(
-  {
-    key_id: KeyId,
-    key_prefix: Type.String({
-      description: 'The public first half of the key.',
-      examples: ['svc_live_0123456789ab'],
-    }),
-    name: Type.String({ examples: ['Energy trader'] }),
-    state: Type.Enum(['active', 'expired', 'revoked', 'rotating'], {
-      description: '`rotating`: the previous secret is accepted until `previous_until`.',
-    }),
-    scopes: Type.Array(Type.Enum([...scopes])),
-    site_ids: Nullable(Type.Array(Type.String())),
-    created_at: At('When the key was created.'),
-    created_by: PersonName,
-    last_used_at: Nullable(At('When the key was last used, to the minute.')),
-    rotated_at: Nullable(At('When the secret was last rotated.')),
-    previous_until: Nullable(At('Until when the previous secret is accepted.')),
-    expires_at: Nullable(At('When the key expires; null for never.')),
-    revoked_at: Nullable(At('When the key was revoked.')),
-  },
-  { ...closed, $id: 'PlatformKey' },
-)
+export const Key = Named('PlatformKey', {
+  key_id: KeyId,
+  key_prefix: Type.String({
+    description: 'The public first half of the key.',
+    examples: ['svc_live_0123456789ab'],
+  }),
+  name: Type.String({ examples: ['Energy trader'] }),
+  state: Type.Enum(['active', 'expired', 'revoked', 'rotating'], {
+    description: '`rotating`: the previous secret is accepted until `previous_until`.',
+  }),
+  scopes: Type.Array(Type.Enum([...scopes])),
+  site_ids: Nullable(Type.Array(Type.String())),
+  created_at: At('When the key was created.'),
+  created_by: PersonName,
+  last_used_at: Nullable(At('When the key was last used, to the minute.')),
+  rotated_at: Nullable(At('When the secret was last rotated.')),
+  previous_until: Nullable(At('Until when the previous secret is accepted.')),
+  expires_at: Nullable(At('When the key expires; null for never.')),
+  revoked_at: Nullable(At('When the key was revoked.')),
+})
 
-export const ShownKey = Type.Object(
-  {
-    ...Key.properties,
-    key: Type.String({
-      description: 'The complete key; returned only once.',
-      examples: ['svc_live_0123456789ab_…'],
-    }),
-  },
-  { ...closed, $id: 'PlatformShownKey' },
-)
+export const ShownKey = Named('PlatformShownKey', {
+  ...Key.properties,
+  key: Type.String({
+    description: 'The complete key; returned only once.',
+    examples: ['svc_live_0123456789ab_…'],
+  }),
+})
 
 export type AuditEntry = Static<typeof AuditEntry>
-export const AuditEntry = Type.Object(
-  {
-    audit_id: Type.String({ examples: ['42'] }),
-    site_id: Nullable(
-      Type.String({
-        description: 'Site of the write; null for a write to the client.',
-        examples: ['pv-south'],
-      }),
-    ),
-    at: At('When the write was made.'),
-    by: Type.String({
-      description:
-        'Id of the key or user. For requests without a session: the user whose account was named. ' +
-        '`operator` for a command on the server.',
-      examples: ['user_0123456789ab'],
+export const AuditEntry = Named('PlatformAuditEntry', {
+  audit_id: Type.String({ examples: ['42'] }),
+  site_id: Nullable(
+    Type.String({
+      description: 'Site of the write; null for a write to the client.',
+      examples: ['pv-south'],
     }),
-    by_name: Type.String({ description: 'Name at the time of the write.', examples: ['Ada'] }),
-    method: Type.String({ examples: ['POST'] }),
-    path: Type.String({ examples: ['/curtailment/immediate'] }),
-    body: Nullable(
-      Type.String({
-        description: 'JSON of the request, truncated when long.',
-        examples: ['{"scope":"site","limit_mode":"percent","limit_value":50}'],
-      }),
-    ),
-    status: Nullable(
-      Type.Integer({ description: 'Status of the answer; null while pending.', examples: [201] }),
-    ),
-    address: Nullable(
-      Type.String({ description: 'Network address of the caller.', examples: ['203.0.113.7'] }),
-    ),
-    request_id: Nullable(
-      Type.String({
-        description: 'Id of the request; null for a command.',
-        examples: ['0b0e7c9e-2c6b-4f6e-9f43-0c6f1d7b0a55'],
-      }),
-    ),
-  },
-  { ...closed, $id: 'PlatformAuditEntry' },
-)
+  ),
+  at: At('When the write was made.'),
+  by: Type.String({
+    description:
+      'Id of the key or user. For requests without a session: the user whose account was named. ' +
+      '`operator` for a command on the server.',
+    examples: ['user_0123456789ab'],
+  }),
+  by_name: Type.String({ description: 'Name at the time of the write.', examples: ['Ada'] }),
+  method: Type.String({ examples: ['POST'] }),
+  path: Type.String({ examples: ['/curtailment/immediate'] }),
+  body: Nullable(
+    Type.String({
+      description: 'JSON of the request, truncated when long.',
+      examples: ['{"scope":"site","limit_mode":"percent","limit_value":50}'],
+    }),
+  ),
+  status: Nullable(
+    Type.Integer({ description: 'Status of the answer; null while pending.', examples: [201] }),
+  ),
+  address: Nullable(
+    Type.String({ description: 'Network address of the caller.', examples: ['203.0.113.7'] }),
+  ),
+  request_id: Nullable(
+    Type.String({
+      description: 'Id of the request; null for a command.',
+      examples: ['0b0e7c9e-2c6b-4f6e-9f43-0c6f1d7b0a55'],
+    }),
+  ),
+})

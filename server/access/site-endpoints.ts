@@ -2,12 +2,11 @@
 import { Type } from 'typebox'
 import { endpoint } from '../http/endpoint.ts'
 import { badField } from '../http/errors.ts'
+import { Closed, Named } from '../http/params.ts'
 import { adminOf } from './admin.ts'
 import { forAdministrators, type PlatformNeeds } from './platform-operation.ts'
 import { SiteId } from './schemas.ts'
 import { clearSafeMode } from './sites.ts'
-
-const closed = { additionalProperties: false } as const
 
 export const endSafeMode = endpoint({
   ...forAdministrators,
@@ -18,14 +17,8 @@ export const endSafeMode = endpoint({
   description:
     'Lets the site accept writes, curtailment and dispatch included. `confirmation` must repeat ' +
     'the name of the site. Has no effect on a site that is not in safe mode.',
-  body: Type.Object(
-    { site_id: SiteId, confirmation: Type.String({ minLength: 1, maxLength: 200 }) },
-    closed,
-  ),
-  returns: Type.Object(
-    { site_id: SiteId, commissioning_safe_mode: Type.Boolean() },
-    { ...closed, $id: 'PlatformSafeMode' },
-  ),
+  body: Closed({ site_id: SiteId, confirmation: Type.String({ minLength: 1, maxLength: 200 }) }),
+  returns: Named('PlatformSafeMode', { site_id: SiteId, commissioning_safe_mode: Type.Boolean() }),
   example: {
     body: { site_id: 'demo', confirmation: 'Sunny Fields' },
     answer: { site_id: 'demo', commissioning_safe_mode: false },

@@ -1,12 +1,12 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { next_cursor, type Paged } from './cursor.ts'
+import { Closed } from './params.ts'
 import { type Span, spanMeta } from './windows.ts'
 
-const closed = { additionalProperties: false } as const
 const count = Type.Integer({ minimum: 0 })
 
 const envelope = <Item extends TSchema, Meta extends TProperties>(item: Item, meta: Meta) =>
-  Type.Object({ data: Type.Array(item), meta: Type.Object(meta, closed) }, closed)
+  Closed({ data: Type.Array(item), meta: Closed(meta) })
 
 /** A list; `meta.count` is the number of matching items, whatever the limit. */
 export const List = <Item extends TSchema>(item: Item) => envelope(item, { count })
@@ -28,24 +28,18 @@ export const Page = <Item extends TSchema>(item: Item) =>
  * rows and `next_start`; without `start` it holds the newest rows before `end` and `previous_end`.
  */
 export type SeriesMeta = Static<typeof SeriesMeta>
-export const SeriesMeta = Type.Object(
-  {
-    count: Type.Integer({
-      minimum: 0,
-      description: 'Number of matching rows, whatever the limit.',
-    }),
-    truncated: Type.Boolean({ description: 'Whether the limit cut off rows.' }),
-    next_start: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description:
-        'The `start` of the next request when later rows were cut off; null otherwise, and when ' +
-        'the request has no `start`.',
-    }),
-    previous_end: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'The `end` of the next request when earlier rows were cut off; null otherwise.',
-    }),
-  },
-  closed,
-)
+export const SeriesMeta = Closed({
+  count: Type.Integer({ minimum: 0, description: 'Number of matching rows, whatever the limit.' }),
+  truncated: Type.Boolean({ description: 'Whether the limit cut off rows.' }),
+  next_start: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+    description:
+      'The `start` of the next request when later rows were cut off; null otherwise, and when ' +
+      'the request has no `start`.',
+  }),
+  previous_end: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+    description: 'The `end` of the next request when earlier rows were cut off; null otherwise.',
+  }),
+})
 
 export const Series = <Item extends TSchema>(item: Item) => envelope(item, SeriesMeta.properties)
 

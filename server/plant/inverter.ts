@@ -5,7 +5,7 @@ import { type CommState, severities } from '@heliograph/domain/link'
 import type { InverterReading, Quality } from '@heliograph/domain/readings'
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
-import { InverterId, LocationId, LoggerId, Nullable } from '../http/params.ts'
+import { InverterId, LocationId, LoggerId, Named, Nullable } from '../http/params.ts'
 import { type Stored, served } from '../storage/records.ts'
 import { alarmTableOf, noTable } from './alarm-tables.ts'
 import { inverterCommRule, inverterCommState, inverterCommStates } from './communication.ts'
@@ -14,7 +14,6 @@ import { frame, frameOf, inventoried, Num, Text } from './frame.ts'
 import { measured, quantity } from './quantities.ts'
 import type { Situation } from './situation.ts'
 
-const closed = { additionalProperties: false } as const
 const Name = (description: string, example: string) => Nullable(Text(description, example))
 
 const {
@@ -27,57 +26,51 @@ const {
 } = measured('inverter')
 
 type Mppt = Static<typeof Mppt>
-const Mppt = Type.Object(
-  {
-    mppt_index: Type.Integer({ minimum: 0, description: 'MPPT input, counted from 0.' }),
-    dc_voltage_v: quantity('dc_voltage_v'),
-    dc_current_a: quantity('dc_current_a'),
-    dc_power_kw: quantity('dc_power_kw'),
-    temperature_c: Nullable(Type.Number({ description: 'Temperature of the MPPT, °C.' })),
-    energy_total_kwh: quantity('energy_total_kwh'),
-  },
-  { ...closed, $id: 'Mppt' },
-)
+const Mppt = Named('Mppt', {
+  mppt_index: Type.Integer({ minimum: 0, description: 'MPPT input, counted from 0.' }),
+  dc_voltage_v: quantity('dc_voltage_v'),
+  dc_current_a: quantity('dc_current_a'),
+  dc_power_kw: quantity('dc_power_kw'),
+  temperature_c: Nullable(Type.Number({ description: 'Temperature of the MPPT, °C.' })),
+  energy_total_kwh: quantity('energy_total_kwh'),
+})
 
 export type Inverter = Static<typeof Inverter>
-export const Inverter = Type.Object(
-  {
-    inverter_id: InverterId,
-    logger_id: LoggerId,
-    location_id: Nullable(LocationId),
-    name: Type.String({ examples: ['E-3'] }),
-    manufacturer: Name('From the inventory, else as reported by the device.', 'Example Power'),
-    model: Name('From the inventory, else as reported by the device.', 'EP 100'),
-    serial_number: Name('As reported by the device, else from the inventory.', 'EP100-2207'),
-    firmware_version: Name('As reported by the device.', '2.14'),
-    driver: Text('The driver of the edge agent for this inverter.', 'sunspec'),
-    modbus_unit_id: Type.Integer({ minimum: 0, maximum: 255, examples: [3] }),
-    installed_date: Nullable(Type.String({ format: 'date', examples: ['2024-03-12'] })),
-    phase_count: Type.Integer({ minimum: 1, maximum: 3, examples: [3] }),
-    rated_ac_power_kw: Num('Rated AC power, kW.', 100),
-    max_dc_voltage_v: Nullable(Num('Maximum DC voltage, V.', 1500)),
-    mppt_count: Type.Integer({ minimum: 0, examples: [1] }),
-    string_count: Type.Integer({ minimum: 0, examples: [4] }),
-    dc_capacity_kwp: Num('DC capacity of the connected panels at STC, kWp.', 43.7),
-    ...frame,
-    comm_state: Type.Enum([...inverterCommStates], { description: inverterCommRule }),
-    ...measuredOfInverter,
-    mppts: Type.Array(Mppt, { description: 'One item for each measured MPPT.' }),
-    efficiency_pct: Nullable(Num('AC by DC power of this reading, %; null below 2 % load.', 98.2)),
-    ...energyToday,
-    specific_yield_today_kwh_kwp: Nullable(
-      Num('`energy_today_kwh` by `dc_capacity_kwp`.', 2.34, { minimum: 0 }),
-    ),
-    active_alarm_codes: Type.Array(Type.String(), {
-      description: 'Codes of the active alarms; `alarm_1_bit_7` for a bit that no table lists.',
-      examples: [['OVER_TEMP']],
-    }),
-    active_alarm_count: Type.Integer({ minimum: 0, examples: [1] }),
-    highest_alarm_severity: Nullable(Type.Enum([...severities], { examples: ['major'] })),
-    ...inventoried,
-  },
-  { ...closed, $id: 'Inverter' },
-)
+export const Inverter = Named('Inverter', {
+  inverter_id: InverterId,
+  logger_id: LoggerId,
+  location_id: Nullable(LocationId),
+  name: Type.String({ examples: ['E-3'] }),
+  manufacturer: Name('From the inventory, else as reported by the device.', 'Example Power'),
+  model: Name('From the inventory, else as reported by the device.', 'EP 100'),
+  serial_number: Name('As reported by the device, else from the inventory.', 'EP100-2207'),
+  firmware_version: Name('As reported by the device.', '2.14'),
+  driver: Text('The driver of the edge agent for this inverter.', 'sunspec'),
+  modbus_unit_id: Type.Integer({ minimum: 0, maximum: 255, examples: [3] }),
+  installed_date: Nullable(Type.String({ format: 'date', examples: ['2024-03-12'] })),
+  phase_count: Type.Integer({ minimum: 1, maximum: 3, examples: [3] }),
+  rated_ac_power_kw: Num('Rated AC power, kW.', 100),
+  max_dc_voltage_v: Nullable(Num('Maximum DC voltage, V.', 1500)),
+  mppt_count: Type.Integer({ minimum: 0, examples: [1] }),
+  string_count: Type.Integer({ minimum: 0, examples: [4] }),
+  dc_capacity_kwp: Num('DC capacity of the connected panels at STC, kWp.', 43.7),
+  ...frame,
+  comm_state: Type.Enum([...inverterCommStates], { description: inverterCommRule }),
+  ...measuredOfInverter,
+  mppts: Type.Array(Mppt, { description: 'One item for each measured MPPT.' }),
+  efficiency_pct: Nullable(Num('AC by DC power of this reading, %; null below 2 % load.', 98.2)),
+  ...energyToday,
+  specific_yield_today_kwh_kwp: Nullable(
+    Num('`energy_today_kwh` by `dc_capacity_kwp`.', 2.34, { minimum: 0 }),
+  ),
+  active_alarm_codes: Type.Array(Type.String(), {
+    description: 'Codes of the active alarms; `alarm_1_bit_7` for a bit that no table lists.',
+    examples: [['OVER_TEMP']],
+  }),
+  active_alarm_count: Type.Integer({ minimum: 0, examples: [1] }),
+  highest_alarm_severity: Nullable(Type.Enum([...severities], { examples: ['major'] })),
+  ...inventoried,
+})
 
 /** Fields that are computed from the row. */
 type Computed =

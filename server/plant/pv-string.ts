@@ -2,39 +2,34 @@
 import { median } from '@heliograph/domain/median'
 import type { Quality } from '@heliograph/domain/readings'
 import { type Static, Type } from 'typebox'
-import { InverterId, Nullable, StringIndex } from '../http/params.ts'
+import { InverterId, Named, Nullable, StringIndex } from '../http/params.ts'
 import { type Stored, served } from '../storage/records.ts'
 import { At, frame, frameOf, inventoried, isStale, Num } from './frame.ts'
 import { orientationOf, orientations } from './orientation.ts'
 import { quantity } from './quantities.ts'
 import { isNight, type Situation } from './situation.ts'
 
-const closed = { additionalProperties: false } as const
-
 export type PvString = Static<typeof PvString>
-export const PvString = Type.Object(
-  {
-    inverter_id: InverterId,
-    string_index: StringIndex,
-    mppt_index: Type.Integer({ minimum: 0, description: 'MPPT input, counted from 0.' }),
-    combiner_id: Nullable(
-      Type.String({ description: 'The combiner box that measures the current.' }),
-    ),
-    combiner_input: Nullable(Type.Integer({ description: 'Input of the combiner box.' })),
-    connected: Type.Boolean({ description: 'False for an unused input.', examples: [true] }),
-    module_count: Type.Integer({ minimum: 0, description: 'Panels in series.', examples: [24] }),
-    params_id: Type.Integer({ description: 'The panel model, see /iv/modules.', examples: [1] }),
-    panel_model: Nullable(Type.String({ examples: ['Example Solar 455'] })),
-    module_power_wp: Nullable(Num('Power of one panel at STC, Wp.', 454.84)),
-    dc_capacity_kwp: Num('Power of the string at STC, kWp.', 10.92),
-    azimuth_deg: Num('Degrees clockwise from north.', 95),
-    tilt_deg: Num('Degrees from the horizontal.', 15),
-    orientation: Type.Enum([...orientations], { examples: ['east'] }),
-    updated_at: inventoried.updated_at,
-    retired_at: Nullable(At('When it was removed from the inventory.')),
-  },
-  { ...closed, $id: 'PvString' },
-)
+export const PvString = Named('PvString', {
+  inverter_id: InverterId,
+  string_index: StringIndex,
+  mppt_index: Type.Integer({ minimum: 0, description: 'MPPT input, counted from 0.' }),
+  combiner_id: Nullable(
+    Type.String({ description: 'The combiner box that measures the current.' }),
+  ),
+  combiner_input: Nullable(Type.Integer({ description: 'Input of the combiner box.' })),
+  connected: Type.Boolean({ description: 'False for an unused input.', examples: [true] }),
+  module_count: Type.Integer({ minimum: 0, description: 'Panels in series.', examples: [24] }),
+  params_id: Type.Integer({ description: 'The panel model, see /iv/modules.', examples: [1] }),
+  panel_model: Nullable(Type.String({ examples: ['Example Solar 455'] })),
+  module_power_wp: Nullable(Num('Power of one panel at STC, Wp.', 454.84)),
+  dc_capacity_kwp: Num('Power of the string at STC, kWp.', 10.92),
+  azimuth_deg: Num('Degrees clockwise from north.', 95),
+  tilt_deg: Num('Degrees from the horizontal.', 15),
+  orientation: Type.Enum([...orientations], { examples: ['east'] }),
+  updated_at: inventoried.updated_at,
+  retired_at: Nullable(At('When it was removed from the inventory.')),
+})
 
 export type PvStringRow = Stored<Omit<PvString, 'orientation'>>
 
@@ -75,23 +70,22 @@ const measuredOfString = {
 }
 
 export type StringNow = Static<typeof StringNow>
-export const StringNow = Type.Object(
-  { inverter_id: InverterId, string_index: StringIndex, ...frame, ...measuredOfString },
-  { ...closed, $id: 'StringNow' },
-)
+export const StringNow = Named('StringNow', {
+  inverter_id: InverterId,
+  string_index: StringIndex,
+  ...frame,
+  ...measuredOfString,
+})
 
 /** The short form of a string, for all strings of a site. */
 export type StringGlance = Static<typeof StringGlance>
-export const StringGlance = Type.Object(
-  {
-    inverter_id: InverterId,
-    string_index: StringIndex,
-    measured_at: Nullable(At('When the values were measured if they are stale; null while fresh.')),
-    quality: frame.quality,
-    ...measuredOfString,
-  },
-  { ...closed, $id: 'StringGlance' },
-)
+export const StringGlance = Named('StringGlance', {
+  inverter_id: InverterId,
+  string_index: StringIndex,
+  measured_at: Nullable(At('When the values were measured if they are stale; null while fresh.')),
+  quality: frame.quality,
+  ...measuredOfString,
+})
 
 /** The strings in service of one inverter. */
 export interface StringsRow {

@@ -11,7 +11,7 @@ import {
 import { rounded } from '@heliograph/domain/significant'
 import { dewPoint } from '@heliograph/physics/turbidity'
 import { type Static, Type } from 'typebox'
-import { Nullable } from '../http/params.ts'
+import { Named, Nullable } from '../http/params.ts'
 import { At, frame, frameOf, iso, type Measurement, Num, Text } from './frame.ts'
 
 /** A node with its latest reading. */
@@ -49,69 +49,56 @@ export const NodeId = Type.String({
   examples: ['ts-1'],
 })
 
-const closed = { additionalProperties: false } as const
 /** The name of a channel and its label, with examples. */
 const named = (channel: string, label: string) => ({
   channel: Type.String({ examples: [channel] }),
   label: Type.String({ examples: [label] }),
 })
 
-const Temperature = Type.Object(
-  {
-    ...named('oil', 'Top oil'),
-    temperature_c: Nullable(Num('°C.', 61.5)),
-    status: Nullable(
-      Type.Enum(['normal', 'warning', 'alarm'], {
-        description: 'By `warn_high_c` and `alarm_high_c`; null if not measured.',
-        examples: ['normal'],
-      }),
-    ),
-  },
-  { ...closed, $id: 'SensorTemperature' },
-)
+const Temperature = Named('SensorTemperature', {
+  ...named('oil', 'Top oil'),
+  temperature_c: Nullable(Num('°C.', 61.5)),
+  status: Nullable(
+    Type.Enum(['normal', 'warning', 'alarm'], {
+      description: 'By `warn_high_c` and `alarm_high_c`; null if not measured.',
+      examples: ['normal'],
+    }),
+  ),
+})
 
 const Flag = (description: string, example: boolean) =>
   Nullable(Type.Boolean({ description, examples: [example] }))
 
-const Fan = Type.Object(
-  {
-    fan_index: Type.Integer({ minimum: 0 }),
-    ...named('fan-1', 'Exhaust fan'),
-    current_a: Nullable(Num('A.', 1.9)),
-    running: Flag('Derived from the current.', true),
-    commanded: Flag('Whether the relay of the fan is on; null if unknown.', true),
-    fault: Flag('The relay is on but the fan does not run.', false),
-  },
-  { ...closed, $id: 'SensorFan' },
-)
+const Fan = Named('SensorFan', {
+  fan_index: Type.Integer({ minimum: 0 }),
+  ...named('fan-1', 'Exhaust fan'),
+  current_a: Nullable(Num('A.', 1.9)),
+  running: Flag('Derived from the current.', true),
+  commanded: Flag('Whether the relay of the fan is on; null if unknown.', true),
+  fault: Flag('The relay is on but the fan does not run.', false),
+})
 
-const Door = Type.Object(
-  {
-    door_index: Type.Integer({ minimum: 0 }),
-    ...named('door', 'Door'),
-    open: Flag('Whether the door is open.', false),
-  },
-  { ...closed, $id: 'SensorDoor' },
-)
+const Door = Named('SensorDoor', {
+  door_index: Type.Integer({ minimum: 0 }),
+  ...named('door', 'Door'),
+  open: Flag('Whether the door is open.', false),
+})
 
-const Relay = Type.Object(
-  {
-    relay_index: Type.Integer({ minimum: 0 }),
-    ...named('fan-relay', 'Fan contactor'),
-    state: Flag('Whether the relay is on.', true),
-    changed_at: Nullable(
-      At('When the relay was last switched; null if unknown.', '2026-06-21T09:12:30.000Z'),
-    ),
-    source: Nullable(
-      Type.Enum([...relayCauses], {
-        description: 'Who last switched the relay.',
-        examples: ['automation'],
-      }),
-    ),
-    reason: Nullable(Text('The reason that the node reports.', 'oil above 60 °C')),
-  },
-  { ...closed, $id: 'SensorRelay' },
-)
+const Relay = Named('SensorRelay', {
+  relay_index: Type.Integer({ minimum: 0 }),
+  ...named('fan-relay', 'Fan contactor'),
+  state: Flag('Whether the relay is on.', true),
+  changed_at: Nullable(
+    At('When the relay was last switched; null if unknown.', '2026-06-21T09:12:30.000Z'),
+  ),
+  source: Nullable(
+    Type.Enum([...relayCauses], {
+      description: 'Who last switched the relay.',
+      examples: ['automation'],
+    }),
+  ),
+  reason: Nullable(Text('The reason that the node reports.', 'oil above 60 °C')),
+})
 
 const ofRole = (what: string, example?: number) =>
   Nullable(
@@ -122,29 +109,26 @@ const ofRole = (what: string, example?: number) =>
   )
 
 export type SensorNow = Static<typeof SensorNow>
-export const SensorNow = Type.Object(
-  {
-    node_id: NodeId,
-    ...frame,
-    ambient_temperature_c: ofRole('the air'),
-    oil_temperature_c: ofRole('the oil', 61.5),
-    winding_temperature_c: ofRole('the windings'),
-    busbar_temperature_c: ofRole('the busbars'),
-    relative_humidity_pct: Nullable(Num('The highest measured relative humidity, %.', 40)),
-    dew_point_c: Nullable(
-      Type.Number({
-        description:
-          'Dew point of the air, °C, from air temperature and humidity (Magnus formula); null unless ' +
-          'the node has exactly one sensor of each.',
-      }),
-    ),
-    temperatures: Type.Array(Temperature),
-    fans: Type.Array(Fan),
-    doors: Type.Array(Door),
-    relays: Type.Array(Relay),
-  },
-  { ...closed, $id: 'SensorNow' },
-)
+export const SensorNow = Named('SensorNow', {
+  node_id: NodeId,
+  ...frame,
+  ambient_temperature_c: ofRole('the air'),
+  oil_temperature_c: ofRole('the oil', 61.5),
+  winding_temperature_c: ofRole('the windings'),
+  busbar_temperature_c: ofRole('the busbars'),
+  relative_humidity_pct: Nullable(Num('The highest measured relative humidity, %.', 40)),
+  dew_point_c: Nullable(
+    Type.Number({
+      description:
+        'Dew point of the air, °C, from air temperature and humidity (Magnus formula); null unless ' +
+        'the node has exactly one sensor of each.',
+    }),
+  ),
+  temperatures: Type.Array(Temperature),
+  fans: Type.Array(Fan),
+  doors: Type.Array(Door),
+  relays: Type.Array(Relay),
+})
 
 interface Valued {
   is: Channel
