@@ -138,8 +138,8 @@ test('no energy is counted twice or below zero, whatever is null and whenever it
         ...gaps.map(({ energy_kwh }) => energy_kwh),
       ]
       assert.ok(all.every((kwh) => kwh >= 0))
-      // Power is drawn as straight lines between samples: no more than twice the steps' own. A reset
-      // in a long silence may look like an overflow: see `counterIncrease` for its bound.
+      // Power is drawn as straight lines between samples: no more than twice the steps' own. A
+      // reset in a long silence may look like an overflow: see `counterIncrease` for its bound.
       const rated_kwh = steps.reduce((sum, { step_s }) => sum + (rated_kw * step_s) / 3600, 0)
       const resets = steps.filter(({ reset }) => reset).length
       const most_kwh = resets === 0 ? rated_kwh : 1.1 * rated_kwh + resets
