@@ -34,7 +34,11 @@ const small = 2e-3
 const small_kwh = 2e-2
 
 /** Energy added to the battery in a period, kWh. */
-export function addedKwh(unit: Unit, power_kw: number, hours: number): number {
+export function addedKwh(
+  unit: Pick<Unit, 'charge_efficiency' | 'discharge_efficiency'>,
+  power_kw: number,
+  hours: number,
+): number {
   return power_kw < 0
     ? -power_kw * unit.charge_efficiency * hours
     : (-power_kw / unit.discharge_efficiency) * hours

@@ -1,5 +1,5 @@
 import * as alerts from './alerts/endpoints.ts'
-import * as dashboard from './batteries/logs/dashboard-endpoint.ts'
+import * as dashboard from './batteries/logs/dashboard.ts'
 import * as batteryLogs from './batteries/logs/endpoints.ts'
 import * as schedules from './batteries/schedules/endpoints.ts'
 import * as units from './batteries/units/endpoints.ts'

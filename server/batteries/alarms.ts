@@ -4,18 +4,36 @@ import type { AlarmRow } from '@heliograph/domain/alarms/table'
 import { fireAlarms, heartbeatAlarm } from '@heliograph/domain/battery-alarms'
 import type { Severity } from '@heliograph/domain/link'
 import { type Static, Type } from 'typebox'
+import {
+  AtOrNull,
+  Closed,
+  CountOrNull,
+  Flag,
+  IntOrNull,
+  NumOrNull,
+  OneOf,
+  Text,
+  TextOrNull,
+} from '../http/fields.ts'
 import { Nullable } from '../http/params.ts'
-import { At } from '../plant/frame.ts'
 import {
   type BatterySeverity,
   batterySeverities,
   batterySeverity,
   measuredAlarms,
 } from './active-alarms.ts'
-import { nameOf, unknownName } from './alarm-names.ts'
 import type { AlarmedPart, UnitWords } from './alarm-words.ts'
-import { bitOf, type Condition, codeOf, type Place, placeOf, unknownCode } from './conditions.ts'
-import { thresholdOf } from './thresholds.ts'
+import {
+  bitOf,
+  type Condition,
+  codeOf,
+  nameOf,
+  type Place,
+  placeOf,
+  unknownCode,
+  unknownName,
+} from './conditions.ts'
+import { noThreshold, thresholdOf } from './thresholds.ts'
 
 export const alarmSources = [
   'bms',
@@ -29,77 +47,51 @@ export const alarmSources = [
 export type AlarmSource = (typeof alarmSources)[number]
 
 export const AlarmSeverity = Type.Enum([...batterySeverities])
-export const AlarmSourceName = Type.Enum([...alarmSources], {
-  description:
-    'Source of the alarm: `bms`: the battery management system. `ems`: the edge. `communication`: ' +
+export const AlarmSourceName = OneOf(
+  alarmSources,
+  'Source of the alarm: `bms`: the battery management system. `ems`: the edge. `communication`: ' +
     'a part of the unit does not answer or its heartbeat stopped. `meter`: reserved for meters that ' +
     'report alarms.',
-})
-export const ClusterIdx = (description: string) =>
-  Nullable(Type.Integer({ minimum: 0, description }))
+)
 
 export type AlarmState = Static<typeof AlarmState>
 /** An alarm by the reports of unit and edge. */
 export type Alarm = Omit<AlarmState, 'alert_id'>
-export const AlarmState = Type.Object(
-  {
-    code: Type.String({
-      description:
-        'Code by the alarm table; `alarm_1_bit_17` for a bit that is in no table. Identifies the ' +
-        'alarm together with `source`, `pcs_idx` and `cluster_idx`.',
-    }),
-    name: Type.String({ description: 'Name of the alarm; constant for a `code`.' }),
-    message: Nullable(
-      Type.String({
-        description: 'Last message of the edge; null without one.',
-      }),
-    ),
-    description: Nullable(Type.String()),
-    source: AlarmSourceName,
-    cluster_idx: ClusterIdx(
-      'The cluster; null for alarms of no cluster, and while the alarm is set in no cluster.',
-    ),
-    pcs_idx: ClusterIdx('The PCS; null for alarms of no PCS.'),
-    severity: AlarmSeverity,
-    level: Nullable(
-      Type.Integer({
-        minimum: 1,
-        maximum: 3,
-        description: 'Level of a protection: 1 pre-alarm, 2 first level, 3 second level.',
-      }),
-    ),
-    is_set: Type.Boolean({ description: 'Whether the alarm is set, by the newest reading.' }),
-    set_at: Nullable(At('When it was set; null while it is not set, and where not reported.')),
-    cleared_at: Nullable(At('When it was last cleared; null while it is set.')),
-    raw_value: Nullable(
-      Type.Number({
-        description: 'Present value that is compared with the threshold, in its unit.',
-      }),
-    ),
-    threshold_value: Nullable(
-      Type.Number({ description: 'Threshold set in the device; see /bess/{bess_id}/protection.' }),
-    ),
-    threshold_unit: Nullable(Type.String()),
-    latching: Type.Boolean({
-      description: 'Whether the alarm stays until it is reset; false also where not documented.',
-    }),
-    affects_power: Type.Boolean({
-      description:
-        'Whether the alarm may reduce the power of the unit. Assumed for `major` and `critical` ' +
-        'alarms where not documented.',
-    }),
-    recommended_action: Nullable(Type.String()),
-    alert_id: Nullable(
-      Type.Integer({
-        minimum: 1,
-        description:
-          'The unresolved alert of the alarm; null without one, such as during the delay of its ' +
-          'rule.',
-      }),
-    ),
-  },
-  { additionalProperties: false, $id: 'BatteryAlarmState' },
-)
+export const AlarmState = Closed('BatteryAlarmState', {
+  code: Text(
+    'Code by the alarm table; `alarm_1_bit_17` for a bit that is in no table. Identifies the ' +
+      'alarm together with `source`, `pcs_idx` and `cluster_idx`.',
+  ),
+  name: Text('Name of the alarm; constant for a `code`.'),
+  message: TextOrNull('Last message of the edge; null without one.'),
+  description: Nullable(Type.String()),
+  source: AlarmSourceName,
+  cluster_idx: CountOrNull(
+    'The cluster; null for alarms of no cluster, and while the alarm is set in no cluster.',
+  ),
+  pcs_idx: CountOrNull('The PCS; null for alarms of no PCS.'),
+  severity: AlarmSeverity,
+  level: IntOrNull('Level of a protection: 1 pre-alarm, 2 first level, 3 second level.', {
+    minimum: 1,
+    maximum: 3,
+  }),
+  is_set: Flag('Whether the alarm is set, by the newest reading.'),
+  set_at: AtOrNull('When it was set; null while it is not set, and where not reported.'),
+  cleared_at: AtOrNull('When it was last cleared; null while it is set.'),
+  raw_value: NumOrNull('Present value that is compared with the threshold, in its unit.'),
+  threshold_value: NumOrNull('Threshold set in the device; see /bess/{bess_id}/protection.'),
+  threshold_unit: Nullable(Type.String()),
+  latching: Flag('Whether the alarm stays until it is reset; false also where not documented.'),
+  affects_power: Flag(
+    'Whether the alarm may reduce the power of the unit. Assumed for `major` and `critical` ' +
+      'alarms where not documented.',
+  ),
+  recommended_action: Nullable(Type.String()),
+  alert_id: IntOrNull(
+    'The unresolved alert of the alarm; null without one, such as during the delay of its rule.',
+    { minimum: 1 },
+  ),
+})
 
 /**
  * Alarms by part and bit, then conditions detected by the edge. For a word that was not read or is
@@ -123,7 +115,7 @@ export function alarmStates(words: UnitWords, conditions: readonly Condition[]):
   return [
     ...listed.map((bit) => bitState(bit, words)),
     ...measured.map(({ alarm, is_set, condition }) => ({
-      ...wordlessAlarm({ ...alarm, place: wholeUnit }),
+      ...wordlessAlarm(alarm.code, alarm.name, alarm.severity, wholeUnit),
       ...sinceWhen(is_set, condition),
     })),
     ...others.map(conditionState),
@@ -149,27 +141,25 @@ interface PartBits {
 const wordOf = (at: number) => Math.floor(at / 32)
 
 function bitsOf(part: AlarmedPart, conditions: readonly Condition[]): Map<number, Bit> {
-  const { table, words } = part
-  const readWord = (word: number) => {
-    const value = words[word - 1] ?? null
-    return value !== null && isAvailable(table, value) ? value : null
+  const words = part.words.map((word) =>
+    word !== null && isAvailable(part.table, word) ? word : null,
+  )
+  const bits = new Map<number, Bit>()
+  for (const [nth, word] of words.entries()) {
+    for (const bit of setBits(word ?? 0)) {
+      const at = 32 * (nth + 1) + bit
+      bits.set(at, { part, at, is_set: true, condition: undefined })
+    }
   }
-  const reported = new Map<number, Condition>()
   for (const condition of conditions) {
     const place = bitOf(condition)
-    if (place) reported.set(32 * place.word + place.bit, condition)
+    if (!place) continue
+    const at = 32 * place.word + place.bit
+    const is_read = (words[place.word - 1] ?? null) !== null
+    const is_set = is_read ? (bits.get(at)?.is_set ?? false) : condition.edge === 'rising'
+    bits.set(at, { part, at, is_set, condition })
   }
-  const set = new Set(
-    words.flatMap((_, nth) => setBits(readWord(nth + 1) ?? 0).map((bit) => 32 * (nth + 1) + bit)),
-  )
-  return new Map(
-    [...new Set([...set, ...reported.keys()])].map((at): [number, Bit] => {
-      const condition = reported.get(at)
-      const is_read = readWord(wordOf(at)) !== null
-      const is_set = is_read ? set.has(at) : condition?.edge === 'rising'
-      return [at, { part, at, is_set, condition }]
-    }),
-  )
+  return bits
 }
 
 /** Includes all bits of the table. */
@@ -212,8 +202,6 @@ function bitState({ part, at, is_set, condition }: Bit, words: UnitWords): Alarm
     ...sinceWhen(is_set, condition),
   }
 }
-
-const noThreshold = { raw_value: null, threshold_value: null, threshold_unit: null }
 
 /** Source of an alarm; `code` is null for a bit of the words of a part. */
 export function sourceOf(place: Place, code: string | null): AlarmSource {
@@ -266,13 +254,8 @@ function sinceWhen(is_set: boolean, condition: Condition | undefined) {
 const wholeUnit: Place = { pcs_idx: null, cluster_idx: null }
 
 /** An alarm that is no bit of an alarm word. */
-function wordlessAlarm({
-  code,
-  name,
-  place,
-  ...of
-}: Pick<AlarmState, 'code' | 'name'> & { severity: Severity; place: Place }) {
-  const severity = batterySeverity(of.severity)
+function wordlessAlarm(code: string, name: string, reported: Severity, place: Place) {
+  const severity = batterySeverity(reported)
   return {
     code,
     name,
@@ -285,14 +268,10 @@ function wordlessAlarm({
   }
 }
 
-function conditionState(condition: Condition): Alarm {
-  const { severity, edge } = condition
-  const [code, name] = [codeOf(condition), nameOf(condition)]
-  return {
-    ...wordlessAlarm({ code, name, severity, place: placeOf(condition) }),
-    ...sinceWhen(edge === 'rising', condition),
-  }
-}
+const conditionState = (condition: Condition): Alarm => ({
+  ...wordlessAlarm(codeOf(condition), nameOf(condition), condition.severity, placeOf(condition)),
+  ...sinceWhen(condition.edge === 'rising', condition),
+})
 
 function sourceOfCode(of: string): AlarmSource {
   if (fireAlarms.some(({ code }) => code === of)) return 'fire'

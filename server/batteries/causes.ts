@@ -1,8 +1,9 @@
 /** Causes that kept a unit from its plan, from the reports of its edge. */
 
-import type { clampReasons } from '@heliograph/domain/dispatch'
+import type { ControlNote, clampReasons, DispatchReport } from '@heliograph/domain/dispatch'
 import { day_ms } from '@heliograph/domain/durations'
 import type { Queries } from '../storage/database.ts'
+import type { Condition } from './conditions.ts'
 import type { Span, Unit } from './unit-energy.ts'
 
 /** Causes by precedence among causes of equal duration. */
@@ -50,29 +51,13 @@ export function causeIn(spans: readonly CauseSpan[], { start_ms, end_ms }: Span)
   )
 }
 
-interface ReportedSetpoint {
-  at: Date
-  source: string
-  status: string
-  clamp_reason: (typeof clampReasons)[number] | null
-  failure_code: string | null
-}
-
-interface ReportedNote {
-  at: Date
-  tier: string
-  reason_code: string
-  alarm_code: string | null
-}
-
-interface ReportedCondition {
-  at: Date
-  source_kind: string
-  source_id: string
-  code: string
-  edge: 'rising' | 'falling'
-  severity: string
-}
+type Reported<Of, Names extends keyof Of> = Pick<Of, Names> & { at: Date }
+type ReportedSetpoint = Reported<
+  DispatchReport,
+  'source' | 'status' | 'clamp_reason' | 'failure_code'
+>
+type ReportedNote = Reported<ControlNote, 'tier' | 'reason_code' | 'alarm_code'>
+type ReportedCondition = Omit<Condition, 'message'>
 
 /** Reports of an edge on a unit, each list ascending. */
 export interface EdgeReports {
@@ -114,7 +99,7 @@ export async function readEdgeReports(
        join events e on e.site_id = $1 and e.source_kind = kind and e.source_id = id
        where e.edge <> 'once' and e.at >= $3 and e.at < $4
        order by e.at, e.event_id`,
-      [site_id, String(bess_id), ...[start_ms - looked_back_ms, end_ms].map((ms) => new Date(ms))],
+      [site_id, String(bess_id), new Date(start_ms - looked_back_ms), new Date(end_ms)],
     ),
   ])
   return { setpoints, notes, conditions }

@@ -3,6 +3,7 @@
  * not answer. Sources of unit 1: `bess` 1 (the whole unit), `bess` 1.cluster.0 (a cluster), `bess`
  * 1.cells and similar (a part that is read separately), `pcs` 1.0.
  */
+import { readAlarms } from '@heliograph/domain/battery-alarms'
 import type { Severity } from '@heliograph/domain/link'
 import type { Queries } from '../storage/database.ts'
 import { newestEvents } from '../storage/events.ts'
@@ -37,8 +38,30 @@ export function bitOf({ code }: Pick<Condition, 'code'>): { word: number; bit: n
   return word === undefined ? null : { word: Number(word), bit: Number(bit) }
 }
 
-/** Code of a bit that is in no table. */
+/** Code and name of a bit that is in no table. */
 export const unknownCode = (word: number, bit: number) => `alarm_${word}_bit_${bit}`
+export const unknownName = (word: number, bit: number) => `Unknown alarm: word ${word}, bit ${bit}`
+
+/** Names of conditions that edges report of a battery and its PCS. */
+const names: Readonly<Record<string, string>> = {
+  device_offline: 'Device does not answer',
+  setpoint_not_armed: 'Setpoint is not fail-safe',
+  setpoint_not_taken: 'Setpoint is not accepted',
+  pcs_counts_in_full: 'PCS counts with its maximum discharging power',
+  pcs_contrary: 'PCS power is opposite to its setpoint',
+}
+
+/** Name of a condition; an unknown code is spelled out. */
+export function nameOf({ code }: Pick<Condition, 'code'>): string {
+  const bit = bitOf({ code })
+  if (bit) return unknownName(bit.word, bit.bit)
+  const known = names[code] ?? readAlarms.find((one) => one.code === code)?.name
+  if (known !== undefined) return known
+  const [what = '', ...of] = code.split(':')
+  const words = what.replaceAll('_', ' ')
+  const subject = of.length === 0 ? '' : `: ${of.join(':')}`
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}${subject}`
+}
 
 /** API code of a condition that is no bit; separately read parts get a suffix such as `:cells`. */
 export function codeOf({ source_kind, source_id, code }: Source & Pick<Condition, 'code'>) {

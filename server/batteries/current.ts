@@ -7,67 +7,69 @@ import {
 } from '@heliograph/domain/battery'
 import { counterIncrease } from '@heliograph/domain/counter'
 import { significant } from '@heliograph/domain/significant'
-import { type Static, Type } from 'typebox'
-import { Nullable } from '../http/params.ts'
-import { frame, frameOf, isStale } from '../plant/frame.ts'
-import { quantity } from '../plant/quantities.ts'
+import type { Static } from 'typebox'
+import {
+  Closed,
+  Count,
+  FlagOrNull,
+  FromZeroOrNull,
+  Int,
+  IntOrNull,
+  NumOrNull,
+  OneOfOrNull,
+  TextOrNull,
+} from '../http/fields.ts'
+import { frame, frameOf, isStale, type Measurement } from '../plant/frame.ts'
+import { quantity, readingFrame } from '../plant/quantities.ts'
 import type { Situation } from '../plant/situation.ts'
 import { served } from '../storage/records.ts'
 import { energyLeft } from './envelope.ts'
 import type { LiveUnit, PcsRow, UnitRow } from './unit-store.ts'
 
-const Energy = (description: string) => Nullable(Type.Number({ minimum: 0, description }))
-const Metric = (description: string) => Nullable(Type.Number({ description }))
-const Flag = (description: string) => Nullable(Type.Boolean({ description }))
 const Place = (which: string) =>
-  Nullable(
-    Type.String({
-      description: `Position of the ${which}: cluster.module, both from 0, as far as the unit reports it.`,
-      examples: ['1.2'],
-    }),
+  TextOrNull(
+    `Position of the ${which}: cluster.module, both from 0, as far as the unit reports it.`,
+    { examples: ['1.2'] },
   )
 
 const cellRange = {
   cell_voltage_min_mv: quantity('cell_voltage_min_mv'),
   cell_voltage_max_mv: quantity('cell_voltage_max_mv'),
   cell_voltage_avg_mv: quantity('cell_voltage_avg_mv'),
-  cell_voltage_spread_mv: Metric('Highest minus lowest cell voltage, mV.'),
+  cell_voltage_spread_mv: NumOrNull('Highest minus lowest cell voltage, mV.'),
   cell_voltage_min_id: Place('cell with the lowest voltage'),
   cell_voltage_max_id: Place('cell with the highest voltage'),
   cell_temperature_min_c: quantity('cell_temperature_min_c'),
   cell_temperature_max_c: quantity('cell_temperature_max_c'),
   cell_temperature_avg_c: quantity('cell_temperature_avg_c'),
-  cell_temperature_spread_c: Metric('Highest minus lowest cell temperature, K.'),
+  cell_temperature_spread_c: NumOrNull('Highest minus lowest cell temperature, K.'),
   cell_temperature_min_id: Place('coldest cell'),
   cell_temperature_max_id: Place('warmest cell'),
 }
 
 /** Fields of both the newest and historical readings. */
 export const batteryMeasured = {
-  state: Nullable(
-    Type.Enum([...batteryStates], {
-      description: 'Operating state reported by the unit, in the terms of SunSpec.',
-    }),
+  state: OneOfOrNull(
+    batteryStates,
+    'Operating state reported by the unit, in the terms of SunSpec.',
   ),
-  state_vendor_code: Nullable(
-    Type.Integer({ description: "The manufacturer's own code of the state." }),
-  ),
+  state_vendor_code: IntOrNull("The manufacturer's own code of the state."),
   power_kw: quantity('power_kw'),
   setpoint_kw: quantity('setpoint_kw'),
   soc_pct: quantity('soc_pct'),
   soh_pct: quantity('soh_pct'),
-  dod_pct: Metric('Depth of discharge, %: 100 minus `soc_pct`.'),
-  available_energy_kwh: Energy(
+  dod_pct: NumOrNull('Depth of discharge, %: 100 minus `soc_pct`.'),
+  available_energy_kwh: FromZeroOrNull(
     'Energy in the cells above the lower end of the operating window or the reserve, kWh, at most ' +
       'what the device reports; equals `available_discharge_energy_kwh` of the envelope. For ' +
       'historical readings the present window is used. Excludes discharging losses.',
   ),
-  energy_to_full_kwh: Energy(
+  energy_to_full_kwh: FromZeroOrNull(
     'Energy up to the upper end of the operating window, kWh; equals ' +
       '`available_charge_energy_kwh` of the envelope. Excludes charging losses.',
   ),
   dc_voltage_v: quantity('dc_voltage_v'),
-  dc_current_a: Metric('DC current, A; positive is discharging.'),
+  dc_current_a: NumOrNull('DC current, A; positive is discharging.'),
   max_charge_power_kw: quantity('max_charge_power_kw'),
   max_discharge_power_kw: quantity('max_discharge_power_kw'),
   max_charge_current_a: quantity('max_charge_current_a'),
@@ -79,45 +81,36 @@ export const batteryMeasured = {
   insulation_resistance_kohm: quantity('insulation_resistance_kohm'),
   ambient_temperature_c: quantity('ambient_temperature_c'),
   coolant_temperature_c: quantity('coolant_temperature_c'),
-  contactor_state: Nullable(
-    Type.Enum([...contactorStates], {
-      description: 'State of the main contactors of the battery.',
-    }),
-  ),
-  fire_system_state: Nullable(
-    Type.Enum([...fireStates], { description: 'State reported by the fire alarm system.' }),
-  ),
-  heartbeat_ok: Flag(
+  contactor_state: OneOfOrNull(contactorStates, 'State of the main contactors of the battery.'),
+  fire_system_state: OneOfOrNull(fireStates, 'State reported by the fire alarm system.'),
+  heartbeat_ok: FlagOrNull(
     'Whether the heartbeat between unit and edge works; null without a heartbeat and, in the ' +
       'newest reading, once it is stale.',
   ),
-  local_remote: Nullable(
-    Type.Enum([...controlPlaces], {
-      description: 'Where the unit takes commands from: `local` (on site) or `remote` (the edge).',
-    }),
+  local_remote: OneOfOrNull(
+    controlPlaces,
+    'Where the unit takes commands from: `local` (on site) or `remote` (the edge).',
   ),
 }
 
+export const BatteryReading = Closed('BatteryReading', { ...readingFrame, ...batteryMeasured })
+
 export type BatteryNow = Static<typeof BatteryNow>
-export const BatteryNow = Type.Object(
-  {
-    bess_id: Type.Integer({ description: 'The unit.' }),
-    ...frame,
-    ...batteryMeasured,
-    grid_connected: Flag('Whether any PCS is connected to the grid; null where none reports it.'),
-    charged_today_kwh: Energy(
-      'Energy charged since local midnight, kWh: the difference to the last counter value within ' +
-        '15 minutes before midnight, else to the first value of today. Null without a counter and ' +
-        'after a reset.',
-    ),
-    discharged_today_kwh: Energy('Energy discharged since local midnight, kWh; likewise.'),
-    alarm_count: Type.Integer({
-      minimum: 0,
-      description: 'Number of set alarms of the unit and its PCS.',
-    }),
-  },
-  { additionalProperties: false, $id: 'BatteryNow' },
-)
+export const BatteryNow = Closed('BatteryNow', {
+  bess_id: Int('The unit.'),
+  ...frame,
+  ...batteryMeasured,
+  grid_connected: FlagOrNull(
+    'Whether any PCS is connected to the grid; null where none reports it.',
+  ),
+  charged_today_kwh: FromZeroOrNull(
+    'Energy charged since local midnight, kWh: the difference to the last counter value within ' +
+      '15 minutes before midnight, else to the first value of today. Null without a counter and ' +
+      'after a reset.',
+  ),
+  discharged_today_kwh: FromZeroOrNull('Energy discharged since local midnight, kWh; likewise.'),
+  alarm_count: Count('Number of set alarms of the unit and its PCS.'),
+})
 
 const fields = Object.keys(BatteryNow.properties)
 
@@ -155,6 +148,13 @@ export const flag = (value: number | null): boolean | null => (value === null ? 
 /** Difference without the noise of binary fractions; null if either value is null. */
 export const less = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? null : significant(a - b)
+
+/** Time of the oldest of some readings; null for none. */
+export const oldestOf = (readings: readonly Pick<Measurement, 'measured_at'>[]): Date | null =>
+  readings.reduce<Date | null>(
+    (oldest, { measured_at }) => (oldest && oldest < measured_at! ? oldest : measured_at),
+    null,
+  )
 
 const place = (cluster_idx: number | null, module_idx: number | null) =>
   cluster_idx === null

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { ControlTier } from '@heliograph/domain/dispatch'
 import { hour_ms } from '@heliograph/domain/durations'
+import type { Severity } from '@heliograph/domain/link'
 import fc from 'fast-check'
 import { type CauseSpan, causeIn, causeSpans, causes, type EdgeReports } from './causes.ts'
 import { deviationsOf } from './deviations.ts'
@@ -204,8 +206,8 @@ const reasonIn = (over: Partial<EdgeReports>) => causeIn(causeSpans(told(over), 
 
 const setpoint = (time: string, over: object) => ({
   at: at(time),
-  source: 'schedule',
-  status: 'achieved',
+  source: 'schedule' as const,
+  status: 'achieved' as const,
   clamp_reason: null,
   failure_code: null,
   ...over,
@@ -225,7 +227,7 @@ test('what held the setpoint down the longest is the reason', () => {
 })
 
 test('notes of tiers and failures tell the reason, each in its words', () => {
-  const note = (tier: string, reason_code: string, alarm_code: string | null = null) =>
+  const note = (tier: ControlTier, reason_code: string, alarm_code: string | null = null) =>
     reasonIn({ notes: [{ at: at('00:00:00'), tier, reason_code, alarm_code }] })
   assert.equal(note('permit', 'permit'), 'permit')
   assert.equal(note('operator', 'handover'), 'operator')
@@ -244,7 +246,7 @@ test('notes of tiers and failures tell the reason, each in its words', () => {
   assert.equal(note('dispatch', 'schedule'), null)
   // A limit of the connection clamps power, and the note of it comes a second later.
   const clamped = setpoint('00:00:00', { clamp_reason: 'power_limit', status: 'clamped' })
-  const noted = { at: at('00:00:01'), tier: 'operator', reason_code: 'curtailment' }
+  const noted = { at: at('00:00:01'), tier: 'operator' as const, reason_code: 'curtailment' }
   const notes = [{ ...noted, alarm_code: null }]
   assert.equal(reasonIn({ setpoints: [clamped], notes }), 'grid_limit')
   const curtailed = setpoint('00:00:00', {
@@ -258,7 +260,8 @@ test('notes of tiers and failures tell the reason, each in its words', () => {
 })
 
 test('alarms and silence count where nothing held the setpoint down', () => {
-  const condition = (source_kind: string, code: string, severity: string, edge: string) => ({
+  type Kind = 'bess' | 'pcs'
+  const condition = (source_kind: Kind, code: string, severity: Severity, edge: string) => ({
     at: at(edge === 'rising' ? '00:05:00' : '00:20:00'),
     source_id: '1',
     source_kind,
@@ -266,7 +269,7 @@ test('alarms and silence count where nothing held the setpoint down', () => {
     severity,
     edge: edge as 'rising' | 'falling',
   })
-  const both = (kind: string, code: string, severity: string) => [
+  const both = (kind: Kind, code: string, severity: Severity) => [
     condition(kind, code, severity, 'rising'),
     condition(kind, code, severity, 'falling'),
   ]

@@ -1,8 +1,18 @@
 /** Deviations of a unit from its approved schedule by hour, with their reasons. */
 import { hour_ms } from '@heliograph/domain/durations'
 import { rounded, significant } from '@heliograph/domain/significant'
-import { type Static, Type } from 'typebox'
-import { Nullable } from '../http/params.ts'
+import type { Static } from 'typebox'
+import {
+  Closed,
+  Count,
+  Flag,
+  FromZero,
+  Num,
+  NumOrNull,
+  OneOfOrNull,
+  Percent,
+  TextOrNull,
+} from '../http/fields.ts'
 import { At } from '../plant/frame.ts'
 import { causeIn, causes } from './causes.ts'
 import { worthOf } from './earnings.ts'
@@ -15,69 +25,54 @@ const tolerated = { of_rated: 0.02, of_planned: 0.05 } as const
 const deviationReasons = ['none', ...causes, 'unplanned', 'unknown'] as const
 type DeviationReason = (typeof deviationReasons)[number]
 
-const Kw = (description: string) => Type.Number({ description })
-const SomeKw = (description: string) => Nullable(Type.Number({ description }))
-const Pct = (description: string) => SomeKw(description)
-
 export type Deviation = Static<typeof Deviation>
-export const Deviation = Type.Object(
-  {
-    hour: Type.Integer({ minimum: 0, maximum: 23, description: 'UTC hour of the day.' }),
-    start_at: At('Start of the hour, inclusive.'),
-    end_at: At('End of the hour, exclusive.'),
-    planned_power_kw: Kw(
-      'Mean power requested by approved schedules while in force, kW; 0 without one, as nothing is ' +
-        'dispatched then.',
-    ),
-    actual_avg_power_kw: SomeKw('Measured mean power of the hour, kW; null where unknown.'),
-    deviation_kw: SomeKw('Actual minus planned power, kW.'),
-    planned_energy_kwh: Kw('Planned energy, kWh; positive is discharging.'),
-    actual_energy_kwh: SomeKw(
-      'Discharged minus charged energy, kWh, by the counters of the unit, else by its power; null ' +
-        'with too few readings.',
-    ),
-    deviation_kwh: SomeKw('Actual minus planned energy, kWh.'),
-    deviation_pct: Pct(
-      'Deviation as a percentage of the planned energy; null where none was planned.',
-    ),
-    planned_soc_end_pct: Pct('Planned for the end of the hour by the schedule in force then, %.'),
-    actual_soc_end_pct: Pct('Measured around the end of the hour, %.'),
-    within_tolerance: Type.Boolean({
-      description: 'Whether the deviation is within the tolerance; false also where unknown.',
-    }),
-    tolerance_kw: Type.Number({
-      minimum: 0,
-      description:
-        `${100 * tolerated.of_rated} % of the rated power, or ` +
-        `${100 * tolerated.of_planned} % of the planned power if that is more, kW.`,
-    }),
-    reason: Nullable(
-      Type.Enum([...deviationReasons], {
-        description:
-          '`none` within the tolerance. Otherwise the limit that lowered the setpoint the longest ' +
-          'in the hour by the dispatch and control logs, else an alarm or lost communication at ' +
-          'the time, else `unknown`. `unplanned`: no schedule was approved for the hour. Null ' +
-          'where neither plan nor power is known.',
-      }),
-    ),
-    cost_amount: Nullable(
-      Type.Number({
-        description:
-          'Value of the planned minus the actual energy at day-ahead prices by quarter hour; below ' +
-          '0 where the deviation increased revenue. Null where unknown.',
-      }),
-    ),
-    currency: Nullable(Type.String({ description: 'ISO 4217; null without an amount.' })),
-    completeness_pct: Type.Number({
-      minimum: 0,
-      maximum: 100,
-      description:
-        'Share of three-minute intervals with a stored reading of the unit, %. Falls once old ' +
-        'readings are thinned out.',
-    }),
-  },
-  { additionalProperties: false, $id: 'BatteryDeviation' },
-)
+export const Deviation = Closed('BatteryDeviation', {
+  hour: Count('UTC hour of the day.', { maximum: 23 }),
+  start_at: At('Start of the hour, inclusive.'),
+  end_at: At('End of the hour, exclusive.'),
+  planned_power_kw: Num(
+    'Mean power requested by approved schedules while in force, kW; 0 without one, as nothing is ' +
+      'dispatched then.',
+  ),
+  actual_avg_power_kw: NumOrNull('Measured mean power of the hour, kW; null where unknown.'),
+  deviation_kw: NumOrNull('Actual minus planned power, kW.'),
+  planned_energy_kwh: Num('Planned energy, kWh; positive is discharging.'),
+  actual_energy_kwh: NumOrNull(
+    'Discharged minus charged energy, kWh, by the counters of the unit, else by its power; null ' +
+      'with too few readings.',
+  ),
+  deviation_kwh: NumOrNull('Actual minus planned energy, kWh.'),
+  deviation_pct: NumOrNull(
+    'Deviation as a percentage of the planned energy; null where none was planned.',
+  ),
+  planned_soc_end_pct: NumOrNull(
+    'Planned for the end of the hour by the schedule in force then, %.',
+  ),
+  actual_soc_end_pct: NumOrNull('Measured around the end of the hour, %.'),
+  within_tolerance: Flag(
+    'Whether the deviation is within the tolerance; false also where unknown.',
+  ),
+  tolerance_kw: FromZero(
+    `${100 * tolerated.of_rated} % of the rated power, or ` +
+      `${100 * tolerated.of_planned} % of the planned power if that is more, kW.`,
+  ),
+  reason: OneOfOrNull(
+    deviationReasons,
+    '`none` within the tolerance. Otherwise the limit that lowered the setpoint the longest ' +
+      'in the hour by the dispatch and control logs, else an alarm or lost communication at ' +
+      'the time, else `unknown`. `unplanned`: no schedule was approved for the hour. Null ' +
+      'where neither plan nor power is known.',
+  ),
+  cost_amount: NumOrNull(
+    'Value of the planned minus the actual energy at day-ahead prices by quarter hour; below ' +
+      '0 where the deviation increased revenue. Null where unknown.',
+  ),
+  currency: TextOrNull('ISO 4217; null without an amount.'),
+  completeness_pct: Percent(
+    'Share of three-minute intervals with a stored reading of the unit, %. Falls once old ' +
+      'readings are thinned out.',
+  ),
+})
 
 /** Past hours of a day, ascending, without hours in which nothing was planned or measured. */
 export function deviationsOf(day: UnitDay): Deviation[] {

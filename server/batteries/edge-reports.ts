@@ -1,12 +1,12 @@
-/** What edges tell of batteries: frames of kind `dispatch`, `control_notes`, `battery_setup`. */
+/** Reports of edges on batteries: frames of kind `dispatch`, `control_notes`, `battery_setup`. */
 import { SetupReport } from '@heliograph/domain/battery'
 import { ControlNote, DispatchReport } from '@heliograph/domain/dispatch'
 import { type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { Transaction } from '../storage/database.ts'
-import { isoTime } from '../storage/values.ts'
-import { type Checker, firstFault } from '../telemetry/first-fault.ts'
-import { isUnstorableJson, Refused, shown } from '../telemetry/refused.ts'
+import { isoTime, rowsJson } from '../storage/values.ts'
+import { type Checker, checked, storableJson } from '../telemetry/first-fault.ts'
+import { Refused, shown } from '../telemetry/refused.ts'
 
 const listOf = <Of extends TSchema>(item: Of) => Compile(Type.Array(item, { maxItems: 20_000 }))
 const dispatches = listOf(DispatchReport)
@@ -19,7 +19,7 @@ interface Bounds {
   last_at: number
 }
 
-/** Each throws `Refused` where a payload is no such list, or one is before or after its time. */
+/** Each throws `Refused` for a payload that is no such list, or for an item out of its time range. */
 export const acceptDispatches = (payload: unknown, bounds: Bounds): DispatchReport[] =>
   accepted(dispatches, payload, bounds, ['issued_at', 'reported_at'])
 
@@ -41,18 +41,16 @@ function accepted<Item extends object>(
   { first_at, last_at }: Bounds,
   instants: readonly (keyof Item & string)[],
 ): Item[] {
-  if (!checker.Check(payload)) throw new Refused(`payload${firstFault(checker, payload)}`)
-  if (isUnstorableJson(JSON.stringify(payload))) {
-    throw new Refused('payload: text with NUL or half a character')
-  }
-  for (const [index, item] of payload.entries()) {
+  const items = checked(checker, payload)
+  storableJson(items)
+  for (const [index, item] of items.entries()) {
     for (const name of instants) {
       const at = item[name] as number
       if (at >= first_at && at <= last_at) continue
       throw new Refused(`${index}: ${name}: ${shown(at)} is out of range`)
     }
   }
-  return payload
+  return items
 }
 
 /** Stores the newest report of each setpoint. */
@@ -62,42 +60,24 @@ export async function storeDispatches(
   reports: readonly DispatchReport[],
 ): Promise<void> {
   if (reports.length === 0) return
-  const newest = new Map<string, DispatchReport>()
-  for (const report of reports) {
-    const key = `${report.bess_id}/${report.issued_at}`
-    const known = newest.get(key)
-    if (!known || report.reported_at >= known.reported_at) newest.set(key, report)
-  }
-  await transaction.execute(putDispatches, [site_id, jsonOf([...newest.values()])])
+  const ascending = reports.toSorted((a, b) => a.reported_at - b.reported_at)
+  const newest = new Map(ascending.map((one) => [`${one.bess_id}/${one.issued_at}`, one]))
+  await transaction.execute(putDispatches, [site_id, rowsJson([...newest.values()])])
 }
 
-const told = [
-  'reported_at',
-  'schedule_id',
-  'interval_start_at',
-  'source',
-  'requested_power_kw',
-  'clamped_power_kw',
-  'clamp_reason',
-  'sent_at',
-  'acknowledged_at',
-  'achieved_power_kw',
-  'achieved_at',
-  'soc_pct',
-  'status',
-  'failure_code',
-]
+const { bess_id, issued_at, ...progress } = DispatchReport.properties
+const reported = Object.keys(progress)
 
 const putDispatches = `
-  insert into battery_dispatches as d (site_id, bess_id, issued_at, ${told.join(', ')})
-  select $1, bess_id, issued_at, ${told.join(', ')}
+  insert into battery_dispatches as d (site_id, bess_id, issued_at, ${reported.join(', ')})
+  select $1, bess_id, issued_at, ${reported.join(', ')}
   from jsonb_populate_recordset(null::battery_dispatches, $2::jsonb)
   order by bess_id, issued_at
   on conflict (site_id, bess_id, issued_at) do update
-    set ${told.map((name) => `${name} = excluded.${name}`).join(', ')}
+    set ${reported.map((name) => `${name} = excluded.${name}`).join(', ')}
     where d.reported_at <= excluded.reported_at`
 
-/** A note that was told before is the same one. */
+/** A note that is reported again is not stored again. */
 export async function storeNotes(
   transaction: Transaction,
   site_id: string,
@@ -111,14 +91,13 @@ export async function storeNotes(
      from jsonb_populate_recordset(null::battery_control_notes, $2::jsonb)
      order by bess_id, at, nth
      on conflict do nothing`,
-    [site_id, jsonOf(all)],
+    [site_id, rowsJson(all)],
   )
 }
 
 /**
- * Keeps what each unit is set to now, since when it is set so, and when that was read last. That it
- * was read again counts only where what was read is here: it may still be in the backlog of the
- * edge, which comes behind what is live.
+ * Stores the newest settings of each unit. A repeated reading counts only if the settings it repeats
+ * are stored: they may still be in the backlog of the edge.
  */
 export async function storeSetups(
   transaction: Transaction,
@@ -147,9 +126,3 @@ export async function storeSetups(
     )
   }
 }
-
-/** As PostgreSQL reads them: what ends in `at` is an instant. */
-const jsonOf = (rows: readonly object[]) =>
-  JSON.stringify(rows, (name, value) =>
-    (name === 'at' || name.endsWith('_at')) && typeof value === 'number' ? isoTime(value) : value,
-  )

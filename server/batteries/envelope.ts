@@ -5,15 +5,24 @@
  */
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
+import {
+  AtOrNull,
+  Closed,
+  Flag,
+  FromZero,
+  FromZeroOrNull,
+  Num,
+  NumOrNull,
+  OneOf,
+} from '../http/fields.ts'
 import { Nullable } from '../http/params.ts'
 import { frame, frameOf, isStale, stale_polls, stale_s_min } from '../plant/frame.ts'
 import { quantity } from '../plant/quantities.ts'
 import type { Situation } from '../plant/situation.ts'
+import { served } from '../storage/records.ts'
+import { isoTime } from '../storage/values.ts'
 import type { LiveUnit, PcsRow, UnitRow } from './unit-store.ts'
 import { capacityOf, isInForce } from './units.ts'
-
-const Power = (description: string) => Nullable(Type.Number({ minimum: 0, description }))
-const Percent = (description: string) => Type.Number({ description })
 
 const limitSources = [
   'none',
@@ -28,97 +37,79 @@ const limitSources = [
 type LimitSource = (typeof limitSources)[number]
 
 const limitedBy = (of: string) =>
-  Type.Enum([...limitSources], {
-    description:
-      `What limits ${of} below rated power. \`communication\`: the newest reading is stale. ` +
+  OneOf(
+    limitSources,
+    `What limits ${of} below rated power. \`communication\`: the newest reading is stale. ` +
       '`alarm`: the unit is in fault, off, starting or disconnected. `soc`: the operating window, ' +
       'or an unknown state of charge. `pcs`, `bms`: limits reported by them. `temperature`: the ' +
       'limit of the BMS while a cell is beyond the threshold of its pre-alarm. `site`: the limit ' +
       'of the connection, whose value is not included.',
-  })
+  )
 
-const CurvePoint = Type.Object(
-  {
-    soc_pct: Percent('State of charge, %.'),
-    max_charge_power_kw: Type.Number({
-      minimum: 0,
-      description: 'Maximum charging power at this state of charge, kW.',
-    }),
-    max_discharge_power_kw: Type.Number({
-      minimum: 0,
-      description: 'Maximum discharging power at this state of charge, kW.',
-    }),
-  },
-  { additionalProperties: false, $id: 'BatteryCurvePoint' },
-)
+const CurvePoint = Closed('BatteryCurvePoint', {
+  soc_pct: Num('State of charge, %.'),
+  max_charge_power_kw: FromZero('Maximum charging power at this state of charge, kW.'),
+  max_discharge_power_kw: FromZero('Maximum discharging power at this state of charge, kW.'),
+})
 
 export type Envelope = Static<typeof Envelope>
-export const Envelope = Type.Object(
-  {
-    ...frame,
-    soc_pct: quantity('soc_pct'),
-    soh_pct: quantity('soh_pct'),
-    soc_min_pct: Percent('Lower end of the operating window, %.'),
-    soc_max_pct: Percent('Upper end of the operating window, %.'),
-    soc_reserve_pct: Nullable(Percent('Reserve that plans do not use, %; null without one.')),
-    available_discharge_energy_kwh: Power(
-      'Energy in the cells above the lower end of the window or the reserve, kWh, at most what the ' +
-        'device reports; by the last reading of any age. Equals `available_energy_kwh`; excludes ' +
-        'discharging losses.',
-    ),
-    available_charge_energy_kwh: Power(
-      'Energy up to the upper end of the window, kWh; likewise, excludes charging losses.',
-    ),
-    max_charge_power_kw: Power('Present charging limit, kW; 0 while the data is stale.'),
-    max_discharge_power_kw: Power(
-      'Present discharging limit, kW; 0 while the data is stale, null while the limit of the ' +
-        'connection applies.',
-    ),
-    bms_charge_limit_kw: Power(
-      'Charging limit of the BMS, kW: its power limit, else its current limit at the present ' +
-        'voltage.',
-    ),
-    bms_discharge_limit_kw: Power('Discharging limit of the BMS, kW; likewise.'),
-    pcs_charge_limit_kw: Power(
-      'Sum of the charging limits of the PCS, kW, each at most its rated power; 0 for PCS that are ' +
-        'stale, off or in fault.',
-    ),
-    pcs_discharge_limit_kw: Power('Sum of the discharging limits of the PCS, kW; likewise.'),
-    site_limit_active: Type.Boolean({
-      description: 'Whether the limit of the connection lowers the discharging setpoint.',
+export const Envelope = Closed('BatteryEnvelope', {
+  ...frame,
+  soc_pct: quantity('soc_pct'),
+  soh_pct: quantity('soh_pct'),
+  soc_min_pct: Num('Lower end of the operating window, %.'),
+  soc_max_pct: Num('Upper end of the operating window, %.'),
+  soc_reserve_pct: NumOrNull('Reserve that plans do not use, %; null without one.'),
+  available_discharge_energy_kwh: FromZeroOrNull(
+    'Energy in the cells above the lower end of the window or the reserve, kWh, at most what the ' +
+      'device reports; by the last reading of any age. Equals `available_energy_kwh`; excludes ' +
+      'discharging losses.',
+  ),
+  available_charge_energy_kwh: FromZeroOrNull(
+    'Energy up to the upper end of the window, kWh; likewise, excludes charging losses.',
+  ),
+  max_charge_power_kw: FromZeroOrNull('Present charging limit, kW; 0 while the data is stale.'),
+  max_discharge_power_kw: FromZeroOrNull(
+    'Present discharging limit, kW; 0 while the data is stale, null while the limit of the ' +
+      'connection applies.',
+  ),
+  bms_charge_limit_kw: FromZeroOrNull(
+    'Charging limit of the BMS, kW: its power limit, else its current limit at the present ' +
+      'voltage.',
+  ),
+  bms_discharge_limit_kw: FromZeroOrNull('Discharging limit of the BMS, kW; likewise.'),
+  pcs_charge_limit_kw: FromZeroOrNull(
+    'Sum of the charging limits of the PCS, kW, each at most its rated power; 0 for PCS that are ' +
+      'stale, off or in fault.',
+  ),
+  pcs_discharge_limit_kw: FromZeroOrNull('Sum of the discharging limits of the PCS, kW; likewise.'),
+  site_limit_active: Flag('Whether the limit of the connection lowers the discharging setpoint.'),
+  limited_by_charge: limitedBy('charging'),
+  limited_by_discharge: limitedBy('discharging'),
+  max_charge_duration_min: FromZeroOrNull(
+    'How long the unit can charge at that limit, min, with the losses of the datasheet if given; ' +
+      'null where energy or power is unknown or power is 0.',
+  ),
+  max_discharge_duration_min: FromZeroOrNull(
+    'How long the unit can discharge at that limit, min; likewise.',
+  ),
+  ramp_rate_kw_s: NumOrNull('Ramp rate of the setpoint, kW/s.'),
+  temperature_derating_pct: FromZeroOrNull(
+    'Reduction of power by the BMS while a cell is beyond the threshold of its pre-alarm, % of ' +
+      'rated power, the larger of both directions; else null.',
+  ),
+  curve: Nullable(
+    Type.Array(CurvePoint, {
+      description:
+        'Power limits by state of charge from the datasheet in the inventory, linear between the ' +
+        'points; used by plans. Null without a curve.',
     }),
-    limited_by_charge: limitedBy('charging'),
-    limited_by_discharge: limitedBy('discharging'),
-    max_charge_duration_min: Power(
-      'How long the unit can charge at that limit, min, with the losses of the datasheet if given; ' +
-        'null where energy or power is unknown or power is 0.',
-    ),
-    max_discharge_duration_min: Power(
-      'How long the unit can discharge at that limit, min; likewise.',
-    ),
-    ramp_rate_kw_s: Nullable(Type.Number({ description: 'Ramp rate of the setpoint, kW/s.' })),
-    temperature_derating_pct: Power(
-      'Reduction of power by the BMS while a cell is beyond the threshold of its pre-alarm, % of ' +
-        'rated power, the larger of both directions; else null.',
-    ),
-    curve: Nullable(
-      Type.Array(CurvePoint, {
-        description:
-          'Power limits by state of charge from the datasheet in the inventory, linear between the ' +
-          'points; used by plans. Null without a curve.',
-      }),
-    ),
-    valid_until_at: Nullable(
-      Type.String({
-        format: 'date-time',
-        description:
-          `When this reading becomes stale: after ${stale_polls} polls and at least ` +
-          `${stale_s_min} s; null if it is stale.`,
-      }),
-    ),
-  },
-  { additionalProperties: false, $id: 'BatteryEnvelope' },
-)
+  ),
+  valid_until_at: AtOrNull(
+    `When this reading becomes stale: after ${stale_polls} polls and at least ` +
+      `${stale_s_min} s; null if it is stale.`,
+  ),
+})
 
 interface Direction {
   rated_kw: number
@@ -139,47 +130,37 @@ export function envelopeOf(
   { now, poll }: Pick<Situation, 'now' | 'poll'>,
 ): Envelope {
   const is_stale = isStale(row.measured_at, poll.battery_s, now)
-  const directions = {
-    charge: directionOf('charge', { row, pcs }, { now, poll }),
-    discharge: directionOf('discharge', { row, pcs }, { now, poll }),
-  }
-  const charge = is_stale ? no_communication : limit(directions.charge, row)
-  const discharge = is_stale ? no_communication : limit(directions.discharge, row)
+  const charge = directionOf('charge', { row, pcs }, { now, poll })
+  const discharge = directionOf('discharge', { row, pcs }, { now, poll })
+  const of_charge = is_stale ? no_communication : limit(charge, row)
+  const of_discharge = is_stale ? no_communication : limit(discharge, row)
   const one_way = Math.sqrt((row.roundtrip_efficiency_pct ?? 100) / 100)
   const valid_ms = Math.max(stale_polls * poll.battery_s, stale_s_min) * 1000
-  return {
+  const valid_until_at =
+    row.measured_at && !is_stale ? isoTime(row.measured_at.getTime() + valid_ms) : null
+  return served(fields, {
+    ...row,
     ...frameOf(row, poll.battery_s, now),
-    soc_pct: row.soc_pct,
-    soh_pct: row.soh_pct,
-    soc_min_pct: row.soc_min_pct,
-    soc_max_pct: row.soc_max_pct,
-    soc_reserve_pct: row.soc_reserve_pct,
-    available_discharge_energy_kwh: directions.discharge.energy_kwh,
-    available_charge_energy_kwh: directions.charge.energy_kwh,
-    max_charge_power_kw: charge.power_kw,
-    max_discharge_power_kw: discharge.power_kw,
-    bms_charge_limit_kw: directions.charge.bms_kw,
-    bms_discharge_limit_kw: directions.discharge.bms_kw,
-    pcs_charge_limit_kw: directions.charge.pcs_kw,
-    pcs_discharge_limit_kw: directions.discharge.pcs_kw,
-    site_limit_active: directions.discharge.is_site_limited,
-    limited_by_charge: charge.limited_by,
-    limited_by_discharge: discharge.limited_by,
-    max_charge_duration_min: durationOf(directions.charge.energy_kwh, charge.power_kw, 1 / one_way),
-    max_discharge_duration_min: durationOf(
-      directions.discharge.energy_kwh,
-      discharge.power_kw,
-      one_way,
-    ),
-    ramp_rate_kw_s: row.ramp_rate_kw_s,
-    temperature_derating_pct: deratingOf(Object.values(directions)),
-    curve: row.power_curve && [...row.power_curve],
-    valid_until_at:
-      row.measured_at === null || is_stale
-        ? null
-        : new Date(row.measured_at.getTime() + valid_ms).toISOString(),
-  }
+    available_discharge_energy_kwh: discharge.energy_kwh,
+    available_charge_energy_kwh: charge.energy_kwh,
+    max_charge_power_kw: of_charge.power_kw,
+    max_discharge_power_kw: of_discharge.power_kw,
+    bms_charge_limit_kw: charge.bms_kw,
+    bms_discharge_limit_kw: discharge.bms_kw,
+    pcs_charge_limit_kw: charge.pcs_kw,
+    pcs_discharge_limit_kw: discharge.pcs_kw,
+    site_limit_active: discharge.is_site_limited,
+    limited_by_charge: of_charge.limited_by,
+    limited_by_discharge: of_discharge.limited_by,
+    max_charge_duration_min: durationOf(charge.energy_kwh, of_charge.power_kw, 1 / one_way),
+    max_discharge_duration_min: durationOf(discharge.energy_kwh, of_discharge.power_kw, one_way),
+    temperature_derating_pct: deratingOf([charge, discharge]),
+    curve: row.power_curve,
+    valid_until_at,
+  }) as Envelope
 }
+
+const fields = Object.keys(Envelope.properties)
 
 const no_communication: Limited = { power_kw: 0, limited_by: 'communication' }
 

@@ -1,5 +1,6 @@
 /** Short form of a unit for the overview of a site. */
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import { Closed } from '../http/fields.ts'
 import { frame, frameOf } from '../plant/frame.ts'
 import type { Situation } from '../plant/situation.ts'
 import { served } from '../storage/records.ts'
@@ -11,22 +12,19 @@ const { bess_id, name, rated_energy_kwh, status, operating_mode } = BatteryUnit.
 const { state, power_kw, setpoint_kw, soc_pct, alarm_count } = BatteryNow.properties
 
 export type BatteryGlance = Static<typeof BatteryGlance>
-export const BatteryGlance = Type.Object(
-  {
-    bess_id,
-    name,
-    rated_energy_kwh,
-    status,
-    operating_mode,
-    ...frame,
-    state,
-    power_kw,
-    setpoint_kw,
-    soc_pct,
-    alarm_count,
-  },
-  { additionalProperties: false, $id: 'BatteryGlance' },
-)
+export const BatteryGlance = Closed('BatteryGlance', {
+  bess_id,
+  name,
+  rated_energy_kwh,
+  status,
+  operating_mode,
+  ...frame,
+  state,
+  power_kw,
+  setpoint_kw,
+  soc_pct,
+  alarm_count,
+})
 
 const fields = Object.keys(BatteryGlance.properties)
 

@@ -6,7 +6,7 @@
 import type { DispatchReport, dispatchStates } from '@heliograph/domain/dispatch'
 import { day_ms } from '@heliograph/domain/durations'
 import { type Static, Type } from 'typebox'
-import { Nullable } from '../http/params.ts'
+import { OneOf, OneOfOrNull, TextOrNull } from '../http/fields.ts'
 
 export const scheduleStatuses = [
   'proposed',
@@ -22,33 +22,28 @@ export const scheduleStatuses = [
 /** Fields of a schedule that say how far it has come. */
 export type ScheduleProgress = Static<typeof ScheduleProgress>
 export const ScheduleProgress = Type.Object({
-  status: Type.Enum([...scheduleStatuses], {
-    description:
-      '`proposed`: awaits a decision; nothing is dispatched. `approved`: approved, and no edge has ' +
+  status: OneOf(
+    scheduleStatuses,
+    '`proposed`: awaits a decision; nothing is dispatched. `approved`: approved, and no edge has ' +
       'reported on it yet. `dispatching`: its day runs, and the edge reported that it carries it ' +
       'out. `completed`: its day is over, and the edge reported that it carried it out. `failed`: ' +
       'the edge reported that it could not carry it out, or its day is over without any report. ' +
       '`superseded`: another took its place. `expired`: its day was over before a decision. ' +
       'Reports that arrive late, after an outage of the link, change `failed` to what they say. A ' +
       'schedule of today that is `failed` is still in force: the edge goes on trying.',
-  }),
-  status_reason: Nullable(
-    Type.Enum(['not_reported', 'not_executed', 'interrupted', 'partly_executed'], {
-      description:
-        '`not_reported`: its day has begun, and no edge has reported on it (`approved`, `failed`). ' +
-        '`not_executed`: by the reports of the edge, no hour with power was carried out ' +
-        '(`failed`). `interrupted`: carried out before, the edge cannot now (`dispatching`). ' +
-        '`partly_executed`: some hours with power were not carried out (`completed`). Else null.',
-    }),
   ),
-  failure_code: Nullable(
-    Type.String({
-      description:
-        'Why the edge could not carry it out, by its newest report of a failure, such as ' +
-        '`pcs_stale`; null unless `status_reason` is `not_executed`, `interrupted` or ' +
-        '`partly_executed`, and where no report names one.',
-      examples: ['pcs_not_ready'],
-    }),
+  status_reason: OneOfOrNull(
+    ['not_reported', 'not_executed', 'interrupted', 'partly_executed'],
+    '`not_reported`: its day has begun, and no edge has reported on it (`approved`, `failed`). ' +
+      '`not_executed`: by the reports of the edge, no hour with power was carried out ' +
+      '(`failed`). `interrupted`: carried out before, the edge cannot now (`dispatching`). ' +
+      '`partly_executed`: some hours with power were not carried out (`completed`). Else null.',
+  ),
+  failure_code: TextOrNull(
+    'Why the edge could not carry it out, by its newest report of a failure, such as ' +
+      '`pcs_stale`; null unless `status_reason` is `not_executed`, `interrupted` or ' +
+      '`partly_executed`, and where no report names one.',
+    { examples: ['pcs_not_ready'] },
   ),
   executed_hours: Type.Array(Type.Integer({ minimum: 0, maximum: 23 }), {
     description:

@@ -7,6 +7,7 @@ import {
 } from '@heliograph/optimize/dispatch-problem'
 import { type Static, Type } from 'typebox'
 import { type Paged, pageOf } from '../http/cursor.ts'
+import { AtOrNull, Closed, Flag, Int, IntOrNull, Text } from '../http/fields.ts'
 import { Nullable } from '../http/params.ts'
 import { At } from '../plant/frame.ts'
 import type { Queries } from '../storage/database.ts'
@@ -23,38 +24,33 @@ import {
 import { hourlyPowers, readUnitQuarters } from './unit-energy.ts'
 
 export type Schedule = Static<typeof Schedule>
-export const Schedule = Type.Object(
-  {
-    schedule_id: Type.Integer({ minimum: 1, examples: [41] }),
-    bess_id: Type.Integer({ minimum: 1, examples: [1] }),
-    target_date: Type.String({ format: 'date', description: 'The day, UTC.' }),
-    timezone_basis: Type.Enum(['UTC']),
-    ...ScheduleProgress.properties,
-    version: Type.Integer({ minimum: 1, description: 'Increases with every change.' }),
-    objective: Type.Enum([...objectives]),
-    created_at: At('When it was proposed.'),
-    created_by: Type.String({ description: 'Name of the key that proposed it.' }),
-    approved_at: Nullable(At('When it was approved.')),
-    approved_by: Nullable(Type.String()),
-    rejected_at: Nullable(At('When it was rejected.')),
-    rejected_by: Nullable(Type.String()),
-    reject_reason: Nullable(Type.String()),
-    superseded_by: Nullable(
-      Type.Integer({ minimum: 1, description: 'The schedule that replaced it.' }),
-    ),
-    superseded_at: Nullable(
-      At('When it was replaced; earlier hours were dispatched if it was approved.'),
-    ),
-    edited: Type.Boolean({ description: 'Whether a person revised any hour.' }),
-    edited_hours: Type.Array(Type.Integer({ minimum: 0, maximum: 23 })),
-    expires_at: Nullable(
-      At('End of its day, until when a proposal can be approved; null for other statuses.'),
-    ),
-    ...SchedulePlan.properties,
-    hours: Type.Array(ScheduleHour, { description: 'From hour 0 to 23.' }),
-  },
-  { additionalProperties: false, $id: 'BessSchedule' },
-)
+export const Schedule = Closed('BessSchedule', {
+  schedule_id: Type.Integer({ minimum: 1, examples: [41] }),
+  bess_id: Type.Integer({ minimum: 1, examples: [1] }),
+  target_date: Text('The day, UTC.', { format: 'date' }),
+  timezone_basis: Type.Enum(['UTC']),
+  ...ScheduleProgress.properties,
+  version: Int('Increases with every change.', { minimum: 1 }),
+  objective: Type.Enum([...objectives]),
+  created_at: At('When it was proposed.'),
+  created_by: Text('Name of the key that proposed it.'),
+  approved_at: AtOrNull('When it was approved.'),
+  approved_by: Nullable(Type.String()),
+  rejected_at: AtOrNull('When it was rejected.'),
+  rejected_by: Nullable(Type.String()),
+  reject_reason: Nullable(Type.String()),
+  superseded_by: IntOrNull('The schedule that replaced it.', { minimum: 1 }),
+  superseded_at: AtOrNull(
+    'When it was replaced; earlier hours were dispatched if it was approved.',
+  ),
+  edited: Flag('Whether a person revised any hour.'),
+  edited_hours: Type.Array(Type.Integer({ minimum: 0, maximum: 23 })),
+  expires_at: AtOrNull(
+    'End of its day, until when a proposal can be approved; null for other statuses.',
+  ),
+  ...SchedulePlan.properties,
+  hours: Type.Array(ScheduleHour, { description: 'From hour 0 to 23.' }),
+})
 
 /** The planning problem of a unit, from the first open hour to the end of the day. */
 export interface StoredProblem
@@ -68,24 +64,15 @@ export interface StoredProblem
 
 /** A row of `battery_schedules`. */
 export interface StoredSchedule
-  extends Stored<
-    Pick<
-      Schedule,
-      | 'schedule_id'
-      | 'bess_id'
-      | 'target_date'
-      | 'version'
-      | 'objective'
-      | 'created_at'
-      | 'created_by'
-      | 'approved_at'
-      | 'approved_by'
-      | 'rejected_at'
-      | 'rejected_by'
-      | 'reject_reason'
-      | 'superseded_at'
-      | 'superseded_by'
-    >
+  extends Omit<
+    Stored<Schedule>,
+    | 'hours'
+    | 'timezone_basis'
+    | 'edited'
+    | 'edited_hours'
+    | 'expires_at'
+    | keyof ScheduleProgress
+    | keyof SchedulePlan
   > {
   state: 'proposed' | 'approved' | 'rejected' | 'superseded'
   problem: StoredProblem
@@ -183,29 +170,17 @@ export async function scheduleById(
   return row ?? null
 }
 
-/** The approved schedule of a unit and day; null without one. */
-export async function approvedSchedule(
-  db: Queries,
-  site_id: string,
-  bess_id: number,
-  date: string,
-): Promise<StoredSchedule | null> {
-  const [row] = await schedulesIn(db, { site_id, date, state: 'approved', bess_id })
-  return row ?? null
-}
-
 /** Schedules of a day in a state, by unit; each unit has at most one. */
-export function schedulesIn(
+export const schedulesIn = (
   db: Queries,
   of: { site_id: string; date: string; state: 'approved' | 'proposed'; bess_id?: number },
-): Promise<StoredSchedule[]> {
-  return db.query<StoredSchedule>(
+): Promise<StoredSchedule[]> =>
+  db.query(
     `select ${columns} from battery_schedules
      where site_id = $1 and target_date = $2 and state = $3 and ($4::int is null or bess_id = $4)
      order by bess_id`,
     [of.site_id, of.date, of.state, of.bess_id ?? null],
   )
-}
 
 /** The hours of a schedule without its problem, which is most of a row. */
 export interface ScheduleHours extends Pick<StoredSchedule, 'bess_id' | 'hours'> {
@@ -213,18 +188,17 @@ export interface ScheduleHours extends Pick<StoredSchedule, 'bess_id' | 'hours'>
   violation_count: number
 }
 
-export function scheduleHoursIn(
+export const scheduleHoursIn = (
   db: Queries,
   of: { site_id: string; date: string; state: 'approved' | 'proposed' },
-): Promise<ScheduleHours[]> {
-  return db.query<ScheduleHours>(
+): Promise<ScheduleHours[]> =>
+  db.query(
     `select bess_id, hours,
        json_array_length(plan->'constraint_violations') as violation_count
      from battery_schedules
      where site_id = $1 and target_date = $2 and state = $3 order by bess_id`,
     [of.site_id, of.date, of.state],
   )
-}
 
 /** Measured mean power, kW, of the past hours of an approved schedule, as in deviations. */
 export async function readActuals(

@@ -2,111 +2,55 @@
 import type { AlarmRow } from '@heliograph/domain/alarms/table'
 import type { Measures, Protection } from './alarm-words.ts'
 
-type Parameter = Protection[number]['parameter']
-type Unit = Protection[number]['unit']
-
-interface Subject {
-  parameter: Parameter
-  unit: Unit
-  measure: (measured: Measures) => number | null | undefined
-}
+type Setting = Protection[number]
+type Measure = (measured: Measures) => number | null | undefined
 
 const levels = { 1: 'pre_alarm', 2: 'level_1', 3: 'level_2' } as const
 
 const difference = (most?: number | null, least?: number | null) =>
   most == null || least == null ? null : most - least
+
 /** Positive discharges. */
 const current = (sign: 1 | -1) => (measured: Measures) =>
   measured.dc_current_a == null ? null : Math.max(0, sign * measured.dc_current_a)
 
-/** Subjects by the codes of SunSpec's battery models; the first that the device has applies. */
-const subjects: readonly [code: RegExp, ...Subject[]][] = [
-  [
-    /^OVER_TEMP_/,
-    {
-      parameter: 'cell_over_temperature',
-      unit: 'C',
-      measure: (measured) => measured.cell_temperature_max_c,
-    },
-  ],
-  [
-    /^UNDER_TEMP_/,
-    {
-      parameter: 'cell_under_temperature',
-      unit: 'C',
-      measure: (measured) => measured.cell_temperature_min_c,
-    },
-  ],
-  [/^OVER_CHARGE_CURRENT_/, { parameter: 'charge_over_current', unit: 'A', measure: current(-1) }],
-  [
-    /^OVER_DISCHARGE_CURRENT_/,
-    { parameter: 'discharge_over_current', unit: 'A', measure: current(1) },
-  ],
-  [
-    /^OVER_VOLT_/,
-    {
-      parameter: 'cell_over_voltage',
-      unit: 'mV',
-      measure: (measured) => measured.cell_voltage_max_mv,
-    },
-    {
-      parameter: 'system_over_voltage',
-      unit: 'V',
-      measure: (measured) => measured.dc_voltage_v,
-    },
-  ],
-  [
-    /^UNDER_VOLT_/,
-    {
-      parameter: 'cell_under_voltage',
-      unit: 'mV',
-      measure: (measured) => measured.cell_voltage_min_mv,
-    },
-    {
-      parameter: 'system_under_voltage',
-      unit: 'V',
-      measure: (measured) => measured.dc_voltage_v,
-    },
-  ],
-  [
-    /^UNDER_SOC_MIN_/,
-    { parameter: 'soc_low', unit: 'pct', measure: (measured) => measured.soc_pct },
-  ],
-  [
-    /^OVER_SOC_MAX_/,
-    { parameter: 'soc_high', unit: 'pct', measure: (measured) => measured.soc_pct },
-  ],
+/** By the codes of SunSpec's battery models; the first parameter that the device has applies. */
+const subjects: readonly [RegExp, Setting['parameter'], Setting['unit'], Measure][] = [
+  [/^OVER_TEMP_/, 'cell_over_temperature', 'C', (of) => of.cell_temperature_max_c],
+  [/^UNDER_TEMP_/, 'cell_under_temperature', 'C', (of) => of.cell_temperature_min_c],
+  [/^OVER_CHARGE_CURRENT_/, 'charge_over_current', 'A', current(-1)],
+  [/^OVER_DISCHARGE_CURRENT_/, 'discharge_over_current', 'A', current(1)],
+  [/^OVER_VOLT_/, 'cell_over_voltage', 'mV', (of) => of.cell_voltage_max_mv],
+  [/^OVER_VOLT_/, 'system_over_voltage', 'V', (of) => of.dc_voltage_v],
+  [/^UNDER_VOLT_/, 'cell_under_voltage', 'mV', (of) => of.cell_voltage_min_mv],
+  [/^UNDER_VOLT_/, 'system_under_voltage', 'V', (of) => of.dc_voltage_v],
+  [/^UNDER_SOC_MIN_/, 'soc_low', 'pct', (of) => of.soc_pct],
+  [/^OVER_SOC_MAX_/, 'soc_high', 'pct', (of) => of.soc_pct],
   [
     /^VOLTAGE_IMBALANCE_/,
-    {
-      parameter: 'cell_voltage_difference',
-      unit: 'mV',
-      measure: (measured) => difference(measured.cell_voltage_max_mv, measured.cell_voltage_min_mv),
-    },
+    'cell_voltage_difference',
+    'mV',
+    (of) => difference(of.cell_voltage_max_mv, of.cell_voltage_min_mv),
   ],
   [
     /^TEMPERATURE_IMBALANCE_/,
-    {
-      parameter: 'temperature_difference',
-      unit: 'C',
-      measure: (measured) =>
-        difference(measured.cell_temperature_max_c, measured.cell_temperature_min_c),
-    },
+    'temperature_difference',
+    'C',
+    (of) => difference(of.cell_temperature_max_c, of.cell_temperature_min_c),
   ],
-  [
-    /^GROUND_FAULT$/,
-    {
-      parameter: 'insulation_low',
-      unit: 'kohm',
-      measure: (measured) => measured.insulation_resistance_kohm,
-    },
-  ],
+  [/^GROUND_FAULT$/, 'insulation_low', 'kohm', (of) => of.insulation_resistance_kohm],
 ]
 
 interface Threshold {
   raw_value: number | null
   threshold_value: number | null
-  threshold_unit: Unit | null
+  threshold_unit: Setting['unit'] | null
+}
+
+export const noThreshold: Threshold = {
+  raw_value: null,
+  threshold_value: null,
+  threshold_unit: null,
 }
 
 /** Threshold of an alarm among the protection settings; all null without one. */
@@ -115,15 +59,14 @@ export function thresholdOf(
   protection: Protection,
   measured: Measures,
 ): Threshold {
-  const [, ...candidates] = subjects.find(([pattern]) => pattern.test(code)) ?? []
   const level = levels[protection_level ?? 2]
-  for (const { parameter, unit, measure } of candidates as Subject[]) {
+  for (const [pattern, parameter, unit, measure] of subjects) {
     const set = protection.find(
       (one) => one.parameter === parameter && one.level === level && one.unit === unit,
     )
-    if (!set) continue
+    if (!set || !pattern.test(code)) continue
     const raw_value = measure(measured) ?? null
     return { raw_value, threshold_value: set.trip_value, threshold_unit: unit }
   }
-  return { raw_value: null, threshold_value: null, threshold_unit: null }
+  return noThreshold
 }

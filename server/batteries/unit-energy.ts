@@ -6,6 +6,7 @@ import { counterIncrease } from '@heliograph/domain/counter'
 import { hour_ms, quarter_ms } from '@heliograph/domain/durations'
 import { significant } from '@heliograph/domain/significant'
 import type { Queries } from '../storage/database.ts'
+import { isoTime } from '../storage/values.ts'
 
 /** Over gaps up to this long, counters are assumed to rise evenly. */
 const bridged_ms = hour_ms
@@ -118,15 +119,14 @@ interface Edge {
   soc_pct: number | null
 }
 
-interface EdgeRow {
-  before_at: Date | null
-  before_charged_kwh: number | null
-  before_discharged_kwh: number | null
-  before_soc_pct: number | null
-  after_at: Date | null
-  after_charged_kwh: number | null
-  after_discharged_kwh: number | null
-  after_soc_pct: number | null
+interface Reading extends Edge {
+  at_ms: number
+}
+
+/** The last reading before an instant and the first after it. */
+interface Around {
+  before: Reading | null
+  after: Reading | null
 }
 
 async function readEdges(
@@ -134,71 +134,56 @@ async function readEdges(
   { site_id, bess_id, ...rated }: Unit,
   edges_ms: readonly number[],
 ): Promise<Edge[]> {
-  const rows = await db.query<EdgeRow>(edgesIn, [site_id, bess_id, edges_ms.map(instantText)])
+  const rows = await db.query<Around>(edgesIn, [site_id, bess_id, edges_ms.map(isoTime)])
   return rows.map((row, nth) => edgeOf(row, edges_ms[nth]!, rated))
 }
 
+const unknown: Edge = { charged_kwh: null, discharged_kwh: null, soc_pct: null }
+
 /** Counters and state of charge at an instant, interpolated between the readings around it. */
 function edgeOf(
-  row: EdgeRow,
+  { before, after }: Around,
   at_ms: number,
   rated: Pick<Unit, 'rated_charge_power_kw' | 'rated_discharge_power_kw'>,
 ): Edge {
-  const none = { charged_kwh: null, discharged_kwh: null, soc_pct: null }
-  if (row.before_at === null) return none
-  const before_ms = row.before_at.getTime()
-  const is_bridged = row.after_at !== null && row.after_at.getTime() - before_ms <= bridged_ms
-  if (!is_bridged) {
-    if (at_ms - before_ms > standing_ms) return none
-    return {
-      charged_kwh: row.before_charged_kwh,
-      discharged_kwh: row.before_discharged_kwh,
-      soc_pct: row.before_soc_pct,
-    }
+  if (before === null) return unknown
+  if (after === null || after.at_ms - before.at_ms > bridged_ms) {
+    return at_ms - before.at_ms > standing_ms ? unknown : before
   }
-  const span = { start_ms: before_ms, end_ms: row.after_at!.getTime() }
-  const length_ms = span.end_ms - before_ms
-  const ratio = length_ms === 0 ? 0 : (at_ms - before_ms) / length_ms
-  const between = (before_kwh: number | null, after_kwh: number | null, rated_kw: number) => {
-    const rise_kwh = riseOf(before_kwh, after_kwh, { ...span, rated_kw })
-    return before_kwh === null || rise_kwh === null ? null : before_kwh + ratio * rise_kwh
+  const span = { start_ms: before.at_ms, end_ms: after.at_ms }
+  const length_ms = after.at_ms - before.at_ms
+  const ratio = length_ms === 0 ? 0 : (at_ms - before.at_ms) / length_ms
+  const between = (name: 'charged_kwh' | 'discharged_kwh', rated_kw: number) => {
+    const rise_kwh = riseOf(before[name], after[name], { ...span, rated_kw })
+    return rise_kwh === null ? null : before[name]! + ratio * rise_kwh
   }
-  const { before_soc_pct, after_soc_pct } = row
   return {
-    charged_kwh: between(
-      row.before_charged_kwh,
-      row.after_charged_kwh,
-      rated.rated_charge_power_kw,
-    ),
-    discharged_kwh: between(
-      row.before_discharged_kwh,
-      row.after_discharged_kwh,
-      rated.rated_discharge_power_kw,
-    ),
+    charged_kwh: between('charged_kwh', rated.rated_charge_power_kw),
+    discharged_kwh: between('discharged_kwh', rated.rated_discharge_power_kw),
     soc_pct:
-      before_soc_pct === null || after_soc_pct === null
+      before.soc_pct === null || after.soc_pct === null
         ? null
-        : before_soc_pct + ratio * (after_soc_pct - before_soc_pct),
+        : before.soc_pct + ratio * (after.soc_pct - before.soc_pct),
   }
 }
 
-const reading = (of: 'before' | 'after') => `
-  select measured_at as ${of}_at, charged_total_kwh as ${of}_charged_kwh,
-         discharged_total_kwh as ${of}_discharged_kwh, soc_pct as ${of}_soc_pct
+const reading = `
+  select (extract(epoch from measured_at) * 1000)::float8 as at_ms, soc_pct,
+         charged_total_kwh as charged_kwh, discharged_total_kwh as discharged_kwh
   from bess_readings where site_id = $1 and bess_id = $2`
 
 const edgesIn = {
   name: 'battery_edges_in',
   text: `
-    select before.*, after.*
+    select to_jsonb(before) as before, to_jsonb(after) as after
     from unnest($3::timestamptz[]) with ordinality as e (at, nth)
     left join lateral (
-      ${reading('before')} and measured_at <= at
+      ${reading} and measured_at <= at
         and measured_at > at - interval '${bridged_ms} milliseconds'
       order by measured_at desc limit 1
     ) before on true
     left join lateral (
-      ${reading('after')} and measured_at >= at
+      ${reading} and measured_at >= at
         and measured_at < at + interval '${bridged_ms} milliseconds'
       order by measured_at limit 1
     ) after on true
@@ -212,12 +197,8 @@ export async function readHeard(
   span: Span,
 ): Promise<Heard[]> {
   const pieces = quartersOf(span)
-  const rows = await db.query<{ nth: number; heard_spans: number }>(heardIn, [
-    site_id,
-    bess_id,
-    pieces.map(({ start_ms }) => instantText(start_ms)),
-    pieces.map(({ end_ms }) => instantText(end_ms)),
-  ])
+  const values = [site_id, bess_id, ...boundsOf(pieces)]
+  const rows = await db.query<{ nth: number; heard_spans: number }>(heardIn, values)
   const heard = new Map(rows.map(({ nth, heard_spans }) => [nth - 1, heard_spans]))
   return pieces.map(({ start_ms, end_ms }, nth) => ({
     heard_spans: heard.get(nth) ?? 0,
@@ -241,23 +222,16 @@ const heardIn = {
 
 /** Fills in energy from power where the counters give no value. */
 async function byPower(db: Queries, unit: Unit, quarters: UnitQuarter[]): Promise<UnitQuarter[]> {
-  const unknown = quarters.filter(
-    ({ charged_kwh, discharged_kwh }) => charged_kwh === null || discharged_kwh === null,
-  )
-  if (unknown.length === 0) return quarters
+  const without = quarters.filter((quarter) => netEnergy(quarter) === null)
+  if (without.length === 0) return quarters
   const rows = await db.query<{
     nth: number
     charged_kwh: number
     discharged_kwh: number
     covered_s: number
-  }>(powerIn, [
-    unit.site_id,
-    unit.bess_id,
-    unknown.map(({ start_ms }) => instantText(start_ms)),
-    unknown.map(({ end_ms }) => instantText(end_ms)),
-  ])
+  }>(powerIn, [unit.site_id, unit.bess_id, ...boundsOf(without)])
   for (const { nth, charged_kwh, discharged_kwh, covered_s } of rows) {
-    const quarter = unknown[nth - 1]!
+    const quarter = without[nth - 1]!
     const length_s = (quarter.end_ms - quarter.start_ms) / 1000
     if (covered_s < covered_ratio_min * length_s) continue
     quarter.charged_kwh = (charged_kwh * length_s) / covered_s
@@ -289,4 +263,8 @@ const powerIn = {
     group by nth`,
 }
 
-const instantText = (at_ms: number) => new Date(at_ms).toISOString()
+/** Starts and ends of spans as SQL arrays. */
+const boundsOf = (spans: readonly Span[]) => [
+  spans.map(({ start_ms }) => isoTime(start_ms)),
+  spans.map(({ end_ms }) => isoTime(end_ms)),
+]

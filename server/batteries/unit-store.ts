@@ -1,5 +1,5 @@
 /** The battery units of a site with their newest readings. */
-import type { BatterySetup, BatteryState, Pcs, PowerPoint } from '@heliograph/domain/battery'
+import type { Battery, BatterySetup, BatteryState, Pcs } from '@heliograph/domain/battery'
 import type { DispatchReport } from '@heliograph/domain/dispatch'
 import { type BessReading, type PcsReading, readingKinds } from '@heliograph/domain/readings'
 import type { Measurement } from '../plant/frame.ts'
@@ -15,38 +15,11 @@ type Measured<Of extends { measured_at: number }> = Omit<
   'measured_at' | 'quality' | 'bess_id' | 'pcs_idx' | Words | 'grid_mode'
 >
 
+/** The columns of `Of`: null where it may lack a field. */
+type Row<Of> = { [Name in keyof Of]-?: Of[Name] | (undefined extends Of[Name] ? null : never) }
+
 /** Inventory of a unit. */
-export interface UnitFacts {
-  bess_id: number
-  name: string
-  location_id: number | null
-  logger_id: number | null
-  manufacturer: string | null
-  model: string | null
-  serial_number: string | null
-  chemistry: string
-  coupling: string
-  rated_energy_kwh: number
-  usable_energy_kwh: number | null
-  rated_charge_power_kw: number
-  rated_discharge_power_kw: number
-  rated_capacity_ah: number | null
-  nominal_voltage_v: number | null
-  roundtrip_efficiency_pct: number | null
-  soc_min_pct: number
-  soc_max_pct: number
-  soc_reserve_pct: number | null
-  ramp_rate_kw_s: number | null
-  power_curve: readonly PowerPoint[] | null
-  market_code: string | null
-  cluster_count: number
-  modules_per_cluster: number
-  cells_per_module: number
-  temperature_sensors_per_module: number | null
-  commissioned_date: string | null
-  warranty_end_date: string | null
-  warranty_throughput_kwh: number | null
-  warranty_cycles: number | null
+export interface UnitFacts extends Row<Omit<Battery, 'bms' | 'pcs'>> {
   pcs: readonly Pick<Pcs, 'pcs_idx' | 'rated_power_kw'>[]
   created_at: Date
   updated_at: Date

@@ -1,15 +1,27 @@
 /** A curtailment row: the limit of one plant for a time, with the progress of its execution. */
 import { failureCodes } from '@heliograph/domain/curtailment'
 import { significant } from '@heliograph/domain/significant'
-import { type Static, Type } from 'typebox'
-import { LoggerId, Nullable } from '../http/params.ts'
+import type { Static } from 'typebox'
+import {
+  AtOrNull,
+  Closed,
+  Count,
+  Flag,
+  FromZero,
+  FromZeroOrNull,
+  Int,
+  NumOrNull,
+  OneOf,
+  OneOfOrNull,
+  Text,
+  TextOrNull,
+} from '../http/fields.ts'
+import { LoggerId } from '../http/params.ts'
 import { At, edge_silence_s_max } from '../plant/frame.ts'
 import { isReleasing, overAt } from '../storage/curtailment.ts'
 import { type Stored, served } from '../storage/records.ts'
 
-const closed = { additionalProperties: false } as const
 export const group_id_example = '0d9c7d3e-6a58-4f3f-9f2e-4f1f3b1c7a52'
-const Count = (description: string) => Type.Integer({ minimum: 0, description })
 
 /** A row that no edge acknowledged within this time after its start has `edge_offline`. */
 const answer_s = 30
@@ -49,209 +61,126 @@ export const statusRule =
   '`cancelled`: released. `completed`: its end has passed. `failed`: its end has passed and it was ' +
   'never applied. A row that was never sent to an edge needs no confirmation.'
 
-export const CurtailmentRow = Type.Object(
-  {
-    id: Type.Integer({ minimum: 1, description: 'Unique within the site.' }),
-    group_id: Type.String({
-      description: 'The command that created the row.',
-      examples: [group_id_example],
-    }),
-    logger_id: LoggerId,
-    status: Type.Enum([...rowStatuses], { description: statusRule }),
-    is_active: Type.Boolean({
-      description: 'Whether the row is in force now: its status is `active`.',
-    }),
-    applied: Type.Boolean({ description: 'Whether `applied_at` is known.' }),
-    restored: Type.Boolean({ description: 'Whether `restored_at` is known.' }),
-    source: Type.Enum([...sources], {
-      description:
-        '`api`: a command to this API. `edge_local`: reported by an edge to a server that was ' +
-        'restored from a backup and no longer has the command.',
-    }),
-    scope: Nullable(
-      Type.Enum([...rowScopes], { description: 'As requested; null if `edge_local`.' }),
-    ),
-    limit_mode: Nullable(
-      Type.Enum([...limitModes], { description: 'As requested; null if `edge_local`.' }),
-    ),
-    limit_value: Nullable(
-      Type.Number({
-        description: 'As requested, in % or kW by `limit_mode`; null if `edge_local`.',
-      }),
-    ),
-    start_at: At('Start, inclusive.'),
-    end_at: At('End, exclusive, unless the row is released before.'),
-    max_power_kw: Type.Number({
-      minimum: 0,
-      description: 'Limit of the plant, kW: whole watts, at most its rated power.',
-    }),
-    requested_max_power_kw: Nullable(
-      Type.Number({ minimum: 0, description: 'Limit before it is rounded and capped, kW.' }),
-    ),
-    rated_power_kw: Nullable(
-      Type.Number({ description: 'Rated power of the plant at the time of the command, kW.' }),
-    ),
-    limit_pct_of_rated: Nullable(
-      Type.Number({
-        minimum: 0,
-        description: '`max_power_kw` as a percentage of `rated_power_kw`.',
-      }),
-    ),
-    created_at: At('When the command was received.'),
-    acknowledged_at: Nullable(At('When the edge stored the row; from then on it needs no server.')),
-    applied_at: Nullable(
-      At('When read-back proved that the limits of the devices together are within the limit.'),
-    ),
-    verified_at: Nullable(At('When measured power was first at or below the limit after that.')),
-    restore_started_at: Nullable(At('When the edge started to restore the plant.')),
-    restored_at: Nullable(
-      At('When read-back proved it restored, within the permit and other rows.'),
-    ),
-    release_requested_at: Nullable(At('When the release was requested; null without a release.')),
-    releasing_reason: Nullable(
-      Type.Enum([...releasingReasons], {
-        description:
-          'What a `releasing` row waits for; null for other statuses. `edge_unreachable`: nothing ' +
-          `was received from the edge for ${edge_silence_s_max} s. \`raise_refused\`: the edge may ` +
-          'not raise the plant. `device_not_restored`: a device does not answer, refuses, or ' +
-          'remains below its limit. Both have details in `failure_code` and `failure_message`. ' +
-          '`awaiting_confirmation`: the edge is connected and has not reported yet.',
-      }),
-    ),
-    cancelled_at: Nullable(
-      At(
-        'When the row became `cancelled`: its release was confirmed (not before `restored_at`), ' +
-          'the row was never sent to an edge, or the record was closed (`closed_at`). Null for ' +
-          'other statuses.',
-      ),
-    ),
-    completed_at: Nullable(
-      At(
-        'When the row became `completed`: after its end, once the edge confirmed that the plant is ' +
-          'restored, or the record was closed. Null for other statuses.',
-      ),
-    ),
-    closed_at: Nullable(
-      At(
-        'When the record was closed without confirmation by the edge: the plant may still have ' +
-          'been limited. Null for all other rows.',
-      ),
-    ),
-    closed_reason: Nullable(
-      Type.Enum([...closedReasons], {
-        description:
-          '`operator`: a person closed the record on the platform. `edge_removed`: the last edge ' +
-          'of the site was revoked. `end_at`: closed by an older version of the server, which ' +
-          'closed rows after their end.',
-      }),
-    ),
-    closed_by: Nullable(Type.String({ description: 'Name of the person who closed the record.' })),
-    close_note: Nullable(Type.String({ description: 'Reason given by that person.' })),
-    apply_latency_ms: Nullable(
-      Type.Number({
-        minimum: 0,
-        description: 'Time from the start, or a later command, to `applied_at`.',
-      }),
-    ),
-    last_checked_at: Nullable(At('When the edge last checked limit and power.')),
-    observed_limit_kw: Nullable(
-      Type.Number({
-        minimum: 0,
-        description:
-          'What the limits of the devices let the plant deliver at most, kW; a device that does ' +
-          'not answer counts with all that it can deliver.',
-      }),
-    ),
-    observed_power_kw: Nullable(
-      Type.Number({ description: 'Measured power at the last check, kW.' }),
-    ),
-    compliance_pct: Nullable(
-      Type.Number({
-        description: 'Checks since `applied_at` with power at or below the limit, %.',
-      }),
-    ),
-    violation_s: Type.Number({
-      minimum: 0,
-      description: 'Time above the limit since `applied_at`, s.',
-    }),
-    retry_count: Count('Failed attempts so far.'),
-    failure_code: Nullable(
-      Type.Enum([...failureCodes], {
-        description:
-          'Why the row is not applied or not restored; the edge keeps trying. `edge_offline`: no ' +
-          `edge had acknowledged the row ${answer_s} s after its start; it is applied once one ` +
-          'has. `device_rejected`: a device refuses its limit, or delivers more. ' +
-          '`readback_mismatch`: the limit read back from a device differs. `timeout`: a device ' +
-          'does not answer. `driver_error`: a device cannot be limited for another reason. ' +
-          '`raise_refused`: the row is over, and the edge may not raise the plant: it has no grid ' +
-          'permit for the plant, its clock jumped within the last minute, or its disk accepts no ' +
-          'writes. It raises the plant as soon as it may. `device_below_limit`: the row is over, ' +
-          'and a device holds another limit than it was set to; `failure_message` has both ' +
-          'values. Ends when the device is restored, or when an operator declares on site that ' +
-          'nobody else set that limit.',
-      }),
-    ),
-    failure_message: Nullable(Type.String({ description: 'Description of the failure.' })),
-    available_power_kw: Nullable(
-      Type.Number({
-        description:
-          'Available power without limits, kW, of the inverters that report it, at the last check ' +
-          'while the row was in force; null where none reports it.',
-      }),
-    ),
-    curtailed_energy_kwh: Nullable(
-      Type.Number({
-        minimum: 0,
-        description:
-          'Energy curtailed so far, kWh: available less delivered energy of inverters that were ' +
-          '`limited_by` `curtailment` while the row was applied and the lowest in force. Gaps in ' +
-          'the readings are left out. Includes what the grid permit alone would have curtailed, ' +
-          'since the server does not know the permit. Null where no inverter reports available ' +
-          'power and what limits it.',
-      }),
-    ),
-    lost_revenue_amount: Nullable(
-      Type.Number({
-        minimum: 0,
-        description:
-          'Lost revenue for that energy under the contract of the plant, before fees, over quarter ' +
-          'hours with a positive price. Uses the newest prices and changes with them. Null where ' +
-          'the energy is unknown, and with a `money_reason`. Rows add up to ' +
-          '`curtailment_loss_amount` of /earnings/summary where curtailment alone limits the plant ' +
-          'and no irradiance is measured; with measured irradiance, earnings use that instead of ' +
-          'available power.',
-      }),
-    ),
-    avoided_cost_amount: Nullable(
-      Type.Number({
-        minimum: 0,
-        description:
-          'Cost of delivering that energy in quarter hours with a negative contract price. Not ' +
-          'part of the lost revenue, and null where that is null.',
-      }),
-    ),
-    currency: Nullable(
-      Type.String({ description: 'ISO 4217, of the contract; null without an amount.' }),
-    ),
-    money_reason: Nullable(
-      Type.Enum([...moneyReasons], {
-        description:
-          'Why the amounts are unknown for some or all of the energy. `no_contract`: the plant has ' +
-          'no contract. `no_price`: the market has not published a price. `no_exchange_rate`: ' +
-          'between the currencies of market and contract, or of several contracts and the site. ' +
-          '`forbidden_scope`: the key lacks `earnings:read`, or the plan lacks the module ' +
-          '`earnings`.',
-      }),
-    ),
-    created_by: Nullable(
-      Type.String({ description: 'Name of the key that created the row; null if `edge_local`.' }),
-    ),
-    cancelled_by: Nullable(Type.String({ description: 'Name of the key that released the row.' })),
-    idempotency_key: Nullable(Type.String({ description: '`Idempotency-Key` of the command.' })),
-    request_id: Nullable(Type.String({ description: '`X-Request-Id` of the command.' })),
-  },
-  { ...closed, $id: 'CurtailmentRow' },
-)
+export const CurtailmentRow = Closed('CurtailmentRow', {
+  id: Int('Unique within the site.', { minimum: 1 }),
+  group_id: Text('The command that created the row.', { examples: [group_id_example] }),
+  logger_id: LoggerId,
+  status: OneOf(rowStatuses, statusRule),
+  is_active: Flag('Whether the row is in force now: its status is `active`.'),
+  applied: Flag('Whether `applied_at` is known.'),
+  restored: Flag('Whether `restored_at` is known.'),
+  source: OneOf(
+    sources,
+    '`api`: a command to this API. `edge_local`: reported by an edge to a server that was ' +
+      'restored from a backup and no longer has the command.',
+  ),
+  scope: OneOfOrNull(rowScopes, 'As requested; null if `edge_local`.'),
+  limit_mode: OneOfOrNull(limitModes, 'As requested; null if `edge_local`.'),
+  limit_value: NumOrNull('As requested, in % or kW by `limit_mode`; null if `edge_local`.'),
+  start_at: At('Start, inclusive.'),
+  end_at: At('End, exclusive, unless the row is released before.'),
+  max_power_kw: FromZero('Limit of the plant, kW: whole watts, at most its rated power.'),
+  requested_max_power_kw: FromZeroOrNull('Limit before it is rounded and capped, kW.'),
+  rated_power_kw: NumOrNull('Rated power of the plant at the time of the command, kW.'),
+  limit_pct_of_rated: FromZeroOrNull('`max_power_kw` as a percentage of `rated_power_kw`.'),
+  created_at: At('When the command was received.'),
+  acknowledged_at: AtOrNull('When the edge stored the row; from then on it needs no server.'),
+  applied_at: AtOrNull(
+    'When read-back proved that the limits of the devices together are within the limit.',
+  ),
+  verified_at: AtOrNull('When measured power was first at or below the limit after that.'),
+  restore_started_at: AtOrNull('When the edge started to restore the plant.'),
+  restored_at: AtOrNull('When read-back proved it restored, within the permit and other rows.'),
+  release_requested_at: AtOrNull('When the release was requested; null without a release.'),
+  releasing_reason: OneOfOrNull(
+    releasingReasons,
+    'What a `releasing` row waits for; null for other statuses. `edge_unreachable`: nothing ' +
+      `was received from the edge for ${edge_silence_s_max} s. \`raise_refused\`: the edge may ` +
+      'not raise the plant. `device_not_restored`: a device does not answer, refuses, or ' +
+      'remains below its limit. Both have details in `failure_code` and `failure_message`. ' +
+      '`awaiting_confirmation`: the edge is connected and has not reported yet.',
+  ),
+  cancelled_at: AtOrNull(
+    'When the row became `cancelled`: its release was confirmed (not before `restored_at`), ' +
+      'the row was never sent to an edge, or the record was closed (`closed_at`). Null for ' +
+      'other statuses.',
+  ),
+  completed_at: AtOrNull(
+    'When the row became `completed`: after its end, once the edge confirmed that the plant is ' +
+      'restored, or the record was closed. Null for other statuses.',
+  ),
+  closed_at: AtOrNull(
+    'When the record was closed without confirmation by the edge: the plant may still have ' +
+      'been limited. Null for all other rows.',
+  ),
+  closed_reason: OneOfOrNull(
+    closedReasons,
+    '`operator`: a person closed the record on the platform. `edge_removed`: the last edge ' +
+      'of the site was revoked. `end_at`: closed by an older version of the server, which ' +
+      'closed rows after their end.',
+  ),
+  closed_by: TextOrNull('Name of the person who closed the record.'),
+  close_note: TextOrNull('Reason given by that person.'),
+  apply_latency_ms: FromZeroOrNull('Time from the start, or a later command, to `applied_at`.'),
+  last_checked_at: AtOrNull('When the edge last checked limit and power.'),
+  observed_limit_kw: FromZeroOrNull(
+    'What the limits of the devices let the plant deliver at most, kW; a device that does not ' +
+      'answer counts with all that it can deliver.',
+  ),
+  observed_power_kw: NumOrNull('Measured power at the last check, kW.'),
+  compliance_pct: NumOrNull('Checks since `applied_at` with power at or below the limit, %.'),
+  violation_s: FromZero('Time above the limit since `applied_at`, s.'),
+  retry_count: Count('Failed attempts so far.'),
+  failure_code: OneOfOrNull(
+    failureCodes,
+    'Why the row is not applied or not restored; the edge keeps trying. `edge_offline`: no ' +
+      `edge had acknowledged the row ${answer_s} s after its start; it is applied once one ` +
+      'has. `device_rejected`: a device refuses its limit, or delivers more. ' +
+      '`readback_mismatch`: the limit read back from a device differs. `timeout`: a device ' +
+      'does not answer. `driver_error`: a device cannot be limited for another reason. ' +
+      '`raise_refused`: the row is over, and the edge may not raise the plant: it has no grid ' +
+      'permit for the plant, its clock jumped within the last minute, or its disk accepts no ' +
+      'writes. It raises the plant as soon as it may. `device_below_limit`: the row is over, ' +
+      'and a device holds another limit than it was set to; `failure_message` has both values. ' +
+      'Ends when the device is restored, or when an operator declares on site that nobody else ' +
+      'set that limit.',
+  ),
+  failure_message: TextOrNull('Description of the failure.'),
+  available_power_kw: NumOrNull(
+    'Available power without limits, kW, of the inverters that report it, at the last check ' +
+      'while the row was in force; null where none reports it.',
+  ),
+  curtailed_energy_kwh: FromZeroOrNull(
+    'Energy curtailed so far, kWh: available less delivered energy of inverters that were ' +
+      '`limited_by` `curtailment` while the row was applied and the lowest in force. Gaps in ' +
+      'the readings are left out. Includes what the grid permit alone would have curtailed, ' +
+      'since the server does not know the permit. Null where no inverter reports available ' +
+      'power and what limits it.',
+  ),
+  lost_revenue_amount: FromZeroOrNull(
+    'Lost revenue for that energy under the contract of the plant, before fees, over quarter ' +
+      'hours with a positive price. Uses the newest prices and changes with them. Null where the ' +
+      'energy is unknown, and with a `money_reason`. Rows add up to `curtailment_loss_amount` of ' +
+      '/earnings/summary where curtailment alone limits the plant and no irradiance is measured; ' +
+      'with measured irradiance, earnings use that instead of available power.',
+  ),
+  avoided_cost_amount: FromZeroOrNull(
+    'Cost of delivering that energy in quarter hours with a negative contract price. Not ' +
+      'part of the lost revenue, and null where that is null.',
+  ),
+  currency: TextOrNull('ISO 4217, of the contract; null without an amount.'),
+  money_reason: OneOfOrNull(
+    moneyReasons,
+    'Why the amounts are unknown for some or all of the energy. `no_contract`: the plant has no ' +
+      'contract. `no_price`: the market has not published a price. `no_exchange_rate`: between ' +
+      'the currencies of market and contract, or of several contracts and the site. ' +
+      '`forbidden_scope`: the key lacks `earnings:read`, or the plan lacks the module `earnings`.',
+  ),
+  created_by: TextOrNull('Name of the key that created the row; null if `edge_local`.'),
+  cancelled_by: TextOrNull('Name of the key that released the row.'),
+  idempotency_key: TextOrNull('`Idempotency-Key` of the command.'),
+  request_id: TextOrNull('`X-Request-Id` of the command.'),
+})
 export type CurtailmentRow = Static<typeof CurtailmentRow>
 
 export type RowMoney = Pick<

@@ -6,30 +6,45 @@
 
 import { hour_ms, quarter_ms } from '@heliograph/domain/durations'
 import type { MoneyReason } from '../contracts/accounting.ts'
-import { converted, type Micro, sameCurrency, worth } from '../contracts/money.ts'
+import { converted, majorUnits, sameCurrency, worth } from '../contracts/money.ts'
 import { type PriceAt, readPlantPrices, type SitePrices } from '../contracts/plant-prices.ts'
 import type { Queries } from '../storage/database.ts'
+import {
+  type CurtailmentRow,
+  hiddenMoney,
+  noMoney,
+  type RowMoney,
+  rowRecord,
+  type StoredRow,
+} from './curtailment-row.ts'
 
-interface CurtailedRow {
-  /** Unique within the site. */
-  id: number
-  logger_id: number
-  start_at: Date
-  end_at: Date
+type CurtailedRow = Pick<StoredRow, 'id' | 'logger_id' | 'start_at' | 'end_at'>
+
+export interface RowReader {
+  site_id: string
+  /** The caller has `earnings:read`. */
+  has_money: boolean
 }
 
-export interface RowWorth {
-  /** Millionths of the currency; null with a `reason`. */
-  amounts: { lost: Micro; avoided: Micro; currency: string } | null
-  reason: MoneyReason | null
+/** Rows as the API returns them, valued at the newest prices. */
+export async function withMoney(
+  db: Queries,
+  { site_id, has_money }: RowReader,
+  rows: readonly StoredRow[],
+): Promise<CurtailmentRow[]> {
+  if (!has_money) return rows.map((row) => rowRecord(row, hiddenMoney))
+  const with_energy = rows.filter(({ curtailed_energy_kwh }) => curtailed_energy_kwh !== null)
+  const money = await readMoney(db, site_id, with_energy)
+  return rows.map((row) => rowRecord(row, money.get(row.id) ?? noMoney))
 }
 
 /** By row id; rows without known curtailed energy are absent. */
-export async function readCurtailmentWorth(
+async function readMoney(
   db: Queries,
   site_id: string,
   rows: readonly CurtailedRow[],
-): Promise<Map<number, RowWorth>> {
+): Promise<Map<number, RowMoney>> {
+  if (rows.length === 0) return new Map()
   const plants = await readPlants(db, site_id, rows)
   if (plants.length === 0) return new Map()
   const [site] = await db.query<{ currency: string | null }>(
@@ -43,7 +58,7 @@ export async function readCurtailmentWorth(
     from_ms: Math.min(...plants.map(({ from_ms }) => from_ms)),
     to_ms: Math.max(...plants.map(({ to_ms }) => to_ms)) + hour_ms,
   })
-  return new Map(plants.flatMap((plant) => [...worthOfRows(plant, prices)]))
+  return new Map(plants.flatMap((plant) => [...moneyOfRows(plant, prices)]))
 }
 
 interface PlantHours {
@@ -111,7 +126,7 @@ interface Part {
   avoided: number
 }
 
-function worthOfRows({ logger_id, hours }: PlantHours, prices: SitePrices): Map<number, RowWorth> {
+function moneyOfRows({ logger_id, hours }: PlantHours, prices: SitePrices): Map<number, RowMoney> {
   const priceAt = prices.plants.get(logger_id) ?? (() => null)
   const view = new DataView(hours.buffer, hours.byteOffset, hours.length)
   const tallies = new Map<number, Tally>()
@@ -130,7 +145,7 @@ function worthOfRows({ logger_id, hours }: PlantHours, prices: SitePrices): Map<
       before_wh[nth] = before + own
     }
   }
-  return new Map([...tallies].map(([id, tally]) => [id, worthOf(tally, prices)]))
+  return new Map([...tallies].map(([id, tally]) => [id, moneyOf(tally, prices)]))
 }
 
 interface CurtailedQuarter {
@@ -166,22 +181,23 @@ function addQuarter(
 }
 
 /** In the currency of the contract; in that of the site for several contracts. */
-function worthOf(
-  { parts, reason }: Tally,
-  { currency: site_currency, rateAt }: SitePrices,
-): RowWorth {
-  if (reason !== null) return { amounts: null, reason }
+function moneyOf({ parts, reason }: Tally, { currency: of_site, rateAt }: SitePrices): RowMoney {
   const [first, ...others] = parts
-  if (first === undefined) return { amounts: null, reason: 'no_contract' }
+  if (reason !== null || !first) return { ...noMoney, money_reason: reason ?? 'no_contract' }
   const is_mixed = others.some((part) => part.currency !== first.currency)
-  const currency = is_mixed ? site_currency! : first.currency
+  const currency = is_mixed ? of_site! : first.currency
   let [lost, avoided] = [0n, 0n]
   for (const part of parts) {
     const is_same = part.currency === currency
     const rate = is_same ? sameCurrency : rateAt(part.currency, currency, part.start_ms)
-    if (rate === null) return { amounts: null, reason: 'no_exchange_rate' }
+    if (rate === null) return { ...noMoney, money_reason: 'no_exchange_rate' }
     lost += BigInt(converted(part.lost, rate))
     avoided += BigInt(converted(part.avoided, rate))
   }
-  return { amounts: { lost, avoided, currency }, reason: null }
+  return {
+    lost_revenue_amount: majorUnits(lost),
+    avoided_cost_amount: majorUnits(avoided),
+    currency,
+    money_reason: null,
+  }
 }

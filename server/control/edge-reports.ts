@@ -9,9 +9,9 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { noteReport } from '../storage/curtailment.ts'
 import type { Transaction } from '../storage/database.ts'
-import { isoTime } from '../storage/values.ts'
-import { firstFault } from '../telemetry/first-fault.ts'
-import { isUnstorableJson, Refused, shown } from '../telemetry/refused.ts'
+import { rowsJson } from '../storage/values.ts'
+import { checked, storableJson } from '../telemetry/first-fault.ts'
+import { Refused, shown } from '../telemetry/refused.ts'
 
 const checker = Compile(Type.Array(RowReport, { maxItems: curtailment_rows_max }))
 /** Instants end with the year 2999, as in requests. */
@@ -22,11 +22,9 @@ export function acceptReports(
   payload: unknown,
   { first_at, last_at }: { first_at: number; last_at: number },
 ): RowReport[] {
-  if (!checker.Check(payload)) throw new Refused(`payload${firstFault(checker, payload)}`)
-  if (isUnstorableJson(JSON.stringify(payload))) {
-    throw new Refused('payload: text with NUL or half a character')
-  }
-  for (const [index, { row, reported_at, ...report }] of payload.entries()) {
+  const reports = checked(checker, payload)
+  storableJson(reports)
+  for (const [index, { row, reported_at, ...report }] of reports.entries()) {
     const refuse = (what: string) => new Refused(`report ${index}: ${what}`)
     if (reported_at < first_at || reported_at > last_at) {
       throw refuse(`reported_at: ${shown(reported_at)} is out of range`)
@@ -37,7 +35,7 @@ export function acceptReports(
     if (instants.some((at) => at !== null && at > instant_max))
       throw refuse('an instant is too late')
   }
-  return payload
+  return reports
 }
 
 /**
@@ -50,33 +48,17 @@ export async function storeReports(
   reports: readonly RowReport[],
 ): Promise<void> {
   if (reports.length === 0) return
-  const newest = new Map<string, RowReport>()
-  for (const report of reports) {
-    const known = newest.get(rowKey(report.row))
-    if (!known || report.reported_at >= known.reported_at) newest.set(rowKey(report.row), report)
-  }
-  const records = JSON.stringify([...newest.values()].map(recordOf))
+  const ascending = reports.toSorted((a, b) => a.reported_at - b.reported_at)
+  const newest = new Map(ascending.map((report) => [rowKey(report.row), report]))
+  const records = rowsJson(
+    [...newest.values()].map(({ row, ...report }) => {
+      return { ...report, ...row, is_release_heard: row.released_at !== null }
+    }),
+  )
   await transaction.execute(addUnknownGroups, [site_id, records])
   await transaction.execute(addUnknownRows, [site_id, records])
   await transaction.execute(update, [site_id, records])
   await noteReport(transaction, site_id)
-}
-
-const iso = (at: number | null) => (at === null ? null : isoTime(at))
-
-function recordOf({ row, reported_at, ...report }: RowReport) {
-  return {
-    ...report,
-    group_id: row.group_id,
-    logger_id: row.logger_id,
-    start_at: isoTime(row.start_at),
-    end_at: isoTime(row.end_at),
-    max_power_kw: row.max_power_kw,
-    released_at: iso(row.released_at),
-    is_release_heard: row.released_at !== null,
-    reported_at: isoTime(reported_at),
-    ...Object.fromEntries(reportInstants.map((name) => [name, iso(report[name])])),
-  }
 }
 
 const reported = 'jsonb_populate_recordset(null::curtailment_rows, $2::jsonb) as e'

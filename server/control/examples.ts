@@ -1,13 +1,12 @@
 import { exampleOf } from '../http/example.ts'
-import { CurtailmentRow, group_id_example, noMoney } from './curtailment-row.ts'
+import { CurtailmentRow, group_id_example } from './curtailment-row.ts'
 import { CurtailmentGroup, CurtailmentRelease } from './schemas.ts'
 
-export const rowExample = exampleOf(CurtailmentRow, {
+const order = {
   id: 41,
   logger_id: 2,
   status: 'active',
   is_active: true,
-  applied: true,
   scope: 'logger',
   limit_mode: 'kw',
   limit_value: 240,
@@ -16,6 +15,12 @@ export const rowExample = exampleOf(CurtailmentRow, {
   requested_max_power_kw: 240,
   rated_power_kw: 400,
   limit_pct_of_rated: 60,
+  created_by: 'control room',
+} as const
+
+export const rowExample = exampleOf(CurtailmentRow, {
+  ...order,
+  applied: true,
   acknowledged_at: '2026-06-21T10:00:00.080Z',
   applied_at: '2026-06-21T10:00:00.910Z',
   verified_at: '2026-06-21T10:00:05.000Z',
@@ -24,14 +29,10 @@ export const rowExample = exampleOf(CurtailmentRow, {
   observed_limit_kw: 240,
   observed_power_kw: 239.4,
   compliance_pct: 100,
-  available_power_kw: 331.5,
   curtailed_energy_kwh: 30.2,
   lost_revenue_amount: 1.87542,
   avoided_cost_amount: 0,
   currency: 'EUR',
-  created_by: 'control room',
-  idempotency_key: '6f1f0f0e-5d3c-4a70-8a9c-3b8c2a9d1e55',
-  request_id: 'req-7f3a',
 })
 
 export const pastRowExample: CurtailmentRow = {
@@ -46,45 +47,20 @@ export const pastRowExample: CurtailmentRow = {
   cancelled_by: 'control room',
 }
 
-const requestedExample: CurtailmentRow = {
-  ...rowExample,
-  applied: false,
-  acknowledged_at: null,
-  applied_at: null,
-  verified_at: null,
-  apply_latency_ms: null,
-  last_checked_at: null,
-  observed_limit_kw: null,
-  observed_power_kw: null,
-  compliance_pct: null,
-  available_power_kw: null,
-  curtailed_energy_kwh: null,
-  ...noMoney,
-}
-
 export const groupExample = exampleOf(CurtailmentGroup, {
   status: 'active',
   scope: 'logger',
   limit_mode: 'kw',
   limit_value: 240,
-  hold_until_at: '2026-06-28T10:00:00.000Z',
-  schedules: [requestedExample],
+  hold_until_at: order.end_at,
+  schedules: [exampleOf(CurtailmentRow, order)],
   warnings: [],
   skipped: [],
 })
 
-const restoredExample: CurtailmentRow = {
-  ...pastRowExample,
-  id: 42,
-  logger_id: 1,
-  scope: 'site',
-  limit_mode: 'percent',
-  limit_value: 60,
-}
-
 /** A plant without a permit at the edge. */
 const refusedExample: CurtailmentRow = {
-  ...restoredExample,
+  ...pastRowExample,
   id: 43,
   logger_id: 3,
   status: 'releasing',
@@ -99,7 +75,7 @@ const refusedExample: CurtailmentRow = {
 export const releaseExample = exampleOf(CurtailmentRelease, {
   group_id: group_id_example,
   status: 'releasing',
-  schedules: [restoredExample, refusedExample],
+  schedules: [pastRowExample, refusedExample],
   restored_count: 1,
   pending_restore_count: 1,
 })

@@ -4,12 +4,13 @@ import type { PlatformNeeds } from '../access/platform-operation.ts'
 import { isGiven } from '../http/authorize.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { invalid } from '../http/errors.ts'
+import { Closed, Text } from '../http/fields.ts'
 import { closeGroup } from '../storage/curtailment.ts'
 import { group_id_example } from './curtailment-row.ts'
 
 const closed = { additionalProperties: false } as const
-const SiteId = Type.String({ minLength: 1, maxLength: 64, description: 'A site of the client.' })
-const GroupId = Type.String({ minLength: 1, maxLength: 100, description: 'The command.' })
+const SiteId = Text('A site of the client.', { minLength: 1, maxLength: 64 })
+const GroupId = Text('The command.', { minLength: 1, maxLength: 100 })
 
 const example = { site_id: 'demo', group_id: group_id_example }
 
@@ -34,19 +35,19 @@ export const closeCurtailment = endpoint({
     {
       site_id: SiteId,
       group_id: GroupId,
-      note: Type.String({
+      note: Text('Reason for closing the record.', {
         minLength: 3,
         maxLength: 500,
         pattern: '\\S.*\\S.*\\S',
-        description: 'Reason for closing the record.',
       }),
     },
     closed,
   ),
-  returns: Type.Object(
-    { site_id: SiteId, group_id: GroupId, closed_count: Type.Integer({ minimum: 0 }) },
-    { ...closed, $id: 'PlatformCurtailmentClosing' },
-  ),
+  returns: Closed('PlatformCurtailmentClosing', {
+    site_id: SiteId,
+    group_id: GroupId,
+    closed_count: Type.Integer({ minimum: 0 }),
+  }),
   example: {
     body: { ...example, note: 'Edge destroyed by lightning; inverters checked on site.' },
     answer: { ...example, closed_count: 1 },

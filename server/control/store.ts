@@ -2,7 +2,6 @@ import type { Context } from '../http/context.ts'
 import { type ExportItems, fetched } from '../http/export-items.ts'
 import { isUnconfirmed, overAt, reported_channel } from '../storage/curtailment.ts'
 import type { Queries } from '../storage/database.ts'
-import { type RowReader, withMoney } from './curtailment-money.ts'
 import {
   type CurtailmentRow,
   openStatuses,
@@ -11,6 +10,7 @@ import {
   rowStatuses,
   type StoredRow,
 } from './curtailment-row.ts'
+import { type RowReader, withMoney } from './curtailment-worth.ts'
 
 interface GroupId {
   site_id: string

@@ -1,13 +1,13 @@
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { placeOf } from '@heliograph/domain/place'
 import { rounded, significant } from '@heliograph/domain/significant'
-import { Type } from 'typebox'
 import { readIssuedForecasts } from '../forecasts/forecasts.ts'
 import { targetOf } from '../forecasts/targets.ts'
 import { mayRead } from '../http/authorize.ts'
 import type { Context } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { ApiError, invalid } from '../http/errors.ts'
+import { Count, Int, Text } from '../http/fields.ts'
 import { LoggerId } from '../http/params.ts'
 import { siteFacts } from '../plant/site-facts.ts'
 import type { SiteFacts } from '../plant/situation.ts'
@@ -67,21 +67,11 @@ export const suggestCurtailment = endpoint({
     'no hour is left.',
   query: {
     logger_id: LoggerId,
-    date: Type.String({
-      format: 'date',
-      description: 'Local date of the site.',
-      examples: ['2026-06-21'],
-    }),
-    start_hour: Type.Integer({
-      minimum: 0,
-      maximum: 23,
-      description: 'First hour, local time of the site.',
-      examples: [11],
-    }),
-    end_hour: Type.Integer({
+    date: Text('Local date of the site.', { format: 'date', examples: ['2026-06-21'] }),
+    start_hour: Count('First hour, local time of the site.', { maximum: 23, examples: [11] }),
+    end_hour: Int('End of the window, local time of the site; must be after `start_hour`.', {
       minimum: 1,
       maximum: 24,
-      description: 'End of the window, local time of the site; must be after `start_hour`.',
       examples: [14],
     }),
   },

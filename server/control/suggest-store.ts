@@ -1,8 +1,7 @@
 import { type PriceAt, readPlantPrices } from '../contracts/plant-prices.ts'
-import { priceVintages } from '../forecasts/price-store.ts'
+import { issuedPrices } from '../forecasts/price-store.ts'
 import { microOfNumber } from '../markets/micro.ts'
-import { deliveryDates } from '../markets/periods.ts'
-import type { Market, PricePeriod } from '../markets/price-store.ts'
+import type { PricePeriod } from '../markets/price-store.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Panels } from './clear-sky-energy.ts'
 import type { Plant } from './limits.ts'
@@ -89,30 +88,13 @@ export async function readSuggestPrices(
     site_currency: null,
     from_ms: span.start_ms,
     to_ms: span.end_ms,
-    readEstimates: (market) => forecastPrices(db, market, { span, now }),
+    readEstimates: async (market): Promise<PricePeriod[]> => {
+      const forecast = await issuedPrices(db, market, { span, before: now })
+      return forecast.flatMap(({ start_ms, end_ms, p50_price }) => {
+        const price_micro = microOfNumber(p50_price)
+        return price_micro === null ? [] : [{ start_ms, end_ms, price_micro }]
+      })
+    },
   })
   return plants.get(logger_id) ?? (() => null)
-}
-
-/** Forecast medians of the delivery days of a span; none for a day without a forecast. */
-async function forecastPrices(
-  db: Queries,
-  { market_code, timezone }: Market,
-  { span, now }: { span: Span; now: Date },
-): Promise<PricePeriod[]> {
-  const days = deliveryDates(span, timezone).map((delivery_date) => ({
-    delivery_date,
-    before: now,
-  }))
-  const runs = await priceVintages(db, market_code, days)
-  // Hindcasts were not known at the time.
-  const issued = runs.filter(({ is_hindcast }) => !is_hindcast)
-  return issued.flatMap(({ start_ms, resolution_minutes, p50_price }) => {
-    const step_ms = resolution_minutes * 60_000
-    return p50_price.flatMap((price, nth) => {
-      const price_micro = microOfNumber(price)
-      const at_ms = start_ms + nth * step_ms
-      return price_micro === null ? [] : [{ start_ms: at_ms, end_ms: at_ms + step_ms, price_micro }]
-    })
-  })
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { sumBatteryDays } from '../batteries/battery-days-job.ts'
+import { sumBatteryDays } from '../batteries/battery-days.ts'
 import { addBatteries, addUnitDay, batteries } from '../batteries/fixtures/battery-site.ts'
 import { addPrices, assignMarket } from '../batteries/fixtures/schedule-site.ts'
 import { servedSite } from '../fixtures/served-site.ts'

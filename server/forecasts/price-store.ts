@@ -1,5 +1,7 @@
 /** Price models and issued price forecasts, by market. */
+import { minute_ms } from '@heliograph/domain/durations'
 import type { ScoreSums } from '@heliograph/forecast/score-sums'
+import { deliveryDates } from '../markets/periods.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { type NewModel, priceModels, storeModel } from './model-store.ts'
 import type { PriceDay, PriceMethod } from './tasks.ts'
@@ -95,6 +97,35 @@ export async function priceVintages(
       asked.map(({ before }) => before.toISOString()),
     ],
   )
+}
+
+export interface ForecastPrice {
+  start_ms: number
+  end_ms: number
+  /** Per MWh. */
+  p10_price: number
+  p50_price: number
+}
+
+/** The last issued forecast of the delivery days of a span, by step; hindcasts were not known. */
+export async function issuedPrices(
+  db: Queries,
+  { market_code, timezone }: { market_code: string; timezone: string },
+  { span, before }: { span: { start_ms: number; end_ms: number }; before: Date },
+): Promise<ForecastPrice[]> {
+  const days = deliveryDates(span, timezone).map((delivery_date) => ({ delivery_date, before }))
+  const runs = await priceVintages(db, market_code, days)
+  return runs
+    .filter(({ is_hindcast }) => !is_hindcast)
+    .flatMap(({ start_ms, resolution_minutes, p10_price, p50_price }) => {
+      const step_ms = resolution_minutes * minute_ms
+      return p50_price.map((price, nth) => ({
+        start_ms: start_ms + nth * step_ms,
+        end_ms: start_ms + (nth + 1) * step_ms,
+        p10_price: p10_price[nth]!,
+        p50_price: price,
+      }))
+    })
 }
 
 /** End of the last forecast or published price, over all markets ever assigned to the site. */

@@ -24,7 +24,7 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { acceptDispatches, acceptNotes, acceptSetups } from '../batteries/edge-reports.ts'
 import { acceptReports } from '../control/edge-reports.ts'
-import { type Checker, firstFault } from '../telemetry/first-fault.ts'
+import { type Checker, checked, storableJson } from '../telemetry/first-fault.ts'
 import { believed_ahead_ms_max, type EncodedTable, encodeTable } from '../telemetry/readings.ts'
 import { isUnstorableJson, Refused, shown, storableText } from '../telemetry/refused.ts'
 import { checkRelayEvents } from '../telemetry/relay-events.ts'
@@ -39,14 +39,19 @@ export interface FrameOrigin {
   received_at: number
 }
 
+/** The items of a frame by its kind. */
+export interface Items {
+  readings: EncodedTable
+  events: LinkEvent
+  curtailment: RowReport
+  dispatch: DispatchReport
+  control_notes: ControlNote
+  battery_setup: SetupReport
+}
+
 export type Content =
-  | { is: 'readings'; tables: EncodedTable[] }
-  | { is: 'events'; events: LinkEvent[] }
+  | { [Kind in keyof Items]: { is: Kind; items: Items[Kind][] } }[keyof Items]
   | { is: 'inventory'; site: Site; json: string; unknown: string[] }
-  | { is: 'curtailment'; reports: RowReport[] }
-  | { is: 'dispatch'; dispatches: DispatchReport[] }
-  | { is: 'control_notes'; notes: ControlNote[] }
-  | { is: 'battery_setup'; setups: SetupReport[] }
   | { is: 'refused'; kind: string; reason: string; json: string | null; span: Span | null }
 
 /** First and last timestamp of the readings or events of a frame, Unix ms. */
@@ -77,10 +82,9 @@ export function prepareFrame(
   reread?: () => unknown,
 ): PreparedFrame {
   const steps = prepareInSteps(frame, origin, reread)
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
-  }
+  let step = steps.next()
+  while (!step.done) step = steps.next()
+  return step.value
 }
 
 /** Like `prepareFrame`, in steps between which other work of this process has a turn. */
@@ -125,33 +129,31 @@ function spanOf(payload: unknown): Span | null {
         const column = table.columns.indexOf('measured_at')
         return table.rows.map((row) => (Array.isArray(row) ? row[column] : null))
       })
-  const known = instants.filter((at): at is number => Number.isSafeInteger(at))
-  if (known.length === 0) return null
-  const [from_at, to_at] = known.reduce<[number, number]>(
-    ([from, to], at) => [Math.min(from, at), Math.max(to, at)],
-    [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
-  )
-  return { from_at, to_at }
+  const known = instants
+    .filter((at): at is number => Number.isSafeInteger(at))
+    .sort((a, b) => a - b)
+  return known.length === 0 ? null : { from_at: known[0]!, to_at: known.at(-1)! }
 }
 
 function* accept(frame: Frame, origin: FrameOrigin): Generator<void, Content> {
-  switch (frame.kind) {
+  const { kind, payload } = frame
+  switch (kind) {
     case 'readings':
-      return { is: 'readings', tables: yield* acceptReadings(frame.payload, origin) }
+      return { is: kind, items: yield* acceptReadings(payload, origin) }
     case 'events':
-      return { is: 'events', events: acceptEvents(frame.payload, origin) }
+      return { is: kind, items: acceptEvents(payload, origin) }
     case 'inventory':
-      return acceptInventory(frame.payload, origin)
+      return acceptInventory(payload, origin)
     case 'curtailment':
-      return { is: 'curtailment', reports: acceptReports(...reported(frame, origin)) }
+      return { is: kind, items: acceptReports(payload, reportBounds(kind, origin)) }
     case 'dispatch':
-      return { is: 'dispatch', dispatches: acceptDispatches(...reported(frame, origin)) }
+      return { is: kind, items: acceptDispatches(payload, reportBounds(kind, origin)) }
     case 'control_notes':
-      return { is: 'control_notes', notes: acceptNotes(...reported(frame, origin)) }
+      return { is: kind, items: acceptNotes(payload, reportBounds(kind, origin)) }
     case 'battery_setup':
-      return { is: 'battery_setup', setups: acceptSetups(...reported(frame, origin)) }
+      return { is: kind, items: acceptSetups(payload, reportBounds(kind, origin)) }
     default:
-      throw new Refused(`unknown kind of frame: ${shown(frame.kind)}`)
+      throw new Refused(`unknown kind of frame: ${shown(kind)}`)
   }
 }
 
@@ -223,27 +225,16 @@ function acceptInventory(payload: unknown, { site_id, lane }: FrameOrigin): Cont
   return { is: 'inventory', site: announced, json: storableJson(announced), unknown }
 }
 
-/** Payload and bounds of a report of the edge about its own actions; never back-filled. */
-function reported({ kind, payload }: Frame, origin: FrameOrigin) {
+/** Time range of reports of the edge about its own actions, which are never back-filled. */
+function reportBounds(kind: string, origin: FrameOrigin) {
   if (origin.lane === 'backfill') throw new Refused(`frames of kind ${kind} cannot be back-filled`)
-  return [payload, boundsOf(origin)] as const
+  return boundsOf(origin)
 }
 
-function boundsOf({ received_at }: FrameOrigin): { first_at: number; last_at: number } {
-  return { first_at: received_at - age_ms_max, last_at: received_at + ahead_ms_max }
-}
-
-function checked<Value>(checker: Checker<Value>, value: unknown): Value {
-  if (checker.Check(value)) return value
-  throw new Refused(`payload${firstFault(checker, value)}`)
-}
-
-function storableJson(value: unknown): string {
-  const json = JSON.stringify(value)
-  if (isUnstorableJson(json))
-    throw new Refused('payload: text contains NUL or an unpaired surrogate')
-  return json
-}
+const boundsOf = ({ received_at }: FrameOrigin) => ({
+  first_at: received_at - age_ms_max,
+  last_at: received_at + ahead_ms_max,
+})
 
 /**
  * Any payload as JSON text for `jsonb`, so that a refused frame is stored whole: a payload that

@@ -223,7 +223,7 @@ test('whoever takes a marked hour waits for rows that are on their way', async (
     const origin = { site_id, lane: 'live', received_at: noon } as const
     const { content } = prepareFrame(inverterFrame(2, noon + 1, 2), origin)
     assert.equal(content.is, 'readings')
-    const tables = mergeTables((content as Extract<typeof content, { is: 'readings' }>).tables)
+    const tables = mergeTables((content as Extract<typeof content, { is: 'readings' }>).items)
     await storeReadings(transaction, site_id, tables, new Date(noon).toISOString())
     taken = db.transaction(async (consumer) => {
       await consumer.execute('delete from touched_hours')

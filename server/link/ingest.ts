@@ -9,7 +9,13 @@ import { keepPartitions, type PartitionKeeper } from '../storage/partitions.ts'
 import { isoTime } from '../storage/values.ts'
 import { storeRelayEvents } from '../telemetry/relay-events.ts'
 import { mergeTables, storeReadings } from '../telemetry/store-readings.ts'
-import { type Content, type PreparedFrame, prepareFrame, refuseFrame } from './frames.ts'
+import {
+  type Content,
+  type Items,
+  type PreparedFrame,
+  prepareFrame,
+  refuseFrame,
+} from './frames.ts'
 
 /** The journal of an edge, which numbers the frames. */
 export interface Source {
@@ -118,7 +124,7 @@ async function ensureWeeks(
 ): Promise<void> {
   for (const { content } of frames) {
     if (content.is !== 'readings') continue
-    for (const { first_at, last_at } of content.tables) {
+    for (const { first_at, last_at } of content.items) {
       await partitions.ensure(new Date(first_at), new Date(last_at + 1))
     }
   }
@@ -127,49 +133,27 @@ async function ensureWeeks(
 async function storeBatch(transaction: Transaction, batch: PreparedBatch): Promise<Ingested> {
   const { site_id, received_at } = batch
   const fresh = await takeNew(transaction, batch)
-  const of = <Is extends Content['is']>(is: Is) =>
-    fresh.flatMap(({ seq, content }) =>
-      content.is === is ? [{ ...(content as Extract<Content, { is: Is }>), seq }] : [],
-    )
-  const refused = of('refused')
-  await storeRefused(transaction, batch, refused)
-  await storeEvents(
-    transaction,
-    batch,
-    of('events').flatMap(({ events }) => events),
+  const itemsOf = <Kind extends keyof Items>(kind: Kind) =>
+    fresh.flatMap(({ content }) => (content.is === kind ? (content.items as Items[Kind][]) : []))
+  const refused = fresh.flatMap(({ seq, content }) =>
+    content.is === 'refused' ? [{ ...content, seq }] : [],
   )
-  for (const { site, json, seq, unknown } of of('inventory')) {
+  await storeRefused(transaction, batch, refused)
+  await storeEvents(transaction, batch, itemsOf('events'))
+  for (const { content, seq } of fresh) {
+    if (content.is !== 'inventory') continue
+    const { site, json, unknown } = content
     await applyInventory(transaction, site, { json, epoch: batch.epoch, seq, at: received_at })
     await endRejection(transaction, batch)
     await reportUnknownWords(transaction, batch, unknown)
   }
-  await storeReports(
-    transaction,
-    site_id,
-    of('curtailment').flatMap(({ reports }) => reports),
-  )
-  await storeDispatches(
-    transaction,
-    site_id,
-    of('dispatch').flatMap(({ dispatches }) => dispatches),
-  )
-  await storeNotes(
-    transaction,
-    site_id,
-    of('control_notes').flatMap(({ notes }) => notes),
-  )
-  await storeSetups(
-    transaction,
-    site_id,
-    of('battery_setup').flatMap(({ setups }) => setups),
-  )
-  const batches = mergeTables(of('readings').flatMap(({ tables }) => tables))
-  const { stored, repeated } = await storeReadings(
-    transaction,
-    site_id,
-    batches,
-    isoTime(received_at),
-  )
+  await storeReports(transaction, site_id, itemsOf('curtailment'))
+  await storeDispatches(transaction, site_id, itemsOf('dispatch'))
+  await storeNotes(transaction, site_id, itemsOf('control_notes'))
+  await storeSetups(transaction, site_id, itemsOf('battery_setup'))
+  const batches = mergeTables(itemsOf('readings'))
+  const at = isoTime(received_at)
+  const { stored, repeated } = await storeReadings(transaction, site_id, batches, at)
   return {
     new_frames: fresh.length,
     refused_frames: refused.length,
@@ -215,7 +199,7 @@ async function takeNew(
 
 /** Timestamp of the newest reading of a frame; null without readings. */
 function newestIn(content: Content): string | null {
-  const instants = content.is === 'readings' ? content.tables.map(({ last_at }) => last_at) : []
+  const instants = content.is === 'readings' ? content.items.map(({ last_at }) => last_at) : []
   const newest = Math.max(...instants)
   return Number.isFinite(newest) ? isoTime(newest) : null
 }

@@ -109,7 +109,7 @@ export function openLane(
 
 function rowsOf({ content }: PreparedFrame): number {
   if (content.is !== 'readings') return 1
-  return content.tables.reduce((rows, { row_count }) => rows + row_count, 1)
+  return content.items.reduce((rows, { row_count }) => rows + row_count, 1)
 }
 
 /** Removes the batches of the next commit from the queue, at least one. */

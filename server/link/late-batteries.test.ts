@@ -75,7 +75,7 @@ test('late readings of a battery mark the days that were summed up', async (t) =
       lane: 'live',
       received_at: noon,
     })
-    const { tables } = content as Extract<typeof content, { is: 'readings' }>
+    const { items: tables } = content as Extract<typeof content, { is: 'readings' }>
     const store = (transaction: Parameters<typeof storeReadings>[0]) =>
       storeReadings(transaction, site_id, mergeTables(tables), new Date(noon).toISOString())
     const readings = `select bess_id from bess_readings where measured_at < '2026-06-17'

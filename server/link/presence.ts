@@ -5,7 +5,7 @@ import type { Static } from 'typebox'
 import { unknown_words } from '../plant/inventory.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { lastEvent, recordEvent } from '../storage/events.ts'
-import { isoTime } from '../storage/values.ts'
+import { isoTime, rowsJson } from '../storage/values.ts'
 import { storableText } from '../telemetry/refused.ts'
 import { addTouchedHours, touchAllIn } from '../telemetry/touched-hours.ts'
 import type { Source } from './ingest.ts'
@@ -217,7 +217,7 @@ async function storeDevices(
        manufacturer = excluded.manufacturer, model = excluded.model,
        serial_number = excluded.serial_number, firmware_version = excluded.firmware_version,
        updated_at = excluded.updated_at`,
-    [site_id, isoTime(received_at), JSON.stringify([...records.values()])],
+    [site_id, isoTime(received_at), rowsJson([...records.values()])],
   )
 }
 
@@ -227,8 +227,8 @@ function record({ kind, id, comm_state, since, last_ok_at, error, identity }: De
     kind,
     id: storableText(id),
     comm_state,
-    since_at: isoTime(since),
-    last_ok_at: last_ok_at === null ? null : isoTime(last_ok_at),
+    since_at: since,
+    last_ok_at,
     error: text(error),
     manufacturer: text(identity?.manufacturer),
     model: text(identity?.model),

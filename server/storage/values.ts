@@ -88,3 +88,9 @@ export const types: pg.CustomTypesConfig = {
 
 /** ISO text of an instant, for SQL. */
 export const isoTime = (at_ms: number): string => new Date(at_ms).toISOString()
+
+/** Flat rows as JSON for SQL. Numbers in fields that end with `at` are instants, Unix ms. */
+export const rowsJson = (rows: readonly object[]): string =>
+  JSON.stringify(rows, (name, value) =>
+    (name === 'at' || name.endsWith('_at')) && typeof value === 'number' ? isoTime(value) : value,
+  )

@@ -1,4 +1,6 @@
 /** The reason of a refusal as text, at a cost that the sender of the value cannot drive up. */
+import { isUnstorableJson, Refused } from './refused.ts'
+
 export interface Checker<Value> {
   Check(value: unknown): value is Value
   Errors(value: unknown): { instancePath: string; message: string }[]
@@ -37,6 +39,19 @@ export function firstFault(checker: Checker<unknown>, value: unknown): string {
   const [fault] = checker.Errors(rest)
   const path = fault?.instancePath.split('/').slice(1) ?? []
   return `${pointer(path, skipped)}: ${fault?.message ?? 'not valid'}`
+}
+
+/** @throws Refused for a payload that its schema does not allow */
+export function checked<Value>(checker: Checker<Value>, payload: unknown): Value {
+  if (checker.Check(payload)) return payload
+  throw new Refused(`payload${firstFault(checker, payload)}`)
+}
+
+/** @throws Refused for a payload that `jsonb` refuses */
+export function storableJson(payload: unknown): string {
+  const json = JSON.stringify(payload)
+  if (!isUnstorableJson(json)) return json
+  throw new Refused('payload: text contains NUL or an unpaired surrogate')
 }
 
 /** The first oversized list or object, outermost first; null without one. */

@@ -22,14 +22,6 @@ export interface DeviceHistory {
   limit?: number | null | undefined
 }
 
-export interface HistoryRequest extends DeviceHistory {
-  limit: number
-}
-
-export interface HistoryExport extends DeviceHistory {
-  limit: number | null
-}
-
 /** The readings of a device in a window as the text of a `Series`, ascending. */
 export async function readHistory(
   db: Queries,

@@ -1,89 +1,91 @@
 /** Dashboard of a unit: newest readings, the day against its plan, alarms, limits. */
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
+import { dayStart } from '@heliograph/domain/local-day'
 import { rounded, significant } from '@heliograph/domain/significant'
+import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { type Static, Type } from 'typebox'
+import { mayRead } from '../../http/authorize.ts'
+import type { Context } from '../../http/context.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { exampleOf } from '../../http/example.ts'
+import {
+  Closed,
+  FromZero,
+  FromZeroOrNull,
+  NumOrNull,
+  OneOfOrNull,
+  TextOrNull,
+} from '../../http/fields.ts'
 import { Nullable } from '../../http/params.ts'
 import { At } from '../../plant/frame.ts'
-import { BatteryNow, type EnergiesToday } from '../current.ts'
-import { Deviation } from '../deviations.ts'
-import { earnedOf } from '../earnings.ts'
-import { Envelope } from '../envelope.ts'
-import { Schedule } from '../schedules.ts'
-import { plannedCharge, plannedPower, type UnitDay } from '../unit-day.ts'
-import { netEnergy, quartersOf, type Span } from '../unit-energy.ts'
-import { BatteryUnit } from '../units.ts'
+import { siteFacts } from '../../plant/site-facts.ts'
+import { situationOf } from '../../plant/situation.ts'
+import { isoTime } from '../../storage/values.ts'
+import { BatteryNow, batteryNow, type EnergiesToday } from '../current.ts'
+import { Deviation, deviationsOf } from '../deviations.ts'
+import { earnedOf, requireUnit } from '../earnings.ts'
+import { Envelope, envelopeOf } from '../envelope.ts'
+import { Schedule, scheduleOf, schedulesIn } from '../schedules.ts'
+import { plannedCharge, plannedPower, readUnitDay, type UnitDay } from '../unit-day.ts'
+import { hourlyPowers, netEnergy, quartersOf, type Span } from '../unit-energy.ts'
+import { batteryNowExample, batteryUnitExample, envelopeExample } from '../units/examples.ts'
+import { BatteryUnit, BessId, unitRecord } from '../units.ts'
+import { countsExample, deviationExample } from './examples.ts'
 import { AlarmCounts } from './schemas.ts'
+import { alarmCounts, raisedSince, readUnitNow } from './store.ts'
 
-const closed = ($id: string) => ({ additionalProperties: false, $id })
-const Kwh = (description: string) => Type.Number({ minimum: 0, description })
-const Some = (description: string) => Nullable(Type.Number({ description }))
+const Today = Closed('BatteryToday', {
+  charged_kwh: FromZeroOrNull(
+    'Energy charged since local midnight, kWh: as in `current`, else of the known quarter ' +
+      'hours; null where none is known.',
+  ),
+  discharged_kwh: FromZeroOrNull('Energy discharged since local midnight, kWh; likewise.'),
+  planned_charged_kwh: FromZero(
+    'Planned charging of the whole local day by the schedules in force, kWh.',
+  ),
+  planned_discharged_kwh: FromZero('Planned discharging of the whole local day, kWh; likewise.'),
+  earnings_amount: NumOrNull(
+    'Value of discharged less charged energy since local midnight at day-ahead prices, for the ' +
+      'known energy; null without a market, a price or energy, and without `earnings:read`.',
+  ),
+  earnings_reason: OneOfOrNull(
+    ['forbidden_scope'],
+    '`forbidden_scope`: the amount is null, as the key lacks `earnings:read` or the plan ' +
+      'lacks the module `earnings`. An extension.',
+  ),
+  currency: TextOrNull('ISO 4217; null without an amount.'),
+})
 
-const Today = Type.Object(
-  {
-    charged_kwh: Nullable(
-      Kwh(
-        'Energy charged since local midnight, kWh: as in `current`, else of the known quarter ' +
-          'hours; null where none is known.',
-      ),
-    ),
-    discharged_kwh: Nullable(Kwh('Energy discharged since local midnight, kWh; likewise.')),
-    planned_charged_kwh: Kwh(
-      'Planned charging of the whole local day by the schedules in force, kWh.',
-    ),
-    planned_discharged_kwh: Kwh('Planned discharging of the whole local day, kWh; likewise.'),
-    earnings_amount: Some(
-      'Value of discharged less charged energy since local midnight at day-ahead prices, for the ' +
-        'known energy; null without a market, a price or energy, and without `earnings:read`.',
-    ),
-    earnings_reason: Nullable(
-      Type.Enum(['forbidden_scope'], {
-        description:
-          '`forbidden_scope`: the amount is null, as the key lacks `earnings:read` or the plan ' +
-          'lacks the module `earnings`. An extension.',
-      }),
-    ),
-    currency: Nullable(Type.String({ description: 'ISO 4217; null without an amount.' })),
-  },
-  closed('BatteryToday'),
-)
+const SocPoint = Closed('BatterySocPoint', {
+  start_at: At('Start of a quarter hour of the UTC day.'),
+  end_at: At('End of the quarter hour.'),
+  soc_pct: NumOrNull('Measured at the start, %; null where not measured and in the future.'),
+  planned_soc_pct: NumOrNull('Planned by the schedule in force, %; null without one.'),
+})
 
-const SocPoint = Type.Object(
-  {
-    start_at: At('Start of a quarter hour of the UTC day.'),
-    end_at: At('End of the quarter hour.'),
-    soc_pct: Some('Measured at the start, %; null where not measured and in the future.'),
-    planned_soc_pct: Some('Planned by the schedule in force, %; null without one.'),
-  },
-  closed('BatterySocPoint'),
-)
+const PowerPoint = Closed('BatteryPowerPoint', {
+  start_at: At('Start of a quarter hour of the UTC day.'),
+  end_at: At('End of the quarter hour.'),
+  power_kw: NumOrNull(
+    'Mean power, kW, so far for the running quarter hour; null where not measured.',
+  ),
+  planned_power_kw: NumOrNull('Mean planned by the schedules in force, kW; null without one.'),
+})
 
-const PowerPoint = Type.Object(
-  {
-    start_at: At('Start of a quarter hour of the UTC day.'),
-    end_at: At('End of the quarter hour.'),
-    power_kw: Some('Mean power, kW, so far for the running quarter hour; null where not measured.'),
-    planned_power_kw: Some('Mean planned by the schedules in force, kW; null without one.'),
-  },
-  closed('BatteryPowerPoint'),
-)
-
-export type Dashboard = Static<typeof Dashboard>
-export const Dashboard = Type.Object(
-  {
-    unit: BatteryUnit,
-    current: BatteryNow,
-    schedule: Nullable(Schedule),
-    deviations: Type.Array(Deviation, {
-      description: 'Deviations of today, as in /bess/{bess_id}/deviations.',
-    }),
-    today: Today,
-    soc_series: Type.Array(SocPoint),
-    power_series: Type.Array(PowerPoint),
-    alarms_summary: AlarmCounts,
-    envelope: Envelope,
-  },
-  closed('BatteryDashboard'),
-)
+type Dashboard = Static<typeof Dashboard>
+const Dashboard = Closed('BatteryDashboard', {
+  unit: BatteryUnit,
+  current: BatteryNow,
+  schedule: Nullable(Schedule),
+  deviations: Type.Array(Deviation, {
+    description: 'Deviations of today, as in /bess/{bess_id}/deviations.',
+  }),
+  today: Today,
+  soc_series: Type.Array(SocPoint),
+  power_series: Type.Array(PowerPoint),
+  alarms_summary: AlarmCounts,
+  envelope: Envelope,
+})
 
 /**
  * Metrics of a local day. `days` are the UTC days that overlap it; energies of `counted` take
@@ -136,27 +138,104 @@ export function seriesOf({
   plans,
   start_ms,
 }: UnitDay): Pick<Dashboard, 'soc_series' | 'power_series'> {
-  const soc_series: Dashboard['soc_series'] = []
-  const power_series: Dashboard['power_series'] = []
-  for (const [nth, span] of quartersOf({ start_ms, end_ms: start_ms + day_ms }).entries()) {
-    const at = {
-      start_at: new Date(span.start_ms).toISOString(),
-      end_at: new Date(span.end_ms).toISOString(),
-    }
-    const quarter = quarters[nth]
-    const net_kwh = quarter ? netEnergy(quarter) : null
-    const hours = quarter ? (quarter.end_ms - quarter.start_ms) / hour_ms : 0
-    const planned_kw = plannedPower(plans, span)
-    soc_series.push({
-      ...at,
-      soc_pct: rounded(quarter?.soc_start_pct ?? null, 2),
+  const spans = quartersOf({ start_ms, end_ms: start_ms + day_ms })
+  const at = (span: Span) => ({ start_at: isoTime(span.start_ms), end_at: isoTime(span.end_ms) })
+  return {
+    soc_series: spans.map((span, nth) => ({
+      ...at(span),
+      soc_pct: rounded(quarters[nth]?.soc_start_pct ?? null, 2),
       planned_soc_pct: rounded(plannedCharge(plans, span.start_ms), 2),
-    })
-    power_series.push({
-      ...at,
-      power_kw: net_kwh === null ? null : significant(net_kwh / hours),
-      planned_power_kw: planned_kw === null ? null : significant(planned_kw),
-    })
+    })),
+    power_series: spans.map((span, nth) => {
+      const quarter = quarters[nth]
+      const net_kwh = quarter ? netEnergy(quarter) : null
+      const planned_kw = plannedPower(plans, span)
+      return {
+        ...at(span),
+        power_kw:
+          net_kwh && significant((net_kwh * hour_ms) / (quarter!.end_ms - quarter!.start_ms)),
+        planned_power_kw: planned_kw && significant(planned_kw),
+      }
+    }),
   }
-  return { soc_series, power_series }
 }
+
+const quarter = { start_at: '2026-06-21T09:45:00.000Z', end_at: '2026-06-21T10:00:00.000Z' }
+
+const example = exampleOf(Dashboard, {
+  unit: batteryUnitExample,
+  current: batteryNowExample,
+  schedule: null,
+  deviations: [deviationExample],
+  today: {
+    charged_kwh: batteryNowExample.charged_today_kwh,
+    discharged_kwh: batteryNowExample.discharged_today_kwh,
+    planned_charged_kwh: 300,
+    planned_discharged_kwh: 560,
+    earnings_amount: 12.4,
+    currency: 'EUR',
+  },
+  soc_series: [{ ...quarter, soc_pct: 66.4, planned_soc_pct: 64 }],
+  power_series: [{ ...quarter, power_kw: 100, planned_power_kw: 120 }],
+  alarms_summary: countsExample,
+  envelope: envelopeExample,
+})
+
+export const getDashboard = endpoint({
+  method: 'GET',
+  tag: 'Batteries',
+  scope: 'bess:read',
+  module: 'bess',
+  path: '/bess/{bess_id}/dashboard',
+  operation_id: 'bess_dashboard_get',
+  summary: 'Dashboard of a battery',
+  description:
+    'Returns the newest readings, the day against its plan, alarms and limits. `today` and the ' +
+    'energies of `current` cover the local day of the site. `schedule`, `deviations` and the ' +
+    'series cover the UTC day, as schedules do. `schedule` is the approved schedule of the day, ' +
+    'else the proposed one, else null.',
+  params: { bess_id: BessId },
+  returns: Dashboard,
+  example: { answer: example },
+  async handle({ site: { site_id }, params, caller }, { db, clock }: Context) {
+    const now = clock.now()
+    const id = { site_id, ...params }
+    const [facts, unit] = await Promise.all([siteFacts(db, site_id), requireUnit(db, id)])
+    const situation = situationOf(facts, now)
+    // A day has at most 25 hours, and the next day more than two.
+    const next = new Date(situation.day_start_at.getTime() + 25 * hour_ms)
+    const span = {
+      start_ms: situation.day_start_at.getTime(),
+      end_ms: dayStart(next, facts.timezone).getTime(),
+    }
+    const dates = [...new Set([utcDate(span.start_ms), utcDate(span.end_ms - 1)])]
+    const of_today = { ...id, date: utcDate(now) }
+    const [{ live, alarms }, days, raised, [approved], [proposed]] = await Promise.all([
+      readUnitNow(db, id, situation),
+      Promise.all(dates.map((date) => readUnitDay(db, unit, { date, now }))),
+      raisedSince(db, id, new Date(now.getTime() - day_ms)),
+      schedulesIn(db, { ...of_today, state: 'approved' }),
+      schedulesIn(db, { ...of_today, state: 'proposed' }),
+    ])
+    const day = days.find(({ start_ms }) => start_ms === utcDayStart(now.getTime()))!
+    const schedule = approved ?? proposed
+    const current = batteryNow(live, situation)
+    const today = todayOf(days, span, current)
+    return {
+      unit: unitRecord(live, situation),
+      current,
+      schedule: schedule ? scheduleOf(schedule, now, hourlyPowers(day.quarters)) : null,
+      deviations: deviationsOf(day),
+      today: mayRead(caller, 'earnings:read') ? today : { ...today, ...hidden_earnings },
+      ...seriesOf(day),
+      alarms_summary: alarmCounts(alarms, raised),
+      envelope: envelopeOf(live, situation),
+    }
+  },
+})
+
+const hidden_earnings = {
+  earnings_amount: null,
+  earnings_reason: 'forbidden_scope',
+  currency: null,
+} as const

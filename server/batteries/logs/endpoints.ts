@@ -2,14 +2,17 @@ import { day_ms } from '@heliograph/domain/durations'
 import { utcDate } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
 import type { Context } from '../../http/context.ts'
-import { type Paged, RowId } from '../../http/cursor.ts'
+import { RowId } from '../../http/cursor.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { CursorSeries, List, list, Series } from '../../http/envelope.ts'
 import { type ExportItem, type ExportItems, fetched, pageItems } from '../../http/export-items.ts'
+import { Flag, OneOf, Text } from '../../http/fields.ts'
 import { limit, Timestamp, telemetry_rows, telemetryLimit } from '../../http/params.ts'
 import { default_hours, seriesMeta } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
+import { iso } from '../../plant/frame.ts'
 import type { Queries } from '../../storage/database.ts'
+import { seriesExample } from '../../telemetry/history.ts'
 import { batterySeverities } from '../active-alarms.ts'
 import { readPcsWords } from '../alarm-words.ts'
 import { AlarmState } from '../alarms.ts'
@@ -18,39 +21,10 @@ import { Deviation, deviationsOf } from '../deviations.ts'
 import { requireUnit } from '../earnings.ts'
 import { readUnitDay } from '../unit-day.ts'
 import { BessId } from '../units.ts'
-import { alarmCounts } from './counts.ts'
-import {
-  alarmStateExample,
-  alarmTransitionExample,
-  controlExample,
-  countsExample,
-  deviationExample,
-  dispatchExample,
-  faultsExample,
-} from './examples.ts'
+import * as examples from './examples.ts'
 import { pcsFaults } from './faults.ts'
-import { alarmTransition, controlEntry, dispatchEntry } from './records.ts'
-import {
-  AlarmCounts,
-  AlarmTransition,
-  ControlEntry,
-  DispatchEntry,
-  PcsFaults,
-  Tier,
-} from './schemas.ts'
-import {
-  type AlarmEvent,
-  alarmEventPage,
-  alarmEvents,
-  type DispatchRow,
-  dispatchesIn,
-  dispatchPage,
-  type NoteRow,
-  notePage,
-  notes,
-  raisedSince,
-  readAlarms,
-} from './store.ts'
+import * as schemas from './schemas.ts'
+import * as store from './store.ts'
 
 const of_unit = {
   method: 'GET',
@@ -65,18 +39,14 @@ interface OfUnit {
   params: { bess_id: number }
 }
 
-/** @throws ApiError not_found */
-const unitOf = (db: Queries, { site, params }: OfUnit) =>
-  requireUnit(db, { site_id: site.site_id, bess_id: params.bess_id })
-
 /** A whole log as a file, in the order of the JSON answers. */
 const exported = <Row>(
   statement: string,
   values: readonly unknown[],
-  recordOf: (row: Row) => ExportItem,
+  entryOf: (row: Row) => ExportItem,
 ): ExportItems => ({
   async *items(queries) {
-    for await (const rows of fetched<Row>(queries, statement, values)) yield rows.map(recordOf)
+    for await (const rows of fetched<Row>(queries, statement, values)) yield rows.map(entryOf)
   },
 })
 
@@ -91,19 +61,15 @@ export const listDeviations = endpoint({
     'an hour, or the integral of power where the counters give no value.',
   query: {
     target_date: Type.Optional(
-      Type.String({
-        format: 'date',
-        description: 'UTC day. Defaults to today.',
-        examples: ['2026-06-21'],
-      }),
+      Text('UTC day. Defaults to today.', { format: 'date', examples: ['2026-06-21'] }),
     ),
   },
   returns: List(Deviation),
-  example: { answer: { data: [deviationExample], meta: { count: 1 } } },
-  async handle(request, { db, clock }: Context) {
-    const unit = await unitOf(db, request)
+  example: { answer: list([examples.deviationExample]) },
+  async handle({ site, params, query }, { db, clock }: Context) {
+    const unit = await requireUnit(db, { ...site, ...params })
     const now = clock.now()
-    const date = request.query.target_date ?? utcDate(now)
+    const date = query.target_date ?? utcDate(now)
     return list(deviationsOf(await readUnitDay(db, unit, { date, now })))
   },
 })
@@ -114,10 +80,10 @@ export const getPcsFaults = endpoint({
   operation_id: 'bess_pcs_faults_get',
   summary: 'Current fault words of the PCS of a battery',
   description: 'Returns the words read last, bit by bit, with every bit that is set.',
-  returns: PcsFaults,
-  example: { answer: faultsExample },
-  async handle(request, { db }: Context) {
-    const { site_id, bess_id } = await unitOf(db, request)
+  returns: schemas.PcsFaults,
+  example: { answer: examples.faultsExample },
+  async handle({ site, params }, { db }: Context) {
+    const { site_id, bess_id } = await requireUnit(db, { ...site, ...params })
     const [parts, conditions] = await Promise.all([
       readPcsWords(db, site_id, bess_id),
       readConditions(db, { site_id, bess_id }),
@@ -137,21 +103,16 @@ export const listAlarmStates = endpoint({
     'heartbeat that stopped, the fire alarm system). An alarm of clusters is listed for each ' +
     'cluster in which it is set, or once where it is set in none.',
   query: {
-    only_set: Type.Optional(
-      Type.Boolean({ description: 'Only alarms that are set.', examples: [true] }),
-    ),
+    only_set: Type.Optional(Flag('Only alarms that are set.', { examples: [true] })),
     severity: Type.Optional(
-      Type.Enum([...batterySeverities], {
-        description: 'Only alarms of exactly this severity.',
-        examples: ['critical'],
-      }),
+      OneOf(batterySeverities, 'Only alarms of exactly this severity.', { examples: ['critical'] }),
     ),
   },
   returns: List(AlarmState),
-  example: { answer: { data: [alarmStateExample], meta: { count: 1 } } },
-  async handle(request, { db }: Context) {
-    const { only_set = false, severity } = request.query
-    const { states } = await readAlarms(db, await unitOf(db, request))
+  example: { answer: list([examples.alarmStateExample]) },
+  async handle({ site, params, query }, { db }: Context) {
+    const { only_set = false, severity } = query
+    const { states } = await store.readAlarms(db, await requireUnit(db, { ...site, ...params }))
     return list(
       states.filter(
         (state) =>
@@ -168,11 +129,33 @@ const whichRows =
   '`meta.truncated` is true while there are any. '
 const whole = { truncated: false, next_start: null, previous_end: null, next_cursor: null }
 
-/** A page of a log without a window. */
-const logPage = <Row>({ rows, next_cursor }: Paged<Row>, count: number) => ({
-  data: rows,
-  meta: { count, ...whole, truncated: next_cursor !== null, next_cursor },
-})
+/** The handlers of a log without a window. */
+const ofLog = <Row, Entry extends ExportItem, Query extends { limit?: number }, Place>(
+  log: store.Log<Row, Entry>,
+  filterOf: (query: Query) => string | undefined,
+  placeOf: (after: Place) => readonly unknown[],
+) => {
+  type Asked = OfUnit & { query: Query; after: Place | null }
+  const read = async (db: Queries, { site, params, query, after }: Asked) => {
+    const { site_id, bess_id } = await requireUnit(db, { ...site, ...params })
+    const values = [site_id, bess_id, filterOf(query) ?? null]
+    const limit = query.limit ?? rows_by_default
+    const place = after && placeOf(after)
+    return { values, page: () => store.readPage(db, log, values, { after: place, limit }) }
+  }
+  return {
+    async handle(asked: Asked, { db }: Context) {
+      const { rows, next_cursor, count } = await (await read(db, asked)).page()
+      const truncated = next_cursor !== null
+      return { data: rows, meta: { ...whole, count, truncated, next_cursor } }
+    },
+    async exports(asked: Asked, { db }: Context) {
+      const { values, page } = await read(db, asked)
+      if (asked.query.limit !== undefined || asked.after) return pageItems((await page()).rows)
+      return exported<Row>(log.select('asc'), values, log.entryOf)
+    },
+  }
+}
 
 export const alarmHistory = endpoint({
   ...of_unit,
@@ -182,10 +165,9 @@ export const alarmHistory = endpoint({
   description: `${whichRows}Each row has the readings of the unit within the minute before.`,
   query: {
     code: Type.Optional(
-      Type.String({
+      Text('Only this alarm; a `code` of /bess/{bess_id}/alarms/states.', {
         minLength: 1,
         maxLength: 120,
-        description: 'Only this alarm; a `code` of /bess/{bess_id}/alarms/states.',
         examples: ['OVER_TEMP_WARNING'],
       }),
     ),
@@ -193,24 +175,13 @@ export const alarmHistory = endpoint({
   },
   cursor: { occurred_at: Timestamp, event_id: RowId },
   heavy: true,
-  returns: CursorSeries(AlarmTransition),
-  example: { answer: { data: [alarmTransitionExample], meta: { count: 1, ...whole } } },
-  async handle({ query, after, ...request }, { db }: Context) {
-    const { code = null, limit = rows_by_default } = query
-    const unit = await unitOf(db, request)
-    const { rows, next_cursor, count } = await alarmEventPage(db, unit, { code, after, limit })
-    return logPage({ rows: rows.map(alarmTransition), next_cursor }, count)
-  },
-  async exports({ query, after, ...request }, { db }: Context) {
-    const { code = null, limit } = query
-    const unit = await unitOf(db, request)
-    if (limit === undefined && after === null) {
-      const values = [unit.site_id, String(unit.bess_id), code]
-      return exported<AlarmEvent>(alarmEvents('asc'), values, alarmTransition)
-    }
-    const page = { code, after, limit: limit ?? rows_by_default }
-    return pageItems((await alarmEventPage(db, unit, page)).rows.map(alarmTransition))
-  },
+  returns: CursorSeries(schemas.AlarmTransition),
+  example: { answer: { data: [examples.alarmTransitionExample], meta: { count: 1, ...whole } } },
+  ...ofLog(
+    store.alarmLog,
+    ({ code }: { code?: string; limit?: number }) => code,
+    (after: { occurred_at: string; event_id: number }) => [after.occurred_at, after.event_id],
+  ),
 })
 
 export const countAlarms = endpoint({
@@ -221,15 +192,15 @@ export const countAlarms = endpoint({
   description:
     'Returns the number of set alarms by severity and source. `last_24h` counts how often alarms ' +
     'were set in the last 24 hours.',
-  returns: AlarmCounts,
-  example: { answer: countsExample },
-  async handle(request, { db, clock }: Context) {
-    const unit = await unitOf(db, request)
+  returns: schemas.AlarmCounts,
+  example: { answer: examples.countsExample },
+  async handle({ site, params }, { db, clock }: Context) {
+    const unit = await requireUnit(db, { ...site, ...params })
     const [alarms, raised] = await Promise.all([
-      readAlarms(db, unit),
-      raisedSince(db, unit, new Date(clock.now().getTime() - day_ms)),
+      store.readAlarms(db, unit),
+      store.raisedSince(db, unit, new Date(clock.now().getTime() - day_ms)),
     ])
-    return alarmCounts(alarms, raised)
+    return store.alarmCounts(alarms, raised)
   },
 })
 
@@ -243,32 +214,30 @@ export const dispatchLog = endpoint({
   window: rowsWindow(default_hours.telemetry),
   query: { limit: telemetryLimit },
   heavy: true,
-  returns: Series(DispatchEntry),
-  example: {
-    answer: {
-      data: [dispatchExample],
-      meta: { count: 1, truncated: false, next_start: null, previous_end: null },
-    },
-  },
-  async handle({ query, window, ...request }, { db }: Context) {
-    const unit = await unitOf(db, request)
+  returns: Series(schemas.DispatchEntry),
+  example: seriesExample(examples.dispatchExample),
+  async handle({ site, params, query, window }, { db }: Context) {
+    const unit = await requireUnit(db, { ...site, ...params })
     const limit = query.limit ?? telemetry_rows.by_default
-    const { rows, count } = await dispatchPage(db, unit, window, limit)
-    const [first_time = null, last_time = null] = [rows[0], rows.at(-1)].map((row) =>
-      row?.issued_at.toISOString(),
-    )
-    return {
-      data: rows.map(dispatchEntry),
-      meta: seriesMeta(window, { count, returned: rows.length, first_time, last_time }),
-    }
+    const { rows, count } = await store.dispatchPage(db, unit, window, limit)
+    const first_time = iso(rows[0]?.issued_at ?? null)
+    const last_time = iso(rows.at(-1)?.issued_at ?? null)
+    const meta = seriesMeta(window, { count, returned: rows.length, first_time, last_time })
+    return { data: rows.map(store.dispatchEntry), meta }
   },
-  async exports({ query, window, ...request }, { db }: Context) {
-    const unit = await unitOf(db, request)
+  async exports({ site, params, query, window }, { db }: Context) {
+    const unit = await requireUnit(db, { ...site, ...params })
     if (query.limit === undefined) {
       const values = [unit.site_id, unit.bess_id, window.start, window.end]
-      return exported<DispatchRow>(dispatchesIn('asc', null), values, dispatchEntry)
+      return exported<store.DispatchRow>(
+        store.dispatchesIn('asc', null),
+        values,
+        store.dispatchEntry,
+      )
     }
-    return pageItems((await dispatchPage(db, unit, window, query.limit)).rows.map(dispatchEntry))
+    return pageItems(
+      (await store.dispatchPage(db, unit, window, query.limit)).rows.map(store.dispatchEntry),
+    )
   },
 })
 
@@ -281,24 +250,14 @@ export const controlLog = endpoint({
     `${whichRows}The log has each change of the deciding tier or of its decision, as reported by the ` +
     'edge, and each approval and rejection of a schedule through the API (tier `operator`, with ' +
     'the key or person as `actor`).',
-  query: { tier: Type.Optional(Tier), limit: page },
+  query: { tier: Type.Optional(schemas.Tier), limit: page },
   cursor: { occurred_at: Timestamp, nth: RowId },
   heavy: true,
-  returns: CursorSeries(ControlEntry),
-  example: { answer: { data: [controlExample], meta: { count: 1, ...whole } } },
-  async handle({ query, after, ...request }, { db }: Context) {
-    const { tier = null, limit = rows_by_default } = query
-    const unit = await unitOf(db, request)
-    const { rows, next_cursor, count } = await notePage(db, unit, { tier, after, limit })
-    return logPage({ rows: rows.map(controlEntry), next_cursor }, count)
-  },
-  async exports({ query, after, ...request }, { db }: Context) {
-    const { tier = null, limit } = query
-    const unit = await unitOf(db, request)
-    if (limit === undefined && after === null) {
-      return exported<NoteRow>(notes('asc'), [unit.site_id, unit.bess_id, tier], controlEntry)
-    }
-    const page = { tier, after, limit: limit ?? rows_by_default }
-    return pageItems((await notePage(db, unit, page)).rows.map(controlEntry))
-  },
+  returns: CursorSeries(schemas.ControlEntry),
+  example: { answer: { data: [examples.controlExample], meta: { count: 1, ...whole } } },
+  ...ofLog(
+    store.controlNotes,
+    ({ tier }: { tier?: string; limit?: number }) => tier,
+    (after: { occurred_at: string; nth: number }) => [after.occurred_at, after.nth],
+  ),
 })

@@ -1,8 +1,6 @@
 import { exampleOf } from '../../http/example.ts'
 import { AlarmState } from '../alarms.ts'
 import { Deviation } from '../deviations.ts'
-import { batteryNowExample, batteryUnitExample, envelopeExample } from '../units/examples.ts'
-import { Dashboard } from './dashboard.ts'
 import { AlarmCounts, AlarmTransition, ControlEntry, DispatchEntry, PcsFaults } from './schemas.ts'
 
 const fault = {
@@ -128,25 +126,4 @@ export const deviationExample = exampleOf(Deviation, {
   cost_amount: 2.55,
   currency: 'EUR',
   completeness_pct: 100,
-})
-
-const quarter = { start_at: '2026-06-21T09:45:00.000Z', end_at: '2026-06-21T10:00:00.000Z' }
-
-export const dashboardExample = exampleOf(Dashboard, {
-  unit: batteryUnitExample,
-  current: batteryNowExample,
-  schedule: null,
-  deviations: [deviationExample],
-  today: {
-    charged_kwh: batteryNowExample.charged_today_kwh,
-    discharged_kwh: batteryNowExample.discharged_today_kwh,
-    planned_charged_kwh: 300,
-    planned_discharged_kwh: 560,
-    earnings_amount: 12.4,
-    currency: 'EUR',
-  },
-  soc_series: [{ ...quarter, soc_pct: 66.4, planned_soc_pct: 64 }],
-  power_series: [{ ...quarter, power_kw: 100, planned_power_kw: 120 }],
-  alarms_summary: countsExample,
-  envelope: envelopeExample,
 })

@@ -1,9 +1,10 @@
 /** The fault words of the PCS of a unit, bit by bit. */
 import { isAvailable, setBits } from '@heliograph/domain/alarms/decode'
+import { iso } from '../../plant/frame.ts'
 import { batterySeverities, batterySeverity } from '../active-alarms.ts'
-import { unknownName } from '../alarm-names.ts'
 import type { AlarmedPart } from '../alarm-words.ts'
-import { bitOf, type Condition, placeOf, unknownCode } from '../conditions.ts'
+import { bitOf, type Condition, placeOf, unknownCode, unknownName } from '../conditions.ts'
+import { oldestOf } from '../current.ts'
 import type { PcsFaults } from './schemas.ts'
 
 /** Fault words of the PCS, by index. Includes set bits that are in no table. */
@@ -15,9 +16,8 @@ export function pcsFaults(
   const active = words.flatMap(({ pcs_idx, word_index, bits }) =>
     bits.map((bit) => ({ pcs_idx, word_index, ...bit })),
   )
-  const read_ms = parts.map(({ measured_at }) => measured_at.getTime())
   return {
-    measured_at: parts.length === 0 ? null : new Date(Math.min(...read_ms)).toISOString(),
+    measured_at: iso(oldestOf(parts)),
     words,
     active,
     active_count: active.length,

@@ -1,19 +1,30 @@
+/** The alarms, dispatches and control notes of a unit. */
 import type { Severity } from '@heliograph/domain/link'
 import { readBatteryAlerts } from '../../alerts/battery-alerts.ts'
 import { type Paged, pageOf } from '../../http/cursor.ts'
 import type { SeriesWindow } from '../../http/time-windows.ts'
+import { iso } from '../../plant/frame.ts'
 import type { Situation } from '../../plant/situation.ts'
 import type { Queries } from '../../storage/database.ts'
-import type { Stored } from '../../storage/records.ts'
+import { type Stored, served } from '../../storage/records.ts'
+import { batterySeverity } from '../active-alarms.ts'
 import { readWords } from '../alarm-words.ts'
-import { type AlarmState, alarmStates } from '../alarms.ts'
-import { type Condition, codeText, ofUnit, readConditions } from '../conditions.ts'
+import { type AlarmState, alarmSources, alarmStates, sourceOf } from '../alarms.ts'
+import {
+  bitOf,
+  type Condition,
+  codeText,
+  nameOf,
+  ofUnit,
+  placeOf,
+  readConditions,
+} from '../conditions.ts'
 import type { UnitId } from '../earnings.ts'
 import { type LiveUnit, readUnits } from '../unit-store.ts'
-import type { AlarmTransition, ControlEntry, DispatchEntry } from './schemas.ts'
+import { type AlarmCounts, AlarmTransition, ControlEntry, DispatchEntry } from './schemas.ts'
 
 /** An event of an alarm. `code` is the edge's, `alarm_code` the API's. */
-export interface AlarmEvent
+interface AlarmEvent
   extends Condition,
     Pick<AlarmTransition, 'event_id' | 'value' | 'unit' | 'soc_pct' | 'power_kw'> {
   alarm_code: string
@@ -24,10 +35,7 @@ export interface AlarmEvent
 
 export type DispatchRow = Stored<Omit<DispatchEntry, 'hour' | 'latency_ms'>>
 
-export type NoteRow = Omit<ControlEntry, 'occurred_at'> & { at: Date; nth: number }
-
-/** A page of a log, ascending; `count` covers all pages. */
-type LogPage<Row> = Paged<Row> & { count: number }
+type NoteRow = Stored<ControlEntry> & { nth: number }
 
 /** All alarms that a unit can raise. */
 export interface UnitAlarms {
@@ -84,87 +92,69 @@ export const raisedSince = (
     [site_id, String(bess_id), since],
   )
 
+/** Numbers of set alarms; `raised`: how often alarms were set in the last 24 hours. */
+export function alarmCounts(
+  { measured_at, states, unacknowledged }: UnitAlarms,
+  raised: readonly { severity: Severity; count: number }[],
+): AlarmCounts {
+  const set = states.filter(({ is_set }) => is_set)
+  return {
+    measured_at: iso(measured_at),
+    active: bySeverity(set.map(({ severity }) => ({ severity, count: 1 }))),
+    total_active: set.length,
+    last_24h: bySeverity(raised),
+    by_source: Object.fromEntries(
+      alarmSources.map((source) => [source, set.filter((one) => one.source === source).length]),
+    ) as AlarmCounts['by_source'],
+    unacknowledged,
+  }
+}
+
+function bySeverity(counts: readonly { severity: Severity; count: number }[]) {
+  const sums = { info: 0, warning: 0, major: 0, critical: 0 }
+  for (const { severity, count } of counts) sums[batterySeverity(severity)] += count
+  return sums
+}
+
 async function countOf(db: Queries, from: string, values: readonly unknown[]): Promise<number> {
   const [row] = await db.query<{ count: number }>(`select count(*) as count ${from}`, values)
   return row!.count
 }
 
-interface EventPage {
-  /** Null: all codes. */
-  code: string | null
-  after: { occurred_at: string; event_id: number } | null
-  limit: number
+/** A log that is read by pages. Parameters of its SQL: $1 site, $2 unit, $3 filter or null. */
+export interface Log<Row, Entry> {
+  /** SQL of the matching rows, further limited by `before`. */
+  select(order: 'asc' | 'desc', before?: string): string
+  /** SQL of the matching rows, for their number. */
+  from: string
+  /** SQL: the instant and the number that order the log, and their values in a row. */
+  place: string
+  placeOf(row: Row): object
+  entryOf(row: Row): Entry
 }
 
-/** The newest events before `after`. */
-export async function alarmEventPage(
+/** The newest rows before `after`, ascending; `count` covers all pages. */
+export async function readPage<Row, Entry>(
   db: Queries,
-  { site_id, bess_id }: UnitId,
-  { code, after, limit }: EventPage,
-): Promise<LogPage<AlarmEvent>> {
-  const values = [site_id, String(bess_id), code]
-  const place = after === null ? [] : [after.occurred_at, after.event_id]
-  const before = after === null ? '' : 'and (e.at, e.event_id) < ($5::timestamptz, $6::bigint)'
-  const statement = `${alarmEvents('desc', before)} limit $4`
-  const [rows, count] = await Promise.all([
-    db.query<AlarmEvent>(statement, [...values, limit + 1, ...place]),
-    countOf(db, eventsWhere, values),
+  { select, from, place, placeOf, entryOf }: Log<Row, Entry>,
+  values: readonly unknown[],
+  { after, limit }: { after: readonly unknown[] | null; limit: number },
+): Promise<Paged<Entry> & { count: number }> {
+  const before = after === null ? '' : `and (${place}) < ($5::timestamptz, $6::bigint)`
+  const [found, count] = await Promise.all([
+    db.query<Row>(`${select('desc', before)} limit $4`, [...values, limit + 1, ...(after ?? [])]),
+    countOf(db, from, values),
   ])
-  const placeOf = ({ at, event_id }: AlarmEvent) => ({ occurred_at: at, event_id })
-  return { ...ascending(pageOf(rows, limit, placeOf)), count }
+  const { rows, next_cursor } = pageOf(found, limit, placeOf)
+  return { rows: rows.toReversed().map(entryOf), next_cursor, count }
 }
-
-/** The dispatches of a window, ascending. */
-export async function dispatchPage(
-  db: Queries,
-  { site_id, bess_id }: UnitId,
-  { start, end, newest }: SeriesWindow,
-  limit: number,
-): Promise<{ rows: DispatchRow[]; count: number }> {
-  const values = [site_id, bess_id, start, end]
-  const [rows, count] = await Promise.all([
-    db.query<DispatchRow>(dispatchesIn(newest ? 'desc' : 'asc', '$5'), [...values, limit]),
-    countOf(db, dispatchesWhere, values),
-  ])
-  return { rows: newest ? rows.reverse() : rows, count }
-}
-
-interface NotePage {
-  /** Null: all tiers. */
-  tier: string | null
-  after: { occurred_at: string; nth: number } | null
-  limit: number
-}
-
-/** The newest entries of the control log before `after`. */
-export async function notePage(
-  db: Queries,
-  { site_id, bess_id }: UnitId,
-  { tier, after, limit }: NotePage,
-): Promise<LogPage<NoteRow>> {
-  const values = [site_id, bess_id, tier]
-  const place = after === null ? [] : [after.occurred_at, after.nth]
-  const before = after === null ? '' : 'and (at, nth) < ($5::timestamptz, $6::bigint)'
-  const [rows, count] = await Promise.all([
-    db.query<NoteRow>(`${notes('desc', before)} limit $4`, [...values, limit + 1, ...place]),
-    countOf(db, notesWhere, values),
-  ])
-  const placeOf = ({ at, nth }: NoteRow) => ({ occurred_at: at, nth })
-  return { ...ascending(pageOf(rows, limit, placeOf)), count }
-}
-
-const ascending = <Row>({ rows, next_cursor }: Paged<Row>): Paged<Row> => ({
-  rows: rows.toReversed(),
-  next_cursor,
-})
 
 const eventsWhere = `
   from events e
   where e.site_id = $1 and ${ofUnit('$2', 'e')} and e.edge <> 'once'
     and ($3::text is null or ${codeText('e')} = $3)`
 
-/** SQL; parameters: site, unit as text, code or null. */
-export const alarmEvents = (order: 'asc' | 'desc', before = '') => `
+const selectEvents = (order: 'asc' | 'desc', before = '') => `
   select e.event_id, e.source_kind, e.source_id, e.code, ${codeText('e')} as alarm_code,
          e.details ->> 'name' as name, e.message, e.edge, e.severity, e.at, e.received_at,
          risen.at as set_at, (e.details ->> 'value')::float8 as value,
@@ -185,6 +175,47 @@ export const alarmEvents = (order: 'asc' | 'desc', before = '') => `
   ) read on true
   order by e.at ${order}, e.event_id ${order}`
 
+const transitionFields = Object.keys(AlarmTransition.properties)
+
+function alarmTransition(event: AlarmEvent): AlarmTransition {
+  const place = placeOf(event)
+  return served(transitionFields, {
+    ...event,
+    ...place,
+    code: event.alarm_code,
+    name: event.name ?? nameOf(event),
+    source: sourceOf(place, bitOf(event) ? null : event.code),
+    severity: batterySeverity(event.severity),
+    transition: event.edge === 'rising' ? 'set' : 'cleared',
+    occurred_at: event.at,
+    duration_s: event.set_at && (event.at.getTime() - event.set_at.getTime()) / 1000,
+  }) as AlarmTransition
+}
+
+/** Events of alarms, filtered by their code of the API. */
+export const alarmLog: Log<AlarmEvent, AlarmTransition> = {
+  select: selectEvents,
+  from: eventsWhere,
+  place: 'e.at, e.event_id',
+  placeOf: ({ at, event_id }) => ({ occurred_at: at, event_id }),
+  entryOf: alarmTransition,
+}
+
+/** The dispatches of a window, ascending. */
+export async function dispatchPage(
+  db: Queries,
+  { site_id, bess_id }: UnitId,
+  { start, end, newest }: SeriesWindow,
+  limit: number,
+): Promise<{ rows: DispatchRow[]; count: number }> {
+  const values = [site_id, bess_id, start, end]
+  const [rows, count] = await Promise.all([
+    db.query<DispatchRow>(dispatchesIn(newest ? 'desc' : 'asc', '$5'), [...values, limit]),
+    countOf(db, dispatchesWhere, values),
+  ])
+  return { rows: newest ? rows.reverse() : rows, count }
+}
+
 const dispatchesWhere = `
   from battery_dispatches
   where site_id = $1 and bess_id = $2 and ($3::timestamptz is null or issued_at >= $3)
@@ -197,12 +228,38 @@ export const dispatchesIn = (order: 'asc' | 'desc', limit: string | null) => `
          soc_pct, status, failure_code
   ${dispatchesWhere} order by issued_at ${order}${limit === null ? '' : ` limit ${limit}`}`
 
+const dispatchFields = Object.keys(DispatchEntry.properties)
+
+export const dispatchEntry = (row: DispatchRow): DispatchEntry =>
+  served(dispatchFields, {
+    ...row,
+    hour: row.interval_start_at?.getUTCHours() ?? null,
+    latency_ms: latencyOf(row),
+  }) as DispatchEntry
+
+/** Null without a write, and where the clock was set back meanwhile. */
+function latencyOf({ issued_at, sent_at, acknowledged_at }: DispatchRow): number | null {
+  if (sent_at === null || acknowledged_at === null) return null
+  const latency_ms = acknowledged_at.getTime() - issued_at.getTime()
+  return latency_ms > 0 ? latency_ms : null
+}
+
 const notesWhere = `
   from battery_control_notes
   where site_id = $1 and bess_id = $2 and ($3::text is null or tier = $3)`
 
-/** SQL; parameters: site, unit, tier or null. */
-export const notes = (order: 'asc' | 'desc', before = '') => `
-  select log_id, at, nth, tier, actor, action, from_power_kw, to_power_kw, reason_code, message,
+const selectNotes = (order: 'asc' | 'desc', before = '') => `
+  select log_id, at as occurred_at, nth, tier, actor, action, from_power_kw, to_power_kw, reason_code, message,
          overrode_tier, schedule_id, alarm_code, soc_pct, request_id, success
   ${notesWhere} ${before} order by at ${order}, nth ${order}`
+
+const noteFields = Object.keys(ControlEntry.properties)
+
+/** Control notes, filtered by their tier. */
+export const controlNotes: Log<NoteRow, ControlEntry> = {
+  select: selectNotes,
+  from: notesWhere,
+  place: 'at, nth',
+  placeOf: ({ occurred_at, nth }) => ({ occurred_at, nth }),
+  entryOf: (row) => served(noteFields, row) as ControlEntry,
+}

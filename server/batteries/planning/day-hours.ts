@@ -4,6 +4,7 @@ import { rounded } from '@heliograph/domain/significant'
 import { flowsOf, roomOf } from '@heliograph/optimize/connection'
 import { bandOf, type Course, followCourse } from '@heliograph/optimize/course'
 import { hoursOf, type Period, type Unit } from '@heliograph/optimize/dispatch-problem'
+import { isoTime } from '../../storage/values.ts'
 import type { StoredHour } from '../schedule-hours.ts'
 import type { ScheduleTotals } from '../schedule-plan.ts'
 import type { StoredProblem, StoredSchedule } from '../schedules.ts'
@@ -13,19 +14,28 @@ const micro = 1_000_000
 /** Stands for all other units of the connection; no unit has this id. */
 const others_id = 0
 
-/** Power of each open period, from the hours. */
+/** Power of each period, from the hours. */
 export function powersOf(
   hours: readonly StoredHour[],
   { periods }: Pick<StoredProblem, 'periods'>,
 ): number[] {
-  return periods.map(({ start_ms }) => {
+  return periods.map(({ start_ms, end_ms }) => {
     const { power_kw, quarter_power_kw } = hours[utcHour(start_ms)]!
+    if (end_ms - start_ms === hour_ms) return power_kw
     return quarter_power_kw?.[(start_ms % hour_ms) / quarter_ms] ?? power_kw
   })
 }
 
+/** Sum of the power of schedules in each period, kW. */
+export function sumOver(periods: readonly Period[], planned: readonly HourPlan[]): number[] {
+  const all = planned.map(({ hours }) => powersOf(hours, { periods }))
+  return periods.map((_, nth) => all.reduce((sum, powers) => sum + powers[nth]!, 0))
+}
+
+export type HourPlan = Pick<StoredSchedule, 'hours'>
+
 /** UTC hour of the day, without a Date, which would take most of the planning time. */
-export const utcHour = (ms: number) => Math.floor((ms % day_ms) / hour_ms)
+const utcHour = (ms: number) => Math.floor((ms % day_ms) / hour_ms)
 
 /** The periods of an hour; null for an hour that was not open at planning. */
 export function spanOf(
@@ -180,17 +190,13 @@ function connectionAmounts(
 }
 
 /** A past or running hour: as approved, else idle. */
-export function lockedHour(
-  hour: number,
-  start_ms: number,
-  approved: Pick<StoredSchedule, 'hours'> | null,
-): StoredHour {
+export function lockedHour(hour: number, start_ms: number, approved: HourPlan | null): StoredHour {
   const was = approved?.hours[hour]
   const power_kw = was?.power_kw ?? 0
   return {
     hour,
-    start_at: new Date(start_ms).toISOString(),
-    end_at: new Date(start_ms + hour_ms).toISOString(),
+    start_at: isoTime(start_ms),
+    end_at: isoTime(start_ms + hour_ms),
     power_kw,
     soc_start_pct: was?.soc_start_pct ?? null,
     soc_end_pct: was?.soc_end_pct ?? null,

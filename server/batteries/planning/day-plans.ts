@@ -1,7 +1,7 @@
 /** The plans of all units of a site for a day. */
 import type { Queries } from '../../storage/database.ts'
 import { type ScheduleHours, type StoredSchedule, scheduleHoursIn } from '../schedules.ts'
-import { unitsBeside } from './others.ts'
+import type { HourPlan } from './day-hours.ts'
 import { type PlanSite, readPlanSite, readUnits, type UnitRow } from './plan-units.ts'
 import { type Beside, besideOthers } from './present.ts'
 
@@ -13,41 +13,57 @@ export interface DayPlans {
   approved: ReadonlyMap<number, ScheduleHours>
 }
 
-export async function readDayPlans(
-  db: Queries,
-  { site_id, date }: { site_id: string; date: string },
-): Promise<DayPlans> {
-  const byUnit = async (state: 'approved' | 'proposed') => {
-    const found = await scheduleHoursIn(db, { site_id, date, state })
-    return new Map(found.map((schedule) => [schedule.bess_id, schedule]))
-  }
+interface SiteDay {
+  site_id: string
+  date: string
+}
+
+export async function readDayPlans(db: Queries, day: SiteDay): Promise<DayPlans> {
   return {
-    units: await readUnits(db, site_id),
-    site: await readPlanSite(db, site_id),
-    proposed: await byUnit('proposed'),
-    approved: await byUnit('approved'),
+    units: await readUnits(db, day.site_id),
+    site: await readPlanSite(db, day.site_id),
+    proposed: await plansByUnit(db, day, 'proposed'),
+    approved: await plansByUnit(db, day, 'approved'),
   }
 }
 
-/** The plans of the other units of a connection, as found by `planOf`. */
+export async function plansByUnit(
+  db: Queries,
+  { site_id, date }: SiteDay,
+  state: 'approved' | 'proposed',
+): Promise<Map<number, ScheduleHours>> {
+  const found = await scheduleHoursIn(db, { site_id, date, state })
+  return new Map(found.map((schedule) => [schedule.bess_id, schedule]))
+}
+
+/** The plant of the connection of a unit; null for the connection of the site. */
+export const connectionOf = ({ export_plan_limit_kw }: PlanSite, logger_id: number | null) =>
+  export_plan_limit_kw === null ? logger_id : null
+
+/**
+ * The plans, as found by `planOf`, of the other units in service behind the connection of a unit:
+ * those of its plant, or all of the site.
+ */
 export function besideOf(
   { units, site }: Pick<DayPlans, 'units' | 'site'>,
   bess_id: number,
-  planOf: (bess_id: number) => Pick<ScheduleHours, 'hours'> | undefined,
+  planOf: (bess_id: number) => HourPlan | undefined,
 ): Beside {
-  const { export_plan_limit_kw: export_limit_kw } = site
-  const logger_id = units.find((unit) => unit.bess_id === bess_id)?.logger_id ?? null
-  const connection_logger_id = export_limit_kw === null ? logger_id : null
-  const others = unitsBeside(units, { bess_id, connection_logger_id }).flatMap((unit) => {
-    return planOf(unit.bess_id) ?? []
+  const own = units.find((unit) => unit.bess_id === bess_id)
+  const logger_id = connectionOf(site, own?.logger_id ?? null)
+  const others = units.filter((unit) => {
+    const is_here = logger_id === null || unit.logger_id === logger_id
+    return is_here && unit.bess_id !== bess_id && !unit.is_retired
   })
-  return { export_limit_kw, others }
+  return {
+    export_limit_kw: site.export_plan_limit_kw,
+    others: others.flatMap((unit) => planOf(unit.bess_id) ?? []),
+  }
 }
 
 /** An open proposal next to the newest plan of every other unit, proposed or approved. */
 export function amongNewest(plans: DayPlans, row: StoredSchedule, now: Date): StoredSchedule {
-  return besideOthers(row, newestBeside(plans, row.bess_id), now)
+  const { proposed, approved } = plans
+  const beside = besideOf(plans, row.bess_id, (other) => proposed.get(other) ?? approved.get(other))
+  return besideOthers(row, beside, now).row
 }
-
-const newestBeside = (plans: DayPlans, bess_id: number): Beside =>
-  besideOf(plans, bess_id, (other) => plans.proposed.get(other) ?? plans.approved.get(other))

@@ -1,30 +1,32 @@
 /** Drafts of units: prices, state of charge and limits to plan with, or a refusal. */
 
-import { powerAt } from '@heliograph/domain/dispatch'
-import { day_ms, hour_ms } from '@heliograph/domain/durations'
+import { day_ms, hour_ms, quarter_ms } from '@heliograph/domain/durations'
 import { rounded } from '@heliograph/domain/significant'
 import { addDays, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { addedKwh } from '@heliograph/optimize/course'
 import type { Unit } from '@heliograph/optimize/dispatch-problem'
-import { assignedMarket } from '../../forecasts/assigned-market.ts'
+
+
 import { readMarket, readRate } from '../../markets/price-store.ts'
+
+
 import type { Queries } from '../../storage/database.ts'
-import type { StoredHour } from '../schedule-hours.ts'
-import type { ScheduleInputs } from '../schedule-plan.ts'
-import { type ScheduleHours, scheduleHoursIn } from '../schedules.ts'
+import { marketsOfUnit } from '../earnings.ts'
+import type { StoredHour } from '../schedule-plan.ts'
+import type { ScheduleHours } from '../schedules.ts'
 import { quartersOf } from '../unit-energy.ts'
 import { capacityOf } from '../units.ts'
+import { connectionOf, type DayPlans, plansByUnit, readDayPlans } from './day-plans.ts'
 import { type DayPrices, type PlanDay, readDayPrices } from './plan-prices.ts'
 import {
   efficiencyOf,
-  type PlanSite,
   presentSoc,
-  readPlanSite,
-  readUnits,
+  type UnitLimits,
   type UnitRow,
-  unitOf,
+  unitLimits,
   usableOf,
 } from './plan-units.ts'
+import type { DayStart } from './present.ts'
 import { Refusal } from './refusal.ts'
 
 export interface PlanAsked {
@@ -46,42 +48,28 @@ export interface Draft {
   is_end_open: boolean
   /** Maximum full cycles per day; null without a bound. */
   cycles_per_day: number | null
-  soc_start_source: ScheduleInputs['soc_start_source']
+  soc_start_source: DayStart['source']
   efficiency_is_assumed: boolean
   /** The approved schedule of the day, whose past and running hours stay. */
   approved: ScheduleHours | null
 }
 
-export interface PlanBasis {
+export interface PlanBasis extends DayPlans {
   asked: PlanAsked
   day: PlanDay
-  site: PlanSite
-  units: UnitRow[]
-  /** Schedules of the day, by unit. */
-  approved: Map<number, ScheduleHours>
-  proposed: Map<number, ScheduleHours>
-  /** Schedules of the day before. */
-  approved_before: Map<number, ScheduleHours>
+  approved_before: ReadonlyMap<number, ScheduleHours>
 }
 
 export async function readBasis(db: Queries, asked: PlanAsked): Promise<PlanBasis> {
   const { site_id, date, now } = asked
   const start_ms = Date.parse(date)
-  const is_today = utcDayStart(now) === start_ms
   // The running hour cannot be planned.
-  const from_ms = is_today ? (Math.floor(now.getTime() / hour_ms) + 1) * hour_ms : start_ms
-  const byUnit = async (day: string, state: 'approved' | 'proposed') => {
-    const found = await scheduleHoursIn(db, { site_id, date: day, state })
-    return new Map(found.map((schedule) => [schedule.bess_id, schedule]))
-  }
+  const next_ms = (Math.floor(now.getTime() / hour_ms) + 1) * hour_ms
   return {
+    ...(await readDayPlans(db, asked)),
     asked,
-    day: { day_ms: start_ms, from_ms, now },
-    site: await readPlanSite(db, site_id),
-    units: await readUnits(db, site_id),
-    approved: await byUnit(date, 'approved'),
-    proposed: await byUnit(date, 'proposed'),
-    approved_before: await byUnit(addDays(date, -1), 'approved'),
+    day: { day_ms: start_ms, from_ms: utcDayStart(now) === start_ms ? next_ms : start_ms, now },
+    approved_before: await plansByUnit(db, { site_id, date: addDays(date, -1) }, 'approved'),
   }
 }
 
@@ -89,31 +77,15 @@ export async function readBasis(db: Queries, asked: PlanAsked): Promise<PlanBasi
 export function drafter(db: Queries, basis: PlanBasis): (row: UnitRow) => Promise<Draft> {
   const { asked, day, site } = basis
   const known = new Map<string, Promise<DayPrices>>()
-  const markets = new Map<number | null, Promise<string | null>>()
-
-  function once<Key, Value>(
-    found: Map<Key, Promise<Value>>,
-    key: Key,
-    read: () => Promise<Value>,
-  ): Promise<Value> {
-    const value = found.get(key) ?? read()
-    found.set(key, value)
-    return value
-  }
 
   async function pricesFor(row: UnitRow): Promise<DayPrices> {
-    const assigned = () => marketOf(db, asked, row.logger_id)
-    const code = row.market_code ?? (await once(markets, row.logger_id, assigned))
+    const code = await marketOf(db, asked, row)
     if (code === null) {
       throw new Refusal('no_market', 'neither the unit nor its plant nor the site has a market')
     }
-    return once(known, code, async () => {
-      const market = await readMarket(db, code)
-      if (market === null) {
-        throw new Refusal('no_market', `the market ${code} is not known`, { market_code: code })
-      }
-      return readDayPrices(db, market, day)
-    })
+    const prices = known.get(code) ?? pricesOf(db, code, day)
+    known.set(code, prices)
+    return prices
   }
 
   return async (row) => {
@@ -124,25 +96,29 @@ export function drafter(db: Queries, basis: PlanBasis): (row: UnitRow) => Promis
     const prices = await pricesFor(row)
     const approved = basis.approved.get(row.bess_id) ?? null
     const counted = await readDayCounts(db, basis, row)
-    const plan = {
-      soc_start_pct: 0,
-      soc_end_pct: 0,
-      degradation_cost_per_mwh: await ageingCost(db, basis, row, prices),
-      cycles_done: counted.drawn_kwh / usableOf(row),
-    }
-    const start = startOf(basis, row, unitOf(row, plan))
-    const unit = { ...unitOf(row, plan), soc_start_pct: start.soc_pct }
+    const limits = unitLimits(row, await ageingCost(db, basis, row, prices))
+    const start = startOf(basis, row, limits)
     const set_pct = asked.soc_end_target_pct ?? (approved && endOf(approved))
     const wanted_pct = set_pct ?? counted.soc_first_pct ?? start.soc_pct
-    const within = Math.min(unit.soc_max_pct, Math.max(unit.soc_min_pct, wanted_pct))
+    const within = Math.min(limits.soc_max_pct, Math.max(limits.soc_min_pct, wanted_pct))
+    const usable_kwh = usableOf(row)
+    const cyclesLeft = (done: number) =>
+      row.cycles_per_day_max === null
+        ? null
+        : (Math.max(0, row.cycles_per_day_max - done) * usable_kwh) / capacityOf(row)
     return {
       bess_id: row.bess_id,
-      connection_logger_id: site.export_plan_limit_kw === null ? row.logger_id : null,
+      connection_logger_id: connectionOf(site, row.logger_id),
       prices,
-      unit: { ...unit, soc_end_pct: asked.soc_end_target_pct ?? rounded(within, 3) },
-      usable_kwh: usableOf(row),
+      unit: {
+        ...limits,
+        soc_start_pct: start.soc_pct,
+        soc_end_pct: asked.soc_end_target_pct ?? rounded(within, 3),
+        cycles_max: cyclesLeft(counted.drawn_kwh / usable_kwh),
+      },
+      usable_kwh,
       is_end_open: set_pct === null,
-      cycles_per_day: unitOf(row, { ...plan, cycles_done: 0 }).cycles_max,
+      cycles_per_day: cyclesLeft(0),
       soc_start_source: start.source,
       efficiency_is_assumed: row.roundtrip_efficiency_pct === null,
       approved,
@@ -154,15 +130,21 @@ export function drafter(db: Queries, basis: PlanBasis): (row: UnitRow) => Promis
 const endOf = ({ hours, violation_count }: ScheduleHours): number | null =>
   violation_count > 0 ? null : hours.at(-1)!.soc_end_pct
 
-/** The market assigned on the day to the plant, else to the site. */
+/** The market of the unit, else the one assigned on the day to its plant, else to the site. */
 async function marketOf(
   db: Queries,
   { site_id, date }: PlanAsked,
-  logger_id: number | null,
+  { logger_id, market_code }: UnitRow,
 ): Promise<string | null> {
-  const own = logger_id === null ? null : await assignedMarket(db, { site_id, logger_id }, date)
-  const market = own ?? (await assignedMarket(db, { site_id, logger_id: null }, date))
-  return market?.market_code ?? null
+  if (market_code !== null) return market_code
+  const markets = await marketsOfUnit(db, { site_id, logger_id, market_code }, [date])
+  return markets.get(date)?.market_code ?? null
+}
+
+async function pricesOf(db: Queries, market_code: string, day: PlanDay): Promise<DayPrices> {
+  const market = await readMarket(db, market_code)
+  if (market) return readDayPrices(db, market, day)
+  throw new Refusal('no_market', `the market ${market_code} is not known`, { market_code })
 }
 
 /** Ageing cost per MWh in the currency of the market. */
@@ -208,12 +190,11 @@ async function readDayCounts(
   }
 }
 
-/** State of charge at the start of the plan. */
 function startOf(
   { day, site, approved, approved_before }: PlanBasis,
   row: UnitRow,
-  unit: Unit,
-): { soc_pct: number; source: Draft['soc_start_source'] } {
+  unit: UnitLimits,
+): DayStart {
   const before = approved_before.get(row.bess_id)?.hours.at(-1)?.soc_end_pct
   if (before != null && day.day_ms > day.now.getTime()) {
     return { soc_pct: before, source: 'approved_schedule' }
@@ -234,11 +215,6 @@ function startOf(
   return { soc_pct: rounded(Math.min(high, Math.max(low, then_pct)), 3), source: 'measured' }
 }
 
-function askedAt(
-  { start_at, end_at, power_kw, quarter_power_kw }: StoredHour,
-  at_ms: number,
-): number {
-  const span = { start_at: Date.parse(start_at), end_at: Date.parse(end_at) }
-  const hour = { schedule_id: 1, bess_id: 1, power_kw, quarter_power_kw, ended_at: null, ...span }
-  return powerAt(hour, at_ms)
-}
+/** Planned power at an instant within an hour, kW. */
+const askedAt = ({ power_kw, quarter_power_kw }: StoredHour, at_ms: number): number =>
+  quarter_power_kw?.[Math.floor((at_ms % hour_ms) / quarter_ms)] ?? power_kw

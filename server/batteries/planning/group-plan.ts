@@ -83,7 +83,7 @@ export function planOfGroup(highs: Highs, task: GroupTask, time_limit_s: number)
       ...limits,
       usable_kwh,
       unit: { ...unit, soc_end_pct: task.has_end_target ? unit.soc_end_pct : null },
-      others_kw: all_kw.map((sum, nth) => Math.round((sum - power_kw[nth]!) * 1e6) / 1e6),
+      others_kw: all_kw.map((sum, nth) => rounded(sum - power_kw[nth]!, 6)),
     }
     const { hours } = withPowers(blank, stored, power_kw)
     const totals = totalsOf(hours, stored, { currency })

@@ -244,7 +244,7 @@ async function planned(objective: Objective, { date = tomorrow, soc_pct = 20 } =
   await db.execute(
     `update sites set inventory = jsonb_set(inventory, '{export_plan_limit_kw}', '500')`,
   )
-  const order = { site_id, date, objective, soc_end_target_pct: null, bess_ids: null, now }
+  const order = { site_id, date, objective, soc_end_target_pct: null, bess_id: null, now }
   const { planned: units, refused } = await planner.plan(db, order)
   assert.deepEqual([units.length, refused], [2, []])
   const batteryKw = (hour: number) =>

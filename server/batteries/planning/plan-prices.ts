@@ -1,7 +1,6 @@
 /** Prices of the steps of a day: published prices, then forecast prices. */
-import { day_ms, hour_ms, minute_ms, quarter_ms } from '@heliograph/domain/durations'
-import { priceVintages } from '../../forecasts/price-store.ts'
-import { deliveryDates } from '../../markets/periods.ts'
+import { day_ms, hour_ms, quarter_ms } from '@heliograph/domain/durations'
+import { issuedPrices } from '../../forecasts/price-store.ts'
 import { type Market, readPrices } from '../../markets/price-store.ts'
 import type { PriceSource } from '../../markets/schemas.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -43,11 +42,20 @@ export interface DayPrices {
 export async function readDayPrices(db: Queries, market: Market, day: PlanDay): Promise<DayPrices> {
   const end_ms = day.day_ms + day_ms
   const span = { start_ms: day.day_ms, end_ms: end_ms + day_ms }
-  const published = await publishedPrices(db, market, span)
+  const periods = await readPrices(
+    db,
+    { market_code: market.market_code, kind: 'day_ahead' },
+    { from: new Date(span.start_ms), to: new Date(span.end_ms) },
+  )
+  const published = periods.map(({ price_micro, ...period }) => ({
+    ...period,
+    price: price_micro / 1e6,
+  }))
   const newest = await newestPrice(db, market)
   const horizon_ms = Math.min(span.end_ms, newest?.end_at.getTime() ?? Number.NEGATIVE_INFINITY)
-  const forecast =
-    horizon_ms < span.end_ms ? await forecastPrices(db, market, { ...span, now: day.now }) : []
+  const issued =
+    horizon_ms < span.end_ms ? await issuedPrices(db, market, { span, before: day.now }) : []
+  const forecast = issued.map(({ p50_price, ...period }) => ({ ...period, price: p50_price }))
   const is_fine =
     market.resolution_minutes < 60 ||
     [...published, ...forecast].some(
@@ -60,7 +68,7 @@ export async function readDayPrices(db: Queries, market: Market, day: PlanDay): 
     priceOver(isPublished(start_ms) ? published : forecast, start_ms, start_ms + step_ms),
   )
   const hours = Array.from({ length: 24 }, (_, hour) => end_ms + hour * hour_ms)
-  const low = forecast.map(({ low_price, ...span }) => ({ ...span, price: low_price }))
+  const low = issued.map(({ p10_price, ...period }) => ({ ...period, price: p10_price }))
   const outlook = hours.map((start_ms) =>
     priceOver(isPublished(start_ms) ? published : low, start_ms, start_ms + hour_ms),
   )
@@ -149,19 +157,6 @@ function priceOver(spans: readonly PricedSpan[], start_ms: number, end_ms: numbe
   return known_ms < end_ms - start_ms ? null : sum / known_ms
 }
 
-async function publishedPrices(
-  db: Queries,
-  { market_code }: Market,
-  span: { start_ms: number; end_ms: number },
-): Promise<PricedSpan[]> {
-  const periods = await readPrices(
-    db,
-    { market_code, kind: 'day_ahead' },
-    { from: new Date(span.start_ms), to: new Date(span.end_ms) },
-  )
-  return periods.map(({ price_micro, ...period }) => ({ ...period, price: price_micro / 1e6 }))
-}
-
 async function newestPrice(
   db: Queries,
   { market_code }: Market,
@@ -173,33 +168,4 @@ async function newestPrice(
     [market_code],
   )
   return newest ?? null
-}
-
-interface ForecastSpan extends PricedSpan {
-  /** P10. */
-  low_price: number
-}
-
-/** Medians of the last issued forecasts. */
-async function forecastPrices(
-  db: Queries,
-  { market_code, timezone }: Market,
-  { now, ...span }: { start_ms: number; end_ms: number; now: Date },
-): Promise<ForecastSpan[]> {
-  const asked = deliveryDates(span, timezone).map((delivery_date) => ({
-    delivery_date,
-    before: now,
-  }))
-  const runs = await priceVintages(db, market_code, asked)
-  return runs
-    .filter(({ is_hindcast }) => !is_hindcast)
-    .flatMap(({ start_ms, resolution_minutes, p10_price, p50_price }) => {
-      const step_ms = resolution_minutes * minute_ms
-      return p50_price.map((price, nth) => ({
-        start_ms: start_ms + nth * step_ms,
-        end_ms: start_ms + (nth + 1) * step_ms,
-        price,
-        low_price: p10_price[nth]!,
-      }))
-    })
 }

@@ -1,30 +1,15 @@
 /** The units of a site for planning: inventory and state of charge. */
-import type { Battery, Pcs, PowerPoint } from '@heliograph/domain/battery'
+import type { Battery } from '@heliograph/domain/battery'
 import { rounded } from '@heliograph/domain/significant'
 import { defaultPollIntervals, type PollIntervals } from '@heliograph/domain/site'
 import { limitAt, type Unit } from '@heliograph/optimize/dispatch-problem'
-import { ageInSeconds, isStale } from '../../plant/frame.ts'
+import { ageInSeconds, iso, isStale } from '../../plant/frame.ts'
 import type { Queries } from '../../storage/database.ts'
+import type { UnitFacts } from '../unit-store.ts'
 import { capacityOf } from '../units.ts'
 import { Refusal } from './refusal.ts'
 
-export interface UnitRow {
-  bess_id: number
-  logger_id: number | null
-  chemistry: Battery['chemistry']
-  rated_energy_kwh: number
-  usable_energy_kwh: number | null
-  rated_charge_power_kw: number
-  rated_discharge_power_kw: number
-  roundtrip_efficiency_pct: number | null
-  soc_min_pct: number
-  soc_max_pct: number
-  soc_reserve_pct: number | null
-  cycles_per_day_max: number | null
-  degradation_cost_per_mwh: number | null
-  market_code: string | null
-  power_curve: PowerPoint[] | null
-  pcs: Pick<Pcs, 'rated_power_kw'>[]
+export interface UnitRow extends UnitFacts {
   is_retired: boolean
   measured_at: Date | null
   soc_pct: number | null
@@ -40,11 +25,7 @@ export interface PlanSite {
 
 export const readUnits = (db: Queries, site_id: string): Promise<UnitRow[]> =>
   db.query<UnitRow>(
-    `select b.bess_id, b.logger_id, b.chemistry, b.rated_energy_kwh, b.usable_energy_kwh,
-       b.rated_charge_power_kw, b.rated_discharge_power_kw, b.roundtrip_efficiency_pct,
-       b.soc_min_pct, b.soc_max_pct, b.soc_reserve_pct, b.cycles_per_day_max,
-       b.degradation_cost_per_mwh, b.market_code, b.power_curve, b.pcs,
-       b.retired_at is not null as is_retired,
+    `select b.*, b.retired_at is not null as is_retired,
        l.measured_at, l.soc_pct::float8 as soc_pct, l.soh_pct::float8 as soh_pct,
        l.discharged_total_kwh
      from batteries b left join bess_latest l on l.site_id = b.site_id and l.bess_id = b.bess_id
@@ -66,15 +47,20 @@ export async function readPlanSite(db: Queries, site_id: string): Promise<PlanSi
   }
 }
 
-/** @throws {Refusal} where the present state of charge is unknown */
-export function presentSoc(unit: UnitRow, { poll }: PlanSite, now: Date): number {
-  const { measured_at, soc_pct } = unit
+/** Present state of charge, %; null where unknown. */
+export function knownSoc(unit: UnitRow, { poll }: PlanSite, now: Date): number | null {
   const poll_s = poll.battery_s ?? defaultPollIntervals.battery_s
-  if (measured_at !== null && soc_pct !== null && !isStale(measured_at, poll_s, now)) {
-    return rounded(Math.min(100, Math.max(0, soc_pct)), 3)
-  }
+  if (unit.soc_pct === null || isStale(unit.measured_at, poll_s, now)) return null
+  return rounded(Math.min(100, Math.max(0, unit.soc_pct)), 3)
+}
+
+/** @throws {Refusal} where the present state of charge is unknown */
+export function presentSoc(unit: UnitRow, site: PlanSite, now: Date): number {
+  const soc_pct = knownSoc(unit, site, now)
+  if (soc_pct !== null) return soc_pct
+  const { measured_at } = unit
   throw new Refusal('telemetry_stale', 'the present state of charge of the unit is unknown', {
-    measured_at: measured_at?.toISOString() ?? null,
+    measured_at: iso(measured_at),
     age_s: measured_at && Math.round(ageInSeconds(measured_at, now)),
   })
 }
@@ -101,52 +87,39 @@ export const efficiencyOf = (unit: UnitRow): number =>
 export const usableOf = (unit: UnitRow): number =>
   (capacityOf(unit) * (unit.soc_max_pct - unit.soc_min_pct)) / 100
 
-interface UnitPlanned {
-  soc_start_pct: number
-  soc_end_pct: number
-  degradation_cost_per_mwh: number
-  /** Full cycles so far on the day. */
-  cycles_done: number
-}
+/** The part of a planning problem that the inventory gives. */
+export type UnitLimits = Omit<Unit, 'soc_start_pct' | 'soc_end_pct' | 'cycles_max'>
 
 /** @throws {Refusal} where reserve or power leave no usable operating window */
-export function unitOf(row: UnitRow, planned: UnitPlanned): Unit {
+export function unitLimits(row: UnitRow, degradation_cost_per_mwh: number): UnitLimits {
   const soc_min_pct = Math.max(row.soc_min_pct, row.soc_reserve_pct ?? 0)
   if (soc_min_pct >= row.soc_max_pct) {
     throw new Refusal('no_usable_window', 'the reserve leaves no operating window of the unit')
   }
   const pcs_kw = row.pcs.reduce((sum, { rated_power_kw }) => sum + rated_power_kw, 0)
-  const limits = (rated_kw: number, name: 'max_charge_power_kw' | 'max_discharge_power_kw') => {
-    const most_kw = Math.min(rated_kw, pcs_kw)
+  const limits = (way: 'charge' | 'discharge') => {
+    const most_kw = Math.min(row[`rated_${way}_power_kw`], pcs_kw)
     const curve = row.power_curve?.map((point) => ({
       soc_pct: point.soc_pct,
-      power_kw: Math.min(most_kw, point[name]),
+      power_kw: Math.min(most_kw, point[`max_${way}_power_kw`]),
     }))
     return curve ?? [{ soc_pct: 0, power_kw: most_kw }]
   }
-  const charge_limits = limits(row.rated_charge_power_kw, 'max_charge_power_kw')
-  const discharge_limits = limits(row.rated_discharge_power_kw, 'max_discharge_power_kw')
+  const [charge_limits, discharge_limits] = [limits('charge'), limits('discharge')]
   const is_stuck =
     limitAt(charge_limits, soc_min_pct) === 0 || limitAt(discharge_limits, row.soc_max_pct) === 0
   if (is_stuck)
     throw new Refusal('no_usable_window', 'the unit has no power at an end of its operating window')
   const one_way = Math.sqrt(efficiencyOf(row) / 100)
-  const cycles = row.cycles_per_day_max
   return {
     bess_id: row.bess_id,
     capacity_kwh: capacityOf(row),
-    soc_start_pct: planned.soc_start_pct,
     soc_min_pct,
     soc_max_pct: row.soc_max_pct,
-    soc_end_pct: planned.soc_end_pct,
     charge_limits,
     discharge_limits,
     charge_efficiency: one_way,
     discharge_efficiency: one_way,
-    degradation_cost_per_mwh: planned.degradation_cost_per_mwh,
-    cycles_max:
-      cycles === null
-        ? null
-        : (Math.max(0, cycles - planned.cycles_done) * usableOf(row)) / capacityOf(row),
+    degradation_cost_per_mwh,
   }
 }

@@ -9,15 +9,17 @@ import {
   type Period,
   type Violation,
 } from '@heliograph/optimize/dispatch-problem'
+import { iso } from '../../plant/frame.ts'
 import type { Queries } from '../../storage/database.ts'
+import { isoTime } from '../../storage/values.ts'
 import type { StoredHour } from '../schedule-hours.ts'
 import type { SchedulePlan, ScheduleViolation } from '../schedule-plan.ts'
-import type { ScheduleHours, StoredProblem } from '../schedules.ts'
+import type { StoredProblem } from '../schedules.ts'
 import { createAdmission } from './admission.ts'
-import { lockedHour } from './day-hours.ts'
+import { type HourPlan, lockedHour, sumOver } from './day-hours.ts'
+import { besideOf } from './day-plans.ts'
 import { type Draft, drafter, type PlanAsked, type PlanBasis, readBasis } from './drafts.ts'
 import type { GroupTask } from './group-plan.ts'
-import { sumOver, unitsBeside } from './others.ts'
 import { type DayConsumption, readDayConsumption } from './plan-consumption.ts'
 import { hourPrices } from './plan-prices.ts'
 import { type DayProduction, readDayProduction } from './plan-production.ts'
@@ -27,7 +29,7 @@ import { createSolverThread, type Solved } from './solver-thread.ts'
 interface Order extends PlanAsked {
   objective: Objective
   /** Null: all units of the site. */
-  bess_ids: readonly number[] | null
+  bess_id: number | null
 }
 
 export interface PlannedUnit {
@@ -64,22 +66,19 @@ export function createBatteryPlanner({ timers }: { timers: Timers }): BatteryPla
         JSON.stringify([connection_logger_id, prices.market.market_code]),
       )
       for (const group of groups.values()) {
-        const [{ connection_logger_id: logger_id, prices }] = group as [Draft, ...Draft[]]
-        const { site_id } = order
-        const connection = { site_id, logger_id, step_ms: prices.step_ms }
+        const [{ bess_id, connection_logger_id: logger_id, prices }] = group as [Draft]
+        const connection = { site_id: order.site_id, logger_id, step_ms: prices.step_ms }
         const pv = await readDayProduction(db, connection, basis.day)
         const load = pv && (await readDayConsumption(db, connection, basis.day))
         const outlook = await readOutlook(db, { basis, connection, prices, pv, load })
-        const others = othersOf(basis, group, planned)
-        const outcome = await planGroup(thread.solve, {
-          basis,
-          order,
-          group,
-          pv,
-          load,
-          outlook,
-          others,
+        // Plans of the others: just planned, else proposed, else approved.
+        const { others } = besideOf(basis, bess_id, (other) => {
+          if (group.some((draft) => draft.bess_id === other)) return undefined
+          const before = planned.find((one) => one.bess_id === other)
+          return before ?? basis.proposed.get(other) ?? basis.approved.get(other)
         })
+        const of = { basis, order, group, pv, load, outlook, others }
+        const outcome = await planGroup(thread.solve, of)
         planned.push(...outcome.planned)
         refused.push(...outcome.refused)
       }
@@ -90,12 +89,12 @@ export function createBatteryPlanner({ timers }: { timers: Timers }): BatteryPla
   }
 }
 
-async function draftAll(db: Queries, basis: PlanBasis, { bess_ids }: Order) {
+async function draftAll(db: Queries, basis: PlanBasis, { bess_id }: Order) {
   const draft = drafter(db, basis)
   const drafts: Draft[] = []
   const refused: PlanOutcome['refused'] = []
   for (const row of basis.units) {
-    if (bess_ids !== null && !bess_ids.includes(row.bess_id)) continue
+    if (bess_id !== null && bess_id !== row.bess_id) continue
     try {
       drafts.push(await draft(row))
     } catch (error) {
@@ -104,20 +103,6 @@ async function draftAll(db: Queries, basis: PlanBasis, { bess_ids }: Order) {
     }
   }
   return { drafts, refused }
-}
-
-/** Plans of the other units of the connection: just planned, else proposed, else approved. */
-function othersOf(
-  { units, approved, proposed }: PlanBasis,
-  group: readonly Draft[],
-  planned: readonly PlannedUnit[],
-): Pick<ScheduleHours, 'hours'>[] {
-  const [{ bess_id, connection_logger_id }] = group as [Draft]
-  return unitsBeside(units, { bess_id, connection_logger_id }).flatMap((unit) => {
-    if (group.some((draft) => draft.bess_id === unit.bess_id)) return []
-    const before = planned.find((one) => one.bess_id === unit.bess_id)
-    return before ?? proposed.get(unit.bess_id) ?? approved.get(unit.bess_id) ?? []
-  })
 }
 
 interface Group {
@@ -129,7 +114,7 @@ interface Group {
   load: DayConsumption | null
   /** The periods of the next day. */
   outlook: Period[]
-  others: readonly Pick<ScheduleHours, 'hours'>[]
+  others: readonly HourPlan[]
 }
 
 async function planGroup(
@@ -176,7 +161,7 @@ async function planGroup(
 const isShort = ({ constraint, bess_id }: Violation) => constraint === 'soc_end' && bess_id !== null
 
 function infeasible({ soc_end_target_pct }: Order, { amount, bound_by }: Violation): Refusal {
-  const reachable_pct = Math.round((soc_end_target_pct! - amount) * 1000) / 1000
+  const reachable_pct = rounded(soc_end_target_pct! - amount, 3)
   const message = `the highest reachable state of charge at the end of the day is ${reachable_pct} %`
   return new Refusal('infeasible', message, {
     constraint: 'soc_end_target_pct',
@@ -230,19 +215,13 @@ async function readOutlook(
   }))
 }
 
-function plannedUnit(
-  of: Group,
-  draft: Draft,
-  { units, violations, ...solved }: Solved,
-  nth: number,
-): PlannedUnit {
-  const { order } = of
+function plannedUnit(of: Group, draft: Draft, solved: Solved, nth: number): PlannedUnit {
   const { bess_id } = draft
-  const { problem, hours, totals, soc_end_pct } = units[nth]!
-  const { version, status: solver_status, solve_ms, gap_pct } = solved
+  const { problem, hours, totals, soc_end_pct } = solved.units[nth]!
+  const { version, status: solver_status, solve_ms, gap_pct, violations } = solved
   return {
     bess_id,
-    objective: order.objective,
+    objective: of.order.objective,
     problem,
     hours,
     plan: {
@@ -262,8 +241,8 @@ function inputsOf(of: Group, draft: Draft, periods: readonly Period[]) {
   const { unit, prices } = draft
   const consumed_kwh = periods.reduce((sum, period) => sum + period.load_kw * hoursOf(period), 0)
   return {
-    planned_from_at: new Date(day.from_ms).toISOString(),
-    forecast_run_at: pv?.issued_at?.toISOString() ?? null,
+    planned_from_at: isoTime(day.from_ms),
+    forecast_run_at: iso(pv?.issued_at ?? null),
     consumption_kwh: load && rounded(consumed_kwh, 3),
     consumption_days: load?.days ?? null,
     market_code: prices.market.market_code,
@@ -274,7 +253,7 @@ function inputsOf(of: Group, draft: Draft, periods: readonly Period[]) {
     soc_start_source: draft.soc_start_source,
     soc_min_pct: unit.soc_min_pct,
     soc_max_pct: unit.soc_max_pct,
-    capacity_kwh: Math.round(unit.capacity_kwh * 1000) / 1000,
+    capacity_kwh: rounded(unit.capacity_kwh, 3),
     efficiency_pct: Math.round(unit.charge_efficiency * unit.discharge_efficiency * 1e5) / 1000,
     efficiency_is_assumed: draft.efficiency_is_assumed,
     degradation_cost_per_mwh: unit.degradation_cost_per_mwh,
@@ -308,19 +287,17 @@ function blankHours(
     const start_ms = day.day_ms + hour * hour_ms
     const mean = (values: readonly (number | null)[] | undefined) =>
       meanOf(values?.slice(hour * per_hour, (hour + 1) * per_hour) ?? [null])
-    const known = {
-      price_per_mwh: mean(prices.price),
-      pv_forecast_kw: mean(pv?.p50_kw),
-    }
+    const price_per_mwh = mean(prices.price)
     const locked = lockedHour(hour, start_ms, approved)
     const is_last_locked = start_ms + hour_ms === day.from_ms
     return {
       ...locked,
-      ...known,
+      price_per_mwh,
+      pv_forecast_kw: mean(pv?.p50_kw),
       ...hourPrices(prices, hour),
       // The plan continues from the measured state of charge.
       ...(is_last_locked && { soc_end_pct: unit.soc_start_pct }),
-      expected_amount: locked.expected_amount ?? (known.price_per_mwh === null ? null : 0),
+      expected_amount: locked.expected_amount ?? (price_per_mwh === null ? null : 0),
     }
   })
 }
@@ -328,5 +305,5 @@ function blankHours(
 /** Mean to the millionth; null where any value is unknown. */
 function meanOf(values: readonly (number | null)[]): number | null {
   if (values.includes(null)) return null
-  return Math.round((values.reduce<number>((a, b) => a + b!, 0) / values.length) * 1e6) / 1e6 + 0
+  return rounded(values.reduce<number>((a, b) => a + b!, 0) / values.length, 6)
 }

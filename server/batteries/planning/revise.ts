@@ -1,17 +1,12 @@
 /** Revisions of a proposal, and the changes made by its approval. Pure. */
 import { hour_ms } from '@heliograph/domain/durations'
 import { rounded } from '@heliograph/domain/significant'
-import {
-  addedKwh,
-  followCourse,
-  type Hindrance,
-  type Span,
-  watts,
-} from '@heliograph/optimize/course'
+import { addedKwh, type Hindrance, type Span, watts } from '@heliograph/optimize/course'
 import type { StoredHour } from '../schedule-hours.ts'
 import type { SchedulePlan, ScheduleViolation } from '../schedule-plan.ts'
 import type { StoredProblem, StoredSchedule } from '../schedules.ts'
 import { lockedHour, powersOf, spanOf, totalsOf, unitInRoom, withPowers } from './day-hours.ts'
+import { courseBreach, laterViolation } from './present.ts'
 
 interface Revision {
   hour: number
@@ -84,10 +79,8 @@ function unfollowedOf(
     nth >= first && nth < last ? room : { min_kw: -Infinity, max_kw: Infinity },
   )
   const own = { ...unit, room_kw: room_of_span_kw }
-  const { hindered } = followCourse(own, problem.periods, power_kw)
-  if (hindered === null) return null
-  const at = new Date(problem.periods[hindered.period]!.start_ms)
-  return { first_infeasible_hour: at.getUTCHours(), by: hindered.by }
+  const breach = courseBreach(own, problem.periods, power_kw)
+  return breach && { first_infeasible_hour: breach.hour, by: breach.constraint }
 }
 
 /**
@@ -97,12 +90,9 @@ function unfollowedOf(
  */
 export function approvedParts(
   schedule: StoredSchedule,
-  {
-    replaced,
-    soc_pct,
-    now,
-  }: { replaced: StoredSchedule | null; soc_pct: number | null; now: Date },
+  of: { replaced: StoredSchedule | null; soc_pct: number | null; now: Date },
 ): Parts {
+  const { replaced, soc_pct, now } = of
   const hours = schedule.hours.map((hour): StoredHour => {
     if (Date.parse(hour.end_at) > now.getTime()) return hour
     const { price_per_mwh, pv_forecast_kw } = hour
@@ -143,18 +133,11 @@ function presentViolation(
   const [low, high] = [Math.min(unit.soc_min_pct, soc_pct), Math.max(unit.soc_max_pct, soc_pct)]
   const then_pct = soc_pct + (100 * added_kwh) / unit.capacity_kwh
   const soc_start_pct = Math.min(high, Math.max(low, then_pct))
-  const { hindered } = followCourse(
+  const breach = courseBreach(
     { ...unit, soc_start_pct, room_kw: room_kw!.slice(first), cycles_max: null },
     rest,
     powers.slice(first),
   )
-  if (hindered === null) return null
-  return {
-    constraint: hindered.by,
-    hour: new Date(rest[hindered.period]!.start_ms).getUTCHours(),
-    by_pct: null,
-    by_kw: null,
-    by_kwh: null,
-    message: `cannot be followed completely from ${rounded(soc_pct, 1)} % at its approval`,
-  }
+  const message = `cannot be followed completely from ${rounded(soc_pct, 1)} % at its approval`
+  return breach && laterViolation(breach, message)
 }

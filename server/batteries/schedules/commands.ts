@@ -41,9 +41,8 @@ export interface Actor {
 const advisory_class = 0x68676273
 
 /** Locks the schedules of a site until the end of the transaction. */
-export async function takeTurn(tx: Transaction, site_id: string): Promise<void> {
-  await tx.execute('select pg_advisory_xact_lock($1, hashtext($2))', [advisory_class, site_id])
-}
+export const takeTurn = (tx: Transaction, site_id: string) =>
+  tx.execute('select pg_advisory_xact_lock($1, hashtext($2))', [advisory_class, site_id])
 
 /** A schedule for the API; an open proposal is recomputed next to the plans of other units. */
 export async function recordOf(
@@ -69,37 +68,30 @@ export async function presentOf(
   return amongNewest(plans ?? (await readDayPlans(db, { site_id, date })), row, now)
 }
 
-interface Ordered {
+interface Ordered extends Pick<PlanOutcome, 'refused'> {
   made: Schedule[]
-  refused: { bess_id: number; refusal: Refusal }[]
 }
 
 /** Plans a unit, or all units of the site for null, and stores the proposals. */
 export async function propose(
   tx: Transaction,
   { site_id, caller, now }: Actor,
-  {
-    planner,
-    body,
-    bess_id,
-  }: { planner: BatteryPlanner; body: OptimizeBody; bess_id: number | null },
+  order: { planner: BatteryPlanner; body: OptimizeBody; bess_id: number | null },
 ): Promise<Ordered> {
+  const { planner, body, bess_id } = order
   const date = dateToPlan(body.target_date, now)
-  const bess_ids = bess_id === null ? null : [bess_id]
+  const of = { site_id, now, date, bess_id }
   const { planned, refused } = body.idle
-    ? await planIdle(tx, { site_id, now, date, bess_ids })
+    ? await planIdle(tx, of)
     : await planner.plan(tx, {
-        site_id,
-        now,
-        date,
-        bess_ids,
+        ...of,
         objective: body.objective ?? 'arbitrage',
         soc_end_target_pct: body.soc_end_target_pct ?? null,
       })
   const rows: StoredSchedule[] = []
   for (const unit of planned) {
-    const of = { site_id, target_date: date, now, created_by: caller.key_name }
-    const schedule_id = await storeProposal(tx, unit, of)
+    const made = { site_id, target_date: date, now, created_by: caller.key_name }
+    const schedule_id = await storeProposal(tx, unit, made)
     rows.push((await scheduleById(tx, { site_id, schedule_id }))!)
   }
   const plans = await readDayPlans(tx, { site_id, date })
@@ -114,13 +106,13 @@ export async function propose(
 
 async function planIdle(
   tx: Transaction,
-  of: { site_id: string; now: Date; date: string; bess_ids: readonly number[] | null },
+  of: { site_id: string; now: Date; date: string; bess_id: number | null },
 ): Promise<PlanOutcome> {
-  const { site_id, now, date, bess_ids } = of
+  const { site_id, now, date } = of
   const approved = await schedulesIn(tx, { site_id, date, state: 'approved' })
   const outcome: PlanOutcome = { planned: [], refused: [] }
   for (const { bess_id } of await readUnits(tx, site_id)) {
-    if (bess_ids !== null && !bess_ids.includes(bess_id)) continue
+    if (of.bess_id !== null && of.bess_id !== bess_id) continue
     const schedule = approved.find((one) => one.bess_id === bess_id)
     if (schedule) outcome.planned.push(idlePlan(schedule, now))
     else {
@@ -154,41 +146,52 @@ export function refusalError({ code, message, details }: Refusal): ApiError {
   return new ApiError('validation_error', { errors, ...details })
 }
 
+/** Changes columns of a schedule, and with them its version. */
+export async function changeSchedule(
+  tx: Transaction,
+  site_id: string,
+  schedule_id: number,
+  columns: Partial<Omit<StoredSchedule, 'version' | 'dispatched'>>,
+): Promise<void> {
+  const changes = Object.keys(columns).map((name, nth) => `${name} = $${nth + 3}`)
+  await tx.execute(
+    `update battery_schedules set ${changes.join(', ')}, version = version + 1
+     where site_id = $1 and schedule_id = $2`,
+    [site_id, schedule_id, ...Object.values(columns).map(columnValue)],
+  )
+}
+
+/** Parts of a schedule are stored as JSON. */
+const columnValue = (value: unknown) =>
+  typeof value === 'object' && value !== null && !(value instanceof Date)
+    ? JSON.stringify(value)
+    : value
+
 /** Stores a proposal, which supersedes the open one of the unit and day. */
 async function storeProposal(
   tx: Transaction,
   { bess_id, objective, problem, plan, hours }: PlannedUnit,
   of: { site_id: string; target_date: string; now: Date; created_by: string },
 ): Promise<number> {
-  const { site_id, target_date, now } = of
+  const { site_id, target_date, now, created_by } = of
   const replaced = await tx.query<{ schedule_id: number }>(
     `update battery_schedules set state = 'superseded', superseded_at = $4, version = version + 1
      where site_id = $1 and bess_id = $2 and target_date = $3 and state = 'proposed'
      returning schedule_id`,
     [site_id, bess_id, target_date, now],
   )
+  const parts = [problem, plan, hours].map((part) => JSON.stringify(part))
   const [made] = await tx.query<{ schedule_id: number }>(
     `insert into battery_schedules (site_id, bess_id, target_date, state, objective, created_at,
        created_by, problem, plan, hours)
      values ($1, $2, $3, 'proposed', $4, $5, $6, $7::jsonb, $8::json, $9::jsonb)
      returning schedule_id::int as schedule_id`,
-    [
-      site_id,
-      bess_id,
-      target_date,
-      objective,
-      now,
-      of.created_by,
-      ...[problem, plan, hours].map((part) => JSON.stringify(part)),
-    ],
+    [site_id, bess_id, target_date, objective, now, created_by, ...parts],
   )
-  for (const { schedule_id } of replaced) {
-    await tx.execute(
-      `update battery_schedules set superseded_by = $3
-       where site_id = $1 and schedule_id = $2`,
-      [site_id, schedule_id, made!.schedule_id],
-    )
-  }
+  await tx.execute(
+    'update battery_schedules set superseded_by = $3 where site_id = $1 and schedule_id = any ($2)',
+    [site_id, replaced.map(({ schedule_id }) => schedule_id), made!.schedule_id],
+  )
   return made!.schedule_id
 }
 
@@ -246,12 +249,12 @@ export async function reject(
 ): Promise<StoredSchedule> {
   const { site_id, now, caller } = actor
   await proposal(tx, actor, schedule_id)
-  await tx.execute(
-    `update battery_schedules set state = 'rejected', rejected_at = $3, rejected_by = $4,
-       reject_reason = $5, version = version + 1
-     where site_id = $1 and schedule_id = $2`,
-    [site_id, schedule_id, now, caller.key_name, reason],
-  )
+  await changeSchedule(tx, site_id, schedule_id, {
+    state: 'rejected',
+    rejected_at: now,
+    rejected_by: caller.key_name,
+    reject_reason: reason,
+  })
   await noteDecision(tx, actor, { schedule_id, action: 'reject' })
   return (await scheduleById(tx, { site_id, schedule_id }))!
 }
@@ -304,11 +307,7 @@ export async function reviseHour(
   }
   if (found.is !== 'revised') throw revisionError(found)
   const { hours, plan } = amongNewest(plans, { ...among, ...found.parts }, now)
-  await tx.execute(
-    `update battery_schedules set hours = $3::jsonb, plan = $4::json, version = version + 1
-     where site_id = $1 and schedule_id = $2`,
-    [site_id, schedule_id, JSON.stringify(hours), JSON.stringify(plan)],
-  )
+  await changeSchedule(tx, site_id, schedule_id, { hours, plan })
   return (await scheduleById(tx, { site_id, schedule_id }))!
 }
 

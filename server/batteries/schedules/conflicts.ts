@@ -6,7 +6,7 @@ import type { Breach } from '../planning/present.ts'
 type State = string
 
 interface ConflictFacts {
-  breach?: Breach
+  breach?: Breach | undefined
   /** The schedule that superseded it. */
   superseded_by?: number | null
   /** State of charge at the start of the day; for `infeasible`. */

@@ -1,9 +1,10 @@
 import { utcDate } from '@heliograph/domain/utc-day'
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import type { Context } from '../../http/context.ts'
 import { endpoint, type Request, type WriteParts } from '../../http/endpoint.ts'
 import { CursorList, cursorList, list } from '../../http/envelope.ts'
 import { ApiError, invalid } from '../../http/errors.ts'
+import { Count } from '../../http/fields.ts'
 import type { Queries } from '../../storage/database.ts'
 import { requireUnit } from '../earnings.ts'
 import type { BatteryPlanner } from '../planning/planner.ts'
@@ -326,12 +327,7 @@ export const reviseScheduleHour = endpoint({
     'of the day (`details.first_infeasible_hour`).',
   params: {
     schedule_id: ScheduleId,
-    hour: Type.Integer({
-      minimum: 0,
-      maximum: 23,
-      description: 'UTC hour of the day of the schedule.',
-      examples: [19],
-    }),
+    hour: Count('UTC hour of the day of the schedule.', { maximum: 23, examples: [19] }),
   },
   body: HourBody,
   object: ScheduleHour,

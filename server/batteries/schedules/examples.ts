@@ -1,7 +1,9 @@
 import { hour_ms } from '@heliograph/domain/durations'
-import { totalsOf, withPowers } from '../planning/day-hours.ts'
+import { exampleOf } from '../../http/example.ts'
+import { lockedHour, totalsOf, withPowers } from '../planning/day-hours.ts'
 import { approvedParts, revised } from '../planning/revise.ts'
 import type { StoredHour } from '../schedule-hours.ts'
+import { SchedulePlan } from '../schedule-plan.ts'
 import { type Schedule, type StoredProblem, type StoredSchedule, scheduleOf } from '../schedules.ts'
 
 const target_date = '2026-06-21'
@@ -14,7 +16,6 @@ const prices = [
   82, 78, 75, 74, 76, 88, 96, 90, 64, 38, 16, 4, -2, -6, 2, 18, 44, 76, 108, 132, 126, 112, 98, 88,
 ]
 const powers = prices.map((_, hour) => (hour >= 11 && hour <= 13 ? -90 : hour === 19 ? 180 : 0))
-const iso = (ms: number) => new Date(ms).toISOString()
 
 const problem: StoredProblem = {
   objective: 'arbitrage',
@@ -47,24 +48,10 @@ const problem: StoredProblem = {
 
 const blank = prices.map(
   (price_per_mwh, hour): StoredHour => ({
-    hour,
-    start_at: iso(day + hour * hour_ms),
-    end_at: iso(day + (hour + 1) * hour_ms),
-    power_kw: 0,
-    quarter_power_kw: null,
-    soc_start_pct: null,
-    soc_end_pct: null,
+    ...lockedHour(hour, day + hour * hour_ms, null),
     price_per_mwh,
-    quarter_price_per_mwh: null,
     price_status: 'published',
-    pv_forecast_kw: null,
     expected_amount: 0,
-    min_power_kw: 0,
-    max_power_kw: 0,
-    original_power_kw: null,
-    edited_by: null,
-    edited_at: null,
-    edit_note: null,
   }),
 )
 const { hours } = withPowers(blank, problem, powers)
@@ -88,37 +75,24 @@ const stored: StoredSchedule = {
   problem,
   hours,
   dispatched: null,
-  plan: {
-    optimizer: {
-      name: 'highs',
-      version: '1.15',
-      solver_status: 'optimal',
-      solve_ms: 6.4,
-      gap_pct: null,
-    },
+  plan: exampleOf(SchedulePlan, {
+    optimizer: { version: '1.15', solve_ms: 6.4 },
     inputs: {
-      planned_from_at: iso(day),
-      forecast_run_at: null,
+      planned_from_at: blank[0]!.start_at,
       market_code: 'DE-LU',
-      consumption_kwh: null,
-      consumption_days: null,
       price_source: 'entsoe',
-      price_status: 'published',
       price_step_min: 60,
       soc_start_pct: 30,
-      soc_start_source: 'measured',
       soc_end_target_pct: 30,
       soc_min_pct: 10,
       soc_max_pct: 95,
       capacity_kwh: 392,
       efficiency_pct: 88.36,
-      efficiency_is_assumed: false,
       degradation_cost_per_mwh: 8,
-      export_plan_limit_kw: null,
     },
     totals: totalsOf(hours, problem, { currency: 'EUR' }),
     constraint_violations: [],
-  },
+  }),
 }
 
 const edit = { hour: 19, power_kw: 80, note: 'Less wear.', by: 'control room', now: decided_at }

@@ -3,6 +3,17 @@ import { clusterStates, connectionFailures } from '@heliograph/domain/battery'
 import type { ClusterReading, Quality } from '@heliograph/domain/readings'
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
+import {
+  AtOrNull,
+  Closed,
+  Count,
+  CountOrNull,
+  FlagOrNull,
+  FromZeroOrNull,
+  NumOrNull,
+  OneOf,
+  OneOfOrNull,
+} from '../../http/fields.ts'
 import { id_max, Nullable } from '../../http/params.ts'
 import { ageInSeconds, frame, frameOf, iso, isStale, type Measurement } from '../../plant/frame.ts'
 import { quantity } from '../../plant/quantities.ts'
@@ -11,115 +22,92 @@ import { served } from '../../storage/records.ts'
 import { flag, less } from '../current.ts'
 import { outlierCells, outlierRule } from './cells.ts'
 
-const closed = { additionalProperties: false } as const
-const Metric = (description: string) => Nullable(Type.Number({ description }))
-const Flag = (description: string) => Nullable(Type.Boolean({ description }))
-const Count = (description: string) => Type.Integer({ minimum: 0, description })
-const Index = (description: string) => Nullable(Type.Integer({ minimum: 0, description }))
 const Metrics = (description: string) => Type.Array(Nullable(Type.Number()), { description })
 
-export const ClusterIdx = Type.Integer({
-  minimum: 0,
-  maximum: id_max,
-  description: 'A cluster of the unit, counted from 0.',
-})
+export const ClusterIdx = Count('A cluster of the unit, counted from 0.', { maximum: id_max })
 
-const Contactors = Type.Object(
-  {
-    positive: Flag('Whether the contactor of the positive pole is closed.'),
-    negative: Flag('Whether the contactor of the negative pole is closed.'),
-    precharge: Flag('Whether the pre-charge contactor is closed.'),
-  },
-  { ...closed, $id: 'ClusterContactors' },
-)
+const Contactors = Closed('ClusterContactors', {
+  positive: FlagOrNull('Whether the contactor of the positive pole is closed.'),
+  negative: FlagOrNull('Whether the contactor of the negative pole is closed.'),
+  precharge: FlagOrNull('Whether the pre-charge contactor is closed.'),
+})
 
 const summary = {
   cluster_idx: ClusterIdx,
   ...frame,
-  state: Nullable(Type.Enum([...clusterStates], { description: 'State reported by the BMS.' })),
+  state: OneOfOrNull(clusterStates, 'State reported by the BMS.'),
   soc_pct: quantity('soc_pct'),
   soh_pct: quantity('soh_pct'),
-  voltage_v: Metric('DC voltage of the cluster, V.'),
-  current_a: Metric('DC current, A; positive is discharging.'),
-  power_kw: Metric('Voltage times current, kW; positive is discharging.'),
+  voltage_v: NumOrNull('DC voltage of the cluster, V.'),
+  current_a: NumOrNull('DC current, A; positive is discharging.'),
+  power_kw: NumOrNull('Voltage times current, kW; positive is discharging.'),
   module_count: Count('Modules of the cluster, from the inventory.'),
   cell_count: Count('Cells of the cluster, from the inventory.'),
   cell_voltage_min_mv: quantity('cell_voltage_min_mv'),
   cell_voltage_max_mv: quantity('cell_voltage_max_mv'),
   cell_voltage_avg_mv: quantity('cell_voltage_avg_mv'),
-  cell_voltage_spread_mv: Metric('Highest minus lowest cell voltage, mV.'),
-  cell_voltage_min_module_idx: Index('Module of the cell with the lowest voltage, from 0.'),
-  cell_voltage_max_module_idx: Index('Module of the cell with the highest voltage, from 0.'),
+  cell_voltage_spread_mv: NumOrNull('Highest minus lowest cell voltage, mV.'),
+  cell_voltage_min_module_idx: CountOrNull('Module of the cell with the lowest voltage, from 0.'),
+  cell_voltage_max_module_idx: CountOrNull('Module of the cell with the highest voltage, from 0.'),
   cell_temperature_min_c: quantity('cell_temperature_min_c'),
   cell_temperature_max_c: quantity('cell_temperature_max_c'),
   cell_temperature_avg_c: quantity('cell_temperature_avg_c'),
-  cell_temperature_min_module_idx: Index('Module of the coldest cell, from 0.'),
-  cell_temperature_max_module_idx: Index('Module of the warmest cell, from 0.'),
+  cell_temperature_min_module_idx: CountOrNull('Module of the coldest cell, from 0.'),
+  cell_temperature_max_module_idx: CountOrNull('Module of the warmest cell, from 0.'),
   insulation_positive_kohm: quantity('insulation_positive_kohm'),
   insulation_negative_kohm: quantity('insulation_negative_kohm'),
   max_charge_current_a: quantity('max_charge_current_a'),
   max_discharge_current_a: quantity('max_discharge_current_a'),
   cycle_count: quantity('cycle_count'),
-  balancing_cell_count: Index('Number of cells being balanced.'),
+  balancing_cell_count: CountOrNull('Number of cells being balanced.'),
   contactors: Nullable(Contactors),
-  connection_failure_reason: Nullable(
-    Type.Enum([...connectionFailures], { description: 'Why the cluster could not be connected.' }),
+  connection_failure_reason: OneOfOrNull(
+    connectionFailures,
+    'Why the cluster could not be connected.',
   ),
   alarm_count: Count('Bits set in the alarm words.'),
 }
 
 export type Cluster = Static<typeof Cluster>
-export const Cluster = Type.Object(summary, { ...closed, $id: 'Cluster' })
+export const Cluster = Closed('Cluster', summary)
 
-const Module = Type.Object(
-  {
-    module_idx: Type.Integer({ minimum: 0, description: 'Within the cluster, from 0.' }),
-    voltage_v: Metric('As reported by the module, else the sum of its cells, V.'),
-    soc_pct: quantity('soc_pct'),
-    soh_pct: quantity('soh_pct'),
-    temperature_c: Metric('Mean of the sensors of the module, °C.'),
-  },
-  { ...closed, $id: 'ClusterModule' },
-)
+const Module = Closed('ClusterModule', {
+  module_idx: Count('Within the cluster, from 0.'),
+  voltage_v: NumOrNull('As reported by the module, else the sum of its cells, V.'),
+  soc_pct: quantity('soc_pct'),
+  soh_pct: quantity('soh_pct'),
+  temperature_c: NumOrNull('Mean of the sensors of the module, °C.'),
+})
 
 export type ClusterCells = Static<typeof ClusterCells>
-export const ClusterCells = Type.Object(
-  {
-    ...summary,
-    cells_measured_at: Nullable(
-      Type.String({
-        format: 'date-time',
-        description: 'When the cells were measured; less often than the cluster.',
-      }),
-    ),
-    cells_age_s: Nullable(
-      Type.Number({ minimum: 0, description: 'Seconds since `cells_measured_at`.' }),
-    ),
-    cells_quality: Type.Enum(['good', 'suspect', 'estimated', 'stale', 'missing'], {
-      description: '`quality` of the cells.',
-    }),
-    cells_per_module: Count('Cells of each module.'),
-    temperature_sensors_per_module: Count('Temperature sensors of each module.'),
-    cell_voltage_min_index: Index('Index of the lowest value in `cell_voltages_mv`.'),
-    cell_voltage_max_index: Index('Index of the highest value in `cell_voltages_mv`.'),
-    cell_temperature_min_index: Index('Index of the lowest value in `cell_temperatures_c`.'),
-    cell_temperature_max_index: Index('Index of the highest value in `cell_temperatures_c`.'),
-    modules: Type.Array(Module, { description: 'Modules by index.' }),
-    cell_voltages_mv: Metrics(
-      'Voltage of each cell, mV; the index is module times `cells_per_module` plus cell. Null ' +
-        'where not measured.',
-    ),
-    cell_temperatures_c: Metrics(
-      'Temperature at each sensor, °C; the index is module times `temperature_sensors_per_module` ' +
-        'plus sensor.',
-    ),
-    cell_balancing: Type.Array(Nullable(Type.Boolean()), {
-      description: 'Whether each cell is being balanced, in the order of the voltages.',
-    }),
-    outlier_cell_indexes: Type.Array(Type.Integer({ minimum: 0 }), { description: outlierRule }),
-  },
-  { ...closed, $id: 'ClusterCells' },
-)
+export const ClusterCells = Closed('ClusterCells', {
+  ...summary,
+  cells_measured_at: AtOrNull('When the cells were measured; less often than the cluster.'),
+  cells_age_s: FromZeroOrNull('Seconds since `cells_measured_at`.'),
+  cells_quality: OneOf(
+    ['good', 'suspect', 'estimated', 'stale', 'missing'],
+    '`quality` of the cells.',
+  ),
+  cells_per_module: Count('Cells of each module.'),
+  temperature_sensors_per_module: Count('Temperature sensors of each module.'),
+  cell_voltage_min_index: CountOrNull('Index of the lowest value in `cell_voltages_mv`.'),
+  cell_voltage_max_index: CountOrNull('Index of the highest value in `cell_voltages_mv`.'),
+  cell_temperature_min_index: CountOrNull('Index of the lowest value in `cell_temperatures_c`.'),
+  cell_temperature_max_index: CountOrNull('Index of the highest value in `cell_temperatures_c`.'),
+  modules: Type.Array(Module, { description: 'Modules by index.' }),
+  cell_voltages_mv: Metrics(
+    'Voltage of each cell, mV; the index is module times `cells_per_module` plus cell. Null ' +
+      'where not measured.',
+  ),
+  cell_temperatures_c: Metrics(
+    'Temperature at each sensor, °C; the index is module times `temperature_sensors_per_module` ' +
+      'plus sensor.',
+  ),
+  cell_balancing: Type.Array(Nullable(Type.Boolean()), {
+    description: 'Whether each cell is being balanced, in the order of the voltages.',
+  }),
+  outlier_cell_indexes: Type.Array(Type.Integer({ minimum: 0 }), { description: outlierRule }),
+})
 
 type Values = Omit<
   ClusterReading,

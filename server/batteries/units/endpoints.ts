@@ -1,46 +1,30 @@
-import { Type } from 'typebox'
 import { mayRead } from '../../http/authorize.ts'
 import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
-import { telemetry_rows, telemetryLimit } from '../../http/params.ts'
+import { telemetryLimit } from '../../http/params.ts'
 import { default_hours, type SeriesWindow } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
-import { readingFrame } from '../../plant/quantities.ts'
-import { siteFacts } from '../../plant/site-facts.ts'
-import { situationOf } from '../../plant/situation.ts'
-import type { Queries } from '../../storage/database.ts'
-import { BatteryNow, batteryMeasured, batteryNow } from '../current.ts'
+import { siteSituation } from '../../plant/site-facts.ts'
+import type { Situation } from '../../plant/situation.ts'
+import {
+  type DeviceHistory,
+  historyRows,
+  readHistory,
+  seriesExample,
+} from '../../telemetry/history.ts'
+import { BatteryNow, BatteryReading, batteryNow } from '../current.ts'
 import { requireUnit } from '../earnings.ts'
 import { Envelope, envelopeOf } from '../envelope.ts'
-import { readPcs, readUnits } from '../unit-store.ts'
+import { type LiveUnit, readPcs, readUnits } from '../unit-store.ts'
 import { BatteryUnit, BessId, unitRecord } from '../units.ts'
 import { Cluster, ClusterCells, ClusterIdx, clusterCells, clusterRecord } from './clusters.ts'
-import {
-  batteryNowExample,
-  batteryReadingExample,
-  batteryUnitExample,
-  clusterCellsExample,
-  clusterExample,
-  envelopeExample,
-  fleetExample,
-  pcsReadingExample,
-  protectionExample,
-  setupExample,
-  unitPcsExample,
-} from './examples.ts'
+import * as examples from './examples.ts'
 import { FleetSummary, fleetSummary } from './fleet.ts'
 import type { FleetReads } from './fleet-facts.ts'
-import {
-  pcsColumns,
-  pcsHistoryRows,
-  readPcsHistory,
-  readUnitHistory,
-  unitColumns,
-  unitHistoryRows,
-} from './history.ts'
-import { PcsIdx, pcsMeasured, UnitPcs, unitPcs } from './pcs.ts'
+import { pcsHistoryRows, readPcsHistory, unitColumns } from './history.ts'
+import { PcsReading, UnitPcs, unitPcs } from './pcs.ts'
 import { Protection, protectionRecords, Setup, setupRecord } from './setup.ts'
 import { readCells, readClusters, readSetup } from './store.ts'
 
@@ -49,19 +33,22 @@ export interface Needs extends Context {
 }
 
 const bess = { method: 'GET', tag: 'Batteries', scope: 'bess:read', module: 'bess' } as const
-const ofUnit = { params: { bess_id: BessId } } as const
+const ofUnit = { ...bess, params: { bess_id: BessId } } as const
 
-const readSituation = async (site_id: string, { db, clock }: Context) =>
-  situationOf(await siteFacts(db, site_id), clock.now())
-
-/** @throws ApiError not_found */
-async function requireLive(site_id: string, bess_id: number, context: Context) {
-  const situation = await readSituation(site_id, context)
-  const { day_start_at, now } = situation
-  const [unit] = await readUnits(context.db, { site_id, bess_id, day_start_at, now })
-  if (!unit) throw new ApiError('not_found', { bess_id })
-  return { unit, situation }
+interface OfUnit {
+  site: { site_id: string }
+  params: { bess_id: number }
 }
+
+/** The handler of an answer about the newest readings of a unit. */
+const live =
+  <Answer>(answerOf: (unit: LiveUnit, situation: Situation) => Answer) =>
+  async ({ site: { site_id }, params: { bess_id } }: OfUnit, context: Context) => {
+    const situation = await siteSituation(context, site_id)
+    const [unit] = await readUnits(context.db, { ...situation, site_id, bess_id })
+    if (!unit) throw new ApiError('not_found', { bess_id })
+    return answerOf(unit, situation)
+  }
 
 export const listUnits = endpoint({
   ...bess,
@@ -70,11 +57,10 @@ export const listUnits = endpoint({
   summary: 'The battery units of the site',
   description: 'Returns units by id. Retired units have `retired_at` and their last known values.',
   returns: List(BatteryUnit),
-  example: { answer: { data: [batteryUnitExample], meta: { count: 1 } } },
+  example: { answer: list([examples.batteryUnitExample]) },
   async handle({ site: { site_id } }, context: Context) {
-    const situation = await readSituation(site_id, context)
-    const { day_start_at, now } = situation
-    const units = await readUnits(context.db, { site_id, day_start_at, now })
+    const situation = await siteSituation(context, site_id)
+    const units = await readUnits(context.db, { ...situation, site_id })
     return list(units.map((unit) => unitRecord(unit, situation)))
   },
 })
@@ -88,13 +74,12 @@ export const getFleetSummary = endpoint({
     'Returns sums over the units in service. Units with stale readings are left out of present ' +
     'values. Earnings and efficiency are up to five minutes old.',
   returns: FleetSummary,
-  example: { answer: fleetExample },
+  example: { answer: examples.fleetExample },
   async handle({ site: { site_id }, caller }, needs: Needs) {
-    const situation = await readSituation(site_id, needs)
-    const { day_start_at, now } = situation
+    const situation = await siteSituation(needs, site_id)
     const [units, facts] = await Promise.all([
-      readUnits(needs.db, { site_id, day_start_at, now, in_service: true }),
-      needs.fleetReads.get(site_id, day_start_at),
+      readUnits(needs.db, { ...situation, site_id, in_service: true }),
+      needs.fleetReads.get(site_id, situation.day_start_at),
     ])
     const earnings = mayRead(caller, 'earnings:read') ? facts.earnings : 'forbidden_scope'
     return fleetSummary(units, { ...facts, earnings }, situation)
@@ -102,53 +87,35 @@ export const getFleetSummary = endpoint({
 })
 
 export const getUnit = endpoint({
-  ...bess,
   ...ofUnit,
   path: '/bess/{bess_id}',
   operation_id: 'bess_get',
   summary: 'One battery unit',
   returns: BatteryUnit,
-  example: { answer: batteryUnitExample },
-  async handle({ site: { site_id }, params: { bess_id } }, context: Context) {
-    const { unit, situation } = await requireLive(site_id, bess_id, context)
-    return unitRecord(unit, situation)
-  },
+  example: { answer: examples.batteryUnitExample },
+  handle: live(unitRecord),
 })
 
 export const getUnitNow = endpoint({
-  ...bess,
   ...ofUnit,
   path: '/bess/{bess_id}/current',
   operation_id: 'bess_current_get',
   summary: 'Newest readings of a battery unit',
   returns: BatteryNow,
-  example: { answer: batteryNowExample },
-  async handle({ site: { site_id }, params: { bess_id } }, context: Context) {
-    const { unit, situation } = await requireLive(site_id, bess_id, context)
-    return batteryNow(unit, situation)
-  },
+  example: { answer: examples.batteryNowExample },
+  handle: live(batteryNow),
 })
 
-interface HistoryOf {
-  site: { site_id: string }
-  params: { bess_id: number }
-  window: SeriesWindow
-}
-
 /** @throws ApiError not_found */
-async function historyOf(db: Queries, { site: { site_id }, params, window }: HistoryOf) {
-  await requireUnit(db, { site_id, ...params })
-  return { site_id, device_id: params.bess_id, window }
+async function historyOf(
+  { site, params, window, query }: OfUnit & { window: SeriesWindow; query: { limit?: number } },
+  { db }: Context,
+): Promise<DeviceHistory> {
+  const { site_id, bess_id } = await requireUnit(db, { ...site, ...params })
+  return { site_id, device_id: bess_id, window, ...query }
 }
-
-const BatteryReading = Type.Object(
-  { ...readingFrame, ...batteryMeasured },
-  { additionalProperties: false, $id: 'BatteryReading' },
-)
-const readingColumns = unitColumns(Object.keys(batteryMeasured))
 
 export const unitHistory = endpoint({
-  ...bess,
   ...ofUnit,
   path: '/bess/{bess_id}/history',
   operation_id: 'bess_history_list',
@@ -158,34 +125,26 @@ export const unitHistory = endpoint({
   query: { limit: telemetryLimit },
   heavy: true,
   returns: Series(BatteryReading),
-  example: {
-    answer: {
-      data: [batteryReadingExample],
-      meta: { count: 1, truncated: false, next_start: null, previous_end: null },
-    },
+  example: seriesExample(examples.batteryReadingExample),
+  async handle(request, context: Context) {
+    return readHistory(context.db, 'bess', await historyOf(request, context), unitColumns)
   },
-  async handle({ query, ...request }, { db }: Context) {
-    const limit = query.limit ?? telemetry_rows.by_default
-    return readUnitHistory(db, { ...(await historyOf(db, request)), limit }, readingColumns)
-  },
-  async exports({ query, ...request }, { db }: Context) {
-    const limit = query.limit ?? null
-    return unitHistoryRows({ ...(await historyOf(db, request)), limit }, readingColumns)
+  async exports(request, context: Context) {
+    return historyRows('bess', await historyOf(request, context), unitColumns)
   },
 })
 
 export const listClusters = endpoint({
-  ...bess,
   ...ofUnit,
   path: '/bess/{bess_id}/clusters',
   operation_id: 'bess_clusters_list',
   summary: 'Newest readings of the clusters of a battery unit',
   description: 'Returns every cluster of the inventory, by index, even without readings.',
   returns: List(Cluster),
-  example: { answer: { data: [clusterExample], meta: { count: 1 } } },
+  example: { answer: list([examples.clusterExample]) },
   async handle({ site: { site_id }, params: { bess_id } }, context: Context) {
     const [situation, rows] = await Promise.all([
-      readSituation(site_id, context),
+      siteSituation(context, site_id),
       readClusters(context.db, { site_id, bess_id }),
     ])
     // Every unit has a cluster.
@@ -204,10 +163,10 @@ export const getCluster = endpoint({
     'age of their own.',
   params: { bess_id: BessId, cluster_idx: ClusterIdx },
   returns: ClusterCells,
-  example: { answer: clusterCellsExample },
+  example: { answer: examples.clusterCellsExample },
   async handle({ site: { site_id }, params: { bess_id, cluster_idx } }, context: Context) {
     const [situation, row] = await Promise.all([
-      readSituation(site_id, context),
+      siteSituation(context, site_id),
       readCells(context.db, { site_id, bess_id, cluster_idx }),
     ])
     if (!row) throw new ApiError('not_found', { bess_id, cluster_idx })
@@ -216,17 +175,16 @@ export const getCluster = endpoint({
 })
 
 export const getPcsNow = endpoint({
-  ...bess,
   ...ofUnit,
   path: '/bess/{bess_id}/pcs/current',
   operation_id: 'bess_pcs_current_get',
   summary: 'Newest readings of the power conversion systems of a unit',
   description: 'Returns sums over all PCS, and each PCS in `pcs`.',
   returns: UnitPcs,
-  example: { answer: unitPcsExample },
+  example: { answer: examples.unitPcsExample },
   async handle({ site: { site_id }, params: { bess_id } }, context: Context) {
     const [situation, rows] = await Promise.all([
-      readSituation(site_id, context),
+      siteSituation(context, site_id),
       readPcs(context.db, site_id, bess_id),
     ])
     // Every unit has a PCS.
@@ -235,20 +193,7 @@ export const getPcsNow = endpoint({
   },
 })
 
-const { efficiency_pct: _now, ...pcsMeasuredThen } = pcsMeasured
-const PcsReading = Type.Object(
-  {
-    measured_at: readingFrame.measured_at,
-    pcs_idx: PcsIdx,
-    quality: readingFrame.quality,
-    ...pcsMeasuredThen,
-  },
-  { additionalProperties: false, $id: 'PcsReading' },
-)
-const pcsReadingColumns = pcsColumns(Object.keys(pcsMeasuredThen))
-
 export const pcsHistory = endpoint({
-  ...bess,
   ...ofUnit,
   path: '/bess/{bess_id}/pcs/history',
   operation_id: 'bess_pcs_history_list',
@@ -263,24 +208,16 @@ export const pcsHistory = endpoint({
   query: { limit: telemetryLimit },
   heavy: true,
   returns: Series(PcsReading),
-  example: {
-    answer: {
-      data: [pcsReadingExample],
-      meta: { count: 1, truncated: false, next_start: null, previous_end: null },
-    },
+  example: seriesExample(examples.pcsReadingExample),
+  async handle(request, context: Context) {
+    return readPcsHistory(context.db, await historyOf(request, context))
   },
-  async handle({ query, ...request }, { db }: Context) {
-    const limit = query.limit ?? telemetry_rows.by_default
-    return readPcsHistory(db, { ...(await historyOf(db, request)), limit }, pcsReadingColumns)
-  },
-  async exports({ query, ...request }, { db }: Context) {
-    const limit = query.limit ?? null
-    return pcsHistoryRows({ ...(await historyOf(db, request)), limit }, pcsReadingColumns)
+  async exports(request, context: Context) {
+    return pcsHistoryRows(await historyOf(request, context))
   },
 })
 
 export const getEnvelope = endpoint({
-  ...bess,
   ...ofUnit,
   path: '/bess/{bess_id}/envelope',
   operation_id: 'bess_envelope_get',
@@ -290,15 +227,11 @@ export const getEnvelope = endpoint({
     'edge computes its own limits at every setpoint. The limit of the connection is not included, ' +
     'as the server does not know it.',
   returns: Envelope,
-  example: { answer: envelopeExample },
-  async handle({ site: { site_id }, params: { bess_id } }, context: Context) {
-    const { unit, situation } = await requireLive(site_id, bess_id, context)
-    return envelopeOf(unit, situation)
-  },
+  example: { answer: examples.envelopeExample },
+  handle: live(envelopeOf),
 })
 
 export const listProtection = endpoint({
-  ...bess,
   ...ofUnit,
   path: '/bess/{bess_id}/protection',
   operation_id: 'bess_protection_list',
@@ -306,7 +239,7 @@ export const listProtection = endpoint({
   description: 'Returns the thresholds read last, by parameter and level. Read-only.',
   cache: 'resource',
   returns: List(Protection),
-  example: { answer: { data: [protectionExample], meta: { count: 1 } } },
+  example: { answer: list([examples.protectionExample]) },
   async handle({ site: { site_id }, params: { bess_id } }, { db }: Context) {
     const setup = await readSetup(db, { site_id, bess_id })
     if (!setup) throw new ApiError('not_found', { bess_id })
@@ -315,7 +248,6 @@ export const listProtection = endpoint({
 })
 
 export const getSetup = endpoint({
-  ...bess,
   ...ofUnit,
   path: '/bess/{bess_id}/setup',
   operation_id: 'bess_setup_get',
@@ -323,10 +255,10 @@ export const getSetup = endpoint({
   description: 'Returns the settings read last from the device. Read-only.',
   cache: 'resource',
   returns: Setup,
-  example: { answer: setupExample },
+  example: { answer: examples.setupExample },
   async handle({ site: { site_id }, params: { bess_id } }, context: Context) {
     const [situation, setup] = await Promise.all([
-      readSituation(site_id, context),
+      siteSituation(context, site_id),
       readSetup(context.db, { site_id, bess_id }),
     ])
     if (!setup) throw new ApiError('not_found', { bess_id })

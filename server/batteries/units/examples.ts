@@ -1,35 +1,29 @@
 /** One unit at one instant, for the reference page. */
-import type { BatteryNow } from '../current.ts'
-import type { Envelope } from '../envelope.ts'
-import type { BatteryUnit } from '../units.ts'
-import type { Cluster, ClusterCells } from './clusters.ts'
-import type { FleetSummary } from './fleet.ts'
-import type { PcsNow, UnitPcs } from './pcs.ts'
-import type { Protection, Setup } from './setup.ts'
+import { exampleOf } from '../../http/example.ts'
+import { BatteryNow, BatteryReading } from '../current.ts'
+import { Envelope } from '../envelope.ts'
+import { BatteryUnit } from '../units.ts'
+import { Cluster, ClusterCells } from './clusters.ts'
+import { FleetSummary } from './fleet.ts'
+import { PcsNow, PcsReading, UnitPcs } from './pcs.ts'
+import { Protection, Setup } from './setup.ts'
 
 const frame = {
   measured_at: '2026-06-21T10:00:05.000Z',
   received_at: '2026-06-21T10:00:05.120Z',
   age_s: 2.4,
-  quality: 'good',
 } as const
 
-export const batteryUnitExample: BatteryUnit = {
+export const batteryUnitExample = exampleOf(BatteryUnit, {
   bess_id: 1,
   name: 'Battery South',
-  location_id: 2,
   logger_id: 1,
   manufacturer: 'Example Storage',
   model: 'ES 400',
-  serial_number: 'ES400-0117',
-  chemistry: 'lfp',
-  coupling: 'ac',
   rated_energy_kwh: 400,
   usable_energy_kwh: 360,
   rated_charge_power_kw: 200,
   rated_discharge_power_kw: 200,
-  rated_capacity_ah: 560,
-  nominal_voltage_v: 716,
   c_rate: 0.5,
   roundtrip_efficiency_pct: 88,
   soc_min_pct: 5,
@@ -38,25 +32,13 @@ export const batteryUnitExample: BatteryUnit = {
   pcs_count: 2,
   module_count: 28,
   cell_count: 448,
-  bms_firmware: '3.2',
-  ems_firmware: '1.0.0',
-  commissioned_date: '2025-03-01',
-  warranty_end_date: '2035-03-01',
-  warranty_throughput_kwh: 2_000_000,
-  warranty_cycles: 6000,
-  status: 'online',
   operating_mode: 'schedule',
-  last_seen_at: '2026-06-21T10:00:05.000Z',
-  market_code: null,
+  last_seen_at: frame.measured_at,
   schedule_status_today: 'dispatching',
-  created_at: '2026-01-05T08:00:00.000Z',
-  updated_at: '2026-05-11T14:30:00.000Z',
-  retired_at: null,
-}
+})
 
 const measured = {
   state: 'discharging',
-  state_vendor_code: null,
   power_kw: 100,
   setpoint_kw: 100,
   soc_pct: 60,
@@ -68,59 +50,34 @@ const measured = {
   dc_current_a: 141.7,
   max_charge_power_kw: 180,
   max_discharge_power_kw: 190,
-  max_charge_current_a: 250,
-  max_discharge_current_a: 264,
-  charged_total_kwh: 52_310.4,
-  discharged_total_kwh: 46_780.2,
-  cycle_count: 126.4,
   cell_voltage_min_mv: 3290,
   cell_voltage_max_mv: 3304,
-  cell_voltage_avg_mv: 3298,
   cell_voltage_spread_mv: 14,
-  cell_voltage_min_id: '1.2',
-  cell_voltage_max_id: '0.1',
-  cell_temperature_min_c: 24,
-  cell_temperature_max_c: 27,
-  cell_temperature_avg_c: 25.5,
-  cell_temperature_spread_c: 3,
-  cell_temperature_min_id: '0.0',
-  cell_temperature_max_id: '1.2',
-  insulation_resistance_kohm: 900,
-  ambient_temperature_c: 26.5,
-  coolant_temperature_c: 22,
   contactor_state: 'closed',
-  fire_system_state: 'normal',
   heartbeat_ok: true,
   local_remote: 'remote',
 } as const
 
-export const batteryNowExample: BatteryNow = {
+export const batteryNowExample = exampleOf(BatteryNow, {
   bess_id: 1,
   ...frame,
   ...measured,
   grid_connected: true,
   charged_today_kwh: 310.4,
   discharged_today_kwh: 280.2,
-  alarm_count: 0,
-}
+})
 
-export const batteryReadingExample = {
-  measured_at: '2026-06-21T10:00:05.000Z',
-  quality: 'good' as const,
-  ...measured,
-}
+export const batteryReadingExample = exampleOf(BatteryReading, measured)
 
-export const fleetExample: FleetSummary = {
+export const fleetExample = exampleOf(FleetSummary, {
   measured_at: '2026-06-21T10:00:04.000Z',
   unit_count: 2,
   online_count: 2,
-  fault_count: 0,
   stale_unit_ids: [],
   rated_energy_kwh: 500,
   usable_energy_kwh: 440,
   available_energy_kwh: 226,
   soc_pct: 56.4,
-  soh_pct: 98,
   power_kw: 100,
   max_charge_power_kw: 230,
   max_discharge_power_kw: 240,
@@ -128,85 +85,54 @@ export const fleetExample: FleetSummary = {
   discharged_today_kwh: 330.2,
   cycles_today: 0.75,
   roundtrip_efficiency_30d_pct: 89.3,
-  active_alarm_counts: { info: 0, warning: 1, major: 0, critical: 0 },
-  schedules: { proposed: 1, approved: 1, rejected: 0 },
+  active_alarm_counts: { warning: 1 },
+  schedules: { proposed: 1, approved: 1 },
   earnings_today_amount: 31.42,
-  earnings_today_reason: null,
   currency: 'EUR',
-}
+})
 
 const pcsMeasured = {
   state: 'running',
-  state_vendor_code: null,
   grid_mode: 'on_grid',
   ac_power_kw: 48.6,
-  reactive_power_kvar: 0,
-  apparent_power_kva: 48.6,
-  power_factor: 1,
   frequency_hz: 50.01,
-  voltage_l1_l2_v: 400.2,
-  voltage_l2_l3_v: 401,
-  voltage_l3_l1_v: 400.4,
-  current_l1_a: 70.1,
-  current_l2_a: 70,
-  current_l3_a: 70.2,
   dc_voltage_v: 720,
   dc_current_a: 69.4,
   dc_power_kw: 50,
   setpoint_kw: 50,
-  setpoint_kvar: 0,
   max_charge_power_kw: 100,
   max_discharge_power_kw: 100,
-  energy_injected_total_kwh: 22_800.5,
-  energy_absorbed_total_kwh: 26_900.1,
-  heatsink_temperature_c: 41,
-  igbt_temperature_c: null,
-  cabinet_temperature_c: 33.5,
-  ambient_temperature_c: null,
-  transformer_temperature_c: null,
   ac_breaker_closed: true,
   dc_contactor_closed: true,
-  insulation_resistance_kohm: 900,
-  throttle_pct: 0,
-  throttle_source: 0,
   local_remote: 'remote',
 } as const
 
-const pcsNowExample = (pcs_idx: number): PcsNow => ({
-  pcs_idx,
+const pcsExample = exampleOf(PcsNow, {
   rated_power_kw: 100,
   ...frame,
   ...pcsMeasured,
   efficiency_pct: 97.2,
 })
 
-export const unitPcsExample: UnitPcs = {
+export const unitPcsExample = exampleOf(UnitPcs, {
   bess_id: 1,
   measured_at: frame.measured_at,
   age_s: frame.age_s,
-  quality: 'good',
   pcs_count: 2,
   ac_power_kw: 97.2,
-  reactive_power_kvar: 0,
   dc_power_kw: 100,
   max_charge_power_kw: 200,
   max_discharge_power_kw: 200,
-  pcs: [pcsNowExample(0), pcsNowExample(1)],
-}
+  pcs: [pcsExample, { ...pcsExample, pcs_idx: 1 }],
+})
 
-export const pcsReadingExample = {
-  measured_at: '2026-06-21T10:00:05.000Z',
-  pcs_idx: 0,
-  quality: 'good' as const,
-  ...pcsMeasured,
-}
+export const pcsReadingExample = exampleOf(PcsReading, pcsMeasured)
 
-export const clusterExample: Cluster = {
-  cluster_idx: 0,
+/** A cluster of three modules with four cells each. */
+export const clusterExample = exampleOf(Cluster, {
   ...frame,
   state: 'discharging',
   soc_pct: 60,
-  soh_pct: 98,
   voltage_v: 720,
   current_a: 70.8,
   power_kw: 50.976,
@@ -214,31 +140,15 @@ export const clusterExample: Cluster = {
   cell_count: 12,
   cell_voltage_min_mv: 3280,
   cell_voltage_max_mv: 3304,
-  cell_voltage_avg_mv: 3297,
   cell_voltage_spread_mv: 24,
   cell_voltage_min_module_idx: 2,
   cell_voltage_max_module_idx: 1,
-  cell_temperature_min_c: 24,
-  cell_temperature_max_c: 27,
-  cell_temperature_avg_c: 25.5,
-  cell_temperature_min_module_idx: 0,
-  cell_temperature_max_module_idx: 2,
-  insulation_positive_kohm: null,
-  insulation_negative_kohm: null,
-  max_charge_current_a: 125,
-  max_discharge_current_a: 132,
-  cycle_count: 126,
-  balancing_cell_count: 1,
-  contactors: { positive: true, negative: true, precharge: false },
-  connection_failure_reason: 'none',
-  alarm_count: 0,
-}
+})
 
-export const clusterCellsExample: ClusterCells = {
+export const clusterCellsExample = exampleOf(ClusterCells, {
   ...clusterExample,
   cells_measured_at: '2026-06-21T09:59:30.000Z',
   cells_age_s: 37.4,
-  cells_quality: 'good',
   cells_per_module: 4,
   temperature_sensors_per_module: 2,
   cell_voltage_min_index: 10,
@@ -254,12 +164,11 @@ export const clusterCellsExample: ClusterCells = {
   cell_temperatures_c: [24, 25, 25, 26, 26, 27],
   cell_balancing: Array.from({ length: 12 }, (_, index) => index === 4),
   outlier_cell_indexes: [10],
-}
+})
 
-export const envelopeExample: Envelope = {
+export const envelopeExample = exampleOf(Envelope, {
   ...frame,
   soc_pct: 60,
-  soh_pct: 98,
   soc_min_pct: 5,
   soc_max_pct: 95,
   soc_reserve_pct: 10,
@@ -271,51 +180,31 @@ export const envelopeExample: Envelope = {
   bms_discharge_limit_kw: 190,
   pcs_charge_limit_kw: 200,
   pcs_discharge_limit_kw: 200,
-  site_limit_active: false,
   limited_by_charge: 'bms',
   limited_by_discharge: 'bms',
   max_charge_duration_min: 48.7518979,
   max_discharge_duration_min: 58.0624098,
-  ramp_rate_kw_s: 50,
-  temperature_derating_pct: null,
-  curve: [
-    { soc_pct: 0, max_charge_power_kw: 200, max_discharge_power_kw: 0 },
-    { soc_pct: 10, max_charge_power_kw: 200, max_discharge_power_kw: 200 },
-    { soc_pct: 90, max_charge_power_kw: 200, max_discharge_power_kw: 200 },
-    { soc_pct: 100, max_charge_power_kw: 0, max_discharge_power_kw: 200 },
-  ],
   valid_until_at: '2026-06-21T10:00:35.000Z',
-}
+})
 
-export const protectionExample: Protection = {
-  parameter: 'cell_over_voltage',
+export const protectionExample = exampleOf(Protection, {
   level: 'level_1',
   trip_value: 3600,
   recover_value: 3500,
-  unit: 'mV',
-  delay_ms: 2000,
   action: 'stop',
-  source: 'bms',
-  read_at: '2026-06-21T04:12:00.000Z',
-}
+})
 
-export const setupExample: Setup = {
+export const setupExample = exampleOf(Setup, {
   bess_id: 1,
   read_at: '2026-06-21T04:12:00.000Z',
   changed_at: '2025-03-01T09:30:00.000Z',
   rated_energy_kwh: 400,
-  rated_capacity_ah: 560,
-  nominal_voltage_v: 716,
   max_charge_power_kw: 200,
   max_discharge_power_kw: 200,
   soc_min_pct: 5,
   soc_max_pct: 95,
   soc_reserve_pct: 10,
-  ramp_rate_kw_s: 50,
-  heartbeat_timeout_s: 10,
   bms_firmware: '3.2',
-  bms_address: 'storage/60',
   timezone: 'Europe/Berlin',
   raw_registers: [{ address: 40_070, name: 'WHRtg', value: 400_000, unit: 'Wh' }],
-  config_hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-}
+})

@@ -8,7 +8,7 @@ import { siteFacts } from '../../plant/site-facts.ts'
 import type { Database, Queries } from '../../storage/database.ts'
 import { createSnapshots } from '../../telemetry/snapshots.ts'
 import { earnedBetween } from '../earnings.ts'
-import { readRoundtrip } from '../roundtrip-samples.ts'
+import { readRoundtrip } from '../roundtrip.ts'
 import type { FleetFacts } from './fleet.ts'
 
 type Earned = NonNullable<FleetFacts['earnings']>

@@ -1,86 +1,81 @@
 /** All battery units of a site together. */
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
-import { Nullable } from '../../http/params.ts'
+import {
+  AtOrNull,
+  Closed,
+  Count,
+  Num,
+  NumOrNull,
+  OneOfOrNull,
+  TextOrNull,
+} from '../../http/fields.ts'
 import { sumKnown } from '../../plant/energy-today.ts'
-import { At, isStale } from '../../plant/frame.ts'
+import { iso, isStale } from '../../plant/frame.ts'
 import type { Situation } from '../../plant/situation.ts'
-import { energiesToday } from '../current.ts'
+import { energiesToday, oldestOf } from '../current.ts'
 import { envelopeOf } from '../envelope.ts'
 import type { LiveUnit } from '../unit-store.ts'
 import { BessId, unitStatus, usableEnergy } from '../units.ts'
 
-const closed = { additionalProperties: false } as const
-const Metric = (description: string) => Nullable(Type.Number({ description }))
-const Count = (description: string) => Type.Integer({ minimum: 0, description })
+const AlarmCounts = Closed('FleetAlarmCounts', {
+  info: Count('Set alarms of severity `info`.'),
+  warning: Count('Set alarms of severity `warning`.'),
+  major: Count('Set alarms of severity `major`.'),
+  critical: Count('Set alarms of severity `critical`.'),
+})
 
-const AlarmCounts = Type.Object(
-  {
-    info: Count('Set alarms of severity `info`.'),
-    warning: Count('Set alarms of severity `warning`.'),
-    major: Count('Set alarms of severity `major`.'),
-    critical: Count('Set alarms of severity `critical`.'),
-  },
-  { ...closed, $id: 'FleetAlarmCounts' },
-)
-
-const ScheduleCounts = Type.Object(
-  {
-    proposed: Count('Units whose schedule awaits a decision.'),
-    approved: Count('Units with an approved schedule, including running and completed ones.'),
-    rejected: Count('Units whose only schedules were rejected.'),
-  },
-  { ...closed, $id: 'FleetScheduleCounts' },
-)
+const ScheduleCounts = Closed('FleetScheduleCounts', {
+  proposed: Count('Units whose schedule awaits a decision.'),
+  approved: Count('Units with an approved schedule, including running and completed ones.'),
+  rejected: Count('Units whose only schedules were rejected.'),
+})
 
 export type FleetSummary = Static<typeof FleetSummary>
-export const FleetSummary = Type.Object(
-  {
-    measured_at: Nullable(At('Time of the oldest reading in the present sums; null without any.')),
-    unit_count: Count('Units in service.'),
-    online_count: Count('Units whose newest reading is not stale.'),
-    fault_count: Count('Units with status `fault`.'),
-    stale_unit_ids: Type.Array(BessId, {
-      description: 'Units whose newest reading is stale or missing; not in the present sums.',
-    }),
-    rated_energy_kwh: Type.Number({ description: 'Sum over the units in service, kWh.' }),
-    usable_energy_kwh: Type.Number({ description: 'Sum over the units in service, kWh.' }),
-    available_energy_kwh: Metric(
-      'Energy in the cells that can be discharged now, kWh, as in /envelope.',
-    ),
-    soc_pct: Metric('State of charge, weighted by usable energy, %.'),
-    soh_pct: Metric('State of health, weighted by rated energy, %.'),
-    power_kw: Metric('Sum of power, kW; positive is discharging.'),
-    max_charge_power_kw: Metric('Sum of the charging limits of the envelopes, kW.'),
-    max_discharge_power_kw: Metric(
-      'Sum of the discharging limits of the envelopes, kW; null while the limit of a connection ' +
-        'applies.',
-    ),
-    charged_today_kwh: Metric('Energy charged since local midnight, kWh, of units that report it.'),
-    discharged_today_kwh: Metric('Energy discharged since local midnight, kWh; likewise.'),
-    cycles_today: Metric('Energy discharged today divided by the usable energy of these units.'),
-    roundtrip_efficiency_30d_pct: Metric(
-      'Round-trip efficiency of the last 30 days by the counters of the units, %. Losses are split ' +
-        'evenly between charging and discharging, and the change of stored energy is included. ' +
-        'Null until the charged energy exceeds the usable energy.',
-    ),
-    active_alarm_counts: AlarmCounts,
-    schedules: ScheduleCounts,
-    earnings_today_amount: Metric(
-      'Value of discharged less charged energy today at day-ahead prices, of the units for which ' +
-        'it is known. Null without `earnings:read`.',
-    ),
-    earnings_today_reason: Nullable(
-      Type.Enum(['forbidden_scope'], {
-        description:
-          '`forbidden_scope`: the amount is null, as the key lacks `earnings:read` or the plan ' +
-          'lacks the module `earnings`. An extension.',
-      }),
-    ),
-    currency: Nullable(Type.String({ description: 'ISO 4217, of the amount; null without one.' })),
-  },
-  { ...closed, $id: 'BatteryFleetSummary' },
-)
+export const FleetSummary = Closed('BatteryFleetSummary', {
+  measured_at: AtOrNull('Time of the oldest reading in the present sums; null without any.'),
+  unit_count: Count('Units in service.'),
+  online_count: Count('Units whose newest reading is not stale.'),
+  fault_count: Count('Units with status `fault`.'),
+  stale_unit_ids: Type.Array(BessId, {
+    description: 'Units whose newest reading is stale or missing; not in the present sums.',
+  }),
+  rated_energy_kwh: Num('Sum over the units in service, kWh.'),
+  usable_energy_kwh: Num('Sum over the units in service, kWh.'),
+  available_energy_kwh: NumOrNull(
+    'Energy in the cells that can be discharged now, kWh, as in /envelope.',
+  ),
+  soc_pct: NumOrNull('State of charge, weighted by usable energy, %.'),
+  soh_pct: NumOrNull('State of health, weighted by rated energy, %.'),
+  power_kw: NumOrNull('Sum of power, kW; positive is discharging.'),
+  max_charge_power_kw: NumOrNull('Sum of the charging limits of the envelopes, kW.'),
+  max_discharge_power_kw: NumOrNull(
+    'Sum of the discharging limits of the envelopes, kW; null while the limit of a connection ' +
+      'applies.',
+  ),
+  charged_today_kwh: NumOrNull(
+    'Energy charged since local midnight, kWh, of units that report it.',
+  ),
+  discharged_today_kwh: NumOrNull('Energy discharged since local midnight, kWh; likewise.'),
+  cycles_today: NumOrNull('Energy discharged today divided by the usable energy of these units.'),
+  roundtrip_efficiency_30d_pct: NumOrNull(
+    'Round-trip efficiency of the last 30 days by the counters of the units, %. Losses are split ' +
+      'evenly between charging and discharging, and the change of stored energy is included. ' +
+      'Null until the charged energy exceeds the usable energy.',
+  ),
+  active_alarm_counts: AlarmCounts,
+  schedules: ScheduleCounts,
+  earnings_today_amount: NumOrNull(
+    'Value of discharged less charged energy today at day-ahead prices, of the units for which ' +
+      'it is known. Null without `earnings:read`.',
+  ),
+  earnings_today_reason: OneOfOrNull(
+    ['forbidden_scope'],
+    '`forbidden_scope`: the amount is null, as the key lacks `earnings:read` or the plan ' +
+      'lacks the module `earnings`. An extension.',
+  ),
+  currency: TextOrNull('ISO 4217, of the amount; null without one.'),
+})
 
 /** Further values of the fleet. */
 export interface FleetFacts {
@@ -102,7 +97,7 @@ export function fleetSummary(
   const isFresh = ({ row }: LiveUnit) => !isStale(row.measured_at, poll.battery_s, now)
   const fresh = units.filter(isFresh)
   return {
-    measured_at: oldestOf(fresh),
+    measured_at: iso(oldestOf(fresh.map(({ row }) => row))),
     unit_count: units.length,
     online_count: fresh.length,
     fault_count: units.filter((unit) => unitStatus(unit, situation) === 'fault').length,
@@ -131,12 +126,6 @@ function earningsOf(earnings: Earnings) {
 type Of = (unit: LiveUnit) => number | null
 
 const sumOf = (units: readonly LiveUnit[], value: Of) => sumKnown(units.map(value))
-
-const oldestOf = (units: readonly LiveUnit[]): string | null =>
-  units.reduce<string | null>((oldest, { row }) => {
-    const measured_at = row.measured_at!.toISOString()
-    return oldest !== null && oldest < measured_at ? oldest : measured_at
-  }, null)
 
 function nowOf(fresh: readonly LiveUnit[], situation: Situation) {
   const envelopes = fresh.map((unit) => envelopeOf(unit, situation))

@@ -1,36 +1,17 @@
 /** Historical readings of units and their PCS, written as JSON by PostgreSQL. */
 import { type ColumnType, readingKinds } from '@heliograph/domain/readings'
+import type { TObject } from 'typebox'
 import { type ExportColumn, type ExportRows, itemJson } from '../../http/export-rows.ts'
 import type { JsonText } from '../../http/json-text.ts'
+import { telemetry_rows } from '../../http/params.ts'
 import { type SeriesWindow, seriesMeta } from '../../http/time-windows.ts'
+import { iso } from '../../plant/frame.ts'
 import type { Queries } from '../../storage/database.ts'
-import {
-  type HistoryExport,
-  type HistoryRequest,
-  historyRows,
-  readHistory,
-  seriesText,
-} from '../../telemetry/history.ts'
+import { type DeviceHistory, seriesText } from '../../telemetry/history.ts'
+import { BatteryReading } from '../current.ts'
+import { PcsReading } from './pcs.ts'
 
 type Column = Omit<ExportColumn, 'name'>
-
-const measuredAt: readonly ExportColumn[] = [
-  { name: 'measured_at', sql: 'measured_at', type: 'instant' },
-  { name: 'quality', sql: 'quality', type: 'word' },
-]
-
-/** Columns by the names of a record; `computed` has those that are no column of the same name. */
-function columnsFor(
-  kind: 'bess' | 'pcs',
-  names: readonly string[],
-  computed: Readonly<Record<string, Column>>,
-): ExportColumn[] {
-  const measured: Readonly<Record<string, ColumnType>> = readingKinds[kind].columns
-  return names.map((name) => {
-    const type = measured[name] === 'text' ? 'word' : 'number'
-    return { name, ...(computed[name] ?? { sql: name, type }) }
-  })
-}
 
 const flag = (sql: string): Column => ({ sql: `(${sql} = 1)`, type: 'boolean' })
 // As numeric, the difference of reals has no binary noise.
@@ -44,9 +25,9 @@ const place = (of: string): Column => ({
 })
 
 /** Like `energyLeft` of envelope.ts, by the present operating window. */
-const energyLeft = (span_pct: string, told_kwh: string): Column => ({
+const energyLeft = (span_pct: string, reported_kwh: string): Column => ({
   sql: `(
-    SELECT CASE WHEN soc_pct IS NOT NULL THEN round(greatest(0, least(${told_kwh}::numeric,
+    SELECT CASE WHEN soc_pct IS NOT NULL THEN round(greatest(0, least(${reported_kwh}::numeric,
       greatest(0, ${span_pct}) / 100 * coalesce(soh_pct, 100)::numeric
         / (b.soc_max_pct - b.soc_min_pct)::numeric * coalesce(b.usable_energy_kwh,
           b.rated_energy_kwh * (b.soc_max_pct - b.soc_min_pct) / 100)::numeric)), 3) END
@@ -55,7 +36,11 @@ const energyLeft = (span_pct: string, told_kwh: string): Column => ({
   type: 'number',
 })
 
-const unitComputed: Readonly<Record<string, Column>> = {
+/** Fields that are no number or word in a column of their name. */
+const computed: Readonly<Record<string, Column>> = {
+  measured_at: { sql: 'measured_at', type: 'instant' },
+  quality: { sql: 'quality', type: 'word' },
+  local_remote: { sql: 'control_place', type: 'word' },
   available_energy_kwh: energyLeft(
     'soc_pct::numeric - greatest(b.soc_min_pct, coalesce(b.soc_reserve_pct, 0))::numeric',
     'available_energy_kwh',
@@ -69,51 +54,33 @@ const unitComputed: Readonly<Record<string, Column>> = {
   cell_temperature_min_id: place('cell_temperature_min'),
   cell_temperature_max_id: place('cell_temperature_max'),
   heartbeat_ok: flag('heartbeat_ok'),
-  local_remote: { sql: 'control_place', type: 'word' },
-}
-
-const pcsComputed: Readonly<Record<string, Column>> = {
   ac_breaker_closed: flag('ac_breaker_closed'),
   dc_contactor_closed: flag('dc_contactor_closed'),
-  local_remote: { sql: 'control_place', type: 'word' },
 }
 
-/** Columns of `names` after `measured_at` and `quality`. */
-export const unitColumns = (names: readonly string[]) => [
-  ...measuredAt,
-  ...columnsFor('bess', names, unitComputed),
-]
+function columnsOf(kind: 'bess' | 'pcs', reading: TObject): ExportColumn[] {
+  const measured: Readonly<Record<string, ColumnType>> = readingKinds[kind].columns
+  return Object.keys(reading.properties).map((name) => {
+    const type = measured[name] === 'text' ? 'word' : 'number'
+    return { name, ...(computed[name] ?? { sql: name, type }) }
+  })
+}
 
-export const pcsColumns = (names: readonly string[]): readonly ExportColumn[] => [
-  measuredAt[0]!,
-  { name: 'pcs_idx', sql: 'pcs_idx', type: 'number' },
-  measuredAt[1]!,
-  ...columnsFor('pcs', names, pcsComputed),
-]
-
-type Columns = readonly ExportColumn[]
-
-export const readUnitHistory = (db: Queries, request: HistoryRequest, columns: Columns) =>
-  readHistory(db, 'bess', request, columns)
-
-export const unitHistoryRows = (request: HistoryExport, columns: Columns): ExportRows =>
-  historyRows('bess', request, columns)
+export const unitColumns = columnsOf('bess', BatteryReading)
+const pcsColumns = columnsOf('pcs', PcsReading)
 
 /**
  * Readings by instant and PCS. A page ends with a complete instant, so that the next page skips
  * nothing. A single instant with more PCS than the limit is cut, without a next page.
  */
-export async function readPcsHistory(
-  db: Queries,
-  request: HistoryRequest,
-  columns: Columns,
-): Promise<JsonText> {
-  const { window, limit } = request
+export async function readPcsHistory(db: Queries, request: DeviceHistory): Promise<JsonText> {
+  const { window } = request
+  const limit = request.limit ?? telemetry_rows.by_default
   const bounds = boundsOf(request)
   const [[page], [counted]] = await Promise.all([
     db.query<PcsPage>(
       `SELECT count(*)::int AS returned, coalesce(bool_or(is_cut), false) AS is_cut,
-         string_agg(${itemJson(columns)}, ',' ORDER BY measured_at, pcs_idx) AS items,
+         string_agg(${itemJson(pcsColumns)}, ',' ORDER BY measured_at, pcs_idx) AS items,
          min(measured_at) AS first_at, max(measured_at) AS last_at
        FROM (${pageOf(window)}) AS page`,
       [...bounds, limit],
@@ -127,8 +94,8 @@ export async function readPcsHistory(
       // A reading may have arrived between the two statements.
       count: Math.max(counted!.count, returned),
       returned,
-      first_time: is_cut ? null : (first_at?.toISOString() ?? null),
-      last_time: is_cut ? null : (last_at?.toISOString() ?? null),
+      first_time: is_cut ? null : iso(first_at),
+      last_time: is_cut ? null : iso(last_at),
     }),
   )
 }
@@ -142,17 +109,17 @@ interface PcsPage {
   last_at: Date | null
 }
 
-export function pcsHistoryRows(request: HistoryExport, columns: Columns): ExportRows {
-  const { window, limit } = request
+export function pcsHistoryRows(request: DeviceHistory): ExportRows {
+  const { window, limit = null } = request
   const from = limit === null ? readingsIn(window) : `(${pageOf(window)}) AS page`
   return {
-    columns,
+    columns: pcsColumns,
     from: `FROM ${from} ORDER BY measured_at, pcs_idx`,
     values: limit === null ? boundsOf(request) : [...boundsOf(request), limit],
   }
 }
 
-const boundsOf = ({ site_id, device_id, window }: HistoryExport) => [
+const boundsOf = ({ site_id, device_id, window }: DeviceHistory) => [
   site_id,
   device_id,
   window.end,

@@ -1,6 +1,6 @@
 /** Curtailment orders, the energy that they curtailed, and its value. */
 import { rounded } from '@heliograph/domain/significant'
-import { withMoney } from '../../control/curtailment-money.ts'
+import { withMoney } from '../../control/curtailment-worth.ts'
 import { type CurtailmentRow, rowColumns, type StoredRow } from '../../control/curtailment-row.ts'
 import { plantYields, readInverterSums } from '../../performance/efficiency/inverter-sums.ts'
 import { lossesOf } from '../../performance/efficiency/losses.ts'
