@@ -16,7 +16,6 @@ export interface AlarmedPart extends Place {
   words: AlarmWords
 }
 
-/** Readings of a unit that alarms refer to; null where not measured. */
 export type Measures = Partial<
   Record<(typeof measures)[number], number | null> & Pick<BessReading, 'fire_system_state'>
 >
@@ -37,7 +36,6 @@ const measures = [
 export type Protection = BatterySetup['protection']
 
 export interface UnitWords {
-  /** When the unit was last read. */
   measured_at: Date | null
   /** The unit (if ever read), its PCS and its clusters, by index. */
   parts: AlarmedPart[]
@@ -80,7 +78,6 @@ export async function readWords(db: Queries, site_id: string, bess_id: number): 
   }
 }
 
-/** Words of each PCS that was ever read. */
 export async function readPcsWords(
   db: Queries,
   site_id: string,

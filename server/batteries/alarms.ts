@@ -4,17 +4,7 @@ import type { AlarmRow } from '@heliograph/domain/alarms/table'
 import { fireAlarms, heartbeatAlarm } from '@heliograph/domain/battery-alarms'
 import type { Severity } from '@heliograph/domain/link'
 import { type Static, Type } from 'typebox'
-import {
-  AtOrNull,
-  Closed,
-  CountOrNull,
-  Flag,
-  IntOrNull,
-  NumOrNull,
-  OneOf,
-  Text,
-  TextOrNull,
-} from '../http/fields.ts'
+import * as field from '../http/fields.ts'
 import { Nullable } from '../http/params.ts'
 import {
   type BatterySeverity,
@@ -44,10 +34,10 @@ export const alarmSources = [
   'ems',
   'communication',
 ] as const
-export type AlarmSource = (typeof alarmSources)[number]
+type AlarmSource = (typeof alarmSources)[number]
 
 export const AlarmSeverity = Type.Enum([...batterySeverities])
-export const AlarmSourceName = OneOf(
+export const AlarmSourceName = field.OneOf(
   alarmSources,
   'Source of the alarm: `bms`: the battery management system. `ems`: the edge. `communication`: ' +
     'a part of the unit does not answer or its heartbeat stopped. `meter`: reserved for meters that ' +
@@ -57,37 +47,39 @@ export const AlarmSourceName = OneOf(
 export type AlarmState = Static<typeof AlarmState>
 /** An alarm by the reports of unit and edge. */
 export type Alarm = Omit<AlarmState, 'alert_id'>
-export const AlarmState = Closed('BatteryAlarmState', {
-  code: Text(
+export const AlarmState = field.Closed('BatteryAlarmState', {
+  code: field.Text(
     'Code by the alarm table; `alarm_1_bit_17` for a bit that is in no table. Identifies the ' +
       'alarm together with `source`, `pcs_idx` and `cluster_idx`.',
   ),
-  name: Text('Name of the alarm; constant for a `code`.'),
-  message: TextOrNull('Last message of the edge; null without one.'),
+  name: field.Text('Name of the alarm; constant for a `code`.'),
+  message: field.TextOrNull('Last message of the edge; null without one.'),
   description: Nullable(Type.String()),
   source: AlarmSourceName,
-  cluster_idx: CountOrNull(
+  cluster_idx: field.CountOrNull(
     'The cluster; null for alarms of no cluster, and while the alarm is set in no cluster.',
   ),
-  pcs_idx: CountOrNull('The PCS; null for alarms of no PCS.'),
+  pcs_idx: field.CountOrNull('The PCS; null for alarms of no PCS.'),
   severity: AlarmSeverity,
-  level: IntOrNull('Level of a protection: 1 pre-alarm, 2 first level, 3 second level.', {
+  level: field.IntOrNull('Level of a protection: 1 pre-alarm, 2 first level, 3 second level.', {
     minimum: 1,
     maximum: 3,
   }),
-  is_set: Flag('Whether the alarm is set, by the newest reading.'),
-  set_at: AtOrNull('When it was set; null while it is not set, and where not reported.'),
-  cleared_at: AtOrNull('When it was last cleared; null while it is set.'),
-  raw_value: NumOrNull('Present value that is compared with the threshold, in its unit.'),
-  threshold_value: NumOrNull('Threshold set in the device; see /bess/{bess_id}/protection.'),
+  is_set: field.Flag('Whether the alarm is set, by the newest reading.'),
+  set_at: field.AtOrNull('When it was set; null while it is not set, and where not reported.'),
+  cleared_at: field.AtOrNull('When it was last cleared; null while it is set.'),
+  raw_value: field.NumOrNull('Present value that is compared with the threshold, in its unit.'),
+  threshold_value: field.NumOrNull('Threshold set in the device; see /bess/{bess_id}/protection.'),
   threshold_unit: Nullable(Type.String()),
-  latching: Flag('Whether the alarm stays until it is reset; false also where not documented.'),
-  affects_power: Flag(
+  latching: field.Flag(
+    'Whether the alarm stays until it is reset; false also where not documented.',
+  ),
+  affects_power: field.Flag(
     'Whether the alarm may reduce the power of the unit. Assumed for `major` and `critical` ' +
       'alarms where not documented.',
   ),
   recommended_action: Nullable(Type.String()),
-  alert_id: IntOrNull(
+  alert_id: field.IntOrNull(
     'The unresolved alert of the alarm; null without one, such as during the delay of its rule.',
     { minimum: 1 },
   ),
@@ -162,7 +154,6 @@ function bitsOf(part: AlarmedPart, conditions: readonly Condition[]): Map<number
   return bits
 }
 
-/** Includes all bits of the table. */
 function allBits({ part, bits }: PartBits): Bit[] {
   const explained = part.table.rows.map((row) => 32 * row.alarm_word + row.bit)
   return [...new Set([...explained, ...bits.keys()])]

@@ -33,7 +33,7 @@ interface DaysAsked extends Span {
  * Units by id with their days that overlap the span (from a UTC midnight), without units retired
  * before the span. Today and a day before without a sum are computed from readings.
  */
-export async function readBatteryDays(db: Queries, asked: DaysAsked): Promise<UnitDays[]> {
+async function readBatteryDays(db: Queries, asked: DaysAsked): Promise<UnitDays[]> {
   const { site_id, logger_id, start_ms, end_ms, now_ms } = asked
   const of_span = [site_id, logger_id, new Date(start_ms)]
   const units = await db.query<Omit<UnitDays, 'days'>>(unitsOf, of_span)
@@ -126,7 +126,6 @@ export async function sumBatteryDays(
   }
 }
 
-/** Newest first. */
 function dueDays(
   db: Queries,
   { last, again_from, kept_from }: { last: Date; again_from: Date; kept_from: Date | null },

@@ -66,7 +66,6 @@ export interface EdgeReports {
   conditions: readonly ReportedCondition[]
 }
 
-/** All reports on a unit that concern a span. */
 export async function readEdgeReports(
   db: Queries,
   { site_id, bess_id }: Pick<Unit, 'site_id' | 'bess_id'>,
@@ -105,7 +104,6 @@ export async function readEdgeReports(
   return { setpoints, notes, conditions }
 }
 
-/** Spans of causes, up to `end_ms`. */
 export function causeSpans(
   { setpoints, notes, conditions }: EdgeReports,
   end_ms: number,

@@ -42,7 +42,6 @@ export function bitOf({ code }: Pick<Condition, 'code'>): { word: number; bit: n
 export const unknownCode = (word: number, bit: number) => `alarm_${word}_bit_${bit}`
 export const unknownName = (word: number, bit: number) => `Unknown alarm: word ${word}, bit ${bit}`
 
-/** Names of conditions that edges report of a battery and its PCS. */
 const names: Readonly<Record<string, string>> = {
   device_offline: 'Device does not answer',
   setpoint_not_armed: 'Setpoint is not fail-safe',
@@ -83,7 +82,6 @@ export const ofUnit = (bess_id: string, events = 'events') =>
   `${events}.source_kind in ('bess', 'pcs')
    and (${events}.source_id = ${bess_id} or starts_with(${events}.source_id, ${bess_id} || '.'))`
 
-/** The unit of a source. */
 export const unitOf = ({ source_id }: Pick<Source, 'source_id'>) =>
   Number(source_id.split('.', 1)[0])
 

@@ -8,26 +8,17 @@ import {
 import { counterIncrease } from '@heliograph/domain/counter'
 import { significant } from '@heliograph/domain/significant'
 import type { Static } from 'typebox'
-import {
-  Closed,
-  Count,
-  FlagOrNull,
-  FromZeroOrNull,
-  Int,
-  IntOrNull,
-  NumOrNull,
-  OneOfOrNull,
-  TextOrNull,
-} from '../http/fields.ts'
+import * as field from '../http/fields.ts'
 import { frame, frameOf, isStale, type Measurement } from '../plant/frame.ts'
 import { quantity, readingFrame } from '../plant/quantities.ts'
 import type { Situation } from '../plant/situation.ts'
 import { served } from '../storage/records.ts'
 import { energyLeft } from './envelope.ts'
 import type { LiveUnit, PcsRow, UnitRow } from './unit-store.ts'
+import { BatteryUnit, operatingMode, unitStatus } from './units.ts'
 
 const Place = (which: string) =>
-  TextOrNull(
+  field.TextOrNull(
     `Position of the ${which}: cluster.module, both from 0, as far as the unit reports it.`,
     { examples: ['1.2'] },
   )
@@ -36,40 +27,40 @@ const cellRange = {
   cell_voltage_min_mv: quantity('cell_voltage_min_mv'),
   cell_voltage_max_mv: quantity('cell_voltage_max_mv'),
   cell_voltage_avg_mv: quantity('cell_voltage_avg_mv'),
-  cell_voltage_spread_mv: NumOrNull('Highest minus lowest cell voltage, mV.'),
+  cell_voltage_spread_mv: field.NumOrNull('Highest minus lowest cell voltage, mV.'),
   cell_voltage_min_id: Place('cell with the lowest voltage'),
   cell_voltage_max_id: Place('cell with the highest voltage'),
   cell_temperature_min_c: quantity('cell_temperature_min_c'),
   cell_temperature_max_c: quantity('cell_temperature_max_c'),
   cell_temperature_avg_c: quantity('cell_temperature_avg_c'),
-  cell_temperature_spread_c: NumOrNull('Highest minus lowest cell temperature, K.'),
+  cell_temperature_spread_c: field.NumOrNull('Highest minus lowest cell temperature, K.'),
   cell_temperature_min_id: Place('coldest cell'),
   cell_temperature_max_id: Place('warmest cell'),
 }
 
 /** Fields of both the newest and historical readings. */
-export const batteryMeasured = {
-  state: OneOfOrNull(
+const batteryMeasured = {
+  state: field.OneOfOrNull(
     batteryStates,
     'Operating state reported by the unit, in the terms of SunSpec.',
   ),
-  state_vendor_code: IntOrNull("The manufacturer's own code of the state."),
+  state_vendor_code: field.IntOrNull("The manufacturer's own code of the state."),
   power_kw: quantity('power_kw'),
   setpoint_kw: quantity('setpoint_kw'),
   soc_pct: quantity('soc_pct'),
   soh_pct: quantity('soh_pct'),
-  dod_pct: NumOrNull('Depth of discharge, %: 100 minus `soc_pct`.'),
-  available_energy_kwh: FromZeroOrNull(
+  dod_pct: field.NumOrNull('Depth of discharge, %: 100 minus `soc_pct`.'),
+  available_energy_kwh: field.FromZeroOrNull(
     'Energy in the cells above the lower end of the operating window or the reserve, kWh, at most ' +
       'what the device reports; equals `available_discharge_energy_kwh` of the envelope. For ' +
       'historical readings the present window is used. Excludes discharging losses.',
   ),
-  energy_to_full_kwh: FromZeroOrNull(
+  energy_to_full_kwh: field.FromZeroOrNull(
     'Energy up to the upper end of the operating window, kWh; equals ' +
       '`available_charge_energy_kwh` of the envelope. Excludes charging losses.',
   ),
   dc_voltage_v: quantity('dc_voltage_v'),
-  dc_current_a: NumOrNull('DC current, A; positive is discharging.'),
+  dc_current_a: field.NumOrNull('DC current, A; positive is discharging.'),
   max_charge_power_kw: quantity('max_charge_power_kw'),
   max_discharge_power_kw: quantity('max_discharge_power_kw'),
   max_charge_current_a: quantity('max_charge_current_a'),
@@ -81,35 +72,43 @@ export const batteryMeasured = {
   insulation_resistance_kohm: quantity('insulation_resistance_kohm'),
   ambient_temperature_c: quantity('ambient_temperature_c'),
   coolant_temperature_c: quantity('coolant_temperature_c'),
-  contactor_state: OneOfOrNull(contactorStates, 'State of the main contactors of the battery.'),
-  fire_system_state: OneOfOrNull(fireStates, 'State reported by the fire alarm system.'),
-  heartbeat_ok: FlagOrNull(
+  contactor_state: field.OneOfOrNull(
+    contactorStates,
+    'State of the main contactors of the battery.',
+  ),
+  fire_system_state: field.OneOfOrNull(fireStates, 'State reported by the fire alarm system.'),
+  heartbeat_ok: field.FlagOrNull(
     'Whether the heartbeat between unit and edge works; null without a heartbeat and, in the ' +
       'newest reading, once it is stale.',
   ),
-  local_remote: OneOfOrNull(
+  local_remote: field.OneOfOrNull(
     controlPlaces,
     'Where the unit takes commands from: `local` (on site) or `remote` (the edge).',
   ),
 }
 
-export const BatteryReading = Closed('BatteryReading', { ...readingFrame, ...batteryMeasured })
+export const BatteryReading = field.Closed('BatteryReading', {
+  ...readingFrame,
+  ...batteryMeasured,
+})
 
 export type BatteryNow = Static<typeof BatteryNow>
-export const BatteryNow = Closed('BatteryNow', {
-  bess_id: Int('The unit.'),
+export const BatteryNow = field.Closed('BatteryNow', {
+  bess_id: field.Int('The unit.'),
   ...frame,
   ...batteryMeasured,
-  grid_connected: FlagOrNull(
+  grid_connected: field.FlagOrNull(
     'Whether any PCS is connected to the grid; null where none reports it.',
   ),
-  charged_today_kwh: FromZeroOrNull(
+  charged_today_kwh: field.FromZeroOrNull(
     'Energy charged since local midnight, kWh: the difference to the last counter value within ' +
       '15 minutes before midnight, else to the first value of today. Null without a counter and ' +
       'after a reset.',
   ),
-  discharged_today_kwh: FromZeroOrNull('Energy discharged since local midnight, kWh; likewise.'),
-  alarm_count: Count('Number of set alarms of the unit and its PCS.'),
+  discharged_today_kwh: field.FromZeroOrNull(
+    'Energy discharged since local midnight, kWh; likewise.',
+  ),
+  alarm_count: field.Count('Number of set alarms of the unit and its PCS.'),
 })
 
 const fields = Object.keys(BatteryNow.properties)
@@ -123,17 +122,11 @@ export function batteryNow({ row, pcs, alarms }: LiveUnit, situation: Situation)
     available_energy_kwh: energyLeft(row, 'discharge'),
     energy_to_full_kwh: energyLeft(row, 'charge'),
     cell_voltage_spread_mv: less(row.cell_voltage_max_mv, row.cell_voltage_min_mv),
-    cell_voltage_min_id: place(row.cell_voltage_min_cluster_idx, row.cell_voltage_min_module_idx),
-    cell_voltage_max_id: place(row.cell_voltage_max_cluster_idx, row.cell_voltage_max_module_idx),
+    cell_voltage_min_id: place(row, 'cell_voltage_min'),
+    cell_voltage_max_id: place(row, 'cell_voltage_max'),
     cell_temperature_spread_c: less(row.cell_temperature_max_c, row.cell_temperature_min_c),
-    cell_temperature_min_id: place(
-      row.cell_temperature_min_cluster_idx,
-      row.cell_temperature_min_module_idx,
-    ),
-    cell_temperature_max_id: place(
-      row.cell_temperature_max_cluster_idx,
-      row.cell_temperature_max_module_idx,
-    ),
+    cell_temperature_min_id: place(row, 'cell_temperature_min'),
+    cell_temperature_max_id: place(row, 'cell_temperature_max'),
     heartbeat_ok: isStale(row.measured_at, poll.battery_s, now) ? null : flag(row.heartbeat_ok),
     local_remote: row.control_place,
     grid_connected: isGridConnected(pcs, situation),
@@ -156,12 +149,12 @@ export const oldestOf = (readings: readonly Pick<Measurement, 'measured_at'>[]):
     null,
   )
 
-const place = (cluster_idx: number | null, module_idx: number | null) =>
-  cluster_idx === null
-    ? null
-    : [cluster_idx, ...(module_idx === null ? [] : [module_idx])].join('.')
+function place(row: UnitRow, of: `cell_${'voltage' | 'temperature'}_${'min' | 'max'}`) {
+  const [cluster_idx, module_idx] = [row[`${of}_cluster_idx`], row[`${of}_module_idx`]]
+  if (cluster_idx === null) return null
+  return module_idx === null ? `${cluster_idx}` : `${cluster_idx}.${module_idx}`
+}
 
-/** Null where no PCS reports it. */
 function isGridConnected(
   pcs: readonly PcsRow[],
   { now, poll }: Pick<Situation, 'now' | 'poll'>,
@@ -186,7 +179,8 @@ export interface EnergiesToday {
 /** Counter differences since local midnight; null for a unit that was not read since then. */
 export function energiesToday(row: UnitRow, { day_start_at }: Situation): EnergiesToday {
   const { measured_at, day_first_at } = row
-  const rise = (before_kwh: number | null, after_kwh: number | null, rated_kw: number) => {
+  const rise = (way: 'charged' | 'discharged', rated_kw: number) => {
+    const [before_kwh, after_kwh] = [row[`day_first_${way}_kwh`], row[`${way}_total_kwh`]]
     if (measured_at === null || day_first_at === null || measured_at < day_start_at) return null
     if (before_kwh === null || after_kwh === null) return null
     const elapsed_s = (measured_at.getTime() - day_first_at.getTime()) / 1000
@@ -194,15 +188,38 @@ export function energiesToday(row: UnitRow, { day_start_at }: Situation): Energi
     return rise_kwh === null ? null : significant(rise_kwh)
   }
   return {
-    charged_today_kwh: rise(
-      row.day_first_charged_kwh,
-      row.charged_total_kwh,
-      row.rated_charge_power_kw,
-    ),
-    discharged_today_kwh: rise(
-      row.day_first_discharged_kwh,
-      row.discharged_total_kwh,
-      row.rated_discharge_power_kw,
-    ),
+    charged_today_kwh: rise('charged', row.rated_charge_power_kw),
+    discharged_today_kwh: rise('discharged', row.rated_discharge_power_kw),
   }
 }
+
+const { bess_id, name, rated_energy_kwh, status, operating_mode } = BatteryUnit.properties
+const { state, power_kw, setpoint_kw, soc_pct, alarm_count } = BatteryNow.properties
+
+/** Short form of a unit for the overview of a site. */
+export type BatteryGlance = Static<typeof BatteryGlance>
+export const BatteryGlance = field.Closed('BatteryGlance', {
+  bess_id,
+  name,
+  rated_energy_kwh,
+  status,
+  operating_mode,
+  ...frame,
+  state,
+  power_kw,
+  setpoint_kw,
+  soc_pct,
+  alarm_count,
+})
+
+const glanceFields = Object.keys(BatteryGlance.properties)
+
+/** A unit with the values of /bess/{bess_id} and /bess/{bess_id}/current. */
+export const batteryGlance = ({ row, pcs, alarms }: LiveUnit, situation: Situation) =>
+  served(glanceFields, {
+    ...row,
+    ...frameOf(row, situation.poll.battery_s, situation.now),
+    status: unitStatus({ row, pcs }, situation),
+    operating_mode: operatingMode(row, situation.now),
+    alarm_count: alarms.length,
+  }) as BatteryGlance

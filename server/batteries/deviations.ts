@@ -2,17 +2,7 @@
 import { hour_ms } from '@heliograph/domain/durations'
 import { rounded, significant } from '@heliograph/domain/significant'
 import type { Static } from 'typebox'
-import {
-  Closed,
-  Count,
-  Flag,
-  FromZero,
-  Num,
-  NumOrNull,
-  OneOfOrNull,
-  Percent,
-  TextOrNull,
-} from '../http/fields.ts'
+import * as field from '../http/fields.ts'
 import { At } from '../plant/frame.ts'
 import { causeIn, causes } from './causes.ts'
 import { worthOf } from './earnings.ts'
@@ -26,49 +16,49 @@ const deviationReasons = ['none', ...causes, 'unplanned', 'unknown'] as const
 type DeviationReason = (typeof deviationReasons)[number]
 
 export type Deviation = Static<typeof Deviation>
-export const Deviation = Closed('BatteryDeviation', {
-  hour: Count('UTC hour of the day.', { maximum: 23 }),
+export const Deviation = field.Closed('BatteryDeviation', {
+  hour: field.Count('UTC hour of the day.', { maximum: 23 }),
   start_at: At('Start of the hour, inclusive.'),
   end_at: At('End of the hour, exclusive.'),
-  planned_power_kw: Num(
+  planned_power_kw: field.Num(
     'Mean power requested by approved schedules while in force, kW; 0 without one, as nothing is ' +
       'dispatched then.',
   ),
-  actual_avg_power_kw: NumOrNull('Measured mean power of the hour, kW; null where unknown.'),
-  deviation_kw: NumOrNull('Actual minus planned power, kW.'),
-  planned_energy_kwh: Num('Planned energy, kWh; positive is discharging.'),
-  actual_energy_kwh: NumOrNull(
+  actual_avg_power_kw: field.NumOrNull('Measured mean power of the hour, kW; null where unknown.'),
+  deviation_kw: field.NumOrNull('Actual minus planned power, kW.'),
+  planned_energy_kwh: field.Num('Planned energy, kWh; positive is discharging.'),
+  actual_energy_kwh: field.NumOrNull(
     'Discharged minus charged energy, kWh, by the counters of the unit, else by its power; null ' +
       'with too few readings.',
   ),
-  deviation_kwh: NumOrNull('Actual minus planned energy, kWh.'),
-  deviation_pct: NumOrNull(
+  deviation_kwh: field.NumOrNull('Actual minus planned energy, kWh.'),
+  deviation_pct: field.NumOrNull(
     'Deviation as a percentage of the planned energy; null where none was planned.',
   ),
-  planned_soc_end_pct: NumOrNull(
+  planned_soc_end_pct: field.NumOrNull(
     'Planned for the end of the hour by the schedule in force then, %.',
   ),
-  actual_soc_end_pct: NumOrNull('Measured around the end of the hour, %.'),
-  within_tolerance: Flag(
+  actual_soc_end_pct: field.NumOrNull('Measured around the end of the hour, %.'),
+  within_tolerance: field.Flag(
     'Whether the deviation is within the tolerance; false also where unknown.',
   ),
-  tolerance_kw: FromZero(
+  tolerance_kw: field.FromZero(
     `${100 * tolerated.of_rated} % of the rated power, or ` +
       `${100 * tolerated.of_planned} % of the planned power if that is more, kW.`,
   ),
-  reason: OneOfOrNull(
+  reason: field.OneOfOrNull(
     deviationReasons,
     '`none` within the tolerance. Otherwise the limit that lowered the setpoint the longest ' +
       'in the hour by the dispatch and control logs, else an alarm or lost communication at ' +
       'the time, else `unknown`. `unplanned`: no schedule was approved for the hour. Null ' +
       'where neither plan nor power is known.',
   ),
-  cost_amount: NumOrNull(
+  cost_amount: field.NumOrNull(
     'Value of the planned minus the actual energy at day-ahead prices by quarter hour; below ' +
       '0 where the deviation increased revenue. Null where unknown.',
   ),
-  currency: TextOrNull('ISO 4217; null without an amount.'),
-  completeness_pct: Percent(
+  currency: field.TextOrNull('ISO 4217; null without an amount.'),
+  completeness_pct: field.Percent(
     'Share of three-minute intervals with a stored reading of the unit, %. Falls once old ' +
       'readings are thinned out.',
   ),

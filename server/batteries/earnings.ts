@@ -52,7 +52,6 @@ export async function earnedBetween(
   return priced && earnedOf(quarters, priced)
 }
 
-/** Identifies a unit. */
 export type UnitId = Pick<Unit, 'site_id' | 'bess_id'>
 
 export async function readUnit(
@@ -100,7 +99,6 @@ export async function marketsOfUnit(
 
 export interface UnitPrices {
   currency: string
-  /** Ascending. */
   periods: readonly PricePeriod[]
 }
 

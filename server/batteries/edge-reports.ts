@@ -19,7 +19,7 @@ interface Bounds {
   last_at: number
 }
 
-/** Each throws `Refused` for a payload that is no such list, or for an item out of its time range. */
+/** Each throws `Refused` for a payload that is no such list, or an item out of its time range. */
 export const acceptDispatches = (payload: unknown, bounds: Bounds): DispatchReport[] =>
   accepted(dispatches, payload, bounds, ['issued_at', 'reported_at'])
 
@@ -96,8 +96,8 @@ export async function storeNotes(
 }
 
 /**
- * Stores the newest settings of each unit. A repeated reading counts only if the settings it repeats
- * are stored: they may still be in the backlog of the edge.
+ * Stores the newest settings of each unit. A repeated reading counts only if the settings that it
+ * repeats are stored: they may still be in the backlog of the edge.
  */
 export async function storeSetups(
   transaction: Transaction,

@@ -5,16 +5,7 @@
  */
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
-import {
-  AtOrNull,
-  Closed,
-  Flag,
-  FromZero,
-  FromZeroOrNull,
-  Num,
-  NumOrNull,
-  OneOf,
-} from '../http/fields.ts'
+import * as field from '../http/fields.ts'
 import { Nullable } from '../http/params.ts'
 import { frame, frameOf, isStale, stale_polls, stale_s_min } from '../plant/frame.ts'
 import { quantity } from '../plant/quantities.ts'
@@ -37,7 +28,7 @@ const limitSources = [
 type LimitSource = (typeof limitSources)[number]
 
 const limitedBy = (of: string) =>
-  OneOf(
+  field.OneOf(
     limitSources,
     `What limits ${of} below rated power. \`communication\`: the newest reading is stale. ` +
       '`alarm`: the unit is in fault, off, starting or disconnected. `soc`: the operating window, ' +
@@ -46,55 +37,61 @@ const limitedBy = (of: string) =>
       'of the connection, whose value is not included.',
   )
 
-const CurvePoint = Closed('BatteryCurvePoint', {
-  soc_pct: Num('State of charge, %.'),
-  max_charge_power_kw: FromZero('Maximum charging power at this state of charge, kW.'),
-  max_discharge_power_kw: FromZero('Maximum discharging power at this state of charge, kW.'),
+const CurvePoint = field.Closed('BatteryCurvePoint', {
+  soc_pct: field.Num('State of charge, %.'),
+  max_charge_power_kw: field.FromZero('Maximum charging power at this state of charge, kW.'),
+  max_discharge_power_kw: field.FromZero('Maximum discharging power at this state of charge, kW.'),
 })
 
 export type Envelope = Static<typeof Envelope>
-export const Envelope = Closed('BatteryEnvelope', {
+export const Envelope = field.Closed('BatteryEnvelope', {
   ...frame,
   soc_pct: quantity('soc_pct'),
   soh_pct: quantity('soh_pct'),
-  soc_min_pct: Num('Lower end of the operating window, %.'),
-  soc_max_pct: Num('Upper end of the operating window, %.'),
-  soc_reserve_pct: NumOrNull('Reserve that plans do not use, %; null without one.'),
-  available_discharge_energy_kwh: FromZeroOrNull(
+  soc_min_pct: field.Num('Lower end of the operating window, %.'),
+  soc_max_pct: field.Num('Upper end of the operating window, %.'),
+  soc_reserve_pct: field.NumOrNull('Reserve that plans do not use, %; null without one.'),
+  available_discharge_energy_kwh: field.FromZeroOrNull(
     'Energy in the cells above the lower end of the window or the reserve, kWh, at most what the ' +
       'device reports; by the last reading of any age. Equals `available_energy_kwh`; excludes ' +
       'discharging losses.',
   ),
-  available_charge_energy_kwh: FromZeroOrNull(
+  available_charge_energy_kwh: field.FromZeroOrNull(
     'Energy up to the upper end of the window, kWh; likewise, excludes charging losses.',
   ),
-  max_charge_power_kw: FromZeroOrNull('Present charging limit, kW; 0 while the data is stale.'),
-  max_discharge_power_kw: FromZeroOrNull(
+  max_charge_power_kw: field.FromZeroOrNull(
+    'Present charging limit, kW; 0 while the data is stale.',
+  ),
+  max_discharge_power_kw: field.FromZeroOrNull(
     'Present discharging limit, kW; 0 while the data is stale, null while the limit of the ' +
       'connection applies.',
   ),
-  bms_charge_limit_kw: FromZeroOrNull(
+  bms_charge_limit_kw: field.FromZeroOrNull(
     'Charging limit of the BMS, kW: its power limit, else its current limit at the present ' +
       'voltage.',
   ),
-  bms_discharge_limit_kw: FromZeroOrNull('Discharging limit of the BMS, kW; likewise.'),
-  pcs_charge_limit_kw: FromZeroOrNull(
+  bms_discharge_limit_kw: field.FromZeroOrNull('Discharging limit of the BMS, kW; likewise.'),
+  pcs_charge_limit_kw: field.FromZeroOrNull(
     'Sum of the charging limits of the PCS, kW, each at most its rated power; 0 for PCS that are ' +
       'stale, off or in fault.',
   ),
-  pcs_discharge_limit_kw: FromZeroOrNull('Sum of the discharging limits of the PCS, kW; likewise.'),
-  site_limit_active: Flag('Whether the limit of the connection lowers the discharging setpoint.'),
+  pcs_discharge_limit_kw: field.FromZeroOrNull(
+    'Sum of the discharging limits of the PCS, kW; likewise.',
+  ),
+  site_limit_active: field.Flag(
+    'Whether the limit of the connection lowers the discharging setpoint.',
+  ),
   limited_by_charge: limitedBy('charging'),
   limited_by_discharge: limitedBy('discharging'),
-  max_charge_duration_min: FromZeroOrNull(
+  max_charge_duration_min: field.FromZeroOrNull(
     'How long the unit can charge at that limit, min, with the losses of the datasheet if given; ' +
       'null where energy or power is unknown or power is 0.',
   ),
-  max_discharge_duration_min: FromZeroOrNull(
+  max_discharge_duration_min: field.FromZeroOrNull(
     'How long the unit can discharge at that limit, min; likewise.',
   ),
-  ramp_rate_kw_s: NumOrNull('Ramp rate of the setpoint, kW/s.'),
-  temperature_derating_pct: FromZeroOrNull(
+  ramp_rate_kw_s: field.NumOrNull('Ramp rate of the setpoint, kW/s.'),
+  temperature_derating_pct: field.FromZeroOrNull(
     'Reduction of power by the BMS while a cell is beyond the threshold of its pre-alarm, % of ' +
       'rated power, the larger of both directions; else null.',
   ),
@@ -105,7 +102,7 @@ export const Envelope = Closed('BatteryEnvelope', {
         'points; used by plans. Null without a curve.',
     }),
   ),
-  valid_until_at: AtOrNull(
+  valid_until_at: field.AtOrNull(
     `When this reading becomes stale: after ${stale_polls} polls and at least ` +
       `${stale_s_min} s; null if it is stale.`,
   ),

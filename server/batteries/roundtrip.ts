@@ -5,20 +5,17 @@ import type { Queries } from '../storage/database.ts'
 import type { UnitFacts } from './unit-store.ts'
 import { capacityOf, usableEnergy } from './units.ts'
 
-/** A unit at an instant. */
 export interface CounterSample {
   measured_ms: number
   charged_total_kwh: number
   discharged_total_kwh: number
-  /** Stored energy. */
   stored_kwh: number
 }
 
-export interface SampledUnit {
+interface SampledUnit {
   rated_charge_power_kw: number
   rated_discharge_power_kw: number
   usable_energy_kwh: number
-  /** Ascending. */
   samples: readonly CounterSample[]
 }
 

@@ -6,7 +6,7 @@
 import type { DispatchReport, dispatchStates } from '@heliograph/domain/dispatch'
 import { day_ms } from '@heliograph/domain/durations'
 import { type Static, Type } from 'typebox'
-import { OneOf, OneOfOrNull, TextOrNull } from '../http/fields.ts'
+import * as field from '../http/fields.ts'
 
 export const scheduleStatuses = [
   'proposed',
@@ -22,7 +22,7 @@ export const scheduleStatuses = [
 /** Fields of a schedule that say how far it has come. */
 export type ScheduleProgress = Static<typeof ScheduleProgress>
 export const ScheduleProgress = Type.Object({
-  status: OneOf(
+  status: field.OneOf(
     scheduleStatuses,
     '`proposed`: awaits a decision; nothing is dispatched. `approved`: approved, and no edge has ' +
       'reported on it yet. `dispatching`: its day runs, and the edge reported that it carries it ' +
@@ -32,14 +32,14 @@ export const ScheduleProgress = Type.Object({
       'Reports that arrive late, after an outage of the link, change `failed` to what they say. A ' +
       'schedule of today that is `failed` is still in force: the edge goes on trying.',
   ),
-  status_reason: OneOfOrNull(
+  status_reason: field.OneOfOrNull(
     ['not_reported', 'not_executed', 'interrupted', 'partly_executed'],
     '`not_reported`: its day has begun, and no edge has reported on it (`approved`, `failed`). ' +
       '`not_executed`: by the reports of the edge, no hour with power was carried out ' +
       '(`failed`). `interrupted`: carried out before, the edge cannot now (`dispatching`). ' +
       '`partly_executed`: some hours with power were not carried out (`completed`). Else null.',
   ),
-  failure_code: TextOrNull(
+  failure_code: field.TextOrNull(
     'Why the edge could not carry it out, by its newest report of a failure, such as ' +
       '`pcs_stale`; null unless `status_reason` is `not_executed`, `interrupted` or ' +
       '`partly_executed`, and where no report names one.',

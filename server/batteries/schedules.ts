@@ -7,14 +7,19 @@ import {
 } from '@heliograph/optimize/dispatch-problem'
 import { type Static, Type } from 'typebox'
 import { type Paged, pageOf } from '../http/cursor.ts'
-import { AtOrNull, Closed, Flag, Int, IntOrNull, Text } from '../http/fields.ts'
+import * as field from '../http/fields.ts'
 import { Nullable } from '../http/params.ts'
 import { At } from '../plant/frame.ts'
 import type { Queries } from '../storage/database.ts'
 import { type Stored, served } from '../storage/records.ts'
 import { readUnit } from './earnings.ts'
-import { hourRecord, ScheduleHour, type StoredHour } from './schedule-hours.ts'
-import { type ScheduleInputs, SchedulePlan } from './schedule-plan.ts'
+import {
+  hourRecord,
+  ScheduleHour,
+  type ScheduleInputs,
+  SchedulePlan,
+  type StoredHour,
+} from './schedule-plan.ts'
 import {
   type Dispatched,
   dispatchedOf,
@@ -24,28 +29,28 @@ import {
 import { hourlyPowers, readUnitQuarters } from './unit-energy.ts'
 
 export type Schedule = Static<typeof Schedule>
-export const Schedule = Closed('BessSchedule', {
+export const Schedule = field.Closed('BessSchedule', {
   schedule_id: Type.Integer({ minimum: 1, examples: [41] }),
   bess_id: Type.Integer({ minimum: 1, examples: [1] }),
-  target_date: Text('The day, UTC.', { format: 'date' }),
+  target_date: field.Text('The day, UTC.', { format: 'date' }),
   timezone_basis: Type.Enum(['UTC']),
   ...ScheduleProgress.properties,
-  version: Int('Increases with every change.', { minimum: 1 }),
+  version: field.Int('Increases with every change.', { minimum: 1 }),
   objective: Type.Enum([...objectives]),
   created_at: At('When it was proposed.'),
-  created_by: Text('Name of the key that proposed it.'),
-  approved_at: AtOrNull('When it was approved.'),
+  created_by: field.Text('Name of the key that proposed it.'),
+  approved_at: field.AtOrNull('When it was approved.'),
   approved_by: Nullable(Type.String()),
-  rejected_at: AtOrNull('When it was rejected.'),
+  rejected_at: field.AtOrNull('When it was rejected.'),
   rejected_by: Nullable(Type.String()),
   reject_reason: Nullable(Type.String()),
-  superseded_by: IntOrNull('The schedule that replaced it.', { minimum: 1 }),
-  superseded_at: AtOrNull(
+  superseded_by: field.IntOrNull('The schedule that replaced it.', { minimum: 1 }),
+  superseded_at: field.AtOrNull(
     'When it was replaced; earlier hours were dispatched if it was approved.',
   ),
-  edited: Flag('Whether a person revised any hour.'),
+  edited: field.Flag('Whether a person revised any hour.'),
   edited_hours: Type.Array(Type.Integer({ minimum: 0, maximum: 23 })),
-  expires_at: AtOrNull(
+  expires_at: field.AtOrNull(
     'End of its day, until when a proposal can be approved; null for other statuses.',
   ),
   ...SchedulePlan.properties,
@@ -158,7 +163,6 @@ export async function schedulesOfDay(
   return { rows, next_cursor, count: counted!.count }
 }
 
-/** Null for an unknown id. */
 export async function scheduleById(
   db: Queries,
   { site_id, schedule_id }: { site_id: string; schedule_id: number },

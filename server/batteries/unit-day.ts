@@ -33,7 +33,6 @@ export interface ApprovedPlan {
   approved_at: Date
   superseded_at: Date | null
   hours: readonly PlannedHour[]
-  /** The unit as planned. */
   battery: PlannedUnit
 }
 

@@ -18,7 +18,6 @@ type Measured<Of extends { measured_at: number }> = Omit<
 /** The columns of `Of`: null where it may lack a field. */
 type Row<Of> = { [Name in keyof Of]-?: Of[Name] | (undefined extends Of[Name] ? null : never) }
 
-/** Inventory of a unit. */
 export interface UnitFacts extends Row<Omit<Battery, 'bms' | 'pcs'>> {
   pcs: readonly Pick<Pcs, 'pcs_idx' | 'rated_power_kw'>[]
   created_at: Date
@@ -68,7 +67,6 @@ export interface PcsRow extends Measurement, Measured<PcsReading> {
   control_place: 'local' | 'remote' | null
 }
 
-/** A unit with its PCS by index and its set alarms. */
 export interface LiveUnit {
   row: UnitRow
   pcs: PcsRow[]
@@ -81,7 +79,6 @@ interface UnitsAsked {
   day_start_at: Date
   now: Date
   bess_id?: number
-  /** Leaves out retired ones. */
   in_service?: boolean
 }
 

@@ -3,17 +3,7 @@ import { chemistries, couplings } from '@heliograph/domain/battery'
 import { significant } from '@heliograph/domain/significant'
 import { utcDate } from '@heliograph/domain/utc-day'
 import { type Static, Type } from 'typebox'
-import {
-  AtOrNull,
-  Closed,
-  Count,
-  IntOrNull,
-  Num,
-  NumOrNull,
-  OneOf,
-  OneOfOrNull,
-  TextOrNull,
-} from '../http/fields.ts'
+import * as field from '../http/fields.ts'
 import { id_max, LocationId, Nullable } from '../http/params.ts'
 import { inventoried, isStale } from '../plant/frame.ts'
 import type { Situation } from '../plant/situation.ts'
@@ -21,7 +11,7 @@ import { served } from '../storage/records.ts'
 import { scheduleStatus, scheduleStatuses } from './schedule-status.ts'
 import type { LiveUnit, UnitFacts, UnitRow } from './unit-store.ts'
 
-export const BessId = Count('A battery unit of the site.', { maximum: id_max })
+export const BessId = field.Count('A battery unit of the site.', { maximum: id_max })
 
 const unitStatuses = ['online', 'standby', 'fault', 'maintenance', 'offline', 'unknown'] as const
 type UnitStatus = (typeof unitStatuses)[number]
@@ -41,48 +31,50 @@ const modeRule =
   'setpoint in this hour.'
 
 export type BatteryUnit = Static<typeof BatteryUnit>
-export const BatteryUnit = Closed('BatteryUnit', {
+export const BatteryUnit = field.Closed('BatteryUnit', {
   bess_id: BessId,
   name: Type.String(),
   location_id: Nullable(LocationId),
-  logger_id: IntOrNull('The plant whose connection it uses; null for the connection of the site.'),
-  manufacturer: TextOrNull('From the inventory, else as reported by the device.'),
-  model: TextOrNull('From the inventory, else as reported by the device.'),
-  serial_number: TextOrNull('As reported by the device, else from the inventory.'),
+  logger_id: field.IntOrNull(
+    'The plant whose connection it uses; null for the connection of the site.',
+  ),
+  manufacturer: field.TextOrNull('From the inventory, else as reported by the device.'),
+  model: field.TextOrNull('From the inventory, else as reported by the device.'),
+  serial_number: field.TextOrNull('As reported by the device, else from the inventory.'),
   chemistry: Type.Enum([...chemistries]),
   coupling: Type.Enum([...couplings]),
-  rated_energy_kwh: Num('Energy between 0 and 100 % when new, kWh.'),
-  usable_energy_kwh: Num(
+  rated_energy_kwh: field.Num('Energy between 0 and 100 % when new, kWh.'),
+  usable_energy_kwh: field.Num(
     'Energy between `soc_min_pct` and `soc_max_pct` when new, kWh: from the datasheet, else the ' +
       'share of the rated energy.',
   ),
-  rated_charge_power_kw: Num('Rated charging power, kW; 0 or more.'),
-  rated_discharge_power_kw: Num('Rated discharging power, kW; 0 or more.'),
-  rated_capacity_ah: NumOrNull(
+  rated_charge_power_kw: field.Num('Rated charging power, kW; 0 or more.'),
+  rated_discharge_power_kw: field.Num('Rated discharging power, kW; 0 or more.'),
+  rated_capacity_ah: field.NumOrNull(
     'Rated capacity, Ah: from the inventory, else as reported by the device.',
   ),
-  nominal_voltage_v: NumOrNull('Nominal DC voltage, V.'),
-  c_rate: Num('Rated discharging power divided by rated energy, 1/h.'),
-  roundtrip_efficiency_pct: NumOrNull(
+  nominal_voltage_v: field.NumOrNull('Nominal DC voltage, V.'),
+  c_rate: field.Num('Rated discharging power divided by rated energy, 1/h.'),
+  roundtrip_efficiency_pct: field.NumOrNull(
     'Round-trip efficiency from grid to grid, from the datasheet, %.',
   ),
-  soc_min_pct: Num('Lower end of the operating window, %.'),
-  soc_max_pct: Num('Upper end of the operating window, %.'),
-  cluster_count: Count('Clusters (strings of modules).'),
-  pcs_count: Count('Power conversion systems.'),
-  module_count: Count('Modules, of all clusters.'),
-  cell_count: Count('Cells, of all modules.'),
-  bms_firmware: TextOrNull('Firmware of the BMS, as reported.'),
-  ems_firmware: TextOrNull('Version of the edge agent.'),
+  soc_min_pct: field.Num('Lower end of the operating window, %.'),
+  soc_max_pct: field.Num('Upper end of the operating window, %.'),
+  cluster_count: field.Count('Clusters (strings of modules).'),
+  pcs_count: field.Count('Power conversion systems.'),
+  module_count: field.Count('Modules, of all clusters.'),
+  cell_count: field.Count('Cells, of all modules.'),
+  bms_firmware: field.TextOrNull('Firmware of the BMS, as reported.'),
+  ems_firmware: field.TextOrNull('Version of the edge agent.'),
   commissioned_date: Nullable(Type.String({ format: 'date' })),
   warranty_end_date: Nullable(Type.String({ format: 'date' })),
-  warranty_throughput_kwh: NumOrNull('Energy that the warranty covers, kWh.'),
-  warranty_cycles: NumOrNull('Full cycles that the warranty covers.'),
-  status: OneOf(unitStatuses, statusRule),
-  operating_mode: OneOf(operatingModes, modeRule),
-  last_seen_at: AtOrNull('When it was last read; null if never.'),
-  market_code: TextOrNull('Market of the unit; null for that of its plant.'),
-  schedule_status_today: OneOfOrNull(
+  warranty_throughput_kwh: field.NumOrNull('Energy that the warranty covers, kWh.'),
+  warranty_cycles: field.NumOrNull('Full cycles that the warranty covers.'),
+  status: field.OneOf(unitStatuses, statusRule),
+  operating_mode: field.OneOf(operatingModes, modeRule),
+  last_seen_at: field.AtOrNull('When it was last read; null if never.'),
+  market_code: field.TextOrNull('Market of the unit; null for that of its plant.'),
+  schedule_status_today: field.OneOfOrNull(
     scheduleStatuses,
     'Status of the schedule of today (UTC): the approved one, else the proposed, else the ' +
       'newest; null without any. See `status` of a schedule.',

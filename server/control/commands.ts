@@ -4,7 +4,7 @@ import { edgeCommState } from '../plant/communication.ts'
 import { noteChange } from '../storage/curtailment.ts'
 import type { Transaction } from '../storage/database.ts'
 import { lastEvent } from '../storage/events.ts'
-import { limitsOf, type PlantLimit, type RequestedLimit } from './limits.ts'
+import { limitsOf, type Plant, type PlantLimit, type RequestedLimit } from './limits.ts'
 import type { CurtailmentGroup } from './schemas.ts'
 
 export interface Command extends RequestedLimit {
@@ -53,11 +53,7 @@ export async function createGroup(tx: Transaction, command: Command): Promise<Cr
 }
 
 async function plantsFor(tx: Transaction, { site_id, scope, logger_id, end_at, now }: Command) {
-  const loggers = await tx.query<{
-    logger_id: number
-    rated_power_kw: number
-    is_retired: boolean
-  }>(
+  const loggers = await tx.query<Plant & { is_retired: boolean }>(
     `select logger_id, rated_power_kw, retired_at is not null as is_retired
      from loggers where site_id = $1 order by logger_id`,
     [site_id],
@@ -65,10 +61,15 @@ async function plantsFor(tx: Transaction, { site_id, scope, logger_id, end_at, n
   const in_service = loggers.filter(({ is_retired }) => !is_retired)
   const addressed =
     scope === 'site' ? in_service : in_service.filter((plant) => plant.logger_id === logger_id)
-  const violations = [
-    ...(scope === 'logger' ? loggerFaults(logger_id, addressed.length > 0) : []),
-    ...(end_at > now ? [] : [fault('end_at', 'out_of_range', 'must be later than now')]),
-  ]
+  const is_given = logger_id !== undefined && logger_id !== null
+  const violations: Violation[] = []
+  if (scope === 'logger' && !is_given) {
+    violations.push(fault('logger_id', 'required', 'is required with scope "logger"'))
+  } else if (scope === 'logger' && addressed.length === 0) {
+    const message = 'must be a logger of this site that is in service'
+    violations.push(fault('logger_id', 'unknown_reference', message))
+  }
+  if (end_at <= now) violations.push(fault('end_at', 'out_of_range', 'must be later than now'))
   if (violations.length > 0) throw invalid(...violations)
   if (addressed.length === 0) {
     throw new ApiError('conflict_state', { current_state: 'no_plants', allowed: ['in_service'] })
@@ -78,14 +79,6 @@ async function plantsFor(tx: Transaction, { site_id, scope, logger_id, end_at, n
     plants: addressed.map(({ logger_id, rated_power_kw }) => ({ logger_id, rated_power_kw })),
     skipped: retired.map(({ logger_id }) => ({ logger_id, reason: 'retired' as const })),
   }
-}
-
-function loggerFaults(logger_id: Command['logger_id'], is_there: boolean): Violation[] {
-  if (logger_id === undefined || logger_id === null) {
-    return [fault('logger_id', 'required', 'is required with scope "logger"')]
-  }
-  const message = 'must be a logger of this site that is in service'
-  return is_there ? [] : [fault('logger_id', 'unknown_reference', message)]
 }
 
 const fault = (field: string, code: string, message: string): Violation => ({
@@ -155,11 +148,7 @@ async function overlapping(
 }
 
 async function isEdgeConnected(tx: Transaction, { site_id, now }: Command): Promise<boolean> {
-  const [edge] = await tx.query<{
-    edge_id: string
-    last_seen_at: Date
-    journal_oldest_at: Date | null
-  }>(
+  const [edge] = await tx.query<Parameters<typeof edgeCommState>[0] & { edge_id: string }>(
     `select edge_id, last_seen_at, journal_oldest_at from edges
      where site_id = $1 and revoked_at is null and last_seen_at is not null
      order by last_seen_at desc limit 1`,

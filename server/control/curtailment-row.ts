@@ -2,20 +2,7 @@
 import { failureCodes } from '@heliograph/domain/curtailment'
 import { significant } from '@heliograph/domain/significant'
 import type { Static } from 'typebox'
-import {
-  AtOrNull,
-  Closed,
-  Count,
-  Flag,
-  FromZero,
-  FromZeroOrNull,
-  Int,
-  NumOrNull,
-  OneOf,
-  OneOfOrNull,
-  Text,
-  TextOrNull,
-} from '../http/fields.ts'
+import * as field from '../http/fields.ts'
 import { LoggerId } from '../http/params.ts'
 import { At, edge_silence_s_max } from '../plant/frame.ts'
 import { isReleasing, overAt } from '../storage/curtailment.ts'
@@ -61,38 +48,40 @@ export const statusRule =
   '`cancelled`: released. `completed`: its end has passed. `failed`: its end has passed and it was ' +
   'never applied. A row that was never sent to an edge needs no confirmation.'
 
-export const CurtailmentRow = Closed('CurtailmentRow', {
-  id: Int('Unique within the site.', { minimum: 1 }),
-  group_id: Text('The command that created the row.', { examples: [group_id_example] }),
+export const CurtailmentRow = field.Closed('CurtailmentRow', {
+  id: field.Int('Unique within the site.', { minimum: 1 }),
+  group_id: field.Text('The command that created the row.', { examples: [group_id_example] }),
   logger_id: LoggerId,
-  status: OneOf(rowStatuses, statusRule),
-  is_active: Flag('Whether the row is in force now: its status is `active`.'),
-  applied: Flag('Whether `applied_at` is known.'),
-  restored: Flag('Whether `restored_at` is known.'),
-  source: OneOf(
+  status: field.OneOf(rowStatuses, statusRule),
+  is_active: field.Flag('Whether the row is in force now: its status is `active`.'),
+  applied: field.Flag('Whether `applied_at` is known.'),
+  restored: field.Flag('Whether `restored_at` is known.'),
+  source: field.OneOf(
     sources,
     '`api`: a command to this API. `edge_local`: reported by an edge to a server that was ' +
       'restored from a backup and no longer has the command.',
   ),
-  scope: OneOfOrNull(rowScopes, 'As requested; null if `edge_local`.'),
-  limit_mode: OneOfOrNull(limitModes, 'As requested; null if `edge_local`.'),
-  limit_value: NumOrNull('As requested, in % or kW by `limit_mode`; null if `edge_local`.'),
+  scope: field.OneOfOrNull(rowScopes, 'As requested; null if `edge_local`.'),
+  limit_mode: field.OneOfOrNull(limitModes, 'As requested; null if `edge_local`.'),
+  limit_value: field.NumOrNull('As requested, in % or kW by `limit_mode`; null if `edge_local`.'),
   start_at: At('Start, inclusive.'),
   end_at: At('End, exclusive, unless the row is released before.'),
-  max_power_kw: FromZero('Limit of the plant, kW: whole watts, at most its rated power.'),
-  requested_max_power_kw: FromZeroOrNull('Limit before it is rounded and capped, kW.'),
-  rated_power_kw: NumOrNull('Rated power of the plant at the time of the command, kW.'),
-  limit_pct_of_rated: FromZeroOrNull('`max_power_kw` as a percentage of `rated_power_kw`.'),
+  max_power_kw: field.FromZero('Limit of the plant, kW: whole watts, at most its rated power.'),
+  requested_max_power_kw: field.FromZeroOrNull('Limit before it is rounded and capped, kW.'),
+  rated_power_kw: field.NumOrNull('Rated power of the plant at the time of the command, kW.'),
+  limit_pct_of_rated: field.FromZeroOrNull('`max_power_kw` as a percentage of `rated_power_kw`.'),
   created_at: At('When the command was received.'),
-  acknowledged_at: AtOrNull('When the edge stored the row; from then on it needs no server.'),
-  applied_at: AtOrNull(
+  acknowledged_at: field.AtOrNull('When the edge stored the row; from then on it needs no server.'),
+  applied_at: field.AtOrNull(
     'When read-back proved that the limits of the devices together are within the limit.',
   ),
-  verified_at: AtOrNull('When measured power was first at or below the limit after that.'),
-  restore_started_at: AtOrNull('When the edge started to restore the plant.'),
-  restored_at: AtOrNull('When read-back proved it restored, within the permit and other rows.'),
-  release_requested_at: AtOrNull('When the release was requested; null without a release.'),
-  releasing_reason: OneOfOrNull(
+  verified_at: field.AtOrNull('When measured power was first at or below the limit after that.'),
+  restore_started_at: field.AtOrNull('When the edge started to restore the plant.'),
+  restored_at: field.AtOrNull(
+    'When read-back proved it restored, within the permit and other rows.',
+  ),
+  release_requested_at: field.AtOrNull('When the release was requested; null without a release.'),
+  releasing_reason: field.OneOfOrNull(
     releasingReasons,
     'What a `releasing` row waits for; null for other statuses. `edge_unreachable`: nothing ' +
       `was received from the edge for ${edge_silence_s_max} s. \`raise_refused\`: the edge may ` +
@@ -100,38 +89,40 @@ export const CurtailmentRow = Closed('CurtailmentRow', {
       'remains below its limit. Both have details in `failure_code` and `failure_message`. ' +
       '`awaiting_confirmation`: the edge is connected and has not reported yet.',
   ),
-  cancelled_at: AtOrNull(
+  cancelled_at: field.AtOrNull(
     'When the row became `cancelled`: its release was confirmed (not before `restored_at`), ' +
       'the row was never sent to an edge, or the record was closed (`closed_at`). Null for ' +
       'other statuses.',
   ),
-  completed_at: AtOrNull(
+  completed_at: field.AtOrNull(
     'When the row became `completed`: after its end, once the edge confirmed that the plant is ' +
       'restored, or the record was closed. Null for other statuses.',
   ),
-  closed_at: AtOrNull(
+  closed_at: field.AtOrNull(
     'When the record was closed without confirmation by the edge: the plant may still have ' +
       'been limited. Null for all other rows.',
   ),
-  closed_reason: OneOfOrNull(
+  closed_reason: field.OneOfOrNull(
     closedReasons,
     '`operator`: a person closed the record on the platform. `edge_removed`: the last edge ' +
       'of the site was revoked. `end_at`: closed by an older version of the server, which ' +
       'closed rows after their end.',
   ),
-  closed_by: TextOrNull('Name of the person who closed the record.'),
-  close_note: TextOrNull('Reason given by that person.'),
-  apply_latency_ms: FromZeroOrNull('Time from the start, or a later command, to `applied_at`.'),
-  last_checked_at: AtOrNull('When the edge last checked limit and power.'),
-  observed_limit_kw: FromZeroOrNull(
+  closed_by: field.TextOrNull('Name of the person who closed the record.'),
+  close_note: field.TextOrNull('Reason given by that person.'),
+  apply_latency_ms: field.FromZeroOrNull(
+    'Time from the start, or a later command, to `applied_at`.',
+  ),
+  last_checked_at: field.AtOrNull('When the edge last checked limit and power.'),
+  observed_limit_kw: field.FromZeroOrNull(
     'What the limits of the devices let the plant deliver at most, kW; a device that does not ' +
       'answer counts with all that it can deliver.',
   ),
-  observed_power_kw: NumOrNull('Measured power at the last check, kW.'),
-  compliance_pct: NumOrNull('Checks since `applied_at` with power at or below the limit, %.'),
-  violation_s: FromZero('Time above the limit since `applied_at`, s.'),
-  retry_count: Count('Failed attempts so far.'),
-  failure_code: OneOfOrNull(
+  observed_power_kw: field.NumOrNull('Measured power at the last check, kW.'),
+  compliance_pct: field.NumOrNull('Checks since `applied_at` with power at or below the limit, %.'),
+  violation_s: field.FromZero('Time above the limit since `applied_at`, s.'),
+  retry_count: field.Count('Failed attempts so far.'),
+  failure_code: field.OneOfOrNull(
     failureCodes,
     'Why the row is not applied or not restored; the edge keeps trying. `edge_offline`: no ' +
       `edge had acknowledged the row ${answer_s} s after its start; it is applied once one ` +
@@ -145,41 +136,41 @@ export const CurtailmentRow = Closed('CurtailmentRow', {
       'Ends when the device is restored, or when an operator declares on site that nobody else ' +
       'set that limit.',
   ),
-  failure_message: TextOrNull('Description of the failure.'),
-  available_power_kw: NumOrNull(
+  failure_message: field.TextOrNull('Description of the failure.'),
+  available_power_kw: field.NumOrNull(
     'Available power without limits, kW, of the inverters that report it, at the last check ' +
       'while the row was in force; null where none reports it.',
   ),
-  curtailed_energy_kwh: FromZeroOrNull(
+  curtailed_energy_kwh: field.FromZeroOrNull(
     'Energy curtailed so far, kWh: available less delivered energy of inverters that were ' +
       '`limited_by` `curtailment` while the row was applied and the lowest in force. Gaps in ' +
       'the readings are left out. Includes what the grid permit alone would have curtailed, ' +
       'since the server does not know the permit. Null where no inverter reports available ' +
       'power and what limits it.',
   ),
-  lost_revenue_amount: FromZeroOrNull(
+  lost_revenue_amount: field.FromZeroOrNull(
     'Lost revenue for that energy under the contract of the plant, before fees, over quarter ' +
       'hours with a positive price. Uses the newest prices and changes with them. Null where the ' +
       'energy is unknown, and with a `money_reason`. Rows add up to `curtailment_loss_amount` of ' +
       '/earnings/summary where curtailment alone limits the plant and no irradiance is measured; ' +
       'with measured irradiance, earnings use that instead of available power.',
   ),
-  avoided_cost_amount: FromZeroOrNull(
+  avoided_cost_amount: field.FromZeroOrNull(
     'Cost of delivering that energy in quarter hours with a negative contract price. Not ' +
       'part of the lost revenue, and null where that is null.',
   ),
-  currency: TextOrNull('ISO 4217, of the contract; null without an amount.'),
-  money_reason: OneOfOrNull(
+  currency: field.TextOrNull('ISO 4217, of the contract; null without an amount.'),
+  money_reason: field.OneOfOrNull(
     moneyReasons,
     'Why the amounts are unknown for some or all of the energy. `no_contract`: the plant has no ' +
       'contract. `no_price`: the market has not published a price. `no_exchange_rate`: between ' +
       'the currencies of market and contract, or of several contracts and the site. ' +
       '`forbidden_scope`: the key lacks `earnings:read`, or the plan lacks the module `earnings`.',
   ),
-  created_by: TextOrNull('Name of the key that created the row; null if `edge_local`.'),
-  cancelled_by: TextOrNull('Name of the key that released the row.'),
-  idempotency_key: TextOrNull('`Idempotency-Key` of the command.'),
-  request_id: TextOrNull('`X-Request-Id` of the command.'),
+  created_by: field.TextOrNull('Name of the key that created the row; null if `edge_local`.'),
+  cancelled_by: field.TextOrNull('Name of the key that released the row.'),
+  idempotency_key: field.TextOrNull('`Idempotency-Key` of the command.'),
+  request_id: field.TextOrNull('`X-Request-Id` of the command.'),
 })
 export type CurtailmentRow = Static<typeof CurtailmentRow>
 

@@ -6,7 +6,7 @@ import type { Context } from '../http/context.ts'
 import { endpoint, type Request, type WriteParts } from '../http/endpoint.ts'
 import { List, list } from '../http/envelope.ts'
 import { ApiError } from '../http/errors.ts'
-import { Int, Text } from '../http/fields.ts'
+import * as field from '../http/fields.ts'
 import { type Command, createGroup, releaseGroup } from './commands.ts'
 import { CurtailmentRow, type RowStatus } from './curtailment-row.ts'
 import { groupExample, pastRowExample, releaseExample, rowExample } from './examples.ts'
@@ -54,7 +54,7 @@ export const curtailmentHistory = endpoint({
   description: 'Returns completed, cancelled and failed rows, newest first.',
   query: {
     days: Type.Optional(
-      Int('Number of days to go back from now.', {
+      field.Int('Number of days to go back from now.', {
         minimum: 1,
         maximum: 365,
         default: history_days,
@@ -187,7 +187,7 @@ export const releaseCurtailment = endpoint({
     'new Idempotency-Key: the same key returns the recorded answer. Has no effect on a group that ' +
     'is over.',
   params: {
-    group_id: Text('The group, as returned by the command.', {
+    group_id: field.Text('The group, as returned by the command.', {
       minLength: 1,
       maxLength: 100,
       examples: [groupExample.group_id],

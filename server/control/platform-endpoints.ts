@@ -4,13 +4,13 @@ import type { PlatformNeeds } from '../access/platform-operation.ts'
 import { isGiven } from '../http/authorize.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { invalid } from '../http/errors.ts'
-import { Closed, Text } from '../http/fields.ts'
+import * as field from '../http/fields.ts'
 import { closeGroup } from '../storage/curtailment.ts'
 import { group_id_example } from './curtailment-row.ts'
 
 const closed = { additionalProperties: false } as const
-const SiteId = Text('A site of the client.', { minLength: 1, maxLength: 64 })
-const GroupId = Text('The command.', { minLength: 1, maxLength: 100 })
+const SiteId = field.Text('A site of the client.', { minLength: 1, maxLength: 64 })
+const GroupId = field.Text('The command.', { minLength: 1, maxLength: 100 })
 
 const example = { site_id: 'demo', group_id: group_id_example }
 
@@ -35,7 +35,7 @@ export const closeCurtailment = endpoint({
     {
       site_id: SiteId,
       group_id: GroupId,
-      note: Text('Reason for closing the record.', {
+      note: field.Text('Reason for closing the record.', {
         minLength: 3,
         maxLength: 500,
         pattern: '\\S.*\\S.*\\S',
@@ -43,7 +43,7 @@ export const closeCurtailment = endpoint({
     },
     closed,
   ),
-  returns: Closed('PlatformCurtailmentClosing', {
+  returns: field.Closed('PlatformCurtailmentClosing', {
     site_id: SiteId,
     group_id: GroupId,
     closed_count: Type.Integer({ minimum: 0 }),

@@ -1,15 +1,5 @@
 import { type Static, Type } from 'typebox'
-import {
-  AtOrNull,
-  Closed,
-  Count,
-  CountOrNull,
-  IntOrNull,
-  Num,
-  NumOrNull,
-  OneOf,
-  Text,
-} from '../http/fields.ts'
+import * as field from '../http/fields.ts'
 import { id_max, ignoredUnless } from '../http/params.ts'
 import { At } from '../plant/frame.ts'
 import {
@@ -25,22 +15,22 @@ import {
 export const hold_minutes_max = 10_080
 
 const limit = {
-  scope: OneOf(rowScopes, '`site`: every plant in service; `logger`: one plant.'),
+  scope: field.OneOf(rowScopes, '`site`: every plant in service; `logger`: one plant.'),
   logger_id: Type.Optional(
     ignoredUnless(
       { scope: 'logger' },
-      CountOrNull('The plant. Required with scope `logger`; ignored with scope `site`.', {
+      field.CountOrNull('The plant. Required with scope `logger`; ignored with scope `site`.', {
         maximum: id_max,
         examples: [2],
       }),
     ),
   ),
-  limit_mode: OneOf(
+  limit_mode: field.OneOf(
     limitModes,
     '`percent`: of the rated power of each plant. `kw`: for all plants together, split in ' +
       'proportion to rated power.',
   ),
-  limit_value: Num(
+  limit_value: field.Num(
     'In % or kW by `limit_mode`. Rounded down to whole watts for each plant. A limit above the ' +
       'rated power of a plant has no effect.',
     { exclusiveMinimum: 0 },
@@ -48,17 +38,17 @@ const limit = {
 }
 
 export type WindowBody = Static<typeof WindowBody>
-export const WindowBody = Closed('CurtailmentWindow', {
+export const WindowBody = field.Closed('CurtailmentWindow', {
   ...limit,
   start_at: At('Start. A start in the past takes effect at once.'),
   end_at: At('End. Must be later than `start_at` and than now; there is no maximum length.'),
 })
 
 export type ImmediateBody = Static<typeof ImmediateBody>
-export const ImmediateBody = Closed('CurtailmentImmediate', {
+export const ImmediateBody = field.Closed('CurtailmentImmediate', {
   ...limit,
   duration_minutes: Type.Optional(
-    IntOrNull('Defaults to 7 days, or until the release before that.', {
+    field.IntOrNull('Defaults to 7 days, or until the release before that.', {
       minimum: 1,
       maximum: hold_minutes_max,
       examples: [90],
@@ -66,20 +56,22 @@ export const ImmediateBody = Closed('CurtailmentImmediate', {
   ),
 })
 
-const GroupStatus = OneOf(
+const GroupStatus = field.OneOf(
   rowStatuses,
   `The first of \`releasing\`, \`active\`, \`scheduled\`, \`failed\`, \`completed\`, \`cancelled\` that one of its rows has. Statuses of rows: ${statusRule}`,
 )
 
 export type CurtailmentGroup = Static<typeof CurtailmentGroup>
-export const CurtailmentGroup = Closed('CurtailmentGroup', {
-  group_id: Text('Identifies the command for its release.', { examples: [group_id_example] }),
+export const CurtailmentGroup = field.Closed('CurtailmentGroup', {
+  group_id: field.Text('Identifies the command for its release.', { examples: [group_id_example] }),
   status: GroupStatus,
   scope: Type.Enum([...rowScopes]),
   limit_mode: Type.Enum([...limitModes]),
-  limit_value: Num('As requested, in % or kW by `limit_mode`.'),
-  site_max_power_kw: NumOrNull('Sum of the limits of all rows, kW; null with scope `logger`.'),
-  hold_until_at: AtOrNull(
+  limit_value: field.Num('As requested, in % or kW by `limit_mode`.'),
+  site_max_power_kw: field.NumOrNull(
+    'Sum of the limits of all rows, kW; null with scope `logger`.',
+  ),
+  hold_until_at: field.AtOrNull(
     'End of an immediate command unless it is released before; null for a window.',
   ),
   schedules: Type.Array(CurtailmentRow, { description: 'One row for each plant.' }),
@@ -90,19 +82,21 @@ export const CurtailmentGroup = Closed('CurtailmentGroup', {
       'and the lowest limit applies; the first hundred such commands.',
   }),
   skipped: Type.Array(
-    Closed('SkippedPlant', {
+    field.Closed('SkippedPlant', {
       logger_id: Type.Integer({ examples: [4] }),
-      reason: OneOf(['retired'], '`retired`: no longer in service.'),
+      reason: field.OneOf(['retired'], '`retired`: no longer in service.'),
     }),
     { description: 'Plants of the site that got no row.' },
   ),
 })
 
 export type CurtailmentRelease = Static<typeof CurtailmentRelease>
-export const CurtailmentRelease = Closed('CurtailmentRelease', {
+export const CurtailmentRelease = field.Closed('CurtailmentRelease', {
   group_id: Type.String(),
   status: GroupStatus,
   schedules: Type.Array(CurtailmentRow),
-  restored_count: Count('Rows whose plant is restored, as confirmed by read-back.'),
-  pending_restore_count: Count('Rows with status `releasing`: not confirmed by the edge yet.'),
+  restored_count: field.Count('Rows whose plant is restored, as confirmed by read-back.'),
+  pending_restore_count: field.Count(
+    'Rows with status `releasing`: not confirmed by the edge yet.',
+  ),
 })

@@ -7,7 +7,7 @@ import { mayRead } from '../http/authorize.ts'
 import type { Context } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { ApiError, invalid } from '../http/errors.ts'
-import { Count, Int, Text } from '../http/fields.ts'
+import * as field from '../http/fields.ts'
 import { LoggerId } from '../http/params.ts'
 import { siteFacts } from '../plant/site-facts.ts'
 import type { SiteFacts } from '../plant/situation.ts'
@@ -19,14 +19,16 @@ import {
   doubtsOf,
   type ExpectedHour,
   expectedHour,
+  type ForecastHours,
+  forecastHours,
   hoursOf,
   limit_ratio,
   type Reason,
   recent_days,
   type Span,
   suggestedLimit,
+  utcDatesOf,
 } from './suggest.ts'
-import { type ForecastHours, forecastHours, utcDatesOf } from './suggest-forecast.ts'
 import {
   lostTo,
   meanPrice,
@@ -67,9 +69,9 @@ export const suggestCurtailment = endpoint({
     'no hour is left.',
   query: {
     logger_id: LoggerId,
-    date: Text('Local date of the site.', { format: 'date', examples: ['2026-06-21'] }),
-    start_hour: Count('First hour, local time of the site.', { maximum: 23, examples: [11] }),
-    end_hour: Int('End of the window, local time of the site; must be after `start_hour`.', {
+    date: field.Text('Local date of the site.', { format: 'date', examples: ['2026-06-21'] }),
+    start_hour: field.Count('First hour, local time of the site.', { maximum: 23, examples: [11] }),
+    end_hour: field.Int('End of the window, local time of the site; must be after `start_hour`.', {
       minimum: 1,
       maximum: 24,
       examples: [14],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { forecastHours, utcDatesOf } from './suggest-forecast.ts'
+import { forecastHours, utcDatesOf } from './suggest.ts'
 
 const at = (text: string) => Date.parse(`2026-06-${text}Z`)
 const span = (from: string, to: string) => ({ start_ms: at(from), end_ms: at(to) })

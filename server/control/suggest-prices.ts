@@ -48,7 +48,6 @@ export function priceMetrics(quarters: readonly PricedQuarter[]) {
   }
 }
 
-/** Mean price over a span. */
 export function meanPrice(
   quarters: readonly PricedQuarter[],
   name: 'price' | 'net_price' | 'market_price',

@@ -1,19 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { moneyReasons } from '../contracts/accounting.ts'
 import { exampleOf } from '../http/example.ts'
-import {
-  AtOrNull,
-  Closed,
-  FromZero,
-  FromZeroOrNull,
-  Int,
-  Num,
-  NumOrNull,
-  OneOf,
-  OneOfOrNull,
-  Text,
-  TextOrNull,
-} from '../http/fields.ts'
+import * as field from '../http/fields.ts'
 import { LoggerId } from '../http/params.ts'
 import { At } from '../plant/frame.ts'
 import { limitModes } from './curtailment-row.ts'
@@ -25,112 +13,114 @@ const hidden = 'Null with `money_reason` `forbidden_scope`.'
 
 const windowBases = ['day_ahead', 'price_forecast'] as const
 
-const SuggestionHour = Closed('CurtailmentSuggestionHour', {
+const SuggestionHour = field.Closed('CurtailmentSuggestionHour', {
   start_at: At('Inclusive.'),
   end_at: At('Exclusive; one hour later, or the end of the window.'),
-  p10_kw: FromZeroOrNull(
+  p10_kw: field.FromZeroOrNull(
     'Mean power that falls short with a probability of 10 %, kW; with `clear_sky` a quantile ' +
       `of the last days. Null with fewer than ${days_min} measured days; 0 at night.`,
   ),
-  p50_kw: FromZeroOrNull('Likewise with 50 %, kW.'),
-  p90_kw: FromZeroOrNull('Likewise with 90 %, kW.'),
-  price_per_mwh: NumOrNull(`Mean price of the contract in the hour; ${unpriced}`),
-  market_price_per_mwh: NumOrNull(
+  p50_kw: field.FromZeroOrNull('Likewise with 50 %, kW.'),
+  p90_kw: field.FromZeroOrNull('Likewise with 90 %, kW.'),
+  price_per_mwh: field.NumOrNull(`Mean price of the contract in the hour; ${unpriced}`),
+  market_price_per_mwh: field.NumOrNull(
     'Mean market price, in the currency of the contract; null where unknown.',
   ),
-  suggested_limit_kw: FromZeroOrNull('The suggested limit, equal for all hours, kW.'),
+  suggested_limit_kw: field.FromZeroOrNull('The suggested limit, equal for all hours, kW.'),
 })
 
 export type PriceWindow = Static<typeof PriceWindow>
-const PriceWindow = Closed('CurtailmentPriceWindow', {
+const PriceWindow = field.Closed('CurtailmentPriceWindow', {
   start_at: At('Inclusive.'),
   end_at: At('Exclusive.'),
-  reason: OneOf(
+  reason: field.OneOf(
     ['negative_price', 'fees_above_price'],
     '`negative_price`: the market price is below 0. `fees_above_price`: it is not, but fees by ' +
       'energy exceed the price of the contract.',
   ),
-  basis: OneOf(
+  basis: field.OneOf(
     windowBases,
     '`day_ahead`: published prices. `price_forecast`: the median of the price forecast, as no ' +
       'price is published yet.',
   ),
-  suggested_limit_pct: Num('`limit_value` for a command in percent: the lowest possible.', {
+  suggested_limit_pct: field.Num('`limit_value` for a command in percent: the lowest possible.', {
     minimum: 1,
     maximum: 100,
   }),
-  suggested_limit_kw: FromZero('Limit that such a command sets, kW.'),
-  avg_price_per_mwh: NumOrNull(`Mean price of the contract. ${hidden}`),
-  avg_net_price_per_mwh: NumOrNull(`Likewise less fees by energy: below 0. ${hidden}`),
-  expected_energy_kwh: FromZeroOrNull(
+  suggested_limit_kw: field.FromZero('Limit that such a command sets, kW.'),
+  avg_price_per_mwh: field.NumOrNull(`Mean price of the contract. ${hidden}`),
+  avg_net_price_per_mwh: field.NumOrNull(`Likewise less fees by energy: below 0. ${hidden}`),
+  expected_energy_kwh: field.FromZeroOrNull(
     'Energy at the `p50_kw` of the hours without a limit, kWh; null where unknown.',
   ),
-  expected_net_amount: NumOrNull(
+  expected_net_amount: field.NumOrNull(
     'Revenue of that energy less fees by energy: below 0. Null where unknown, and with ' +
       '`money_reason` `forbidden_scope`.',
   ),
-  expected_curtailed_energy_kwh: FromZeroOrNull(
+  expected_curtailed_energy_kwh: field.FromZeroOrNull(
     'Part of that energy above the limit, kWh; null where unknown.',
   ),
-  expected_saving_amount: NumOrNull(
+  expected_saving_amount: field.NumOrNull(
     'Savings by the limit: the part of the net amount that is not paid. Null where unknown, and ' +
       'with `money_reason` `forbidden_scope`.',
   ),
-  currency: TextOrNull(`ISO 4217, of the contract. ${hidden}`),
+  currency: field.TextOrNull(`ISO 4217, of the contract. ${hidden}`),
 })
 
 export type CurtailmentSuggestion = Static<typeof Suggestion>
-export const Suggestion = Closed('CurtailmentSuggestion', {
+export const Suggestion = field.Closed('CurtailmentSuggestion', {
   logger_id: LoggerId,
-  date: Text('As requested: a local day of the site.', { format: 'date' }),
-  timezone: Text('IANA time zone of the site.'),
-  start_hour: Int('As requested, local time of the site.'),
-  end_hour: Int('As requested, local time of the site.'),
+  date: field.Text('As requested: a local day of the site.', { format: 'date' }),
+  timezone: field.Text('IANA time zone of the site.'),
+  start_hour: field.Int('As requested, local time of the site.'),
+  end_hour: field.Int('As requested, local time of the site.'),
   start_at: At('Start of the window, inclusive.'),
   end_at: At('End of the window, exclusive.'),
-  hours_in_window: Num(
+  hours_in_window: field.Num(
     'Length of the window in hours; differs from the local hours when clocks change.',
     { exclusiveMinimum: 0 },
   ),
-  suggested_limit_kw: FromZeroOrNull('Limit that a command of `suggested_limit_pct` sets, kW.'),
-  suggested_limit_pct: NumOrNull(
+  suggested_limit_kw: field.FromZeroOrNull(
+    'Limit that a command of `suggested_limit_pct` sets, kW.',
+  ),
+  suggested_limit_pct: field.NumOrNull(
     '`limit_value` for a command to this logger; null without a suggestion.',
     { minimum: 1, maximum: 100 },
   ),
-  limit_mode: OneOf(limitModes, '`limit_mode` for such a command.'),
-  rated_power_kw: Num('Rated power of the plant, kW.'),
-  basis: OneOf(
+  limit_mode: field.OneOf(limitModes, '`limit_mode` for such a command.'),
+  rated_power_kw: field.Num('Rated power of the plant, kW.'),
+  basis: field.OneOf(
     ['forecast_p50', 'clear_sky', 'none'],
     'Source of the expected power. `forecast_p50`: the production forecast. `clear_sky`: the ' +
       'clear-sky model, scaled to the output of the last days. `none`: no source.',
   ),
-  forecast_run_at: AtOrNull(`When the forecast was issued; ${unforecast}`),
-  forecast_peak_p50_kw: NumOrNull(`Highest P50 in the window, kW; ${unforecast}`),
-  forecast_peak_p90_kw: NumOrNull(`Highest P90 in the window, kW; ${unforecast}`),
-  forecast_energy_p50_kwh: NumOrNull(`Energy of the window at P50, kWh; ${unforecast}`),
-  expected_curtailed_energy_kwh: FromZeroOrNull(
+  forecast_run_at: field.AtOrNull(`When the forecast was issued; ${unforecast}`),
+  forecast_peak_p50_kw: field.NumOrNull(`Highest P50 in the window, kW; ${unforecast}`),
+  forecast_peak_p90_kw: field.NumOrNull(`Highest P90 in the window, kW; ${unforecast}`),
+  forecast_energy_p50_kwh: field.NumOrNull(`Energy of the window at P50, kWh; ${unforecast}`),
+  expected_curtailed_energy_kwh: field.FromZeroOrNull(
     'Energy above the limit at the `p50_kw` of the hours, kWh; null without a limit.',
   ),
-  expected_lost_revenue_amount: NumOrNull(
+  expected_lost_revenue_amount: field.NumOrNull(
     'Lost revenue for that energy under the contract in quarter hours with a positive price, ' +
       'before fees; null without a limit, and with a `money_reason`.',
   ),
-  avoided_cost_amount: NumOrNull(
+  avoided_cost_amount: field.NumOrNull(
     'Cost of delivering that energy in quarter hours with a negative contract price; null where ' +
       'the lost revenue is null.',
   ),
-  currency: TextOrNull('ISO 4217, of the contract; null without one.'),
-  price_basis: OneOf(
+  currency: field.TextOrNull('ISO 4217, of the contract; null without one.'),
+  price_basis: field.OneOf(
     [...windowBases, 'none'],
     'Source of the prices. `day_ahead`: published prices, or the contract alone. ' +
       '`price_forecast`: the median of the price forecast for some or all of the window, as no ' +
       'price is published yet. `none`: no price is known.',
   ),
-  avg_price_per_mwh: NumOrNull(`Mean price of the contract in the window; ${unpriced}`),
-  negative_price_min: NumOrNull(
+  avg_price_per_mwh: field.NumOrNull(`Mean price of the contract in the window; ${unpriced}`),
+  negative_price_min: field.NumOrNull(
     'Minutes of the window with a negative market price; null unless all prices are known.',
   ),
-  money_reason: OneOfOrNull(
+  money_reason: field.OneOfOrNull(
     [...moneyReasons, 'forbidden_scope'],
     'Why prices are unknown for some or all of the window. `no_contract`: the plant has no ' +
       'contract. `no_price`: no price is published or forecast. `no_exchange_rate`: between the ' +
@@ -143,13 +133,13 @@ export const Suggestion = Closed('CurtailmentSuggestion', {
       'to the requested window. Periods with less expected power than the limit are left out. ' +
       'Empty without such periods, and where no price is known.',
   }),
-  confidence: OneOf(
+  confidence: field.OneOf(
     ['low', 'medium', 'high'],
     `With \`clear_sky\` at most \`medium\`, which requires ${days_good} measured days of every ` +
       `daylight hour and a window that ends within ${ahead_h_max} hours.`,
   ),
   reasons: Type.Array(
-    OneOf(
+    field.OneOf(
       reasons,
       '`no_forecast`: no production forecast. `no_price`: see `money_reason`. `no_position`: ' +
         'the site has no position. `no_panels`: the plant has no panels. `no_recent_output`: no ' +

@@ -13,7 +13,6 @@ interface PlantId {
 }
 
 export interface PlantPanels extends Plant {
-  /** By orientation. */
   panels: Panels[]
 }
 

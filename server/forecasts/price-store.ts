@@ -99,7 +99,7 @@ export async function priceVintages(
   )
 }
 
-export interface ForecastPrice {
+interface ForecastPrice {
   start_ms: number
   end_ms: number
   /** Per MWh. */

@@ -54,7 +54,6 @@ interface RefusedFrame {
 }
 
 export interface Ingest {
-  /** Checks and stores a batch. */
   ingest(batch: Batch): Promise<Ingested>
   /** Stores frames checked by `prepareFrame`. */
   store(batch: PreparedBatch): Promise<Ingested>

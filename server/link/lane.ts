@@ -21,7 +21,6 @@ interface Arrived {
 export interface Committed extends Ingested {
   /** Sequence numbers of all frames, new or repeated, in the order of arrival. */
   seqs: number[]
-  /** Size of the messages. */
   bytes: number
 }
 

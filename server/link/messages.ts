@@ -19,7 +19,6 @@ const checkers = new Map<unknown, Checker<unknown>>([
 /** The last millisecond of the year 9999, the latest valid instant. */
 const instant_max = 253_402_300_799_999
 
-/** @throws Refused with the reason */
 export function readMessage(text: string): Message {
   let value: unknown
   try {

@@ -1,4 +1,4 @@
-import { BatteryGlance } from '../batteries/glance.ts'
+import { BatteryGlance } from '../batteries/current.ts'
 import { exampleOf } from '../http/example.ts'
 import {
   inverterExample,

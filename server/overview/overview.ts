@@ -1,6 +1,6 @@
 /** The whole site in one response, for polling. */
 import { type Static, Type } from 'typebox'
-import { BatteryGlance, batteryGlance } from '../batteries/glance.ts'
+import { BatteryGlance, batteryGlance } from '../batteries/current.ts'
 import type { LiveUnit } from '../batteries/unit-store.ts'
 import type { ForecastRun } from '../forecasts/run-store.ts'
 import { Nullable } from '../http/params.ts'

@@ -8,15 +8,9 @@ import { mayRead } from '../../http/authorize.ts'
 import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { exampleOf } from '../../http/example.ts'
-import {
-  Closed,
-  FromZero,
-  FromZeroOrNull,
-  NumOrNull,
-  OneOfOrNull,
-  TextOrNull,
-} from '../../http/fields.ts'
+import * as field from '../../http/fields.ts'
 import { Nullable } from '../../http/params.ts'
+import { sumAll } from '../../plant/energy-today.ts'
 import { At } from '../../plant/frame.ts'
 import { siteFacts } from '../../plant/site-facts.ts'
 import { situationOf } from '../../plant/situation.ts'
@@ -34,46 +28,50 @@ import { countsExample, deviationExample } from './examples.ts'
 import { AlarmCounts } from './schemas.ts'
 import { alarmCounts, raisedSince, readUnitNow } from './store.ts'
 
-const Today = Closed('BatteryToday', {
-  charged_kwh: FromZeroOrNull(
+const Today = field.Closed('BatteryToday', {
+  charged_kwh: field.FromZeroOrNull(
     'Energy charged since local midnight, kWh: as in `current`, else of the known quarter ' +
       'hours; null where none is known.',
   ),
-  discharged_kwh: FromZeroOrNull('Energy discharged since local midnight, kWh; likewise.'),
-  planned_charged_kwh: FromZero(
+  discharged_kwh: field.FromZeroOrNull('Energy discharged since local midnight, kWh; likewise.'),
+  planned_charged_kwh: field.FromZero(
     'Planned charging of the whole local day by the schedules in force, kWh.',
   ),
-  planned_discharged_kwh: FromZero('Planned discharging of the whole local day, kWh; likewise.'),
-  earnings_amount: NumOrNull(
+  planned_discharged_kwh: field.FromZero(
+    'Planned discharging of the whole local day, kWh; likewise.',
+  ),
+  earnings_amount: field.NumOrNull(
     'Value of discharged less charged energy since local midnight at day-ahead prices, for the ' +
       'known energy; null without a market, a price or energy, and without `earnings:read`.',
   ),
-  earnings_reason: OneOfOrNull(
+  earnings_reason: field.OneOfOrNull(
     ['forbidden_scope'],
     '`forbidden_scope`: the amount is null, as the key lacks `earnings:read` or the plan ' +
       'lacks the module `earnings`. An extension.',
   ),
-  currency: TextOrNull('ISO 4217; null without an amount.'),
+  currency: field.TextOrNull('ISO 4217; null without an amount.'),
 })
 
-const SocPoint = Closed('BatterySocPoint', {
+const SocPoint = field.Closed('BatterySocPoint', {
   start_at: At('Start of a quarter hour of the UTC day.'),
   end_at: At('End of the quarter hour.'),
-  soc_pct: NumOrNull('Measured at the start, %; null where not measured and in the future.'),
-  planned_soc_pct: NumOrNull('Planned by the schedule in force, %; null without one.'),
+  soc_pct: field.NumOrNull('Measured at the start, %; null where not measured and in the future.'),
+  planned_soc_pct: field.NumOrNull('Planned by the schedule in force, %; null without one.'),
 })
 
-const PowerPoint = Closed('BatteryPowerPoint', {
+const PowerPoint = field.Closed('BatteryPowerPoint', {
   start_at: At('Start of a quarter hour of the UTC day.'),
   end_at: At('End of the quarter hour.'),
-  power_kw: NumOrNull(
+  power_kw: field.NumOrNull(
     'Mean power, kW, so far for the running quarter hour; null where not measured.',
   ),
-  planned_power_kw: NumOrNull('Mean planned by the schedules in force, kW; null without one.'),
+  planned_power_kw: field.NumOrNull(
+    'Mean planned by the schedules in force, kW; null without one.',
+  ),
 })
 
 type Dashboard = Static<typeof Dashboard>
-const Dashboard = Closed('BatteryDashboard', {
+const Dashboard = field.Closed('BatteryDashboard', {
   unit: BatteryUnit,
   current: BatteryNow,
   schedule: Nullable(Schedule),
@@ -91,7 +89,7 @@ const Dashboard = Closed('BatteryDashboard', {
  * Metrics of a local day. `days` are the UTC days that overlap it; energies of `counted` take
  * precedence where known.
  */
-export function todayOf(
+function todayOf(
   days: readonly UnitDay[],
   { start_ms, end_ms }: Span,
   counted: EnergiesToday,
@@ -127,13 +125,7 @@ export function todayOf(
   }
 }
 
-/** Null for an empty list and where any value is null. */
-const sumAll = (values: readonly (number | null)[]): number | null =>
-  values.length === 0 || values.includes(null)
-    ? null
-    : significant(values.reduce<number>((sum, value) => sum + value!, 0))
-
-export function seriesOf({
+function seriesOf({
   quarters,
   plans,
   start_ms,

@@ -6,7 +6,7 @@ import { RowId } from '../../http/cursor.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { CursorSeries, List, list, Series } from '../../http/envelope.ts'
 import { type ExportItem, type ExportItems, fetched, pageItems } from '../../http/export-items.ts'
-import { Flag, OneOf, Text } from '../../http/fields.ts'
+import * as field from '../../http/fields.ts'
 import { limit, Timestamp, telemetry_rows, telemetryLimit } from '../../http/params.ts'
 import { default_hours, seriesMeta } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
@@ -61,7 +61,7 @@ export const listDeviations = endpoint({
     'an hour, or the integral of power where the counters give no value.',
   query: {
     target_date: Type.Optional(
-      Text('UTC day. Defaults to today.', { format: 'date', examples: ['2026-06-21'] }),
+      field.Text('UTC day. Defaults to today.', { format: 'date', examples: ['2026-06-21'] }),
     ),
   },
   returns: List(Deviation),
@@ -103,9 +103,11 @@ export const listAlarmStates = endpoint({
     'heartbeat that stopped, the fire alarm system). An alarm of clusters is listed for each ' +
     'cluster in which it is set, or once where it is set in none.',
   query: {
-    only_set: Type.Optional(Flag('Only alarms that are set.', { examples: [true] })),
+    only_set: Type.Optional(field.Flag('Only alarms that are set.', { examples: [true] })),
     severity: Type.Optional(
-      OneOf(batterySeverities, 'Only alarms of exactly this severity.', { examples: ['critical'] }),
+      field.OneOf(batterySeverities, 'Only alarms of exactly this severity.', {
+        examples: ['critical'],
+      }),
     ),
   },
   returns: List(AlarmState),
@@ -165,7 +167,7 @@ export const alarmHistory = endpoint({
   description: `${whichRows}Each row has the readings of the unit within the minute before.`,
   query: {
     code: Type.Optional(
-      Text('Only this alarm; a `code` of /bess/{bess_id}/alarms/states.', {
+      field.Text('Only this alarm; a `code` of /bess/{bess_id}/alarms/states.', {
         minLength: 1,
         maxLength: 120,
         examples: ['OVER_TEMP_WARNING'],

@@ -11,34 +11,36 @@ const fault = {
   asserted_since_at: '2026-06-21T09:58:12.000Z',
 }
 
+const word = {
+  pcs_idx: 0,
+  word_index: 1,
+  register: null,
+  raw: 128,
+  hex: '0x00000080',
+  is_available: true,
+  bits: [fault],
+  table_id: 'sunspec-inverter',
+  table_version: '1',
+}
+
 export const faultsExample = exampleOf(PcsFaults, {
   measured_at: '2026-06-21T10:00:04.000Z',
-  words: [
-    {
-      pcs_idx: 0,
-      word_index: 1,
-      register: null,
-      raw: 128,
-      hex: '0x00000080',
-      is_available: true,
-      bits: [fault],
-      table_id: 'sunspec-inverter',
-      table_version: '1',
-    },
-  ],
+  words: [word],
   active: [{ pcs_idx: 0, word_index: 1, ...fault }],
   active_count: 1,
   highest_severity: 'major',
   table_version: '1',
 })
 
-export const alarmStateExample = exampleOf(AlarmState, {
+const alarm = {
   code: 'OVER_TEMP_WARNING',
   name: 'Overtemperature, pre-alarm',
   message: 'Overtemperature, pre-alarm',
-  description: 'A module comes near the highest temperature it may have.',
-  source: 'bms',
-  severity: 'warning',
+  severity: 'warning' as const,
+}
+
+export const alarmStateExample = exampleOf(AlarmState, {
+  ...alarm,
   level: 1,
   is_set: true,
   set_at: '2026-06-21T09:41:30.000Z',
@@ -50,13 +52,8 @@ export const alarmStateExample = exampleOf(AlarmState, {
 })
 
 export const alarmTransitionExample = exampleOf(AlarmTransition, {
+  ...alarm,
   event_id: 5120,
-  code: 'OVER_TEMP_WARNING',
-  name: 'Overtemperature, pre-alarm',
-  message: 'Overtemperature, pre-alarm',
-  source: 'bms',
-  severity: 'warning',
-  transition: 'set',
   occurred_at: '2026-06-21T09:41:30.000Z',
   received_at: '2026-06-21T09:41:30.640Z',
   soc_pct: 64.5,
@@ -76,16 +73,11 @@ export const dispatchExample = exampleOf(DispatchEntry, {
   dispatch_id: 812,
   issued_at: '2026-06-21T09:00:00.000Z',
   schedule_id: 41,
-  hour: 9,
-  interval_start_at: '2026-06-21T09:00:00.000Z',
   source: 'schedule',
   requested_power_kw: 180,
   clamped_power_kw: 150,
   clamp_reason: 'power_limit',
-  sent_at: '2026-06-21T09:00:00.180Z',
   acknowledged_at: '2026-06-21T09:00:00.420Z',
-  achieved_power_kw: 149.5,
-  achieved_at: '2026-06-21T09:00:06.000Z',
   soc_pct: 72,
   status: 'clamped',
   latency_ms: 420,
@@ -118,8 +110,6 @@ export const deviationExample = exampleOf(Deviation, {
   actual_energy_kwh: 150,
   deviation_kwh: -30,
   deviation_pct: -16.67,
-  planned_soc_end_pct: 30,
-  actual_soc_end_pct: 36.5,
   within_tolerance: false,
   tolerance_kw: 9,
   reason: 'power_limit',

@@ -1,158 +1,148 @@
 import { clampReasons, controlTiers, DispatchReport } from '@heliograph/domain/dispatch'
 import { type Static, Type } from 'typebox'
-import {
-  AtOrNull,
-  Closed,
-  Count,
-  CountOrNull,
-  Flag,
-  FromZeroOrNull,
-  Int,
-  IntOrNull,
-  Num,
-  NumOrNull,
-  OneOf,
-  OneOfOrNull,
-  PercentOrNull,
-  Text,
-  TextOrNull,
-} from '../../http/fields.ts'
+import * as field from '../../http/fields.ts'
 import { Nullable } from '../../http/params.ts'
 import { At } from '../../plant/frame.ts'
 import { AlarmSeverity, AlarmSourceName, alarmSources } from '../alarms.ts'
 
-const Soc = PercentOrNull('State of charge at the time, %.')
-const ScheduleId = IntOrNull('See /bess/schedules/{schedule_id}.', { minimum: 1 })
+const Soc = field.PercentOrNull('State of charge at the time, %.')
+const ScheduleId = field.IntOrNull('See /bess/schedules/{schedule_id}.', { minimum: 1 })
 
 const FaultBit = {
-  bit: Count('0 is the least significant.', { maximum: 31 }),
-  code: Text('Code of the alarm; `alarm_1_bit_17` for a bit that is in no table.'),
+  bit: field.Count('0 is the least significant.', { maximum: 31 }),
+  code: field.Text('Code of the alarm; `alarm_1_bit_17` for a bit that is in no table.'),
   name: Type.String(),
   severity: AlarmSeverity,
-  asserted_since_at: AtOrNull(
+  asserted_since_at: field.AtOrNull(
     'When the edge found it set in two consecutive polls; null where not reported.',
   ),
 }
 
-const FaultWord = Closed('PcsFaultWord', {
-  pcs_idx: Count('The PCS, from 0.'),
-  word_index: Int('1 for `alarm_1`.', { minimum: 1, maximum: 5 }),
-  register: IntOrNull('Always null: a word may combine parts of several registers.'),
-  raw: Count('Value as read.', { maximum: 2 ** 32 - 1 }),
+const FaultWord = field.Closed('PcsFaultWord', {
+  pcs_idx: field.Count('The PCS, from 0.'),
+  word_index: field.Int('1 for `alarm_1`.', { minimum: 1, maximum: 5 }),
+  register: field.IntOrNull('Always null: a word may combine parts of several registers.'),
+  raw: field.Count('Value as read.', { maximum: 2 ** 32 - 1 }),
   hex: Type.String({ examples: ['0x00000080'] }),
-  is_available: Flag('False for the value by which the device marks the word as not available.'),
-  bits: Type.Array(Closed('PcsFaultBit', FaultBit), {
+  is_available: field.Flag(
+    'False for the value by which the device marks the word as not available.',
+  ),
+  bits: Type.Array(field.Closed('PcsFaultBit', FaultBit), {
     description: 'Bits that are set, ascending.',
   }),
-  table_id: Text('Alarm table of the word.'),
+  table_id: field.Text('Alarm table of the word.'),
   table_version: Type.String(),
 })
 
 export type PcsFaults = Static<typeof PcsFaults>
-export const PcsFaults = Closed('PcsFaults', {
-  measured_at: AtOrNull('Time of the oldest reading among the PCS; null if none was ever read.'),
+export const PcsFaults = field.Closed('PcsFaults', {
+  measured_at: field.AtOrNull(
+    'Time of the oldest reading among the PCS; null if none was ever read.',
+  ),
   words: Type.Array(FaultWord, { description: 'Words that were read, by PCS and index.' }),
   active: Type.Array(
-    Closed('PcsFault', {
+    field.Closed('PcsFault', {
       pcs_idx: FaultWord.properties.pcs_idx,
       word_index: FaultWord.properties.word_index,
       ...FaultBit,
     }),
     { description: 'All bits that are set.' },
   ),
-  active_count: Count('Bits that are set.'),
+  active_count: field.Count('Bits that are set.'),
   highest_severity: Nullable(AlarmSeverity),
-  table_version: TextOrNull('Version of the table of the first word; null without words.'),
+  table_version: field.TextOrNull('Version of the table of the first word; null without words.'),
 })
 
 export type AlarmTransition = Static<typeof AlarmTransition>
-export const AlarmTransition = Closed('BatteryAlarmTransition', {
-  event_id: Int('Unique within the site.', { minimum: 1 }),
-  code: Text('Code as in /bess/{bess_id}/alarms/states.'),
-  name: Text('Name of the alarm; constant for a `code`.'),
-  message: Text('Message of the edge.'),
+export const AlarmTransition = field.Closed('BatteryAlarmTransition', {
+  event_id: field.Int('Unique within the site.', { minimum: 1 }),
+  code: field.Text('Code as in /bess/{bess_id}/alarms/states.'),
+  name: field.Text('Name of the alarm; constant for a `code`.'),
+  message: field.Text('Message of the edge.'),
   source: AlarmSourceName,
-  cluster_idx: CountOrNull('The cluster; null for alarms of no cluster.'),
-  pcs_idx: CountOrNull('The PCS; null for alarms of no PCS.'),
+  cluster_idx: field.CountOrNull('The cluster; null for alarms of no cluster.'),
+  pcs_idx: field.CountOrNull('The PCS; null for alarms of no PCS.'),
   severity: AlarmSeverity,
   transition: Type.Enum(['set', 'cleared']),
   occurred_at: At('When the edge detected it.'),
   received_at: At('When the server received it.'),
-  duration_s: FromZeroOrNull('How long the alarm was set, s; null unless cleared.'),
-  value: NumOrNull('Value reported with the alarm, in `unit`; null without one.'),
+  duration_s: field.FromZeroOrNull('How long the alarm was set, s; null unless cleared.'),
+  value: field.NumOrNull('Value reported with the alarm, in `unit`; null without one.'),
   unit: Nullable(Type.String()),
   soc_pct: Soc,
-  power_kw: NumOrNull(
+  power_kw: field.NumOrNull(
     'Power of the unit at the time, kW; null without a reading within the minute before.',
   ),
 })
 
-const BySeverity = Closed('BatteryAlarmsBySeverity', {
-  info: Count('Of severity `info`.'),
-  warning: Count('Of severity `warning`.'),
-  major: Count('Of severity `major`.'),
-  critical: Count('Of severity `critical`.'),
+const BySeverity = field.Closed('BatteryAlarmsBySeverity', {
+  info: field.Count('Of severity `info`.'),
+  warning: field.Count('Of severity `warning`.'),
+  major: field.Count('Of severity `major`.'),
+  critical: field.Count('Of severity `critical`.'),
 })
 
 export type AlarmCounts = Static<typeof AlarmCounts>
-export const AlarmCounts = Closed('BatteryAlarmCounts', {
-  measured_at: AtOrNull('When the unit was last read; null if never.'),
+export const AlarmCounts = field.Closed('BatteryAlarmCounts', {
+  measured_at: field.AtOrNull('When the unit was last read; null if never.'),
   active: BySeverity,
-  total_active: Count('Alarms that are set.'),
+  total_active: field.Count('Alarms that are set.'),
   last_24h: BySeverity,
-  by_source: Closed(
+  by_source: field.Closed(
     'BatteryAlarmsBySource',
     Object.fromEntries(
-      alarmSources.map((source) => [source, Count('Set alarms of this source.')]),
-    ) as Record<(typeof alarmSources)[number], ReturnType<typeof Count>>,
+      alarmSources.map((source) => [source, field.Count('Set alarms of this source.')]),
+    ) as Record<(typeof alarmSources)[number], ReturnType<typeof field.Count>>,
   ),
-  unacknowledged: Count('Set alarms without an acknowledged alert.'),
+  unacknowledged: field.Count('Set alarms without an acknowledged alert.'),
 })
 
 export type DispatchEntry = Static<typeof DispatchEntry>
-export const DispatchEntry = Closed('BatteryDispatch', {
-  dispatch_id: Int('Unique within the site.', { minimum: 1 }),
+export const DispatchEntry = field.Closed('BatteryDispatch', {
+  dispatch_id: field.Int('Unique within the site.', { minimum: 1 }),
   issued_at: At('When the edge issued the setpoint.'),
   schedule_id: ScheduleId,
-  hour: CountOrNull('UTC hour of the schedule.', { maximum: 23 }),
-  interval_start_at: AtOrNull('Start of the scheduled hour or quarter hour.'),
-  source: OneOf(
+  hour: field.CountOrNull('UTC hour of the schedule.', { maximum: 23 }),
+  interval_start_at: field.AtOrNull('Start of the scheduled hour or quarter hour.'),
+  source: field.OneOf(
     DispatchReport.properties.source.enum,
     'Source of the setpoint: a schedule, or an `operator` where a curtailment leaves less than ' +
       'the schedule requests.',
   ),
-  requested_power_kw: Num('Requested power, kW; positive discharges.'),
-  clamped_power_kw: NumOrNull(
+  requested_power_kw: field.Num('Requested power, kW; positive discharges.'),
+  clamped_power_kw: field.NumOrNull(
     'Power after limits, kW. Null in entries of older edges where the grid permit limits it, or ' +
       'nothing does.',
   ),
-  clamp_reason: OneOfOrNull(
+  clamp_reason: field.OneOfOrNull(
     clampReasons,
     'What limits the power; null without a limit. `power_limit` is a limit of battery or PCS ' +
       'or, with `source` `operator`, a curtailment.',
   ),
-  sent_at: AtOrNull('When the edge started to write it to the PCS.'),
-  acknowledged_at: AtOrNull(
+  sent_at: field.AtOrNull('When the edge started to write it to the PCS.'),
+  acknowledged_at: field.AtOrNull(
     'When every PCS first had the setpoint, by read-back; for a ramp, its first step. Equal to ' +
       '`issued_at` where the PCS had it before; null where it failed first.',
   ),
-  achieved_power_kw: NumOrNull('Measured power once the setpoint was reached, kW; null before.'),
-  achieved_at: AtOrNull('When the setpoint was reached.'),
+  achieved_power_kw: field.NumOrNull(
+    'Measured power once the setpoint was reached, kW; null before.',
+  ),
+  achieved_at: field.AtOrNull('When the setpoint was reached.'),
   soc_pct: Soc,
-  status: OneOf(
+  status: field.OneOf(
     DispatchReport.properties.status.enum,
     'Progress of the setpoint. A failure after `achieved` is an entry of its own, and so is the ' +
       'setpoint after that.',
   ),
-  failure_code: TextOrNull('Reason why it failed or expired.'),
-  latency_ms: IntOrNull(
+  failure_code: field.TextOrNull('Reason why it failed or expired.'),
+  latency_ms: field.IntOrNull(
     'From `issued_at` to `acknowledged_at`, ms; null where the PCS had the setpoint before and ' +
       'nothing was written.',
     { minimum: 1 },
   ),
 })
 
-export const Tier = OneOf(
+export const Tier = field.OneOf(
   controlTiers,
   'Deciding tier, highest first: `protection` of battery and PCS, the grid `permit`, an ' +
     '`operator`, the `dispatch` of approved schedules, an `optimizer`.',
@@ -160,11 +150,11 @@ export const Tier = OneOf(
 )
 
 export type ControlEntry = Static<typeof ControlEntry>
-export const ControlEntry = Closed('BatteryControlNote', {
-  log_id: Int('Unique within the site.', { minimum: 1 }),
+export const ControlEntry = field.Closed('BatteryControlNote', {
+  log_id: field.Int('Unique within the site.', { minimum: 1 }),
   occurred_at: At('When the edge, or a key or person through the API, decided.'),
   tier: Tier,
-  actor: Text('The deciding rule or schedule, or the name of the key or person.'),
+  actor: field.Text('The deciding rule or schedule, or the name of the key or person.'),
   action: Type.Enum([
     'setpoint',
     'hold',
@@ -177,15 +167,17 @@ export const ControlEntry = Closed('BatteryControlNote', {
     'approve',
     'reject',
   ]),
-  from_power_kw: NumOrNull('Power before, kW; null where unknown.'),
-  to_power_kw: NumOrNull('Power after, kW; null where unknown.'),
+  from_power_kw: field.NumOrNull(
+    'Power before, kW; null where unknown.',
+  ),
+  to_power_kw: field.NumOrNull('Power after, kW; null where unknown.'),
   reason_code: Type.String(),
-  message: Text('Description of the decision.'),
+  message: field.Text('Description of the decision.'),
   overrode_tier: Nullable(Tier),
   schedule_id: ScheduleId,
   alarm_code: Nullable(Type.String()),
   soc_pct: Soc,
-  request_id: TextOrNull(
+  request_id: field.TextOrNull(
     '`X-Request-Id` of the approval or rejection; null for entries of the edge.',
   ),
   success: Type.Boolean(),

@@ -37,16 +37,12 @@ export type DispatchRow = Stored<Omit<DispatchEntry, 'hour' | 'latency_ms'>>
 
 type NoteRow = Stored<ControlEntry> & { nth: number }
 
-/** All alarms that a unit can raise. */
 export interface UnitAlarms {
-  /** When the unit was last read. */
   measured_at: Date | null
   states: AlarmState[]
-  /** Set alarms without an acknowledged alert. */
   unacknowledged: number
 }
 
-/** Newest readings and alarms of a unit. */
 export async function readUnitNow(
   db: Queries,
   id: UnitId,
@@ -201,7 +197,6 @@ export const alarmLog: Log<AlarmEvent, AlarmTransition> = {
   entryOf: alarmTransition,
 }
 
-/** The dispatches of a window, ascending. */
 export async function dispatchPage(
   db: Queries,
   { site_id, bess_id }: UnitId,

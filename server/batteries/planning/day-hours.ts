@@ -5,8 +5,7 @@ import { flowsOf, roomOf } from '@heliograph/optimize/connection'
 import { bandOf, type Course, followCourse } from '@heliograph/optimize/course'
 import { hoursOf, type Period, type Unit } from '@heliograph/optimize/dispatch-problem'
 import { isoTime } from '../../storage/values.ts'
-import type { StoredHour } from '../schedule-hours.ts'
-import type { ScheduleTotals } from '../schedule-plan.ts'
+import type { ScheduleTotals, StoredHour } from '../schedule-plan.ts'
 import type { StoredProblem, StoredSchedule } from '../schedules.ts'
 
 const micro = 1_000_000
@@ -14,7 +13,6 @@ const micro = 1_000_000
 /** Stands for all other units of the connection; no unit has this id. */
 const others_id = 0
 
-/** Power of each period, from the hours. */
 export function powersOf(
   hours: readonly StoredHour[],
   { periods }: Pick<StoredProblem, 'periods'>,

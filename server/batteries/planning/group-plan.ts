@@ -10,8 +10,7 @@ import type {
 import { isForMoney } from '@heliograph/optimize/goals'
 import { bestEnds } from '@heliograph/optimize/outlook'
 import type { Highs } from 'highs'
-import type { StoredHour } from '../schedule-hours.ts'
-import type { ScheduleTotals } from '../schedule-plan.ts'
+import type { ScheduleTotals, StoredHour } from '../schedule-plan.ts'
 import type { StoredProblem } from '../schedules.ts'
 import { totalsOf, withPowers } from './day-hours.ts'
 
@@ -47,7 +46,6 @@ export interface GroupPlan {
     problem: StoredProblem
     hours: StoredHour[]
     totals: ScheduleTotals
-    /** Minimum state of charge at the end of the day. */
     soc_end_pct: number | null
   }[]
 }

@@ -4,8 +4,7 @@ import { issuedPrices } from '../../forecasts/price-store.ts'
 import { type Market, readPrices } from '../../markets/price-store.ts'
 import type { PriceSource } from '../../markets/schemas.ts'
 import type { Queries } from '../../storage/database.ts'
-import type { StoredHour } from '../schedule-hours.ts'
-import type { ScheduleInputs } from '../schedule-plan.ts'
+import type { ScheduleInputs, StoredHour } from '../schedule-plan.ts'
 import { Refusal } from './refusal.ts'
 
 interface PricedSpan {
@@ -106,7 +105,6 @@ function priceStatus(steps: readonly PricedStep[]): DayPrices['status'] {
   return steps.some(({ is_published }) => is_published) ? 'published_and_forecast' : 'forecast'
 }
 
-/** Prices of an hour as part of a schedule. */
 export function hourPrices(
   { price, is_published, step_ms }: Pick<DayPrices, 'price' | 'is_published' | 'step_ms'>,
   hour: number,

@@ -12,8 +12,7 @@ import {
 import { iso } from '../../plant/frame.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isoTime } from '../../storage/values.ts'
-import type { StoredHour } from '../schedule-hours.ts'
-import type { SchedulePlan, ScheduleViolation } from '../schedule-plan.ts'
+import type { SchedulePlan, ScheduleViolation, StoredHour } from '../schedule-plan.ts'
 import type { StoredProblem } from '../schedules.ts'
 import { createAdmission } from './admission.ts'
 import { type HourPlan, lockedHour, sumOver } from './day-hours.ts'
@@ -41,7 +40,6 @@ export interface PlannedUnit {
 }
 
 export interface PlanOutcome {
-  /** By unit. */
   planned: PlannedUnit[]
   refused: { bess_id: number; refusal: Refusal }[]
 }
@@ -49,7 +47,6 @@ export interface PlanOutcome {
 export interface BatteryPlanner {
   /** Runs `work` for a site. Rejected with 503 when too many plans are being computed. */
   admit<Result>(site_id: string, work: () => Promise<Result>): Promise<Result>
-  /** Plans units behind one connection together. */
   plan(db: Queries, order: Order): Promise<PlanOutcome>
   close(): Promise<void>
 }

@@ -9,13 +9,11 @@ import type { ScheduleInputs, ScheduleViolation } from '../schedule-plan.ts'
 import type { StoredProblem, StoredSchedule } from '../schedules.ts'
 import { type HourPlan, powersOf, sumOver, totalsOf, unitInRoom, withPowers } from './day-hours.ts'
 
-/** The other plans of the connection. */
 export interface Beside {
   export_limit_kw: number | null
   others: readonly HourPlan[]
 }
 
-/** State of charge at the start of the day. */
 export interface DayStart {
   soc_pct: number
   source: ScheduleInputs['soc_start_source']

@@ -6,14 +6,12 @@ import type { GroupPlan, GroupTask } from './group-plan.ts'
 
 export interface Solved extends GroupPlan {
   solve_ms: number
-  /** Version of the solver. */
   version: string
 }
 
 interface SolverThread {
   /** Rejects with the error of the solver, or with 503 after a timeout. */
   solve(group: GroupTask): Promise<Solved>
-  /** Ends the thread at once. */
   close(): Promise<void>
 }
 

@@ -9,11 +9,10 @@ import { requireMatch } from '../../http/etag.ts'
 import { requireUnchanged } from '../../http/read-only.ts'
 import type { Queries, Transaction } from '../../storage/database.ts'
 import { amongNewest, type DayPlans, readDayPlans } from '../planning/day-plans.ts'
-import { idlePlan } from '../planning/idle.ts'
 import { readUnits } from '../planning/plan-units.ts'
 import type { BatteryPlanner, PlannedUnit, PlanOutcome } from '../planning/planner.ts'
 import { Refusal } from '../planning/refusal.ts'
-import { revised } from '../planning/revise.ts'
+import { idlePlan, revised } from '../planning/revise.ts'
 import { scheduleStatus } from '../schedule-status.ts'
 import {
   readActuals,
@@ -26,7 +25,6 @@ import {
 import { conflict } from './conflicts.ts'
 import { days_ahead_max, type OptimizeBody } from './schemas.ts'
 
-/** Caller, site and time of a write. */
 export interface Actor {
   site_id: string
   caller: Pick<Caller, 'key_name' | 'client_id' | 'site_ids'>
@@ -136,7 +134,6 @@ function dateToPlan(asked: string | undefined, now: Date): string {
   })
 }
 
-/** A refusal as an error of the API. */
 export function refusalError({ code, message, details }: Refusal): ApiError {
   if (code !== 'infeasible') {
     return new ApiError('conflict_state', { current_state: code, allowed: [], message, ...details })

@@ -7,7 +7,6 @@ type State = string
 
 interface ConflictFacts {
   breach?: Breach | undefined
-  /** The schedule that superseded it. */
   superseded_by?: number | null
   /** State of charge at the start of the day; for `infeasible`. */
   soc_start_pct?: number

@@ -4,11 +4,11 @@ import type { Context } from '../../http/context.ts'
 import { endpoint, type Request, type WriteParts } from '../../http/endpoint.ts'
 import { CursorList, cursorList, list } from '../../http/envelope.ts'
 import { ApiError, invalid } from '../../http/errors.ts'
-import { Count } from '../../http/fields.ts'
+import * as field from '../../http/fields.ts'
 import type { Queries } from '../../storage/database.ts'
 import { requireUnit } from '../earnings.ts'
 import type { BatteryPlanner } from '../planning/planner.ts'
-import { ScheduleHour } from '../schedule-hours.ts'
+import { ScheduleHour } from '../schedule-plan.ts'
 import {
   readActuals,
   Schedule,
@@ -327,7 +327,7 @@ export const reviseScheduleHour = endpoint({
     'of the day (`details.first_infeasible_hour`).',
   params: {
     schedule_id: ScheduleId,
-    hour: Count('UTC hour of the day of the schedule.', { maximum: 23, examples: [19] }),
+    hour: field.Count('UTC hour of the day of the schedule.', { maximum: 23, examples: [19] }),
   },
   body: HourBody,
   object: ScheduleHour,

@@ -2,7 +2,7 @@ import { hour_ms } from '@heliograph/domain/durations'
 import { exampleOf } from '../../http/example.ts'
 import { lockedHour, totalsOf, withPowers } from '../planning/day-hours.ts'
 import { approvedParts, revised } from '../planning/revise.ts'
-import type { StoredHour } from '../schedule-hours.ts'
+import type { StoredHour } from '../schedule-plan.ts'
 import { SchedulePlan } from '../schedule-plan.ts'
 import { type Schedule, type StoredProblem, type StoredSchedule, scheduleOf } from '../schedules.ts'
 

@@ -1,6 +1,6 @@
 import { objectives } from '@heliograph/optimize/dispatch-problem'
 import { type Static, Type } from 'typebox'
-import { Closed, Count, CountOrNull, Flag, Num, OneOf, Percent, Text } from '../../http/fields.ts'
+import * as field from '../../http/fields.ts'
 import { id_max } from '../../http/params.ts'
 import { refusalCodes } from '../planning/refusal.ts'
 import { ScheduleViolation } from '../schedule-plan.ts'
@@ -8,27 +8,30 @@ import { Schedule } from '../schedules.ts'
 
 const closed = { additionalProperties: false } as const
 
-export const BessId = Count('A battery unit of the site.', { maximum: id_max, examples: [1] })
-export const ScheduleId = Count('A schedule of the site.', { maximum: id_max, examples: [41] })
+export const BessId = field.Count('A battery unit of the site.', { maximum: id_max, examples: [1] })
+export const ScheduleId = field.Count('A schedule of the site.', {
+  maximum: id_max,
+  examples: [41],
+})
 
 /** Days ahead that can be planned; no price forecast covers later days. */
 export const days_ahead_max = 2
 
 export const targetDate = Type.Optional(
-  Text('UTC day. Defaults to today.', { format: 'date', examples: ['2026-06-21'] }),
+  field.Text('UTC day. Defaults to today.', { format: 'date', examples: ['2026-06-21'] }),
 )
 
 export type OptimizeBody = Static<typeof OptimizeBody>
-export const OptimizeBody = Closed('BessOptimization', {
+export const OptimizeBody = field.Closed('BessOptimization', {
   target_date: Type.Optional(
-    Text(
+    field.Text(
       'UTC day to plan. Defaults to today, of which only hours that have not begun are ' +
         `planned. At most ${days_ahead_max} days ahead.`,
       { format: 'date', examples: ['2026-06-22'] },
     ),
   ),
   objective: Type.Optional(
-    OneOf(
+    field.OneOf(
       objectives,
       '`arbitrage`: highest net revenue, ageing included. `self_consumption`: least energy ' +
         'from the grid. `peak_shaving`: lowest peak power from the grid. `capacity_firming`: ' +
@@ -39,7 +42,7 @@ export const OptimizeBody = Closed('BessOptimization', {
     ),
   ),
   soc_end_target_pct: Type.Optional(
-    Percent(
+    field.Percent(
       'Minimum state of charge at the end of the day, %. Defaults to that of the approved ' +
         'schedule of the day. Without one, a plan for revenue (`arbitrage`, `combined`) chooses ' +
         'the most profitable value by published and forecast prices of the next day, and any ' +
@@ -48,7 +51,7 @@ export const OptimizeBody = Closed('BessOptimization', {
     ),
   ),
   idle: Type.Optional(
-    Flag(
+    field.Flag(
       'Proposes the approved schedule of the day with zero power from now on, including the ' +
         'running hour, without an optimisation and without prices or readings. Approving the ' +
         'proposal stops the unit. Rejected with 409 `nothing_approved` when the day has no ' +
@@ -59,25 +62,25 @@ export const OptimizeBody = Closed('BessOptimization', {
   ),
 })
 
-export const RejectBody = Closed('BessScheduleRejection', {
-  reason: Type.Optional(Text('Reason for the rejection.', { maxLength: 500 })),
+export const RejectBody = field.Closed('BessScheduleRejection', {
+  reason: Type.Optional(field.Text('Reason for the rejection.', { maxLength: 500 })),
 })
 
-export const HourBody = Closed('BessHourRevision', {
-  power_kw: Num(
+export const HourBody = field.Closed('BessHourRevision', {
+  power_kw: field.Num(
     'New target of the hour and of all its quarters, kW; positive discharges. Must be within ' +
       '`min_power_kw` and `max_power_kw` of the hour. Rounded to whole watts, as all powers of ' +
       'plans.',
     { minimum: -1e9, maximum: 1e9 },
   ),
-  note: Type.Optional(Text('Reason for the change.', { maxLength: 500 })),
+  note: Type.Optional(field.Text('Reason for the change.', { maxLength: 500 })),
 })
 
-export const OptimizedAll = Closed('BessOptimizations', {
+export const OptimizedAll = field.Closed('BessOptimizations', {
   data: Type.Array(Schedule, { description: 'Proposed schedules, one for each planned unit.' }),
   meta: Type.Object({ count: Type.Integer({ minimum: 0 }) }, closed),
   skipped: Type.Array(
-    Closed('SkippedUnit', {
+    field.Closed('SkippedUnit', {
       bess_id: Type.Integer({ examples: [2] }),
       code: Type.Enum([...refusalCodes]),
       message: Type.String(),
@@ -92,38 +95,38 @@ export const OptimizedAll = Closed('BessOptimizations', {
 })
 
 export type SkippedSchedule = Static<typeof SkippedSchedule>
-const SkippedSchedule = Closed('SkippedSchedule', {
+const SkippedSchedule = field.Closed('SkippedSchedule', {
   schedule_id: Type.Integer({ minimum: 1, examples: [42] }),
-  code: OneOf(
+  code: field.OneOf(
     ['expired', 'unit_retired', 'export_limit', 'infeasible'],
     '`expired`: its day is over. `unit_retired`: its unit is out of service. `export_limit`: ' +
       'together with approved schedules it would exceed `export_plan_limit_kw`. `infeasible`: ' +
       'the unit cannot follow it from the state of charge at the end of the day before.',
   ),
-  hour: CountOrNull('First hour concerned, UTC; null for reasons that concern no hour.', {
+  hour: field.CountOrNull('First hour concerned, UTC; null for reasons that concern no hour.', {
     maximum: 23,
     examples: [16],
   }),
-  message: Text('Reason as a sentence.', { examples: ['The day 2026-06-20 is over.'] }),
-  remedy: Text('What would make the schedule approvable.', {
+  message: field.Text('Reason as a sentence.', { examples: ['The day 2026-06-20 is over.'] }),
+  remedy: field.Text('What would make the schedule approvable.', {
     examples: ['Plan a later day: POST /bess/{bess_id}/optimize.'],
   }),
 })
 
 export type BrokenSchedule = Static<typeof BrokenSchedule>
-const BrokenSchedule = Closed('BrokenSchedule', {
+const BrokenSchedule = field.Closed('BrokenSchedule', {
   schedule_id: Type.Integer({ minimum: 1, examples: [43] }),
   bess_id: Type.Integer({ minimum: 1, examples: [1] }),
-  target_date: Text('UTC day of the schedule.', { format: 'date', examples: ['2026-06-22'] }),
+  target_date: field.Text('UTC day of the schedule.', { format: 'date', examples: ['2026-06-22'] }),
   constraint: ScheduleViolation.properties.constraint,
-  hour: Count('First hour of the day that cannot be followed, UTC.', {
+  hour: field.Count('First hour of the day that cannot be followed, UTC.', {
     maximum: 23,
     examples: [18],
   }),
-  soc_start_pct: Percent('State of charge at the start of its day after this approval, %.', {
+  soc_start_pct: field.Percent('State of charge at the start of its day after this approval, %.', {
     examples: [34.3],
   }),
-  previous_soc_start_pct: Percent(
+  previous_soc_start_pct: field.Percent(
     'State of charge at the start of its day before this approval, %.',
     { examples: [50.1] },
   ),
@@ -136,12 +139,12 @@ const BrokenSchedules = Type.Array(BrokenSchedule, {
     'them as far as possible; optimise those days again.',
 })
 
-export const ApprovedSchedule = Closed('ApprovedBessSchedule', {
+export const ApprovedSchedule = field.Closed('ApprovedBessSchedule', {
   ...Schedule.properties,
   broken_schedules: BrokenSchedules,
 })
 
-export const ApprovedAll = Closed('BessApprovals', {
+export const ApprovedAll = field.Closed('BessApprovals', {
   approved: Type.Array(Type.Integer({ minimum: 1 }), {
     description: 'Ids of the approved schedules, by unit.',
   }),

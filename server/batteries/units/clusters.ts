@@ -1,20 +1,12 @@
 /** The clusters of a unit: summaries, and one cluster with its cells. */
+import { setBits } from '@heliograph/domain/alarms/decode'
 import { clusterStates, connectionFailures } from '@heliograph/domain/battery'
 import type { ClusterReading, Quality } from '@heliograph/domain/readings'
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
-import {
-  AtOrNull,
-  Closed,
-  Count,
-  CountOrNull,
-  FlagOrNull,
-  FromZeroOrNull,
-  NumOrNull,
-  OneOf,
-  OneOfOrNull,
-} from '../../http/fields.ts'
+import * as field from '../../http/fields.ts'
 import { id_max, Nullable } from '../../http/params.ts'
+import { sumAll, sumKnown } from '../../plant/energy-today.ts'
 import { ageInSeconds, frame, frameOf, iso, isStale, type Measurement } from '../../plant/frame.ts'
 import { quantity } from '../../plant/quantities.ts'
 import type { Situation } from '../../plant/situation.ts'
@@ -24,76 +16,84 @@ import { outlierCells, outlierRule } from './cells.ts'
 
 const Metrics = (description: string) => Type.Array(Nullable(Type.Number()), { description })
 
-export const ClusterIdx = Count('A cluster of the unit, counted from 0.', { maximum: id_max })
+export const ClusterIdx = field.Count('A cluster of the unit, counted from 0.', { maximum: id_max })
 
-const Contactors = Closed('ClusterContactors', {
-  positive: FlagOrNull('Whether the contactor of the positive pole is closed.'),
-  negative: FlagOrNull('Whether the contactor of the negative pole is closed.'),
-  precharge: FlagOrNull('Whether the pre-charge contactor is closed.'),
+const Contactors = field.Closed('ClusterContactors', {
+  positive: field.FlagOrNull('Whether the contactor of the positive pole is closed.'),
+  negative: field.FlagOrNull('Whether the contactor of the negative pole is closed.'),
+  precharge: field.FlagOrNull('Whether the pre-charge contactor is closed.'),
 })
 
 const summary = {
   cluster_idx: ClusterIdx,
   ...frame,
-  state: OneOfOrNull(clusterStates, 'State reported by the BMS.'),
+  state: field.OneOfOrNull(clusterStates, 'State reported by the BMS.'),
   soc_pct: quantity('soc_pct'),
   soh_pct: quantity('soh_pct'),
-  voltage_v: NumOrNull('DC voltage of the cluster, V.'),
-  current_a: NumOrNull('DC current, A; positive is discharging.'),
-  power_kw: NumOrNull('Voltage times current, kW; positive is discharging.'),
-  module_count: Count('Modules of the cluster, from the inventory.'),
-  cell_count: Count('Cells of the cluster, from the inventory.'),
+  voltage_v: field.NumOrNull('DC voltage of the cluster, V.'),
+  current_a: field.NumOrNull('DC current, A; positive is discharging.'),
+  power_kw: field.NumOrNull('Voltage times current, kW; positive is discharging.'),
+  module_count: field.Count('Modules of the cluster, from the inventory.'),
+  cell_count: field.Count('Cells of the cluster, from the inventory.'),
   cell_voltage_min_mv: quantity('cell_voltage_min_mv'),
   cell_voltage_max_mv: quantity('cell_voltage_max_mv'),
   cell_voltage_avg_mv: quantity('cell_voltage_avg_mv'),
-  cell_voltage_spread_mv: NumOrNull('Highest minus lowest cell voltage, mV.'),
-  cell_voltage_min_module_idx: CountOrNull('Module of the cell with the lowest voltage, from 0.'),
-  cell_voltage_max_module_idx: CountOrNull('Module of the cell with the highest voltage, from 0.'),
+  cell_voltage_spread_mv: field.NumOrNull('Highest minus lowest cell voltage, mV.'),
+  cell_voltage_min_module_idx: field.CountOrNull(
+    'Module of the cell with the lowest voltage, from 0.',
+  ),
+  cell_voltage_max_module_idx: field.CountOrNull(
+    'Module of the cell with the highest voltage, from 0.',
+  ),
   cell_temperature_min_c: quantity('cell_temperature_min_c'),
   cell_temperature_max_c: quantity('cell_temperature_max_c'),
   cell_temperature_avg_c: quantity('cell_temperature_avg_c'),
-  cell_temperature_min_module_idx: CountOrNull('Module of the coldest cell, from 0.'),
-  cell_temperature_max_module_idx: CountOrNull('Module of the warmest cell, from 0.'),
+  cell_temperature_min_module_idx: field.CountOrNull('Module of the coldest cell, from 0.'),
+  cell_temperature_max_module_idx: field.CountOrNull('Module of the warmest cell, from 0.'),
   insulation_positive_kohm: quantity('insulation_positive_kohm'),
   insulation_negative_kohm: quantity('insulation_negative_kohm'),
   max_charge_current_a: quantity('max_charge_current_a'),
   max_discharge_current_a: quantity('max_discharge_current_a'),
   cycle_count: quantity('cycle_count'),
-  balancing_cell_count: CountOrNull('Number of cells being balanced.'),
+  balancing_cell_count: field.CountOrNull('Number of cells being balanced.'),
   contactors: Nullable(Contactors),
-  connection_failure_reason: OneOfOrNull(
+  connection_failure_reason: field.OneOfOrNull(
     connectionFailures,
     'Why the cluster could not be connected.',
   ),
-  alarm_count: Count('Bits set in the alarm words.'),
+  alarm_count: field.Count('Bits set in the alarm words.'),
 }
 
 export type Cluster = Static<typeof Cluster>
-export const Cluster = Closed('Cluster', summary)
+export const Cluster = field.Closed('Cluster', summary)
 
-const Module = Closed('ClusterModule', {
-  module_idx: Count('Within the cluster, from 0.'),
-  voltage_v: NumOrNull('As reported by the module, else the sum of its cells, V.'),
+const Module = field.Closed('ClusterModule', {
+  module_idx: field.Count('Within the cluster, from 0.'),
+  voltage_v: field.NumOrNull('As reported by the module, else the sum of its cells, V.'),
   soc_pct: quantity('soc_pct'),
   soh_pct: quantity('soh_pct'),
-  temperature_c: NumOrNull('Mean of the sensors of the module, °C.'),
+  temperature_c: field.NumOrNull('Mean of the sensors of the module, °C.'),
 })
 
 export type ClusterCells = Static<typeof ClusterCells>
-export const ClusterCells = Closed('ClusterCells', {
+export const ClusterCells = field.Closed('ClusterCells', {
   ...summary,
-  cells_measured_at: AtOrNull('When the cells were measured; less often than the cluster.'),
-  cells_age_s: FromZeroOrNull('Seconds since `cells_measured_at`.'),
-  cells_quality: OneOf(
+  cells_measured_at: field.AtOrNull('When the cells were measured; less often than the cluster.'),
+  cells_age_s: field.FromZeroOrNull('Seconds since `cells_measured_at`.'),
+  cells_quality: field.OneOf(
     ['good', 'suspect', 'estimated', 'stale', 'missing'],
     '`quality` of the cells.',
   ),
-  cells_per_module: Count('Cells of each module.'),
-  temperature_sensors_per_module: Count('Temperature sensors of each module.'),
-  cell_voltage_min_index: CountOrNull('Index of the lowest value in `cell_voltages_mv`.'),
-  cell_voltage_max_index: CountOrNull('Index of the highest value in `cell_voltages_mv`.'),
-  cell_temperature_min_index: CountOrNull('Index of the lowest value in `cell_temperatures_c`.'),
-  cell_temperature_max_index: CountOrNull('Index of the highest value in `cell_temperatures_c`.'),
+  cells_per_module: field.Count('Cells of each module.'),
+  temperature_sensors_per_module: field.Count('Temperature sensors of each module.'),
+  cell_voltage_min_index: field.CountOrNull('Index of the lowest value in `cell_voltages_mv`.'),
+  cell_voltage_max_index: field.CountOrNull('Index of the highest value in `cell_voltages_mv`.'),
+  cell_temperature_min_index: field.CountOrNull(
+    'Index of the lowest value in `cell_temperatures_c`.',
+  ),
+  cell_temperature_max_index: field.CountOrNull(
+    'Index of the highest value in `cell_temperatures_c`.',
+  ),
   modules: Type.Array(Module, { description: 'Modules by index.' }),
   cell_voltages_mv: Metrics(
     'Voltage of each cell, mV; the index is module times `cells_per_module` plus cell. Null ' +
@@ -114,7 +114,6 @@ type Values = Omit<
   'bess_id' | 'cluster_idx' | 'measured_at' | 'quality' | 'state' | 'connection_failure'
 >
 
-/** A cluster of the inventory with its newest reading. */
 export interface ClusterRow extends Values, Measurement {
   cluster_idx: number
   modules_per_cluster: number
@@ -125,7 +124,6 @@ export interface ClusterRow extends Values, Measurement {
 
 type Numbers = readonly (number | null)[] | null
 
-/** A cluster with its cells. */
 export interface CellsRow extends ClusterRow {
   temperature_sensors_per_module: number | null
   cells_measured_at: Date | null
@@ -169,12 +167,8 @@ function contactorsOf(row: ClusterRow): Cluster['contactors'] {
 /** SunSpec's value of a bit field that is not implemented. */
 const no_word = 2 ** 32 - 1
 
-function bitsSet(word: number | null): number {
-  if (word === null || word === no_word) return 0
-  let count = 0
-  for (let rest = word; rest > 0; rest = Math.floor(rest / 2)) count += rest % 2
-  return count
-}
+const bitsSet = (word: number | null) =>
+  word === null || word === no_word ? 0 : setBits(word).length
 
 export function clusterCells(row: CellsRow, { now, poll }: Polled): ClusterCells {
   const sensors = row.temperature_sensors_per_module ?? row.cells_per_module
@@ -188,9 +182,11 @@ export function clusterCells(row: CellsRow, { now, poll }: Polled): ClusterCells
     cells_quality: cellsQuality(row, { now, poll }),
     cells_per_module: row.cells_per_module,
     temperature_sensors_per_module: sensors,
-    ...extremes('cell_voltage', voltages_mv),
-    ...extremes('cell_temperature', temperatures_c),
-    modules: modulesOf(row, { sensors, voltages_mv, temperatures_c }),
+    cell_voltage_min_index: extremeIndex(voltages_mv, 1),
+    cell_voltage_max_index: extremeIndex(voltages_mv, -1),
+    cell_temperature_min_index: extremeIndex(temperatures_c, 1),
+    cell_temperature_max_index: extremeIndex(temperatures_c, -1),
+    modules: modulesOf(row, sensors, voltages_mv, temperatures_c),
     cell_voltages_mv: voltages_mv,
     cell_temperatures_c: temperatures_c,
     cell_balancing: whole(row.cell_balancing, cells).map(flag),
@@ -208,54 +204,35 @@ function cellsQuality(row: CellsRow, { now, poll }: Polled): ClusterCells['cells
 const whole = (values: Numbers, count: number): (number | null)[] =>
   Array.from({ length: Math.max(count, values?.length ?? 0) }, (_, nth) => values?.[nth] ?? null)
 
-type ExtremesOf<Name extends string> = Record<
-  `${Name}_min_index` | `${Name}_max_index`,
-  number | null
->
-
-function extremes<Name extends string>(
-  name: Name,
-  values: readonly (number | null)[],
-): ExtremesOf<Name> {
-  let [lowest, highest]: [number | null, number | null] = [null, null]
+/** Index of the lowest known value, or of the highest for a `sign` of -1; null without any. */
+function extremeIndex(values: readonly (number | null)[], sign: 1 | -1): number | null {
+  let found: number | null = null
   for (const [index, value] of values.entries()) {
     if (value === null) continue
-    if (lowest === null || value < values[lowest]!) lowest = index
-    if (highest === null || value > values[highest]!) highest = index
+    if (found === null || sign * value < sign * values[found]!) found = index
   }
-  return { [`${name}_min_index`]: lowest, [`${name}_max_index`]: highest } as ExtremesOf<Name>
+  return found
 }
 
 function modulesOf(
   row: CellsRow,
-  measured: {
-    sensors: number
-    voltages_mv: readonly (number | null)[]
-    temperatures_c: readonly (number | null)[]
-  },
+  sensors: number,
+  voltages_mv: readonly (number | null)[],
+  temperatures_c: readonly (number | null)[],
 ): ClusterCells['modules'] {
   return Array.from({ length: row.modules_per_cluster }, (_, module_idx) => {
     const part = (values: readonly (number | null)[], each: number) =>
       values.slice(module_idx * each, (module_idx + 1) * each)
-    const cells_mv = part(measured.voltages_mv, row.cells_per_module)
-    const sensors_c = part(measured.temperatures_c, measured.sensors).filter(
-      (value) => value !== null,
-    )
+    const sum_mv = sumAll(part(voltages_mv, row.cells_per_module))
+    const known_c = part(temperatures_c, sensors).filter((value) => value !== null)
+    const sum_c = sumKnown(known_c)
     return {
       module_idx,
-      voltage_v: row.module_voltage_v?.[module_idx] ?? sumOfCells(cells_mv),
+      voltage_v:
+        row.module_voltage_v?.[module_idx] ?? (sum_mv === null ? null : significant(sum_mv / 1000)),
       soc_pct: row.module_soc_pct?.[module_idx] ?? null,
       soh_pct: row.module_soh_pct?.[module_idx] ?? null,
-      temperature_c:
-        sensors_c.length === 0 ? null : significant(total(sensors_c) / sensors_c.length),
+      temperature_c: sum_c === null ? null : significant(sum_c / known_c.length),
     }
   })
-}
-
-const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0)
-
-/** V; null where a cell was not measured. */
-function sumOfCells(cells_mv: readonly (number | null)[]): number | null {
-  const known = cells_mv.filter((value) => value !== null)
-  return known.length < cells_mv.length ? null : significant(total(known) / 1000)
 }

@@ -21,7 +21,6 @@ interface Costly {
 }
 
 export interface FleetReads {
-  /** `day_start_at`: local midnight. */
   get(site_id: string, day_start_at: Date): Promise<FleetFacts>
 }
 

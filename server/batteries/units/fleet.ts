@@ -1,83 +1,76 @@
 /** All battery units of a site together. */
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
-import {
-  AtOrNull,
-  Closed,
-  Count,
-  Num,
-  NumOrNull,
-  OneOfOrNull,
-  TextOrNull,
-} from '../../http/fields.ts'
+import * as field from '../../http/fields.ts'
 import { sumKnown } from '../../plant/energy-today.ts'
 import { iso, isStale } from '../../plant/frame.ts'
 import type { Situation } from '../../plant/situation.ts'
 import { energiesToday, oldestOf } from '../current.ts'
-import { envelopeOf } from '../envelope.ts'
-import type { LiveUnit } from '../unit-store.ts'
+import { type Envelope, envelopeOf } from '../envelope.ts'
+import type { LiveUnit, UnitRow } from '../unit-store.ts'
 import { BessId, unitStatus, usableEnergy } from '../units.ts'
 
-const AlarmCounts = Closed('FleetAlarmCounts', {
-  info: Count('Set alarms of severity `info`.'),
-  warning: Count('Set alarms of severity `warning`.'),
-  major: Count('Set alarms of severity `major`.'),
-  critical: Count('Set alarms of severity `critical`.'),
+const AlarmCounts = field.Closed('FleetAlarmCounts', {
+  info: field.Count('Set alarms of severity `info`.'),
+  warning: field.Count('Set alarms of severity `warning`.'),
+  major: field.Count('Set alarms of severity `major`.'),
+  critical: field.Count('Set alarms of severity `critical`.'),
 })
 
-const ScheduleCounts = Closed('FleetScheduleCounts', {
-  proposed: Count('Units whose schedule awaits a decision.'),
-  approved: Count('Units with an approved schedule, including running and completed ones.'),
-  rejected: Count('Units whose only schedules were rejected.'),
+const ScheduleCounts = field.Closed('FleetScheduleCounts', {
+  proposed: field.Count('Units whose schedule awaits a decision.'),
+  approved: field.Count('Units with an approved schedule, including running and completed ones.'),
+  rejected: field.Count('Units whose only schedules were rejected.'),
 })
 
 export type FleetSummary = Static<typeof FleetSummary>
-export const FleetSummary = Closed('BatteryFleetSummary', {
-  measured_at: AtOrNull('Time of the oldest reading in the present sums; null without any.'),
-  unit_count: Count('Units in service.'),
-  online_count: Count('Units whose newest reading is not stale.'),
-  fault_count: Count('Units with status `fault`.'),
+export const FleetSummary = field.Closed('BatteryFleetSummary', {
+  measured_at: field.AtOrNull('Time of the oldest reading in the present sums; null without any.'),
+  unit_count: field.Count('Units in service.'),
+  online_count: field.Count('Units whose newest reading is not stale.'),
+  fault_count: field.Count('Units with status `fault`.'),
   stale_unit_ids: Type.Array(BessId, {
     description: 'Units whose newest reading is stale or missing; not in the present sums.',
   }),
-  rated_energy_kwh: Num('Sum over the units in service, kWh.'),
-  usable_energy_kwh: Num('Sum over the units in service, kWh.'),
-  available_energy_kwh: NumOrNull(
+  rated_energy_kwh: field.Num('Sum over the units in service, kWh.'),
+  usable_energy_kwh: field.Num('Sum over the units in service, kWh.'),
+  available_energy_kwh: field.NumOrNull(
     'Energy in the cells that can be discharged now, kWh, as in /envelope.',
   ),
-  soc_pct: NumOrNull('State of charge, weighted by usable energy, %.'),
-  soh_pct: NumOrNull('State of health, weighted by rated energy, %.'),
-  power_kw: NumOrNull('Sum of power, kW; positive is discharging.'),
-  max_charge_power_kw: NumOrNull('Sum of the charging limits of the envelopes, kW.'),
-  max_discharge_power_kw: NumOrNull(
+  soc_pct: field.NumOrNull('State of charge, weighted by usable energy, %.'),
+  soh_pct: field.NumOrNull('State of health, weighted by rated energy, %.'),
+  power_kw: field.NumOrNull('Sum of power, kW; positive is discharging.'),
+  max_charge_power_kw: field.NumOrNull('Sum of the charging limits of the envelopes, kW.'),
+  max_discharge_power_kw: field.NumOrNull(
     'Sum of the discharging limits of the envelopes, kW; null while the limit of a connection ' +
       'applies.',
   ),
-  charged_today_kwh: NumOrNull(
+  charged_today_kwh: field.NumOrNull(
     'Energy charged since local midnight, kWh, of units that report it.',
   ),
-  discharged_today_kwh: NumOrNull('Energy discharged since local midnight, kWh; likewise.'),
-  cycles_today: NumOrNull('Energy discharged today divided by the usable energy of these units.'),
-  roundtrip_efficiency_30d_pct: NumOrNull(
+  discharged_today_kwh: field.NumOrNull('Energy discharged since local midnight, kWh; likewise.'),
+  cycles_today: field.NumOrNull(
+    'Energy discharged today divided by the usable energy of these units.',
+  ),
+  roundtrip_efficiency_30d_pct: field.NumOrNull(
     'Round-trip efficiency of the last 30 days by the counters of the units, %. Losses are split ' +
       'evenly between charging and discharging, and the change of stored energy is included. ' +
       'Null until the charged energy exceeds the usable energy.',
   ),
   active_alarm_counts: AlarmCounts,
   schedules: ScheduleCounts,
-  earnings_today_amount: NumOrNull(
+  earnings_today_amount: field.NumOrNull(
     'Value of discharged less charged energy today at day-ahead prices, of the units for which ' +
       'it is known. Null without `earnings:read`.',
   ),
-  earnings_today_reason: OneOfOrNull(
+  earnings_today_reason: field.OneOfOrNull(
     ['forbidden_scope'],
     '`forbidden_scope`: the amount is null, as the key lacks `earnings:read` or the plan ' +
       'lacks the module `earnings`. An extension.',
   ),
-  currency: TextOrNull('ISO 4217, of the amount; null without one.'),
+  currency: field.TextOrNull('ISO 4217, of the amount; null without one.'),
 })
 
-/** Further values of the fleet. */
 export interface FleetFacts {
   schedules: FleetSummary['schedules']
   roundtrip_efficiency_30d_pct: number | null
@@ -87,7 +80,6 @@ export interface FleetFacts {
 /** `forbidden_scope`: the caller lacks `earnings:read`. */
 type Earnings = FleetFacts['earnings'] | 'forbidden_scope'
 
-/** `units`: the units in service. */
 export function fleetSummary(
   units: readonly LiveUnit[],
   facts: Omit<FleetFacts, 'earnings'> & { earnings: Earnings },
@@ -102,8 +94,8 @@ export function fleetSummary(
     online_count: fresh.length,
     fault_count: units.filter((unit) => unitStatus(unit, situation) === 'fault').length,
     stale_unit_ids: units.filter((unit) => !isFresh(unit)).map(({ row }) => row.bess_id),
-    rated_energy_kwh: sumOf(units, ({ row }) => row.rated_energy_kwh) ?? 0,
-    usable_energy_kwh: sumOf(units, ({ row }) => usableEnergy(row)) ?? 0,
+    rated_energy_kwh: sumOf(units, (row) => row.rated_energy_kwh) ?? 0,
+    usable_energy_kwh: sumOf(units, usableEnergy) ?? 0,
     ...nowOf(fresh, situation),
     ...todayOf(units, situation),
     roundtrip_efficiency_30d_pct: facts.roundtrip_efficiency_30d_pct,
@@ -123,60 +115,44 @@ function earningsOf(earnings: Earnings) {
   }
 }
 
-type Of = (unit: LiveUnit) => number | null
-
-const sumOf = (units: readonly LiveUnit[], value: Of) => sumKnown(units.map(value))
+const sumOf = (units: readonly Pick<LiveUnit, 'row'>[], value: (row: UnitRow) => number | null) =>
+  sumKnown(units.map(({ row }) => value(row)))
 
 function nowOf(fresh: readonly LiveUnit[], situation: Situation) {
   const envelopes = fresh.map((unit) => envelopeOf(unit, situation))
-  const is_site_limited = envelopes.some(
-    ({ limited_by_discharge }) => limited_by_discharge === 'site',
-  )
+  const sum = (value: (envelope: Envelope) => number | null) => sumKnown(envelopes.map(value))
+  const is_site_limited = envelopes.some((one) => one.limited_by_discharge === 'site')
   return {
-    available_energy_kwh: sumKnown(
-      envelopes.map(({ available_discharge_energy_kwh }) => available_discharge_energy_kwh),
-    ),
-    soc_pct: weighted(
-      fresh,
-      ({ row }) => row.soc_pct,
-      ({ row }) => usableEnergy(row),
-    ),
-    soh_pct: weighted(
-      fresh,
-      ({ row }) => row.soh_pct,
-      ({ row }) => row.rated_energy_kwh,
-    ),
-    power_kw: sumOf(fresh, ({ row }) => row.power_kw),
-    max_charge_power_kw: sumKnown(envelopes.map(({ max_charge_power_kw }) => max_charge_power_kw)),
-    max_discharge_power_kw: is_site_limited
-      ? null
-      : sumKnown(envelopes.map(({ max_discharge_power_kw }) => max_discharge_power_kw)),
+    available_energy_kwh: sum((one) => one.available_discharge_energy_kwh),
+    soc_pct: weighted(fresh, 'soc_pct', usableEnergy),
+    soh_pct: weighted(fresh, 'soh_pct', (row) => row.rated_energy_kwh),
+    power_kw: sumOf(fresh, (row) => row.power_kw),
+    max_charge_power_kw: sum((one) => one.max_charge_power_kw),
+    max_discharge_power_kw: is_site_limited ? null : sum((one) => one.max_discharge_power_kw),
   }
 }
 
-/** Weighted mean of the known values. */
 function weighted(
   units: readonly LiveUnit[],
-  value: Of,
-  weight: (unit: LiveUnit) => number,
+  name: 'soc_pct' | 'soh_pct',
+  weightOf: (row: UnitRow) => number,
 ): number | null {
   let [sum, weights] = [0, 0]
-  for (const unit of units) {
-    const known = value(unit)
-    if (known === null) continue
-    sum += known * weight(unit)
-    weights += weight(unit)
+  for (const { row } of units) {
+    if (row[name] === null) continue
+    sum += row[name] * weightOf(row)
+    weights += weightOf(row)
   }
   return weights === 0 ? null : significant(sum / weights)
 }
 
 function todayOf(units: readonly LiveUnit[], situation: Situation) {
-  const energies = units.map((unit) => ({ unit, ...energiesToday(unit.row, situation) }))
-  const discharging = energies.filter(({ discharged_today_kwh }) => discharged_today_kwh !== null)
-  const discharged_kwh = sumKnown(energies.map(({ discharged_today_kwh }) => discharged_today_kwh))
-  const usable_kwh = sumKnown(discharging.map(({ unit }) => usableEnergy(unit.row)))
+  const energies = units.map(({ row }) => ({ row, ...energiesToday(row, situation) }))
+  const discharging = energies.filter((one) => one.discharged_today_kwh !== null)
+  const discharged_kwh = sumKnown(energies.map((one) => one.discharged_today_kwh))
+  const usable_kwh = sumOf(discharging, usableEnergy)
   return {
-    charged_today_kwh: sumKnown(energies.map(({ charged_today_kwh }) => charged_today_kwh)),
+    charged_today_kwh: sumKnown(energies.map((one) => one.charged_today_kwh)),
     discharged_today_kwh: discharged_kwh,
     cycles_today:
       discharged_kwh === null || !usable_kwh ? null : significant(discharged_kwh / usable_kwh),

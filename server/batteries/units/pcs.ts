@@ -1,17 +1,7 @@
 /** The power conversion systems (PCS) of a unit: newest readings and their sums. */
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
-import {
-  AtOrNull,
-  Closed,
-  Count,
-  FlagOrNull,
-  FromZeroOrNull,
-  Int,
-  Num,
-  NumOrNull,
-  OneOf,
-} from '../../http/fields.ts'
+import * as field from '../../http/fields.ts'
 import { sumAll } from '../../plant/energy-today.ts'
 import { ageInSeconds, frame, frameOf, iso, isStale, liveQualities } from '../../plant/frame.ts'
 import { measured, readingFrame } from '../../plant/quantities.ts'
@@ -20,21 +10,21 @@ import { served } from '../../storage/records.ts'
 import { flag, oldestOf } from '../current.ts'
 import type { PcsRow } from '../unit-store.ts'
 
-export const PcsIdx = Count('The power conversion system within the unit, counted from 0.')
+const PcsIdx = field.Count('The power conversion system within the unit, counted from 0.')
 
 const { control_place, alarm_1, alarm_2, alarm_3, alarm_4, alarm_5, ...columns } = measured('pcs')
 
 /** Fields of both the newest and historical readings. */
 const pcsMeasured = {
   ...columns,
-  dc_current_a: NumOrNull('DC current, A; positive is discharging.'),
-  dc_power_kw: NumOrNull('DC power, kW; positive is discharging.'),
-  ac_breaker_closed: FlagOrNull('Whether the breaker to the grid is closed.'),
-  dc_contactor_closed: FlagOrNull('Whether the contactor to the battery is closed.'),
+  dc_current_a: field.NumOrNull('DC current, A; positive is discharging.'),
+  dc_power_kw: field.NumOrNull('DC power, kW; positive is discharging.'),
+  ac_breaker_closed: field.FlagOrNull('Whether the breaker to the grid is closed.'),
+  dc_contactor_closed: field.FlagOrNull('Whether the contactor to the battery is closed.'),
   local_remote: control_place,
 }
 
-export const PcsReading = Closed('PcsReading', {
+export const PcsReading = field.Closed('PcsReading', {
   measured_at: readingFrame.measured_at,
   pcs_idx: PcsIdx,
   quality: readingFrame.quality,
@@ -42,34 +32,38 @@ export const PcsReading = Closed('PcsReading', {
 })
 
 export type PcsNow = Static<typeof PcsNow>
-export const PcsNow = Closed('PcsNow', {
+export const PcsNow = field.Closed('PcsNow', {
   pcs_idx: PcsIdx,
-  rated_power_kw: Num('Rated power, kW; from 0.'),
+  rated_power_kw: field.Num('Rated power, kW; from 0.'),
   ...frame,
   ...pcsMeasured,
-  efficiency_pct: NumOrNull(
+  efficiency_pct: field.NumOrNull(
     'Output power as a percentage of input power; null below 2 % of rated power.',
   ),
 })
 
 export type UnitPcs = Static<typeof UnitPcs>
-export const UnitPcs = Closed('UnitPcs', {
-  bess_id: Int('The unit.'),
-  measured_at: AtOrNull('Time of the oldest reading in the sums; null without any.'),
-  age_s: FromZeroOrNull('Seconds since `measured_at`.'),
-  quality: OneOf(
+export const UnitPcs = field.Closed('UnitPcs', {
+  bess_id: field.Int('The unit.'),
+  measured_at: field.AtOrNull('Time of the oldest reading in the sums; null without any.'),
+  age_s: field.FromZeroOrNull('Seconds since `measured_at`.'),
+  quality: field.OneOf(
     liveQualities,
     '`good`: all PCS are in the sums, with good readings; `suspect`: some are not; `stale`: ' +
       'none is; `missing`: nothing was ever measured.',
   ),
-  pcs_count: Count('Power conversion systems of the unit.'),
-  ac_power_kw: NumOrNull('Sum over those with a fresh reading, kW; positive towards the grid.'),
-  reactive_power_kvar: NumOrNull(
+  pcs_count: field.Count('Power conversion systems of the unit.'),
+  ac_power_kw: field.NumOrNull(
+    'Sum over those with a fresh reading, kW; positive towards the grid.',
+  ),
+  reactive_power_kvar: field.NumOrNull(
     'Sum over those in `ac_power_kw`, kvar; positive is injected; null unless each reports it.',
   ),
-  dc_power_kw: NumOrNull('Likewise, kW; positive is discharging.'),
-  max_charge_power_kw: NumOrNull('Sum of the charging limits reported by the PCS, likewise, kW.'),
-  max_discharge_power_kw: NumOrNull(
+  dc_power_kw: field.NumOrNull('Likewise, kW; positive is discharging.'),
+  max_charge_power_kw: field.NumOrNull(
+    'Sum of the charging limits reported by the PCS, likewise, kW.',
+  ),
+  max_discharge_power_kw: field.NumOrNull(
     'Sum of the discharging limits reported by the PCS, likewise, kW.',
   ),
   pcs: Type.Array(PcsNow, { description: 'Each PCS, by index.' }),

@@ -4,60 +4,60 @@ import { type BatterySetup, protectionParameters } from '@heliograph/domain/batt
 import { heartbeatTimeout } from '@heliograph/domain/heartbeat'
 import type { PollIntervals } from '@heliograph/domain/site'
 import { type Static, Type } from 'typebox'
-import { AtOrNull, Closed, Num, NumOrNull, OneOf, Text, TextOrNull } from '../../http/fields.ts'
+import * as field from '../../http/fields.ts'
 import { Nullable } from '../../http/params.ts'
 import { At } from '../../plant/frame.ts'
 import { served } from '../../storage/records.ts'
 import { BessId } from '../units.ts'
 
 export type Protection = Static<typeof Protection>
-export const Protection = Closed('BatteryProtection', {
+export const Protection = field.Closed('BatteryProtection', {
   parameter: Type.Enum([...protectionParameters]),
-  level: OneOf(
+  level: field.OneOf(
     ['pre_alarm', 'level_1', 'level_2'],
     'Pre-alarm, first level, or second level (the most severe).',
   ),
-  trip_value: Num('Value at which it trips, in `unit`.'),
-  recover_value: NumOrNull('Value at which it recovers, in `unit`.'),
+  trip_value: field.Num('Value at which it trips, in `unit`.'),
+  recover_value: field.NumOrNull('Value at which it recovers, in `unit`.'),
   unit: Type.Enum(['mV', 'V', 'A', 'C', 'pct', 'kohm', 'Hz']),
-  delay_ms: NumOrNull('How long the value must be beyond the threshold, ms.'),
+  delay_ms: field.NumOrNull('How long the value must be beyond the threshold, ms.'),
   action: Type.Enum(['warn', 'derate', 'stop', 'open_contactor']),
-  source: OneOf(['bms', 'pcs', 'ems'], 'The protecting device.'),
+  source: field.OneOf(['bms', 'pcs', 'ems'], 'The protecting device.'),
   read_at: At('When the edge last read it from the device.'),
 })
 
-const Register = Closed('BatterySetupRegister', {
+const Register = field.Closed('BatterySetupRegister', {
   address: Type.Integer({ minimum: 0, maximum: 65_535 }),
   name: Type.String(),
-  value: NumOrNull('In `unit`.'),
+  value: field.NumOrNull('In `unit`.'),
   unit: Nullable(Type.String()),
 })
 
 export type Setup = Static<typeof Setup>
-export const Setup = Closed('BatterySetup', {
+export const Setup = field.Closed('BatterySetup', {
   bess_id: BessId,
-  read_at: AtOrNull('When the edge last read them from the device.'),
-  changed_at: AtOrNull('When the settings last changed.'),
-  rated_energy_kwh: NumOrNull('As reported by the device, kWh.'),
-  rated_capacity_ah: NumOrNull('As reported by the device, Ah.'),
-  nominal_voltage_v: NumOrNull('As in the inventory, V.'),
-  max_charge_power_kw: NumOrNull('Maximum charging power reported by the device, kW.'),
-  max_discharge_power_kw: NumOrNull('Maximum discharging power reported by the device, kW.'),
-  soc_min_pct: NumOrNull('Lower end of the operating window set in the device, %.'),
-  soc_max_pct: NumOrNull('Upper end of the operating window set in the device, %.'),
-  soc_reserve_pct: NumOrNull('Reserve set in the device, %.'),
-  ramp_rate_kw_s: NumOrNull(
+  read_at: field.AtOrNull('When the edge last read them from the device.'),
+  changed_at: field.AtOrNull('When the settings last changed.'),
+  rated_energy_kwh: field.NumOrNull('As reported by the device, kWh.'),
+  rated_capacity_ah: field.NumOrNull('As reported by the device, Ah.'),
+  nominal_voltage_v: field.NumOrNull('As in the inventory, V.'),
+  max_charge_power_kw: field.NumOrNull('Maximum charging power reported by the device, kW.'),
+  max_discharge_power_kw: field.NumOrNull('Maximum discharging power reported by the device, kW.'),
+  soc_min_pct: field.NumOrNull('Lower end of the operating window set in the device, %.'),
+  soc_max_pct: field.NumOrNull('Upper end of the operating window set in the device, %.'),
+  soc_reserve_pct: field.NumOrNull('Reserve set in the device, %.'),
+  ramp_rate_kw_s: field.NumOrNull(
     'Ramp rate of setpoints, kW/s: as reported by the device, else as in the inventory.',
   ),
-  heartbeat_timeout_s: NumOrNull(
+  heartbeat_timeout_s: field.NumOrNull(
     'How long the device runs on without a heartbeat, s: as reported by the device, else how ' +
       'long its own heartbeat may stop before the edge declares communication lost.',
   ),
-  bms_firmware: TextOrNull('Firmware of the BMS.'),
-  bms_address: TextOrNull('Connection and Modbus unit of the BMS.'),
-  timezone: Text('IANA time zone of the site.'),
+  bms_firmware: field.TextOrNull('Firmware of the BMS.'),
+  bms_address: field.TextOrNull('Connection and Modbus unit of the BMS.'),
+  timezone: field.Text('IANA time zone of the site.'),
   raw_registers: Type.Array(Register, { description: 'Registers as read, by address.' }),
-  config_hash: TextOrNull('Digest of all settings; changes when any setting changes.'),
+  config_hash: field.TextOrNull('Digest of all settings; changes when any setting changes.'),
 })
 
 export interface SetupRow {
