@@ -33,7 +33,7 @@ interface DaysAsked extends Span {
  * Units by id with their days that overlap the span (from a UTC midnight), without units retired
  * before the span. Today and a day before without a sum are computed from readings.
  */
-async function readBatteryDays(db: Queries, asked: DaysAsked): Promise<UnitDays[]> {
+export async function readBatteryDays(db: Queries, asked: DaysAsked): Promise<UnitDays[]> {
   const { site_id, logger_id, start_ms, end_ms, now_ms } = asked
   const of_span = [site_id, logger_id, new Date(start_ms)]
   const units = await db.query<Omit<UnitDays, 'days'>>(unitsOf, of_span)
@@ -71,7 +71,7 @@ const unitsOf = `
   order by bess_id`
 
 /** Sums of a day, or of its part so far, from readings. */
-export async function readBatteryDay(db: Queries, unit: Unit, span: Span): Promise<BatteryDay> {
+async function readBatteryDay(db: Queries, unit: Unit, span: Span): Promise<BatteryDay> {
   const quarters = await readUnitQuarters(db, unit, span)
   return {
     charged_wh: wholeWh(quarters, 'charged'),

@@ -167,9 +167,7 @@ export const ControlEntry = field.Closed('BatteryControlNote', {
     'approve',
     'reject',
   ]),
-  from_power_kw: field.NumOrNull(
-    'Power before, kW; null where unknown.',
-  ),
+  from_power_kw: field.NumOrNull('Power before, kW; null where unknown.'),
   to_power_kw: field.NumOrNull('Power after, kW; null where unknown.'),
   reason_code: Type.String(),
   message: field.Text('Description of the decision.'),

@@ -1,15 +1,10 @@
 /** Drafts of units: prices, state of charge and limits to plan with, or a refusal. */
-
 import { day_ms, hour_ms, quarter_ms } from '@heliograph/domain/durations'
 import { rounded } from '@heliograph/domain/significant'
 import { addDays, utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { addedKwh } from '@heliograph/optimize/course'
 import type { Unit } from '@heliograph/optimize/dispatch-problem'
-
-
 import { readMarket, readRate } from '../../markets/price-store.ts'
-
-
 import type { Queries } from '../../storage/database.ts'
 import { marketsOfUnit } from '../earnings.ts'
 import type { StoredHour } from '../schedule-plan.ts'
