@@ -5,7 +5,7 @@ import { fireAlarms, heartbeatAlarm } from '@heliograph/domain/battery-alarms'
 import type { Severity } from '@heliograph/domain/link'
 import { type Static, Type } from 'typebox'
 import * as field from '../http/fields.ts'
-import { Nullable } from '../http/params.ts'
+import { Named, Nullable } from '../http/params.ts'
 import {
   type BatterySeverity,
   batterySeverities,
@@ -47,7 +47,7 @@ export const AlarmSourceName = field.OneOf(
 export type AlarmState = Static<typeof AlarmState>
 /** An alarm by the reports of unit and edge. */
 export type Alarm = Omit<AlarmState, 'alert_id'>
-export const AlarmState = field.Closed('BatteryAlarmState', {
+export const AlarmState = Named('BatteryAlarmState', {
   code: field.Text(
     'Code by the alarm table; `alarm_1_bit_17` for a bit that is in no table. Identifies the ' +
       'alarm together with `source`, `pcs_idx` and `cluster_idx`.',

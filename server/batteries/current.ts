@@ -9,6 +9,7 @@ import { counterIncrease } from '@heliograph/domain/counter'
 import { significant } from '@heliograph/domain/significant'
 import type { Static } from 'typebox'
 import * as field from '../http/fields.ts'
+import { Named } from '../http/params.ts'
 import { frame, frameOf, isStale, type Measurement } from '../plant/frame.ts'
 import { quantity, readingFrame } from '../plant/quantities.ts'
 import type { Situation } from '../plant/situation.ts'
@@ -87,13 +88,13 @@ const batteryMeasured = {
   ),
 }
 
-export const BatteryReading = field.Closed('BatteryReading', {
+export const BatteryReading = Named('BatteryReading', {
   ...readingFrame,
   ...batteryMeasured,
 })
 
 export type BatteryNow = Static<typeof BatteryNow>
-export const BatteryNow = field.Closed('BatteryNow', {
+export const BatteryNow = Named('BatteryNow', {
   bess_id: field.Int('The unit.'),
   ...frame,
   ...batteryMeasured,
@@ -198,7 +199,7 @@ const { state, power_kw, setpoint_kw, soc_pct, alarm_count } = BatteryNow.proper
 
 /** Short form of a unit for the overview of a site. */
 export type BatteryGlance = Static<typeof BatteryGlance>
-export const BatteryGlance = field.Closed('BatteryGlance', {
+export const BatteryGlance = Named('BatteryGlance', {
   bess_id,
   name,
   rated_energy_kwh,

@@ -3,6 +3,7 @@ import { hour_ms } from '@heliograph/domain/durations'
 import { rounded, significant } from '@heliograph/domain/significant'
 import type { Static } from 'typebox'
 import * as field from '../http/fields.ts'
+import { Named } from '../http/params.ts'
 import { At } from '../plant/frame.ts'
 import { causeIn, causes } from './causes.ts'
 import { worthOf } from './earnings.ts'
@@ -16,7 +17,7 @@ const deviationReasons = ['none', ...causes, 'unplanned', 'unknown'] as const
 type DeviationReason = (typeof deviationReasons)[number]
 
 export type Deviation = Static<typeof Deviation>
-export const Deviation = field.Closed('BatteryDeviation', {
+export const Deviation = Named('BatteryDeviation', {
   hour: field.Count('UTC hour of the day.', { maximum: 23 }),
   start_at: At('Start of the hour, inclusive.'),
   end_at: At('End of the hour, exclusive.'),

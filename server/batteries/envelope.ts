@@ -6,7 +6,7 @@
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import * as field from '../http/fields.ts'
-import { Nullable } from '../http/params.ts'
+import { Named, Nullable } from '../http/params.ts'
 import { frame, frameOf, isStale, stale_polls, stale_s_min } from '../plant/frame.ts'
 import { quantity } from '../plant/quantities.ts'
 import type { Situation } from '../plant/situation.ts'
@@ -37,14 +37,14 @@ const limitedBy = (of: string) =>
       'of the connection, whose value is not included.',
   )
 
-const CurvePoint = field.Closed('BatteryCurvePoint', {
+const CurvePoint = Named('BatteryCurvePoint', {
   soc_pct: field.Num('State of charge, %.'),
   max_charge_power_kw: field.FromZero('Maximum charging power at this state of charge, kW.'),
   max_discharge_power_kw: field.FromZero('Maximum discharging power at this state of charge, kW.'),
 })
 
 export type Envelope = Static<typeof Envelope>
-export const Envelope = field.Closed('BatteryEnvelope', {
+export const Envelope = Named('BatteryEnvelope', {
   ...frame,
   soc_pct: quantity('soc_pct'),
   soh_pct: quantity('soh_pct'),

@@ -2,14 +2,14 @@
 import { rounded } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import * as field from '../http/fields.ts'
-import { Nullable } from '../http/params.ts'
+import { Named, Nullable } from '../http/params.ts'
 import { priceSources } from '../markets/schemas.ts'
 import { At } from '../plant/frame.ts'
 import { served } from '../storage/records.ts'
 
 const closed = { additionalProperties: false } as const
 
-const ScheduleOptimizer = field.Closed('ScheduleOptimizer', {
+const ScheduleOptimizer = Named('ScheduleOptimizer', {
   name: Type.String({ examples: ['highs'] }),
   version: Type.String(),
   solver_status: field.OneOf(
@@ -25,7 +25,7 @@ const ScheduleOptimizer = field.Closed('ScheduleOptimizer', {
 })
 
 export type ScheduleInputs = Static<typeof ScheduleInputs>
-export const ScheduleInputs = field.Closed('ScheduleInputs', {
+export const ScheduleInputs = Named('ScheduleInputs', {
   planned_from_at: At('Start of the first open hour at planning.'),
   forecast_run_at: field.AtOrNull('When the production forecast was issued; null without one.'),
   consumption_kwh: field.FromZeroOrNull(
@@ -80,7 +80,7 @@ export const ScheduleInputs = field.Closed('ScheduleInputs', {
 })
 
 export type ScheduleTotals = Static<typeof ScheduleTotals>
-export const ScheduleTotals = field.Closed('ScheduleTotals', {
+export const ScheduleTotals = Named('ScheduleTotals', {
   charge_kwh: field.FromZero('Energy charged at the connection, kWh.'),
   discharge_kwh: field.FromZero('Energy discharged at the connection, kWh.'),
   cycles: field.FromZero('Full cycles of the usable energy.'),
@@ -119,7 +119,7 @@ const constraints = [
 ] as const
 
 export type ScheduleViolation = Static<typeof ScheduleViolation>
-export const ScheduleViolation = field.Closed('ScheduleViolation', {
+export const ScheduleViolation = Named('ScheduleViolation', {
   constraint: field.OneOf(constraints, 'The violated constraint.'),
   hour: field.CountOrNull('The first such hour.', { maximum: 23, examples: [13] }),
   by_pct: field.NumOrNull('Violation in percentage points of state of charge.', {
@@ -145,7 +145,7 @@ export const SchedulePlan = Type.Object(
 )
 
 export type ScheduleHour = Static<typeof ScheduleHour>
-export const ScheduleHour = field.Closed('ScheduleHour', {
+export const ScheduleHour = Named('ScheduleHour', {
   hour: field.Count('UTC hour of `target_date`.', { maximum: 23 }),
   start_at: At('Start, inclusive.'),
   end_at: At('End, exclusive.'),

@@ -8,7 +8,7 @@ import {
 import { type Static, Type } from 'typebox'
 import { type Paged, pageOf } from '../http/cursor.ts'
 import * as field from '../http/fields.ts'
-import { Nullable } from '../http/params.ts'
+import { Named, Nullable } from '../http/params.ts'
 import { At } from '../plant/frame.ts'
 import type { Queries } from '../storage/database.ts'
 import { type Stored, served } from '../storage/records.ts'
@@ -29,7 +29,7 @@ import {
 import { hourlyPowers, readUnitQuarters } from './unit-energy.ts'
 
 export type Schedule = Static<typeof Schedule>
-export const Schedule = field.Closed('BessSchedule', {
+export const Schedule = Named('BessSchedule', {
   schedule_id: Type.Integer({ minimum: 1, examples: [41] }),
   bess_id: Type.Integer({ minimum: 1, examples: [1] }),
   target_date: field.Text('The day, UTC.', { format: 'date' }),

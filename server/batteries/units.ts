@@ -4,7 +4,7 @@ import { significant } from '@heliograph/domain/significant'
 import { utcDate } from '@heliograph/domain/utc-day'
 import { type Static, Type } from 'typebox'
 import * as field from '../http/fields.ts'
-import { id_max, LocationId, Nullable } from '../http/params.ts'
+import { id_max, LocationId, Named, Nullable } from '../http/params.ts'
 import { inventoried, isStale } from '../plant/frame.ts'
 import type { Situation } from '../plant/situation.ts'
 import { served } from '../storage/records.ts'
@@ -31,7 +31,7 @@ const modeRule =
   'setpoint in this hour.'
 
 export type BatteryUnit = Static<typeof BatteryUnit>
-export const BatteryUnit = field.Closed('BatteryUnit', {
+export const BatteryUnit = Named('BatteryUnit', {
   bess_id: BessId,
   name: Type.String(),
   location_id: Nullable(LocationId),

@@ -3,7 +3,7 @@ import { failureCodes } from '@heliograph/domain/curtailment'
 import { significant } from '@heliograph/domain/significant'
 import type { Static } from 'typebox'
 import * as field from '../http/fields.ts'
-import { LoggerId } from '../http/params.ts'
+import { LoggerId, Named } from '../http/params.ts'
 import { At, edge_silence_s_max } from '../plant/frame.ts'
 import { isReleasing, overAt } from '../storage/curtailment.ts'
 import { type Stored, served } from '../storage/records.ts'
@@ -48,7 +48,7 @@ export const statusRule =
   '`cancelled`: released. `completed`: its end has passed. `failed`: its end has passed and it was ' +
   'never applied. A row that was never sent to an edge needs no confirmation.'
 
-export const CurtailmentRow = field.Closed('CurtailmentRow', {
+export const CurtailmentRow = Named('CurtailmentRow', {
   id: field.Int('Unique within the site.', { minimum: 1 }),
   group_id: field.Text('The command that created the row.', { examples: [group_id_example] }),
   logger_id: LoggerId,

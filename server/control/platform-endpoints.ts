@@ -5,6 +5,7 @@ import { isGiven } from '../http/authorize.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { invalid } from '../http/errors.ts'
 import * as field from '../http/fields.ts'
+import { Named } from '../http/params.ts'
 import { closeGroup } from '../storage/curtailment.ts'
 import { group_id_example } from './curtailment-row.ts'
 
@@ -43,7 +44,7 @@ export const closeCurtailment = endpoint({
     },
     closed,
   ),
-  returns: field.Closed('PlatformCurtailmentClosing', {
+  returns: Named('PlatformCurtailmentClosing', {
     site_id: SiteId,
     group_id: GroupId,
     closed_count: Type.Integer({ minimum: 0 }),

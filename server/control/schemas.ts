@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import * as field from '../http/fields.ts'
-import { id_max, ignoredUnless } from '../http/params.ts'
+import { id_max, ignoredUnless, Named } from '../http/params.ts'
 import { At } from '../plant/frame.ts'
 import {
   CurtailmentRow,
@@ -38,14 +38,14 @@ const limit = {
 }
 
 export type WindowBody = Static<typeof WindowBody>
-export const WindowBody = field.Closed('CurtailmentWindow', {
+export const WindowBody = Named('CurtailmentWindow', {
   ...limit,
   start_at: At('Start. A start in the past takes effect at once.'),
   end_at: At('End. Must be later than `start_at` and than now; there is no maximum length.'),
 })
 
 export type ImmediateBody = Static<typeof ImmediateBody>
-export const ImmediateBody = field.Closed('CurtailmentImmediate', {
+export const ImmediateBody = Named('CurtailmentImmediate', {
   ...limit,
   duration_minutes: Type.Optional(
     field.IntOrNull('Defaults to 7 days, or until the release before that.', {
@@ -62,7 +62,7 @@ const GroupStatus = field.OneOf(
 )
 
 export type CurtailmentGroup = Static<typeof CurtailmentGroup>
-export const CurtailmentGroup = field.Closed('CurtailmentGroup', {
+export const CurtailmentGroup = Named('CurtailmentGroup', {
   group_id: field.Text('Identifies the command for its release.', { examples: [group_id_example] }),
   status: GroupStatus,
   scope: Type.Enum([...rowScopes]),
@@ -82,7 +82,7 @@ export const CurtailmentGroup = field.Closed('CurtailmentGroup', {
       'and the lowest limit applies; the first hundred such commands.',
   }),
   skipped: Type.Array(
-    field.Closed('SkippedPlant', {
+    Named('SkippedPlant', {
       logger_id: Type.Integer({ examples: [4] }),
       reason: field.OneOf(['retired'], '`retired`: no longer in service.'),
     }),
@@ -91,7 +91,7 @@ export const CurtailmentGroup = field.Closed('CurtailmentGroup', {
 })
 
 export type CurtailmentRelease = Static<typeof CurtailmentRelease>
-export const CurtailmentRelease = field.Closed('CurtailmentRelease', {
+export const CurtailmentRelease = Named('CurtailmentRelease', {
   group_id: Type.String(),
   status: GroupStatus,
   schedules: Type.Array(CurtailmentRow),

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { moneyReasons } from '../contracts/accounting.ts'
 import { exampleOf } from '../http/example.ts'
 import * as field from '../http/fields.ts'
-import { LoggerId } from '../http/params.ts'
+import { LoggerId, Named } from '../http/params.ts'
 import { At } from '../plant/frame.ts'
 import { limitModes } from './curtailment-row.ts'
 import { ahead_h_max, days_good, days_min, reasons } from './suggest.ts'
@@ -13,7 +13,7 @@ const hidden = 'Null with `money_reason` `forbidden_scope`.'
 
 const windowBases = ['day_ahead', 'price_forecast'] as const
 
-const SuggestionHour = field.Closed('CurtailmentSuggestionHour', {
+const SuggestionHour = Named('CurtailmentSuggestionHour', {
   start_at: At('Inclusive.'),
   end_at: At('Exclusive; one hour later, or the end of the window.'),
   p10_kw: field.FromZeroOrNull(
@@ -30,7 +30,7 @@ const SuggestionHour = field.Closed('CurtailmentSuggestionHour', {
 })
 
 export type PriceWindow = Static<typeof PriceWindow>
-const PriceWindow = field.Closed('CurtailmentPriceWindow', {
+const PriceWindow = Named('CurtailmentPriceWindow', {
   start_at: At('Inclusive.'),
   end_at: At('Exclusive.'),
   reason: field.OneOf(
@@ -68,7 +68,7 @@ const PriceWindow = field.Closed('CurtailmentPriceWindow', {
 })
 
 export type CurtailmentSuggestion = Static<typeof Suggestion>
-export const Suggestion = field.Closed('CurtailmentSuggestion', {
+export const Suggestion = Named('CurtailmentSuggestion', {
   logger_id: LoggerId,
   date: field.Text('As requested: a local day of the site.', { format: 'date' }),
   timezone: field.Text('IANA time zone of the site.'),

@@ -1,5 +1,5 @@
 /** The schemas of most fields of the API. Rules are further keywords, such as `maximum`. */
-import { type TProperties, type TSchema, Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { Nullable } from './params.ts'
 
 type Rules = Readonly<Record<string, unknown>>
@@ -46,7 +46,3 @@ export const OneOfOrNull = <const Word extends string>(
   description: string,
   rules?: Rules,
 ) => Nullable(OneOf(words, description, rules))
-
-/** An object without further fields; `$id` is its name in the API document. */
-export const Closed = <Of extends TProperties>($id: string, properties: Of) =>
-  Type.Object(properties, { additionalProperties: false, $id })

@@ -9,7 +9,7 @@ import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { exampleOf } from '../../http/example.ts'
 import * as field from '../../http/fields.ts'
-import { Nullable } from '../../http/params.ts'
+import { Named, Nullable } from '../../http/params.ts'
 import { sumAll } from '../../plant/energy-today.ts'
 import { At } from '../../plant/frame.ts'
 import { siteFacts } from '../../plant/site-facts.ts'
@@ -28,7 +28,7 @@ import { countsExample, deviationExample } from './examples.ts'
 import { AlarmCounts } from './schemas.ts'
 import { alarmCounts, raisedSince, readUnitNow } from './store.ts'
 
-const Today = field.Closed('BatteryToday', {
+const Today = Named('BatteryToday', {
   charged_kwh: field.FromZeroOrNull(
     'Energy charged since local midnight, kWh: as in `current`, else of the known quarter ' +
       'hours; null where none is known.',
@@ -52,14 +52,14 @@ const Today = field.Closed('BatteryToday', {
   currency: field.TextOrNull('ISO 4217; null without an amount.'),
 })
 
-const SocPoint = field.Closed('BatterySocPoint', {
+const SocPoint = Named('BatterySocPoint', {
   start_at: At('Start of a quarter hour of the UTC day.'),
   end_at: At('End of the quarter hour.'),
   soc_pct: field.NumOrNull('Measured at the start, %; null where not measured and in the future.'),
   planned_soc_pct: field.NumOrNull('Planned by the schedule in force, %; null without one.'),
 })
 
-const PowerPoint = field.Closed('BatteryPowerPoint', {
+const PowerPoint = Named('BatteryPowerPoint', {
   start_at: At('Start of a quarter hour of the UTC day.'),
   end_at: At('End of the quarter hour.'),
   power_kw: field.NumOrNull(
@@ -71,7 +71,7 @@ const PowerPoint = field.Closed('BatteryPowerPoint', {
 })
 
 type Dashboard = Static<typeof Dashboard>
-const Dashboard = field.Closed('BatteryDashboard', {
+const Dashboard = Named('BatteryDashboard', {
   unit: BatteryUnit,
   current: BatteryNow,
   schedule: Nullable(Schedule),

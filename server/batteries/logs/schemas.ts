@@ -1,7 +1,7 @@
 import { clampReasons, controlTiers, DispatchReport } from '@heliograph/domain/dispatch'
 import { type Static, Type } from 'typebox'
 import * as field from '../../http/fields.ts'
-import { Nullable } from '../../http/params.ts'
+import { Named, Nullable } from '../../http/params.ts'
 import { At } from '../../plant/frame.ts'
 import { AlarmSeverity, AlarmSourceName, alarmSources } from '../alarms.ts'
 
@@ -18,7 +18,7 @@ const FaultBit = {
   ),
 }
 
-const FaultWord = field.Closed('PcsFaultWord', {
+const FaultWord = Named('PcsFaultWord', {
   pcs_idx: field.Count('The PCS, from 0.'),
   word_index: field.Int('1 for `alarm_1`.', { minimum: 1, maximum: 5 }),
   register: field.IntOrNull('Always null: a word may combine parts of several registers.'),
@@ -27,7 +27,7 @@ const FaultWord = field.Closed('PcsFaultWord', {
   is_available: field.Flag(
     'False for the value by which the device marks the word as not available.',
   ),
-  bits: Type.Array(field.Closed('PcsFaultBit', FaultBit), {
+  bits: Type.Array(Named('PcsFaultBit', FaultBit), {
     description: 'Bits that are set, ascending.',
   }),
   table_id: field.Text('Alarm table of the word.'),
@@ -35,13 +35,13 @@ const FaultWord = field.Closed('PcsFaultWord', {
 })
 
 export type PcsFaults = Static<typeof PcsFaults>
-export const PcsFaults = field.Closed('PcsFaults', {
+export const PcsFaults = Named('PcsFaults', {
   measured_at: field.AtOrNull(
     'Time of the oldest reading among the PCS; null if none was ever read.',
   ),
   words: Type.Array(FaultWord, { description: 'Words that were read, by PCS and index.' }),
   active: Type.Array(
-    field.Closed('PcsFault', {
+    Named('PcsFault', {
       pcs_idx: FaultWord.properties.pcs_idx,
       word_index: FaultWord.properties.word_index,
       ...FaultBit,
@@ -54,7 +54,7 @@ export const PcsFaults = field.Closed('PcsFaults', {
 })
 
 export type AlarmTransition = Static<typeof AlarmTransition>
-export const AlarmTransition = field.Closed('BatteryAlarmTransition', {
+export const AlarmTransition = Named('BatteryAlarmTransition', {
   event_id: field.Int('Unique within the site.', { minimum: 1 }),
   code: field.Text('Code as in /bess/{bess_id}/alarms/states.'),
   name: field.Text('Name of the alarm; constant for a `code`.'),
@@ -75,7 +75,7 @@ export const AlarmTransition = field.Closed('BatteryAlarmTransition', {
   ),
 })
 
-const BySeverity = field.Closed('BatteryAlarmsBySeverity', {
+const BySeverity = Named('BatteryAlarmsBySeverity', {
   info: field.Count('Of severity `info`.'),
   warning: field.Count('Of severity `warning`.'),
   major: field.Count('Of severity `major`.'),
@@ -83,12 +83,12 @@ const BySeverity = field.Closed('BatteryAlarmsBySeverity', {
 })
 
 export type AlarmCounts = Static<typeof AlarmCounts>
-export const AlarmCounts = field.Closed('BatteryAlarmCounts', {
+export const AlarmCounts = Named('BatteryAlarmCounts', {
   measured_at: field.AtOrNull('When the unit was last read; null if never.'),
   active: BySeverity,
   total_active: field.Count('Alarms that are set.'),
   last_24h: BySeverity,
-  by_source: field.Closed(
+  by_source: Named(
     'BatteryAlarmsBySource',
     Object.fromEntries(
       alarmSources.map((source) => [source, field.Count('Set alarms of this source.')]),
@@ -98,7 +98,7 @@ export const AlarmCounts = field.Closed('BatteryAlarmCounts', {
 })
 
 export type DispatchEntry = Static<typeof DispatchEntry>
-export const DispatchEntry = field.Closed('BatteryDispatch', {
+export const DispatchEntry = Named('BatteryDispatch', {
   dispatch_id: field.Int('Unique within the site.', { minimum: 1 }),
   issued_at: At('When the edge issued the setpoint.'),
   schedule_id: ScheduleId,
@@ -150,7 +150,7 @@ export const Tier = field.OneOf(
 )
 
 export type ControlEntry = Static<typeof ControlEntry>
-export const ControlEntry = field.Closed('BatteryControlNote', {
+export const ControlEntry = Named('BatteryControlNote', {
   log_id: field.Int('Unique within the site.', { minimum: 1 }),
   occurred_at: At('When the edge, or a key or person through the API, decided.'),
   tier: Tier,

@@ -1,7 +1,7 @@
 import { objectives } from '@heliograph/optimize/dispatch-problem'
 import { type Static, Type } from 'typebox'
 import * as field from '../../http/fields.ts'
-import { id_max } from '../../http/params.ts'
+import { id_max, Named } from '../../http/params.ts'
 import { refusalCodes } from '../planning/refusal.ts'
 import { ScheduleViolation } from '../schedule-plan.ts'
 import { Schedule } from '../schedules.ts'
@@ -22,7 +22,7 @@ export const targetDate = Type.Optional(
 )
 
 export type OptimizeBody = Static<typeof OptimizeBody>
-export const OptimizeBody = field.Closed('BessOptimization', {
+export const OptimizeBody = Named('BessOptimization', {
   target_date: Type.Optional(
     field.Text(
       'UTC day to plan. Defaults to today, of which only hours that have not begun are ' +
@@ -62,11 +62,11 @@ export const OptimizeBody = field.Closed('BessOptimization', {
   ),
 })
 
-export const RejectBody = field.Closed('BessScheduleRejection', {
+export const RejectBody = Named('BessScheduleRejection', {
   reason: Type.Optional(field.Text('Reason for the rejection.', { maxLength: 500 })),
 })
 
-export const HourBody = field.Closed('BessHourRevision', {
+export const HourBody = Named('BessHourRevision', {
   power_kw: field.Num(
     'New target of the hour and of all its quarters, kW; positive discharges. Must be within ' +
       '`min_power_kw` and `max_power_kw` of the hour. Rounded to whole watts, as all powers of ' +
@@ -76,11 +76,11 @@ export const HourBody = field.Closed('BessHourRevision', {
   note: Type.Optional(field.Text('Reason for the change.', { maxLength: 500 })),
 })
 
-export const OptimizedAll = field.Closed('BessOptimizations', {
+export const OptimizedAll = Named('BessOptimizations', {
   data: Type.Array(Schedule, { description: 'Proposed schedules, one for each planned unit.' }),
   meta: Type.Object({ count: Type.Integer({ minimum: 0 }) }, closed),
   skipped: Type.Array(
-    field.Closed('SkippedUnit', {
+    Named('SkippedUnit', {
       bess_id: Type.Integer({ examples: [2] }),
       code: Type.Enum([...refusalCodes]),
       message: Type.String(),
@@ -95,7 +95,7 @@ export const OptimizedAll = field.Closed('BessOptimizations', {
 })
 
 export type SkippedSchedule = Static<typeof SkippedSchedule>
-const SkippedSchedule = field.Closed('SkippedSchedule', {
+const SkippedSchedule = Named('SkippedSchedule', {
   schedule_id: Type.Integer({ minimum: 1, examples: [42] }),
   code: field.OneOf(
     ['expired', 'unit_retired', 'export_limit', 'infeasible'],
@@ -114,7 +114,7 @@ const SkippedSchedule = field.Closed('SkippedSchedule', {
 })
 
 export type BrokenSchedule = Static<typeof BrokenSchedule>
-const BrokenSchedule = field.Closed('BrokenSchedule', {
+const BrokenSchedule = Named('BrokenSchedule', {
   schedule_id: Type.Integer({ minimum: 1, examples: [43] }),
   bess_id: Type.Integer({ minimum: 1, examples: [1] }),
   target_date: field.Text('UTC day of the schedule.', { format: 'date', examples: ['2026-06-22'] }),
@@ -139,12 +139,12 @@ const BrokenSchedules = Type.Array(BrokenSchedule, {
     'them as far as possible; optimise those days again.',
 })
 
-export const ApprovedSchedule = field.Closed('ApprovedBessSchedule', {
+export const ApprovedSchedule = Named('ApprovedBessSchedule', {
   ...Schedule.properties,
   broken_schedules: BrokenSchedules,
 })
 
-export const ApprovedAll = field.Closed('BessApprovals', {
+export const ApprovedAll = Named('BessApprovals', {
   approved: Type.Array(Type.Integer({ minimum: 1 }), {
     description: 'Ids of the approved schedules, by unit.',
   }),

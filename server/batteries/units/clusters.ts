@@ -5,7 +5,7 @@ import type { ClusterReading, Quality } from '@heliograph/domain/readings'
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import * as field from '../../http/fields.ts'
-import { id_max, Nullable } from '../../http/params.ts'
+import { id_max, Named, Nullable } from '../../http/params.ts'
 import { sumAll, sumKnown } from '../../plant/energy-today.ts'
 import { ageInSeconds, frame, frameOf, iso, isStale, type Measurement } from '../../plant/frame.ts'
 import { quantity } from '../../plant/quantities.ts'
@@ -18,7 +18,7 @@ const Metrics = (description: string) => Type.Array(Nullable(Type.Number()), { d
 
 export const ClusterIdx = field.Count('A cluster of the unit, counted from 0.', { maximum: id_max })
 
-const Contactors = field.Closed('ClusterContactors', {
+const Contactors = Named('ClusterContactors', {
   positive: field.FlagOrNull('Whether the contactor of the positive pole is closed.'),
   negative: field.FlagOrNull('Whether the contactor of the negative pole is closed.'),
   precharge: field.FlagOrNull('Whether the pre-charge contactor is closed.'),
@@ -65,9 +65,9 @@ const summary = {
 }
 
 export type Cluster = Static<typeof Cluster>
-export const Cluster = field.Closed('Cluster', summary)
+export const Cluster = Named('Cluster', summary)
 
-const Module = field.Closed('ClusterModule', {
+const Module = Named('ClusterModule', {
   module_idx: field.Count('Within the cluster, from 0.'),
   voltage_v: field.NumOrNull('As reported by the module, else the sum of its cells, V.'),
   soc_pct: quantity('soc_pct'),
@@ -76,7 +76,7 @@ const Module = field.Closed('ClusterModule', {
 })
 
 export type ClusterCells = Static<typeof ClusterCells>
-export const ClusterCells = field.Closed('ClusterCells', {
+export const ClusterCells = Named('ClusterCells', {
   ...summary,
   cells_measured_at: field.AtOrNull('When the cells were measured; less often than the cluster.'),
   cells_age_s: field.FromZeroOrNull('Seconds since `cells_measured_at`.'),

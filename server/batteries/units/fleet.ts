@@ -2,6 +2,7 @@
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import * as field from '../../http/fields.ts'
+import { Named } from '../../http/params.ts'
 import { sumKnown } from '../../plant/energy-today.ts'
 import { iso, isStale } from '../../plant/frame.ts'
 import type { Situation } from '../../plant/situation.ts'
@@ -10,21 +11,21 @@ import { type Envelope, envelopeOf } from '../envelope.ts'
 import type { LiveUnit, UnitRow } from '../unit-store.ts'
 import { BessId, unitStatus, usableEnergy } from '../units.ts'
 
-const AlarmCounts = field.Closed('FleetAlarmCounts', {
+const AlarmCounts = Named('FleetAlarmCounts', {
   info: field.Count('Set alarms of severity `info`.'),
   warning: field.Count('Set alarms of severity `warning`.'),
   major: field.Count('Set alarms of severity `major`.'),
   critical: field.Count('Set alarms of severity `critical`.'),
 })
 
-const ScheduleCounts = field.Closed('FleetScheduleCounts', {
+const ScheduleCounts = Named('FleetScheduleCounts', {
   proposed: field.Count('Units whose schedule awaits a decision.'),
   approved: field.Count('Units with an approved schedule, including running and completed ones.'),
   rejected: field.Count('Units whose only schedules were rejected.'),
 })
 
 export type FleetSummary = Static<typeof FleetSummary>
-export const FleetSummary = field.Closed('BatteryFleetSummary', {
+export const FleetSummary = Named('BatteryFleetSummary', {
   measured_at: field.AtOrNull('Time of the oldest reading in the present sums; null without any.'),
   unit_count: field.Count('Units in service.'),
   online_count: field.Count('Units whose newest reading is not stale.'),

@@ -2,6 +2,7 @@
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import * as field from '../../http/fields.ts'
+import { Named } from '../../http/params.ts'
 import { sumAll } from '../../plant/energy-today.ts'
 import { ageInSeconds, frame, frameOf, iso, isStale, liveQualities } from '../../plant/frame.ts'
 import { measured, readingFrame } from '../../plant/quantities.ts'
@@ -24,7 +25,7 @@ const pcsMeasured = {
   local_remote: control_place,
 }
 
-export const PcsReading = field.Closed('PcsReading', {
+export const PcsReading = Named('PcsReading', {
   measured_at: readingFrame.measured_at,
   pcs_idx: PcsIdx,
   quality: readingFrame.quality,
@@ -32,7 +33,7 @@ export const PcsReading = field.Closed('PcsReading', {
 })
 
 export type PcsNow = Static<typeof PcsNow>
-export const PcsNow = field.Closed('PcsNow', {
+export const PcsNow = Named('PcsNow', {
   pcs_idx: PcsIdx,
   rated_power_kw: field.Num('Rated power, kW; from 0.'),
   ...frame,
@@ -43,7 +44,7 @@ export const PcsNow = field.Closed('PcsNow', {
 })
 
 export type UnitPcs = Static<typeof UnitPcs>
-export const UnitPcs = field.Closed('UnitPcs', {
+export const UnitPcs = Named('UnitPcs', {
   bess_id: field.Int('The unit.'),
   measured_at: field.AtOrNull('Time of the oldest reading in the sums; null without any.'),
   age_s: field.FromZeroOrNull('Seconds since `measured_at`.'),

@@ -5,13 +5,13 @@ import { heartbeatTimeout } from '@heliograph/domain/heartbeat'
 import type { PollIntervals } from '@heliograph/domain/site'
 import { type Static, Type } from 'typebox'
 import * as field from '../../http/fields.ts'
-import { Nullable } from '../../http/params.ts'
+import { Named, Nullable } from '../../http/params.ts'
 import { At } from '../../plant/frame.ts'
 import { served } from '../../storage/records.ts'
 import { BessId } from '../units.ts'
 
 export type Protection = Static<typeof Protection>
-export const Protection = field.Closed('BatteryProtection', {
+export const Protection = Named('BatteryProtection', {
   parameter: Type.Enum([...protectionParameters]),
   level: field.OneOf(
     ['pre_alarm', 'level_1', 'level_2'],
@@ -26,7 +26,7 @@ export const Protection = field.Closed('BatteryProtection', {
   read_at: At('When the edge last read it from the device.'),
 })
 
-const Register = field.Closed('BatterySetupRegister', {
+const Register = Named('BatterySetupRegister', {
   address: Type.Integer({ minimum: 0, maximum: 65_535 }),
   name: Type.String(),
   value: field.NumOrNull('In `unit`.'),
@@ -34,7 +34,7 @@ const Register = field.Closed('BatterySetupRegister', {
 })
 
 export type Setup = Static<typeof Setup>
-export const Setup = field.Closed('BatterySetup', {
+export const Setup = Named('BatterySetup', {
   bess_id: BessId,
   read_at: field.AtOrNull('When the edge last read them from the device.'),
   changed_at: field.AtOrNull('When the settings last changed.'),

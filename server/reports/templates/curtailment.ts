@@ -1,7 +1,7 @@
 /** Curtailment orders, the energy that they curtailed, and its value. */
 import { rounded } from '@heliograph/domain/significant'
-import { withMoney } from '../../control/curtailment-worth.ts'
 import { type CurtailmentRow, rowColumns, type StoredRow } from '../../control/curtailment-row.ts'
+import { withMoney } from '../../control/curtailment-worth.ts'
 import { plantYields, readInverterSums } from '../../performance/efficiency/inverter-sums.ts'
 import { lossesOf } from '../../performance/efficiency/losses.ts'
 import { heldUntil } from '../../storage/curtailment.ts'
