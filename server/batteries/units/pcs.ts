@@ -18,6 +18,7 @@ const { control_place, alarm_1, alarm_2, alarm_3, alarm_4, alarm_5, ...columns }
 /** Fields of both the newest and historical readings. */
 const pcsMeasured = {
   ...columns,
+  state: { ...columns.state, examples: ['running'] },
   dc_current_a: field.NumOrNull('DC current, A; positive is discharging.'),
   dc_power_kw: field.NumOrNull('DC power, kW; positive is discharging.'),
   ac_breaker_closed: field.FlagOrNull('Whether the breaker to the grid is closed.'),
