@@ -83,7 +83,6 @@ const inverter = {
   cabinet_temperature_c: 'real',
   heatsink_temperature_c: 'real',
   transformer_temperature_c: 'real',
-  igbt_temperature_c: 'real',
   insulation_resistance_kohm: 'real',
   available_power_kw: 'real',
   power_limit_pct: 'real',

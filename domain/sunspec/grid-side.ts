@@ -58,7 +58,6 @@ export const derGridSide = {
   cabinet_temperature_c: ['TmpCab'],
   heatsink_temperature_c: ['TmpSnk'],
   transformer_temperature_c: ['TmpTrns'],
-  igbt_temperature_c: ['TmpSw'],
   alarm_1: ['Alrm'],
 } as const satisfies Table<PointsOf<701>>
 

@@ -87,7 +87,6 @@ test('devices served by pymodbus are read', { skip }, async (t) => {
       cabinet_temperature_c: 45.5,
       heatsink_temperature_c: 51.2,
       transformer_temperature_c: null,
-      igbt_temperature_c: null,
       insulation_resistance_kohm: 1250,
       available_power_kw: 105,
       power_limit_pct: null,

@@ -52,7 +52,6 @@ test('an inverter is read as an inverter reading', async () => {
     cabinet_temperature_c: -4.5,
     heatsink_temperature_c: null,
     transformer_temperature_c: null,
-    igbt_temperature_c: null,
     insulation_resistance_kohm: 2,
     available_power_kw: 70,
     power_limit_pct: 61.5,

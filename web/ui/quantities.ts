@@ -44,7 +44,6 @@ export const inverterQuantities: readonly Quantity[] = [
   { name: 'current_l3_a', label: 'Current L3', unit: 'A', digits: 2 },
   { name: 'cabinet_temperature_c', label: 'Cabinet temperature', unit: '°C' },
   { name: 'heatsink_temperature_c', label: 'Heat sink temperature', unit: '°C' },
-  { name: 'igbt_temperature_c', label: 'Power switch temperature', unit: '°C' },
   { name: 'insulation_resistance_kohm', label: 'Insulation resistance', unit: 'kΩ', digits: 0 },
 ]
 

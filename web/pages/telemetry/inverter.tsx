@@ -141,7 +141,6 @@ const nowOf = (now: Inverter): Fact[] => [
   ],
   ['Current L1 / L2 / L3', three([now.current_l1_a, now.current_l2_a, now.current_l3_a], 'A', 1)],
   ['Cabinet / heat sink', three([now.cabinet_temperature_c, now.heatsink_temperature_c], '°C', 0)],
-  ['Power switches', formatQuantity(now.igbt_temperature_c, '°C', 0)],
   ['Insulation resistance', formatQuantity(now.insulation_resistance_kohm, 'kΩ', 0)],
   ['Energy, total', formatEnergy(now.energy_total_kwh)],
   ['Last data', `${formatAge(now.age_s)}, ${now.quality}`],
