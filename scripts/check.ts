@@ -2,12 +2,11 @@
  * `npm test`: all checks and tests, as CI runs them. Each step is a command that can be run alone;
  * this file puts them in order. Peers from Debian are installed if possible, else reported missing.
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { availableParallelism, freemem, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import { generateSdk } from '@heliograph/sdk/generate'
 import { testGroups } from './test-groups.ts'
 
@@ -56,75 +55,26 @@ const peers: readonly (readonly [name: string, file: string, proves: string])[] 
 const memory_bytes_min = 6e9
 /** The database server of the tests runs on for some seconds. */
 const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 500 }
-const pipe_ms_max = 5000
 const started_at = performance.now()
-const running = new Set<ChildProcess>()
 
-interface Step {
-  title: string
-  /** Run side by side. */
-  commands: readonly (readonly string[])[]
-  environment?: Readonly<Record<string, string>>
-}
-
-/** Steps that run one after the other, beside those of another lane. */
-interface Lane {
-  steps: readonly Step[]
-  /** Programs of a lower priority get the time that others leave. */
-  priority: 'normal' | 'low'
-}
-
-const seconds = (since: number) => `${((performance.now() - since) / 1000).toFixed(0)} s`
-const say = (text: string) => process.stdout.write(`${text}\n`)
-
-/** Prints the output of a step when it has ended, so that two lanes do not mix. */
-async function passes({ title, commands, environment }: Step, priority: Lane['priority']) {
+/** Runs commands side by side and prints their times. Ends the process when one fails. */
+async function run(title: string, ...commands: readonly (readonly string[])[]): Promise<void> {
   const began_at = performance.now()
+  const seconds = (since: number) => `${((performance.now() - since) / 1000).toFixed(0)} s`
   for (const words of commands) {
     const shown = words.length > 12 ? [...words.slice(0, 12), `… ${words.length - 12} more`] : words
-    say(`\n— ${title}, started after ${seconds(started_at)}: ${shown.join(' ')}`)
+    process.stdout.write(`\n— ${title}: ${shown.join(' ')}\n`)
   }
-  const endings = commands.map(async (words) => {
-    const [command, ...parameters] = priority === 'low' ? ['nice', '-n', '15', ...words] : words
-    const child = spawn(command!, parameters, {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, ...environment },
-    })
-    running.add(child)
-    const written: string[] = []
-    for (const output of [child.stdout, child.stderr]) {
-      output.setEncoding('utf8').on('data', (text: string) => written.push(text))
-    }
-    const closed = once(child, 'close')
+  const endings = commands.map(async ([command, ...parameters]) => {
+    const child = spawn(command!, parameters, { stdio: 'inherit' })
     const [code, signal] = await once(child, 'exit')
-    running.delete(child)
-    // A program that a test left running keeps the pipes open.
-    await Promise.race([closed, wait(pipe_ms_max)])
-    for (const output of [child.stdout, child.stderr]) output.destroy()
-    return { code, signal, output: written.join('') }
+    return code === 0 ? null : { code, why: signal ? `signal ${signal}` : `exit code ${code}` }
   })
-  const ended = await Promise.all(endings)
-  say(`\n— ${title} took ${seconds(began_at)}, ${seconds(started_at)} so far`)
-  for (const { output } of ended) say(output)
-  const failed = ended.filter(({ code }) => code !== 0)
-  for (const { code, signal } of failed) {
-    process.stderr.write(
-      `\n${title} failed: ${signal ? `signal ${signal}` : `exit code ${code}`}\n`,
-    )
-  }
-  return failed.length === 0
-}
-
-/** Ends the process with an error when a step has failed, once the other lanes ended theirs. */
-async function run(...lanes: readonly Lane[]): Promise<void> {
-  let has_passed = true
-  const runLane = async ({ steps, priority }: Lane) => {
-    for (const step of steps) {
-      if (has_passed) has_passed = (await passes(step, priority)) && has_passed
-    }
-  }
-  await Promise.all(lanes.map(runLane))
-  if (!has_passed) process.exit(1)
+  const failure = (await Promise.all(endings)).find((ending) => ending !== null)
+  process.stdout.write(`\n— ${title} took ${seconds(began_at)}, ${seconds(started_at)} so far\n`)
+  if (!failure) return
+  process.stderr.write(`\n${title} failed: ${failure.why}\n`)
+  process.exit(failure.code || 1)
 }
 
 /** A directory in memory; null if there is too little memory. */
@@ -184,31 +134,18 @@ process.env['NODE_COMPILE_CACHE'] ??= resolve('node_modules/.cache/compiled')
 const memory_dir = process.env['TMPDIR'] === undefined ? dirInMemory() : null
 if (memory_dir !== null) process.env['TMPDIR'] = memory_dir
 process.on('exit', () => memory_dir && rmSync(memory_dir, removal))
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    for (const child of running) child.kill(signal)
-    process.exit(1)
-  })
-}
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
 installPeers()
 await generateSdk()
-await run({
-  priority: 'normal',
-  steps: [
-    {
-      title: 'Format, lint, types, generated files and the API document',
-      commands: [
-        ['biome', 'ci', '--error-on-warnings'],
-        ['tsc', '-p', '.'],
-        ['tsc', '-p', 'web'],
-        ['node', 'scripts/generate.ts', '--check'],
-        ['redocly', 'lint', 'openapi.json'],
-      ],
-    },
-  ],
-})
-
+await run(
+  'Format, lint, types, generated files and the API document',
+  ['biome', 'ci', '--error-on-warnings'],
+  ['tsc', '-p', '.'],
+  ['tsc', '-p', 'web'],
+  ['node', 'scripts/generate.ts', '--check'],
+  ['redocly', 'lint', 'openapi.json'],
+)
 // One process for all of them: a process per file would take longer than its tests.
 const inOneProcess = (half: number) => [
   'node',
@@ -218,67 +155,31 @@ const inOneProcess = (half: number) => [
   '--test-isolation=none',
   ...tests.pure.filter((_, nth) => nth % 2 === half),
 ]
+await run('Tests without sockets, processes and threads', inOneProcess(0), inOneProcess(1))
 const statements = join(mkdtempSync(join(tmpdir(), 'heliograph-statements-')), 'statements.jsonl')
+process.env['STATEMENTS_FILE'] = statements
 const recordStatements = ['--import', resolve('test/record-statements.ts')]
-const postgres15 = ['node', 'scripts/postgres15.ts', '--']
-const postgres15_steps: Step[] = [
-  {
-    title: 'PostgreSQL 15',
-    commands: [[...postgres15, ...runTests, database_tests, ...on_postgres15]],
-  },
-  {
-    title: 'PostgreSQL 15, every statement of the tests',
-    commands: [[...postgres15, 'node', 'scripts/prepare-statements.ts', statements]],
-  },
-]
-// A database server of its own, of the same priority.
-const real_time_dir = mkdtempSync(join(tmpdir(), 'heliograph-real-time-'))
-chmodSync(real_time_dir, 0o711)
-
-await run(
-  {
-    priority: 'normal',
-    steps: [
-      {
-        title: 'Tests in real time',
-        commands: [[...runTests, real_time_tests, ...in_real_time]],
-        environment: { TMPDIR: real_time_dir },
-      },
-      {
-        title: 'Pages and examples',
-        commands: [[...runTests, 'test/browser/platform.browser.ts']],
-        environment: { TMPDIR: real_time_dir },
-      },
-    ],
-  },
-  {
-    priority: 'low',
-    steps: [
-      {
-        title: 'Tests without sockets, processes and threads',
-        commands: [inOneProcess(0), inOneProcess(1)],
-      },
-      {
-        title: 'Tests',
-        commands: [
-          [
-            'node',
-            ...recordStatements,
-            '--test',
-            '--test-timeout=180000',
-            database_tests,
-            ...beside_others,
-          ],
-        ],
-        environment: { STATEMENTS_FILE: statements },
-      },
-      ...(existsSync('/usr/lib/postgresql/15/bin/postgres') ? postgres15_steps : []),
-      {
-        title: 'Benches, to see that they work',
-        commands: [['node', 'scripts/bench.ts', '--quick']],
-      },
-    ],
-  },
-)
+await run('Tests', [
+  'node',
+  ...recordStatements,
+  '--test',
+  '--test-timeout=180000',
+  database_tests,
+  ...beside_others,
+])
+delete process.env['STATEMENTS_FILE']
+if (existsSync('/usr/lib/postgresql/15/bin/postgres')) {
+  const postgres15 = ['node', 'scripts/postgres15.ts', '--']
+  await run('PostgreSQL 15', [...postgres15, ...runTests, database_tests, ...on_postgres15])
+  await run('PostgreSQL 15, every statement of the tests', [
+    ...postgres15,
+    'node',
+    'scripts/prepare-statements.ts',
+    statements,
+  ])
+}
 rmSync(dirname(statements), { recursive: true })
-rmSync(real_time_dir, removal)
+await run('Tests in real time', [...runTests, real_time_tests, ...in_real_time])
+// Runs alone: the whole demo, a browser and a shell.
+await run('Pages and examples', [...runTests, 'test/browser/platform.browser.ts'])
+await run('Benches, to see that they work', ['node', 'scripts/bench.ts', '--quick'])
