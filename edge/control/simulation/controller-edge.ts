@@ -223,9 +223,12 @@ class ControllerMachine implements Machine {
     this.#break(new Broken(`at night ${event.source_id} says ${event.code}`))
   }
 
-  #takeReport({ row, applied_at }: RowReport): void {
-    if (applied_at === null || applied_at === this.#ended.get(rowKey(row))) return
-    this.#applied.set(rowKey(row), { row, applied_at })
+  #takeReport({ row, applied_at, observed_limit_kw }: RowReport): void {
+    const is_kept = observed_limit_kw !== null && observed_limit_kw <= row.max_power_kw
+    const is_past = applied_at === this.#ended.get(rowKey(row))
+    if (applied_at !== null && is_kept && !is_past) {
+      this.#applied.set(rowKey(row), { row, applied_at })
+    }
   }
 
   #tellApplied(): void {

@@ -3,7 +3,7 @@
  * at what another set there, `curtailment` only at what was set while a row held the plant below
  * its permit.
  */
-import { type CurtailmentRow, rowKey } from '@heliograph/domain/curtailment'
+import { type CurtailmentRow, isInForce, rowKey } from '@heliograph/domain/curtailment'
 import type { Limiter } from '@heliograph/domain/readings'
 import type { LimitState } from '../../drivers/limit-control.ts'
 import type { SimulatedDevice } from './device.ts'
@@ -45,8 +45,7 @@ export class LabelJudge {
   }
 
   /** At each second. */
-  passed(rows: readonly CurtailmentRow[], moment: LabelMoment): void {
-    const { now, now_ms } = moment
+  passed(rows: readonly CurtailmentRow[], { now, now_ms, server_at }: LabelMoment): void {
     const offset_ms = now - now_ms
     const last_ms = this.#offset_ms ?? offset_ms
     if (Math.abs(offset_ms - last_ms) > lately_ms) {
@@ -61,8 +60,10 @@ export class LabelJudge {
     this.#latest_at = Math.max(this.#latest_at, now)
     this.#before = this.#before.filter(({ until_ms }) => now_ms < until_ms)
     // It begins when either clock says so: that one is then set back again ends it no more.
-    // So does one that began by one clock and has ended by another.
-    for (const row of rows) if (this.#mayHold(row, moment)) this.#begun.add(rowKey(row))
+    const times = [now, server_at ?? now, ...this.#before.map((one) => one.offset_ms + now_ms)]
+    for (const row of rows) {
+      if (times.some((at) => isInForce(row, at))) this.#begun.add(rowKey(row))
+    }
   }
 
   #mayHold(row: CurtailmentRow, { now, now_ms, server_at }: LabelMoment): boolean {

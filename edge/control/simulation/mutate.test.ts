@@ -9,7 +9,7 @@ const quick = [
   'forgets the silent device',
   'raises before lowering',
   'reports a row as applied before it is proven',
-  'names each limit after a row',
+  'tells what the limits allow in a report',
 ]
 
 for (const name of quick) {
