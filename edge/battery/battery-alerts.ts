@@ -1,4 +1,7 @@
-/** The events of dispatch. */
+/**
+ * The events of dispatch. None of them holds a figure that could be one of the permit: only what a
+ * PCS is built for, as site.yaml or the PCS itself says it.
+ */
 import type { Battery } from '@heliograph/domain/battery'
 import type { Clock } from '@heliograph/domain/clock'
 import type { LinkEvent } from '@heliograph/domain/link'

@@ -10,7 +10,6 @@ import type { ControlLog, Noted } from './control-entry.ts'
 import { openControlLog } from './control-log.ts'
 import { type ControlStore, control_log_dir, openControlStore } from './control-store.ts'
 import { type RequestWatchNeeds, watchRequests } from './limit-requests.ts'
-import { permitPlaces } from './permit-copy.ts'
 import { permitEntry, permitSiteOf } from './permit-file.ts'
 import type { Permit } from './permit-terms.ts'
 import { PermitWatch } from './permit-watch.ts'
@@ -113,7 +112,8 @@ function openPermit(needs: ControlFilesNeeds, onFault: (error: Error) => void) {
   return PermitWatch.open({
     timers,
     permit_file: config.permit_file,
-    ...permitPlaces(config.data_dir),
+    accepted_file: join(config.data_dir, 'accepted-permit.yaml'),
+    last_file: join(config.data_dir, 'last-permits.json'),
     site: () => permitSiteOf(needs.site()),
     onFault,
   })

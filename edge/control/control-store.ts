@@ -5,7 +5,7 @@
 import { readdir, rename } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { RowReport } from '@heliograph/domain/curtailment'
-import { type Static, type TSchema, Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { readIfThere, writeDurably } from '../durable-file.ts'
 import type { DeviceRecord } from './device-record.ts'
@@ -35,7 +35,15 @@ export const control_log_dir = 'control-log'
 
 const Watts = Type.Number({ minimum: 0 })
 const WattsOrNone = Type.Union([Watts, Type.Null()])
-const WrittenFor = Type.Enum(['curtailment', 'permit'])
+const WrittenFor = Type.Union([Type.Literal('curtailment'), Type.Literal('permit')])
+const SavedHabits = Type.Object({
+  rounds_by_w: Watts,
+  rounds_up_w: Type.Optional(Watts),
+  doubt: Type.Union([
+    Type.Object({ asked_w: Watts, got_w: Watts, gap_w: Watts, external_w: WattsOrNone }),
+    Type.Null(),
+  ]),
+})
 const SavedPlace = Type.Object({
   logger_id: Type.Integer(),
   rated_w: Watts,
@@ -45,13 +53,12 @@ const SavedPlace = Type.Object({
 const SavedDevice = Type.Object({
   static_max_w: Watts,
   written_w: WattsOrNone,
-  written_for: Type.Optional(Type.Union([WrittenFor, Type.Null()])),
   before_w: WattsOrNone,
   intents: Type.Array(Watts),
   external_w: WattsOrNone,
   made_w: Type.Optional(WattsOrNone),
   ramps_from_w: Type.Optional(WattsOrNone),
-  not_as_set_w: Type.Optional(WattsOrNone),
+  habits: Type.Optional(SavedHabits),
   exceeds: Type.Optional(
     Type.Union([Type.Object({ power_w: Watts, limit_w: Watts }), Type.Null()]),
   ),
@@ -61,20 +68,18 @@ const SavedDevice = Type.Object({
   place: Type.Optional(Type.Union([SavedPlace, Type.Null()])),
   left: Type.Optional(Type.Array(Type.Integer())),
   freed_id: Type.Optional(Type.String()),
-  habits: Type.Optional(Type.Unknown()),
-  origin: Type.Optional(Type.Object({ written_for: Type.Union([WrittenFor, Type.Null()]) })),
+  origin: Type.Optional(
+    Type.Object({
+      written_for: Type.Union([WrittenFor, Type.Null()]),
+      is_traced: Type.Boolean(),
+      permit_range_w: Type.Union([Type.Tuple([Watts, Watts]), Type.Null()]),
+      doubtful_w: Type.Optional(WattsOrNone),
+      is_doubt_of_row: Type.Optional(Type.Boolean()),
+    }),
+  ),
 })
 const SavedRows = Type.Array(RowReport)
 const SavedDevices = Type.Array(Type.Tuple([Type.Integer(), SavedDevice]))
-
-/** Records of earlier versions lose what was observed of rounding; every limit stays. */
-function devicesOf(saved: Static<typeof SavedDevices>): Map<number, DeviceRecord> {
-  return new Map(
-    saved.map(([inverter_id, { habits: _, origin, ...record }]) => {
-      return [inverter_id, origin ? { written_for: origin.written_for, ...record } : record]
-    }),
-  )
-}
 
 const devices_file = 'control-devices.json'
 
@@ -92,7 +97,7 @@ export async function readSavedDevices(
   if (text === null) return null
   const found = parsed(text)
   if (!Value.Check(SavedDevices, found)) throw new Error(`${path} cannot be understood`)
-  return devicesOf(found)
+  return new Map(found as [number, DeviceRecord][])
 }
 
 /**
@@ -105,7 +110,7 @@ export async function openControlStore({ dir, onFault }: ControlStoreNeeds): Pro
   const rows_path = join(dir, 'control-rows.json')
   const devices_path = join(dir, devices_file)
   const rows = await read<HeldRow[]>(rows_path, SavedRows, onFault)
-  const devices = await read<Static<typeof SavedDevices>>(devices_path, SavedDevices, onFault)
+  const devices = await read<[number, DeviceRecord][]>(devices_path, SavedDevices, onFault)
   const is_used = rows !== 'none' || devices !== 'none' || (await hasLog(dir))
   for (const [path, found] of [[rows_path, rows] as const, [devices_path, devices] as const]) {
     if (found === 'none' && is_used) onFault(new Error(`${basename(path)} is gone`))
@@ -113,7 +118,7 @@ export async function openControlStore({ dir, onFault }: ControlStoreNeeds): Pro
   const is_rows_lost = typeof rows === 'string' && is_used
   const memory = memoryControlStore(
     typeof rows === 'string' ? [] : rows,
-    devicesOf(typeof devices === 'string' ? [] : devices),
+    new Map(typeof devices === 'string' ? [] : devices),
   )
   const writeRows = inTurn((text) => writeDurably(rows_path, text))
   const writeDevices = inTurn((text) => writeDurably(devices_path, text))

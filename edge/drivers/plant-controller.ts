@@ -1,6 +1,6 @@
 /** Plant controllers, which limit all inverters of a plant by one command. */
 import type { Logger } from '@heliograph/domain/site'
-import { wattsCovering, wattsWithin } from '@heliograph/domain/watts'
+import { wattsCovering } from '@heliograph/domain/watts'
 import { type Bus, type ControllerDevice, type Driver, rejecting } from './driver.ts'
 import { type ControllerProfile, limitRegisters } from './profile.ts'
 import { createRegisterLimit } from './register-limit.ts'
@@ -22,7 +22,8 @@ async function openController(
   const { word_order, active_power, control_mode, manufacturer, family } = profile
   const place = { bus, unit_id: controller.unit_id, word_order }
   const sum = (powers_w: number[]) => powers_w.reduce((sum_w, power_w) => sum_w + power_w, 0)
-  const rated_w = sum(inverters.map(({ rated_ac_power_kw }) => wattsWithin(rated_ac_power_kw)))
+  // The base of percentages: a base below the rating would let a percentage mean more than it says.
+  const rated_w = sum(inverters.map(({ rated_ac_power_kw }) => wattsCovering(rated_ac_power_kw)))
   const max_w = sum(
     inverters.map(({ rated_ac_power_kw: rated_kw, max_ac_power_kw = rated_kw }) =>
       wattsCovering(max_ac_power_kw),

@@ -4,7 +4,7 @@
  */
 import { emptyReading, type InverterState, inverterStates } from '@heliograph/domain/readings'
 import { type Inverter, mpptCount, stringsOf } from '@heliograph/domain/site'
-import { wattsCovering, wattsWithin } from '@heliograph/domain/watts'
+import { wattsCovering } from '@heliograph/domain/watts'
 import { BusError } from '../bus/bus-error.ts'
 import type {
   Answer,
@@ -90,7 +90,7 @@ async function find(profile: InverterProfile, bus: Bus, inverter: Inverter): Pro
   const { rated_ac_power_kw, max_ac_power_kw = rated_ac_power_kw } = inverter
   const limit = createRegisterLimit(profile.limit, {
     ...place,
-    rated_w: wattsWithin(rated_ac_power_kw),
+    rated_w: wattsCovering(rated_ac_power_kw),
     max_w: wattsCovering(max_ac_power_kw),
   })
   const read = createRegisterReader(place, inverterRegisters(profile))

@@ -40,15 +40,15 @@ export const controlRules = {
     recommended_action: 'Check the settings of the inverter for remote power limits.',
     without_values: true,
   },
-  limit_not_as_set: {
-    title: 'A device holds another limit than it was set to',
+  device_below_limit: {
+    title: 'A device stays below its limit',
     category: 'control',
     severity: 'major',
     raise_delay_s: 60,
     clear_delay_s: 60,
     recommended_action:
-      'If another controller set the limit, stop it. If the device rounds, declare ' +
-      '`limit.tolerance_pct` in site.yaml; then `heliograph-edge limits forget` lifts the limit.',
+      'Declare step, rounding and lowest limit of the device in site.yaml, or declare the owner of ' +
+      'the limit at the edge.',
     without_values: true,
   },
   control_contention: {

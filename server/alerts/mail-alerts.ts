@@ -81,6 +81,7 @@ async function storeNotices(
   site_id: string,
   notices: readonly SentNotice[],
 ): Promise<void> {
+  if (notices.length === 0) return
   await db.execute(
     `insert into alert_tellings
        (site_id, alert_id, occurrence, kind, recipient, told_at, severity)

@@ -1,7 +1,7 @@
 /**
- * Judges what a reading says of its limit: `none` only at the device's own ceiling, `external` only
- * at what another set there, `curtailment` only at what was set while a row held the plant below
- * its permit.
+ * Judges what a reading says of its limit, for its figure is told where that is no secret: `none`
+ * only at the device's own ceiling, `external` only at what another set there, `curtailment` only
+ * at what was set while a row held the plant below its permit.
  */
 import { type CurtailmentRow, isInForce, rowKey } from '@heliograph/domain/curtailment'
 import type { Limiter } from '@heliograph/domain/readings'
@@ -28,6 +28,8 @@ export interface LabelMoment {
 export class LabelJudge {
   /** What was set for a row, by inverter_id. */
   readonly #of_rows = new Map<number, Set<number>>()
+  /** What was set last for the permit, by inverter_id. */
+  readonly #of_permit = new Map<number, number>()
   /** Its ceiling as it was read last, by inverter_id. */
   readonly #ceilings_w = new Map<number, number>()
 
@@ -88,8 +90,14 @@ export class LabelJudge {
     )
     const of_rows = this.#of_rows.get(inverter_id) ?? new Set()
     this.#of_rows.set(inverter_id, of_rows)
-    if (is_of_row) of_rows.add(limit_w)
-    else of_rows.delete(limit_w)
+    // What is set once more says no less of the permit than it did before.
+    if (is_of_row && this.#of_permit.get(inverter_id) !== limit_w) {
+      of_rows.add(limit_w)
+      this.#of_permit.delete(inverter_id)
+    } else {
+      of_rows.delete(limit_w)
+      this.#of_permit.set(inverter_id, limit_w)
+    }
   }
 
   /**
@@ -116,8 +124,7 @@ export class LabelJudge {
         ? // Its ceiling may be another since this was read, which nobody can know yet.
           bound_w >= static_max_w
         : limited_by === 'external'
-          ? // What was set in percent of another ceiling is nobody's, and counts as another's.
-            forgot || device.is_rescaled || isOneOf(device.foreign_w)
+          ? forgot || isOneOf(device.foreign_w)
           : limited_by === 'curtailment'
             ? isOneOf([...of_rows, ...made])
             : true

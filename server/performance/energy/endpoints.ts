@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { SpanList, spanList } from '../../http/envelope.ts'
+import { ApiError } from '../../http/errors.ts'
 import { exampleOf } from '../../http/example.ts'
 import { allItems } from '../../http/export-items.ts'
 import { IdList, InverterId, idsOf, LoggerId } from '../../http/params.ts'
@@ -171,7 +172,13 @@ async function requiredLoggers(
 ): Promise<number[] | null> {
   if (query.logger_ids === undefined) return null
   const logger_ids = idsOf(query.logger_ids)
-  for (const logger_id of logger_ids) await requireLogger(db, site_id, logger_id)
+  const rows = await db.query<{ logger_id: number }>(
+    'select logger_id from loggers where site_id = $1 and logger_id = any ($2)',
+    [site_id, logger_ids],
+  )
+  const known = new Set(rows.map(({ logger_id }) => logger_id))
+  const unknown = logger_ids.find((logger_id) => !known.has(logger_id))
+  if (unknown !== undefined) throw new ApiError('not_found', { logger_id: unknown })
   return logger_ids
 }
 

@@ -1,4 +1,6 @@
 /** Gross, fees and net by day, hour of the day, plant and market. */
+
+import { cached } from '@heliograph/domain/cached'
 import { hour_ms } from '@heliograph/domain/durations'
 import { localDate } from '@heliograph/domain/local-day'
 import { rounded } from '@heliograph/domain/significant'
@@ -92,7 +94,7 @@ async function readEarned(db: Queries, frame: Frame) {
   const query = { site_id, logger_id: null, ...hours, ...now, in_turn: true }
   const read = await readEarnings(db, query)
   const ledger: Ledger = { ...read, plants: read.plants.filter(isIncluded(frame)) }
-  const dateAt = (start_ms: number) => localDate(start_ms, order.timezone)
+  const dateAt = cached((start_ms: number) => localDate(start_ms, order.timezone))
   const by_day = new Map<string, Sums>(days.map(({ date }) => [date, noSums()]))
   const { all, of_plants } = accountsOf(ledger, { days: by_day, dateAt }, now)
   const judged = (coverage: typeof all.coverage) => ({
