@@ -24,6 +24,8 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 const waiting = wanted.length > 0 ? wanted : all
+/** The slowest quick bench takes 90 s on a quiet machine. */
+const quick_ms_max = 300_000
 let failed = false
 
 async function runWaiting(): Promise<void> {
@@ -41,12 +43,14 @@ function measure(name: string): void {
   failed ||= status !== 0
 }
 
-/** Shows the output of a bench that fails. */
+/** Shows the output of a bench that fails, and ends one that hangs. */
 async function proveQuickly(name: string): Promise<void> {
   const began_at = performance.now()
   const child = spawn(process.execPath, [...flags, `bench/${name}.ts`, ...options], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, BENCH_QUICK: '1' },
+    timeout: quick_ms_max,
+    killSignal: 'SIGKILL',
   })
   let written = ''
   for (const output of [child.stdout, child.stderr]) {
