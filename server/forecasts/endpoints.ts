@@ -6,6 +6,7 @@ import { endpoint } from '../http/endpoint.ts'
 import { List, list, SpanList, spanList } from '../http/envelope.ts'
 import { ApiError } from '../http/errors.ts'
 import type { ExportItems } from '../http/export-items.ts'
+import * as field from '../http/fields.ts'
 import { LoggerId } from '../http/params.ts'
 import { endedBy, forecastSpan, type Span } from '../http/windows.ts'
 import { requireLogger } from '../plant/device-ids.ts'
@@ -43,13 +44,7 @@ const predictions = {
   module: 'ai_predictions',
 } as const
 
-const Day = Type.Optional(
-  Type.String({
-    format: 'date',
-    description: 'UTC day. Defaults to today.',
-    examples: ['2026-06-21'],
-  }),
-)
+const Day = Type.Optional(field.Day('UTC day. Defaults to today.', '2026-06-21'))
 
 const windowRule =
   'The window defaults to 48 hours from 00:00Z today; with only an `end` before today, to the 48 ' +
@@ -75,10 +70,7 @@ export const listForecasts = endpoint({
   query: {
     date: Day,
     refresh: Type.Optional(
-      Type.Boolean({
-        description: 'Makes a new forecast if the last one is at least a minute old.',
-        examples: [false],
-      }),
+      field.Flag('Makes a new forecast if the last one is at least a minute old.', false),
     ),
   },
   returns: Forecasts,

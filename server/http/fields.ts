@@ -1,34 +1,50 @@
-/** The schemas of most fields of the API. Rules are further keywords, such as `maximum`. */
+/** The schemas of most fields of the API. */
 import { type TSchema, Type } from 'typebox'
 import { Nullable } from './params.ts'
 
 type Rules = Readonly<Record<string, unknown>>
 
-export const Num = (description: string, rules?: Rules) => Type.Number({ ...rules, description })
-export const Int = (description: string, rules?: Rules) => Type.Integer({ ...rules, description })
-export const Text = (description: string, rules?: Rules) => Type.String({ ...rules, description })
-export const Flag = (description: string, rules?: Rules) => Type.Boolean({ ...rules, description })
+/** Further keywords of a field, such as `maximum`, or only its example. */
+type Given = Rules | string | number | boolean | readonly unknown[]
+
+const rulesOf = (given: Given = {}): Rules =>
+  typeof given === 'object' && !Array.isArray(given) ? (given as Rules) : { examples: [given] }
+
+export const Num = (description: string, given?: Given) =>
+  Type.Number({ ...rulesOf(given), description })
+export const Int = (description: string, given?: Given) =>
+  Type.Integer({ ...rulesOf(given), description })
+export const Text = (description: string, given?: Given) =>
+  Type.String({ ...rulesOf(given), description })
+export const Flag = (description: string, given?: Given) =>
+  Type.Boolean({ ...rulesOf(given), description })
 
 /** A number of 0 or more. */
-export const FromZero = (description: string, rules?: Rules) =>
-  Num(description, { minimum: 0, ...rules })
+export const FromZero = (description: string, given?: Given) =>
+  Num(description, { minimum: 0, ...rulesOf(given) })
 
-export const Percent = (description: string, rules?: Rules) =>
-  Num(description, { minimum: 0, maximum: 100, ...rules })
+export const Percent = (description: string, given?: Given) =>
+  FromZero(description, { maximum: 100, ...rulesOf(given) })
 
-export const Count = (description: string, rules?: Rules) =>
-  Int(description, { minimum: 0, ...rules })
+export const Count = (description: string, given?: Given) =>
+  Int(description, { minimum: 0, ...rulesOf(given) })
+
+export const At = (description: string, given?: Given) =>
+  Text(description, { format: 'date-time', ...rulesOf(given) })
+
+export const Day = (description: string, given?: Given) =>
+  Text(description, { format: 'date', ...rulesOf(given) })
 
 export const OneOf = <const Word extends string>(
   words: readonly Word[],
   description: string,
-  rules?: Rules,
-) => Type.Enum([...words], { ...rules, description })
+  given?: Given,
+) => Type.Enum([...words], { ...rulesOf(given), description })
 
 const orNull =
-  <Given extends readonly unknown[], Of extends TSchema>(field: (...given: Given) => Of) =>
-  (...given: Given) =>
-    Nullable(field(...given))
+  <Args extends readonly unknown[], Of extends TSchema>(field: (...args: Args) => Of) =>
+  (...args: Args) =>
+    Nullable(field(...args))
 
 export const NumOrNull = orNull(Num)
 export const IntOrNull = orNull(Int)
@@ -37,12 +53,11 @@ export const FlagOrNull = orNull(Flag)
 export const FromZeroOrNull = orNull(FromZero)
 export const PercentOrNull = orNull(Percent)
 export const CountOrNull = orNull(Count)
-export const AtOrNull = orNull((description: string) =>
-  Type.String({ format: 'date-time', description }),
-)
+export const AtOrNull = orNull(At)
+export const DayOrNull = orNull(Day)
 
 export const OneOfOrNull = <const Word extends string>(
   words: readonly Word[],
   description: string,
-  rules?: Rules,
-) => Nullable(OneOf(words, description, rules))
+  given?: Given,
+) => Nullable(OneOf(words, description, given))

@@ -4,6 +4,7 @@ import type { Context } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { List, list } from '../http/envelope.ts'
 import { ApiError } from '../http/errors.ts'
+import * as field from '../http/fields.ts'
 import { siteFacts } from '../plant/site-facts.ts'
 import { served } from '../storage/records.ts'
 import { comparison } from './comparison.ts'
@@ -21,13 +22,7 @@ const markets = {
   module: 'basic_scada',
 } as const
 
-const target_date = Type.Optional(
-  Type.String({
-    format: 'date',
-    description: 'UTC day. Defaults to today.',
-    examples: ['2026-06-21'],
-  }),
-)
+const target_date = Type.Optional(field.Day('UTC day. Defaults to today.', '2026-06-21'))
 
 export const listMarkets = endpoint({
   ...markets,

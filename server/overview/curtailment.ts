@@ -1,42 +1,29 @@
 /** The effect of the curtailment rows in force on the site. */
+
 import { significant } from '@heliograph/domain/significant'
-import { type Static, Type } from 'typebox'
-import { Nullable } from '../http/params.ts'
+import type { Static } from 'typebox'
+import * as field from '../http/fields.ts'
+import { Named } from '../http/params.ts'
 import { isStale } from '../plant/frame.ts'
 import type { InverterRow } from '../plant/inverter.ts'
 import type { LoggerRow } from '../plant/logger.ts'
 import type { Situation } from '../plant/situation.ts'
 
 export type CurtailmentNow = Static<typeof CurtailmentNow>
-export const CurtailmentNow = Type.Object(
-  {
-    active_count: Type.Integer({
-      minimum: 0,
-      description: 'Number of rows of /curtailment in force.',
-      examples: [1],
-    }),
-    limit_kw: Nullable(
-      Type.Number({
-        minimum: 0,
-        description:
-          'Sum of the limits of the plants, kW; plants without a limit count with their rated ' +
-          'power. Null when no row is in force.',
-        examples: [1040],
-      }),
-    ),
-    curtailed_now_kw: Nullable(
-      Type.Number({
-        minimum: 0,
-        description:
-          'Available minus delivered power of the inverters of the limited plants, kW. Covers only ' +
-          'inverters that report their available power, so the true value may be higher. Null when ' +
-          'no row is in force or no inverter reports it.',
-        examples: [57.4],
-      }),
-    ),
-  },
-  { additionalProperties: false, $id: 'CurtailmentNow' },
-)
+export const CurtailmentNow = Named('CurtailmentNow', {
+  active_count: field.Count('Number of rows of /curtailment in force.', 1),
+  limit_kw: field.FromZeroOrNull(
+    'Sum of the limits of the plants, kW; plants without a limit count with their rated ' +
+      'power. Null when no row is in force.',
+    1040,
+  ),
+  curtailed_now_kw: field.FromZeroOrNull(
+    'Available minus delivered power of the inverters of the limited plants, kW. Covers only ' +
+      'inverters that report their available power, so the true value may be higher. Null when ' +
+      'no row is in force or no inverter reports it.',
+    57.4,
+  ),
+})
 
 /** @param readings those of devices in service */
 export function curtailmentNow(

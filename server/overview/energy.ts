@@ -1,20 +1,18 @@
 /** The energy of the current month and year, from the hourly energy of the loggers. */
+
 import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
 import { rounded } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import type { Context } from '../http/context.ts'
-import { Nullable } from '../http/params.ts'
+import * as field from '../http/fields.ts'
 import { siteFacts } from '../plant/site-facts.ts'
 import { snapshotsOf } from '../telemetry/snapshots.ts'
 
 const Energy = (period: string, example: number) =>
-  Nullable(
-    Type.Number({
-      description:
-        `Energy of the ${period} at the site so far, kWh: the sum of /energy/hourly, including ` +
-        'estimates. The current hour is updated every few minutes.',
-      examples: [example],
-    }),
+  field.NumOrNull(
+    `Energy of the ${period} at the site so far, kWh: the sum of /energy/hourly, including ` +
+      'estimates. The current hour is updated every few minutes.',
+    example,
   )
 
 export type PlantEnergy = Static<typeof PlantEnergy>

@@ -1,4 +1,5 @@
 /** Places on the site, in a tree below the site itself. */
+
 import { locationTypes } from '@heliograph/domain/site'
 import { type Static, Type } from 'typebox'
 import { mayRead } from '../http/authorize.ts'
@@ -8,7 +9,8 @@ import { endpoint } from '../http/endpoint.ts'
 import { List, list } from '../http/envelope.ts'
 import { ApiError } from '../http/errors.ts'
 import { exampleOf } from '../http/example.ts'
-import { LocationId, Nullable } from '../http/params.ts'
+import * as field from '../http/fields.ts'
+import { LocationId, Named, Nullable } from '../http/params.ts'
 import { inventoried } from '../plant/frame.ts'
 import type { Queries } from '../storage/database.ts'
 import { type Stored, served } from '../storage/records.ts'
@@ -16,56 +18,43 @@ import { openDefectStates } from '../work/defect-states.ts'
 import { workingStates } from '../work/work-order-states.ts'
 
 const Count = (what: string, example: number) =>
-  Nullable(
-    Type.Integer({
-      minimum: 0,
-      description: `${what}; null without \`om:read\`.`,
-      examples: [example],
-    }),
-  )
+  field.CountOrNull(`${what}; null without \`om:read\`.`, example)
 
 type Location = Static<typeof Location>
-const Location = Type.Object(
-  {
-    location_id: LocationId,
-    parent_location_id: Nullable(LocationId),
-    type: Type.Enum([...locationTypes], { examples: ['plot'] }),
-    name: Type.String({ examples: ['East slope'] }),
-    code: Nullable(Type.String()),
-    latitude: Nullable(Type.Number({ description: 'Degrees, north positive.', examples: [48.62] })),
-    longitude: Nullable(Type.Number({ description: 'Degrees, east positive.', examples: [12.18] })),
-    elevation_m: Nullable(
-      Type.Number({ description: 'Height above sea level, m.', examples: [415] }),
-    ),
-    address: Nullable(Type.String()),
-    access_notes: Nullable(
-      Type.String({
-        description: 'How to reach and enter the place.',
-        examples: ['Gate code at the substation.'],
-      }),
-    ),
-    logger_ids: Type.Array(Type.Integer(), {
-      description: 'Loggers at this location, ascending.',
-      examples: [[2]],
-    }),
-    inverter_ids: Type.Array(Type.Integer(), {
-      description: 'Inverters at this location, ascending.',
-      examples: [[5, 6, 7, 8]],
-    }),
-    station_ids: Type.Array(Type.Integer(), {
-      description: 'Met stations at this location, ascending.',
-      examples: [[]],
-    }),
-    node_ids: Type.Array(Type.String(), {
-      description: 'Sensor nodes at this location, ascending.',
-      examples: [['ts-1']],
-    }),
-    open_work_order_count: Count('Unfinished work orders at this location itself', 2),
-    open_defect_count: Count('Defects at this location itself that are `open` or `in_progress`', 1),
-    ...inventoried,
-  },
-  { additionalProperties: false, $id: 'Location' },
-)
+const Location = Named('Location', {
+  location_id: LocationId,
+  parent_location_id: Nullable(LocationId),
+  type: Type.Enum([...locationTypes], { examples: ['plot'] }),
+  name: Type.String({ examples: ['East slope'] }),
+  code: Nullable(Type.String()),
+  latitude: field.NumOrNull('Degrees, north positive.', 48.62),
+  longitude: field.NumOrNull('Degrees, east positive.', 12.18),
+  elevation_m: field.NumOrNull('Height above sea level, m.', 415),
+  address: Nullable(Type.String()),
+  access_notes: field.TextOrNull(
+    'How to reach and enter the place.',
+    'Gate code at the substation.',
+  ),
+  logger_ids: Type.Array(Type.Integer(), {
+    description: 'Loggers at this location, ascending.',
+    examples: [[2]],
+  }),
+  inverter_ids: Type.Array(Type.Integer(), {
+    description: 'Inverters at this location, ascending.',
+    examples: [[5, 6, 7, 8]],
+  }),
+  station_ids: Type.Array(Type.Integer(), {
+    description: 'Met stations at this location, ascending.',
+    examples: [[]],
+  }),
+  node_ids: Type.Array(Type.String(), {
+    description: 'Sensor nodes at this location, ascending.',
+    examples: [['ts-1']],
+  }),
+  open_work_order_count: Count('Unfinished work orders at this location itself', 2),
+  open_defect_count: Count('Defects at this location itself that are `open` or `in_progress`', 1),
+  ...inventoried,
+})
 
 const locationExample = exampleOf(Location, { location_id: 3, parent_location_id: 1 })
 

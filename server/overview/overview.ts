@@ -1,10 +1,11 @@
 /** The whole site in one response, for polling. */
+
 import { type Static, Type } from 'typebox'
 import { BatteryGlance, batteryGlance } from '../batteries/current.ts'
 import type { LiveUnit } from '../batteries/unit-store.ts'
 import type { ForecastRun } from '../forecasts/run-store.ts'
-import { Nullable } from '../http/params.ts'
-import { At } from '../plant/frame.ts'
+import * as field from '../http/fields.ts'
+import { Named, Nullable } from '../http/params.ts'
 import { Inverter, inverterRecord } from '../plant/inverter.ts'
 import { Logger, loggerRecord } from '../plant/logger.ts'
 import { StringGlance } from '../plant/pv-string.ts'
@@ -19,46 +20,41 @@ import { StationNow, stationNow } from './weather.ts'
 /** Sections that need a scope of their own. */
 const sections = ['curtailment', 'bess', 'alerts'] as const
 
-const Count = (description: string) => Type.Integer({ minimum: 0, description })
-
 const AlertsNow = Type.Object(
   {
-    active: Count('Active alerts, including suppressed alerts.'),
-    acknowledged: Count('Acknowledged alerts.'),
-    critical: Count('Critical alerts, active and acknowledged.'),
+    active: field.Count('Active alerts, including suppressed alerts.'),
+    acknowledged: field.Count('Acknowledged alerts.'),
+    critical: field.Count('Critical alerts, active and acknowledged.'),
   },
   { additionalProperties: false, $id: 'AlertsNow', description: 'Needs `alerts:read`.' },
 )
 
 export type Overview = Static<typeof Overview>
-export const Overview = Type.Object(
-  {
-    site: Site,
-    generated_at: At('When this response was generated.'),
-    status: PlantStatus,
-    loggers: Type.Array(Logger, { description: 'Loggers in service.' }),
-    inverters: Type.Array(Inverter, { description: 'Inverters in service.' }),
-    strings: Type.Array(StringGlance, { description: 'Strings in service of all inverters.' }),
-    sensors: Type.Array(SensorNow, {
-      description: 'Sensor nodes in service, as in /sensors/{node_id}/current.',
+export const Overview = Named('Overview', {
+  site: Site,
+  generated_at: field.At('When this response was generated.'),
+  status: PlantStatus,
+  loggers: Type.Array(Logger, { description: 'Loggers in service.' }),
+  inverters: Type.Array(Inverter, { description: 'Inverters in service.' }),
+  strings: Type.Array(StringGlance, { description: 'Strings in service of all inverters.' }),
+  sensors: Type.Array(SensorNow, {
+    description: 'Sensor nodes in service, as in /sensors/{node_id}/current.',
+  }),
+  weather: Type.Array(StationNow, { description: 'Met stations in service.' }),
+  predictions: PredictionsNow,
+  curtailment: Nullable(CurtailmentNow),
+  bess: Nullable(
+    Type.Array(BatteryGlance, {
+      description: 'Battery units in service; needs `bess:read` and the module `bess`.',
     }),
-    weather: Type.Array(StationNow, { description: 'Met stations in service.' }),
-    predictions: PredictionsNow,
-    curtailment: Nullable(CurtailmentNow),
-    bess: Nullable(
-      Type.Array(BatteryGlance, {
-        description: 'Battery units in service; needs `bess:read` and the module `bess`.',
-      }),
-    ),
-    alerts: Nullable(AlertsNow),
-    partial: Type.Boolean({ description: 'Whether any section is missing.' }),
-    missing_sections: Type.Array(Type.Enum([...sections]), {
-      description:
-        'Sections that are null because the key lacks the scope or the plan lacks the module.',
-    }),
-  },
-  { additionalProperties: false, $id: 'Overview' },
-)
+  ),
+  alerts: Nullable(AlertsNow),
+  partial: field.Flag('Whether any section is missing.'),
+  missing_sections: Type.Array(Type.Enum([...sections]), {
+    description:
+      'Sections that are null because the key lacks the scope or the plan lacks the module.',
+  }),
+})
 
 interface OverviewParts {
   live: LivePlant

@@ -1,35 +1,32 @@
 /** The expected energy of today and the coming hours, by the last issued forecast. */
+
 import { hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { significant } from '@heliograph/domain/significant'
 import { utcDate } from '@heliograph/domain/utc-day'
 import { type Static, Type } from 'typebox'
 import type { ForecastRun } from '../forecasts/run-store.ts'
-import { Nullable } from '../http/params.ts'
-import { At } from '../plant/frame.ts'
+import * as field from '../http/fields.ts'
+import { Named } from '../http/params.ts'
 
 const ahead_h = 12
-
-const kw = (description: string, example: number) =>
-  Type.Number({ minimum: 0, description, examples: [example] })
-const kwh = (description: string, example: number) => Nullable(kw(description, example))
 
 export type PredictionsNow = Static<typeof PredictionsNow>
 export const PredictionsNow = Type.Object(
   {
-    forecast_run_at: Nullable(At('When the forecast for today was issued; null without one.')),
-    today_p50_kwh: kwh('Median of the energy of the whole day (UTC).', 1790.1),
-    remaining_today_p50_kwh: kwh('The part of `today_p50_kwh` that is still to come.', 1042.7),
+    forecast_run_at: field.AtOrNull('When the forecast for today was issued; null without one.'),
+    today_p50_kwh: field.FromZeroOrNull('Median of the energy of the whole day (UTC).', 1790.1),
+    remaining_today_p50_kwh: field.FromZeroOrNull(
+      'The part of `today_p50_kwh` that is still to come.',
+      1042.7,
+    ),
     next_hours: Type.Array(
-      Type.Object(
-        {
-          start_at: At('Start of the step, inclusive.'),
-          end_at: At('End of the step, exclusive.'),
-          p10_kw: kw('10th percentile, kW.', 188),
-          p50_kw: kw('Median, kW.', 240.2),
-          p90_kw: kw('90th percentile, kW.', 262.1),
-        },
-        { additionalProperties: false, $id: 'PredictedStep' },
-      ),
+      Named('PredictedStep', {
+        start_at: field.At('Start of the step, inclusive.'),
+        end_at: field.At('End of the step, exclusive.'),
+        p10_kw: field.FromZero('10th percentile, kW.', 188),
+        p50_kw: field.FromZero('Median, kW.', 240.2),
+        p90_kw: field.FromZero('90th percentile, kW.', 262.1),
+      }),
       {
         description: `The current step of the site and the steps that begin within ${ahead_h} hours.`,
       },

@@ -1,10 +1,12 @@
 /** The current state of the plant: sums and counts over the devices in service. */
+
 import { significant } from '@heliograph/domain/significant'
-import { type Static, Type } from 'typebox'
-import { Nullable } from '../http/params.ts'
+import type { Static } from 'typebox'
+import * as field from '../http/fields.ts'
+import { Named } from '../http/params.ts'
 import { inverterCommState, isOffline } from '../plant/communication.ts'
 import { energyToday, sumAll, sumKnown } from '../plant/energy-today.ts'
-import { At, ageInSeconds, isStale, liveQualities } from '../plant/frame.ts'
+import { ageInSeconds, isStale, liveQualities } from '../plant/frame.ts'
 import { type HealthAlerts, siteHealth } from '../plant/health.ts'
 import type { InverterRow } from '../plant/inverter.ts'
 import { energyOf, type LoggerRow } from '../plant/logger.ts'
@@ -16,96 +18,81 @@ import { curtailmentNow } from './curtailment.ts'
 import { PlantEnergy } from './energy.ts'
 import type { MeterRow, StationRow } from './store.ts'
 
-const Count = (description: string, example = 0) =>
-  Type.Integer({ minimum: 0, description, examples: [example] })
-const Power = (description: string, example: number) =>
-  Nullable(Type.Number({ description, examples: [example] }))
-
 export type PlantStatus = Static<typeof PlantStatus>
-export const PlantStatus = Type.Object(
-  {
-    measured_at: Nullable(At('The oldest fresh reading in the sums; null without any.')),
-    age_s: Nullable(Type.Number({ minimum: 0, description: 'Seconds since `measured_at`.' })),
-    quality: Type.Enum([...liveQualities], {
-      description:
-        '`good`: the sums contain a good reading of every inverter that is not asleep; `suspect`: ' +
-        'some are missing or not good; `estimated`: no fresh reading and the sun is below the ' +
-        'horizon, so `ac_power_kw` is 0; `stale`: no fresh reading; `missing`: nothing was ever ' +
-        'measured.',
-    }),
-    ac_power_kw: Power(
-      'Sum over the inverters with a fresh reading, kW; positive towards the grid. Without a fresh ' +
-        'reading 0 while the sun is below the horizon, else null.',
-      921.4,
-    ),
-    dc_power_kw: Power(
-      'DC power of the inverters in `ac_power_kw`, kW; null unless all of them report it.',
-      939.1,
-    ),
-    reactive_power_kvar: Power(
-      'Reactive power of the inverters in `ac_power_kw`, kvar; positive is injected. Null unless all ' +
-        'of them report it.',
-      -5.2,
-    ),
-    power_inverter_count: Count('Inverters in `ac_power_kw`.', 11),
-    available_power_kw: Power(
-      'Power available without limits from the inverters in `ac_power_kw`, kW; null unless all of ' +
-        'them report it.',
-      978.8,
-    ),
-    curtailed_power_kw: Power(
-      'Available minus delivered power of the inverters under a row of /curtailment, kW. Covers ' +
-        'only inverters that report their available power, so the true value may be higher.',
-      57.4,
-    ),
-    export_power_kw: Power('Export at the grid connection, kW; 0 while importing.', 914.8),
-    import_power_kw: Power('Import at the grid connection, kW; 0 while exporting.', 0),
-    grid_frequency_hz: Power(
-      'Grid frequency at the meter, else the mean of the inverters, Hz.',
-      50.01,
-    ),
-    ...energyToday,
-    energy_today_inverter_count: Count('Inverters in `energy_today_kwh`.', 11),
-    ...PlantEnergy.properties,
-    specific_yield_today_kwh_kwp: Nullable(
-      Type.Number({
-        minimum: 0,
-        description: '`energy_today_kwh` by the DC capacity of the inverters in it.',
-        examples: [2.41],
-      }),
-    ),
-    day_start_at: At('Local midnight, the start of today.'),
-    poa_irradiance_w_m2: quantity('poa_irradiance_w_m2'),
-    module_temperature_c: quantity('module_temperature_c'),
-    ambient_temperature_c: quantity('ambient_temperature_c'),
-    loggers_online: Count('Loggers with data within 15 minutes, or asleep.', 3),
-    loggers_total: Count('Loggers in service.', 3),
-    inverters_producing: Count('Inverters connected and delivering power.', 10),
-    inverters_standby: Count('Inverters connected, neither delivering power nor in fault.'),
-    inverters_faulted: Count('Inverters connected and in fault.', 1),
-    inverters_asleep: Count('Inverters with `comm_state` `asleep`.'),
-    inverters_offline: Count('Inverters with `comm_state` `disconnected`.', 1),
-    inverters_unknown: Count('Inverters with `comm_state` `unknown`.'),
-    inverters_total: Count('Inverters in service: the sum of the six counts above.', 12),
-    strings_ok: Count('Strings with status `ok`.', 130),
-    strings_zero_current: Count('Strings with status `zero_current`.', 2),
-    strings_reverse_current: Count('Strings with status `reverse_current`.'),
-    strings_asleep: Count('Strings with status `asleep`.'),
-    strings_no_data: Count('Strings with status `no_data`.', 12),
-    strings_total: Count('Connected strings: the sum of the five counts above.', 144),
-    ...health,
-    is_daylight: Nullable(
-      Type.Boolean({
-        description: 'Whether the sun is at least 3° above the horizon, where inverters wake up.',
-        examples: [true],
-      }),
-    ),
-    sun_elevation_deg: Nullable(
-      Type.Number({ description: 'Elevation of the sun at the site, degrees.', examples: [58.2] }),
-    ),
-  },
-  { additionalProperties: false, $id: 'PlantStatus' },
-)
+export const PlantStatus = Named('PlantStatus', {
+  measured_at: field.AtOrNull('The oldest fresh reading in the sums; null without any.'),
+  age_s: field.FromZeroOrNull('Seconds since `measured_at`.'),
+  quality: field.OneOf(
+    liveQualities,
+    '`good`: the sums contain a good reading of every inverter that is not asleep; `suspect`: ' +
+      'some are missing or not good; `estimated`: no fresh reading and the sun is below the ' +
+      'horizon, so `ac_power_kw` is 0; `stale`: no fresh reading; `missing`: nothing was ever ' +
+      'measured.',
+  ),
+  ac_power_kw: field.NumOrNull(
+    'Sum over the inverters with a fresh reading, kW; positive towards the grid. Without a fresh ' +
+      'reading 0 while the sun is below the horizon, else null.',
+    921.4,
+  ),
+  dc_power_kw: field.NumOrNull(
+    'DC power of the inverters in `ac_power_kw`, kW; null unless all of them report it.',
+    939.1,
+  ),
+  reactive_power_kvar: field.NumOrNull(
+    'Reactive power of the inverters in `ac_power_kw`, kvar; positive is injected. Null unless all ' +
+      'of them report it.',
+    -5.2,
+  ),
+  power_inverter_count: field.Count('Inverters in `ac_power_kw`.', 11),
+  available_power_kw: field.NumOrNull(
+    'Power available without limits from the inverters in `ac_power_kw`, kW; null unless all of ' +
+      'them report it.',
+    978.8,
+  ),
+  curtailed_power_kw: field.NumOrNull(
+    'Available minus delivered power of the inverters under a row of /curtailment, kW. Covers ' +
+      'only inverters that report their available power, so the true value may be higher.',
+    57.4,
+  ),
+  export_power_kw: field.NumOrNull('Export at the grid connection, kW; 0 while importing.', 914.8),
+  import_power_kw: field.NumOrNull('Import at the grid connection, kW; 0 while exporting.', 0),
+  grid_frequency_hz: field.NumOrNull(
+    'Grid frequency at the meter, else the mean of the inverters, Hz.',
+    50.01,
+  ),
+  ...energyToday,
+  energy_today_inverter_count: field.Count('Inverters in `energy_today_kwh`.', 11),
+  ...PlantEnergy.properties,
+  specific_yield_today_kwh_kwp: field.FromZeroOrNull(
+    '`energy_today_kwh` by the DC capacity of the inverters in it.',
+    2.41,
+  ),
+  day_start_at: field.At('Local midnight, the start of today.'),
+  poa_irradiance_w_m2: quantity('poa_irradiance_w_m2'),
+  module_temperature_c: quantity('module_temperature_c'),
+  ambient_temperature_c: quantity('ambient_temperature_c'),
+  loggers_online: field.Count('Loggers with data within 15 minutes, or asleep.', 3),
+  loggers_total: field.Count('Loggers in service.', 3),
+  inverters_producing: field.Count('Inverters connected and delivering power.', 10),
+  inverters_standby: field.Count('Inverters connected, neither delivering power nor in fault.'),
+  inverters_faulted: field.Count('Inverters connected and in fault.', 1),
+  inverters_asleep: field.Count('Inverters with `comm_state` `asleep`.'),
+  inverters_offline: field.Count('Inverters with `comm_state` `disconnected`.', 1),
+  inverters_unknown: field.Count('Inverters with `comm_state` `unknown`.'),
+  inverters_total: field.Count('Inverters in service: the sum of the six counts above.', 12),
+  strings_ok: field.Count('Strings with status `ok`.', 130),
+  strings_zero_current: field.Count('Strings with status `zero_current`.', 2),
+  strings_reverse_current: field.Count('Strings with status `reverse_current`.'),
+  strings_asleep: field.Count('Strings with status `asleep`.'),
+  strings_no_data: field.Count('Strings with status `no_data`.', 12),
+  strings_total: field.Count('Connected strings: the sum of the five counts above.', 144),
+  ...health,
+  is_daylight: field.FlagOrNull(
+    'Whether the sun is at least 3° above the horizon, where inverters wake up.',
+    true,
+  ),
+  sun_elevation_deg: field.NumOrNull('Elevation of the sun at the site, degrees.', 58.2),
+})
 
 export interface PlantReadings {
   loggers: readonly LoggerRow[]

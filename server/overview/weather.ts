@@ -1,7 +1,9 @@
 /** A met station with its latest reading; needs no history. */
+
 import { type Instrument, instrumentQuantities } from '@heliograph/domain/site'
 import { type Static, Type } from 'typebox'
-import { LoggerId, Nullable } from '../http/params.ts'
+import * as field from '../http/fields.ts'
+import { LoggerId, Named } from '../http/params.ts'
 import { frame, frameOf } from '../plant/frame.ts'
 import { quantity } from '../plant/quantities.ts'
 import { sensorQuantities } from '../plant/sensor-quantities.ts'
@@ -11,19 +13,16 @@ import type { StationRow } from './store.ts'
 const closed = { additionalProperties: false } as const
 const listed = Object.values(sensorQuantities)
 
-const InstrumentNow = Type.Object(
-  {
-    sensor_id: Type.String({ description: 'Unique within its station.' }),
-    name: Type.String(),
-    quantity: Type.Enum(
-      listed.map((each) => each.quantity),
-      { description: 'The measured quantity; `rain` is the counter of the gauge.' },
-    ),
-    value: Nullable(Type.Number({ description: 'Value in `unit`; null if not measured.' })),
-    unit: Type.Enum([...new Set(listed.map((each) => each.unit))]),
-  },
-  { ...closed, $id: 'InstrumentNow' },
-)
+const InstrumentNow = Named('InstrumentNow', {
+  sensor_id: field.Text('Unique within its station.'),
+  name: Type.String(),
+  quantity: Type.Enum(
+    listed.map((each) => each.quantity),
+    { description: 'The measured quantity; `rain` is the counter of the gauge.' },
+  ),
+  value: field.NumOrNull('Value in `unit`; null if not measured.'),
+  unit: Type.Enum([...new Set(listed.map((each) => each.unit))]),
+})
 
 const averages = instrumentQuantities.filter((name) => name !== 'rain_mm')
 type Average = (typeof averages)[number]

@@ -1,9 +1,10 @@
 /** The period of a diagnosis and its daylight. */
+
 import { hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { type Position, placeOf } from '@heliograph/domain/place'
 import { rounded } from '@heliograph/domain/significant'
 import { solarPosition } from '@heliograph/physics/solar-position'
-import { Type } from 'typebox'
+import * as field from '../http/fields.ts'
 import { Metric } from '../http/params.ts'
 
 /** Whole hours that overlap the window, up to the present. */
@@ -86,16 +87,8 @@ export const periodNote =
 
 /** First fields of every item of a diagnosis. */
 export const periodFields = {
-  start_at: Type.String({
-    format: 'date-time',
-    description: 'Start of the period, inclusive.',
-    examples: ['2026-06-14T00:00:00.000Z'],
-  }),
-  end_at: Type.String({
-    format: 'date-time',
-    description: 'End of the period, exclusive.',
-    examples: ['2026-06-21T00:00:00.000Z'],
-  }),
+  start_at: field.At('Start of the period, inclusive.', '2026-06-14T00:00:00.000Z'),
+  end_at: field.At('End of the period, exclusive.', '2026-06-21T00:00:00.000Z'),
   daylight_h: Metric('Hours of the period with the sun above the horizon.', 112.5),
 }
 

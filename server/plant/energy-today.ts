@@ -2,33 +2,26 @@
 
 import { counterIncrease } from '@heliograph/domain/counter'
 import { significant } from '@heliograph/domain/significant'
-import { Type } from 'typebox'
-import { Nullable } from '../http/params.ts'
+import * as field from '../http/fields.ts'
 
 const energyTodaySources = ['inverter_counter', 'hourly_sums', 'mixed'] as const
 type EnergyTodaySource = (typeof energyTodaySources)[number]
 
 export const energyToday = {
-  energy_today_kwh: Nullable(
-    Type.Number({
-      minimum: 0,
-      examples: [1240.8],
-      description:
-        'Energy since local midnight, kWh: the rise of the energy counter since its last value of ' +
-        'the two days before, else since its first value of today, including overflows. The sum of ' +
-        "today's hourly energy after a reset of the counter, if the counter stood still while " +
-        'power was measured, or if it rose across midnight without readings. Sums cover the ' +
-        'inverters whose energy is known.',
-    }),
+  energy_today_kwh: field.FromZeroOrNull(
+    'Energy since local midnight, kWh: the rise of the energy counter since its last value of ' +
+      'the two days before, else since its first value of today, including overflows. The sum of ' +
+      "today's hourly energy after a reset of the counter, if the counter stood still while " +
+      'power was measured, or if it rose across midnight without readings. Sums cover the ' +
+      'inverters whose energy is known.',
+    1240.8,
   ),
-  energy_source: Nullable(
-    Type.Enum([...energyTodaySources], {
-      examples: ['inverter_counter'],
-      description:
-        'Source of `energy_today_kwh`. `hourly_sums`: the hourly energy, from the counter or, ' +
-        'after a reset or standstill, from integrated power. `mixed`: different sources for ' +
-        'different inverters.',
-    }),
+  energy_source: field.OneOfOrNull(
+    energyTodaySources,
+    'Source of `energy_today_kwh`. `hourly_sums`: the hourly energy, from the counter or, ' +
+      'after a reset or standstill, from integrated power. `mixed`: different sources for ' +
+      'different inverters.',
+    'inverter_counter',
   ),
 }
 

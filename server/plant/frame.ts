@@ -1,7 +1,10 @@
 /** Time and quality of live values. */
+
 import { type Quality, qualities } from '@heliograph/domain/readings'
 import { type Static, Type } from 'typebox'
-import { Nullable } from '../http/params.ts'
+import * as field from '../http/fields.ts'
+
+export { At } from '../http/fields.ts'
 
 /** A reading is stale after three polls of its device, and not before 30 s of transmission. */
 export const stale_polls = 3
@@ -12,35 +15,22 @@ export const offline_s = 15 * 60
 /** An edge agent last seen within this time is connected. */
 export const edge_silence_s_max = 60
 
-export const At = (description: string, example?: string) =>
-  Type.String({ format: 'date-time', description, ...(example && { examples: [example] }) })
-
-export const Num = (description: string, example: number, bounds: { minimum?: number } = {}) =>
-  Type.Number({ ...bounds, description, examples: [example] })
-
-export const Text = (description: string, example: string) =>
-  Type.String({ description, examples: [example] })
-
 export const liveQualities = [...qualities, 'stale', 'missing'] as const
 
 type Frame = Static<typeof Frame>
 const Frame = Type.Object({
-  measured_at: Nullable(
-    At(
-      'When the edge measured the values; null if nothing was ever measured.',
-      '2026-06-21T10:00:05.000Z',
-    ),
+  measured_at: field.AtOrNull(
+    'When the edge measured the values; null if nothing was ever measured.',
+    '2026-06-21T10:00:05.000Z',
   ),
-  received_at: Nullable(At('When the server received the values.', '2026-06-21T10:00:05.120Z')),
-  age_s: Nullable(
-    Type.Number({ minimum: 0, description: 'Seconds since `measured_at`.', examples: [2.4] }),
-  ),
-  quality: Type.Enum([...liveQualities], {
-    description:
-      '`good`; `suspect`: measured but possibly wrong; `estimated`; `stale`: the last known ' +
+  received_at: field.AtOrNull('When the server received the values.', '2026-06-21T10:00:05.120Z'),
+  age_s: field.FromZeroOrNull('Seconds since `measured_at`.', 2.4),
+  quality: field.OneOf(
+    liveQualities,
+    '`good`; `suspect`: measured but possibly wrong; `estimated`; `stale`: the last known ' +
       `values, older than ${stale_polls} polls of the device and ${stale_s_min} s; ` +
       '`missing`: nothing was ever measured.',
-  }),
+  ),
 })
 
 /** The properties that every live object carries. */
@@ -83,9 +73,9 @@ export const iso = (instant: Date | null) => instant?.toISOString() ?? null
 
 /** The properties that every device of the inventory carries. */
 export const inventoried = {
-  created_at: At('When the device was first announced.', '2026-01-05T08:00:00.000Z'),
-  updated_at: At('When its inventory last changed.', '2026-05-11T14:30:00.000Z'),
-  retired_at: Nullable(
-    At('When it was removed from the inventory; excluded from live sums since then.'),
+  created_at: field.At('When the device was first announced.', '2026-01-05T08:00:00.000Z'),
+  updated_at: field.At('When its inventory last changed.', '2026-05-11T14:30:00.000Z'),
+  retired_at: field.AtOrNull(
+    'When it was removed from the inventory; excluded from live sums since then.',
   ),
 }

@@ -5,16 +5,15 @@ import { type CommState, severities } from '@heliograph/domain/link'
 import type { InverterReading, Quality } from '@heliograph/domain/readings'
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
+import * as field from '../http/fields.ts'
 import { InverterId, LocationId, LoggerId, Named, Nullable } from '../http/params.ts'
 import { type Stored, served } from '../storage/records.ts'
 import { alarmTableOf, noTable } from './alarm-tables.ts'
 import { inverterCommRule, inverterCommState, inverterCommStates } from './communication.ts'
 import { type DayCounter, energyToday, energyTodayOf } from './energy-today.ts'
-import { frame, frameOf, inventoried, Num, Text } from './frame.ts'
+import { frame, frameOf, inventoried } from './frame.ts'
 import { measured, quantity } from './quantities.ts'
 import type { Situation } from './situation.ts'
-
-const Name = (description: string, example: string) => Nullable(Text(description, example))
 
 const {
   mppt_voltage_v: _voltage,
@@ -27,11 +26,11 @@ const {
 
 type Mppt = Static<typeof Mppt>
 const Mppt = Named('Mppt', {
-  mppt_index: Type.Integer({ minimum: 0, description: 'MPPT input, counted from 0.' }),
+  mppt_index: field.Count('MPPT input, counted from 0.'),
   dc_voltage_v: quantity('dc_voltage_v'),
   dc_current_a: quantity('dc_current_a'),
   dc_power_kw: quantity('dc_power_kw'),
-  temperature_c: Nullable(Type.Number({ description: 'Temperature of the MPPT, °C.' })),
+  temperature_c: field.NumOrNull('Temperature of the MPPT, °C.'),
   energy_total_kwh: quantity('energy_total_kwh'),
 })
 
@@ -41,27 +40,34 @@ export const Inverter = Named('Inverter', {
   logger_id: LoggerId,
   location_id: Nullable(LocationId),
   name: Type.String({ examples: ['E-3'] }),
-  manufacturer: Name('From the inventory, else as reported by the device.', 'Example Power'),
-  model: Name('From the inventory, else as reported by the device.', 'EP 100'),
-  serial_number: Name('As reported by the device, else from the inventory.', 'EP100-2207'),
-  firmware_version: Name('As reported by the device.', '2.14'),
-  driver: Text('The driver of the edge agent for this inverter.', 'sunspec'),
+  manufacturer: field.TextOrNull(
+    'From the inventory, else as reported by the device.',
+    'Example Power',
+  ),
+  model: field.TextOrNull('From the inventory, else as reported by the device.', 'EP 100'),
+  serial_number: field.TextOrNull(
+    'As reported by the device, else from the inventory.',
+    'EP100-2207',
+  ),
+  firmware_version: field.TextOrNull('As reported by the device.', '2.14'),
+  driver: field.Text('The driver of the edge agent for this inverter.', 'sunspec'),
   modbus_unit_id: Type.Integer({ minimum: 0, maximum: 255, examples: [3] }),
   installed_date: Nullable(Type.String({ format: 'date', examples: ['2024-03-12'] })),
   phase_count: Type.Integer({ minimum: 1, maximum: 3, examples: [3] }),
-  rated_ac_power_kw: Num('Rated AC power, kW.', 100),
-  max_dc_voltage_v: Nullable(Num('Maximum DC voltage, V.', 1500)),
+  rated_ac_power_kw: field.Num('Rated AC power, kW.', 100),
+  max_dc_voltage_v: field.NumOrNull('Maximum DC voltage, V.', 1500),
   mppt_count: Type.Integer({ minimum: 0, examples: [1] }),
   string_count: Type.Integer({ minimum: 0, examples: [4] }),
-  dc_capacity_kwp: Num('DC capacity of the connected panels at STC, kWp.', 43.7),
+  dc_capacity_kwp: field.Num('DC capacity of the connected panels at STC, kWp.', 43.7),
   ...frame,
-  comm_state: Type.Enum([...inverterCommStates], { description: inverterCommRule }),
+  comm_state: field.OneOf(inverterCommStates, inverterCommRule),
   ...measuredOfInverter,
   mppts: Type.Array(Mppt, { description: 'One item for each measured MPPT.' }),
-  efficiency_pct: Nullable(Num('AC by DC power of this reading, %; null below 2 % load.', 98.2)),
+  efficiency_pct: field.NumOrNull('AC by DC power of this reading, %; null below 2 % load.', 98.2),
   ...energyToday,
-  specific_yield_today_kwh_kwp: Nullable(
-    Num('`energy_today_kwh` by `dc_capacity_kwp`.', 2.34, { minimum: 0 }),
+  specific_yield_today_kwh_kwp: field.FromZeroOrNull(
+    '`energy_today_kwh` by `dc_capacity_kwp`.',
+    2.34,
   ),
   active_alarm_codes: Type.Array(Type.String(), {
     description: 'Codes of the active alarms; `alarm_1_bit_7` for a bit that no table lists.',

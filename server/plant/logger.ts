@@ -1,7 +1,9 @@
 /** A logger: one plant of the site, with its latest measurements. */
+
 import type { Quality } from '@heliograph/domain/readings'
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
+import * as field from '../http/fields.ts'
 import { LocationId, LoggerId, Named, Nullable } from '../http/params.ts'
 import { type Stored, served } from '../storage/records.ts'
 import {
@@ -13,15 +15,12 @@ import {
   loggerStatusRule,
 } from './communication.ts'
 import { type DayCounter, energyToday, energyTodayOf, energyTodaySum } from './energy-today.ts'
-import { At, frame, frameOf, inventoried, Num, Text } from './frame.ts'
+import { frame, frameOf, inventoried } from './frame.ts'
 import { loggerStatus } from './health.ts'
 import { perPeak } from './inverter.ts'
 import { orientationOf, orientations } from './orientation.ts'
 import { measured } from './quantities.ts'
 import type { Situation } from './situation.ts'
-
-const Count = (description: string, example: number) =>
-  Type.Integer({ minimum: 0, description, examples: [example] })
 
 export type Logger = Static<typeof Logger>
 export const Logger = Named('Logger', {
@@ -29,58 +28,51 @@ export const Logger = Named('Logger', {
   name: Type.String({ examples: ['East plant'] }),
   plant_code: Nullable(Type.String({ examples: ['E'] })),
   location_id: Nullable(LocationId),
-  status: Type.Enum([...loggerStatuses], { description: loggerStatusRule }),
-  comm_state: Type.Enum([...edgeCommStates], { description: edgeCommRule }),
-  last_seen_at: Nullable(
-    At('When the edge agent that serves the logger was last seen.', '2026-06-21T10:00:04.000Z'),
+  status: field.OneOf(loggerStatuses, loggerStatusRule),
+  comm_state: field.OneOf(edgeCommStates, edgeCommRule),
+  last_seen_at: field.AtOrNull(
+    'When the edge agent that serves the logger was last seen.',
+    '2026-06-21T10:00:04.000Z',
   ),
-  last_data_at: Nullable(
-    At('The latest reading of the logger or any of its inverters.', '2026-06-21T10:00:05.000Z'),
+  last_data_at: field.AtOrNull(
+    'The latest reading of the logger or any of its inverters.',
+    '2026-06-21T10:00:05.000Z',
   ),
-  rated_power_kw: Num(
+  rated_power_kw: field.Num(
     'Rated AC power, kW: the basis of limits in percent and of splitting limits.',
     400,
   ),
-  dc_capacity_kwp: Num('DC capacity of the panels at STC, kWp.', 524),
-  dc_ac_ratio: Num('`dc_capacity_kwp` by `rated_power_kw`.', 1.31),
-  inverter_count: Count('Inverters in service.', 4),
-  string_count: Count('Connected strings in service.', 48),
-  module_count: Count('Panels of these strings.', 1152),
-  azimuth_deg: Nullable(Num('Degrees clockwise from north; null if its strings differ.', 95)),
-  tilt_deg: Nullable(Num('Degrees from the horizontal; null if its strings differ.', 15)),
+  dc_capacity_kwp: field.Num('DC capacity of the panels at STC, kWp.', 524),
+  dc_ac_ratio: field.Num('`dc_capacity_kwp` by `rated_power_kw`.', 1.31),
+  inverter_count: field.Count('Inverters in service.', 4),
+  string_count: field.Count('Connected strings in service.', 48),
+  module_count: field.Count('Panels of these strings.', 1152),
+  azimuth_deg: field.NumOrNull('Degrees clockwise from north; null if its strings differ.', 95),
+  tilt_deg: field.NumOrNull('Degrees from the horizontal; null if its strings differ.', 15),
   orientation: Nullable(Type.Enum([...orientations], { examples: ['east'] })),
   commissioned_date: Nullable(Type.String({ format: 'date', examples: ['2024-05-01'] })),
-  guaranteed_yield_kwh_kwp: Nullable(Num('Guaranteed yield per year, kWh/kWp.', 980)),
-  agent_version: Nullable(Text('Version of the edge agent.', '0.1.0')),
-  sampling_interval_s: Num('Poll interval of its inverters, s.', 5),
-  clock_offset_ms: Nullable(
-    Type.Integer({
-      description: 'Clock of the edge minus clock of the server, ms.',
-      examples: [12],
-    }),
+  guaranteed_yield_kwh_kwp: field.NumOrNull('Guaranteed yield per year, kWh/kWp.', 980),
+  agent_version: field.TextOrNull('Version of the edge agent.', '0.1.0'),
+  sampling_interval_s: field.Num('Poll interval of its inverters, s.', 5),
+  clock_offset_ms: field.IntOrNull('Clock of the edge minus clock of the server, ms.', 12),
+  buffer_depth_frames: field.CountOrNull(
+    'Frames in the journal of the edge that are not yet delivered.',
+    0,
   ),
-  buffer_depth_frames: Nullable(
-    Type.Integer({
-      minimum: 0,
-      description: 'Frames in the journal of the edge that are not yet delivered.',
-      examples: [0],
-    }),
-  ),
-  buffer_oldest_at: Nullable(At('The oldest undelivered frame.')),
+  buffer_oldest_at: field.AtOrNull('The oldest undelivered frame.'),
   ...frame,
   ...measured('logger'),
-  curtailment_active: Type.Boolean({
-    description: 'Whether a row of /curtailment is in force for the plant.',
-    examples: [true],
-  }),
-  power_limit_kw: Nullable(
-    Num('Lowest limit of the rows in force, kW; null without one.', 240, { minimum: 0 }),
+  curtailment_active: field.Flag('Whether a row of /curtailment is in force for the plant.', true),
+  power_limit_kw: field.FromZeroOrNull(
+    'Lowest limit of the rows in force, kW; null without one.',
+    240,
   ),
-  limit_pct_of_rated: Nullable(Num('`power_limit_kw` by `rated_power_kw`, %.', 60, { minimum: 0 })),
+  limit_pct_of_rated: field.FromZeroOrNull('`power_limit_kw` by `rated_power_kw`, %.', 60),
   ...energyToday,
-  energy_today_inverter_count: Count('Inverters whose energy is in `energy_today_kwh`.', 4),
-  specific_yield_today_kwh_kwp: Nullable(
-    Num('`energy_today_kwh` by the DC capacity of the inverters in it.', 2.37, { minimum: 0 }),
+  energy_today_inverter_count: field.Count('Inverters whose energy is in `energy_today_kwh`.', 4),
+  specific_yield_today_kwh_kwp: field.FromZeroOrNull(
+    '`energy_today_kwh` by the DC capacity of the inverters in it.',
+    2.37,
   ),
   ...inventoried,
 })

@@ -1,10 +1,12 @@
 /** Strings: series of panels on the inputs of an inverter, with their latest measurements. */
+
 import { median } from '@heliograph/domain/median'
 import type { Quality } from '@heliograph/domain/readings'
 import { type Static, Type } from 'typebox'
+import * as field from '../http/fields.ts'
 import { InverterId, Named, Nullable, StringIndex } from '../http/params.ts'
 import { type Stored, served } from '../storage/records.ts'
-import { At, frame, frameOf, inventoried, isStale, Num } from './frame.ts'
+import { frame, frameOf, inventoried, isStale } from './frame.ts'
 import { orientationOf, orientations } from './orientation.ts'
 import { quantity } from './quantities.ts'
 import { isNight, type Situation } from './situation.ts'
@@ -13,22 +15,20 @@ export type PvString = Static<typeof PvString>
 export const PvString = Named('PvString', {
   inverter_id: InverterId,
   string_index: StringIndex,
-  mppt_index: Type.Integer({ minimum: 0, description: 'MPPT input, counted from 0.' }),
-  combiner_id: Nullable(
-    Type.String({ description: 'The combiner box that measures the current.' }),
-  ),
-  combiner_input: Nullable(Type.Integer({ description: 'Input of the combiner box.' })),
-  connected: Type.Boolean({ description: 'False for an unused input.', examples: [true] }),
-  module_count: Type.Integer({ minimum: 0, description: 'Panels in series.', examples: [24] }),
-  params_id: Type.Integer({ description: 'The panel model, see /iv/modules.', examples: [1] }),
+  mppt_index: field.Count('MPPT input, counted from 0.'),
+  combiner_id: field.TextOrNull('The combiner box that measures the current.'),
+  combiner_input: field.IntOrNull('Input of the combiner box.'),
+  connected: field.Flag('False for an unused input.', true),
+  module_count: field.Count('Panels in series.', 24),
+  params_id: field.Int('The panel model, see /iv/modules.', 1),
   panel_model: Nullable(Type.String({ examples: ['Example Solar 455'] })),
-  module_power_wp: Nullable(Num('Power of one panel at STC, Wp.', 454.84)),
-  dc_capacity_kwp: Num('Power of the string at STC, kWp.', 10.92),
-  azimuth_deg: Num('Degrees clockwise from north.', 95),
-  tilt_deg: Num('Degrees from the horizontal.', 15),
+  module_power_wp: field.NumOrNull('Power of one panel at STC, Wp.', 454.84),
+  dc_capacity_kwp: field.Num('Power of the string at STC, kWp.', 10.92),
+  azimuth_deg: field.Num('Degrees clockwise from north.', 95),
+  tilt_deg: field.Num('Degrees from the horizontal.', 15),
   orientation: Type.Enum([...orientations], { examples: ['east'] }),
   updated_at: inventoried.updated_at,
-  retired_at: Nullable(At('When it was removed from the inventory.')),
+  retired_at: field.AtOrNull('When it was removed from the inventory.'),
 })
 
 export type PvStringRow = Stored<Omit<PvString, 'orientation'>>
@@ -58,15 +58,16 @@ const zero_a = 0.1
 const reverse_a = -0.5
 const producing_a = 1
 
-const PowerKw = Nullable(
-  Num('DC power, kW: current times voltage; null unless both are measured.', 8.5042),
+const PowerKw = field.NumOrNull(
+  'DC power, kW: current times voltage; null unless both are measured.',
+  8.5042,
 )
 
 const measuredOfString = {
   current_a: quantity('current_a'),
   voltage_v: quantity('voltage_v'),
   power_kw: PowerKw,
-  status: Type.Enum([...stringStatuses], { description: stringStatusRule }),
+  status: field.OneOf(stringStatuses, stringStatusRule),
 }
 
 export type StringNow = Static<typeof StringNow>
@@ -82,7 +83,7 @@ export type StringGlance = Static<typeof StringGlance>
 export const StringGlance = Named('StringGlance', {
   inverter_id: InverterId,
   string_index: StringIndex,
-  measured_at: Nullable(At('When the values were measured if they are stale; null while fresh.')),
+  measured_at: field.AtOrNull('When the values were measured if they are stale; null while fresh.'),
   quality: frame.quality,
   ...measuredOfString,
 })

@@ -1,4 +1,5 @@
 /** Meaning, unit, sign and example of the measured columns of `readingKinds`, and their schemas. */
+
 import {
   type ColumnType,
   qualities,
@@ -7,6 +8,7 @@ import {
   readingWords,
 } from '@heliograph/domain/readings'
 import { type TSchema, Type } from 'typebox'
+import * as field from '../http/fields.ts'
 import { Nullable } from '../http/params.ts'
 
 type Kinds = typeof readingKinds
@@ -167,13 +169,11 @@ type Measured<Kind extends keyof Kinds> = {
 
 /** The fields of every reading of a history beside its measurements. */
 export const readingFrame = {
-  measured_at: Type.String({
-    format: 'date-time',
-    description: 'When the edge measured the values.',
-  }),
-  quality: Type.Enum([...qualities], {
-    description: '`suspect`: measured but possibly wrong; `estimated`: not measured.',
-  }),
+  measured_at: field.At('When the edge measured the values.'),
+  quality: field.OneOf(
+    qualities,
+    '`suspect`: measured but possibly wrong; `estimated`: not measured.',
+  ),
 }
 
 /** The schema of one quantity: a number, null when not measured. */

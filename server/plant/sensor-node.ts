@@ -1,4 +1,5 @@
 /** The latest measurements of a sensor node, evaluated by rules. */
+
 import type { CommState } from '@heliograph/domain/link'
 import {
   type Channel,
@@ -11,8 +12,9 @@ import {
 import { rounded } from '@heliograph/domain/significant'
 import { dewPoint } from '@heliograph/physics/turbidity'
 import { type Static, Type } from 'typebox'
-import { Named, Nullable } from '../http/params.ts'
-import { At, frame, frameOf, iso, type Measurement, Num, Text } from './frame.ts'
+import * as field from '../http/fields.ts'
+import { Named } from '../http/params.ts'
+import { frame, frameOf, iso, type Measurement } from './frame.ts'
 
 /** A node with its latest reading. */
 export interface NodeRow extends Measurement {
@@ -43,9 +45,8 @@ export interface LastSwitching {
   reason: string | null
 }
 
-export const NodeId = Type.String({
+export const NodeId = field.Text('A sensor node of the site.', {
   pattern: nodeIdPattern,
-  description: 'A sensor node of the site.',
   examples: ['ts-1'],
 })
 
@@ -57,56 +58,45 @@ const named = (channel: string, label: string) => ({
 
 const Temperature = Named('SensorTemperature', {
   ...named('oil', 'Top oil'),
-  temperature_c: Nullable(Num('°C.', 61.5)),
-  status: Nullable(
-    Type.Enum(['normal', 'warning', 'alarm'], {
-      description: 'By `warn_high_c` and `alarm_high_c`; null if not measured.',
-      examples: ['normal'],
-    }),
+  temperature_c: field.NumOrNull('°C.', 61.5),
+  status: field.OneOfOrNull(
+    ['normal', 'warning', 'alarm'],
+    'By `warn_high_c` and `alarm_high_c`; null if not measured.',
+    'normal',
   ),
 })
-
-const Flag = (description: string, example: boolean) =>
-  Nullable(Type.Boolean({ description, examples: [example] }))
 
 const Fan = Named('SensorFan', {
   fan_index: Type.Integer({ minimum: 0 }),
   ...named('fan-1', 'Exhaust fan'),
-  current_a: Nullable(Num('A.', 1.9)),
-  running: Flag('Derived from the current.', true),
-  commanded: Flag('Whether the relay of the fan is on; null if unknown.', true),
-  fault: Flag('The relay is on but the fan does not run.', false),
+  current_a: field.NumOrNull('A.', 1.9),
+  running: field.FlagOrNull('Derived from the current.', true),
+  commanded: field.FlagOrNull('Whether the relay of the fan is on; null if unknown.', true),
+  fault: field.FlagOrNull('The relay is on but the fan does not run.', false),
 })
 
 const Door = Named('SensorDoor', {
   door_index: Type.Integer({ minimum: 0 }),
   ...named('door', 'Door'),
-  open: Flag('Whether the door is open.', false),
+  open: field.FlagOrNull('Whether the door is open.', false),
 })
 
 const Relay = Named('SensorRelay', {
   relay_index: Type.Integer({ minimum: 0 }),
   ...named('fan-relay', 'Fan contactor'),
-  state: Flag('Whether the relay is on.', true),
-  changed_at: Nullable(
-    At('When the relay was last switched; null if unknown.', '2026-06-21T09:12:30.000Z'),
+  state: field.FlagOrNull('Whether the relay is on.', true),
+  changed_at: field.AtOrNull(
+    'When the relay was last switched; null if unknown.',
+    '2026-06-21T09:12:30.000Z',
   ),
-  source: Nullable(
-    Type.Enum([...relayCauses], {
-      description: 'Who last switched the relay.',
-      examples: ['automation'],
-    }),
-  ),
-  reason: Nullable(Text('The reason that the node reports.', 'oil above 60 °C')),
+  source: field.OneOfOrNull(relayCauses, 'Who last switched the relay.', 'automation'),
+  reason: field.TextOrNull('The reason that the node reports.', 'oil above 60 °C'),
 })
 
 const ofRole = (what: string, example?: number) =>
-  Nullable(
-    Type.Number({
-      description: `The highest temperature of ${what}, °C.`,
-      ...(example && { examples: [example] }),
-    }),
-  )
+  field.NumOrNull(`The highest temperature of ${what}, °C.`, {
+    ...(example && { examples: [example] }),
+  })
 
 export type SensorNow = Static<typeof SensorNow>
 export const SensorNow = Named('SensorNow', {
@@ -116,13 +106,10 @@ export const SensorNow = Named('SensorNow', {
   oil_temperature_c: ofRole('the oil', 61.5),
   winding_temperature_c: ofRole('the windings'),
   busbar_temperature_c: ofRole('the busbars'),
-  relative_humidity_pct: Nullable(Num('The highest measured relative humidity, %.', 40)),
-  dew_point_c: Nullable(
-    Type.Number({
-      description:
-        'Dew point of the air, °C, from air temperature and humidity (Magnus formula); null unless ' +
-        'the node has exactly one sensor of each.',
-    }),
+  relative_humidity_pct: field.NumOrNull('The highest measured relative humidity, %.', 40),
+  dew_point_c: field.NumOrNull(
+    'Dew point of the air, °C, from air temperature and humidity (Magnus formula); null unless ' +
+      'the node has exactly one sensor of each.',
   ),
   temperatures: Type.Array(Temperature),
   fans: Type.Array(Fan),

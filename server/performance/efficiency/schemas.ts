@@ -1,18 +1,16 @@
 /** Items of the yield rankings and of the loss analysis. */
-import { type TSchema, Type } from 'typebox'
-import { InverterId, LoggerId, Metric, Nullable } from '../../http/params.ts'
-import { excludedReasons, periodFields } from '../period.ts'
 
-const closed = { additionalProperties: false } as const
+import { type TSchema, Type } from 'typebox'
+import * as field from '../../http/fields.ts'
+import { InverterId, LoggerId, Metric, Named } from '../../http/params.ts'
+import { excludedReasons, periodFields } from '../period.ts'
 
 const coverageFields = {
   completeness_pct: Metric('Share of the daylight with power readings, %.', 99.87),
-  excluded_reason: Nullable(
-    Type.Enum([...excludedReasons], {
-      description:
-        '`no_daylight`: the period has no daylight, or the position of the site is unknown. ' +
-        '`insufficient_data`: less than half of the daylight has data. Metrics are `null` in both cases.',
-    }),
+  excluded_reason: field.OneOfOrNull(
+    excludedReasons,
+    '`no_daylight`: the period has no daylight, or the position of the site is unknown. ' +
+      '`insufficient_data`: less than half of the daylight has data. Metrics are `null` in both cases.',
   ),
 }
 
@@ -70,8 +68,7 @@ const yieldFields = {
   curtailed_energy_kwh: Metric('Energy lost to curtailment, kWh, based on the expected power.', 0),
 }
 
-const Rank = (description: string) =>
-  Nullable(Type.Integer({ minimum: 1, description, examples: [1] }))
+const Rank = (description: string) => field.IntOrNull(description, { minimum: 1, examples: [1] })
 
 const comparableRule =
   'Null without a value, and when the completeness is below 95 % of the highest completeness.'
@@ -104,7 +101,7 @@ export const InverterRanking = Type.Optional(
 )
 
 const item = <Fields extends Record<string, TSchema>>($id: string, fields: Fields) =>
-  Type.Object({ ...periodFields, ...coverageFields, ...fields }, { ...closed, $id })
+  Named($id, { ...periodFields, ...coverageFields, ...fields })
 
 export const LoggerEfficiency = item('LoggerEfficiency', {
   logger_id: LoggerId,
@@ -136,10 +133,7 @@ export const InverterEfficiency = item('InverterEfficiency', {
   fault_min: Metric('Time in fault, minutes.', 0),
   derated_min: Metric('Time derated by the inverter itself below all limits, minutes.', 0),
   clipped_energy_kwh: Metric('Energy lost to the AC rating, by the expected power, kWh.', 36.214),
-  peer_group: Type.String({
-    description: 'Panel orientation of the peer group: azimuth and tilt.',
-    examples: ['180/25'],
-  }),
+  peer_group: field.Text('Panel orientation of the peer group: azimuth and tilt.', '180/25'),
   deviation_from_peers_pct: Metric('Specific yield above the median of the peer group, %.', 0.412),
   ...rankFields,
   efficiency_rank: Rank(
@@ -147,17 +141,12 @@ export const InverterEfficiency = item('InverterEfficiency', {
   ),
 })
 
-const LoadBin = Type.Object(
-  {
-    load_from_pct: Type.Number(),
-    load_to_pct: Type.Number({ examples: [10] }),
-    duration_h: Nullable(
-      Type.Number({ minimum: 0, description: 'Time in this bin, hours.', examples: [21.4] }),
-    ),
-    efficiency_pct: Metric('Efficiency in this bin, %.', 93.1),
-  },
-  { ...closed, $id: 'LoadBin' },
-)
+const LoadBin = Named('LoadBin', {
+  load_from_pct: Type.Number(),
+  load_to_pct: Type.Number({ examples: [10] }),
+  duration_h: field.FromZeroOrNull('Time in this bin, hours.', 21.4),
+  efficiency_pct: Metric('Efficiency in this bin, %.', 93.1),
+})
 
 export const InverterLosses = item('InverterLosses', {
   inverter_id: InverterId,

@@ -4,7 +4,7 @@ import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
 import { exampleOf } from '../../http/example.ts'
-import { AnyCase, IdList, InverterId, idsOf } from '../../http/params.ts'
+import { AnyCase, Closed, IdList, InverterId, idsOf, Named } from '../../http/params.ts'
 import { requireInverter } from '../../plant/device-ids.ts'
 import { orientations } from '../../plant/orientation.ts'
 import { health_thresholds } from '../diagnostics/string-health.ts'
@@ -61,16 +61,13 @@ export const healthMatrix = endpoint({
   operation_id: 'efficiency_health_list',
   summary: 'List the health of each string and suspected causes',
   description: `Returns strings by inverter and index, including unconnected inputs. ${healthRule} ${periodNote}`,
-  returns: Type.Object(
-    {
-      data: Type.Array(StringHealth),
-      meta: Type.Object(
-        { count: Type.Integer({ minimum: 0 }), thresholds: HealthThresholds },
-        { additionalProperties: false, $id: 'StringHealthMeta' },
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  returns: Closed({
+    data: Type.Array(StringHealth),
+    meta: Named('StringHealthMeta', {
+      count: Type.Integer({ minimum: 0 }),
+      thresholds: HealthThresholds,
+    }),
+  }),
   example: {
     answer: {
       data: [exampleOf(StringHealth, device)],

@@ -7,6 +7,7 @@ import { SpanList, spanList } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { exampleOf } from '../../http/example.ts'
 import { allItems } from '../../http/export-items.ts'
+import * as field from '../../http/fields.ts'
 import { IdList, InverterId, idsOf, LoggerId } from '../../http/params.ts'
 import { default_hours } from '../../http/time-windows.ts'
 import { pastSpan, type Span, spanMeta, spanSince, spanWindow } from '../../http/windows.ts'
@@ -49,9 +50,7 @@ export const plantSummary = endpoint({
   summary: 'Get the energy of a day by logger and for the site',
   description: `Returns the energy of a UTC day; the current day up to now. ${note}`,
   query: {
-    date: Type.Optional(
-      Type.String({ format: 'date', description: 'UTC day. Defaults to today.' }),
-    ),
+    date: Type.Optional(field.Day('UTC day. Defaults to today.')),
   },
   returns: DaySummary,
   example: { answer: exampleOf(DaySummary) },

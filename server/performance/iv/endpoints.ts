@@ -8,7 +8,6 @@ import {
   openCircuitVoltage,
   shortCircuitCurrent,
 } from '@heliograph/physics/single-diode'
-import { Type } from 'typebox'
 import type { Context } from '../../http/context.ts'
 import { pageOf, RowId } from '../../http/cursor.ts'
 import { endpoint } from '../../http/endpoint.ts'
@@ -16,6 +15,7 @@ import { CursorList, cursorList, List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { exampleOf } from '../../http/example.ts'
 import { pageItems } from '../../http/export-items.ts'
+import * as field from '../../http/fields.ts'
 import { InverterId, limit, StringIndex } from '../../http/params.ts'
 import { default_hours, type SeriesWindow, seriesMeta } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
@@ -99,10 +99,9 @@ export const searchPanelModels = endpoint({
     'names of the manufacturer count. Without such a name, names with some of the words match. ' +
     '`meta.count` counts all matches.',
   query: {
-    q: Type.String({
+    q: field.Text('Words of the name. There are no wildcards.', {
       minLength: 1,
       maxLength: query_characters_max,
-      description: 'Words of the name. There are no wildcards.',
       examples: ['ja solar 455'],
     }),
     limit: limit(search_rows.max, search_rows.by_default),

@@ -1,7 +1,9 @@
 /** Panel models, and the validation of those of a list. */
+
 import { cecSingleDiode, maximumPowerPoint } from '@heliograph/physics/single-diode'
-import { type Static, type TSchema, Type } from 'typebox'
-import { Metric, Nullable } from '../../http/params.ts'
+import type { Static, TSchema } from 'typebox'
+import * as field from '../../http/fields.ts'
+import { Metric } from '../../http/params.ts'
 
 export type Technology =
   | 'mono_c_si'
@@ -13,40 +15,25 @@ export type Technology =
   | 'topcon'
   | 'other'
 
-const Text = (description: string, example: string) =>
-  Nullable(Type.String({ description, examples: [example] }))
 const ofCircuit = 'Computed from the circuit when the site announced one.'
 
 /** Fields of a panel model of the API. */
 export const panelFields = {
-  params_id: Type.Integer({
-    examples: [1123933968],
-    description:
-      'Permanent id. Ids below 1048576 belong to the site; others identify a model of the library ' +
+  params_id: field.Int(
+    'Permanent id. Ids below 1048576 belong to the site; others identify a model of the library ' +
       'and are the same on every server.',
-  }),
-  name: Type.String({
-    description: 'Manufacturer and model.',
-    examples: ['JA Solar JAM72S20-455/MR'],
-  }),
-  manufacturer: Type.String({
-    description: 'Manufacturer as named in the list or the inventory.',
-    examples: ['JA Solar'],
-  }),
-  model: Text('Name without the manufacturer.', 'JAM72S20-455/MR'),
-  technology: Type.String({
-    examples: ['mono_c_si'],
-    description:
-      'Cell technology. Library models: `mono_c_si`, `multi_c_si`, `thin_film`, `cdte`, `cigs`, ' +
-      '`hjt`, `topcon`, `other`; site models: as in the inventory.',
-  }),
-  bifacial: Nullable(
-    Type.Boolean({ description: 'Whether the module is bifacial.', examples: [false] }),
+    1123933968,
   ),
-  power_stc_w: Type.Number({
-    description: 'Power at 1000 W/m² and 25 °C (STC), W.',
-    examples: [455],
-  }),
+  name: field.Text('Manufacturer and model.', 'JA Solar JAM72S20-455/MR'),
+  manufacturer: field.Text('Manufacturer as named in the list or the inventory.', 'JA Solar'),
+  model: field.TextOrNull('Name without the manufacturer.', 'JAM72S20-455/MR'),
+  technology: field.Text(
+    'Cell technology. Library models: `mono_c_si`, `multi_c_si`, `thin_film`, `cdte`, `cigs`, ' +
+      '`hjt`, `topcon`, `other`; site models: as in the inventory.',
+    'mono_c_si',
+  ),
+  bifacial: field.FlagOrNull('Whether the module is bifacial.', false),
+  power_stc_w: field.Num('Power at 1000 W/m² and 25 °C (STC), W.', 455),
   power_ptc_w: Metric(
     'Power at PVUSA test conditions: 1000 W/m², air of 20 °C, wind of 1 m/s, W.',
     427.3,
@@ -54,12 +41,7 @@ export const panelFields = {
   area_m2: Metric('Area, m².', 2.221824),
   length_m: Metric('Length, m.', 2.112),
   width_m: Metric('Width, m.', 1.052),
-  cells_in_series: Nullable(
-    Type.Integer({
-      description: 'Cells in series; for half-cut cells those of one half.',
-      examples: [72],
-    }),
-  ),
+  cells_in_series: field.IntOrNull('Cells in series; for half-cut cells those of one half.', 72),
   i_sc_a: Metric(`Short circuit current at STC, A, as listed. ${ofCircuit}`, 11.41),
   v_oc_v: Metric(`Open circuit voltage at STC, V, as listed. ${ofCircuit}`, 49.85),
   i_mp_a: Metric(`Current of the maximum power point at STC, A, as listed. ${ofCircuit}`, 10.88),
@@ -84,17 +66,17 @@ export const panelFields = {
   r_s_ohm: Metric('Series resistance, Ω.', 0.207836915),
   r_sh_ref_ohm: Metric('Shunt resistance, Ω.', 2078.0446),
   adjust_pct: Metric('Correction of the temperature coefficient of the current, %.', 6.45789478),
-  source: Type.Enum(['site', 'cec', 'fitted'], {
-    examples: ['fitted'],
-    description:
-      'Source of the circuit. `site`: announced with the inventory; `cec`: imported list of CEC ' +
+  source: field.OneOf(
+    ['site', 'cec', 'fitted'],
+    'Source of the circuit. `site`: announced with the inventory; `cec`: imported list of CEC ' +
       'modules; `fitted`: fitted to the datasheet.',
-  }),
-  source_version: Text(
+    'fitted',
+  ),
+  source_version: field.TextOrNull(
     'Edition of the list, or the datasheet.',
     'datasheet JA Solar JAM72S20 445-470/MR',
   ),
-  source_date: Nullable(Type.String({ format: 'date', description: 'Date of that edition.' })),
+  source_date: field.DayOrNull('Date of that edition.'),
 } as const satisfies Record<string, TSchema>
 
 type Fields = { [Name in keyof typeof panelFields]: Static<(typeof panelFields)[Name]> }

@@ -1,78 +1,58 @@
 /** A gap in the readings of a source, as the API returns it. */
-import { type Static, Type } from 'typebox'
+
+import type { Static } from 'typebox'
 import { exampleOf } from '../../http/example.ts'
-import { Nullable } from '../../http/params.ts'
-import { At } from '../../plant/frame.ts'
+import * as field from '../../http/fields.ts'
+import { Named } from '../../http/params.ts'
 import { type Stored, served } from '../../storage/records.ts'
 import { causeRule, causes, statuses, statusRule } from './evidence.ts'
 import { sourceTypes } from './sources.ts'
 
-const Count = (description: string) => Type.Integer({ minimum: 0, description })
-
 export type Gap = Static<typeof Gap>
-export const Gap = Type.Object(
-  {
-    gap_id: Type.Integer({
-      minimum: 1,
-      description:
-        'Stable while the gap grows, ends, shrinks and is back-filled. When back-filled readings ' +
-        'split a gap, its parts are gaps with their own ids until they are filled.',
-      examples: [41],
-    }),
-    logger_id: Nullable(
-      Type.Integer({
-        minimum: 0,
-        description: 'The logger of the source; null for sources of the site as a whole.',
-        examples: [2],
-      }),
-    ),
-    source_type: Type.Enum([...sourceTypes], {
-      description: 'The kind of source without readings; `string` is a string combiner.',
-      examples: ['inverter'],
-    }),
-    source_id: Type.String({
-      description: 'The id of the device; for a combiner its name.',
-      examples: ['7'],
-    }),
-    start_at: At(
-      'The last reading before the gap; after a night the time the source should have woken up.',
-    ),
-    end_at: Nullable(
-      At('The first reading after the gap, or the evening before it; null while the gap lasts.'),
-    ),
-    duration_s: Type.Number({ minimum: 0, description: 'From start to end, or until now.' }),
-    expected_sample_count: Count(
-      'Readings expected at the usual interval while the source should be awake.',
-    ),
-    received_sample_count: Count('Expected readings that arrived later; 0 until back-filled.'),
-    missing_sample_count: Count('Expected readings that did not arrive.'),
-    completeness_pct: Type.Number({
-      minimum: 0,
-      maximum: 100,
-      description: 'Received by expected readings, %.',
-    }),
-    cause: Type.Enum([...causes], { description: causeRule }),
-    during_daylight: Type.Boolean({
-      description: 'Whether the sun was above the horizon at any time during the gap.',
-    }),
-    status: Type.Enum([...statuses], { description: statusRule }),
-    backfilled_at: Nullable(At('When the gap was completely back-filled; else null.')),
-    backfilled_sample_count: Count(
-      'Readings that arrived within the original extent of the gap; counted once the gap is ' +
-        'back-filled or unrecoverable.',
-    ),
-    alert_id: Nullable(
-      Type.Integer({
-        minimum: 1,
-        description:
-          'The alert that reports the gap: the alert of its source, else of missing readings with ' +
-          'the same cause, else of an offline logger or edge agent; null without one.',
-      }),
-    ),
-    detected_at: At('When the server detected the gap.'),
-  },
-  { additionalProperties: false, $id: 'Gap' },
-)
+export const Gap = Named('Gap', {
+  gap_id: field.Int(
+    'Stable while the gap grows, ends, shrinks and is back-filled. When back-filled readings ' +
+      'split a gap, its parts are gaps with their own ids until they are filled.',
+    { minimum: 1, examples: [41] },
+  ),
+  logger_id: field.CountOrNull(
+    'The logger of the source; null for sources of the site as a whole.',
+    2,
+  ),
+  source_type: field.OneOf(
+    sourceTypes,
+    'The kind of source without readings; `string` is a string combiner.',
+    'inverter',
+  ),
+  source_id: field.Text('The id of the device; for a combiner its name.', '7'),
+  start_at: field.At(
+    'The last reading before the gap; after a night the time the source should have woken up.',
+  ),
+  end_at: field.AtOrNull(
+    'The first reading after the gap, or the evening before it; null while the gap lasts.',
+  ),
+  duration_s: field.FromZero('From start to end, or until now.'),
+  expected_sample_count: field.Count(
+    'Readings expected at the usual interval while the source should be awake.',
+  ),
+  received_sample_count: field.Count('Expected readings that arrived later; 0 until back-filled.'),
+  missing_sample_count: field.Count('Expected readings that did not arrive.'),
+  completeness_pct: field.Percent('Received by expected readings, %.'),
+  cause: field.OneOf(causes, causeRule),
+  during_daylight: field.Flag('Whether the sun was above the horizon at any time during the gap.'),
+  status: field.OneOf(statuses, statusRule),
+  backfilled_at: field.AtOrNull('When the gap was completely back-filled; else null.'),
+  backfilled_sample_count: field.Count(
+    'Readings that arrived within the original extent of the gap; counted once the gap is ' +
+      'back-filled or unrecoverable.',
+  ),
+  alert_id: field.IntOrNull(
+    'The alert that reports the gap: the alert of its source, else of missing readings with ' +
+      'the same cause, else of an offline logger or edge agent; null without one.',
+    { minimum: 1 },
+  ),
+  detected_at: field.At('When the server detected the gap.'),
+})
 
 export const gapExample: Gap = exampleOf(Gap, {
   start_at: '2026-06-21T09:12:05.000Z',

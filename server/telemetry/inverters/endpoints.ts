@@ -6,7 +6,8 @@ import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
 import { ApiError, invalid } from '../../http/errors.ts'
-import { InverterId, LoggerId, Nullable, telemetryLimit } from '../../http/params.ts'
+import * as field from '../../http/fields.ts'
+import { Closed, InverterId, LoggerId, Named, Nullable, telemetryLimit } from '../../http/params.ts'
 import { default_hours } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
 import { alarmTableOf, alarmTablesOf, lookedUpTables, noTable } from '../../plant/alarm-tables.ts'
@@ -22,18 +23,14 @@ const closed = { additionalProperties: false } as const
 const word_max = 2 ** 32 - 1
 
 const AlarmWord = (nth: number) =>
-  Type.Integer({
-    minimum: 0,
-    maximum: word_max,
-    description: `\`alarm_${nth}\` of an inverter, a bit mask.`,
-  })
+  field.Count(`\`alarm_${nth}\` of an inverter, a bit mask.`, { maximum: word_max })
 
 const row = {
-  table_id: Type.String({ description: 'The alarm table of this row.' }),
-  manufacturer: Type.String({ description: 'The manufacturer of the devices.' }),
+  table_id: field.Text('The alarm table of this row.'),
+  manufacturer: field.Text('The manufacturer of the devices.'),
   model_family: Nullable(Type.String()),
-  alarm_word: Type.Integer({ minimum: 1, maximum: 5, description: '1 for `alarm_1`.' }),
-  bit: Type.Integer({ minimum: 0, maximum: 31, description: '0 is the least significant.' }),
+  alarm_word: field.Int('1 for `alarm_1`.', { minimum: 1, maximum: 5 }),
+  bit: field.Count('0 is the least significant.', { maximum: 31 }),
   code: Type.String(),
   name: Type.String(),
   description: Type.String(),
@@ -41,69 +38,57 @@ const row = {
   category: Type.Enum([...alarmCategories]),
   cause: Nullable(Type.String()),
   recommended_action: Nullable(Type.String()),
-  auto_clears: Nullable(Type.Boolean({ description: 'Null if not documented.' })),
-  stops_production: Nullable(Type.Boolean({ description: 'Null if not documented.' })),
-  sunspec_event: Nullable(Type.String({ description: 'The equivalent SunSpec event.' })),
-  table_version: Type.String({ description: 'Increases when a row of the table changes.' }),
+  auto_clears: field.FlagOrNull('Null if not documented.'),
+  stops_production: field.FlagOrNull('Null if not documented.'),
+  sunspec_event: field.TextOrNull('The equivalent SunSpec event.'),
+  table_version: field.Text('Increases when a row of the table changes.'),
 }
 
-const AlarmTableRow = Type.Object(row, { ...closed, $id: 'AlarmTableRow' })
+const AlarmTableRow = Named('AlarmTableRow', row)
 
 const Place = {
-  table_id: Nullable(
-    Type.String({ description: 'The alarm table; null when no table is in use at the site.' }),
-  ),
-  word: Type.Integer({ minimum: 1, maximum: 5, description: '1 for `alarm_1`.' }),
+  table_id: field.TextOrNull('The alarm table; null when no table is in use at the site.'),
+  word: field.Int('1 for `alarm_1`.', { minimum: 1, maximum: 5 }),
 }
 
 type AlarmDecoding = Static<typeof AlarmDecoding>
-const AlarmDecoding = Type.Object(
-  {
-    input: Type.Object(
-      {
-        alarm_1: Nullable(AlarmWord(1)),
-        alarm_2: Nullable(AlarmWord(2)),
-        alarm_3: Nullable(AlarmWord(3)),
-        alarm_4: Nullable(AlarmWord(4)),
-        alarm_5: Nullable(AlarmWord(5)),
-      },
-      { ...closed, description: 'The words of the request; null for words not given.' },
-    ),
-    tables: Type.Array(
-      Type.Object(
-        {
-          table_id: Type.String(),
-          manufacturer: Type.String(),
-          model_family: Nullable(Type.String()),
-          table_version: Type.String(),
-        },
-        closed,
-      ),
-      { description: 'The tables that decoded the words.' },
-    ),
-    alarms: Type.Array(
-      Type.Object({ ...row, word: Place.word }, { ...closed, $id: 'DecodedAlarm' }),
-      { description: 'Alarms set, by table, word and bit.' },
-    ),
-    unknown_bits: Type.Array(
-      Type.Object(
-        {
-          ...Place,
-          bit: Type.Integer({ minimum: 0, maximum: 31 }),
-          mask: Type.Integer({ minimum: 1, description: 'The bit as a number.' }),
-        },
-        closed,
-      ),
-      { description: 'Set bits that the table does not list.' },
-    ),
-    not_available: Type.Array(
-      Type.Object({ ...Place, value: Type.Integer({ minimum: 0, maximum: word_max }) }, closed),
-      { description: 'Words whose value means "not available" in this table.' },
-    ),
-    highest_severity: Nullable(Type.Enum([...severities])),
-  },
-  { ...closed, $id: 'AlarmDecoding' },
-)
+const AlarmDecoding = Named('AlarmDecoding', {
+  input: Type.Object(
+    {
+      alarm_1: Nullable(AlarmWord(1)),
+      alarm_2: Nullable(AlarmWord(2)),
+      alarm_3: Nullable(AlarmWord(3)),
+      alarm_4: Nullable(AlarmWord(4)),
+      alarm_5: Nullable(AlarmWord(5)),
+    },
+    { ...closed, description: 'The words of the request; null for words not given.' },
+  ),
+  tables: Type.Array(
+    Closed({
+      table_id: Type.String(),
+      manufacturer: Type.String(),
+      model_family: Nullable(Type.String()),
+      table_version: Type.String(),
+    }),
+    { description: 'The tables that decoded the words.' },
+  ),
+  alarms: Type.Array(Named('DecodedAlarm', { ...row, word: Place.word }), {
+    description: 'Alarms set, by table, word and bit.',
+  }),
+  unknown_bits: Type.Array(
+    Closed({
+      ...Place,
+      bit: Type.Integer({ minimum: 0, maximum: 31 }),
+      mask: field.Int('The bit as a number.', { minimum: 1 }),
+    }),
+    { description: 'Set bits that the table does not list.' },
+  ),
+  not_available: Type.Array(
+    Closed({ ...Place, value: Type.Integer({ minimum: 0, maximum: word_max }) }),
+    { description: 'Words whose value means "not available" in this table.' },
+  ),
+  highest_severity: Nullable(Type.Enum([...severities])),
+})
 
 type WordName = 'alarm_1' | 'alarm_2' | 'alarm_3' | 'alarm_4' | 'alarm_5'
 
@@ -182,10 +167,7 @@ export const getInverter = endpoint({
   },
 })
 
-const InverterReading = Type.Object(
-  { ...readingFrame, ...measured('inverter') },
-  { additionalProperties: false, $id: 'InverterReading' },
-)
+const InverterReading = Named('InverterReading', { ...readingFrame, ...measured('inverter') })
 
 export const inverterHistory = endpoint({
   ...inverters,
@@ -255,9 +237,8 @@ export const decodeAlarmWords = endpoint({
   query: {
     inverter_id: Type.Optional(InverterId),
     table_id: Type.Optional(
-      Type.String({
+      field.Text('An alarm table. It need not be in use at the site.', {
         maxLength: 64,
-        description: 'An alarm table. It need not be in use at the site.',
         examples: ['sunspec-inverter'],
       }),
     ),

@@ -1,8 +1,7 @@
-import { Type } from 'typebox'
 import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
-import { LoggerId, telemetryLimit } from '../../http/params.ts'
+import { LoggerId, Named, telemetryLimit } from '../../http/params.ts'
 import { default_hours } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
 import { loggerExample, measuredIn } from '../../plant/device-examples.ts'
@@ -48,10 +47,7 @@ export const listLoggers = endpoint({
   },
 })
 
-const LoggerReading = Type.Object(
-  { ...readingFrame, ...measured('logger') },
-  { additionalProperties: false, $id: 'LoggerReading' },
-)
+const LoggerReading = Named('LoggerReading', { ...readingFrame, ...measured('logger') })
 
 export const loggerHistory = endpoint({
   ...loggers,

@@ -7,11 +7,13 @@ import { CursorList, cursorList, List, list, Series } from '../../http/envelope.
 import { ApiError } from '../../http/errors.ts'
 import { exampleOf } from '../../http/example.ts'
 import { pageItems } from '../../http/export-items.ts'
+import * as field from '../../http/fields.ts'
 import {
   LocationId,
   LoggerId,
   limit,
   Metric,
+  Named,
   Nullable,
   Timestamp,
   telemetryLimit,
@@ -19,7 +21,7 @@ import {
 import { default_hours, type SeriesWindow } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
 import { nodeNowExample } from '../../plant/device-examples.ts'
-import { At, frame, frameOf, inventoried, isStale } from '../../plant/frame.ts'
+import { frame, frameOf, inventoried, isStale } from '../../plant/frame.ts'
 import { measured, readingFrame } from '../../plant/quantities.ts'
 import { NodeId, type NodeRow, nodeNow, SensorNow } from '../../plant/sensor-node.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -35,55 +37,43 @@ import {
   switchingsExport,
 } from './store.ts'
 
-const closed = { additionalProperties: false } as const
 const Limit = (example: number) => Metric('Limit of a temperature, °C; else null.', example)
 
-const NodeChannel = Type.Object(
-  {
-    channel: Type.String({ examples: ['oil'] }),
-    kind: Type.Enum([...channelKinds]),
-    label: Type.String({ examples: ['Top oil'] }),
-    role: Nullable(Type.Enum(['ambient', 'oil', 'winding', 'busbar'], { examples: ['oil'] })),
-    unit: Nullable(
-      Type.String({
-        description: 'Null for a state: 1 is open or on, else 0.',
-        examples: ['°C'],
-      }),
-    ),
-    value: Metric('Latest value in `unit`; null if not measured. See `quality` of the node.', 61.5),
-    warn_high_c: Limit(85),
-    alarm_high_c: Limit(95),
-    relay: Nullable(Type.String({ description: 'The relay channel of a fan; else null.' })),
-  },
-  { ...closed, $id: 'SensorChannel' },
-)
+const NodeChannel = Named('SensorChannel', {
+  channel: Type.String({ examples: ['oil'] }),
+  kind: Type.Enum([...channelKinds]),
+  label: Type.String({ examples: ['Top oil'] }),
+  role: Nullable(Type.Enum(['ambient', 'oil', 'winding', 'busbar'], { examples: ['oil'] })),
+  unit: field.TextOrNull('Null for a state: 1 is open or on, else 0.', '°C'),
+  value: Metric('Latest value in `unit`; null if not measured. See `quality` of the node.', 61.5),
+  warn_high_c: Limit(85),
+  alarm_high_c: Limit(95),
+  relay: field.TextOrNull('The relay channel of a fan; else null.'),
+})
 
 const statusRule =
   '`unknown`: never seen. `offline`: the connection ended, or three reports are missing. ' +
   '`degraded`: a channel was not measured. `online`: otherwise.'
 
 type SensorNode = Static<typeof SensorNode>
-const SensorNode = Type.Object(
-  {
-    node_id: NodeId,
-    name: Type.String({ examples: ['Transformer station 1'] }),
-    location_id: Nullable(LocationId),
-    logger_id: Nullable(LoggerId),
-    type: Type.Enum([...nodeTypes]),
-    manufacturer: Nullable(Type.String()),
-    model: Nullable(Type.String()),
-    serial_number: Nullable(Type.String()),
-    status: Type.Enum(['online', 'offline', 'degraded', 'unknown'], { description: statusRule }),
-    ...frame,
-    last_seen_at: Nullable(At('When the node was last seen.')),
-    report_interval_s: Type.Number({ description: 'Interval of the reports, s.', examples: [30] }),
-    channels: Type.Array(NodeChannel, { description: 'In the order of `channel_values`.' }),
-    relay_count: Type.Integer(),
-    fan_count: Type.Integer(),
-    ...inventoried,
-  },
-  { ...closed, $id: 'SensorNode' },
-)
+const SensorNode = Named('SensorNode', {
+  node_id: NodeId,
+  name: Type.String({ examples: ['Transformer station 1'] }),
+  location_id: Nullable(LocationId),
+  logger_id: Nullable(LoggerId),
+  type: Type.Enum([...nodeTypes]),
+  manufacturer: Nullable(Type.String()),
+  model: Nullable(Type.String()),
+  serial_number: Nullable(Type.String()),
+  status: field.OneOf(['online', 'offline', 'degraded', 'unknown'], statusRule),
+  ...frame,
+  last_seen_at: field.AtOrNull('When the node was last seen.'),
+  report_interval_s: field.Num('Interval of the reports, s.', 30),
+  channels: Type.Array(NodeChannel, { description: 'In the order of `channel_values`.' }),
+  relay_count: Type.Integer(),
+  fan_count: Type.Integer(),
+  ...inventoried,
+})
 
 const nodeExample = exampleOf(SensorNode, {
   measured_at: '2026-06-21T10:00:00.000Z',
@@ -187,17 +177,14 @@ async function historyOf(
   return { site_id, device_id: node_number, channels, ...request }
 }
 
-const SensorReading = Type.Object(
-  {
-    ...readingFrame,
-    ...measured('node'),
-    values: Type.Record(Type.String(), Nullable(Type.Number()), {
-      description:
-        'The values by channel name; null if the channel was not measured or did not exist yet.',
-    }),
-  },
-  { additionalProperties: false, $id: 'SensorReading' },
-)
+const SensorReading = Named('SensorReading', {
+  ...readingFrame,
+  ...measured('node'),
+  values: Type.Record(Type.String(), Nullable(Type.Number()), {
+    description:
+      'The values by channel name; null if the channel was not measured or did not exist yet.',
+  }),
+})
 
 export const sensorHistory = endpoint({
   ...sensors,

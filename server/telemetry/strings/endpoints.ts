@@ -3,7 +3,7 @@ import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
-import { InverterId, StringIndex, telemetryLimit } from '../../http/params.ts'
+import { InverterId, Named, StringIndex, telemetryLimit } from '../../http/params.ts'
 import { default_hours } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
 import { stringExample, stringNowExample } from '../../plant/device-examples.ts'
@@ -64,17 +64,14 @@ export const listStringsNow = endpoint({
   },
 })
 
-const StringReading = Type.Object(
-  {
-    measured_at: readingFrame.measured_at,
-    string_index: StringIndex,
-    current_a: StringNow.properties.current_a,
-    voltage_v: StringNow.properties.voltage_v,
-    power_kw: StringNow.properties.power_kw,
-    quality: readingFrame.quality,
-  },
-  { additionalProperties: false, $id: 'StringReading' },
-)
+const StringReading = Named('StringReading', {
+  measured_at: readingFrame.measured_at,
+  string_index: StringIndex,
+  current_a: StringNow.properties.current_a,
+  voltage_v: StringNow.properties.voltage_v,
+  power_kw: StringNow.properties.power_kw,
+  quality: readingFrame.quality,
+})
 
 /** @throws ApiError not_found for an unknown inverter or string */
 async function requireStrings(
