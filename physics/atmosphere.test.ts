@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { altitudeAtPressure, pressureAtAltitude } from './atmosphere.ts'
+import { pressureAtAltitude } from './atmosphere.ts'
 import { assertWithin, assertWithinRatio, testAgainstOracle } from './fixtures/oracle.ts'
 
 testAgainstOracle('atmosphere', 'the standard atmosphere', (row) => {
   const pressure_pa = row.number('pressure_pa')
   assertWithinRatio(pressureAtAltitude(row.number('alt_m')), pressure_pa, 1e-9, 'pressure')
-  assertWithin(altitudeAtPressure(pressure_pa), row.number('pres2alt'), 1e-6, 'altitude')
 })
 
 test('pressure falls with altitude and stays a number beyond the atmosphere', () => {
@@ -19,5 +18,4 @@ test('pressure falls with altitude and stays a number beyond the atmosphere', ()
   }
   assert.ok(pressureAtAltitude(1e9) >= 0)
   assert.ok(Number.isFinite(pressureAtAltitude(-1e9)))
-  assert.ok(Number.isFinite(altitudeAtPressure(-5)))
 })

@@ -144,20 +144,12 @@ export function noctCellTemperature(weather: ModuleWeather, module: NoctModule):
  * Cell temperature, Celsius, in proportion to irradiance alone. R. G. Ross, "Design techniques for
  * flat-plate photovoltaic arrays", 15th IEEE Photovoltaic Specialists Conference, 1981.
  * `ross_k_m2_w` is the rise per W/m2: 0.021 standing free, 0.034 on a poorly ventilated roof, 0.056
- * on an unventilated one (E. Skoplaki and J. A. Palyvos, Renewable Energy 34(1), 2009);
- * `rossCoefficient` has it from a data sheet. Negative irradiance counts as 0.
+ * on an unventilated one (E. Skoplaki and J. A. Palyvos, Renewable Energy 34(1), 2009),
+ * by definition (NOCT - 20 C) / 800 W/m2. Negative irradiance counts as 0.
  */
 export function rossCellTemperature(
   weather: Pick<ModuleWeather, 'poa_w_m2' | 'air_temperature_c'>,
   ross_k_m2_w: number,
 ): number {
   return weather.air_temperature_c + ross_k_m2_w * Math.max(0, weather.poa_w_m2)
-}
-
-/**
- * Rise of the cell, K per W/m2, of a module with this nominal operating cell temperature, Celsius:
- * by its definition at 800 W/m2 and 20 Celsius (IEC 61215). Below 20 it is negative.
- */
-export function rossCoefficient(noct_c: number): number {
-  return (noct_c - 20) / 800
 }

@@ -20,8 +20,6 @@ testAgainstOracle('clearsky', 'the clear sky', (row) => {
   assertWithin(sky.ghi_w_m2, row.number('ghi'), 1e-6, 'ghi')
   assertWithin(sky.dni_w_m2, row.number('dni'), 1e-6, 'dni')
   assertWithin(sky.dhi_w_m2, row.number('dhi'), 1e-6, 'dhi')
-  const enhanced = ineichenPerez({ ...input, perez_enhancement: true })
-  assertWithin(enhanced.ghi_w_m2, row.number('ghi_pe'), 1e-6, 'ghi, enhanced')
   const ghi = haurwitz(apparent_zenith_deg)
   assertWithin(ghi, row.number('ghi_haurwitz'), 1e-6, 'haurwitz')
   const solis = simplifiedSolis({
@@ -80,16 +78,13 @@ test('whatever the inputs, a clear sky is finite and never negative', () => {
   fc.assert(
     fc.property(zenith, anything, anything, anything, outside, (a, b, c, d, dni_extra_w_m2) => {
       const skies = [
-        ...[true, false].map((perez_enhancement) =>
-          ineichenPerez({
-            apparent_zenith_deg: a,
-            absolute_airmass: b,
-            linke_turbidity: c,
-            altitude_m: d,
-            dni_extra_w_m2,
-            perez_enhancement,
-          }),
-        ),
+        ineichenPerez({
+          apparent_zenith_deg: a,
+          absolute_airmass: b,
+          linke_turbidity: c,
+          altitude_m: d,
+          dni_extra_w_m2,
+        }),
         simplifiedSolis({
           apparent_zenith_deg: a,
           aerosol_depth_700nm: b,

@@ -17,8 +17,6 @@ interface IneichenPerezInput {
   linke_turbidity: number
   altitude_m: number
   dni_extra_w_m2: number
-  /** The factor for high air mass of R. Perez et al., 2002; false by default. */
-  perez_enhancement?: boolean
 }
 
 /** More than any sun gives; keeps what follows finite. */
@@ -30,9 +28,8 @@ const darkness: ClearSky = { ghi_w_m2: 0, dni_w_m2: 0, dhi_w_m2: 0 }
  * Irradiance under a cloudless sky. P. Ineichen and R. Perez, "A new airmass independent
  * formulation for the Linke turbidity coefficient", Solar Energy 73(3), 2002, with the limit of the
  * beam by the global irradiance of R. Perez et al., "A new operational model for satellite-derived
- * irradiances", Solar Energy 73(5), 2002. `perez_enhancement` adds that paper's factor to the
- * global irradiance, exp(0.01 * airmass^1.8): 1.01 with the sun in the zenith, 2.5 at an elevation
- * of 4 degrees and 1000 at the horizon, so it is off unless asked for.
+ * irradiances", Solar Energy 73(5), 2002, without that paper's factor for high air mass, which is
+ * 2.5 at an elevation of 4 degrees and 1000 at the horizon.
  * Good for altitudes up to about 3000 m and turbidities of 1 to 10; the altitude is held to -1000
  * to 10 000 m, the turbidity to 0 to 100, the air mass to 40, that of the horizon, the irradiance
  * outside the air to 0 to 10 000 W/m2. All zero with the sun at or below the horizon. Never
@@ -50,8 +47,7 @@ export function ineichenPerez(input: IneichenPerezInput): ClearSky {
   const cg1 = 5.09e-5 * altitude_m + 0.868
   const cg2 = 3.92e-5 * altitude_m + 0.0387
   const transmitted = Math.exp(-cg2 * absolute_airmass * (fh1 + fh2 * (linke_turbidity - 1)))
-  const enhanced = input.perez_enhancement ? Math.exp(0.01 * absolute_airmass ** 1.8) : 1
-  const ghi_w_m2 = Math.max(0, cg1 * dni_extra_w_m2 * cos_zenith * transmitted * enhanced)
+  const ghi_w_m2 = Math.max(0, cg1 * dni_extra_w_m2 * cos_zenith * transmitted)
 
   const b = 0.664 + 0.163 / fh1
   const beam = dni_extra_w_m2 * b * Math.exp(-0.09 * absolute_airmass * (linke_turbidity - 1))

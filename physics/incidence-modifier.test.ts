@@ -5,7 +5,6 @@ import { assertWithin, testAgainstOracle } from './fixtures/oracle.ts'
 import { uniform } from './fixtures/uniform.ts'
 import {
   ashraeModifier,
-  coated_glass,
   diffuseModifier,
   interpolatedModifier,
   martinRuizDiffuseModifier,
@@ -29,7 +28,6 @@ const glass_points = [
   incidence_deg: incidence_deg!,
   modifier_ratio: modifier_ratio!,
 }))
-const coatedModifier = (incidence_deg: number) => physicalModifier(incidence_deg, coated_glass)
 const tableModifier = (incidence_deg: number) => interpolatedModifier(incidence_deg, glass_points)
 
 testAgainstOracle('iam', 'the incidence angle modifier', (row) => {
@@ -37,7 +35,6 @@ testAgainstOracle('iam', 'the incidence angle modifier', (row) => {
   assertWithin(ashraeModifier(incidence_deg), row.number('ashrae'), 1e-9, 'ashrae')
   assertWithin(physicalModifier(incidence_deg), row.number('physical'), 1e-9, 'physical')
   assertWithin(martinRuizModifier(incidence_deg), row.number('martin_ruiz'), 1e-9, 'martin-ruiz')
-  assertWithin(coatedModifier(incidence_deg), row.number('physical_ar'), 1e-9, 'coated')
   assertWithin(schlickModifier(incidence_deg), row.number('schlick'), 1e-9, 'schlick')
   assertWithin(tableModifier(incidence_deg), row.number('interp'), 1e-9, 'interpolated')
 })
@@ -64,7 +61,6 @@ test('the modifier falls from 1 at normal incidence to 0 at grazing and behind',
   for (const modifier of [
     ashraeModifier,
     physicalModifier,
-    coatedModifier,
     martinRuizModifier,
     schlickModifier,
     tableModifier,
@@ -90,14 +86,6 @@ test('the diffuse modifiers are shares at every tilt', () => {
       assert.ok(sky_ratio >= 0 && sky_ratio <= 1 && ground_ratio >= 0 && ground_ratio <= 1)
     }),
   )
-})
-
-test('a coating transmits more at oblique incidence', () => {
-  for (let incidence_deg = 5; incidence_deg < 90; incidence_deg += 5) {
-    assert.ok(coatedModifier(incidence_deg) > physicalModifier(incidence_deg))
-  }
-  const useless = { ...coated_glass, coating_refractive_index: coated_glass.refractive_index }
-  assertWithin(physicalModifier(70, useless), physicalModifier(70), 1e-12, 'coating of glass')
 })
 
 test('a table gives its own points, holds its ends, and is 0 from 90 degrees on', () => {

@@ -22,8 +22,6 @@ interface Cover {
   /** Extinction coefficient, 0 and more. */
   extinction_per_m: number
   thickness_m: number
-  /** Refractive index of an anti-reflective coating, 1 and more; none by default. */
-  coating_refractive_index?: number
 }
 
 /** "Water white" glass of 2 mm, from the paper named at `physicalModifier`. */
@@ -33,16 +31,11 @@ const white_glass: Cover = {
   thickness_m: 0.002,
 }
 
-/** The same with a porous silica coating, as the PVWatts manual (NREL/TP-6A20-62641) has it. */
-export const coated_glass: Cover = { ...white_glass, coating_refractive_index: 1.29 }
-
 /**
  * Snell's law, Fresnel's reflection at the first surface and Bouguer's absorption in the pane.
  * W. De Soto, S. A. Klein and W. A. Beckman, "Improvement and validation of a model for
  * photovoltaic array performance", Solar Energy 80(1), 2006, equations 13 and 14 (the latter with
- * the ratio of the indices turned round, as Snell's law has it). A coating is a second surface,
- * with the light reflected to and fro between both summed up: A. P. Dobos, "PVWatts Version 5
- * Manual", NREL/TP-6A20-62641, 2014.
+ * the ratio of the indices turned round, as Snell's law has it).
  */
 export function physicalModifier(incidence_deg: number, cover: Cover = white_glass): number {
   if (!(Math.abs(incidence_deg) < 90)) return Number.isNaN(incidence_deg) ? Number.NaN : 0
@@ -52,31 +45,18 @@ export function physicalModifier(incidence_deg: number, cover: Cover = white_gla
 /** Share of unpolarised light through the cover, over the absorption at normal incidence. */
 function transmitted(incidence_rad: number, cover: Cover): number {
   const glass = Math.max(1, cover.refractive_index)
-  const coating = Math.max(1, cover.coating_refractive_index ?? glass)
   const sin_out = Math.sin(incidence_rad)
   const cos_out = Math.cos(incidence_rad)
-  const cos_coating = Math.sqrt(1 - (sin_out / coating) ** 2)
   const cos_glass = Math.sqrt(1 - (sin_out / glass) ** 2)
   // Fresnel's two polarisations: the amplitudes of each with the angles at the other's place.
-  const across = passed(
-    reflected(cos_out, coating * cos_coating),
-    reflected(coating * cos_coating, glass * cos_glass),
-  )
-  const along = passed(
-    reflected(cos_coating, coating * cos_out),
-    reflected(coating * cos_glass, glass * cos_coating),
-  )
+  const across = 1 - reflected(cos_out, glass * cos_glass)
+  const along = 1 - reflected(cos_glass, glass * cos_out)
   const longer_m = cover.thickness_m * (1 / cos_glass - 1)
   return ((across + along) / 2) * Math.exp(-cover.extinction_per_m * longer_m)
 }
 
 function reflected(before: number, after: number): number {
   return ((before - after) / (before + after)) ** 2
-}
-
-/** What passes two surfaces of these reflectances, with all reflections between them. */
-function passed(first: number, second: number): number {
-  return ((1 - first) * (1 - second)) / (1 - first * second)
 }
 
 /**

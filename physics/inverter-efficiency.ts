@@ -25,8 +25,3 @@ export function pvwattsAcPower(dc_w: number, inverter: PvwattsInverter): number 
   // Far above the rating the curve bends down again; an inverter there still clips.
   return load >= 1 ? rated_ac_w : Math.min(rated_ac_w, Math.max(0, ac_w))
 }
-
-/** Efficiency at a load, 0 to 1: `pvwattsAcPower` over `dc_w`; 0 without input. */
-export function pvwattsEfficiency(dc_w: number, inverter: PvwattsInverter): number {
-  return dc_w <= 0 ? 0 : pvwattsAcPower(dc_w, inverter) / dc_w
-}

@@ -27,7 +27,7 @@ export interface CharacteristicPoints {
 type CharacteristicSeries = { [point in keyof CharacteristicPoints]: Float64Array }
 
 /** Points of a curve in ascending voltage. */
-export interface IvCurve {
+interface IvCurve {
   voltage_v: Float64Array
   current_a: Float64Array
 }
@@ -52,14 +52,10 @@ export function characteristicPoints(diode: SingleDiode): CharacteristicPoints {
  * a `count` that is not whole or below 2.
  */
 export function ivCurve(diode: SingleDiode, count: number): IvCurve {
-  const voltage_v = voltageSteps(openCircuitVoltage(diode), count)
-  return { voltage_v, current_a: voltage_v.map((voltage) => currentAtVoltage(diode, voltage)) }
-}
-
-/** `count` voltages from 0 to a highest, V; errors as `ivCurve`. */
-export function voltageSteps(voltage_max_v: number, count: number): Float64Array {
   if (!(Number.isInteger(count) && count >= 2)) throw new RangeError(`count: ${count} is below 2`)
-  return Float64Array.from({ length: count }, (_, i) => (voltage_max_v * i) / (count - 1))
+  const highest_v = openCircuitVoltage(diode)
+  const voltage_v = Float64Array.from({ length: count }, (_, i) => (highest_v * i) / (count - 1))
+  return { voltage_v, current_a: voltage_v.map((voltage) => currentAtVoltage(diode, voltage)) }
 }
 
 /** Room for the points of `count` circuits. */

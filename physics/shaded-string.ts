@@ -7,7 +7,6 @@
  * current, so that its power has one maximum at most, and where two sections meet the power bends
  * upwards, so that no maximum lies there: one search in each section finds all of them.
  */
-import { type IvCurve, voltageSteps } from './iv-curve.ts'
 import {
   currentAtVoltage,
   diodeVoltageAtCurrent,
@@ -27,18 +26,11 @@ export interface SubstringGroup {
   is_bypassed?: boolean
 }
 
-interface StringFaults {
-  /** Of cables and connectors, beyond that of the modules; 0 and more. */
-  series_resistance_ohm?: number
-  /** No current flows and no voltage shows. */
-  is_open?: boolean
-}
-
 /** The groups that have a voltage, in ascending order of their `bypass_a`. */
 export interface ShadedString {
   readonly sections: readonly Section[]
+  /** Of cables and connectors, beyond that of the modules; 0 and more. */
   readonly series_resistance_ohm: number
-  readonly is_open: boolean
 }
 
 /** The part of the curve whose highest current is that of its group. */
@@ -52,7 +44,7 @@ interface Section {
 }
 
 interface StringPeaks {
-  /** The highest of the local ones; all zero in the dark and on an open string. */
+  /** The highest of the local ones; all zero in the dark. */
   global: OperatingPoint
   /** In descending order of voltage. */
   local: OperatingPoint[]
@@ -73,7 +65,7 @@ export function substringCircuit(module: SingleDiode, substring_count: number): 
 /** Throws a RangeError where a count or resistance is below 0, or no substring has a voltage. */
 export function shadedString(
   groups: readonly SubstringGroup[],
-  { series_resistance_ohm = 0, is_open = false }: StringFaults = {},
+  { series_resistance_ohm = 0 }: { series_resistance_ohm?: number } = {},
 ): ShadedString {
   for (const { count } of groups) {
     if (!(Number.isInteger(count) && count >= 0)) throw new RangeError(`count: ${count}`)
@@ -91,18 +83,16 @@ export function shadedString(
     }))
     .sort((a, b) => a.bypass_a - b.bypass_a)
   if (sections.length === 0) throw new RangeError('groups: no substring has a voltage')
-  const string = { sections, series_resistance_ohm, is_open }
+  const string = { sections, series_resistance_ohm }
   for (const section of sections) section.voltage_min_v = stringVoltage(string, section.bypass_a)
   return string
 }
 
 /**
  * Voltage, V, of the string at a current; it falls with the current, steeply where a group passes
- * to its bypass diodes. `current_a` of up to 1e200 either way. On an open string 0 at no current
- * and otherwise without bound.
+ * to its bypass diodes. `current_a` of up to 1e200 either way.
  */
 export function stringVoltage(string: ShadedString, current_a: number): number {
-  if (string.is_open) return current_a === 0 ? 0 : -current_a * Number.POSITIVE_INFINITY
   let voltage_v = -current_a * string.series_resistance_ohm
   for (const { circuit, count, bypass_a } of string.sections) {
     const one_v = current_a < bypass_a ? voltageAtCurrent(circuit, current_a) : -bypass_voltage_v
@@ -123,7 +113,6 @@ export function stringOpenCircuitVoltage(string: ShadedString): number {
  * for all.
  */
 export function stringCurrent(string: ShadedString, voltage_v: number): number {
-  if (string.is_open) return 0
   if (Number.isNaN(voltage_v)) return Number.NaN
   const { sections, series_resistance_ohm } = string
   const first = sections.findIndex((section) => voltage_v >= section.voltage_min_v)
@@ -145,17 +134,9 @@ export function stringCurrent(string: ShadedString, voltage_v: number): number {
   return diodeState(circuit, vd).current_a
 }
 
-/** `count` points from short to open circuit, at equal steps of the voltage; as `ivCurve`. */
-export function stringCurve(string: ShadedString, count: number): IvCurve {
-  const voltage_v = voltageSteps(stringOpenCircuitVoltage(string), count)
-  return { voltage_v, current_a: voltage_v.map((voltage) => stringCurrent(string, voltage)) }
-}
-
 /** Every maximum of the power, V, A and W, to the precision of the circuits. */
 export function stringPeaks(string: ShadedString): StringPeaks {
-  const local = string.is_open
-    ? []
-    : string.sections.flatMap((_, first) => peakOf(string, first) ?? [])
+  const local = string.sections.flatMap((_, first) => peakOf(string, first) ?? [])
   const dark = { voltage_v: 0, current_a: 0, power_w: 0 }
   const global = local.reduce((best, peak) => (peak.power_w > best.power_w ? peak : best), dark)
   return { global, local }

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { assertWithin, type OracleRow, testAgainstOracle } from './fixtures/oracle.ts'
 import { uniform } from './fixtures/uniform.ts'
 import { solarPosition } from './solar-position.ts'
-import { appendixSunEvents, equationOfTime, type SunEvents, sunEvents } from './sun-events.ts'
+import { equationOfTime, sunEvents } from './sun-events.ts'
 
 const hour_ms = 3_600_000
 const day_ms = 24 * hour_ms
@@ -44,14 +44,6 @@ function assertSeconds(actual_ms: number | null, expected_s: number | null, what
   }
   assertWithin(actual_ms / 1000, expected_s, 0.5, what)
 }
-
-testAgainstOracle('sun_rise_set', 'the appendix by the letter', (row) => {
-  const events = appendixSunEvents(referenceDate(row), row.number('lat'), row.number('lon'), 67)
-  assertSeconds(events.transit_ms, row.number('transit'), 'transit')
-  assertSeconds(events.sunrise_ms, row.numberOrNull('sunrise'), 'sunrise')
-  assertSeconds(events.sunset_ms, row.numberOrNull('sunset'), 'sunset')
-  assert.equal(events.course === 'rises_or_sets', row.numberOrNull('sunrise') !== null)
-})
 
 testAgainstOracle('sun_rise_set', 'the events of a solar day', (row) => {
   const date_ms = referenceDate(row)
@@ -133,8 +125,6 @@ test('polar day and polar night have a transit and are marked', () => {
   )
   assert.ok(Number.isInteger(winter.transit_ms))
   assert.equal(sunEvents(utcDay(2024, 11, 21), -69.65, 18.96).course, 'always_up')
-  assert.equal(appendixSunEvents(Date.UTC(2024, 5, 21), 69.65, 18.96).course, 'always_up')
-  assert.equal(appendixSunEvents(Date.UTC(2024, 11, 21), 69.65, 18.96).course, 'always_down')
 })
 
 test('a pole has one sunrise and one sunset a year', () => {
@@ -171,31 +161,12 @@ test('a local date has its own noon, also across the date line and clock changes
   assert.equal(noonDate('2024-10-27', 'Europe/Sofia', 42.15, 24.75), '2024-10-27T12')
 })
 
-test('both methods agree within a minute and a half where the sun rises steeply', () => {
-  const difference = (events: SunEvents, other: SunEvents) => [
-    events.transit_ms - other.transit_ms,
-    events.sunrise_ms! - other.sunrise_ms!,
-    events.sunset_ms! - other.sunset_ms!,
-  ]
-  for (let month = 0; month < 12; month++) {
-    const day = utcDay(2030, month, 20)
-    // At the longitude of Greenwich no event leaves the UTC date, so they agree much better.
-    const near = difference(sunEvents(day, 40, 0), appendixSunEvents(day.from_ms, 40, 0))
-    for (const off_ms of near) assertWithin(off_ms, 0, 500, 'off')
-    const local = { from_ms: day.from_ms + 7 * hour_ms, to_ms: day.to_ms + 7 * hour_ms }
-    const far = difference(sunEvents(local, 40, -105), appendixSunEvents(day.from_ms, 40, -105))
-    for (const off_ms of far) assertWithin(off_ms, 0, 100_000, 'off')
-  }
-})
-
 test('an invalid place or time is named', () => {
   const day = utcDay(2024, 0, 1)
   assert.throws(() => sunEvents(day, 91, 0), /RangeError: latitude_deg must be -90 to 90, not 91/)
   assert.throws(() => sunEvents(day, Number.NaN, 0), /latitude_deg/)
   assert.throws(() => sunEvents(day, 0, Number.POSITIVE_INFINITY), /longitude_deg must be finite/)
   assert.throws(() => sunEvents({ ...day, to_ms: Number.NaN }, 0, 0), /to_ms must be finite/)
-  assert.throws(() => appendixSunEvents(Number.NaN, 0, 0), /date_ms must be finite/)
-  assert.throws(() => appendixSunEvents(0, -90.1, 0), /latitude_deg must be/)
 })
 
 test('the equation of time has its known turning points', () => {

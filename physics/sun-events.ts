@@ -7,7 +7,7 @@ interface LocalDay {
   to_ms: number
 }
 
-export interface SunEvents {
+interface SunEvents {
   /** When the sun crosses the meridian, its highest; exists on every day. */
   transit_ms: number
   /** Null when the sun does not rise on this solar day. */
@@ -39,8 +39,6 @@ const halvings = 28
 
 /** To -180 or more and below 180. */
 const signedAngle = (angle_deg: number) => angle_deg - 360 * Math.floor((angle_deg + 180) / 360)
-
-const fraction = (turns: number) => turns - Math.floor(turns)
 
 /** Geocentric hour angle in degrees (negative before noon) and sine of the elevation. */
 function sunAt(time_ms: number, observer: Observer) {
@@ -89,14 +87,6 @@ function requireFinite(field: string, value: number): void {
   if (!Number.isFinite(value)) throw new RangeError(`${field} must be finite, not ${value}`)
 }
 
-function requirePlace(latitude_deg: number, longitude_deg: number, delta_t_s: number): void {
-  requireFinite('longitude_deg', longitude_deg)
-  requireFinite('delta_t_s', delta_t_s)
-  if (!(Math.abs(latitude_deg) <= 90)) {
-    throw new RangeError(`latitude_deg must be -90 to 90, not ${latitude_deg}`)
-  }
-}
-
 /**
  * Sunrise, transit and sunset of the solar day of a local date, Unix milliseconds. The solar day is
  * the one whose transit is nearest to the middle of `day`, so that any zone, also across the date
@@ -122,7 +112,11 @@ export function sunEvents(
 ): SunEvents {
   requireFinite('from_ms', day.from_ms)
   requireFinite('to_ms', day.to_ms)
-  requirePlace(latitude_deg, longitude_deg, delta_t_s)
+  requireFinite('longitude_deg', longitude_deg)
+  requireFinite('delta_t_s', delta_t_s)
+  if (!(Math.abs(latitude_deg) <= 90)) {
+    throw new RangeError(`latitude_deg must be -90 to 90, not ${latitude_deg}`)
+  }
   const observer = {
     longitude_deg,
     sin_latitude: Math.sin(latitude_deg * degree),
@@ -143,92 +137,6 @@ export function sunEvents(
   }
   const is_up = sunAt(noon_ms, observer).sin_elevation >= sin_horizon
   return { transit_ms, sunrise_ms, sunset_ms, course: is_up ? 'always_up' : 'always_down' }
-}
-
-/** Geocentric right ascension and declination, degrees, at an instant of terrestrial time. */
-function equatorial(days_tt: number): { ascension_deg: number; declination_deg: number } {
-  const { x, y, z } = interpolatedSunVector(days_tt)
-  return {
-    ascension_deg: Math.atan2(y, x) / degree,
-    declination_deg: Math.atan2(z, Math.hypot(x, y)) / degree,
-  }
-}
-
-/** Positions through a day from those at 0 TT of the day before, of it and after. */
-function interpolation(days: number): (share: number) => ReturnType<typeof equatorial> {
-  const [before, now, after] = [equatorial(days - 1), equatorial(days), equatorial(days + 1)]
-  const between = (start: number, a: number, b: number, n: number) =>
-    start + (n * (a + b + (b - a) * n)) / 2
-  return (share) => ({
-    ascension_deg: between(
-      now.ascension_deg,
-      signedAngle(now.ascension_deg - before.ascension_deg),
-      signedAngle(after.ascension_deg - now.ascension_deg),
-      share,
-    ),
-    declination_deg: between(
-      now.declination_deg,
-      now.declination_deg - before.declination_deg,
-      after.declination_deg - now.declination_deg,
-      share,
-    ),
-  })
-}
-
-/**
- * The same events for a UTC date, given by its 0 UT, by the letter of appendix A.2, as NREL's
- * program and others print them: to compare with their tables. Prefer `sunEvents`. One step from
- * the first guess leaves 0.3 s up to 50 degrees of latitude, 2 s at 65 and up to hours next to
- * polar day or night; and the fold into one UTC day shifts by 24 hours an event that belongs to the
- * next or last day, at Denver or Sydney a minute off. Ranges and errors as `sunEvents`.
- */
-export function appendixSunEvents(
-  date_ms: number,
-  latitude_deg: number,
-  longitude_deg: number,
-  delta_t_s: number = delta_t_s_now,
-): SunEvents {
-  requirePlace(latitude_deg, longitude_deg, delta_t_s)
-  requireFinite('date_ms', date_ms)
-  const days = (date_ms - j2000_ms) / day_ms
-  const sidereal_deg = siderealTime(days, interpolatedSunVector(days + delta_t_s / 86_400))
-  const positionAt = interpolation(days)
-  const { ascension_deg, declination_deg } = positionAt(0)
-  const transit = fraction((ascension_deg - longitude_deg - sidereal_deg) / 360)
-
-  const latitude = latitude_deg * degree
-  const cos_arc =
-    (sin_horizon - Math.sin(latitude) * Math.sin(declination_deg * degree)) /
-    (Math.cos(latitude) * Math.cos(declination_deg * degree))
-  const at = (share: number) => {
-    const position = positionAt(share + delta_t_s / 86_400)
-    const turned_deg = sidereal_deg + 360.985647 * share + longitude_deg
-    const hour_angle_deg = signedAngle(turned_deg - position.ascension_deg)
-    return { hour_angle: hour_angle_deg * degree, declination: position.declination_deg * degree }
-  }
-  const transit_ms = date_ms + (transit - at(transit).hour_angle / (2 * Math.PI)) * day_ms
-  if (!(Math.abs(cos_arc) <= 1)) {
-    const course = cos_arc < 0 ? 'always_up' : 'always_down'
-    return { transit_ms: Math.round(transit_ms), sunrise_ms: null, sunset_ms: null, course }
-  }
-  const horizonPassage = (guess: number) => {
-    const folded = fraction(guess)
-    const { hour_angle, declination } = at(folded)
-    const sin_elevation =
-      Math.sin(latitude) * Math.sin(declination) +
-      Math.cos(latitude) * Math.cos(declination) * Math.cos(hour_angle)
-    const above_rad = Math.asin(sin_elevation) - Math.asin(sin_horizon)
-    const rate = Math.cos(declination) * Math.cos(latitude) * Math.sin(hour_angle)
-    const step = above_rad / (2 * Math.PI * rate)
-    return Math.round(date_ms + (guess + step) * day_ms)
-  }
-  const arc = Math.acos(cos_arc) / (2 * Math.PI)
-  return {
-    transit_ms: Math.round(transit_ms),
-    sunrise_ms: horizonPassage(transit - arc),
-    sunset_ms: horizonPassage(transit + arc),
-    course: 'rises_or_sets',
-  }
 }
 
 /**
