@@ -1,9 +1,11 @@
 /** The audit log of a client: writes and sign-ins, for its administrators. */
+
 import { Type } from 'typebox'
 import { pageOf, RowId } from '../http/cursor.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { CursorList, cursorList } from '../http/envelope.ts'
 import { exampleOf } from '../http/example.ts'
+import * as field from '../http/fields.ts'
 import { limit, Timestamp } from '../http/params.ts'
 import { served } from '../storage/records.ts'
 import { forAdministrators, type PlatformNeeds } from './platform-operation.ts'
@@ -31,15 +33,8 @@ export const getAudit = endpoint({
     'passwords, the first and each lock-out are logged, with their count. Of requests for a ' +
     'password reset, the first in an hour is logged.',
   query: {
-    site_id: Type.Optional(
-      Type.String({ maxLength: 64, description: 'Returns only writes to this site.' }),
-    ),
-    before: Type.Optional(
-      Type.String({
-        format: 'date-time',
-        description: 'Returns only entries before this instant.',
-      }),
-    ),
+    site_id: Type.Optional(field.Text('Returns only writes to this site.', { maxLength: 64 })),
+    before: Type.Optional(field.At('Returns only entries before this instant.')),
     limit: limit(500, 100),
   },
   cursor: { at: Timestamp, audit_id: RowId, site_id: Type.String({ pattern: site_or_none }) },

@@ -1,9 +1,11 @@
 /** The session, the users of a client and their invitations. */
+
 import { type Static, Type } from 'typebox'
 import { endpoint, type Request, type Role } from '../http/endpoint.ts'
 import { List, list } from '../http/envelope.ts'
 import { ApiError, badField } from '../http/errors.ts'
 import { exampleOf } from '../http/example.ts'
+import * as field from '../http/fields.ts'
 import { Closed } from '../http/params.ts'
 import { scopeModules } from '../http/scope-modules.ts'
 import { isMailAddress } from '../mail/address.ts'
@@ -241,7 +243,7 @@ export const revokeInvitationEndpoint = endpoint({
   },
 })
 
-const Token = Type.String({ maxLength: 200, description: 'The part of the link after `#`.' })
+const Token = field.Text('The part of the link after `#`.', { maxLength: 200 })
 
 /** The same answer for used, expired and unknown tokens, so that callers cannot tell them apart. */
 const noInvitation = () => new ApiError('not_found', { field: 'token' })

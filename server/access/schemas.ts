@@ -1,40 +1,35 @@
 import { type Static, Type } from 'typebox'
 import { modules, roles, scopes } from '../http/endpoint.ts'
+import * as field from '../http/fields.ts'
 import { Named, Nullable } from '../http/params.ts'
 
-const At = (description: string) => Type.String({ format: 'date-time', description })
-
-const ClientName = Type.String({ description: 'Name of the client.', examples: ['Sun Owners'] })
+const ClientName = field.Text('Name of the client.', { examples: ['Sun Owners'] })
 const PersonName = Type.String({ examples: ['Ada'] })
 const Address = Type.String({ examples: ['ada@example.com'] })
 
-export const SiteId = Type.String({
+export const SiteId = field.Text('A site of the client.', {
   minLength: 1,
   maxLength: 64,
-  description: 'A site of the client.',
   examples: ['demo'],
 })
-export const UserId = Type.String({
+export const UserId = field.Text('A user of the client.', {
   pattern: '^user_[0-9a-f]{12}$',
-  description: 'A user of the client.',
   examples: ['user_0123456789ab'],
 })
-export const KeyId = Type.String({
+export const KeyId = field.Text('An API key.', {
   pattern: '^[0-9a-f]{12}$',
-  description: 'An API key.',
   examples: ['0123456789ab'],
 })
-export const InvitationId = Type.String({
+export const InvitationId = field.Text('An invitation.', {
   pattern: '^[0-9a-f]{12}$',
-  description: 'An invitation.',
   examples: ['0123456789ab'],
 })
-export const RoleName = Type.Enum([...roles], {
-  description:
-    '`viewer` reads. `operator` also writes and sends commands. `administrator` also manages keys ' +
+export const RoleName = field.OneOf(
+  roles,
+  '`viewer` reads. `operator` also writes and sends commands. `administrator` also manages keys ' +
     'and users.',
-  examples: ['operator'],
-})
+  { examples: ['operator'] },
+)
 export const SiteIds = Nullable(
   Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
     minItems: 1,
@@ -43,11 +38,10 @@ export const SiteIds = Nullable(
   }),
 )
 export const Scopes = Type.Array(Type.Enum([...scopes]), { minItems: 1, uniqueItems: true })
-export const Name = Type.String({
+export const Name = field.Text('One line, without leading or trailing blanks.', {
   minLength: 1,
   maxLength: 100,
   pattern: '^\\S(?:.*\\S)?$',
-  description: 'One line, without leading or trailing blanks.',
 })
 export const Email = Type.String({ format: 'email', maxLength: 254 })
 
@@ -62,7 +56,7 @@ export const SessionUser = Named('PlatformSession', {
   scopes: Type.Array(Type.Enum([...scopes]), {
     description: 'Scopes that both the role and the plan allow.',
   }),
-  mail_is_sent: Type.Boolean({ description: 'Whether this server sends mail.' }),
+  mail_is_sent: field.Flag('Whether this server sends mail.'),
 })
 
 export type User = Static<typeof User>
@@ -73,9 +67,9 @@ export const User = Named('PlatformUser', {
   role: RoleName,
   site_ids: SiteIds,
   two_factor_enabled: Type.Boolean(),
-  is_disabled: Type.Boolean({ description: 'Whether the account is locked out.' }),
-  created_at: At('When the account was created.'),
-  signed_in_at: Nullable(At('Start of the newest open session.')),
+  is_disabled: field.Flag('Whether the account is locked out.'),
+  created_at: field.At('When the account was created.'),
+  signed_in_at: Nullable(field.At('Start of the newest open session.')),
 })
 
 export type Invitation = Static<typeof Invitation>
@@ -85,27 +79,24 @@ export const Invitation = Named('PlatformInvitation', {
   role: RoleName,
   site_ids: SiteIds,
   state: Type.Enum(['open', 'accepted', 'expired', 'revoked']),
-  created_at: At('When the invitation was created.'),
+  created_at: field.At('When the invitation was created.'),
   created_by: Type.String({ examples: ['Grace'] }),
-  expires_at: At('When the invitation expires.'),
+  expires_at: field.At('When the invitation expires.'),
 })
 
 export const NewInvitation = Named('PlatformNewInvitation', {
   ...Invitation.properties,
-  link_path: Type.String({
-    description: 'Path of the one-time link on this server; returned only once.',
+  link_path: field.Text('Path of the one-time link on this server; returned only once.', {
     examples: ['/invitation#0123456789ab…'],
   }),
-  is_mailed: Type.Boolean({ description: 'Whether the link was mailed to the address.' }),
+  is_mailed: field.Flag('Whether the link was mailed to the address.'),
 })
 
 export const OpenInvitation = Named('PlatformOpenInvitation', {
   client: ClientName,
-  email: Nullable(
-    Type.String({ description: 'Address of the invitation.', examples: ['ada@example.com'] }),
-  ),
+  email: field.TextOrNull('Address of the invitation.', { examples: ['ada@example.com'] }),
   role: RoleName,
-  expires_at: At('When the invitation expires.'),
+  expires_at: field.At('When the invitation expires.'),
 })
 
 export const NewAccount = Named('PlatformAccount', { user_id: UserId, email: Address })
@@ -115,29 +106,28 @@ export const ConfirmedRecipient = Named('PlatformRecipient', { email: Address, c
 export type Key = Static<typeof Key>
 export const Key = Named('PlatformKey', {
   key_id: KeyId,
-  key_prefix: Type.String({
-    description: 'The public first half of the key.',
+  key_prefix: field.Text('The public first half of the key.', {
     examples: ['svc_live_0123456789ab'],
   }),
   name: Type.String({ examples: ['Energy trader'] }),
-  state: Type.Enum(['active', 'expired', 'revoked', 'rotating'], {
-    description: '`rotating`: the previous secret is accepted until `previous_until`.',
-  }),
+  state: field.OneOf(
+    ['active', 'expired', 'revoked', 'rotating'],
+    '`rotating`: the previous secret is accepted until `previous_until`.',
+  ),
   scopes: Type.Array(Type.Enum([...scopes])),
   site_ids: Nullable(Type.Array(Type.String())),
-  created_at: At('When the key was created.'),
+  created_at: field.At('When the key was created.'),
   created_by: PersonName,
-  last_used_at: Nullable(At('When the key was last used, to the minute.')),
-  rotated_at: Nullable(At('When the secret was last rotated.')),
-  previous_until: Nullable(At('Until when the previous secret is accepted.')),
-  expires_at: Nullable(At('When the key expires; null for never.')),
-  revoked_at: Nullable(At('When the key was revoked.')),
+  last_used_at: Nullable(field.At('When the key was last used, to the minute.')),
+  rotated_at: Nullable(field.At('When the secret was last rotated.')),
+  previous_until: Nullable(field.At('Until when the previous secret is accepted.')),
+  expires_at: Nullable(field.At('When the key expires; null for never.')),
+  revoked_at: Nullable(field.At('When the key was revoked.')),
 })
 
 export const ShownKey = Named('PlatformShownKey', {
   ...Key.properties,
-  key: Type.String({
-    description: 'The complete key; returned only once.',
+  key: field.Text('The complete key; returned only once.', {
     examples: ['svc_live_0123456789ab_…'],
   }),
 })
@@ -145,38 +135,24 @@ export const ShownKey = Named('PlatformShownKey', {
 export type AuditEntry = Static<typeof AuditEntry>
 export const AuditEntry = Named('PlatformAuditEntry', {
   audit_id: Type.String({ examples: ['42'] }),
-  site_id: Nullable(
-    Type.String({
-      description: 'Site of the write; null for a write to the client.',
-      examples: ['pv-south'],
-    }),
-  ),
-  at: At('When the write was made.'),
-  by: Type.String({
-    description:
-      'Id of the key or user. For requests without a session: the user whose account was named. ' +
-      '`operator` for a command on the server.',
-    examples: ['user_0123456789ab'],
+  site_id: field.TextOrNull('Site of the write; null for a write to the client.', {
+    examples: ['pv-south'],
   }),
-  by_name: Type.String({ description: 'Name at the time of the write.', examples: ['Ada'] }),
+  at: field.At('When the write was made.'),
+  by: field.Text(
+    'Id of the key or user. For requests without a session: the user whose account was named. ' +
+      '`operator` for a command on the server.',
+    { examples: ['user_0123456789ab'] },
+  ),
+  by_name: field.Text('Name at the time of the write.', { examples: ['Ada'] }),
   method: Type.String({ examples: ['POST'] }),
   path: Type.String({ examples: ['/curtailment/immediate'] }),
-  body: Nullable(
-    Type.String({
-      description: 'JSON of the request, truncated when long.',
-      examples: ['{"scope":"site","limit_mode":"percent","limit_value":50}'],
-    }),
-  ),
-  status: Nullable(
-    Type.Integer({ description: 'Status of the answer; null while pending.', examples: [201] }),
-  ),
-  address: Nullable(
-    Type.String({ description: 'Network address of the caller.', examples: ['203.0.113.7'] }),
-  ),
-  request_id: Nullable(
-    Type.String({
-      description: 'Id of the request; null for a command.',
-      examples: ['0b0e7c9e-2c6b-4f6e-9f43-0c6f1d7b0a55'],
-    }),
-  ),
+  body: field.TextOrNull('JSON of the request, truncated when long.', {
+    examples: ['{"scope":"site","limit_mode":"percent","limit_value":50}'],
+  }),
+  status: field.IntOrNull('Status of the answer; null while pending.', { examples: [201] }),
+  address: field.TextOrNull('Network address of the caller.', { examples: ['203.0.113.7'] }),
+  request_id: field.TextOrNull('Id of the request; null for a command.', {
+    examples: ['0b0e7c9e-2c6b-4f6e-9f43-0c6f1d7b0a55'],
+  }),
 })

@@ -6,7 +6,8 @@ import { endpoint, type Request, type WriteParts } from '../http/endpoint.ts'
 import { CursorList, cursorList } from '../http/envelope.ts'
 import { ApiError } from '../http/errors.ts'
 import { exampleOf } from '../http/example.ts'
-import { id_max, Timestamp } from '../http/params.ts'
+import * as field from '../http/fields.ts'
+import { id_max, Named, Timestamp } from '../http/params.ts'
 import { readListedAlert, readNewestAlerts } from './listed.ts'
 import { AlertRecord, alertRecord } from './record.ts'
 import { alertStatuses } from './rule.ts'
@@ -18,11 +19,7 @@ export const page_size = 500
 const tag = { tag: 'Alerts', module: 'basic_scada' } as const
 const writes = { ...tag, method: 'POST', scope: 'alerts:write' } as const
 
-const AlertId = Type.Integer({
-  minimum: 1,
-  maximum: id_max,
-  description: 'An alert of the site.',
-})
+const AlertId = field.Int('An alert of the site.', { minimum: 1, maximum: id_max })
 
 const alertExample = exampleOf(AlertRecord, {
   started_at: '2026-06-21T08:10:00.000Z',
@@ -86,18 +83,11 @@ export const listAlerts = endpoint({
   },
 })
 
-const AlertNote = Type.Object(
-  {
-    note: Type.Optional(
-      Type.String({
-        maxLength: 2000,
-        description: 'A remark for colleagues.',
-        examples: ['Technician informed.'],
-      }),
-    ),
-  },
-  { additionalProperties: false, $id: 'AlertNote' },
-)
+const AlertNote = Named('AlertNote', {
+  note: Type.Optional(
+    field.Text('A remark for colleagues.', { maxLength: 2000, examples: ['Technician informed.'] }),
+  ),
+})
 
 type Deciding = Request<{ alert_id: number }, unknown, { note?: string }> & WriteParts
 

@@ -1,47 +1,39 @@
 /** The mail recipients in the alert settings of a site. */
+
 import type { SiteProblem } from '@heliograph/domain/site-check'
 import { type Static, Type } from 'typebox'
+import { Closed } from '../http/params.ts'
 import { isMailAddress } from '../mail/address.ts'
 import { alertSeverities } from './rule.ts'
 
-const closed = { additionalProperties: false } as const
 const Severity = Type.Enum([...alertSeverities])
 const Address = Type.String({ minLength: 3, maxLength: 254 })
 /** HH:MM in the time zone of the site. */
 const TimeOfDay = Type.String({ minLength: 5, maxLength: 5 })
 
 type RecipientInFile = Static<typeof RecipientInFile>
-const RecipientInFile = Type.Object(
-  {
-    address: Address,
-    min_severity: Type.Optional(Severity),
-    quiet_hours: Type.Optional(Type.Object({ from: TimeOfDay, to: TimeOfDay }, closed)),
-    digest: Type.Optional(Type.Enum(['immediate', 'hourly', 'daily'])),
-    /** For a daily digest. */
-    digest_at: Type.Optional(TimeOfDay),
-    /** Mails critical alerts at once, despite quiet hours and digest. */
-    critical_at_once: Type.Optional(Type.Boolean()),
-  },
-  closed,
-)
+const RecipientInFile = Closed({
+  address: Address,
+  min_severity: Type.Optional(Severity),
+  quiet_hours: Type.Optional(Closed({ from: TimeOfDay, to: TimeOfDay })),
+  digest: Type.Optional(Type.Enum(['immediate', 'hourly', 'daily'])),
+  /** For a daily digest. */
+  digest_at: Type.Optional(TimeOfDay),
+  /** Mails critical alerts at once, despite quiet hours and digest. */
+  critical_at_once: Type.Optional(Type.Boolean()),
+})
 
 export type MailInFile = Static<typeof MailInFile>
-export const MailInFile = Type.Object(
-  {
-    recipients: Type.Array(RecipientInFile, { maxItems: 50 }),
-    escalation: Type.Optional(
-      Type.Object(
-        {
-          after_min: Type.Integer({ minimum: 1, maximum: 1440 }),
-          to: Type.Array(Address, { minItems: 1, maxItems: 50 }),
-        },
-        closed,
-      ),
-    ),
-    storm_count: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-  },
-  closed,
-)
+export const MailInFile = Closed({
+  recipients: Type.Array(RecipientInFile, { maxItems: 50 }),
+  escalation: Type.Optional(
+    Closed({
+      after_min: Type.Integer({ minimum: 1, maximum: 1440 }),
+      to: Type.Array(Address, { minItems: 1, maxItems: 50 }),
+    }),
+  ),
+  storm_count: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+})
 
 export interface MailRecipient extends Required<Omit<RecipientInFile, 'quiet_hours'>> {
   /** Spans midnight when `from` is after `to`. */

@@ -1,7 +1,9 @@
 /** An alert in the API. */
+
 import { rounded, significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
-import { Nullable } from '../http/params.ts'
+import * as field from '../http/fields.ts'
+import { Named, Nullable } from '../http/params.ts'
 import { At } from '../plant/frame.ts'
 import { type Stored, served } from '../storage/records.ts'
 import { activeSeconds } from './durations.ts'
@@ -24,38 +26,34 @@ const Device = (what: string, example: number | null = null) =>
     }),
   )
 const Value = (description: string, example: number) =>
-  Nullable(Type.Number({ description, examples: [example] }))
+  field.NumOrNull(description, { examples: [example] })
 const Text = (description: string, example?: string) =>
   Nullable(Type.String({ description, ...(example !== undefined && { examples: [example] }) }))
 
 const identity = {
   alert_id: Type.Integer({ minimum: 1, examples: [118] }),
-  code: Type.String({
-    description: 'The code of the rule. Codes are stable; docs/alerts.md lists them.',
+  code: field.Text('The code of the rule. Codes are stable; docs/alerts.md lists them.', {
     examples: ['string_zero_current'],
   }),
-  title: Type.String({
-    description: 'The problem, the same for all alerts of one `code`.',
+  title: field.Text('The problem, the same for all alerts of one `code`.', {
     examples: ['A string delivers no current'],
   }),
-  message: Type.String({
-    description: 'The problem with the device and the measured values.',
+  message: field.Text('The problem with the device and the measured values.', {
     examples: ['String 3 of inverter 7 carries 0 A, the others of its inverter 8.2 A.'],
   }),
   category: Type.Enum([...alertCategories], { examples: ['production'] }),
   severity: Type.Enum([...alertSeverities], { examples: ['major'] }),
-  status: Type.Enum([...alertStatuses], {
-    description:
-      '`active`, then `acknowledged` by a person, then `resolved` by a person or automatically ' +
+  status: field.OneOf(
+    alertStatuses,
+    '`active`, then `acknowledged` by a person, then `resolved` by a person or automatically ' +
       'when the condition is gone. A condition that returns within the reopen window makes the ' +
       'same alert `active` again.',
-  }),
+  ),
   source_type: Type.Enum([...sourceTypes], { examples: ['string'] }),
-  source_id: Type.String({
-    description:
-      'The id of the source; `7.3` for string 3 of inverter 7, or for PCS 3 of battery unit 7.',
-    examples: ['7.3'],
-  }),
+  source_id: field.Text(
+    'The id of the source; `7.3` for string 3 of inverter 7, or for PCS 3 of battery unit 7.',
+    { examples: ['7.3'] },
+  ),
   logger_id: Device('The plant', 2),
   inverter_id: Device('The inverter', 7),
   string_index: Device('The string of the inverter, counted from 0', 3),
@@ -71,17 +69,15 @@ const times = {
   ended_at: Nullable(
     At('Since when the condition is known to be gone; null while it holds or cannot be judged.'),
   ),
-  duration_s: Type.Number({
-    minimum: 0,
-    description:
-      'From the start to the end of the condition, else to the resolution, else until now. ' +
+  duration_s: field.FromZero(
+    'From the start to the end of the condition, else to the resolution, else until now. ' +
       'Repeated occurrences add up, without the time between.',
-    examples: [6600],
-  }),
-  occurrence_count: Type.Integer({
-    minimum: 1,
-    description: 'The number of occurrences, each within the reopen window of the one before.',
-  }),
+    { examples: [6600] },
+  ),
+  occurrence_count: field.Int(
+    'The number of occurrences, each within the reopen window of the one before.',
+    { minimum: 1 },
+  ),
 }
 
 const amounts = {
@@ -98,12 +94,10 @@ const amounts = {
       'for the reason in `lost_amount_reason`.',
     0.73,
   ),
-  lost_amount_reason: Nullable(
-    Type.Enum(['forbidden_scope'], {
-      description:
-        'An extension. `forbidden_scope`: the key lacks `earnings:read`, or the plan lacks the ' +
-        'module `earnings`. Null where `lost_amount` is served.',
-    }),
+  lost_amount_reason: field.OneOfOrNull(
+    ['forbidden_scope'],
+    'An extension. `forbidden_scope`: the key lacks `earnings:read`, or the plan lacks the ' +
+      'module `earnings`. Null where `lost_amount` is served.',
   ),
   currency: Text('The currency of `lost_amount`, ISO 4217.', 'EUR'),
 }
@@ -118,9 +112,9 @@ const handling = {
   resolved_by: Text('The name of the key; `system` for an automatic resolution.'),
   resolution: Nullable(Type.Enum([...resolutions])),
   resolution_note: Text('The note of the resolution.'),
-  suppressed: Type.Boolean({
-    description: 'Whether mails and notifications are suppressed; see `suppressed_reason`.',
-  }),
+  suppressed: field.Flag(
+    'Whether mails and notifications are suppressed; see `suppressed_reason`.',
+  ),
   suppressed_reason: Nullable(Type.Enum([...suppressors])),
   vendor_codes: Type.Array(Type.String(), {
     description: 'Alarm codes of the device, as its maker names them.',
@@ -130,15 +124,10 @@ const handling = {
     'What to do; null for a rule of an older version.',
     'Check fuse, connectors and cable of the string.',
   ),
-  work_order_id: Nullable(
-    Type.Integer({ minimum: 1, description: 'The newest work order that is not cancelled.' }),
-  ),
-  defect_id: Nullable(
-    Type.Integer({ minimum: 1, description: 'The newest defect that is not dismissed.' }),
-  ),
+  work_order_id: field.IntOrNull('The newest work order that is not cancelled.', { minimum: 1 }),
+  defect_id: field.IntOrNull('The newest defect that is not dismissed.', { minimum: 1 }),
   rule_id: Text('The name of the rule in the settings of the site, equal to `code`.'),
-  dedup_key: Type.String({
-    description: 'Identifies the condition: at most one unresolved alert has this key.',
+  dedup_key: field.Text('Identifies the condition: at most one unresolved alert has this key.', {
     examples: ['string_zero_current:string:7.3'],
   }),
   created_at: At('When the alert was stored.'),
@@ -146,10 +135,7 @@ const handling = {
 }
 
 export type AlertRecord = Static<typeof AlertRecord>
-export const AlertRecord = Type.Object(
-  { ...identity, ...times, ...amounts, ...handling },
-  { additionalProperties: false, $id: 'Alert' },
-)
+export const AlertRecord = Named('Alert', { ...identity, ...times, ...amounts, ...handling })
 
 type ComputedField =
   | 'duration_s'

@@ -2,13 +2,14 @@
  * Alert settings of a site: rules that are disabled or changed, and mail recipients. The rules give
  * the defaults.
  */
+
 import { type Static, Type } from 'typebox'
 import { parseYaml } from '../access/yaml-file.ts'
+import { Closed } from '../http/params.ts'
 import { MailInFile, type MailSettings, mailInForce, mailProblems } from './mail-settings.ts'
 import { type AlertSeverity, alertSeverities } from './rule.ts'
 import { type AlertCode, alertCodes, ruleOf, type ThresholdOf } from './rules.ts'
 
-const closed = { additionalProperties: false } as const
 const day_s = 86_400
 
 export const reopen_window_s_default = 3600
@@ -21,34 +22,25 @@ function RuleOverride(code: AlertCode) {
     name,
     Type.Optional(Type.Number({ minimum: min, maximum: max })),
   ])
-  return Type.Object(
-    {
-      enabled: Type.Optional(Type.Boolean()),
-      severity: Type.Optional(Severity),
-      raise_delay_s: Type.Optional(Seconds(day_s)),
-      clear_delay_s: Type.Optional(Seconds(day_s)),
-      thresholds: Type.Optional(Type.Object(Object.fromEntries(thresholds), closed)),
-    },
-    closed,
-  )
+  return Closed({
+    enabled: Type.Optional(Type.Boolean()),
+    severity: Type.Optional(Severity),
+    raise_delay_s: Type.Optional(Seconds(day_s)),
+    clear_delay_s: Type.Optional(Seconds(day_s)),
+    thresholds: Type.Optional(Closed(Object.fromEntries(thresholds))),
+  })
 }
 type RuleOverride = Omit<Static<ReturnType<typeof RuleOverride>>, 'thresholds'> & {
   thresholds?: Record<string, number>
 }
 
-const AlertingFile = Type.Object(
-  {
-    reopen_window_s: Type.Optional(Seconds(7 * day_s)),
-    rules: Type.Optional(
-      Type.Object(
-        Object.fromEntries(alertCodes.map((code) => [code, Type.Optional(RuleOverride(code))])),
-        closed,
-      ),
-    ),
-    mail: Type.Optional(MailInFile),
-  },
-  closed,
-)
+const AlertingFile = Closed({
+  reopen_window_s: Type.Optional(Seconds(7 * day_s)),
+  rules: Type.Optional(
+    Closed(Object.fromEntries(alertCodes.map((code) => [code, Type.Optional(RuleOverride(code))]))),
+  ),
+  mail: Type.Optional(MailInFile),
+})
 
 export interface AlertingFile {
   reopen_window_s?: number

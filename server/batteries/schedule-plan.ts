@@ -2,12 +2,10 @@
 import { rounded } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import * as field from '../http/fields.ts'
-import { Named, Nullable } from '../http/params.ts'
+import { Closed, Named, Nullable } from '../http/params.ts'
 import { priceSources } from '../markets/schemas.ts'
 import { At } from '../plant/frame.ts'
 import { served } from '../storage/records.ts'
-
-const closed = { additionalProperties: false } as const
 
 const ScheduleOptimizer = Named('ScheduleOptimizer', {
   name: Type.String({ examples: ['highs'] }),
@@ -132,17 +130,14 @@ export const ScheduleViolation = Named('ScheduleViolation', {
 
 export type SchedulePlan = Static<typeof SchedulePlan>
 /** The value of `battery_schedules.plan`. */
-export const SchedulePlan = Type.Object(
-  {
-    optimizer: ScheduleOptimizer,
-    inputs: ScheduleInputs,
-    totals: ScheduleTotals,
-    constraint_violations: Type.Array(ScheduleViolation, {
-      description: 'Violated constraints of the plan; the edge enforces all limits in any case.',
-    }),
-  },
-  closed,
-)
+export const SchedulePlan = Closed({
+  optimizer: ScheduleOptimizer,
+  inputs: ScheduleInputs,
+  totals: ScheduleTotals,
+  constraint_violations: Type.Array(ScheduleViolation, {
+    description: 'Violated constraints of the plan; the edge enforces all limits in any case.',
+  }),
+})
 
 export type ScheduleHour = Static<typeof ScheduleHour>
 export const ScheduleHour = Named('ScheduleHour', {

@@ -1,7 +1,9 @@
 /** The YAML file of contracts and fees: its schema and its validation. */
+
 import type { SiteProblem } from '@heliograph/domain/site-check'
 import { type Static, Type } from 'typebox'
 import { parseYaml } from '../access/yaml-file.ts'
+import { Closed } from '../http/params.ts'
 import { microOf } from './money.ts'
 
 export const contractTypes = [
@@ -29,7 +31,6 @@ export type FeeCode = (typeof feeCodes)[number]
 export const feeBases = ['per_mwh', 'percent', 'per_month', 'per_mw_month', 'imbalance'] as const
 export type FeeBasis = (typeof feeBases)[number]
 
-const closed = { additionalProperties: false } as const
 const Day = Type.String({ format: 'date' })
 const Currency = Type.String({ pattern: '^[A-Z]{3}$' })
 const Text = Type.String({ minLength: 1, maxLength: 100 })
@@ -37,48 +38,39 @@ const LoggerId = Type.Integer({ minimum: 0, maximum: 2_147_483_647 })
 /** Wide enough for every currency: 2000 EUR/MWh are 800 000 HUF/MWh. */
 const Price = Type.Number({ minimum: -10_000_000, maximum: 10_000_000 })
 
-const AssignmentInFile = Type.Object(
-  {
-    logger_id: LoggerId,
-    market_code: Text,
-    sold_market_code: Type.Optional(Text),
-    contract_type: Type.Enum([...contractTypes]),
-    fixed_price_per_mwh: Type.Optional(Price),
-    floor_price_per_mwh: Type.Optional(Price),
-    pays_at_negative_price: Type.Optional(Type.Boolean()),
-    offtaker: Type.Optional(Text),
-    imbalance_responsible_party: Type.Optional(Text),
-    currency: Currency,
-    valid_from: Day,
-    valid_to: Type.Optional(Day),
-  },
-  closed,
-)
+const AssignmentInFile = Closed({
+  logger_id: LoggerId,
+  market_code: Text,
+  sold_market_code: Type.Optional(Text),
+  contract_type: Type.Enum([...contractTypes]),
+  fixed_price_per_mwh: Type.Optional(Price),
+  floor_price_per_mwh: Type.Optional(Price),
+  pays_at_negative_price: Type.Optional(Type.Boolean()),
+  offtaker: Type.Optional(Text),
+  imbalance_responsible_party: Type.Optional(Text),
+  currency: Currency,
+  valid_from: Day,
+  valid_to: Type.Optional(Day),
+})
 type AssignmentInFile = Static<typeof AssignmentInFile>
 
-const FeeInFile = Type.Object(
-  {
-    logger_id: Type.Optional(LoggerId),
-    code: Type.Enum([...feeCodes]),
-    name: Text,
-    basis: Type.Enum([...feeBases]),
-    value: Price,
-    currency: Type.Optional(Currency),
-    valid_from: Day,
-    valid_to: Type.Optional(Day),
-  },
-  closed,
-)
+const FeeInFile = Closed({
+  logger_id: Type.Optional(LoggerId),
+  code: Type.Enum([...feeCodes]),
+  name: Text,
+  basis: Type.Enum([...feeBases]),
+  value: Price,
+  currency: Type.Optional(Currency),
+  valid_from: Day,
+  valid_to: Type.Optional(Day),
+})
 type FeeInFile = Static<typeof FeeInFile>
 
 export type ContractsFile = Static<typeof ContractsFile>
-export const ContractsFile = Type.Object(
-  {
-    assignments: Type.Array(AssignmentInFile, { maxItems: 10_000 }),
-    fees: Type.Optional(Type.Array(FeeInFile, { maxItems: 10_000 })),
-  },
-  closed,
-)
+export const ContractsFile = Closed({
+  assignments: Type.Array(AssignmentInFile, { maxItems: 10_000 }),
+  fees: Type.Optional(Type.Array(FeeInFile, { maxItems: 10_000 })),
+})
 
 /** Ids that the file may reference. */
 export interface Known {

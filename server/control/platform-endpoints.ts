@@ -5,11 +5,10 @@ import { isGiven } from '../http/authorize.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { invalid } from '../http/errors.ts'
 import * as field from '../http/fields.ts'
-import { Named } from '../http/params.ts'
+import { Closed, Named } from '../http/params.ts'
 import { closeGroup } from '../storage/curtailment.ts'
 import { group_id_example } from './curtailment-row.ts'
 
-const closed = { additionalProperties: false } as const
 const SiteId = field.Text('A site of the client.', { minLength: 1, maxLength: 64 })
 const GroupId = field.Text('The command.', { minLength: 1, maxLength: 100 })
 
@@ -32,18 +31,15 @@ export const closeCurtailment = endpoint({
     'reason in `note`. Nothing is sent to the plant, which may still be limited. Other rows are ' +
     'not changed; `closed_count` is 0 for a group without a releasing row. A later confirmation ' +
     'by the edge is still recorded.',
-  body: Type.Object(
-    {
-      site_id: SiteId,
-      group_id: GroupId,
-      note: field.Text('Reason for closing the record.', {
-        minLength: 3,
-        maxLength: 500,
-        pattern: '\\S.*\\S.*\\S',
-      }),
-    },
-    closed,
-  ),
+  body: Closed({
+    site_id: SiteId,
+    group_id: GroupId,
+    note: field.Text('Reason for closing the record.', {
+      minLength: 3,
+      maxLength: 500,
+      pattern: '\\S.*\\S.*\\S',
+    }),
+  }),
   returns: Named('PlatformCurtailmentClosing', {
     site_id: SiteId,
     group_id: GroupId,

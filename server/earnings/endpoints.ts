@@ -7,6 +7,7 @@ import { endpoint } from '../http/endpoint.ts'
 import { List, list } from '../http/envelope.ts'
 import { invalid } from '../http/errors.ts'
 import { exampleOf } from '../http/example.ts'
+import * as field from '../http/fields.ts'
 import { JsonText } from '../http/json-text.ts'
 import { LoggerId } from '../http/params.ts'
 import { daysSpan, daysSum, pastDaysSpan, spanMeta, type WholeWindow } from '../http/windows.ts'
@@ -53,13 +54,11 @@ interface EarningsRequest {
 }
 
 const Timezone = Type.Optional(
-  Type.String({
-    maxLength: 64,
-    examples: ['Europe/Berlin'],
-    description:
-      'Extension: IANA time zone of the days, such as that of the market. Defaults to UTC. Battery ' +
+  field.Text(
+    'Extension: IANA time zone of the days, such as that of the market. Defaults to UTC. Battery ' +
       'revenue always covers the same dates in UTC.',
-  }),
+    { maxLength: 64, examples: ['Europe/Berlin'] },
+  ),
 )
 
 function zoneOf({ timezone = 'UTC' }: EarningsRequest['query']): string {
@@ -209,11 +208,7 @@ function assignmentItem(
 
 const marketCode = (description: string) =>
   Type.Optional(
-    Type.String({
-      pattern: '^[A-Z0-9][A-Z0-9-]{1,19}$',
-      examples: ['DE-LU'],
-      description,
-    }),
+    field.Text(description, { pattern: '^[A-Z0-9][A-Z0-9-]{1,19}$', examples: ['DE-LU'] }),
   )
 
 export const crossBorder = endpoint({

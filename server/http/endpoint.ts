@@ -4,11 +4,13 @@
  * from a declaration, never repeated in it: a method other than GET is a write (safe mode,
  * idempotency, write rate), and `limit(cap)` is clamped.
  */
-import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
+
+import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import type { Transaction } from '../storage/database.ts'
 import { CursorParameter } from './cursor.ts'
 import type { ExportItem, ExportItems } from './export-items.ts'
 import type { ExportRows } from './export-rows.ts'
+import * as field from './fields.ts'
 import type { JsonText } from './json-text.ts'
 import type { WindowRule } from './windows.ts'
 
@@ -228,13 +230,11 @@ export function endpoint<
   return { ...definition, ...(has_query && { query }), returns } as unknown as Endpoint<Needs>
 }
 
-const Omitted = Type.Integer({
-  minimum: 1,
-  examples: [1],
-  description:
-    'Number of items omitted from this answer and from `count`, because a value breaks its ' +
+const Omitted = field.Int(
+  'Number of items omitted from this answer and from `count`, because a value breaks its ' +
     'schema. Absent when no item was omitted.',
-})
+  { minimum: 1, examples: [1] },
+)
 
 /** Every list may omit items: see repair-answer.ts. */
 function withOmitted(returns: TSchema): TSchema {

@@ -7,9 +7,11 @@
  * - span: at most 400 days from `start`; the answer contains the `start` of the rest.
  * - sum: 400 days at any time. A longer window is clipped to the records of the site.
  */
+
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { addDays, utcDate } from '@heliograph/domain/utc-day'
 import { type TProperties, Type } from 'typebox'
+import * as field from './fields.ts'
 import { timeWindow } from './params.ts'
 import {
   type AskedWindow,
@@ -98,17 +100,16 @@ export const forecastSpan: WindowRule<Span> = {
 export const spanSince = (hours: number): WindowRule<Span> => ({
   query: {
     since: Type.Optional(
-      Type.String({
-        format: 'date-time',
-        description: `Returns hours that start at this instant or later. Defaults to the last ${hours / 24} days.`,
-      }),
+      field.At(
+        `Returns hours that start at this instant or later. Defaults to the last ${hours / 24} days.`,
+      ),
     ),
   },
   resolve: ({ since }, { now }) =>
     spanOf(closedWindow(since === undefined ? {} : { start: since }, now, hours)),
 })
 
-const day = (description: string) => Type.Optional(Type.String({ format: 'date', description }))
+const day = (description: string) => Type.Optional(field.Day(description))
 const days = {
   start: day('First day, UTC. Defaults to the first day of the month of `end`.'),
   end: day('Last day, UTC, inclusive. Defaults to today.'),

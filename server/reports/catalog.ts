@@ -1,7 +1,9 @@
 /** The catalog of report templates. */
 /// <reference lib="esnext.collection" />
+
 import { Type } from 'typebox'
 import { ApiError, type Violation } from '../http/errors.ts'
+import { Closed } from '../http/params.ts'
 import { type Validate, validators } from '../http/validate.ts'
 import type { ReportTemplate } from './template.ts'
 import { availability } from './templates/availability.ts'
@@ -36,7 +38,7 @@ export type Parameters = Record<string, unknown>
 const checks = new WeakMap<ReportTemplate, Validate>()
 
 function checkOf({ parameters }: ReportTemplate): Validate {
-  const body = Type.Object({ parameters }, { additionalProperties: false })
+  const body = Closed({ parameters })
   const declared = { method: 'POST', body, returns: Type.Null() } as const
   return validators([declared])(declared)
 }

@@ -1,8 +1,10 @@
 /** One-off reports over freely chosen dates. */
+
 import { localDate } from '@heliograph/domain/local-day'
 import { type Static, Type } from 'typebox'
 import type { Caller } from '../http/endpoint.ts'
 import { invalid } from '../http/errors.ts'
+import * as field from '../http/fields.ts'
 import { id_max, Nullable } from '../http/params.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { Catalog } from './catalog.ts'
@@ -13,12 +15,10 @@ import { loggers_max, SubscriptionOrder } from './subscription.ts'
 
 const { template_id, timezone, format, parameters } = SubscriptionOrder.properties
 
-const LocalDay = (description: string) => Type.String({ format: 'date', description })
-
 export const one_off_fields = {
   template_id,
-  start_date: LocalDay('First day of the report, local date in `timezone`.'),
-  end_date: LocalDay('Last day of the report. Must be before today.'),
+  start_date: field.Day('First day of the report, local date in `timezone`.'),
+  end_date: field.Day('Last day of the report. Must be before today.'),
   timezone: Type.Optional(timezone),
   format,
   parameters: Type.Optional(parameters),

@@ -1,15 +1,15 @@
 /** One-off reports over freely chosen dates. */
+
 import { Type } from 'typebox'
 import { SiteId } from '../access/schemas.ts'
 import { isGiven, loadSites, requireModule, siteKey } from '../http/authorize.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { invalid } from '../http/errors.ts'
+import { Closed, Named } from '../http/params.ts'
 import { refuseInSafeMode } from '../http/safe-mode.ts'
 import type { Needs } from './endpoints.ts'
 import { one_off_fields, orderOnce } from './one-off.ts'
 import { RunId } from './run.ts'
-
-const closed = { additionalProperties: false } as const
 
 export const orderReport = endpoint({
   tag: 'Platform',
@@ -23,12 +23,9 @@ export const orderReport = endpoint({
   description:
     'Returns the queued run. The run is listed with `trigger` `manual` and without a subscription, ' +
     'and is not mailed. Rejected with 409 while the site is in safe mode or 20 runs are queued.',
-  body: Type.Object({ site_id: SiteId, ...one_off_fields }, closed),
+  body: Closed({ site_id: SiteId, ...one_off_fields }),
   status: 202,
-  returns: Type.Object(
-    { run_id: RunId, status: Type.Enum(['queued']) },
-    { ...closed, $id: 'PlatformQueuedReport' },
-  ),
+  returns: Named('PlatformQueuedReport', { run_id: RunId, status: Type.Enum(['queued']) }),
   example: {
     body: {
       site_id: 'demo',

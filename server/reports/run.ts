@@ -1,12 +1,12 @@
 /** A report run, stored and in the API. */
+
 import { type Static, Type } from 'typebox'
 import { scopes } from '../http/endpoint.ts'
-import { Nullable } from '../http/params.ts'
+import * as field from '../http/fields.ts'
+import { Named, Nullable } from '../http/params.ts'
 import { At } from '../plant/frame.ts'
 import { type Stored, served } from '../storage/records.ts'
 import type { ReportFormat } from './document.ts'
-
-const Count = (description: string) => Type.Integer({ minimum: 0, description })
 
 export const runStatuses = ['queued', 'running', 'succeeded', 'failed', 'expired'] as const
 type RunStatus = (typeof runStatuses)[number]
@@ -18,94 +18,72 @@ export const reportFormats = ['pdf', 'xlsx', 'csv'] as const satisfies readonly 
 /** How long the file of a run can be downloaded. */
 export const file_days_kept = 60
 
-export const RunId = Type.String({
+export const RunId = field.Text('A run of a report.', {
   pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
-  description: 'A run of a report.',
   examples: ['5b1f0c1e-6f0b-4c55-8a53-0f6f3f4f2f11'],
 })
 
 export type ReportRun = Static<typeof ReportRun>
-export const ReportRun = Type.Object(
-  {
-    run_id: RunId,
-    template_id: Type.String({ examples: ['performance_monthly'] }),
-    subscription_id: Nullable(
-      Type.Integer({
-        minimum: 1,
-        description:
-          'The subscription of the run, which may have been deleted; null for a one-off report.',
-      }),
-    ),
-    status: Type.Enum([...runStatuses], {
+export const ReportRun = Named('ReportRun', {
+  run_id: RunId,
+  template_id: Type.String({ examples: ['performance_monthly'] }),
+  subscription_id: field.IntOrNull(
+    'The subscription of the run, which may have been deleted; null for a one-off report.',
+    { minimum: 1 },
+  ),
+  status: field.OneOf(
+    runStatuses,
+    '`queued`: waiting. `running`: in progress. `succeeded`: the file can be downloaded. ' +
+      '`failed`: given up, see `error_code`. `expired`: the file has been deleted.',
+  ),
+  trigger: field.OneOf(
+    runTriggers,
+    '`schedule`: due by the schedule. `api`: a requested run of a subscription. `manual`: a ' +
+      'one-off report.',
+  ),
+  period_start_at: At('Start of the period, inclusive.'),
+  period_end_at: At('End of the period, exclusive.'),
+  format: Type.Enum([...reportFormats]),
+  language: Type.Enum(['en']),
+  requested_by: field.Text(
+    'The name of the key or person that requested the run; `system` for a scheduled run.',
+  ),
+  queued_at: At('When the run was queued.'),
+  started_at: Nullable(At('When the last attempt started.')),
+  finished_at: Nullable(At('When the run succeeded or failed.')),
+  duration_ms: field.CountOrNull('From `started_at` to `finished_at`.'),
+  file_name: Nullable(Type.String()),
+  file_size_bytes: Nullable(Type.Integer({ minimum: 0 })),
+  sha256: field.TextOrNull('SHA-256 of the file, also the ETag of the download.', {
+    pattern: '^[0-9a-f]{64}$',
+  }),
+  download_url: field.TextOrNull('Path of the file on this server; null without a file.'),
+  download_expires_at: Nullable(At('When the file will be deleted.')),
+  page_count: field.CountOrNull('Null for a format without pages.'),
+  data_completeness_pct: field.PercentOrNull('Share of the expected readings that were available.'),
+  required_scopes: Nullable(
+    Type.Array(Type.Enum([...scopes]), {
       description:
-        '`queued`: waiting. `running`: in progress. `succeeded`: the file can be downloaded. ' +
-        '`failed`: given up, see `error_code`. `expired`: the file has been deleted.',
+        'An extension. Scopes required for the download, from the sections in the file. Null before ' +
+        'the run has succeeded.',
     }),
-    trigger: Type.Enum([...runTriggers], {
-      description:
-        '`schedule`: due by the schedule. `api`: a requested run of a subscription. `manual`: a ' +
-        'one-off report.',
-    }),
-    period_start_at: At('Start of the period, inclusive.'),
-    period_end_at: At('End of the period, exclusive.'),
-    format: Type.Enum([...reportFormats]),
-    language: Type.Enum(['en']),
-    requested_by: Type.String({
-      description:
-        'The name of the key or person that requested the run; `system` for a scheduled run.',
-    }),
-    queued_at: At('When the run was queued.'),
-    started_at: Nullable(At('When the last attempt started.')),
-    finished_at: Nullable(At('When the run succeeded or failed.')),
-    duration_ms: Nullable(Count('From `started_at` to `finished_at`.')),
-    file_name: Nullable(Type.String()),
-    file_size_bytes: Nullable(Type.Integer({ minimum: 0 })),
-    sha256: Nullable(
-      Type.String({
-        pattern: '^[0-9a-f]{64}$',
-        description: 'SHA-256 of the file, also the ETag of the download.',
-      }),
-    ),
-    download_url: Nullable(
-      Type.String({ description: 'Path of the file on this server; null without a file.' }),
-    ),
-    download_expires_at: Nullable(At('When the file will be deleted.')),
-    page_count: Nullable(Count('Null for a format without pages.')),
-    data_completeness_pct: Nullable(
-      Type.Number({
-        minimum: 0,
-        maximum: 100,
-        description: 'Share of the expected readings that were available.',
-      }),
-    ),
-    required_scopes: Nullable(
-      Type.Array(Type.Enum([...scopes]), {
-        description:
-          'An extension. Scopes required for the download, from the sections in the file. Null before ' +
-          'the run has succeeded.',
-      }),
-    ),
-    omitted_sections: Type.Array(Type.String(), {
-      description:
-        'An extension. Sections that were omitted because the key or person that ordered the report ' +
-        'lacked a scope, or the plan lacked the module of that scope.',
-      examples: [['Work orders and defects']],
-    }),
-    error_code: Nullable(
-      Type.String({
-        description:
-          'The reason of the failure: `template_gone`, `parameters_invalid`, `subscription_disabled`, ' +
-          '`subscription_deleted`, `build_failed`, `write_failed`, `file_too_large`, `timed_out` ' +
-          'or `server_lost`.',
-      }),
-    ),
-    error_message: Nullable(Type.String({ description: 'The reason of the failure in words.' })),
-    recipients_sent: Count(
-      'Mails with the file that the mail server accepted; 0 without a mail server.',
-    ),
-  },
-  { additionalProperties: false, $id: 'ReportRun' },
-)
+  ),
+  omitted_sections: Type.Array(Type.String(), {
+    description:
+      'An extension. Sections that were omitted because the key or person that ordered the report ' +
+      'lacked a scope, or the plan lacked the module of that scope.',
+    examples: [['Work orders and defects']],
+  }),
+  error_code: field.TextOrNull(
+    'The reason of the failure: `template_gone`, `parameters_invalid`, `subscription_disabled`, ' +
+      '`subscription_deleted`, `build_failed`, `write_failed`, `file_too_large`, `timed_out` ' +
+      'or `server_lost`.',
+  ),
+  error_message: field.TextOrNull('The reason of the failure in words.'),
+  recipients_sent: field.Count(
+    'Mails with the file that the mail server accepted; 0 without a mail server.',
+  ),
+})
 
 /** A row of `report_runs` with the number of mails sent. */
 export interface StoredRun

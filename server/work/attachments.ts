@@ -1,11 +1,12 @@
 /** Links from a work order or a defect to files that are stored elsewhere. */
+
 import { type Static, Type } from 'typebox'
-import { id_max, Nullable } from '../http/params.ts'
+import * as field from '../http/fields.ts'
+import { id_max, Named, Nullable } from '../http/params.ts'
 import { textForms } from '../http/text-forms.ts'
 import { fault } from './faults.ts'
 import { Time } from './fields.ts'
 
-const closed = { additionalProperties: false } as const
 const attachments_max = 100
 const uploaded = '2026-06-21T07:05:00.000Z'
 
@@ -16,56 +17,47 @@ const parts = {
     pattern: textForms.file_name.pattern,
     examples: ['string-7-3.jpg'],
   }),
-  content_type: Type.String({
+  content_type: field.Text('Media type.', {
     pattern: '^[a-z]+/[a-zA-Z0-9.+-]+$',
     maxLength: 127,
-    description: 'Media type.',
     examples: ['image/jpeg'],
   }),
 }
-const url = Type.String({
-  pattern: textForms.web_address.pattern,
-  maxLength: 2000,
-  description: 'Address of the file, without user or password. The server does not fetch it.',
-  examples: ['https://files.example.com/string-7-3.jpg'],
-})
+const url = field.Text(
+  'Address of the file, without user or password. The server does not fetch it.',
+  {
+    pattern: textForms.web_address.pattern,
+    maxLength: 2000,
+    examples: ['https://files.example.com/string-7-3.jpg'],
+  },
+)
 const size_bytes = Nullable(
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [482_113] }),
 )
 
 export type Attachment = Static<typeof Attachment>
-export const Attachment = Type.Object(
-  {
-    attachment_id: Type.Integer({
-      description: 'Unique within the work order or defect.',
-      examples: [1],
-    }),
-    ...parts,
-    size_bytes,
-    url,
-    uploaded_at: Time('When the file was attached.', uploaded),
-  },
-  { ...closed, $id: 'Attachment' },
-)
+export const Attachment = Named('Attachment', {
+  attachment_id: field.Int('Unique within the work order or defect.', { examples: [1] }),
+  ...parts,
+  size_bytes,
+  url,
+  uploaded_at: Time('When the file was attached.', uploaded),
+})
 
 export type GivenAttachment = Static<typeof GivenAttachment>
-const GivenAttachment = Type.Object(
-  {
-    attachment_id: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: id_max,
-        description: 'An existing attachment to keep. Omit it for a new attachment.',
-        examples: [1],
-      }),
-    ),
-    ...parts,
-    size_bytes: Type.Optional(size_bytes),
-    url,
-    uploaded_at: Type.Optional(Time('Read-only: accepted if it equals the stored time.', uploaded)),
-  },
-  { ...closed, $id: 'GivenAttachment' },
-)
+const GivenAttachment = Named('GivenAttachment', {
+  attachment_id: Type.Optional(
+    field.Int('An existing attachment to keep. Omit it for a new attachment.', {
+      minimum: 1,
+      maximum: id_max,
+      examples: [1],
+    }),
+  ),
+  ...parts,
+  size_bytes: Type.Optional(size_bytes),
+  url,
+  uploaded_at: Type.Optional(Time('Read-only: accepted if it equals the stored time.', uploaded)),
+})
 
 export const GivenAttachments = Type.Array(GivenAttachment, {
   maxItems: attachments_max,

@@ -1,53 +1,44 @@
 /** Inspection categories with frequency, standard and default checklist. */
+
 import { type Static, Type } from 'typebox'
-import { Nullable } from '../http/params.ts'
+import * as field from '../http/fields.ts'
+import { Named, Nullable } from '../http/params.ts'
 import { itemTypes } from './checklists.ts'
 
-const closed = { additionalProperties: false } as const
-
 export type ChecklistLine = Static<typeof ChecklistLine>
-const ChecklistLine = Type.Object(
-  {
-    code: Nullable(
-      Type.String({
-        description: 'Name of the measured quantity, ending in its unit; null for other items.',
-      }),
-    ),
-    title: Type.String(),
-    instruction: Nullable(Type.String()),
-    type: Type.Enum([...itemTypes]),
-    required: Type.Boolean(),
-    unit: Nullable(Type.String({ examples: ['MΩ'] })),
-    min_value: Nullable(Type.Number({ description: 'Lowest value that passes, in `unit`.' })),
-    max_value: Nullable(Type.Number({ description: 'Highest value that passes, in `unit`.' })),
-  },
-  { ...closed, $id: 'DefaultChecklistItem' },
-)
+const ChecklistLine = Named('DefaultChecklistItem', {
+  code: field.TextOrNull(
+    'Name of the measured quantity, ending in its unit; null for other items.',
+  ),
+  title: Type.String(),
+  instruction: Nullable(Type.String()),
+  type: Type.Enum([...itemTypes]),
+  required: Type.Boolean(),
+  unit: Nullable(Type.String({ examples: ['MΩ'] })),
+  min_value: field.NumOrNull('Lowest value that passes, in `unit`.'),
+  max_value: field.NumOrNull('Highest value that passes, in `unit`.'),
+})
 
 type InspectionCategory = Static<typeof InspectionCategory>
-export const InspectionCategory = Type.Object(
-  {
-    category_id: Type.Integer({ description: 'Id of the category in work orders.', examples: [2] }),
-    code: Type.String({ examples: ['pv_string_test'] }),
-    name: Type.String(),
-    description: Nullable(Type.String()),
-    parent_category_id: Nullable(Type.Integer()),
-    applies_to: Type.Array(
-      Type.Enum(['site', 'logger', 'inverter', 'string', 'transformer', 'bess', 'met', 'civil']),
-    ),
-    frequency: Nullable(
-      Type.Enum(['monthly', 'quarterly', 'semiannual', 'annual', 'on_demand'], {
-        description: 'Usual interval.',
-      }),
-    ),
-    standard_reference: Nullable(Type.String({ description: 'The standard of the checklist.' })),
-    default_checklist: Type.Array(ChecklistLine, {
-      description: 'The checklist of a new work order of this category, in this order.',
-    }),
-    is_active: Type.Boolean({ description: 'Whether new work orders may use the category.' }),
-  },
-  { ...closed, $id: 'InspectionCategory' },
-)
+export const InspectionCategory = Named('InspectionCategory', {
+  category_id: field.Int('Id of the category in work orders.', { examples: [2] }),
+  code: Type.String({ examples: ['pv_string_test'] }),
+  name: Type.String(),
+  description: Nullable(Type.String()),
+  parent_category_id: Nullable(Type.Integer()),
+  applies_to: Type.Array(
+    Type.Enum(['site', 'logger', 'inverter', 'string', 'transformer', 'bess', 'met', 'civil']),
+  ),
+  frequency: field.OneOfOrNull(
+    ['monthly', 'quarterly', 'semiannual', 'annual', 'on_demand'],
+    'Usual interval.',
+  ),
+  standard_reference: field.TextOrNull('The standard of the checklist.'),
+  default_checklist: Type.Array(ChecklistLine, {
+    description: 'The checklist of a new work order of this category, in this order.',
+  }),
+  is_active: field.Flag('Whether new work orders may use the category.'),
+})
 
 const line =
   (type: ChecklistLine['type'], code: string | null = null) =>

@@ -1,12 +1,14 @@
 /** Field schemas shared by work orders and defects. */
+
 import { type TOptional, type TSchema, Type } from 'typebox'
+import * as field from '../http/fields.ts'
 import { id_max, Nullable } from '../http/params.ts'
 import { textForms } from '../http/text-forms.ts'
 
 const linked_max = 200
 
 export const Id = (description: string, example: number) =>
-  Type.Integer({ minimum: 0, maximum: id_max, description, examples: [example] })
+  field.Count(description, { maximum: id_max, examples: [example] })
 export const Text = (maxLength: number, example: string, description?: string) =>
   Type.String({ maxLength, ...(description && { description }), examples: [example] })
 
@@ -23,7 +25,7 @@ export const Name = (example: string, description?: string) => Line(200, example
 export const Amount = (maximum: number, example: number, description?: string) =>
   Type.Number({ minimum: 0, maximum, ...(description && { description }), examples: [example] })
 export const Time = (description: string, example: string) =>
-  Type.String({ format: 'date-time', description, examples: [example] })
+  field.At(description, { examples: [example] })
 export const Ids = (description: string) =>
   Type.Array(Type.Integer({ minimum: 0, maximum: id_max }), {
     maxItems: linked_max,
@@ -32,22 +34,18 @@ export const Ids = (description: string) =>
   })
 export const Title = (example: string) =>
   Line(200, example, 'A single line with at least one visible character.')
-export const Currency = Type.String({
-  pattern: '^[A-Z]{3}$',
-  description: 'ISO 4217. Defaults to the currency of the site when an amount is given.',
-  examples: ['EUR'],
-})
+export const Currency = field.Text(
+  'ISO 4217. Defaults to the currency of the site when an amount is given.',
+  { pattern: '^[A-Z]{3}$', examples: ['EUR'] },
+)
 export const Tags = Type.Array(Line(50, 'flight 2026-06'), {
   maxItems: 50,
   uniqueItems: true,
 })
 
 export const Flag = (description: string, example = false) =>
-  Type.Boolean({ description, examples: [example] })
-export const Version = Type.Integer({
-  minimum: 1,
-  description: 'Increments with every change.',
-})
+  field.Flag(description, { examples: [example] })
+export const Version = field.Int('Increments with every change.', { minimum: 1 })
 
 /** The devices and the location that a work order or defect concerns. */
 export const devices = {

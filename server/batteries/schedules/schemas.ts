@@ -1,12 +1,10 @@
 import { objectives } from '@heliograph/optimize/dispatch-problem'
 import { type Static, Type } from 'typebox'
 import * as field from '../../http/fields.ts'
-import { id_max, Named } from '../../http/params.ts'
+import { Closed, id_max, Named } from '../../http/params.ts'
 import { refusalCodes } from '../planning/refusal.ts'
 import { ScheduleViolation } from '../schedule-plan.ts'
 import { Schedule } from '../schedules.ts'
-
-const closed = { additionalProperties: false } as const
 
 export const BessId = field.Count('A battery unit of the site.', { maximum: id_max, examples: [1] })
 export const ScheduleId = field.Count('A schedule of the site.', {
@@ -78,7 +76,7 @@ export const HourBody = Named('BessHourRevision', {
 
 export const OptimizedAll = Named('BessOptimizations', {
   data: Type.Array(Schedule, { description: 'Proposed schedules, one for each planned unit.' }),
-  meta: Type.Object({ count: Type.Integer({ minimum: 0 }) }, closed),
+  meta: Closed({ count: Type.Integer({ minimum: 0 }) }),
   skipped: Type.Array(
     Named('SkippedUnit', {
       bess_id: Type.Integer({ examples: [2] }),

@@ -1,18 +1,16 @@
 /** Parameters of templates. */
+
 import { Type } from 'typebox'
+import * as field from '../../http/fields.ts'
+import { Closed } from '../../http/params.ts'
 import type { ReportOrder } from '../template.ts'
 
-export const noParameters = Type.Object({}, { additionalProperties: false })
+export const noParameters = Closed({})
 
 const counts = (name: string, description: string, standard: number) =>
-  Type.Object(
-    {
-      [name]: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 500, default: standard, description }),
-      ),
-    },
-    { additionalProperties: false },
-  )
+  Closed({
+    [name]: Type.Optional(field.Int(description, { minimum: 1, maximum: 500, default: standard })),
+  })
 
 export const worstCount = (items: string, standard = 20) =>
   counts('worst_count', `How many ${items} are listed, the worst first.`, standard)

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { id_max, Nullable, page } from '../../http/params.ts'
+import * as field from '../../http/fields.ts'
+import { id_max, Named, Nullable, page } from '../../http/params.ts'
 import { At } from '../../plant/frame.ts'
 import { Attachment, GivenAttachments } from '../attachments.ts'
 import { defectSeverities, defectStates } from '../defect-states.ts'
@@ -20,8 +21,6 @@ import {
   Title as TitleOf,
   Version,
 } from '../fields.ts'
-
-const closed = { additionalProperties: false } as const
 
 const defectTypes = [
   'hotspot',
@@ -58,31 +57,27 @@ const detectionMethods = [
 
 export const DefectId = Id('A defect of the site.', 7)
 
-const Severity = Type.Enum([...defectSeverities], { description: 'Severity of the defect.' })
+const Severity = field.OneOf(defectSeverities, 'Severity of the defect.')
 const Status = Type.Enum([...defectStates])
 const Title = TitleOf('Hot spot on a module of string 3 of inverter 1')
 
 /** Optional fields that clients may clear with null. */
 export const nullables = {
   description: Text(20_000, '21 K above its neighbours.', 'Free text.'),
-  type: Type.Enum([...defectTypes], { description: '`pid` is potential-induced degradation.' }),
+  type: field.OneOf(defectTypes, '`pid` is potential-induced degradation.'),
   ...devices,
   module_position: Text(100, 'row 12, table 3, module 7', 'Position of the module on site.'),
-  latitude: Type.Number({
+  latitude: field.Num('WGS 84, in degrees; requires `longitude`.', {
     minimum: -90,
     maximum: 90,
     examples: [48.6213],
-    description: 'WGS 84, in degrees; requires `longitude`.',
   }),
-  longitude: Type.Number({
+  longitude: field.Num('WGS 84, in degrees; requires `latitude`.', {
     minimum: -180,
     maximum: 180,
     examples: [12.1702],
-    description: 'WGS 84, in degrees; requires `latitude`.',
   }),
-  detection_method: Type.Enum([...detectionMethods], {
-    description: 'Detection method; `el` is electroluminescence.',
-  }),
+  detection_method: field.OneOf(detectionMethods, 'Detection method; `el` is electroluminescence.'),
   temperature_delta_k: Amount(
     2000,
     21,
@@ -123,47 +118,37 @@ const given = {
 }
 
 export type NewDefect = Static<typeof NewDefect>
-export const NewDefect = Type.Object(
-  { title: Title, severity: Severity, ...given },
-  { ...closed, $id: 'NewDefect' },
-)
+export const NewDefect = Named('NewDefect', { title: Title, severity: Severity, ...given })
 
 export type DefectChange = Static<typeof DefectChange>
-export const DefectChange = Type.Object(
-  { ...optional({ title: Title, severity: Severity, status: Status }), ...given },
-  { ...closed, $id: 'DefectChange' },
-)
+export const DefectChange = Named('DefectChange', {
+  ...optional({ title: Title, severity: Severity, status: Status }),
+  ...given,
+})
 
 export type Defect = Static<typeof Defect>
-export const Defect = Type.Object(
-  {
-    defect_id: DefectId,
-    number: Type.String({ description: 'Number for people.', examples: ['DEF-2026-00007'] }),
-    title: Title,
-    severity: Severity,
-    status: Status,
-    ...nullable(nullables),
-    ...valued,
-    reported_by: Type.String({ description: 'Name of the key; `system` for the system itself.' }),
-    resolved_at: Nullable(At('When the defect was resolved; null after reopening.')),
-    resolved_by: Nullable(Type.String()),
-    verified_at: Nullable(At('When the repair was verified.')),
-    verified_by: Nullable(Type.String()),
-    attachments: Type.Array(Attachment),
-    created_at: At('When the defect was reported.'),
-    updated_at: At('When the defect was last changed.'),
-    version: Version,
-  },
-  { ...closed, $id: 'Defect' },
-)
+export const Defect = Named('Defect', {
+  defect_id: DefectId,
+  number: field.Text('Number for people.', { examples: ['DEF-2026-00007'] }),
+  title: Title,
+  severity: Severity,
+  status: Status,
+  ...nullable(nullables),
+  ...valued,
+  reported_by: field.Text('Name of the key; `system` for the system itself.'),
+  resolved_at: Nullable(At('When the defect was resolved; null after reopening.')),
+  resolved_by: Nullable(Type.String()),
+  verified_at: Nullable(At('When the repair was verified.')),
+  verified_by: Nullable(Type.String()),
+  attachments: Type.Array(Attachment),
+  created_at: At('When the defect was reported.'),
+  updated_at: At('When the defect was last changed.'),
+  version: Version,
+})
 
 export const filters = {
-  status: Type.Optional(
-    Type.Enum([...defectStates], { description: 'Returns only defects in this state.' }),
-  ),
-  severity: Type.Optional(
-    Type.Enum([...defectSeverities], { description: 'Returns only defects of this severity.' }),
-  ),
+  status: Type.Optional(field.OneOf(defectStates, 'Returns only defects in this state.')),
+  severity: Type.Optional(field.OneOf(defectSeverities, 'Returns only defects of this severity.')),
   ...placeFilters('defects'),
   ...page,
 }

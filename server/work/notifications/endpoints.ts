@@ -4,6 +4,7 @@ import { endpoint, type Request } from '../../http/endpoint.ts'
 import { Page } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { exampleOf } from '../../http/example.ts'
+import * as field from '../../http/fields.ts'
 import { page } from '../../http/params.ts'
 import { notification_days } from '../notifications.ts'
 import { NotificationId, OmNotification, UnreadCount } from './schemas.ts'
@@ -35,9 +36,8 @@ export const listNotifications = endpoint({
     `${notification_days} days.`,
   query: {
     unread_only: Type.Optional(
-      Type.Boolean({
+      field.Flag('Returns only notifications that the client has not read.', {
         default: false,
-        description: 'Returns only notifications that the client has not read.',
         examples: [true],
       }),
     ),

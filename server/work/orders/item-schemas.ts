@@ -1,29 +1,28 @@
 import { type Static, Type } from 'typebox'
-import { id_max, Nullable } from '../../http/params.ts'
+import * as field from '../../http/fields.ts'
+import { id_max, Named, Nullable } from '../../http/params.ts'
 import { At } from '../../plant/frame.ts'
 import { itemStatuses, itemTypes } from '../checklists.ts'
 import { Id, Line, nullable, optional, Text } from '../fields.ts'
 
-const closed = { additionalProperties: false } as const
 const number_max = 1e15
 
 export const ItemId = Id('An item of the checklist of the work order.', 311)
 
-const ItemType = Type.Enum([...itemTypes], {
-  description:
-    '`check`: inspected and in order; `pass_fail`: a statement, `value_bool`; `measurement`: ' +
+const ItemType = field.OneOf(
+  itemTypes,
+  '`check`: inspected and in order; `pass_fail`: a statement, `value_bool`; `measurement`: ' +
     '`value_number` in `unit`; `text` and `signature`: `value_text`; `photo`: `photo_ids`.',
-})
+)
 const ItemStatus = Type.Enum([...itemStatuses])
 const Value = (description: string, example: number) =>
-  Type.Number({ minimum: -number_max, maximum: number_max, description, examples: [example] })
+  field.Num(description, { minimum: -number_max, maximum: number_max, examples: [example] })
 
 const title = Line(300, 'Insulation of the positive pole to earth')
-const code = Type.String({
-  pattern: '^[a-z][a-z0-9_]{0,59}$',
-  description: 'Name of the measured quantity, ending in its unit; null for other items.',
-  examples: ['insulation_positive_mohm'],
-})
+const code = field.Text(
+  'Name of the measured quantity, ending in its unit; null for other items.',
+  { pattern: '^[a-z][a-z0-9_]{0,59}$', examples: ['insulation_positive_mohm'] },
+)
 const min_value = Value('Lowest value that passes, in `unit`.', 1)
 const max_value = Value('Highest value that passes, in `unit`.', 1000)
 const unit = Line(20, 'MΩ')
@@ -35,10 +34,7 @@ const entered = {
     note: Text(5000, 'Measured after rain.'),
     instrument: Text(200, 'Insulation tester', 'Manufacturer and model.'),
     instrument_serial: Text(100, 'A-1187'),
-    calibration_due_date: Type.String({
-      format: 'date',
-      description: 'When the calibration of the instrument expires.',
-    }),
+    calibration_due_date: field.Day('When the calibration of the instrument expires.'),
     defect_id: Id('The defect found with this item.', 7),
   }),
   photo_ids: Type.Array(Type.Integer({ minimum: 1, maximum: id_max }), {
@@ -49,51 +45,41 @@ const entered = {
 } as const
 
 export type NewItem = Static<typeof NewItem>
-export const NewItem = Type.Object(
-  {
-    title,
-    ...optional({
-      type: Type.Enum([...itemTypes], { default: 'check' }),
-      required: Type.Boolean({ default: true, examples: [true] }),
-      instruction: Nullable(Text(5000, 'With 1000 V.')),
-      ...nullable({ code, unit, min_value, max_value }),
-    }),
-  },
-  { ...closed, $id: 'NewChecklistItem' },
-)
+export const NewItem = Named('NewChecklistItem', {
+  title,
+  ...optional({
+    type: Type.Enum([...itemTypes], { default: 'check' }),
+    required: Type.Boolean({ default: true, examples: [true] }),
+    instruction: Nullable(Text(5000, 'With 1000 V.')),
+    ...nullable({ code, unit, min_value, max_value }),
+  }),
+})
 
 export type ItemChange = Static<typeof ItemChange>
-export const ItemChange = Type.Object(
+export const ItemChange = Named(
+  'ChecklistItemChange',
   optional({
     status: ItemStatus,
     min_value: Nullable(Value('Allowed only where the checklist leaves the limits open.', 700)),
     max_value: Nullable(Value('See `min_value`.', 770)),
     ...entered,
   }),
-  { ...closed, $id: 'ChecklistItemChange' },
 )
 
 export type ChecklistItem = Static<typeof ChecklistItem>
-export const ChecklistItem = Type.Object(
-  {
-    item_id: ItemId,
-    wo_id: Type.Integer(),
-    position: Type.Integer({ minimum: 1, description: 'Position in the checklist, from 1.' }),
-    category_id: Nullable(Type.Integer({ description: 'The category of the item.' })),
-    title,
-    instruction: Nullable(Type.String()),
-    type: ItemType,
-    required: Type.Boolean({
-      description: 'Whether the item must be filled in before the work can be completed.',
-    }),
-    status: ItemStatus,
-    ...nullable({ code, unit, min_value, max_value }),
-    within_limits: Nullable(
-      Type.Boolean({ description: 'Null without a value or without limits.' }),
-    ),
-    ...entered,
-    done_at: Nullable(At('When status or value were last set; null while `pending`.')),
-    done_by: Nullable(Type.String({ description: 'Name of the key.' })),
-  },
-  { ...closed, $id: 'ChecklistItem' },
-)
+export const ChecklistItem = Named('ChecklistItem', {
+  item_id: ItemId,
+  wo_id: Type.Integer(),
+  position: field.Int('Position in the checklist, from 1.', { minimum: 1 }),
+  category_id: field.IntOrNull('The category of the item.'),
+  title,
+  instruction: Nullable(Type.String()),
+  type: ItemType,
+  required: field.Flag('Whether the item must be filled in before the work can be completed.'),
+  status: ItemStatus,
+  ...nullable({ code, unit, min_value, max_value }),
+  within_limits: field.FlagOrNull('Null without a value or without limits.'),
+  ...entered,
+  done_at: Nullable(At('When status or value were last set; null while `pending`.')),
+  done_by: field.TextOrNull('Name of the key.'),
+})

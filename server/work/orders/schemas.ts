@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { Nullable, page } from '../../http/params.ts'
+import * as field from '../../http/fields.ts'
+import { Named, Nullable, page } from '../../http/params.ts'
 import { At } from '../../plant/frame.ts'
 import { Attachment, GivenAttachments } from '../attachments.ts'
 import {
@@ -24,8 +25,6 @@ import { planned_days_max, priorities, serviceRule } from '../service-levels.ts'
 import { workOrderStates } from '../work-order-states.ts'
 import { ChecklistItem, NewItem } from './item-schemas.ts'
 
-const closed = { additionalProperties: false } as const
-
 const workOrderTypes = [
   'corrective',
   'preventive',
@@ -42,18 +41,16 @@ const checklist_max = 200
 export const WorkOrderId = Id('A work order of the site.', 42)
 
 const Status = Type.Enum([...workOrderStates])
-const Priority = Type.Enum([...priorities], {
-  description: `Deadlines for acknowledgement and completion after creation: ${serviceRule}.`,
-})
-const Part = Type.Object(
-  {
-    sku: Nullable(Text(100, 'F-15A-1500', 'Stock number.')),
-    name: Name('Fuse 15 A, 1500 V'),
-    quantity: Type.Number({ minimum: 0, maximum: 1e9, description: 'In `unit`.', examples: [2] }),
-    unit: Line(20, 'piece'),
-  },
-  { ...closed, $id: 'WorkOrderPart' },
+const Priority = field.OneOf(
+  priorities,
+  `Deadlines for acknowledgement and completion after creation: ${serviceRule}.`,
 )
+const Part = Named('WorkOrderPart', {
+  sku: Nullable(Text(100, 'F-15A-1500', 'Stock number.')),
+  name: Name('Fuse 15 A, 1500 V'),
+  quantity: field.FromZero('In `unit`.', { maximum: 1e9, examples: [2] }),
+  unit: Line(20, 'piece'),
+})
 
 const Title = TitleOf('String 3 of inverter 1 carries no current')
 
@@ -81,12 +78,7 @@ export const nullables = {
   ),
   labour_h: Amount(1e6, 3.5, 'Total working hours of all people.'),
   travel_km: Amount(1e6, 84),
-  cost_amount: Type.Number({
-    minimum: -1e12,
-    maximum: 1e12,
-    description: 'In `currency`.',
-    examples: [245],
-  }),
+  cost_amount: field.Num('In `currency`.', { minimum: -1e12, maximum: 1e12, examples: [245] }),
   currency: Currency,
   downtime_min: Amount(1e8, 130, 'Downtime of the device.'),
   lost_energy_kwh: Amount(1e12, 41.2, 'Energy lost by the fault and by the work.'),
@@ -123,46 +115,37 @@ const given = {
 }
 
 export type NewWorkOrder = Static<typeof NewWorkOrder>
-export const NewWorkOrder = Type.Object(
-  {
-    title: Title,
-    ...given,
-    category_id: Type.Optional(
-      Nullable(Id('An inspection category of /om/categories, which gives the checklist.', 2)),
-    ),
-    checklist: Type.Optional(
-      Type.Array(NewItem, {
-        maxItems: checklist_max,
-        description: 'Replaces the checklist of the category.',
-      }),
-    ),
-  },
-  { ...closed, $id: 'NewWorkOrder' },
-)
+export const NewWorkOrder = Named('NewWorkOrder', {
+  title: Title,
+  ...given,
+  category_id: Type.Optional(
+    Nullable(Id('An inspection category of /om/categories, which gives the checklist.', 2)),
+  ),
+  checklist: Type.Optional(
+    Type.Array(NewItem, {
+      maxItems: checklist_max,
+      description: 'Replaces the checklist of the category.',
+    }),
+  ),
+})
 
 export type WorkOrderChange = Static<typeof WorkOrderChange>
-export const WorkOrderChange = Type.Object(
-  {
-    title: Type.Optional(Title),
-    ...given,
-    status: Type.Optional(Status),
-    cancel_reason: Type.Optional(
-      Nullable(Text(2000, 'Done with WO-2026-00041.', 'Allowed only with status `cancelled`.')),
-    ),
-  },
-  { ...closed, $id: 'WorkOrderChange' },
-)
+export const WorkOrderChange = Named('WorkOrderChange', {
+  title: Type.Optional(Title),
+  ...given,
+  status: Type.Optional(Status),
+  cancel_reason: Type.Optional(
+    Nullable(Text(2000, 'Done with WO-2026-00041.', 'Allowed only with status `cancelled`.')),
+  ),
+})
 
-export const Approval = Type.Object(
-  { note: Type.Optional(Nullable(Text(2000, 'Checked on site.', 'A remark for colleagues.'))) },
-  { ...closed, $id: 'WorkOrderApproval' },
-)
-
-const count = (description: string) => Type.Integer({ minimum: 0, description })
+export const Approval = Named('WorkOrderApproval', {
+  note: Type.Optional(Nullable(Text(2000, 'Checked on site.', 'A remark for colleagues.'))),
+})
 
 const workOrder = {
   wo_id: WorkOrderId,
-  number: Type.String({ description: 'Number for people.', examples: ['WO-2026-00042'] }),
+  number: field.Text('Number for people.', { examples: ['WO-2026-00042'] }),
   title: Title,
   status: Status,
   ...nullable(nullables),
@@ -170,7 +153,7 @@ const workOrder = {
   ...links,
   category_id: Nullable(Type.Integer()),
   assigned_at: Nullable(At('When the assignment last changed.')),
-  created_by: Type.String({ description: 'Name of the key; `system` for the system itself.' }),
+  created_by: field.Text('Name of the key; `system` for the system itself.'),
   created_at: At('When the work order was created.'),
   updated_at: At('When the work order or its checklist last changed.'),
   acknowledged_at: Nullable(At('When the status first left `open` after creation.')),
@@ -185,34 +168,28 @@ const workOrder = {
   response_due_at: Nullable(At('Deadline for acknowledgement, by priority.')),
   resolution_due_at: Nullable(At('Deadline for completion, by priority.')),
   sla_breached: Flag('Whether a deadline or `due_at` was missed.'),
-  checklist_total: count('Items of the checklist.'),
-  checklist_done: count('Items that are not `pending`.'),
-  checklist_failed: count('Items that failed.'),
+  checklist_total: field.Count('Items of the checklist.'),
+  checklist_done: field.Count('Items that are not `pending`.'),
+  checklist_failed: field.Count('Items that failed.'),
   attachments: Type.Array(Attachment),
   version: Version,
 } as const
 
 export type WorkOrder = Static<typeof WorkOrder>
-export const WorkOrder = Type.Object(workOrder, { ...closed, $id: 'WorkOrder' })
+export const WorkOrder = Named('WorkOrder', workOrder)
 
 export type WholeWorkOrder = Static<typeof WholeWorkOrder>
-export const WholeWorkOrder = Type.Object(
-  {
-    ...workOrder,
-    checklist: Type.Array(ChecklistItem, { description: 'Items by position.' }),
-  },
-  { ...closed, $id: 'WholeWorkOrder' },
-)
+export const WholeWorkOrder = Named('WholeWorkOrder', {
+  ...workOrder,
+  checklist: Type.Array(ChecklistItem, { description: 'Items by position.' }),
+})
 
 export const filters = {
-  status: Type.Optional(
-    Type.Enum([...workOrderStates], { description: 'Returns only work orders in this state.' }),
-  ),
+  status: Type.Optional(field.OneOf(workOrderStates, 'Returns only work orders in this state.')),
   ...placeFilters('work orders'),
   assigned_to: Type.Optional(
-    Type.String({
+    field.Text('Returns only work orders with exactly this assignee.', {
       maxLength: 200,
-      description: 'Returns only work orders with exactly this assignee.',
       examples: ['Ada'],
     }),
   ),
