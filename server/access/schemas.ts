@@ -3,7 +3,7 @@ import { modules, roles, scopes } from '../http/endpoint.ts'
 import * as field from '../http/fields.ts'
 import { Named, Nullable } from '../http/params.ts'
 
-const ClientName = field.Text('Name of the client.', { examples: ['Sun Owners'] })
+const ClientName = field.Text('Name of the client.', 'Sun Owners')
 const PersonName = Type.String({ examples: ['Ada'] })
 const Address = Type.String({ examples: ['ada@example.com'] })
 
@@ -28,7 +28,7 @@ export const RoleName = field.OneOf(
   roles,
   '`viewer` reads. `operator` also writes and sends commands. `administrator` also manages keys ' +
     'and users.',
-  { examples: ['operator'] },
+  'operator',
 )
 export const SiteIds = Nullable(
   Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
@@ -86,15 +86,16 @@ export const Invitation = Named('PlatformInvitation', {
 
 export const NewInvitation = Named('PlatformNewInvitation', {
   ...Invitation.properties,
-  link_path: field.Text('Path of the one-time link on this server; returned only once.', {
-    examples: ['/invitation#0123456789ab…'],
-  }),
+  link_path: field.Text(
+    'Path of the one-time link on this server; returned only once.',
+    '/invitation#0123456789ab…',
+  ),
   is_mailed: field.Flag('Whether the link was mailed to the address.'),
 })
 
 export const OpenInvitation = Named('PlatformOpenInvitation', {
   client: ClientName,
-  email: field.TextOrNull('Address of the invitation.', { examples: ['ada@example.com'] }),
+  email: field.TextOrNull('Address of the invitation.', 'ada@example.com'),
   role: RoleName,
   expires_at: field.At('When the invitation expires.'),
 })
@@ -106,9 +107,7 @@ export const ConfirmedRecipient = Named('PlatformRecipient', { email: Address, c
 export type Key = Static<typeof Key>
 export const Key = Named('PlatformKey', {
   key_id: KeyId,
-  key_prefix: field.Text('The public first half of the key.', {
-    examples: ['svc_live_0123456789ab'],
-  }),
+  key_prefix: field.Text('The public first half of the key.', 'svc_live_0123456789ab'),
   name: Type.String({ examples: ['Energy trader'] }),
   state: field.OneOf(
     ['active', 'expired', 'revoked', 'rotating'],
@@ -127,32 +126,29 @@ export const Key = Named('PlatformKey', {
 
 export const ShownKey = Named('PlatformShownKey', {
   ...Key.properties,
-  key: field.Text('The complete key; returned only once.', {
-    examples: ['svc_live_0123456789ab_…'],
-  }),
+  key: field.Text('The complete key; returned only once.', 'svc_live_0123456789ab_…'),
 })
 
 export type AuditEntry = Static<typeof AuditEntry>
 export const AuditEntry = Named('PlatformAuditEntry', {
   audit_id: Type.String({ examples: ['42'] }),
-  site_id: field.TextOrNull('Site of the write; null for a write to the client.', {
-    examples: ['pv-south'],
-  }),
+  site_id: field.TextOrNull('Site of the write; null for a write to the client.', 'pv-south'),
   at: field.At('When the write was made.'),
   by: field.Text(
     'Id of the key or user. For requests without a session: the user whose account was named. ' +
       '`operator` for a command on the server.',
-    { examples: ['user_0123456789ab'] },
+    'user_0123456789ab',
   ),
-  by_name: field.Text('Name at the time of the write.', { examples: ['Ada'] }),
+  by_name: field.Text('Name at the time of the write.', 'Ada'),
   method: Type.String({ examples: ['POST'] }),
   path: Type.String({ examples: ['/curtailment/immediate'] }),
   body: field.TextOrNull('JSON of the request, truncated when long.', {
     examples: ['{"scope":"site","limit_mode":"percent","limit_value":50}'],
   }),
-  status: field.IntOrNull('Status of the answer; null while pending.', { examples: [201] }),
-  address: field.TextOrNull('Network address of the caller.', { examples: ['203.0.113.7'] }),
-  request_id: field.TextOrNull('Id of the request; null for a command.', {
-    examples: ['0b0e7c9e-2c6b-4f6e-9f43-0c6f1d7b0a55'],
-  }),
+  status: field.IntOrNull('Status of the answer; null while pending.', 201),
+  address: field.TextOrNull('Network address of the caller.', '203.0.113.7'),
+  request_id: field.TextOrNull(
+    'Id of the request; null for a command.',
+    '0b0e7c9e-2c6b-4f6e-9f43-0c6f1d7b0a55',
+  ),
 })

@@ -1,5 +1,5 @@
 /** Rules for plants, devices and data. */
-import { type Rule, threshold } from './rule.ts'
+import { type Rule, rule, threshold } from './rule.ts'
 
 const asleep = ['night', 'maintenance'] as const
 const planned = ['maintenance'] as const
@@ -7,76 +7,44 @@ const planned = ['maintenance'] as const
 const irradiance_w_m2 = threshold(200, 'W/m²', [50, 800], 'Lowest irradiance for a judgement.')
 
 export const plantRules = {
-  edge_offline: {
+  edge_offline: rule('communication', 'critical', [300, 60], {
     title: 'The edge agent is offline',
-    category: 'communication',
-    severity: 'critical',
-    raise_delay_s: 300,
-    clear_delay_s: 60,
     suppressed_by: planned,
     recommended_action:
       'Check power, uplink and agent on site. Readings of the outage are sent automatically later.',
-  },
-  logger_offline: {
+  }),
+  logger_offline: rule('communication', 'major', [900, 120], {
     title: 'A plant is offline',
-    category: 'communication',
-    severity: 'major',
-    raise_delay_s: 900,
-    clear_delay_s: 120,
     suppressed_by: asleep,
     recommended_action: 'Check the supply and the bus of the plant.',
-  },
-  inverter_offline: {
+  }),
+  inverter_offline: rule('communication', 'major', [600, 120], {
     title: 'An inverter is offline',
-    category: 'communication',
-    severity: 'major',
-    raise_delay_s: 600,
-    clear_delay_s: 120,
     suppressed_by: asleep,
     recommended_action: 'Check its AC and DC side, its bus, and whether it has tripped.',
-  },
-  node_offline: {
+  }),
+  node_offline: rule('communication', 'warning', [900, 120], {
     title: 'A sensor node is offline',
-    category: 'communication',
-    severity: 'warning',
-    raise_delay_s: 900,
-    clear_delay_s: 120,
     suppressed_by: planned,
     recommended_action: 'Check the supply of the node and its connection to the broker.',
-  },
-  device_offline: {
+  }),
+  device_offline: rule('communication', 'warning', [900, 120], {
     title: 'A device is offline',
-    category: 'communication',
-    severity: 'warning',
-    raise_delay_s: 900,
-    clear_delay_s: 120,
     suppressed_by: planned,
     recommended_action: 'Check the supply of the device and its bus.',
-  },
-  inverter_fault: {
+  }),
+  inverter_fault: rule('equipment', 'major', [60, 300], {
     title: 'An inverter is in fault',
-    category: 'equipment',
-    severity: 'major',
-    raise_delay_s: 60,
-    clear_delay_s: 300,
     suppressed_by: planned,
     recommended_action: "Look up its codes in the maker's manual; reset it only when that is safe.",
-  },
-  inverter_alarm: {
+  }),
+  inverter_alarm: rule('equipment', 'warning', [60, 300], {
     title: 'An inverter reports an alarm',
-    category: 'equipment',
-    severity: 'warning',
-    raise_delay_s: 60,
-    clear_delay_s: 300,
     suppressed_by: planned,
     recommended_action: "Look up the code in the maker's manual.",
-  },
-  string_zero_current: {
+  }),
+  string_zero_current: rule('production', 'major', [900, 900], {
     title: 'A string delivers no current',
-    category: 'production',
-    severity: 'major',
-    raise_delay_s: 900,
-    clear_delay_s: 900,
     thresholds: {
       current_a: threshold(0.1, 'A', [0, 2], 'A string below this current carries none.'),
       peer_current_a: threshold(
@@ -88,52 +56,36 @@ export const plantRules = {
     },
     suppressed_by: asleep,
     recommended_action: 'Check fuse, connectors and cable of the string.',
-  },
-  string_underperformance: {
+  }),
+  string_underperformance: rule('production', 'warning', [3600, 3600], {
     title: 'A string underperforms',
-    category: 'production',
-    severity: 'warning',
-    raise_delay_s: 3600,
-    clear_delay_s: 3600,
     thresholds: {
       shortfall_pct: threshold(15, '%', [1, 95], 'Shortfall against the peers.'),
       peer_hours: threshold(3, 'h', [1, 24], 'Full-sun hours needed for a judgement.'),
     },
     suppressed_by: ['night', 'maintenance', 'curtailment'],
     recommended_action: 'Look for soiling, shading or a defective module; measure the I-V curve.',
-  },
-  inverter_underperformance: {
+  }),
+  inverter_underperformance: rule('production', 'warning', [1800, 1800], {
     title: 'An inverter underperforms',
-    category: 'production',
-    severity: 'warning',
-    raise_delay_s: 1800,
-    clear_delay_s: 1800,
     thresholds: {
       shortfall_pct: threshold(15, '%', [1, 95], 'Shortfall against the peers.'),
       irradiance_w_m2,
     },
     suppressed_by: ['night', 'maintenance', 'curtailment'],
     recommended_action: 'Compare strings, temperature and limits with the other inverters.',
-  },
-  logger_underperformance: {
+  }),
+  logger_underperformance: rule('production', 'major', [1800, 1800], {
     title: 'A plant underperforms',
-    category: 'production',
-    severity: 'major',
-    raise_delay_s: 1800,
-    clear_delay_s: 1800,
     thresholds: {
       shortfall_pct: threshold(20, '%', [1, 95], 'Shortfall against the expected energy.'),
       irradiance_w_m2,
     },
     suppressed_by: ['night', 'maintenance', 'curtailment'],
     recommended_action: 'Find the inverters and strings concerned; check for snow.',
-  },
-  temperature_high: {
+  }),
+  temperature_high: rule('equipment', 'major', [120, 600], {
     title: 'A temperature is high',
-    category: 'equipment',
-    severity: 'major',
-    raise_delay_s: 120,
-    clear_delay_s: 600,
     thresholds: {
       ambient_c: threshold(50, '°C', [10, 100], 'Air in a station.'),
       oil_c: threshold(95, '°C', [40, 140], 'Transformer oil.'),
@@ -144,33 +96,21 @@ export const plantRules = {
     },
     recommended_action:
       'Check fans, filters and load; reduce the load if the temperature keeps rising.',
-  },
-  fan_failure: {
+  }),
+  fan_failure: rule('equipment', 'major', [120, 300], {
     title: 'A fan does not run',
-    category: 'equipment',
-    severity: 'major',
-    raise_delay_s: 120,
-    clear_delay_s: 300,
     suppressed_by: planned,
     recommended_action: 'Check the fan, its fuse and its relay.',
-  },
-  door_open: {
+  }),
+  door_open: rule('security', 'warning', [300, 60], {
     title: 'A door is open',
-    category: 'security',
-    severity: 'warning',
-    raise_delay_s: 300,
-    clear_delay_s: 60,
     suppressed_by: planned,
     recommended_action: 'Find out who is on site; close and lock the door.',
-  },
-  data_gap: {
+  }),
+  data_gap: rule('data_quality', 'warning', [1800, 300], {
     title: 'Data is missing',
-    category: 'data_quality',
-    severity: 'warning',
-    raise_delay_s: 1800,
-    clear_delay_s: 300,
     suppressed_by: asleep,
     recommended_action:
       'See the cause at /gaps. Readings stored at the edge are filled in automatically.',
-  },
+  }),
 } as const satisfies Record<string, Rule>

@@ -17,30 +17,23 @@ import {
 } from './rule.ts'
 import { isAlertCode, ruleOf } from './rules.ts'
 
-const Device = (what: string, example: number | null = null) =>
-  Nullable(
-    Type.Integer({
-      minimum: 0,
-      description: `${what}; null where the alert concerns none.`,
-      ...(example !== null && { examples: [example] }),
-    }),
-  )
-const Value = (description: string, example: number) =>
-  field.NumOrNull(description, { examples: [example] })
-const Text = (description: string, example?: string) =>
-  Nullable(Type.String({ description, ...(example !== undefined && { examples: [example] }) }))
+const Device = (what: string, example?: number) =>
+  field.CountOrNull(`${what}; null where the alert concerns none.`, example)
 
 const identity = {
   alert_id: Type.Integer({ minimum: 1, examples: [118] }),
-  code: field.Text('The code of the rule. Codes are stable; docs/alerts.md lists them.', {
-    examples: ['string_zero_current'],
-  }),
-  title: field.Text('The problem, the same for all alerts of one `code`.', {
-    examples: ['A string delivers no current'],
-  }),
-  message: field.Text('The problem with the device and the measured values.', {
-    examples: ['String 3 of inverter 7 carries 0 A, the others of its inverter 8.2 A.'],
-  }),
+  code: field.Text(
+    'The code of the rule. Codes are stable; docs/alerts.md lists them.',
+    'string_zero_current',
+  ),
+  title: field.Text(
+    'The problem, the same for all alerts of one `code`.',
+    'A string delivers no current',
+  ),
+  message: field.Text(
+    'The problem with the device and the measured values.',
+    'String 3 of inverter 7 carries 0 A, the others of its inverter 8.2 A.',
+  ),
   category: Type.Enum([...alertCategories], { examples: ['production'] }),
   severity: Type.Enum([...alertSeverities], { examples: ['major'] }),
   status: field.OneOf(
@@ -52,13 +45,13 @@ const identity = {
   source_type: Type.Enum([...sourceTypes], { examples: ['string'] }),
   source_id: field.Text(
     'The id of the source; `7.3` for string 3 of inverter 7, or for PCS 3 of battery unit 7.',
-    { examples: ['7.3'] },
+    '7.3',
   ),
   logger_id: Device('The plant', 2),
   inverter_id: Device('The inverter', 7),
   string_index: Device('The string of the inverter, counted from 0', 3),
   bess_id: Device('The battery unit'),
-  node_id: Text('The sensor node; null where the alert concerns none.'),
+  node_id: field.TextOrNull('The sensor node; null where the alert concerns none.'),
   location_id: Device('The location of the device', 4),
 }
 
@@ -72,7 +65,7 @@ const times = {
   duration_s: field.FromZero(
     'From the start to the end of the condition, else to the resolution, else until now. ' +
       'Repeated occurrences add up, without the time between.',
-    { examples: [6600] },
+    6600,
   ),
   occurrence_count: field.Int(
     'The number of occurrences, each within the reopen window of the one before.',
@@ -81,15 +74,18 @@ const times = {
 }
 
 const amounts = {
-  value: Value('The last measured value, in `unit`.', 0),
-  threshold: Value('The threshold for `value`, in `unit`.', 0.1),
-  unit: Text('The unit of `value` and `threshold`.', 'A'),
-  affected_power_kw: Value(
+  value: field.NumOrNull('The last measured value, in `unit`.', 0),
+  threshold: field.NumOrNull('The threshold for `value`, in `unit`.', 0.1),
+  unit: field.TextOrNull('The unit of `value` and `threshold`.', 'A'),
+  affected_power_kw: field.NumOrNull(
     'Power that could be produced without this problem, when the condition was last seen.',
     5.1,
   ),
-  lost_energy_kwh: Value('`affected_power_kw` over the observed time of all occurrences.', 8.075),
-  lost_amount: Value(
+  lost_energy_kwh: field.NumOrNull(
+    '`affected_power_kw` over the observed time of all occurrences.',
+    8.075,
+  ),
+  lost_amount: field.NumOrNull(
     'Revenue of the lost energy by the contract of the plant; null where a price is unknown, or ' +
       'for the reason in `lost_amount_reason`.',
     0.73,
@@ -99,19 +95,19 @@ const amounts = {
     'An extension. `forbidden_scope`: the key lacks `earnings:read`, or the plan lacks the ' +
       'module `earnings`. Null where `lost_amount` is served.',
   ),
-  currency: Text('The currency of `lost_amount`, ISO 4217.', 'EUR'),
+  currency: field.TextOrNull('The currency of `lost_amount`, ISO 4217.', 'EUR'),
 }
 
 const handling = {
   acknowledged_at: Nullable(
     At('When a person last acknowledged the alert, possibly in an earlier occurrence.'),
   ),
-  acknowledged_by: Text('The name of the key of that acknowledgement.'),
-  ack_note: Text('The note of that acknowledgement.'),
+  acknowledged_by: field.TextOrNull('The name of the key of that acknowledgement.'),
+  ack_note: field.TextOrNull('The note of that acknowledgement.'),
   resolved_at: Nullable(At('When the alert was last resolved.')),
-  resolved_by: Text('The name of the key; `system` for an automatic resolution.'),
+  resolved_by: field.TextOrNull('The name of the key; `system` for an automatic resolution.'),
   resolution: Nullable(Type.Enum([...resolutions])),
-  resolution_note: Text('The note of the resolution.'),
+  resolution_note: field.TextOrNull('The note of the resolution.'),
   suppressed: field.Flag(
     'Whether mails and notifications are suppressed; see `suppressed_reason`.',
   ),
@@ -120,16 +116,17 @@ const handling = {
     description: 'Alarm codes of the device, as its maker names them.',
     examples: [[]],
   }),
-  recommended_action: Text(
+  recommended_action: field.TextOrNull(
     'What to do; null for a rule of an older version.',
     'Check fuse, connectors and cable of the string.',
   ),
   work_order_id: field.IntOrNull('The newest work order that is not cancelled.', { minimum: 1 }),
   defect_id: field.IntOrNull('The newest defect that is not dismissed.', { minimum: 1 }),
-  rule_id: Text('The name of the rule in the settings of the site, equal to `code`.'),
-  dedup_key: field.Text('Identifies the condition: at most one unresolved alert has this key.', {
-    examples: ['string_zero_current:string:7.3'],
-  }),
+  rule_id: field.TextOrNull('The name of the rule in the settings of the site, equal to `code`.'),
+  dedup_key: field.Text(
+    'Identifies the condition: at most one unresolved alert has this key.',
+    'string_zero_current:string:7.3',
+  ),
   created_at: At('When the alert was stored.'),
   updated_at: At('When the alert was last updated: every minute while the condition holds.'),
 }

@@ -50,3 +50,11 @@ export interface Rule {
   /** Alerts store no value, threshold or power: these could reveal the grid permit. */
   without_values?: true
 }
+
+/** A rule with its delays, s, before an alert is raised and before it resolves. */
+export const rule = <const Of extends Pick<Rule, 'title' | 'recommended_action'> & Partial<Rule>>(
+  category: Rule['category'],
+  severity: Rule['severity'],
+  [raise_delay_s, clear_delay_s]: readonly [raise_delay_s: number, clear_delay_s: number],
+  of: Of,
+) => ({ category, severity, raise_delay_s, clear_delay_s, ...of })

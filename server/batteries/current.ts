@@ -21,7 +21,7 @@ import { BatteryUnit, operatingMode, unitStatus } from './units.ts'
 const Place = (which: string) =>
   field.TextOrNull(
     `Position of the ${which}: cluster.module, both from 0, as far as the unit reports it.`,
-    { examples: ['1.2'] },
+    '1.2',
   )
 
 const cellRange = {

@@ -38,13 +38,12 @@ const limitedBy = (of: string) =>
   )
 
 const CurvePoint = Named('BatteryCurvePoint', {
-  soc_pct: field.Num('State of charge, %.', { examples: [50] }),
-  max_charge_power_kw: field.FromZero('Maximum charging power at this state of charge, kW.', {
-    examples: [200],
-  }),
-  max_discharge_power_kw: field.FromZero('Maximum discharging power at this state of charge, kW.', {
-    examples: [200],
-  }),
+  soc_pct: field.Num('State of charge, %.', 50),
+  max_charge_power_kw: field.FromZero('Maximum charging power at this state of charge, kW.', 200),
+  max_discharge_power_kw: field.FromZero(
+    'Maximum discharging power at this state of charge, kW.',
+    200,
+  ),
 })
 
 export type Envelope = Static<typeof Envelope>

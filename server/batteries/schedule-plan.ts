@@ -96,7 +96,7 @@ export const ScheduleTotals = Named('ScheduleTotals', {
   expected_connection_amount: field.NumOrNull(
     'Likewise with all batteries of the connection, without ageing.',
   ),
-  currency: field.Text('ISO 4217, of the market.', { examples: ['EUR'] }),
+  currency: field.Text('ISO 4217, of the market.', 'EUR'),
   soc_min_pct: field.Percent('Lowest expected state of charge, %.'),
   soc_max_pct: field.Percent('Highest expected state of charge, %.'),
 })
@@ -120,11 +120,9 @@ export type ScheduleViolation = Static<typeof ScheduleViolation>
 export const ScheduleViolation = Named('ScheduleViolation', {
   constraint: field.OneOf(constraints, 'The violated constraint.'),
   hour: field.CountOrNull('The first such hour.', { maximum: 23, examples: [13] }),
-  by_pct: field.NumOrNull('Violation in percentage points of state of charge.', {
-    examples: [4.5],
-  }),
-  by_kw: field.NumOrNull('Violation in power, kW.', { examples: [20] }),
-  by_kwh: field.NumOrNull('Violation in energy drawn from the cells, kWh.', { examples: [12] }),
+  by_pct: field.NumOrNull('Violation in percentage points of state of charge.', 4.5),
+  by_kw: field.NumOrNull('Violation in power, kW.', 20),
+  by_kwh: field.NumOrNull('Violation in energy drawn from the cells, kWh.', 12),
   message: Type.String({ examples: ['missed by 4.5 %, held back by charge_limit'] }),
 })
 

@@ -43,7 +43,7 @@ export const ScheduleProgress = Type.Object({
     'Why the edge could not carry it out, by its newest report of a failure, such as ' +
       '`pcs_stale`; null unless `status_reason` is `not_executed`, `interrupted` or ' +
       '`partly_executed`, and where no report names one.',
-    { examples: ['pcs_not_ready'] },
+    'pcs_not_ready',
   ),
   executed_hours: Type.Array(Type.Integer({ minimum: 0, maximum: 23 }), {
     description:

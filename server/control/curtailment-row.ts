@@ -50,7 +50,7 @@ export const statusRule =
 
 export const CurtailmentRow = Named('CurtailmentRow', {
   id: field.Int('Unique within the site.', { minimum: 1 }),
-  group_id: field.Text('The command that created the row.', { examples: [group_id_example] }),
+  group_id: field.Text('The command that created the row.', group_id_example),
   logger_id: LoggerId,
   status: field.OneOf(rowStatuses, statusRule),
   is_active: field.Flag('Whether the row is in force now: its status is `active`.'),

@@ -63,7 +63,7 @@ const GroupStatus = field.OneOf(
 
 export type CurtailmentGroup = Static<typeof CurtailmentGroup>
 export const CurtailmentGroup = Named('CurtailmentGroup', {
-  group_id: field.Text('Identifies the command for its release.', { examples: [group_id_example] }),
+  group_id: field.Text('Identifies the command for its release.', group_id_example),
   status: GroupStatus,
   scope: Type.Enum([...rowScopes]),
   limit_mode: Type.Enum([...limitModes]),

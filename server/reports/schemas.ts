@@ -20,7 +20,7 @@ export const SubId = field.Count('A report subscription of the site.', {
 
 export type CatalogTemplate = Static<typeof CatalogTemplate>
 export const CatalogTemplate = Named('ReportTemplate', {
-  template_id: field.Text('Stable id of the template.', { examples: ['performance_monthly'] }),
+  template_id: field.Text('Stable id of the template.', 'performance_monthly'),
   name: Type.String(),
   description: field.Text('Content of the report, and its standard.'),
   category: Type.Enum([...templateCategories]),
@@ -38,7 +38,7 @@ export const CatalogTemplate = Named('ReportTemplate', {
   }),
   required_module: field.OneOf(modules, 'The module of the template.'),
   languages: Type.Array(Type.Enum(['en'])),
-  version: field.Text('Version of the content.', { examples: ['1.0.0'] }),
+  version: field.Text('Version of the content.', '1.0.0'),
 })
 
 const templateFields = Object.keys(CatalogTemplate.properties)

@@ -26,7 +26,7 @@ export const SubscriptionOrder = Closed({
   }),
   enabled: field.Flag(
     'Whether the schedule is active. A disabled subscription can still be run by request.',
-    { examples: [true] },
+    true,
   ),
   frequency: field.OneOf(frequencies, '`quarterly`: in January, April, July and October.'),
   day_of_week: field.IntOrNull('Required for `weekly`, otherwise null: 1 is Monday, 7 is Sunday.', {

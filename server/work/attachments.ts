@@ -37,7 +37,7 @@ const size_bytes = Nullable(
 
 export type Attachment = Static<typeof Attachment>
 export const Attachment = Named('Attachment', {
-  attachment_id: field.Int('Unique within the work order or defect.', { examples: [1] }),
+  attachment_id: field.Int('Unique within the work order or defect.', 1),
   ...parts,
   size_bytes,
   url,

@@ -21,7 +21,7 @@ const ChecklistLine = Named('DefaultChecklistItem', {
 
 type InspectionCategory = Static<typeof InspectionCategory>
 export const InspectionCategory = Named('InspectionCategory', {
-  category_id: field.Int('Id of the category in work orders.', { examples: [2] }),
+  category_id: field.Int('Id of the category in work orders.', 2),
   code: Type.String({ examples: ['pv_string_test'] }),
   name: Type.String(),
   description: Nullable(Type.String()),

@@ -24,8 +24,7 @@ export const Line = (maxLength: number, example?: string, description?: string) 
 export const Name = (example: string, description?: string) => Line(200, example, description)
 export const Amount = (maximum: number, example: number, description?: string) =>
   Type.Number({ minimum: 0, maximum, ...(description && { description }), examples: [example] })
-export const Time = (description: string, example: string) =>
-  field.At(description, { examples: [example] })
+export const Time = (description: string, example: string) => field.At(description, example)
 export const Ids = (description: string) =>
   Type.Array(Type.Integer({ minimum: 0, maximum: id_max }), {
     maxItems: linked_max,
@@ -43,8 +42,7 @@ export const Tags = Type.Array(Line(50, 'flight 2026-06'), {
   uniqueItems: true,
 })
 
-export const Flag = (description: string, example = false) =>
-  field.Flag(description, { examples: [example] })
+export const Flag = (description: string, example = false) => field.Flag(description, example)
 export const Version = field.Int('Increments with every change.', { minimum: 1 })
 
 /** The devices and the location that a work order or defect concerns. */

@@ -103,11 +103,9 @@ export const listAlarmStates = endpoint({
     'heartbeat that stopped, the fire alarm system). An alarm of clusters is listed for each ' +
     'cluster in which it is set, or once where it is set in none.',
   query: {
-    only_set: Type.Optional(field.Flag('Only alarms that are set.', { examples: [true] })),
+    only_set: Type.Optional(field.Flag('Only alarms that are set.', true)),
     severity: Type.Optional(
-      field.OneOf(batterySeverities, 'Only alarms of exactly this severity.', {
-        examples: ['critical'],
-      }),
+      field.OneOf(batterySeverities, 'Only alarms of exactly this severity.', 'critical'),
     ),
   },
   returns: List(AlarmState),

@@ -146,7 +146,7 @@ export const Tier = field.OneOf(
   controlTiers,
   'Deciding tier, highest first: `protection` of battery and PCS, the grid `permit`, an ' +
     '`operator`, the `dispatch` of approved schedules, an `optimizer`.',
-  { examples: ['protection'] },
+  'protection',
 )
 
 export type ControlEntry = Static<typeof ControlEntry>

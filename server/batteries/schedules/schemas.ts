@@ -45,7 +45,7 @@ export const OptimizeBody = Named('BessOptimization', {
         'schedule of the day. Without one, a plan for revenue (`arbitrage`, `combined`) chooses ' +
         'the most profitable value by published and forecast prices of the next day, and any ' +
         'other plan aims for the value at the start of the day.',
-      { examples: [50] },
+      50,
     ),
   ),
   idle: Type.Optional(
@@ -105,7 +105,7 @@ const SkippedSchedule = Named('SkippedSchedule', {
     maximum: 23,
     examples: [16],
   }),
-  message: field.Text('Reason as a sentence.', { examples: ['The day 2026-06-20 is over.'] }),
+  message: field.Text('Reason as a sentence.', 'The day 2026-06-20 is over.'),
   remedy: field.Text('What would make the schedule approvable.', {
     examples: ['Plan a later day: POST /bess/{bess_id}/optimize.'],
   }),
@@ -121,12 +121,13 @@ const BrokenSchedule = Named('BrokenSchedule', {
     maximum: 23,
     examples: [18],
   }),
-  soc_start_pct: field.Percent('State of charge at the start of its day after this approval, %.', {
-    examples: [34.3],
-  }),
+  soc_start_pct: field.Percent(
+    'State of charge at the start of its day after this approval, %.',
+    34.3,
+  ),
   previous_soc_start_pct: field.Percent(
     'State of charge at the start of its day before this approval, %.',
-    { examples: [50.1] },
+    50.1,
   ),
 })
 

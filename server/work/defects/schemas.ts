@@ -129,7 +129,7 @@ export const DefectChange = Named('DefectChange', {
 export type Defect = Static<typeof Defect>
 export const Defect = Named('Defect', {
   defect_id: DefectId,
-  number: field.Text('Number for people.', { examples: ['DEF-2026-00007'] }),
+  number: field.Text('Number for people.', 'DEF-2026-00007'),
   title: Title,
   severity: Severity,
   status: Status,

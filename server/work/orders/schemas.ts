@@ -145,7 +145,7 @@ export const Approval = Named('WorkOrderApproval', {
 
 const workOrder = {
   wo_id: WorkOrderId,
-  number: field.Text('Number for people.', { examples: ['WO-2026-00042'] }),
+  number: field.Text('Number for people.', 'WO-2026-00042'),
   title: Title,
   status: Status,
   ...nullable(nullables),
