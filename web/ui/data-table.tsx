@@ -17,11 +17,16 @@ export interface Column<Row> {
   is_wide_only?: true
 }
 
-export const numeric = <Row,>(name: string, cell: (row: Row) => ReactNode): Column<Row> => ({
-  name,
-  cell,
-  is_number: true,
-})
+const columnWith =
+  (look: Omit<Column<never>, 'name' | 'cell'>) =>
+  <Row,>(name: string, cell: Column<Row>['cell']): Column<Row> => ({ ...look, name, cell })
+
+export const column = columnWith({})
+export const numeric = columnWith({ is_number: true })
+/** For long texts. */
+export const wrapped = columnWith({ wraps: true })
+/** Hidden on a phone. */
+export const wide = columnWith({ is_wide_only: true })
 
 interface DataTableProps<Row> {
   label: string

@@ -1,28 +1,25 @@
 import type { Inverter, Logger } from '@heliograph/sdk'
 import { Badge, Group } from '@mantine/core'
 import { InverterState, limitWords, PlantState } from './badges.tsx'
-import { type Column, DataTable, numeric } from './data-table.tsx'
+import { type Column, column, DataTable, numeric } from './data-table.tsx'
 import { formatAge, formatEnergy, formatPower, formatQuantity, none } from './format.ts'
 import { SiteLink } from './page.tsx'
 import { Empty } from './states.tsx'
 
 const specificYield = (kwh_kwp: number | null) => formatQuantity(kwh_kwp, 'kWh/kWp', 2)
 
-const inverter_name: Column<Inverter> = {
-  name: 'Inverter',
-  cell: ({ inverter_id, name }) => <SiteLink to={`/inverters/${inverter_id}`}>{name}</SiteLink>,
-}
+const inverter_name: Column<Inverter> = column('Inverter', ({ inverter_id, name }) => (
+  <SiteLink to={`/inverters/${inverter_id}`}>{name}</SiteLink>
+))
 
 const inverter_columns: readonly Column<Inverter>[] = [
-  { name: 'State', cell: (inverter) => <InverterState inverter={inverter} /> },
-  {
-    name: 'Alarms',
-    cell: ({ active_alarm_count, active_alarm_codes }) =>
-      active_alarm_count === 0 ? 'None' : active_alarm_codes.slice(0, 2).join(', '),
-  },
+  column('State', (inverter) => <InverterState inverter={inverter} />),
+  column('Alarms', ({ active_alarm_count, active_alarm_codes }) =>
+    active_alarm_count === 0 ? 'None' : active_alarm_codes.slice(0, 2).join(', '),
+  ),
   numeric('Power', ({ ac_power_kw }) => formatPower(ac_power_kw)),
   numeric('Available', ({ available_power_kw }) => formatPower(available_power_kw)),
-  { name: 'Limited by', cell: ({ limited_by }) => limitWords(limited_by) },
+  column('Limited by', ({ limited_by }) => limitWords(limited_by)),
   numeric('Efficiency', ({ efficiency_pct }) => formatQuantity(efficiency_pct, '%')),
   numeric('Today', ({ energy_today_kwh }) => formatEnergy(energy_today_kwh)),
   numeric('Yield today', (inverter) => specificYield(inverter.specific_yield_today_kwh_kwp)),
@@ -36,7 +33,7 @@ interface InverterTableProps {
 
 export function InverterTable({ inverters, plantName }: InverterTableProps) {
   const first = [inverter_name]
-  if (plantName) first.push({ name: 'Plant', cell: ({ logger_id }) => plantName(logger_id) })
+  if (plantName) first.push(column('Plant', ({ logger_id }) => plantName(logger_id)))
   const columns = [...first, ...inverter_columns]
   return (
     <DataTable label="Inverters" width={980} {...{ columns, rows: inverters }} by="inverter_id" />
@@ -44,11 +41,8 @@ export function InverterTable({ inverters, plantName }: InverterTableProps) {
 }
 
 const plant_columns: readonly Column<Logger>[] = [
-  {
-    name: 'Plant',
-    cell: ({ logger_id, name }) => <SiteLink to={`/plants/${logger_id}`}>{name}</SiteLink>,
-  },
-  { name: 'State', cell: (plant) => <State plant={plant} /> },
+  column('Plant', ({ logger_id, name }) => <SiteLink to={`/plants/${logger_id}`}>{name}</SiteLink>),
+  column('State', (plant) => <State plant={plant} />),
   numeric('Power', ({ ac_power_kw }) => formatPower(ac_power_kw)),
   numeric('Available', ({ available_power_kw }) => formatPower(available_power_kw)),
   numeric('Today', ({ energy_today_kwh }) => formatEnergy(energy_today_kwh)),

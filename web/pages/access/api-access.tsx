@@ -17,7 +17,7 @@ import { useState } from 'react'
 import { askPlatform } from '../../api.ts'
 import { useUser } from '../../queries.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
-import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { type Column, column, DataTable, wrapped } from '../../ui/data-table.tsx'
 import { SiteNames } from '../../ui/fields.tsx'
 import { ConfirmByName, Dialog, OnceModal } from '../../ui/form.tsx'
 import { formatAge, inWords } from '../../ui/format.ts'
@@ -109,48 +109,37 @@ const tones = { active: 'teal', rotating: 'blue', expired: 'gray', revoked: 'gra
 function KeyTable({ keys: rows, onOpen }: KeyTableProps) {
   const now_ms = useNow(30_000)
   const columns: Column<Key>[] = [
-    {
-      name: 'Name',
-      cell: ({ name, key_prefix, created_by, created_at }) => (
-        <>
-          <Text fw={500}>{name}</Text>
-          <Code>{key_prefix}…</Code>
+    column('Name', ({ name, key_prefix, created_by, created_at }) => (
+      <>
+        <Text fw={500}>{name}</Text>
+        <Code>{key_prefix}…</Code>
+        <Muted>
+          by {created_by}, <LocalTime at={created_at} style="date" />
+        </Muted>
+      </>
+    )),
+    column('State', ({ state, previous_until }) => (
+      <>
+        <Badge color={tones[state]}>{inWords(state)}</Badge>
+        {state === 'rotating' && (
           <Muted>
-            by {created_by}, <LocalTime at={created_at} style="date" />
+            old secret until <LocalTime at={previous_until} />
           </Muted>
-        </>
-      ),
-    },
-    {
-      name: 'State',
-      cell: ({ state, previous_until }) => (
-        <>
-          <Badge color={tones[state]}>{inWords(state)}</Badge>
-          {state === 'rotating' && (
-            <Muted>
-              old secret until <LocalTime at={previous_until} />
-            </Muted>
-          )}
-        </>
-      ),
-    },
-    { name: 'Permissions', wraps: true, cell: (key) => <Permissions of={key} /> },
-    { name: 'Sites', wraps: true, cell: ({ site_ids }) => <SiteNames site_ids={site_ids} /> },
-    {
-      name: 'Last used',
-      cell: ({ last_used_at: at }) =>
-        at ? <span title={at}>{formatAge((now_ms - Date.parse(at)) / 1000)}</span> : 'Never',
-    },
-    {
-      name: 'Expires',
-      cell: ({ revoked_at, expires_at }) => {
-        const ends_at = revoked_at ?? expires_at
-        return ends_at ? <LocalTime at={ends_at} /> : 'Never'
-      },
-    },
-    {
-      name: '',
-      cell: (key) =>
+        )}
+      </>
+    )),
+    wrapped('Permissions', (key) => <Permissions of={key} />),
+    wrapped('Sites', ({ site_ids }) => <SiteNames site_ids={site_ids} />),
+    column('Last used', ({ last_used_at: at }) =>
+      at ? <span title={at}>{formatAge((now_ms - Date.parse(at)) / 1000)}</span> : 'Never',
+    ),
+    column('Expires', ({ revoked_at, expires_at }) => {
+      const ends_at = revoked_at ?? expires_at
+      return ends_at ? <LocalTime at={ends_at} /> : 'Never'
+    }),
+    column(
+      '',
+      (key) =>
         isUsable(key) && (
           <Group gap="xs" wrap="nowrap" justify="flex-end">
             {(['rotate', 'revoke'] as const).map((what) => (
@@ -166,7 +155,7 @@ function KeyTable({ keys: rows, onOpen }: KeyTableProps) {
             ))}
           </Group>
         ),
-    },
+    ),
   ]
   return (
     <DataTable

@@ -3,7 +3,7 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { askPlatform } from '../../api.ts'
 import { useSites } from '../../queries.ts'
-import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { type Column, column, DataTable, wrapped } from '../../ui/data-table.tsx'
 import { Problem } from '../../ui/form.tsx'
 import { LocalTime, noted, Page } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
@@ -118,29 +118,22 @@ export default function Audit() {
 }
 
 const columns: readonly Column<Entry>[] = [
-  { name: 'Time', cell: ({ at }) => <LocalTime at={at} /> },
-  {
-    name: 'By',
-    wraps: true,
-    cell: (entry) =>
-      noted(
-        <span title={entry.by}>{entry.by_name}</span>,
-        [kindOf(entry), entry.address].filter(Boolean).join(', '),
-      ),
-  },
-  {
-    name: 'Action',
-    wraps: true,
-    cell: (entry) => (
-      <>
-        <Text size="sm">{whatOf(entry)}</Text>
-        {entry.body && entry.body !== '{}' && (
-          <Code style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>{entry.body}</Code>
-        )}
-      </>
+  column('Time', ({ at }) => <LocalTime at={at} />),
+  wrapped('By', (entry) =>
+    noted(
+      <span title={entry.by}>{entry.by_name}</span>,
+      [kindOf(entry), entry.address].filter(Boolean).join(', '),
     ),
-  },
-  { name: 'Outcome', cell: (entry) => <Outcome entry={entry} /> },
+  ),
+  wrapped('Action', (entry) => (
+    <>
+      <Text size="sm">{whatOf(entry)}</Text>
+      {entry.body && entry.body !== '{}' && (
+        <Code style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>{entry.body}</Code>
+      )}
+    </>
+  )),
+  column('Outcome', (entry) => <Outcome entry={entry} />),
 ]
 
 function Outcome({ entry }: { entry: Entry }) {

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { askPlatform, type Role } from '../../api.ts'
 import { useUser } from '../../queries.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
-import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { type Column, column, DataTable, wrapped } from '../../ui/data-table.tsx'
 import { checkSites, SiteChoice, SiteNames } from '../../ui/fields.tsx'
 import { ConfirmByName, Dialog, leadTo, OnceModal, Problem, withFields } from '../../ui/form.tsx'
 import { inWords, none } from '../../ui/format.ts'
@@ -77,46 +77,38 @@ interface PeopleTableProps {
 function PeopleTable({ people, onOpen }: PeopleTableProps) {
   const { user_id: own_id } = useUser()
   const columns: Column<Person>[] = [
-    {
-      name: 'Name',
-      cell: ({ name, email, user_id }) =>
-        noted(
-          <Text fw={500}>
-            {name}
-            {user_id === own_id && ' (you)'}
-          </Text>,
-          email,
-        ),
-    },
-    {
-      name: 'Role',
-      cell: ({ role, is_disabled }) => (
-        <>
-          {inWords(role)} {is_disabled && <Badge color="orange">Disabled</Badge>}
-        </>
+    column('Name', ({ name, email, user_id }) =>
+      noted(
+        <Text fw={500}>
+          {name}
+          {user_id === own_id && ' (you)'}
+        </Text>,
+        email,
       ),
-    },
-    { name: 'Sites', wraps: true, cell: ({ site_ids }) => <SiteNames site_ids={site_ids} /> },
-    { name: 'Second factor', cell: ({ two_factor_enabled: on }) => (on ? 'On' : 'Off') },
-    { name: 'Last sign-in', cell: ({ signed_in_at }) => <LocalTime at={signed_in_at} /> },
-    {
-      name: '',
-      cell: (person) => (
-        <Group gap="xs" wrap="nowrap" justify="flex-end">
-          {(['change', 'remove'] as const).map((what) => (
-            <Button
-              key={what}
-              size="xs"
-              variant="default"
-              onClick={() => onOpen(what, person)}
-              aria-label={`${inWords(what)} ${person.name}`}
-            >
-              {inWords(what)}
-            </Button>
-          ))}
-        </Group>
-      ),
-    },
+    ),
+    column('Role', ({ role, is_disabled }) => (
+      <>
+        {inWords(role)} {is_disabled && <Badge color="orange">Disabled</Badge>}
+      </>
+    )),
+    wrapped('Sites', ({ site_ids }) => <SiteNames site_ids={site_ids} />),
+    column('Second factor', ({ two_factor_enabled: on }) => (on ? 'On' : 'Off')),
+    column('Last sign-in', ({ signed_in_at }) => <LocalTime at={signed_in_at} />),
+    column('', (person) => (
+      <Group gap="xs" wrap="nowrap" justify="flex-end">
+        {(['change', 'remove'] as const).map((what) => (
+          <Button
+            key={what}
+            size="xs"
+            variant="default"
+            onClick={() => onOpen(what, person)}
+            aria-label={`${inWords(what)} ${person.name}`}
+          >
+            {inWords(what)}
+          </Button>
+        ))}
+      </Group>
+    )),
   ]
   const rows = people.toSorted((a, b) => a.name.localeCompare(b.name))
   return <DataTable label="People" width={820} {...{ columns, rows }} by="user_id" />
@@ -227,27 +219,23 @@ function Invitations() {
     changes: ['invitations'],
   })
   const columns: Column<Invitation>[] = [
-    {
-      name: 'For',
-      cell: ({ email, created_by, created_at }) => (
-        <>
-          {email ?? 'Whoever has the link'}
-          <Muted>
-            by {created_by}, <LocalTime at={created_at} style="date" />
-          </Muted>
-        </>
-      ),
-    },
-    { name: 'Role', cell: ({ role }) => inWords(role) },
-    { name: 'Sites', wraps: true, cell: ({ site_ids }) => <SiteNames site_ids={site_ids} /> },
-    { name: 'State', cell: ({ state }) => <Badge color={tones[state]}>{inWords(state)}</Badge> },
-    {
-      name: 'Expires',
-      cell: ({ state, expires_at }) => (state === 'open' ? <LocalTime at={expires_at} /> : none),
-    },
-    {
-      name: '',
-      cell: ({ state, invitation_id, email, role }) =>
+    column('For', ({ email, created_by, created_at }) => (
+      <>
+        {email ?? 'Whoever has the link'}
+        <Muted>
+          by {created_by}, <LocalTime at={created_at} style="date" />
+        </Muted>
+      </>
+    )),
+    column('Role', ({ role }) => inWords(role)),
+    wrapped('Sites', ({ site_ids }) => <SiteNames site_ids={site_ids} />),
+    column('State', ({ state }) => <Badge color={tones[state]}>{inWords(state)}</Badge>),
+    column('Expires', ({ state, expires_at }) =>
+      state === 'open' ? <LocalTime at={expires_at} /> : none,
+    ),
+    column(
+      '',
+      ({ state, invitation_id, email, role }) =>
         state === 'open' && (
           <Button
             size="xs"
@@ -258,7 +246,7 @@ function Invitations() {
             Revoke
           </Button>
         ),
-    },
+    ),
   ]
   return (
     <Answered query={invitations}>

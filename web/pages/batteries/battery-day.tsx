@@ -13,7 +13,7 @@ import {
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { useRead, useSite } from '../../queries.ts'
-import { type Column, DataTable, numeric } from '../../ui/data-table.tsx'
+import { type Column, column, DataTable, numeric } from '../../ui/data-table.tsx'
 import { Stepper } from '../../ui/days.tsx'
 import { useFilters } from '../../ui/filters.tsx'
 import { WriteButton } from '../../ui/form.tsx'
@@ -180,12 +180,12 @@ const Both = ({ offered, shown, onChoose }: BothProps) => (
 )
 
 const columns: readonly Column<BatteryDeviation>[] = [
-  { name: 'Hour', cell: Hours },
+  column('Hour', Hours),
   numeric('Planned', ({ planned_power_kw }) => formatPower(planned_power_kw)),
   numeric('Actual', ({ actual_avg_power_kw }) => formatPower(actual_avg_power_kw)),
   numeric('Deviation', ({ deviation_kwh }) => formatQuantity(deviation_kwh, 'kWh')),
   numeric('Cost', ({ cost_amount, currency }) => formatMoney(cost_amount, currency)),
-  { name: 'Reason', cell: ({ reason }) => deviationReason(reason) },
+  column('Reason', ({ reason }) => deviationReason(reason)),
 ]
 
 function Deviations({ bess_id, day }: { bess_id: number; day: string }) {

@@ -13,7 +13,14 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { useRead, useSite } from '../../queries.ts'
 import { SeverityBadge } from '../../ui/badges.tsx'
-import { type Column, DataTable, numeric, PagedTable } from '../../ui/data-table.tsx'
+import {
+  type Column,
+  column,
+  DataTable,
+  numeric,
+  PagedTable,
+  wrapped,
+} from '../../ui/data-table.tsx'
 import { DayPicker, useDaySpan } from '../../ui/days.tsx'
 import { useFilters } from '../../ui/filters.tsx'
 import {
@@ -121,14 +128,12 @@ function whatOf({ action, from_power_kw: from, to_power_kw: to, success }: Batte
 }
 
 const decision_columns: readonly Column<BatteryControlNote>[] = [
-  { name: 'Time', cell: ({ occurred_at: at }) => <Time at={at} /> },
-  {
-    name: 'Decided by',
-    cell: ({ tier, actor, overrode_tier: over }) =>
-      noted(tiers[tier], `${inWords(actor)}${over ? `, over ${inSentence(tiers[over])}` : ''}`),
-  },
-  { name: 'Action', cell: whatOf, wraps: true },
-  { name: 'Reason', cell: ({ message }) => message, wraps: true },
+  column('Time', ({ occurred_at: at }) => <Time at={at} />),
+  column('Decided by', ({ tier, actor, overrode_tier: over }) =>
+    noted(tiers[tier], `${inWords(actor)}${over ? `, over ${inSentence(tiers[over])}` : ''}`),
+  ),
+  wrapped('Action', whatOf),
+  wrapped('Reason', ({ message }) => message),
   charge,
 ]
 
@@ -155,30 +160,19 @@ const clamps: Record<NonNullable<BatteryDispatch['clamp_reason']>, string> = {
 }
 
 const setpoint_columns: readonly Column<BatteryDispatch>[] = [
-  { name: 'Time', cell: ({ issued_at: at }) => <Time at={at} /> },
-  {
-    name: 'Requested',
-    cell: ({ requested_power_kw: kw, source }) =>
-      noted(
-        powerWords(kw),
-        `by ${source === 'schedule' ? 'the plan' : inSentence(inWords(source))}`,
-      ),
-  },
-  {
-    name: 'Applied',
-    wraps: true,
-    cell: ({ clamp_reason: reason, clamped_power_kw: kw }) =>
-      reason === null
-        ? 'Full power'
-        : noted(kw === null ? 'Reduced' : powerWords(kw), `limited by ${clamps[reason]}`),
-  },
-  {
-    name: 'Status',
-    wraps: true,
-    cell: ({ status, failure_code }) =>
-      failure_code === null ? inWords(status) : `${inWords(status)}: ${inWords(failure_code)}`,
-  },
-  { name: 'Measured', cell: ({ achieved_power_kw: kw }) => powerWords(kw) },
+  column('Time', ({ issued_at: at }) => <Time at={at} />),
+  column('Requested', ({ requested_power_kw: kw, source }) =>
+    noted(powerWords(kw), `by ${source === 'schedule' ? 'the plan' : inSentence(inWords(source))}`),
+  ),
+  wrapped('Applied', ({ clamp_reason: reason, clamped_power_kw: kw }) =>
+    reason === null
+      ? 'Full power'
+      : noted(kw === null ? 'Reduced' : powerWords(kw), `limited by ${clamps[reason]}`),
+  ),
+  wrapped('Status', ({ status, failure_code }) =>
+    failure_code === null ? inWords(status) : `${inWords(status)}: ${inWords(failure_code)}`,
+  ),
+  column('Measured', ({ achieved_power_kw: kw }) => powerWords(kw)),
   numeric('Latency', ({ latency_ms }) => formatQuantity(latency_ms && latency_ms / 1000, 's')),
   charge,
 ]
@@ -215,17 +209,15 @@ const whereOf = ({ source, cluster_idx, pcs_idx }: BatteryAlarmTransition) =>
     .join(', ')
 
 const alarm_columns: readonly Column<BatteryAlarmTransition>[] = [
-  { name: 'Time', cell: ({ occurred_at: at }) => <Time at={at} /> },
-  { name: 'Alarm', wraps: true, cell: (row) => noted(row.name, whereOf(row)) },
-  { name: 'Severity', cell: ({ severity }) => <SeverityBadge severity={severity} /> },
-  {
-    name: 'Change',
-    cell: ({ transition, duration_s }) =>
-      transition === 'set'
-        ? 'Set'
-        : `Cleared${duration_s === null ? '' : ` after ${formatDuration(duration_s)}`}`,
-  },
-  { name: 'Battery', cell: ({ power_kw }) => powerWords(power_kw) },
+  column('Time', ({ occurred_at: at }) => <Time at={at} />),
+  wrapped('Alarm', (row) => noted(row.name, whereOf(row))),
+  column('Severity', ({ severity }) => <SeverityBadge severity={severity} />),
+  column('Change', ({ transition, duration_s }) =>
+    transition === 'set'
+      ? 'Set'
+      : `Cleared${duration_s === null ? '' : ` after ${formatDuration(duration_s)}`}`,
+  ),
+  column('Battery', ({ power_kw }) => powerWords(power_kw)),
   charge,
 ]
 
@@ -256,13 +248,13 @@ const names: Partial<Record<BatteryProtection['parameter'], string>> = {
 }
 
 const protection_columns: readonly Column<BatteryProtection>[] = [
-  { name: 'Protection', cell: ({ parameter }) => names[parameter] ?? inWords(parameter) },
-  { name: 'Level', cell: ({ level }) => inWords(level) },
+  column('Protection', ({ parameter }) => names[parameter] ?? inWords(parameter)),
+  column('Level', ({ level }) => inWords(level)),
   numeric('Trips at', ({ trip_value, unit }) => quantity(trip_value, unit)),
   numeric('Recovers at', ({ recover_value, unit }) => quantity(recover_value, unit)),
   numeric('Delay, s', ({ delay_ms }) => formatNumber(delay_ms && delay_ms / 1000)),
-  { name: 'Action', cell: ({ action }) => inWords(action) },
-  { name: 'Source', cell: ({ source }) => source.toUpperCase() },
+  column('Action', ({ action }) => inWords(action)),
+  column('Source', ({ source }) => source.toUpperCase()),
 ]
 
 /** Protection thresholds of the device. */
@@ -315,9 +307,9 @@ const settingsOf = (setup: BatterySetup): Fact[] => [
 
 const register_columns: readonly Column<BatterySetupRegister>[] = [
   numeric('Address', ({ address }) => address),
-  { name: 'Name', cell: ({ name }) => name },
+  column('Name', ({ name }) => name),
   numeric('Value', ({ value }) => formatNumber(value, Number.isInteger(value) ? 0 : 3)),
-  { name: 'Unit', cell: ({ unit }) => unit },
+  column('Unit', ({ unit }) => unit),
 ]
 
 /** Settings of the device, read-only. */

@@ -24,7 +24,7 @@ import { lazy, Suspense, useState } from 'react'
 import { Link } from 'wouter'
 import { useMay, useRead, useSite } from '../../queries.ts'
 import { bySeverity, SeverityBadge, whole } from '../../ui/badges.tsx'
-import { type Column, DataTable, numeric } from '../../ui/data-table.tsx'
+import { type Column, column, DataTable, numeric } from '../../ui/data-table.tsx'
 import {
   formatAge,
   formatEnergy,
@@ -293,12 +293,10 @@ function placeOf({ source, cluster_idx, pcs_idx }: BatteryAlarmState): string {
 }
 
 const cluster_columns: readonly Column<Cluster>[] = [
-  { name: 'Cluster', cell: ({ cluster_idx }) => cluster_idx },
-  {
-    name: 'State',
-    cell: ({ state, alarm_count }) =>
-      whole(inWords(state ?? 'unknown'), state === 'fault' || alarm_count > 0 ? 'red' : 'teal'),
-  },
+  column('Cluster', ({ cluster_idx }) => cluster_idx),
+  column('State', ({ state, alarm_count }) =>
+    whole(inWords(state ?? 'unknown'), state === 'fault' || alarm_count > 0 ? 'red' : 'teal'),
+  ),
   numeric('Charge', ({ soc_pct }) => formatQuantity(soc_pct, '%')),
   numeric('Health', ({ soh_pct }) => formatQuantity(soh_pct, '%')),
   numeric('Voltage', ({ voltage_v }) => formatQuantity(voltage_v, 'V')),
@@ -319,20 +317,17 @@ function rangeOf(min: number | null, max: number | null, unit: string, digits: n
 function Clusters({ bess_id }: { bess_id: number }) {
   const clusters = useRead('bess', 'bessClustersList', { bess_id }, live_ms)
   const [opened, setOpened] = useState<number | null>(null)
-  const cells_column: Column<Cluster> = {
-    name: '',
-    cell: ({ cluster_idx }) => (
-      <Button
-        size="xs"
-        variant="default"
-        aria-expanded={opened === cluster_idx}
-        aria-label={`Cells of cluster ${cluster_idx}`}
-        onClick={() => setOpened(opened === cluster_idx ? null : cluster_idx)}
-      >
-        {opened === cluster_idx ? 'Hide cells' : 'Cells'}
-      </Button>
-    ),
-  }
+  const cells_column: Column<Cluster> = column('', ({ cluster_idx }) => (
+    <Button
+      size="xs"
+      variant="default"
+      aria-expanded={opened === cluster_idx}
+      aria-label={`Cells of cluster ${cluster_idx}`}
+      onClick={() => setOpened(opened === cluster_idx ? null : cluster_idx)}
+    >
+      {opened === cluster_idx ? 'Hide cells' : 'Cells'}
+    </Button>
+  ))
   const columns = [...cluster_columns, cells_column]
   return (
     <Part title="Clusters and cells">
@@ -408,14 +403,12 @@ function Outliers({ cells }: { cells: ClusterCells }) {
 }
 
 const pcs_columns: readonly Column<PcsNow>[] = [
-  { name: 'PCS', cell: ({ pcs_idx }) => pcs_idx },
-  {
-    name: 'State',
-    cell: ({ state, quality }) =>
-      quality === 'stale'
-        ? whole('Communication lost', 'red')
-        : whole(inWords(state ?? 'unknown'), pcsColor(state)),
-  },
+  column('PCS', ({ pcs_idx }) => pcs_idx),
+  column('State', ({ state, quality }) =>
+    quality === 'stale'
+      ? whole('Communication lost', 'red')
+      : whole(inWords(state ?? 'unknown'), pcsColor(state)),
+  ),
   numeric('Power', ({ ac_power_kw }) => formatPower(ac_power_kw)),
   numeric('Setpoint', ({ setpoint_kw }) => formatPower(setpoint_kw)),
   numeric('Maximum, discharge / charge', ({ max_discharge_power_kw, max_charge_power_kw }) =>

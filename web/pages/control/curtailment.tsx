@@ -18,7 +18,14 @@ import { type FormEvent, useState } from 'react'
 import { askPlatform, heliograph } from '../../api.ts'
 import { useMay, useSite } from '../../queries.ts'
 import { whole } from '../../ui/badges.tsx'
-import { type Column, DataTable, numeric, PagedTable } from '../../ui/data-table.tsx'
+import {
+  type Column,
+  column,
+  DataTable,
+  numeric,
+  PagedTable,
+  wrapped,
+} from '../../ui/data-table.tsx'
 import { useDevices } from '../../ui/devices.tsx'
 import { Dialog, Modal, WriteButton } from '../../ui/form.tsx'
 import {
@@ -180,14 +187,14 @@ interface WithRows {
 function Rows({ rows }: WithRows) {
   const { plantName } = useDevices()
   const columns: Column<CurtailmentRow>[] = [
-    { name: 'Plant', cell: ({ logger_id }) => plantName(logger_id) },
-    { name: 'State', cell: (row) => whole(stateOf(row).words, stateOf(row).tone) },
+    column('Plant', ({ logger_id }) => plantName(logger_id)),
+    column('State', (row) => whole(stateOf(row).words, stateOf(row).tone)),
     numeric('Limit', ({ max_power_kw, limit_pct_of_rated }) =>
       noted(formatPower(max_power_kw), formatQuantity(limit_pct_of_rated, '%')),
     ),
     numeric('Limit of the devices', (row) => formatPower(row.observed_limit_kw)),
     numeric('Power now', (row) => formatPower(row.observed_power_kw)),
-    { name: 'Progress', wraps: true, cell: (row) => <Steps row={row} /> },
+    wrapped('Progress', (row) => <Steps row={row} />),
   ]
   return <DataTable label="Plants of this limit" width={720} {...{ columns, rows }} by="id" />
 }
@@ -395,19 +402,16 @@ function History() {
   const [days, setDays] = useState(7)
   const { plantName } = useDevices()
   const columns: Column<CurtailmentRow>[] = [
-    { name: 'Plant', cell: ({ logger_id }) => plantName(logger_id) },
-    { name: 'From', cell: ({ start_at }) => <Time at={start_at} /> },
-    { name: 'To', cell: (row) => <Time at={isWithdrawn(row) ? row.end_at : endOf(row)} /> },
-    { name: 'Limit', cell: (row) => noted(formatPower(row.max_power_kw), limitWords(row)) },
-    {
-      name: 'Outcome',
-      cell: (row) => (
-        <>
-          {whole(isWithdrawn(row) ? 'Withdrawn' : stateOf(row).words, stateOf(row).tone)}
-          {row.failure_message && <Text size="sm">{row.failure_message}</Text>}
-        </>
-      ),
-    },
+    column('Plant', ({ logger_id }) => plantName(logger_id)),
+    column('From', ({ start_at }) => <Time at={start_at} />),
+    column('To', (row) => <Time at={isWithdrawn(row) ? row.end_at : endOf(row)} />),
+    column('Limit', (row) => noted(formatPower(row.max_power_kw), limitWords(row))),
+    column('Outcome', (row) => (
+      <>
+        {whole(isWithdrawn(row) ? 'Withdrawn' : stateOf(row).words, stateOf(row).tone)}
+        {row.failure_message && <Text size="sm">{row.failure_message}</Text>}
+      </>
+    )),
     numeric('Within limit', ({ compliance_pct }) => formatQuantity(compliance_pct, '%')),
     numeric('Energy curtailed', ({ curtailed_energy_kwh }) => formatEnergy(curtailed_energy_kwh)),
     numeric('Revenue lost', (row) => moneyOf(row, row.lost_revenue_amount)),

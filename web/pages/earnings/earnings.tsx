@@ -9,7 +9,7 @@ import { Alert, Badge, Group, List, Text } from '@mantine/core'
 import { useMemo } from 'react'
 import { useSite } from '../../queries.ts'
 import { columnsOption } from '../../ui/columns.ts'
-import { type Column, DataTable, numeric } from '../../ui/data-table.tsx'
+import { type Column, column, DataTable, numeric, wrapped } from '../../ui/data-table.tsx'
 import { PeriodChoice, period_titles, usePeriod } from '../../ui/days.tsx'
 import {
   formatDate,
@@ -280,14 +280,10 @@ const price = (amount: number | null, currency: string | null) =>
   formatQuantity(amount, `${currency ?? ''}/MWh`, 2)
 
 const plant_columns: readonly Column<LoggerEarnings>[] = [
-  {
-    name: 'Plant',
-    wraps: true,
-    cell: ({ logger_name, unknown }) => {
-      const reasons = [...new Set(unknown.map(({ reason }) => unknownWords[reason]))]
-      return noted(logger_name, reasons.length > 0 && `Incomplete: ${reasons.join('; ')}`)
-    },
-  },
+  wrapped('Plant', ({ logger_name, unknown }) => {
+    const reasons = [...new Set(unknown.map(({ reason }) => unknownWords[reason]))]
+    return noted(logger_name, reasons.length > 0 && `Incomplete: ${reasons.join('; ')}`)
+  }),
   numeric('Sold', (plant) => formatEnergy(plant.energy_sold_kwh)),
   numeric('Gross', (plant) => formatMoney(plant.gross_amount, plant.currency)),
   numeric('Fees', (plant) => formatMoney(plant.fees_amount, plant.currency)),
@@ -331,8 +327,8 @@ interface Line {
 }
 
 const fee_columns: readonly Column<Line>[] = [
-  { name: 'Fee', cell: ({ name }) => name },
-  { name: 'Rate', cell: ({ rate }) => rate },
+  column('Fee', ({ name }) => name),
+  column('Rate', ({ rate }) => rate),
   numeric('Amount', ({ amount }) => amount),
 ]
 
@@ -365,47 +361,31 @@ const types = {
 } as const
 
 const contract_columns: readonly Column<MarketAssignment>[] = [
-  {
-    name: 'Plant',
-    cell: ({ logger_name, is_active }) => (
-      <>
-        {logger_name} {!is_active && <Badge color="gray">Inactive</Badge>}
-      </>
+  column('Plant', ({ logger_name, is_active }) => (
+    <>
+      {logger_name} {!is_active && <Badge color="gray">Inactive</Badge>}
+    </>
+  )),
+  wrapped('Contract', ({ contract_type, pays_at_negative_price }) =>
+    noted(types[contract_type], !pays_at_negative_price && 'No payment at negative prices'),
+  ),
+  column('Price', ({ fixed_price_per_mwh: fixed, floor_price_per_mwh: floor, currency }) =>
+    noted(
+      fixed === null ? none : `${formatMoney(fixed, currency)}/MWh`,
+      floor !== null && `Floor ${formatMoney(floor, currency)}/MWh`,
     ),
-  },
-  {
-    name: 'Contract',
-    wraps: true,
-    cell: ({ contract_type, pays_at_negative_price }) =>
-      noted(types[contract_type], !pays_at_negative_price && 'No payment at negative prices'),
-  },
-  {
-    name: 'Price',
-    cell: ({ fixed_price_per_mwh: fixed, floor_price_per_mwh: floor, currency }) =>
-      noted(
-        fixed === null ? none : `${formatMoney(fixed, currency)}/MWh`,
-        floor !== null && `Floor ${formatMoney(floor, currency)}/MWh`,
-      ),
-  },
-  {
-    name: 'Market',
-    cell: ({ market_code, sold_market_code }) =>
-      sold_market_code ? `${market_code} → ${sold_market_code}` : market_code,
-  },
-  {
-    name: 'Fees',
-    wraps: true,
-    cell: ({ fee_schedule }) =>
-      fee_schedule.map((fee) => (
-        <Text key={`${fee.code}/${fee.name}/${fee.valid_from_date}`} size="xs">
-          {fee.name}: {rateOf(fee)}
-        </Text>
-      )),
-  },
-  { name: 'From', cell: ({ valid_from_date }) => formatDate(valid_from_date) },
-  {
-    name: 'To',
-    cell: ({ valid_to_date }) => (valid_to_date ? formatDate(valid_to_date) : 'No end'),
-  },
-  { name: 'Buyer', cell: ({ offtaker }) => offtaker ?? none },
+  ),
+  column('Market', ({ market_code, sold_market_code }) =>
+    sold_market_code ? `${market_code} → ${sold_market_code}` : market_code,
+  ),
+  wrapped('Fees', ({ fee_schedule }) =>
+    fee_schedule.map((fee) => (
+      <Text key={`${fee.code}/${fee.name}/${fee.valid_from_date}`} size="xs">
+        {fee.name}: {rateOf(fee)}
+      </Text>
+    )),
+  ),
+  column('From', ({ valid_from_date }) => formatDate(valid_from_date)),
+  column('To', ({ valid_to_date }) => (valid_to_date ? formatDate(valid_to_date) : 'No end')),
+  column('Buyer', ({ offtaker }) => offtaker ?? none),
 ]

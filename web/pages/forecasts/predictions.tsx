@@ -4,7 +4,7 @@ import { useMemo, useState } from 'react'
 import { useMay, useRead, useSite } from '../../queries.ts'
 import { type Words, whole, wordBadge } from '../../ui/badges.tsx'
 import { bandOption } from '../../ui/band-option.ts'
-import { type Column, DataTable, numeric } from '../../ui/data-table.tsx'
+import { type Column, column, DataTable, numeric, wrapped } from '../../ui/data-table.tsx'
 import { useDevices } from '../../ui/devices.tsx'
 import {
   formatEnergy,
@@ -86,8 +86,8 @@ export default function Predictions() {
 }
 
 const forecastColumns = (today: string): Column<Forecast>[] => [
-  { name: 'Plant', cell: ({ logger_name }) => logger_name },
-  { name: 'Day (UTC)', cell: ({ date }) => (date === today ? 'Today' : 'Tomorrow') },
+  column('Plant', ({ logger_name }) => logger_name),
+  column('Day (UTC)', ({ date }) => (date === today ? 'Today' : 'Tomorrow')),
   numeric('Expected', ({ total_p50_kwh }) => formatEnergy(total_p50_kwh)),
   numeric('80 % band', ({ total_p10_kwh, total_p90_kwh }) =>
     [total_p10_kwh, total_p90_kwh].map(formatEnergy).join(' to '),
@@ -99,19 +99,15 @@ const forecastColumns = (today: string): Column<Forecast>[] => [
       {peak_at && <Time at={peak_at} style="time" />}
     </>
   )),
-  {
-    name: 'Confidence',
-    cell: ({ confidence }) => whole(inWords(confidence), confidence === 'low' ? 'orange' : 'teal'),
-  },
-  {
-    name: 'Model',
-    wraps: true,
-    cell: ({ model, model_version, fallback_reason: reason }) =>
-      noted(
-        model === 'blend' ? `Version ${model_version}` : (model ?? none),
-        reason && fallbackWords[reason],
-      ),
-  },
+  column('Confidence', ({ confidence }) =>
+    whole(inWords(confidence), confidence === 'low' ? 'orange' : 'teal'),
+  ),
+  wrapped('Model', ({ model, model_version, fallback_reason: reason }) =>
+    noted(
+      model === 'blend' ? `Version ${model_version}` : (model ?? none),
+      reason && fallbackWords[reason],
+    ),
+  ),
 ]
 
 function PlantForecasts({ plants, today }: { plants: readonly Forecast[]; today: string }) {
@@ -260,24 +256,17 @@ function Models({ models, prices }: ModelsProps) {
     return formatQuantity(value, `${price?.currency ?? ''}/MWh`, 2)
   }
   const columns: Column<ModelStatus>[] = [
-    {
-      name: 'Model',
-      cell: ({ model, logger_id }) => {
-        if (logger_id !== null) return plantName(logger_id)
-        return model === 'production:site' ? 'Site' : model.replace(/^price:/, 'Prices of ')
-      },
-    },
-    {
-      name: 'State',
-      wraps: true,
-      cell: ({ status, drift_detected, last_error }) => (
-        <>
-          {wordBadge(states, status)}
-          {drift_detected && <Muted>Drift: the error has grown</Muted>}
-          {last_error && <Muted>Last training failed: {last_error}</Muted>}
-        </>
-      ),
-    },
+    column('Model', ({ model, logger_id }) => {
+      if (logger_id !== null) return plantName(logger_id)
+      return model === 'production:site' ? 'Site' : model.replace(/^price:/, 'Prices of ')
+    }),
+    wrapped('State', ({ status, drift_detected, last_error }) => (
+      <>
+        {wordBadge(states, status)}
+        {drift_detected && <Muted>Drift: the error has grown</Muted>}
+        {last_error && <Muted>Last training failed: {last_error}</Muted>}
+      </>
+    )),
     numeric('Mean error', (model) => {
       const { mae_per_mwh, mae_kw, nmae_pct = null } = scoresOf(model) ?? {}
       return noted(
@@ -304,14 +293,12 @@ function Models({ models, prices }: ModelsProps) {
         hindcast_count > 0 && `${formatNumber(hindcast_count, 0)} hindcast`,
       )
     }),
-    {
-      name: 'Trained',
-      cell: ({ trained_at, version, training_sample_count }) =>
-        noted(
-          <Time at={trained_at} />,
-          version && `version ${version}, ${formatNumber(training_sample_count, 0)} samples`,
-        ),
-    },
+    column('Trained', ({ trained_at, version, training_sample_count }) =>
+      noted(
+        <Time at={trained_at} />,
+        version && `version ${version}, ${formatNumber(training_sample_count, 0)} samples`,
+      ),
+    ),
   ]
   return (
     <>

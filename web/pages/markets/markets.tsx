@@ -5,7 +5,7 @@ import { useMemo, useState } from 'react'
 import { heliograph } from '../../api.ts'
 import { useRead, useSite } from '../../queries.ts'
 import { type Words, wordBadge } from '../../ui/badges.tsx'
-import { type Column, DataTable, numeric } from '../../ui/data-table.tsx'
+import { type Column, column, DataTable, numeric, wrapped } from '../../ui/data-table.tsx'
 import { useFilters } from '../../ui/filters.tsx'
 import { formatDate, formatNumber, formatQuantity, formatTime, none } from '../../ui/format.ts'
 import { LazyLines } from '../../ui/lazy-chart.tsx'
@@ -251,13 +251,10 @@ function spreadOf(market: ComparedMarket, base: string) {
 }
 
 const comparedColumns = (base: string): Column<ComparedMarket>[] => [
-  {
-    name: 'Market',
-    wraps: true,
-    cell: ({ name, market_code, is_home_market }) =>
-      noted(name, `${market_code}${is_home_market ? ', home market' : ''}`),
-  },
-  { name: 'Prices', cell: ({ status }) => wordBadge(published, status) },
+  wrapped('Market', ({ name, market_code, is_home_market }) =>
+    noted(name, `${market_code}${is_home_market ? ', home market' : ''}`),
+  ),
+  column('Prices', ({ status }) => wordBadge(published, status)),
   numeric('Base', (market) => price(market.base_price_per_mwh, market)),
   numeric('Peak', (market) => price(market.peak_price_per_mwh, market)),
   numeric('Lowest', (market) => price(market.min_price_per_mwh, market)),
@@ -324,17 +321,14 @@ const sourceWords = {
 } as const
 
 const source_columns: readonly Column<Market>[] = [
-  {
-    name: 'Market',
-    wraps: true,
-    cell: ({ name, assigned_logger_ids: { length } }) =>
-      noted(name, length === 0 ? 'No plant sells here' : `${length} plants sell here`),
-  },
-  { name: 'State', cell: ({ source_state }) => wordBadge(states, source_state) },
-  { name: 'Source', cell: ({ source }) => (source ? sourceWords[source] : 'Imported') },
-  { name: 'Prices since', cell: ({ has_data_from_date }) => formatDate(has_data_from_date) },
-  { name: 'Prices until', cell: ({ last_price_at }) => <Time at={last_price_at} /> },
-  { name: 'Last fetched', cell: ({ fetched_at }) => <Time at={fetched_at} /> },
+  wrapped('Market', ({ name, assigned_logger_ids: { length } }) =>
+    noted(name, length === 0 ? 'No plant sells here' : `${length} plants sell here`),
+  ),
+  column('State', ({ source_state }) => wordBadge(states, source_state)),
+  column('Source', ({ source }) => (source ? sourceWords[source] : 'Imported')),
+  column('Prices since', ({ has_data_from_date }) => formatDate(has_data_from_date)),
+  column('Prices until', ({ last_price_at }) => <Time at={last_price_at} />),
+  column('Last fetched', ({ fetched_at }) => <Time at={fetched_at} />),
 ]
 
 /** Markets with a source, with prices or with plants of the site; others are only counted. */

@@ -2,7 +2,7 @@ import type { InverterLosses, LoggerEfficiency } from '@heliograph/sdk'
 import { useMemo } from 'react'
 import { useOverview, useSite } from '../../queries.ts'
 import { columnsOption } from '../../ui/columns.ts'
-import { type Column, DataTable, numeric } from '../../ui/data-table.tsx'
+import { type Column, column, DataTable, numeric, wrapped } from '../../ui/data-table.tsx'
 import { PeriodChoice, period_titles, usePeriod } from '../../ui/days.tsx'
 import type { ChartOption } from '../../ui/echart.tsx'
 import { formatEnergy, formatNumber, formatQuantity, sumKnown } from '../../ui/format.ts'
@@ -186,18 +186,14 @@ const sensors = {
 } as const
 
 const yield_columns: readonly Column<LoggerEfficiency>[] = [
-  {
-    name: 'Plant',
-    wraps: true,
-    cell: ({ logger_name, excluded_reason, suspect_sensors }) => (
-      <>
-        {noted(logger_name, excluded_reason && reasons[excluded_reason])}
-        {suspect_sensors.map((sensor) => (
-          <Muted key={sensor}>{sensors[sensor]}</Muted>
-        ))}
-      </>
-    ),
-  },
+  wrapped('Plant', ({ logger_name, excluded_reason, suspect_sensors }) => (
+    <>
+      {noted(logger_name, excluded_reason && reasons[excluded_reason])}
+      {suspect_sensors.map((sensor) => (
+        <Muted key={sensor}>{sensors[sensor]}</Muted>
+      ))}
+    </>
+  )),
   numeric('Energy', (plant) => formatEnergy(plant.energy_kwh)),
   numeric('Expected', (plant) => formatEnergy(plant.expected_energy_kwh)),
   numeric('Of expected', (plant) => formatQuantity(plant.energy_performance_index_pct, '%')),
@@ -315,7 +311,7 @@ function waterfall(losses: readonly Loss[], delivered_kwh: number): ChartOption 
 }
 
 const loss_columns: readonly Column<InverterLosses>[] = [
-  { name: 'Inverter', cell: ({ inverter_name }) => inverter_name },
+  column('Inverter', ({ inverter_name }) => inverter_name),
   numeric('Delivered', ({ ac_energy_kwh }) => formatEnergy(ac_energy_kwh)),
   ...kinds.map(({ name, of }) => numeric<InverterLosses>(name, (row) => formatEnergy(of(row)))),
   numeric('Efficiency', ({ conversion_efficiency_pct: pct, expected_efficiency_pct: expected }) =>

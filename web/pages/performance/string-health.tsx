@@ -5,7 +5,7 @@ import { lazy, Suspense, useMemo } from 'react'
 import { heliograph } from '../../api.ts'
 import { useMay, useSite } from '../../queries.ts'
 import { StringHealthBadge } from '../../ui/badges.tsx'
-import { type Column, DataTable, numeric, PagesOf } from '../../ui/data-table.tsx'
+import { type Column, column, DataTable, numeric, PagesOf, wrapped } from '../../ui/data-table.tsx'
 import { FilterTabs, useFilters } from '../../ui/filters.tsx'
 import { formatEnergy } from '../../ui/format.ts'
 import { healthNames } from '../../ui/health-names.ts'
@@ -89,22 +89,19 @@ const worstFirst = (a: StringHealth, b: StringHealth) =>
   (a.deviation_pct ?? 0) - (b.deviation_pct ?? 0)
 
 const columns: readonly Column<StringHealth>[] = [
-  {
-    name: 'String',
-    cell: ({ inverter_id, inverter_name, string_index }) => (
-      <SiteLink to={`/inverters/${inverter_id}/strings/${string_index}`}>
-        {inverter_name}, string {string_index}
-      </SiteLink>
-    ),
-  },
-  { name: 'Status', cell: ({ status }) => <StringHealthBadge status={status} /> },
+  column('String', ({ inverter_id, inverter_name, string_index }) => (
+    <SiteLink to={`/inverters/${inverter_id}/strings/${string_index}`}>
+      {inverter_name}, string {string_index}
+    </SiteLink>
+  )),
+  column('Status', ({ status }) => <StringHealthBadge status={status} />),
   numeric('Energy lost', ({ estimated_loss_kwh }) => formatEnergy(estimated_loss_kwh)),
-  { name: 'Reason', wraps: true, cell: reasonOf },
+  wrapped('Reason', reasonOf),
 ]
 
-const defect: Column<StringHealth> = {
-  name: 'Defect',
-  cell: ({ inverter_id, inverter_name, string_index }) => (
+const defect: Column<StringHealth> = column(
+  'Defect',
+  ({ inverter_id, inverter_name, string_index }) => (
     <SiteLink
       to={`/defects/new?inverter_id=${inverter_id}&string_index=${string_index}`}
       aria-label={`Report a defect of ${inverter_name}, string ${string_index}`}
@@ -112,7 +109,7 @@ const defect: Column<StringHealth> = {
       Report
     </SiteLink>
   ),
-}
+)
 
 function HealthTable({ strings }: { strings: readonly StringHealth[] }) {
   const may = useMay()

@@ -2,7 +2,7 @@ import type { Logger, WeatherSensor } from '@heliograph/sdk'
 import { Group, Stack } from '@mantine/core'
 import { useMay, useOverview, useRead, useSite } from '../../queries.ts'
 import { facing, PlantState } from '../../ui/badges.tsx'
-import { type Column, DataTable, numeric } from '../../ui/data-table.tsx'
+import { type Column, column, DataTable, numeric, wrapped } from '../../ui/data-table.tsx'
 import { InverterTable } from '../../ui/device-tables.tsx'
 import { DeviceAlerts } from '../../ui/devices.tsx'
 import {
@@ -105,21 +105,17 @@ const quantities: Partial<Record<WeatherSensor['quantity'], string>> = {
 }
 
 const columns: Column<WeatherSensor>[] = [
-  {
-    name: 'Instrument',
-    wraps: true,
-    cell: ({ name, quantity }) => noted(name, quantities[quantity] ?? inWords(quantity)),
-  },
+  wrapped('Instrument', ({ name, quantity }) =>
+    noted(name, quantities[quantity] ?? inWords(quantity)),
+  ),
   numeric('Value', ({ value, unit }) => formatQuantity(value, unit)),
   numeric('Deviation from average', ({ deviation_from_average_pct: deviation }) =>
     formatQuantity(deviation, '%'),
   ),
-  {
-    name: 'Quality',
-    cell: ({ reject_reason, included_in_average }) =>
-      reject_reason ? reasons[reject_reason] : included_in_average ? 'Used' : 'Not in the average',
-  },
-  { name: 'Calibrated', cell: ({ calibrated_date }) => formatDate(calibrated_date) },
+  column('Quality', ({ reject_reason, included_in_average }) =>
+    reject_reason ? reasons[reject_reason] : included_in_average ? 'Used' : 'Not in the average',
+  ),
+  column('Calibrated', ({ calibrated_date }) => formatDate(calibrated_date)),
 ]
 
 function Instruments({ logger_id }: { logger_id: number }) {

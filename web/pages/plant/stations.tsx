@@ -2,7 +2,7 @@
 import type { SensorNode } from '@heliograph/sdk'
 import { Stack, Text } from '@mantine/core'
 import { NodeState } from '../../ui/badges.tsx'
-import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { type Column, column, DataTable, wrapped } from '../../ui/data-table.tsx'
 import { useDevices } from '../../ui/devices.tsx'
 import { formatQuantity, inWords } from '../../ui/format.ts'
 import { Muted, Page, SiteLink, Time } from '../../ui/page.tsx'
@@ -12,22 +12,18 @@ import { Switchings, useNodeNow, useNodes } from './station/switchings.tsx'
 export default function Stations() {
   const { plantName } = useDevices()
   const columns: Column<SensorNode>[] = [
-    {
-      name: 'Station',
-      wraps: true,
-      cell: (node) => (
-        <>
-          <SiteLink to={`/stations/${node.node_id}`}>{node.name}</SiteLink>
-          <Muted>
-            {inWords(node.type)}
-            {node.logger_id !== null && ` of ${plantName(node.logger_id)}`}
-          </Muted>
-          <NodeNow node_id={node.node_id} />
-        </>
-      ),
-    },
-    { name: 'State', cell: (node) => <NodeState node={node} /> },
-    { name: 'Last seen', cell: ({ last_seen_at: at }) => <Time at={at} /> },
+    wrapped('Station', (node) => (
+      <>
+        <SiteLink to={`/stations/${node.node_id}`}>{node.name}</SiteLink>
+        <Muted>
+          {inWords(node.type)}
+          {node.logger_id !== null && ` of ${plantName(node.logger_id)}`}
+        </Muted>
+        <NodeNow node_id={node.node_id} />
+      </>
+    )),
+    column('State', (node) => <NodeState node={node} />),
+    column('Last seen', ({ last_seen_at: at }) => <Time at={at} />),
   ]
   return (
     <Page title="Stations">

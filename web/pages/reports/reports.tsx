@@ -18,7 +18,7 @@ import { useState } from 'react'
 import { heliograph } from '../../api.ts'
 import { useRead, useSite, useUser } from '../../queries.ts'
 import { StateBadge } from '../../ui/badges.tsx'
-import { type Column, DataTable, numeric } from '../../ui/data-table.tsx'
+import { type Column, column, DataTable, numeric } from '../../ui/data-table.tsx'
 import { useFilters } from '../../ui/filters.tsx'
 import { Dialog, Problem, WriteButton } from '../../ui/form.tsx'
 import { formatQuantity, formatTime, inWords, none } from '../../ui/format.ts'
@@ -143,26 +143,18 @@ function RunList({ nameOf }: WithNames) {
     },
   )
   const columns: Column<ReportRun>[] = [
-    { name: 'Report', cell: (run) => noted(nameOf(run.template_id), periodOf(run, timezone)) },
-    { name: 'File', cell: (run) => <Download run={run} /> },
-    {
-      name: 'State',
-      cell: (run) => (
-        <Stack gap={4} align="flex-start">
-          <StateBadge state={run.status} />
-          {isUnderWay(run) && <Loader size="xs" type="bar" aria-label="Creating the report" />}
-          {run.error_message && <Text size="sm">{run.error_message}</Text>}
-        </Stack>
-      ),
-    },
-    {
-      name: 'Requested',
-      cell: ({ queued_at, trigger, requested_by }) =>
-        noted(
-          <Time at={queued_at} />,
-          trigger === 'schedule' ? 'by schedule' : `by ${requested_by}`,
-        ),
-    },
+    column('Report', (run) => noted(nameOf(run.template_id), periodOf(run, timezone))),
+    column('File', (run) => <Download run={run} />),
+    column('State', (run) => (
+      <Stack gap={4} align="flex-start">
+        <StateBadge state={run.status} />
+        {isUnderWay(run) && <Loader size="xs" type="bar" aria-label="Creating the report" />}
+        {run.error_message && <Text size="sm">{run.error_message}</Text>}
+      </Stack>
+    )),
+    column('Requested', ({ queued_at, trigger, requested_by }) =>
+      noted(<Time at={queued_at} />, trigger === 'schedule' ? 'by schedule' : `by ${requested_by}`),
+    ),
     numeric('Data complete', (run) => formatQuantity(run.data_completeness_pct, '%')),
     numeric('Mails sent', ({ recipients_sent }) => recipients_sent),
   ]

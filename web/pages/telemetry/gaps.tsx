@@ -7,7 +7,7 @@ import { type ReactNode, useState } from 'react'
 import { heliograph } from '../../api.ts'
 import { useSite } from '../../queries.ts'
 import { StateBadge } from '../../ui/badges.tsx'
-import { type Column, DataTable, PagesOf } from '../../ui/data-table.tsx'
+import { type Column, column, DataTable, PagesOf, wrapped } from '../../ui/data-table.tsx'
 import { type Devices, useDevices } from '../../ui/devices.tsx'
 import { FilterSelect, FilterTabs, useFilters } from '../../ui/filters.tsx'
 import {
@@ -307,54 +307,42 @@ function placesOf(gaps: readonly Gap[], devices: Devices): string {
 }
 
 const columns: Column<Row>[] = [
-  { name: 'Devices', cell: ({ name }) => name },
-  {
-    name: 'From, to',
-    cell: ({ start_at, end_at }) => (
-      <>
-        <Time at={start_at} />
-        <div>{end_at ? <Time at={end_at} /> : 'Ongoing'}</div>
-      </>
-    ),
-  },
-  { name: 'Duration', cell: ({ duration_s }) => formatDuration(duration_s) },
-  { name: 'Cause', wraps: true, cell: ({ why }) => why },
-  {
-    name: 'State',
-    cell: ({ gaps }) => (
-      <Stack gap={4} align="flex-start">
-        {[...new Set(gaps.map(({ status }) => status))].map((state) => (
-          <StateBadge key={state} state={state} />
+  column('Devices', ({ name }) => name),
+  column('From, to', ({ start_at, end_at }) => (
+    <>
+      <Time at={start_at} />
+      <div>{end_at ? <Time at={end_at} /> : 'Ongoing'}</div>
+    </>
+  )),
+  column('Duration', ({ duration_s }) => formatDuration(duration_s)),
+  wrapped('Cause', ({ why }) => why),
+  column('State', ({ gaps }) => (
+    <Stack gap={4} align="flex-start">
+      {[...new Set(gaps.map(({ status }) => status))].map((state) => (
+        <StateBadge key={state} state={state} />
+      ))}
+    </Stack>
+  )),
+  column('Readings missing', ({ gaps }) => {
+    const missing = sumOf(gaps, 'missing_sample_count')
+    const expected = sumOf(gaps, 'expected_sample_count')
+    const complete_pct = expected === 0 ? null : 100 * (1 - missing / expected)
+    return noted(
+      `${formatNumber(missing, 0)} of ${formatNumber(expected, 0)}`,
+      `${formatQuantity(complete_pct, '%')} complete`,
+    )
+  }),
+  column('Alert', ({ gaps }) => {
+    const ids = gaps.map(({ alert_id }) => alert_id).filter((id) => id !== null)
+    if (ids.length === 0) return none
+    return (
+      <Group gap={6}>
+        {[...new Set(ids)].map((alert_id) => (
+          <SiteLink key={alert_id} to={`/alerts?alert_id=${alert_id}`}>
+            {alert_id}
+          </SiteLink>
         ))}
-      </Stack>
-    ),
-  },
-  {
-    name: 'Readings missing',
-    cell: ({ gaps }) => {
-      const missing = sumOf(gaps, 'missing_sample_count')
-      const expected = sumOf(gaps, 'expected_sample_count')
-      const complete_pct = expected === 0 ? null : 100 * (1 - missing / expected)
-      return noted(
-        `${formatNumber(missing, 0)} of ${formatNumber(expected, 0)}`,
-        `${formatQuantity(complete_pct, '%')} complete`,
-      )
-    },
-  },
-  {
-    name: 'Alert',
-    cell: ({ gaps }) => {
-      const ids = gaps.map(({ alert_id }) => alert_id).filter((id) => id !== null)
-      if (ids.length === 0) return none
-      return (
-        <Group gap={6}>
-          {[...new Set(ids)].map((alert_id) => (
-            <SiteLink key={alert_id} to={`/alerts?alert_id=${alert_id}`}>
-              {alert_id}
-            </SiteLink>
-          ))}
-        </Group>
-      )
-    },
-  },
+      </Group>
+    )
+  }),
 ]

@@ -9,7 +9,7 @@ import {
   StringHealthBadge,
   StringState,
 } from '../../ui/badges.tsx'
-import { type Column, DataTable, numeric } from '../../ui/data-table.tsx'
+import { type Column, column, DataTable, numeric } from '../../ui/data-table.tsx'
 import { DeviceAlerts, useDevices } from '../../ui/devices.tsx'
 import {
   formatAge,
@@ -164,14 +164,11 @@ function Strings({ inverter_id, now }: { inverter_id: number; now: readonly Now[
   const { stringOf, weekOf } = useStrings(inverter_id)
   const orientationOf = ({ string_index }: Now) => stringOf(string_index)?.orientation
   const columns: Column<Now>[] = [
-    {
-      name: 'String',
-      cell: ({ string_index: index }) => (
-        <SiteLink to={`/inverters/${inverter_id}/strings/${index}`}>String {index}</SiteLink>
-      ),
-    },
+    column('String', ({ string_index: index }) => (
+      <SiteLink to={`/inverters/${inverter_id}/strings/${index}`}>String {index}</SiteLink>
+    )),
     numeric('MPPT', ({ string_index }) => stringOf(string_index)?.mppt_index ?? none),
-    { name: 'State', cell: ({ status }) => <StringState status={status} /> },
+    column('State', ({ status }) => <StringState status={status} />),
     numeric('Current', ({ current_a }) => formatQuantity(current_a, 'A', 2)),
     numeric('Current vs peers', (own) => {
       const peers = now.filter((one) => orientationOf(one) === orientationOf(own))
@@ -179,23 +176,17 @@ function Strings({ inverter_id, now }: { inverter_id: number; now: readonly Now[
     }),
     numeric('Voltage', ({ voltage_v }) => formatQuantity(voltage_v, 'V', 0)),
     numeric('Power', ({ power_kw }) => formatQuantity(power_kw, 'kW', 2)),
-    {
-      name: 'Status, 7 days',
-      cell: ({ string_index }) => {
-        const week = weekOf(string_index)
-        return week ? <StringHealthBadge status={week.status} /> : none
-      },
-    },
+    column('Status, 7 days', ({ string_index }) => {
+      const week = weekOf(string_index)
+      return week ? <StringHealthBadge status={week.status} /> : none
+    }),
     numeric('Power vs peers, 7 days', ({ string_index }) =>
       formatSigned(weekOf(string_index)?.deviation_pct),
     ),
-    {
-      name: 'Orientation',
-      cell: ({ string_index }) => {
-        const string = stringOf(string_index)
-        return string ? facing(string) : none
-      },
-    },
+    column('Orientation', ({ string_index }) => {
+      const string = stringOf(string_index)
+      return string ? facing(string) : none
+    }),
   ]
   return (
     <Section title="Strings">

@@ -3,7 +3,7 @@ import { Badge, Group, Stack } from '@mantine/core'
 import { heliograph } from '../../api.ts'
 import { useSite } from '../../queries.ts'
 import { SeverityBadge, StateBadge } from '../../ui/badges.tsx'
-import { type Column, DataTable, NewestList, numeric } from '../../ui/data-table.tsx'
+import { type Column, column, DataTable, NewestList, numeric } from '../../ui/data-table.tsx'
 import { deviceText, useDevices } from '../../ui/devices.tsx'
 import { FilterSelect, useFilters } from '../../ui/filters.tsx'
 import { WriteButton } from '../../ui/form.tsx'
@@ -57,33 +57,27 @@ export default function Defects() {
 function DefectTable({ defects: rows }: { defects: readonly Defect[] }) {
   const devices = useDevices()
   const columns: Column<Defect>[] = [
-    {
-      name: 'Defect',
-      cell: (defect) => (
-        <TitleCell
-          to={`/defects/${defect.defect_id}`}
-          title={defect.title}
-          about={[
-            defect.number,
-            defect.type && inWords(defect.type),
-            deviceText(devices, defect) ?? 'whole site',
-          ]}
-        >
-          <StateBadge state={defect.status} />
-          <SeverityBadge severity={defect.severity} />
-        </TitleCell>
-      ),
-    },
-    {
-      name: 'Severity',
-      cell: ({ severity, safety_relevant }) => (
-        <Stack gap={4} align="flex-start">
-          <SeverityBadge severity={severity} />
-          {safety_relevant && <Badge color="red">Safety-relevant</Badge>}
-        </Stack>
-      ),
-    },
-    { name: 'State', cell: ({ status }) => <StateBadge state={status} /> },
+    column('Defect', (defect) => (
+      <TitleCell
+        to={`/defects/${defect.defect_id}`}
+        title={defect.title}
+        about={[
+          defect.number,
+          defect.type && inWords(defect.type),
+          deviceText(devices, defect) ?? 'whole site',
+        ]}
+      >
+        <StateBadge state={defect.status} />
+        <SeverityBadge severity={defect.severity} />
+      </TitleCell>
+    )),
+    column('Severity', ({ severity, safety_relevant }) => (
+      <Stack gap={4} align="flex-start">
+        <SeverityBadge severity={severity} />
+        {safety_relevant && <Badge color="red">Safety-relevant</Badge>}
+      </Stack>
+    )),
+    column('State', ({ status }) => <StateBadge state={status} />),
     numeric('Loss per year', ({ estimated_loss_kwh_year: kwh, ...defect }) => (
       <>
         {formatEnergy(kwh)}
@@ -92,16 +86,14 @@ function DefectTable({ defects: rows }: { defects: readonly Defect[] }) {
         )}
       </>
     )),
-    { name: 'Found', cell: ({ detected_at }) => <Time at={detected_at} style="date" /> },
-    {
-      name: 'Handled by',
-      cell: ({ wo_id, assigned_to }) =>
-        wo_id === null ? (
-          (assigned_to ?? none)
-        ) : (
-          <SiteLink to={`/work-orders/${wo_id}`}>Work order {wo_id}</SiteLink>
-        ),
-    },
+    column('Found', ({ detected_at }) => <Time at={detected_at} style="date" />),
+    column('Handled by', ({ wo_id, assigned_to }) =>
+      wo_id === null ? (
+        (assigned_to ?? none)
+      ) : (
+        <SiteLink to={`/work-orders/${wo_id}`}>Work order {wo_id}</SiteLink>
+      ),
+    ),
   ]
   return <DataTable label="Defects" width={760} {...{ columns, rows }} by="defect_id" />
 }

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { heliograph } from '../../api.ts'
 import { useRead, useSite, useUser } from '../../queries.ts'
 import { SeverityBadge, StateBadge } from '../../ui/badges.tsx'
-import { type Column, DataTable, NewestList } from '../../ui/data-table.tsx'
+import { type Column, column, DataTable, NewestList, wide } from '../../ui/data-table.tsx'
 import { deviceText, useDevices } from '../../ui/devices.tsx'
 import { FilterSelect, useFilters } from '../../ui/filters.tsx'
 import { WriteButton } from '../../ui/form.tsx'
@@ -95,55 +95,45 @@ function AssignedTo() {
 function Orders({ orders: rows }: { orders: readonly WorkOrder[] }) {
   const devices = useDevices()
   const columns: Column<WorkOrder>[] = [
-    {
-      name: 'Work order',
-      cell: (order) => (
-        <TitleCell
-          to={`/work-orders/${order.wo_id}`}
-          title={order.title}
-          about={[order.number, inWords(order.type), deviceText(devices, order) ?? 'whole site']}
-        >
-          <StateBadge state={order.status} />
-          <SeverityBadge severity={order.priority} />
-          {order.sla_breached && <Badge color="red">Overdue</Badge>}
-          {isWorking(order.status) && (
-            <Text size="sm" span>
-              due <Time at={endOf(order)} />
-            </Text>
-          )}
-        </TitleCell>
-      ),
-    },
-    { name: 'State', is_wide_only: true, cell: ({ status }) => <StateBadge state={status} /> },
-    {
-      name: 'Priority',
-      is_wide_only: true,
-      cell: ({ priority }) => <SeverityBadge severity={priority} />,
-    },
-    {
-      name: 'Assignee',
-      cell: (order) =>
+    column('Work order', (order) => (
+      <TitleCell
+        to={`/work-orders/${order.wo_id}`}
+        title={order.title}
+        about={[order.number, inWords(order.type), deviceText(devices, order) ?? 'whole site']}
+      >
+        <StateBadge state={order.status} />
+        <SeverityBadge severity={order.priority} />
+        {order.sla_breached && <Badge color="red">Overdue</Badge>}
+        {isWorking(order.status) && (
+          <Text size="sm" span>
+            due <Time at={endOf(order)} />
+          </Text>
+        )}
+      </TitleCell>
+    )),
+    wide('State', ({ status }) => <StateBadge state={status} />),
+    wide('Priority', ({ priority }) => <SeverityBadge severity={priority} />),
+    column(
+      'Assignee',
+      (order) =>
         order.assigned_to_name ?? order.assigned_to ?? order.team ?? order.contractor ?? none,
-    },
-    {
-      name: 'Due',
-      cell: (order) => (
-        <>
-          <Time at={isWorking(order.status) ? endOf(order) : null} />
-          {order.sla_breached && (
-            <div>
-              <Badge color="red">Overdue</Badge>
-            </div>
-          )}
-        </>
-      ),
-    },
-    {
-      name: 'Checklist',
-      cell: ({ checklist_total, checklist_done, checklist_failed }) =>
+    ),
+    column('Due', (order) => (
+      <>
+        <Time at={isWorking(order.status) ? endOf(order) : null} />
+        {order.sla_breached && (
+          <div>
+            <Badge color="red">Overdue</Badge>
+          </div>
+        )}
+      </>
+    )),
+    column(
+      'Checklist',
+      ({ checklist_total, checklist_done, checklist_failed }) =>
         (checklist_total === 0 ? none : `${checklist_done} of ${checklist_total}`) +
         (checklist_failed > 0 ? ` (${checklist_failed} failed)` : ''),
-    },
+    ),
   ]
   return <DataTable label="Work orders" width={760} {...{ columns, rows }} by="wo_id" />
 }

@@ -2,7 +2,7 @@ import { type BessSchedule, etagOf, type ScheduleHour } from '@heliograph/sdk'
 import { Alert, Badge, Button, Card, Group, List, SimpleGrid, Stack, Text } from '@mantine/core'
 import { lazy, Suspense, useCallback, useState } from 'react'
 import { useMay, useRead, useSite } from '../../../queries.ts'
-import { type Column, DataTable, numeric } from '../../../ui/data-table.tsx'
+import { type Column, column, DataTable, numeric } from '../../../ui/data-table.tsx'
 import {
   formatEnergy,
   formatMoney,
@@ -215,8 +215,8 @@ function useColumns({ hours, status, totals }: BessSchedule, onEdit: HourTablePr
   const { timezone } = useSite()
   const { currency } = totals
   const columns: Column<ScheduleHour>[] = [
-    { name: 'Hour', cell: Hours },
-    { name: 'Plan', cell: (hour) => <Planned hour={hour} /> },
+    column('Hour', Hours),
+    column('Plan', (hour) => <Planned hour={hour} />),
     numeric('Price', ({ price_per_mwh: price, price_status }) =>
       noted(
         price === null ? none : `${formatMoney(price, currency)}/MWh`,
@@ -229,21 +229,25 @@ function useColumns({ hours, status, totals }: BessSchedule, onEdit: HourTablePr
     ),
   ]
   if (onEdit) {
-    columns.splice(2, 0, {
-      name: '',
-      cell: (hour) =>
-        !hour.locked &&
-        !isFixed(hour) && (
-          <Button
-            size="compact-sm"
-            variant="default"
-            onClick={() => onEdit(hour.hour)}
-            aria-label={`Change ${formatTime(hour.start_at, timezone, 'time')}`}
-          >
-            Change
-          </Button>
-        ),
-    })
+    columns.splice(
+      2,
+      0,
+      column(
+        '',
+        (hour) =>
+          !hour.locked &&
+          !isFixed(hour) && (
+            <Button
+              size="compact-sm"
+              variant="default"
+              onClick={() => onEdit(hour.hour)}
+              aria-label={`Change ${formatTime(hour.start_at, timezone, 'time')}`}
+            >
+              Change
+            </Button>
+          ),
+      ),
+    )
   }
   if (status === 'proposed') columns.splice(-2, 0, numeric('Range', rangeWords))
   if (hours.some(({ actual_power_kw }) => actual_power_kw !== null)) {

@@ -20,7 +20,7 @@ import { useMediaQuery } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
 import { heliograph } from '../../../api.ts'
 import { useSite } from '../../../queries.ts'
-import { type Column, DataTable, numeric } from '../../../ui/data-table.tsx'
+import { type Column, column, DataTable, numeric } from '../../../ui/data-table.tsx'
 import { type Draft, useFormDraft } from '../../../ui/draft.ts'
 import { DateField, NumberField } from '../../../ui/fields.tsx'
 import { DraftNotice, Modal } from '../../../ui/form.tsx'
@@ -358,7 +358,7 @@ function Effect({ allowed }: WithAllowed) {
 }
 
 const columns: readonly Column<Allowed>[] = [
-  { name: 'Plant', cell: ({ name }) => name },
+  column('Plant', ({ name }) => name),
   numeric('Limit', ({ allowed_kw }) => formatPower(allowed_kw)),
   numeric('Of rated power', ({ allowed_kw, rated_power_kw }) => {
     const share_pct = (allowed_kw / rated_power_kw) * 100

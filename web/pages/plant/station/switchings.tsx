@@ -1,7 +1,7 @@
 import type { RelaySwitching } from '@heliograph/sdk'
 import { Text } from '@mantine/core'
 import { useMay, useRead } from '../../../queries.ts'
-import { type Column, PagedTable } from '../../../ui/data-table.tsx'
+import { type Column, column, PagedTable, wrapped } from '../../../ui/data-table.tsx'
 import { none } from '../../../ui/format.ts'
 import { noted, Section, Time } from '../../../ui/page.tsx'
 import { Answered } from '../../../ui/states.tsx'
@@ -36,15 +36,13 @@ function Switched({ node_id }: SwitchingsProps) {
   const switchings = useRead('switchings', 'commandsRelayHistoryList', asked, 60_000)
   const nameOf = (id: string) => nodes.find((one) => one.node_id === id)?.name ?? id
   const columns: Column<RelaySwitching>[] = [
-    { name: 'Time', cell: ({ switched_at: at }) => <Time at={at} /> },
-    {
-      name: 'Relay',
-      cell: ({ label, channel, node_id: id }) =>
-        noted(label ?? channel, node_id === undefined && nameOf(id)),
-    },
-    { name: 'Command', cell: ({ command }) => command },
-    { name: 'By', cell: ({ source }) => whoSwitched(source) },
-    { name: 'Reason', cell: ({ reason }) => reason ?? none, wraps: true },
+    column('Time', ({ switched_at: at }) => <Time at={at} />),
+    column('Relay', ({ label, channel, node_id: id }) =>
+      noted(label ?? channel, node_id === undefined && nameOf(id)),
+    ),
+    column('Command', ({ command }) => command),
+    column('By', ({ source }) => whoSwitched(source)),
+    wrapped('Reason', ({ reason }) => reason ?? none),
   ]
   return (
     <Section title="Relay switching">

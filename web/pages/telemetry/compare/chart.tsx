@@ -2,7 +2,7 @@ import { Text } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { useOverview, useSite } from '../../../queries.ts'
-import { type Column, DataTable, numeric } from '../../../ui/data-table.tsx'
+import { type Column, column, DataTable, numeric } from '../../../ui/data-table.tsx'
 import { formatNumber, formatQuantity, inWords } from '../../../ui/format.ts'
 import { aligned, inverterHistory, loggerHistory, type Values } from '../../../ui/history.ts'
 import { lineStyle } from '../../../ui/history-chart.tsx'
@@ -120,7 +120,7 @@ function useDrawn({ kind, ids, quantity, span, by_rated }: Compared) {
 
 /** Lowest, mean and highest value: the chart as a table. */
 const columnsOf = (unit: string, digits: number): Column<Drawn>[] => [
-  { name: 'Device', cell: ({ name }) => name },
+  column('Device', ({ name }) => name),
   ...(['lowest', 'mean', 'highest'] as const).map((kind) =>
     numeric<Drawn>(inWords(kind), ({ values }) =>
       formatQuantity(summaryOf(values)?.[kind], unit, digits),
