@@ -7,7 +7,7 @@ import test, { after, before } from 'node:test'
 import { AdminError } from '@heliograph/server/access/admin'
 import { type TestDatabase, testDatabase } from '../test/postgres.ts'
 import { addAlertCommands } from './alerts.ts'
-import { Reporting } from './command.ts'
+import { type Cli, Reporting } from './command.ts'
 import { confirm } from './terminal.ts'
 
 const now = new Date('2026-06-21T10:00:00Z')
@@ -31,15 +31,16 @@ async function run(...args: string[]): Promise<string> {
   const output = new PassThrough()
   const input = new PassThrough()
   const terminal = { input, output, notes: new PassThrough(), is_interactive: false }
-  const program = new Reporting('heliograph', terminal)
-  program.exitOverride()
-  addAlertCommands(program, {
+  const cli: Cli = {
     terminal,
     confirm: (question) => confirm(terminal, question),
     operator: 'anna',
     withAdmin: (work) =>
       work({ db: database.db, clock: { now: () => now }, randomBytes: Buffer.alloc }),
-  })
+  }
+  const program = new Reporting('heliograph', cli)
+  program.exitOverride()
+  addAlertCommands(program, cli)
   await program.parseAsync(['alerts', ...args], { from: 'user' })
   return String(output.read() ?? '')
 }

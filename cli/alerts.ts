@@ -10,7 +10,7 @@ import { InvalidArgumentError } from 'commander'
 import { type Cli, command, type Reporting } from './command.ts'
 import { minute, tableOf } from './terminal.ts'
 
-export function addAlertCommands(program: Reporting, { withAdmin, operator }: Cli): void {
+export function addAlertCommands(program: Reporting, { operator }: Cli): void {
   const alerts = program
     .command('alerts')
     .description('alert rules, mail recipients and histories of alerts')
@@ -22,15 +22,11 @@ export function addAlertCommands(program: Reporting, { withAdmin, operator }: Cl
     'alerts settings pv-south --set alerting.yaml',
   )
     .option('--set <file>', 'YAML file that replaces all settings of the site')
-    .result(async (site_id: string, options: { set?: string }) => {
-      const { set: file } = options
-      const shown = await withAdmin((admin) =>
-        file === undefined
-          ? showAlerting(admin, { site_id })
-          : setAlerting(admin, { site_id, file, set_by: operator }),
-      )
-      return { json: shown, text: settingsText(shown) }
-    })
+    .fromDatabase(settingsText, (admin, site_id: string, { set: file }: { set?: string }) =>
+      file === undefined
+        ? showAlerting(admin, { site_id })
+        : setAlerting(admin, { site_id, file, set_by: operator }),
+    )
 
   command(
     alerts,
@@ -39,18 +35,14 @@ export function addAlertCommands(program: Reporting, { withAdmin, operator }: Cl
     'alerts history pv-south 17',
   )
     .argument('<alert_id>', 'id of the alert in the API', alertId)
-    .result(async (site_id: string, alert_id: number) => {
-      const shown = await withAdmin((admin) => showAlertHistory(admin, { site_id, alert_id }))
-      return { json: shown, text: historyText(shown) }
-    })
+    .fromDatabase(historyText, (admin, site_id: string, alert_id: number) =>
+      showAlertHistory(admin, { site_id, alert_id }),
+    )
 }
 
 function alertId(text: string): number {
-  const id = Number(text)
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(id)) {
-    throw new InvalidArgumentError('It must be a whole number.')
-  }
-  return id
+  if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text)
+  throw new InvalidArgumentError('It must be a whole number.')
 }
 
 function historyText({ alert_id, title, message, transitions }: AlertHistory): string {

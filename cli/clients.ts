@@ -22,12 +22,9 @@ export function addClientCommands(program: Reporting, { confirm, withAdmin }: Cl
       'the plan: basic_scada, bess, om, ai_predictions, earnings',
       commaList,
     )
-    .result(async (name: string, options: { modules: string[] }) => {
-      const client = await withAdmin((admin) =>
-        createClient(admin, { name, modules: options.modules }),
-      )
-      return { json: client, text: clientTable([client]) }
-    })
+    .fromDatabase(clientText, (admin, name: string, { modules }: { modules: string[] }) =>
+      createClient(admin, { name, modules }),
+    )
 
   command(
     clients,
@@ -48,13 +45,13 @@ export function addClientCommands(program: Reporting, { confirm, withAdmin }: Cl
         )
       }
       const client = await withAdmin((admin) => changeModules(admin, { name, modules }))
-      return { json: client, text: clientTable([client]) }
+      return { json: client, text: clientText(client) }
     })
 
-  command(clients, 'list', 'List all clients.', 'clients list').result(async () => {
-    const found = await withAdmin(listClients)
-    return { json: found, text: clientTable(found) }
-  })
+  command(clients, 'list', 'List all clients.', 'clients list').fromDatabase(
+    clientTable,
+    listClients,
+  )
 }
 
 const clientTable = (clients: readonly Client[]) =>
@@ -63,3 +60,5 @@ const clientTable = (clients: readonly Client[]) =>
     CREATED: 'created_at',
     MODULES: 'modules',
   })
+
+const clientText = (client: Client) => clientTable([client])

@@ -36,15 +36,15 @@ function helpOf(command: Command): string {
 }
 
 test('the help of every command describes it and shows an example of itself', () => {
-  const program = new Reporting('heliograph', cli.terminal)
+  const program = new Reporting('heliograph', cli)
   addClientCommands(program, cli)
   addSiteCommands(program, cli)
-  addWorkOrderCommands(program, cli)
+  addWorkOrderCommands(program)
   addKeyCommands(program, cli)
   addEdgeCommands(program, cli)
-  addPanelCommands(program, cli)
-  addOutageCommands(program, cli)
-  addForecastCommands(program, cli)
+  addPanelCommands(program)
+  addOutageCommands(program)
+  addForecastCommands(program)
   addAlertCommands(program, cli)
   addAuditCommand(program, cli)
   addMailCommands(program, cli, {

@@ -18,21 +18,32 @@ export interface YesOption {
 
 /** A command that prints the result of its work: one JSON document with `--json`, else text. */
 export class Reporting extends Command {
-  readonly #terminal: Terminal
+  readonly #cli: Pick<Cli, 'terminal' | 'withAdmin'>
 
-  constructor(name: string | undefined, terminal: Terminal) {
+  constructor(name: string | undefined, cli: Pick<Cli, 'terminal' | 'withAdmin'>) {
     super(name)
-    this.#terminal = terminal
+    this.#cli = cli
   }
 
   override createCommand(name?: string): Reporting {
-    return new Reporting(name, this.#terminal)
+    return new Reporting(name, this.#cli)
   }
 
   /** `work` gets the arguments of the command, then its options. */
   result<Args extends unknown[]>(work: (...args: Args) => Promise<Result>): this {
     return this.action(async (...args: unknown[]) => {
-      print(this.#terminal, await work(...(args as Args)), Boolean(this.opts()['json']))
+      print(this.#cli.terminal, await work(...(args as Args)), Boolean(this.opts()['json']))
+    })
+  }
+
+  /** Prints what `work` returns from the database: as it is with `--json`, else as `text`. */
+  fromDatabase<Value, Args extends unknown[]>(
+    text: (value: Value) => string,
+    work: (admin: Admin, ...args: Args) => Promise<Value>,
+  ): this {
+    return this.result(async (...args: Args) => {
+      const json = await this.#cli.withAdmin((admin) => work(admin, ...args))
+      return { json, text: text(json) }
     })
   }
 }

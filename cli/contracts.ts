@@ -33,11 +33,9 @@ export function addContractCommands(program: Reporting, { withAdmin }: Cli): voi
     'contracts list --site pv-south',
   )
     .requiredOption('--site <site_id>', 'the site')
-    .result(async (options: { site: string }) => {
-      const site_id = options.site
-      const found = await withAdmin((admin) => listContracts(admin, { site_id }))
-      return { json: found, text: listText(found) }
-    })
+    .fromDatabase(listText, (admin, { site }: { site: string }) =>
+      listContracts(admin, { site_id: site }),
+    )
 }
 
 function importText({ assignments, fees }: ContractsImport): string {

@@ -19,21 +19,15 @@ export function addEdgeCommands(program: Reporting, { confirm, withAdmin }: Cli)
   )
     .requiredOption('--site <site_id>', 'site of the edge')
     .requiredOption('--name <name>', 'name of the edge')
-    .result(async (options: { site: string; name: string }) => {
-      const order = { site_id: options.site, name: options.name }
-      const edge = await withAdmin((admin) => createEdge(admin, order))
-      const text =
-        `Token of edge ${edge.edge_id} (${edge.name}) of site ${edge.site_id}:\n\n` +
-        `  ${edge.token}\n\nThe token is shown only once.`
-      return { json: edge, text }
-    })
+    .fromDatabase(tokenText, (admin, { site, name }: { site: string; name: string }) =>
+      createEdge(admin, { site_id: site, name }),
+    )
 
   command(edges, 'list', 'List the edges of one site or of all.', 'edges list')
     .option('--site <site_id>', 'only the edges of this site')
-    .result(async (options: { site?: string }) => {
-      const found = await withAdmin((admin) => listEdges(admin, { site_id: options.site }))
-      return { json: found, text: edgeTable(found) }
-    })
+    .fromDatabase(edgeTable, (admin, { site }: { site?: string }) =>
+      listEdges(admin, { site_id: site }),
+    )
 
   command(
     edges,
@@ -56,6 +50,9 @@ export function addEdgeCommands(program: Reporting, { confirm, withAdmin }: Cli)
       return { json: edge, text: edgeTable([edge]) }
     })
 }
+
+const tokenText = ({ edge_id, name, site_id, token }: Edge & { token: string }) =>
+  `Token of edge ${edge_id} (${name}) of site ${site_id}:\n\n  ${token}\n\nThe token is shown only once.`
 
 const edgeTable = (edges: readonly Edge[]) =>
   listOf('There are no edges.', edges, {

@@ -1,6 +1,6 @@
 import { type ForecastRun, findForecast, listForecasts } from '@heliograph/server/forecasts/admin'
 import { InvalidArgumentError } from 'commander'
-import { type Cli, command, type Reporting, utcInstant, wholeNumber } from './command.ts'
+import { command, type Reporting, utcInstant, wholeNumber } from './command.ts'
 import { listOf, tableOf } from './terminal.ts'
 
 interface Options {
@@ -10,7 +10,7 @@ interface Options {
   asOf?: Date
 }
 
-export function addForecastCommands(program: Reporting, { withAdmin }: Cli): void {
+export function addForecastCommands(program: Reporting): void {
   const forecasts = program.command('forecasts').description('issued forecasts of a day')
 
   asking(
@@ -20,10 +20,7 @@ export function addForecastCommands(program: Reporting, { withAdmin }: Cli): voi
       'List the forecasts issued for a day, the oldest first.',
       'forecasts list --site pv-south --date 2027-06-21',
     ),
-  ).result(async (options: Options) => {
-    const found = await withAdmin((admin) => listForecasts(admin, askedOf(options)))
-    return { json: found, text: runTable(found) }
-  })
+  ).fromDatabase(runTable, (admin, options: Options) => listForecasts(admin, askedOf(options)))
 
   asking(
     command(
@@ -32,10 +29,7 @@ export function addForecastCommands(program: Reporting, { withAdmin }: Cli): voi
       'Show the last forecast of a day, or the last one issued before a time.',
       'forecasts show --site pv-south --logger 3 --date 2027-06-21 --as-of 2027-06-20T10:00Z',
     ),
-  ).result(async (options: Options) => {
-    const found = await withAdmin((admin) => findForecast(admin, askedOf(options)))
-    return { json: found, text: showText(found) }
-  })
+  ).fromDatabase(showText, (admin, options: Options) => findForecast(admin, askedOf(options)))
 }
 
 const asking = (to: Reporting) =>

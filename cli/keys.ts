@@ -31,10 +31,7 @@ export function addKeyCommands(program: Reporting, cli: Cli): void {
 
   command(keys, 'list', 'List the keys of one client or of all, without secrets.', 'keys list')
     .option('--client <name>', 'only the keys of this client')
-    .result(async (options: { client?: string }) => {
-      const found = await withAdmin((admin) => listKeys(admin, { client: options.client }))
-      return { json: found, text: keyTable(found) }
-    })
+    .fromDatabase(keyTable, (admin, { client }: { client?: string }) => listKeys(admin, { client }))
 
   addRotate(keys, cli)
 
@@ -75,7 +72,7 @@ const scopesHelp = `\nScopes, by the module of the plan that they need:\n${modul
   })
   .join('\n')}`
 
-function addCreate(keys: Reporting, { withAdmin, operator }: Cli): void {
+function addCreate(keys: Reporting, { operator }: Cli): void {
   command(
     keys,
     'create',
@@ -106,21 +103,18 @@ function addCreate(keys: Reporting, { withAdmin, operator }: Cli): void {
       'writes per minute; defaults to the limit of the server',
       wholeNumber,
     )
-    .result(async (options: CreateOptions) => {
+    .fromDatabase(shownOnce, (admin, options: CreateOptions) => {
       const { client, name, scopes, sites, expiresAt, generalPerMinute, writePerMinute } = options
-      const key = await withAdmin((admin) =>
-        createKey(admin, {
-          client,
-          name,
-          scopes,
-          created_by: operator,
-          site_ids: sites ?? null,
-          expires_at: expiresAt ?? null,
-          general_per_minute: generalPerMinute ?? null,
-          write_per_minute: writePerMinute ?? null,
-        }),
-      )
-      return { json: key, text: shownOnce(key) }
+      return createKey(admin, {
+        client,
+        name,
+        scopes,
+        created_by: operator,
+        site_ids: sites ?? null,
+        expires_at: expiresAt ?? null,
+        general_per_minute: generalPerMinute ?? null,
+        write_per_minute: writePerMinute ?? null,
+      })
     })
 }
 

@@ -15,11 +15,6 @@ interface Needs {
   randomBytes(size: number): Buffer
 }
 
-interface ListOptions {
-  site?: string
-  limit: number
-}
-
 export function addMailCommands(
   program: Reporting,
   { withAdmin }: Cli,
@@ -64,12 +59,9 @@ export function addMailCommands(
   )
     .option('--site <site_id>', 'defaults to all sites')
     .option('--limit <count>', 'maximum number of mails', wholeNumber, 100)
-    .result(async ({ site, limit }: ListOptions) => {
-      const found = await withAdmin((admin) =>
-        listUnsentMails(admin, { site_id: site ?? null, limit }),
-      )
-      return { json: found, text: mailTable(found) }
-    })
+    .fromDatabase(mailTable, (admin, { site, limit }: { site?: string; limit: number }) =>
+      listUnsentMails(admin, { site_id: site ?? null, limit }),
+    )
 }
 
 const mailTable = (mails: readonly UnsentMail[]) =>

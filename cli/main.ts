@@ -71,7 +71,7 @@ const cli: Cli = {
   withAdmin: (work) => withDatabase(readConfig(), log, (db) => work({ db, clock, randomBytes })),
 }
 
-const program = new Reporting('heliograph', terminal)
+const program = new Reporting('heliograph', cli)
   .description(
     'Clients, sites, keys, edges, panel models, contracts, outages, forecasts, markets, prices, ' +
       'alerts, mails, writes and backups of a Heliograph server; and its API.',
@@ -81,13 +81,13 @@ const program = new Reporting('heliograph', terminal)
 addClientCommands(program, cli)
 addSiteCommands(program, cli)
 addUserCommands(program, cli)
-addWorkOrderCommands(program, cli)
+addWorkOrderCommands(program)
 addKeyCommands(program, cli)
 addEdgeCommands(program, cli)
-addPanelCommands(program, cli)
+addPanelCommands(program)
 addContractCommands(program, cli)
-addOutageCommands(program, cli)
-addForecastCommands(program, cli)
+addOutageCommands(program)
+addForecastCommands(program)
 addMarketCommands(program, cli)
 addMailCommands(program, cli, { config: readConfig, clock, randomBytes })
 addAlertCommands(program, cli)

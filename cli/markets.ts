@@ -17,7 +17,7 @@ interface FollowOptions {
 
 export function addMarketCommands(program: Reporting, cli: Cli): void {
   addMarkets(program, cli)
-  addPrices(program, cli)
+  addPrices(program)
   addRates(program, cli)
 }
 
@@ -29,10 +29,7 @@ function addMarkets(program: Reporting, { withAdmin }: Cli): void {
     'list',
     'List the markets, and the state of fetching their prices.',
     'markets list',
-  ).result(async () => {
-    const all = await withAdmin(listMarkets)
-    return { json: all, text: marketTable(all) }
-  })
+  ).fromDatabase(marketTable, listMarkets)
 
   command(
     markets,
@@ -68,7 +65,7 @@ interface ImportOptions {
   kind: string
 }
 
-function addPrices(program: Reporting, { withAdmin }: Cli): void {
+function addPrices(program: Reporting): void {
   const prices = program.command('prices').description('prices of electricity')
 
   command(
@@ -79,12 +76,9 @@ function addPrices(program: Reporting, { withAdmin }: Cli): void {
   )
     .requiredOption('--market <code>', 'market code, see `markets list`')
     .option('--kind <kind>', 'day_ahead or imbalance', 'day_ahead')
-    .result(async (file: string, { market, kind }: ImportOptions) => {
-      const done = await withAdmin((admin) =>
-        importPrices(admin, { file, market_code: market, kind }),
-      )
-      return { json: done, text: importText(done) }
-    })
+    .fromDatabase(importText, (admin, file: string, { market, kind }: ImportOptions) =>
+      importPrices(admin, { file, market_code: market, kind }),
+    )
 }
 
 function importText(done: PriceImport): string {
@@ -98,10 +92,6 @@ function importText(done: PriceImport): string {
   return [`${done.market_code}, ${span}: ${counts}`, ...coarser].join('\n')
 }
 
-interface SetOptions {
-  from: string
-}
-
 function addRates(program: Reporting, { withAdmin }: Cli): void {
   const rates = program.command('rates').description('exchange rates against the euro')
 
@@ -112,18 +102,20 @@ function addRates(program: Reporting, { withAdmin }: Cli): void {
     'rates set PLN 4.2715 --from 2026-11-01',
   )
     .requiredOption('--from <date>', 'first day, UTC')
-    .result(async (currency: string, per_eur: string, { from }: SetOptions) => {
+    .result(async (currency: string, per_eur: string, { from }: { from: string }) => {
       const rate = { currency, per_eur, valid_from: from }
       await withAdmin((admin) => setRate(admin, rate))
       const text = `From ${from}: 1 EUR = ${per_eur} ${currency}.`
       return { json: rate, text }
     })
 
-  command(rates, 'list', 'List the rates, the newest of each currency first.', 'rates list').result(
-    async () => {
-      const all = await withAdmin(listRates)
-      const columns = { CURRENCY: 'currency', FROM: 'valid_from', PER_EUR: 'per_eur' } as const
-      return { json: all, text: tableOf(all, columns) }
-    },
+  command(
+    rates,
+    'list',
+    'List the rates, the newest of each currency first.',
+    'rates list',
+  ).fromDatabase(
+    (all) => tableOf(all, { CURRENCY: 'currency', FROM: 'valid_from', PER_EUR: 'per_eur' }),
+    listRates,
   )
 }

@@ -1,11 +1,10 @@
 import {
   addOutage,
   listOutages,
-  type NewOutage,
   type Outage,
   removeOutage,
 } from '@heliograph/server/forecasts/outage-admin'
-import { type Cli, command, decimal, type Reporting, utcInstant, wholeNumber } from './command.ts'
+import { command, decimal, type Reporting, utcInstant, wholeNumber } from './command.ts'
 import { listOf } from './terminal.ts'
 
 interface AddOptions {
@@ -17,7 +16,7 @@ interface AddOptions {
   reason?: string
 }
 
-export function addOutageCommands(program: Reporting, { withAdmin }: Cli): void {
+export function addOutageCommands(program: Reporting): void {
   const outages = program
     .command('outages')
     .description('planned outages, which forecasts take into account')
@@ -35,18 +34,18 @@ export function addOutageCommands(program: Reporting, { withAdmin }: Cli): void 
     .requiredOption('--end-at <time>', 'end, UTC', utcInstant)
     .option('--unavailable-pct <percent>', 'unavailable share of the plant', decimal, 100)
     .option('--reason <text>', 'reason')
-    .result(async (options: AddOptions) => {
-      const order: NewOutage = {
-        site_id: options.site,
-        logger_id: options.logger ?? null,
-        start_at: options.startAt,
-        end_at: options.endAt,
-        unavailable_pct: options.unavailablePct,
-        reason: options.reason ?? null,
-      }
-      const added = await withAdmin((admin) => addOutage(admin, order))
-      return { json: added, text: outageTable([added]) }
-    })
+    .fromDatabase(
+      (added: Outage) => outageTable([added]),
+      (admin, options: AddOptions) =>
+        addOutage(admin, {
+          site_id: options.site,
+          logger_id: options.logger ?? null,
+          start_at: options.startAt,
+          end_at: options.endAt,
+          unavailable_pct: options.unavailablePct,
+          reason: options.reason ?? null,
+        }),
+    )
 
   command(
     outages,
@@ -56,11 +55,9 @@ export function addOutageCommands(program: Reporting, { withAdmin }: Cli): void 
   )
     .requiredOption('--site <site_id>', 'the site')
     .option('--all', 'include past outages')
-    .result(async (options: { site: string; all?: boolean }) => {
-      const asked = { site_id: options.site, with_past: !!options.all }
-      const found = await withAdmin((admin) => listOutages(admin, asked))
-      return { json: found, text: outageTable(found) }
-    })
+    .fromDatabase(outageTable, (admin, { site, all }: { site: string; all?: boolean }) =>
+      listOutages(admin, { site_id: site, with_past: !!all }),
+    )
 
   command(
     outages,
@@ -70,12 +67,11 @@ export function addOutageCommands(program: Reporting, { withAdmin }: Cli): void 
   )
     .argument('<outage_id>', 'id of the outage', wholeNumber)
     .requiredOption('--site <site_id>', 'the site')
-    .result(async (outage_id: number, options: { site: string }) => {
-      const order = { site_id: options.site, outage_id }
-      const removed = await withAdmin((admin) => removeOutage(admin, order))
-      const text = `${outageTable([removed])}\nRemoved.`
-      return { json: removed, text }
-    })
+    .fromDatabase(
+      (removed: Outage) => `${outageTable([removed])}\nRemoved.`,
+      (admin, outage_id: number, { site }: { site: string }) =>
+        removeOutage(admin, { site_id: site, outage_id }),
+    )
 }
 
 const outageTable = (outages: readonly Outage[]) =>

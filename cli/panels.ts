@@ -6,13 +6,13 @@ import {
   type PanelModel,
   searchPanels,
 } from '@heliograph/server/performance/panels/admin'
-import { type Cli, command, type Reporting, wholeNumber } from './command.ts'
+import { command, type Reporting, wholeNumber } from './command.ts'
 import { tableOf } from './terminal.ts'
 
 /** Maximum number of listed rows; `--json` has all. */
 const listed_max = 20
 
-export function addPanelCommands(program: Reporting, { withAdmin }: Cli): void {
+export function addPanelCommands(program: Reporting): void {
   const panels = program.command('panels').description('library of panel models')
 
   command(
@@ -20,16 +20,11 @@ export function addPanelCommands(program: Reporting, { withAdmin }: Cli): void {
     'import <source>',
     'Import the list of CEC modules that SAM publishes, from a file or a URL.',
     'panels import "CEC Modules.csv"',
-  ).result(async (source: string) => {
-    const report = await withAdmin((admin) => importPanels(admin, source))
-    return { json: report, text: reportText(report) }
-  })
+  ).fromDatabase(reportText, (admin, source: string) => importPanels(admin, source))
 
-  command(panels, 'list', 'List the bundled models and the imports.', 'panels list').result(
-    async () => {
-      const library = await withAdmin(listPanels)
-      return { json: library, text: libraryText(library) }
-    },
+  command(panels, 'list', 'List the bundled models and the imports.', 'panels list').fromDatabase(
+    libraryText,
+    listPanels,
   )
 
   command(
@@ -39,14 +34,14 @@ export function addPanelCommands(program: Reporting, { withAdmin }: Cli): void {
     'panels search canadian solar cs3w400',
   )
     .option('--limit <n>', 'maximum number of models', wholeNumber, 20)
-    .result(async (words: string[], options: { limit: number }) => {
-      const search = { query: words.join(' '), limit: options.limit }
-      const found = await withAdmin((admin) => searchPanels(admin, search))
-      const { rows, count } = found
-      const more = count > rows.length ? `\nShowing ${rows.length} of ${count}.` : ''
-      const text = count > 0 ? `${modelTable(rows)}${more}` : 'No models found.'
-      return { json: found, text }
-    })
+    .fromDatabase(
+      ({ rows, count }: { rows: PanelModel[]; count: number }) => {
+        const more = count > rows.length ? `\nShowing ${rows.length} of ${count}.` : ''
+        return count > 0 ? `${modelTable(rows)}${more}` : 'No models found.'
+      },
+      (admin, words: string[], { limit }: { limit: number }) =>
+        searchPanels(admin, { query: words.join(' '), limit }),
+    )
 }
 
 function reportText(report: ImportReport): string {

@@ -22,21 +22,19 @@ export function addSiteCommands(program: Reporting, cli: Cli): void {
   )
     .requiredOption('--client <name>', 'client of the site')
     .requiredOption('--name <name>', 'name of the site')
-    .result(async (site_id: string, options: { client: string; name: string }) => {
-      const { client, name } = options
-      const site = await withAdmin((admin) => createSite(admin, { client, site_id, name }))
-      const next =
-        '\nSafe mode is on: writes are refused. When commissioning is complete, an ' +
-        `administrator ends it on the platform, or: heliograph sites safe-mode off ${site_id}`
-      return { json: site, text: siteTable([site]) + next }
-    })
+    .fromDatabase(
+      (site: Site) =>
+        `${siteTable([site])}\nSafe mode is on: writes are refused. When commissioning is complete, an ` +
+        `administrator ends it on the platform, or: heliograph sites safe-mode off ${site.site_id}`,
+      (admin, site_id: string, { client, name }: { client: string; name: string }) =>
+        createSite(admin, { client, site_id, name }),
+    )
 
   command(sites, 'list', 'List the sites of one client or of all.', 'sites list')
     .option('--client <name>', 'only the sites of this client')
-    .result(async (options: { client?: string }) => {
-      const found = await withAdmin((admin) => listSites(admin, { client: options.client }))
-      return { json: found, text: siteTable(found) }
-    })
+    .fromDatabase(siteTable, (admin, { client }: { client?: string }) =>
+      listSites(admin, { client }),
+    )
 
   command(
     sites,
@@ -69,10 +67,10 @@ function addSafeMode(sites: Reporting, { confirm, withAdmin }: Cli): void {
     'on <site_id>',
     'Refuse all writes to the site. Reads are unaffected.',
     'sites safe-mode on sunny-fields-1',
-  ).result(async (site_id: string) => {
-    const site = await withAdmin((admin) => setSafeMode(admin, site_id))
-    return { json: site, text: siteTable([site]) }
-  })
+  ).fromDatabase(
+    (site: Site) => siteTable([site]),
+    (admin, site_id: string) => setSafeMode(admin, site_id),
+  )
 
   command(
     safe_mode,

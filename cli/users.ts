@@ -37,20 +37,14 @@ export function addUserCommands(program: Reporting, { confirm, withAdmin, operat
 
   command(users, 'list', 'List the people of a client.', 'users list --client "Sun Owners"')
     .requiredOption('--client <name>', 'client of the people')
-    .result(async (options: { client: string }) => {
-      const found = await withAdmin((admin) => listUsers(admin, options.client))
-      return { json: found, text: userTable(found) }
-    })
+    .fromDatabase(userTable, (admin, { client }: { client: string }) => listUsers(admin, client))
 
   command(
     users,
     'password-link <email>',
     'Create a one-time link to set a new password. It also ends a lock-out.',
     'users password-link ada@example.com',
-  ).result(async (email: string) => {
-    const link = await withAdmin((admin) => linkToNewPassword(admin, email))
-    return { json: link, text: linkText(link) }
-  })
+  ).fromDatabase(linkText, (admin, email: string) => linkToNewPassword(admin, email))
 
   command(
     users,

@@ -1,10 +1,8 @@
 import { readWorkApproval, setWorkApproval, type WorkApproval } from '@heliograph/server/work/admin'
 import { Option } from 'commander'
-import { type Cli, command, type Reporting } from './command.ts'
+import { command, type Reporting } from './command.ts'
 
-type Approver = 'another' | 'anyone'
-
-export function addWorkOrderCommands(program: Reporting, { withAdmin }: Cli): void {
+export function addWorkOrderCommands(program: Reporting): void {
   const work_orders = program
     .command('work-orders')
     .description('approval of the work orders of a site')
@@ -21,14 +19,11 @@ export function addWorkOrderCommands(program: Reporting, { withAdmin }: Cli): vo
         'anyone',
       ]),
     )
-    .result(async (site_id: string, options: { by?: Approver }) => {
-      const approval = await withAdmin((admin) =>
-        options.by === undefined
-          ? readWorkApproval(admin, site_id)
-          : setWorkApproval(admin, { site_id, approver_not_completer: options.by === 'another' }),
-      )
-      return { json: approval, text: sentence(approval) }
-    })
+    .fromDatabase(sentence, (admin, site_id: string, { by }: { by?: 'another' | 'anyone' }) =>
+      by === undefined
+        ? readWorkApproval(admin, site_id)
+        : setWorkApproval(admin, { site_id, approver_not_completer: by === 'another' }),
+    )
 }
 
 const sentence = ({ site_id, approver_not_completer }: WorkApproval) =>

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { PassThrough } from 'node:stream'
 import { after, before, test } from 'node:test'
 import { addAuditCommand } from '@heliograph/cli/audit'
-import { Reporting } from '@heliograph/cli/command'
+import { type Cli, Reporting } from '@heliograph/cli/command'
 import { confirm } from '@heliograph/cli/terminal'
 import { AdminError } from '../server/access/admin.ts'
 import { auditOperator, auditSignIn } from '../server/access/sign-in-audit.ts'
@@ -71,13 +71,14 @@ const hours = (count: number) => new Date(noon.getTime() + count * 3_600_000)
 async function audit(...args: string[]) {
   const [output, notes] = [new PassThrough(), new PassThrough()]
   const terminal = { input: new PassThrough(), output, notes, is_interactive: false }
-  const program = new Reporting('heliograph', terminal)
-  addAuditCommand(program, {
+  const cli: Cli = {
     terminal,
     confirm: (question) => confirm(terminal, question),
     operator: 'test',
     withAdmin: (work) => work({ db: site.db, clock: site.clock, randomBytes }),
-  })
+  }
+  const program = new Reporting('heliograph', cli)
+  addAuditCommand(program, cli)
   await program.parseAsync(['audit', ...args], { from: 'user' })
   return { out: String(output.read() ?? ''), notes: String(notes.read() ?? '') }
 }
