@@ -3,6 +3,7 @@
  * with existing strings, and instruments at registers of a met station.
  */
 import type { Battery, Pcs } from './battery.ts'
+import { knownTimezone } from './local-day.ts'
 import type { Node } from './node.ts'
 import { missingOfCircuit, type PanelModel } from './panel-model.ts'
 import { array_length_max } from './readings.ts'
@@ -131,32 +132,38 @@ function controllersOf(loggers: readonly Placed<Logger>[]) {
 }
 
 function checkTimezone(timezone: string): SiteProblem[] {
-  try {
-    // Intl accepts offsets such as +02:00, which have no daylight saving time.
-    new Intl.DateTimeFormat('en', { timeZone: timezone })
-    if (/^[A-Za-z]/.test(timezone)) return []
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-  }
+  // The schema reports a missing zone, and one that is no text.
+  if (timezone === undefined || knownTimezone(String(timezone)) !== null) return []
   const message = `'${timezone}' is no time zone of the IANA database, such as Europe/Berlin`
   return [{ path: ['timezone'], message }]
 }
 
-function duplicates<Of>(list: readonly Placed<Of>[], name: keyof Of & string): SiteProblem[] {
-  const first = new Map<unknown, SitePath>()
-  return list.flatMap(({ value, path }) => {
-    const id = value[name]
-    const earlier = first.get(id)
-    // The schema reports a missing id.
-    if (id === undefined) return []
-    if (!earlier) {
-      first.set(id, path)
-      return []
-    }
-    const message = `${name} ${id} is already that of ${fieldOf(earlier)}`
-    return [{ path: [...path, name], message }]
+/** A problem of `field` for each entry with the key of an earlier one; undefined is no key. */
+function repeated<Of>(
+  list: readonly Placed<Of>[],
+  field: string,
+  keyOf: (value: Of) => unknown,
+  messageOf: (one: Placed<Of>, earlier: Placed<Of>) => string,
+): SiteProblem[] {
+  const first = new Map<unknown, Placed<Of>>()
+  return list.flatMap((one) => {
+    const key = keyOf(one.value)
+    const earlier = first.get(key)
+    if (key === undefined) return []
+    if (earlier) return [{ path: [...one.path, field], message: messageOf(one, earlier) }]
+    first.set(key, one)
+    return []
   })
 }
+
+const duplicates = <Of>(list: readonly Placed<Of>[], name: keyof Of & string) =>
+  repeated(
+    list,
+    name,
+    // The schema reports a missing id.
+    (value) => value[name],
+    ({ value }, { path }) => `${name} ${value[name]} is already that of ${fieldOf(path)}`,
+  )
 
 function unknown<Of>(
   list: readonly Placed<Of>[],
@@ -203,22 +210,19 @@ function checkCircuit({ value, path }: Placed<PanelModel>): SiteProblem[] {
 }
 
 /** Two connections would open one serial port twice, which is not possible. */
-function checkSerialPorts({ connections }: Site): SiteProblem[] {
-  const first = new Map<string, string>()
-  return placed(connections, ['connections']).flatMap(({ value, path }) => {
+const checkSerialPorts = ({ connections }: Site) =>
+  repeated(
+    placed(connections, ['connections']),
+    'path',
     // The schema reports a missing path.
-    if (value.protocol !== 'modbus_rtu' || value.path === undefined) return []
-    const earlier = first.get(value.path)
-    if (earlier === undefined) {
-      first.set(value.path, value.connection_id)
-      return []
-    }
-    const message =
-      `'${value.path}' is already the port of connection '${earlier}': ` +
-      'give its devices that connection'
-    return [{ path: [...path, 'path'], message }]
-  })
-}
+    serialPort,
+    ({ value }, earlier) =>
+      `'${serialPort(value)}' is already the port of connection '${earlier.value.connection_id}': ` +
+      'give its devices that connection',
+  )
+
+const serialPort = (connection: Connection): string | undefined =>
+  connection.protocol === 'modbus_rtu' ? connection.path : undefined
 
 /** Address of the gateway. Several connections may share one, with different units. */
 function endpointOf(connection: Connection): string {
@@ -232,25 +236,24 @@ function checkAddresses(
   connections: readonly Connection[],
 ): SiteProblem[] {
   const endpoints = new Map(connections.map((one) => [one.connection_id, endpointOf(one)]))
-  const first = new Map<string, Placed<Addressed>>()
-  return devices.flatMap((device) => {
+  const endpointAt = (connection: string) => endpoints.get(connection) ?? connection
+  const keyOf = ({ connection, unit_id }: Addressed) =>
+    connection === undefined || unit_id === undefined
+      ? undefined
+      : `${unit_id} ${endpointAt(connection)}`
+  return repeated(devices, 'unit_id', keyOf, (device, earlier) => {
     const { connection, unit_id } = device.value
-    if (connection === undefined || unit_id === undefined) return []
-    const endpoint = endpoints.get(connection) ?? connection
-    const earlier = first.get(`${unit_id} ${endpoint}`)
-    if (!earlier) {
-      first.set(`${unit_id} ${endpoint}`, device)
-      return []
-    }
     const inside =
       device.path.includes('combiners') && earlier.path.every((step, i) => device.path[i] === step)
     const unit = `unit ${unit_id} on connection '${connection}'`
     const by = earlier.value.connection
-    const route = by === connection ? '' : `, by connection '${by}', which leads to ${endpoint} too`
-    const message = inside
+    const route =
+      by === connection
+        ? ''
+        : `, by connection '${by}', which leads to ${endpointAt(connection)} too`
+    return inside
       ? `${unit} is the inverter itself: leave the entry out`
       : `${unit} cannot be ${namesOf(device)}: it is already ${namesOf(earlier)}${route}`
-    return [{ path: [...device.path, 'unit_id'], message }]
   })
 }
 

@@ -2,7 +2,7 @@
  * SunSpec models of batteries. A string of the standard is a cluster here. Scale factors of the
  * fixed block apply to the repeating group, too.
  */
-import type { Model, Point } from './point.ts'
+import { type Model, type Point, scalesFrom } from './point.ts'
 
 const storage = [
   ['WChaMax', 2, 'uint16', 'W', 'WChaMax_SF'],
@@ -21,14 +21,8 @@ const storage = [
   ['InOutWRte_RvrtTms', 15, 'uint16', 'Secs'],
   ['InOutWRte_RmpTms', 16, 'uint16', 'Secs'],
   ['ChaGriSet', 17, 'enum16'],
-  ['WChaMax_SF', 18, 'sunssf'],
-  ['WChaDisChaGra_SF', 19, 'sunssf'],
-  ['VAChaMax_SF', 20, 'sunssf'],
-  ['MinRsvPct_SF', 21, 'sunssf'],
-  ['ChaState_SF', 22, 'sunssf'],
-  ['StorAval_SF', 23, 'sunssf'],
-  ['InBatV_SF', 24, 'sunssf'],
-  ['InOutWRte_SF', 25, 'sunssf'],
+  ...scalesFrom(18, 'WChaMax_SF', 'WChaDisChaGra_SF', 'VAChaMax_SF', 'MinRsvPct_SF', 'ChaState_SF'),
+  ...scalesFrom(23, 'StorAval_SF', 'InBatV_SF', 'InOutWRte_SF'),
 ] as const satisfies readonly Point[]
 
 const battery = [
@@ -76,18 +70,8 @@ const battery = [
   ['ReqW', 49, 'int16', 'W', 'W_SF'],
   ['SetOp', 50, 'enum16'],
   ['SetInvState', 51, 'enum16'],
-  ['AHRtg_SF', 52, 'sunssf'],
-  ['WHRtg_SF', 53, 'sunssf'],
-  ['WChaDisChaMax_SF', 54, 'sunssf'],
-  ['DisChaRte_SF', 55, 'sunssf'],
-  ['SoC_SF', 56, 'sunssf'],
-  ['DoD_SF', 57, 'sunssf'],
-  ['SoH_SF', 58, 'sunssf'],
-  ['V_SF', 59, 'sunssf'],
-  ['CellV_SF', 60, 'sunssf'],
-  ['A_SF', 61, 'sunssf'],
-  ['AMax_SF', 62, 'sunssf'],
-  ['W_SF', 63, 'sunssf'],
+  ...scalesFrom(52, 'AHRtg_SF', 'WHRtg_SF', 'WChaDisChaMax_SF', 'DisChaRte_SF', 'SoC_SF', 'DoD_SF'),
+  ...scalesFrom(58, 'SoH_SF', 'V_SF', 'CellV_SF', 'A_SF', 'AMax_SF', 'W_SF'),
 ] as const satisfies readonly Point[]
 
 const bank = {
@@ -112,12 +96,7 @@ const bank = {
     ['StrAMinStr', 19, 'uint16'],
     ['StrAAvg', 20, 'int16', 'A', 'A_SF'],
     ['NCellBal', 21, 'uint16'],
-    ['CellV_SF', 22, 'sunssf'],
-    ['ModTmp_SF', 23, 'sunssf'],
-    ['A_SF', 24, 'sunssf'],
-    ['SoH_SF', 25, 'sunssf'],
-    ['SoC_SF', 26, 'sunssf'],
-    ['V_SF', 27, 'sunssf'],
+    ...scalesFrom(22, 'CellV_SF', 'ModTmp_SF', 'A_SF', 'SoH_SF', 'SoC_SF', 'V_SF'),
   ],
   group: {
     name: 'string',
@@ -185,13 +164,7 @@ const string = {
     ['EvtVnd2', 34, 'bitfield32'],
     ['SetEna', 36, 'enum16'],
     ['SetCon', 37, 'enum16'],
-    ['SoC_SF', 38, 'sunssf'],
-    ['SoH_SF', 39, 'sunssf'],
-    ['DoD_SF', 40, 'sunssf'],
-    ['A_SF', 41, 'sunssf'],
-    ['V_SF', 42, 'sunssf'],
-    ['CellV_SF', 43, 'sunssf'],
-    ['ModTmp_SF', 44, 'sunssf'],
+    ...scalesFrom(38, 'SoC_SF', 'SoH_SF', 'DoD_SF', 'A_SF', 'V_SF', 'CellV_SF', 'ModTmp_SF'),
     ['Pad2', 45, 'pad'],
     ['Pad3', 46, 'pad'],
     ['Pad4', 47, 'pad'],
@@ -243,12 +216,7 @@ const module = {
     ['CellTmpAvg', 20, 'int16', 'C', 'Tmp_SF'],
     ['NCellBal', 21, 'uint16'],
     ['SN', 22, 'string16'],
-    ['SoC_SF', 38, 'sunssf'],
-    ['SoH_SF', 39, 'sunssf'],
-    ['DoD_SF', 40, 'sunssf'],
-    ['V_SF', 41, 'sunssf'],
-    ['CellV_SF', 42, 'sunssf'],
-    ['Tmp_SF', 43, 'sunssf'],
+    ...scalesFrom(38, 'SoC_SF', 'SoH_SF', 'DoD_SF', 'V_SF', 'CellV_SF', 'Tmp_SF'),
   ],
   group: {
     name: 'lithium-ion-module-cell',

@@ -2,15 +2,13 @@
  * SunSpec models of a string combiner: 401 (deprecated) and 403 with currents, 404 with all values
  * of an input.
  */
-import type { Model } from './point.ts'
+import { type Model, scalesFrom } from './point.ts'
 
 export const combinerModels = {
   401: {
     id: 401,
     points: [
-      ['DCA_SF', 2, 'sunssf'],
-      ['DCAhr_SF', 3, 'sunssf'],
-      ['DCV_SF', 4, 'sunssf'],
+      ...scalesFrom(2, 'DCA_SF', 'DCAhr_SF', 'DCV_SF'),
       ['DCAMax', 5, 'uint16', 'A', 'DCA_SF'],
       ['N', 6, 'count'],
       ['Evt', 7, 'bitfield32'],
@@ -36,9 +34,7 @@ export const combinerModels = {
   403: {
     id: 403,
     points: [
-      ['DCA_SF', 2, 'sunssf'],
-      ['DCAhr_SF', 3, 'sunssf'],
-      ['DCV_SF', 4, 'sunssf'],
+      ...scalesFrom(2, 'DCA_SF', 'DCAhr_SF', 'DCV_SF'),
       ['DCAMax', 5, 'uint16', 'A', 'DCA_SF'],
       ['N', 6, 'count'],
       ['Evt', 7, 'bitfield32'],
@@ -66,11 +62,7 @@ export const combinerModels = {
   404: {
     id: 404,
     points: [
-      ['DCA_SF', 2, 'sunssf'],
-      ['DCAhr_SF', 3, 'sunssf'],
-      ['DCV_SF', 4, 'sunssf'],
-      ['DCW_SF', 5, 'sunssf'],
-      ['DCWh_SF', 6, 'sunssf'],
+      ...scalesFrom(2, 'DCA_SF', 'DCAhr_SF', 'DCV_SF', 'DCW_SF', 'DCWh_SF'),
       ['DCAMax', 7, 'uint16', 'A', 'DCA_SF'],
       ['N', 8, 'count'],
       ['Evt', 9, 'bitfield32'],
@@ -82,11 +74,7 @@ export const combinerModels = {
       ['DCW', 18, 'int16', 'W', 'DCW_SF'],
       ['DCPR', 19, 'int16', 'Pct'],
       ['DCWh', 20, 'acc32', 'Wh', 'DCWh_SF'],
-      ['InDCA_SF', 22, 'sunssf'],
-      ['InDCAhr_SF', 23, 'sunssf'],
-      ['InDCV_SF', 24, 'sunssf'],
-      ['InDCW_SF', 25, 'sunssf'],
-      ['InDCWh_SF', 26, 'sunssf'],
+      ...scalesFrom(22, 'InDCA_SF', 'InDCAhr_SF', 'InDCV_SF', 'InDCW_SF', 'InDCWh_SF'),
     ],
     group: {
       name: 'string',

@@ -1,5 +1,5 @@
 /** SunSpec models of an inverter: measurements, nameplate, settings, status, controls, MPPTs. */
-import { inFloats, type Model, type Point } from './point.ts'
+import { inFloats, type Model, type Point, scalesFrom } from './point.ts'
 
 const withScaleFactors = [
   ['A', 2, 'uint16', 'A', 'A_SF'],
@@ -97,16 +97,8 @@ const settings = [
   ['MaxRmpRte', 19, 'uint16', '% WGra', 'MaxRmpRte_SF'],
   ['ECPNomHz', 20, 'uint16', 'Hz', 'ECPNomHz_SF'],
   ['ConnPh', 21, 'enum16'],
-  ['WMax_SF', 22, 'sunssf'],
-  ['VRef_SF', 23, 'sunssf'],
-  ['VRefOfs_SF', 24, 'sunssf'],
-  ['VMinMax_SF', 25, 'sunssf'],
-  ['VAMax_SF', 26, 'sunssf'],
-  ['VArMax_SF', 27, 'sunssf'],
-  ['WGra_SF', 28, 'sunssf'],
-  ['PFMin_SF', 29, 'sunssf'],
-  ['MaxRmpRte_SF', 30, 'sunssf'],
-  ['ECPNomHz_SF', 31, 'sunssf'],
+  ...scalesFrom(22, 'WMax_SF', 'VRef_SF', 'VRefOfs_SF', 'VMinMax_SF', 'VAMax_SF', 'VArMax_SF'),
+  ...scalesFrom(28, 'WGra_SF', 'PFMin_SF', 'MaxRmpRte_SF', 'ECPNomHz_SF'),
 ] as const satisfies readonly Point[]
 
 const status = [
@@ -155,17 +147,12 @@ const controls = [
   ['VArPct_RmpTms', 20, 'uint16', 'Secs'],
   ['VArPct_Mod', 21, 'enum16'],
   ['VArPct_Ena', 22, 'enum16'],
-  ['WMaxLimPct_SF', 23, 'sunssf'],
-  ['OutPFSet_SF', 24, 'sunssf'],
-  ['VArPct_SF', 25, 'sunssf'],
+  ...scalesFrom(23, 'WMaxLimPct_SF', 'OutPFSet_SF', 'VArPct_SF'),
 ] as const satisfies readonly Point[]
 
 const mppts = {
   points: [
-    ['DCA_SF', 2, 'sunssf'],
-    ['DCV_SF', 3, 'sunssf'],
-    ['DCW_SF', 4, 'sunssf'],
-    ['DCWH_SF', 5, 'sunssf'],
+    ...scalesFrom(2, 'DCA_SF', 'DCV_SF', 'DCW_SF', 'DCWH_SF'),
     ['Evt', 6, 'bitfield32'],
     ['N', 8, 'count'],
     ['TmsPer', 9, 'uint16'],

@@ -80,6 +80,17 @@ export function consecutive<const P extends readonly Unplaced[]>(points: P) {
   return placed as unknown as readonly Placed<P[number]>[]
 }
 
+/** Scale factors in consecutive registers from an offset. */
+export const scalesFrom = <const Names extends readonly string[]>(
+  offset: number,
+  ...names: Names
+) =>
+  names.map((name, nth) => [name, offset + nth, 'sunssf'] as const) as readonly (readonly [
+    name: Names[number],
+    offset: number,
+    type: 'sunssf',
+  ])[]
+
 type FloatPoint<P extends Point> = P[2] extends 'sunssf'
   ? never
   : Placed<readonly [P[0], P[2] extends 'enum16' | 'bitfield32' ? P[2] : 'float32']>

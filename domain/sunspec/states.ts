@@ -2,46 +2,32 @@
 import type { BatteryState, PcsState } from '../battery.ts'
 import type { InverterState } from '../readings.ts'
 
-/** Point St of models 101 to 103 and 111 to 113. */
-const fromSt: Readonly<Record<number, InverterState>> = {
-  1: 'off',
-  2: 'sleeping',
-  3: 'starting',
-  4: 'mppt',
-  5: 'throttled',
-  6: 'shutting_down',
-  7: 'fault',
-  8: 'standby',
-}
-
-/** Point InvSt of model 701, whose "running" is the older family's MPPT. */
-const fromInvSt: Readonly<Record<number, InverterState>> = {
-  0: 'off',
-  1: 'sleeping',
-  2: 'starting',
-  3: 'mppt',
-  4: 'throttled',
-  5: 'shutting_down',
-  6: 'fault',
-  7: 'standby',
-}
+/** In the order of both families; model 701 calls MPPT "running". */
+const states: readonly InverterState[] = [
+  'off',
+  'sleeping',
+  'starting',
+  'mppt',
+  'throttled',
+  'shutting_down',
+  'fault',
+  'standby',
+]
 
 /** `unknown` for a number outside the standard; `null` if not implemented. */
-export function stateFromSt(st: number | null): InverterState | null {
-  return st === null ? null : (fromSt[st] ?? 'unknown')
-}
+const stateFrom = (nth: number | null): InverterState | null =>
+  nth === null ? null : (states[nth] ?? 'unknown')
 
-export function stateFromInvSt(inv_st: number | null): InverterState | null {
-  return inv_st === null ? null : (fromInvSt[inv_st] ?? 'unknown')
-}
+/** Point St of models 101 to 103 and 111 to 113, from 1. */
+export const stateFromSt = (st: number | null) => stateFrom(st === null ? null : st - 1)
+
+/** Point InvSt of model 701, from 0. */
+export const stateFromInvSt = stateFrom
 
 /** St of a state, for serving; `null` if the family has no number for it. */
 export function stOf(state: InverterState): number | null {
-  return numberOf(fromSt, state)
-}
-
-export function invStOf(state: InverterState): number | null {
-  return numberOf(fromInvSt, state)
+  const nth = states.indexOf(state)
+  return nth < 0 ? null : nth + 1
 }
 
 /** State of a power conversion system, which has no MPPT: an inverter's `mppt` is `running`. */
@@ -86,9 +72,4 @@ export function batteryStateFrom({
   if (ChaSt !== null) return fromChaSt[ChaSt] ?? 'unknown'
   if (power_w === null) return 'unknown'
   return power_w > 0 ? 'discharging' : power_w < 0 ? 'charging' : 'holding'
-}
-
-function numberOf(states: Readonly<Record<number, InverterState>>, state: InverterState) {
-  const entry = Object.entries(states).find(([, name]) => name === state)
-  return entry ? Number(entry[0]) : null
 }
