@@ -96,11 +96,11 @@ test('a missing unit or register is refused', { skip: needsPymodbus }, async (t)
 })
 
 test('counters wrap with their register', async () => {
-  const { meterRegisters } = await import('./devices/sunspec.ts')
+  const { meterModel } = await import('./devices/sunspec.ts')
   const simulation = createSimulation(smallSite, 3)
   const counters = initialCounters(smallSite, noon.getTime())
   counters.export_kwh = (2 ** 32 * 10 + 50) / 1000
-  const image = meterRegisters(smallSite, smallSite.meters![0]!, simulation.at(0), counters)
-  const { values } = decode(models[203], image.subarray(70))
+  const image = meterModel(smallSite, simulation.at(0), counters)
+  const { values } = decode(models[203], image)
   assert.equal(values.TotWhExp, 50)
 })

@@ -2,24 +2,16 @@
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Battery } from '@heliograph/domain/battery'
-import type { Connection, Inverter, Site } from '@heliograph/domain/site'
+import type { Connection } from '@heliograph/domain/site'
 import { ServerTCP } from 'modbus-serial'
 import type { BaseLogger } from 'pino'
-import {
-  inverterRegisters,
-  meterRegisters,
-  powerScale,
-  stationRegisters,
-  sunspec_base_address,
-} from './devices/sunspec.ts'
+import { inverterUnit, meterUnit, stationUnit } from './devices/sunspec.ts'
 import { bmsUnits } from './devices/sunspec-battery.ts'
-import { toldBy } from './devices/sunspec-controls.ts'
 import { pcsUnit } from './devices/sunspec-pcs.ts'
 import { Refusal, type Unit } from './devices/unit.ts'
 import { isInForce } from './faults.ts'
 import type { Plant } from './plant.ts'
 import { createRegisterUnits, type RegisterUnits } from './register-units.ts'
-import type { SiteSnapshot } from './site.ts'
 
 export type Log = Pick<BaseLogger, 'debug' | 'warn'>
 
@@ -145,7 +137,7 @@ interface Device {
 }
 
 function devicesOf(plant: Plant, connection_id: string, registers: RegisterUnits) {
-  const site: Site = plant.simulation.site
+  const { site } = plant.simulation
   const units = new Map<number, Unit>()
   const add = (device: Device, unit: Unit) => {
     if (device.connection === connection_id) units.set(device.unit_id, unit)
@@ -158,15 +150,11 @@ function devicesOf(plant: Plant, connection_id: string, registers: RegisterUnits
       add(inverter, of_maker ?? inverterUnit(plant, inverter))
     }
     for (const station of logger.stations ?? []) {
-      add(
-        station,
-        measuringUnit(plant, (snapshot) => stationRegisters(station, snapshot)),
-      )
+      add(station, stationUnit(plant, station))
     }
   }
   for (const meter of site.meters ?? []) {
-    const image = (snapshot: SiteSnapshot) => meterRegisters(site, meter, snapshot, plant.counters)
-    add(meter, measuringUnit(plant, image))
+    add(meter, meterUnit(plant, meter))
   }
   for (const battery of plant.batteries.units) {
     for (const unit of bmsUnits(battery)) add(unit, unit)
@@ -187,55 +175,3 @@ function devicesOf(plant: Plant, connection_id: string, registers: RegisterUnits
 /** One device as battery management and PCS. */
 const isShared = ({ bms, pcs }: Battery) =>
   pcs.some(({ connection, unit_id }) => connection === bms.connection && unit_id === bms.unit_id)
-
-function measuringUnit(plant: Plant, image: (snapshot: SiteSnapshot) => Uint16Array): Unit {
-  const registers = imageOf(plant, image)
-  return {
-    read: (address, count) => part(registers(), address, count),
-    write() {
-      throw new Refusal('illegal data address')
-    },
-    isAway: () => false,
-  }
-}
-
-function inverterUnit(plant: Plant, inverter: Inverter): Unit {
-  const { limits, counters } = plant
-  const { inverter_id } = inverter
-  const registers = imageOf(plant, (snapshot) => {
-    const told = { limit: limits.shownOf(inverter_id), now_ms: plant.now_ms() }
-    return inverterRegisters(inverter, snapshot, { counters, told })
-  })
-  return {
-    read: (address, count) => part(registers(), address, count),
-    write(address, words) {
-      const written = { from: address - sunspec_base_address, words }
-      const power_scale = powerScale(inverter)
-      const state = limits.stateOf(inverter_id)
-      limits.tell(inverter_id, toldBy(registers(), written, { state, power_scale }))
-    },
-    isAway: () => limits.isAway(inverter_id),
-  }
-}
-
-/** A register image that is renewed for each new snapshot and command. */
-function imageOf(plant: Plant, image: (snapshot: SiteSnapshot) => Uint16Array) {
-  let time_ms = Number.NaN
-  let version = Number.NaN
-  let registers = new Uint16Array()
-  return () => {
-    const snapshot = plant.snapshot()
-    if (snapshot.time_ms !== time_ms || plant.limits.version !== version) {
-      registers = image(snapshot) as typeof registers
-    }
-    time_ms = snapshot.time_ms
-    version = plant.limits.version
-    return registers
-  }
-}
-
-function part(registers: Uint16Array, address: number, count: number): Uint16Array {
-  const from = address - sunspec_base_address
-  if (from < 0 || from + count > registers.length) throw new Refusal('illegal data address')
-  return registers.subarray(from, from + count)
-}

@@ -12,7 +12,7 @@ import { models } from '@heliograph/domain/sunspec/models'
 import modbus from 'modbus-serial'
 import { freePort } from '../../test/end-to-end/programs.ts'
 import { initialCounters } from '../counters.ts'
-import { meterRegisters } from '../devices/sunspec.ts'
+import { meterModel } from '../devices/sunspec.ts'
 import { misplacedFaults, parseFault } from '../faults.ts'
 import { smallBattery } from '../fixtures/battery.ts'
 import { smallSite } from '../fixtures/site.ts'
@@ -50,8 +50,8 @@ test('the meter of the plant measures battery and PV together', () => {
   assert.ok(Math.abs(ac_power_kw + 80) < 0.1)
   const sum_kw = alone_kw + ac_power_kw - auxiliary_power_kw
   assert.ok(Math.abs(charging.export_power_kw - sum_kw) < 1e-9)
-  const image = meterRegisters(site, site.meters![0]!, charging, plant.counters)
-  const { values } = decode(models[203], image.subarray(70))
+  const image = meterModel(site, charging, plant.counters)
+  const { values } = decode(models[203], image)
   assert.ok(Math.abs(values.W! / 1000 - sum_kw) < 0.02)
 })
 

@@ -6,7 +6,6 @@
 import { type ClusterUnit, clusterUnits } from '@heliograph/domain/battery'
 import { type Content, encode } from '@heliograph/domain/sunspec/codec'
 import { models } from '@heliograph/domain/sunspec/models'
-import { fixedLength, type Model } from '@heliograph/domain/sunspec/point'
 import { bank_headroom } from '../batteries/bank.ts'
 import type { BatteryUnit, BmsTold } from '../batteries/batteries.ts'
 import type { BatteryFault } from '../batteries/battery-faults.ts'
@@ -16,8 +15,8 @@ import {
   cellsOf,
 } from '../batteries/battery-snapshot.ts'
 import type { CellReadings } from '../batteries/cluster.ts'
-import { type Part, registerMap } from './register-map.ts'
-import { identity, scaleFor, sunspec_base_address } from './sunspec.ts'
+import { identity, scaleFor } from './sunspec.ts'
+import { type Part, sunspecUnit } from './sunspec-unit.ts'
 import { type PlacedUnit, Refusal } from './unit.ts'
 
 /** Scale factor of an unsigned register. */
@@ -53,77 +52,69 @@ export function bmsUnits(unit: BatteryUnit): PlacedUnit[] {
 type Place = Pick<ClusterUnit, 'connection' | 'unit_id' | 'base_address'>
 const isSame = (a: Place, b: Place) => a.connection === b.connection && a.unit_id === b.unit_id
 
-function bmsUnit(unit: BatteryUnit, place: Place, parts: readonly Part[]): PlacedUnit {
-  const { connection, unit_id, base_address = sunspec_base_address } = place
+function bmsUnit(unit: BatteryUnit, place: Place, parts: readonly Part<BatterySnapshot>[]) {
+  const { connection, unit_id, base_address } = place
   const { bess_id } = unit.battery
-  const common: Part = {
-    length: fixedLength(models[1]),
-    make: () => identity('Simulated battery', `SIM-BMS-${bess_id}-${unit_id}`),
-  }
-  const map = registerMap([common, ...parts], base_address)
-  const has_bank = parts[0]?.length === fixedLength(models[802])
-  return {
-    connection,
-    unit_id,
-    read: (address, count) =>
-      map.read(address - base_address, count, `${unit.state.time_ms} ${unit.version}`),
-    write(address, words) {
-      let told: Partial<BmsTold> = {}
-      for (const [nth, word] of words.entries()) {
-        const at = map.placeOf(address - base_address + nth)
-        if (!has_bank || at?.part !== 1) throw new Refusal('illegal data address')
-        told = { ...told, ...bankTold(at.offset, word) }
-      }
-      unit.tellBms(told)
-    },
+  const make = () => identity('Simulated battery', `SIM-BMS-${bess_id}-${unit_id}`)
+  const served = sunspecUnit<BatterySnapshot, BmsTold>({
+    base_address,
+    parts: [{ model: models[1], make }, ...parts],
+    now: () => unit.snapshot(),
+    version: () => `${unit.state.time_ms} ${unit.version}`,
+    take: (place, word) => writable[place]?.(word),
+    tell: (told) => unit.tellBms(told),
     isAway: () => unit.faults().some(({ kind }) => kind === 'bms_silent'),
-  }
+  })
+  return { connection, unit_id, ...served }
 }
 
 /** Points CtrlHb, AlmRst and SetOp of model 802. */
-function bankTold(offset: number, word: number): Partial<BmsTold> {
-  if (offset === 19) return { controller_beat: word }
-  if (offset === 20) return {}
-  if (offset === 50 && (word === 1 || word === 2)) return { is_disconnected: word === 2 }
-  throw new Refusal(offset === 50 ? 'illegal data value' : 'illegal data address')
+const writable: Readonly<Record<string, (word: number) => Partial<BmsTold>>> = {
+  '802.19': (controller_beat) => ({ controller_beat }),
+  '802.20': () => ({}),
+  '802.50': (word) => {
+    if (word !== 1 && word !== 2) throw new Refusal('illegal data value')
+    return { is_disconnected: word === 2 }
+  },
 }
 
-const bankParts = (unit: BatteryUnit): Part[] => [
-  { length: fixedLength(models[802]), make: () => bank(unit, unit.snapshot()) },
-  { length: fixedLength(models[713]), make: () => capacity(unit, unit.snapshot()) },
+const bankParts = (unit: BatteryUnit): Part<BatterySnapshot>[] => [
+  { model: models[802], make: (now) => bank(unit, now) },
+  { model: models[713], make: (now) => capacity(unit, now) },
 ]
 
-function clusterParts(unit: BatteryUnit, { first_cluster_idx }: ClusterUnit): Part[] {
+function clusterParts(unit: BatteryUnit, { first_cluster_idx }: ClusterUnit) {
   const { battery } = unit
   const { modules_per_cluster, cells_per_module, cluster_count } = battery
   const places = clusterUnits(battery).map((place) => place.first_cluster_idx)
   const next = Math.min(cluster_count, ...places.filter((first) => first > first_cluster_idx))
   const own = Array.from({ length: next - first_cluster_idx }, (_, nth) => first_cluster_idx + nth)
   const at = (cluster_idx: number) => ({ cluster_idx, Idx: cluster_idx - first_cluster_idx + 1 })
-  return [
+  const parts: Part<BatterySnapshot>[] = [
     {
-      length: lengthOf(models[803], own.length),
-      make: () =>
+      model: models[803],
+      groups: own.length,
+      make: ({ clusters }) =>
         strings(
           unit,
-          own.map((idx) => unit.snapshot().clusters[idx]!),
+          clusters.filter((_, idx) => own.includes(idx)),
         ),
     },
     ...own.map((idx) => ({
-      length: lengthOf(models[804], modules_per_cluster),
+      model: models[804],
+      groups: modules_per_cluster,
       make: () => string(unit, at(idx)),
     })),
     ...own.flatMap((idx) =>
       Array.from({ length: modules_per_cluster }, (_, module_idx) => ({
-        length: lengthOf(models[805], cells_per_module),
+        model: models[805],
+        groups: cells_per_module,
         make: () => module(unit, { ...at(idx), module_idx }),
       })),
     ),
   ]
+  return parts
 }
-
-const lengthOf = (model: Model, groups: number) =>
-  fixedLength(model) + groups * (model.group?.length ?? 0)
 
 const signOf = ({ battery }: BatteryUnit) => (battery.bms.positive_current === 'charge' ? -1 : 1)
 
@@ -287,7 +278,6 @@ const failureOf = (cluster: ClusterSnapshot) =>
 
 function strings(unit: BatteryUnit, clusters: readonly ClusterSnapshot[]): Uint16Array {
   const tmp = extremesOf({ clusters: [...clusters] }, 'cell_temperature_c')
-  const sign = signOf(unit)
   const module_count = unit.battery.modules_per_cluster
   return encode(models[803], {
     values: {
@@ -305,20 +295,33 @@ function strings(unit: BatteryUnit, clusters: readonly ClusterSnapshot[]): Uint1
     },
     groups: clusters.map((cluster) => ({
       StrNMod: module_count,
-      StrSt: statusOf(cluster),
-      StrConFail: failureOf(cluster),
-      StrSoC: cluster.soc_pct,
-      StrSoH: cluster.soh_pct,
-      StrA: sign * cluster.current_a,
-      ...extremePoints('StrCellV', 'Mod', inCluster(cluster, 'cell_voltage_v')),
-      ...extremePoints('StrModTmp', 'Mod', inCluster(cluster, 'cell_temperature_c')),
       StrDisRsn: 0,
-      StrEvt1: cluster.event_word,
-      StrEvt2: 0,
-      StrEvtVnd1: 0,
-      StrEvtVnd2: 0,
+      ...clusterPoints('Str', unit, cluster),
     })),
   })
+}
+
+/** The points that models 803 and 804 have in common. */
+function clusterPoints<Prefix extends string>(
+  prefix: Prefix,
+  unit: BatteryUnit,
+  cluster: ClusterSnapshot,
+) {
+  const points = {
+    St: statusOf(cluster),
+    ConFail: failureOf(cluster),
+    SoC: cluster.soc_pct,
+    SoH: cluster.soh_pct,
+    A: signOf(unit) * cluster.current_a,
+    ...extremePoints('CellV', 'Mod', inCluster(cluster, 'cell_voltage_v')),
+    ...extremePoints('ModTmp', 'Mod', inCluster(cluster, 'cell_temperature_c')),
+    Evt1: cluster.event_word,
+    Evt2: 0,
+    EvtVnd1: 0,
+    EvtVnd2: 0,
+  }
+  const named = Object.entries(points).map(([name, value]) => [prefix + name, value])
+  return Object.fromEntries(named) as Record<`${Prefix}${keyof typeof points}`, number>
 }
 
 interface StringAt {
@@ -333,21 +336,11 @@ function string(unit: BatteryUnit, { cluster_idx, Idx }: StringAt): Uint16Array 
   return encode(models[804], {
     values: {
       Idx,
-      St: statusOf(cluster),
-      ConFail: failureOf(cluster),
       NCellBal: cluster.balancing_cell_count,
-      SoC: cluster.soc_pct,
-      SoH: cluster.soh_pct,
       DoD: 100 - cluster.soc_pct,
       NCyc: Math.floor(cluster.cycle_count),
-      A: signOf(unit) * cluster.current_a,
       V: cluster.voltage_v,
-      ...extremePoints('CellV', 'Mod', inCluster(cluster, 'cell_voltage_v')),
-      ...extremePoints('ModTmp', 'Mod', inCluster(cluster, 'cell_temperature_c')),
-      Evt1: cluster.event_word,
-      Evt2: 0,
-      EvtVnd1: 0,
-      EvtVnd2: 0,
+      ...clusterPoints('', unit, cluster),
       SoC_SF: percent_scale,
       SoH_SF: percent_scale,
       DoD_SF: percent_scale,

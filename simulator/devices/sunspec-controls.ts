@@ -3,6 +3,7 @@ import type { Inverter } from '@heliograph/domain/site'
 import { encode } from '@heliograph/domain/sunspec/codec'
 import { models } from '@heliograph/domain/sunspec/models'
 import type { LimitState, Told } from '../limits.ts'
+import { flag } from './sunspec-unit.ts'
 import { Refusal } from './unit.ts'
 
 const percent_scale = { 123: -1, 704: -2 } as const
@@ -52,11 +53,6 @@ export function controls704(state: LimitState, now_ms: number): Uint16Array {
 
 type Take = (word: number, state: LimitState, power_step_w: number) => Partial<Told>
 
-const flag = (word: number) => {
-  if (word > 1) throw new Refusal('illegal data value')
-  return word === 1
-}
-
 function percentOf(model_id: 123 | 704, word: number): number {
   const percent = word / 10 ** -percent_scale[model_id]
   if (percent > 100) throw new Refusal('illegal data value')
@@ -70,7 +66,7 @@ const takeMax: Take = (word, { rated_w }, power_step_w) => {
 }
 
 /** By model and offset. All others are read-only. */
-const writable: Readonly<Record<string, Take>> = {
+export const writable: Readonly<Record<string, Take>> = {
   '121.2': takeMax,
   '123.5': (word) => ({ limit_pct: percentOf(123, word) }),
   '123.7': (revert_s) => ({ revert_s }),
@@ -82,32 +78,4 @@ const writable: Readonly<Record<string, Take>> = {
   '704.17': (word) => ({ revert_enabled: flag(word) }),
   '704.18': (word, { revert_s }) => ({ revert_s: word * 65_536 + (revert_s % 65_536) }),
   '704.19': (word, { revert_s }) => ({ revert_s: revert_s - (revert_s % 65_536) + word }),
-}
-
-/**
- * Effect of a write of these words from register `from` of the image on.
- * @throws {Refusal} if one of them is not writable; then none is written
- */
-export function toldBy(
-  image: Uint16Array,
-  { from, words }: { from: number; words: readonly number[] },
-  { state, power_scale }: { state: LimitState; power_scale: number },
-): Partial<Told> {
-  let told: Partial<Told> = {}
-  for (const [nth, word] of words.entries()) {
-    const take = writable[placeOf(image, from + nth)]
-    if (!take) throw new Refusal('illegal data address')
-    told = { ...told, ...take(word, { ...state, ...told }, 10 ** power_scale) }
-  }
-  return told
-}
-
-/** `123.5`: register 5 of model 123, counted from its id. */
-function placeOf(image: Uint16Array, register: number): string {
-  for (let start = 2; start < image.length && image[start] !== 0xffff; ) {
-    const end = start + 2 + image[start + 1]!
-    if (register < end) return `${image[start]}.${register - start}`
-    start = end
-  }
-  return ''
 }

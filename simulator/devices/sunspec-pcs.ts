@@ -7,7 +7,6 @@ import type { Pcs } from '@heliograph/domain/battery'
 import { encode } from '@heliograph/domain/sunspec/codec'
 import { classicInverter, derGridSide, pointsFrom } from '@heliograph/domain/sunspec/grid-side'
 import { models } from '@heliograph/domain/sunspec/models'
-import { fixedLength, type Model } from '@heliograph/domain/sunspec/point'
 import type { BatteryUnit } from '../batteries/batteries.ts'
 import type { PcsSnapshot } from '../batteries/battery-snapshot.ts'
 import type { PcsControl, PcsTold } from '../batteries/pcs-control.ts'
@@ -19,9 +18,9 @@ import {
   toNeutral,
   unityPower,
 } from '../grid-side.ts'
-import { type Part, registerMap } from './register-map.ts'
-import { classicModel, identity, ratedCurrent, scaleFor, sunspec_base_address } from './sunspec.ts'
+import { classicModel, identity, ratedCurrent, scaleFor } from './sunspec.ts'
 import { beatAt } from './sunspec-battery.ts'
+import { flag, type Part, sunspecUnit } from './sunspec-unit.ts'
 import { type PlacedUnit, Refusal } from './unit.ts'
 
 interface Now {
@@ -33,48 +32,35 @@ interface Now {
 }
 
 type Maker = (now: Now) => Uint16Array
-type Served = readonly (readonly [model: Model, make: Maker])[]
 
 /** `grid` returns the present state of the grid. */
 export function pcsUnit(unit: BatteryUnit, pcs: Pcs, grid: () => Grid): PlacedUnit {
-  const { connection, unit_id, base_address = sunspec_base_address, pcs_idx } = pcs
+  const { connection, unit_id, base_address, pcs_idx } = pcs
   const nth = unit.battery.pcs.indexOf(pcs)
-  const served = familyOf(unit)
-  const now = (): Now => {
-    const measured = unit.snapshot().pcs[nth]!
-    return { unit, pcs, control: unit.state.controls[nth]!, measured, grid: grid() }
-  }
-  const parts = served.map(
-    ([model, make]): Part => ({
-      length: fixedLength(model) + (model.id === 714 ? (model.group?.length ?? 0) : 0),
-      make: () => make(now()),
+  const control = () => unit.state.controls[nth]!
+  const served = sunspecUnit<Now, PcsTold>({
+    base_address,
+    parts: familyOf(unit),
+    now: () => ({
+      unit,
+      pcs,
+      control: control(),
+      measured: unit.snapshot().pcs[nth]!,
+      grid: grid(),
     }),
-  )
-  const map = registerMap(parts, base_address)
-  return {
-    connection,
-    unit_id,
-    read: (address, count) =>
-      map.read(address - base_address, count, `${unit.state.time_ms} ${unit.version}`),
-    write(address, words) {
-      let control = unit.state.controls[nth]!
-      const rated_w = pcs.rated_power_kw * 1000
-      let told: Partial<PcsTold> = {}
-      for (const [nth_word, word] of words.entries()) {
-        const at = map.placeOf(address - base_address + nth_word)
-        const take = at && writable[`${served[at.part]![0].id}.${at.offset}`]
-        if (!take) throw new Refusal('illegal data address')
-        told = { ...told, ...take(word, control, rated_w) }
-        control = { ...control, ...told }
-      }
-      checkTold(control, pcs)
+    version: () => `${unit.state.time_ms} ${unit.version}`,
+    take: (place, word, told) =>
+      writable[place]?.(word, { ...control(), ...told }, pcs.rated_power_kw * 1000),
+    tell(told) {
+      checkTold({ ...control(), ...told }, pcs)
       unit.tellPcs(pcs_idx, told)
     },
     isAway: () => unit.faults().some((fault) => isOf(fault, 'pcs_silent', pcs_idx)),
-  }
+  })
+  return { connection, unit_id, ...served }
 }
 
-function familyOf({ battery: { model = '' } }: BatteryUnit): Served {
+function familyOf({ battery: { model = '' } }: BatteryUnit): readonly Part<Now>[] {
   if (model.includes('124')) return older
   return model.includes('123') ? limited : newer
 }
@@ -310,35 +296,29 @@ const limit: Maker = ({ pcs, control }) => {
   })
 }
 
-const newer: Served = [
-  [models[1], common],
-  [models[701], measurement],
-  [models[702], ratings],
-  [models[704], controls],
-  [models[714], port],
-  [models[715], access],
+const newer: readonly Part<Now>[] = [
+  { model: models[1], make: common },
+  { model: models[701], make: measurement },
+  { model: models[702], make: ratings },
+  { model: models[704], make: controls },
+  { model: models[714], groups: 1, make: port },
+  { model: models[715], make: access },
 ]
-const older: Served = [
-  [models[1], common],
-  [models[103], classic],
-  [models[120], nameplate],
-  [models[124], storage],
+const classics: readonly Part<Now>[] = [
+  { model: models[1], make: common },
+  { model: models[103], make: classic },
+  { model: models[120], make: nameplate },
 ]
+const older: readonly Part<Now>[] = [...classics, { model: models[124], make: storage }]
 
-const limited: Served = [
-  [models[1], common],
-  [models[103], classic],
-  [models[120], nameplate],
-  [models[121], settings],
-  [models[123], limit],
+const limited: readonly Part<Now>[] = [
+  ...classics,
+  { model: models[121], make: settings },
+  { model: models[123], make: limit },
 ]
 
 type Take = (word: number, control: PcsControl, rated_w: number) => Partial<PcsTold>
 
-const flag = (word: number) => {
-  if (word > 1) throw new Refusal('illegal data value')
-  return word === 1
-}
 const signed = (word: number) => (word << 16) >> 16
 const high = (word: number, value: number) => (word << 16) | (value & 0xffff)
 const low = (word: number, value: number) => (value & ~0xffff) | word

@@ -4,10 +4,13 @@ import { mpptCount, stringsOf } from '@heliograph/domain/site'
 import { encode } from '@heliograph/domain/sunspec/codec'
 import { classicInverter, type PointsOf, pointsFrom } from '@heliograph/domain/sunspec/grid-side'
 import { models } from '@heliograph/domain/sunspec/models'
+import type { Model } from '@heliograph/domain/sunspec/point'
 import { stOf } from '@heliograph/domain/sunspec/states'
+import { stationModels, stationPoint } from '@heliograph/domain/sunspec/station-points'
 import type { Counters } from '../counters.ts'
 import { nominal_voltage_v, phasesAt, toNeutral } from '../grid-side.ts'
-import type { LimitState } from '../limits.ts'
+import type { LimitState, Told } from '../limits.ts'
+import type { Plant } from '../plant.ts'
 import { measuredInverter } from '../readings.ts'
 import type { InverterSnapshot, SiteSnapshot } from '../site.ts'
 import {
@@ -16,9 +19,10 @@ import {
   controls702,
   controls704,
   hasModel704,
+  writable,
 } from './sunspec-controls.ts'
-
-export const sunspec_base_address = 40_000
+import { type Part, sunspecUnit } from './sunspec-unit.ts'
+import type { Unit } from './unit.ts'
 
 /** Bit of the active controls: power is limited. */
 const st_act_ctl_fixed_w = 2 ** 0
@@ -33,26 +37,15 @@ export const scaleFor = (largest: number): number =>
 const counterWh = (kwh: number, scale: number): number =>
   (Math.round((kwh * 1000) / 10 ** scale) % 2 ** 32) * 10 ** scale
 
-function chain(parts: readonly Uint16Array[]): Uint16Array {
-  const marker = Uint16Array.from([0x5375, 0x6e53])
-  const end = Uint16Array.from([0xffff, 0])
-  const whole = [marker, ...parts, end]
-  const image = new Uint16Array(whole.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of whole) {
-    image.set(part, at)
-    at += part.length
-  }
-  return image
-}
-
 export const identity = (model: string, serial: string) =>
   encode(models[1], {
     values: { Mn: 'Heliograph', Md: model, Vr: 'sim-1', SN: serial, DA: 1 },
   })
 
-/** Limit of an inverter at the instant of its registers. */
-export interface ToldInverter {
+interface InverterNow {
+  snapshot: SiteSnapshot
+  measured: InverterSnapshot
+  counted: Counters['inverters'][number]
   limit: LimitState
   now_ms: number
 }
@@ -61,34 +54,56 @@ export interface ToldInverter {
  * Models 1, 103, 120 to 123, 160 for the MPPTs and 403 for string currents; 702 and 704 replace 121
  * and 123 if the site file says so.
  */
-export function inverterRegisters(
-  inverter: Inverter,
-  snapshot: SiteSnapshot,
-  { counters, told }: { counters: Counters; told: ToldInverter },
-): Uint16Array {
-  const now = snapshot.inverters.find(({ inverter_id }) => inverter_id === inverter.inverter_id)!
-  return chain([
-    identity('Simulated inverter', `SIM-INV-${inverter.inverter_id}`),
-    measurements(inverter, now, snapshot, counters),
-    ...controlled(inverter, now, { counters, told }),
-    mpptModel(inverter, now, counters),
-    combinerModel(inverter, now),
-  ])
+export function inverterUnit(plant: Plant, inverter: Inverter): Unit {
+  const { limits, counters } = plant
+  const { inverter_id } = inverter
+  const scale = powerScale(inverter)
+  const common = identity('Simulated inverter', `SIM-INV-${inverter_id}`)
+  return sunspecUnit<InverterNow, Told>({
+    parts: [
+      { model: models[1], make: () => common },
+      { model: models[103], make: (now) => measurements(inverter, now) },
+      ...controlled(inverter, scale),
+      {
+        model: models[160],
+        groups: mpptCount(inverter),
+        make: (now) => mpptModel(inverter, now),
+      },
+      {
+        model: models[403],
+        groups: stringsOf(inverter).length,
+        make: ({ measured }) => combinerModel(inverter, measured),
+      },
+    ],
+    now() {
+      const snapshot = plant.snapshot()
+      return {
+        snapshot,
+        measured: snapshot.inverters.find((one) => one.inverter_id === inverter_id)!,
+        counted: counters.inverters[inverter_id]!,
+        limit: limits.shownOf(inverter_id),
+        now_ms: plant.now_ms(),
+      }
+    },
+    version: ({ snapshot }) => `${snapshot.time_ms} ${limits.version}`,
+    take: (place, word, told) =>
+      writable[place]?.(word, { ...limits.stateOf(inverter_id), ...told }, 10 ** scale),
+    tell: (told) => limits.tell(inverter_id, told),
+    isAway: () => limits.isAway(inverter_id),
+  })
 }
 
 function measurements(
   inverter: Inverter,
-  now: InverterSnapshot,
-  snapshot: SiteSnapshot,
-  counters: Counters,
+  { measured, snapshot, counted }: InverterNow,
 ): Uint16Array {
   const rated_w = inverter.rated_ac_power_kw * 1000
   return classicModel(rated_w, {
-    ...pointsFrom(classicInverter, measuredInverter(now, snapshot)),
-    WH: counterWh(counters.inverters[inverter.inverter_id]!.ac_kwh, 0),
+    ...pointsFrom(classicInverter, measuredInverter(measured, snapshot)),
+    WH: counterWh(counted.ac_kwh, 0),
     DCA_SF: scaleFor(ratedCurrent(rated_w) * 3),
     DCW_SF: scaleFor(rated_w * 1.5),
-    St: stOf(now.state),
+    St: stOf(measured.state),
   })
 }
 
@@ -118,21 +133,26 @@ export function classicModel(rated_w: number, points: Classic): Uint16Array {
   })
 }
 
-export const powerScale = ({ rated_ac_power_kw }: Inverter) =>
-  scaleFor(rated_ac_power_kw * 1000 * 1.2)
+const powerScale = ({ rated_ac_power_kw }: Inverter) => scaleFor(rated_ac_power_kw * 1000 * 1.2)
 
 /** Nameplate, settings, status and controls, of which only the limit is in use. */
-function controlled(
-  inverter: Inverter,
-  now: InverterSnapshot,
-  { counters, told: { limit, now_ms } }: { counters: Counters; told: ToldInverter },
-): Uint16Array[] {
-  const scale = powerScale(inverter)
-  const nameplate = nameplateModel(inverter, scale)
-  const status = statusModel(inverter, now, { counters, scale, is_limited: limit.is_enabled })
-  return hasModel704(inverter)
-    ? [controls702(limit, scale), controls704(limit, now_ms), nameplate, status]
-    : [nameplate, controls121(limit, scale, nominal_voltage_v), status, controls123(limit)]
+function controlled(inverter: Inverter, scale: number): Part<InverterNow>[] {
+  const nameplate = { model: models[120], make: () => nameplateModel(inverter, scale) }
+  const status: Part<InverterNow> = { model: models[122], make: (now) => statusModel(now, scale) }
+  if (hasModel704(inverter)) {
+    return [
+      { model: models[702], make: ({ limit }) => controls702(limit, scale) },
+      { model: models[704], make: ({ limit, now_ms }) => controls704(limit, now_ms) },
+      nameplate,
+      status,
+    ]
+  }
+  return [
+    nameplate,
+    { model: models[121], make: ({ limit }) => controls121(limit, scale, nominal_voltage_v) },
+    status,
+    { model: models[123], make: ({ limit }) => controls123(limit) },
+  ]
 }
 
 function nameplateModel(inverter: Inverter, power_scale: number): Uint16Array {
@@ -148,39 +168,33 @@ function nameplateModel(inverter: Inverter, power_scale: number): Uint16Array {
   })
 }
 
-function statusModel(
-  inverter: Inverter,
-  now: InverterSnapshot,
-  { counters, scale, is_limited }: { counters: Counters; scale: number; is_limited: boolean },
-): Uint16Array {
+function statusModel({ measured, counted, limit }: InverterNow, scale: number): Uint16Array {
   return encode(models[122], {
     values: {
-      PVConn: now.state === 'sleeping' ? 0 : 7,
-      ECPConn: now.state === 'sleeping' ? 0 : 1,
-      ActWh: Math.round(counters.inverters[inverter.inverter_id]!.ac_kwh * 1000),
-      WAval: now.available_power_kw * 1000,
+      PVConn: measured.state === 'sleeping' ? 0 : 7,
+      ECPConn: measured.state === 'sleeping' ? 0 : 1,
+      ActWh: Math.round(counted.ac_kwh * 1000),
+      WAval: measured.available_power_kw * 1000,
       WAval_SF: scale,
-      StActCtl: is_limited ? st_act_ctl_fixed_w : 0,
-      Ris: now.insulation_resistance_kohm * 1000,
+      StActCtl: limit.is_enabled ? st_act_ctl_fixed_w : 0,
+      Ris: measured.insulation_resistance_kohm * 1000,
       Ris_SF: 3,
     },
   })
 }
 
-function mpptModel(inverter: Inverter, now: InverterSnapshot, counters: Counters): Uint16Array {
-  const mppts = mpptCount(inverter)
-  const rated_w = (inverter.rated_ac_power_kw * 1000) / mppts
-  const energy_kwh = counters.inverters[inverter.inverter_id]!.mppt_kwh
+function mpptModel(inverter: Inverter, { measured, counted }: InverterNow): Uint16Array {
+  const rated_w = (inverter.rated_ac_power_kw * 1000) / mpptCount(inverter)
   return encode(models[160], {
     values: { DCA_SF: -2, DCV_SF: -1, DCW_SF: scaleFor(rated_w * 2), DCWH_SF: 0, Evt: 0 },
-    groups: now.mppt_voltage_v.map((voltage_v, mppt) => ({
+    groups: measured.mppt_voltage_v.map((voltage_v, mppt) => ({
       ID: mppt + 1,
       IDStr: `MPPT ${mppt + 1}`,
-      DCA: now.mppt_current_a[mppt]!,
+      DCA: measured.mppt_current_a[mppt]!,
       DCV: voltage_v,
-      DCW: now.mppt_current_a[mppt]! * voltage_v,
-      DCWH: counterWh(energy_kwh[mppt] ?? 0, 0),
-      Tmp: now.cabinet_temperature_c,
+      DCW: measured.mppt_current_a[mppt]! * voltage_v,
+      DCWH: counterWh(counted.mppt_kwh[mppt] ?? 0, 0),
+      Tmp: measured.cabinet_temperature_c,
       DCEvt: 0,
     })),
   })
@@ -205,39 +219,47 @@ function combinerModel(inverter: Inverter, now: InverterSnapshot): Uint16Array {
   })
 }
 
-/** Models 302, 303 and 307, if the station has instruments on them. */
-export function stationRegisters(station: Station, snapshot: SiteSnapshot): Uint16Array {
-  const { instrument_values } = snapshot.stations.find(
-    ({ station_id }) => station_id === station.station_id,
-  )!
-  const points: Record<string, Record<string, number>[]> = {}
-  station.instruments.forEach(({ point }, index) => {
-    const [, model = '', nth = '', name = ''] = /^(\d+)\[(\d+)\]\.(\w+)$/.exec(point) ?? []
-    const groups = points[model] ?? []
-    points[model] = groups
-    while (groups.length <= Number(nth)) groups.push({})
-    groups[Number(nth)]![name] = instrument_values[index]!
+/** A unit that follows from the snapshot alone. */
+function measuringUnit(plant: Plant, common: Uint16Array, parts: Part<SiteSnapshot>[]): Unit {
+  return sunspecUnit({
+    parts: [{ model: models[1], make: () => common }, ...parts],
+    now: () => plant.snapshot(),
+    version: ({ time_ms }) => `${time_ms} ${plant.limits.version}`,
+    isAway: () => false,
   })
-  const { 302: irradiance, 303: temperature, 307: base, ...other } = points
-  const unknown = Object.keys(other)
-  if (unknown.length > 0) {
-    throw new Error(`station ${station.station_id}: the simulator has no model ${unknown}`)
-  }
-  return chain([
-    identity('Simulated met station', `SIM-MET-${station.station_id}`),
-    ...(irradiance ? [encode(models[302], { values: {}, groups: irradiance })] : []),
-    ...(temperature ? [encode(models[303], { values: {}, groups: temperature })] : []),
-    ...(base ? [encode(models[307], { values: base[0]! })] : []),
+}
+
+/** Models 302, 303 and 307, if the station has instruments on them. */
+export function stationUnit(plant: Plant, { station_id, instruments }: Station): Unit {
+  const places = instruments.map(({ point }) => stationPoint(point)!)
+  const parts = stationModels.flatMap((model_id): Part<SiteSnapshot>[] => {
+    const own = places.filter((place) => place.model_id === model_id)
+    if (own.length === 0) return []
+    const model: Model = models[model_id]
+    const count = Math.max(...own.map(({ nth }) => nth)) + 1
+    const make = ({ stations }: SiteSnapshot) => {
+      const { instrument_values } = stations.find((one) => one.station_id === station_id)!
+      const points = Array.from({ length: count }, (): Record<string, number> => ({}))
+      for (const [index, place] of places.entries()) {
+        if (place.model_id === model_id) points[place.nth]![place.name] = instrument_values[index]!
+      }
+      if (!model.group) return encode(model, { values: points[0]! })
+      return encode(model, { values: {}, groups: points as never[] })
+    }
+    return [{ model, groups: model.group ? count : 0, make }]
+  })
+  return measuringUnit(plant, identity('Simulated met station', `SIM-MET-${station_id}`), parts)
+}
+
+export function meterUnit(plant: Plant, meter: Meter): Unit {
+  const { site } = plant.simulation
+  return measuringUnit(plant, identity('Simulated meter', `SIM-MTR-${meter.meter_id}`), [
+    { model: models[203], make: (snapshot) => meterModel(site, snapshot, plant.counters) },
   ])
 }
 
 /** Model 203: a three-phase meter in wye at the grid connection. */
-export function meterRegisters(
-  site: Site,
-  meter: Meter,
-  snapshot: SiteSnapshot,
-  counters: Counters,
-): Uint16Array {
+export function meterModel(site: Site, snapshot: SiteSnapshot, counters: Counters): Uint16Array {
   const pcs = (site.batteries ?? []).flatMap((battery) => battery.pcs)
   const rated_w =
     [...site.loggers, ...pcs].reduce((sum, { rated_power_kw }) => sum + rated_power_kw, 0) * 1000
@@ -247,39 +269,36 @@ export function meterRegisters(
     snapshot,
   )
   const { voltage_l1_n_v: phase_v } = toNeutral(snapshot)
-  return chain([
-    identity('Simulated meter', `SIM-MTR-${meter.meter_id}`),
-    encode(models[203], {
-      values: {
-        A: current_a * 3,
-        AphA: current_a,
-        AphB: current_a,
-        AphC: current_a,
-        A_SF: scaleFor((rated_w * 1.5) / nominal_voltage_v),
-        PhV: phase_v,
-        PhVphA: phase_v,
-        PhVphB: phase_v,
-        PhVphC: phase_v,
-        PPV: line_v,
-        PhVphAB: line_v,
-        PhVphBC: line_v,
-        PhVphCA: line_v,
-        V_SF: -1,
-        Hz: snapshot.frequency_hz,
-        Hz_SF: -2,
-        W: power_w,
-        W_SF: scaleFor(rated_w * 1.2),
-        VA: Math.abs(power_w),
-        VA_SF: scaleFor(rated_w * 1.2),
-        VAR: 0,
-        VAR_SF: scaleFor(rated_w * 1.2),
-        PF: power_w === 0 ? null : 100,
-        PF_SF: -1,
-        TotWhExp: counterWh(counters.export_kwh, 1),
-        TotWhImp: counterWh(counters.import_kwh, 1),
-        TotWh_SF: 1,
-        Evt: 0,
-      },
-    }),
-  ])
+  return encode(models[203], {
+    values: {
+      A: current_a * 3,
+      AphA: current_a,
+      AphB: current_a,
+      AphC: current_a,
+      A_SF: scaleFor((rated_w * 1.5) / nominal_voltage_v),
+      PhV: phase_v,
+      PhVphA: phase_v,
+      PhVphB: phase_v,
+      PhVphC: phase_v,
+      PPV: line_v,
+      PhVphAB: line_v,
+      PhVphBC: line_v,
+      PhVphCA: line_v,
+      V_SF: -1,
+      Hz: snapshot.frequency_hz,
+      Hz_SF: -2,
+      W: power_w,
+      W_SF: scaleFor(rated_w * 1.2),
+      VA: Math.abs(power_w),
+      VA_SF: scaleFor(rated_w * 1.2),
+      VAR: 0,
+      VAR_SF: scaleFor(rated_w * 1.2),
+      PF: power_w === 0 ? null : 100,
+      PF_SF: -1,
+      TotWhExp: counterWh(counters.export_kwh, 1),
+      TotWhImp: counterWh(counters.import_kwh, 1),
+      TotWh_SF: 1,
+      Evt: 0,
+    },
+  })
 }
