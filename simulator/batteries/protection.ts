@@ -5,8 +5,6 @@
 import type { BatterySetup } from '@heliograph/domain/battery'
 import type { Derating } from './derating.ts'
 
-type Protection = BatterySetup['protection'][number]
-
 /** 0: none, 1: pre-alarm, 2: level 1, 3: level 2. */
 export type AlarmLevel = 0 | 1 | 2 | 3
 
@@ -22,12 +20,11 @@ interface Trip {
 }
 
 interface Watch {
-  parameter: Protection['parameter']
-  unit: Protection['unit']
+  parameter: BatterySetup['protection'][number]['parameter']
   /** Trips above or below the value. */
   side: 'above' | 'below'
   delay_s: number
-  /** Pre-alarm, level 1, level 2. */
+  /** Pre-alarm, level 1, level 2: mV, C or percent of the rated current. */
   lfp: readonly [Trip, Trip, Trip]
   nmc: readonly [Trip, Trip, Trip]
   /** Halved by level 1. */
@@ -43,7 +40,6 @@ export const watched = [
   {
     parameter: 'cell_over_voltage',
     derates: 'charge',
-    unit: 'mV',
     side: 'above',
     delay_s: 2,
     lfp: [at(3600, 3500), at(3650, 3550), at(3700, 3600)],
@@ -53,7 +49,6 @@ export const watched = [
   {
     parameter: 'cell_under_voltage',
     derates: 'discharge',
-    unit: 'mV',
     side: 'below',
     delay_s: 2,
     lfp: [at(2180, 2500), at(2100, 2400), at(2000, 2300)],
@@ -63,7 +58,6 @@ export const watched = [
   {
     parameter: 'cell_over_temperature',
     derates: 'both',
-    unit: 'C',
     side: 'above',
     delay_s: 2,
     lfp: [at(48, 45), at(55, 50), at(60, 52)],
@@ -73,7 +67,6 @@ export const watched = [
   {
     parameter: 'cell_under_temperature',
     derates: 'both',
-    unit: 'C',
     side: 'below',
     delay_s: 2,
     lfp: [at(2, 5), at(-10, -5), at(-20, -15)],
@@ -83,7 +76,6 @@ export const watched = [
   {
     parameter: 'charge_over_current',
     derates: 'charge',
-    unit: 'pct',
     side: 'above',
     delay_s: 5,
     lfp: [at(110, 105), at(120, 110), at(140, 110)],
@@ -93,7 +85,6 @@ export const watched = [
   {
     parameter: 'discharge_over_current',
     derates: 'discharge',
-    unit: 'pct',
     side: 'above',
     delay_s: 5,
     lfp: [at(110, 105), at(120, 110), at(140, 110)],
@@ -103,7 +94,6 @@ export const watched = [
   {
     parameter: 'cell_voltage_difference',
     derates: 'both',
-    unit: 'mV',
     side: 'above',
     delay_s: 30,
     lfp: [at(300, 200), at(500, 300), at(800, 500)],
@@ -113,7 +103,6 @@ export const watched = [
   {
     parameter: 'temperature_difference',
     derates: 'both',
-    unit: 'C',
     side: 'above',
     delay_s: 30,
     lfp: [at(10, 8), at(15, 12), at(25, 20)],
@@ -123,7 +112,6 @@ export const watched = [
   {
     parameter: 'soc_low',
     derates: 'discharge',
-    unit: 'pct',
     side: 'below',
     delay_s: 5,
     lfp: [at(4, 6), at(1.5, 3), at(-1, 0)],
@@ -131,25 +119,6 @@ export const watched = [
     bits: { warning: 14, alarm: 13 },
   },
 ] as const satisfies readonly Watch[]
-
-const actions = ['warn', 'derate', 'open_contactor'] as const
-const levelNames = ['pre_alarm', 'level_1', 'level_2'] as const
-
-/** The protection settings of a unit. Currents are a share of the rated current. */
-export function protectionTable(chemistry: 'lfp' | 'nmc'): Protection[] {
-  return watched.flatMap(({ parameter, unit, delay_s, [chemistry]: trips }) =>
-    trips.map(({ trip, recover }, level) => ({
-      parameter,
-      level: levelNames[level]!,
-      trip_value: trip,
-      recover_value: recover,
-      unit,
-      delay_ms: delay_s * 1000,
-      action: actions[level]!,
-      source: 'bms' as const,
-    })),
-  )
-}
 
 export const noAlarms = (): AlarmStates => ({
   levels: watched.map(() => 0),

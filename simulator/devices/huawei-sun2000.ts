@@ -1,7 +1,13 @@
 /** A Huawei SUN2000: limits in watts or percent, which end by a timer unless it is off. */
 import type { Inverter } from '@heliograph/domain/site'
 import type { InverterSnapshot } from '../site.ts'
-import { createImage, type InverterNow, numberOf, type RegisterDevice } from './register-device.ts'
+import {
+  createImage,
+  type InverterNow,
+  numberOf,
+  type RegisterDevice,
+  stateIf,
+} from './register-device.ts'
 import { Refusal } from './unit.ts'
 
 interface HuaweiState {
@@ -74,23 +80,13 @@ export function huaweiSun2000(inverter: Inverter): Device {
     write(state, { address, values, now_ms }) {
       const number = numberOf(values, 'high_first')
       const commanded = (command: HuaweiState['command'], most: number) =>
-        number > most
-          ? new Refusal('illegal data value')
-          : { ...state, command, value: number, commanded_at_ms: now_ms }
+        stateIf(number <= most, { ...state, command, value: number, commanded_at_ms: now_ms })
       const is = (at: number, count: number) => address === at && values.length === count
       if (is(40_120, 1)) return commanded(40_120, pmax_w / 100)
       if (is(40_125, 1)) return commanded(40_125, 1000)
       if (is(40_126, 2)) return commanded(40_126, pmax_w)
-      if (is(42_019, 2)) {
-        return number > valid_s_max
-          ? new Refusal('illegal data value')
-          : { ...state, valid_s: number }
-      }
-      if (is(42_405, 2)) {
-        return number > pmax_w
-          ? new Refusal('illegal data value')
-          : { ...state, fail_safe_w: number }
-      }
+      if (is(42_019, 2)) return stateIf(number <= valid_s_max, { ...state, valid_s: number })
+      if (is(42_405, 2)) return stateIf(number <= pmax_w, { ...state, fail_safe_w: number })
       return new Refusal('illegal data address')
     },
     limit_w(state, now_ms) {

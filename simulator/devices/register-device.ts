@@ -1,6 +1,6 @@
 /** Simulated devices with proprietary registers: their content, and the effect of writes. */
 import type { InverterSnapshot } from '../site.ts'
-import type { Refusal } from './unit.ts'
+import { Refusal } from './unit.ts'
 
 export interface InverterNow {
   measured: InverterSnapshot
@@ -33,6 +33,10 @@ export interface RegisterDevice<State, Now> {
   /** Highest power, W, by its writes; `null` without a limit. */
   limit_w(state: State, now_ms: number): number | null
 }
+
+/** A state after a write of a valid value; the refusal of any other. */
+export const stateIf = <State>(is_valid: boolean, state: State): State | Refusal =>
+  is_valid ? state : new Refusal('illegal data value')
 
 type Order = 'high_first' | 'low_first'
 

@@ -1,7 +1,13 @@
 /** An SMA inverter with the maker's registers: setpoints are ignored until control is active. */
 import type { Inverter } from '@heliograph/domain/site'
 import type { InverterSnapshot } from '../site.ts'
-import { createImage, type InverterNow, numberOf, type RegisterDevice } from './register-device.ts'
+import {
+  createImage,
+  type InverterNow,
+  numberOf,
+  type RegisterDevice,
+  stateIf,
+} from './register-device.ts'
 import { Refusal } from './unit.ts'
 
 interface SmaState {
@@ -94,13 +100,12 @@ export function sma(inverter: Inverter): RegisterDevice<SmaState, InverterNow> {
             ? { ...state, control: number }
             : new Refusal('illegal data value')
         case 41_193:
-          return number === keeps_last || number === falls_back
-            ? { ...state, fallback_mode: number }
-            : new Refusal('illegal data value')
+          return stateIf(number === keeps_last || number === falls_back, {
+            ...state,
+            fallback_mode: number,
+          })
         case 41_197:
-          return number <= 10_000
-            ? { ...state, fallback: number }
-            : new Refusal('illegal data value')
+          return stateIf(number <= 10_000, { ...state, fallback: number })
         default:
           return new Refusal('illegal data address')
       }
