@@ -1,8 +1,8 @@
-/** A unit with a SunSpec map, of which it encodes only what is read: a battery has hundreds of models. */
+/** A unit with a SunSpec map that encodes only requested models: a battery has hundreds. */
 import { fixedLength, type Model } from '@heliograph/domain/sunspec/point'
 import { Refusal, type Unit } from './unit.ts'
 
-export const sunspec_base_address = 40_000
+const sunspec_base_address = 40_000
 
 /** One model of the map. */
 export interface Part<Now> {
@@ -19,7 +19,7 @@ interface Mapped<Now, Told> {
   /** Changes whenever values may have changed. */
   version(now: Now): string
   isAway(): boolean
-  /** Effect of a word at a place such as `123.5`, after those before it; by default none is writable. */
+  /** Effect of a word at `123.5`, after those before it; without it no register is writable. */
   take?(place: string, word: number, told: Partial<Told>): Partial<Told> | undefined
   tell?(told: Partial<Told>): void
 }
