@@ -1,5 +1,7 @@
 /** Trained models of targets and markets, with their training data and scores. */
+
 import type { Queries, Transaction } from '../storage/database.ts'
+import { firstRow } from '../storage/rows.ts'
 import type { Target } from './targets.ts'
 
 /** Training data of a model; counts are of daylight steps. */
@@ -65,14 +67,13 @@ export interface NewModel<Facts = TrainingFacts, Scores = HoldOutScores> {
   is_worse: boolean
 }
 
-export async function modelInUse<Facts = TrainingFacts>(db: Queries, series: ModelSeries) {
-  const [row] = await db.query<{ version: number; facts: Facts; model: Buffer }>(
+export const modelInUse = <Facts = TrainingFacts>(db: Queries, series: ModelSeries) =>
+  firstRow<{ version: number; facts: Facts; model: Buffer }>(
+    db,
     `select version, facts, model from ${series.table}
      where ${isOf(series)} and state = 'in_use'`,
     Object.values(series.key),
   )
-  return row ?? null
-}
 
 /** Training error of a target whose stored model cannot be read; it is retrained at once. */
 export const unreadable = 'the stored model cannot be read'
@@ -100,18 +101,15 @@ export async function retireUnreadable(
 }
 
 /** The newest trained model of each target of a site, in use or not. */
-export const newestTrained = (
-  db: Queries,
-  site_id: string,
-): Promise<(ModelHead & { state: 'in_use' | 'followed' | 'worse' })[]> =>
-  db.query(
+export const newestTrained = (db: Queries, site_id: string) =>
+  db.query<ModelHead & { state: 'in_use' | 'followed' | 'worse' }>(
     `select distinct on (target) target, version, trained_at, facts, scores, state
      from forecast_models where site_id = $1 order by target, version desc`,
     [site_id],
   )
 
 /** Models in use by all targets of a site, without their binary data. */
-export const modelsInUse = (db: Queries, site_id: string): Promise<ModelHead[]> =>
+export const modelsInUse = (db: Queries, site_id: string) =>
   db.query<ModelHead>(
     `select target, version, trained_at, facts, scores from forecast_models
      where site_id = $1 and state = 'in_use'`,
@@ -169,7 +167,7 @@ interface LastTraining {
   sample_count: number
 }
 
-export const lastTrainings = (db: Queries, site_id: string): Promise<LastTraining[]> =>
+export const lastTrainings = (db: Queries, site_id: string) =>
   db.query<LastTraining>(
     'select target, ended_at, error, sample_count from forecast_trainings where site_id = $1',
     [site_id],

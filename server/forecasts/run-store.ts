@@ -133,7 +133,7 @@ export const issuedRuns = (
   db: Queries,
   of: { site_id: string; target: Target },
   { target_date, until }: { target_date: string; until: Date },
-): Promise<ForecastRun[]> =>
+) =>
   db.query<ForecastRun>(
     `select r.run_id, ${read} from forecast_runs r
      where site_id = $1 and target = $2 and target_date = $3 and issued_at <= $4

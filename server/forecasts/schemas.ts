@@ -6,7 +6,6 @@ import { Closed, Named, Nullable } from '../http/params.ts'
 import { At } from '../plant/frame.ts'
 import { fallbackReasons } from './run-store.ts'
 
-const closed = ($id: string) => ({ additionalProperties: false, $id })
 const at = (description: string, example: string) => ({
   ...At(description),
   examples: [`2026-06-${example}Z`],
@@ -226,7 +225,8 @@ const Metrics = Named('ModelMetrics', {
   curtailed_excluded_count: field.Count('Steps excluded because the plant was curtailed.', 4),
 })
 
-const Trial = Type.Object(
+const Trial = Named(
+  'ModelTrial',
   {
     version: field.Text('Version of the newest trained model.', '12'),
     trained_at: at('Time of the training.', '21T01:10:31.000'),
@@ -243,7 +243,7 @@ const Trial = Type.Object(
       80.4,
     ),
   },
-  { ...closed('ModelTrial'), description: 'Result of the last training of a production model.' },
+  { description: 'Result of the last training of a production model.' },
 )
 
 export type ModelMetrics = Static<typeof Metrics>

@@ -45,7 +45,7 @@ interface PlantRow {
 }
 
 /** The plants of a site in service, by id. */
-export const readPlants = (db: Queries, site_id: string): Promise<PlantRow[]> =>
+export const readPlants = (db: Queries, site_id: string) =>
   db.query<PlantRow>(
     `select logger_id, name, rated_power_kw, dc_capacity_kwp from loggers
      where site_id = $1 and retired_at is null and rated_power_kw > 0 order by logger_id`,

@@ -1,4 +1,4 @@
-import { type TProperties, type TSchema, Type } from 'typebox'
+import { type TProperties, type TSchema, type TSchemaOptions, Type } from 'typebox'
 
 /** RFC 3339 with an offset. A timestamp without an offset is rejected. */
 export const Timestamp = Type.String({ format: 'date-time' })
@@ -7,12 +7,15 @@ export const Timestamp = Type.String({ format: 'date-time' })
 export const id_max = 2_147_483_647
 
 /** An object with these fields only. */
-export const Closed = <Fields extends TProperties>(fields: Fields) =>
-  Type.Object(fields, { additionalProperties: false })
+export const Closed = <Fields extends TProperties>(fields: Fields, rules: TSchemaOptions = {}) =>
+  Type.Object(fields, { ...rules, additionalProperties: false })
 
 /** A closed object that is a component of the API document. */
-export const Named = <Fields extends TProperties>($id: string, fields: Fields) =>
-  Type.Object(fields, { additionalProperties: false, $id })
+export const Named = <Fields extends TProperties>(
+  $id: string,
+  fields: Fields,
+  rules: TSchemaOptions = {},
+) => Closed(fields, { ...rules, $id })
 
 export const Nullable = <Of extends TSchema>(of: Of) => Type.Union([of, Type.Null()])
 

@@ -43,13 +43,13 @@ export const listMarkets = endpoint({
 function marketRecord(row: MarketRow): MarketRecord {
   const { last_period_minutes, has_data_from_at, next_attempt_at, failure_count } = row
   const newest = last_period_minutes ? [{ start_ms: 0, end_ms: last_period_minutes * 60_000 }] : []
-  return served(Object.keys(MarketRecord.properties), {
+  return served(MarketRecord, {
     ...row,
     resolution_minutes: resolutionOf(newest, row.resolution_minutes),
     has_data_from_date: has_data_from_at && utcDate(has_data_from_at),
     source_state: stateOf(row),
     next_attempt_at: failure_count > 0 ? next_attempt_at : null,
-  }) as MarketRecord
+  })
 }
 
 function stateOf({ source, failure_count, fetched_at }: MarketRow): MarketRecord['source_state'] {

@@ -2,8 +2,10 @@
  * Markets, prices and exchange rates in the database. Prices in memory are integer micro-units of
  * the market's currency per MWh, so that revenue is exact: -0.01 EUR/MWh is -10 000.
  */
+
 import { utcDate } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
+import { firstRow } from '../storage/rows.ts'
 import type { PricePeriod, Resolution } from './periods.ts'
 import type { MarketRecord } from './schemas.ts'
 
@@ -79,16 +81,11 @@ const period_bytes = 24
 const postgres_epoch_ms = Date.UTC(2000, 0, 1)
 
 /** All markets by code. */
-export const readMarkets = (db: Queries): Promise<Market[]> =>
+export const readMarkets = (db: Queries) =>
   db.query<Market>(`select ${marketColumns} from markets order by market_code`)
 
-export async function readMarket(db: Queries, market_code: string): Promise<Market | null> {
-  const [row] = await db.query<Market>(
-    `select ${marketColumns} from markets where market_code = $1`,
-    [market_code],
-  )
-  return row ?? null
-}
+export const readMarket = (db: Queries, market_code: string) =>
+  firstRow<Market>(db, `select ${marketColumns} from markets where market_code = $1`, [market_code])
 
 /**
  * Current prices of one kind whose periods overlap the span: whole periods, ascending, without

@@ -33,7 +33,7 @@ export interface PriceRow extends PricePeriod {
 }
 
 /** All markets by code, with the loggers of the site that are assigned to them today. */
-export const readSiteMarkets = (db: Queries, site_id: string, now: Date): Promise<MarketRow[]> =>
+export const readSiteMarkets = (db: Queries, site_id: string, now: Date) =>
   db.query<MarketRow>(marketsOfSite, [site_id, now])
 
 /** Current day-ahead prices that overlap the span, ascending, by market. */

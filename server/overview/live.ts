@@ -10,9 +10,10 @@ import { liveInverters } from '../telemetry/inverters/store.ts'
 import { liveLoggers, servingEdge } from '../telemetry/loggers/store.ts'
 import { lastSwitchings, liveNodes } from '../telemetry/sensors/store.ts'
 import { latestStrings, stringsInService } from '../telemetry/strings/store.ts'
+import { readStations } from '../telemetry/weather/store.ts'
 import { plantEnergy } from './energy.ts'
 import type { PlantReadings } from './status.ts'
-import { latestGridMeters, liveStations } from './store.ts'
+import { latestGridMeters } from './store.ts'
 
 /** The devices in service. */
 export interface LivePlant extends PlantReadings {
@@ -34,7 +35,7 @@ export async function readLivePlant(site_id: string, context: Context): Promise<
       stringsInService(db, site_id),
       latestStrings(db, site_id),
       latestGridMeters(db, site_id),
-      liveStations(db, site_id),
+      readStations(db, site_id),
       plantEnergy(context).get(site_id),
       readAlertCounts(db, [site_id]),
     ])
@@ -43,17 +44,19 @@ export async function readLivePlant(site_id: string, context: Context): Promise<
   return {
     situation,
     edge,
-    loggers: loggers.filter(({ retired_at }) => retired_at === null),
+    loggers: loggers.filter(isInService),
     inverters,
     strings: strings
       .filter(({ inverter_id }) => in_service.has(inverter_id))
       .flatMap((row) => stringGlances(row, rangesOf.get(row.inverter_id) ?? [], situation)),
     meters,
-    stations,
+    stations: stations.filter(isInService),
     energy,
     alerts: counts.get(site_id) ?? noAlerts,
   }
 }
+
+const isInService = ({ retired_at }: { retired_at: Date | null }) => retired_at === null
 
 /** The sensor nodes in service, each with the last switching of its relays. */
 export async function readLiveNodes(site_id: string, { db }: Context) {
@@ -63,7 +66,7 @@ export async function readLiveNodes(site_id: string, { db }: Context) {
   ])
   const ofNode = Map.groupBy(switchings, ({ node_id }) => node_id)
   return nodes
-    .filter(({ retired_at }) => retired_at === null)
+    .filter(isInService)
     .map((row) => ({ row, switchings: ofNode.get(row.node_id) ?? [] }))
 }
 

@@ -88,8 +88,6 @@ export const getLocation = endpoint({
   },
 })
 
-const names = Object.keys(Location.properties)
-
 async function readLocations(
   db: Queries,
   {
@@ -100,7 +98,7 @@ async function readLocations(
 ): Promise<Location[]> {
   const values = [site_id, location_id, mayRead(caller, 'om:read')]
   const rows = await db.query<Stored<Location>>(locations, values)
-  return rows.map((row) => served(names, row) as Location)
+  return rows.map((row) => served(Location, row))
 }
 
 const idsAt = (table: string, id: string) => `

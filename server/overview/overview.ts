@@ -20,13 +20,14 @@ import { StationNow, stationNow } from './weather.ts'
 /** Sections that need a scope of their own. */
 const sections = ['curtailment', 'bess', 'alerts'] as const
 
-const AlertsNow = Type.Object(
+const AlertsNow = Named(
+  'AlertsNow',
   {
     active: field.Count('Active alerts, including suppressed alerts.'),
     acknowledged: field.Count('Acknowledged alerts.'),
     critical: field.Count('Critical alerts, active and acknowledged.'),
   },
-  { additionalProperties: false, $id: 'AlertsNow', description: 'Needs `alerts:read`.' },
+  { description: 'Needs `alerts:read`.' },
 )
 
 export type Overview = Static<typeof Overview>

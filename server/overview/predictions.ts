@@ -11,7 +11,8 @@ import { Named } from '../http/params.ts'
 const ahead_h = 12
 
 export type PredictionsNow = Static<typeof PredictionsNow>
-export const PredictionsNow = Type.Object(
+export const PredictionsNow = Named(
+  'PredictionsNow',
   {
     forecast_run_at: field.AtOrNull('When the forecast for today was issued; null without one.'),
     today_p50_kwh: field.FromZeroOrNull('Median of the energy of the whole day (UTC).', 1790.1),
@@ -33,8 +34,6 @@ export const PredictionsNow = Type.Object(
     ),
   },
   {
-    additionalProperties: false,
-    $id: 'PredictionsNow',
     description:
       'The last issued forecast of the site, even if the plan lacks `ai_predictions`. Without a ' +
       'forecast every value is null and `next_hours` is empty.',

@@ -14,9 +14,10 @@ import type { StringStatus } from '../plant/pv-string.ts'
 import { quantity } from '../plant/quantities.ts'
 import { health } from '../plant/site.ts'
 import { isNight, type Situation } from '../plant/situation.ts'
+import type { StationRow } from '../telemetry/weather/store.ts'
 import { curtailmentNow } from './curtailment.ts'
 import { PlantEnergy } from './energy.ts'
-import type { MeterRow, StationRow } from './store.ts'
+import type { MeterRow } from './store.ts'
 
 export type PlantStatus = Static<typeof PlantStatus>
 export const PlantStatus = Named('PlantStatus', {

@@ -1,48 +1,31 @@
 /** A met station with its latest reading; needs no history. */
 
-import { type Instrument, instrumentQuantities } from '@heliograph/domain/site'
+import type { Instrument } from '@heliograph/domain/site'
 import { type Static, Type } from 'typebox'
-import * as field from '../http/fields.ts'
 import { LoggerId, Named } from '../http/params.ts'
 import { frame, frameOf } from '../plant/frame.ts'
-import { quantity } from '../plant/quantities.ts'
 import { sensorQuantities } from '../plant/sensor-quantities.ts'
 import type { Situation } from '../plant/situation.ts'
-import type { StationRow } from './store.ts'
+import { averageFields, WeatherSensor } from '../telemetry/weather/schemas.ts'
+import type { StationRow } from '../telemetry/weather/store.ts'
 
-const closed = { additionalProperties: false } as const
-const listed = Object.values(sensorQuantities)
+const { sensor_id, name, quantity, value, unit } = WeatherSensor.properties
+const InstrumentNow = Named('InstrumentNow', { sensor_id, name, quantity, value, unit })
 
-const InstrumentNow = Named('InstrumentNow', {
-  sensor_id: field.Text('Unique within its station.'),
-  name: Type.String(),
-  quantity: Type.Enum(
-    listed.map((each) => each.quantity),
-    { description: 'The measured quantity; `rain` is the counter of the gauge.' },
-  ),
-  value: field.NumOrNull('Value in `unit`; null if not measured.'),
-  unit: Type.Enum([...new Set(listed.map((each) => each.unit))]),
-})
-
-const averages = instrumentQuantities.filter((name) => name !== 'rain_mm')
-type Average = (typeof averages)[number]
+const averages = Object.keys(averageFields) as (keyof typeof averageFields)[]
 
 export type StationNow = Static<typeof StationNow>
-export const StationNow = Type.Object(
+export const StationNow = Named(
+  'StationNow',
   {
     station_id: Type.Integer({ minimum: 0 }),
     logger_id: LoggerId,
     name: Type.String(),
     ...frame,
-    ...(Object.fromEntries(averages.map((name) => [name, quantity(name)])) as Record<
-      Average,
-      ReturnType<typeof quantity>
-    >),
+    ...averageFields,
     sensors: Type.Array(InstrumentNow, { description: 'Every instrument in service.' }),
   },
   {
-    ...closed,
-    $id: 'StationNow',
     description:
       'The latest reading: means over all instruments of the station. /weather rejects implausible ' +
       'instruments, which needs their history.',
@@ -56,7 +39,10 @@ export function stationNow(row: StationRow, { now, poll }: Situation): StationNo
     logger_id,
     name,
     ...frameOf(row, poll.weather_s, now),
-    ...(Object.fromEntries(averages.map((each) => [each, row[each]])) as Pick<StationRow, Average>),
+    ...(Object.fromEntries(averages.map((each) => [each, row[each]])) as Pick<
+      StationRow,
+      (typeof averages)[number]
+    >),
     sensors: instruments.map((instrument, index) =>
       instrumentNow(instrument, instrument_values?.[index] ?? null),
     ),

@@ -113,7 +113,7 @@ export interface InverterFilter {
 
 export function inverterRecord(row: InverterRow, situation: Situation): Inverter {
   const energy = energyTodayOf(row, situation.day_start_at)
-  return served(Object.keys(Inverter.properties), {
+  return served(Inverter, {
     ...row,
     ...frameOf(row, situation.poll.inverter_s, situation.now),
     comm_state: inverterCommState(row, situation),
@@ -122,7 +122,7 @@ export function inverterRecord(row: InverterRow, situation: Situation): Inverter
     ...energy,
     specific_yield_today_kwh_kwp: perPeak(energy.energy_today_kwh, row.dc_capacity_kwp),
     ...alarmsOf(row),
-  }) as Inverter
+  })
 }
 
 /** Energy by DC capacity, kWh/kWp; null if either is missing. */

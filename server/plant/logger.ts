@@ -126,7 +126,7 @@ export function loggerRecord(
   { inverters, edge }: { inverters: readonly InverterOfLogger[]; edge: EdgeRow | null },
   situation: Situation,
 ): Logger {
-  return served(Object.keys(Logger.properties), {
+  return served(Logger, {
     ...row,
     ...frameOf(row, situation.poll.logger_s, situation.now),
     ...reportedBy(edge, situation),
@@ -139,7 +139,7 @@ export function loggerRecord(
     limit_pct_of_rated:
       row.power_limit_kw && significant((100 * row.power_limit_kw) / row.rated_power_kw),
     ...energyOf(inverters, situation),
-  }) as Logger
+  })
 }
 
 const reportedBy = (edge: EdgeRow | null, { now }: Situation) => ({

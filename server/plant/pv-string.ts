@@ -35,7 +35,7 @@ export type PvStringRow = Stored<Omit<PvString, 'orientation'>>
 
 export function pvStringRecord(row: PvStringRow): PvString {
   const orientation = orientationOf(row.azimuth_deg, row.tilt_deg)
-  return served(Object.keys(PvString.properties), { ...row, orientation }) as PvString
+  return served(PvString, { ...row, orientation })
 }
 
 const stringStatuses = [

@@ -1,17 +1,18 @@
 /** Conversion between table rows and records of the API. */
+import type { Static, TObject } from 'typebox'
 
 /** The row type of a record: `_at` fields are dates. */
 export type Stored<Of> = {
   [Name in keyof Of]: Name extends `${string}_at` ? Date | Extract<Of[Name], null> : Of[Name]
 }
 
-/** The record of a row: the named fields, with dates as ISO text. */
-export function served(names: readonly string[], row: object): Record<string, unknown> {
+/** The record of a row: the fields of a schema, or the named ones, with dates as ISO text. */
+export function served<Of extends TObject>(of: Of | readonly string[], row: object): Static<Of> {
+  const names = 'properties' in of ? Object.keys(of.properties) : of
   const values = row as Record<string, unknown>
-  return Object.fromEntries(
-    names.map((name) => {
-      const value = values[name]
-      return [name, value instanceof Date ? value.toISOString() : value]
-    }),
-  )
+  const entries = names.map((name) => {
+    const value = values[name]
+    return [name, value instanceof Date ? value.toISOString() : value]
+  })
+  return Object.fromEntries(entries) as Static<Of>
 }

@@ -2,10 +2,12 @@
  * Weeks whose hourly sums and gaps are final, because their readings are thinned or deleted. Sums
  * computed from thinned readings would be wrong.
  */
+
 import { hour_ms, week_ms } from '@heliograph/domain/durations'
 import { reach_ms } from '@heliograph/domain/reach'
 import type { Queries, Transaction } from '../storage/database.ts'
 import type { Week } from '../storage/partitions.ts'
+import { hasRow } from '../storage/rows.ts'
 
 export type FinalWeeks = Awaited<ReturnType<typeof readFinalWeeks>>
 
@@ -34,10 +36,8 @@ export async function readFinalWeeks(db: Queries) {
   }
 }
 
-export async function isFinal(db: Queries, { start }: Week): Promise<boolean> {
-  const rows = await db.query('select from final_weeks where week_at = $1', [start.toISOString()])
-  return rows.length > 0
-}
+export const isFinal = (db: Queries, { start }: Week) =>
+  hasRow(db, 'select from final_weeks where week_at = $1', [start.toISOString()])
 
 /**
  * Makes a week final, unless `findUnsummed` returns which of its readings are not summed yet;

@@ -4,12 +4,45 @@
  * request.
  */
 import { type ColumnType, type ReadingKind, readingKinds } from '@heliograph/domain/readings'
+import type { Context } from '../http/context.ts'
 import type { SeriesMeta } from '../http/envelope.ts'
 import { type ExportColumn, type ExportRows, itemJson } from '../http/export-rows.ts'
 import { JsonText } from '../http/json-text.ts'
-import { telemetry_rows } from '../http/params.ts'
-import { type SeriesWindow, seriesMeta } from '../http/time-windows.ts'
+import { telemetry_rows, telemetryLimit } from '../http/params.ts'
+import { default_hours, type SeriesWindow, seriesMeta } from '../http/time-windows.ts'
+import { rowsWindow } from '../http/windows.ts'
 import type { Queries } from '../storage/database.ts'
+
+interface HistoryRequest<Params> extends Omit<DeviceHistory, 'site_id' | 'device_id'> {
+  site: { site_id: string }
+  params: Params
+  query: { limit?: number | undefined }
+}
+
+/** The parts that the histories of devices share; `find` throws 404 for an unknown device. */
+export function deviceHistory<Params>(
+  kind: DeviceKind,
+  find: (
+    db: Queries,
+    site_id: string,
+    params: Params,
+  ) => Promise<{ device_id: number; columns?: readonly ExportColumn[] }>,
+) {
+  const asked = async (request: HistoryRequest<Params>, db: Queries) => {
+    const { site, params, query, window } = request
+    const { columns, device_id } = await find(db, site.site_id, params)
+    return [{ site_id: site.site_id, device_id, window, ...query }, columns] as const
+  }
+  return {
+    window: rowsWindow(default_hours.telemetry),
+    query: { limit: telemetryLimit },
+    heavy: true,
+    handle: async (request: HistoryRequest<Params>, { db }: Context) =>
+      readHistory(db, kind, ...(await asked(request, db))),
+    exports: async (request: HistoryRequest<Params>, { db }: Context) =>
+      historyRows(kind, ...(await asked(request, db))),
+  } as const
+}
 
 /** Kinds whose readings have one integer id as their key. */
 type DeviceKind = Exclude<ReadingKind, 'string'>

@@ -1,7 +1,9 @@
 /** Weather forecasts in the database, and the state of fetching them. */
+
 import { day_ms, minute_ms } from '@heliograph/domain/durations'
 import { utcDayStart } from '@heliograph/domain/utc-day'
 import type { Queries } from '../../storage/database.ts'
+import { firstRow } from '../../storage/rows.ts'
 import {
   checkRun,
   type ForecastStep,
@@ -122,13 +124,12 @@ const state_columns = [
 ] as const satisfies (keyof FetchState)[]
 
 /** null before the first request to a source. */
-export async function readFetchState(db: Queries, site_id: string): Promise<FetchState | null> {
-  const [state] = await db.query<FetchState>(
+export const readFetchState = (db: Queries, site_id: string) =>
+  firstRow<FetchState>(
+    db,
     `select ${state_columns.join(', ')} from weather_fetches where site_id = $1`,
     [site_id],
   )
-  return state ?? null
-}
 
 export async function saveFetchState(
   db: Queries,

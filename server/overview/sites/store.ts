@@ -18,7 +18,7 @@ type Computed =
 export type SiteRow = Omit<Stored<Site>, Computed> & SiteFacts & { simulated: boolean | null }
 
 /** The sites of a client by id, with their capacities and counts. */
-export const sitesOfClient = (db: Queries, client_id: number): Promise<SiteRow[]> =>
+export const sitesOfClient = (db: Queries, client_id: number) =>
   db.query<SiteRow>(ofClient, [client_id])
 
 const ofClient = `

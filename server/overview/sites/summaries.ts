@@ -73,15 +73,13 @@ function forCaller({ site, alerts }: Summary, caller: Caller): Site {
   }
 }
 
-const fields = Object.keys(Site.properties)
-
 function summaryOf(
   row: SiteRow,
   { loggers, inverters }: SiteVitals = { loggers: [], inverters: [] },
   alerts: AlertCounts,
   now: Date,
 ): Summary {
-  const site = served(fields, {
+  const site = served(Site, {
     ...row,
     ...siteHealth({ loggers, inverters, alerts }, situationOf(row, now)),
     commissioning_safe_mode: row.safe_mode_since_at !== null,

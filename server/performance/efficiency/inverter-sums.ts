@@ -30,7 +30,7 @@ export const readInverterSums = (
   site_id: string,
   { start_at, end_at }: Period,
   logger_id?: number,
-): Promise<InverterSumsRow[]> =>
+) =>
   db.query<InverterSumsRow>(invertersWithSums, [
     site_id,
     start_at.toISOString(),

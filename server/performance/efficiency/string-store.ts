@@ -116,7 +116,7 @@ export async function readHoursOfDay(
 }
 
 /** Small losses that persisted on a local date: the one with the latest onset of each string. */
-export const readSteps = (db: Queries, site_id: string, date: string): Promise<StringStep[]> =>
+export const readSteps = (db: Queries, site_id: string, date: string) =>
   db.query<StringStep>(
     `SELECT DISTINCT ON (inverter_id, string_index)
             inverter_id, string_index, onset_date, loss_ratio

@@ -35,11 +35,7 @@ const values = (site_id: string, { start_ms, end_ms, logger_ids }: HoursRequest)
 ]
 
 /** Loggers by id; retired ones are included up to the day on which they were retired. */
-export const readLoggers = (
-  db: Queries,
-  site_id: string,
-  { start_ms, logger_ids }: HoursRequest,
-): Promise<LoggerInService[]> =>
+export const readLoggers = (db: Queries, site_id: string, { start_ms, logger_ids }: HoursRequest) =>
   db.query<LoggerInService>(
     `SELECT l.logger_id, l.name AS logger_name, l.dc_capacity_kwp,
             (SELECT count(*)::int FROM inverters i
@@ -53,11 +49,7 @@ export const readLoggers = (
   )
 
 /** Hours that start in the window, by logger and time. */
-export const readLoggerHours = (
-  db: Queries,
-  site_id: string,
-  request: HoursRequest,
-): Promise<LoggerHourInFull[]> =>
+export const readLoggerHours = (db: Queries, site_id: string, request: HoursRequest) =>
   db.query<LoggerHourInFull>(
     `SELECT logger_id, hour_at, inverter_count, energy_kwh, estimated_energy_kwh, energy_source,
             sample_count, awake_covered_s, sun_covered_s, expected_energy_kwh,
@@ -87,12 +79,8 @@ export async function readLoggerDays(
 }
 
 /** Strings of an inverter by index, retired ones included. */
-export const readStringCapacities = (
-  db: Queries,
-  site_id: string,
-  inverter_id: number,
-): Promise<{ string_index: number; dc_capacity_kwp: number }[]> =>
-  db.query(
+export const readStringCapacities = (db: Queries, site_id: string, inverter_id: number) =>
+  db.query<{ string_index: number; dc_capacity_kwp: number }>(
     `SELECT string_index, dc_capacity_kwp FROM strings
      WHERE site_id = $1 AND inverter_id = $2 ORDER BY string_index`,
     [site_id, inverter_id],

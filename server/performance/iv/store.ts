@@ -2,6 +2,7 @@ import type { Quality } from '@heliograph/domain/readings'
 import type { CecModule } from '@heliograph/physics/single-diode'
 import type { SeriesWindow } from '../../http/time-windows.ts'
 import type { Queries } from '../../storage/database.ts'
+import { firstRow } from '../../storage/rows.ts'
 import { isoTime } from '../../storage/values.ts'
 import type { PanelFields } from '../panels/model.ts'
 import type { Plant, PlantString, RawInverter, RawWeather } from '../rollups/raw.ts'
@@ -51,14 +52,8 @@ export async function readModelsInUse(db: Queries, site_id: string): Promise<Sit
 }
 
 /** A model that the site announced, in use or not; else null. */
-export async function readSiteModel(
-  db: Queries,
-  site_id: string,
-  params_id: number,
-): Promise<SiteModelRow | null> {
-  const [row] = await db.query<SiteModelRow>(siteModels, [site_id, params_id])
-  return row ?? null
-}
+export const readSiteModel = (db: Queries, site_id: string, params_id: number) =>
+  firstRow<SiteModelRow>(db, siteModels, [site_id, params_id])
 
 /** Ascending; counted from the end of the window when the window takes the newest. */
 export async function readStringInstants(

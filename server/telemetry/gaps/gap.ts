@@ -74,15 +74,13 @@ export type StoredGap = Omit<
 
 type GapRow = StoredGap & Pick<Gap, 'alert_id'>
 
-const names = Object.keys(Gap.properties)
-
 export function gapRecord(row: GapRow, now: Date): Gap {
   const { start_at, end_at, expected_sample_count, received_sample_count } = row
   const duration_ms = (end_at ?? now).getTime() - start_at.getTime()
-  return served(names, {
+  return served(Gap, {
     ...row,
     duration_s: Math.max(0, duration_ms) / 1000,
     missing_sample_count: Math.max(0, expected_sample_count - received_sample_count),
     completeness_pct: Math.min(100, (100 * received_sample_count) / expected_sample_count),
-  }) as Gap
+  })
 }

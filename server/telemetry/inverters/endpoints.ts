@@ -7,19 +7,16 @@ import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
 import { ApiError, invalid } from '../../http/errors.ts'
 import * as field from '../../http/fields.ts'
-import { Closed, InverterId, LoggerId, Named, Nullable, telemetryLimit } from '../../http/params.ts'
-import { default_hours } from '../../http/time-windows.ts'
-import { rowsWindow } from '../../http/windows.ts'
+import { Closed, InverterId, LoggerId, Named, Nullable } from '../../http/params.ts'
 import { alarmTableOf, alarmTablesOf, lookedUpTables, noTable } from '../../plant/alarm-tables.ts'
 import { inverterExample, measuredIn } from '../../plant/device-examples.ts'
 import { requireInverter, requireLogger } from '../../plant/device-ids.ts'
 import { Inverter, inverterRecord } from '../../plant/inverter.ts'
 import { measured, readingFrame } from '../../plant/quantities.ts'
 import { siteSituation } from '../../plant/site-facts.ts'
-import { historyRows, readHistory, seriesExample } from '../history.ts'
+import { deviceHistory, seriesExample } from '../history.ts'
 import { alarmingDevices, liveInverters } from './store.ts'
 
-const closed = { additionalProperties: false } as const
 const word_max = 2 ** 32 - 1
 
 const AlarmWord = (nth: number) =>
@@ -53,7 +50,7 @@ const Place = {
 
 type AlarmDecoding = Static<typeof AlarmDecoding>
 const AlarmDecoding = Named('AlarmDecoding', {
-  input: Type.Object(
+  input: Closed(
     {
       alarm_1: Nullable(AlarmWord(1)),
       alarm_2: Nullable(AlarmWord(2)),
@@ -61,7 +58,7 @@ const AlarmDecoding = Named('AlarmDecoding', {
       alarm_4: Nullable(AlarmWord(4)),
       alarm_5: Nullable(AlarmWord(5)),
     },
-    { ...closed, description: 'The words of the request; null for words not given.' },
+    { description: 'The words of the request; null for words not given.' },
   ),
   tables: Type.Array(
     Closed({
@@ -171,6 +168,10 @@ const InverterReading = Named('InverterReading', { ...readingFrame, ...measured(
 
 export const inverterHistory = endpoint({
   ...inverters,
+  ...deviceHistory('inverter', async (db, site_id, { inverter_id }: { inverter_id: number }) => {
+    await requireInverter(db, site_id, inverter_id)
+    return { device_id: inverter_id }
+  }),
   path: '/inverters/{inverter_id}/history',
   operation_id: 'inverters_history_list',
   summary: 'The readings of an inverter over time',
@@ -178,9 +179,6 @@ export const inverterHistory = endpoint({
     'Returns readings in ascending order. Defaults to the last 24 hours. Values of MPPTs are ' +
     'arrays with one element for each MPPT, from MPPT 0 on.',
   params: { inverter_id: InverterId },
-  window: rowsWindow(default_hours.telemetry),
-  query: { limit: telemetryLimit },
-  heavy: true,
   returns: Series(InverterReading),
   example: seriesExample({
     measured_at: '2026-06-21T10:00:05Z',
@@ -192,16 +190,6 @@ export const inverterHistory = endpoint({
     mppt_temperature_c: null,
     mppt_energy_total_kwh: [40612.1, 40622.4],
   }),
-  async handle({ site: { site_id }, params, query, window }, { db }: Context) {
-    const { inverter_id } = params
-    await requireInverter(db, site_id, inverter_id)
-    return readHistory(db, 'inverter', { site_id, device_id: inverter_id, window, ...query })
-  },
-  async exports({ site: { site_id }, params, query, window }, { db }: Context) {
-    const { inverter_id } = params
-    await requireInverter(db, site_id, inverter_id)
-    return historyRows('inverter', { site_id, device_id: inverter_id, window, ...query })
-  },
 })
 
 const exampleTable = lookedUpTables.find(({ table_id }) => table_id === 'sunspec-inverter')!

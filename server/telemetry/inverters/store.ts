@@ -14,7 +14,7 @@ export const liveInverters = (
   site_id: string,
   day_start_at: Date,
   { inverter_id, logger_id, in_service = false }: InverterFilter = {},
-): Promise<InverterRow[]> =>
+) =>
   db.query<InverterRow>({ name: 'inverters_live', text: live }, [
     site_id,
     day_start_at,
@@ -24,11 +24,7 @@ export const liveInverters = (
   ])
 
 /** Each pair of driver and manufacturer of the inverters in service, or that of one inverter. */
-export const alarmingDevices = (
-  db: Queries,
-  site_id: string,
-  inverter_id?: number,
-): Promise<AlarmingDevice[]> =>
+export const alarmingDevices = (db: Queries, site_id: string, inverter_id?: number) =>
   db.query<AlarmingDevice>(
     `SELECT DISTINCT i.driver, coalesce(i.manufacturer, d.manufacturer) AS manufacturer
      FROM inverters i

@@ -1,15 +1,13 @@
 import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list, Series } from '../../http/envelope.ts'
-import { LoggerId, Named, telemetryLimit } from '../../http/params.ts'
-import { default_hours } from '../../http/time-windows.ts'
-import { rowsWindow } from '../../http/windows.ts'
+import { LoggerId, Named } from '../../http/params.ts'
 import { loggerExample, measuredIn } from '../../plant/device-examples.ts'
 import { requireLogger } from '../../plant/device-ids.ts'
 import { Logger, loggerRecord } from '../../plant/logger.ts'
 import { measured, readingFrame } from '../../plant/quantities.ts'
 import { siteSituation } from '../../plant/site-facts.ts'
-import { historyRows, readHistory, seriesExample } from '../history.ts'
+import { deviceHistory, seriesExample } from '../history.ts'
 import { liveInverters } from '../inverters/store.ts'
 import { liveLoggers, servingEdge } from './store.ts'
 
@@ -51,28 +49,19 @@ const LoggerReading = Named('LoggerReading', { ...readingFrame, ...measured('log
 
 export const loggerHistory = endpoint({
   ...loggers,
+  ...deviceHistory('logger', async (db, site_id, { logger_id }: { logger_id: number }) => {
+    await requireLogger(db, site_id, logger_id)
+    return { device_id: logger_id }
+  }),
   path: '/loggers/{logger_id}/history',
   operation_id: 'loggers_history_list',
   summary: 'The readings of a logger over time',
   description: 'Returns readings in ascending order. Defaults to the last 24 hours.',
   params: { logger_id: LoggerId },
-  window: rowsWindow(default_hours.telemetry),
-  query: { limit: telemetryLimit },
-  heavy: true,
   returns: Series(LoggerReading),
   example: seriesExample({
     measured_at: '2026-06-21T10:00:00Z',
     quality: 'good' as const,
     ...measuredIn('logger', loggerExample),
   }),
-  async handle({ site: { site_id }, params, query, window }, { db }: Context) {
-    const { logger_id } = params
-    await requireLogger(db, site_id, logger_id)
-    return readHistory(db, 'logger', { site_id, device_id: logger_id, window, ...query })
-  },
-  async exports({ site: { site_id }, params, query, window }, { db }: Context) {
-    const { logger_id } = params
-    await requireLogger(db, site_id, logger_id)
-    return historyRows('logger', { site_id, device_id: logger_id, window, ...query })
-  },
 })

@@ -16,23 +16,19 @@ import {
   Named,
   Nullable,
   Timestamp,
-  telemetryLimit,
 } from '../../http/params.ts'
-import { default_hours, type SeriesWindow } from '../../http/time-windows.ts'
-import { rowsWindow } from '../../http/windows.ts'
 import { nodeNowExample } from '../../plant/device-examples.ts'
 import { frame, frameOf, inventoried, isStale } from '../../plant/frame.ts'
 import { measured, readingFrame } from '../../plant/quantities.ts'
 import { NodeId, type NodeRow, nodeNow, SensorNow } from '../../plant/sensor-node.ts'
 import type { Queries } from '../../storage/database.ts'
 import { served } from '../../storage/records.ts'
-import { seriesExample } from '../history.ts'
+import { deviceHistory, seriesExample } from '../history.ts'
 import { RelaySwitching, switchingRecord } from './relays.ts'
 import {
   lastSwitchings,
   liveNodes,
-  nodeHistory,
-  nodeHistoryRows,
+  nodeColumns,
   readSwitchings,
   switchingsExport,
 } from './store.ts'
@@ -82,15 +78,13 @@ const nodeExample = exampleOf(SensorNode, {
   last_seen_at: '2026-06-21T10:00:00.000Z',
 })
 
-const names = Object.keys(SensorNode.properties)
-
 function nodeRecord(row: NodeRow, now: Date): SensorNode {
   const { channels, measured_at, last_ok_at } = row
   const count = (kind: Channel['kind']) => channels.filter((c) => c.kind === kind).length
   const by_edge = Math.max(measured_at?.getTime() ?? 0, last_ok_at?.getTime() ?? 0)
   // The clock of the edge may be fast.
   const seen = Math.min(by_edge, now.getTime())
-  return served(names, {
+  return served(SensorNode, {
     ...row,
     status: statusOf(row, now),
     ...frameOf(row, row.report_s, now),
@@ -109,7 +103,7 @@ function nodeRecord(row: NodeRow, now: Date): SensorNode {
     })),
     relay_count: count('relay'),
     fan_count: count('fan_current'),
-  }) as SensorNode
+  })
 }
 
 function statusOf(row: NodeRow, now: Date): SensorNode['status'] {
@@ -167,16 +161,6 @@ async function requireNode(db: Queries, site_id: string, node_id: string) {
   return node
 }
 
-async function historyOf(
-  db: Queries,
-  site_id: string,
-  { node_id }: { node_id: string },
-  request: { window: SeriesWindow; limit?: number | undefined },
-) {
-  const { node_number, channels } = await requireNode(db, site_id, node_id)
-  return { site_id, device_id: node_number, channels, ...request }
-}
-
 const SensorReading = Named('SensorReading', {
   ...readingFrame,
   ...measured('node'),
@@ -188,6 +172,10 @@ const SensorReading = Named('SensorReading', {
 
 export const sensorHistory = endpoint({
   ...sensors,
+  ...deviceHistory('node', async (db, site_id, { node_id }: { node_id: string }) => {
+    const { node_number, channels } = await requireNode(db, site_id, node_id)
+    return { device_id: node_number, columns: nodeColumns(channels) }
+  }),
   path: '/sensors/{node_id}/history',
   operation_id: 'sensors_history_list',
   summary: 'The readings of a sensor node over time',
@@ -197,9 +185,6 @@ export const sensorHistory = endpoint({
     'else 0. `channel_values` holds the values in the order of `channels`, without channels that ' +
     'were added later.',
   params: { node_id: NodeId },
-  window: rowsWindow(default_hours.telemetry),
-  query: { limit: telemetryLimit },
-  heavy: true,
   returns: Series(SensorReading),
   example: seriesExample({
     measured_at: '2026-06-21T10:00:00Z',
@@ -207,12 +192,6 @@ export const sensorHistory = endpoint({
     channel_values: [61.5, 40, 1.9, 0, 1],
     values: { oil: 61.5, air: 40, 'fan-1': 1.9, door: 0, 'fan-relay': 1 },
   }),
-  async handle({ site: { site_id }, params, query, window }, { db }: Context) {
-    return nodeHistory(db, await historyOf(db, site_id, params, { window, ...query }))
-  },
-  async exports({ site: { site_id }, params, query, window }, { db }: Context) {
-    return nodeHistoryRows(await historyOf(db, site_id, params, { window, ...query }))
-  },
 })
 
 const switching_rows = { max: 500, by_default: 100 } as const

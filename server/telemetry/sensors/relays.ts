@@ -29,5 +29,4 @@ export const RelaySwitching = Named('RelaySwitching', {
   received_at: field.At('When the server received the report.'),
 })
 
-const names = Object.keys(RelaySwitching.properties)
-export const switchingRecord = (row: Stored<RelaySwitching>) => served(names, row) as RelaySwitching
+export const switchingRecord = (row: Stored<RelaySwitching>) => served(RelaySwitching, row)

@@ -1,20 +1,15 @@
 import type { Channel } from '@heliograph/domain/node'
 import { type Paged, pageOf } from '../../http/cursor.ts'
 import { type ExportItems, fetched } from '../../http/export-items.ts'
-import type { ExportColumn, ExportRows } from '../../http/export-rows.ts'
+import type { ExportColumn } from '../../http/export-rows.ts'
 import type { LastSwitching, NodeRow } from '../../plant/sensor-node.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Stored } from '../../storage/records.ts'
-import { type DeviceHistory, historyRows, readHistory, readingColumns } from '../history.ts'
+import { readingColumns } from '../history.ts'
 import { type RelaySwitching, switchingRecord } from './relays.ts'
 
-/** The channels of the node, in the order of `channel_values`. */
-interface NodeChannels {
-  channels: readonly Channel[]
-}
-
-/** Channel names need no quoting in SQL or JSON: see `nodeIdPattern`. */
-function columnsOf({ channels }: NodeChannels): ExportColumn[] {
+/** With the values by channel name. Names need no quoting in SQL or JSON: see `nodeIdPattern`. */
+export function nodeColumns(channels: readonly Channel[]): ExportColumn[] {
   const fields = channels.map(({ channel }, index) => {
     const comma = index === 0 ? '' : ','
     return `'${comma}"${channel}":' || coalesce(channel_values[${index + 1}]::text, 'null')`
@@ -28,24 +23,12 @@ function columnsOf({ channels }: NodeChannels): ExportColumn[] {
 }
 
 /** Nodes by id with their latest values; all or one. */
-export const liveNodes = (
-  db: Queries,
-  site_id: string,
-  node_id?: string,
-): Promise<(NodeRow & { node_number: number })[]> => db.query(live, [site_id, node_id ?? null])
-
-export const nodeHistory = (db: Queries, request: DeviceHistory & NodeChannels) =>
-  readHistory(db, 'node', request, columnsOf(request))
-
-export const nodeHistoryRows = (request: DeviceHistory & NodeChannels): ExportRows =>
-  historyRows('node', request, columnsOf(request))
+export const liveNodes = (db: Queries, site_id: string, node_id?: string) =>
+  db.query<NodeRow & { node_number: number }>(live, [site_id, node_id ?? null])
 
 /** The latest switching of each relay, of one node or of all. */
-export const lastSwitchings = (
-  db: Queries,
-  site_id: string,
-  node_id?: string,
-): Promise<LastSwitching[]> => db.query<LastSwitching>(newestByRelay, [site_id, node_id ?? null])
+export const lastSwitchings = (db: Queries, site_id: string, node_id?: string) =>
+  db.query<LastSwitching>(newestByRelay, [site_id, node_id ?? null])
 
 interface SwitchingPage {
   node_id: string | null

@@ -102,10 +102,7 @@ export const stringHistory = endpoint({
     'or request one string at a time.',
   params: { inverter_id: InverterId },
   window: rowsWindow(default_hours.telemetry),
-  query: {
-    string_index: Type.Optional(StringIndex),
-    limit: telemetryLimit,
-  },
+  query: { string_index: Type.Optional(StringIndex), limit: telemetryLimit },
   heavy: true,
   returns: Series(StringReading),
   example: seriesExample({

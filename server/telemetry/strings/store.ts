@@ -4,6 +4,7 @@ import { telemetry_rows } from '../../http/params.ts'
 import { type SeriesWindow, seriesMeta } from '../../http/time-windows.ts'
 import type { PvStringRow, StringRangeRow, StringsRow } from '../../plant/pv-string.ts'
 import type { Queries } from '../../storage/database.ts'
+import { hasRow } from '../../storage/rows.ts'
 import { seriesText } from '../history.ts'
 
 interface StringHistory {
@@ -27,11 +28,7 @@ interface StringInstant {
   items: string
 }
 
-export const stringConfiguration = (
-  db: Queries,
-  site_id: string,
-  inverter_id: number,
-): Promise<PvStringRow[]> =>
+export const stringConfiguration = (db: Queries, site_id: string, inverter_id: number) =>
   db.query<PvStringRow>(
     `SELECT s.inverter_id, s.string_index, s.mppt_index, s.combiner_id, s.combiner_input,
             s.connected, s.module_count, s.params_id, m.name AS panel_model,
@@ -45,25 +42,20 @@ export const stringConfiguration = (
   )
 
 /** Retired strings exist. */
-export async function stringExists(
+export const stringExists = (
   db: Queries,
   site_id: string,
   inverter_id: number,
   string_index: number,
-): Promise<boolean> {
-  const rows = await db.query(
-    'SELECT FROM strings WHERE site_id = $1 AND inverter_id = $2 AND string_index = $3',
-    [site_id, inverter_id, string_index],
-  )
-  return rows.length > 0
-}
+) =>
+  hasRow(db, 'SELECT FROM strings WHERE site_id = $1 AND inverter_id = $2 AND string_index = $3', [
+    site_id,
+    inverter_id,
+    string_index,
+  ])
 
 /** The strings in service of one inverter or of all, including those of retired inverters. */
-export const stringsInService = (
-  db: Queries,
-  site_id: string,
-  inverter_id?: number,
-): Promise<StringsRow[]> =>
+export const stringsInService = (db: Queries, site_id: string, inverter_id?: number) =>
   db.query<StringsRow>(
     {
       name: 'strings_in_service',
@@ -79,11 +71,7 @@ export const stringsInService = (
     [site_id, inverter_id ?? null],
   )
 
-export const latestStrings = (
-  db: Queries,
-  site_id: string,
-  inverter_id?: number,
-): Promise<StringRangeRow[]> =>
+export const latestStrings = (db: Queries, site_id: string, inverter_id?: number) =>
   db.query<StringRangeRow>(
     `SELECT inverter_id, first_string_index, measured_at, received_at, quality, current_a, voltage_v
      FROM string_latest

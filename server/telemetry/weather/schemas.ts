@@ -8,7 +8,7 @@ import { sensorQuantities } from '../../plant/sensor-quantities.ts'
 import { rejectionRule, rejectReasons } from './station-screening.ts'
 
 /** Plot averages over the accepted instruments of a plant. */
-const averages = {
+export const averageFields = {
   poa_irradiance_w_m2: quantity('poa_irradiance_w_m2'),
   ghi_w_m2: quantity('ghi_w_m2'),
   dhi_w_m2: quantity('dhi_w_m2'),
@@ -23,14 +23,14 @@ const averages = {
 const listed = Object.values(sensorQuantities)
 
 export type WeatherSensor = Static<typeof WeatherSensor>
-const WeatherSensor = Named('WeatherSensor', {
+export const WeatherSensor = Named('WeatherSensor', {
   sensor_id: field.Text('Unique within its station.', 'poa-1'),
   station_id: field.Count('The met station of the instrument.', 1),
   name: Type.String({ examples: ['Pyranometer in the plane of the modules'] }),
   type: Type.Enum([...instrumentTypes]),
-  quantity: Type.Enum(
+  quantity: field.OneOf(
     listed.map((each) => each.quantity),
-    { description: 'The measured quantity; `rain` is the counter of the gauge.' },
+    'The measured quantity; `rain` is the counter of the gauge.',
   ),
   value: Metric('Latest value in `unit`.', 861),
   unit: Type.Enum([...new Set(listed.map((each) => each.unit))]),
@@ -60,7 +60,7 @@ export type Weather = Static<typeof Weather>
 export const Weather = Named('Weather', {
   logger_id: LoggerId,
   ...frame,
-  ...averages,
+  ...averageFields,
   effective_irradiance_w_m2: Metric(
     'Irradiance behind the glass, W/m², in the plane with most of the DC capacity; modelled ' +
       'unless a reference cell measures it.',
@@ -104,7 +104,7 @@ export type WeatherBucketRecord = Static<typeof WeatherBucketRecord>
 export const WeatherBucketRecord = Named('WeatherBucket', {
   start_at: field.At('Start of the bucket, inclusive; whole five minutes in UTC.'),
   end_at: field.At('End of the bucket, exclusive.'),
-  ...averages,
+  ...averageFields,
   poa_irradiance_max_w_m2: Metric('Highest sample of the plot average, W/m².', 866),
   poa_irradiance_min_w_m2: Metric('Lowest sample of the plot average, W/m².', 841),
   poa_irradiance_stddev_w_m2: Metric(

@@ -1,3 +1,4 @@
+import { readingKinds, type WeatherReading } from '@heliograph/domain/readings'
 import type { Instrument } from '@heliograph/domain/site'
 import type { Surface } from '@heliograph/physics/transposition'
 import type { SeriesWindow } from '../../http/time-windows.ts'
@@ -6,13 +7,15 @@ import type { Queries } from '../../storage/database.ts'
 import { bucket_ms } from './station-screening.ts'
 
 /** A met station with its latest reading. */
-export interface StationRow extends Measurement {
+export interface StationRow
+  extends Measurement,
+    Omit<WeatherReading, 'station_id' | 'measured_at' | 'quality'> {
   station_id: number
   logger_id: number
+  name: string
   instruments: readonly Instrument[]
   created_at: Date
   retired_at: Date | null
-  instrument_values: readonly (number | null)[] | null
 }
 
 /** The readings of a station, ascending. */
@@ -39,10 +42,10 @@ export interface BucketPage {
 }
 
 /** Met stations by id, including retired ones. */
-export const readStations = (db: Queries, site_id: string): Promise<StationRow[]> =>
+export const readStations = (db: Queries, site_id: string) =>
   db.query<StationRow>(stations, [site_id])
 
-export const readSurfaces = (db: Queries, site_id: string): Promise<PlantSurface[]> =>
+export const readSurfaces = (db: Queries, site_id: string) =>
   db.query<PlantSurface>(surfaces, [site_id])
 
 /**
@@ -97,9 +100,11 @@ export async function readBucketPage(
 const bucketFrom = (instant: string) =>
   new Date(Math.ceil(Date.parse(instant) / bucket_ms) * bucket_ms).toISOString()
 
+const measured = Object.keys(readingKinds.weather.columns).map((name) => `l.${name}`)
+
 const stations = `
-  SELECT s.station_id, s.logger_id, s.instruments, s.created_at, s.retired_at,
-         l.measured_at, l.received_at, l.quality, l.instrument_values
+  SELECT s.station_id, s.logger_id, s.name, s.instruments, s.created_at, s.retired_at,
+         l.measured_at, l.received_at, l.quality, ${measured.join(', ')}
   FROM stations s
   LEFT JOIN weather_latest l ON l.site_id = s.site_id AND l.station_id = s.station_id
   WHERE s.site_id = $1
