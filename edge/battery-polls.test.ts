@@ -191,9 +191,9 @@ test('a setpoint where the grid permit may hold it is told to nobody', async () 
 
 test('what does not answer any more is told of, the PCS by its number', async () => {
   const { planOf, gone } = await plansOf(battery)
-  planOf('7').onGone()
-  planOf('7.1').onGone()
-  planOf('7.clusters').onGone()
+  planOf('7').onGone?.()
+  planOf('7.1').onGone?.()
+  planOf('7.clusters').onGone?.()
   assert.deepEqual(gone, [
     [7, null],
     [7, 1],

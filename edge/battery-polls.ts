@@ -208,7 +208,6 @@ function clustersPlan({ battery, connection, suffix }: Part, needs: PlanNeeds) {
         return watchOf(cluster.cluster_idx)(cluster, alarm_table, stamp)
       })
     },
-    onGone: () => {},
   })
 }
 
@@ -230,7 +229,6 @@ function cellsPlan({ battery, connection, suffix }: Part, { recorder, ...needs }
       recorder.reading('cells', { ...cells, bess_id, ...stamp })
       return []
     },
-    onGone: () => {},
   })
 }
 
@@ -259,7 +257,6 @@ function setupPlan(battery: Battery, { recorder, ...needs }: PlanNeeds) {
       told_at = read_at
       return []
     },
-    onGone: () => {},
   })
 }
 

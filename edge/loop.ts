@@ -122,7 +122,7 @@ export class Loop {
       onRead: (values, stamp, round_at) => plan.onRead(values, stamp, round_at),
       onEvent: (event) => recorder.event(event),
       onCommState: (state) => {
-        if (state === 'disconnected') plan.onGone()
+        if (state === 'disconnected') plan.onGone?.()
         onStatusChange()
       },
       onPoll: (result, took_ms) => onPoll(kind, result, took_ms),

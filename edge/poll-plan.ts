@@ -24,7 +24,7 @@ export interface Plan<Of> {
    * @param round_at Unix ms: the instant of the poll grid for which it was polled
    */
   onRead(values: Of, stamp: Stamp, round_at?: number): readonly LinkEvent[]
-  onGone(): void
+  onGone?(): void
 }
 
 /** The newest reading of each device that is not known to be gone. */

@@ -67,7 +67,7 @@ test('control hears of each poll, and of an inverter that is gone', async () => 
   await plan!.open(fakeBus)
   plan!.onRead(answer, stamp, 5000)
   assert.deepEqual(reads.get(1), { control, limit, power_w: 39_500, round_at: 5000 })
-  plan!.onGone()
+  plan!.onGone?.()
   assert.deepEqual(gone, [1])
 })
 
@@ -105,6 +105,6 @@ test('the controller of a plant is polled, and is none while it obeys someone el
     ],
   )
   assert.equal(reads.get(-7)?.power_w, 39_500)
-  plan.onGone()
+  plan.onGone?.()
   assert.deepEqual(gone, [-7])
 })

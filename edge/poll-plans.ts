@@ -150,7 +150,6 @@ function combinerPlan(
       recorder.reading('string', { ...row, inverter_id, ...stamp })
       return []
     },
-    onGone: () => {},
   })
 }
 
@@ -197,6 +196,5 @@ function meterPlan(
       recorder.reading('meter', { ...values, meter_id, ...stamp })
       return []
     },
-    onGone: () => {},
   })
 }

@@ -1,5 +1,6 @@
 /** A market's history by delivery day, each day on the clock of the market's own time zone. */
 import { day_ms, minute_ms } from '@heliograph/domain/durations'
+import { shownAt } from '@heliograph/domain/local-day'
 
 /** What is known of a delivery period [start_ms, end_ms). */
 export interface MarketPeriod {
@@ -133,18 +134,10 @@ function bridged(curve: DayCurve): DayCurve | null {
 
 /** Where instants lie on the clock of a zone. */
 function localClock(timezone: string): (ms: number) => { day: number; clock_minute: number } {
-  const format = new Intl.DateTimeFormat('sv-SE', {
-    timeZone: timezone,
-    dateStyle: 'short',
-    timeStyle: 'medium',
-  })
-  const offsetAt = (ms: number) => {
-    const second_ms = Math.floor(ms / 1000) * 1000
-    return Date.parse(`${format.format(second_ms).replace(' ', 'T')}Z`) - second_ms
-  }
   const offsets = new Map<number, number>()
   const offsetOfMidnight = (utc_day: number) => {
-    const offset_ms = offsets.get(utc_day) ?? offsetAt(utc_day * day_ms)
+    const midnight_ms = utc_day * day_ms
+    const offset_ms = offsets.get(utc_day) ?? shownAt(midnight_ms, timezone) - midnight_ms
     offsets.set(utc_day, offset_ms)
     return offset_ms
   }
@@ -153,7 +146,7 @@ function localClock(timezone: string): (ms: number) => { day: number; clock_minu
     const offset_ms = offsetOfMidnight(utc_day)
     // Asking the zone is slow, and needed only where its clock changes.
     const isChanged = offsetOfMidnight(utc_day + 1) !== offset_ms
-    const local_ms = ms + (isChanged ? offsetAt(ms) : offset_ms)
+    const local_ms = isChanged ? shownAt(ms, timezone) : ms + offset_ms
     const day = Math.floor(local_ms / day_ms)
     return { day, clock_minute: Math.floor((local_ms - day * day_ms) / minute_ms) }
   }

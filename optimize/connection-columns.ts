@@ -11,7 +11,11 @@ export function addConnections(model: DispatchModel): void {
   })
 }
 
-function batteriesAt(model: DispatchModel, nth: number, bess_ids?: readonly number[]): Term[] {
+export function batteriesAt(
+  model: DispatchModel,
+  nth: number,
+  bess_ids?: readonly number[],
+): Term[] {
   return model.units
     .filter(({ unit }) => bess_ids === undefined || bess_ids.includes(unit.bess_id))
     .flatMap(({ charge, discharge }) => [

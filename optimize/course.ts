@@ -126,10 +126,8 @@ export interface Span {
 
 /**
  * The range of one common power for some periods, with all others unchanged: every value in it can
- * be
- * followed to the end (`followCourse`), none outside; whole watts. Null: none, as the others cannot
- * be
- * followed in any case.
+ * be followed to the end (`followCourse`), none outside; whole watts. Null: none, as the others
+ * cannot be followed in any case.
  *
  * The range is one interval: the span shifts the state of charge of later periods, and each of them
  * bounds that shift from both sides, as limits are concave; so does each limit within the span.

@@ -57,10 +57,8 @@ export interface PlanOptions {
 
 /**
  * Plans by `problem.objective` (see `stagesOf` in goals.ts), such that `followCourse` accepts the
- * plan
- * for each unit unless `violations` names what it misses. If demands contradict each other, misses
- * are
- * minimised before any goal, so that there always is a plan. Blocks the thread.
+ * plan for each unit unless `violations` names what it misses. If demands contradict each other,
+ * misses are minimised before any goal, so that there always is a plan. Blocks the thread.
  *
  * @throws {RangeError} naming an invalid part of the problem
  */

@@ -3,15 +3,15 @@
  * of the one before, or costs it a small share.
  */
 import { flowsOf, type Powers } from './connection.ts'
+import { batteriesAt } from './connection-columns.ts'
 import { addedKwh } from './course.ts'
 import type { DispatchModel } from './dispatch-model.ts'
-import { type DispatchProblem, hoursOf, type Objective, type Unit } from './dispatch-problem.ts'
+import { type DispatchProblem, hoursOf, type Objective } from './dispatch-problem.ts'
 import type { Term } from './linear-program.ts'
 
 /**
  * - `money`: cost of import minus revenue of export, plus ageing, minus the value of the energy
- *   left
- *   at the end;
+ *   left at the end;
  * - `import`: energy taken from the grid, kWh;
  * - `peaks`: highest import, plus highest export if requested, kW;
  * - `exchange`: highest import plus highest export, kW;
@@ -75,29 +75,17 @@ export function goalTerms(model: DispatchModel, goal: Goal): Term[] {
     case 'exchange':
       return [peakOf(taken), peakOf(feed_in)]
     case 'ramps':
-      return rampTerms(model, () => ({ charge: 1, discharge: 1 }))
+      return rampTerms(model)
   }
 }
 
-/**
- * Changes of the offered power: a column for each period, two for each change.
- *
- * @param sharesOf the counted share of a kW that a unit charges, and discharges
- */
-function rampTerms(
-  { problem, program, units }: DispatchModel,
-  sharesOf: (unit: Unit) => { charge: number; discharge: number },
-): Term[] {
+/** Changes of the offered power: a column for each period, two for each change. */
+function rampTerms(model: DispatchModel): Term[] {
+  const { problem, program } = model
   let before: number | null = null
   return problem.periods.flatMap(({ pv_kw, load_kw }, nth): Term[] => {
     const offered = program.column({ lower: Number.NEGATIVE_INFINITY })
-    const batteries = units.flatMap(({ unit, charge, discharge }): Term[] => {
-      const shares = sharesOf(unit)
-      return [
-        [discharge[nth]!, -shares.discharge],
-        [charge[nth]!, shares.charge],
-      ]
-    })
+    const batteries = batteriesAt(model, nth).map(([column, by]) => [column, -by] as const)
     const others_kw = pv_kw - load_kw
     program.row([[offered, 1], ...batteries], { lower: others_kw, upper: others_kw })
     const then = before

@@ -69,7 +69,7 @@ function clustersIn(snapshot: Snapshot, battery: Battery, at: ClusterUnit): Clus
   }
   const sign = signOf(battery)
   for (const { groups } of snapshot.all(803)) {
-    for (const [index, group] of groups.entries()) add(index, shortValues(group, sign))
+    for (const [index, group] of groups.entries()) add(index, stringValues(unprefixed(group), sign))
   }
   for (const { values } of snapshot.all(804)) add(indexOf(values.Idx), stringValues(values, sign))
   return [...found.values()]
@@ -102,26 +102,10 @@ function stringValues(points: Model<804>['values'], sign: number): Partial<Clust
   }
 }
 
-function shortValues(points: Model<803>['groups'][number], sign: number): Partial<ClusterValues> {
-  const current_a = points.StrA === null ? null : sign * points.StrA + 0
-  return {
-    ...standing({ St: points.StrSt, ConFail: points.StrConFail, current_a }),
-    soc_pct: points.StrSoC,
-    soh_pct: points.StrSoH,
-    current_a,
-    cell_voltage_min_mv: milli(points.StrCellVMin),
-    cell_voltage_max_mv: milli(points.StrCellVMax),
-    cell_voltage_avg_mv: milli(points.StrCellVAvg),
-    cell_voltage_min_module_idx: indexOf(points.StrCellVMinMod),
-    cell_voltage_max_module_idx: indexOf(points.StrCellVMaxMod),
-    cell_temperature_min_c: points.StrModTmpMin,
-    cell_temperature_max_c: points.StrModTmpMax,
-    cell_temperature_avg_c: points.StrModTmpAvg,
-    cell_temperature_min_module_idx: indexOf(points.StrModTmpMinMod),
-    cell_temperature_max_module_idx: indexOf(points.StrModTmpMaxMod),
-    alarm_1: points.StrEvt1,
-    alarm_2: points.StrEvtVnd1,
-  }
+/** The points of model 803 for one string by the names of model 804. */
+function unprefixed(group: Model<803>['groups'][number]): Model<804>['values'] {
+  const named = Object.entries(group).map(([name, value]) => [name.replace(/^Str/, ''), value])
+  return { V: null, NCyc: null, NCellBal: null, ...Object.fromEntries(named) }
 }
 
 interface Standing {
