@@ -20,11 +20,9 @@ export const flag = { curtailed: 1, clipped: 2, faulty: 4, estimated: 8 } as con
 /** Length of a read per plant, short enough not to delay requests. */
 const chunk_ms = 30 * day_ms
 
-interface CourseQuery {
+interface CourseQuery extends Span {
   site_id: string
   logger_ids: readonly number[]
-  from_ms: number
-  to_ms: number
 }
 
 /** The plants by id, and the site as their sum; the sum is known when every plant is. */
@@ -58,7 +56,7 @@ export async function readCourses(
   return { site: sumOf([...plants.values()], from_ms, count), plants }
 }
 
-interface Span {
+export interface Span {
   from_ms: number
   to_ms: number
 }

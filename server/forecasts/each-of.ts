@@ -1,8 +1,6 @@
-import type { Log } from '../storage/database.ts'
+import type { JobContext } from '../jobs/job.ts'
 
-interface Batch {
-  log: Log
-  signal: AbortSignal
+interface Batch extends Pick<JobContext, 'log' | 'signal'> {
   /** Message for items that fail. */
   failure: string
 }

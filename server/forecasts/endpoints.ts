@@ -1,16 +1,16 @@
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { utcDate } from '@heliograph/domain/utc-day'
+import type { Step } from '@heliograph/forecast/plant'
 import { Type } from 'typebox'
 import type { Context } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { List, list, SpanList, spanList } from '../http/envelope.ts'
+import { List, list, SpanList } from '../http/envelope.ts'
 import { ApiError } from '../http/errors.ts'
-import type { ExportItems } from '../http/export-items.ts'
+import { spanHandlers } from '../http/export-items.ts'
 import * as field from '../http/fields.ts'
 import { LoggerId } from '../http/params.ts'
 import { endedBy, forecastSpan, type Span } from '../http/windows.ts'
 import { requireLogger } from '../plant/device-ids.ts'
-import type { Queries } from '../storage/database.ts'
 import {
   forecastExample,
   modelExample,
@@ -21,7 +21,7 @@ import {
 import { forecastOf, recordDay } from './forecast-records.ts'
 import { readDayForecasts } from './forecasts.ts'
 import { readModelStatus } from './model-status.ts'
-import { type PricesQuery, readPriceForecasts } from './price-history.ts'
+import { readPriceForecasts } from './price-history.ts'
 import { endOfPrices } from './price-store.ts'
 import { readForecastHistory } from './production-history.ts'
 import { productionItem } from './production-records.ts'
@@ -113,17 +113,12 @@ export const getLoggerForecast = endpoint({
 /** Length of history that is read at once, for lists and exports. */
 const chunk_ms = 10 * day_ms
 
-interface Window {
-  start_ms: number
-  end_ms: number
-}
-
-const boundsOf = ({ start, end }: Span): Window => ({
+const boundsOf = ({ start, end }: Span): Step => ({
   start_ms: Date.parse(start),
   end_ms: Date.parse(end),
 })
 
-function* chunksOf({ start_ms, end_ms }: Window): Generator<Window> {
+function* chunksOf({ start_ms, end_ms }: Step): Generator<Step> {
   for (let at = start_ms; at < end_ms; at += chunk_ms) {
     yield { start_ms: at, end_ms: Math.min(end_ms, at + chunk_ms) }
   }
@@ -155,13 +150,7 @@ export const listProduction = endpoint({
   heavy: true,
   returns: SpanList(Production),
   example: { answer: { data: [productionExample], meta: { count: 1, ...whole } } },
-  async handle(request, context: Context) {
-    const { span, items } = await productionItems(request, context)
-    const production: Production[] = []
-    for await (const chunk of items()) production.push(...chunk)
-    return spanList(production, span)
-  },
-  exports: productionItems,
+  ...spanHandlers(productionItems),
 })
 
 interface ProductionRequest {
@@ -179,14 +168,16 @@ async function productionItems(
   if (logger_id !== null) await requireLogger(db, site_id, logger_id)
   const end = await endOfRuns(db, { site_id, target: targetOf(logger_id) })
   const span = cutSpan(window, end, clock.now())
-  async function* items(): AsyncGenerator<Production[]> {
-    const now_ms = clock.now().getTime()
-    for (const chunk of chunksOf(boundsOf(span))) {
-      const history = await readForecastHistory(db, { site_id, logger_id, ...chunk })
-      yield history.steps.map((step) => productionItem(step, { ...history, logger_id, now_ms }))
-    }
+  return {
+    span,
+    async *items(): AsyncGenerator<Production[]> {
+      const now_ms = clock.now().getTime()
+      for (const chunk of chunksOf(boundsOf(span))) {
+        const history = await readForecastHistory(db, { site_id, logger_id, ...chunk })
+        yield history.steps.map((step) => productionItem(step, { ...history, logger_id, now_ms }))
+      }
+    },
   }
-  return { span, items }
 }
 
 export const listPriceForecasts = endpoint({
@@ -203,32 +194,23 @@ export const listPriceForecasts = endpoint({
   heavy: true,
   returns: SpanList(PriceForecastItem),
   example: { answer: { data: [priceExample], meta: { count: 1, ...whole } } },
-  async handle({ site: { site_id }, window }, { db, clock }: Context) {
-    const now = clock.now()
-    const span = cutSpan(window, await endOfPrices(db, site_id), now)
-    return spanList(await readPriceItems(db, { site_id, ...boundsOf(span), now }), span)
-  },
-  async exports({ site: { site_id }, window }, { db, clock }: Context): Promise<ExportItems> {
-    const now = clock.now()
-    const span = cutSpan(window, await endOfPrices(db, site_id), now)
+  ...spanHandlers(async (request: Omit<ProductionRequest, 'query'>, { db, clock }) => {
+    const { site_id } = request.site
+    const span = cutSpan(request.window, await endOfPrices(db, site_id), clock.now())
     const bounds = boundsOf(span)
     return {
       span,
       async *items() {
         for (const chunk of chunksOf(bounds)) {
-          const items = await readPriceItems(db, { site_id, ...chunk, now: clock.now() })
+          const items = await readPriceForecasts(db, { site_id, ...chunk, now: clock.now() })
           // A period across a chunk boundary belongs to the chunk that it starts in.
           const is_first = chunk.start_ms === bounds.start_ms
           yield items.filter((item) => is_first || Date.parse(item.start_at) >= chunk.start_ms)
         }
       },
     }
-  },
+  }),
 })
-
-async function readPriceItems(db: Queries, query: PricesQuery): Promise<PriceForecastItem[]> {
-  return query.start_ms < query.end_ms ? readPriceForecasts(db, query) : []
-}
 
 export const listModels = endpoint({
   ...predictions,

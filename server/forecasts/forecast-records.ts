@@ -1,6 +1,8 @@
 /** Forecasts of a day as records of the API. */
+
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { rounded, significant } from '@heliograph/domain/significant'
+import { isoTime } from '../storage/values.ts'
 import type { DayForecasts } from './forecasts.ts'
 import { type KnownLimit, limitedPower } from './limits.ts'
 import type { ForecastRun } from './run-store.ts'
@@ -28,7 +30,7 @@ export function recordDay(date: string, now: Date): RecordDay {
     instantsOf(step_ms) {
       let instants = known.get(step_ms)
       if (!instants) {
-        const at = (nth: number) => iso(day_start_ms + nth * step_ms)
+        const at = (nth: number) => isoTime(day_start_ms + nth * step_ms)
         instants = Array.from({ length: day_ms / step_ms + 1 }, (_, nth) => at(nth))
         known.set(step_ms, instants)
       }
@@ -46,9 +48,9 @@ export function forecastOf(day: DayForecasts, target: Target, record: RecordDay)
     logger_id,
     logger_name: day.plants.find((plant) => plant.logger_id === logger_id)?.name ?? null,
     date,
-    valid_from_at: iso(day_start_ms),
-    valid_to_at: iso(valid_to_ms),
-    next_run_at: day.is_within_horizon ? iso(nextRun(now.getTime())) : null,
+    valid_from_at: isoTime(day_start_ms),
+    valid_to_at: isoTime(valid_to_ms),
+    next_run_at: day.is_within_horizon ? isoTime(nextRun(now.getTime())) : null,
   }
   const run = day.runs.get(target)
   if (!run) {
@@ -103,8 +105,6 @@ const noForecast = {
   confidence: 'low',
   status: 'fallback',
 } as const satisfies Partial<Forecast> & { points: [] }
-
-const iso = (ms: number) => new Date(ms).toISOString()
 
 /** Time of the next forecast job, Unix ms. */
 export function nextRun(now_ms: number): number {

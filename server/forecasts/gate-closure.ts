@@ -2,6 +2,7 @@
 /// <reference lib="esnext.temporal" />
 import { localDate, localInstant } from '@heliograph/domain/local-day'
 import { addDays } from '@heliograph/domain/utc-day'
+import type { Step } from '@heliograph/forecast/plant'
 
 export interface Gate {
   /** IANA name of the time zone of the market's days. */
@@ -20,10 +21,8 @@ export function gateClosureOf(delivery_ms: number, gate: Gate): number {
 }
 
 /** A part of a span whose deliveries share a gate closure. */
-export interface GateSpan {
+export interface GateSpan extends Step {
   gate_ms: number
-  start_ms: number
-  end_ms: number
 }
 
 /** Consecutive parts of [start_ms, end_ms), split at the day boundaries of the market. */

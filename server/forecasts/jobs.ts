@@ -1,27 +1,19 @@
 /** The forecast jobs; each runs in its own thread. */
-import type { Clock } from '@heliograph/domain/clock'
-import type { Database, Log } from '../storage/database.ts'
+import type { JobContext } from '../jobs/job.ts'
 import { runPriceForecasts, trainPriceForecasts } from './price-runs.ts'
 import { runForecasts } from './production-runs.ts'
 import { createThread } from './thread.ts'
 import { trainForecasts } from './train.ts'
 
-interface Context {
-  db: Database
-  clock: Clock
-  log: Log
-  signal: AbortSignal
-}
-
 /** Retrains all models, then forecasts with the improved ones. */
-export const trainAll = (context: Context): Promise<void> =>
+export const trainAll = (context: JobContext): Promise<void> =>
   trainAndRun(context, { only_untried: false })
 
 /** Trains targets without a training, then forecasts where new weather or prices have arrived. */
-export const runAll = (context: Context): Promise<void> =>
+export const runAll = (context: JobContext): Promise<void> =>
   trainAndRun(context, { only_untried: true })
 
-async function trainAndRun(context: Context, which: { only_untried: boolean }): Promise<void> {
+async function trainAndRun(context: JobContext, which: { only_untried: boolean }): Promise<void> {
   const thread = createThread({ in_background: true })
   const stop = () => void thread.close()
   context.signal.addEventListener('abort', stop)

@@ -1,11 +1,10 @@
 /** Known limits of plants: current and future curtailment orders, and planned outages. */
+import type { Step } from '@heliograph/forecast/plant'
 import type { Queries } from '../storage/database.ts'
 
 /** Limit of one plant over [start_ms, end_ms), Unix ms. */
-export interface KnownLimit {
+export interface KnownLimit extends Step {
   logger_id: number
-  start_ms: number
-  end_ms: number
   /** Highest power; null for outages. */
   max_power_kw: number | null
   /** Share of the plant in service, 0 to 1. */
@@ -49,7 +48,7 @@ export const readKnownLimits = (
  */
 export function limitedPower(
   power_kw: number,
-  { start_ms, end_ms }: { start_ms: number; end_ms: number },
+  { start_ms, end_ms }: Step,
   limits: readonly KnownLimit[],
 ): number {
   const within = limits.filter((limit) => limit.start_ms < end_ms && limit.end_ms > start_ms)

@@ -1,20 +1,16 @@
 /** Reduces forecasts, which assume that all of a plant is in service, by planned outages. */
+import type { Step } from '@heliograph/forecast/plant'
 import { type KnownLimit, limitedPower } from './limits.ts'
 import type { ForecastRun } from './run-store.ts'
 import { loggerOf, type Target } from './targets.ts'
 
-interface Span {
-  start_ms: number
-  end_ms: number
-}
-
 /** Share of a target in service over a span, 0 to 1. */
-type InService = (span: Span) => number
+type InService = (span: Step) => number
 
 /** Expected power of a plant, kW, which weights its outages within the site. */
 export interface PlantShare {
   logger_id: number
-  power(span: Span): number
+  power(span: Step): number
 }
 
 /**
@@ -61,7 +57,7 @@ export function withoutOutages(
   const plants = runs.flatMap((run): PlantShare[] => {
     const logger_id = loggerOf(run.target)
     if (logger_id === null) return []
-    const power = ({ start_ms }: Span) => run.p50_kw[stepAt(run, start_ms)] ?? 0
+    const power = ({ start_ms }: Step) => run.p50_kw[stepAt(run, start_ms)] ?? 0
     return [{ logger_id, power }]
   })
   return runs.map((run) => lowered(run, inService(run.target, outages, plants)))

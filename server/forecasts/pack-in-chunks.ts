@@ -3,13 +3,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { day_ms } from '@heliograph/domain/durations'
 import { stackColumns } from '@heliograph/forecast/feature-table'
+import type { Span } from './course.ts'
 
 const chunk_ms = 30 * day_ms
-
-interface Span {
-  from_ms: number
-  to_ms: number
-}
 
 /** Concatenates the packed chunks of a span, and lets the server answer requests in between. */
 export async function packInChunks(

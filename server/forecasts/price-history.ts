@@ -1,7 +1,7 @@
 /** Price forecasts issued before the gate closure, with the published prices. */
 import { day_ms, minute_ms } from '@heliograph/domain/durations'
 import { significant } from '@heliograph/domain/significant'
-import { deliveryDates, deliveryDay } from '../markets/periods.ts'
+import { deliveryDates, deliveryDay, type PeriodSpan } from '../markets/periods.ts'
 import { type PricePeriod, readPrices } from '../markets/price-store.ts'
 import type { Queries } from '../storage/database.ts'
 import { type AssignedMarket, assignedMarkets } from './assigned-market.ts'
@@ -9,18 +9,14 @@ import { gateClosureOf } from './gate-closure.ts'
 import { type PriceVintage, priceVintages } from './price-store.ts'
 import type { PriceForecastItem } from './schemas.ts'
 
-export interface PricesQuery {
+interface PricesQuery extends PeriodSpan {
   site_id: string
-  start_ms: number
-  end_ms: number
   /** Excludes forecasts issued later. */
   now: Date
 }
 
 /** A market period, and the run with its forecast as value number `nth`; null without one. */
-interface PricePoint {
-  start_ms: number
-  end_ms: number
+interface PricePoint extends PeriodSpan {
   run: PriceVintage | null
   nth: number
 }
@@ -71,10 +67,8 @@ function priceItem(
 }
 
 /** Time under one market. */
-interface MarketSpan {
+interface MarketSpan extends PeriodSpan {
   market: AssignedMarket
-  start_ms: number
-  end_ms: number
 }
 
 /** Ascending, without overlap, even when the time zone changes with the market. */
@@ -103,7 +97,7 @@ async function marketSpans(
 function runsInTime(
   db: Queries,
   market: AssignedMarket,
-  span: { start_ms: number; end_ms: number },
+  span: PeriodSpan,
   now: Date,
 ): Promise<PriceVintage[]> {
   const dates = deliveryDates(span, market.timezone)
@@ -141,7 +135,7 @@ function withoutOverlap(points: readonly PricePoint[]): PricePoint[] {
 
 /** null unless the whole period has prices. */
 function meanPrice(
-  { start_ms, end_ms }: Pick<PricePoint, 'start_ms' | 'end_ms'>,
+  { start_ms, end_ms }: PeriodSpan,
   prices: readonly PricePeriod[],
 ): number | null {
   let [sum, known_ms] = [0, 0]

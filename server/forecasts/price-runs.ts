@@ -1,14 +1,14 @@
 /** Trains and runs price forecasts for every market that a plant is assigned to. */
 
-import { type Clock, systemStopwatch } from '@heliograph/domain/clock'
+import { systemStopwatch } from '@heliograph/domain/clock'
 import { day_ms } from '@heliograph/domain/durations'
 import { localDate } from '@heliograph/domain/local-day'
 import { rounded } from '@heliograph/domain/significant'
 import { addDays, utcDate } from '@heliograph/domain/utc-day'
 import { seedOf } from '@heliograph/forecast/seeded-random'
+import type { JobContext } from '../jobs/job.ts'
 import { deliveryDay } from '../markets/periods.ts'
 import { type Market, type PricePeriod, readMarket, readPrices } from '../markets/price-store.ts'
-import type { Database, Log } from '../storage/database.ts'
 import { eachOf } from './each-of.ts'
 import { gateClosureOf, usualGate } from './gate-closure.ts'
 import { modelInUse, nextVersion, priceModels } from './model-store.ts'
@@ -27,12 +27,8 @@ const known_days = 30
 const hold_out_days = 14
 const days_ahead = 2
 
-interface PriceNeeds {
-  db: Database
-  clock: Clock
-  log: Log
+interface PriceNeeds extends JobContext {
   thread: ForecastThread
-  signal: AbortSignal
 }
 
 /**

@@ -1,12 +1,11 @@
 /** Scores of price forecasts, compared with the prices of the day before. */
 import { day_ms, minute_ms } from '@heliograph/domain/durations'
 import { addSums, noSums, type ScoreSums, sumsOf } from '@heliograph/forecast/score-sums'
+import type { PeriodSpan } from '../markets/periods.ts'
 import type { PriceDay } from './tasks.ts'
 
 /** A published price, per MWh. */
-export interface KnownPrice {
-  start_ms: number
-  end_ms: number
+export interface KnownPrice extends PeriodSpan {
   price_per_mwh: number
 }
 

@@ -1,7 +1,7 @@
 /** Price models and issued price forecasts, by market. */
 import { minute_ms } from '@heliograph/domain/durations'
 import type { ScoreSums } from '@heliograph/forecast/score-sums'
-import { deliveryDates } from '../markets/periods.ts'
+import { deliveryDates, type PeriodSpan } from '../markets/periods.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { type NewModel, priceModels, storeModel } from './model-store.ts'
 import type { PriceDay, PriceMethod } from './tasks.ts'
@@ -99,9 +99,7 @@ export async function priceVintages(
   )
 }
 
-interface ForecastPrice {
-  start_ms: number
-  end_ms: number
+interface ForecastPrice extends PeriodSpan {
   /** Per MWh. */
   p10_price: number
   p50_price: number
@@ -111,7 +109,7 @@ interface ForecastPrice {
 export async function issuedPrices(
   db: Queries,
   { market_code, timezone }: { market_code: string; timezone: string },
-  { span, before }: { span: { start_ms: number; end_ms: number }; before: Date },
+  { span, before }: { span: PeriodSpan; before: Date },
 ): Promise<ForecastPrice[]> {
   const days = deliveryDates(span, timezone).map((delivery_date) => ({ delivery_date, before }))
   const runs = await priceVintages(db, market_code, days)

@@ -1,6 +1,7 @@
 /** Forecasts issued before the gate closure, with the actual production. */
 import { day_ms } from '@heliograph/domain/durations'
 import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import type { Step } from '@heliograph/forecast/plant'
 import type { Queries } from '../storage/database.ts'
 import { gateOf } from './assigned-market.ts'
 import { type Course, readCourses } from './course.ts'
@@ -8,12 +9,10 @@ import { ratedPowerAt, readServices, siteInService } from './service.ts'
 import { readSoldSteps } from './sold-steps.ts'
 import type { VintageStep } from './vintage-steps.ts'
 
-interface HistoryQuery {
+interface HistoryQuery extends Step {
   site_id: string
   /** null: the site. */
   logger_id: number | null
-  start_ms: number
-  end_ms: number
 }
 
 export interface ForecastHistory {

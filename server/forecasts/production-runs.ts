@@ -4,7 +4,8 @@ import type { Clock } from '@heliograph/domain/clock'
 import { day_ms, hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Plant } from '@heliograph/forecast/plant'
-import type { Database, Log, Queries, Transaction } from '../storage/database.ts'
+import type { JobContext } from '../jobs/job.ts'
+import type { Queries, Transaction } from '../storage/database.ts'
 import { type Course, readCourses } from './course.ts'
 import { eachOf } from './each-of.ts'
 import { modelInUse, productionModels, retireUnreadable } from './model-store.ts'
@@ -34,9 +35,7 @@ const advisory_class = 0x68676672
 /** Lead times of the weather forecasts in that history. */
 const history_leads_h = [1, 12, 36, 60] as const
 
-interface RunNeeds {
-  db: Database
-  clock: Clock
+interface RunNeeds extends Pick<JobContext, 'db' | 'clock'> {
   thread: ForecastThread
 }
 
@@ -264,9 +263,7 @@ function historyOf({ courses, weather, grid }: Past, { logger_id }: ForecastTarg
 }
 
 /** Renews outdated runs of every site for today and the days ahead. */
-export async function runForecasts(
-  needs: RunNeeds & { log: Log; signal: AbortSignal },
-): Promise<void> {
+export async function runForecasts(needs: RunNeeds & JobContext): Promise<void> {
   const { db, clock } = needs
   const now = clock.now()
   const sites = await db.query<{ site_id: string }>(

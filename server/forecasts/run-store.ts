@@ -79,6 +79,17 @@ export function seriesOf(forecast: ProductionForecast): Omit<NewRun, keyof RunHe
   }
 }
 
+/** Names of the series, in the order of their columns. */
+export const seriesNames = [
+  'p10_kw',
+  'p50_kw',
+  'p90_kw',
+  'poa_irradiance_w_m2',
+  'ambient_temperature_c',
+  'cloud_cover_pct',
+  'is_night',
+] as const satisfies (keyof RunSeries)[]
+
 const columns = [
   'target',
   'target_date',
@@ -90,13 +101,7 @@ const columns = [
   'weather_source',
   'weather_issued_at',
   'resolution_minutes',
-  'p10_kw',
-  'p50_kw',
-  'p90_kw',
-  'poa_irradiance_w_m2',
-  'ambient_temperature_c',
-  'cloud_cover_pct',
-  'is_night',
+  ...seriesNames,
   'total_p10_kwh',
   'total_p50_kwh',
   'total_p90_kwh',

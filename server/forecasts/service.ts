@@ -1,12 +1,7 @@
 /** Service times of plants, which define the site at any time in the past. */
 import { quarter_ms } from '@heliograph/domain/durations'
 import type { Queries } from '../storage/database.ts'
-import { type Course, copyCourse, emptyCourse, sumOf } from './course.ts'
-
-interface Span {
-  from_ms: number
-  to_ms: number
-}
+import { type Course, copyCourse, emptyCourse, type Span, sumOf } from './course.ts'
 
 /** A plant and its service [from_ms, to_ms), Unix ms; `to_ms` is infinite until it is retired. */
 export interface PlantService extends Span {

@@ -1,19 +1,18 @@
 /** Energy offered day-ahead: the last forecast before the gate closure, minus known outages. */
 import type { Queries } from '../storage/database.ts'
+import type { Span } from './course.ts'
 import type { Gate } from './gate-closure.ts'
 import { isOutage, type KnownLimit, readKnownLimits } from './limits.ts'
 import { inService, type PlantShare } from './outages.ts'
 import { targetOf } from './targets.ts'
 import { leadSpans, readVintageSteps, type VintageStep } from './vintage-steps.ts'
 
-interface SoldQuery {
+/** The span is widened to the UTC days that overlap it. */
+interface SoldQuery extends Span {
   site_id: string
   /** null: the site, whose plants are `logger_ids`. */
   logger_id: number | null
   logger_ids: readonly number[]
-  /** Unix ms; widened to the UTC days that overlap [from_ms, to_ms). */
-  from_ms: number
-  to_ms: number
 }
 
 /** Steps, ascending, with the forecast and the planned outages known at the gate closure. */

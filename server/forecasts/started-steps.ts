@@ -1,7 +1,7 @@
 /** Steps that have started keep the forecast issued before they started. */
 import { minute_ms } from '@heliograph/domain/durations'
 import { rounded } from '@heliograph/domain/significant'
-import type { NewRun, RunSeries } from './run-store.ts'
+import { type NewRun, type RunSeries, seriesNames } from './run-store.ts'
 import { meanOver } from './step-means.ts'
 
 /**
@@ -14,20 +14,14 @@ export function keepStartedSteps(run: NewRun, earlier: NewRun | undefined): NewR
   const started_count = Math.ceil(since_ms / (run.resolution_minutes * minute_ms))
   if (started_count <= 0) return run
   const old = onSteps(earlier, run)
-  const joined = <Value>(before: readonly Value[], next: readonly Value[]): Value[] => [
-    ...before.slice(0, started_count),
-    ...next.slice(started_count),
-  ]
+  const series = seriesNames.map((name) => [
+    name,
+    [...old[name].slice(0, started_count), ...run[name].slice(started_count)],
+  ])
   return {
     ...run,
     ...totalsOf({ earlier, old, run, started_count }),
-    p10_kw: joined(old.p10_kw, run.p10_kw),
-    p50_kw: joined(old.p50_kw, run.p50_kw),
-    p90_kw: joined(old.p90_kw, run.p90_kw),
-    poa_irradiance_w_m2: joined(old.poa_irradiance_w_m2, run.poa_irradiance_w_m2),
-    ambient_temperature_c: joined(old.ambient_temperature_c, run.ambient_temperature_c),
-    cloud_cover_pct: joined(old.cloud_cover_pct, run.cloud_cover_pct),
-    is_night: joined(old.is_night, run.is_night),
+    ...(Object.fromEntries(series) as unknown as RunSeries),
   }
 }
 

@@ -5,14 +5,12 @@ import type { Hindcast } from '@heliograph/forecast/production-holdout'
 import type { ForecastStep } from '@heliograph/forecast/production-scores'
 import type { ScoreSums } from '@heliograph/forecast/score-sums'
 import type { Market } from '../markets/price-store.ts'
-import type { Course } from './course.ts'
+import type { Course, Span } from './course.ts'
 import type { HoldOutScores, TrainingFacts } from './model-store.ts'
 import type { LeadTime } from './vintage-steps.ts'
 
 /** Whole UTC days in steps of one length. */
-export interface Grid {
-  from_ms: number
-  to_ms: number
+export interface Grid extends Span {
   step_ms: number
 }
 

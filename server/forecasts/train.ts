@@ -1,11 +1,12 @@
 /** Trains production models: one per target of every site, each on its own history. */
 
-import { type Clock, systemStopwatch } from '@heliograph/domain/clock'
+import { systemStopwatch } from '@heliograph/domain/clock'
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { rounded } from '@heliograph/domain/significant'
 import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import { seedOf } from '@heliograph/forecast/seeded-random'
-import type { Database, Log, Queries } from '../storage/database.ts'
+import type { JobContext } from '../jobs/job.ts'
+import type { Queries } from '../storage/database.ts'
 import { sitesWithDueHours } from '../telemetry/touched-hours.ts'
 import { gateOf } from './assigned-market.ts'
 import { readCourses } from './course.ts'
@@ -35,12 +36,8 @@ const history_days_max = 730
 /** Days that score a model: two weeks, or one with little history. */
 const hold_out_days = { usual: 14, few: 7, history_min: 90 } as const
 
-interface TrainNeeds {
-  db: Database
-  clock: Clock
-  log: Log
+interface TrainNeeds extends JobContext {
   thread: ForecastThread
-  signal: AbortSignal
 }
 
 export async function trainForecasts(
@@ -118,7 +115,7 @@ async function trainSite(needs: TrainNeeds, site_id: string): Promise<void> {
 }
 
 /** From the day of the first measured hour, at most two years ago, to the end of yesterday. */
-async function historySpan(db: Database, site_id: string, now: Date) {
+async function historySpan(db: Queries, site_id: string, now: Date) {
   const to_ms = utcDayStart(now)
   const [first] = await db.query<{ at: Date | null }>(
     'select min(hour_at) as at from logger_hours where site_id = $1 and hour_at >= $2',

@@ -2,6 +2,7 @@
 import { day_ms, hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
+import type { Span } from './course.ts'
 import { type Gate, type GateSpan, gateSpans } from './gate-closure.ts'
 import { type Vintage, vintages } from './run-store.ts'
 import type { Target } from './targets.ts'
@@ -23,11 +24,7 @@ export interface VintageStep {
 export type LeadTime = 'intraday' | 'day_ahead'
 
 /** Parts of whole UTC days, each with the latest issue time of its forecast. */
-export function leadSpans(
-  lead_time: LeadTime,
-  { from_ms, to_ms }: { from_ms: number; to_ms: number },
-  gate: Gate,
-): GateSpan[] {
+export function leadSpans(lead_time: LeadTime, { from_ms, to_ms }: Span, gate: Gate): GateSpan[] {
   const spans: GateSpan[] = []
   const part_ms = lead_time === 'day_ahead' ? day_ms : hour_ms
   for (let at = utcDayStart(from_ms); at < to_ms; at += part_ms) {

@@ -3,6 +3,8 @@
  * and NDJSON that PostgreSQL writes for `ExportRows`.
  */
 import type { Queries } from '../storage/database.ts'
+import type { Context } from './context.ts'
+import { spanList } from './envelope.ts'
 import type { ExportFormat } from './export-rows.ts'
 import type { Span } from './windows.ts'
 
@@ -18,6 +20,22 @@ export interface ExportItems {
    */
   items(queries: Queries): AsyncIterable<readonly ExportItem[]>
 }
+
+interface ComputedSeries<Item> {
+  span?: Span
+  items(queries: Queries): AsyncIterable<readonly Item[]>
+}
+
+/** The handlers of a computed series without a `limit`: all items as JSON, or a file. */
+export const spanHandlers = <Request extends { window: Span }, Item>(
+  series: (request: Request, context: Context) => Promise<ComputedSeries<Item>>,
+) => ({
+  async handle(request: Request, context: Context) {
+    const { span = request.window, items } = await series(request, context)
+    return spanList(await allItems(items(context.db)), span)
+  },
+  exports: series,
+})
 
 /** Exports one page, for a request with a `limit`. */
 export const pageItems = (page: readonly ExportItem[]): ExportItems => ({

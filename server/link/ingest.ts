@@ -4,7 +4,7 @@ import { storeDispatches, storeNotes, storeSetups } from '../batteries/edge-repo
 import { storeReports } from '../control/edge-reports.ts'
 import { applyInventory, unknown_words } from '../plant/inventory.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import { lastEvent, recordEvent } from '../storage/events.ts'
+import { endCondition, lastEvent, recordEvent } from '../storage/events.ts'
 import { keepPartitions, type PartitionKeeper } from '../storage/partitions.ts'
 import { isoTime } from '../storage/values.ts'
 import { storeRelayEvents } from '../telemetry/relay-events.ts'
@@ -143,7 +143,11 @@ async function storeBatch(transaction: Transaction, batch: PreparedBatch): Promi
     if (content.is !== 'inventory') continue
     const { site, json, unknown } = content
     await applyInventory(transaction, site, { json, epoch: batch.epoch, seq, at: received_at })
-    await endRejection(transaction, batch)
+    await endCondition(
+      transaction,
+      { site_id, source_kind: 'edge', source_id: batch.edge_id, code: 'inventory_rejected' },
+      { at: new Date(received_at), message: 'the inventory of the edge is accepted' },
+    )
     await reportUnknownWords(transaction, batch, unknown)
   }
   await storeReports(transaction, site_id, itemsOf('curtailment'))
@@ -232,22 +236,6 @@ async function storeRefused(
   }
 }
 
-async function endRejection(
-  transaction: Transaction,
-  { site_id, edge_id, received_at }: PreparedBatch,
-): Promise<void> {
-  const code = 'inventory_rejected'
-  const source = { site_id, source_kind: 'edge', source_id: edge_id, code } as const
-  if ((await lastEvent(transaction, source))?.edge !== 'rising') return
-  await recordEvent(transaction, {
-    ...source,
-    at: new Date(received_at),
-    edge: 'falling',
-    severity: 'info',
-    message: 'the inventory of the edge is accepted',
-  })
-}
-
 const words_listed_max = 5
 
 /** Raises an event while the inventory has enumeration values that this server does not know. */
@@ -257,22 +245,25 @@ async function reportUnknownWords(
   unknown: readonly string[],
 ): Promise<void> {
   const source = { site_id, source_kind: 'edge', source_id: edge_id, code: unknown_words } as const
-  const last = await lastEvent(transaction, source)
+  const at = new Date(received_at)
+  if (unknown.length === 0) {
+    const message = 'this server knows all values of the inventory'
+    await endCondition(transaction, source, { at, message })
+    return
+  }
   const more = unknown.length - words_listed_max
   const listed =
     unknown.slice(0, words_listed_max).join('; ') + (more > 0 ? `; and ${more} more` : '')
-  const message = unknown.length
-    ? `this server does not know values of the inventory: ${listed}`
-    : 'this server knows all values of the inventory'
-  const is_rising = unknown.length > 0
-  if (is_rising ? last?.message === message : last?.edge !== 'rising') return
+  const message = `this server does not know values of the inventory: ${listed}`
+  if ((await lastEvent(transaction, source))?.message === message) return
+  const details = { unknown: unknown.slice(0, 1000) }
   await recordEvent(transaction, {
     ...source,
-    at: new Date(received_at),
+    at,
+    edge: 'rising',
+    severity: 'warning',
     message,
-    ...(is_rising
-      ? { edge: 'rising', severity: 'warning', details: { unknown: unknown.slice(0, 1000) } }
-      : { edge: 'falling', severity: 'info' }),
+    details,
   })
 }
 

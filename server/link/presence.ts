@@ -4,7 +4,7 @@ import { type DeviceStatus, edgeTokenPattern, type StatusReport } from '@heliogr
 import type { Static } from 'typebox'
 import { unknown_words } from '../plant/inventory.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
-import { lastEvent, recordEvent } from '../storage/events.ts'
+import { endCondition, lastEvent, recordEvent } from '../storage/events.ts'
 import { isoTime, rowsJson } from '../storage/values.ts'
 import { storableText } from '../telemetry/refused.ts'
 import { addTouchedHours, touchAllIn } from '../telemetry/touched-hours.ts'
@@ -106,17 +106,8 @@ export function recordHello(
         clockOffset(sent_at, received_at),
       ],
     )
-    const source = offline(edge)
-    const last = await lastEvent(transaction, source)
-    if (last?.edge === 'rising') {
-      await recordEvent(transaction, {
-        ...source,
-        at: later(new Date(received_at), last.at),
-        edge: 'falling',
-        severity: 'info',
-        message: 'the edge is connected again',
-      })
-    }
+    const ended = { at: new Date(received_at), message: 'the edge is connected again' }
+    await endCondition(transaction, offline(edge), ended)
     return row!.mark
   })
 }
@@ -142,7 +133,8 @@ export async function recordOffline(
     if (!current || last?.edge === 'rising') return
     await recordEvent(transaction, {
       ...source,
-      at: later(at, last?.at),
+      // Keeps the events in order, even if the clock of one server is slow.
+      at: last && last.at > at ? last.at : at,
       edge: 'rising',
       severity: 'major',
       message: 'the connection of the edge has ended',
@@ -150,9 +142,6 @@ export async function recordOffline(
     })
   })
 }
-
-/** Keeps the two events of a pair in order, even if the clock of one server is slow. */
-const later = (at: Date, last_at = at) => (last_at > at ? last_at : at)
 
 const offline = ({ site_id, edge_id }: EdgeIdentity) =>
   ({ site_id, source_kind: 'edge', source_id: edge_id, code: 'edge_offline' }) as const

@@ -1,7 +1,9 @@
 /** Prices and statistics of a market on a UTC day, as the API returns them. */
+
 import { localDate } from '@heliograph/domain/local-day'
 import { type Position, placeOf } from '@heliograph/domain/place'
 import type { Static } from 'typebox'
+import { isoTime } from '../storage/values.ts'
 import { skiesOf } from '../telemetry/weather/instrument-limits.ts'
 import { priceOf } from './micro.ts'
 import {
@@ -24,7 +26,6 @@ import {
 } from './statistics.ts'
 import type { PriceRow } from './store.ts'
 
-const iso = (time_ms: number) => new Date(time_ms).toISOString()
 const price = (micro: number | null) => (micro === null ? null : priceOf(micro))
 
 /**
@@ -94,7 +95,7 @@ export function dayOf(
       currency: market.currency,
       resolution_minutes,
       ...counts,
-      base_until_at: counts.due_period_count > 0 ? iso(base_until_ms) : null,
+      base_until_at: counts.due_period_count > 0 ? isoTime(base_until_ms) : null,
       status: statusOf({ ...counts, known_due_count }),
     },
   }
@@ -147,7 +148,7 @@ export function statisticsRecord(statistics: PriceStatistics) {
 }
 
 export function periodRecord({ start_ms, end_ms, price_micro }: Slot) {
-  return { start_at: iso(start_ms), end_at: iso(end_ms), price_per_mwh: price(price_micro) }
+  return { start_at: isoTime(start_ms), end_at: isoTime(end_ms), price_per_mwh: price(price_micro) }
 }
 
 export function marketDay(

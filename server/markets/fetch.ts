@@ -1,6 +1,6 @@
 /** The job that fetches the prices of the markets that have a source. */
-import type { Clock } from '@heliograph/domain/clock'
-import type { Database, Log } from '../storage/database.ts'
+import type { JobContext } from '../jobs/job.ts'
+import type { Database } from '../storage/database.ts'
 import { limitFault } from './auction-limits.ts'
 import { backOff, dueDays, type FetchedDay } from './due.ts'
 import { deliveryDay, holesIn, type PeriodSpan } from './periods.ts'
@@ -20,12 +20,8 @@ export interface PriceSettings {
   energy_charts_url: string
 }
 
-interface FetchContext {
-  db: Database
-  clock: Clock
-  log: Log
+interface FetchContext extends JobContext {
   settings: PriceSettings
-  signal: AbortSignal
 }
 
 /** Days of one market per run: a long history is fetched over several runs. */

@@ -6,17 +6,15 @@
 import { day_ms, minute_ms } from '@heliograph/domain/durations'
 import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
 
-/** The price of a market period [start_ms, end_ms), Unix ms. */
-export interface PricePeriod {
-  start_ms: number
-  end_ms: number
-  /** Millionths of the market's currency per MWh. */
-  price_micro: number
-}
-
 export interface PeriodSpan {
   start_ms: number
   end_ms: number
+}
+
+/** The price of a market period. */
+export interface PricePeriod extends PeriodSpan {
+  /** Millionths of the market's currency per MWh. */
+  price_micro: number
 }
 
 export type Resolution = 15 | 30 | 60

@@ -1,6 +1,8 @@
 /** Stores published prices as revisions; replaced prices stay stored and are no longer current. */
+
 import { utcDate } from '@heliograph/domain/utc-day'
 import type { Transaction } from '../storage/database.ts'
+import { isoTime } from '../storage/values.ts'
 import { decimalOf } from './micro.ts'
 import type { PeriodSpan, PricePeriod } from './periods.ts'
 import { type PriceKind, readRate } from './price-store.ts'
@@ -89,7 +91,6 @@ const lengthOf = ({ start_ms, end_ms }: PricePeriod) => end_ms - start_ms
 const isSame = (a: PricePeriod, b: PricePeriod) =>
   a.start_ms === b.start_ms && a.end_ms === b.end_ms && a.price_micro === b.price_micro
 
-const iso = (time_ms: number) => new Date(time_ms).toISOString()
 /** Class of the PostgreSQL advisory locks on the prices of a market: `hgmp`. */
 const advisory_class = 0x68676d70
 
@@ -108,7 +109,7 @@ export async function storePrices(tx: Transaction, publication: Publication): Pr
      from market_prices where market_code = $1 and kind = $2
        and start_at < $4 and end_at > $3 and start_at > $3::timestamptz - interval '1 day'
      order by start_at`,
-    [market_code, kind, iso(first.start_ms), iso(last.end_ms)],
+    [market_code, kind, isoTime(first.start_ms), isoTime(last.end_ms)],
   )
   const stored = {
     current: known.filter(({ is_current }) => is_current),
@@ -135,7 +136,7 @@ async function retire(
   await tx.execute(
     `update market_prices set is_current = false
      where market_code = $1 and kind = $2 and is_current and start_at = any($3::timestamptz[])`,
-    [market_code, kind, replaced.map(({ start_ms }) => iso(start_ms))],
+    [market_code, kind, replaced.map(({ start_ms }) => isoTime(start_ms))],
   )
 }
 
@@ -158,8 +159,8 @@ async function insert(
       document_id,
       published_at,
       fetched_at,
-      taken.map(({ start_ms }) => iso(start_ms)),
-      taken.map(({ end_ms }) => iso(end_ms)),
+      taken.map(({ start_ms }) => isoTime(start_ms)),
+      taken.map(({ end_ms }) => isoTime(end_ms)),
       taken.map(({ price_micro }) => decimalOf(price_micro)),
       taken.map(({ revision }) => revision),
     ],

@@ -4,9 +4,9 @@ import {
   inverterExample,
   loggerExample,
   nodeNowExample,
+  siteExample,
   stringGlanceExample,
 } from '../plant/device-examples.ts'
-import { siteExample } from '../plant/site-example.ts'
 import { Overview } from './overview.ts'
 import { PlantStatus } from './status.ts'
 import { StationNow } from './weather.ts'

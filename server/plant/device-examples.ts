@@ -1,10 +1,13 @@
-/** One device of each kind, for the API reference. */
+/** One site and one device of each kind, for the API reference. */
 import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import { exampleOf } from '../http/example.ts'
 import { Inverter } from './inverter.ts'
 import { Logger } from './logger.ts'
 import { PvString, StringGlance, StringNow } from './pv-string.ts'
 import { SensorNow } from './sensor-node.ts'
+import { Site } from './site.ts'
+
+export const siteExample = exampleOf(Site)
 
 export const inverterExample = exampleOf(Inverter, {
   inverter_id: 7,

@@ -15,6 +15,8 @@ interface ServerEvent {
   details?: Record<string, unknown>
 }
 
+type EventSource = Pick<ServerEvent, 'site_id' | 'source_kind' | 'source_id' | 'code'>
+
 /** Stores an event. Call it in the transaction of the change that it reports. */
 export async function recordEvent(
   db: Queries,
@@ -41,12 +43,7 @@ export async function recordEvent(
 /** The event of this source and code that was stored last, if any. */
 export async function lastEvent(
   db: Queries,
-  {
-    site_id,
-    source_kind,
-    source_id,
-    code,
-  }: Pick<ServerEvent, 'site_id' | 'source_kind' | 'source_id' | 'code'>,
+  { site_id, source_kind, source_id, code }: EventSource,
 ): Promise<Pick<ServerEvent, 'at' | 'edge' | 'message'> | undefined> {
   const [last] = await db.query<Pick<ServerEvent, 'at' | 'edge' | 'message'>>(
     `select at, edge, message from events
@@ -55,6 +52,18 @@ export async function lastEvent(
     [site_id, source_kind, source_id, code],
   )
   return last
+}
+
+/** Ends a condition of a source if it is active, not before the event that raised it. */
+export async function endCondition(
+  db: Queries,
+  source: EventSource,
+  { at, message }: Pick<ServerEvent, 'at' | 'message'>,
+): Promise<void> {
+  const last = await lastEvent(db, source)
+  if (last?.edge !== 'rising') return
+  const ended_at = last.at > at ? last.at : at
+  await recordEvent(db, { ...source, at: ended_at, edge: 'falling', severity: 'info', message })
 }
 
 /**

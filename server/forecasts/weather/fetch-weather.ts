@@ -4,14 +4,13 @@
  * exponential backoff; stored forecasts stay.
  */
 
-import type { Clock } from '@heliograph/domain/clock'
 import { day_ms, hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { type Place, type Position, placeOf } from '@heliograph/domain/place'
 import { utcDayStart } from '@heliograph/domain/utc-day'
+import type { JobContext } from '../../jobs/job.ts'
 import { SourceFault } from '../../markets/sources/source.ts'
 import { siteElevation } from '../../plant/site-elevation.ts'
-import type { Database, Queries } from '../../storage/database.ts'
-import type { Log } from '../../storage/log.ts'
+import type { Queries } from '../../storage/database.ts'
 import { type ForecastStep, type NewRun, quantities } from './run.ts'
 import type { WeatherSettings } from './settings.ts'
 import type { Forecast, PreviousSteps, WeatherSource } from './source.ts'
@@ -40,12 +39,8 @@ const failure_chars_max = 300
 
 export const no_position = 'the site has no position: latitude and longitude in its site.yaml'
 
-interface Needs {
-  db: Database
-  clock: Clock
-  log: Log
+interface Needs extends JobContext {
   settings: WeatherSettings | null
-  signal: AbortSignal
 }
 
 interface Site {
@@ -78,12 +73,9 @@ export async function fetchWeather({ db, clock, log, settings, signal }: Needs):
   }
 }
 
-interface Fetching {
-  db: Database
-  clock: Clock
+interface Fetching extends Omit<JobContext, 'log'> {
   source: WeatherSource
   now: Date
-  signal: AbortSignal
 }
 
 type Placed = Site & { place: Place }

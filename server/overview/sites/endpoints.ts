@@ -1,8 +1,8 @@
 import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
+import { siteExample } from '../../plant/device-examples.ts'
 import { Site } from '../../plant/site.ts'
-import { siteExample } from '../../plant/site-example.ts'
 import { listedSites } from './summaries.ts'
 
 export const listSites = endpoint({

@@ -3,10 +3,10 @@ import { utcDate } from '@heliograph/domain/utc-day'
 import { Type } from 'typebox'
 import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { SpanList, spanList } from '../../http/envelope.ts'
+import { SpanList } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { exampleOf } from '../../http/example.ts'
-import { allItems } from '../../http/export-items.ts'
+import { spanHandlers } from '../../http/export-items.ts'
 import * as field from '../../http/fields.ts'
 import { IdList, InverterId, idsOf, LoggerId } from '../../http/params.ts'
 import { default_hours } from '../../http/time-windows.ts'
@@ -84,20 +84,21 @@ export const loggerHourlyEnergy = endpoint({
   heavy: true,
   returns: SpanList(LoggerHourRecord),
   example: { answer: { data: [exampleOf(LoggerHourRecord)], meta: { count: 1, ...whole } } },
-  async handle({ site: { site_id }, params: { logger_id }, window }, context: Context) {
-    await requireLogger(context.db, site_id, logger_id)
-    const now = await nowAt(site_id, context)
-    const hours = fullHours(window)
-    const weeks = loggerHourWeeks(context.db, site_id, logger_id, hours, now)
-    return spanList(await allItems(weeks), window)
-  },
-  async exports({ site: { site_id }, params: { logger_id }, window }, context: Context) {
-    await requireLogger(context.db, site_id, logger_id)
-    const now = await nowAt(site_id, context)
-    const hours = fullHours(window)
-    return { items: (queries) => loggerHourWeeks(queries, site_id, logger_id, hours, now) }
-  },
+  ...spanHandlers(async (request: SeriesRequest<{ logger_id: number }>, context) => {
+    const { site, params, window } = request
+    await requireLogger(context.db, site.site_id, params.logger_id)
+    const now = await nowAt(site.site_id, context)
+    return {
+      items: (queries) => loggerHourWeeks(queries, { ...site, ...params }, fullHours(window), now),
+    }
+  }),
 })
+
+interface SeriesRequest<Params> {
+  site: { site_id: string }
+  params: Params
+  window: Span
+}
 
 /** From the first full hour of a span. */
 function fullHours({ start, end }: Span): Bounds {
@@ -196,19 +197,13 @@ export const stringEnergyByHour = endpoint({
   heavy: true,
   returns: SpanList(StringHour),
   example: { answer: { data: [exampleOf(StringHour)], meta: { count: 1, ...whole } } },
-  async handle({ site: { site_id }, params: { inverter_id }, window }, context: Context) {
-    await requireInverter(context.db, site_id, inverter_id)
-    const now = await nowAt(site_id, context)
+  ...spanHandlers(async (request: SeriesRequest<{ inverter_id: number }>, context) => {
+    const { site, params, window } = request
+    await requireInverter(context.db, site.site_id, params.inverter_id)
+    const now = await nowAt(site.site_id, context)
     const hours = overlappingHours(window)
-    const weeks = stringHourWeeks(context.db, site_id, inverter_id, hours, now)
-    return spanList(await allItems(weeks), window)
-  },
-  async exports({ site: { site_id }, params: { inverter_id }, window }, context: Context) {
-    await requireInverter(context.db, site_id, inverter_id)
-    const now = await nowAt(site_id, context)
-    const hours = overlappingHours(window)
-    return { items: (queries) => stringHourWeeks(queries, site_id, inverter_id, hours, now) }
-  },
+    return { items: (queries) => stringHourWeeks(queries, { ...site, ...params }, hours, now) }
+  }),
 })
 
 /** From the start of the first hour that overlaps a window to the end of the window. */
@@ -219,8 +214,7 @@ function overlappingHours({ start, end }: Span): Bounds {
 /** Every hour of a logger in the window, which starts on a full hour. */
 async function* loggerHourWeeks(
   db: Queries,
-  site_id: string,
-  logger_id: number,
+  { site_id, logger_id }: { site_id: string; logger_id: number },
   window: Bounds,
   now: Now,
 ) {
@@ -251,8 +245,7 @@ async function* matrixWeeks(
 /** Hours of the strings of an inverter that start in the window. */
 async function* stringHourWeeks(
   db: Queries,
-  site_id: string,
-  inverter_id: number,
+  { site_id, inverter_id }: { site_id: string; inverter_id: number },
   window: Bounds,
   now: Now,
 ) {

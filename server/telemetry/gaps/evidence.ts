@@ -1,5 +1,7 @@
 /** The cause of a gap and whether its readings may still arrive, from events. Pure. */
+
 import { alarmTables } from '@heliograph/domain/alarms/tables'
+import type { Span } from '../energy.ts'
 
 export const causes = [
   'communication',
@@ -49,10 +51,7 @@ export interface Evidence {
 }
 
 /** A span of time; unknown ends are infinite. */
-export interface Extent {
-  start_ms: number
-  end_ms: number
-}
+export type Extent = Span
 
 export interface EvidenceEvent {
   at_ms: number

@@ -1,4 +1,0 @@
-import { exampleOf } from '../http/example.ts'
-import { Site } from './site.ts'
-
-export const siteExample = exampleOf(Site)
