@@ -79,9 +79,12 @@ export async function joinReplicas(deps: Deps) {
     void startSharing().catch((error) => {
       log.warn({ err: error }, 'rate limits could not be shared and will be retried')
     })
+  // Notifications arrive in the order of the joins; what joined before, `join` has seen.
+  let has_joined = false
   const listening = await db.listen(joined_channel, {
-    notified: (other) => {
-      if (other !== replica_id) noticed()
+    notified: (joined_id) => {
+      if (joined_id === replica_id) has_joined = true
+      else if (has_joined) noticed()
     },
     resumed: () => void heartbeat().catch(() => {}),
   })

@@ -25,9 +25,8 @@ const key = {
   write_per_minute: null,
 } as ApiKey
 
-async function replica(replica_id: string) {
+async function replica(replica_id: string, db = database.db) {
   const rates = rateLimits()
-  const { db } = database
   const others = await joinReplicas({ db, replica_id, rates, log: silent, ...time })
   const one = { rates, ...others }
   joined.push(one)
@@ -101,6 +100,20 @@ test('a replica that was stopped leaves its counts to the next', async () => {
   assert.equal(await taken(a, 100), 100)
   await a.stop()
   const b = await replica('b')
+  assert.equal(await taken(b, 100), 20)
+})
+
+test('a late notification of a replica that was stopped changes no count', async () => {
+  const a = await replica('a')
+  assert.equal(await taken(a, 100), 100)
+  await a.stop()
+  const { db } = database
+  const listen: typeof db.listen = async (channel, listener) => {
+    const listening = await db.listen(channel, listener)
+    listener.notified('a')
+    return listening
+  }
+  const b = await replica('b', { ...db, listen })
   assert.equal(await taken(b, 100), 20)
 })
 
