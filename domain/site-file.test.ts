@@ -183,8 +183,12 @@ test('all problems of the schema and of the whole site are reported by line', ()
 test('no wrong type makes the check itself fail', () => {
   const whole = parseSiteFile(demo)
   assert.ok('site' in whole)
+  const wrong = [null, [], 5, {}, 'x', [null]]
+  let places = 0
   const visit = (value: unknown, replace: (by: unknown) => unknown): void => {
-    for (const by of [null, 5, 'x', [], {}, [null]]) {
+    places += 1
+    // Every other one at every place, the others at the next.
+    for (const by of wrong.filter((_, nth) => nth % 2 === places % 2)) {
       const read = parseSiteFile(JSON.stringify(replace(by)))
       assert.ok('site' in read || read.problems.every(({ message }) => message.length > 0))
     }

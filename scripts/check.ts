@@ -121,12 +121,11 @@ const on_postgres15 = tests.database.filter((file) =>
   /^server\/(storage|jobs|link)\/|^test\/conventions\/|\/(store|export-rows)\.test\.ts$/.test(file),
 )
 
-const runTests = ['node', '--test', '--test-timeout=180000']
-const atOnce = (count: number) => `--test-concurrency=${count}`
+const cores = availableParallelism()
+const runTests = (processes: number) => ['scripts/run-tests.ts', String(processes)]
 // These tests mostly wait for the database.
-const database_tests = atOnce(2 * availableParallelism())
-// These tests mostly wait for their next poll.
-const real_time_tests = atOnce(availableParallelism())
+const database_tests = runTests(2 * cores)
+const aFileEach = ['node', '--test', '--test-timeout=180000']
 
 // Hundreds of test processes share the compiled sources.
 process.env['NODE_COMPILE_CACHE'] ??= resolve('node_modules/.cache/compiled')
@@ -146,31 +145,20 @@ await run(
   ['node', 'scripts/generate.ts', '--check'],
   ['redocly', 'lint', 'openapi.json'],
 )
-// One process for all of them: a process per file would take longer than its tests.
-const inOneProcess = (half: number) => [
+await run('Tests without sockets, processes and threads', [
   'node',
   '--max-semi-space-size=64',
-  '--test',
-  '--test-timeout=180000',
-  '--test-isolation=none',
-  ...tests.pure.filter((_, nth) => nth % 2 === half),
-]
-await run('Tests without sockets, processes and threads', inOneProcess(0), inOneProcess(1))
+  ...runTests(cores),
+  ...tests.pure,
+])
 const statements = join(mkdtempSync(join(tmpdir(), 'heliograph-statements-')), 'statements.jsonl')
 process.env['STATEMENTS_FILE'] = statements
 const recordStatements = ['--import', resolve('test/record-statements.ts')]
-await run('Tests', [
-  'node',
-  ...recordStatements,
-  '--test',
-  '--test-timeout=180000',
-  database_tests,
-  ...beside_others,
-])
+await run('Tests', ['node', ...recordStatements, ...database_tests, ...beside_others])
 delete process.env['STATEMENTS_FILE']
 if (existsSync('/usr/lib/postgresql/15/bin/postgres')) {
   const postgres15 = ['node', 'scripts/postgres15.ts', '--']
-  await run('PostgreSQL 15', [...postgres15, ...runTests, database_tests, ...on_postgres15])
+  await run('PostgreSQL 15', [...postgres15, 'node', ...database_tests, ...on_postgres15])
   await run('PostgreSQL 15, every statement of the tests', [
     ...postgres15,
     'node',
@@ -179,7 +167,8 @@ if (existsSync('/usr/lib/postgresql/15/bin/postgres')) {
   ])
 }
 rmSync(dirname(statements), { recursive: true })
-await run('Tests in real time', [...runTests, real_time_tests, ...in_real_time])
+// Programs that are killed or busy would disturb other tests of the process. Most wait for a poll.
+await run('Tests in real time', [...aFileEach, `--test-concurrency=${2 * cores}`, ...in_real_time])
 // Runs alone: the whole demo, a browser and a shell.
-await run('Pages and examples', [...runTests, 'test/browser/platform.browser.ts'])
+await run('Pages and examples', [...aFileEach, 'test/browser/platform.browser.ts'])
 await run('Benches, to see that they work', ['node', 'scripts/bench.ts', '--quick'])

@@ -4,7 +4,8 @@ import { Proof } from '../control/proof.ts'
 import type { MixedSite } from './fixtures/mixed-site.ts'
 import { playRoom } from './fixtures/room-episode.ts'
 
-const episodes = 25
+/** `ROOM_EPISODES=1000 npx node --test` with this file plays more. */
+const episodes = Number(process.env['ROOM_EPISODES'] ?? 12)
 const seconds = 400
 const start_s = 20
 const drawn = Math.floor(Math.random() * 1e9)

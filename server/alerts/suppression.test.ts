@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import type { Concerned, Finding } from './finding.ts'
-import { after, contextOf, noon, sourceSite } from './fixtures/source-site.ts'
+import { after, contextOf, noon, useSourceSite } from './fixtures/source-site.ts'
 import { alertCodes, ruleOf } from './rules.ts'
 import {
   type Devices,
@@ -10,6 +10,8 @@ import {
   type SuppressionFacts,
   suppressionBy,
 } from './suppression.ts'
+
+const sourceSite = useSourceSite()
 
 const parents = (of: [location_id: number, parent: number | null][]) =>
   of.map(([id, location_id]) => [`location ${id}`, { logger_id: null, location_id }] as const)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
 import os from 'node:os'
 import test from 'node:test'
 import { day_ms } from '@heliograph/domain/durations'
 import type { Plant } from '@heliograph/forecast/plant'
+import { backgroundThreads } from '../threads/fixtures/background-threads.ts'
 import type { PredictTask } from './tasks.ts'
 import { createThread } from './thread.ts'
 
@@ -79,15 +79,14 @@ test('a model moves into the thread, but not what others share memory with', asy
 test('a thread in the background gives way, and no other does', async (t) => {
   if (process.platform !== 'linux') return t.skip('LEFT OUT: priorities of threads, but on Linux')
   if (os.getPriority() > 0) return t.skip('LEFT OUT: this process gives way to all others itself')
-  const priorities = () =>
-    readdirSync('/proc/self/task').map((thread) => os.getPriority(Number(thread)))
-  const before = priorities()
+  const priority = os.getPriority()
+  const before = backgroundThreads()
   for (const in_background of [false, true]) {
     const thread = createThread({ in_background })
     t.after(() => thread.close())
     await thread.run(task())
-    const lower = priorities().filter((priority) => priority > Math.max(...before))
-    assert.equal(lower.length, in_background ? 1 : 0)
+    const found = backgroundThreads().difference(before)
+    assert.equal(found.size, in_background ? 1 : 0)
   }
-  assert.equal(os.getPriority(), before[0])
+  assert.equal(os.getPriority(), priority)
 })

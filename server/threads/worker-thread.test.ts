@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
 import os from 'node:os'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { backgroundThreads } from './fixtures/background-threads.ts'
 import type { TestTask } from './fixtures/task-worker.ts'
 import { createWorkerThread, type ThreadOptions } from './worker-thread.ts'
 
@@ -105,15 +105,14 @@ test('each task has the whole time until it is given up, and all that wait are t
 test('a thread in the background gives way, and no other does', async (t) => {
   if (process.platform !== 'linux') return t.skip('LEFT OUT: priorities of threads, but on Linux')
   if (os.getPriority() > 0) return t.skip('LEFT OUT: this process gives way to all others itself')
-  const priorities = () =>
-    readdirSync('/proc/self/task').map((thread) => os.getPriority(Number(thread)))
-  const before = priorities()
+  const priority = os.getPriority()
+  const before = backgroundThreads()
   for (const in_background of [false, true]) {
     await threadOf(t, { in_background }).run(add(1))
-    const lower = priorities().filter((priority) => priority > Math.max(...before))
-    assert.equal(lower.length, in_background ? 1 : 0)
+    const found = backgroundThreads().difference(before)
+    assert.equal(found.size, in_background ? 1 : 0)
   }
-  assert.equal(os.getPriority(), before[0])
+  assert.equal(os.getPriority(), priority)
 })
 
 test('an idle thread does not keep the process alive; one at a task does', () => {

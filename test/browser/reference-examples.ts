@@ -4,8 +4,9 @@ import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import test from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { noCurl, shell } from './shell.ts'
-import { stage } from './stage.ts'
+import { ask } from './browser.ts'
+import { noCurl, type Shell, shell } from './shell.ts'
+import { asAdministrator, stage } from './stage.ts'
 
 const entities: Record<string, string> = {
   '&amp;': '&',
@@ -51,13 +52,33 @@ test('the server takes every call of the reference', {
 /** Where a machine has none. */
 const uuidgen = 'command -v uuidgen > /dev/null || uuidgen() { cat /proc/sys/kernel/random/uuid; }'
 
-/** More calls than a key has in a minute wait for the next one. */
-async function answered(here: Parameters<typeof shell>[0], call: string) {
+/** A key has fewer calls a minute than there are: the rest are made with another key. */
+async function answered(here: Shell, call: string) {
   for (;;) {
     const { stdout, stderr } = await shell(here, `${uuidgen}\n${call}`)
     const [, text = '', status = '', retry_after_s = ''] =
       /^(.*)\n(\d+) (\d*)$/s.exec(stdout) ?? assert.fail(`${call}\n${stdout}${stderr}`)
     if (status !== '429') return { status: Number(status), text: text.slice(0, 500) }
-    await wait(Number(retry_after_s) * 1000)
+    if (stage.administrator)
+      here.environment['API_KEY'] = await keyLike(here.environment['API_KEY']!)
+    else await wait(Number(retry_after_s) * 1000)
   }
+}
+
+/** A new key with the scopes of this one. */
+async function keyLike(key: string): Promise<string> {
+  let made = ''
+  await asAdministrator(async (window) => {
+    const { data } = await ask<{ data: { key_prefix: string; scopes: string[] }[] }>(
+      window,
+      '/platform/keys',
+    )
+    const like = data.find(({ key_prefix }) => key.startsWith(key_prefix))
+    const body = { name: `Example ${data.length}`, scopes: like!.scopes }
+    ;({ key: made } = await ask<{ key: string }>(window, '/platform/keys', {
+      method: 'POST',
+      body,
+    }))
+  })
+  return made
 }

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { addBatteries, bessValues } from '../../batteries/fixtures/battery-site.ts'
-import { after, contextOf, noon, openAlert, sourceSite } from '../fixtures/source-site.ts'
+import { after, contextOf, noon, openAlert, useSourceSite } from '../fixtures/source-site.ts'
 import { findBatteries } from './batteries.ts'
 import { findEdgeConditions } from './edge-conditions.ts'
+
+const sourceSite = useSourceSite()
 
 async function units() {
   const db = await sourceSite()

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { after, contextOf, noon, openAlert, sourceSite } from '../fixtures/source-site.ts'
+import { after, contextOf, noon, openAlert, useSourceSite } from '../fixtures/source-site.ts'
 import { findControl, findingsOf, type JudgedRow } from './control.ts'
+
+const sourceSite = useSourceSite()
 
 const row = (changes: Partial<JudgedRow> = {}): JudgedRow => ({
   id: 17,

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { addBatteries } from '../../batteries/fixtures/battery-site.ts'
-import { after, contextOf, noon, openAlert, sourceSite } from '../fixtures/source-site.ts'
+import { after, contextOf, noon, openAlert, useSourceSite } from '../fixtures/source-site.ts'
 import { deviationOf, findDispatch } from './dispatch.ts'
+
+const sourceSite = useSourceSite()
 
 /** Discharges at 100 kW from 09:45 to 11:00, a unit of 200 kW. */
 const plan = {

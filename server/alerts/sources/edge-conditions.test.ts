@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { after, contextOf, noon, sourceSite } from '../fixtures/source-site.ts'
+import { after, contextOf, noon, useSourceSite } from '../fixtures/source-site.ts'
 import { findEdgeConditions } from './edge-conditions.ts'
+
+const sourceSite = useSourceSite()
 
 const insert = `
   insert into events (site_id, at, received_at, source_kind, source_id, code, edge, severity, message)

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { hour_ms } from '@heliograph/domain/durations'
 import type { PricePeriod } from '../../markets/periods.ts'
-import { after, contextOf, noon, sourceSite } from '../fixtures/source-site.ts'
+import { after, contextOf, noon, useSourceSite } from '../fixtures/source-site.ts'
 import { findMarkets, missing, negativeNow } from './markets.ts'
+
+const sourceSite = useSourceSite()
 
 const market = {
   market_code: 'DE-LU',

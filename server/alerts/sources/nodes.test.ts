@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { after, contextOf, noon, openAlert, sourceSite } from '../fixtures/source-site.ts'
+import { after, contextOf, noon, openAlert, useSourceSite } from '../fixtures/source-site.ts'
 import { settingsInForce } from '../settings.ts'
 import { type AlertedNode, findNodes, judgeNode } from './nodes.ts'
+
+const sourceSite = useSourceSite()
 
 const settings = settingsInForce({})
 
