@@ -33,10 +33,7 @@ const columns =
  * @throws AdminError `invalid` with every fault, `conflict` for another outage of the same plant
  *   and time, `not_found` without such a site or plant in service
  */
-export async function addOutage(
-  { db, clock }: Pick<Admin, 'db' | 'clock'>,
-  order: NewOutage,
-): Promise<Outage> {
+export async function addOutage({ db, clock }: Pick<Admin, 'db' | 'clock'>, order: NewOutage) {
   checkOutage(order)
   const { site_id, logger_id, start_at, end_at, unavailable_pct, reason } = order
   await findSite({ db }, site_id)

@@ -72,10 +72,7 @@ interface MarketSpan extends PeriodSpan {
 }
 
 /** Ascending, without overlap, even when the time zone changes with the market. */
-async function marketSpans(
-  db: Queries,
-  { site_id, start_ms, end_ms }: PricesQuery,
-): Promise<MarketSpan[]> {
+async function marketSpans(db: Queries, { site_id, start_ms, end_ms }: PricesQuery) {
   // A local date differs from the UTC date by at most one day.
   const around = { start_ms: start_ms - day_ms, end_ms: end_ms + day_ms }
   const days = await assignedMarkets(db, { site_id, logger_id: null }, deliveryDates(around, 'UTC'))
@@ -94,12 +91,7 @@ async function marketSpans(
 }
 
 /** The last run before the gate closure of each delivery day that overlaps the span. */
-function runsInTime(
-  db: Queries,
-  market: AssignedMarket,
-  span: PeriodSpan,
-  now: Date,
-): Promise<PriceVintage[]> {
+function runsInTime(db: Queries, market: AssignedMarket, span: PeriodSpan, now: Date) {
   const dates = deliveryDates(span, market.timezone)
   return priceVintages(
     db,
@@ -134,10 +126,7 @@ function withoutOverlap(points: readonly PricePoint[]): PricePoint[] {
 }
 
 /** null unless the whole period has prices. */
-function meanPrice(
-  { start_ms, end_ms }: PeriodSpan,
-  prices: readonly PricePeriod[],
-): number | null {
+function meanPrice({ start_ms, end_ms }: PeriodSpan, prices: readonly PricePeriod[]) {
   let [sum, known_ms] = [0, 0]
   for (let nth = firstAfter(prices, start_ms); nth < prices.length; nth += 1) {
     const price = prices[nth]!

@@ -59,11 +59,7 @@ const run_columns = [
   'negative_probability',
 ] as const satisfies (keyof PriceRun)[]
 
-export async function storePriceRun(
-  db: Queries,
-  market_code: string,
-  run: PriceRun,
-): Promise<void> {
+export async function storePriceRun(db: Queries, market_code: string, run: PriceRun) {
   const places = run_columns.map((_, nth) => `$${nth + 3}`)
   await db.execute(
     `insert into price_runs (market_code, start_at, ${run_columns.join(', ')})

@@ -2,7 +2,7 @@
 import type { Queries } from '../storage/database.ts'
 import type { Span } from './course.ts'
 import type { Gate } from './gate-closure.ts'
-import { isOutage, type KnownLimit, readKnownLimits } from './limits.ts'
+import { isOutage, readKnownLimits } from './limits.ts'
 import { inService, type PlantShare } from './outages.ts'
 import { targetOf } from './targets.ts'
 import { leadSpans, readVintageSteps, type VintageStep } from './vintage-steps.ts'
@@ -38,11 +38,7 @@ export async function readSoldSteps(
   })
 }
 
-async function readOutages(
-  db: Queries,
-  site_id: string,
-  steps: readonly VintageStep[],
-): Promise<KnownLimit[]> {
+async function readOutages(db: Queries, site_id: string, steps: readonly VintageStep[]) {
   const [first, last] = [steps.at(0), steps.at(-1)]
   if (first === undefined || last === undefined) return []
   const window = { from: new Date(first.start_ms), to: new Date(last.end_ms) }

@@ -40,10 +40,7 @@ interface TrainNeeds extends JobContext {
   thread: ForecastThread
 }
 
-export async function trainForecasts(
-  needs: TrainNeeds,
-  which: { only_untried: boolean },
-): Promise<void> {
+export async function trainForecasts(needs: TrainNeeds, which: { only_untried: boolean }) {
   const sites = await sitesToTrain(needs.db, { ...which, now: needs.clock.now() })
   const failure = 'forecast training failed'
   await eachOf(

@@ -117,10 +117,7 @@ export function ingestInto(db: Database): Ingest {
   }
 }
 
-async function ensureWeeks(
-  partitions: PartitionKeeper,
-  frames: readonly PreparedFrame[],
-): Promise<void> {
+async function ensureWeeks(partitions: PartitionKeeper, frames: readonly PreparedFrame[]) {
   for (const { content } of frames) {
     if (content.is !== 'readings') continue
     for (const { first_at, last_at } of content.items) {

@@ -55,10 +55,7 @@ export async function isRevoked(db: Queries, { site_id, edge_id }: EdgeIdentity)
  * The frame of the inventory in force. Null without an inventory, and if the inventory had values
  * that this server did not know: the edge then announces it again.
  */
-export async function inventoryFrame(
-  db: Queries,
-  { site_id, edge_id }: EdgeIdentity,
-): Promise<{ epoch: string; seq: number } | null> {
+export async function inventoryFrame(db: Queries, { site_id, edge_id }: EdgeIdentity) {
   const source = { site_id, source_kind: 'edge', source_id: edge_id } as const
   const unknown = await lastEvent(db, { ...source, code: unknown_words })
   if (unknown?.edge === 'rising') return null
@@ -232,10 +229,7 @@ interface Seen {
   at: Date
 }
 
-export async function lastSeen(
-  db: Queries,
-  { site_id, edge_id }: EdgeIdentity,
-): Promise<Date | null> {
+export async function lastSeen(db: Queries, { site_id, edge_id }: EdgeIdentity) {
   const [edge] = await db.query<{ last_seen_at: Date | null }>(
     'select last_seen_at from edges where site_id = $1 and edge_id = $2',
     [site_id, edge_id],

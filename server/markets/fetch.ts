@@ -50,11 +50,7 @@ export async function fetchPrices(context: FetchContext, get: Get = createGet())
 }
 
 /** Fetches the due days of one market; a failed day does not stop the others. */
-export async function fetchMarket(
-  market: Market,
-  context: FetchContext,
-  get: Get = createGet(),
-): Promise<void> {
+export async function fetchMarket(market: Market, context: FetchContext, get: Get = createGet()) {
   const { db, clock, signal } = context
   const source = sourceOf(market.source!, context.settings)
   const failures: string[] = []

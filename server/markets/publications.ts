@@ -140,11 +140,7 @@ async function retire(
   )
 }
 
-async function insert(
-  tx: Transaction,
-  publication: Publication,
-  taken: readonly Known[],
-): Promise<void> {
+async function insert(tx: Transaction, publication: Publication, taken: readonly Known[]) {
   if (taken.length === 0) return
   const { market_code, kind, source, document_id, published_at, fetched_at } = publication
   await tx.execute(

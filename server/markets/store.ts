@@ -48,11 +48,7 @@ export async function readDayAhead(
 }
 
 /** Market to which most of the site's rated power is assigned on a day YYYY-MM-DD; else null. */
-export async function readHomeMarket(
-  db: Queries,
-  site_id: string,
-  date: string,
-): Promise<string | null> {
+export async function readHomeMarket(db: Queries, site_id: string, date: string) {
   const [row] = await db.query<{ market_code: string }>(homeMarket, [site_id, date])
   return row?.market_code ?? null
 }

@@ -2,7 +2,7 @@ import type { Context } from '../http/context.ts'
 import { ApiError } from '../http/errors.ts'
 import type { Queries } from '../storage/database.ts'
 import { siteElevation } from './site-elevation.ts'
-import { type SiteFacts, type Situation, situationOf } from './situation.ts'
+import { type SiteFacts, situationOf } from './situation.ts'
 
 /** Columns of the announced site file, as a lateral row `site` beside `sites s`. */
 export const announcedSite = (columns: string) =>
@@ -27,9 +27,6 @@ export async function siteFacts(db: Queries, site_id: string): Promise<SiteFacts
 }
 
 /** @throws ApiError not_found */
-export async function siteSituation(
-  { db, clock }: Pick<Context, 'db' | 'clock'>,
-  site_id: string,
-): Promise<Situation> {
+export async function siteSituation({ db, clock }: Pick<Context, 'db' | 'clock'>, site_id: string) {
   return situationOf(await siteFacts(db, site_id), clock.now())
 }

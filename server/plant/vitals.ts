@@ -9,10 +9,7 @@ export interface SiteVitals {
 }
 
 /** The loggers and inverters in service by site; sites without any have no entry. */
-export async function readVitals(
-  db: Queries,
-  site_ids: readonly string[],
-): Promise<Map<string, SiteVitals>> {
+export async function readVitals(db: Queries, site_ids: readonly string[]) {
   const [loggers, inverters] = await Promise.all([
     db.query<LoggerVitals & OfSite>(loggerVitals, [site_ids]),
     db.query<Omit<InverterVitals, 'logger_data_at'> & OfSite>(inverterVitals, [site_ids]),

@@ -132,10 +132,7 @@ async function thinWeeks({ db, clock, log, signal }: JobContext, bounds: Bounds)
 const isOfCells = ({ kind }: Thinning) => kind === 'cells'
 
 /** Oldest week first. */
-async function dueThinnings(
-  db: Database,
-  { raw_from, minutes_from, cells_from }: Bounds,
-): Promise<Thinning[]> {
+async function dueThinnings(db: Database, { raw_from, minutes_from, cells_from }: Bounds) {
   const kinds = Object.keys(readingKinds) as ReadingKind[]
   const kindOf = new Map<string, ReadingKind>(kinds.map((kind) => [readingKinds[kind].table, kind]))
   const steps = await thinnedSteps(db)

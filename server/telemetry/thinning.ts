@@ -39,11 +39,7 @@ export async function thinnedSteps(db: Queries): Promise<Map<string, number>> {
  *
  * @throws {Error} if the table was in use for too long; another call continues
  */
-export async function thinWeek(
-  db: Database,
-  thinning: Thinning,
-  goesOn: () => boolean,
-): Promise<boolean> {
+export async function thinWeek(db: Database, thinning: Thinning, goesOn: () => boolean) {
   await prepare(db, thinning)
   const { aside } = namesOf(thinning)
   for (;;) {
@@ -156,11 +152,7 @@ async function thinDevice(
 }
 
 /** Thins devices with late readings again, until there are none. */
-async function thinLateDevices(
-  db: Database,
-  thinning: Thinning,
-  goesOn: () => boolean,
-): Promise<boolean> {
+async function thinLateDevices(db: Database, thinning: Thinning, goesOn: () => boolean) {
   const { device, whole, aside } = namesOf(thinning)
   for (;;) {
     const late = await readLate(db, whole)

@@ -108,11 +108,7 @@ const summed = `kind in (${summedKinds.map((kind) => `'${kind}'`).join(', ')})`
 const due = (now: string) => `${summed} and due_at <= ${now} and hour_at <= ${now}`
 
 /** The sites with due marks, of hours that started before an instant if given. */
-export async function sitesWithDueHours(
-  db: Queries,
-  now: Date,
-  before: Date | null = null,
-): Promise<string[]> {
+export async function sitesWithDueHours(db: Queries, now: Date, before: Date | null = null) {
   const rows = await db.query<{ site_id: string }>(
     `select site_id from sites s
      where exists (select from touched_hours t where t.site_id = s.site_id and ${due('$1')}
@@ -208,11 +204,7 @@ export async function touchAllIn(
 }
 
 /** Marks every hour with readings since an instant, except loggers and final weeks. */
-export async function touchReadingsSince(
-  transaction: Transaction,
-  site_id: string,
-  since: Date,
-): Promise<number> {
+export async function touchReadingsSince(transaction: Transaction, site_id: string, since: Date) {
   const hoursIn = (kind: (typeof summedKinds)[number]) => {
     const { table, keys } = readingKinds[kind]
     return `select distinct '${kind}' as kind, ${keys[0]} as device_id,

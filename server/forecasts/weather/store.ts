@@ -61,12 +61,7 @@ export async function newestRun(db: Queries, site_id: string): Promise<WeatherRu
  * The weather known at an instant: for each step within the window, ascending, the newest forecast
  * that was issued (and, for live runs, fetched) at `at` or before.
  */
-export async function knownWeather(
-  db: Queries,
-  site_id: string,
-  at: Date,
-  window: Window,
-): Promise<KnownStep[]> {
+export async function knownWeather(db: Queries, site_id: string, at: Date, window: Window) {
   const runs = await runsKnownBy(db, site_id, window, at)
   return newestKnown(runs, span(window), () => at.getTime())
 }
@@ -95,12 +90,7 @@ export async function weatherHistory(
 }
 
 /** Runs with a step in the window that can have been known at `at`. */
-async function runsKnownBy(
-  db: Queries,
-  site_id: string,
-  { from, to }: Window,
-  at: Date,
-): Promise<WeatherRun[]> {
+async function runsKnownBy(db: Queries, site_id: string, { from, to }: Window, at: Date) {
   const rows = await db.query<Row>(
     `select ${facts_columns}, ${step_columns} from weather_runs
      where site_id = $1 and from_at < $3 and to_at > $2
@@ -131,11 +121,7 @@ export const readFetchState = (db: Queries, site_id: string) =>
     [site_id],
   )
 
-export async function saveFetchState(
-  db: Queries,
-  site_id: string,
-  state: FetchState,
-): Promise<void> {
+export async function saveFetchState(db: Queries, site_id: string, state: FetchState) {
   await db.execute(
     `insert into weather_fetches (site_id, ${state_columns.join(', ')})
      values ($1, ${state_columns.map((_, nth) => `$${nth + 2}`).join(', ')})

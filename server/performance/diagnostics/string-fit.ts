@@ -187,10 +187,7 @@ function moved(
 }
 
 /** Solution of the normal equations at `parameters`, with derivatives by differences. */
-function newtonStep(
-  { points, free, prior, weight, options }: Problem,
-  parameters: Parameters,
-): number[] {
+function newtonStep({ points, free, prior, weight, options }: Problem, parameters: Parameters) {
   const matrix = free.map((row) => free.map((column) => (row === column ? prior[row]! ** -2 : 0)))
   const right = free.map((name) => -parameters[name] * prior[name]! ** -2)
   for (const point of points) {

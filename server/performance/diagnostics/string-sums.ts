@@ -162,11 +162,7 @@ function raise(list: (number | null)[], index: number, value: number | null): vo
 }
 
 /** Samples with a stale current; limited samples may repeat. */
-function repeatsOf(
-  index: number,
-  samples: readonly StringSample[],
-  times_ms: readonly number[],
-): boolean[] {
+function repeatsOf(index: number, samples: readonly StringSample[], times_ms: readonly number[]) {
   const currents = samples.map(({ is_limited, current_a }) =>
     is_limited ? null : (current_a[index] ?? null),
   )

@@ -253,10 +253,7 @@ function hourlyMedians(strings: readonly (number | null)[][], hours: number): (n
  * Pearson correlation over the hours with a median above zero; null for fewer than 3 hours or a
  * constant series.
  */
-function correlation(
-  own: readonly (number | null)[],
-  middle: readonly (number | null)[],
-): number | null {
+function correlation(own: readonly (number | null)[], middle: readonly (number | null)[]) {
   const pairs = own.flatMap((value, hour): [number, number][] => {
     const other = middle[hour]!
     return value === null || other === null || other <= 0 ? [] : [[value, other]]

@@ -63,11 +63,7 @@ export const readLoggerHours = (db: Queries, site_id: string, request: HoursRequ
   )
 
 /** Packed hours of the UTC days that start in the window, by logger. */
-export async function readLoggerDays(
-  db: Queries,
-  site_id: string,
-  request: HoursRequest,
-): Promise<Map<number, PackedHours>> {
+export async function readLoggerDays(db: Queries, site_id: string, request: HoursRequest) {
   const rows = await db.query<{ logger_id: number; hours: PackedHours }>(
     `SELECT logger_id, string_agg(hours, ''::bytea) AS hours FROM logger_days
      WHERE site_id = $1 AND day_at >= $2 AND day_at < $3

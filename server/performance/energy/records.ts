@@ -51,10 +51,7 @@ export function loggerSpan(
 }
 
 /** Null when no hour has the value. */
-function sumOf(
-  rows: readonly LoggerHourInFull[],
-  name: 'insolation_kwh_m2' | 'sample_count',
-): number | null {
+function sumOf(rows: readonly LoggerHourInFull[], name: 'insolation_kwh_m2' | 'sample_count') {
   const known = rows.flatMap((row) => row[name] ?? [])
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
 }

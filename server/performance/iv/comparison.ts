@@ -5,7 +5,7 @@ import type { Quality } from '@heliograph/domain/readings'
 import { rounded } from '@heliograph/domain/significant'
 import type { Instrument } from '@heliograph/domain/site'
 import type { StringModel } from '../diagnostics/expected-string.ts'
-import { diagnoseString, type StringDiagnosis } from '../diagnostics/iv-diagnosis.ts'
+import { diagnoseString } from '../diagnostics/iv-diagnosis.ts'
 import { type IvPoint, ivPoint } from '../diagnostics/iv-points.ts'
 import { staleSamples } from '../diagnostics/stale.ts'
 import { type HeldBy, heldBy } from '../rollups/inverter-hour.ts'
@@ -194,10 +194,7 @@ function holdsOf(
 }
 
 /** Diagnosis from the points of good quality while the inverter worked. */
-export function diagnosePoints(
-  expectation: Expectation,
-  points: readonly ComparedPoint[],
-): StringDiagnosis {
+export function diagnosePoints(expectation: Expectation, points: readonly ComparedPoint[]) {
   const sound = points.filter(({ quality, is_off }) => quality === 'good' && !is_off)
   return diagnoseString(
     modelOf(expectation),

@@ -56,10 +56,7 @@ export const readSiteModel = (db: Queries, site_id: string, params_id: number) =
   firstRow<SiteModelRow>(db, siteModels, [site_id, params_id])
 
 /** Ascending; counted from the end of the window when the window takes the newest. */
-export async function readStringInstants(
-  db: Queries,
-  request: ReadingsRequest,
-): Promise<StringInstant[]> {
+export async function readStringInstants(db: Queries, request: ReadingsRequest) {
   const { newest } = request.window
   const indexes = [request.string_index, ...request.partner_indexes]
   const rows = await db.query<StringInstant>(

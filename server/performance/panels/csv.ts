@@ -110,10 +110,7 @@ export function readPanelList(bytes: Uint8Array) {
 }
 
 /** Whether both editions are known and that of `a` is newer. */
-export function isNewer(
-  a: Pick<ListedModel, 'source_date'>,
-  b: Pick<ListedModel, 'source_date'>,
-): boolean {
+export function isNewer(a: Pick<ListedModel, 'source_date'>, b: Pick<ListedModel, 'source_date'>) {
   return a.source_date !== null && b.source_date !== null && a.source_date > b.source_date
 }
 

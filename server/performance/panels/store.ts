@@ -28,10 +28,7 @@ const ownByKey = new Map([...own.values()].map((model) => [nameKey(model.name), 
 export const bundledPanels = (): PanelModel[] => [...own.values()]
 
 /** The models of these ids that exist, by id. */
-export async function readPanelsById(
-  db: Queries,
-  params_ids: readonly number[],
-): Promise<Map<number, PanelModel>> {
+export async function readPanelsById(db: Queries, params_ids: readonly number[]) {
   const wanted = [...new Set(params_ids)]
   const bundled = wanted.flatMap((id) => own.get(id) ?? [])
   const others = wanted.filter((id) => !own.has(id))

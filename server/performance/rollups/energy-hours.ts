@@ -55,11 +55,7 @@ const columnsOf = (reaches: readonly Reach[]) => [
  * From the last hour with a counter reading before the updated hours to the first one after: only
  * gaps that start within, excluding the last hour, can have changed.
  */
-function reachOf(
-  transaction: Transaction,
-  site_id: string,
-  ranges: readonly Reach[],
-): Promise<Reach[]> {
+function reachOf(transaction: Transaction, site_id: string, ranges: readonly Reach[]) {
   const nearest = (where: string, order: 'asc' | 'desc') => `
     left join lateral (
       select hour_at from inverter_hours

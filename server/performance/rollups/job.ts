@@ -219,11 +219,7 @@ async function withReadings(transaction: Transaction, marks: readonly Mark[]): P
   })
 }
 
-async function sumMarkedHours(
-  transaction: Transaction,
-  site_id: string,
-  marks: readonly Mark[],
-): Promise<void> {
+async function sumMarkedHours(transaction: Transaction, site_id: string, marks: readonly Mark[]) {
   const measured = marks.filter(({ kind }) => kind === 'inverter' || kind === 'string')
   const ids = new Set(measured.map(({ device_id }) => device_id))
   if (ids.size === 0) return

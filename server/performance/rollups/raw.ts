@@ -73,10 +73,7 @@ export interface Plant {
 type InverterFacts = Omit<PlantInverter, 'strings'>
 
 /** The inverters and met stations of a site. */
-export async function readLayout(
-  db: Queries,
-  site_id: string,
-): Promise<{ inverters: InverterFacts[]; stations: PlantStation[] }> {
+export async function readLayout(db: Queries, site_id: string) {
   return {
     inverters: await db.query<InverterFacts>(
       `select inverter_id, logger_id, rated_ac_power_kw, nominal_efficiency_pct,

@@ -163,10 +163,7 @@ function undone(
 /**
  * First day back at the level before the onset, and the loss until then; null while it persists.
  */
-function recovery(
-  relative: readonly (number | null)[],
-  onset_day: number,
-): { end_day: number; loss_ratio: number } | null {
+function recovery(relative: readonly (number | null)[], onset_day: number) {
   const measured = relative.flatMap((value, day) => (value === null ? [] : [{ day, value }]))
   const since = measured.filter(({ day }) => day >= onset_day)
   const split = likeliestSplit(since.map(({ value }) => value))

@@ -162,11 +162,7 @@ function readEdges(db: Queries, site_id: string): Promise<EdgeReport[]> {
 }
 
 /** Ascending events by device (`kind id`); those of all edges under `edge`. */
-async function readEvents(
-  db: Queries,
-  site_id: string,
-  since: Date,
-): Promise<Map<string, EvidenceEvent[]>> {
+async function readEvents(db: Queries, site_id: string, since: Date) {
   const rows = await db.query<EventRow>(
     `select (extract(epoch from at) * 1000)::float8 as at_ms, code, edge, source_kind, source_id,
        details

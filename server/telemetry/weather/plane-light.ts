@@ -232,11 +232,7 @@ function transposed(
   return planeOfArrayIrradiance(surface, sunDirection(sun), horizontal, diffuse)
 }
 
-function cellTemperature(
-  { thermometers }: Plane,
-  sample: StationSample,
-  poa_w_m2: number,
-): number | null {
+function cellTemperature({ thermometers }: Plane, sample: StationSample, poa_w_m2: number) {
   const { instrument_values, ambient_temperature_c, wind_speed_m_s } = sample
   const module_c =
     mean(thermometers.map((index) => plausibleTemperature(instrument_values[index]))) ??
