@@ -1,5 +1,15 @@
 import type { CurtailmentRow } from '@heliograph/sdk'
-import { Card, Group, SegmentedControl, Stack, Text, Title, Tooltip } from '@mantine/core'
+import {
+  Box,
+  Card,
+  Group,
+  type GroupProps,
+  SegmentedControl,
+  Stack,
+  Text,
+  Title,
+  Tooltip,
+} from '@mantine/core'
 import { useState } from 'react'
 import { useSite } from '../../../queries.ts'
 import { formatPower, formatTime } from '../../../ui/format.ts'
@@ -7,7 +17,6 @@ import { Muted, useNow } from '../../../ui/page.tsx'
 import { dayAt, instantOf } from '../../../ui/site-clock.ts'
 import { useHistory, usePlants } from './reads.ts'
 import { endOf, isWithdrawn, stateOf } from './rows.ts'
-import classes from './timeline.module.css'
 
 const day_ms = 86_400_000
 
@@ -61,10 +70,16 @@ export function Timeline({ rows }: { rows: CurtailmentRow[] }) {
   )
 }
 
-function Key({ kind, children }: { kind: string; children: string }) {
+const looks = {
+  active: { borderRadius: 3, background: 'var(--mantine-color-orange-6)' },
+  scheduled: { borderRadius: 3, border: '2px dashed var(--mantine-color-blue-6)' },
+  past: { borderRadius: 3, background: 'var(--mantine-color-gray-5)' },
+} as const
+
+function Key({ kind, children }: { kind: keyof typeof looks; children: string }) {
   return (
     <Group gap={6}>
-      <span className={classes['key']} data-kind={kind} />
+      <Box component="span" display="inline-block" w={18} h={12} style={looks[kind]} />
       <Text size="sm">{children}</Text>
     </Group>
   )
@@ -91,49 +106,72 @@ function Lanes({ plants, rows, start_ms, end_ms, now_ms, timezone }: LanesProps)
       {plants.map(({ logger_id, name }) => {
         const own = rows.filter((row) => row.logger_id === logger_id)
         return (
-          <div key={logger_id} className={classes['row']}>
-            <Text size="sm" className={classes['name']}>
-              {name}
-            </Text>
-            <div
-              className={classes['lane']}
+          <Row key={logger_id} name={name}>
+            <Box
               role="img"
               aria-label={`${name}: ${own.length} limits in this period`}
+              h={28}
+              pos="relative"
+              bg="var(--mantine-color-default-hover)"
+              style={{ flex: 1, borderRadius: 4 }}
             >
               {own.map((row) => (
                 <Bar
                   key={row.id}
-                  row={row}
+                  {...{ row, percentAt, timezone }}
                   end_at={shownEnd(row, now_ms)}
-                  percentAt={percentAt}
-                  timezone={timezone}
                 />
               ))}
-              <span className={classes['now']} style={{ left: `${percentAt(now_ms)}%` }} />
-            </div>
-          </div>
+              <Box
+                component="span"
+                pos="absolute"
+                top={-3}
+                bottom={-3}
+                left={`${percentAt(now_ms)}%`}
+                w={2}
+                bg="var(--mantine-color-text)"
+              />
+            </Box>
+          </Row>
         )
       })}
-      <div className={classes['row']} aria-hidden>
-        <span className={classes['name']} />
-        <div className={classes['ticks']}>
+      <Row aria-hidden>
+        <Box h={18} pos="relative" style={{ flex: 1 }}>
           {ticks.map((at_ms, nth) => (
             <Text
               key={at_ms}
               size="xs"
               c="dimmed"
-              className={classes['tick']}
-              data-main={nth % 4 === 0}
-              style={{ left: `${percentAt(at_ms)}%` }}
+              pos="absolute"
+              left={`${percentAt(at_ms)}%`}
+              visibleFrom={nth % 4 === 0 ? undefined : 'sm'}
+              style={{ whiteSpace: 'nowrap' }}
             >
               {tickText(at_ms, timezone, is_long, nth)}
             </Text>
           ))}
-        </div>
-      </div>
+        </Box>
+      </Row>
     </div>
   )
 }
+
+interface RowProps extends GroupProps {
+  name?: string
+}
+
+const Row = ({ name, children, ...rest }: RowProps) => (
+  <Group gap={12} mb={6} wrap="nowrap" {...rest}>
+    <Text
+      size="sm"
+      maw={160}
+      style={{ flex: '0 0 22%', overflow: 'hidden', textOverflow: 'ellipsis' }}
+    >
+      {name}
+    </Text>
+    {children}
+  </Group>
+)
 
 function tickText(at_ms: number, timezone: string, is_long: boolean, nth: number): string {
   const at = new Date(at_ms).toISOString()
@@ -145,7 +183,7 @@ function tickText(at_ms: number, timezone: string, is_long: boolean, nth: number
 const shownEnd = (row: CurtailmentRow, now_ms: number) =>
   row.status === 'releasing' ? new Date(now_ms).toISOString() : endOf(row)
 
-const kinds: Partial<Record<CurtailmentRow['status'], string>> = {
+const kinds: Partial<Record<CurtailmentRow['status'], keyof typeof looks>> = {
   active: 'active',
   releasing: 'active',
   scheduled: 'scheduled',
@@ -165,10 +203,14 @@ function Bar({ row, end_at, percentAt, timezone }: BarProps) {
   const when = [row.start_at, end_at].map((at) => formatTime(at, timezone, 'full')).join(' – ')
   return (
     <Tooltip label={`${stateOf(row).words}: limit ${formatPower(row.max_power_kw)}, ${when}`}>
-      <span
-        className={classes['bar']}
-        data-kind={kind}
-        style={{ left: `${left}%`, width: `max(3px, ${width}%)` }}
+      <Box
+        component="span"
+        pos="absolute"
+        top={4}
+        bottom={4}
+        left={`${left}%`}
+        w={`max(3px, ${width}%)`}
+        style={looks[kind]}
       />
     </Tooltip>
   )
