@@ -70,9 +70,6 @@ export function Shell({ children }: { children: ReactNode }) {
   )
 }
 
-/** Large rows for touch, small rows on a desktop. */
-const row_padding = { base: 8, sm: 4 }
-
 function useSiteId(): string | undefined {
   const [path] = useLocation()
   return /^\/sites\/([^/]+)/.exec(path)?.[1]
@@ -171,14 +168,11 @@ function Pages() {
       {adminPages
         .filter((page) => page.label && (!page.role || page.role === role))
         .map((page) => (
-          <NavLink
+          <PageLink
             key={page.path}
-            component={Link}
             href={page.path}
             label={page.label}
-            py={row_padding}
-            active={path === page.path}
-            {...(path === page.path && { 'aria-current': 'page' as const })}
+            is_here={path === page.path}
           />
         ))}
     </>
@@ -205,15 +199,11 @@ function SitePages({ site_id, path }: { site_id: string; path: string }) {
               const href = `/sites/${site_id}${page.path}`
               const is_here = page.path === '' ? path === href : path.startsWith(href)
               return (
-                <NavLink
+                <PageLink
                   key={page.path}
-                  component={Link}
-                  href={href}
+                  {...{ href, is_here }}
                   label={page.label}
-                  py={row_padding}
-                  active={is_here}
-                  rightSection={counts[page.path]}
-                  {...(is_here && { 'aria-current': 'page' as const })}
+                  count={counts[page.path]}
                 />
               )
             })}
@@ -223,6 +213,25 @@ function SitePages({ site_id, path }: { site_id: string; path: string }) {
     </>
   )
 }
+
+interface PageLinkProps {
+  href: string
+  label: string | undefined
+  is_here: boolean
+  count?: ReactNode
+}
+
+/** A large row for touch, a small one on a desktop. */
+const PageLink = ({ href, label, is_here, count }: PageLinkProps) => (
+  <NavLink
+    component={Link}
+    {...{ href, label }}
+    py={{ base: 8, sm: 4 }}
+    active={is_here}
+    aria-current={is_here ? 'page' : undefined}
+    rightSection={count}
+  />
+)
 
 /** Counts of open items, by path of their page. */
 function useCounts(site_id: string): Record<string, ReactNode> {

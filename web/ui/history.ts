@@ -1,5 +1,5 @@
 /** Readings of a span as columns. Repeated reads fetch only new readings. */
-import { everyWindow, type Window } from '@heliograph/sdk'
+import { everyWindow, type SeriesAnswer, type Window } from '@heliograph/sdk'
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { heliograph } from '../api.ts'
 import type { Span } from './site-clock.ts'
@@ -15,7 +15,7 @@ interface Reading {
   measured_at: string
 }
 
-type Read<Row> = (window: Window) => Promise<{ data: Row[]; meta: { next_start: string | null } }>
+type Read = (asked: object, options: object) => Promise<SeriesAnswer<Reading>>
 
 const iso = (ms: number) => new Date(ms).toISOString()
 
@@ -31,12 +31,15 @@ function* figuresOf(row: object): Generator<[string, number | null]> {
   }
 }
 
-function historyOf<Row extends Reading>(
-  key: readonly (string | number)[],
-  span: Span,
-  read: (signal: AbortSignal) => Read<Row>,
-) {
-  const queryKey = ['history', ...key, span.start_ms, span.end_ms]
+type Device = Readonly<Record<string, string | number>>
+type Operation =
+  | 'loggersHistoryList'
+  | 'invertersHistoryList'
+  | 'bessHistoryList'
+  | 'sensorsHistoryList'
+
+function historyOf(operation: Operation, device: Device, span: Span) {
+  const queryKey = ['history', operation, device, span.start_ms, span.end_ms]
   const lasts = span.end_ms > Date.now()
   return queryOptions({
     queryKey,
@@ -47,15 +50,19 @@ function historyOf<Row extends Reading>(
       const before = client.getQueryData<History>(queryKey)
       const last_ms = before?.at_ms.at(-1)
       const start_ms = last_ms === undefined ? span.start_ms : last_ms + 1
-      const window = { start: iso(start_ms), end: iso(span.end_ms) }
-      return extended(before, everyWindow(read(signal), window))
+      const read = (heliograph[operation] as Read).bind(heliograph)
+      const readings = everyWindow(
+        (window: Window) => read({ ...device, limit: 10_000, ...window }, { signal }),
+        { start: iso(start_ms), end: iso(span.end_ms) },
+      )
+      return extended(before, readings)
     },
   })
 }
 
-async function extended<Row extends Reading>(
+async function extended(
   before: History | undefined,
-  rows: AsyncIterable<Row>,
+  rows: AsyncIterable<Reading>,
 ): Promise<History> {
   const at_ms = [...(before?.at_ms ?? [])]
   const columns = new Map<string, (number | null)[]>()
@@ -78,39 +85,17 @@ async function extended<Row extends Reading>(
   return { at_ms, columns: Object.fromEntries(columns) }
 }
 
-const limit = 10_000
-
 export const loggerHistory = (site_id: string, logger_id: number, span: Span) =>
-  historyOf(
-    ['logger', site_id, logger_id],
-    span,
-    (signal) => (window) =>
-      heliograph.loggersHistoryList({ site_id, logger_id, limit, ...window }, { signal }),
-  )
+  historyOf('loggersHistoryList', { site_id, logger_id }, span)
 
 export const inverterHistory = (site_id: string, inverter_id: number, span: Span) =>
-  historyOf(
-    ['inverter', site_id, inverter_id],
-    span,
-    (signal) => (window) =>
-      heliograph.invertersHistoryList({ site_id, inverter_id, limit, ...window }, { signal }),
-  )
+  historyOf('invertersHistoryList', { site_id, inverter_id }, span)
 
 export const bessHistory = (site_id: string, bess_id: number, span: Span) =>
-  historyOf(
-    ['bess', site_id, bess_id],
-    span,
-    (signal) => (window) =>
-      heliograph.bessHistoryList({ site_id, bess_id, limit, ...window }, { signal }),
-  )
+  historyOf('bessHistoryList', { site_id, bess_id }, span)
 
 export const sensorHistory = (site_id: string, node_id: string, span: Span) =>
-  historyOf(
-    ['node', site_id, node_id],
-    span,
-    (signal) => (window) =>
-      heliograph.sensorsHistoryList({ site_id, node_id, limit, ...window }, { signal }),
-  )
+  historyOf('sensorsHistoryList', { site_id, node_id }, span)
 
 const step_ms = 5000
 const held_ms = 150_000

@@ -9,7 +9,7 @@ import {
   Text,
   TextInput,
 } from '@mantine/core'
-import { useForm } from '@mantine/form'
+import { type UseFormReturnType, useForm } from '@mantine/form'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
@@ -17,6 +17,7 @@ import { askPlatform } from '../../api.ts'
 import { leadTo } from '../../ui/form.tsx'
 import { OpenPage } from '../../ui/page.tsx'
 import { show_password } from '../../ui/passwords.ts'
+import { useWrite } from '../../ui/use-write.ts'
 
 type Step = 'password' | 'code' | 'backup' | 'forgotten' | 'sent'
 
@@ -59,76 +60,52 @@ async function submitStep(step: Step, values: Values): Promise<Step | null> {
   return null
 }
 
-function useSignIn() {
+export default function SignIn() {
   const [step, setStep] = useState<Step>('password')
   const form = useForm<Values>({
     initialValues: blank,
     validate: (values) => wrongOf(step, values),
   })
-  const [problem, setProblem] = useState<string | null>(null)
-  const [is_busy, setBusy] = useState(false)
   const queries = useQueryClient()
   const [, go] = useLocation()
-
-  const submit = form.onSubmit(async (values) => {
-    if (is_busy) return
-    setBusy(true)
-    setProblem(null)
-    try {
-      const next = await submitStep(step, values)
+  const { run, is_pending, error, reset } = useWrite({
+    write: (values: Values) => submitStep(step, values),
+    onDone: (next) => {
       if (next !== null) return setStep(next)
       queries.clear()
       go(wayBack(window.location.search))
-    } catch (error) {
-      setProblem(inWords(error))
-    } finally {
-      setBusy(false)
-    }
-  }, leadTo(form))
-  return {
-    step,
-    form,
-    problem,
-    is_busy,
-    submit,
-    turnTo(next: Step) {
-      setStep(next)
-      setProblem(null)
-      form.clearErrors()
-      form.setFieldValue('code', '')
     },
+  })
+  const turnTo = (next: Step) => {
+    setStep(next)
+    reset()
+    form.clearErrors()
+    form.setFieldValue('code', '')
   }
-}
-
-type SignInState = ReturnType<typeof useSignIn>
-
-export default function SignIn() {
-  const state = useSignIn()
-  const { step, problem, is_busy, submit } = state
   const forgot = step === 'forgotten' || step === 'sent'
   return (
     <OpenPage heading={forgot ? 'New password' : 'Sign in to Heliograph'} title="Sign in">
-      <form onSubmit={submit} noValidate>
+      <form onSubmit={form.onSubmit(run, leadTo(form))} noValidate>
         <Stack>
-          {problem && (
+          {error && (
             <Alert color="red" role="alert" variant="outline">
-              {problem}
+              {inWords(error)}
             </Alert>
           )}
-          <Fields state={state} />
+          <Fields {...{ step, form }} />
           {step !== 'sent' && (
-            <Button type="submit" loading={is_busy}>
+            <Button type="submit" loading={is_pending}>
               {step === 'forgotten' ? 'Send link' : 'Sign in'}
             </Button>
           )}
-          <OtherWay state={state} />
+          <OtherWay {...{ step, turnTo }} />
         </Stack>
       </form>
     </OpenPage>
   )
 }
 
-function Fields({ state: { step, form } }: { state: SignInState }) {
+function Fields({ step, form }: { step: Step; form: UseFormReturnType<Values> }) {
   if (step === 'code') return <CodeField {...form.getInputProps('code')} />
   if (step === 'backup') {
     return <TextInput label="Backup code" autoComplete="off" {...form.getInputProps('code')} />
@@ -191,7 +168,7 @@ function CodeField({ value, onChange, error }: CodeFieldProps) {
   )
 }
 
-function OtherWay({ state: { step, turnTo } }: { state: SignInState }) {
+function OtherWay({ step, turnTo }: { step: Step; turnTo: (next: Step) => void }) {
   const [next, label]: [Step, string] =
     step === 'password'
       ? ['forgotten', 'Forgot the password?']

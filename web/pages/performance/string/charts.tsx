@@ -13,6 +13,7 @@ import { heliograph } from '../../../api.ts'
 import { useMayRead, useSite } from '../../../queries.ts'
 import { formatNumber, formatQuantity, inWords } from '../../../ui/format.ts'
 import { aligned, type Values } from '../../../ui/history.ts'
+import { Chart } from '../../../ui/lazy-chart.tsx'
 import { type Line, LineChart } from '../../../ui/line-chart.tsx'
 import { Section, Time } from '../../../ui/page.tsx'
 import { type Span, windowOf } from '../../../ui/site-clock.ts'
@@ -296,96 +297,47 @@ function kneesOf(point: Point): Knees | null {
   }
 }
 
-const box = { width: 440, height: 260, left: 46, right: 14, top: 10, bottom: 42 }
+const expected_color = '#e8590c'
 
 function Plot({ point }: { point: Point }) {
-  const knees = kneesOf(point)!
+  const option = useMemo(() => optionOf(point), [point])
+  const { i_sc_a, v_oc_v, i_mp_a, v_mp_v } = kneesOf(point)!
   const { measured_current_a: i, measured_voltage_v: v } = point
-  const v_max = roundUp(Math.max(knees.v_oc_v, v ?? 0) * 1.05, 100)
-  const i_max = roundUp(Math.max(knees.i_sc_a, i ?? 0) * 1.1, 1)
-  const x = (volt: number) => box.left + (volt / v_max) * (box.width - box.left - box.right)
-  const y = (ampere: number) =>
-    box.height - box.bottom - (ampere / i_max) * (box.height - box.top - box.bottom)
-  const curve = curveOf(knees, 80).map(([volt, ampere]) => `${x(volt)},${y(ampere)}`)
-  const description = `I-V curve: ${knees.i_sc_a.toFixed(2)} A at short circuit, ${knees.v_oc_v.toFixed(0)} V open, maximum power at ${knees.v_mp_v.toFixed(0)} V and ${knees.i_mp_a.toFixed(2)} A; operating point ${formatQuantity(v, 'V', 0)} and ${formatQuantity(i, 'A', 2)}`
-  return (
-    <svg
-      viewBox={`0 0 ${box.width} ${box.height}`}
-      role="img"
-      aria-label={description}
-      fill="currentColor"
-      style={{ width: '100%', maxWidth: 620 }}
-    >
-      <title>{description}</title>
-      <Axes {...{ x, y, v_max, i_max }} />
-      <polyline {...expected_line} points={curve.join(' ')} />
-      <circle {...expected_mark} cx={x(knees.v_mp_v)} cy={y(knees.i_mp_a)} />
-      {i !== null && v !== null && <circle {...own_mark} cx={x(v)} cy={y(i)} />}
-      <g fontSize={12}>
-        <circle {...expected_mark} cx={box.left + 14} cy={box.height - box.bottom - 34} />
-        <text x={box.left + 26} y={box.height - box.bottom - 30}>
-          expected maximum power
-        </text>
-        <circle {...own_mark} cx={box.left + 14} cy={box.height - box.bottom - 14} />
-        <text x={box.left + 26} y={box.height - box.bottom - 10}>
-          operating point
-        </text>
-      </g>
-    </svg>
-  )
+  const description = `I-V curve: ${i_sc_a.toFixed(2)} A at short circuit, ${v_oc_v.toFixed(0)} V open, maximum power at ${v_mp_v.toFixed(0)} V and ${i_mp_a.toFixed(2)} A; operating point ${formatQuantity(v, 'V', 0)} and ${formatQuantity(i, 'A', 2)}`
+  return <Chart title={description} option={option} height={300} />
 }
 
-const expected_line = { fill: 'none', stroke: 'var(--mantine-color-orange-8)', strokeWidth: 2 }
-const expected_mark = { ...expected_line, r: 5 }
-const own_mark = { r: 6, fill: 'var(--mantine-primary-color-filled)' }
-
-const roundUp = (value: number, step: number) => Math.ceil(value / step) * step
-
-interface AxesProps {
-  x: (volt: number) => number
-  y: (ampere: number) => number
-  v_max: number
-  i_max: number
-}
-
-function Axes({ x, y, v_max, i_max }: AxesProps) {
-  const grid = { stroke: 'currentColor', opacity: 0.12 }
-  return (
-    <g fontSize={12} stroke="none">
-      {ticks(v_max).map((volt) => (
-        <g key={volt}>
-          <line {...grid} x1={x(volt)} x2={x(volt)} y1={y(0)} y2={y(i_max)} />
-          <text x={x(volt)} y={y(0) + 16} textAnchor="middle">
-            {formatNumber(volt, 0)}
-          </text>
-        </g>
-      ))}
-      {ticks(i_max).map((ampere) => (
-        <g key={ampere}>
-          <line {...grid} x1={x(0)} x2={x(v_max)} y1={y(ampere)} y2={y(ampere)} />
-          <text x={x(0) - 6} y={y(ampere) + 4} textAnchor="end">
-            {formatNumber(ampere, Number.isInteger(ampere) ? 0 : 1)}
-          </text>
-        </g>
-      ))}
-      <text x={box.width / 2} y={box.height - 6} textAnchor="middle">
-        Voltage, V
-      </text>
-      <text
-        x={14}
-        y={box.height / 2}
-        textAnchor="middle"
-        transform={`rotate(-90 14 ${box.height / 2})`}
-      >
-        Current, A
-      </text>
-    </g>
-  )
-}
-
-function ticks(max: number): number[] {
-  const step = [0.2, 0.5, 1, 2, 5, 100, 200, 500].find((one) => max / one <= 8) ?? max / 5
-  return Array.from({ length: Math.floor(max / step + 1e-9) + 1 }, (_, nth) => nth * step)
+function optionOf(point: Point) {
+  const knees = kneesOf(point)!
+  const mark = { type: 'line', symbolSize: 11, symbol: 'circle' }
+  const axis = { type: 'value', nameLocation: 'middle' }
+  return {
+    grid: { left: 48, right: 16, top: 40, bottom: 44 },
+    tooltip: { show: false },
+    xAxis: { ...axis, name: 'Voltage, V', nameGap: 28 },
+    yAxis: { ...axis, name: 'Current, A', nameGap: 32 },
+    series: [
+      {
+        type: 'line',
+        data: curveOf(knees, 80),
+        showSymbol: false,
+        itemStyle: { color: expected_color },
+      },
+      {
+        ...mark,
+        name: 'expected maximum power',
+        data: [[knees.v_mp_v, knees.i_mp_a]],
+        symbol: 'emptyCircle',
+        itemStyle: { color: expected_color },
+      },
+      {
+        ...mark,
+        name: 'operating point',
+        data: [[point.measured_voltage_v, point.measured_current_a]],
+        itemStyle: { color: '#1c7ed6' },
+      },
+    ],
+  }
 }
 
 interface Knees {

@@ -1,31 +1,25 @@
 /** Input for a checklist item, and the verdicts it allows: docs/maintenance.md. */
 import type { ChecklistItem, ChecklistItemChange } from '@heliograph/sdk'
+import { changedFields } from '../../../ui/changed-fields.ts'
+import { type ValuesOf, valuesOf } from '../form-values.ts'
 
 type Verdict = ChecklistItem['status']
 
-export interface Draft {
-  value_number: number | null
-  value_text: string
-  min_value: number | null
-  max_value: number | null
-  note: string
-  photo_ids: number[]
-  instrument: string
-  instrument_serial: string
-  calibration_due_date: string
-}
+const item_fields = {
+  value_number: 'same',
+  value_text: 'text',
+  min_value: 'same',
+  max_value: 'same',
+  note: 'text',
+  photo_ids: 'same',
+  instrument: 'text',
+  instrument_serial: 'text',
+  calibration_due_date: 'text',
+} as const
 
-export const draftOf = (item: ChecklistItem): Draft => ({
-  value_number: item.value_number,
-  value_text: item.value_text ?? '',
-  min_value: item.min_value,
-  max_value: item.max_value,
-  note: item.note ?? '',
-  photo_ids: item.photo_ids,
-  instrument: item.instrument ?? '',
-  instrument_serial: item.instrument_serial ?? '',
-  calibration_due_date: item.calibration_due_date ?? '',
-})
+export type Draft = ValuesOf<typeof item_fields, ChecklistItem>
+
+export const draftOf = (item: ChecklistItem): Draft => valuesOf(item_fields, item, 'UTC')
 
 const unitOf = ({ unit }: ChecklistItem) => (unit ? ` ${unit}` : '')
 
@@ -72,10 +66,7 @@ const today = () => new Date().toISOString().slice(0, 10)
 
 /** Changed fields, and the verdict when it changed. */
 export function changeOf(item: ChecklistItem, draft: Draft, verdict: Verdict): ChecklistItemChange {
-  const before = draftOf(item)
-  const typed = Object.entries(draft).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof Draft]),
-  )
+  const typed = Object.entries(changedFields(draftOf(item), draft))
   const fields = Object.fromEntries(
     typed.map(([name, value]) => [name, value === '' ? null : value]),
   )
