@@ -57,6 +57,9 @@ const memory_bytes_min = 6e9
 const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 500 }
 const started_at = performance.now()
 
+/** Far more than any step takes: one that hangs fails. */
+const step_ms_max = 1_200_000
+
 /** Runs commands side by side and prints their times. Ends the process when one fails. */
 async function run(title: string, ...commands: readonly (readonly string[])[]): Promise<void> {
   const began_at = performance.now()
@@ -66,7 +69,7 @@ async function run(title: string, ...commands: readonly (readonly string[])[]): 
     process.stdout.write(`\n— ${title}: ${shown.join(' ')}\n`)
   }
   const endings = commands.map(async ([command, ...parameters]) => {
-    const child = spawn(command!, parameters, { stdio: 'inherit' })
+    const child = spawn(command!, parameters, { stdio: 'inherit', timeout: step_ms_max })
     const [code, signal] = await once(child, 'exit')
     return code === 0 ? null : { code, why: signal ? `signal ${signal}` : `exit code ${code}` }
   })
@@ -115,7 +118,8 @@ const tests = testGroups([
 const isInRealTime = (file: string) =>
   /^(edge\/(?!drivers\/|control\/)|test\/end-to-end\/)/.test(file)
 const beside_others = [...tests.database, ...tests.outside].filter((file) => !isInRealTime(file))
-const in_real_time = [...tests.database, ...tests.outside].filter(isInRealTime)
+// The longest, those from end to end, start first.
+const in_real_time = [...tests.database, ...tests.outside].filter(isInRealTime).reverse()
 /** Tests of the SQL dialect: storage, bulk writes, exports, and every read of the API. */
 const on_postgres15 = tests.database.filter((file) =>
   /^server\/(storage|jobs|link)\/|^test\/conventions\/|\/(store|export-rows)\.test\.ts$/.test(file),
@@ -125,6 +129,7 @@ const cores = availableParallelism()
 const runTests = (processes: number) => ['scripts/run-tests.ts', String(processes)]
 // These tests mostly wait for the database.
 const database_tests = runTests(2 * cores)
+// Programs that are killed or busy would disturb other tests of a process.
 const aFileEach = ['node', '--test', '--test-timeout=180000']
 
 // Hundreds of test processes share the compiled sources.
@@ -145,12 +150,12 @@ await run(
   ['node', 'scripts/generate.ts', '--check'],
   ['redocly', 'lint', 'openapi.json'],
 )
-await run('Tests without sockets, processes and threads', [
-  'node',
-  '--max-semi-space-size=64',
-  ...runTests(cores),
-  ...tests.pure,
-])
+// Tests in real time mostly wait for a poll.
+await run(
+  'Tests without sockets, processes and threads, and tests in real time',
+  ['node', '--max-semi-space-size=64', ...runTests(cores), ...tests.pure],
+  [...aFileEach, `--test-concurrency=${2 * cores}`, ...in_real_time],
+)
 const statements = join(mkdtempSync(join(tmpdir(), 'heliograph-statements-')), 'statements.jsonl')
 process.env['STATEMENTS_FILE'] = statements
 const recordStatements = ['--import', resolve('test/record-statements.ts')]
@@ -167,8 +172,6 @@ if (existsSync('/usr/lib/postgresql/15/bin/postgres')) {
   ])
 }
 rmSync(dirname(statements), { recursive: true })
-// Programs that are killed or busy would disturb other tests of the process. Most wait for a poll.
-await run('Tests in real time', [...aFileEach, `--test-concurrency=${2 * cores}`, ...in_real_time])
 // Runs alone: the whole demo, a browser and a shell.
 await run('Pages and examples', [...aFileEach, 'test/browser/platform.browser.ts'])
 await run('Benches, to see that they work', ['node', 'scripts/bench.ts', '--quick'])
