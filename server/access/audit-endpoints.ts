@@ -86,8 +86,8 @@ const selectAudit = `
   ) as w order by ${order} limit $4`
 
 const entryOf = (row: AuditRow) =>
-  served(Object.keys(AuditEntry.properties), {
+  served(AuditEntry, {
     ...row,
     audit_id: String(row.audit_id),
     site_id: row.site_id || null,
-  }) as AuditEntry
+  })

@@ -25,7 +25,6 @@ export interface AuditedWrite
     'site_id' | 'method' | 'path' | 'body' | 'status' | 'address' | 'request_id'
   > {
   at: Date
-  /** Name of the client. */
   client: string
   /** `by` and `by_name` of the API. */
   key_id: string

@@ -63,18 +63,16 @@ export const listInvitations = (db: Queries, client_id: number) =>
   )
 
 /** Null when the client has no such invitation. */
-export async function revokeInvitation(
+export const revokeInvitation = (
   db: Queries,
   { client_id, invitation_id }: { client_id: number; invitation_id: string },
   now: Date,
-): Promise<Invitation | null> {
-  const [row] = await db.query<Invitation>(
+) =>
+  db.queryOne<Invitation>(
     `update invitations set revoked_at = coalesce(revoked_at, $3)
      where client_id = $1 and invitation_id = $2 returning ${columns}`,
     [client_id, invitation_id, now],
   )
-  return row ?? null
-}
 
 /** The open invitation of a token, locked until the end of the transaction; null when none. */
 export async function findInvitation(

@@ -24,8 +24,7 @@ import { clientName } from './users.ts'
 
 type Asked = Pick<Request<unknown, unknown, unknown>, 'caller'>
 
-const keyOf = (key: ApiKeyRecord) =>
-  served(Object.keys(Key.properties), { ...key, key_prefix: `svc_live_${key.key_id}` }) as Key
+const keyOf = (key: ApiKeyRecord) => served(Key, { ...key, key_prefix: `svc_live_${key.key_id}` })
 
 const shown = (key: ShownOnce) => ({ ...keyOf(key), key: key.key })
 

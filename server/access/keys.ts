@@ -18,7 +18,6 @@ type KeyState = Key['state']
 
 /** A key without its secrets. */
 export interface ApiKeyRecord extends Stored<Omit<Key, 'key_prefix' | 'previous_until'>> {
-  /** Name of the client. */
   client: string
   /** null for the default limit of the server. */
   general_per_minute: number | null

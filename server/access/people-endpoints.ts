@@ -1,6 +1,6 @@
 /** The session, the users of a client and their invitations. */
 
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { endpoint, type Request, type Role } from '../http/endpoint.ts'
 import { List, list } from '../http/envelope.ts'
 import { ApiError, badField } from '../http/errors.ts'
@@ -55,17 +55,17 @@ export const getSession = endpoint({
   example: { answer: exampleOf(SessionUser) },
   async handle({ caller }, { db, mail }: PlatformNeeds) {
     const user = (await findUser(db, { client_id: caller.client_id, user_id: caller.key_id }))!
-    return served(Object.keys(SessionUser.properties), {
+    return served(SessionUser, {
       ...user,
       client: await clientName(db, caller),
       modules: [...caller.modules],
       scopes: [...caller.scopes].filter((scope) => caller.modules.has(scopeModules[scope])),
       mail_is_sent: mail.is_sent,
-    }) as Static<typeof SessionUser>
+    })
   },
 })
 
-const userOf = (row: UserRow) => served(Object.keys(User.properties), row) as User
+const userOf = (row: UserRow) => served(User, row)
 
 export const getUsers = endpoint({
   ...forAdministrators,
@@ -163,10 +163,10 @@ export const deleteUser = endpoint({
 })
 
 const invitationOf = (row: InvitationRow, now: Date) =>
-  served(Object.keys(Invitation.properties), {
+  served(Invitation, {
     ...row,
     state: invitationState(row, now),
-  }) as Invitation
+  })
 
 export const getInvitations = endpoint({
   ...forAdministrators,

@@ -14,7 +14,7 @@ export interface SignInEvent {
   address: string | null
   request_id: string | null
   /** Counts and times, never input of the user. */
-  details?: object | undefined
+  details?: object | null
 }
 
 export async function auditSignIn(

@@ -154,7 +154,7 @@ async function afterOther(
   const status = refusalOf(ctx)?.statusCode ?? 200
   // Rate-limited requests are not processed, and may be countless.
   if (status === 429) return
-  const details = status === 401 ? await codeFailures(db, who) : undefined
+  const details = status === 401 ? await codeFailures(db, who) : null
   await auditSignIn(db, { who, at: clock.now(), ...askedOf(ctx), status, details })
   if (status !== 200 || !proving.has(ctx.path)) return
   const user = await ctx.context.internalAdapter.findUserById(who)
@@ -164,14 +164,12 @@ async function afterOther(
 }
 
 /** Consecutive wrong codes, as counted by the library, which locks for 15 minutes after ten. */
-async function codeFailures(db: Queries, user_id: string): Promise<object | undefined> {
-  const [row] = await db.query<object>(
+const codeFailures = (db: Queries, user_id: string) =>
+  db.queryOne<object>(
     `select failed_verification_count as failures, locked_until from user_two_factors
      where user_id = $1 and failed_verification_count > 0`,
     [user_id],
   )
-  return row
-}
 
 const askedOf = ({ path, headers }: GenericEndpointContext) => ({
   path: `${auth_path}${path}`,

@@ -6,7 +6,6 @@ import { findClient } from './clients.ts'
 
 export interface Site {
   site_id: string
-  /** Name of the client. */
   client: string
   name: string
   /** null when the site accepts writes. */

@@ -1,4 +1,3 @@
-/** The users of a client. */
 import { randomBytes } from 'node:crypto'
 import type { Queries, Transaction } from '../storage/database.ts'
 import type { Stored } from '../storage/records.ts'
@@ -14,13 +13,10 @@ const selectUsers = `select id as user_id, name, email, role, site_ids, two_fact
 export const listUsers = (db: Queries, client_id: number) =>
   db.query<Stored<User>>(`${selectUsers} order by id`, [client_id])
 
-export async function findUser(
+export const findUser = (
   db: Queries,
   { client_id, user_id }: { client_id: number; user_id: string },
-): Promise<Stored<User> | null> {
-  const [row] = await db.query<Stored<User>>(`${selectUsers} and id = $2`, [client_id, user_id])
-  return row ?? null
-}
+) => db.queryOne<Stored<User>>(`${selectUsers} and id = $2`, [client_id, user_id])
 
 export type UserRow = Stored<User>
 

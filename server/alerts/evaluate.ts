@@ -114,8 +114,8 @@ export async function evaluateSite(
   })
 }
 
-async function readSite(db: Queries, site_id: string): Promise<FinishedRound['site'] | null> {
-  const [site] = await db.query<FinishedRound['site']>(
+const readSite = (db: Queries, site_id: string) =>
+  db.queryOne<FinishedRound['site']>(
     `select site_id, name, coalesce(inventory->>'timezone', 'UTC') as timezone,
        coalesce((inventory->>'latitude')::float8, 0) as latitude,
        coalesce((inventory->>'longitude')::float8, 0) as longitude, inventory->>'currency' as currency
@@ -123,8 +123,6 @@ async function readSite(db: Queries, site_id: string): Promise<FinishedRound['si
        inventory is not null or exists (select from edges e where e.site_id = s.site_id))`,
     [site_id],
   )
-  return site ?? null
-}
 
 /** An optional part of a round: a failure is logged and gives null. */
 const orNull = <Part>(

@@ -73,14 +73,8 @@ const alertsAfter = pageStatement(
   'and (started_at, alert_id) < ($4::timestamptz, $5::bigint)',
 )
 
-export async function readListedAlert(
-  db: Queries,
-  site_id: string,
-  alert_id: number,
-): Promise<ListedAlert | null> {
-  const [alert] = await db.query<ListedAlert>(
+export const readListedAlert = (db: Queries, site_id: string, alert_id: number) =>
+  db.queryOne<ListedAlert>(
     `select ${listed} from alerts a where a.site_id = $1 and a.alert_id = $2`,
     [site_id, alert_id],
   )
-  return alert ?? null
-}

@@ -1,5 +1,3 @@
-/** The mail recipients in the alert settings of a site. */
-
 import type { SiteProblem } from '@heliograph/domain/site-check'
 import { type Static, Type } from 'typebox'
 import { Closed } from '../http/params.ts'

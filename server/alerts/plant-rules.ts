@@ -1,4 +1,3 @@
-/** Rules for plants, devices and data. */
 import { type Rule, rule, threshold } from './rule.ts'
 
 const asleep = ['night', 'maintenance'] as const

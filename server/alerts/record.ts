@@ -1,5 +1,3 @@
-/** An alert in the API. */
-
 import { rounded, significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import * as field from '../http/fields.ts'
@@ -166,7 +164,7 @@ export function alertRecord(
 ): AlertRecord {
   const { code, ended_at, resolved_at, suppressed_reason } = row
   return {
-    ...(served(Object.keys(AlertRecord.properties), row) as AlertRecord),
+    ...served(AlertRecord, row),
     duration_s: activeSeconds(row, ended_at ?? resolved_at ?? now),
     value: shown(row.value),
     threshold: shown(row.threshold),

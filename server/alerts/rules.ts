@@ -18,7 +18,6 @@ export const ruleOf = (code: AlertCode): CompleteRule => ({
   ...rules[code],
 })
 
-/** The names of the thresholds of a code. */
 export type ThresholdOf<Code extends AlertCode> = (typeof rules)[Code] extends {
   thresholds: infer Own
 }

@@ -8,13 +8,11 @@ interface StoredAlerting {
 }
 
 /** null: no settings are stored. */
-export async function readAlerting(db: Queries, site_id: string): Promise<StoredAlerting | null> {
-  const [row] = await db.query<StoredAlerting>(
+export const readAlerting = (db: Queries, site_id: string) =>
+  db.queryOne<StoredAlerting>(
     'select settings, set_at, set_by from site_alerting where site_id = $1',
     [site_id],
   )
-  return row ?? null
-}
 
 export async function readSettings(db: Queries, site_id: string): Promise<AlertSettings> {
   return settingsInForce((await readAlerting(db, site_id))?.settings ?? {})

@@ -95,17 +95,11 @@ export async function lockAlerts(
   return { open, resolved: [...newest.values()] }
 }
 
-export async function lockAlert(
-  tx: Transaction,
-  site_id: string,
-  alert_id: number,
-): Promise<StoredAlert | null> {
-  const [alert] = await tx.query<StoredAlert>(
+export const lockAlert = (tx: Transaction, site_id: string, alert_id: number) =>
+  tx.queryOne<StoredAlert>(
     `select ${alertColumns} from alerts a where a.site_id = $1 and a.alert_id = $2 for update`,
     [site_id, alert_id],
   )
-  return alert ?? null
-}
 
 export function addAlerts(
   db: Queries,

@@ -8,7 +8,6 @@ import { alarmTableOf, noTable } from '../plant/alarm-tables.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Place } from './conditions.ts'
 
-/** A part with alarm words of its own. */
 export interface AlarmedPart extends Place {
   alarm_source: 'bms' | 'cluster' | 'pcs'
   measured_at: Date

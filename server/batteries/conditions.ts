@@ -32,13 +32,11 @@ export function placeOf({ source_kind, source_id }: Source): Place {
   return { pcs_idx: null, cluster_idx: part === 'cluster' ? Number(index) : null }
 }
 
-/** Word and bit of an alarm; null for other conditions. */
 export function bitOf({ code }: Pick<Condition, 'code'>): { word: number; bit: number } | null {
   const [, word, bit] = /^alarm:[^:]*:(\d+):(\d+)$/.exec(code) ?? []
   return word === undefined ? null : { word: Number(word), bit: Number(bit) }
 }
 
-/** Code and name of a bit that is in no table. */
 export const unknownCode = (word: number, bit: number) => `alarm_${word}_bit_${bit}`
 export const unknownName = (word: number, bit: number) => `Unknown alarm: word ${word}, bit ${bit}`
 

@@ -112,11 +112,9 @@ export const BatteryNow = Named('BatteryNow', {
   alarm_count: field.Count('Number of set alarms of the unit and its PCS.'),
 })
 
-const fields = Object.keys(BatteryNow.properties)
-
 export function batteryNow({ row, pcs, alarms }: LiveUnit, situation: Situation): BatteryNow {
   const { now, poll } = situation
-  return served(fields, {
+  return served(BatteryNow, {
     ...row,
     ...frameOf(row, poll.battery_s, now),
     dod_pct: less(100, row.soc_pct),
@@ -133,7 +131,7 @@ export function batteryNow({ row, pcs, alarms }: LiveUnit, situation: Situation)
     grid_connected: isGridConnected(pcs, situation),
     ...energiesToday(row, situation),
     alarm_count: alarms.length,
-  }) as BatteryNow
+  })
 }
 
 /** Boolean of a reading that is 1 or 0. */
@@ -213,14 +211,12 @@ export const BatteryGlance = Named('BatteryGlance', {
   alarm_count,
 })
 
-const glanceFields = Object.keys(BatteryGlance.properties)
-
 /** A unit with the values of /bess/{bess_id} and /bess/{bess_id}/current. */
 export const batteryGlance = ({ row, pcs, alarms }: LiveUnit, situation: Situation) =>
-  served(glanceFields, {
+  served(BatteryGlance, {
     ...row,
     ...frameOf(row, situation.poll.battery_s, situation.now),
     status: unitStatus({ row, pcs }, situation),
     operating_mode: operatingMode(row, situation.now),
     alarm_count: alarms.length,
-  }) as BatteryGlance
+  })

@@ -54,18 +54,13 @@ export async function earnedBetween(
 
 export type UnitId = Pick<Unit, 'site_id' | 'bess_id'>
 
-export async function readUnit(
-  db: Queries,
-  { site_id, bess_id }: UnitId,
-): Promise<MarketedUnit | null> {
-  const [unit] = await db.query<MarketedUnit>(
+export const readUnit = (db: Queries, { site_id, bess_id }: UnitId) =>
+  db.queryOne<MarketedUnit>(
     `select site_id, bess_id, rated_charge_power_kw, rated_discharge_power_kw, logger_id,
        market_code
      from batteries where site_id = $1 and bess_id = $2`,
     [site_id, bess_id],
   )
-  return unit ?? null
-}
 
 /** @throws ApiError not_found */
 export async function requireUnit(db: Queries, id: UnitId): Promise<MarketedUnit> {

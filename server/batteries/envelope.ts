@@ -138,7 +138,7 @@ export function envelopeOf(
   const valid_ms = Math.max(stale_polls * poll.battery_s, stale_s_min) * 1000
   const valid_until_at =
     row.measured_at && !is_stale ? isoTime(row.measured_at.getTime() + valid_ms) : null
-  return served(fields, {
+  return served(Envelope, {
     ...row,
     ...frameOf(row, poll.battery_s, now),
     available_discharge_energy_kwh: discharge.energy_kwh,
@@ -157,10 +157,8 @@ export function envelopeOf(
     temperature_derating_pct: deratingOf([charge, discharge]),
     curve: row.power_curve,
     valid_until_at,
-  }) as Envelope
+  })
 }
-
-const fields = Object.keys(Envelope.properties)
 
 const no_communication: Limited = { power_kw: 0, limited_by: 'communication' }
 

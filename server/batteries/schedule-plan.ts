@@ -232,15 +232,13 @@ const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum +
 /** Power below this is no action. */
 const idle_kw = 1e-3
 
-const fields = Object.keys(ScheduleHour.properties)
-
 export function hourRecord(
   hour: StoredHour,
   { now, actual_power_kw }: { now: Date; actual_power_kw: number | null },
 ): ScheduleHour {
   const { power_kw } = hour
   const is_idle = Math.abs(power_kw) < idle_kw
-  return served(fields, {
+  return served(ScheduleHour, {
     ...hour,
     energy_kwh: energyOf(hour),
     action: is_idle ? 'idle' : power_kw > 0 ? 'discharge' : 'charge',
@@ -249,5 +247,5 @@ export function hourRecord(
     quarter_price_per_mwh: hour.quarter_price_per_mwh ?? null,
     price_status: hour.price_status ?? null,
     actual_power_kw,
-  }) as ScheduleHour
+  })
 }

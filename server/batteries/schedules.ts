@@ -87,8 +87,6 @@ export interface StoredSchedule
   dispatched: Dispatched | null
 }
 
-const fields = Object.keys(Schedule.properties)
-
 /** `actual_power_kw`: measured power by hour; see `readActuals`. */
 export function scheduleOf(
   row: StoredSchedule,
@@ -97,7 +95,7 @@ export function scheduleOf(
 ): Schedule {
   const edited = row.hours.filter(({ edited_at }) => edited_at !== null)
   const progress = scheduleProgress(row, now)
-  return served(fields, {
+  return served(Schedule, {
     ...row,
     ...row.plan,
     ...progress,
@@ -109,7 +107,7 @@ export function scheduleOf(
     hours: row.hours.map((hour) =>
       hourRecord(hour, { now, actual_power_kw: actual_power_kw.get(hour.hour) ?? null }),
     ),
-  }) as Schedule
+  })
 }
 
 /** Plans of earlier versions have no consumption. */
@@ -163,16 +161,14 @@ export async function schedulesOfDay(
   return { rows, next_cursor, count: counted!.count }
 }
 
-export async function scheduleById(
+export const scheduleById = (
   db: Queries,
   { site_id, schedule_id }: { site_id: string; schedule_id: number },
-): Promise<StoredSchedule | null> {
-  const [row] = await db.query<StoredSchedule>(
+) =>
+  db.queryOne<StoredSchedule>(
     `select ${columns} from battery_schedules where site_id = $1 and schedule_id = $2`,
     [site_id, schedule_id],
   )
-  return row ?? null
-}
 
 /** Schedules of a day in a state, by unit; each unit has at most one. */
 export const schedulesIn = (

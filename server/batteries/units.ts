@@ -82,11 +82,9 @@ export const BatteryUnit = Named('BatteryUnit', {
   ...inventoried,
 })
 
-const fields = Object.keys(BatteryUnit.properties)
-
 export function unitRecord({ row, pcs }: LiveUnit, situation: Situation): BatteryUnit {
   const module_count = row.cluster_count * row.modules_per_cluster
-  return served(fields, {
+  return served(BatteryUnit, {
     ...row,
     usable_energy_kwh: usableEnergy(row),
     c_rate: significant(row.rated_discharge_power_kw / row.rated_energy_kwh),
@@ -97,7 +95,7 @@ export function unitRecord({ row, pcs }: LiveUnit, situation: Situation): Batter
     operating_mode: operatingMode(row, situation.now),
     last_seen_at: row.measured_at,
     schedule_status_today: scheduleStatusToday(row, situation.now),
-  }) as BatteryUnit
+  })
 }
 
 function scheduleStatusToday({ schedule_state: state, schedule_dispatched }: UnitRow, now: Date) {

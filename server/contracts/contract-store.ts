@@ -43,7 +43,6 @@ export interface Fee {
 }
 
 export interface Contracts {
-  /** By plant and time. */
   assignments: Assignment[]
   /** By code, name, plant and time. */
   fees: Fee[]

@@ -17,7 +17,6 @@ export interface EvidenceQuery {
   site_id: string
   /** null: all plants. */
   logger_id: number | null
-  /** Unix ms: [from_ms, to_ms). */
   from_ms: number
   to_ms: number
   now_ms: number

@@ -13,7 +13,6 @@ interface Unknown {
 
 export type Sums = ReturnType<typeof noSums>
 export const noSums = () => ({
-  /** Energy sold under a contract. */
   energy_wh: null as number | null,
   /** Energy of hours without a contract; excluded from all other sums. */
   unsold_wh: 0,

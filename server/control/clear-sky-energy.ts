@@ -1,4 +1,3 @@
-/** Energy of the panels of a plant under a clear sky. */
 import { quarter_ms } from '@heliograph/domain/durations'
 import type { Place } from '@heliograph/domain/place'
 import { pressureAtAltitude } from '@heliograph/physics/atmosphere'

@@ -1,5 +1,5 @@
 /** Creates and releases curtailment groups, each within the transaction of its request. */
-import { ApiError, invalid, type Violation } from '../http/errors.ts'
+import { ApiError, invalid, unknownReference, type Violation, violation } from '../http/errors.ts'
 import { edgeCommState } from '../plant/communication.ts'
 import { noteChange } from '../storage/curtailment.ts'
 import type { Transaction } from '../storage/database.ts'
@@ -64,12 +64,12 @@ async function plantsFor(tx: Transaction, { site_id, scope, logger_id, end_at, n
   const is_given = logger_id !== undefined && logger_id !== null
   const violations: Violation[] = []
   if (scope === 'logger' && !is_given) {
-    violations.push(fault('logger_id', 'required', 'is required with scope "logger"'))
+    violations.push(violation('logger_id', 'required', 'is required with scope "logger"'))
   } else if (scope === 'logger' && addressed.length === 0) {
     const message = 'must be a logger of this site that is in service'
-    violations.push(fault('logger_id', 'unknown_reference', message))
+    violations.push(unknownReference('logger_id', message))
   }
-  if (end_at <= now) violations.push(fault('end_at', 'out_of_range', 'must be later than now'))
+  if (end_at <= now) violations.push(violation('end_at', 'out_of_range', 'must be later than now'))
   if (violations.length > 0) throw invalid(...violations)
   if (addressed.length === 0) {
     throw new ApiError('conflict_state', { current_state: 'no_plants', allowed: ['in_service'] })
@@ -80,13 +80,6 @@ async function plantsFor(tx: Transaction, { site_id, scope, logger_id, end_at, n
     skipped: retired.map(({ logger_id }) => ({ logger_id, reason: 'retired' as const })),
   }
 }
-
-const fault = (field: string, code: string, message: string): Violation => ({
-  location: 'body',
-  field,
-  code,
-  message,
-})
 
 async function checkOpenRows(tx: Transaction, { site_id, now }: Command, count: number) {
   const [open] = await tx.query<{ count: number }>(

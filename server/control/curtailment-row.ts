@@ -26,7 +26,6 @@ export const rowStatuses = [
 ] as const
 export type RowStatus = (typeof rowStatuses)[number]
 
-/** Statuses of rows that are not over. */
 export const openStatuses = ['scheduled', 'active', 'releasing'] as const satisfies RowStatus[]
 
 const moneyReasons = ['no_contract', 'no_price', 'no_exchange_rate', 'forbidden_scope'] as const
@@ -254,13 +253,11 @@ export interface StoredRow extends Stored<Omit<CurtailmentRow, Derived>> {
   compliant_samples: number
 }
 
-const fields = Object.keys(CurtailmentRow.properties)
-
 export function rowRecord(row: StoredRow, money: RowMoney): CurtailmentRow {
   const { over_at, samples, compliant_samples, applied_at, rated_power_kw, status } = row
   const requested_ms = Math.max(row.start_at.getTime(), row.created_at.getTime())
   const is_offline = row.failure_code === 'edge_offline' && row.failure_message === null
-  return served(fields, {
+  return served(CurtailmentRow, {
     ...row,
     is_active: status === 'active',
     applied: applied_at !== null,
@@ -273,5 +270,5 @@ export function rowRecord(row: StoredRow, money: RowMoney): CurtailmentRow {
     compliance_pct: samples > 0 ? significant((100 * compliant_samples) / samples) : null,
     failure_message: is_offline ? 'no edge has reported that it has this row' : row.failure_message,
     ...money,
-  }) as CurtailmentRow
+  })
 }

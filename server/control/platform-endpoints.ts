@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { PlatformNeeds } from '../access/platform-operation.ts'
 import { isGiven } from '../http/authorize.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { invalid } from '../http/errors.ts'
+import { badField } from '../http/errors.ts'
 import * as field from '../http/fields.ts'
 import { Closed, Named } from '../http/params.ts'
 import { closeGroup } from '../storage/curtailment.ts'
@@ -13,9 +13,6 @@ const SiteId = field.Text('A site of the client.', { minLength: 1, maxLength: 64
 const GroupId = field.Text('The command.', { minLength: 1, maxLength: 100 })
 
 const example = { site_id: 'demo', group_id: group_id_example }
-
-const unknown = (field: string, message: string) =>
-  invalid({ location: 'body', field, code: 'unknown_reference', message })
 
 export const closeCurtailment = endpoint({
   tag: 'Platform',
@@ -55,13 +52,18 @@ export const closeCurtailment = endpoint({
       site_id,
     ])
     if (sites.length === 0 || !isGiven(site_id, caller)) {
-      throw unknown('site_id', 'must be a site of the client that you may see')
+      throw badField(
+        'site_id',
+        'unknown_reference',
+        'must be a site of the client that you may see',
+      )
     }
     const groups = await tx.query(
       'select from curtailment_groups where site_id = $1 and group_id = $2',
       [site_id, group_id],
     )
-    if (groups.length === 0) throw unknown('group_id', 'must be a command of the site')
+    if (groups.length === 0)
+      throw badField('group_id', 'unknown_reference', 'must be a command of the site')
     const order = { site_id, group_id, now: clock.now(), by: caller.key_name, note }
     return { site_id, group_id, closed_count: await closeGroup(tx, order) }
   },

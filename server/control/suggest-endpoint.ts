@@ -6,7 +6,7 @@ import { targetOf } from '../forecasts/targets.ts'
 import { mayRead } from '../http/authorize.ts'
 import type { Context } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { ApiError, invalid } from '../http/errors.ts'
+import { ApiError, badField } from '../http/errors.ts'
 import * as field from '../http/fields.ts'
 import { LoggerId } from '../http/params.ts'
 import { siteFacts } from '../plant/site-facts.ts'
@@ -113,7 +113,7 @@ export const suggestCurtailment = endpoint({
 })
 
 const refusal = (field: string, message: string) =>
-  invalid({ location: 'query', field, code: 'out_of_range', message })
+  badField(field, 'out_of_range', message, 'query')
 
 /** The hours with their expected power; `missing` is the reason why nothing is expected. */
 async function expectation(

@@ -38,7 +38,6 @@ interface ArbitrageQuery {
   currency: string | null
 }
 
-/** A unit on a UTC day. */
 interface UnitDay {
   logger_id: number | null
   start_ms: number
@@ -154,7 +153,6 @@ interface Priced {
   pricesOf: ReadonlyMap<string, QuarterPrices>
 }
 
-/** The days on which the unit was in service. */
 function unitDays(unit: UnitDays, priced: Priced): UnitDay[] {
   const { commissioned_date, known_from_at, retired_at, logger_id } = unit
   const service_ms =

@@ -7,7 +7,7 @@ import { rateAtOf, readRateSpans } from '../contracts/exchange-rates.ts'
 import { sameCurrency } from '../contracts/money.ts'
 import { readPlantHours } from '../contracts/plant-quarters.ts'
 import { midnights } from '../contracts/terms.ts'
-import { ApiError, invalid } from '../http/errors.ts'
+import { ApiError, badField } from '../http/errors.ts'
 import { type Market, readMarket, readMarkets, readPrices } from '../markets/price-store.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Comparison, MarketStay } from './cross-border.ts'
@@ -53,7 +53,7 @@ async function marketOfCountry(db: Queries, site_id: string): Promise<string> {
   )
   if (only !== undefined && others.length === 0) return only.market_code
   const message = 'is required: no contract of the site names a market'
-  throw invalid({ location: 'query', field: 'base', code: 'required', message })
+  throw badField('base', 'required', message, 'query')
 }
 
 /** Input of `crossBorderPrices` for [from_ms, to_ms), whole UTC days. */

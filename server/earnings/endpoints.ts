@@ -5,7 +5,7 @@ import { type Assignment, type Fee, readContracts } from '../contracts/contract-
 import type { Context } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { List, list } from '../http/envelope.ts'
-import { invalid } from '../http/errors.ts'
+import { badField } from '../http/errors.ts'
 import { exampleOf } from '../http/example.ts'
 import * as field from '../http/fields.ts'
 import { JsonText } from '../http/json-text.ts'
@@ -64,12 +64,8 @@ const Timezone = Type.Optional(
 function zoneOf({ timezone = 'UTC' }: EarningsRequest['query']): string {
   const known = knownTimezone(timezone)
   if (known !== null) return known
-  throw invalid({
-    location: 'query',
-    field: 'timezone',
-    code: 'invalid_format',
-    message: 'must be the IANA name of a time zone, such as Europe/Berlin',
-  })
+  const message = 'must be the IANA name of a time zone, such as Europe/Berlin'
+  throw badField('timezone', 'invalid_format', message, 'query')
 }
 
 /** @throws ApiError not_found for an unknown logger */

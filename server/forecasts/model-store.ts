@@ -1,7 +1,6 @@
 /** Trained models of targets and markets, with their training data and scores. */
 
 import type { Queries, Transaction } from '../storage/database.ts'
-import { firstRow } from '../storage/rows.ts'
 import type { Target } from './targets.ts'
 
 /** Training data of a model; counts are of daylight steps. */
@@ -68,8 +67,7 @@ export interface NewModel<Facts = TrainingFacts, Scores = HoldOutScores> {
 }
 
 export const modelInUse = <Facts = TrainingFacts>(db: Queries, series: ModelSeries) =>
-  firstRow<{ version: number; facts: Facts; model: Buffer }>(
-    db,
+  db.queryOne<{ version: number; facts: Facts; model: Buffer }>(
     `select version, facts, model from ${series.table}
      where ${isOf(series)} and state = 'in_use'`,
     Object.values(series.key),

@@ -21,7 +21,6 @@ const selectSites = {
           where (client_id, site_id) in (select * from unnest($1::int[], $2::text[]))`,
 }
 
-/** The cache key of a site and the client that asks for it. */
 export const siteKey = (client_id: number, site_id: string) => `${client_id}/${site_id}`
 
 /**

@@ -11,7 +11,6 @@ import type { Json } from './openapi-schemas.ts'
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
 
-/** The style and the script of the page. */
 export const docsStyle = read('docs-page.css')
 export const docsScript = read('docs-page.js')
 
@@ -26,7 +25,6 @@ export const docsPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The page served at /docs. */
 export function docsPage(document: OpenApiDocument): string {
   const { title, version } = document.info
   return `<!doctype html>
@@ -208,7 +206,6 @@ ${recordLink(answer.schema)}</summary>
 ${fieldsTable(answer.schema, components.schemas, 'answer')}</details>`
 }
 
-/** The error codes of an operation, linked to the list of errors. */
 function errorLine({ components }: OpenApiDocument, { responses }: Operation): string {
   const links = Object.values(responses).flatMap((response) => {
     const name = String(response['$ref'] ?? '').replace('#/components/responses/', '')

@@ -58,7 +58,6 @@ export interface Caller {
   site_ids: ReadonlySet<string> | null
 }
 
-/** The site of a request. */
 export interface RequestSite {
   site_id: string
   client_id: number

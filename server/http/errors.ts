@@ -168,14 +168,21 @@ export class ApiError extends Error {
 
 export const invalid = (...errors: Violation[]) => new ApiError('validation_error', { errors })
 
-/** The 422 of one field of the body; '' for the body as a whole. */
-export const badField = (field: string, code: string, message: string) =>
-  invalid({ location: 'body', field, code, message })
+export const violation = (
+  field: string,
+  code: string,
+  message: string,
+  location: Violation['location'] = 'body',
+): Violation => ({ location, field, code, message })
+
+export const unknownReference = (field: string, message: string) =>
+  violation(field, 'unknown_reference', message)
+
+export const badField = (...given: Parameters<typeof violation>) => invalid(violation(...given))
 
 export const unavailable = (retry_after_s = 1) =>
   new ApiError('service_unavailable', null, { 'retry-after': String(retry_after_s) })
 
-/** The error envelope as text. */
 export function errorText(
   { code, message, details }: Pick<ApiError, 'code' | 'message' | 'details'>,
   request_id: string,

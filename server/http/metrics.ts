@@ -65,7 +65,6 @@ function observePool(registry: Registry, pool: () => PoolCounts): void {
   })
 }
 
-/** The server of `/metrics`. */
 export function metricsServer({ registry }: Metrics): Server {
   return createServer((request, response) => {
     if (request.method !== 'GET' || request.url !== '/metrics') {

@@ -263,7 +263,6 @@ const headers: Readonly<Record<string, Json>> = {
   }),
 }
 
-/** The headers that the given responses refer to. */
 export function headerComponents(responses: readonly unknown[]): Record<string, Json> {
   const text = JSON.stringify(responses)
   return Object.fromEntries(

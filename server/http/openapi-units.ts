@@ -51,7 +51,6 @@ const units: Readonly<Record<string, string>> = {
   per_mwh: 'currency/MWh',
 }
 
-/** The unit in the suffix of a field name, or null. */
 export function unitOf(name: string): string | null {
   const words = name.split('_')
   for (let from = 1; from < words.length; from += 1) {

@@ -1,4 +1,3 @@
-/** Paths of endpoints. */
 import type { Endpoint } from './endpoint.ts'
 
 /** The full path with parameters in braces, as in OpenAPI. */

@@ -3,7 +3,7 @@
  * are ignored when they equal the stored object, and rejected by name when they differ.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { ApiError } from './errors.ts'
+import { invalid, violation } from './errors.ts'
 import type { Fields } from './validate.ts'
 
 export const read_modify_write_sentence =
@@ -15,13 +15,10 @@ export function requireUnchanged(read_only: Fields, current: object): void {
   const stored = asSent(current)
   const errors = Object.keys(read_only)
     .filter((field) => !isSame(field, read_only[field], stored[field]))
-    .map((field) => ({
-      location: 'body',
-      field,
-      code: 'read_only_field',
-      message: 'is read-only and differs from the stored value',
-    }))
-  if (errors.length > 0) throw new ApiError('validation_error', { errors })
+    .map((field) =>
+      violation(field, 'read_only_field', 'is read-only and differs from the stored value'),
+    )
+  if (errors.length > 0) throw invalid(...errors)
 }
 
 /**

@@ -419,7 +419,6 @@ function notFound({ methods }: Context, request: FastifyRequest): ApiError {
   return known && !known.has(request.method) ? notAllowed(known) : new ApiError('not_found')
 }
 
-/** Liveness and readiness probes. */
 async function addProbes(app: FastifyInstance, { db, timers, closing }: Context): Promise<void> {
   const isReady = await readiness({ db, timers })
   const say = (status: string): Answer => ({

@@ -24,7 +24,6 @@ export const textForms = {
   },
 } as const
 
-/** The message of a pattern; undefined for other patterns. */
 export const messageOfForm = (pattern: unknown): string | undefined =>
   Object.values(textForms).find((form) => form.pattern === pattern)?.message
 

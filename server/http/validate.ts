@@ -10,7 +10,7 @@ import type { TSchema } from 'typebox'
 import { anonymous } from './anonymous-schema.ts'
 import { readCursor } from './cursor.ts'
 import type { Endpoint } from './endpoint.ts'
-import { ApiError, type Violation } from './errors.ts'
+import { ApiError, type Violation, violation } from './errors.ts'
 import { onFirstUse } from './on-first-use.ts'
 import { id_max } from './params.ts'
 import { parseDate, parseTimestamp } from './time-windows.ts'
@@ -115,7 +115,7 @@ function compileFields(
     const faults: Violation[] = []
     const fields: Fields = {}
     const fault = (field: string, code: string, message: string) =>
-      faults.push({ location, field, code, message })
+      faults.push(violation(field, code, message, location))
     for (const name in given) {
       const type = declared.get(name)
       const value = given[name]
@@ -162,12 +162,8 @@ function compileCursor(ajv: Ajv, place: Endpoint<never>['cursor']) {
     if (typeof cursor !== 'string') return null
     const after = readCursor(cursor)
     if (checker()(after)) return after
-    violations.push({
-      location: 'query',
-      field: 'cursor',
-      code: 'invalid_cursor',
-      message: 'must be the unchanged `meta.next_cursor` of the previous page',
-    })
+    const message = 'must be the unchanged `meta.next_cursor` of the previous page'
+    violations.push(violation('cursor', 'invalid_cursor', message, 'query'))
     return null
   }
 }
@@ -229,11 +225,10 @@ function refuseBody(given: unknown, _bytes: number, violations: Violation[]): un
   const empty = given === undefined || given === null
   const message = 'this endpoint takes no body'
   if (!empty && (typeof given !== 'object' || Array.isArray(given))) {
-    violations.push({ location: 'body', field: '', code: 'invalid_type', message })
+    violations.push(violation('', 'invalid_type', message))
   } else if (!empty) {
-    for (const field of Object.keys(given)) {
-      violations.push({ location: 'body', field, code: 'unknown_field', message })
-    }
+    const fields = Object.keys(given)
+    violations.push(...fields.map((field) => violation(field, 'unknown_field', message)))
   }
   return undefined
 }
@@ -244,12 +239,8 @@ function refuseReversed(body: unknown, violations: Violation[]): void {
   violations.push(notAfter('body', 'end_at', 'start_at'))
 }
 
-const notAfter = (location: 'query' | 'body', field: string, start: string): Violation => ({
-  location,
-  field,
-  code: 'end_not_after_start',
-  message: `must be later than ${start}`,
-})
+const notAfter = (location: 'query' | 'body', field: string, start: string) =>
+  violation(field, 'end_not_after_start', `must be later than ${start}`, location)
 
 /** Requires `end` to be later than `start`; days may be equal. */
 function refuseReversedWindow(query: Fields, violations: Violation[]): void {

@@ -14,7 +14,6 @@ import type { ApiError, ErrorCode } from './errors.ts'
 import type { Admission } from './gate.ts'
 import type { Claim } from './idempotency.ts'
 
-/** The request of a write. */
 export interface AuditedRequest {
   /** null for a write to the client. */
   site_id: string | null

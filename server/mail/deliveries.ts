@@ -20,11 +20,8 @@ export interface Delivery {
  * Claims the next due mail for `lease_ms`, after which other senders may claim it. Mails with an
  * attachment come last, as they take longer. Null when no mail is due.
  */
-export async function claimMail(
-  db: Queries,
-  { now, lease_ms }: { now: Date; lease_ms: number },
-): Promise<Delivery | null> {
-  const [claimed] = await db.query<Delivery>(
+export const claimMail = (db: Queries, { now, lease_ms }: { now: Date; lease_ms: number }) =>
+  db.queryOne<Delivery>(
     // Materialized: as a joined subquery it may run once for each row, and claim them all.
     `with due as materialized (
        select site_id, mail_id from mail_outbox
@@ -41,8 +38,6 @@ export async function claimMail(
        m.link_path, m.queued_at, m.tries, m.first_tried_at`,
     [now, new Date(now.getTime() + lease_ms)],
   )
-  return claimed ?? null
-}
 
 /** The result of an attempt. */
 export interface Settlement {
@@ -103,14 +98,8 @@ interface ReportFile {
 }
 
 /** The attachment of a mail; null when it was deleted. */
-export async function readReportFile(
-  db: Queries,
-  site_id: string,
-  run_id: string,
-): Promise<ReportFile | null> {
-  const [file] = await db.query<ReportFile>(
+export const readReportFile = (db: Queries, site_id: string, run_id: string) =>
+  db.queryOne<ReportFile>(
     `select bytes, file_name, content_type from report_files where site_id = $1 and run_id = $2`,
     [site_id, run_id],
   )
-  return file ?? null
-}

@@ -1,4 +1,3 @@
-/** The transactional outbox of mails. */
 import type { Queries } from '../storage/database.ts'
 import { isMailAddress } from './address.ts'
 

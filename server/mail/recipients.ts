@@ -85,19 +85,13 @@ export async function askRecipients(
 }
 
 /** Confirms the address of a link; null for an unknown or expired link. */
-export async function confirmByLink(
-  db: Queries,
-  token: string,
-  now: Date,
-): Promise<{ email: string; client: string } | null> {
-  const [confirmed] = await db.query<{ email: string; client: string }>(
+export const confirmByLink = (db: Queries, token: string, now: Date) =>
+  db.queryOne<{ email: string; client: string }>(
     `update mail_recipients m set confirmed_at = $2, secret_sha256 = null
      from clients c where c.client_id = m.client_id and m.secret_sha256 = $1 and m.expires_at > $2
      returning m.email, c.name as client`,
     [secretDigest(token), now],
   )
-  return confirmed ?? null
-}
 
 /** Confirms an address on behalf of the operator of the server. */
 export async function confirmByOperator(

@@ -1,4 +1,3 @@
-/** Settings of the mail server, from the environment. */
 import { readFileSync } from 'node:fs'
 import { BlockList, isIP } from 'node:net'
 import { createSecureContext } from 'node:tls'

@@ -1,4 +1,3 @@
-/** Sends mails over SMTP to the configured mail server. */
 import { createHash } from 'node:crypto'
 import { createTransport, type NodemailerError, type SendMailOptions } from 'nodemailer'
 import { singleLine } from './outbox.ts'

@@ -5,7 +5,6 @@
 
 import { utcDate } from '@heliograph/domain/utc-day'
 import type { Queries } from '../storage/database.ts'
-import { firstRow } from '../storage/rows.ts'
 import type { PricePeriod, Resolution } from './periods.ts'
 import type { MarketRecord } from './schemas.ts'
 
@@ -85,7 +84,7 @@ export const readMarkets = (db: Queries) =>
   db.query<Market>(`select ${marketColumns} from markets order by market_code`)
 
 export const readMarket = (db: Queries, market_code: string) =>
-  firstRow<Market>(db, `select ${marketColumns} from markets where market_code = $1`, [market_code])
+  db.queryOne<Market>(`select ${marketColumns} from markets where market_code = $1`, [market_code])
 
 /**
  * Current prices of one kind whose periods overlap the span: whole periods, ascending, without

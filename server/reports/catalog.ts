@@ -1,4 +1,3 @@
-/** The catalog of report templates. */
 /// <reference lib="esnext.collection" />
 
 import { Type } from 'typebox'

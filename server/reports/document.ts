@@ -75,7 +75,6 @@ export type Section =
   | { kind: 'chart'; title: string; chart: Chart; note?: string | undefined }
   | { kind: 'text'; title: string; text: string }
 
-/** A section of one kind. */
 export type SectionOf<Kind extends Section['kind']> = Extract<Section, { kind: Kind }>
 
 /** The period is [period_start_at, period_end_at). */

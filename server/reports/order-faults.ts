@@ -1,7 +1,7 @@
 /** Rules of report orders beyond their schemas. */
 import { day_ms } from '@heliograph/domain/durations'
 import { knownTimezone } from '@heliograph/domain/local-day'
-import type { Violation } from '../http/errors.ts'
+import { type Violation, violation } from '../http/errors.ts'
 import { id_max } from '../http/params.ts'
 import { isMailAddress } from '../mail/address.ts'
 import type { Queries } from '../storage/database.ts'
@@ -10,16 +10,9 @@ import { reportPeriods, templatePeriodOf } from './periods.ts'
 import type { SubscriptionOrder } from './subscription.ts'
 import type { ReportTemplate, TemplatePeriod } from './template.ts'
 
-const fault = (field: string, code: string, message: string): Violation => ({
-  location: 'body',
-  field,
-  code,
-  message,
-})
-
 const oneOf = (field: string, values: readonly string[]) => {
   const list = values.map((value) => JSON.stringify(value)).join(', ')
-  return fault(field, 'not_allowed_value', `must be one of ${list}`)
+  return violation(field, 'not_allowed_value', `must be one of ${list}`)
 }
 
 interface CommonOrder {
@@ -53,7 +46,7 @@ export async function checkOrder(
       ...(template && !template.formats.includes(order.format)
         ? [oneOf('format', template.formats)]
         : []),
-      ...(timezone === null ? [fault('timezone', timezone_code, message)] : []),
+      ...(timezone === null ? [violation('timezone', timezone_code, message)] : []),
       ...violations,
       ...(await loggerFaults(db, site_id, order.logger_ids ?? [])),
     ],
@@ -75,7 +68,7 @@ async function loggerFaults(
   return logger_ids.flatMap((id, index) =>
     known.has(id)
       ? []
-      : [fault(`logger_ids.${index}`, 'unknown_logger', `the site has no logger ${id}`)],
+      : [violation(`logger_ids.${index}`, 'unknown_logger', `the site has no logger ${id}`)],
   )
 }
 
@@ -93,7 +86,13 @@ export function subscriptionFaults(
     ...recipientFaults(order.recipients),
     ...(webhook_id === null
       ? []
-      : [fault('webhook_id', 'not_allowed_value', 'must be null: webhooks are not supported yet')]),
+      : [
+          violation(
+            'webhook_id',
+            'not_allowed_value',
+            'must be null: webhooks are not supported yet',
+          ),
+        ]),
   ]
 }
 
@@ -110,18 +109,19 @@ function dayFaults(
   if ((order[field] !== null) === is_required) return []
   const when = `when the frequency is ${order.frequency}`
   return is_required
-    ? [fault(field, 'required', `is required ${when}`)]
-    : [fault(field, 'not_allowed_value', `must be null ${when}`)]
+    ? [violation(field, 'required', `is required ${when}`)]
+    : [violation(field, 'not_allowed_value', `must be null ${when}`)]
 }
 
 function recipientFaults(recipients: readonly string[]): Violation[] {
   const seen = new Set<string>()
   return recipients.flatMap((recipient, index) => {
     const field = `recipients.${index}`
-    if (!isMailAddress(recipient)) return [fault(field, 'invalid_format', 'must be a mail address')]
+    if (!isMailAddress(recipient))
+      return [violation(field, 'invalid_format', 'must be a mail address')]
     // Two spellings of one address would send two mails to one person.
     const spelled = recipient.toLowerCase()
-    if (seen.has(spelled)) return [fault(field, 'repeated_value', 'is listed twice')]
+    if (seen.has(spelled)) return [violation(field, 'repeated_value', 'is listed twice')]
     seen.add(spelled)
     return []
   })
@@ -142,7 +142,9 @@ export function dateFaults(
   { periods }: ReportTemplate,
   today: string,
 ): Violation[] {
-  const refused = (field: string, message: string) => [fault(field, 'not_allowed_value', message)]
+  const refused = (field: string, message: string) => [
+    violation(field, 'not_allowed_value', message),
+  ]
   if (end_date >= today) return refused('end_date', 'must be before today')
   if (start_date > end_date) return refused('start_date', 'must not be after end_date')
   const days = (Date.parse(end_date) - Date.parse(start_date)) / day_ms + 1

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { SiteId } from '../access/schemas.ts'
 import { isGiven, loadSites, requireModule, siteKey } from '../http/authorize.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { invalid } from '../http/errors.ts'
+import { badField } from '../http/errors.ts'
 import { Closed, Named } from '../http/params.ts'
 import { refuseInSafeMode } from '../http/safe-mode.ts'
 import type { Needs } from './endpoints.ts'
@@ -41,14 +41,7 @@ export const orderReport = endpoint({
     requireModule(caller, 'basic_scada')
     const key = siteKey(caller.client_id, site_id)
     const site = isGiven(site_id, caller) ? (await loadSites(tx, [key])).get(key) : undefined
-    if (!site) {
-      throw invalid({
-        location: 'body',
-        field: 'site_id',
-        code: 'unknown_reference',
-        message: 'is not a site of the client',
-      })
-    }
+    if (!site) throw badField('site_id', 'unknown_reference', 'is not a site of the client')
     refuseInSafeMode(site)
     const { timezone } = site
     const of = { site_id, timezone, caller, catalog: reportCatalog, now: clock.now() }

@@ -1,4 +1,3 @@
-/** Mails and notifications of report runs. */
 import { type QueuedMail, singleLine } from '../mail/outbox.ts'
 import type { NewNotification } from '../work/notifications.ts'
 import type { ReportDocument } from './document.ts'

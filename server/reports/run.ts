@@ -1,5 +1,3 @@
-/** A report run, stored and in the API. */
-
 import { type Static, Type } from 'typebox'
 import { scopes } from '../http/endpoint.ts'
 import * as field from '../http/fields.ts'
@@ -104,14 +102,12 @@ export function runStatus(
 export const filePath = (site_id: string, run_id: string) =>
   `/v1/sites/${site_id}/reports/runs/${run_id}/file`
 
-const fields = Object.keys(ReportRun.properties)
-
 export function runRecord(site_id: string, run: StoredRun, now: Date): ReportRun {
   const { started_at, finished_at } = run
   const status = runStatus(run, now)
   const has_ended = started_at !== null && finished_at !== null
   return {
-    ...(served(fields, run) as ReportRun),
+    ...served(ReportRun, run),
     subscription_id: run.sub_id,
     status,
     // The clocks of two servers may differ.

@@ -160,8 +160,8 @@ const claimed_columns = `r.site_id, r.run_id, sub_id, name, template_id, missed_
   period_start_at, period_end_at, timezone, format, recipients, parameters, logger_ids, attempts`
 
 /** Claims the oldest run that is due, or whose server was lost; null without any. */
-export async function claimRun(db: Queries, now: Date): Promise<ClaimedRun | null> {
-  const [claimed] = await db.query<ClaimedRun>(
+export const claimRun = (db: Queries, now: Date) =>
+  db.queryOne<ClaimedRun>(
     `with free as (
        select site_id, run_id from report_runs
        where (state = 'queued' and not_before <= $1)
@@ -174,8 +174,6 @@ export async function claimRun(db: Queries, now: Date): Promise<ClaimedRun | nul
      returning ${claimed_columns}`,
     [now, new Date(now.getTime() + lease_ms)],
   )
-  return claimed ?? null
-}
 
 /** Ends the claim of a run; false if it was taken over. `values` are `$4` and following. */
 async function endClaim(
@@ -279,14 +277,12 @@ export async function succeedRun(
 }
 
 /** null for an expired or missing file. */
-export async function readFile(db: Queries, { site_id, run_id }: RunKey, now: Date) {
-  const [file] = await db.query<Pick<FinishedFile, 'file_name' | 'content_type' | 'bytes'>>(
+export const readFile = (db: Queries, { site_id, run_id }: RunKey, now: Date) =>
+  db.queryOne<Pick<FinishedFile, 'file_name' | 'content_type' | 'bytes'>>(
     `select file_name, content_type, bytes from report_files
      where site_id = $1 and run_id = $2 and expires_at > $3`,
     [site_id, run_id, now],
   )
-  return file ?? null
-}
 
 /** Deletes expired files and stores the number of mails sent with them. */
 export async function deleteExpiredFiles(db: Queries, now: Date): Promise<void> {
@@ -341,13 +337,11 @@ export async function newestRuns(
 }
 
 /** null for an unknown id. */
-export async function readRun(db: Queries, { site_id, run_id }: RunKey): Promise<StoredRun | null> {
-  const [row] = await db.query<StoredRun>(
+export const readRun = (db: Queries, { site_id, run_id }: RunKey) =>
+  db.queryOne<StoredRun>(
     `select ${run_columns} from report_runs r where r.site_id = $1 and r.run_id = $2`,
     [site_id, run_id],
   )
-  return row ?? null
-}
 
 interface RunCounts {
   count: number

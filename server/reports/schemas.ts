@@ -41,15 +41,13 @@ export const CatalogTemplate = Named('ReportTemplate', {
   version: field.Text('Version of the content.', '1.0.0'),
 })
 
-const templateFields = Object.keys(CatalogTemplate.properties)
-
 export const catalogTemplate = (template: ReportTemplate) =>
-  served(templateFields, {
+  served(CatalogTemplate, {
     ...template,
     parameters_schema: { ...template.parameters },
     required_scopes: scopesOfParts(template.parts),
     languages: ['en'],
-  }) as CatalogTemplate
+  })
 
 export const ReportsOverview = Named('ReportsOverview', {
   templates_total: Type.Integer({ minimum: 0 }),

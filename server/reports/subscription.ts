@@ -1,5 +1,3 @@
-/** A report subscription, stored and in the API. */
-
 import { type Static, Type } from 'typebox'
 import * as field from '../http/fields.ts'
 import { Closed, id_max, Named, Nullable } from '../http/params.ts'
@@ -131,8 +129,6 @@ export type StoredOrder = Omit<SubscriptionOrder, 'webhook_id'>
 
 export type StoredSubscription = Stored<Omit<ReportSubscription, 'webhook_id'>>
 
-const fields = Object.keys(ReportSubscription.properties)
-
 /** The order of the fields is part of the validator of `If-Match`. */
 export const subscriptionRecord = (stored: StoredSubscription) =>
-  served(fields, { ...stored, webhook_id: null }) as ReportSubscription
+  served(ReportSubscription, { ...stored, webhook_id: null })

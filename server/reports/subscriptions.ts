@@ -1,4 +1,3 @@
-/** Report subscriptions in the database. */
 import { isConfirmed } from '../mail/recipients.ts'
 import type { Queries } from '../storage/database.ts'
 import { nextRunAt } from './periods.ts'
@@ -65,7 +64,6 @@ const subscriptionOf = ({ day_of_month, ...row }: Row): StoredSubscription => ({
 
 const valuesOf = (order: StoredOrder) => order_columns.map((name) => order[name])
 
-/** By id. */
 export async function readSubscriptions(db: Queries, site_id: string, now: Date) {
   const rows = await db.query<Row>(`${select} order by s.sub_id`, [site_id, now])
   return rows.map(subscriptionOf)

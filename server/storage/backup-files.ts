@@ -1,4 +1,3 @@
-/** The files of a backup: a directory, or a tar file. */
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { lstat, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'

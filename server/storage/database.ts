@@ -20,6 +20,11 @@ export interface Queries {
     statement: Statement,
     values?: readonly unknown[],
   ): Promise<Row[]>
+  /** The first row; null if there is none. */
+  queryOne<Row = Record<string, unknown>>(
+    statement: Statement,
+    values?: readonly unknown[],
+  ): Promise<Row | null>
   /** Runs a statement, or several without values. Returns the affected rows of the last one. */
   execute(statement: Statement, values?: readonly unknown[]): Promise<number>
 }
@@ -195,12 +200,15 @@ function queriesOn(runQuery: Run): Queries {
     // Without values the driver uses the simple protocol, which allows several statements.
     return runQuery(values.length > 0 ? { ...query, values: [...values] } : query)
   }
+  const query = async <Row>(statement: Statement, values?: readonly unknown[]) => {
+    const results = await run(statement, values)
+    const rows = Array.isArray(results) ? results.flatMap((each) => each.rows) : results.rows
+    return rows as Row[]
+  }
   return {
-    async query<Row>(statement: Statement, values?: readonly unknown[]) {
-      const results = await run(statement, values)
-      const rows = Array.isArray(results) ? results.flatMap((each) => each.rows) : results.rows
-      return rows as Row[]
-    },
+    query,
+    queryOne: async <Row>(...given: Parameters<Queries['query']>) =>
+      (await query<Row>(...given))[0] ?? null,
     async execute(statement, values) {
       const results = [await run(statement, values)].flat()
       return results.at(-1)?.rowCount ?? 0

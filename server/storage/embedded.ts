@@ -219,7 +219,6 @@ async function lastWords({ home, directory }: Cluster): Promise<string> {
   return texts.flatMap((text) => text.trim().split('\n').slice(-8)).join('\n')
 }
 
-/** The current log file, from `current_logfiles`. */
 async function currentLog(directory: string): Promise<string[]> {
   const list = await readFile(path.join(directory, 'current_logfiles'), 'utf8').catch(() => '')
   const [, name] = /^stderr (.*)$/m.exec(list) ?? []

@@ -41,18 +41,13 @@ export async function recordEvent(
 }
 
 /** The event of this source and code that was stored last, if any. */
-export async function lastEvent(
-  db: Queries,
-  { site_id, source_kind, source_id, code }: EventSource,
-): Promise<Pick<ServerEvent, 'at' | 'edge' | 'message'> | undefined> {
-  const [last] = await db.query<Pick<ServerEvent, 'at' | 'edge' | 'message'>>(
+export const lastEvent = (db: Queries, { site_id, source_kind, source_id, code }: EventSource) =>
+  db.queryOne<Pick<ServerEvent, 'at' | 'edge' | 'message'>>(
     `select at, edge, message from events
      where site_id = $1 and source_kind = $2 and source_id = $3 and code = $4
      order by event_id desc limit 1`,
     [site_id, source_kind, source_id, code],
   )
-  return last
-}
 
 /** Ends a condition of a source if it is active, not before the event that raised it. */
 export async function endCondition(

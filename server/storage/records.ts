@@ -6,11 +6,10 @@ export type Stored<Of> = {
   [Name in keyof Of]: Name extends `${string}_at` ? Date | Extract<Of[Name], null> : Of[Name]
 }
 
-/** The record of a row: the fields of a schema, or the named ones, with dates as ISO text. */
-export function served<Of extends TObject>(of: Of | readonly string[], row: object): Static<Of> {
-  const names = 'properties' in of ? Object.keys(of.properties) : of
+/** The record of a row: the fields of the schema, with dates as ISO text. */
+export function served<Of extends TObject>({ properties }: Of, row: object): Static<Of> {
   const values = row as Record<string, unknown>
-  const entries = names.map((name) => {
+  const entries = Object.keys(properties).map((name) => {
     const value = values[name]
     return [name, value instanceof Date ? value.toISOString() : value]
   })

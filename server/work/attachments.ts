@@ -1,10 +1,10 @@
+import { badField } from '../http/errors.ts'
 /** Links from a work order or a defect to files that are stored elsewhere. */
 
 import { type Static, Type } from 'typebox'
 import * as field from '../http/fields.ts'
 import { id_max, Named, Nullable } from '../http/params.ts'
 import { textForms } from '../http/text-forms.ts'
-import { fault } from './faults.ts'
 import { Time } from './fields.ts'
 
 const attachments_max = 100
@@ -89,7 +89,7 @@ export function attached(
     if (attachment_id === undefined) {
       // Beyond the pattern, such as a port above 65535.
       if (!URL.canParse(file.url)) {
-        throw fault(`attachments.${index}.url`, 'invalid_format', textForms.web_address.message)
+        throw badField(`attachments.${index}.url`, 'invalid_format', textForms.web_address.message)
       }
       last_id += 1
       const uploaded_at = now.toISOString()
@@ -98,7 +98,7 @@ export function attached(
     const stored = known.get(attachment_id)
     if (!stored) {
       const message = 'is not an existing attachment, or is repeated'
-      throw fault(`attachments.${index}.attachment_id`, 'unknown_reference', message)
+      throw badField(`attachments.${index}.attachment_id`, 'unknown_reference', message)
     }
     known.delete(attachment_id)
     requireUnchangedFile(stored, file, index)
@@ -119,5 +119,5 @@ function requireUnchangedFile(
   const message =
     `is ${JSON.stringify(stored[other])} in attachment ${stored.attachment_id}, which cannot change: ` +
     'send another file without attachment_id'
-  throw fault(`attachments.${index}.${other}`, 'not_allowed_value', message)
+  throw badField(`attachments.${index}.${other}`, 'not_allowed_value', message)
 }

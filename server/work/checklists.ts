@@ -1,7 +1,7 @@
 /** Rules for checklist items: allowed values, and what a status requires. */
 import type { Violation } from '../http/errors.ts'
+import { violation } from '../http/errors.ts'
 import { isVisible } from '../http/text-forms.ts'
-import { violation } from './faults.ts'
 
 export const itemTypes = [
   'check',

@@ -1,5 +1,5 @@
+import { badField } from '../http/errors.ts'
 import type { Queries } from '../storage/database.ts'
-import { fault } from './faults.ts'
 
 const known = new Set(Intl.supportedValuesOf('currency'))
 
@@ -15,7 +15,7 @@ export async function currencyOf<Amount extends string>(
 ): Promise<string | null> {
   const { currency } = of
   if (currency !== null && !known.has(currency)) {
-    throw fault('currency', 'not_allowed_value', `${currency} is not an ISO 4217 currency`)
+    throw badField('currency', 'not_allowed_value', `${currency} is not an ISO 4217 currency`)
   }
   if (of[amount] === null || currency !== null) return currency
   const [site] = await db.query<{ currency: string | null }>(
@@ -23,5 +23,5 @@ export async function currencyOf<Amount extends string>(
     [site_id],
   )
   if (site?.currency) return site.currency
-  throw fault('currency', 'required', `is required with ${amount}: the site has no currency`)
+  throw badField('currency', 'required', `is required with ${amount}: the site has no currency`)
 }

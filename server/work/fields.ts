@@ -70,7 +70,6 @@ type OptionalFields<Of extends Fields> = { [Name in keyof Of]: TOptional<Of[Name
 const each = (of: Fields, change: (schema: TSchema) => TSchema) =>
   Object.fromEntries(Object.entries(of).map(([name, schema]) => [name, change(schema)]))
 
-/** null for each field. */
 export const nulls = <Of extends Fields>(of: Of) =>
   Object.fromEntries(Object.keys(of).map((name) => [name, null])) as Record<keyof Of, null>
 export const nullable = <Of extends Fields>(of: Of) => each(of, Nullable) as NullableFields<Of>

@@ -1,7 +1,6 @@
 /** Checks the devices, locations and alerts that work orders and defects refer to. */
-import { ApiError, invalid } from '../http/errors.ts'
+import { ApiError, invalid, unknownReference } from '../http/errors.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
-import { unknown } from './faults.ts'
 
 interface Devices {
   location_id: number | null
@@ -45,7 +44,7 @@ export async function requireDevices<Of extends Devices>(
   )
   const { inverter_logger_id, placed_at, below: within, ...is } = found!
   const absent = (field: string, value: unknown, is_there: boolean, what: string) =>
-    value === null || is_there ? [] : [unknown(field, `is not a ${what} of this site`)]
+    value === null || is_there ? [] : [unknownReference(field, `is not a ${what} of this site`)]
   const faults = [
     ...absent('location_id', location_id, is.location, 'location'),
     ...absent('logger_id', logger_id, is.logger, 'logger'),
@@ -53,15 +52,20 @@ export async function requireDevices<Of extends Devices>(
     ...absent('bess_id', bess_id, is.bess, 'battery unit'),
     ...absent('node_id', node_id, is.node, 'node'),
     ...(string_index !== null && inverter_id === null
-      ? [unknown('string_index', 'requires inverter_id')]
+      ? [unknownReference('string_index', 'requires inverter_id')]
       : absent('string_index', string_index, is.string, 'string of the inverter')),
     ...(logger_id !== null && inverter_logger_id !== null && inverter_logger_id !== logger_id
-      ? [unknown('logger_id', `is not the logger of the inverter, which is ${inverter_logger_id}`)]
+      ? [
+          unknownReference(
+            'logger_id',
+            `is not the logger of the inverter, which is ${inverter_logger_id}`,
+          ),
+        ]
       : []),
     ...placed.flatMap((field) => {
       const place = placed_at[field] ?? null
       if (!is.location || place === null || within.includes(place)) return []
-      return [unknown(field, `is at location ${place}, not at or below ${location_id}`)]
+      return [unknownReference(field, `is at location ${place}, not at or below ${location_id}`)]
     }),
   ]
   if (faults.length > 0) throw invalid(...faults)
@@ -186,7 +190,7 @@ export async function linkAlerts(
   )
   const known = new Set(found.map(({ alert_id }) => alert_id))
   const faults = ids.flatMap((id, index) =>
-    known.has(id) ? [] : [unknown(`alert_ids.${index}`, 'is not an alert of this site')],
+    known.has(id) ? [] : [unknownReference(`alert_ids.${index}`, 'is not an alert of this site')],
   )
   if (faults.length > 0) throw invalid(...faults)
   const [table, name, id] =

@@ -61,11 +61,8 @@ function outagesOf(all: Unit[], now: Date) {
   return {
     /** All units in service. */
     all,
-    /** Units that do not answer. */
     units,
-    /** PCS that do not answer, of units that do. */
     pcs: behindOnline.filter(({ unit }) => !isSettling(unit)),
-    /** Whether a PCS is within the settling time of its unit. */
     isSettling: (pcs_id: string) =>
       behindOnline.some(({ unit, pcs }) => pcs.id === pcs_id && isSettling(unit)),
     /** Whether a PCS or its unit does not answer. */

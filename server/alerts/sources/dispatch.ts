@@ -13,7 +13,6 @@ interface PlannedUnit {
   plans: ApprovedPlan[]
 }
 
-/** Mean power of a minute. */
 interface MinutePower {
   bess_id: number
   start_ms: number

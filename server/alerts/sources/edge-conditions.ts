@@ -1,4 +1,3 @@
-/** Events of edges and of the server, and wrong clocks of edges. */
 import { day_ms } from '@heliograph/domain/durations'
 import type { DeviceKind } from '@heliograph/domain/link'
 import { readConditions } from '../../batteries/conditions.ts'

@@ -127,7 +127,6 @@ function isUnknown({ code, inverter_id, part }: OpenAlert, plant: PlantNow): boo
   return code === 'inverter_alarm' && (isFaulted(inverter) || isUnread(inverter, part))
 }
 
-/** Whether the alarm word of a code was not read. */
 function isUnread({ driver, alarm_words }: InverterNow, code: string | null): boolean {
   const table = alarmTableOf({ driver }) ?? noTable
   const row = table.rows.find((each) => each.code === code)

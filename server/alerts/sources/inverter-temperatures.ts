@@ -1,4 +1,3 @@
-/** Inverters with a high cabinet temperature. */
 import { isStale, stale_polls, stale_s_min } from '../../plant/frame.ts'
 import { ofInverter, type Scan, type SourceContext } from '../finding.ts'
 import { readPlantNow } from './plant-now.ts'

@@ -89,7 +89,6 @@ const deadOf = (sums: StringSums): number[] =>
     known_s > 0 && sums.zero_current_s[index]! > dead_ratio * known_s ? [index] : [],
   )
 
-/** The sums without any data of these strings. */
 function without(sums: StringSums, indices: readonly number[]): StringSums {
   if (indices.length === 0) return sums
   const left = { ...sums }

@@ -171,11 +171,9 @@ const selectEvents = (order: 'asc' | 'desc', before = '') => `
   ) read on true
   order by e.at ${order}, e.event_id ${order}`
 
-const transitionFields = Object.keys(AlarmTransition.properties)
-
 function alarmTransition(event: AlarmEvent): AlarmTransition {
   const place = placeOf(event)
-  return served(transitionFields, {
+  return served(AlarmTransition, {
     ...event,
     ...place,
     code: event.alarm_code,
@@ -185,7 +183,7 @@ function alarmTransition(event: AlarmEvent): AlarmTransition {
     transition: event.edge === 'rising' ? 'set' : 'cleared',
     occurred_at: event.at,
     duration_s: event.set_at && (event.at.getTime() - event.set_at.getTime()) / 1000,
-  }) as AlarmTransition
+  })
 }
 
 /** Events of alarms, filtered by their code of the API. */
@@ -223,14 +221,12 @@ export const dispatchesIn = (order: 'asc' | 'desc', limit: string | null) => `
          soc_pct, status, failure_code
   ${dispatchesWhere} order by issued_at ${order}${limit === null ? '' : ` limit ${limit}`}`
 
-const dispatchFields = Object.keys(DispatchEntry.properties)
-
 export const dispatchEntry = (row: DispatchRow): DispatchEntry =>
-  served(dispatchFields, {
+  served(DispatchEntry, {
     ...row,
     hour: row.interval_start_at?.getUTCHours() ?? null,
     latency_ms: latencyOf(row),
-  }) as DispatchEntry
+  })
 
 /** Null without a write, and where the clock was set back meanwhile. */
 function latencyOf({ issued_at, sent_at, acknowledged_at }: DispatchRow): number | null {
@@ -248,13 +244,11 @@ const selectNotes = (order: 'asc' | 'desc', before = '') => `
          overrode_tier, schedule_id, alarm_code, soc_pct, request_id, success
   ${notesWhere} ${before} order by at ${order}, nth ${order}`
 
-const noteFields = Object.keys(ControlEntry.properties)
-
 /** Control notes, filtered by their tier. */
 export const controlNotes: Log<NoteRow, ControlEntry> = {
   select: selectNotes,
   from: notesWhere,
   place: 'at, nth',
   placeOf: ({ occurred_at, nth }) => ({ occurred_at, nth }),
-  entryOf: (row) => served(noteFields, row) as ControlEntry,
+  entryOf: (row) => served(ControlEntry, row),
 }

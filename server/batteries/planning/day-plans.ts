@@ -1,4 +1,3 @@
-/** The plans of all units of a site for a day. */
 import type { Queries } from '../../storage/database.ts'
 import { type ScheduleHours, type StoredSchedule, scheduleHoursIn } from '../schedules.ts'
 import type { HourPlan } from './day-hours.ts'

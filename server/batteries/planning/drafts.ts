@@ -210,6 +210,5 @@ function startOf(
   return { soc_pct: rounded(Math.min(high, Math.max(low, then_pct)), 3), source: 'measured' }
 }
 
-/** Planned power at an instant within an hour, kW. */
 const askedAt = ({ power_kw, quarter_power_kw }: StoredHour, at_ms: number): number =>
   quarter_power_kw?.[Math.floor((at_ms % hour_ms) / quarter_ms)] ?? power_kw

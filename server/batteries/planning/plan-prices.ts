@@ -155,15 +155,10 @@ function priceOver(spans: readonly PricedSpan[], start_ms: number, end_ms: numbe
   return known_ms < end_ms - start_ms ? null : sum / known_ms
 }
 
-async function newestPrice(
-  db: Queries,
-  { market_code }: Market,
-): Promise<{ end_at: Date; source: PriceSource } | null> {
-  const [newest] = await db.query<{ end_at: Date; source: PriceSource }>(
+const newestPrice = (db: Queries, { market_code }: Market) =>
+  db.queryOne<{ end_at: Date; source: PriceSource }>(
     `select end_at, source from market_prices
      where market_code = $1 and kind = 'day_ahead' and is_current
      order by start_at desc limit 1`,
     [market_code],
   )
-  return newest ?? null
-}

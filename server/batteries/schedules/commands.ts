@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { day_ms } from '@heliograph/domain/durations'
 import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Caller } from '../../http/endpoint.ts'
-import { ApiError, invalid } from '../../http/errors.ts'
+import { ApiError, badField, violation } from '../../http/errors.ts'
 import { requireMatch } from '../../http/etag.ts'
 import { requireUnchanged } from '../../http/read-only.ts'
 import type { Queries, Transaction } from '../../storage/database.ts'
@@ -126,20 +126,15 @@ function dateToPlan(asked: string | undefined, now: Date): string {
   const date = asked ?? utcDate(today)
   const day = Date.parse(date)
   if (day >= today && day <= today + days_ahead_max * day_ms) return date
-  throw invalid({
-    location: 'body',
-    field: 'target_date',
-    code: 'out_of_range',
-    message: `must be from ${utcDate(today)} to ${utcDate(today + days_ahead_max * day_ms)}`,
-  })
+  const message = `must be from ${utcDate(today)} to ${utcDate(today + days_ahead_max * day_ms)}`
+  throw badField('target_date', 'out_of_range', message)
 }
 
 export function refusalError({ code, message, details }: Refusal): ApiError {
   if (code !== 'infeasible') {
     return new ApiError('conflict_state', { current_state: code, allowed: [], message, ...details })
   }
-  const field = 'soc_end_target_pct'
-  const errors = [{ location: 'body', field, code: 'infeasible', message }]
+  const errors = [violation('soc_end_target_pct', 'infeasible', message)]
   return new ApiError('validation_error', { errors, ...details })
 }
 

@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import type { Context } from '../../http/context.ts'
 import { endpoint, type Request, type WriteParts } from '../../http/endpoint.ts'
 import { CursorList, cursorList, list } from '../../http/envelope.ts'
-import { ApiError, invalid } from '../../http/errors.ts'
+import { ApiError, badField } from '../../http/errors.ts'
 import * as field from '../../http/fields.ts'
 import type { Queries } from '../../storage/database.ts'
 import { requireUnit } from '../earnings.ts'
@@ -150,7 +150,7 @@ function plan(request: Write, order: { body: OptimizeBody; bess_id: number | nul
   if (!idle) return planner.admit(request.site.site_id, work)
   if (soc_end_target_pct === undefined) return work()
   const message = 'must not be given with idle'
-  throw invalid({ location: 'body', field: 'soc_end_target_pct', code: 'not_with_idle', message })
+  throw badField('soc_end_target_pct', 'not_with_idle', message)
 }
 
 export const optimizeUnit = endpoint({

@@ -1,4 +1,3 @@
-/** The clusters of a unit: summaries, and one cluster with its cells. */
 import { setBits } from '@heliograph/domain/alarms/decode'
 import { clusterStates, connectionFailures } from '@heliograph/domain/battery'
 import type { ClusterReading, Quality } from '@heliograph/domain/readings'
@@ -138,11 +137,9 @@ export interface CellsRow extends ClusterRow {
 
 type Polled = Pick<Situation, 'now' | 'poll'>
 
-const fields = Object.keys(Cluster.properties)
-
 export function clusterRecord(row: ClusterRow, { now, poll }: Polled): Cluster {
   const { voltage_v, current_a } = row
-  return served(fields, {
+  return served(Cluster, {
     ...row,
     ...frameOf(row, poll.cluster_s, now),
     power_kw:
@@ -153,7 +150,7 @@ export function clusterRecord(row: ClusterRow, { now, poll }: Polled): Cluster {
     contactors: contactorsOf(row),
     connection_failure_reason: row.connection_failure,
     alarm_count: bitsSet(row.alarm_1) + bitsSet(row.alarm_2),
-  }) as Cluster
+  })
 }
 
 function contactorsOf(row: ClusterRow): Cluster['contactors'] {

@@ -1,4 +1,3 @@
-/** All battery units of a site together. */
 import { significant } from '@heliograph/domain/significant'
 import { type Static, Type } from 'typebox'
 import * as field from '../../http/fields.ts'

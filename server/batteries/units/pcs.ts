@@ -102,17 +102,15 @@ function qualityOf(rows: readonly PcsRow[], fresh: readonly PcsRow[]): UnitPcs['
   return is_whole ? 'good' : 'suspect'
 }
 
-const fields = Object.keys(PcsNow.properties)
-
 const pcsNow = (row: PcsRow, { now, poll }: Pick<Situation, 'now' | 'poll'>) =>
-  served(fields, {
+  served(PcsNow, {
     ...row,
     ...frameOf(row, poll.battery_s, now),
     efficiency_pct: efficiencyOf(row),
     ac_breaker_closed: flag(row.ac_breaker_closed),
     dc_contactor_closed: flag(row.dc_contactor_closed),
     local_remote: row.control_place,
-  }) as PcsNow
+  })
 
 /** Below this load the quotient is noise. */
 const efficiency_load_ratio_min = 0.02

@@ -78,7 +78,7 @@ export function setupRecord(
 ): Setup {
   const { setup, bms_connection, bms_unit_id } = row
   const unread = Object.fromEntries(fields.map((name) => [name, null]))
-  return served(fields, {
+  return served(Setup, {
     ...unread,
     ...setup,
     ...row,
@@ -90,7 +90,7 @@ export function setupRecord(
     raw_registers: (setup?.raw_registers ?? []).toSorted((a, b) => a.address - b.address),
     // The order of keys is stable, as jsonb normalises it.
     config_hash: setup && hash('sha256', JSON.stringify(setup), 'hex'),
-  }) as Setup
+  })
 }
 
 const fields = Object.keys(Setup.properties)

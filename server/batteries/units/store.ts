@@ -8,23 +8,15 @@ import type { SetupRow } from './setup.ts'
 export const readClusters = (db: Queries, { site_id, bess_id }: UnitId): Promise<ClusterRow[]> =>
   db.query<ClusterRow>(clusters, [site_id, bess_id])
 
-/** Undefined for an unknown unit or cluster. */
-export async function readCells(
+/** null for an unknown unit or cluster. */
+export const readCells = (
   db: Queries,
   { site_id, bess_id, cluster_idx }: UnitId & { cluster_idx: number },
-): Promise<CellsRow | undefined> {
-  const [row] = await db.query<CellsRow>(cells, [site_id, bess_id, cluster_idx])
-  return row
-}
+) => db.queryOne<CellsRow>(cells, [site_id, bess_id, cluster_idx])
 
-/** Undefined for an unknown unit. */
-export async function readSetup(
-  db: Queries,
-  { site_id, bess_id }: UnitId,
-): Promise<SetupRow | undefined> {
-  const [row] = await db.query<SetupRow>(setup, [site_id, bess_id])
-  return row
-}
+/** null for an unknown unit. */
+export const readSetup = (db: Queries, { site_id, bess_id }: UnitId) =>
+  db.queryOne<SetupRow>(setup, [site_id, bess_id])
 
 const columnsOf = (kind: 'cluster' | 'cells', table: string) =>
   Object.keys(readingKinds[kind].columns)

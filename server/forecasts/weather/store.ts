@@ -3,7 +3,6 @@
 import { day_ms, minute_ms } from '@heliograph/domain/durations'
 import { utcDayStart } from '@heliograph/domain/utc-day'
 import type { Queries } from '../../storage/database.ts'
-import { firstRow } from '../../storage/rows.ts'
 import {
   checkRun,
   type ForecastStep,
@@ -115,8 +114,7 @@ const state_columns = [
 
 /** null before the first request to a source. */
 export const readFetchState = (db: Queries, site_id: string) =>
-  firstRow<FetchState>(
-    db,
+  db.queryOne<FetchState>(
     `select ${state_columns.join(', ')} from weather_fetches where site_id = $1`,
     [site_id],
   )

@@ -85,7 +85,7 @@ function summaryOf(
     commissioning_safe_mode: row.safe_mode_since_at !== null,
     last_data_at: latest(loggers.map(({ data_at }) => data_at)),
     simulated: row.simulated ?? false,
-  }) as Summary['site']
+  })
   return { site, alerts }
 }
 

@@ -2,7 +2,6 @@ import type { Quality } from '@heliograph/domain/readings'
 import type { CecModule } from '@heliograph/physics/single-diode'
 import type { SeriesWindow } from '../../http/time-windows.ts'
 import type { Queries } from '../../storage/database.ts'
-import { firstRow } from '../../storage/rows.ts'
 import { isoTime } from '../../storage/values.ts'
 import type { PanelFields } from '../panels/model.ts'
 import type { Plant, PlantString, RawInverter, RawWeather } from '../rollups/raw.ts'
@@ -53,7 +52,7 @@ export async function readModelsInUse(db: Queries, site_id: string): Promise<Sit
 
 /** A model that the site announced, in use or not; else null. */
 export const readSiteModel = (db: Queries, site_id: string, params_id: number) =>
-  firstRow<SiteModelRow>(db, siteModels, [site_id, params_id])
+  db.queryOne<SiteModelRow>(siteModels, [site_id, params_id])
 
 /** Ascending; counted from the end of the window when the window takes the newest. */
 export async function readStringInstants(db: Queries, request: ReadingsRequest) {

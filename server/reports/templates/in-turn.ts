@@ -11,6 +11,7 @@ export function inTurn(db: Queries): Queries {
   }
   return {
     query: (statement, values) => after(() => db.query(statement, values)),
+    queryOne: (statement, values) => after(() => db.queryOne(statement, values)),
     execute: (statement, values) => after(() => db.execute(statement, values)),
   }
 }

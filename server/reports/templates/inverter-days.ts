@@ -1,4 +1,3 @@
-/** Sums of the inverters over the period and each of its days. */
 import {
   type InverterSumsRow,
   plantYields,
@@ -41,7 +40,6 @@ export async function readPerformance(db: Queries, frame: Frame) {
   }
 }
 
-/** The names of an inverter and its plant. */
 export const inverterFields: Field<{ inverter: InverterSumsRow }>[] = [
   text('inverter', 'Inverter', ({ inverter }) => inverter.inverter_name),
   text('plant', 'Plant', ({ inverter }) => inverter.logger_name),

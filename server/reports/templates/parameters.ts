@@ -1,5 +1,3 @@
-/** Parameters of templates. */
-
 import { Type } from 'typebox'
 import * as field from '../../http/fields.ts'
 import { Closed } from '../../http/params.ts'

@@ -92,7 +92,6 @@ export const productionDaily: ReportTemplate = {
 
 interface Production {
   loggers: LoggerInService[]
-  /** By logger. */
   rows: Map<number, LoggerHourInFull[]>
 }
 

@@ -1,4 +1,3 @@
-/** Builders of report sections. */
 import type { Cell, Chart, Column, Metric, Section } from '../document.ts'
 
 type Of<Item, Value = Cell> = (item: Item) => Value
@@ -46,7 +45,6 @@ export const number = <Item>(
   of: Of<Item>,
 ): Field<Item> => ({ key, label, digits, unit, kind: 'number', of })
 
-/** The fields of a part of an item. */
 export const fieldsOf = <Item, Part>(
   fields: readonly Field<Part>[],
   partOf: (item: Item) => Part,

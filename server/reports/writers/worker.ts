@@ -1,4 +1,3 @@
-/** The report thread. */
 import { answerTasks } from '../../threads/answer-tasks.ts'
 import { writeCsv } from './csv.ts'
 import { writePdf } from './pdf.ts'

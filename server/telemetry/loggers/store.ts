@@ -1,7 +1,6 @@
 import { readingKinds } from '@heliograph/domain/readings'
 import type { EdgeRow, LoggerRow } from '../../plant/logger.ts'
 import type { Queries } from '../../storage/database.ts'
-import { firstRow } from '../../storage/rows.ts'
 
 /**
  * Loggers by id, with their latest reading, the common orientation of their strings and the lowest
@@ -12,8 +11,7 @@ export const liveLoggers = (db: Queries, site_id: string, now: Date) =>
 
 /** The edge agent that was last seen most recently; null before the first connection. */
 export const servingEdge = (db: Queries, site_id: string) =>
-  firstRow<EdgeRow>(
-    db,
+  db.queryOne<EdgeRow>(
     `SELECT last_seen_at, agent_version, clock_offset_ms, journal_depth_frames, journal_oldest_at
      FROM edges WHERE site_id = $1 AND last_seen_at IS NOT NULL
      ORDER BY last_seen_at DESC LIMIT 1`,

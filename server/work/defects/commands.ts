@@ -1,5 +1,5 @@
 /** Writes of defects, in the transaction of the request. */
-import { ApiError, invalid } from '../../http/errors.ts'
+import { ApiError, badField, invalid, unknownReference } from '../../http/errors.ts'
 import { requireMatch } from '../../http/etag.ts'
 import { askedChange, requireUnchanged } from '../../http/read-only.ts'
 import type { Transaction } from '../../storage/database.ts'
@@ -14,7 +14,6 @@ import {
   enteredDefect,
   isFinal,
 } from '../defect-states.ts'
-import { fault, unknown } from '../faults.ts'
 import { nulls } from '../fields.ts'
 import { reached } from '../notifications.ts'
 import { takeNumber } from '../numbers.ts'
@@ -193,9 +192,10 @@ function requireMovable(
 
 function requireUnfinished(wo_id: number, orders: Orders): void {
   const order = orders.get(wo_id)
-  if (order === undefined) throw invalid(unknown('wo_id', 'is not a work order of this site'))
+  if (order === undefined)
+    throw invalid(unknownReference('wo_id', 'is not a work order of this site'))
   if (!finalStates.includes(order.status)) return
-  throw fault('wo_id', 'not_allowed_value', `${order.number} is ${order.status}`)
+  throw badField('wo_id', 'not_allowed_value', `${order.number} is ${order.status}`)
 }
 
 const clock_slack_ms = 300_000
@@ -206,9 +206,9 @@ function requireConsistent(
 ): void {
   if ((of.latitude === null) !== (of.longitude === null)) {
     const absent = of.latitude === null ? 'latitude' : 'longitude'
-    throw fault(absent, 'required', 'is required with the other coordinate')
+    throw badField(absent, 'required', 'is required with the other coordinate')
   }
   // Clocks of clients may be slightly ahead.
   if (new Date(of.detected_at).getTime() <= now.getTime() + clock_slack_ms) return
-  throw fault('detected_at', 'not_allowed_value', 'must not lie in the future')
+  throw badField('detected_at', 'not_allowed_value', 'must not lie in the future')
 }

@@ -30,16 +30,13 @@ export async function readDefects(
   return { data: rows.map(defectRecord), meta }
 }
 
-export async function readDefect(
+export const readDefect = (
   db: Queries,
   { site_id, defect_id }: { site_id: string; defect_id: number },
-): Promise<StoredDefect | null> {
-  const [defect] = await db.query<StoredDefect>(
-    `${record} where d.site_id = $1 and d.defect_id = $2`,
-    [site_id, defect_id],
-  )
-  return defect ?? null
-}
+) =>
+  db.queryOne<StoredDefect>(`${record} where d.site_id = $1 and d.defect_id = $2`, [
+    site_id,
+    defect_id,
+  ])
 
-const fields = Object.keys(Defect.properties)
-export const defectRecord = (row: StoredDefect) => served(fields, row) as Defect
+export const defectRecord = (row: StoredDefect) => served(Defect, row)

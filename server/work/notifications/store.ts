@@ -93,11 +93,9 @@ const paths: Readonly<Record<(typeof notifiedResources)[number], string | null>>
   report_run: null,
 }
 
-const fields = Object.keys(OmNotification.properties)
-
 function notificationRecord(row: StoredNotification): OmNotification {
   const { site_id, resource_type, resource_id, read_at } = row
   const path = resource_type && paths[resource_type]
   const url = path && resource_id && `/v1/sites/${site_id}/${path}/${resource_id}`
-  return served(fields, { ...row, is_read: read_at !== null, url }) as OmNotification
+  return served(OmNotification, { ...row, is_read: read_at !== null, url })
 }

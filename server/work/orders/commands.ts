@@ -1,12 +1,11 @@
 /** Writes of work orders, in the transaction of the request. */
-import { ApiError } from '../../http/errors.ts'
+import { ApiError, badField } from '../../http/errors.ts'
 import { askedChange, requireUnchanged } from '../../http/read-only.ts'
 import type { Transaction } from '../../storage/database.ts'
 import type { Actor } from '../actor.ts'
 import { isApproverAnother } from '../admin.ts'
 import { attached, nothingAttached } from '../attachments.ts'
 import { currencyOf } from '../currency.ts'
-import { fault } from '../faults.ts'
 import { nulls } from '../fields.ts'
 import { takeNumber } from '../numbers.ts'
 import { lockLinks } from '../order-links.ts'
@@ -183,5 +182,5 @@ function changedAttachments(
   const shown = items.find(({ photo_ids }) => photo_ids.some((id) => !ids.has(id)))
   if (!shown) return kept
   const message = `checklist item ${shown.item_id} uses an attachment that is left out: change its photo_ids first`
-  throw fault('attachments', 'not_allowed_value', message)
+  throw badField('attachments', 'not_allowed_value', message)
 }

@@ -1,4 +1,3 @@
-/** A work order from its creation to its approval. */
 import { exampleOf } from '../../http/example.ts'
 import { ChecklistItem } from './item-schemas.ts'
 import { WholeWorkOrder } from './schemas.ts'

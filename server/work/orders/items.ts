@@ -1,13 +1,12 @@
 /** The checklist of a work order: creation and changes. */
 import { isDeepStrictEqual } from 'node:util'
 import { utcDate } from '@heliograph/domain/utc-day'
-import { ApiError, invalid } from '../../http/errors.ts'
+import { ApiError, badField, invalid, unknownReference, violation } from '../../http/errors.ts'
 import { requireUnchanged } from '../../http/read-only.ts'
 import type { Transaction } from '../../storage/database.ts'
 import type { Actor } from '../actor.ts'
 import { type ChecklistLine, categoryById } from '../categories.ts'
 import { itemFaults } from '../checklists.ts'
-import { fault, unknown, violation } from '../faults.ts'
 import { touchOrders } from '../order-links.ts'
 import { updateRow } from '../rows.ts'
 import { isWorking, workingStates } from '../work-order-states.ts'
@@ -42,11 +41,11 @@ export function checklistFor(
 ): NewLine[] {
   const category = category_id === null ? null : categoryById(category_id)
   if (category === undefined) {
-    throw fault('category_id', 'unknown_reference', 'is not a category of /om/categories')
+    throw badField('category_id', 'unknown_reference', 'is not a category of /om/categories')
   }
   if (category && own?.length === 0) {
     const message = 'must not be empty with category_id: omit it for the checklist of the category'
-    throw fault('checklist', 'too_short', message)
+    throw badField('checklist', 'too_short', message)
   }
   const lines = own?.map(lineOf) ?? category?.default_checklist ?? []
   const faults = lines.flatMap((line, index) =>
@@ -147,7 +146,9 @@ function requireConsistent({ item, merged, photos, today }: Filling): void {
     .filter((field) => !item.is_limit_open && merged[field] !== item[field])
     .map((field) => violation(field, 'not_allowed_field', 'is fixed by the checklist'))
   const absent = merged.photo_ids.flatMap((id, index) =>
-    photos.has(id) ? [] : unknown(`photo_ids.${index}`, 'is not an attachment of the work order'),
+    photos.has(id)
+      ? []
+      : unknownReference(`photo_ids.${index}`, 'is not an attachment of the work order'),
   )
   const faults = [...fixed, ...absent, ...itemFaults(merged, today)]
   if (faults.length > 0) throw invalid(...faults)

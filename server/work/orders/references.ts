@@ -1,9 +1,7 @@
-/** Links of a work order to defects. */
-import { invalid, type Violation } from '../../http/errors.ts'
+import { invalid, unknownReference, type Violation, violation } from '../../http/errors.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { type NotifiedDefect, notifyDefect } from '../defect-notifications.ts'
 import { type DefectState, isFinal } from '../defect-states.ts'
-import { unknown, violation } from '../faults.ts'
 import { touchOrders } from '../order-links.ts'
 import type { WorkOrderState } from '../work-order-states.ts'
 
@@ -76,7 +74,7 @@ function requireLinkable(
   const known = new Set(found.map(({ defect_id }) => defect_id))
   const faults = ids.flatMap((id, index): Violation[] => {
     const field = `defect_ids.${index}`
-    if (!known.has(id)) return [unknown(field, 'is not a defect of this site')]
+    if (!known.has(id)) return [unknownReference(field, 'is not a defect of this site')]
     const message = refusalOf(joining.find(({ defect_id }) => defect_id === id))
     if (message === null) return []
     return [violation(field, 'not_allowed_value', message)]
@@ -98,5 +96,6 @@ export async function requireDefect(tx: Transaction, site_id: string, defect_id:
     site_id,
     defect_id,
   ])
-  if (found.length === 0) throw invalid(unknown('defect_id', 'is not a defect of this site'))
+  if (found.length === 0)
+    throw invalid(unknownReference('defect_id', 'is not a defect of this site'))
 }

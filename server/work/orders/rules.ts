@@ -1,6 +1,5 @@
 import { day_ms } from '@heliograph/domain/durations'
-import { ApiError } from '../../http/errors.ts'
-import { fault } from '../faults.ts'
+import { ApiError, badField } from '../../http/errors.ts'
 import { planned_days_max } from '../service-levels.ts'
 import {
   changesFrom,
@@ -21,7 +20,7 @@ export function nameOf(
   given: string | null | undefined,
 ): string | null {
   if (assigned_to === null && given) {
-    throw fault('assigned_to', 'required', 'is required with assigned_to_name')
+    throw badField('assigned_to', 'required', 'is required with assigned_to_name')
   }
   if (given !== undefined) return given
   return assigned_to === before.assigned_to ? before.assigned_to_name : null
@@ -58,11 +57,11 @@ export function assignmentBy(
   const named = [given.assigned_to, given.team, given.contractor]
   if (asked === 'open' && isAssigned(merged)) {
     if (named.every((name) => name === undefined || name === null)) return unassigned
-    throw fault('status', 'not_allowed_value', 'must not be open with an assignee')
+    throw badField('status', 'not_allowed_value', 'must not be open with an assignee')
   }
   if (asked === 'assigned' && !isAssigned(merged)) {
     if (named.every((name) => name === undefined)) return { assigned_to: key_name }
-    throw fault(
+    throw badField(
       'assigned_to',
       'required',
       'is required for this status, unless team or contractor is given',
@@ -98,7 +97,7 @@ export function requireTransition({ order, items }: StoredWhole, next: WorkOrder
 
 export function requireCancelled({ cancel_reason }: WorkOrderChange, status: WorkOrderState): void {
   if (cancel_reason === undefined || cancel_reason === null || status === 'cancelled') return
-  throw fault('cancel_reason', 'not_allowed_field', 'is allowed only with status "cancelled"')
+  throw badField('cancel_reason', 'not_allowed_field', 'is allowed only with status "cancelled"')
 }
 
 /** A deadline cannot be moved after completion, so that a missed one stays missed. */
@@ -108,12 +107,12 @@ export function requireSameDueTime(
 ): void {
   if (order.completed_at === null || due_at === undefined) return
   if (Date.parse(due_at ?? '') === order.due_at?.getTime() || due_at === order.due_at) return
-  throw fault('due_at', 'not_allowed_field', 'is fixed once the work is completed')
+  throw badField('due_at', 'not_allowed_field', 'is fixed once the work is completed')
 }
 
 export function requireFuture(due_at: string | null | undefined, now: Date): void {
   if (!due_at || Date.parse(due_at) >= now.getTime()) return
-  throw fault('due_at', 'not_allowed_value', 'must not lie in the past')
+  throw badField('due_at', 'not_allowed_value', 'must not lie in the past')
 }
 
 export function requirePlannedTimes(of: {
@@ -127,13 +126,13 @@ export function requirePlannedTimes(of: {
   const field = 'scheduled_end_at'
   if (start_ms === null || end_ms === null) {
     const absent = start_ms === null ? 'scheduled_start_at' : field
-    throw fault(absent, 'required', 'is required: planned work has a start and an end')
+    throw badField(absent, 'required', 'is required: planned work has a start and an end')
   }
   const span_ms = Number(end_ms) - Number(start_ms)
   if (span_ms <= 0) {
-    throw fault(field, 'end_not_after_start', 'must be later than scheduled_start_at')
+    throw badField(field, 'end_not_after_start', 'must be later than scheduled_start_at')
   }
   if (span_ms <= planned_days_max * day_ms) return
   const message = `must be at most ${planned_days_max} days later than scheduled_start_at`
-  throw fault(field, 'window_too_long', message)
+  throw badField(field, 'window_too_long', message)
 }

@@ -113,11 +113,8 @@ export const wholeRecord = ({ order, items }: StoredWhole, now: Date): WholeWork
   checklist: items.map(itemRecord),
 })
 
-const workOrderFields = Object.keys(WorkOrder.properties)
-const itemFields = Object.keys(ChecklistItem.properties)
-
 const workOrderRecord = (row: StoredWorkOrder, now: Date) =>
-  served(workOrderFields, { ...row, sla_breached: isBreached(row, now) }) as WorkOrder
+  served(WorkOrder, { ...row, sla_breached: isBreached(row, now) })
 
 const itemRecord = (row: StoredItem) =>
-  served(itemFields, { ...row, within_limits: withinLimits(row) }) as ChecklistItem
+  served(ChecklistItem, { ...row, within_limits: withinLimits(row) })
