@@ -13,7 +13,8 @@ const Currency = (description: string) =>
   field.Text(description, { pattern: '^[A-Z]{3}$', examples: ['EUR'] })
 const LocalTime = (description: string, example: string) =>
   field.TextOrNull(description, { pattern: '^\\d\\d:\\d\\d$', examples: [example] })
-const Minutes = (description: string) => field.Int(description, { minimum: 15, maximum: 60 })
+const Minutes = (description: string) =>
+  field.Int(description, { minimum: 15, maximum: 60, examples: [15] })
 
 export const MarketCode = field.Text('Code of a market of the list, such as `DE-LU`.', {
   pattern: '^[A-Za-z0-9-]{1,20}$',
@@ -49,10 +50,13 @@ export const MarketRecord = Named('Market', {
   ),
   gate_closure_local: LocalTime('HH:MM on the day before delivery; null when unknown.', '12:00'),
   publication_local: LocalTime('HH:MM on the day before delivery; null when unknown.', '12:57'),
-  price_min_per_mwh: field.NumOrNull('Lower price limit of the auction; null when unknown.'),
-  price_max_per_mwh: field.NumOrNull('Upper price limit of the auction; null when unknown.'),
-  has_data_from_date: field.DayOrNull('UTC day of the oldest stored price.'),
-  last_price_at: field.AtOrNull('End of the newest period with a price.'),
+  price_min_per_mwh: field.NumOrNull('Lower price limit of the auction; null when unknown.', -500),
+  price_max_per_mwh: field.NumOrNull('Upper price limit of the auction; null when unknown.', 4000),
+  has_data_from_date: field.DayOrNull('UTC day of the oldest stored price.', '2025-09-30'),
+  last_price_at: field.AtOrNull(
+    'End of the newest period with a price.',
+    '2026-06-22T22:00:00.000Z',
+  ),
   assigned_logger_ids: Type.Array(Type.Integer({ minimum: 0 }), {
     description: 'Loggers of the site that are assigned to the market or sell into it today.',
     examples: [[1, 2]],
@@ -67,8 +71,8 @@ export const MarketRecord = Named('Market', {
     '`ok`: the last fetch succeeded; `waiting`: no fetch was attempted yet; `failing`: the last ' +
       'attempts failed, stored prices stay; `not_followed`: prices are not fetched.',
   ),
-  fetched_at: field.AtOrNull('Time of the last successful fetch.'),
-  failed_at: field.AtOrNull('Time of the last failed fetch.'),
+  fetched_at: field.AtOrNull('Time of the last successful fetch.', '2026-06-21T11:00:04.000Z'),
+  failed_at: field.AtOrNull('Time of the last failed fetch.', '2026-06-18T11:10:31.000Z'),
   failure_count: field.Count('Consecutive failed attempts; 0 after a success.'),
   last_failure: field.TextOrNull(
     'Reason of the last failure. Stays after a success.',
@@ -81,23 +85,29 @@ export const MarketRecord = Named('Market', {
 
 const periodFields = {
   start_at: field.At('Start of the period, inclusive.'),
-  end_at: field.At('End of the period, exclusive.'),
-  price_per_mwh: field.NumOrNull('Null, not 0, when unknown.'),
+  end_at: field.At('End of the period, exclusive.', '2026-06-21T10:15:00.000Z'),
+  price_per_mwh: field.NumOrNull('Null, not 0, when unknown.', -4.1),
 }
 
 const MarketPrice = Named('MarketPrice', {
   ...periodFields,
-  is_negative: Nullable(Type.Boolean()),
+  is_negative: Nullable(Type.Boolean({ examples: [true] })),
   rank_of_day: field.IntOrNull(
     'Rank among the known prices of the UTC day. 1 is the highest; equal prices share a rank.',
-    { minimum: 1 },
+    { minimum: 1, examples: [87] },
   ),
   delivery_date_local: field.Day('Delivery day of the period, in the time zone of the market.'),
-  source: field.OneOfOrNull(priceSources, 'Source of the price.'),
-  source_document_id: field.TextOrNull('Identifier of the document at the source.'),
+  source: field.OneOfOrNull(priceSources, 'Source of the price.', 'entsoe'),
+  source_document_id: field.TextOrNull(
+    'Identifier of the document at the source.',
+    '64e2af3a87c2404cbea80edc067a1b6f',
+  ),
   published_at: field.AtOrNull('Time of publication; null when the source does not state one.'),
-  fetched_at: field.AtOrNull('When this server received the revision.'),
-  revision: field.IntOrNull('Counts from 1. Replaced revisions stay stored.', { minimum: 1 }),
+  fetched_at: field.AtOrNull('When this server received the revision.', '2026-06-20T11:00:04.000Z'),
+  revision: field.IntOrNull('Counts from 1. Replaced revisions stay stored.', {
+    minimum: 1,
+    examples: [1],
+  }),
 })
 
 const statuses = ['published', 'partial', 'incomplete', 'not_yet_published', 'missing'] as const
@@ -109,15 +119,19 @@ const dayFields = {
   resolution_minutes: Minutes('Length of the shortest period of the day.'),
   period_count: field.Count(
     'Periods of `resolution_minutes` with a price; a longer period counts as the periods that it covers.',
+    96,
   ),
   due_period_count: field.Count(
     'Periods that are due for publication by now, with or without a price.',
+    96,
   ),
   expected_period_count: field.Count(
     'Periods of the whole UTC day: 96 quarter hours, 48 half hours or 24 hours.',
+    96,
   ),
   base_until_at: field.AtOrNull(
     'End of the part of the day that the base price covers; null when nothing is published.',
+    '2026-06-22T00:00:00.000Z',
   ),
   status: field.OneOf(
     statuses,
@@ -132,24 +146,30 @@ const DayFacts = Type.Object(dayFields)
 const statistics = {
   base_price_per_mwh: field.NumOrNull(
     'Mean price of the day up to `base_until_at`; null unless every price is known.',
+    61.284063,
   ),
   peak_price_per_mwh: field.NumOrNull(
     'Mean price from 08:00 to 20:00 market time on any weekday; null unless every price is known.',
+    24.510417,
   ),
-  min_price_per_mwh: field.NumOrNull('Lowest known price.'),
-  max_price_per_mwh: field.NumOrNull('Highest known price.'),
-  negative_period_count: field.CountOrNull('Known prices below zero; null when no price is known.'),
+  min_price_per_mwh: field.NumOrNull('Lowest known price.', -12.4),
+  max_price_per_mwh: field.NumOrNull('Highest known price.', 148.02),
+  negative_period_count: field.CountOrNull(
+    'Known prices below zero; null when no price is known.',
+    14,
+  ),
   solar_weighted_price_per_mwh: field.NumOrNull(
     'Mean price weighted by the clear-sky global horizontal irradiance at the site; null when a ' +
       'daylight period has no price or the position of the site is unknown.',
+    11.902318,
   ),
 }
 
 export const MarketDay = Closed({
   data: Type.Array(MarketPrice),
   meta: Named('MarketDayMeta', {
-    count: field.Count('Periods, with or without a price.'),
-    market_code: Type.String(),
+    count: field.Count('Periods, with or without a price.', 96),
+    market_code: Type.String({ examples: ['BG'] }),
     ...dayFields,
     ...statistics,
   }),
@@ -160,17 +180,19 @@ const ComparedPeriod = Named('ComparedPeriod', periodFields)
 const reasons = ['no_exchange_rate', 'no_home_market', 'prices_incomplete'] as const
 
 export type ComparedMarket = Static<typeof ComparedMarket>
-const ComparedMarket = Named('ComparedMarket', {
-  market_code: Type.String(),
-  name: Type.String(),
+export const ComparedMarket = Named('ComparedMarket', {
+  market_code: Type.String({ examples: ['BG'] }),
+  name: Type.String({ examples: ['Bulgaria'] }),
   ...dayFields,
   fx_rate_to_base: field.NumOrNull(
     'Value of one unit of `currency` in `base_currency`; null when no rate is set.',
+    1,
   ),
   ...statistics,
   spread_to_home_per_mwh: field.NumOrNull(
     'Base price minus the base price of the home market, in `base_currency`; when null, see ' +
       '`spread_reason`.',
+    0,
   ),
   spread_reason: field.OneOfOrNull(reasons, 'Why the spread is null; else null.'),
   is_home_market: field.Flag(
@@ -178,7 +200,7 @@ const ComparedMarket = Named('ComparedMarket', {
   ),
   rank: field.IntOrNull(
     'Rank by base price in `base_currency`. 1 is the highest; null when that is unknown.',
-    { minimum: 1 },
+    { minimum: 1, examples: [2] },
   ),
   periods: Type.Array(ComparedPeriod),
 })
@@ -186,10 +208,11 @@ const ComparedMarket = Named('ComparedMarket', {
 export const MarketComparison = Closed({
   data: Type.Array(ComparedMarket),
   meta: Named('MarketComparisonMeta', {
-    count: Type.Integer({ minimum: 0 }),
+    count: Type.Integer({ minimum: 0, examples: [2] }),
     target_date: field.Day('UTC day.'),
     home_market_code: field.TextOrNull(
       'Market to which most of the rated power of the site is assigned; null without one.',
+      'BG',
     ),
     base_currency: Currency('Currency of the home market; EUR without one.'),
   }),
