@@ -112,10 +112,9 @@ function boundOf(
   if (fixed_kw !== null && Math.abs(power - fixed_kw) > small) return 'fixed_power'
   const room = unit.room_kw?.[nth]
   if (room && (power < room.min_kw - small || power > room.max_kw + small)) return 'room'
-  const before_kw = nth === 0 ? (unit.power_start_kw ?? null) : power_kw[nth - 1]!
-  if (before_kw === null) return null
-  const ramp_kw = rampMaxKw(unit, periods[nth], periods[nth - 1])
-  return Math.abs(power - before_kw) > ramp_kw + small ? 'ramp' : null
+  if (nth === 0) return null
+  const ramp_kw = rampMaxKw(unit, periods[nth]!, periods[nth - 1]!)
+  return Math.abs(power - power_kw[nth - 1]!) > ramp_kw + small ? 'ramp' : null
 }
 
 /** Consecutive periods: `first` until before `last`. */
@@ -257,14 +256,15 @@ function boundsWithin(
     const room = unit.room_kw?.[nth]
     if (room) bounds.push(room)
   }
-  const near = (kw: number | null | undefined, ramp_kw: number) => {
-    if (kw != null) bounds.push({ min_kw: kw - ramp_kw, max_kw: kw + ramp_kw })
+  for (const [inside, outside] of [
+    [first, first - 1],
+    [last - 1, last],
+  ] as const) {
+    const kw = power_kw[outside]
+    if (kw === undefined) continue
+    const ramp_kw = rampMaxKw(unit, periods[inside]!, periods[outside]!)
+    bounds.push({ min_kw: kw - ramp_kw, max_kw: kw + ramp_kw })
   }
-  near(
-    first === 0 ? unit.power_start_kw : power_kw[first - 1],
-    rampMaxKw(unit, periods[first], periods[first - 1]),
-  )
-  if (last < periods.length) near(power_kw[last], rampMaxKw(unit, periods[last - 1], periods[last]))
   return bounds
 }
 

@@ -61,27 +61,12 @@ export interface Unit {
   cycles_max: number | null
   /** Cycles from this period on are bounded separately; absent: not. */
   cycles_after?: { period: number; cycles_max: number | null }
-  /** Maximum energy drawn from the cells over the whole time. */
-  throughput_max_kwh?: number | null
   /** Maximum change of its mean power to the next period, kW per minute of the shorter one. */
   ramp_kw_min?: number | null
-  /** Power before the first period, where its ramp starts; null or absent: unknown. */
-  power_start_kw?: number | null
   /** Fixed power by period, if any (past or approved). */
   fixed_kw?: readonly (number | null)[]
   /** Range of power by period for other reasons, including 0; see `roomOf`. */
   room_kw?: readonly Band[]
-}
-
-/** A plant with its own connection to the common one. */
-export interface Plant {
-  logger_id: number
-  /** Units behind the same connection. */
-  bess_ids: readonly number[]
-  /** By period; part of the periods' `pv_kw`. */
-  pv_kw: readonly number[]
-  export_limit_kw: number | null
-  import_limit_kw: number | null
 }
 
 export interface DispatchProblem {
@@ -91,7 +76,6 @@ export interface DispatchProblem {
   /** Maximum export and import of all together; null: no bound. */
   export_limit_kw: number | null
   import_limit_kw: number | null
-  plants?: readonly Plant[]
   /** The plants are curtailed where export costs money; else only for lack of headroom. */
   pv_curtailable?: boolean
   /** Export peaks are shaved, too. */
@@ -122,21 +106,16 @@ export interface Violation {
 export const hoursOf = ({ start_ms, end_ms }: Pick<Period, 'start_ms' | 'end_ms'>) =>
   (end_ms - start_ms) / 3_600_000
 
-/** Maximum energy drawn from the cells over the whole time by cycles and throughput, kWh. */
-export const drawnMaxKwh = ({ cycles_max, capacity_kwh, throughput_max_kwh }: Unit) =>
-  Math.min(
-    cycles_max === null ? Number.POSITIVE_INFINITY : cycles_max * capacity_kwh,
-    throughput_max_kwh ?? Number.POSITIVE_INFINITY,
-  )
+/** Maximum energy drawn from the cells over the whole time, kWh. */
+export const drawnMaxKwh = ({ cycles_max, capacity_kwh }: Unit) =>
+  cycles_max === null ? Number.POSITIVE_INFINITY : cycles_max * capacity_kwh
 
 /** Maximum change of the mean power between two neighbouring periods, kW; Infinity: no bound. */
-export function rampMaxKw({ ramp_kw_min }: Unit, ...neighbours: (Period | undefined)[]): number {
-  const minutes = neighbours.flatMap((period) => (period ? [hoursOf(period) * 60] : []))
-  return (ramp_kw_min ?? Number.POSITIVE_INFINITY) * Math.min(...minutes)
-}
+export const rampMaxKw = ({ ramp_kw_min }: Unit, one: Period, next: Period): number =>
+  (ramp_kw_min ?? Number.POSITIVE_INFINITY) * 60 * Math.min(hoursOf(one), hoursOf(next))
 
 /** @throws {RangeError} naming an invalid value */
-export function checkProblem({ periods, units, plants = [] }: DispatchProblem): void {
+export function checkProblem({ periods, units }: DispatchProblem): void {
   if (periods.length === 0) throw new RangeError('no periods')
   periods.forEach(({ start_ms, end_ms, price, import_price, pv_kw, load_kw }, nth) => {
     const before = periods[nth - 1]
@@ -154,11 +133,6 @@ export function checkProblem({ periods, units, plants = [] }: DispatchProblem): 
     checkUnit(unit, periods.length)
     if (known.has(unit.bess_id)) throw new RangeError(`unit ${unit.bess_id} is there twice`)
     known.add(unit.bess_id)
-  }
-  for (const { logger_id, bess_ids, pv_kw } of plants) {
-    const refuse = (what: string) => new RangeError(`plant ${logger_id}: ${what}`)
-    if (pv_kw.length !== periods.length) throw refuse('pv_kw has not one value per period')
-    if (bess_ids.some((bess_id) => !known.has(bess_id))) throw refuse('bess_ids')
   }
 }
 
@@ -178,7 +152,7 @@ function checkUnit(unit: Unit, periods: number): void {
   }
   check(unit.degradation_cost_per_mwh >= 0, 'degradation_cost_per_mwh')
   check((unit.end_value_per_mwh ?? 0) >= 0, 'end_value_per_mwh')
-  check(drawnMaxKwh(unit) >= 0, 'cycles_max or throughput_max_kwh')
+  check(drawnMaxKwh(unit) >= 0, 'cycles_max')
   check((unit.ramp_kw_min ?? 1) > 0, 'ramp_kw_min')
   const isIdleInRoom = (unit.room_kw ?? []).every(
     ({ min_kw, max_kw }) => min_kw <= 0 && max_kw >= 0,

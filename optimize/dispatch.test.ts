@@ -83,7 +83,6 @@ test('ageing and cycle limits prevent unprofitable cycles', () => {
   const worn = powersOf(problemOf(prices, { degradation_cost_per_mwh: 18 }))
   assert.deepEqual([worn[1], worn[3]], [0, 50])
   assert.equal(powersOf(problemOf(prices, { cycles_max: 0.2 }))[3], 20)
-  assert.equal(powersOf(problemOf(prices, { throughput_max_kwh: 30 }))[3], 30)
 })
 
 test('where import has a revenue, a battery is filled once without burning energy', () => {
@@ -206,7 +205,7 @@ test('combined costs at most 2 % of the revenue for lower peaks', () => {
   assert.ok(given <= best * 0.98 + 1e-3 && low <= 68, `${given} ${low}`)
 })
 
-test('the connection bounds all units together, and that of a plant its own', () => {
+test('the connection bounds all units together', () => {
   const units = [1, 2].map((bess_id) => ({ ...unit, bess_id, soc_start_pct: 100 }))
   const problem = { ...problemOf(periodsOf([90])), units, export_limit_kw: 70 }
   const total = (of: DispatchProblem) =>
@@ -215,10 +214,6 @@ test('the connection bounds all units together, and that of a plant its own', ()
     total(problem).reduce((sum, power) => sum + power),
     70,
   )
-  const plants = [
-    { logger_id: 1, bess_ids: [1], pv_kw: [0], export_limit_kw: 15, import_limit_kw: null },
-  ]
-  assert.deepEqual(total({ ...problem, plants }), [15, 50])
 })
 
 test('PV is curtailed only for lack of headroom, unless it is curtailable', () => {
@@ -272,8 +267,8 @@ test('an unreachable end is approached as far as possible, with its binding boun
   assert.deepEqual(boundBy({ soc_end_pct: 40, fixed_kw: [0, 0] }), [40, 'fixed_power'])
   const unknown = [null, null] as unknown as number[]
   assert.deepEqual(boundBy({ soc_end_pct: 40 }, {}, unknown), [40, 'unknown_price'])
-  const slow = { soc_end_pct: 40, ramp_kw_min: 0.25, power_start_kw: 0 }
-  assert.deepEqual(boundBy(slow), [4, 'ramp'])
+  const slow = { soc_end_pct: 40, ramp_kw_min: 0.25, fixed_kw: [0, null] }
+  assert.deepEqual(boundBy(slow), [28, 'fixed_power', 'ramp'])
 })
 
 test('a unit below its reserve returns first', () => {
@@ -365,8 +360,7 @@ test('a larger battery, or a wider limit, never earns less', () => {
       const wider = problem.units.map((one) => ({ ...one, soc_max_pct: 100, cycles_max: null }))
       assert.ok(cost({ ...problem, units: wider }) <= now + room)
       // Limits of export stay: where feeding in costs money, panels that they hold back save it.
-      const plants = (problem.plants ?? []).map((one) => ({ ...one, import_limit_kw: null }))
-      assert.ok(cost({ ...problem, import_limit_kw: null, plants }) <= now + room)
+      assert.ok(cost({ ...problem, import_limit_kw: null }) <= now + room)
     }),
     { numRuns: 20 },
   )

@@ -1,5 +1,5 @@
 /** The dispatch problem as rows and columns, without the goals of `goals.ts`. */
-import { addConnections } from './connection-columns.ts'
+import { addConnection } from './connection-columns.ts'
 import type { DispatchModel } from './dispatch-model.ts'
 import type { DispatchProblem } from './dispatch-problem.ts'
 import { LinearProgram } from './linear-program.ts'
@@ -18,6 +18,6 @@ export function createModel(problem: DispatchProblem): DispatchModel {
     wear: [],
   }
   for (const unit of problem.units) addUnit(model, unit)
-  addConnections(model)
+  for (const nth of problem.periods.keys()) addConnection(model, nth)
   return model
 }

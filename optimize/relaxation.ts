@@ -16,17 +16,9 @@ const lifts: Record<Bound, (problem: DispatchProblem, unit: Unit) => Lifted> = {
   charge_limit: (_, { capacity_kwh }) => ({
     unit: { charge_limits: [{ soc_pct: 0, power_kw: capacity_kwh * 100 }] },
   }),
-  export_limit: ({ plants = [] }) => ({
-    problem: {
-      export_limit_kw: null,
-      plants: plants.map((plant) => ({ ...plant, export_limit_kw: null })),
-    },
-  }),
-  import_limit: ({ plants = [], periods }) => ({
-    problem: {
-      import_limit_kw: null,
-      plants: plants.map((plant) => ({ ...plant, import_limit_kw: null })),
-    },
+  export_limit: () => ({ problem: { export_limit_kw: null } }),
+  import_limit: ({ periods }) => ({
+    problem: { import_limit_kw: null },
     unit: { room_kw: periods.map(() => ({ min_kw: -Infinity, max_kw: Infinity })) },
   }),
   fixed_power: ({ periods }) => ({ unit: { fixed_kw: periods.map(() => null) } }),

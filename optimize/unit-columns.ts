@@ -223,26 +223,23 @@ function addHull(
 function addRamp(model: DispatchModel, columns: UnitColumns, nth: number): void {
   const { unit, charge, discharge } = columns
   const { periods } = model.problem
-  const start_kw = unit.power_start_kw ?? null
-  const ramp_kw = rampMaxKw(unit, periods[nth], periods[nth - 1])
+  if (nth === 0) return
+  const ramp_kw = rampMaxKw(unit, periods[nth]!, periods[nth - 1]!)
   const most_kw = mostOf(unit.charge_limits) + mostOf(unit.discharge_limits)
-  if (ramp_kw >= most_kw || (nth === 0 && start_kw === null)) return
+  if (ramp_kw >= most_kw) return
   const violation = { constraint: 'ramp', bess_id: unit.bess_id, period: nth } as const
   const weight = weights.ramp * hoursOf(periods[nth]!)
   const up = addSlack(model, { violation, weight, share: 1 })
   const down = addSlack(model, { violation, weight, share: 1 })
-  const from: Term[] =
-    nth === 0
-      ? []
-      : [
-          [discharge[nth - 1]!, -1],
-          [charge[nth - 1]!, 1],
-        ]
-  const from_kw = nth === 0 ? start_kw! : 0
-  model.program.row([[discharge[nth]!, 1], [charge[nth]!, -1], ...from, [up, -1], [down, 1]], {
-    lower: from_kw - ramp_kw,
-    upper: from_kw + ramp_kw,
-  })
+  const change: Term[] = [
+    [discharge[nth]!, 1],
+    [charge[nth]!, -1],
+    [discharge[nth - 1]!, -1],
+    [charge[nth - 1]!, 1],
+    [up, -1],
+    [down, 1],
+  ]
+  model.program.row(change, { lower: -ramp_kw, upper: ramp_kw })
 }
 
 function addEnd(model: DispatchModel, { unit, energy_kwh }: UnitColumns): void {
