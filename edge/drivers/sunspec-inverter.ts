@@ -148,7 +148,7 @@ export function powerRanges({ rated_ac_power_kw }: Inverter): Record<string, Ran
   return Object.fromEntries(names.map((name) => [name, range]))
 }
 
-function sum(values: readonly (number | null)[] | null): number | null {
+export function sum(values: readonly (number | null)[] | null): number | null {
   if (!values || values.length === 0) return null
   return values.reduce((total, value) => (total === null || value === null ? null : total + value))
 }

@@ -82,7 +82,7 @@ export function limitRegisters(
   if (ena !== 0 && ena !== 1) return `model ${model_id} does not tell whether its limit is enabled`
   if (limit_pct === null && ena === 1) return `${model_id}.WMaxLimPct shows no value`
   if (limit_pct !== null && limit_pct > 100) return `${model_id}.WMaxLimPct is above 100 percent`
-  const steps = (percent: number) => stepsOf(percent, exponent)
+  const steps = (percent: number) => percentSteps(percent, exponent)
   return {
     ...base,
     ...timers,
@@ -138,7 +138,7 @@ export const rampAt = (pct_per_s: number | null | undefined) => (pct_per_s ? 100
 
 export const rampMs = (ramp_s: number | null) => (ramp_s === null ? null : Math.ceil(ramp_s * 1000))
 
-const stepsOf = (percent: number, exponent: number) =>
+export const percentSteps = (percent: number, exponent: number) =>
   Math.round(exponent < 0 ? percent * 10 ** -exponent : percent / 10 ** exponent)
 
 function fullSteps(exponent: number): number {

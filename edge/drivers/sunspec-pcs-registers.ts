@@ -13,6 +13,7 @@ import {
   limitParts,
   limitRegisters,
   limitState,
+  percentSteps,
   rampAt,
   rampMs,
   stepsAt,
@@ -203,7 +204,7 @@ function storageRegisters(snapshot: Snapshot): PowerRegisters | string {
     while (steps < full && wholeWatts(wattsOf(steps + 1)) <= Math.abs(power_w)) steps += 1
     return towards(power_w, steps)
   }
-  const now = { out: raw(OutWRte, exponent), in: raw(InWRte, exponent) }
+  const now = { out: percentSteps(OutWRte, exponent), in: percentSteps(InWRte, exponent) }
   const is_told = StorCtl_Mod === both_bounds && now.out === 0 - now.in
   const discharge_max_w = Math.ceil(Math.max(base_w, nameplate?.MaxDisChaRte ?? 0))
   const setpoint_w = is_told ? towards(now.out, wholeWatts(wattsOf(Math.abs(now.out)))) : null
@@ -321,9 +322,6 @@ const towards = (like: number, magnitude: number) => (like < 0 ? 0 - magnitude :
 
 /** Rounded up, except for binary noise: power is never underestimated. */
 const wholeWatts = (power_w: number) => Math.max(0, Math.ceil(power_w - 1e-6))
-
-const raw = (percent: number, exponent: number) =>
-  Math.round(exponent < 0 ? percent * 10 ** -exponent : percent / 10 ** exponent)
 
 function inSteps(power_w: number, exponent: number): number {
   const steps = exponent < 0 ? power_w * 10 ** -exponent : power_w / 10 ** exponent

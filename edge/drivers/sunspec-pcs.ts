@@ -12,7 +12,7 @@ import { placeOf } from './sunspec-battery.ts'
 import { openUnit } from './sunspec-battery-unit.ts'
 import { type Chain, describe } from './sunspec-chain.ts'
 import { derValues, kilo } from './sunspec-grid-side.ts'
-import { inverterModels } from './sunspec-inverter.ts'
+import { inverterModels, sum } from './sunspec-inverter.ts'
 import { createPower, type SunspecPower } from './sunspec-pcs-control.ts'
 import { powerParts } from './sunspec-pcs-registers.ts'
 import { createReader, type Snapshot } from './sunspec-snapshot.ts'
@@ -127,14 +127,9 @@ function dcValues(snapshot: Snapshot): Partial<PcsValues> {
       dc_voltage_v: dc.groups[0]?.DCV ?? null,
     }
   }
-  const sum = (of: (port: (typeof storage)[number]) => number | null) =>
-    storage.reduce<number | null>((total, port) => {
-      const value = of(port)
-      return total === null || value === null ? null : total + value
-    }, 0)
   return {
-    dc_current_a: sum(({ DCA }) => DCA),
-    dc_power_kw: kilo(sum(({ DCW }) => DCW)),
+    dc_current_a: sum(storage.map(({ DCA }) => DCA)),
+    dc_power_kw: kilo(sum(storage.map(({ DCW }) => DCW))),
     dc_voltage_v: storage[0]?.DCV ?? null,
   }
 }
