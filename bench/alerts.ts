@@ -119,7 +119,6 @@ tell(
 )
 
 async function addStations() {
-  const { db } = plant
   const instruments = [
     {
       sensor_id: 'poa',
@@ -158,7 +157,6 @@ async function addStations() {
 
 /** Yesterday and today: the strings by hour and day, the inverters by hour. */
 async function addSums() {
-  const { db } = plant
   const [weak, sound] = [hourOf(true), hourOf(false)]
   const hours = [0, 1].flatMap((days_ago) =>
     Array.from({ length: 14 }, (_, hour) => Date.UTC(2026, 5, 21 - days_ago, hour + 4)),

@@ -13,6 +13,7 @@ import { DeviceLimits } from '@heliograph/edge/control/device-limits'
 import type { LimitControl, LimitState } from '@heliograph/edge/drivers/limit-control'
 import { rowOf, start, start_at } from '@heliograph/edge/fixtures/controlled-site'
 import { virtualClock } from '@heliograph/edge/fixtures/virtual-clock'
+import { quantile } from './fixtures/figures.ts'
 import { inverter_count, largeSite, logger_count } from './fixtures/large-site.ts'
 import { quickOr } from './fixtures/quick.ts'
 
@@ -216,8 +217,8 @@ function tell(name: string, took: readonly Took[], limit?: number): void {
   const judged_ms = quickOr(undefined, limit)
   const counted = took.filter(({ was_interrupted }) => judged_ms === undefined || !was_interrupted)
   if (counted.length < took.length / 4) throw new Error('other programs take the whole machine')
-  const sorted = counted.map(({ wall_ms }) => wall_ms).toSorted((a, b) => a - b)
-  const at = (share: number) => sorted[Math.ceil(share * sorted.length) - 1]!
+  const times_ms = counted.map(({ wall_ms }) => wall_ms)
+  const at = (share: number) => quantile(times_ms, share)
   const interrupted = took.length - counted.length
   process.stdout.write(
     `  ${name}: p50 ${at(0.5).toFixed(2)} ms, p99 ${at(0.99).toFixed(2)} ms` +

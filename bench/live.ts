@@ -13,7 +13,7 @@ import { readingKinds } from '@heliograph/domain/readings'
 import type { Database } from '@heliograph/server/storage/database'
 import { freePort } from '../test/end-to-end/programs.ts'
 import { fieldOf } from './fixtures/field.ts'
-import { quantile } from './fixtures/figures.ts'
+import { p50p99, quantile } from './fixtures/figures.ts'
 import { postgresMb } from './fixtures/postgres-usage.ts'
 import { figuresAt, type Program, startProgram, until, withPrograms } from './fixtures/programs.ts'
 import { quickOr } from './fixtures/quick.ts'
@@ -156,7 +156,6 @@ async function measure(place: Place, db: Database, programs: Program[]) {
 
 function report(measured: Awaited<ReturnType<typeof measure>>): void {
   const { samples, first, last, rows_per_s, postgres_mb } = measured
-  const ms = (values: readonly number[], share: number) => quantile(values, share).toFixed(0)
   const most = (name: keyof Sample) => Math.max(...samples.map((sample) => sample[name]))
   const ratio = Math.max(
     ...[0.5, 0.99].map((share) => quantile(last, share) / quantile(first, share)),
@@ -164,19 +163,13 @@ function report(measured: Awaited<ReturnType<typeof measure>>): void {
   const [edge_mb, server_mb] = [most('edge_mb'), most('server_mb')]
   const lines = [
     `${rows_per_s.toFixed(0)} rows/s (at least ${rows_per_s_min}); measured to readable p50/p99 ` +
-      `${ms(first, 0.5)}/${ms(first, 0.99)} ms in the first ${window_ms / 1000} s, ` +
-      `${ms(last, 0.5)}/${ms(last, 0.99)} in the last of ${measured_ms / 1000}: ` +
+      `${p50p99(first)} ms in the first ${window_ms / 1000} s, ` +
+      `${p50p99(last)} in the last of ${measured_ms / 1000}: ` +
       `ratio ${ratio.toFixed(2)} (limit ${lag_ratio_max})`,
     `journal ${most('journal_frames')} frames at most (limit ${journal_frames_max}); resident ` +
       `server ${server_mb.toFixed(0)} MB, edge ${edge_mb.toFixed(0)} MB (limit ${rss_mb_max} ` +
       `each), PostgreSQL ${postgres_mb?.toFixed(0) ?? '?'} MB; overview p50/p99 ` +
-      `${ms(
-        samples.map(({ answer_ms }) => answer_ms),
-        0.5,
-      )}/${ms(
-        samples.map(({ answer_ms }) => answer_ms),
-        0.99,
-      )} ms; load ${loadavg()[0]!.toFixed(1)}`,
+      `${p50p99(samples.map(({ answer_ms }) => answer_ms))} ms; load ${loadavg()[0]!.toFixed(1)}`,
   ]
   process.stdout.write(`${lines.join('\n')}\n`)
   const holds =

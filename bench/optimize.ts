@@ -24,7 +24,7 @@ import { measure } from '@heliograph/optimize/goals'
 import { loadSolver } from '@heliograph/optimize/solver'
 import { battery, periodsOf, problemOf as problemOn } from '../scripts/battery-problem.ts'
 import { type PriceData, readMarketDays } from '../scripts/price-replay.ts'
-import { median } from './fixtures/figures.ts'
+import { median, timesOf } from './fixtures/figures.ts'
 import { quickOr } from './fixtures/quick.ts'
 
 const limits = { median_ms: 100, worst_ms: 1000, site_ms: 2000 }
@@ -164,10 +164,8 @@ async function unitDays(days: readonly Day[]): Promise<void> {
     cycles_max: 1.5,
   }
   planDispatch(highs, problemOf(days[0]!, [curved]))
-  const took = days.map((day) => {
-    const began = performance.now()
-    planDispatch(highs, problemOf(day, [curved]))
-    return performance.now() - began
+  const took = await timesOf((nth) => planDispatch(highs, problemOf(days[nth]!, [curved])), {
+    rounds: days.length,
   })
   print(
     `unit-day of quarter hours, ${days.length} days: ` +
@@ -183,27 +181,27 @@ async function besideGlpsol(
   took: readonly number[],
   one: Unit,
 ): Promise<void> {
-  if (!existsSync('/usr/bin/glpsol')) {
-    print('NOT MEASURED: glpsol is not there')
-    return
-  }
   const longest = days
     .map((_, nth) => nth)
     .toSorted((a, b) => took[b]! - took[a]!)
     .slice(0, 5)
   for (const nth of longest) {
     const problem = problemOf(days[nth]!, [one])
-    const peer = await solveByGlpsol(wholeProgramme(problem, 'money'), 20)
     const money = measure(problem, planDispatch(highs, problem).units, 'money')
+    const peer = await glpsolWords(problem)
     print(
-      `  ${name}, day ${nth}: ours ${took[nth]!.toFixed(0)} ms for ${(-money).toFixed(3)}; ` +
-        'glpsol ' +
-        (peer
-          ? `${(peer.seconds * 1000).toFixed(0)} ms for ${(-peer.value).toFixed(3)}`
-          : 'none in 20 s') +
-        (peer && !peer.isOptimal ? ' (not proven in 20 s)' : ''),
+      `  ${name}, day ${nth}: ours ${took[nth]!.toFixed(0)} ms for ${(-money).toFixed(3)}; ${peer}`,
     )
   }
+}
+
+/** Time of glpsol for the whole problem, and the revenue of its plan. */
+async function glpsolWords(problem: DispatchProblem): Promise<string> {
+  if (!existsSync('/usr/bin/glpsol')) return 'NOT MEASURED: glpsol is not there'
+  const peer = await solveByGlpsol(wholeProgramme(problem, 'money'), 20)
+  if (!peer) return 'glpsol nothing in 20 s'
+  const proven = peer.isOptimal ? '' : ' (not proven in 20 s)'
+  return `glpsol ${peer.seconds.toFixed(3)} s for ${(-peer.value).toFixed(3)}${proven}`
 }
 
 async function wholeSite(days: readonly Day[]): Promise<void> {
@@ -227,18 +225,11 @@ async function wholeSite(days: readonly Day[]): Promise<void> {
     const plan = planDispatch(highs, problem)
     const ms = performance.now() - began
     const money = -measure(problem, plan.units, 'money')
-    const peer = existsSync('/usr/bin/glpsol')
-      ? await solveByGlpsol(wholeProgramme(problem, 'money'), 20)
-      : null
     print(
       `${units.length} units of one site, 96 quarters, ${name}, down to ${lowest(day).toFixed(1)}: ` +
         `${within('ours', ms, most_ms)} for ${money.toFixed(2)}, ${plan.status}, ` +
         `gap ${plan.gap_pct} %, ${plan.solves} programmes, ` +
-        `${plan.binaries} binaries; glpsol ` +
-        (peer
-          ? `${peer.seconds.toFixed(1)} s for ${(-peer.value).toFixed(2)}`
-          : 'nothing in 20 s') +
-        (peer && !peer.isOptimal ? ' (not proven)' : ''),
+        `${plan.binaries} binaries; ${await glpsolWords(problem)}`,
     )
   }
 }

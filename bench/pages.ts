@@ -11,6 +11,7 @@ import { gzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
 import { buildWeb } from '../scripts/build-web.ts'
 import { noBrowser, openBrowser } from '../test/browser/browser.ts'
+import { median } from './fixtures/figures.ts'
 import { quickOr } from './fixtures/quick.ts'
 
 const lines_ms_max = 100
@@ -84,7 +85,7 @@ async function reportDrawing(): Promise<boolean> {
       `${points} points of 12 lines drawn in ${said(lines)}, limit ${lines_ms_max} ms\n` +
         `heat map of ${strings} strings drawn in ${said(map)}, limit ${map_ms_max} ms\n`,
     )
-    return lines.median_ms <= lines_ms_max && map.median_ms <= map_ms_max
+    return median(lines) <= lines_ms_max && median(map) <= map_ms_max
   } finally {
     await browser.close()
   }
@@ -102,22 +103,16 @@ async function buildFixture(): Promise<void> {
   })
 }
 
-interface Elapsed {
-  first_ms: number
-  median_ms: number
-  worst_ms: number
-}
-
-async function measure(page: Page, call: string): Promise<Elapsed> {
+async function measure(page: Page, call: string): Promise<number[]> {
   const elapsed_ms: number[] = []
   for (let round = 0; round < rounds; round += 1) {
     elapsed_ms.push(await page.evaluate<number>(call))
   }
-  const sorted = elapsed_ms.toSorted((a, b) => a - b)
-  return { first_ms: elapsed_ms[0]!, median_ms: sorted[rounds >> 1]!, worst_ms: sorted.at(-1)! }
+  return elapsed_ms
 }
 
-function said({ first_ms, median_ms, worst_ms }: Elapsed): string {
-  const about = `the first ${first_ms.toFixed(0)} ms, the worst ${worst_ms.toFixed(0)} ms`
-  return `${median_ms.toFixed(0)} ms (median of ${rounds}, ${about})`
+function said(elapsed_ms: readonly number[]): string {
+  const [first, worst] = [elapsed_ms[0]!, Math.max(...elapsed_ms)].map((ms) => ms.toFixed(0))
+  const about = `the first ${first} ms, the worst ${worst} ms`
+  return `${median(elapsed_ms).toFixed(0)} ms (median of ${rounds}, ${about})`
 }

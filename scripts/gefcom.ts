@@ -70,7 +70,7 @@ function readPower(folder: URL): Map<number, Map<number, number>> {
   return zones
 }
 
-function readCsv(file: URL): Record<string, string>[] {
+export function readCsv(file: URL): Record<string, string>[] {
   const [head, ...lines] = readFileSync(file, 'utf8').trim().split(/\r?\n/)
   const names = head!.split(',')
   return lines.map((line) => {

@@ -3,7 +3,6 @@
  * `npm run score:gefcom -- --tasks 4-9`. Takes about a minute per task. The winner's score is that
  * of the competition, which had the same past data.
  */
-import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { percentile_levels } from '@heliograph/forecast/quantiles'
 import {
@@ -12,7 +11,7 @@ import {
   meanPinballLoss,
   pinballLoss,
 } from '@heliograph/forecast/scores'
-import { gefcomFolder, readGefcom } from './gefcom.ts'
+import { gefcomFolder, readCsv, readGefcom } from './gefcom.ts'
 import { type ReplayedTask, replayTask } from './gefcom-replay.ts'
 
 /** Bounds for daylight hours over several months; single months vary more. */
@@ -21,20 +20,19 @@ const [p10_at, p50_at, p90_at] = [9, 49, 89] as const
 
 const { values } = parseArgs({ options: { tasks: { type: 'string', default: '4-9' } } })
 
-interface Figures {
-  pinball: number
-  winner: number
-  benchmark: number
-  coverage: number
-  crossing: number
-  negative: number
-  above: number
-  p10: number
-  p50: number
-  p90: number
-  mae: number
-  seconds: number
-}
+type Official = Record<'winner' | 'benchmark', number>
+type Figures = ReturnType<typeof figuresOf> & Official & { seconds: number }
+
+/** Printed figures with their decimals; null for counts. */
+const columns = [
+  ['pinball', 5],
+  ['winner', 5],
+  ['benchmark', 5],
+  ['coverage', 3],
+  ['crossing', null],
+  ['negative', null],
+  ['above', null],
+] as const satisfies readonly [keyof Figures, number | null][]
 
 function main(): void {
   const folder = gefcomFolder()
@@ -43,7 +41,7 @@ function main(): void {
   const official = readOfficial(folder)
   const [first, last = first] = values.tasks.split('-').map(Number)
   if (!(first! >= 1 && last! <= 9 && first! <= last!)) throw new Error('--tasks: 1 to 9, as 4-9')
-  print(['task', 'pinball', 'winner', 'benchmark', 'coverage', 'crossing', 'negative', 'above'])
+  print(['task', ...columns.map(([name]) => name)])
   const all: Figures[] = []
   for (let task = first!; task <= last!; task++) {
     const started = process.cpuUsage()
@@ -103,34 +101,23 @@ function count(column: Float64Array, isBad: (value: number, row: number) => bool
 }
 
 /** Scores of the winner and of the organisers' benchmark by task. */
-function readOfficial(folder: URL): Map<number, { winner: number; benchmark: number }> {
-  const file = new URL('official_scores_tasks_x_teams.csv', folder)
-  const [head, ...lines] = readFileSync(file, 'utf8').trim().split(/\r?\n/)
-  const names = head!.split(',')
-  const [winner_at, benchmark_at] = ['Gang-gang', 'Benchmark - Solar'].map((n) => names.indexOf(n))
+function readOfficial(folder: URL): Map<number, Official> {
+  const rows = readCsv(new URL('official_scores_tasks_x_teams.csv', folder))
   return new Map(
-    lines.map((line) => {
-      const cells = line.split(',')
-      return [
-        Number(cells[0]!.replace('Task', '')),
-        { winner: Number(cells[winner_at!]), benchmark: Number(cells[benchmark_at!]) },
-      ]
-    }),
+    rows.map((row) => [
+      Number(Object.values(row)[0]!.replace('Task', '')),
+      { winner: Number(row['Gang-gang']), benchmark: Number(row['Benchmark - Solar']) },
+    ]),
   )
 }
 
-function printFigures(name: string, figures: Figures): void {
+const printFigures = (task: string, figures: Figures): void =>
   print([
-    name,
-    figures.pinball.toFixed(5),
-    figures.winner.toFixed(5),
-    figures.benchmark.toFixed(5),
-    figures.coverage.toFixed(3),
-    String(figures.crossing),
-    String(figures.negative),
-    String(figures.above),
+    task,
+    ...columns.map(([name, decimals]) =>
+      decimals === null ? String(figures[name]) : figures[name].toFixed(decimals),
+    ),
   ])
-}
 
 function print(cells: readonly string[]): void {
   process.stdout.write(`${cells.map((cell) => cell.padStart(10)).join('')}\n`)
