@@ -108,35 +108,22 @@ interface NoctModule {
   noct_c: number
   /** Share of the light that becomes electricity, 0 to 1. */
   efficiency_ratio: number
-  /** Of the cover and the cells, 0 to 1; SAM takes 0.9. At 0 nothing warms. */
-  transmittance_absorptance_ratio?: number
-  /** Between the module and a roof below; without it, or above 89 mm, the air is free. */
-  standoff_m?: number
-  /** Whether the array stands two storeys high or more, where SAM sees more wind. */
-  is_high?: boolean
 }
 
-/** What NOCT rises by, K, for a gap below the module up to this, inches. Table of the report. */
-const standoff_rises = [
-  { below_in: 0.5, rise_k: 18 },
-  { below_in: 1.5, rise_k: 11 },
-  { below_in: 2.5, rise_k: 6 },
-  { below_in: 3.5, rise_k: 2 },
-]
+/** Transmittance of the cover times absorptance of the cells, as SAM takes it. */
+const absorbed_ratio = 0.9
 
 /**
  * Cell temperature, Celsius, from the nominal operating cell temperature, as SAM has it. P. Gilman
  * et al., "SAM Photovoltaic Model Technical Reference Update", NREL/TP-6A20-67399, 2018, section
- * 10.6. `wind_speed_m_s` is that at 10 m, reduced here to the height of the array.
+ * 10.6. `wind_speed_m_s` is that at 10 m, reduced here to an array below two storeys, with free air
+ * behind it.
  * Negative irradiance and wind count as 0, and a cell is never colder than the air.
  */
 export function noctCellTemperature(weather: ModuleWeather, module: NoctModule): number {
-  const standoff_in = (module.standoff_m ?? Number.POSITIVE_INFINITY) / 0.0254
-  const rise_k = standoff_rises.find(({ below_in }) => standoff_in < below_in)?.rise_k ?? 0
-  const wind = (module.is_high ? 0.61 : 0.51) * Math.max(0, weather.wind_speed_m_s)
-  const warming_k = (Math.max(0, weather.poa_w_m2) / 800) * (module.noct_c + rise_k - 20)
-  const absorbed = module.transmittance_absorptance_ratio ?? 0.9
-  const heated = absorbed > 0 ? 1 - module.efficiency_ratio / absorbed : 0
+  const wind = 0.51 * Math.max(0, weather.wind_speed_m_s)
+  const warming_k = (Math.max(0, weather.poa_w_m2) / 800) * (module.noct_c - 20)
+  const heated = 1 - module.efficiency_ratio / absorbed_ratio
   return weather.air_temperature_c + Math.max(0, warming_k * heated) * (9.5 / (5.7 + 3.8 * wind))
 }
 

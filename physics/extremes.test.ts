@@ -104,9 +104,6 @@ const pvsyst = fc.record({ efficiency_ratio: ratio, absorption_ratio: ratio, coo
 const noct = fc.record({
   noct_c: uniform(20, 80),
   efficiency_ratio: ratio,
-  transmittance_absorptance_ratio: ratio,
-  standoff_m: anything,
-  is_high: flag,
 })
 const sheet = fc.constant([{ incidence_deg: 10, modifier_ratio: 1 }])
 const place = fc.record({
