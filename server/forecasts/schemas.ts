@@ -3,11 +3,10 @@
 import { type Static, Type } from 'typebox'
 import * as field from '../http/fields.ts'
 import { Closed, Named, Nullable } from '../http/params.ts'
-import { At } from '../plant/frame.ts'
 import { fallbackReasons } from './run-store.ts'
 
 const at = (description: string, example: string) => ({
-  ...At(description),
+  ...field.At(description),
   examples: [`2026-06-${example}Z`],
 })
 const PlantId = field.CountOrNull('The plant; `null` for the site.', 1)
@@ -270,7 +269,7 @@ export const ModelStatus = Named('ModelStatus', {
   last_trial: Nullable(Trial),
   trained_at: Nullable(at('Training time of the model in use.', '21T01:10:31.000')),
   training_from_at: Nullable({
-    ...At('Start of the training data.'),
+    ...field.At('Start of the training data.'),
     examples: ['2025-01-01T06:00:00.000Z'],
   }),
   training_to_at: Nullable(

@@ -4,7 +4,6 @@ import {
   inverterExample,
   loggerExample,
   nodeNowExample,
-  siteExample,
   stringGlanceExample,
 } from '../plant/device-examples.ts'
 import { Overview } from './overview.ts'
@@ -17,12 +16,6 @@ export const statusExample = exampleOf(PlantStatus, {
   ...measured,
   quality: 'suspect',
   energy_today_kwh: 3480.2,
-  energy_source: 'inverter_counter',
-  day_start_at: '2026-06-20T22:00:00.000Z',
-  poa_irradiance_w_m2: 861,
-  module_temperature_c: 47.2,
-  ambient_temperature_c: 24.8,
-  health_status: 'degraded',
   health_reasons: ['inverter_fault:7', 'inverter_disconnected:9'],
 })
 
@@ -31,15 +24,12 @@ const stationExample = exampleOf(StationNow, {
   station_id: 1,
   name: 'Met station',
   received_at: '2026-06-21T10:00:01.120Z',
-  poa_irradiance_w_m2: 861,
   sensors: [
     { sensor_id: 'poa', name: 'Pyranometer', quantity: 'poa_irradiance', value: 861, unit: 'W/m²' },
   ],
 })
 
 export const overviewExample = exampleOf(Overview, {
-  site: siteExample,
-  generated_at: '2026-06-21T10:00:07.400Z',
   status: statusExample,
   loggers: [loggerExample],
   inverters: [inverterExample],
@@ -57,6 +47,5 @@ export const overviewExample = exampleOf(Overview, {
       soc_pct: 41.6,
     }),
   ],
-  alerts: { active: 2, acknowledged: 1, critical: 0 },
   missing_sections: [],
 })

@@ -23,8 +23,8 @@ const sections = ['curtailment', 'bess', 'alerts'] as const
 const AlertsNow = Named(
   'AlertsNow',
   {
-    active: field.Count('Active alerts, including suppressed alerts.'),
-    acknowledged: field.Count('Acknowledged alerts.'),
+    active: field.Count('Active alerts, including suppressed alerts.', 2),
+    acknowledged: field.Count('Acknowledged alerts.', 1),
     critical: field.Count('Critical alerts, active and acknowledged.'),
   },
   { description: 'Needs `alerts:read`.' },
@@ -33,7 +33,7 @@ const AlertsNow = Named(
 export type Overview = Static<typeof Overview>
 export const Overview = Named('Overview', {
   site: Site,
-  generated_at: field.At('When this response was generated.'),
+  generated_at: field.At('When this response was generated.', '2026-06-21T10:00:07.400Z'),
   status: PlantStatus,
   loggers: Type.Array(Logger, { description: 'Loggers in service.' }),
   inverters: Type.Array(Inverter, { description: 'Inverters in service.' }),

@@ -68,7 +68,7 @@ export const PlantStatus = Named('PlantStatus', {
     '`energy_today_kwh` by the DC capacity of the inverters in it.',
     2.41,
   ),
-  day_start_at: field.At('Local midnight, the start of today.'),
+  day_start_at: field.At('Local midnight, the start of today.', '2026-06-20T22:00:00.000Z'),
   poa_irradiance_w_m2: quantity('poa_irradiance_w_m2'),
   module_temperature_c: quantity('module_temperature_c'),
   ambient_temperature_c: quantity('ambient_temperature_c'),

@@ -134,7 +134,6 @@ function hourOf(comparison: Comparison, sums: StringSums): HourOfString[] {
   return [{ peer_kwh: reference_kwh, peer_current_a, ratio, own_ratio, affected_by_string_index }]
 }
 
-/** Share of a string's loss caused by an MPPT partner. */
 /**
  * Share of the energy of the peers, and of the loss, that a partner costs, 0 to 1. Computed hour by
  * hour: a partner shaded in the evening reduces the voltage then and hardly affects that of the
