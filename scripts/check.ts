@@ -150,12 +150,12 @@ await run(
   ['node', 'scripts/generate.ts', '--check'],
   ['redocly', 'lint', 'openapi.json'],
 )
-// Tests in real time mostly wait for a poll.
-await run(
-  'Tests without sockets, processes and threads, and tests in real time',
-  ['node', '--max-semi-space-size=64', ...runTests(cores), ...tests.pure],
-  [...aFileEach, `--test-concurrency=${2 * cores}`, ...in_real_time],
-)
+await run('Tests without sockets, processes and threads', [
+  'node',
+  '--max-semi-space-size=64',
+  ...runTests(cores),
+  ...tests.pure,
+])
 const statements = join(mkdtempSync(join(tmpdir(), 'heliograph-statements-')), 'statements.jsonl')
 process.env['STATEMENTS_FILE'] = statements
 const recordStatements = ['--import', resolve('test/record-statements.ts')]
@@ -172,6 +172,9 @@ if (existsSync('/usr/lib/postgresql/15/bin/postgres')) {
   ])
 }
 rmSync(dirname(statements), { recursive: true })
+// They mostly wait for a poll.
+const real_time_tests = `--test-concurrency=${cores + 1}`
+await run('Tests in real time', [...aFileEach, real_time_tests, ...in_real_time])
 // Runs alone: the whole demo, a browser and a shell.
 await run('Pages and examples', [...aFileEach, 'test/browser/platform.browser.ts'])
 await run('Benches, to see that they work', ['node', 'scripts/bench.ts', '--quick'])
