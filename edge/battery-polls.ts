@@ -144,11 +144,7 @@ function pcsPlan(
       const heartbeat_ok = heartbeat.onCount(answer.heartbeat)
       const control = device?.control ?? null
       batteries?.onPcs(bess_id, pcs_idx, { control, answer, heartbeat_ok, stamp, round_at })
-      const is_hidden = batteries?.hidesSetpoint(bess_id, pcs_idx) ?? false
-      const setpoint_kw = is_hidden ? null : answer.pcs.setpoint_kw
-      // By how much it is throttled would tell the same.
-      const throttle_pct = is_hidden ? null : answer.pcs.throttle_pct
-      const values = { ...answer.pcs, setpoint_kw, throttle_pct }
+      const values = answer.pcs
       told.set(pcs_idx, { ...values, ...stamp })
       recorder.reading('pcs', { ...values, bess_id, pcs_idx, ...stamp })
       const { measured_at: at } = stamp

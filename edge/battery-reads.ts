@@ -28,9 +28,4 @@ export interface BatteryHooks {
   onPcs(bess_id: number, pcs_idx: number, read: PcsRead): void
   /** Communication lost; `pcs_idx` null: with the management system of the battery. */
   onGone(bess_id: number, pcs_idx: number | null): void
-  /**
-   * Whether the setpoint of a PCS may be the one that the grid permit allows: such a setpoint is
-   * not reported, like the limit of an inverter. Called after `onPcs`.
-   */
-  hidesSetpoint(bess_id: number, pcs_idx: number): boolean
 }

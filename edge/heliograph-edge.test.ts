@@ -203,13 +203,13 @@ test('what is remembered of limits is listed, and that of another can be forgott
   const devices = [
     [12, { ...record, written_w: null, external_w: null }],
     [-1, { ...record, external_w: 40_000 }],
-    [2, { ...record, external_w: 50_000, habits }],
+    [2, { ...record, external_w: 50_000, habits, not_as_set_w: 52_000 }],
   ]
   writeFileSync(join(dir, 'control-devices.json'), JSON.stringify(devices))
   const listed = (await run('limits')).output.split('\n')
   assert.deepEqual(listed, [
     'plant-1     limit of another 40.000 kW; last written 80.000 kW; ceiling 100.000 kW',
-    '2           limit of another 50.000 kW; last written 80.000 kW; ceiling 100.000 kW; rounds down by up to 0.500 kW',
+    '2           limit of another 50.000 kW; last written 80.000 kW; ceiling 100.000 kW; set to 52.000 kW before',
     '12          no limit of another; never written; ceiling 100.000 kW',
     '',
   ])
@@ -223,7 +223,7 @@ test('what is remembered of limits is listed, and that of another can be forgott
   }
   assert.match(
     (await run('limits')).output,
-    /^2 .* 0\.500 kW; asked to forget that limit, not done/m,
+    /^2 .* 52\.000 kW before; asked to forget that limit, not done/m,
   )
   const [first, second] = await openRequests(dir)
   const wattsOf = (one = first) => (one && 'external_w' in one ? one.external_w : null)

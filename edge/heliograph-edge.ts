@@ -20,12 +20,14 @@ import {
   pcsText,
 } from './control/limits-text.ts'
 import { type PcsKey, pcsId, pcsName, pcsOf, pcsTitle } from './control/pcs-name.ts'
+import { findPermit, permitPlaces } from './control/permit-copy.ts'
 import {
   type PermitSite,
   parsePermitFile,
   permitSiteOf,
   sealPermitFile,
 } from './control/permit-file.ts'
+import { boundsOf } from './control/permit-terms.ts'
 import { runProof } from './control/proof-run.ts'
 
 const failed = 1
@@ -110,6 +112,24 @@ async function check(path: string, options: { siteFile?: string }): Promise<void
     }
   }
   await say(`${path} is right and sealed\n`)
+}
+
+/** What the agent goes by: the accepted file, and the last figure of plants without an entry. */
+async function show(options: { dataDir?: string }): Promise<void> {
+  const dir = options.dataDir ?? readFiles().data_dir
+  const onFault = ({ message }: Error) => note(message)
+  const { permit, accepted } = await findPermit({ ...permitPlaces(dir), onFault }, null)
+  if (!permit) throw new Error(`no permit was ever accepted in ${dir}`)
+  const guard_pct = accepted?.file.guard_pct ?? 0
+  const kw = (power_w: number) => `${(power_w / 1000).toFixed(3)} kW`
+  const line = (name: string, text: string) => `${name.padEnd(18)}  ${text}\n`
+  for (const [logger_id, bound_w] of boundsOf(permit)) {
+    const has_entry = permit.plant_w.has(logger_id)
+    const lapsed = has_entry ? '' : '; no entry any more: nothing of it is raised'
+    await say(line(`plant ${logger_id}`, `at most ${kw(bound_w)}${lapsed}`))
+  }
+  if (permit.site_w !== null) await say(line('common connection', `at most ${kw(permit.site_w)}`))
+  if (guard_pct > 0) await say(`The guard of ${guard_pct} % is already taken off.\n`)
 }
 
 async function siteOf(path: string, is_asked_for: boolean): Promise<PermitSite | null> {
@@ -234,6 +254,11 @@ permit
   .description('Writes the checksum that fits into a permit file.')
   .argument('<file>')
   .action(seal)
+permit
+  .command('show')
+  .description('Prints the permit that the agent on this machine goes by.')
+  .option('--data-dir <dir>', "the agent's EDGE_DATA_DIR, where that is not set")
+  .action(show)
 permit
   .command('check')
   .description('Says what is wrong with a permit file.')

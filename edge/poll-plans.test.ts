@@ -71,18 +71,13 @@ test('control hears of each poll, and of an inverter that is gone', async () => 
   assert.deepEqual(gone, [1])
 })
 
-test('a reading says what limits it; how far, only where it is not the permit for certain', async () => {
-  for (const [limited_by, power_limit_pct] of [
-    ['curtailment', 40],
-    ['external', 40],
-    ['permit', null],
-    ['unknown', null],
-  ] as const) {
+test('a reading has the limit that was read, and what set it', async () => {
+  for (const limited_by of ['curtailment', 'external', 'permit', 'unknown'] as const) {
     const { plans, readings } = await plansOf(siteOf([inverterOf(1)]), limited_by)
     await plans[0]!.open(fakeBus)
     plans[0]!.onRead(answer, stamp)
     assert.equal(readings[0]?.limited_by, limited_by)
-    assert.equal(readings[0]?.power_limit_pct, power_limit_pct)
+    assert.equal(readings[0]?.power_limit_pct, 40)
   }
 })
 

@@ -1,6 +1,6 @@
 /** What is to be polled at a site, and what becomes of each answer. */
 import { findAlarmTable } from '@heliograph/domain/alarms/tables'
-import type { InverterReading, Limiter, WeatherReading } from '@heliograph/domain/readings'
+import type { InverterReading, WeatherReading } from '@heliograph/domain/readings'
 import type { Combiner, Inverter, Logger, Meter, Site, Station } from '@heliograph/domain/site'
 import { AlarmWatch } from './alarm-watch.ts'
 import { batteryPlans } from './battery-polls.ts'
@@ -64,8 +64,8 @@ function inverterPlan(inverter: Inverter, strings: StringPlan, needs: PlanNeeds)
         power_w: ac_power_kw === null ? null : ac_power_kw * 1000,
         round_at,
       })
-      const limits = limitsOf(answer, control?.limitedBy(inverter_id) ?? null)
-      const reading: InverterReading = { ...answer.inverter, ...limits, ...frame }
+      const limited_by = control?.limitedBy(inverter_id) ?? null
+      const reading: InverterReading = { ...answer.inverter, limited_by, ...frame }
       newest.inverters.set(inverter_id, reading)
       recorder.reading('inverter', reading)
       for (const row of ownStrings(strings, answer)) {
@@ -80,12 +80,6 @@ function inverterPlan(inverter: Inverter, strings: StringPlan, needs: PlanNeeds)
       control?.onGone(inverter_id)
     },
   })
-}
-
-/** Where the permit holds the inverter, or may, its limit would tell of it. */
-function limitsOf({ inverter }: InverterAnswer, limited_by: Limiter | null) {
-  const is_hidden = limited_by === 'permit' || limited_by === 'unknown'
-  return { limited_by, power_limit_pct: is_hidden ? null : inverter.power_limit_pct }
 }
 
 /** A device that limits all inverters of a plant; what they measure they tell themselves. */

@@ -1,7 +1,4 @@
-/**
- * The events of dispatch. None of them holds a figure that could be one of the permit: only what a
- * PCS is built for, as site.yaml or the PCS itself says it.
- */
+/** The events of dispatch. */
 import type { Battery } from '@heliograph/domain/battery'
 import type { Clock } from '@heliograph/domain/clock'
 import type { LinkEvent } from '@heliograph/domain/link'

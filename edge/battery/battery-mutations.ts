@@ -16,7 +16,6 @@ const counted = 'edge/battery/counted-batteries.ts'
 const places = 'edge/battery/removed-pcs.ts'
 const notes = 'edge/battery/pcs-notes.ts'
 const proof = 'edge/control/proof-worst.ts'
-const hidden = 'edge/battery/hidden-figures.ts'
 
 const all: readonly Omit<Mutation, 'edge'>[] = [
   {
@@ -118,7 +117,7 @@ const all: readonly Omit<Mutation, 'edge'>[] = [
   {
     name: 'ramps down as well as up',
     file: decide,
-    from: 'if (aim_w * told_w < 0) return { setpoint_w: 0, is_held: false }',
+    from: 'if (aim_w * told_w < 0) return 0',
     to: '',
   },
   {
@@ -126,30 +125,6 @@ const all: readonly Omit<Mutation, 'edge'>[] = [
     file: 'edge/battery/controlled-unit.ts',
     from: "this.pcs.some(({ power }) => !power.isFresh(now_ms)) && doubt('pcs_stale'),",
     to: '',
-  },
-  {
-    name: 'tells a figure of the permit',
-    file: 'edge/battery/dispatch-log.ts',
-    from: 'seen.is_aim_hidden ? null : kw(seen.decision.aim_w)',
-    to: 'kw(seen.decision.aim_w)',
-  },
-  {
-    name: 'tells setpoints while room is made for them',
-    file: hidden,
-    from: 'return this.#is_tainted || this.#is_waiting',
-    to: 'return this.#is_tainted',
-  },
-  {
-    name: 'tells a setpoint that goes on from where the permit held it',
-    file: hidden,
-    from: 'is_at && (setpoint_w === 0 || is_reached)',
-    to: 'is_at',
-  },
-  {
-    name: 'tells by a row what the permit left',
-    file: hidden,
-    from: '(!is_of_rows || aim_w === this.#permit_aim_w)',
-    to: 'false',
   },
   {
     name: 'takes an outage back',

@@ -65,8 +65,6 @@ export interface DispatchDecision {
   /** Where it is to come to, and what to tell it now. */
   aim_w: number
   setpoint_w: number
-  /** Its ramp would go further by now: what has been given up for it tells of its setpoint. */
-  is_held: boolean
   /** Who decides. */
   tier: ControlTier
   /** Who would have, where it was overridden. */
@@ -100,25 +98,24 @@ export function decideDispatch(unit: UnitNow): DispatchDecision {
   const decided = { overrode_tier: null, clamp_reason: null, alarm_code: null }
   if (asked_w === null || asked_w === 0) {
     const code = asked_w === null ? 'no_schedule' : 'schedule'
-    return { aim_w: 0, setpoint_w: 0, is_held: false, tier: 'dispatch', code, ...decided }
+    return { aim_w: 0, setpoint_w: 0, tier: 'dispatch', code, ...decided }
   }
   const is_discharge = asked_w > 0
   const bounds = is_discharge ? dischargeBounds(unit, battery) : chargeBounds(unit, battery)
   const bound = tightest(bounds)
   const aim_w =
     Math.sign(asked_w) * Math.floor(Math.max(0, Math.min(Math.abs(asked_w), bound.most_w)))
-  const way_on = onTheWay(unit, aim_w)
+  const setpoint_w = setpointOf(unit, aim_w)
   if (bound.most_w >= Math.abs(asked_w)) {
-    return { aim_w, ...way_on, tier: 'dispatch', code: 'schedule', ...decided }
+    return { aim_w, setpoint_w, tier: 'dispatch', code: 'schedule', ...decided }
   }
   const { tier, clamp_reason, code } = bound
-  return { ...decided, aim_w, ...way_on, tier, clamp_reason, code, overrode_tier: 'dispatch' }
+  return { ...decided, aim_w, setpoint_w, tier, clamp_reason, code, overrode_tier: 'dispatch' }
 }
 
 const stopped = ({ code, clamp_reason, alarm_code }: Stop): DispatchDecision => ({
   aim_w: 0,
   setpoint_w: 0,
-  is_held: false,
   tier: 'protection',
   overrode_tier: 'dispatch',
   clamp_reason,
@@ -183,19 +180,15 @@ function tightest(bounds: readonly Bound[]): Bound {
 const piece_ratio = 0.04
 
 /** One that goes to the other side passes through zero first. */
-function onTheWay(
-  { facts, told_w, passed_s, granted_w }: UnitNow,
-  aim_w: number,
-): Pick<DispatchDecision, 'setpoint_w' | 'is_held'> {
-  if (aim_w * told_w < 0) return { setpoint_w: 0, is_held: false }
+function setpointOf({ facts, told_w, passed_s, granted_w }: UnitNow, aim_w: number): number {
+  if (aim_w * told_w < 0) return 0
   const steps_w = facts.ramp_w_s === null ? infinite : facts.ramp_w_s * passed_s
   const most_w = Math.abs(told_w) + steps_w
   const size_w = Math.floor(Math.min(Math.abs(aim_w), most_w))
-  if (aim_w < 0) return { setpoint_w: size_w === 0 ? 0 : -size_w, is_held: false }
+  if (aim_w < 0) return size_w === 0 ? 0 : -size_w
   const granted = Math.max(0, Math.floor(Math.min(size_w, granted_w)))
   // What was not given up for it yet is waited for, and pieces of it are no row of writes.
   const is_piece = granted < size_w && granted > told_w && told_w > 0
   const is_worth = granted - told_w >= piece_ratio * facts.rated_discharge_w
-  const setpoint_w = is_piece && !is_worth ? told_w : granted
-  return { setpoint_w, is_held: setpoint_w < size_w }
+  return is_piece && !is_worth ? told_w : granted
 }

@@ -67,30 +67,23 @@ test('at the common connection rows that hold the plants tell what they leave', 
   assert.equal(site.notes.at(-1)!.to_power_kw, setpoint_kw(site))
 })
 
-test('where room was made of the permit for it rows tell nothing of it', async () => {
+test('what the permit leaves is told as it is', async () => {
   const permit = { plant_w: new Map([[1, 100_000]]), site_w: 100_000 }
   const site = await siteOf({ batteries: [batteryOf(1)], permit })
+  for (const one of site.inverters) one.available_w = 30_000
   site.hours(hourOf(60))
-  await site.pass(60)
-  site.row(rowOf(90))
-  await site.pass(60)
+  await site.pass(120)
   const last = entriesOf(site).at(-1)!
-  assert.notEqual(setpoint_kw(site), 60)
-  assert.deepEqual([last.clamp_reason, last.clamped_power_kw], ['permit', null])
-  assert.equal(site.notes.at(-1)!.to_power_kw, null)
-  assert.equal(site.dispatcher.hidesSetpoint(1), true)
+  assert.ok(setpoint_kw(site) < 60)
+  assert.deepEqual([last.clamp_reason, last.clamped_power_kw], ['permit', setpoint_kw(site)])
+  assert.equal(site.notes.at(-1)!.to_power_kw, setpoint_kw(site))
 })
 
-test('what its schedule asks for is told from the begin, and the setpoint with its room', async () => {
+test('what its schedule asks for is told from the begin', async () => {
   const site = await siteOf({ plants: [{ logger_id: 1, rated_w: [] }] })
   await site.pass(10)
   site.hours(hourOf(80, { end_at: start_at + 60_000 }))
-  let hidden_s = 0
-  await site.pass(20, () => {
-    hidden_s += site.dispatcher.hidesSetpoint(1) ? 1 : 0
-  })
-  assert.equal(hidden_s, 0)
-  await site.pass(40)
+  await site.pass(60)
   const [stood, given, over] = site.notes.slice(-3)
   assert.deepEqual([stood!.to_power_kw, given!.to_power_kw, over!.to_power_kw], [0, 80, 0])
   assert.deepEqual([given!.from_power_kw, over!.from_power_kw], [0, 80])
@@ -173,13 +166,10 @@ test('what it came to is not taken back while it is written again', () => {
   const seen: Seen = {
     now: start_at,
     now_ms: 0,
-    is_hidden: false,
-    is_aim_hidden: false,
     asked: { power_w: 60, schedule_id: 1, interval_start_at: start_at },
     decision: {
       aim_w: 60,
       setpoint_w: 60,
-      is_held: false,
       tier: 'dispatch',
       code: 'schedule',
       overrode_tier: null,

@@ -15,10 +15,6 @@ export interface Seen {
   now_ms: number
   asked: Asked | null
   decision: DispatchDecision
-  /** Its setpoint, or one that it held lately, may tell of the permit. */
-  is_hidden: boolean
-  /** So may where it is to come to. */
-  is_aim_hidden: boolean
   told_w: number
   /** Each PCS holds what it was told. */
   is_proven: boolean
@@ -73,7 +69,7 @@ export class DispatchLog {
   #told: Told | null = null
   #easing: Since | null = null
   /** What is left of what is asked, and since when. */
-  #left: { power_kw: number | null; ms: number } = { power_kw: null, ms: 0 }
+  #left = { power_kw: 0, ms: 0 }
   /** Since when the PCS hold where it is to come to. */
   #there_ms: number | null = null
   #last = { at: 0, nth: -1 }
@@ -92,7 +88,7 @@ export class DispatchLog {
 
   /** At each tick. */
   look(seen: Seen): void {
-    const power_kw = seen.is_aim_hidden ? null : kw(seen.decision.aim_w)
+    const power_kw = kw(seen.decision.aim_w)
     if (power_kw !== this.#left.power_kw) this.#left = { power_kw, ms: seen.now_ms }
     this.#there_ms = isThere(seen) ? (this.#there_ms ?? seen.now_ms) : null
     const since = this.#note(seen)
@@ -126,7 +122,7 @@ export class DispatchLog {
   /** What it comes to is another figure than was told, and has been for a while. */
   #isOther({ to_power_kw: told_kw }: Told, { now_ms, tolerance_w }: Seen): boolean {
     const { power_kw, ms } = this.#left
-    if (power_kw === null || power_kw === told_kw || now_ms - ms < easing_ms) return false
+    if (power_kw === told_kw || now_ms - ms < easing_ms) return false
     const is_clear = Math.abs(power_kw - (told_kw ?? 0)) > kw(tolerance_w)
     return is_clear || told_kw === null || told_kw === 0 || power_kw === 0
   }
@@ -182,7 +178,7 @@ export class DispatchLog {
     // Which of two failures of one cause is seen first says nothing.
     const is_settled = seen.now_ms - this.#reported_ms >= easing_ms
     if (failure !== null) return failure !== report.failure_code && is_settled
-    return report.clamp_reason !== clampOf(seen) || report.source !== sourceOf(seen)
+    return report.clamp_reason !== seen.decision.clamp_reason || report.source !== sourceOf(seen)
   }
 
   /** What a clamp leaves moves on, and what came of that. */
@@ -225,7 +221,7 @@ export class DispatchLog {
     const is_achieved = isThere(seen) && strays_w <= seen.tolerance_w
     const failure_code = failureOf(seen)
     const is_failed = failure_code !== null
-    const clamp_reason = clampOf(seen)
+    const { clamp_reason } = decision
     const is_clamped = clamp_reason !== null
     const is_settled =
       this.#there_ms !== null && seen.now_ms - this.#there_ms >= (is_achieved ? 0 : easing_ms)
@@ -238,7 +234,7 @@ export class DispatchLog {
       reported_at: Math.max(now, report.reported_at),
       source: sourceOf(seen),
       clamp_reason,
-      clamped_power_kw: clamp_reason === 'permit' ? null : kw(decision.aim_w),
+      clamped_power_kw: kw(decision.aim_w),
       sent_at: report.acknowledged_at === null ? (report.sent_at ?? sent_at) : report.sent_at,
       acknowledged_at,
       achieved_at: report.achieved_at ?? (is_achieved && !is_failed ? now : null),
@@ -253,7 +249,7 @@ export class DispatchLog {
   }
 
   /** What was not reached by the end of its interval. */
-  #end({ now, now_ms, is_hidden, measured_w }: Seen): void {
+  #end({ now, now_ms, measured_w }: Seen): void {
     const report = this.#report
     this.#report = null
     if (!report || !isOpen(report)) return
@@ -266,8 +262,8 @@ export class DispatchLog {
           reported_at,
           status: 'clamped',
           achieved_power_kw: power_kw,
-          clamp_reason: is_hidden ? 'permit' : 'ramp',
-          clamped_power_kw: is_hidden ? null : power_kw,
+          clamp_reason: 'ramp',
+          clamped_power_kw: power_kw,
         }
       : { ...report, reported_at, status: 'expired' }
     this.#put(ended, now_ms)
@@ -303,15 +299,9 @@ const isNews = (next: DispatchReport, before: DispatchReport) =>
   (next.achieved_power_kw !== null && before.achieved_power_kw === null) ||
   (next.achieved_at !== null && before.achieved_at === null)
 
-/** Where its figure may be one of the permit, the permit is what it is told as. */
-function clampOf({ decision, is_aim_hidden }: Seen): DispatchReport['clamp_reason'] {
-  if (decision.clamp_reason === null) return null
-  return is_aim_hidden ? 'permit' : decision.clamp_reason
-}
-
 /** A curtailment is a setpoint of an operator. */
-const sourceOf = ({ decision, is_aim_hidden }: Seen): DispatchReport['source'] =>
-  decision.tier === 'operator' && !is_aim_hidden ? 'operator' : 'schedule'
+const sourceOf = ({ decision }: Seen): DispatchReport['source'] =>
+  decision.tier === 'operator' ? 'operator' : 'schedule'
 
 const failureOf = ({ decision, failure }: Seen): string | null =>
   failure ?? (isInDoubt(decision) ? decision.code : null)

@@ -1,4 +1,4 @@
-/** What is told of a decision over a battery: words, and no figure that tells of the permit. */
+/** The words for a decision over a battery. */
 import type { ControlNote, DispatchReport } from '@heliograph/domain/dispatch'
 import type { DispatchDecision } from './decide-dispatch.ts'
 

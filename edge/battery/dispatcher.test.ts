@@ -38,11 +38,10 @@ test('the battery waits for what the plant leaves, and the plant does not give w
   })
   assert.ok(setpoint(site)! > 20_000 && setpoint(site)! <= 26_000, String(setpoint(site)))
   assert.equal(site.notes.at(-1)!.tier, 'permit')
-  assert.equal(site.notes.at(-1)!.to_power_kw, null)
+  assert.equal(site.notes.at(-1)!.to_power_kw, setpoint(site)! / 1000)
   const newest = site.reports.at(-1)!
   assert.deepEqual([newest.status, newest.clamp_reason], ['clamped', 'permit'])
-  assert.equal(newest.clamped_power_kw, null)
-  assert.equal(site.dispatcher.hidesSetpoint(1), true)
+  assert.equal(newest.clamped_power_kw, setpoint(site)! / 1000)
   sunOf(site, 95_000)
   await site.pass(240)
   const more_w = site.inverters.reduce((sum, one) => sum + inverterPower(one), 0)

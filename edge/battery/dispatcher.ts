@@ -22,10 +22,9 @@ import { decideDispatch, type Stop, type UnitNow } from './decide-dispatch.ts'
 import { DispatchHours } from './dispatch-hours.ts'
 import { DispatchLog, type Seen } from './dispatch-log.ts'
 import type { DispatchStore } from './dispatch-store.ts'
-import { areHeldByRows, HiddenFigures } from './hidden-figures.ts'
 import { MostTold } from './most-told.ts'
 import { PcsNotes } from './pcs-notes.ts'
-import { checkSums, isCut, type PcsTarget, RoomLeft, splitOver } from './pcs-targets.ts'
+import { checkSums, type PcsTarget, RoomLeft, splitOver } from './pcs-targets.ts'
 import { PcsPlaces } from './removed-pcs.ts'
 import { UnitRooms } from './unit-rooms.ts'
 
@@ -45,7 +44,6 @@ interface Known {
   description: string
   unit: ControlledUnit
   log: DispatchLog
-  hidden: HiddenFigures
 }
 
 /** Of its rating: what is measured so near to its setpoint is as was asked. */
@@ -105,7 +103,7 @@ export class Dispatcher implements Batteries, BatteryHooks {
           (pcs_idx, rated_w) => this.#most.before(bess_id, pcs_idx) ?? rated_w,
         )
         const log = known?.log ?? this.#logOf(bess_id)
-        return [bess_id, { description, unit, log, hidden: new HiddenFigures() }]
+        return [bess_id, { description, unit, log }]
       }),
     )
     this.#alerts.apply(batteries)
@@ -148,10 +146,6 @@ export class Dispatcher implements Batteries, BatteryHooks {
     const unit = this.#units.get(bess_id)?.unit
     if (pcs_idx === null) unit?.onBatteryGone()
     else unit?.onPcsGone(pcs_idx)
-  }
-
-  hidesSetpoint(bess_id: number): boolean {
-    return this.#isAskedFor() && (this.#units.get(bess_id)?.hidden.is_hidden ?? true)
   }
 
   onNews(): void {
@@ -273,7 +267,7 @@ export class Dispatcher implements Batteries, BatteryHooks {
     left: RoomLeft,
     plants_w: ReadonlyMap<number, number> | null,
   ): PcsTarget[] {
-    const { unit, hidden } = known
+    const { unit } = known
     const { now_ms } = joint
     // What an earlier run left goes on until it is known what that is.
     if (!unit.isKnown(now_ms)) return []
@@ -300,33 +294,24 @@ export class Dispatcher implements Batteries, BatteryHooks {
       return { bess_id, logger_id, pcs, power_w, wanted_w, worst_w, held_w }
     })
     unit.decided()
-    const is_cut = isCut(targets, parts)
-    const is_at = targets.every(({ pcs, power_w }) => pcs.isAt(power_w))
-    const is_of_rows = unit.logger_id !== null || areHeldByRows(joint.plants, plants_w)
-    const is_reached = targets.every(
-      ({ pcs, ...one }) => one.power_w === pcs.settable(one.wanted_w),
-    )
-    hidden.look({ decision, granted_w, is_cut, is_at, is_reached, is_of_rows })
-    if (this.#isAskedFor()) this.#report(known, joint, { decision, targets, is_proven: is_at })
+    const is_proven = targets.every(({ pcs, power_w }) => pcs.isAt(power_w))
+    if (this.#isAskedFor()) this.#report(known, joint, { decision, targets, is_proven })
     return targets
   }
 
   #report(
-    { unit, log, hidden }: Known,
+    { unit, log }: Known,
     joint: JointCeilings,
     done: Pick<Seen, 'decision' | 'is_proven'> & { targets: readonly PcsTarget[] },
   ): void {
     const { now, now_ms } = joint
     const { targets, ...decided } = done
-    const { is_hidden, is_aim_hidden } = hidden
     const { measured_w, failure, soc_pct } = unit
     const { rated_charge_w, rated_discharge_w } = unit.facts
     log.look({
       now,
       now_ms,
       ...decided,
-      is_hidden,
-      is_aim_hidden,
       measured_w,
       failure,
       soc_pct,

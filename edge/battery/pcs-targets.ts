@@ -39,13 +39,6 @@ export function splitOver(
   return new Map(usable.map((pcs, nth) => [pcs, power_w < 0 ? -shares[nth]! : shares[nth]!]))
 }
 
-/** Whether one that is to discharge is told less than its part: that tells what room there was. */
-export const isCut = (
-  targets: readonly PcsTarget[],
-  parts: ReadonlyMap<ControlledPcs, number>,
-): boolean =>
-  targets.some(({ pcs, power_w }) => power_w > 0 && power_w < pcs.settable(parts.get(pcs) ?? 0))
-
 /** What of each sum nobody may use now, which a battery may be raised by. */
 export class RoomLeft {
   /** By logger_id; null: at the common connection. */

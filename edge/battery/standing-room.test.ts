@@ -72,7 +72,7 @@ test('an inverter that cannot be armed has room for all that it can, beside such
     assert.ok(setpoint(site) === 0 || sum(falls(site)) + setpoint(site) <= 100_000)
   })
   assert.deepEqual([falls(site), setpoint(site)], [[50_000, 30_000], 20_000])
-  assert.deepEqual([site.notes.at(-1)!.tier, site.notes.at(-1)!.to_power_kw], ['permit', null])
+  assert.deepEqual([site.notes.at(-1)!.tier, site.notes.at(-1)!.to_power_kw], ['permit', 20])
 })
 
 test('a restart knows of it before it is read, and arms nothing up', async () => {

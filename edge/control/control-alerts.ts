@@ -1,9 +1,10 @@
-/** The events of control. None of them holds a figure: it could be one of the permit. */
+/** The events of control. None has the figure of a permit; what was measured is in it. */
 import type { Clock, Stopwatch } from '@heliograph/domain/clock'
 import type { LinkEvent, Severity } from '@heliograph/domain/link'
 import type { Site } from '@heliograph/domain/site'
-import type { Conditions, Source } from '../conditions.ts'
+import type { Conditions, Said, Source } from '../conditions.ts'
 import { controllerKey, nameOf } from './controlled-device.ts'
+import type { Excess } from './excess-watch.ts'
 import type { Foreign } from './foreign-limit.ts'
 import { RemovedAlerts } from './removed-alerts.ts'
 
@@ -18,6 +19,8 @@ interface AlertNeeds {
 const severities = {
   control_contention: 'warning',
   curtailment_not_effective: 'major',
+  limit_not_as_set: 'warning',
+  // Of earlier versions, in place of the former: it ends.
   device_below_limit: 'warning',
   permit_missing: 'warning',
   permit_unenforceable: 'critical',
@@ -28,8 +31,8 @@ const severities = {
 } as const satisfies Record<string, Severity>
 type Code = keyof typeof severities
 
-/** A device may stand below its limit for so long before anybody is told. */
-const below_ms = 30_000
+/** An intermediate figure of a device that is slow to apply its limit is gone by then. */
+const not_as_set_ms = 30_000
 /** Another master is gone when it changed nothing for so long. */
 const contention_ms = 10 * 60_000
 
@@ -40,8 +43,8 @@ export class ControlAlerts {
   readonly #contended_ms = new Map<number, number>()
   /** By inverter_id: what was said last; that is asked of each device at each tick. */
   readonly #not_effective = new Map<number, boolean>()
-  /** By inverter_id: what was said last, or since when it stands below its limit. */
-  readonly #below = new Map<number, number | 'told' | 'clear'>()
+  /** By inverter_id: since when the limit is not as set; null: it is, and that was reported. */
+  readonly #not_as_set_ms = new Map<number, number | null>()
 
   constructor(needs: AlertNeeds) {
     this.#needs = needs
@@ -51,7 +54,7 @@ export class ControlAlerts {
   /** Ends what held of plants that the site has no more. */
   apply({ loggers }: Site): void {
     this.#not_effective.clear()
-    this.#below.clear()
+    this.#not_as_set_ms.clear()
     const { conditions, stopwatch } = this.#needs
     const plants = new Set(loggers.map(({ logger_id }) => String(logger_id)))
     for (const { source_kind, source_id, code } of conditions.all()) {
@@ -59,6 +62,12 @@ export class ControlAlerts {
       if (source_kind === 'logger' && !plants.has(source_id)) {
         const message = `plant ${source_id} is no longer at this site`
         this.#set({ source_kind, source_id }, code as Code, { message, holds: false })
+      }
+      if (code === 'device_below_limit') {
+        this.#set({ source_kind, source_id }, code, {
+          message: 'see limit_not_as_set',
+          holds: false,
+        })
       }
       if (code !== 'control_contention') continue
       const id = Number(source_id)
@@ -84,20 +93,20 @@ export class ControlAlerts {
     this.#set(inverter(inverter_id), 'curtailment_not_effective', { message, holds })
   }
 
-  below(inverter_id: number, holds: boolean): void {
-    const before = this.#below.get(inverter_id)
-    if (before === (holds ? 'told' : 'clear')) return
+  /** @param message null: the device holds what it was set to */
+  notAsSet(inverter_id: number, message: string | null): void {
+    const since_ms = this.#not_as_set_ms.get(inverter_id)
+    const set = (text: string, holds: boolean) =>
+      this.#set(inverter(inverter_id), 'limit_not_as_set', { message: text, holds })
+    if (message === null) {
+      if (since_ms === null) return
+      this.#not_as_set_ms.set(inverter_id, null)
+      set(`${nameOf(inverter_id)} holds its limit as set`, false)
+      return
+    }
     const now_ms = this.#needs.stopwatch.elapsedMs()
-    const since_ms = typeof before === 'number' ? before : now_ms
-    // One that rounds is mostly known within seconds.
-    const is_early = holds && now_ms - since_ms < below_ms
-    this.#below.set(inverter_id, is_early ? since_ms : holds ? 'told' : 'clear')
-    if (is_early) return
-    const name = nameOf(inverter_id)
-    const message = holds
-      ? `${name} stays below its limit: it rounds in a way that is not declared, or another set that`
-      : `${name} does not stay below its limit any more`
-    this.#set(inverter(inverter_id), 'device_below_limit', { message, holds })
+    this.#not_as_set_ms.set(inverter_id, since_ms ?? now_ms)
+    if (now_ms - (since_ms ?? now_ms) >= not_as_set_ms) set(message, true)
   }
 
   notArmed(inverter_id: number, complaints: readonly string[]): void {
@@ -126,13 +135,19 @@ export class ControlAlerts {
   }
 
   /** Of a plant, or of the common connection. */
-  permitExceeded(logger_id: number | null, holds: boolean): void {
+  permitExceeded(logger_id: number | null, excess: Excess | null): void {
     const what = logger_id === null ? 'the common connection' : `plant ${logger_id}`
-    const message = holds
-      ? `more power was measured at ${what} than its permit leaves it; its limits are lowered further`
-      : `the power measured at ${what} is within its permit again`
     const source = logger_id === null ? this.#needs.source : plant(logger_id)
-    this.#set(source, 'permit_exceeded', { message, holds })
+    if (!excess) {
+      const message = `the power measured at ${what} is within its permit again`
+      this.#set(source, 'permit_exceeded', { message, holds: false })
+      return
+    }
+    const details = { measured_kw: kw(excess.measured_w), excess_kw: kw(excess.excess_w) }
+    const message =
+      `${details.measured_kw} kW were measured at ${what}, ${details.excess_kw} kW more than its ` +
+      'permit less its guard; its limits are lowered further'
+    this.#set(source, 'permit_exceeded', { message, holds: true, details })
   }
 
   /** null: control works. */
@@ -159,14 +174,20 @@ export class ControlAlerts {
     }
   }
 
-  #set(source: Source, code: Code, { message, holds }: { message: string; holds: boolean }): void {
+  #set(source: Source, code: Code, { holds, ...said_now }: Now): void {
     const { conditions, clock, onEvent } = this.#needs
-    const said = { at: clock.now().getTime(), message }
+    const said = { at: clock.now().getTime(), ...said_now }
     const condition = { ...source, code, severity: severities[code] }
     const event = holds ? conditions.rise(condition, said) : conditions.fall(source, code, said)
     if (event) onEvent(event)
   }
 }
+
+interface Now extends Pick<Said, 'message' | 'details'> {
+  holds: boolean
+}
+
+const kw = (power_w: number) => Math.round(power_w) / 1000
 
 function inverter(inverter_id: number): Source {
   if (inverter_id < 0) return plant(-inverter_id)

@@ -10,6 +10,7 @@ import type { ControlLog, Noted } from './control-entry.ts'
 import { openControlLog } from './control-log.ts'
 import { type ControlStore, control_log_dir, openControlStore } from './control-store.ts'
 import { type RequestWatchNeeds, watchRequests } from './limit-requests.ts'
+import { permitPlaces } from './permit-copy.ts'
 import { permitEntry, permitSiteOf } from './permit-file.ts'
 import type { Permit } from './permit-terms.ts'
 import { PermitWatch } from './permit-watch.ts'
@@ -112,8 +113,7 @@ function openPermit(needs: ControlFilesNeeds, onFault: (error: Error) => void) {
   return PermitWatch.open({
     timers,
     permit_file: config.permit_file,
-    accepted_file: join(config.data_dir, 'accepted-permit.yaml'),
-    last_file: join(config.data_dir, 'last-permits.json'),
+    ...permitPlaces(config.data_dir),
     site: () => permitSiteOf(needs.site()),
     onFault,
   })

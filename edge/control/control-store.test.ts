@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { rowOf, start_at } from '../fixtures/controlled-site.ts'
-import { openControlStore } from './control-store.ts'
+import { openControlStore, readSavedDevices } from './control-store.ts'
 import { newlyHeld } from './row-watch.ts'
 
 function dirOf(t: TestContext): string {
@@ -52,11 +52,11 @@ test('a file that cannot be understood is told of, set aside and empty', async (
 })
 
 test('what is known of a device is read back as it was, and nothing else is believed', async (t) => {
-  const doubt = { asked_w: 80_000, got_w: 79_000, gap_w: 1000, external_w: null }
   const known = {
     ...record,
     made_w: 49_000,
-    habits: { rounds_by_w: 1000, doubt },
+    not_as_set_w: 50_000,
+    written_for: 'permit',
     exceeds: { power_w: 110_000, limit_w: 90_000 },
     unheard_ms: 9000,
   }
@@ -72,13 +72,33 @@ test('what is known of a device is read back as it was, and nothing else is beli
   assert.deepEqual(await open(known), { device: known, faults: 0 })
   for (const wrong of [
     { made_w: '49000' },
-    { habits: { rounds_by_w: -1, doubt: null } },
-    { habits: { rounds_by_w: 0, doubt: { ...doubt, gap_w: null } } },
+    { not_as_set_w: -1 },
+    { written_for: 'none' },
     { exceeds: { power_w: 110_000 } },
     { unheard_ms: null },
   ]) {
     assert.deepEqual(await open({ ...known, ...wrong }), { device: undefined, faults: 1 })
   }
+})
+
+test('what an earlier version knew of rounding is left out, and every limit stays', async (t) => {
+  const dir = dirOf(t)
+  const doubt = { asked_w: 80_000, got_w: 79_000, gap_w: 1000, external_w: null }
+  const origin = {
+    written_for: 'curtailment',
+    is_traced: true,
+    permit_range_w: null,
+    doubtful_w: 79_000,
+  }
+  const limits = { ...record, external_w: 79_000, intents: [80_000], ramps_from_w: 90_000 }
+  const saved = { ...limits, habits: { rounds_by_w: 1000, rounds_up_w: 500, doubt }, origin }
+  writeFileSync(join(dir, 'control-rows.json'), '[]')
+  writeFileSync(join(dir, 'control-devices.json'), JSON.stringify([[1, saved]]))
+  const faults: Error[] = []
+  const store = await openControlStore({ dir, onFault: (error) => faults.push(error) })
+  assert.deepEqual([store.devices.get(1), faults], [{ ...limits, written_for: 'curtailment' }, []])
+  const read = await readSavedDevices(dir)
+  assert.deepEqual(read?.get(1), store.devices.get(1))
 })
 
 test('a file that is gone is told of, and a first start is no loss', async (t) => {

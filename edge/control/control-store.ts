@@ -5,7 +5,7 @@
 import { readdir, rename } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { RowReport } from '@heliograph/domain/curtailment'
-import { type TSchema, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { readIfThere, writeDurably } from '../durable-file.ts'
 import type { DeviceRecord } from './device-record.ts'
@@ -35,15 +35,7 @@ export const control_log_dir = 'control-log'
 
 const Watts = Type.Number({ minimum: 0 })
 const WattsOrNone = Type.Union([Watts, Type.Null()])
-const WrittenFor = Type.Union([Type.Literal('curtailment'), Type.Literal('permit')])
-const SavedHabits = Type.Object({
-  rounds_by_w: Watts,
-  rounds_up_w: Type.Optional(Watts),
-  doubt: Type.Union([
-    Type.Object({ asked_w: Watts, got_w: Watts, gap_w: Watts, external_w: WattsOrNone }),
-    Type.Null(),
-  ]),
-})
+const WrittenFor = Type.Enum(['curtailment', 'permit'])
 const SavedPlace = Type.Object({
   logger_id: Type.Integer(),
   rated_w: Watts,
@@ -53,12 +45,13 @@ const SavedPlace = Type.Object({
 const SavedDevice = Type.Object({
   static_max_w: Watts,
   written_w: WattsOrNone,
+  written_for: Type.Optional(Type.Union([WrittenFor, Type.Null()])),
   before_w: WattsOrNone,
   intents: Type.Array(Watts),
   external_w: WattsOrNone,
   made_w: Type.Optional(WattsOrNone),
   ramps_from_w: Type.Optional(WattsOrNone),
-  habits: Type.Optional(SavedHabits),
+  not_as_set_w: Type.Optional(WattsOrNone),
   exceeds: Type.Optional(
     Type.Union([Type.Object({ power_w: Watts, limit_w: Watts }), Type.Null()]),
   ),
@@ -68,18 +61,20 @@ const SavedDevice = Type.Object({
   place: Type.Optional(Type.Union([SavedPlace, Type.Null()])),
   left: Type.Optional(Type.Array(Type.Integer())),
   freed_id: Type.Optional(Type.String()),
-  origin: Type.Optional(
-    Type.Object({
-      written_for: Type.Union([WrittenFor, Type.Null()]),
-      is_traced: Type.Boolean(),
-      permit_range_w: Type.Union([Type.Tuple([Watts, Watts]), Type.Null()]),
-      doubtful_w: Type.Optional(WattsOrNone),
-      is_doubt_of_row: Type.Optional(Type.Boolean()),
-    }),
-  ),
+  habits: Type.Optional(Type.Unknown()),
+  origin: Type.Optional(Type.Object({ written_for: Type.Union([WrittenFor, Type.Null()]) })),
 })
 const SavedRows = Type.Array(RowReport)
 const SavedDevices = Type.Array(Type.Tuple([Type.Integer(), SavedDevice]))
+
+/** Records of earlier versions lose what was observed of rounding; every limit stays. */
+function devicesOf(saved: Static<typeof SavedDevices>): Map<number, DeviceRecord> {
+  return new Map(
+    saved.map(([inverter_id, { habits: _, origin, ...record }]) => {
+      return [inverter_id, origin ? { written_for: origin.written_for, ...record } : record]
+    }),
+  )
+}
 
 const devices_file = 'control-devices.json'
 
@@ -97,7 +92,7 @@ export async function readSavedDevices(
   if (text === null) return null
   const found = parsed(text)
   if (!Value.Check(SavedDevices, found)) throw new Error(`${path} cannot be understood`)
-  return new Map(found as [number, DeviceRecord][])
+  return devicesOf(found)
 }
 
 /**
@@ -110,7 +105,7 @@ export async function openControlStore({ dir, onFault }: ControlStoreNeeds): Pro
   const rows_path = join(dir, 'control-rows.json')
   const devices_path = join(dir, devices_file)
   const rows = await read<HeldRow[]>(rows_path, SavedRows, onFault)
-  const devices = await read<[number, DeviceRecord][]>(devices_path, SavedDevices, onFault)
+  const devices = await read<Static<typeof SavedDevices>>(devices_path, SavedDevices, onFault)
   const is_used = rows !== 'none' || devices !== 'none' || (await hasLog(dir))
   for (const [path, found] of [[rows_path, rows] as const, [devices_path, devices] as const]) {
     if (found === 'none' && is_used) onFault(new Error(`${basename(path)} is gone`))
@@ -118,7 +113,7 @@ export async function openControlStore({ dir, onFault }: ControlStoreNeeds): Pro
   const is_rows_lost = typeof rows === 'string' && is_used
   const memory = memoryControlStore(
     typeof rows === 'string' ? [] : rows,
-    new Map(typeof devices === 'string' ? [] : devices),
+    devicesOf(typeof devices === 'string' ? [] : devices),
   )
   const writeRows = inTurn((text) => writeDurably(rows_path, text))
   const writeDevices = inTurn((text) => writeDurably(devices_path, text))

@@ -6,9 +6,10 @@ import type { LimitControl, LimitState } from '../drivers/limit-control.ts'
 import type { Noted } from './control-entry.ts'
 import type { Controlled, Order } from './decide.ts'
 import { settableWithin } from './declared-traits.ts'
-import type { DeviceFacts } from './device-record.ts'
+import { DeviceLimits } from './device-limits.ts'
+import type { DeviceFacts, DeviceRecord } from './device-record.ts'
 import type { Foreign } from './foreign-limit.ts'
-import { type OriginRecord, TracedLimits } from './limit-origin.ts'
+import { deviceName } from './limits-text.ts'
 import type { Failure } from './row-watch.ts'
 import { isSound, readSoundLimit } from './sound-limit.ts'
 import { VainWrites } from './vain-writes.ts'
@@ -41,7 +42,7 @@ const backoffs_ms = [1000, 2000, 5000, 10_000] as const
 export class ControlledDevice implements Controlled {
   readonly inverter_id: number
   readonly logger_id: number
-  readonly limits: TracedLimits
+  readonly limits: DeviceLimits
   readonly #needs: ControlledDeviceNeeds
   #control: LimitControl | null = null
   #is_working = false
@@ -62,8 +63,6 @@ export class ControlledDevice implements Controlled {
   readonly #vain = new VainWrites()
   /** What holds its plant; null: not known since the start. */
   #held_by: 'none' | 'curtailment' | 'permit' | null = null
-  /** Its share of what holds its plant has nothing of the permit in it. */
-  #is_clear = false
   #limited_by: Limiter = 'unknown'
   failed_attempts = 0
   /** Its connection was lost, and it was not read since. */
@@ -71,12 +70,12 @@ export class ControlledDevice implements Controlled {
 
   constructor(
     { inverter_id, logger_id }: { inverter_id: number; logger_id: number },
-    { facts, record }: { facts: DeviceFacts; record: OriginRecord | null },
+    { facts, record }: { facts: DeviceFacts; record: DeviceRecord | null },
     needs: ControlledDeviceNeeds,
   ) {
     this.inverter_id = inverter_id
     this.logger_id = logger_id
-    this.limits = new TracedLimits(facts, record)
+    this.limits = new DeviceLimits(facts, record)
     this.#needs = needs
   }
 
@@ -125,6 +124,19 @@ export class ControlledDevice implements Controlled {
     return is_fresh ? this.#power : null
   }
 
+  /** The device holds another limit than it was set to, within no declared rounding; else null. */
+  get not_as_set(): string | null {
+    const { not_as_set } = this.limits
+    if (!not_as_set) return null
+    const [found_kw, asked_kw] = [not_as_set.found_w / 1000, not_as_set.asked_w / 1000]
+    return (
+      `${nameOf(this.inverter_id)} was set to ${asked_kw} kW and holds ${found_kw} kW: another ` +
+      'controller set that, or the device rounds by more than is declared. In that case declare ' +
+      'limit.tolerance_pct in site.yaml, then run heliograph-edge limits forget ' +
+      deviceName(this.inverter_id)
+    )
+  }
+
   get failure(): Failure | null {
     const name = nameOf(this.inverter_id)
     if (this.limits.is_ineffective) {
@@ -158,9 +170,7 @@ export class ControlledDevice implements Controlled {
     }
     this.#power = { power_w, at_ms: now_ms }
     if (power_w !== null && limit) this.limits.onPower(power_w, now_ms)
-    // Its registers were read before they changed: what held then is what they tell of.
-    const is_masked = was_touched && this.#limited_by === 'permit'
-    this.#limited_by = is_masked ? 'permit' : this.#label({ control, limit })
+    this.#limited_by = this.#label({ control, limit })
   }
 
   onGone(): void {
@@ -175,10 +185,9 @@ export class ControlledDevice implements Controlled {
     this.#needs.note({ is: 'gone', inverter_id, stays: limits.stays })
   }
 
-  /** What holds its plant now, and whether each device of the plant is clear of the permit. */
-  heldBy(held_by: 'none' | 'curtailment' | 'permit', is_clear: boolean): void {
+  /** What holds its plant now. */
+  heldBy(held_by: 'none' | 'curtailment' | 'permit'): void {
     this.#held_by = held_by
-    this.#is_clear = is_clear
   }
 
   /** A new order is tried at once, however often those before it failed. */
@@ -220,14 +229,13 @@ export class ControlledDevice implements Controlled {
   }
 
   /** Before the order is made durable; after it comes `carryOut` or `abandon`. */
-  begin({ limit_w, is_raise }: Order): void {
+  begin({ limit_w }: Order): void {
     this.#is_working = true
     this.#was_touched = true
     this.#orders_count += 1
     this.#giveUp()
-    const is_of_row = this.#held_by === 'curtailment' && this.#is_clear
-    this.limits.mark(limit_w, { is_raise, is_of_row })
-    this.limits.begin(limit_w, this.#now())
+    const written_for = this.#held_by === 'curtailment' ? 'curtailment' : 'permit'
+    this.limits.begin(limit_w, this.#now(), written_for)
   }
 
   /** A raise that could not be written down, so it is not done: it is as if it was not begun. */
@@ -383,17 +391,13 @@ export class ControlledDevice implements Controlled {
     this.#retry_ms = this.#now() + backoffs_ms[nth]!
   }
 
-  /** Only where it is certain that the limit is none of the permit its figure is told. */
   #label({ control, limit }: Pick<DeviceRead, 'control' | 'limit'>): Limiter {
     if (!control && !limit) return 'unknown'
-    const in_doubt = this.#held_by === 'permit' ? 'permit' : 'unknown'
-    if (!control || !limit) return limit?.limit_w === null ? 'none' : in_doubt
+    if (!control || !limit) return limit?.limit_w === null ? 'none' : 'unknown'
     const bound_w = limit.limit_w ?? limit.static_max_w
     // What is known of its ceiling may be older, or newer, than this.
     if (bound_w >= Math.max(limit.static_max_w, this.limits.static_max_w)) return 'none'
-    const origin = this.limits.originOf(bound_w)
-    if (this.limits.isExternal(bound_w)) return origin ?? 'unknown'
-    return origin === 'curtailment' && this.#held_by === 'permit' ? 'permit' : (origin ?? in_doubt)
+    return this.limits.limiterOf(bound_w) ?? 'unknown'
   }
 
   #now(): number {

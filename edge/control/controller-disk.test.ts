@@ -74,7 +74,7 @@ test('rows that cannot be written down are obeyed, hold up nothing, and are told
   assert.deepEqual([site.events.map(({ code }) => code), site.reports], [['control_fault'], []])
   release.resolve()
   await site.clock.advance(2000)
-  assert.equal(site.newest.get(rowKey(row))?.observed_limit_kw, 240)
+  assert.equal(site.newest.get(rowKey(row))?.observed_limit_kw, 150)
   assert.deepEqual(site.events.at(-1)?.edge, 'falling')
 })
 

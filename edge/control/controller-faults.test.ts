@@ -9,7 +9,6 @@ import {
   start_at,
 } from '../fixtures/controlled-site.ts'
 import { inverterOf } from '../fixtures/sites.ts'
-import { memoryControlStore } from './control-store.ts'
 
 test('a lower limit that was there before stays', async () => {
   const site = await controlledSite({
@@ -24,11 +23,11 @@ test('a lower limit that was there before stays', async () => {
   assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
   await site.clock.advance(20_000)
   assert.deepEqual(site.limits(), [100_000, 40_000, 100_000])
-  assert.equal(site.controller.limitedBy(2), 'unknown')
+  assert.equal(site.controller.limitedBy(2), 'external')
   site.restart()
   await site.clock.advance(30_000)
   assert.deepEqual(site.limits(), [100_000, 40_000, 100_000])
-  assert.equal(site.controller.limitedBy(2), 'unknown')
+  assert.equal(site.controller.limitedBy(2), 'external')
 })
 
 test('what another lowers stays, what another raises is lowered again, and both are told', async () => {
@@ -100,6 +99,9 @@ test('a device that delivers more than its limit counts with all that it can', a
       ['permit_exceeded', '1', 'falling'],
     ],
   )
+  const { message, details } = site.events[0]!
+  assert.deepEqual(details, { measured_kw: 223.2, excess_kw: 23.2 })
+  assert.match(message, /^223\.2 kW were measured at plant 1, 23\.2 kW more than its permit less/)
   assert.deepEqual(site.limits().slice(1), [50_000, 50_000])
 })
 
@@ -157,16 +159,6 @@ test('what a read-back proved is on disk at once, and that its time is over, too
   assert.deepEqual(saved(), { before_w: null, intents: [66_600, 20_000] })
   await site.clock.advance(20_000)
   assert.deepEqual(saved(), { before_w: null, intents: [] })
-})
-
-test('what the limits allow is not told when another permit gave way to one without the plant', async () => {
-  const site = await controlledSite({ permit_w: 123_400 })
-  await site.clock.advance(20_000)
-  site.permit = { plant_w: new Map(), site_w: null }
-  for (const inverter of site.inverters) inverter.refusal = new BusError('exception', 'no', 4)
-  await site.controller.hear([rowOf(50)])
-  await site.clock.advance(10_000)
-  assert.deepEqual(new Set(site.reports.map((report) => report.observed_limit_kw)), new Set([null]))
 })
 
 test('a row is reported only when it is durable', async () => {
@@ -291,28 +283,17 @@ test('a write that failed and is not wanted any more leaves no device in doubt',
   assert.ok(site.newest.get(rowKey(row))?.restored_at)
 })
 
-test('in doubt nothing is said of a limit: a figure of the permit stays at the edge', async () => {
+test('what limits a device is unknown where its limit was not read, or is not as set', async () => {
   const site = await controlledSite()
   await site.clock.advance(10_000)
-  // Its limit was not read with the rest.
   const { control } = site.inverters[0]!
   site.controller.onRead(1, { control, limit: null, power_w: 50_000 })
-  assert.equal(site.controller.limitedBy(1), 'permit')
-  // It does not come down to a row: it stands at its share of the permit.
+  assert.equal(site.controller.limitedBy(1), 'unknown')
   site.inverters[1]!.forgets = true
   await site.controller.hear([rowOf(60)])
   await site.clock.advance(16_000)
   assert.equal(site.inverters[1]!.limit_w, 66_600)
-  assert.equal(site.controller.limitedBy(2), 'permit')
-  // No record of what was set is left: then it looks like another's.
-  site.inverters[1]!.forgets = false
-  await site.controller.hear([{ ...rowOf(60), released_at: start_at + 26_000 }])
-  await site.clock.advance(20_000)
-  assert.deepEqual(site.limits(), [66_600, 66_600, 66_600])
-  site.store = memoryControlStore()
-  site.restart()
-  await site.clock.advance(10_000)
-  assert.equal(site.controller.limitedBy(1), 'unknown')
+  assert.equal(site.controller.limitedBy(2), 'unknown')
 })
 
 test('a release that comes while a tick writes is not taken for restored', async () => {

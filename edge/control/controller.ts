@@ -17,7 +17,6 @@ import type { DeviceRead } from './controlled-device.ts'
 import { ControlledPlants, type Plant } from './controlled-plants.ts'
 import type { ControllerNeeds } from './controller-needs.ts'
 import { type Decision, decide, type Order, type SiteNow } from './decide.ts'
-import { belowOf } from './device-below.ts'
 import { Disconnecting } from './disconnecting.ts'
 import { ExcessWatches } from './excess-watch.ts'
 import { LimitForgetting } from './limit-forgetting.ts'
@@ -358,11 +357,10 @@ export class Controller {
       const is_cut = decided.ceiling_w < ceiling.ceiling_w
       const held_by = is_cut ? 'permit' : ceiling.held_by
       const worst_w = this.#plants.awakeWorst(plant, now_ms)
-      const is_clear = devices.every(({ limits }) => limits.isClear(now_ms))
       for (const device of devices) {
-        device.heldBy(held_by, is_clear)
+        device.heldBy(held_by)
         this.#alerts.notEffective(device.inverter_id, device.limits.is_ineffective)
-        this.#alerts.below(device.inverter_id, device.limits.is_below)
+        this.#alerts.notAsSet(device.inverter_id, device.not_as_set)
       }
       const permit_w = boundOf(permit, logger_id)
       const is_wanted = permit !== null || bound.has(logger_id)
@@ -376,8 +374,8 @@ export class Controller {
       const power = this.#plants.powerOf(plant, now_ms)
       const joint_w = worst_w + (batteries?.held_w(logger_id) ?? 0)
       const allowed = { most_w: permit_w, worst_w: joint_w }
-      const is_exceeded = this.#excess.look(logger_id, allowed, power, now_ms)
-      this.#alerts.permitExceeded(logger_id, is_exceeded)
+      const excess = this.#excess.look(logger_id, allowed, power, now_ms)
+      this.#alerts.permitExceeded(logger_id, excess)
       site_worst_w += worst_w
       this.#notes.plant(
         { logger_id, held_by, may_raise: ceiling.may_raise, is_known, worst_w },
@@ -404,10 +402,8 @@ export class Controller {
   #lookAt(logger_id: number, decision: Decision, { permit, ...moment }: Moment): PlantLook {
     const look = lookAtPlant(this.#plants, logger_id, {
       ...moment,
-      is_free: permit === null,
       is_settled: (id) => decision.plants.get(id)!.is_settled,
       refusalOf: (plant) => this.#refusalOf(plant, permit),
-      belowOf: (plant) => belowOf(plant, this.#ceilingOf(plant, { permit, ...moment })),
     })
     const beside_w = this.#needs.batteries?.held_w(logger_id) ?? 0
     return { ...look, held_w: look.held_w + beside_w }
@@ -441,5 +437,5 @@ export class Controller {
   }
 }
 
-/** Ticks are at whole seconds, so that when a row is found to hold tells nothing of how. */
+/** Ticks are at whole seconds. */
 const untilGrid = (now: number) => tick_ms - (now % tick_ms)

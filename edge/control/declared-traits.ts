@@ -1,4 +1,7 @@
-/** What site.yaml says of a device beside its registers and its profile. Power in whole watts. */
+/**
+ * What site.yaml says of a device beside its registers and its profile, and so which read-back is
+ * an answer to which command. Nothing of that is learnt. Power in whole watts.
+ */
 import type { LimitResponse } from '@heliograph/domain/site'
 import type { LimitControl, LimitTraits } from '../drivers/limit-control.ts'
 
@@ -62,6 +65,22 @@ export function roundingOf(
     tolerance_w: declared.tolerance_w ?? traits.tolerance_w ?? 0,
     least_w: declared.min_limit_w ?? traits.min_limit_w,
   }
+}
+
+/** The register holds what was written, to the rounding of its scale. */
+export const same_w = 1
+
+export const isSame = (a_w: number, b_w: number): boolean => Math.abs(a_w - b_w) <= same_w
+
+/** By what is declared of its rounding, a device may show `found_w` after `asked_w`. */
+export function mayShow(
+  found_w: number,
+  asked_w: number,
+  { tolerance_w, least_w }: Pick<Rounding, 'tolerance_w' | 'least_w'>,
+): boolean {
+  const isNear = (limit_w: number) => Math.abs(found_w - limit_w) <= tolerance_w + same_w
+  // Below its lowest limit a device may stay at that.
+  return isNear(asked_w) || (asked_w < least_w && isNear(least_w))
 }
 
 /**

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { rowKey } from '@heliograph/domain/curtailment'
 import {
   type ControlledSite,
   controlledSite,
@@ -39,51 +38,7 @@ function ramps(site: ControlledSite, inverter: FakeInverter, step_w: number): vo
   step()
 }
 
-const whole_kw = (limit_w: number) => Math.floor(limit_w / 1000) * 1000
-const at_least_10_kw = (limit_w: number) => Math.max(10_000, limit_w)
 const row_id = (nth: number) => `0193a1de-0000-7000-8000-0000000001${String(nth).padStart(2, '0')}`
-
-test('one that rounds down comes back after a row, and nobody is told of another master', async () => {
-  const site = await controlledSite({ permit_w: 300_000, count: 1 })
-  const [inverter] = site.inverters
-  makes(inverter!, whole_kw)
-  await site.clock.advance(10_000)
-  const row = rowOf(30.5, { start_at: start_at + 10_000, end_at: start_at + 60_000 })
-  await site.controller.hear([row])
-  await site.clock.advance(30_000)
-  assert.ok(inverter!.limit_w! <= 30_500)
-  assert.ok(site.newest.get(rowKey(row))?.applied_at)
-  await site.clock.advance(60_000)
-  assert.deepEqual(site.limits(), [100_000])
-  assert.ok(site.newest.get(rowKey(row))?.restored_at)
-  assert.deepEqual(site.events, [])
-  // Now it is known: each limit is written once.
-  const written = inverter!.writes.length
-  const next = rowOf(40.7, { group_id: row_id(1), start_at: start_at + 100_000 })
-  await site.controller.hear([next])
-  await site.clock.advance(60_000)
-  assert.deepEqual(site.limits(), [40_000])
-  assert.equal(inverter!.writes.length, written + 1)
-  site.restart()
-  await site.clock.advance(20_000)
-  await site.controller.hear([{ ...next, released_at: start_at + 180_000 }])
-  await site.clock.advance(20_000)
-  assert.deepEqual(site.limits(), [100_000])
-  assert.deepEqual(site.events, [])
-})
-
-test('one that reads back two watts less does not come down row by row', async () => {
-  const site = await controlledSite({ permit_w: 200_000, count: 2 })
-  makes(site.inverters[0]!, (limit_w) => limit_w - 2)
-  await site.clock.advance(10_000)
-  for (const nth of [0, 1, 2, 3, 4]) {
-    const from = start_at + 10_000 + nth * 120_000
-    const row = rowOf(100, { group_id: row_id(nth), start_at: from, end_at: from + 50_000 })
-    await site.controller.hear([row])
-    await site.clock.advance(120_000)
-  }
-  assert.deepEqual(site.limits(), [99_998, 100_000])
-})
 
 test("a lower limit of another that could be the device's own rounding stays", async () => {
   const site = await controlledSite({ permit_w: 300_000, count: 1 })
@@ -102,21 +57,8 @@ test("a lower limit of another that could be the device's own rounding stays", a
   assert.ok(inverter!.writes.every(({ limit_w }, nth) => nth === 0 || limit_w <= 29_600))
   assert.deepEqual(
     site.events.map(({ code }) => code),
-    ['control_contention', 'device_below_limit'],
+    ['control_contention', 'limit_not_as_set'],
   )
-})
-
-test('one that keeps to a least limit is known by the order of commands, over a restart too', async () => {
-  const site = await controlledSite({ permit_w: 300_000, count: 2 })
-  makes(site.inverters[0]!, at_least_10_kw)
-  await site.clock.advance(10_000)
-  const row = rowOf(5, { end_at: start_at + 120_000 })
-  await site.controller.hear([row])
-  await site.clock.advance(60_000)
-  assert.deepEqual(site.limits(), [10_000, 0])
-  site.restart()
-  await site.clock.advance(120_000)
-  assert.deepEqual(site.limits(), [100_000, 100_000])
 })
 
 test('one that shows where it is on its way to its limit stays there, and an event tells', async () => {
@@ -137,7 +79,7 @@ test('one that shows where it is on its way to its limit stays there, and an eve
   assert.deepEqual(site.limits(), [40_000])
   assert.deepEqual(
     site.events.map(({ code }) => code),
-    ['control_contention', 'device_below_limit'],
+    ['control_contention', 'limit_not_as_set'],
   )
 })
 

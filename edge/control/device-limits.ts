@@ -4,8 +4,7 @@
  */
 import type { LimitState, LimitTraits } from '../drivers/limit-control.ts'
 import { ContestWatch } from './contest-watch.ts'
-import { latencyOf, type Rounding, rampOf, roundingOf } from './declared-traits.ts'
-import { DeviceHabits, isSame, type Verdict } from './device-habits.ts'
+import { isSame, latencyOf, mayShow, type Rounding, rampOf, roundingOf } from './declared-traits.ts'
 import {
   type BeforeBegin,
   ceilingOf,
@@ -15,10 +14,10 @@ import {
   exceedsBy,
   fewIntents,
   isAboveKept,
+  type WrittenFor,
 } from './device-record.ts'
 import { disowned, type Foreign, foreignLimit, rescaled } from './foreign-limit.ts'
 import { OvershootWatch } from './overshoot-watch.ts'
-import { RepeatedOrder } from './repeated-order.ts'
 import { UnheardTime } from './unheard-time.ts'
 
 const attempts_max = 3
@@ -28,7 +27,6 @@ const applying_ms = 15_000
 export class DeviceLimits {
   readonly facts: DeviceFacts
   #record: DeviceRecord
-  readonly #habits: DeviceHabits
   #state: LimitState | null = null
   #read_at_ms = Number.NEGATIVE_INFINITY
   /** Limits that were begun to be set since a read last showed the newest of them. */
@@ -48,7 +46,6 @@ export class DeviceLimits {
   #overtaken = { limit_w: 0, until_ms: Number.NEGATIVE_INFINITY }
   readonly #overshoots = new OvershootWatch()
   readonly #contest = new ContestWatch()
-  readonly #repeated = new RepeatedOrder()
   /** What the newest begun limit stands in place of. */
   #before_begin: BeforeBegin | null = null
   #was_silent = true
@@ -59,6 +56,8 @@ export class DeviceLimits {
   #rounding: Rounding
   /** Until then its power may follow a lower limit; infinite: not read since the start. */
   #ramp_until_ms: number
+  /** The share of the permit that it was armed with; null: it was not, or not as it should be. */
+  #armed_w: number | null = null
   /** Measured above all that its registers allow; null: the latest measurement was not. */
   #measured_w: number | null = null
   readonly #unheard: UnheardTime
@@ -72,7 +71,6 @@ export class DeviceLimits {
       external_w: null,
       intents: [],
     }
-    this.#habits = new DeviceHabits(this.#record.habits)
     this.#unheard = new UnheardTime(facts.fresh_ms, this.#record.unheard_ms ?? 0)
     // What was begun before a restart may have been done or not, or be done yet.
     this.#intents = [...this.#record.intents]
@@ -99,7 +97,22 @@ export class DeviceLimits {
   get settable_max_w(): number {
     // A ceiling that holds nothing has to be undercut.
     const held_w = this.#record.static_max_w - (this.#record.exceeds ? 1 : 0)
-    return Math.min(this.external_max_w, this.#habits.most_w, held_w)
+    return Math.min(this.external_max_w, held_w)
+  }
+
+  /** The most that it falls back to where the edge falls silent, as far as is known. */
+  get falls_w(): number {
+    return Math.min(this.ceiling_w, this.#armed_w ?? this.ceiling_w)
+  }
+
+  /** Until it is armed with a share anew it may fall back to that, or to the one before. */
+  arming(share_w: number): void {
+    if (this.#armed_w !== null) this.#armed_w = Math.max(this.#armed_w, share_w)
+  }
+
+  /** null: something about it is wrong at the device. */
+  armed(share_w: number | null): void {
+    this.#armed_w = share_w
   }
 
   get external_max_w(): number {
@@ -148,8 +161,25 @@ export class DeviceLimits {
     return this.external_max_w < this.#record.static_max_w
   }
 
+  /** The command and the limit found for it, which may be the device's own rounding. */
+  get not_as_set(): { asked_w: number; found_w: number } | null {
+    const { not_as_set_w: asked_w = null } = this.#record
+    return asked_w === null || !this.has_external ? null : { asked_w, found_w: this.external_max_w }
+  }
+
   get is_proven(): boolean {
     return this.#intents.length === 0
+  }
+
+  /** What the limit that it stands at was set for; null: that is not known. */
+  limiterOf(bound_w: number): WrittenFor | 'external' | null {
+    if (this.has_external && bound_w === this.external_max_w) {
+      return this.not_as_set ? null : 'external'
+    }
+    const { written_w, written_for = null } = this.#record
+    return written_w !== null && bound_w === this.bound_w && this.standsAt(written_w)
+      ? written_for
+      : null
   }
 
   /** Proven: it holds this, or what it makes of this. */
@@ -295,19 +325,17 @@ export class DeviceLimits {
     this.#was_silent = false
     if (this.#is_restart) this.#resume(now_ms)
     this.#traits = traits
-    this.#takeRounding(traits)
+    this.#rounding = roundingOf(traits, this.facts.declared)
     this.#state = state
     this.#read_at_ms = now_ms
     const found_w = state.limit_w ?? state.static_max_w
     const has_new_max = state.static_max_w !== this.static_max_w
     const is_rescaled = this.#rescale(state.static_max_w, found_w, before_w)
     const newest_w = this.#intents.at(-1)
-    const held_w = was_silent || is_rescaled ? null : before_w
-    if (was_silent || is_rescaled) this.#repeated.forget()
-    const verdict = newest_w === undefined ? null : this.#judge(found_w, held_w, now_ms)
-    if (verdict?.is_proof) this.#prove(found_w, now_ms)
+    const is_proof = newest_w !== undefined && this.#isProof(found_w, newest_w, now_ms)
+    if (is_proof) this.#prove(found_w, now_ms)
     this.#keepBegun(now_ms)
-    if (verdict || is_rescaled) return verdict?.foreign ?? null
+    if (is_proof || is_rescaled) return null
     const seen_w = was_silent ? null : before_w
     const is_told = this.#isTold(found_w, now_ms)
     const begun_w = Math.max(0, ...this.#told(now_ms))
@@ -315,27 +343,23 @@ export class DeviceLimits {
     const compared = is_told ? null : foreignLimit(this.#record, found)
     if (!compared) return null
     const { external_w, foreign } = compared
-    this.#keep({ external_w })
+    this.#takeExternal(external_w, newest_w ?? null)
     if (foreign === 'raised') this.#contest.raised(now_ms)
-    if (foreign && (foreign !== 'lost' || found_w < state.static_max_w)) {
-      this.#habits.letBe()
-      this.#keep({ habits: this.#habits.known })
-    }
     if (foreign) this.#applies_until_ms = Number.NEGATIVE_INFINITY
     return foreign
   }
 
   /** Before the first register is touched; the record is to be made durable before that, too. */
-  begin(limit_w: number, now_ms: number): void {
+  begin(limit_w: number, now_ms: number, written_for: WrittenFor | null = null): void {
     const bound_w = this.bound_w ?? this.#record.static_max_w
     const { written_w, before_w, made_w = null } = this.#record
     const is_again = this.#record.intents.includes(limit_w) || this.#intents.includes(limit_w)
     const written_at_ms = this.#written_at_ms
-    this.#before_begin = { written_w, before_w, made_w, is_again, written_at_ms }
+    const before = { written_w, before_w, made_w, written_for: this.#record.written_for ?? null }
+    this.#before_begin = { ...before, is_again, written_at_ms }
     this.#intents = fewIntents([...this.#intents.filter((begun_w) => begun_w !== limit_w), limit_w])
     const held_w = this.held_w(now_ms)
-    this.#repeated.told(limit_w, bound_w, this.#record.external_w, now_ms)
-    this.#keep({ written_w: limit_w, before_w: bound_w, made_w: null })
+    this.#keep({ written_w: limit_w, written_for, before_w: bound_w, made_w: null })
     const is_lowering = limit_w < held_w
     if (is_lowering) this.#ramps(held_w, now_ms)
     this.#is_lowering_anew = is_lowering && now_ms < this.#applies_until_ms
@@ -361,14 +385,13 @@ export class DeviceLimits {
     this.#begun = this.#begun.filter((_, nth) => nth !== begun)
     if (!before.is_again) this.#intents = this.#intents.filter((begun_w) => begun_w !== limit_w)
     const intents = this.#record.intents.filter((begun_w) => before.is_again || begun_w !== limit_w)
-    const { written_w, before_w, made_w = null } = before
-    this.#keep({ written_w, before_w, made_w, intents })
+    const { written_w, before_w, made_w = null, written_for = null } = before
+    this.#keep({ written_w, before_w, made_w, written_for, intents })
   }
 
   /** It answered that it took the newest limit; before that is read back. */
   taken(traits: LimitTraits, now_ms: number): void {
     const applies_within_ms = latencyOf(traits, this.facts)
-    this.#repeated.taken()
     if (applies_within_ms === 0) return
     this.#applies_until_ms = now_ms + applies_within_ms
     this.#comes_by_ms = Math.max(this.#others_come_by_ms, this.#applies_until_ms)
@@ -380,8 +403,7 @@ export class DeviceLimits {
 
   /** The limit of another is nobody's, an operator said in this request. While `is_proven`. */
   forgetExternal(by: Pick<DeviceRecord, 'forgot_id' | 'forgot_asked_at'>): void {
-    this.#habits.letBe()
-    this.#keep({ ...disowned(this.#record, this.bound_w), habits: this.#habits.known, ...by })
+    this.#keep({ ...disowned(this.#record, this.bound_w), not_as_set_w: null, ...by })
   }
 
   onPower(power_w: number, now_ms: number): void {
@@ -465,46 +487,21 @@ export class DeviceLimits {
     }
     const found = { found_w, is_proven: this.is_proven, known_w: [held_w, ...this.#intents] }
     const { record, is_same } = rescaled(this.#record, static_max_w, found)
-    this.#habits.forget()
-    this.#keep({ ...record, habits: this.#habits.known })
+    this.#keep(record)
     return is_same
   }
 
-  /** @param held_w as read before in the same contact; null: that tells nothing */
-  #judge(found_w: number, held_w: number | null, now_ms: number): Verdict | null {
-    const { external_w } = this.#record
-    const asked_w = this.#intents.at(-1)!
-    const begun_w = this.#record.before_w ?? asked_w
+  #isProof(found_w: number, newest_w: number, now_ms: number): boolean {
+    const begun_w = this.#record.before_w ?? newest_w
     // While a limit is being applied, a former one within its tolerance proves nothing.
-    const is_as_before = isSame(found_w, begun_w) && !isSame(found_w, asked_w)
-    if (is_as_before && this.#isComing(now_ms)) return null
-    const is_new = held_w !== null && !isSame(found_w, begun_w) && !this.#isTold(found_w, now_ms)
-    const repeated = this.#repeated.isMade(found_w, now_ms)
-    if (repeated && !this.#isComing(now_ms)) {
-      this.#habits.roundsUp(found_w - asked_w)
-      this.#takeRounding(this.#traits!)
-      this.#keep({ ...repeated, habits: this.#habits.known })
-      return { is_proof: true, foreign: null, ...repeated }
-    }
-    const verdict = this.#habits.judge({
-      found_w,
-      asked_w,
-      external_w,
-      is_new,
-      rated_w: this.facts.rated_w,
-      is_applying: this.#isComing(now_ms),
-    })
-    if (!verdict) return null
-    this.#keep({ external_w: verdict.external_w, habits: this.#habits.known })
-    return verdict
+    const is_as_before = isSame(found_w, begun_w) && !isSame(found_w, newest_w)
+    return !(is_as_before && this.#isComing(now_ms)) && mayShow(found_w, newest_w, this.#rounding)
   }
 
-  #takeRounding(traits: LimitTraits): void {
-    const declared = roundingOf(traits, this.facts.declared)
-    const { rounds_up_w = 0 } = this.#habits.known
-    const tolerance_w = Math.max(declared.tolerance_w, rounds_up_w)
-    this.#rounding = { ...declared, tolerance_w }
-    this.#habits.rounding = declared
+  /** @param asked_w the command that was to be read back; null: none was */
+  #takeExternal(external_w: number | null, asked_w: number | null): void {
+    if (external_w === this.#record.external_w) return
+    this.#keep({ external_w, not_as_set_w: external_w === null ? null : asked_w })
   }
 
   /** It shows a limit late, and that time is not over, or has not begun. */
@@ -541,7 +538,7 @@ export class DeviceLimits {
   }
 
   #isTold(found_w: number, now_ms: number): boolean {
-    return this.#told(now_ms).some((limit_w) => this.#habits.makes(found_w, limit_w))
+    return this.#told(now_ms).some((limit_w) => mayShow(found_w, limit_w, this.#rounding))
   }
 
   /** What may come through yet, or once more. */

@@ -1,7 +1,6 @@
 /** What of a device survives a restart, and what is known of it from the start. */
 import { isDeepStrictEqual } from 'node:util'
 import type { DeclaredTraits } from './declared-traits.ts'
-import type { Habits } from './device-habits.ts'
 
 /** Where site.yaml had a device when it was heard there, and what it said of it. */
 export interface Place {
@@ -13,10 +12,14 @@ export interface Place {
   inverters?: readonly number[]
 }
 
+/** What holds the plant when a limit is set. */
+export type WrittenFor = 'curtailment' | 'permit'
+
 export interface DeviceRecord {
   static_max_w: number
   /** The last limit that we set or began to set; null: none ever. */
   written_w: number | null
+  written_for?: WrittenFor | null
   /** What it held when that was begun; null once a read has shown that it was done. */
   before_w: number | null
   /** All that was begun and may come through yet, the newest last. */
@@ -24,13 +27,17 @@ export interface DeviceRecord {
   /** A lower limit that we found and did not set. */
   external_w: number | null
   /**
+   * `external_w` was found when this limit was to be read back: the device may round by more than
+   * is declared. null: it was found otherwise.
+   */
+  not_as_set_w?: number | null
+  /**
    * The limit from which its power may still be coming down, stored before the lower limit is sent.
    * null: no ramp is under way; without it, that is unknown.
    */
   ramps_from_w?: number | null
   /** What it made of `written_w`, where that is another figure. */
   made_w?: number | null
-  habits?: Habits
   /**
    * The most that it was measured to deliver above its own ceiling, and the least limit that stood
    * there then; null: it keeps to its ceiling.
@@ -82,7 +89,10 @@ export function fewIntents(intents: number[]): number[] {
 }
 
 /** What stood there before a limit was begun that was not sent. */
-export type BeforeBegin = Pick<DeviceRecord, 'written_w' | 'before_w' | 'made_w'> & {
+export type BeforeBegin = Pick<
+  DeviceRecord,
+  'written_w' | 'written_for' | 'before_w' | 'made_w'
+> & {
   is_again: boolean
   written_at_ms: number
 }

@@ -9,9 +9,8 @@ import {
   rowOf,
   start_at,
 } from '../fixtures/controlled-site.ts'
-import { inverterOf } from '../fixtures/sites.ts'
+import { inverterOf, siteOf } from '../fixtures/sites.ts'
 import { declaredOf, roundingOf, settableWithin } from './declared-traits.ts'
-import { DeviceHabits } from './device-habits.ts'
 
 type Makes = FakeInverter['makes']
 const tenths = (round: (steps: number) => number) => (limit_w: number) =>
@@ -74,7 +73,7 @@ for (const [why, makes, limit] of cases) {
   })
 }
 
-test('one that rounds down by much, as nobody declared, is named and its row stays releasing', async () => {
+test('one that rounds down, as nobody declared, is named and its row stays releasing', async () => {
   const site = await siteWith((limit_w) => Math.floor(limit_w / 20_000) * 20_000, undefined)
   const row = rowOf(129)
   await site.controller.hear([row])
@@ -86,38 +85,63 @@ test('one that rounds down by much, as nobody declared, is named and its row sta
   assert.equal(report.failure_code, 'device_below_limit')
   assert.equal(
     report.failure_message,
-    'inverter 1 holds 40 kW, not 100 kW, as it should: ' +
-      'it rounds as nobody declared, or another set that',
+    'inverter 1 was set to 43 kW and holds 40 kW: another controller set that, or the device ' +
+      'rounds by more than is declared. In that case declare limit.tolerance_pct in site.yaml, ' +
+      'then run heliograph-edge limits forget 1',
   )
-  const named = site.events.filter(({ code }) => code === 'device_below_limit')
+  const named = site.events.filter(({ code }) => code === 'limit_not_as_set')
   assert.deepEqual(
     named.map(({ source_id, edge }) => [source_id, edge]),
     [['1', 'rising']],
   )
-  assert.ok(!/\d{2}/.test(named[0]!.message), 'an event has no figure')
+  assert.equal(named[0]!.message, report.failure_message)
   // Somebody at the device sets it free.
   site.inverters[0]!.limit_w = null
   await site.clock.advance(30_000)
   const after = site.newest.get(rowKey(row))!
   assert.ok(after.restored_at && after.restored_at > start_at)
   assert.equal(after.failure_code, null)
-  assert.equal(site.events.filter(({ code }) => code === 'device_below_limit').length, 2)
+  assert.equal(site.events.filter(({ code }) => code === 'limit_not_as_set').length, 2)
 })
 
-for (const [why, makes] of [
-  ['rounds up to 10 %', tenths(Math.ceil)],
-  ['goes no lower than 60 %', (limit_w) => Math.max(60_000, limit_w)],
-] as [string, Makes][]) {
-  test(`one that ${why}, as nobody declared, is known by the order of commands`, async () => {
+const undeclared: [why: string, makes: Makes, limit: LimitResponse, holds_kw: number][] = [
+  ['rounds up to 10 %', tenths(Math.ceil), tenth, 50],
+  ['goes no lower than 60 %', (limit_w) => Math.max(60_000, limit_w), { least_pct: 60 }, 60],
+]
+for (const [why, makes, limit, holds_kw] of undeclared) {
+  test(`one that ${why}, as nobody declared, stays so until that is declared and said`, async () => {
     const site = await siteWith(makes, undefined)
     const row = rowOf(129)
     await site.controller.hear([row])
     await site.clock.advance(300_000)
     assert.ok(sumOf(site) <= 129_000, `${sumOf(site)} W`)
+    const { message } = site.events.find(({ code }) => code === 'limit_not_as_set')!
+    assert.match(message, new RegExp(`set to [0-9.]+ kW and holds ${holds_kw} kW`))
     await site.controller.hear([{ ...row, released_at: site.clock.now().getTime() }])
+    await site.clock.advance(60_000)
+    assert.equal(sumOf(site), 200_000 + holds_kw * 1000)
+    assert.equal(site.newest.get(rowKey(row))!.restored_at, null)
+    const inverters = [1, 2, 3].map((id) => inverterOf(id, id === 1 ? { limit } : {}))
+    const loggers = [{ logger_id: 1, name: 'L', rated_power_kw: 300, inverters }]
+    site.apply(siteOf(inverters, { loggers }))
+    await site.clock.advance(30_000)
+    assert.ok(sumOf(site) <= 200_000 + holds_kw * 1000, 'only an operator lifts it')
+    await site.controller.forgetting.take({
+      request_id: '0193a1de-0000-7000-8000-000000000099',
+      inverter_id: 1,
+      external_w: holds_kw * 1000,
+      asked_at: site.clock.now().getTime(),
+      asked_by: 'operator',
+    })
     await site.clock.advance(30_000)
     assert.equal(sumOf(site), 300_000)
     assert.ok(site.newest.get(rowKey(row))!.restored_at)
+    const second = rowOf(129, { group_id: '0193a1de-0000-7000-8000-000000000002' })
+    await site.controller.hear([second])
+    await site.clock.advance(60_000)
+    await site.controller.hear([{ ...second, released_at: site.clock.now().getTime() }])
+    await site.clock.advance(30_000)
+    assert.equal(sumOf(site), 300_000)
   })
 }
 
@@ -159,10 +183,20 @@ for (const silent_after_ms of [2000, 6000]) {
   })
 }
 
-test('a least limit that was learnt explains no lower limit of another', () => {
-  const habits = new DeviceHabits()
-  // Set to 1.6 kW, the device held 20 kW.
-  habits.roundsUp(18_400)
-  assert.equal(habits.makes(20_000, 1600), true)
-  assert.equal(habits.makes(29_700, 44_800), false)
+test('another that sets a limit close below a refused command is never raised above', async () => {
+  const site = await siteWith((limit_w) => limit_w, undefined)
+  const inverter = site.inverters[0]!
+  const row = rowOf(129)
+  await site.controller.hear([row])
+  await site.clock.advance(20_000)
+  assert.equal(inverter.limit_w, 43_000)
+  inverter.refusal = new Error('refused')
+  await site.controller.hear([{ ...row, released_at: site.clock.now().getTime() }])
+  await site.clock.advance(5000)
+  inverter.limit_w = 98_500
+  await site.clock.advance(20_000)
+  inverter.refusal = null
+  await site.clock.advance(120_000)
+  assert.equal(inverter.limit_w, 98_500)
+  assert.equal(site.store.devices.get(1)!.external_w, 98_500)
 })

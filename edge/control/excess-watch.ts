@@ -23,6 +23,12 @@ export interface Allowed {
   worst_w: number
 }
 
+export interface Excess {
+  measured_w: number
+  /** Of that, what is above the permit less its guard. */
+  excess_w: number
+}
+
 export class ExcessWatch {
   #most_w = 0
   /** Measurements before this may be of a time when more was allowed. */
@@ -32,14 +38,16 @@ export class ExcessWatch {
   #above = 0
   #within = 0
   #is_exceeded = false
+  /** As measured last above the permit. */
+  #excess: Excess | null = null
   /** Since when more is measured than the limits of the devices explain. */
   #unexplained_ms: number | null = null
   #given_back_ms = Number.NEGATIVE_INFINITY
   #cut_w = 0
 
-  /** So it was measured, and was not measured to be over since. */
-  get is_exceeded(): boolean {
-    return this.#is_exceeded
+  /** null: none was measured, or it was measured to be over since. */
+  get excess(): Excess | null {
+    return this.#is_exceeded ? this.#excess : null
   }
 
   /** Whole watts, from 0 to the permit. */
@@ -61,6 +69,10 @@ export class ExcessWatch {
     this.#measured_ms = power.to_ms
     const is_above = power.measured_w > most_w * (1 + tolerance_ratio)
     if (is_above && power.from_ms < this.#settled_ms) return
+    if (is_above) {
+      const { measured_w } = power
+      this.#excess = { measured_w, excess_w: measured_w - most_w }
+    }
     this.#above = is_above ? this.#above + 1 : 0
     this.#within = is_above ? 0 : this.#within + 1
     if (this.#above >= polls_min) this.#is_exceeded = true
@@ -101,17 +113,17 @@ export class ExcessWatch {
 export class ExcessWatches {
   readonly #watches = new Map<number | null, ExcessWatch>()
 
-  /** At each tick; whether too much was measured. */
+  /** At each tick; what was measured too much. */
   look(
     logger_id: number | null,
     allowed: Allowed,
     power: PlantPower | null,
     now_ms: number,
-  ): boolean {
+  ): Excess | null {
     const watch = this.#watches.get(logger_id) ?? new ExcessWatch()
     this.#watches.set(logger_id, watch)
     watch.look(allowed, power, now_ms)
-    return watch.is_exceeded
+    return watch.excess
   }
 
   /** What comes off its permit, in watts. */

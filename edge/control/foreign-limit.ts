@@ -1,5 +1,5 @@
 /** Whose a limit is that was found, and that is none which was begun lately. Whole watts. */
-import { isSame, same_w } from './device-habits.ts'
+import { isSame, same_w } from './declared-traits.ts'
 import type { DeviceRecord } from './device-record.ts'
 
 /** What a read showed beside what we set: another master, or a device that lost its limit. */
@@ -56,7 +56,9 @@ export function disowned(record: DeviceRecord, bound_w: number | null): DeviceRe
   const { written_w, external_w } = record
   if (external_w === null) return record
   const stands_w = bound_w ?? Math.min(external_w, written_w ?? external_w)
-  const ours = isSame(stands_w, external_w) ? { written_w: stands_w, made_w: null } : {}
+  const ours = isSame(stands_w, external_w)
+    ? { written_w: stands_w, written_for: null, made_w: null }
+    : {}
   return { ...record, ...ours, external_w: null }
 }
 

@@ -33,15 +33,14 @@ export function limitsText(
 }
 
 function textOf(record: DeviceRecord, is_asked: boolean): string {
-  const { written_w, static_max_w, habits } = record
+  const { written_w, static_max_w, not_as_set_w = null } = record
   const external_w = externalOf(record)
-  const rounds_by_w = habits?.rounds_by_w ?? 0
   const parts = [
     ...removedText(record),
     external_w === null ? 'no limit of another' : `limit of another ${kw(external_w)}`,
     written_w === null ? 'never written' : `last written ${kw(written_w)}`,
     `ceiling ${kw(static_max_w)}`,
-    ...(rounds_by_w > 0 ? [`rounds down by up to ${kw(rounds_by_w)}`] : []),
+    ...(external_w !== null && not_as_set_w !== null ? [`set to ${kw(not_as_set_w)} before`] : []),
     ...(is_asked
       ? [`asked to ${isCounting(record) ? 'count it no more' : 'forget that limit'}, not done yet`]
       : []),

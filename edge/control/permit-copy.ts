@@ -3,7 +3,7 @@
  * figure of each plant and of the connection, also of plants that have no entry any more. Where the
  * copy is lost those still hold, downwards.
  */
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { readIfThere, writeDurably } from '../durable-file.ts'
@@ -20,6 +20,11 @@ export interface PermitPlaces {
   /** Replaces a file durably; otherwise that is done on the disk. */
   write?(path: string, text: string): Promise<void>
 }
+
+export const permitPlaces = (data_dir: string) => ({
+  accepted_file: join(data_dir, 'accepted-permit.yaml'),
+  last_file: join(data_dir, 'last-permits.json'),
+})
 
 export interface Accepted {
   file: PermitFile
@@ -40,12 +45,20 @@ const LastPermit = Type.Object({
   site_w: Type.Union([Watts, Type.Null()]),
 })
 
-/** Never rejects. What is lost, or not what was written, is told. */
-export async function findPermit(places: PermitPlaces, site_id: string): Promise<FoundPermit> {
+/**
+ * Never rejects. What is lost, or not what was written, is told.
+ *
+ * @param site_id null: of any site
+ */
+export async function findPermit(
+  places: PermitPlaces,
+  site_id: string | null,
+): Promise<FoundPermit> {
   const { accepted_file, last_file, onFault } = places
   const copy = await read(accepted_file, (text): Accepted | null => {
     // Plants may have left the site since, and ratings may have changed.
-    const parsed = parsePermitFile(text, { site_id, plants: null, rated_kw: 0 })
+    const site = site_id === null ? null : { site_id, plants: null, rated_kw: 0 }
+    const parsed = parsePermitFile(text, site)
     return 'file' in parsed ? { text, file: parsed.file } : null
   })
   const last = await read(last_file, lastPermitOf)

@@ -5,22 +5,21 @@ import type { PlantLook } from './row-watch.ts'
 
 /** What only the controller knows of it. */
 type Circumstances = WallTime &
-  Pick<PlantLook, 'now_ms' | 'is_free'> & {
+  Pick<PlantLook, 'now_ms'> & {
     /** By the decision. */
     is_settled(logger_id: number): boolean
     refusalOf(plant: Plant): string | null
-    belowOf(plant: Plant): string | null
   }
 
 export function lookAtPlant(
   plants: ControlledPlants,
   logger_id: number,
-  { now, earliest, latest, now_ms, is_free, is_settled, ...of }: Circumstances,
+  { now, earliest, latest, now_ms, is_settled, ...of }: Circumstances,
 ): PlantLook {
   const plant = plants.of(logger_id)
   if (!plant) {
     const failure = { code: 'driver_error', message: 'this site has no such plant' } as const
-    const none = { rated_w: 0, held_w: Number.POSITIVE_INFINITY, is_free: false, power: null }
+    const none = { rated_w: 0, held_w: Number.POSITIVE_INFINITY, power: null }
     const known = { is_known: true, is_settled: true, is_ramping: false }
     return {
       now,
@@ -43,7 +42,6 @@ export function lookAtPlant(
     earliest,
     latest,
     now_ms,
-    is_free,
     rated_w,
     held_w: plants.heldOf(plant, now_ms),
     is_ramping: plants.isRamping(plant, now_ms),
@@ -51,7 +49,7 @@ export function lookAtPlant(
     is_settled: is_settled(logger_id) && is_known,
     power: plants.powerOf(plant, now_ms),
     failure: failures.find(({ code }) => code !== 'timeout') ?? failures[0] ?? null,
-    below: of.belowOf(plant),
+    below: devices.map((device) => device.not_as_set).find((message) => message !== null) ?? null,
     refusal: of.refusalOf(plant),
     failed_attempts: devices.reduce((sum, device) => sum + device.failed_attempts, 0),
   }

@@ -1,8 +1,4 @@
-/**
- * How far a row has come: the chain from heard of to restored, as the edge can prove it. Nothing in
- * a report tells of the permit: what the devices may deliver is told only where it equals the row's
- * own limit, or where no permit was ever known.
- */
+/** How far a row has come: the chain from heard of to restored, as the edge can prove it. */
 import { type CurtailmentRow, mergeRow } from '@heliograph/domain/curtailment'
 import { wattsWithin } from '@heliograph/domain/watts'
 import type { WallTime } from './clock-watch.ts'
@@ -21,8 +17,6 @@ export interface PlantLook extends WallTime {
   is_known: boolean
   /** Each stands at what it is to be set to, or was never set below that. */
   is_settled: boolean
-  /** No permit was ever known here: what its devices may deliver may tell of a former one, too. */
-  is_free: boolean
   power: PlantPower | null
   failure: Failure | null
   /** Which of its devices stands lower than it should although nothing holds it; null: none. */
@@ -50,13 +44,6 @@ export interface Failure {
 const tolerance_ratio = 0.01
 /** Meters are exact to a part of their range, so that a limit of 0 can be verified. */
 const tolerance_of_rated = 0.001
-/**
- * Applied and restored are found at whole seconds only, and not within the first: else when that
- * was would tell whether anything had to be set for it, and so of the permit.
- */
-const grid_ms = 1000
-const grid_late_ms = 100
-const judged_after_ms = 1000
 const told_every_ms = 60_000
 const kept_ms = 3 * 86_400_000
 /** By the stopwatch, since it held: a clock that was ahead for less must not forget it. */
@@ -79,10 +66,6 @@ export class RowWatch {
   #attempts_seen: number | null = null
   /** By the stopwatch: when it held last, or the start. */
   #held_ms: number
-  /** The second in which was judged last. */
-  #judged_s: number | null = null
-  /** It is over, and its plant may not be raised. */
-  #is_refused = false
 
   constructor(held: HeldRow, now_ms: number) {
     this.#held = held
@@ -165,31 +148,23 @@ export class RowWatch {
   }
 
   #proceed(plant: PlantLook, is_in_force: boolean): HeldRow {
-    const { now, now_ms, held_w, is_settled, is_free, is_known, below } = plant
+    const { now, now_ms, held_w, is_settled, is_known, below } = plant
     const next = { ...this.#held }
     const { row } = next
-    const is_judged = this.#isJudged(now)
     const is_kept = held_w <= wattsWithin(row.max_power_kw)
     if (is_in_force) {
       // Only a clock that was set back makes a row begin again.
       next.restore_started_at = null
       next.restored_at = null
-      const is_due = now >= Math.max(next.acknowledged_at, row.start_at) + judged_after_ms
-      if (is_kept && is_judged && is_due && next.applied_at === null) {
+      if (is_kept && next.applied_at === null) {
         next.applied_at = now
         next.last_checked_at = now
         this.#sampled_ms = now_ms
       }
-      const told_kw = is_free ? held_w / 1000 : null
-      next.observed_limit_kw = is_kept ? row.max_power_kw : told_kw
-      // Before that, when it came to be kept would tell as much.
-      if (next.applied_at === null && !is_free) next.observed_limit_kw = null
+      next.observed_limit_kw = Number.isFinite(held_w) ? held_w / 1000 : null
     } else if (!isCancelled(next) && (row.released_at !== null || now >= row.end_at)) {
       next.restore_started_at ??= now
-      const is_due = now >= next.restore_started_at + judged_after_ms
-      if (is_settled && below === null && is_judged && is_due) next.restored_at ??= now
-      // As seldom as restored is found: where there was nothing to be raised, it is not told.
-      if (is_judged) this.#is_refused = is_due && plant.refusal !== null
+      if (is_settled && below === null) next.restored_at ??= now
     }
     const is_pending = is_in_force
       ? next.applied_at === null || !is_kept
@@ -198,19 +173,12 @@ export class RowWatch {
     this.#attempts_seen = plant.failed_attempts
     if (is_pending) next.retry_count += failed
     if (is_pending && !is_known) return next
-    const refused = is_in_force || !this.#is_refused ? null : refusalOf(plant)
+    const refused = is_in_force ? null : refusalOf(plant)
     const kept = is_in_force ? null : belowOf(plant)
     const failure = is_pending ? (refused ?? kept ?? plant.failure) : null
     next.failure_code = failure?.code ?? null
     next.failure_message = failure?.message ?? null
     return next
-  }
-
-  #isJudged(now: number): boolean {
-    const second = Math.floor(now / grid_ms)
-    if (second === this.#judged_s || now % grid_ms > grid_late_ms) return false
-    this.#judged_s = second
-    return true
   }
 
   #sample({ now, now_ms, is_known, is_ramping, power, rated_w }: PlantLook): void {

@@ -155,6 +155,9 @@ export function wattsOf(steps: number, { base_w, exponent }: Scale): number {
     : Math.ceil(base_w * steps * 10 ** percent)
 }
 
+/** A register in whole percent, or coarser, is one step off after the device's own rounding. */
+export const toleranceOf = (scale: Scale): number => (scale.exponent < 0 ? 0 : wattsOf(1, scale))
+
 /** The most steps, up to 100 percent, that allow at most `limit_w`. */
 export function stepsAt(limit_w: number, scale: Scale): number {
   const { base_w, exponent } = scale

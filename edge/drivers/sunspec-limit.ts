@@ -24,6 +24,7 @@ import {
   limitWrites,
   rampMs,
   stepsAt,
+  toleranceOf,
   wattsOf,
 } from './sunspec-limit-registers.ts'
 
@@ -75,7 +76,9 @@ function controlOf(device: LimitedDevice, limit: Limit): LimitControl {
   const applies_by_enabling = makers_that_apply_by_enabling.some((one) => maker.includes(one))
   return {
     get traits() {
-      return { ...traits, ramp_ms: rampMs(registers.latest?.ramp_s ?? null) }
+      const { latest } = registers
+      const tolerance_w = latest ? toleranceOf(latest) : 0
+      return { ...traits, tolerance_w, ramp_ms: rampMs(latest?.ramp_s ?? null) }
     },
     settable(limit_w) {
       const { known } = registers

@@ -24,11 +24,11 @@ export const controlRules = {
     recommended_action: 'Check the settings of the inverter for remote power limits.',
     without_values: true,
   }),
-  device_below_limit: rule('control', 'major', [60, 60], {
-    title: 'A device stays below its limit',
+  limit_not_as_set: rule('control', 'major', [60, 60], {
+    title: 'A device holds another limit than it was set to',
     recommended_action:
-      'Declare step, rounding and lowest limit of the device in site.yaml, or declare the owner of ' +
-      'the limit at the edge.',
+      'If another controller set the limit, stop it. If the device rounds, declare ' +
+      '`limit.tolerance_pct` in site.yaml; then `heliograph-edge limits forget` lifts the limit.',
     without_values: true,
   }),
   control_contention: rule('control', 'major', [0, 600], {

@@ -47,7 +47,7 @@ export interface Rule {
   thresholds?: Readonly<Record<string, ReturnType<typeof threshold>>>
   suppressed_by?: readonly Suppressor[]
   recommended_action: string
-  /** Alerts store no value, threshold or power: these could reveal the grid permit. */
+  /** Alerts store no value, threshold or power: their message has what was measured. */
   without_values?: true
 }
 

@@ -114,7 +114,8 @@ export const CurtailmentRow = Named('CurtailmentRow', {
   ),
   last_checked_at: field.AtOrNull('When the edge last checked limit and power.'),
   observed_limit_kw: field.FromZeroOrNull(
-    'Sum of the limits of the devices, kW; never reported below the limit of the row.',
+    'What the limits of the devices let the plant deliver at most, kW; a device that does not ' +
+      'answer counts with all that it can deliver.',
   ),
   observed_power_kw: field.NumOrNull('Measured power at the last check, kW.'),
   compliance_pct: field.NumOrNull('Checks since `applied_at` with power at or below the limit, %.'),
@@ -130,9 +131,9 @@ export const CurtailmentRow = Named('CurtailmentRow', {
       '`raise_refused`: the row is over, and the edge may not raise the plant: it has no grid ' +
       'permit for the plant, its clock jumped within the last minute, or its disk accepts no ' +
       'writes. It raises the plant as soon as it may. `device_below_limit`: the row is over, ' +
-      'and a device still has a lower limit than it was set to; `failure_message` has both values ' +
-      'unless they would reveal the permit. Ends when the device is restored, or when the ' +
-      'rounding of the device or the owner of its limit is declared on site.',
+      'and a device holds another limit than it was set to; `failure_message` has both values. ' +
+      'Ends when the device is restored, or when an operator declares on site that nobody else ' +
+      'set that limit.',
   ),
   failure_message: field.TextOrNull('Description of the failure.'),
   available_power_kw: field.NumOrNull(

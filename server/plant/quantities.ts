@@ -52,10 +52,7 @@ const quantities: Readonly<
   transformer_temperature_c: ['Temperature of the transformer, °C.'],
   insulation_resistance_kohm: ['Insulation resistance of the DC side to earth, kΩ.', 1850],
   available_power_kw: ['Power available without any limit, kW.'],
-  power_limit_pct: [
-    'Power limit in effect, % of rated power; null while the grid permit sets it.',
-    100,
-  ],
+  power_limit_pct: ['Power limit in effect at the device, % of rated power.', 100],
   limited_by: [
     'What sets the limit: `curtailment`, a row of /curtailment; `permit`, the grid permit; ' +
       '`external`, a limit that this system did not set; `none`; `unknown`.',
@@ -88,10 +85,7 @@ const quantities: Readonly<
   inverters_online: ['Inverters that responded to the logger.', 4],
   inverters_total: ['Inverters of the logger.', 4],
   power_kw: ['Power of the battery at its connection, kW; positive when it discharges.'],
-  setpoint_kw: [
-    'Power setpoint, kW; positive is discharge. Null while it might disclose the grid permit, for ' +
-      'example during a ramp up while other devices reduce their power.',
-  ],
+  setpoint_kw: ['Power setpoint, kW; positive is discharge.'],
   setpoint_kvar: ['Reactive power setpoint, kvar.'],
   soc_pct: ['State of charge, % of the current capacity.'],
   soh_pct: ['State of health, % of the capacity when new.'],

@@ -18,11 +18,10 @@ test('whatever is asked for and killed, no write exceeds the permit', {
     const { faults, ...counts } = await control(dir, { seed, seconds })
     t.diagnostic(JSON.stringify(counts))
     assert.deepEqual(faults, [], `seed ${seed}`)
-    const { kills, rows_applied, writes, answers } = counts
+    const { kills, rows_applied, writes } = counts
     assert.ok(kills.server > 0 && kills.between_writes > 0)
     assert.ok(rows_applied >= 10, `only ${rows_applied} rows were applied`)
     assert.ok(writes >= 50, `only ${writes} writes`)
-    assert.ok(answers >= 40, `only ${answers} answers were searched`)
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }

@@ -26,7 +26,6 @@ import { readLimit, settable, traitsOf, writeLimit } from './device-driver.ts'
 import { Broken } from './judge.ts'
 import { LabelJudge, type LabelMoment } from './label-judge.ts'
 import type { Machine, MachineNeeds } from './machine.ts'
-import { PermitFigures } from './permit-figures.ts'
 import { siteOf } from './simulated-site.ts'
 import { DiskError, SlowDisk } from './slow-disk.ts'
 import { poll_ms, tick_ms } from './world.ts'
@@ -46,7 +45,6 @@ class ControllerMachine implements Machine {
   readonly #clock: VirtualClock
   readonly #chance: Chance
   readonly #disk: SlowDisk
-  readonly #figures: PermitFigures
   readonly #labels = new LabelJudge()
   readonly #devices: ReadonlyMap<number, SimulatedDevice>
   #controller: Controller | null = null
@@ -66,8 +64,6 @@ class ControllerMachine implements Machine {
   readonly #found = new Map<number, string>()
   /** A file was once accepted; one that it gives way to may have no entries. */
   #has_permit = false
-  /** That was so from the beginning. */
-  readonly #was_permitted: boolean
   #broken: Error | null = null
 
   constructor(needs: MachineNeeds, conditions: Conditions) {
@@ -77,8 +73,6 @@ class ControllerMachine implements Machine {
     this.#clock = virtualClock(new Date(world.wall_ms).toISOString())
     this.#chance = chanceOf(seedOf(seed, 1))
     this.#disk = new SlowDisk(this.#clock, this.#chance)
-    this.#figures = new PermitFigures(world)
-    this.#was_permitted = this.#permit() !== null
     this.#devices = new Map(world.devices.map((device) => [device.build.inverter_id, device]))
   }
 
@@ -103,12 +97,10 @@ class ControllerMachine implements Machine {
       conditions: this.#conditions,
       source: { source_kind: 'edge', source_id: 'simulated' },
       onEvent: (event) => {
-        this.#leave(event)
         if (event) this.#lookForAccused(event)
         this.#judgeAlarm(event)
       },
       onReport: (reports) => {
-        this.#leave(reports)
         for (const report of reports) this.#takeReport(report)
         this.#tellApplied()
       },
@@ -207,15 +199,6 @@ class ControllerMachine implements Machine {
     if (is_told || entry.is === 'gone') this.#needs.note(() => JSON.stringify(entry))
   }
 
-  /** All that goes to the server. */
-  #leave(told: unknown): void {
-    try {
-      this.#figures.look(told)
-    } catch (error) {
-      this.#break(error as Error)
-    }
-  }
-
   /** Coming down as fast as it can is obeying. */
   #lookForAccused({ code, edge, source_id }: LinkEvent): void {
     if (code !== 'curtailment_not_effective' || edge !== 'rising') return
@@ -229,24 +212,27 @@ class ControllerMachine implements Machine {
   #judgeAlarm(event: LinkEvent | null): void {
     const { world } = this.#needs
     if (event?.code !== 'permit_unenforceable' || event.edge !== 'rising' || !world.is_dark) return
+    // One that answers, and acts later than it declares, is known for that after three attempts.
+    const isLate = (device: SimulatedDevice) =>
+      device.build.delay_ms_max > 0 && traitsOf(device).applies_within_ms === 0
+    const plants = world.plants.filter(({ logger_id }) => {
+      return event.source_kind === 'edge' || String(logger_id) === event.source_id
+    })
+    if (plants.some(({ devices }) => devices.some((one) => isLate(one) && !one.is('silent'))))
+      return
     this.#break(new Broken(`at night ${event.source_id} says ${event.code}`))
   }
 
-  #takeReport({ row, applied_at, observed_limit_kw }: RowReport): void {
-    const is_own = observed_limit_kw === row.max_power_kw
-    const is_past = applied_at === this.#ended.get(rowKey(row))
-    if (applied_at !== null && is_own && !is_past)
-      this.#applied.set(rowKey(row), { row, applied_at })
-    if (observed_limit_kw === null || is_own) return
-    // Steps of registers round it: what is near a figure of the permit gives it away, too.
-    if (this.#was_permitted) {
-      this.#break(new Broken(`a report tells what the limits allow: ${observed_limit_kw} kW`))
-    }
+  #takeReport({ row, applied_at }: RowReport): void {
+    if (applied_at === null || applied_at === this.#ended.get(rowKey(row))) return
+    this.#applied.set(rowKey(row), { row, applied_at })
   }
 
   #tellApplied(): void {
     const { world, judge } = this.#needs
-    const server_at = this.#serverAt()
+    const offset_ms = this.#server_offset_ms
+    // As the wall clock of the world, which is a millisecond ahead at the begin of a second.
+    const server_at = offset_ms === null ? null : offset_ms + world.now_ms
     const is_apart = server_at !== null && Math.abs(world.wall_ms - server_at) > apart_ms_min
     const times = is_apart ? [world.wall_ms, server_at] : [world.wall_ms]
     const applied_w = new Map<number, number>()

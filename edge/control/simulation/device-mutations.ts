@@ -3,50 +3,14 @@ import { core, type Mutation } from './mutation.ts'
 
 const limits = `${core}/device-limits.ts`
 const device = `${core}/controlled-device.ts`
-const habits = `${core}/device-habits.ts`
+const traits = `${core}/declared-traits.ts`
 const foreign = `${core}/foreign-limit.ts`
 const overshoot = `${core}/overshoot-watch.ts`
 const contest = `${core}/contest-watch.ts`
 const vain = `${core}/vain-writes.ts`
-const origin = `${core}/limit-origin.ts`
 const edge = 'controller'
 
 export const deviceMutations: readonly Mutation[] = [
-  {
-    name: 'takes any lower limit for one that the device rounded',
-    edge,
-    file: habits,
-    from: 'const rounding_ratio = 0.02',
-    to: 'const rounding_ratio = 1',
-  },
-  {
-    name: 'takes what a device held all the time for its rounding',
-    edge,
-    file: habits,
-    from: 'if (!is_new || is_applying ||',
-    to: 'if ((!is_new && is_applying) ||',
-  },
-  {
-    name: 'lifts a limit of another that is less of a step than the device would round by',
-    edge,
-    file: habits,
-    from: 'if (doubt.gap_w > rounds_by_w + same_w) {',
-    to: 'if (doubt.gap_w < 0) {',
-  },
-  {
-    name: 'believes under another ceiling what a device rounded by before',
-    edge,
-    file: limits,
-    from: '    this.#habits.forget()\n',
-    to: '',
-  },
-  {
-    name: 'forgets over a restart what a device rounds by',
-    edge,
-    file: limits,
-    from: 'new DeviceHabits(this.#record.habits)',
-    to: 'new DeviceHabits()',
-  },
   {
     name: 'lifts a limit of another where the device was away',
     edge,
@@ -195,39 +159,11 @@ export const deviceMutations: readonly Mutation[] = [
     to: '',
   },
   {
-    name: 'names a limit after a row that came a part of the way from the permit',
-    edge,
-    file: origin,
-    from: 'const is_from_before = is_raise || is_as_before',
-    to: 'const is_from_before = is_as_before && (is_raise || true)',
-  },
-  {
     name: 'takes its own fail-safe for a limit of another',
     edge,
     file: device,
     from: '    this.limits.arming(share_w)\n',
     to: '',
-  },
-  {
-    name: 'finds what is left beside one that does not obey clear of the permit',
-    edge,
-    file: origin,
-    from: 'if (this.is_failing || (!this.isFresh(now_ms) && this.stays)) return false',
-    to: 'if (!this.isFresh(now_ms) && this.stays) return false',
-  },
-  {
-    name: 'finds what is left beside a silent one that keeps its limit clear of the permit',
-    edge,
-    file: origin,
-    from: 'if (this.is_failing || (!this.isFresh(now_ms) && this.stays)) return false',
-    to: 'if (this.is_failing) return false',
-  },
-  {
-    name: 'takes what was in doubt for a limit of another once it stays',
-    edge,
-    file: origin,
-    from: '    if (limit_w === doubtful_w) return false\n',
-    to: '    if (limit_w === -1) return doubtful_w === -1\n',
   },
   {
     name: 'raises others as soon as the register of one shows its lower limit',
@@ -259,27 +195,27 @@ export const deviceMutations: readonly Mutation[] = [
   {
     name: 'takes a device of which nothing is declared for one that follows at once',
     edge,
-    file: `${core}/declared-traits.ts`,
+    file: traits,
     from: 'const undeclared_ramp_ms = 60_000',
     to: 'const undeclared_ramp_ms = 0',
   },
   {
     name: 'leaves no room for what a device rounds up',
-    file: `${core}/declared-traits.ts`,
+    file: traits,
     from: 'stepBelow(Math.max(0, limit_w - tolerance_w), step_w)',
     to: 'stepBelow(limit_w + 0 * tolerance_w, step_w)',
   },
   {
     name: 'takes what a device makes of its limit within its tolerance for a limit of another',
-    file: habits,
-    from: '    if (Math.abs(found_w - asked_w) <= tolerance_w + same_w) return true\n',
-    to: '    if (tolerance_w < 0) return true\n',
+    file: traits,
+    from: 'Math.abs(found_w - limit_w) <= tolerance_w + same_w',
+    to: 'Math.abs(found_w - limit_w) <= 0 * tolerance_w + same_w',
   },
   {
     name: 'takes the least limit of a device for a limit of another',
-    file: habits,
-    from: 'if (asked_w < least_w && Math.abs(found_w - least_w) <= tolerance_w + same_w) return true',
-    to: 'if (least_w < 0) return true',
+    file: traits,
+    from: 'isNear(asked_w) || (asked_w < least_w && isNear(least_w))',
+    to: 'isNear(asked_w) || (asked_w < 0 && isNear(least_w))',
   },
   {
     name: 'gives away what a device goes on with that was told 0',
@@ -291,14 +227,14 @@ export const deviceMutations: readonly Mutation[] = [
     name: 'says restored of a plant of which a device stands lower by our doing',
     edge,
     file: `${core}/row-watch.ts`,
-    from: 'if (is_settled && below === null && is_judged && is_due)',
-    to: 'if (is_settled && is_judged && is_due)',
+    from: 'if (is_settled && below === null)',
+    to: 'if (is_settled)',
   },
   {
-    name: 'takes any limit above its own for what the device makes of that, at once',
+    name: 'takes a lower limit of another for the own rounding of the device',
     edge,
-    file: `${core}/repeated-order.ts`,
-    from: 'const is_certain = this.#times >= times_min && now_ms - order.since_ms >= lasting_ms_min',
-    to: 'const is_certain = this.#times >= times_min - 4 && lasting_ms_min > 0',
+    file: traits,
+    from: 'const isNear = (limit_w: number) => ',
+    to: 'const isNear = (limit_w: number) =>\n    (found_w < limit_w && found_w > 0.9 * limit_w) ||\n    ',
   },
 ]

@@ -8,16 +8,14 @@
  * lose its limit, its whole ceiling.
  */
 import type { Cause, SimulatedDevice } from './device.ts'
-import { traitsOf } from './device-driver.ts'
 import { poll_ms, type World } from './world.ts'
 
 const fresh_ms = 3 * poll_ms
 /** What the sum of a few steps of registers errs by. */
 const rounding_w = 1e-3
 
-/** No device is believed to round by more, of its rating; nor just after it was out of sight. */
-const rounding_ratio = 0.02
-const in_sight_ms = 10_000
+/** Just after its ceiling was changed nobody knows what was set by whom. */
+const rescaled_lately_ms = 10_000
 /** So many in trouble that those asked to make room for one may refuse one after the other. */
 const crowd = 3
 
@@ -63,9 +61,8 @@ interface Ledger {
   /** When its ceiling last was set to another, or that was read. */
   rescaled_ms: number
   unread_w: number | null
-  /** By the world's time: when it was last set by us, and last out of sight. */
+  /** By the world's time: when it was last set by us. */
   set_ms: number
-  unseen_ms: number
   /** What it made of a limit could be known by nobody. */
   is_unsure: boolean
   /** Another set something here since the start. */
@@ -117,7 +114,6 @@ export class Judge {
         rescaled_ms: Number.NEGATIVE_INFINITY,
         unread_w: device.allowed_w < device.build.static_w ? device.allowed_w : null,
         set_ms: 0,
-        unseen_ms: Number.NEGATIVE_INFINITY,
         is_unsure: false,
         is_touched: device.allowed_w < device.build.static_w,
         counted_w: 0,
@@ -345,19 +341,13 @@ export class Judge {
     if (is_over && !is_seen) ledger.is_unsure = true
   }
 
-  /** One that rounds is known by what it shows at once, in one contact, and by little. */
+  /** What it holds may be its own doing, as it rounds in a way that it does not declare. */
   #doubt(ledger: Ledger): void {
-    const { is_down, now_ms } = this.#world
     const { device, set_ms, rescaled_ms } = ledger
-    const { build, quirks, is_troubled, is_rescaled } = device
-    if (is_down || is_troubled) ledger.unseen_ms = now_ms
-    const is_apart = Math.abs(set_ms - ledger.unseen_ms) > in_sight_ms
-    const is_small = build.step_w * quirks.coarse_units < rounding_ratio * build.rated_w
+    const { quirks, is_rescaled } = device
     const is_beyond = quirks.beyond_ratio > 0 && (is_rescaled || device.is('ignoring'))
-    const is_late = traitsOf(device).applies_within_ms > 0
-    const is_known = quirks.coarse_units === 1 || quirks.is_declared
-    const is_rounding = !is_known && (!is_small || !is_apart || is_late)
-    const is_moved = Math.abs(set_ms - rescaled_ms) <= in_sight_ms
+    const is_rounding = quirks.coarse_units > 1 && !quirks.is_declared
+    const is_moved = Math.abs(set_ms - rescaled_ms) <= rescaled_lately_ms
     if (is_beyond || is_rounding || is_moved) ledger.is_unsure = true
   }
 

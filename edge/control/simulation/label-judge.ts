@@ -1,9 +1,9 @@
 /**
- * Judges what a reading says of its limit, for its figure is told where that is no secret: `none`
- * only at the device's own ceiling, `external` only at what another set there, `curtailment` only
- * at what was set while a row held the plant below its permit.
+ * Judges what a reading says of its limit: `none` only at the device's own ceiling, `external` only
+ * at what another set there, `curtailment` only at what was set while a row held the plant below
+ * its permit.
  */
-import { type CurtailmentRow, isInForce, rowKey } from '@heliograph/domain/curtailment'
+import { type CurtailmentRow, rowKey } from '@heliograph/domain/curtailment'
 import type { Limiter } from '@heliograph/domain/readings'
 import type { LimitState } from '../../drivers/limit-control.ts'
 import type { SimulatedDevice } from './device.ts'
@@ -28,8 +28,6 @@ export interface LabelMoment {
 export class LabelJudge {
   /** What was set for a row, by inverter_id. */
   readonly #of_rows = new Map<number, Set<number>>()
-  /** What was set last for the permit, by inverter_id. */
-  readonly #of_permit = new Map<number, number>()
   /** Its ceiling as it was read last, by inverter_id. */
   readonly #ceilings_w = new Map<number, number>()
 
@@ -47,7 +45,8 @@ export class LabelJudge {
   }
 
   /** At each second. */
-  passed(rows: readonly CurtailmentRow[], { now, now_ms, server_at }: LabelMoment): void {
+  passed(rows: readonly CurtailmentRow[], moment: LabelMoment): void {
+    const { now, now_ms } = moment
     const offset_ms = now - now_ms
     const last_ms = this.#offset_ms ?? offset_ms
     if (Math.abs(offset_ms - last_ms) > lately_ms) {
@@ -62,10 +61,8 @@ export class LabelJudge {
     this.#latest_at = Math.max(this.#latest_at, now)
     this.#before = this.#before.filter(({ until_ms }) => now_ms < until_ms)
     // It begins when either clock says so: that one is then set back again ends it no more.
-    const times = [now, server_at ?? now, ...this.#before.map((one) => one.offset_ms + now_ms)]
-    for (const row of rows) {
-      if (times.some((at) => isInForce(row, at))) this.#begun.add(rowKey(row))
-    }
+    // So does one that began by one clock and has ended by another.
+    for (const row of rows) if (this.#mayHold(row, moment)) this.#begun.add(rowKey(row))
   }
 
   #mayHold(row: CurtailmentRow, { now, now_ms, server_at }: LabelMoment): boolean {
@@ -90,14 +87,8 @@ export class LabelJudge {
     )
     const of_rows = this.#of_rows.get(inverter_id) ?? new Set()
     this.#of_rows.set(inverter_id, of_rows)
-    // What is set once more says no less of the permit than it did before.
-    if (is_of_row && this.#of_permit.get(inverter_id) !== limit_w) {
-      of_rows.add(limit_w)
-      this.#of_permit.delete(inverter_id)
-    } else {
-      of_rows.delete(limit_w)
-      this.#of_permit.set(inverter_id, limit_w)
-    }
+    if (is_of_row) of_rows.add(limit_w)
+    else of_rows.delete(limit_w)
   }
 
   /**
@@ -124,7 +115,8 @@ export class LabelJudge {
         ? // Its ceiling may be another since this was read, which nobody can know yet.
           bound_w >= static_max_w
         : limited_by === 'external'
-          ? forgot || isOneOf(device.foreign_w)
+          ? // What was set in percent of another ceiling is nobody's, and counts as another's.
+            forgot || device.is_rescaled || isOneOf(device.foreign_w)
           : limited_by === 'curtailment'
             ? isOneOf([...of_rows, ...made])
             : true

@@ -9,7 +9,7 @@ const quick = [
   'forgets the silent device',
   'raises before lowering',
   'reports a row as applied before it is proven',
-  'tells what the limits allow in a report',
+  'names each limit after a row',
 ]
 
 for (const name of quick) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import { type EdgeName, simulate } from './episode.ts'
+import { type EdgeName, playEpisode, simulate } from './episode.ts'
 import { mutations } from './mutations.ts'
 
 /** Together 200,000 s of plants in which everything goes wrong; simulate-control plays millions. */
@@ -20,6 +20,11 @@ for (const edge of ['thin', 'controller'] as const) {
     })
   }
 }
+
+test('another that sets its limit close to a refused command is not raised above', async () => {
+  const { broken } = await playEpisode(733_321_906, 'thin', false)
+  assert.equal(broken, null)
+})
 
 test('an episode is the same each time', async () => {
   for (const edge of ['thin', 'controller'] as const) {

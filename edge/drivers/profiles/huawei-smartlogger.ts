@@ -70,5 +70,7 @@ export const huaweiSmartLogger: ControllerProfile = {
     applies_within_ms: 6000,
     ramp: null,
     raw_min: 0,
+    // It computes in watts, and may show the next whole percent.
+    raw_tolerance: 10,
   },
 }

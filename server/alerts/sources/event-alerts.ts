@@ -19,10 +19,7 @@ interface Mapped {
   alert: AlertCode
   /** Where events of different severity share an alert. */
   severity?: AlertSeverity | 'as_reported'
-  /**
-   * Replaces the message of the event. Alerts about the grid permit need it, so that no value of
-   * the permit gets into an alert.
-   */
+  /** Replaces the message of the event. */
   message?: (source: string) => string
 }
 
@@ -88,10 +85,9 @@ export const eventAlerts = {
     alert: 'control_contention',
     message: (source) => `The controller of ${source} follows another master than the edge.`,
   },
-  device_below_limit: {
-    alert: 'device_below_limit',
-    message: (source) => `A limit below the commanded one stays at ${source}.`,
-  },
+  limit_not_as_set: { alert: 'limit_not_as_set' },
+  // The same, of edges up to 0.1.0.
+  device_below_limit: { alert: 'limit_not_as_set' },
   curtailment_not_effective: {
     alert: 'curtailment_not_effective',
     message: (source) =>
@@ -126,10 +122,7 @@ export const eventAlerts = {
     message: () =>
       'The permit file on the edge is invalid and not in force; see the log of the edge.',
   },
-  permit_exceeded: {
-    alert: 'permit_exceeded',
-    message: (source) => `The power measured at ${source} exceeds its permit.`,
-  },
+  permit_exceeded: { alert: 'permit_exceeded' },
   permit_missing: {
     alert: 'permit_missing',
     message: (source) => `There is no permit for ${source}: no limit of it is raised.`,

@@ -111,8 +111,8 @@ export const DispatchEntry = Named('BatteryDispatch', {
   ),
   requested_power_kw: field.Num('Requested power, kW; positive discharges.'),
   clamped_power_kw: field.NumOrNull(
-    'Power after limits, kW. Null where the grid permit limits it, as the permit is not reported; ' +
-      'null without a limit in entries of older edges.',
+    'Power after limits, kW. Null in entries of older edges where the grid permit limits it, or ' +
+      'nothing does.',
   ),
   clamp_reason: field.OneOfOrNull(
     clampReasons,
@@ -167,13 +167,8 @@ export const ControlEntry = Named('BatteryControlNote', {
     'approve',
     'reject',
   ]),
-  from_power_kw: field.NumOrNull(
-    'Power before, kW; null where unknown or limited by the grid permit.',
-  ),
-  to_power_kw: field.NumOrNull(
-    'Power after, kW; null where unknown, where limited by the grid permit, and while the ' +
-      'setpoint could reveal the permit.',
-  ),
+  from_power_kw: field.NumOrNull('Power before, kW; null where unknown.'),
+  to_power_kw: field.NumOrNull('Power after, kW; null where unknown.'),
   reason_code: Type.String(),
   message: field.Text('Description of the decision.'),
   overrode_tier: Nullable(Tier),

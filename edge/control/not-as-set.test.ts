@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { LimitTraits } from '../drivers/limit-control.ts'
+import { DeviceLimits } from './device-limits.ts'
+import type { DeviceRecord } from './device-record.ts'
+
+const facts = {
+  rated_w: 100_000,
+  default_max_w: 100_000,
+  fresh_ms: 15_000,
+  revert_margin_ms: 10_000,
+}
+const traits: LimitTraits = {
+  survives_power_loss: false,
+  min_interval_ms: 0,
+  applies_within_ms: 0,
+  ramp_ms: 0,
+  min_limit_w: 0,
+}
+
+/** A device that is read each five seconds. */
+function read(record: DeviceRecord | null = null) {
+  const limits = new DeviceLimits(facts, record)
+  let now_ms = 0
+  const finds = (limit_w: number | null, static_max_w = 100_000) => {
+    now_ms += 5000
+    return limits.onRead({ limit_w, static_max_w, revert: null }, traits, now_ms)
+  }
+  const begins = (limit_w: number) => limits.begin(limit_w, now_ms)
+  return { limits, finds, begins }
+}
+
+test('a read-back that differs by more than its tolerance is kept with the command', () => {
+  const { limits, finds, begins } = read()
+  finds(null)
+  begins(80_000)
+  assert.equal(finds(79_000), 'lowered')
+  assert.deepEqual(limits.not_as_set, { asked_w: 80_000, found_w: 79_000 })
+  begins(78_000)
+  finds(77_000)
+  assert.deepEqual(limits.not_as_set, { asked_w: 78_000, found_w: 77_000 })
+  assert.equal(limits.settable_max_w, 77_000)
+  begins(77_000)
+  finds(77_000)
+  const again = read(limits.record)
+  again.finds(77_000)
+  assert.deepEqual(again.limits.not_as_set, { asked_w: 78_000, found_w: 77_000 })
+  again.finds(60_000)
+  assert.equal(again.limits.not_as_set, null, 'that is certainly of another')
+  again.finds(null)
+  assert.deepEqual([again.limits.not_as_set, again.limits.settable_max_w], [null, 100_000])
+})
+
+test('what an earlier version had learnt of rounding is not believed any more', () => {
+  const habits = { rounds_by_w: 1000, rounds_up_w: 5000, doubt: null }
+  const record = { static_max_w: 100_000, written_w: 80_000, before_w: null, intents: [] }
+  const { limits, finds, begins } = read({ ...record, external_w: 90_000, habits } as DeviceRecord)
+  finds(80_000)
+  assert.equal(limits.settable_max_w, 90_000)
+  begins(60_000)
+  assert.equal(finds(59_000), 'lowered')
+  assert.equal(limits.settable_max_w, 59_000)
+})
+
+test("what comes through late, and rounded, does not lift another's limit", () => {
+  const { limits, finds, begins } = read()
+  finds(null)
+  begins(50_000)
+  finds(10_000)
+  begins(10_000)
+  assert.equal(finds(49_000), 'raised')
+  finds(10_000)
+  assert.equal(limits.settable_max_w, 10_000)
+})
+
+test("another's limit is still there when a ceiling was below it for a while", () => {
+  const first = read()
+  first.finds(80_000)
+  const { limits, finds } = read(first.limits.record)
+  finds(80_000, 70_000)
+  finds(80_000, 90_000)
+  assert.equal(limits.settable_max_w, 80_000)
+})
+
+test("another's limit in percent goes down with a ceiling, and not up again", () => {
+  const { limits, finds } = read()
+  finds(50_000)
+  finds(25_000, 50_000)
+  assert.equal(limits.settable_max_w, 25_000)
+  finds(50_000)
+  assert.equal(limits.settable_max_w, 25_000)
+})
+
+test('what was begun in percent of a lower ceiling may come through as as much of a higher', () => {
+  const { limits, finds, begins } = read()
+  finds(30_000, 50_000)
+  begins(20_000)
+  finds(30_000, 50_000)
+  assert.equal(finds(60_000), null)
+  assert.equal(limits.worst_w(15_000), 60_000)
+  assert.equal(finds(40_000), null)
+  assert.equal(limits.settable_max_w, 30_000)
+})
