@@ -11,6 +11,7 @@ import * as curtailment from '@heliograph/domain/curtailment'
 import * as dispatch from '@heliograph/domain/dispatch'
 import * as link from '@heliograph/domain/link'
 import * as readings from '@heliograph/domain/readings'
+import { Type } from 'typebox'
 import { endpoints } from '../../server/endpoints.ts'
 import { openApi } from '../../server/http/openapi.ts'
 import { platformEndpoints } from '../../server/platform-endpoints.ts'
@@ -32,6 +33,26 @@ function namesIn(schema: unknown, seen = new Set<unknown>()): string[] {
     return [...names, ...parameter, ...namesIn(value, seen)]
   })
 }
+
+/** Each column that a migration makes. */
+const columnsIn = (sql: string) =>
+  [
+    ...sql.matchAll(
+      /(?:^\s*|add column )(\w+) (?:text|double|integer|bigint|numeric|jsonb|real)/gm,
+    ),
+  ].map(([, column]) => column!)
+
+test('the search finds a field or a parameter wherever it is', () => {
+  const limits = Type.Array(Type.Union([Type.Object({ permit_kw: Type.Number() }), Type.Null()]))
+  const document = {
+    paths: { '/a': { get: { parameters: [{ name: 'gridPermit', in: 'query' }] } } },
+  }
+  const names = namesIn([{ returns: Type.Object({ limits }) }, document])
+  assert.deepEqual(names.filter(isPermit), ['permit_kw', 'gridPermit'])
+  const sql =
+    'create table plants (\n  permit_kw double precision,\n  name text\n);\nalter table plants add column site_permit_w integer;'
+  assert.deepEqual(columnsIn(sql), ['permit_kw', 'name', 'site_permit_w'])
+})
 
 test('no operation has a field or a parameter for the permit', () => {
   for (const { path, params, query, body, returns } of [...endpoints, ...platformEndpoints]) {
@@ -55,9 +76,6 @@ test('no message of the edge link has a field for the permit', () => {
 test('no column of the database is for the permit', () => {
   for (const name of readdirSync(migrations)) {
     const sql = readFileSync(join(migrations, name), 'utf8')
-    const columns = [
-      ...sql.matchAll(/^\s*(?:add column )?(\w+) (?:text|double|integer|jsonb|real)/gm),
-    ]
-    assert.deepEqual(columns.map(([, column]) => column!).filter(isPermit), [], name)
+    assert.deepEqual(columnsIn(sql).filter(isPermit), [], name)
   }
 })

@@ -20,6 +20,10 @@ export interface Device {
   rated_w: number
   /** Of its limit, in parts of `rated_w`. */
   steps_full: number
+  /** Its readings give its limit in percent of this; without it, of `rated_w`. */
+  max_w?: number
+  /** It may show so many steps more than it was told. */
+  steps_off?: number
   /** As whoever was there before left it. */
   leave(registers: Registers): Promise<void>
   /** The most that its registers let it deliver, now or by themselves later, W. */
@@ -114,6 +118,7 @@ const sunspec704: Kind = {
 
 const sun2000 = (rated_w: number): Kind => ({
   steps_full: rated_w,
+  max_w: rated_w * max_ratio,
   async leave(registers) {
     // By a master whose commands end where it does not come again within the hour.
     await registers.write(42_019, [0, 3600])
@@ -160,6 +165,7 @@ const sma = (rated_w: number): Kind => ({
 
 const smartLogger = (rated_w: number): Kind => ({
   steps_full: 100,
+  steps_off: 1,
   async leave() {},
   async allowed_w(registers) {
     // What was stored is applied a little later, and has to count from then on.
@@ -215,9 +221,11 @@ export const ratedOf = (logger_id: number) =>
   devices.reduce((sum, one) => sum + (one.logger_id === logger_id ? one.rated_w : 0), 0)
 
 /** What a device stands at when its plant is held to `plant_w`. */
-export function shareOf({ logger_id, rated_w, steps_full }: Device, plant_w: number): number {
+export function shareOf(device: Device, plant_w: number): number {
+  const { logger_id, rated_w, steps_full, steps_off = 0 } = device
   const share_w = Math.floor((plant_w * rated_w) / ratedOf(logger_id))
-  return (Math.floor((share_w * steps_full) / rated_w) * rated_w) / steps_full
+  const steps = Math.floor((share_w * steps_full) / rated_w) - steps_off
+  return (steps * rated_w) / steps_full
 }
 
 export const permitText = [

@@ -78,8 +78,13 @@ test('each maker is held to a limit and back to the permit, whatever becomes of 
     await armedFor(one, share_w)
   }
   await until('the readings tell of the permit', () => told('permit'))
-  const { data: permit_readings } = await api.get('/inverters')
-  assert.ok(permit_readings.every(({ power_limit_pct }) => power_limit_pct === null))
+  const { data: readings } = await api.get('/inverters')
+  for (const one of devices.filter(({ unit_id }) => unit_id > 0)) {
+    const reading = readings.find(({ inverter_id }) => inverter_id === one.unit_id)!
+    const share_pct = (100 * shareOf(one, permitOf(one.logger_id))) / (one.max_w ?? one.rated_w)
+    const limit = reading['power_limit_pct'] as number
+    assert.ok(Math.abs(limit - share_pct) < 0.1, `${one.name}: ${limit} % of ${share_pct} %`)
+  }
 
   const body = { scope: 'site', limit_mode: 'percent', limit_value: limit_pct }
   const group = await api.post('/curtailment/immediate', body)
@@ -124,7 +129,7 @@ test('each maker is held to a limit and back to the permit, whatever becomes of 
   const commands = field.writesTo(devices.find(({ name }) => name === 'Huawei SmartLogger')!)
   assert.deepEqual(
     commands.map(({ words }) => words),
-    [[880], [limit_pct * 10], [880]],
+    [[870], [(limit_pct - 1) * 10], [870]],
   )
   t.diagnostic(`${field.steps.length} looks at registers, ${field.writes.length} writes`)
 })
