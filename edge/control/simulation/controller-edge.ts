@@ -212,14 +212,16 @@ class ControllerMachine implements Machine {
   #judgeAlarm(event: LinkEvent | null): void {
     const { world } = this.#needs
     if (event?.code !== 'permit_unenforceable' || event.edge !== 'rising' || !world.is_dark) return
-    // One that answers, and acts later than it declares, is known for that after three attempts.
-    const isLate = (device: SimulatedDevice) =>
-      device.build.delay_ms_max > 0 && traitsOf(device).applies_within_ms === 0
-    const plants = world.plants.filter(({ logger_id }) => {
-      return event.source_kind === 'edge' || String(logger_id) === event.source_id
+    const plant = world.plants.find(({ logger_id }) => String(logger_id) === event.source_id)
+    const is_site = event.source_kind === 'edge'
+    const permit_w = is_site ? world.site_w : world.permit_w.get(plant!.logger_id)
+    // One that is awake, and acts later than it declares, counts in full after three attempts.
+    const late = (is_site ? world.devices : plant!.devices).filter((device) => {
+      const is_late = device.build.delay_ms_max > 0 && traitsOf(device).applies_within_ms === 0
+      return is_late && !device.is('silent')
     })
-    if (plants.some(({ devices }) => devices.some((one) => isLate(one) && !one.is('silent'))))
-      return
+    const late_w = late.reduce((sum, { build }) => sum + build.static_w, 0)
+    if (late_w > permit_w!) return
     this.#break(new Broken(`at night ${event.source_id} says ${event.code}`))
   }
 
@@ -337,7 +339,10 @@ class ControllerMachine implements Machine {
     const chance = this.#chance
     const silence = () => this.#after(timeout_ms, () => Promise.reject(lost()))
     return {
-      traits: traitsOf(device),
+      // As drivers do that read them: steps of a register are in percent of the present ceiling.
+      get traits() {
+        return traitsOf(device)
+      },
       settable: (limit_w) => settable(device, limit_w),
       readLimit: async () => {
         const state = await this.#after(chance.between(10, 300), () => {

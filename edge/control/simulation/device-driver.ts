@@ -29,10 +29,11 @@ export const traitsOf = (device: SimulatedDevice): LimitTraits => ({
 
 /** What is declared of it. */
 function roundingOf({ build, quirks }: SimulatedDevice) {
-  const { coarse_units, least_units, is_declared } = quirks
-  if (!is_declared) return { min_limit_w: 0, tolerance_w: 0 }
-  const tolerance_w = coarse_units > 1 ? wattsOf(coarse_units, build.step_w) : 0
-  return { min_limit_w: wattsOf(least_units, build.step_w), tolerance_w }
+  const { tolerance_units, least_units, is_declared } = quirks
+  return {
+    min_limit_w: is_declared ? wattsOf(least_units, build.step_w) : 0,
+    tolerance_w: wattsOf(tolerance_units, build.step_w),
+  }
 }
 
 /** What so many steps are, in whole watts that are never less. */

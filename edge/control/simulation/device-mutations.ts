@@ -218,6 +218,36 @@ export const deviceMutations: readonly Mutation[] = [
     to: 'isNear(asked_w) || (asked_w < 0 && isNear(least_w))',
   },
   {
+    name: 'walks a device down by a rounding that it does not declare',
+    file: `${core}/decide.ts`,
+    from: 'limits.isHeldWithin(share_w) ? Math.max(told_w, stands_w) : told_w',
+    to: 'told_w',
+  },
+  {
+    name: 'tells a device again and again what it makes less of each time',
+    file: `${core}/decide.ts`,
+    from: 'if (stands_w <= target_w && limits.is_sinking) return []',
+    to: '',
+  },
+  {
+    name: 'takes a refused raise to full power for done',
+    file: `${core}/device-limits.ts`,
+    from: 'if (is_as_before && (is_full || this.#isComing(now_ms))) return false',
+    to: 'if (is_as_before && this.#isComing(now_ms)) return false',
+  },
+  {
+    name: 'forgets that power comes down from a limit above a lowered ceiling',
+    file: `${core}/device-limits.ts`,
+    from: 'const bound_w = Math.min(this.bound_w!, this.static_max_w)',
+    to: 'const bound_w = this.bound_w!',
+  },
+  {
+    name: 'gives away what comes down anew from a limit that was told once more',
+    file: `${core}/device-limits.ts`,
+    from: 'else if (is_told) this.#ramp_until_ms = until_ms',
+    to: '',
+  },
+  {
     name: 'gives away what a device goes on with that was told 0',
     file: `${core}/decide.ts`,
     from: '  if (least.length === 0) return targets\n',

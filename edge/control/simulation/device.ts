@@ -47,8 +47,10 @@ export interface Quirks {
   /** It rounds a limit to a multiple of so many steps. */
   coarse_units: number
   rounds: 'down' | 'up' | 'nearest'
-  /** That it rounds, or goes no lower, is declared. */
+  /** By how much it rounds, or that it goes no lower, is declared. */
   is_declared: boolean
+  /** So many steps are declared of its rounding. */
+  tolerance_units: number
   /** It goes no lower than so many steps. */
   least_units: number
   /** It comes to a limit by so many steps a second, and shows where it stands; null: at once. */
@@ -63,6 +65,7 @@ export const no_quirks: Quirks = {
   coarse_units: 1,
   rounds: 'down',
   is_declared: false,
+  tolerance_units: 0,
   least_units: 0,
   ramp_units: null,
   beyond_ratio: 0,
@@ -243,8 +246,7 @@ export class SimulatedDevice {
 
   /** Nobody could tell this from what it held or was to hold lately. */
   wasMeant(limit_w: number): boolean {
-    const { coarse_units, is_declared } = this.quirks
-    const tolerance_w = is_declared && coarse_units > 1 ? coarse_units * this.build.step_w : 0
+    const tolerance_w = this.quirks.tolerance_units * this.build.step_w
     return this.recent_w.some((held_w) => Math.abs(limit_w - held_w) < tolerance_w + 3)
   }
 

@@ -16,6 +16,8 @@ const rounding_w = 1e-3
 
 /** Just after its ceiling was changed nobody knows what was set by whom. */
 const rescaled_lately_ms = 10_000
+/** Rounded down, then to end a doubt, and then left. */
+const small_lowers_max = 3
 /** So many in trouble that those asked to make room for one may refuse one after the other. */
 const crowd = 3
 
@@ -65,6 +67,8 @@ interface Ledger {
   set_ms: number
   /** What it made of a limit could be known by nobody. */
   is_unsure: boolean
+  /** How often in a row we lowered it by no more than it rounds. */
+  small_lowers: number
   /** Another set something here since the start. */
   is_touched: boolean
   /** What counted of it last, and what of that it may still be coming down from. */
@@ -115,6 +119,7 @@ export class Judge {
         unread_w: device.allowed_w < device.build.static_w ? device.allowed_w : null,
         set_ms: 0,
         is_unsure: false,
+        small_lowers: 0,
         is_touched: device.allowed_w < device.build.static_w,
         counted_w: 0,
         falls_from_w: 0,
@@ -255,6 +260,7 @@ export class Judge {
     const { allowed_w, build, written_ms } = ledger.device
     const who = `inverter ${build.inverter_id}`
     ledger.set_ms = this.#world.now_ms
+    this.#countLowers(ledger, before_w)
     const is_unread = ledger.unread_w !== null || ledger.ceiling_w !== build.static_w
     // What we overwrote before we could read it nobody can hold us to.
     ledger.unread_w = null
@@ -278,6 +284,18 @@ export class Judge {
     const logger_id = Math.floor(build.inverter_id / 100)
     const known = this.#lately().some(({ plant_w }) => plant_w.has(logger_id))
     if (!known) throw new Broken(`${who} was raised to ${allowed_w} W without a permit`)
+  }
+
+  /** One that rounds by more than it declares is not walked down by that, step by step. */
+  #countLowers(ledger: Ledger, before_w: number): void {
+    const { allowed_w, build, quirks } = ledger.device
+    const less_w = before_w - allowed_w
+    const is_small = less_w > 0 && less_w <= (quirks.coarse_units + 1) * build.step_w + 3
+    const is_rounding = quirks.coarse_units > 1 && !quirks.is_declared
+    ledger.small_lowers =
+      is_small && is_rounding && !this.#world.is_looped ? ledger.small_lowers + 1 : 0
+    if (ledger.small_lowers <= small_lowers_max) return
+    throw new Broken(`inverter ${build.inverter_id} was walked down to ${allowed_w} W`)
   }
 
   /** The ceiling is another: what our writes allow is at most what they came to. */

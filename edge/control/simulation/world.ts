@@ -405,13 +405,20 @@ export class World {
       none,
       none,
       none,
-      { ...none, coarse_units },
+      // In every fourth world a device that is said to be off by a step rounds by more.
+      { ...none, coarse_units, tolerance_units: coarse_units > 1 && this.steps % 4 === 3 ? 1 : 0 },
       { ...none, least_units },
       { ...none, ramp_units },
       { ...none, beyond_ratio },
       { ...none, fall_ms },
       { ...none, fall_ms },
-      { ...none, is_declared: true, coarse_units: coarse_declared, rounds },
+      {
+        ...none,
+        is_declared: true,
+        coarse_units: coarse_declared,
+        tolerance_units: coarse_declared,
+        rounds,
+      },
       { ...none, is_declared: true, least_units },
     ])
   }
