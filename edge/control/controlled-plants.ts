@@ -5,7 +5,14 @@ import { wattsWithin } from '@heliograph/domain/watts'
 import type { BatteryInRound, BatteryPower } from './battery-shares.ts'
 import type { Ceiling } from './ceiling.ts'
 import { ControlledDevice, type ControlledDeviceNeeds } from './controlled-device.ts'
-import { type Controlled, type Order, type PlantNow, partOfDevice, type SiteNow } from './decide.ts'
+import {
+  type Controlled,
+  coarsestStep,
+  type Order,
+  type PlantNow,
+  partOfDevice,
+  type SiteNow,
+} from './decide.ts'
 import type { DeclaredTraits } from './declared-traits.ts'
 import type { DeviceLimits } from './device-limits.ts'
 import type { DeviceRecord, Place } from './device-record.ts'
@@ -238,7 +245,7 @@ export class ControlledPlants {
       const device = this.device(inverter_id)
       if (!device || !is_raise) continue
       const plant = this.of(device.logger_id)
-      if (plant) plant.ramp.budget_w -= limit_w - (device.limits.bound_w ?? limit_w)
+      if (plant) plant.ramp.budget_w -= limit_w - (device.limits.told_w ?? limit_w)
     }
   }
 
@@ -476,12 +483,14 @@ export class ControlledPlants {
     })
   }
 
-  /** What was not used is kept for a while: the steps of a register may be larger than a tick's. */
-  #saveRamp({ ramp, rated_w }: Plant, ceiling_w: number, now_ms: number): void {
+  /** What was not used is kept for a minute, or until it is a step of a register. */
+  #saveRamp({ ramp, rated_w, devices }: Plant, ceiling_w: number, now_ms: number): void {
     const w_per_s = (rated_w * (this.#ramp_pct_per_min ?? 0)) / 100 / 60
     const saved_w = ceiling_w > ramp.ceiling_w ? 0 : ramp.budget_w
     const more_w = (w_per_s * (now_ms - ramp.at_ms)) / 1000
-    ramp.budget_w = Math.min(saved_w + more_w, w_per_s * ramp_saved_s)
+    const steps_w = devices.map(({ limits }) => coarsestStep(limits))
+    const most_w = Math.max(w_per_s * ramp_saved_s, ...steps_w)
+    ramp.budget_w = Math.min(saved_w + more_w, most_w)
     ramp.ceiling_w = ceiling_w
     ramp.at_ms = now_ms
   }

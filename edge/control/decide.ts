@@ -117,15 +117,16 @@ export function decide(site: SiteNow): Decision {
       // The others may have the share of one that failed: it is asked for what is left.
       const most_w = device.limits.is_failing ? worst_w + room_w : target_w
       // A target is what it is told already, to hold no more than its share.
-      const told_w = Math.min(target_w, most_w, stands_w + rise_w)
+      const from_w = Math.max(stands_w, device.limits.told_w!)
+      const told_w = Math.min(target_w, most_w, from_w + rise_w)
       const wanted_w = told_w === target_w ? target_w : device.settable!(told_w)
       const more_w = Math.max(0, device.limits.comesTo_w(wanted_w) - worst_w)
-      if (wanted_w <= stands_w || device.isVain?.(wanted_w)) continue
+      if (wanted_w <= from_w || device.isVain?.(wanted_w)) continue
       if (plant_worst_w + more_w > ceiling_w) continue
       if (site.site_w !== null && site_worst_w + more_w > site.site_w) continue
       plant_worst_w += more_w
       site_worst_w += more_w
-      rise_w -= wanted_w - stands_w
+      rise_w -= wanted_w - from_w
       orders.push({ inverter_id: device.inverter_id, limit_w: wanted_w, is_raise: true })
     }
   })
@@ -133,8 +134,12 @@ export function decide(site: SiteNow): Decision {
   return { orders, plants: of_plant, targets_w, raise_in_ms }
 }
 
-/** The coarsest registers count in percent: a share is set to that below itself at most. */
+/** The coarsest registers count in percent: a limit is set to that below a share at most. */
 const step_ratio = 0.01
+
+/** By how much a limit has to rise at most so that a device is told another. */
+export const coarsestStep = ({ facts, rounding }: DeviceLimits): number =>
+  Math.ceil(step_ratio * facts.rated_w) + rounding.tolerance_w + rounding.step_w
 
 interface Target {
   device: Controlled
@@ -197,7 +202,8 @@ function targetsOf({ devices, most_w }: PlantNow, room: Room, now_ms: number): T
     ...targets,
     ...asked.map((target) => {
       const alone_w = Math.max(0, target.device.limits.worst_w(now_ms) + room.short_w)
-      return { ...target, target_w: target.device.settable!(Math.min(target.target_w, alone_w)) }
+      if (target.target_w <= alone_w) return target
+      return { ...target, target_w: target.device.settable!(alone_w) }
     }),
   ]
 }
@@ -231,11 +237,16 @@ function shared(
     }),
   )
   return devices.map((device, nth) => {
-    const target_w = device.settable!(shares[nth]!)
-    if (!(target_w >= 0 && target_w <= shares[nth]!)) {
+    const share_w = shares[nth]!
+    const told_w = device.settable!(share_w)
+    if (!(told_w >= 0 && told_w <= share_w)) {
       throw new Error(`inverter ${device.inverter_id}: its registers do not round its limit down`)
     }
-    return { device, target_w, stands_w: device.limits.stands_w! }
+    const { limits } = device
+    const stands_w = limits.stands_w!
+    // It is not lowered further to leave room for rounding.
+    const target_w = limits.isHeldWithin(share_w) ? Math.max(told_w, stands_w) : told_w
+    return { device, target_w, stands_w }
   })
 }
 
@@ -256,9 +267,8 @@ function isReleased({ devices }: PlantNow, all_w: number, now_ms: number): boole
   const shares = waterFill(all_w - sumWorst(removed, now_ms), there.map(partOfDevice))
   return there.every((device, nth) => {
     if (isReachable(device, now_ms)) return true
-    const { is_proven, record, facts, rounding } = device.limits
-    const step_w = step_ratio * facts.rated_w + 2 * rounding.tolerance_w + rounding.step_w
-    const least_w = shares[nth]! - step_w
+    const { is_proven, record, rounding } = device.limits
+    const least_w = shares[nth]! - coarsestStep(device.limits) - rounding.tolerance_w
     return is_proven && (record.written_w === null || record.written_w >= least_w)
   })
 }
@@ -286,6 +296,7 @@ function lowers(targets: readonly Target[], now_ms: number): Order[] {
     if (is_busy || !(stands_w > target_w || is_open || is_in_doubt)) return []
     const limit_w = target_w <= limits.least_w! ? target_w : settable!(limits.least_w!)
     if (limits.waitsWith(limit_w, now_ms)) return []
+    if (stands_w <= target_w && limits.is_sinking) return []
     if (device.isVain?.(limit_w)) return []
     return [{ inverter_id, limit_w, is_raise: false }]
   })

@@ -4,7 +4,15 @@
  */
 import type { LimitState, LimitTraits } from '../drivers/limit-control.ts'
 import { ContestWatch } from './contest-watch.ts'
-import { isSame, latencyOf, mayShow, type Rounding, rampOf, roundingOf } from './declared-traits.ts'
+import {
+  isSame,
+  latencyOf,
+  mayShow,
+  type Rounding,
+  rampOf,
+  roundingOf,
+  same_w,
+} from './declared-traits.ts'
 import {
   type BeforeBegin,
   ceilingOf,
@@ -95,8 +103,8 @@ export class DeviceLimits {
 
   /** The most that we would ever set: never above a lower limit that is not ours. */
   get settable_max_w(): number {
-    // A ceiling that holds nothing has to be undercut.
-    const held_w = this.#record.static_max_w - (this.#record.exceeds ? 1 : 0)
+    // A ceiling that holds nothing has to be undercut by what cannot be taken for the ceiling.
+    const held_w = this.#record.static_max_w - (this.#record.exceeds ? same_w + 1 : 0)
     return Math.min(this.external_max_w, held_w)
   }
 
@@ -130,9 +138,12 @@ export class DeviceLimits {
    * first read. Told less than this, it comes down.
    */
   get stands_w(): number | null {
-    const { written_w } = this.#record
-    const is_above = this.#isMade() && written_w !== null && this.bound_w! > written_w
-    return is_above ? written_w : this.bound_w
+    return this.bound_w === null ? null : Math.min(this.bound_w, this.told_w!)
+  }
+
+  /** The command that it made its limit of; what it shows, where there is none. */
+  get told_w(): number | null {
+    return this.#isMade() ? this.#record.written_w : this.bound_w
   }
 
   /** What it goes on with although it was told 0; else 0. */
@@ -188,6 +199,18 @@ export class DeviceLimits {
     return this.bound_w === limit_w || (this.#isMade() && limit_w === this.#record.written_w)
   }
 
+  /** It is within this by a limit of another, which a device that rounds has rounded already. */
+  isHeldWithin(limit_w: number): boolean {
+    return this.has_external && this.bound_w !== null && this.bound_w <= limit_w
+  }
+
+  /** It came down from what it showed when it was told just that: each write would lower it. */
+  get is_sinking(): boolean {
+    const { before_w, written_w } = this.#record
+    if (this.is_proven || !this.not_as_set || before_w === null || written_w === null) return false
+    return isSame(before_w, written_w)
+  }
+
   /** False while it may yet come to deliver more by itself, which another write would prevent. */
   isSettled(now_ms: number): boolean {
     return this.is_proven && (this.#state === null || this.#revertsTo(this.#state, now_ms) === 0)
@@ -195,7 +218,7 @@ export class DeviceLimits {
 
   /** It does not do what it is told: its limit counts for nothing until it does again. */
   get is_failing(): boolean {
-    return this.#attempts >= attempts_max || this.is_ineffective
+    return this.#attempts >= attempts_max || this.is_ineffective || this.is_sinking
   }
 
   get is_ineffective(): boolean {
@@ -314,8 +337,13 @@ export class DeviceLimits {
   onRead(state: LimitState, traits: LimitTraits, now_ms: number): Foreign | null {
     const held_before_w = this.#state && this.held_w(now_ms)
     const record_before = this.#record
+    const was_proven = this.is_proven
     const foreign = this.#takeRead(state, traits, now_ms)
-    this.#followRamp(held_before_w, record_before, now_ms)
+    // Also the same limit, told once more on the way down, or a new ceiling begins the time anew.
+    const is_touched = !was_proven && this.is_proven
+    const has_new_max = record_before.static_max_w !== this.static_max_w
+    const is_anew = (is_touched || has_new_max) && this.rampingFrom_w(now_ms) > 0
+    this.#followRamp(held_before_w, record_before, { is_anew, now_ms })
     return foreign
   }
 
@@ -430,14 +458,22 @@ export class DeviceLimits {
    *
    * @param before_w null: this is the first read since the start
    */
-  #followRamp(before_w: number | null, before: DeviceRecord, now_ms: number): void {
-    const bound_w = this.bound_w!
-    const until_ms = now_ms + rampOf(this.#traits!, this.facts)
+  #followRamp(
+    before_w: number | null,
+    before: DeviceRecord,
+    { is_anew, now_ms }: { is_anew: boolean; now_ms: number },
+  ): void {
+    // A ceiling that came down below its limit lowers it as well.
+    const bound_w = Math.min(this.bound_w!, this.static_max_w)
+    const ramp_ms = rampOf(this.#traits!, this.facts)
+    // What was overtaken may come through yet, and begin the time anew.
+    const begins_ms = ramp_ms > 0 ? Math.max(now_ms, this.#overtaken.until_ms) : now_ms
+    const until_ms = begins_ms + ramp_ms
     if (before_w === null) this.#resumeRamp(before, until_ms)
     else if (before_w > bound_w) {
       this.#ramps(before_w, now_ms)
       this.#ramp_until_ms = until_ms
-    }
+    } else if (is_anew) this.#ramp_until_ms = until_ms
     if (this.is_proven && this.rampingFrom_w(now_ms) === 0) this.#keep({ ramps_from_w: null })
   }
 
@@ -493,9 +529,12 @@ export class DeviceLimits {
 
   #isProof(found_w: number, newest_w: number, now_ms: number): boolean {
     const begun_w = this.#record.before_w ?? newest_w
-    // While a limit is being applied, a former one within its tolerance proves nothing.
+    // A former limit within its tolerance proves nothing while another is being applied, nor that
+    // it was raised to full power, which no device rounds.
     const is_as_before = isSame(found_w, begun_w) && !isSame(found_w, newest_w)
-    return !(is_as_before && this.#isComing(now_ms)) && mayShow(found_w, newest_w, this.#rounding)
+    const is_full = newest_w >= this.#record.static_max_w
+    if (is_as_before && (is_full || this.#isComing(now_ms))) return false
+    return mayShow(found_w, newest_w, this.#rounding)
   }
 
   /** @param asked_w the command that was to be read back; null: none was */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { rowKey } from '@heliograph/domain/curtailment'
 import type { LimitResponse } from '@heliograph/domain/site'
+import type { LimitTraits } from '../drivers/limit-control.ts'
 import {
   type ControlledSite,
   controlledSite,
@@ -30,15 +31,16 @@ const cases: [why: string, makes: Makes, limit: LimitResponse][] = [
 async function siteWith(
   makes: Makes,
   limit: LimitResponse | undefined,
-  applies_after_ms = 0,
+  traits: Partial<LimitTraits> = {},
 ): Promise<ControlledSite> {
   const inverters = [1, 2, 3].map((id) => inverterOf(id, id === 1 && limit ? { limit } : {}))
   const loggers = [{ logger_id: 1, name: 'L', rated_power_kw: 300, inverters }]
   const site = await controlledSite({
     permit_w: 300_000,
     site: { loggers },
-    traits: { applies_within_ms: applies_after_ms },
+    traits,
     prepare: (inverter) => {
+      const applies_after_ms = traits.applies_within_ms ?? 0
       if (inverter.inverter_id === 1) Object.assign(inverter, { makes, applies_after_ms })
     },
   })
@@ -161,7 +163,7 @@ test('what a device is told leaves room for its rounding, and none at full power
 
 for (const silent_after_ms of [2000, 6000]) {
   test(`one whose former limit is within the tolerance of its new one is not held down after ${silent_after_ms} ms`, async () => {
-    const site = await siteWith(tenths(Math.floor), tenth, 4500)
+    const site = await siteWith(tenths(Math.floor), tenth, { applies_within_ms: 4500 })
     const inverter = site.inverters[0]!
     const row = rowOf(129)
     await site.controller.hear([row])
@@ -199,4 +201,116 @@ test('another that sets a limit close below a refused command is never raised ab
   await site.clock.advance(120_000)
   assert.equal(inverter.limit_w, 98_500)
   assert.equal(site.store.devices.get(1)!.external_w, 98_500)
+})
+
+const walking: [why: string, makes: Makes, tolerance_w: number][] = [
+  ['rounds down to 20 kW', (limit_w) => Math.floor(limit_w / 20_000) * 20_000, 0],
+  [
+    'rounds down to 20 kW, beyond its tolerance',
+    (limit_w) => Math.floor(limit_w / 20_000) * 20_000,
+    1000,
+  ],
+  [
+    'rounds down to 7 kW, beyond its tolerance',
+    (limit_w) => Math.floor(limit_w / 7000) * 7000,
+    1000,
+  ],
+  ['makes 3 kW less of each limit', (limit_w) => Math.max(0, limit_w - 3000), 0],
+  [
+    'makes 3 kW less of each limit, beyond its tolerance',
+    (limit_w) => Math.max(0, limit_w - 3000),
+    1000,
+  ],
+]
+for (const [why, makes, tolerance_w] of walking) {
+  test(`a device that ${why} is not walked down step by step`, async () => {
+    const site = await siteWith(makes, undefined, { tolerance_w })
+    const inverter = site.inverters[0]!
+    await site.controller.hear([rowOf(129)])
+    await site.clock.advance(20_000)
+    const limit_w = inverter.limit_w!
+    assert.ok(limit_w >= 35_000, `${limit_w} W`)
+    const writes = inverter.writes.length
+    await site.clock.advance(600_000)
+    site.restart()
+    await site.clock.advance(600_000)
+    assert.equal(inverter.limit_w, limit_w)
+    assert.equal(inverter.writes.length, writes)
+    assert.equal(site.newest.get(rowKey(rowOf(129)))?.failure_code, null)
+    // One that is to come down further does.
+    await site.controller.hear([rowOf(60, { group_id: '0193a1de-0000-7000-8000-000000000002' })])
+    await site.clock.advance(60_000)
+    assert.ok(inverter.limit_w! <= 20_000)
+  })
+}
+
+test('the limit of another master is left as it is, also where the device rounds', async () => {
+  const site = await siteWith((limit_w) => limit_w, undefined, { tolerance_w: 1000 })
+  const inverter = site.inverters[0]!
+  inverter.limit_w = 60_000
+  await site.clock.advance(120_000)
+  assert.equal(inverter.limit_w, 60_000)
+  assert.deepEqual(inverter.writes, [])
+  site.permit = { plant_w: new Map([[1, 150_000]]), site_w: null }
+  await site.clock.advance(30_000)
+  assert.equal(inverter.limit_w, 49_000)
+})
+
+const ramped = [
+  [0.4, 0],
+  [1, 0],
+  [1.9, 0],
+  [1, -1000],
+  [1, 1000],
+] as const
+for (const [ramp_up_pct_per_min, off_w] of ramped) {
+  test(`a ramp of ${ramp_up_pct_per_min} % per minute raises a device of whole percents that is off by ${off_w} W`, async () => {
+    const inverters = [inverterOf(1)]
+    const loggers = [{ logger_id: 1, name: 'L', rated_power_kw: 100, inverters }]
+    const site = await controlledSite({
+      count: 1,
+      permit_w: 100_000,
+      site: { loggers, control: { ramp_up_pct_per_min } },
+      traits: { tolerance_w: 1000 },
+      prepare: (inverter) => {
+        inverter.control.settable = (limit_w) => Math.floor(limit_w / 1000) * 1000
+        inverter.makes = (limit_w) => (limit_w < 100_000 ? limit_w + off_w : limit_w)
+      },
+    })
+    await site.clock.advance(10_000)
+    const row = rowOf(50)
+    await site.controller.hear([row])
+    await site.clock.advance(20_000)
+    const inverter = site.inverters[0]!
+    assert.equal(inverter.limit_w, 49_000 + off_w)
+    const released_at = site.clock.now().getTime()
+    await site.controller.hear([{ ...row, released_at }])
+    const minutes = 20 / ramp_up_pct_per_min
+    await site.clock.advance(minutes * 60_000)
+    const raised_w = inverter.limit_w! - 49_000 - off_w
+    assert.ok(raised_w >= 17_000 && raised_w <= 20_000, `${raised_w} W in ${minutes} minutes`)
+    await site.clock.advance((36 / ramp_up_pct_per_min) * 60_000)
+    assert.equal(inverter.limit_w, 100_000)
+    assert.ok(site.newest.get(rowKey(row))?.restored_at)
+  })
+}
+
+test('a refused raise to full power within one step is not done', async () => {
+  const oneStepUp = (limit_w: number) => Math.min(100_000, limit_w + 1000)
+  const site = await siteWith(oneStepUp, undefined, { tolerance_w: 1000 })
+  const inverter = site.inverters[0]!
+  inverter.control.settable = (limit_w) => Math.floor(limit_w / 1000) * 1000
+  const row = rowOf(299)
+  await site.controller.hear([row])
+  await site.clock.advance(20_000)
+  assert.equal(inverter.limit_w, 99_000)
+  inverter.refusal = new Error('refused')
+  await site.controller.hear([{ ...row, released_at: site.clock.now().getTime() }])
+  await site.clock.advance(60_000)
+  assert.equal(inverter.limit_w, 99_000)
+  assert.equal(site.newest.get(rowKey(row))!.restored_at, null)
+  inverter.refusal = null
+  await site.clock.advance(60_000)
+  assert.equal(inverter.limit_w, 100_000)
+  assert.ok(site.newest.get(rowKey(row))!.restored_at)
 })
