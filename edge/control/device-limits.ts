@@ -207,8 +207,8 @@ export class DeviceLimits {
   /** It came down from what it showed when it was told just that: each write would lower it. */
   get is_sinking(): boolean {
     const { before_w, written_w } = this.#record
-    if (this.is_proven || !this.not_as_set || before_w === null || written_w === null) return false
-    return isSame(before_w, written_w)
+    const is_as_found = before_w !== null && written_w !== null && isSame(before_w, written_w)
+    return is_as_found && !this.is_proven && this.not_as_set !== null
   }
 
   /** False while it may yet come to deliver more by itself, which another write would prevent. */
@@ -337,13 +337,8 @@ export class DeviceLimits {
   onRead(state: LimitState, traits: LimitTraits, now_ms: number): Foreign | null {
     const held_before_w = this.#state && this.held_w(now_ms)
     const record_before = this.#record
-    const was_proven = this.is_proven
     const foreign = this.#takeRead(state, traits, now_ms)
-    // Also the same limit, told once more on the way down, or a new ceiling begins the time anew.
-    const is_touched = !was_proven && this.is_proven
-    const has_new_max = record_before.static_max_w !== this.static_max_w
-    const is_anew = (is_touched || has_new_max) && this.rampingFrom_w(now_ms) > 0
-    this.#followRamp(held_before_w, record_before, { is_anew, now_ms })
+    this.#followRamp(held_before_w, record_before, now_ms)
     return foreign
   }
 
@@ -366,6 +361,7 @@ export class DeviceLimits {
     if (is_proof || is_rescaled) return null
     const seen_w = was_silent ? null : before_w
     const is_told = this.#isTold(found_w, now_ms)
+    if (is_told) this.#makes(found_w)
     const begun_w = Math.max(0, ...this.#told(now_ms))
     const found = { found_w, seen_w, begun_w, was_silent, has_new_max }
     const compared = is_told ? null : foreignLimit(this.#record, found)
@@ -458,13 +454,12 @@ export class DeviceLimits {
    *
    * @param before_w null: this is the first read since the start
    */
-  #followRamp(
-    before_w: number | null,
-    before: DeviceRecord,
-    { is_anew, now_ms }: { is_anew: boolean; now_ms: number },
-  ): void {
+  #followRamp(before_w: number | null, before: DeviceRecord, now_ms: number): void {
     // A ceiling that came down below its limit lowers it as well.
     const bound_w = Math.min(this.bound_w!, this.static_max_w)
+    // Also the same limit, told once more on the way down, or a new ceiling begins the time anew.
+    const is_touched = before.before_w !== null && this.#record.before_w === null
+    const is_anew = is_touched || before.static_max_w !== this.static_max_w
     const ramp_ms = rampOf(this.#traits!, this.facts)
     // What was overtaken may come through yet, and begin the time anew.
     const begins_ms = ramp_ms > 0 ? Math.max(now_ms, this.#overtaken.until_ms) : now_ms
@@ -473,7 +468,7 @@ export class DeviceLimits {
     else if (before_w > bound_w) {
       this.#ramps(before_w, now_ms)
       this.#ramp_until_ms = until_ms
-    } else if (is_anew) this.#ramp_until_ms = until_ms
+    } else if (is_anew && this.rampingFrom_w(now_ms) > 0) this.#ramp_until_ms = until_ms
     if (this.is_proven && this.rampingFrom_w(now_ms) === 0) this.#keep({ ramps_from_w: null })
   }
 
@@ -567,6 +562,14 @@ export class DeviceLimits {
     this.#intents = []
     this.#attempts = 0
     this.#keep({ before_w: null, made_w: is_made ? found_w : null })
+  }
+
+  /** A former limit within its tolerance had proven the command: this is what it makes of that. */
+  #makes(found_w: number): void {
+    const { written_w, external_w } = this.#record
+    if (!this.is_proven || written_w === null || written_w > (external_w ?? written_w)) return
+    if (!mayShow(found_w, written_w, this.#rounding)) return
+    this.#keep({ made_w: isSame(found_w, written_w) ? null : found_w })
   }
 
   #overtakenAt(now_ms: number): number {

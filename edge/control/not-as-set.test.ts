@@ -19,12 +19,16 @@ const traits: LimitTraits = {
 }
 
 /** A device that is read each five seconds. */
-function read(record: DeviceRecord | null = null) {
+function read(record: DeviceRecord | null = null, tolerance_w = 0) {
   const limits = new DeviceLimits(facts, record)
   let now_ms = 0
   const finds = (limit_w: number | null, static_max_w = 100_000) => {
     now_ms += 5000
-    return limits.onRead({ limit_w, static_max_w, revert: null }, traits, now_ms)
+    return limits.onRead(
+      { limit_w, static_max_w, revert: null },
+      { ...traits, tolerance_w },
+      now_ms,
+    )
   }
   const begins = (limit_w: number) => limits.begin(limit_w, now_ms)
   return { limits, finds, begins }
@@ -60,6 +64,19 @@ test('what an earlier version had learnt of rounding is not believed any more', 
   begins(60_000)
   assert.equal(finds(59_000), 'lowered')
   assert.equal(limits.settable_max_w, 59_000)
+})
+
+test('what comes through after a former limit within its tolerance is our own over a restart', () => {
+  const { limits, finds, begins } = read(null, 8000)
+  finds(null)
+  begins(45_000)
+  finds(45_000)
+  begins(40_000)
+  finds(45_000)
+  assert.equal(finds(37_000), null)
+  const again = read(limits.record, 8000)
+  assert.equal(again.finds(37_000), null)
+  assert.equal(again.limits.settable_max_w, 100_000)
 })
 
 test("what comes through late, and rounded, does not lift another's limit", () => {

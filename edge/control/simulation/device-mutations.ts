@@ -244,7 +244,7 @@ export const deviceMutations: readonly Mutation[] = [
   {
     name: 'gives away what comes down anew from a limit that was told once more',
     file: `${core}/device-limits.ts`,
-    from: 'else if (is_anew) this.#ramp_until_ms = until_ms',
+    from: 'else if (is_anew && this.rampingFrom_w(now_ms) > 0) this.#ramp_until_ms = until_ms',
     to: '',
   },
   {
