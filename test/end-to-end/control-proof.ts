@@ -75,7 +75,10 @@ export async function proofFaults(run: ProvenRun): Promise<string[]> {
       'it tells of no measured power',
     ),
     ...untoldWrites(proof, run.writes),
-    ...untoldRows(proof, run.rows),
+    ...untoldRows(
+      proof,
+      run.rows.filter(({ over_at }) => over_at > period.from_at),
+    ),
     ...one_run,
     ...altered,
   ].map((fault) => `proof: ${fault}`)

@@ -44,6 +44,7 @@ interface Run {
 }
 
 const patience_ms = 60_000
+const rest_ms = 10_000
 const seesaws = 4
 const rows_judged = 10
 
@@ -95,8 +96,7 @@ async function commandAndJudge(run: Run, seconds: number): Promise<ControlOutcom
   return await onDatabase(programs, async (db) => {
     await commandInPeace(run, db)
     await seesaw(run)
-    await client.releaseAll()
-    await untilPermitted(peer)
+    await comeToRest(run)
     const rows = await appliedRows(db)
     const writes = peer.writes()
     const steps = stepsOf(writes)
@@ -193,6 +193,21 @@ async function seesaw(run: Run): Promise<void> {
     await releasing
     await untilPermitted(peer)
   }
+}
+
+/** The longest time without a kill: a row holds, and then the permit alone. */
+async function comeToRest({ client, peer }: Run): Promise<void> {
+  await client.releaseAll()
+  await untilPermitted(peer)
+  const half = { scope: 'site', limit_mode: 'percent', limit_value: 50 }
+  await client.answered('/curtailment/immediate', half)
+  await demand('the last row is applied', () =>
+    client.until('/curtailment', ({ data }) => data.every(({ applied }) => applied === true)),
+  )
+  await wait(rest_ms)
+  await client.releaseAll()
+  await untilPermitted(peer)
+  await wait(rest_ms)
 }
 
 const untilPermitted = (peer: InverterPeer) =>
