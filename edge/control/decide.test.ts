@@ -4,14 +4,8 @@ import fc from 'fast-check'
 import type { LimitTraits } from '../drivers/limit-control.ts'
 import { type Controlled, decide, type PlantNow, type SiteNow } from './decide.ts'
 import { DeviceLimits } from './device-limits.ts'
+import { plainTraits as traits } from './fixtures/plain-device.ts'
 
-const traits: LimitTraits = {
-  survives_power_loss: false,
-  min_interval_ms: 0,
-  applies_within_ms: 0,
-  ramp_ms: 0,
-  min_limit_w: 0,
-}
 const facts = { rated_w: 100, default_max_w: 100, fresh_ms: 15_000, revert_margin_ms: 10_000 }
 
 /** Read at 0 ms to stand at a limit that is ours. */

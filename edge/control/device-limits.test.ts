@@ -3,15 +3,9 @@ import test from 'node:test'
 import type { LimitState, LimitTraits } from '../drivers/limit-control.ts'
 import { DeviceLimits } from './device-limits.ts'
 import type { DeviceRecord } from './device-record.ts'
+import { plainTraits as volatile } from './fixtures/plain-device.ts'
 
 const facts = { rated_w: 100, default_max_w: 110, fresh_ms: 15_000, revert_margin_ms: 10_000 }
-const volatile: LimitTraits = {
-  survives_power_loss: false,
-  min_interval_ms: 0,
-  applies_within_ms: 0,
-  ramp_ms: 0,
-  min_limit_w: 0,
-}
 const lasting: LimitTraits = { ...volatile, survives_power_loss: true }
 
 const at = (limit_w: number | null, changes: Partial<LimitState> = {}): LimitState => ({

@@ -6,15 +6,10 @@ import { inverterOf } from '../fixtures/sites.ts'
 import { declaredOf, rampOf } from './declared-traits.ts'
 import { DeviceLimits } from './device-limits.ts'
 import type { DeviceRecord } from './device-record.ts'
+import { plainTraits } from './fixtures/plain-device.ts'
 
 const facts = { rated_w: 100, default_max_w: 100, fresh_ms: 15_000, revert_margin_ms: 10_000 }
-const traits: LimitTraits = {
-  survives_power_loss: false,
-  min_interval_ms: 0,
-  applies_within_ms: 0,
-  ramp_ms: 30_000,
-  min_limit_w: 0,
-}
+const traits: LimitTraits = { ...plainTraits, ramp_ms: 30_000 }
 const at = (limit_w: number | null): LimitState => ({ limit_w, static_max_w: 100, revert: null })
 
 /** Polled each 5 s, so that it stays fresh. */

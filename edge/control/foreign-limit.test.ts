@@ -1,21 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { LimitTraits } from '../drivers/limit-control.ts'
 import { DeviceLimits } from './device-limits.ts'
-
-const facts = {
-  rated_w: 100_000,
-  default_max_w: 100_000,
-  fresh_ms: 15_000,
-  revert_margin_ms: 10_000,
-}
-const traits: LimitTraits = {
-  survives_power_loss: false,
-  min_interval_ms: 0,
-  applies_within_ms: 0,
-  ramp_ms: 0,
-  min_limit_w: 0,
-}
+import { plainFacts as facts, plainTraits as traits } from './fixtures/plain-device.ts'
 
 /** It was told 50 kW, and another lowered it to 30 kW after that; read each five seconds. */
 function lowered() {

@@ -3,6 +3,7 @@ import test from 'node:test'
 import { controlledSite, rowOf } from '../fixtures/controlled-site.ts'
 import { memoryControlStore } from './control-store.ts'
 import { DeviceLimits } from './device-limits.ts'
+import { plainFacts, plainTraits } from './fixtures/plain-device.ts'
 
 const no_permit = { plant_w: new Map<number, number>(), site_w: null }
 
@@ -74,27 +75,14 @@ test('its record is another object only when something in it changed', () => {
 })
 
 test('what is found in place of a command is of nobody in particular', () => {
-  const facts = {
-    rated_w: 100_000,
-    default_max_w: 100_000,
-    fresh_ms: 15_000,
-    revert_margin_ms: 10_000,
-  }
-  const traits = {
-    survives_power_loss: false,
-    min_interval_ms: 0,
-    applies_within_ms: 0,
-    ramp_ms: 0,
-    min_limit_w: 0,
-  }
   const at = (limit_w: number | null) => ({ limit_w, static_max_w: 100_000, revert: null })
-  const limits = new DeviceLimits(facts, null)
-  limits.onRead(at(null), traits, 0)
+  const limits = new DeviceLimits(plainFacts, null)
+  limits.onRead(at(null), plainTraits, 0)
   limits.begin(10_000, 0, 'permit')
-  limits.onRead(at(40_000), traits, 5000)
+  limits.onRead(at(40_000), plainTraits, 5000)
   assert.equal(limits.limiterOf(40_000), null)
-  limits.onRead(at(10_000), traits, 6000)
+  limits.onRead(at(10_000), plainTraits, 6000)
   assert.equal(limits.limiterOf(10_000), 'permit')
-  limits.onRead(at(5000), traits, 11_000)
+  limits.onRead(at(5000), plainTraits, 11_000)
   assert.equal(limits.limiterOf(5000), 'external')
 })

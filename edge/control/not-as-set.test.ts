@@ -1,22 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { LimitTraits } from '../drivers/limit-control.ts'
 import { DeviceLimits } from './device-limits.ts'
 import type { DeviceRecord } from './device-record.ts'
-
-const facts = {
-  rated_w: 100_000,
-  default_max_w: 100_000,
-  fresh_ms: 15_000,
-  revert_margin_ms: 10_000,
-}
-const traits: LimitTraits = {
-  survives_power_loss: false,
-  min_interval_ms: 0,
-  applies_within_ms: 0,
-  ramp_ms: 0,
-  min_limit_w: 0,
-}
+import { plainFacts as facts, plainTraits as traits } from './fixtures/plain-device.ts'
 
 /** A device that is read each five seconds. */
 function read(record: DeviceRecord | null = null, tolerance_w = 0) {

@@ -4,6 +4,7 @@ import { inverterOf, siteOf } from '../fixtures/sites.ts'
 import { virtualClock } from '../fixtures/virtual-clock.ts'
 import { jointCeilings } from './battery-shares.ts'
 import { ControlledPlants } from './controlled-plants.ts'
+import { plainTraits } from './fixtures/plain-device.ts'
 
 /** Two inverters of 100 kW that were read once, of which site.yaml has only the first any more. */
 async function removedPlants(): Promise<ControlledPlants> {
@@ -17,13 +18,7 @@ async function removedPlants(): Promise<ControlledPlants> {
   })
   plants.apply(siteOf([inverterOf(1), inverterOf(2)]))
   const control = {
-    traits: {
-      survives_power_loss: false,
-      min_interval_ms: 0,
-      applies_within_ms: 0,
-      ramp_ms: 0,
-      min_limit_w: 0,
-    },
+    traits: plainTraits,
     settable: (limit_w: number) => limit_w,
     readLimit: () => Promise.reject(new Error('it does not answer')),
     writeLimit: () => Promise.reject(new Error('it does not answer')),
