@@ -4,6 +4,7 @@
  * state, at the start of an order for all plants, and at its end.
  */
 import type { Site } from '@heliograph/domain/site'
+import { wattsWithin } from '@heliograph/domain/watts'
 import { Conditions } from '@heliograph/edge/conditions'
 import { plantCeiling } from '@heliograph/edge/control/ceiling'
 import { memoryControlStore } from '@heliograph/edge/control/control-store'
@@ -34,9 +35,9 @@ const settable = (limit_w: number) => Math.floor(limit_w / 100) * 100
 const site = largeSite(new Date(start_at))
 const plants = site.loggers.map(({ logger_id, rated_power_kw, inverters }) => ({
   logger_id,
-  rated_w: Math.floor(rated_power_kw * 1000),
+  rated_w: wattsWithin(rated_power_kw),
   inverters: inverters.map(({ inverter_id, rated_ac_power_kw }) => {
-    return { inverter_id, rated_w: Math.floor(rated_ac_power_kw * 1000) }
+    return { inverter_id, rated_w: wattsWithin(rated_ac_power_kw) }
   }),
 }))
 const site_rated_w = plants.reduce((sum, { rated_w }) => sum + rated_w, 0)

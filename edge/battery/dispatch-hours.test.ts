@@ -43,6 +43,13 @@ test('hours in any order, and however often, ask for the same', () => {
   )
 })
 
+test('an hour of 1.005 kW asks for each of its watts, either way', () => {
+  for (const power_w of [1005, -1005]) {
+    const hours = new DispatchHours([hourOf(power_w / 1000)])
+    assert.equal(hours.askedOf(1, agreed(start_at))?.power_w, power_w)
+  }
+})
+
 test('a quarter asks for its own power, from its own begin', () => {
   const hours = new DispatchHours([hourOf(0, { quarter_power_kw: [1, 2, 3, 4] })])
   const asked = [0, 899_999, 900_000, 3_599_999].map((ms) =>

@@ -1,5 +1,6 @@
 /** The hours of approved schedules that are known: heard, in force, and at last forgotten. */
 import { type DispatchHour, hourKey, mergeHour, powerAt } from '@heliograph/domain/dispatch'
+import { wattsTowardsZero } from '@heliograph/domain/watts'
 import type { WallTime } from '../control/clock-watch.ts'
 
 /** What is to be done now. */
@@ -75,7 +76,7 @@ export class DispatchHours {
     const quarter_ms = (end_at - start_at) / 4
     const nth = quarter_power_kw === null ? 0 : Math.floor((now - start_at) / quarter_ms)
     return {
-      power_w: Math.trunc(powerAt(newest, now) * 1000),
+      power_w: wattsTowardsZero(powerAt(newest, now)),
       schedule_id,
       interval_start_at: start_at + nth * quarter_ms,
     }

@@ -43,7 +43,10 @@ test('a percentage is one of each plant, and never above it or the rating', () =
       for (const limit of limitsOf({ limit_mode: 'percent', limit_value: value }, of)) {
         assert.ok(limit.max_power_kw <= limit.rated_power_kw)
         if (value >= 100) assert.equal(limit.max_power_kw, wattsWithin(limit.rated_power_kw) / 1000)
-        else assert.ok(limit.max_power_kw <= (limit.rated_power_kw * value) / 100)
+        else if (limit.max_power_kw > 0) {
+          const rated_w = wattsWithin(limit.rated_power_kw)
+          assert.ok((100 * wattsOf(limit.max_power_kw)) / rated_w <= value)
+        }
         assert.ok(Number.isFinite(limit.requested_max_power_kw))
       }
     }),
@@ -98,5 +101,10 @@ test('in proportion to rated power, down to whole watts', () => {
   assert.deepEqual(kw('kw', 0.0005), [0, 0])
   assert.deepEqual(kw('percent', 33.3), [66.6, 33.3])
   assert.deepEqual(kw('percent', 250), [200, 100])
-  assert.deepEqual([1.001, 0.29, 1000.0009].map(wattsWithin), [1001, 290, 1_000_000])
+})
+
+test('a percentage of a rating keeps each whole watt', () => {
+  const plant = { logger_id: 1, rated_power_kw: 100.1 }
+  const [limit] = limitsOf({ limit_mode: 'percent', limit_value: 29 }, [plant])
+  assert.equal(limit?.max_power_kw, 29.029)
 })

@@ -2,7 +2,7 @@
  * Splits the limit of a command into limits of plants, in whole watts. No plant gets more than its
  * rated power, and all plants together get no more than the requested limit. Pure.
  */
-import { wattsWithin } from '@heliograph/domain/watts'
+import { wattsOfPercent, wattsWithin } from '@heliograph/domain/watts'
 
 export interface Plant {
   logger_id: number
@@ -31,8 +31,9 @@ export function limitsOf(requested: RequestedLimit, plants: readonly Plant[]): P
 function percentOf(plant: Plant, limit_pct: number): PlantLimit {
   const { rated_power_kw } = plant
   const requested_kw = (rated_power_kw / 100) * limit_pct
-  const max_w = limit_pct < 100 ? wattsWithin((rated_power_kw * limit_pct) / 100) : Infinity
-  return limitOf(plant, Math.min(max_w, wattsWithin(rated_power_kw)), requested_kw)
+  const rated_w = wattsWithin(rated_power_kw)
+  const max_w = limit_pct < 100 ? wattsOfPercent(rated_w, limit_pct) : rated_w
+  return limitOf(plant, max_w, requested_kw)
 }
 
 /** Shares in proportion to rated power, each rounded down: up to a watt per plant stays unused. */

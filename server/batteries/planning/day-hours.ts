@@ -1,6 +1,7 @@
 /** The hours of a schedule from the powers of its periods, and their totals. Pure. */
 import { day_ms, hour_ms, quarter_ms } from '@heliograph/domain/durations'
 import { rounded } from '@heliograph/domain/significant'
+import { wattsTowardsZero } from '@heliograph/domain/watts'
 import { flowsOf, roomOf } from '@heliograph/optimize/connection'
 import { bandOf, type Course, followCourse } from '@heliograph/optimize/course'
 import { hoursOf, type Period, type Unit } from '@heliograph/optimize/dispatch-problem'
@@ -68,7 +69,7 @@ export function withPowers(
     const span = spanOf(problem, hour.hour)
     if (span === null) return hour
     const own = power_kw.slice(span.first, span.last)
-    const mean_kw = wattsTowardsZero(own.reduce((sum, power) => sum + power, 0) / own.length)
+    const mean_kw = inWholeWatts(own.reduce((sum, power) => sum + power, 0) / own.length)
     const none = { min_kw: mean_kw, max_kw: mean_kw }
     const band = bandOf(unit, periods, power_kw, span, course) ?? none
     return {
@@ -87,7 +88,7 @@ export function withPowers(
 }
 
 /** Revisions are in whole watts, and so is the planned value, which can then be restored. */
-const wattsTowardsZero = (power_kw: number) => Math.trunc(rounded(power_kw * 1000, 3)) / 1000 + 0
+const inWholeWatts = (power_kw: number) => wattsTowardsZero(rounded(power_kw, 6)) / 1000
 
 /** Removes rounding errors of solver and sums. */
 const percent = (soc_pct: number) => Math.min(100, Math.max(0, soc_pct))

@@ -35,6 +35,16 @@ test('a plant is shown what the server will allow it', () => {
   )
 })
 
+test('a plant keeps each of the first million whole watts of a limit', () => {
+  const plants = [plant(1, 1_000_000)]
+  for (let power_w = 1; power_w <= 1_000_000; power_w += 1) {
+    const limit = { limit_mode: 'kw', limit_value: power_w / 1000 } as const
+    const [only] = allowedOf(plants, limit)
+    if (only?.allowed_kw === limit.limit_value) continue
+    assert.fail(`${limit.limit_value} kW are shown as ${only?.allowed_kw} kW`)
+  }
+})
+
 test('no plants share nothing, and a limit of nothing allows none anything', () => {
   assert.deepEqual(allowedOf([], { limit_mode: 'kw', limit_value: 100 }), [])
   const [only] = allowedOf([plant(1, 400)], { limit_mode: 'percent', limit_value: 0 })

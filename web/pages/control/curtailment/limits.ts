@@ -31,7 +31,7 @@ export function allowedOf(plants: readonly Plant[], limit: Limit): Allowed[] {
   return plants.map((plant, nth) => {
     const watts =
       limit_mode === 'percent'
-        ? Math.min(wattsWithin((plant.rated_power_kw * limit_value) / 100), rated_w[nth]!)
+        ? Math.min(wattsOfPercent(rated_w[nth]!, limit_value), rated_w[nth]!)
         : shareOf(limit_w, rated_w[nth]!, all_w)
     return { ...plant, allowed_kw: watts / 1000 }
   })
@@ -46,6 +46,12 @@ function shareOf(limit_w: number, rated_w: number, all_w: number): number {
 function wattsWithin(power_kw: number): number {
   const nearest = Math.round(power_kw * 1000)
   return nearest / 1000 <= power_kw ? nearest : nearest - 1
+}
+
+/** Percentage of whole watts, rounded down. */
+function wattsOfPercent(whole_w: number, share_pct: number): number {
+  const nearest = Math.round((whole_w * share_pct) / 100)
+  return (nearest * 100) / whole_w > share_pct ? nearest - 1 : nearest
 }
 
 export interface DayHours {
