@@ -23,6 +23,7 @@ const severities = {
   // Of earlier versions, in place of the former: it ends.
   device_below_limit: 'warning',
   permit_missing: 'warning',
+  no_permit_entry: 'info',
   permit_unenforceable: 'critical',
   permit_exceeded: 'critical',
   control_fault: 'critical',
@@ -122,6 +123,14 @@ export class ControlAlerts {
       ? `no permit is known for plant ${logger_id}: nothing of it is raised`
       : `the permit of plant ${logger_id} is known`
     this.#set(plant(logger_id), 'permit_missing', { message, holds })
+  }
+
+  /** Also while nothing is to be limited, so that the server can warn before the first order. */
+  noPermitEntry(logger_id: number, holds: boolean): void {
+    const message = holds
+      ? `plant ${logger_id} has no entry in the permit file: an order lowers it and its end does not raise it`
+      : `plant ${logger_id} has an entry in the permit file`
+    this.#set(plant(logger_id), 'no_permit_entry', { message, holds })
   }
 
   /** Of a plant, or of the common connection. */

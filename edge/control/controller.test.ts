@@ -211,20 +211,25 @@ test('without a permit nothing is raised, and nothing is touched without a row',
   })
   await site.clock.advance(20_000)
   assert.deepEqual(site.limits(), [null, null, null])
-  assert.deepEqual(site.events, [])
+  const told = () => site.events.map(({ code, edge }) => `${code} ${edge}`)
+  assert.deepEqual(told(), ['no_permit_entry rising'], 'known before the first order')
   const row = rowOf(60, { end_at: start_at + 40_000 })
   await site.controller.hear([row])
   await site.clock.advance(60_000)
   assert.deepEqual(site.limits(), [20_000, 20_000, 20_000])
   const { restored_at, failure_code, failure_message } = site.newest.get(rowKey(row))!
   assert.deepEqual([restored_at, failure_code], [null, 'raise_refused'])
-  assert.equal(failure_message, 'no grid permit of this plant is known')
-  assert.deepEqual(site.events.map(({ code }) => code).slice(0, 1), ['permit_missing'])
+  assert.equal(
+    failure_message,
+    'no grid permit of this plant is known: it needs an entry in the permit file',
+  )
+  assert.equal(told()[1], 'permit_missing rising')
   site.permit = { plant_w: new Map([[1, 200_000]]), site_w: null }
   await site.clock.advance(2000)
   assert.deepEqual(site.limits(), [66_600, 66_600, 66_600])
   assert.ok(site.newest.get(rowKey(row))?.restored_at)
   assert.equal(site.newest.get(rowKey(row))?.failure_code, null)
+  assert.deepEqual(told().slice(-2), ['no_permit_entry falling', 'permit_missing falling'])
 })
 
 test('the common connection holds the plants together', async () => {

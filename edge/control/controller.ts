@@ -44,6 +44,7 @@ interface Moment extends WallTime {
 const tick_ms = 1000
 /** A disk that takes longer is told of. */
 const disk_late_ms = 10_000
+const no_permit = 'no grid permit of this plant is known: it needs an entry in the permit file'
 const unsaved = 'nothing can be written down, and nothing is raised'
 
 export class Controller {
@@ -364,7 +365,9 @@ export class Controller {
       }
       const permit_w = boundOf(permit, logger_id)
       const is_wanted = permit !== null || bound.has(logger_id)
-      this.#alerts.permitMissing(logger_id, is_wanted && !permit?.plant_w.has(logger_id))
+      const has_entry = permit?.plant_w.has(logger_id) ?? false
+      this.#alerts.noPermitEntry(logger_id, !has_entry)
+      this.#alerts.permitMissing(logger_id, is_wanted && !has_entry)
       const is_known = this.#plants.isKnown(plant, now_ms)
       const beside_w = batteries?.fixed_w(logger_id) ?? 0
       const plant_fixed_w = Math.max(0, decided.fixed_w - sleepingOf(plant))
@@ -411,7 +414,7 @@ export class Controller {
 
   /** Why nothing may be raised there, whatever the permit says; null: it may be. */
   #refusalOf({ logger_id }: Plant, permit: Permit | null): string | null {
-    if (!permit?.plant_w.has(logger_id)) return 'no grid permit of this plant is known'
+    if (!permit?.plant_w.has(logger_id)) return no_permit
     if (this.#ordering.is_unsaved) return unsaved
     if (this.#rows.is_lost) return 'rows were lost, and the server did not tell them again yet'
     return this.#is_clock_settled ? null : 'the clock jumped: nothing is raised for a minute'

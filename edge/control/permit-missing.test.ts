@@ -29,7 +29,7 @@ test('an entry that was taken out holds its plant on, downwards alone', async ()
   await site.clock.advance(5000)
   assert.deepEqual(
     site.events.map(({ code, edge }) => `${code} ${edge}`),
-    ['permit_missing rising'],
+    ['no_permit_entry rising', 'permit_missing rising'],
   )
   await restartDevice(site, 0)
   assert.deepEqual(

@@ -43,6 +43,7 @@ export const eventAlerts = {
   fire_system_alarm: 'reported by another source',
 
   agent_started: 'its consequences have events of their own',
+  no_permit_entry: 'its consequences have events of their own',
   clock_jumped: 'its consequences have events of their own',
   device_retired: 'an action of a person',
   edge_token_revoked: 'an action of a person',
