@@ -61,7 +61,7 @@ export const RowReport = Closed({
   restore_started_at: InstantOrNull,
   restored_at: InstantOrNull,
   last_checked_at: InstantOrNull,
-  /** Sum of the limits of the devices, never reported below the limit of the row. */
+  /** Sum of the limits that the devices hold, which may be below the limit of the row. */
   observed_limit_kw: Nullable(Power),
   observed_power_kw: Nullable(Type.Number()),
   /** Checks of measured power since `applied_at`, and those within the limit. */

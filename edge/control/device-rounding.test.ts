@@ -147,6 +147,21 @@ for (const [why, makes, limit, holds_kw] of undeclared) {
   })
 }
 
+test('a row below the lowest limit reports what is really set: 0 kW, and then all of the row again', async () => {
+  const site = await controlledSite({ traits: { min_limit_w: 30_000 } })
+  const observed = () => [...site.newest.values()].map((report) => report.observed_limit_kw)
+  const row = rowOf(60)
+  await site.controller.hear([row])
+  await site.clock.advance(70_000)
+  assert.deepEqual(site.limits(), [0, 0, 0], '20 kW each are below 30 kW')
+  assert.deepEqual(observed(), [0])
+  assert.ok(site.newest.get(rowKey(row))?.verified_at)
+  const second = rowOf(90, { group_id: '0193a1de-0000-7000-8000-000000000002' })
+  await site.controller.hear([{ ...row, released_at: site.clock.now().getTime() }, second])
+  await site.clock.advance(70_000)
+  assert.equal(site.newest.get(rowKey(second))?.observed_limit_kw, 90)
+})
+
 test('what a device is told leaves room for its rounding, and none at full power', () => {
   const control = { settable: (limit_w: number) => Math.floor(limit_w) }
   const told = (response: LimitResponse, limit_w: number) => {

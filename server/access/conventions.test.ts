@@ -1,8 +1,10 @@
 /** What holds for every operation of the platform, role by role, from the table of them. */
 import assert from 'node:assert/strict'
 import test, { after, before } from 'node:test'
+import type { TProperties } from 'typebox'
 import { addKey } from '../fixtures/served-site.ts'
 import { roles } from '../http/endpoint.ts'
+import { exampleOf } from '../http/example.ts'
 import { platformEndpoints } from '../platform-endpoints.ts'
 import { type Browser, type ServedPlatform, servedPlatform } from './fixtures/served-platform.ts'
 
@@ -25,6 +27,13 @@ before(async () => {
   key = await addKey(platform.db, { key_id: '0123456789ab' })
 })
 after(() => platform.close())
+
+/** The query parameters that are required, each with its example. */
+function requiredOf(query: TProperties | undefined): string {
+  const required = Object.entries(query ?? {}).filter(([, schema]) => !('~optional' in schema))
+  const values = required.map(([name, schema]) => [name, String(exampleOf(schema))])
+  return new URLSearchParams(values).toString()
+}
 
 const fill = (path: string) => path.replaceAll(/\{(\w+)\}/g, (_, name) => ids[name]!)
 
@@ -68,7 +77,11 @@ for (const { method, path, operation_id, role, body, example, query } of platfor
   })
 
   test(`${operation_id} refuses what it does not know, by name`, async () => {
-    const wrong = await people.administrator.ask(method, `${url}?nonsense=1`, given)
+    const wrong = await people.administrator.ask(
+      method,
+      `${url}?nonsense=1&${requiredOf(query)}`,
+      given,
+    )
     assert.equal(wrong.status, 422)
     assert.deepEqual(
       wrong.body.error.details.errors.map(({ field }: { field: string }) => field),

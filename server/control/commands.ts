@@ -1,11 +1,10 @@
 /** Creates and releases curtailment groups, each within the transaction of its request. */
 import { ApiError, invalid, unknownReference, type Violation, violation } from '../http/errors.ts'
-import { edgeCommState } from '../plant/communication.ts'
 import { noteChange } from '../storage/curtailment.ts'
-import type { Transaction } from '../storage/database.ts'
-import { lastEvent } from '../storage/events.ts'
+import type { Queries, Transaction } from '../storage/database.ts'
 import { limitsOf, type Plant, type PlantLimit, type RequestedLimit } from './limits.ts'
 import type { CurtailmentGroup } from './schemas.ts'
+import { warningsOf } from './warnings.ts'
 
 export interface Command extends RequestedLimit {
   site_id: string
@@ -26,7 +25,6 @@ interface Created extends Pick<CurtailmentGroup, 'group_id' | 'warnings' | 'skip
 
 /** Limit of open rows per site: the edge receives all of them in one message. */
 const open_rows_max = 10_000
-const warned_overlaps_max = 100
 
 /**
  * Creates the group with one row for each plant.
@@ -42,18 +40,17 @@ export async function createGroup(tx: Transaction, command: Command): Promise<Cr
   const limits = limitsOf(command, plants)
   await checkOpenRows(tx, command, limits.length)
   const group_id = await insertGroup(tx, command, limits)
-  const logger_ids = limits.map(({ logger_id }) => logger_id)
-  const overlaps = await overlapping(tx, command, { group_id, logger_ids })
-  const warnings = (await isEdgeConnected(tx, command)) ? [] : ['logger_offline']
-  return {
-    group_id,
-    skipped,
-    warnings: [...warnings, ...overlaps.map((other) => `overlaps_group:${other}`)],
-  }
+  return { group_id, skipped, warnings: await warningsOf(tx, command, { group_id, limits }) }
 }
 
-async function plantsFor(tx: Transaction, { site_id, scope, logger_id, end_at, now }: Command) {
-  const loggers = await tx.query<Plant & { is_retired: boolean }>(
+type Addressed = Pick<Command, 'site_id' | 'scope' | 'logger_id' | 'end_at' | 'now'>
+
+/** @throws ApiError 422 for an unknown plant or a past end, 409 without a plant in service */
+export async function plantsFor(
+  db: Queries,
+  { site_id, scope, logger_id, end_at, now }: Addressed,
+) {
+  const loggers = await db.query<Plant & { is_retired: boolean }>(
     `select logger_id, rated_power_kw, retired_at is not null as is_retired
      from loggers where site_id = $1 order by logger_id`,
     [site_id],
@@ -123,33 +120,6 @@ async function insertGroup(
     [site_id, group!.group_id, start_at, end_at, JSON.stringify(limits)],
   )
   return group!.group_id
-}
-
-async function overlapping(
-  tx: Transaction,
-  { site_id, start_at, end_at, now }: Command,
-  { group_id, logger_ids }: { group_id: string; logger_ids: readonly number[] },
-): Promise<string[]> {
-  const groups = await tx.query<{ group_id: string }>(
-    `select group_id, min(start_at) as start_at from curtailment_rows
-     where site_id = $1 and group_id <> $2 and logger_id = any($3) and released_at is null
-       and end_at > greatest($4::timestamptz, $6) and start_at < $5
-     group by group_id order by 2, 1 limit ${warned_overlaps_max}`,
-    [site_id, group_id, logger_ids, start_at, end_at, now],
-  )
-  return groups.map((other) => other.group_id)
-}
-
-async function isEdgeConnected(tx: Transaction, { site_id, now }: Command): Promise<boolean> {
-  const [edge] = await tx.query<Parameters<typeof edgeCommState>[0] & { edge_id: string }>(
-    `select edge_id, last_seen_at, journal_oldest_at from edges
-     where site_id = $1 and revoked_at is null and last_seen_at is not null
-     order by last_seen_at desc limit 1`,
-    [site_id],
-  )
-  if (!edge || edgeCommState(edge, now) === 'disconnected') return false
-  const source = { site_id, source_kind: 'edge', source_id: edge.edge_id } as const
-  return (await lastEvent(tx, { ...source, code: 'edge_offline' }))?.edge !== 'rising'
 }
 
 /** Releases the open rows of a group. Returns false for an unknown group. */

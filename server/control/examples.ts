@@ -69,7 +69,7 @@ const refusedExample: CurtailmentRow = {
   releasing_reason: 'raise_refused',
   cancelled_at: null,
   failure_code: 'raise_refused',
-  failure_message: 'no grid permit of this plant is known',
+  failure_message: 'no grid permit of this plant is known: it needs an entry in the permit file',
 }
 
 export const releaseExample = exampleOf(CurtailmentRelease, {

@@ -1,16 +1,35 @@
-/** Closes the record of a curtailment whose restore no edge will confirm. */
+/** Operations of the page of curtailment beside the API: warnings of a limit, closing a record. */
 import { Type } from 'typebox'
 import type { PlatformNeeds } from '../access/platform-operation.ts'
 import { isGiven } from '../http/authorize.ts'
-import { endpoint } from '../http/endpoint.ts'
+import { type Caller, endpoint } from '../http/endpoint.ts'
 import { badField } from '../http/errors.ts'
 import * as field from '../http/fields.ts'
-import { Closed, Named } from '../http/params.ts'
+import { Closed, id_max, Named } from '../http/params.ts'
 import { closeGroup } from '../storage/curtailment.ts'
+import type { Queries } from '../storage/database.ts'
+import { plantsFor } from './commands.ts'
 import { group_id_example } from './curtailment-row.ts'
+import { limitsOf } from './limits.ts'
+import { CurtailmentGroup, limitFields } from './schemas.ts'
+import { warningsOf } from './warnings.ts'
 
-const SiteId = field.Text('A site of the client.', { minLength: 1, maxLength: 64 })
+const SiteId = field.Text('A site of the client.', {
+  minLength: 1,
+  maxLength: 64,
+  examples: ['demo'],
+})
 const GroupId = field.Text('The command.', { minLength: 1, maxLength: 100 })
+
+/** @throws ApiError 422 for a site that the caller may not see */
+async function checkSite(db: Queries, caller: Caller, site_id: string): Promise<void> {
+  const sites = await db.query('select from sites where client_id = $1 and site_id = $2', [
+    caller.client_id,
+    site_id,
+  ])
+  if (sites.length > 0 && isGiven(site_id, caller)) return
+  throw badField('site_id', 'unknown_reference', 'must be a site of the client that you may see')
+}
 
 const example = { site_id: 'demo', group_id: group_id_example }
 
@@ -47,17 +66,7 @@ export const closeCurtailment = endpoint({
     answer: { ...example, closed_count: 1 },
   },
   async handle({ tx, caller, body: { site_id, group_id, note } }, { clock }: PlatformNeeds) {
-    const sites = await tx.query('select from sites where client_id = $1 and site_id = $2', [
-      caller.client_id,
-      site_id,
-    ])
-    if (sites.length === 0 || !isGiven(site_id, caller)) {
-      throw badField(
-        'site_id',
-        'unknown_reference',
-        'must be a site of the client that you may see',
-      )
-    }
+    await checkSite(tx, caller, site_id)
     const groups = await tx.query(
       'select from curtailment_groups where site_id = $1 and group_id = $2',
       [site_id, group_id],
@@ -66,5 +75,43 @@ export const closeCurtailment = endpoint({
       throw badField('group_id', 'unknown_reference', 'must be a command of the site')
     const order = { site_id, group_id, now: clock.now(), by: caller.key_name, note }
     return { site_id, group_id, closed_count: await closeGroup(tx, order) }
+  },
+})
+
+export const curtailmentWarnings = endpoint({
+  tag: 'Platform',
+  scope: null,
+  module: null,
+  role: 'operator',
+  method: 'GET',
+  path: '/platform/curtailment/warnings',
+  operation_id: 'platform_curtailment_warnings',
+  summary: 'Warnings of a curtailment before it is created',
+  description:
+    'Returns the warnings that the command would have if it was created now. Creates nothing.',
+  query: {
+    site_id: SiteId,
+    scope: limitFields.scope,
+    logger_id: Type.Optional(
+      field.Int('The plant. Required with scope `logger`.', { minimum: 1, maximum: id_max }),
+    ),
+    limit_mode: limitFields.limit_mode,
+    limit_value: field.Num('In % or kW by `limit_mode`.', { exclusiveMinimum: 0, examples: [60] }),
+    start_at: field.At('Start of the limit.', '2036-06-21T11:00:00Z'),
+    end_at: field.At('End of the limit.', '2036-06-21T13:30:00Z'),
+  },
+  returns: Named('PlatformCurtailmentWarnings', { warnings: CurtailmentGroup.properties.warnings }),
+  example: { answer: { warnings: ['no_permit_entry:3'] } },
+  async handle({ caller, query }, { db, clock }: PlatformNeeds) {
+    await checkSite(db, caller, query.site_id)
+    const command = {
+      ...query,
+      start_at: new Date(query.start_at),
+      end_at: new Date(query.end_at),
+      now: clock.now(),
+    }
+    const { plants } = await plantsFor(db, command)
+    const limits = limitsOf(query, plants)
+    return { warnings: await warningsOf(db, command, { group_id: null, limits }) }
   },
 })

@@ -14,7 +14,7 @@ import {
 /** Longest immediate command, by the specification. */
 export const hold_minutes_max = 10_080
 
-const limit = {
+export const limitFields = {
   scope: field.OneOf(rowScopes, '`site`: every plant in service; `logger`: one plant.'),
   logger_id: Type.Optional(
     ignoredUnless(
@@ -39,14 +39,14 @@ const limit = {
 
 export type WindowBody = Static<typeof WindowBody>
 export const WindowBody = Named('CurtailmentWindow', {
-  ...limit,
+  ...limitFields,
   start_at: At('Start. A start in the past takes effect at once.'),
   end_at: At('End. Must be later than `start_at` and than now; there is no maximum length.'),
 })
 
 export type ImmediateBody = Static<typeof ImmediateBody>
 export const ImmediateBody = Named('CurtailmentImmediate', {
-  ...limit,
+  ...limitFields,
   duration_minutes: Type.Optional(
     field.IntOrNull('Defaults to 7 days, or until the release before that.', {
       minimum: 1,
@@ -78,6 +78,11 @@ export const CurtailmentGroup = Named('CurtailmentGroup', {
   warnings: Type.Array(Type.String(), {
     description:
       '`logger_offline`: no edge is connected; the command is applied once one is. ' +
+      '`no_permit_entry:<logger_id>`: the edge has no permit for the plant; the command lowers it, ' +
+      'and neither its end nor its release raises it again (`raise_refused`) until the permit ' +
+      'file at the plant has an entry for it. `below_lowest_limit:<logger_id>`: the share of a ' +
+      'device of the plant is below the lowest limit that it follows, by its driver or `limit` ' +
+      'of `site.yaml`; it is set to 0 and `observed_limit_kw` has what the plant may then deliver. ' +
       '`overlaps_group:<group_id>`: another command limits one of the plants at the same time, ' +
       'and the lowest limit applies; the first hundred such commands.',
   }),

@@ -1,3 +1,4 @@
+import { lowestLimitPct } from '@heliograph/domain/lowest-limit'
 import { type InverterProfile, i16, i32, input, optional, text, u16, u32 } from '../profile.ts'
 
 // Measurements are input registers; only settings are holding registers.
@@ -82,6 +83,6 @@ export const sungrowSg: InverterProfile = {
     min_interval_ms: 10_000,
     applies_within_ms: 0,
     ramp: null,
-    raw_min: 300,
+    raw_min: 10 * lowestLimitPct.sungrow_sg,
   },
 }

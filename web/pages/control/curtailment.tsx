@@ -54,6 +54,7 @@ import {
 } from './curtailment/rows.ts'
 import { Suggestions } from './curtailment/suggestions.tsx'
 import { Timeline } from './curtailment/timeline.tsx'
+import { plantWarnings } from './curtailment/warnings.ts'
 
 export default function Curtailment() {
   const rows = useRows()
@@ -113,6 +114,7 @@ export default function Curtailment() {
 }
 
 function Warnings({ made, onClose }: { made: CurtailmentGroup | null; onClose: () => void }) {
+  const { plantName } = useDevices()
   if (!made || made.warnings.length === 0) return null
   return (
     <Alert
@@ -126,6 +128,11 @@ function Warnings({ made, onClose }: { made: CurtailmentGroup | null; onClose: (
       {made.warnings.includes('logger_offline') && (
         <Text size="sm">The site is offline. The limit applies as soon as it is back online.</Text>
       )}
+      {plantWarnings(made.warnings, plantName).map((text) => (
+        <Text key={text} size="sm" fw={600}>
+          {text}
+        </Text>
+      ))}
       {made.warnings.some((warning) => warning.startsWith('overlaps_group')) && (
         <Text size="sm">Another limit overlaps. The lowest limit applies.</Text>
       )}

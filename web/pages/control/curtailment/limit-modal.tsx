@@ -21,6 +21,7 @@ import { useEffect, useRef, useState } from 'react'
 import { heliograph } from '../../../api.ts'
 import { useSite } from '../../../queries.ts'
 import { type Column, column, DataTable, numeric } from '../../../ui/data-table.tsx'
+import { useDevices } from '../../../ui/devices.tsx'
 import { type Draft, useFormDraft } from '../../../ui/draft.ts'
 import { DateField, NumberField } from '../../../ui/fields.tsx'
 import { DraftNotice, Modal } from '../../../ui/form.tsx'
@@ -30,8 +31,10 @@ import { clockAt, type Span } from '../../../ui/site-clock.ts'
 import { Failure } from '../../../ui/states.tsx'
 import { useWrite } from '../../../ui/use-write.ts'
 import { type Allowed, allowedOf, curtailedBy, dayHoursOf, type Plant, sumOf } from './limits.ts'
+import { useWarnings } from './reads.ts'
 import { durations, faultsOf, newLimit, type RequestedLimit, spanOf } from './requested-limit.ts'
 import { PeakSuggestion, useSuggested } from './suggestions.tsx'
+import { plantWarnings } from './warnings.ts'
 
 interface LimitModalProps {
   plants: readonly Plant[]
@@ -276,6 +279,7 @@ function LimitConfirm(props: LimitConfirmProps) {
       <AllowedList allowed={allowed} />
       {requested.begins === 'now' && <Effect allowed={allowed} />}
       <CostLine {...{ allowed, span, others }} is_open={requested.duration === 'open'} />
+      <PlantWarnings {...{ requested, span }} />
       {!rows && (
         <Notice>Other limits could not be read, so their curtailment is included here.</Notice>
       )}
@@ -298,6 +302,15 @@ function LimitConfirm(props: LimitConfirmProps) {
       </Group>
     </Stack>
   )
+}
+
+function PlantWarnings({ requested, span }: Sent) {
+  const { plantName } = useDevices()
+  const { data, isError } = useWarnings(requested, span)
+  if (isError) return <Notice>Warnings about the plants could not be read.</Notice>
+  return plantWarnings(data?.warnings ?? [], plantName).map((text) => (
+    <Notice key={text}>{text}</Notice>
+  ))
 }
 
 function Unsent({ error }: { error: unknown }) {

@@ -1,5 +1,9 @@
-import { useOverview, useRead } from '../../../queries.ts'
+import { useQuery } from '@tanstack/react-query'
+import { askPlatform } from '../../../api.ts'
+import { useOverview, useRead, useSite } from '../../../queries.ts'
+import type { Span } from '../../../ui/site-clock.ts'
 import type { Plant } from './limits.ts'
+import type { RequestedLimit } from './requested-limit.ts'
 import { isChanging } from './rows.ts'
 
 const changing_ms = 2000
@@ -27,3 +31,20 @@ export const usePlants = (): Plant[] | undefined =>
     if (retired_at !== null || rated_power_kw === null) return []
     return [{ logger_id, name, rated_power_kw, power_kw: ac_power_kw }]
   })
+
+/** Warnings that a limit would have if it was created now. */
+export function useWarnings({ where, limit_mode, limit_value }: RequestedLimit, span: Span) {
+  const { site_id } = useSite()
+  const query = new URLSearchParams({
+    site_id,
+    ...(where === 'site' ? { scope: 'site' } : { scope: 'logger', logger_id: where }),
+    limit_mode,
+    limit_value: String(limit_value),
+    start_at: new Date(span.start_ms).toISOString(),
+    end_at: new Date(span.end_ms).toISOString(),
+  }).toString()
+  return useQuery({
+    queryKey: ['curtailment', site_id, 'warnings', query],
+    queryFn: () => askPlatform<{ warnings: string[] }>('GET', `/curtailment/warnings?${query}`),
+  })
+}
