@@ -10,7 +10,7 @@ import { plantCeiling } from '@heliograph/edge/control/ceiling'
 import { memoryControlStore } from '@heliograph/edge/control/control-store'
 import { Controller } from '@heliograph/edge/control/controller'
 import { type Controlled, decide, type PlantNow } from '@heliograph/edge/control/decide'
-import { DeviceLimits } from '@heliograph/edge/control/device-limits'
+import { plainDevices } from '@heliograph/edge/control/fixtures/plain-device'
 import type { LimitControl, LimitState } from '@heliograph/edge/drivers/limit-control'
 import { rowOf, start, start_at } from '@heliograph/edge/fixtures/controlled-site'
 import { virtualClock } from '@heliograph/edge/fixtures/virtual-clock'
@@ -53,39 +53,52 @@ await benchTick()
 /** The decision for devices that hold their shares of one ceiling and get another. */
 async function benchDecision(): Promise<void> {
   for (const [name, from, to, orders] of [
-    ['steady', permit_ratio, permit_ratio, 0],
-    ['a row begins everywhere', permit_ratio, row_ratio, inverter_count],
-    ['it ends', row_ratio, permit_ratio, inverter_count],
+    ['no command', permit_ratio, permit_ratio, 0],
+    ['lowers, as a row begins everywhere', permit_ratio, row_ratio, inverter_count],
+    ['raises, as it ends', row_ratio, permit_ratio, inverter_count],
   ] as const) {
-    const now = plants.map((plant) => plantNow(plant, { from, to }))
-    const site_now = { plants: now, site_w: site_permit_w, now_ms: 1000, rise_w: null }
-    const found = decide(site_now).orders.length
+    const { book, devices } = devicesAt(from)
+    const now = plants.map((plant) => plantNow(plant, to, devices))
+    const site_now = { plants: now, site_w: site_permit_w, now_ms: 10_000, rise_w: null }
+    const decideNow = () => decide(book, site_now)
+    const found = decideNow().orders.length
     if (found !== orders) throw new Error(`${name}: ${found} orders of ${orders}`)
-    for (let nth = 0; nth < warming; nth += 1) decide(site_now)
+    for (let nth = 0; nth < warming; nth += 1) decideNow()
     const took: Took[] = []
-    for (let nth = 0; nth < rounds; nth += 1) took.push(await timed(() => decide(site_now)))
+    for (let nth = 0; nth < rounds; nth += 1) took.push(await timed(decideNow))
     tell(`decision, ${name}`, took, limit_ms)
   }
 }
 
+function devicesAt(ratio: number) {
+  const described = plants.flatMap(({ logger_id, inverters }) =>
+    inverters.map(({ inverter_id: key, rated_w }) => {
+      const facts = { rated_w, default_max_w: rated_w, fresh_ms: 15_000 }
+      return { key, logger_id, facts, traits, settable }
+    }),
+  )
+  const { book, devices } = plainDevices(described)
+  for (const { limits, reads, takes } of devices) {
+    // Start without a limit, then set one: a limit found at the start counts as external.
+    reads(0, null)
+    takes(1000, settable(Math.min(ratio, connection_ratio) * limits.static_max_w))
+  }
+  return { book, devices: new Map(devices.map(({ key, limits }) => [key, limits])) }
+}
+
 function plantNow(
   { logger_id, rated_w, inverters }: (typeof plants)[number],
-  { from, to }: { from: number; to: number },
+  ratio: number,
+  devices: ReturnType<typeof devicesAt>['devices'],
 ): PlantNow {
   const permit_w = Math.floor(permit_ratio * rated_w)
-  const row = rowOf((to * rated_w) / 1000, { logger_id })
+  const row = rowOf((ratio * rated_w) / 1000, { logger_id })
   const ceiling = plantCeiling({ logger_id, rated_w, permit_w }, [row], start_at)
-  const devices = inverters.map(({ inverter_id, rated_w: each_w }): Controlled => {
-    const facts = { rated_w: each_w, default_max_w: each_w, fresh_ms: 15_000, revert_margin_ms: 0 }
-    const limits = new DeviceLimits(facts, null)
-    // Start without a limit, then set one: a limit found at the start counts as external.
-    limits.onRead({ limit_w: null, static_max_w: each_w, revert: null }, traits, 0)
-    const limit_w = settable(Math.min(from, connection_ratio) * each_w)
-    limits.begin(limit_w, 0)
-    limits.onRead({ limit_w, static_max_w: each_w, revert: null }, traits, 0)
-    return { inverter_id, limits, settable, is_busy: false }
+  const controlled = inverters.map(({ inverter_id }): Controlled => {
+    const limits = devices.get(inverter_id)!
+    return { inverter_id, limits, has_control: true, is_busy: false }
   })
-  return { ...ceiling, logger_id, rated_w, is_known: true, devices }
+  return { ...ceiling, logger_id, rated_w, is_known: true, devices: controlled }
 }
 
 /** A tick of a site with a closed loop in each plant, on devices that answer at once. */

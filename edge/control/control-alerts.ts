@@ -4,8 +4,8 @@ import type { LinkEvent, Severity } from '@heliograph/domain/link'
 import type { Site } from '@heliograph/domain/site'
 import type { Conditions, Said, Source } from '../conditions.ts'
 import { controllerKey, nameOf } from './controlled-device.ts'
+import type { Foreign } from './device-limits.ts'
 import type { Excess } from './excess-watch.ts'
-import type { Foreign } from './foreign-limit.ts'
 import { RemovedAlerts } from './removed-alerts.ts'
 
 interface AlertNeeds {

@@ -51,33 +51,44 @@ test('a file that cannot be understood is told of, set aside and empty', async (
   assert.ok(existsSync(join(dir, 'control-rows.json.broken')))
 })
 
+const known = {
+  ...record,
+  read_w: 60_000,
+  reverts_to_w: 90_000,
+  ramps_from_w: 70_000,
+  not_as_set_w: 50_000,
+  written_for: 'permit',
+  exceeds: { power_w: 110_000, limit_w: 90_000 },
+  unheard_ms: 10_000,
+}
+
+async function openWith(t: TestContext, device: object) {
+  const dir = dirOf(t)
+  writeFileSync(join(dir, 'control-rows.json'), '[]')
+  writeFileSync(join(dir, 'control-devices.json'), JSON.stringify([[1, device]]))
+  const faults: Error[] = []
+  const store = await openControlStore({ dir, onFault: (error) => faults.push(error) })
+  return { device: store.devices.get(1), faults: faults.length }
+}
+
 test('what is known of a device is read back as it was, and nothing else is believed', async (t) => {
-  const known = {
-    ...record,
-    made_w: 49_000,
-    not_as_set_w: 50_000,
-    written_for: 'permit',
-    exceeds: { power_w: 110_000, limit_w: 90_000 },
-    unheard_ms: 9000,
-  }
-  const open = async (device: object) => {
-    const dir = dirOf(t)
-    const text = JSON.stringify([[1, device]])
-    writeFileSync(join(dir, 'control-rows.json'), '[]')
-    writeFileSync(join(dir, 'control-devices.json'), text)
-    const faults: Error[] = []
-    const store = await openControlStore({ dir, onFault: (error) => faults.push(error) })
-    return { device: store.devices.get(1), faults: faults.length }
-  }
-  assert.deepEqual(await open(known), { device: known, faults: 0 })
+  assert.deepEqual(await openWith(t, known), { device: known, faults: 0 })
   for (const wrong of [
-    { made_w: '49000' },
+    { read_w: '60000' },
+    { reverts_to_w: -1 },
+    { ramps_from_w: -1 },
     { not_as_set_w: -1 },
     { written_for: 'none' },
     { exceeds: { power_w: 110_000 } },
-    { unheard_ms: null },
   ]) {
-    assert.deepEqual(await open({ ...known, ...wrong }), { device: undefined, faults: 1 })
+    assert.deepEqual(await openWith(t, { ...known, ...wrong }), { device: undefined, faults: 1 })
+  }
+})
+
+test('a time without a read that makes no sense is not believed', async (t) => {
+  for (const unheard_ms of [null, -1, 'long']) {
+    const found = await openWith(t, { ...known, unheard_ms })
+    assert.deepEqual(found, { device: undefined, faults: 1 })
   }
 })
 
@@ -91,7 +102,12 @@ test('what an earlier version knew of rounding is left out, and every limit stay
     doubtful_w: 79_000,
   }
   const limits = { ...record, external_w: 79_000, intents: [80_000], ramps_from_w: 90_000 }
-  const saved = { ...limits, habits: { rounds_by_w: 1000, rounds_up_w: 500, doubt }, origin }
+  const saved = {
+    ...limits,
+    made_w: 49_000,
+    habits: { rounds_by_w: 1000, rounds_up_w: 500, doubt },
+    origin,
+  }
   writeFileSync(join(dir, 'control-rows.json'), '[]')
   writeFileSync(join(dir, 'control-devices.json'), JSON.stringify([[1, saved]]))
   const faults: Error[] = []

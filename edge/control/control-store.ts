@@ -49,7 +49,8 @@ const SavedDevice = Type.Object({
   before_w: WattsOrNone,
   intents: Type.Array(Watts),
   external_w: WattsOrNone,
-  made_w: Type.Optional(WattsOrNone),
+  read_w: Type.Optional(WattsOrNone),
+  reverts_to_w: Type.Optional(WattsOrNone),
   ramps_from_w: Type.Optional(WattsOrNone),
   not_as_set_w: Type.Optional(WattsOrNone),
   exceeds: Type.Optional(
@@ -62,15 +63,16 @@ const SavedDevice = Type.Object({
   left: Type.Optional(Type.Array(Type.Integer())),
   freed_id: Type.Optional(Type.String()),
   habits: Type.Optional(Type.Unknown()),
+  made_w: Type.Optional(Type.Unknown()),
   origin: Type.Optional(Type.Object({ written_for: Type.Union([WrittenFor, Type.Null()]) })),
 })
 const SavedRows = Type.Array(RowReport)
 const SavedDevices = Type.Array(Type.Tuple([Type.Integer(), SavedDevice]))
 
-/** Records of earlier versions lose what was observed of rounding; every limit stays. */
+/** Records of earlier versions lose what was observed of a device; every limit stays. */
 function devicesOf(saved: Static<typeof SavedDevices>): Map<number, DeviceRecord> {
   return new Map(
-    saved.map(([inverter_id, { habits: _, origin, ...record }]) => {
+    saved.map(([inverter_id, { origin, habits: _, made_w: __, ...record }]) => {
       return [inverter_id, origin ? { written_for: origin.written_for, ...record } : record]
     }),
   )

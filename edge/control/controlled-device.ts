@@ -5,14 +5,10 @@ import { BusError } from '../bus/bus-error.ts'
 import type { LimitControl, LimitState } from '../drivers/limit-control.ts'
 import type { Noted } from './control-entry.ts'
 import type { Controlled, Order } from './decide.ts'
-import { settableWithin } from './declared-traits.ts'
-import { DeviceLimits } from './device-limits.ts'
-import type { DeviceFacts, DeviceRecord } from './device-record.ts'
-import type { Foreign } from './foreign-limit.ts'
+import type { DeviceLimits, Foreign } from './device-limits.ts'
 import { deviceName } from './limits-text.ts'
 import type { Failure } from './row-watch.ts'
 import { isSound, readSoundLimit } from './sound-limit.ts'
-import { VainWrites } from './vain-writes.ts'
 import { codeOf, told } from './write-failure.ts'
 
 export interface DeviceRead {
@@ -37,7 +33,8 @@ export const controllerKey = (logger_id: number) => -logger_id
 export const nameOf = (inverter_id: number) =>
   inverter_id < 0 ? `the controller of plant ${-inverter_id}` : `inverter ${inverter_id}`
 
-const backoffs_ms = [1000, 2000, 5000, 10_000] as const
+/** What failed to be armed is tried again so late: a lower does not wait for that. */
+const rearm_ms = 5000
 
 export class ControlledDevice implements Controlled {
   readonly inverter_id: number
@@ -55,12 +52,10 @@ export class ControlledDevice implements Controlled {
   #is_heard = false
   /** It was told to be gone, and not yet what it holds since it is back. */
   #was_gone = false
-  #retry_ms = Number.NEGATIVE_INFINITY
   #armed_w: number | null = null
   #rearm_ms = Number.NEGATIVE_INFINITY
   #power: { power_w: number | null; at_ms: number } | null = null
   #failure: Failure['code'] = 'driver_error'
-  readonly #vain = new VainWrites()
   /** What holds its plant; null: not known since the start. */
   #held_by: 'none' | 'curtailment' | 'permit' | null = null
   #limited_by: Limiter = 'unknown'
@@ -70,34 +65,29 @@ export class ControlledDevice implements Controlled {
 
   constructor(
     { inverter_id, logger_id }: { inverter_id: number; logger_id: number },
-    { facts, record }: { facts: DeviceFacts; record: DeviceRecord | null },
+    limits: DeviceLimits,
     needs: ControlledDeviceNeeds,
   ) {
     this.inverter_id = inverter_id
     this.logger_id = logger_id
-    this.limits = new DeviceLimits(facts, record)
+    this.limits = limits
     this.#needs = needs
   }
 
-  /** null also while its registers cannot be understood: then it holds up no other device. */
-  get settable(): Controlled['settable'] {
+  /** False also while its registers cannot be understood: then it holds up no other device. */
+  get has_control(): boolean {
     const control = this.#control
+    if (!control) return false
     try {
-      control?.settable(0)
+      control.settable(0)
+      return true
     } catch {
-      return null
+      return false
     }
-    const { rounding, static_max_w } = this.limits
-    return control && ((limit_w) => settableWithin(control, rounding, { limit_w, static_max_w }))
   }
 
   get is_busy(): boolean {
-    return this.#is_working || this.#now() < this.#retry_ms
-  }
-
-  /** How long until it is tried again, ms; 0: nothing keeps it from that. */
-  get rests_ms(): number {
-    return Math.max(0, this.#retry_ms - this.#now())
+    return this.#is_working
   }
 
   /** It took a limit, and did not show it yet. */
@@ -139,13 +129,13 @@ export class ControlledDevice implements Controlled {
 
   get failure(): Failure | null {
     const name = nameOf(this.inverter_id)
-    if (this.limits.is_ineffective) {
+    if (this.limits.isIneffective(this.#now())) {
       return { code: 'device_rejected', message: `${name} delivers more than its limit` }
     }
     if (this.limits.isContested(this.#now())) {
       return { code: 'readback_mismatch', message: `${name}: another raises its limit repeatedly` }
     }
-    if (this.limits.is_failing)
+    if (this.limits.isFailing(this.#now()))
       return { code: this.#failure, message: `${name}: ${told(this.#failure)}` }
     if (this.#control === null && this.power !== null) {
       return { code: 'driver_error', message: `${name} cannot be limited` }
@@ -190,16 +180,6 @@ export class ControlledDevice implements Controlled {
     this.#held_by = held_by
   }
 
-  /** A new order is tried at once, however often those before it failed. */
-  retryNow(): void {
-    this.#retry_ms = Number.NEGATIVE_INFINITY
-    this.#vain.forget()
-  }
-
-  isVain(limit_w: number): boolean {
-    return this.#vain.isVain(limit_w, this.#now())
-  }
-
   /** `share_w` is what it may have of the permit alone. */
   needsArming(share_w: number): boolean {
     const is_due = this.#armed_w !== share_w && this.#now() >= this.#rearm_ms
@@ -219,8 +199,7 @@ export class ControlledDevice implements Controlled {
         this.limits.armed(complaints.length === 0 ? share_w : null)
       } catch {
         complaints = ['it could not be checked']
-        // A lower does not wait for that.
-        this.#rearm_ms = this.#now() + backoffs_ms[2]
+        this.#rearm_ms = this.#now() + rearm_ms
       }
       this.#needs.note({ is: 'armed', inverter_id: this.inverter_id, complaints })
       await this.#readBack(control)
@@ -242,7 +221,6 @@ export class ControlledDevice implements Controlled {
   abandon({ limit_w }: Order): void {
     this.#withdraw(limit_w)
     this.#is_working = false
-    this.#retry_ms = this.#now() + backoffs_ms[0]
   }
 
   /**
@@ -261,19 +239,18 @@ export class ControlledDevice implements Controlled {
       let error: unknown = control ? null : new BusError('disconnected', 'it is gone')
       try {
         await control?.writeLimit(limit_w, maySend)
-        if (control && control === this.#control) this.limits.taken(control.traits, this.#now())
       } catch (thrown) {
         error = thrown
       }
       const is_overtaken = error instanceof BusError && error.kind === 'overtaken'
       if (is_overtaken && !is_sent) this.#withdraw(limit_w)
+      else this.limits.done(limit_w, this.#now())
       // A write without an answer may have been done.
       const found = control && (await this.#readBack(control))
       const is_done = found !== null && this.limits.is_proven
       this.#is_awaited = found !== null && error === null && this.limits.isApplying(this.#now())
       if (!is_done && !this.#is_awaited && !is_overtaken) {
-        this.#fail(error ?? (found ? null : new BusError('timeout', 'no read-back')))
-        if (error === null && found) this.#wasVain(limit_w)
+        this.#countFailure(error ?? (found ? null : new BusError('timeout', 'no read-back')))
       }
       const message = error === null ? null : (error as Error).message
       const { inverter_id } = this
@@ -314,11 +291,6 @@ export class ControlledDevice implements Controlled {
     this.#is_awaited = false
     if (!is_late) return
     this.#countFailure(null)
-    this.#wasVain(this.limits.record.written_w!)
-  }
-
-  #wasVain(limit_w: number): void {
-    this.#vain.add(limit_w, this.limits.bound_w, this.#now())
   }
 
   async #work<Of>(job: () => Promise<Of>): Promise<Of> {
@@ -348,13 +320,14 @@ export class ControlledDevice implements Controlled {
     }
   }
 
-  #take(state: LimitState, { traits }: LimitControl): void {
+  #take(state: LimitState, control: LimitControl): void {
     const is_as_known = this.#isAsKnown(state)
     const was_proven = this.limits.is_proven
-    const foreign = this.limits.onRead(state, traits, this.#now())
-    this.#vain.onRead(this.limits.bound_w, this.limits.is_proven)
+    const open = this.limits.source.under_way.length
+    this.limits.onContact({ traits: { ...control.traits }, control })
+    const foreign = this.limits.onRead(state, this.#now())
     // What ends a doubt is news too: it says which of what was begun the device holds.
-    const is_settled = !was_proven && this.limits.is_proven
+    const is_settled = this.limits.source.under_way.length < open
     if (!is_as_known || foreign || is_settled || this.#was_gone) {
       this.#was_gone = false
       const { limit_w, static_max_w } = state
@@ -380,15 +353,8 @@ export class ControlledDevice implements Controlled {
   }
 
   #countFailure(error: unknown): void {
-    this.limits.failed()
     this.failed_attempts += 1
     this.#failure = codeOf(error)
-  }
-
-  #fail(error: unknown): void {
-    this.#countFailure(error)
-    const nth = Math.min(this.limits.attempts, backoffs_ms.length) - 1
-    this.#retry_ms = this.#now() + backoffs_ms[nth]!
   }
 
   #label({ control, limit }: Pick<DeviceRead, 'control' | 'limit'>): Limiter {

@@ -2,24 +2,25 @@
 import type { Stopwatch } from '@heliograph/domain/clock'
 import { defaultPollIntervals, type Site } from '@heliograph/domain/site'
 import { wattsWithin } from '@heliograph/domain/watts'
+
 import type { BatteryInRound, BatteryPower } from './battery-shares.ts'
 import type { Ceiling } from './ceiling.ts'
 import { ControlledDevice, type ControlledDeviceNeeds } from './controlled-device.ts'
+import { exceeded } from './core/core.ts'
 import {
   type Controlled,
   coarsestStep,
+  type Decision,
+  decide,
   type Order,
   type PlantNow,
-  partOfDevice,
-  type SiteNow,
 } from './decide.ts'
 import type { DeclaredTraits } from './declared-traits.ts'
-import type { DeviceLimits } from './device-limits.ts'
-import type { DeviceRecord, Place } from './device-record.ts'
-import type { Foreign } from './foreign-limit.ts'
-import { limitedIn } from './limited-devices.ts'
+import { DeviceLimits, type Foreign } from './device-limits.ts'
+import { type DeviceFacts, type DeviceRecord, fresh_polls, type Place } from './device-record.ts'
+import { type LimitedDevice, limitedIn } from './limited-devices.ts'
 import type { Sun } from './night-watch.ts'
-import { fresh_polls, PlantLoops, plantMeter } from './plant-loops.ts'
+import { PlantLoops, plantMeter } from './plant-loops.ts'
 import {
   type MeasuredPower,
   measuredByDevices,
@@ -29,7 +30,7 @@ import {
 } from './power-rounds.ts'
 import { type RemovedDevice, RemovedDevices } from './removed-devices.ts'
 import type { PlantPower } from './row-watch.ts'
-import { sharePlants, waterFill } from './share.ts'
+import { groupsOf, SourceBook, traitsOf } from './source-book.ts'
 
 export interface Plant {
   logger_id: number
@@ -62,13 +63,13 @@ interface PlantsNeeds {
   batteryPower?(logger_id: number): BatteryPower | null
 }
 
-/** So many polls after the start each device that answers has been asked. */
-const first_polls = 2
 const ramp_saved_s = 60
 
 export class ControlledPlants {
   readonly #needs: PlantsNeeds
   readonly #records: Map<number, DeviceRecord>
+  readonly #book: SourceBook
+  readonly #limits = new Map<number, DeviceLimits>()
   #plants = new Map<number, Plant>()
   #devices = new Map<number, Known>()
   /** Which devices of earlier site files count, and those of them that are nowhere in this one. */
@@ -90,6 +91,7 @@ export class ControlledPlants {
     this.#needs = needs
     this.#records = new Map(needs.records)
     this.removed = new RemovedDevices(needs.records)
+    this.#book = new SourceBook(needs.records, needs.stopwatch.elapsedMs())
   }
 
   apply(site: Site): void {
@@ -105,8 +107,10 @@ export class ControlledPlants {
     this.#devices = new Map()
     this.#plants = new Map()
     this.#controllers.clear()
-    for (const logger of site.loggers) {
-      const devices = limitedIn(logger).map(({ key, place, declared }) => {
+    const limited = new Map(site.loggers.map((logger) => [logger, limitedIn(logger)]))
+    this.#describe([...limited.values()].flat())
+    for (const [logger, within] of limited) {
+      const devices = within.map(({ key, place, declared }) => {
         const description = JSON.stringify([key, place, declared, inverter_s])
         const known = before.get(key)
         const device =
@@ -138,6 +142,16 @@ export class ControlledPlants {
     this.countRemoved()
   }
 
+  /** Tells the core what site.yaml has; what a device said of itself at its contact stays. */
+  #describe(all: readonly LimitedDevice[]): void {
+    const sources = all.map(({ key, place, declared }) => {
+      const facts = this.#factsOf(place, declared)
+      this.#limits.get(key)?.describe(facts)
+      return traitsOf({ key, plants: [place.logger_id], facts }, this.#limits.get(key)?.contact)
+    })
+    this.#book.step({ is: 'site', sources })
+  }
+
   get all(): Plant[] {
     return [...this.#plants.values()]
   }
@@ -145,12 +159,6 @@ export class ControlledPlants {
   /** Those also that site.yaml does not have any more, as far as something of them counts. */
   get counted(): Plant[] {
     return [...this.all, ...this.#gone]
-  }
-
-  /** How long each device is left alone that failed, ms. */
-  get rests_ms(): number[] {
-    const rests_ms = this.all.flatMap(({ devices }) => devices.map((device) => device.rests_ms))
-    return rests_ms.filter((rest_ms) => rest_ms > 0)
   }
 
   /** Those that are not in site.yaml any more, and of which something counts. */
@@ -187,7 +195,7 @@ export class ControlledPlants {
   /** What is to be durable of each device, those of earlier site files included. */
   records(): ReadonlyMap<number, DeviceRecord> {
     for (const [inverter_id, { device, place }] of this.#devices) {
-      const is_known = device.is_heard || device.limits.record.written_w !== null
+      const is_known = device.is_heard || device.limits.source.command !== null
       if (is_known) this.removed.heardAt(inverter_id, place)
     }
     for (const [inverter_id, { device }] of [...this.#retired, ...this.#devices]) {
@@ -201,30 +209,29 @@ export class ControlledPlants {
     return this.#records
   }
 
-  /** What there is to decide on. */
-  now(
-    now_ms: number,
-    site_w: number | null,
-    ceilingOf: (plant: Plant) => Ceiling,
-  ): Omit<SiteNow, 'now_ms'> {
+  /** What to set now. */
+  decide(now_ms: number, site_w: number | null, ceilingOf: (plant: Plant) => Ceiling): Decision {
     const all = this.counted.map((plant) => ({ plant, ceiling: ceilingOf(plant) }))
-    for (const { devices } of this.all) for (const { limits } of devices) limits.look(now_ms)
     this.#lookAtRetired(now_ms)
     const all_ceilings_w = all.reduce((sum, { ceiling }) => sum + ceiling.ceiling_w, 0)
-    const firsts_w = this.#firstsOf(all, site_w, now_ms)
-    const plants = all.map(({ plant, ceiling }, nth): PlantNow => {
+    const plants = all.map(({ plant, ceiling }): PlantNow => {
       this.#saveRamp(plant, ceiling.ceiling_w, now_ms)
-      const is_known = this.isKnown(plant, now_ms)
       const { logger_id, rated_w } = plant
-      const devices = [...this.#askedOf(plant, now_ms), ...plant.removed]
-      const ceiling_w = firsts_w?.[nth] ?? ceiling.ceiling_w
+      const devices = [...plant.devices, ...plant.removed]
       // What the common connection holds back is no room that could be given away.
       const is_held_alone = site_w === null || all_ceilings_w <= site_w
       const most_w = this.#loops.limitsOf(plant, is_held_alone ? ceiling : null, now_ms)
-      return { ...ceiling, logger_id, rated_w, is_known, devices, ceiling_w, most_w }
+      const is_known = this.isKnown(plant, now_ms)
+      return { ...ceiling, logger_id, rated_w, is_known, devices, most_w }
     })
     const rise_w = this.#ramp_pct_per_min === null ? null : this.#riseOf
-    return { plants, site_w, rise_w }
+    return decide(this.#book, { plants, site_w, now_ms, rise_w })
+  }
+
+  /** A group of a device that may be exceeded now, or where nothing may be raised; null: none. */
+  exceededBeside(inverter_id: number, now_ms: number): string | null {
+    const { groups } = this.#book.source(inverter_id)!
+    return exceeded(this.#book.state, groups, now_ms)
   }
 
   /** Each of its devices was read, or has been waited for. */
@@ -261,7 +268,7 @@ export class ControlledPlants {
 
   /** Power that comes down to a lower limit as fast as its device can. */
   isRamping({ devices }: Plant, now_ms: number): boolean {
-    return devices.some(({ limits }) => limits.rampingFrom_w(now_ms) > limits.held_w(now_ms))
+    return devices.some(({ limits }) => limits.isRamping(now_ms))
   }
 
   /** PV that does not answer delivers nothing. */
@@ -372,25 +379,12 @@ export class ControlledPlants {
     })
   }
 
-  #control(
-    key: number,
-    { logger_id, rated_w, max_w }: Place,
-    declared: DeclaredTraits = {},
-  ): ControlledDevice {
+  #control(key: number, place: Place, declared: DeclaredTraits = {}): ControlledDevice {
     const { stopwatch, note, onChange, onForeign } = this.#needs
-    const interval_ms = this.#intervals_ms.inverter
-    const facts = {
-      rated_w,
-      default_max_w: max_w,
-      fresh_ms: fresh_polls * interval_ms,
-      revert_margin_ms: 2 * interval_ms,
-      declared,
-    }
-    const record = this.#records.get(key) ?? null
-    const ids = { inverter_id: key, logger_id }
+    const { logger_id } = place
     return new ControlledDevice(
-      ids,
-      { facts, record },
+      { inverter_id: key, logger_id },
+      this.#limitsOf(key, place, declared),
       {
         stopwatch,
         note,
@@ -403,12 +397,45 @@ export class ControlledPlants {
     )
   }
 
+  #factsOf({ rated_w, max_w }: Place, declared: DeclaredTraits): DeviceFacts {
+    const fresh_ms = fresh_polls * this.#intervals_ms.inverter
+    return { rated_w, default_max_w: max_w, fresh_ms, declared }
+  }
+
+  /** What is known of a device outlives its place in site.yaml. */
+  #limitsOf(key: number, place: Place, declared: DeclaredTraits): DeviceLimits {
+    const facts = this.#factsOf(place, declared)
+    const record = this.#records.get(key) ?? null
+    const limits = this.#limits.get(key) ?? new DeviceLimits(this.#book, { key, facts }, record)
+    this.#limits.set(key, limits)
+    return limits
+  }
+
+  /** An operator said that a device is disconnected, or not in a plant that it left. */
+  onFreed(inverter_id: number): void {
+    const place = this.#devices.get(inverter_id)?.place
+    const left = [...this.removed.counting()].filter(([, ids]) => ids.includes(inverter_id))
+    const plants = [...(place ? [place.logger_id] : []), ...left.map(([logger_id]) => logger_id)]
+    this.#release(inverter_id, plants)
+    this.countRemoved()
+  }
+
+  #release(key: number, plants: readonly number[]): void {
+    const groups = plants.length === 0 ? [] : groupsOf(plants)
+    this.#book.step({ is: 'released', id: String(key), groups })
+  }
+
   /** After another site file, and where an operator said that one is disconnected. */
   countRemoved(): void {
     const counting = this.removed.counting()
     const ids = new Set([...counting.values()].flat())
     for (const key of this.#retired.keys()) {
       if (!ids.has(key) || this.#devices.has(key)) this.#retired.delete(key)
+    }
+    for (const key of [...this.#book.state.sources.keys()].map(Number)) {
+      if (ids.has(key) || this.#devices.has(key)) continue
+      this.#release(key, [])
+      this.#limits.delete(key)
     }
     const removedOf = (logger_id: number) =>
       (counting.get(logger_id) ?? []).map((id) => this.#removedAs(id))
@@ -429,7 +456,7 @@ export class ControlledPlants {
   #removedAs(inverter_id: number): RemovedDevice {
     const { limits } = this.device(inverter_id) ?? this.#retiredAs(inverter_id)
     const is_moved = this.limiterOf(inverter_id) !== null
-    return { inverter_id, limits, settable: null, is_busy: false, is_removed: true, is_moved }
+    return { inverter_id, limits, has_control: false, is_busy: false, is_removed: true, is_moved }
   }
 
   #retiredAs(inverter_id: number): ControlledDevice {
@@ -444,43 +471,10 @@ export class ControlledPlants {
   #lookAtRetired(now_ms: number): void {
     for (const retired of this.#retired.values()) {
       const { device, is_told } = retired
-      device.limits.look(now_ms)
       if (is_told || device.limits.isFresh(now_ms)) continue
       retired.is_told = true
       device.onGone()
     }
-  }
-
-  /** Of a plant that has just been taken over those that answered; later all, silent ones too. */
-  #askedOf({ devices, since_ms }: Plant, now_ms: number): readonly ControlledDevice[] {
-    if (now_ms - since_ms >= first_polls * this.#intervals_ms.inverter) return devices
-    return devices.filter(({ is_heard, limits }) => is_heard || limits.is_missed)
-  }
-
-  /**
-   * Until each device was asked: the ceiling of each plant, its part of the common connection, less
-   * what those of its devices have of it that were not asked yet. By what earlier runs left of all,
-   * so that a restart sets nothing anew; null: all were asked.
-   */
-  #firstsOf(
-    all: readonly { plant: Plant; ceiling: Ceiling }[],
-    site_w: number | null,
-    now_ms: number,
-  ): number[] | null {
-    const asked = all.map(({ plant }) => new Set(this.#askedOf(plant, now_ms)))
-    if (all.every(({ plant }, nth) => asked[nth]!.size === plant.devices.length)) return null
-    const parts = all.map(({ plant: { rated_w, removed }, ceiling: { ceiling_w } }) => {
-      return { rated_w, ceiling_w, fixed_w: sumWorst(removed, now_ms) }
-    })
-    return sharePlants(site_w, parts).map((plant_w, nth) => {
-      const { devices } = all[nth]!.plant
-      const shares_w = waterFill(plant_w - parts[nth]!.fixed_w, devices.map(partOfDevice))
-      return devices.reduce(
-        (left_w, device, of_plant) =>
-          asked[nth]!.has(device) ? left_w : left_w - shares_w[of_plant]!,
-        plant_w,
-      )
-    })
   }
 
   /** What was not used is kept for a minute, or until it is a step of a register. */

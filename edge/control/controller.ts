@@ -16,11 +16,10 @@ import { ControlNotes } from './control-notes.ts'
 import type { DeviceRead } from './controlled-device.ts'
 import { ControlledPlants, type Plant } from './controlled-plants.ts'
 import type { ControllerNeeds } from './controller-needs.ts'
-import { type Decision, decide, type Order, type SiteNow } from './decide.ts'
+import type { Decision, Order } from './decide.ts'
 import { Disconnecting } from './disconnecting.ts'
 import { ExcessWatches } from './excess-watch.ts'
 import { LimitForgetting } from './limit-forgetting.ts'
-import { decideLowers } from './lower-only.ts'
 import { NightWatch, type Sun } from './night-watch.ts'
 import { Ordering } from './ordering.ts'
 import { boundOf, isSamePermit, type Permit } from './permit-terms.ts'
@@ -142,7 +141,7 @@ export class Controller {
     const now_ms = this.#needs.stopwatch.elapsedMs()
     const news = this.#rows.hear(rows, this.#now(), now_ms)
     for (const { logger_id } of news) {
-      for (const device of this.#plants.of(logger_id)?.devices ?? []) device.retryNow()
+      for (const { limits } of this.#plants.of(logger_id)?.devices ?? []) limits.retryNow()
     }
     if (news.length > 0) this.#ordering.onDecision(null)
     this.#needs.batteries?.onNews()
@@ -228,8 +227,7 @@ export class Controller {
 
   #untilNext(): number {
     const now = this.#now()
-    const { rests_ms } = this.#plants
-    return Math.min(untilGrid(now), this.#rows.untilNext(now), this.#raise_in_ms, ...rests_ms)
+    return Math.min(untilGrid(now), this.#rows.untilNext(now), this.#raise_in_ms)
   }
 
   async #tick(): Promise<void> {
@@ -269,7 +267,6 @@ export class Controller {
     if (isSamePermit(permit, this.#permit_seen)) return
     this.#permit_seen = permit
     this.#arming.share(permit)
-    for (const device of this.#plants.all.flatMap(({ devices }) => devices)) device.retryNow()
   }
 
   #decide(moment: Moment): Decision | null {
@@ -284,14 +281,22 @@ export class Controller {
     const joint_w = permit?.site_w == null ? null : permit.site_w - this.#excess.cutOf(null)
     this.#planBatteries(moment, joint_w)
     const site_w = joint_w && Math.max(0, joint_w - (batteries?.share_w(null) ?? 0))
-    const site = { ...this.#plants.now(now_ms, site_w, ceilingOf), now_ms }
     try {
-      const decision = decide(site)
-      this.#alerts.fault(this.#diskFault(now_ms))
+      const decision = this.#plants.decide(now_ms, site_w, ceilingOf)
+      if (decision.fault !== null) this.#failed(new Error(decision.fault))
+      const nothing_raised = 'its decision failed its own check, and nothing is raised'
+      this.#alerts.fault(decision.fault === null ? this.#diskFault(now_ms) : nothing_raised)
       return decision
     } catch (error) {
-      return this.#decideAgain(site, error as Error)
+      this.#failed(error as Error)
+      this.#alerts.fault('its decision failed, and nothing is set')
+      return null
     }
+  }
+
+  #failed(error: Error): void {
+    this.#notes.note({ is: 'fault', message: error.message })
+    this.#needs.onFault?.(error)
   }
 
   #planBatteries(moment: Moment, site_w: number | null): void {
@@ -300,19 +305,6 @@ export class Controller {
     const cutOf = (logger_id: number) => this.#excess.cutOf(logger_id)
     const joint = jointCeilings(this.#plants, moment, cutOf)
     this.#needs.batteries?.plan({ ...joint, now, earliest, latest, is_settled, site_w })
-  }
-
-  #decideAgain(site: SiteNow, error: Error): Decision | null {
-    this.#notes.note({ is: 'fault', message: error.message })
-    this.#needs.onFault?.(error)
-    try {
-      const decision = decideLowers(site)
-      this.#alerts.fault('its decision failed its own check, and nothing is raised')
-      return decision
-    } catch {
-      this.#alerts.fault('its decision failed its own check, and nothing is set')
-      return null
-    }
   }
 
   #diskFault(now_ms: number): string | null {
@@ -360,7 +352,7 @@ export class Controller {
       const worst_w = this.#plants.awakeWorst(plant, now_ms)
       for (const device of devices) {
         device.heldBy(held_by)
-        this.#alerts.notEffective(device.inverter_id, device.limits.is_ineffective)
+        this.#alerts.notEffective(device.inverter_id, device.limits.isIneffective(now_ms))
         this.#alerts.notAsSet(device.inverter_id, device.not_as_set)
       }
       const permit_w = boundOf(permit, logger_id)

@@ -1,26 +1,30 @@
 /**
- * The decision of a tick: which limits to set now, so that what all devices may deliver at worst
- * never exceeds what their plant, and the common connection, may. Power in whole watts.
- *
- * Lowers go at once. A raise goes only when everything that has to come down for it has been read
- * back, and only as far as the sum of worst cases allows. There is no "unlimited": the end of a
- * curtailment is the same sum with another ceiling.
+ * The decision of a tick: the terms of the plants go to the core, its commands come back as orders.
+ * Power in whole watts.
  */
 import type { Ceiling } from './ceiling.ts'
+import {
+  decide as decideOn,
+  fill,
+  isAt,
+  type Part,
+  type Source,
+  type State,
+  settable,
+  worst,
+} from './core/core.ts'
 import type { DeviceLimits } from './device-limits.ts'
-import { sharePlants, waterFill } from './share.ts'
+import { groupOf, type SourceBook, site_group } from './source-book.ts'
 
 export interface Controlled {
   inverter_id: number
   limits: DeviceLimits
-  /** The highest limit at or below this that its registers hold; null while it has no control. */
-  settable: ((limit_w: number) => number) | null
+  /** False while nothing can be written to it. */
+  has_control: boolean
   /** A write is under way. */
   is_busy: boolean
   /** The site has it no more: it only counts, and nothing waits for it. */
   is_removed?: boolean
-  /** That was set again and again to no effect, and is left alone for a while. */
-  isVain?(limit_w: number): boolean
 }
 
 export interface PlantNow extends Ceiling {
@@ -56,6 +60,8 @@ export interface Decision {
   targets_w: ReadonlyMap<number, number>
   /** How long until a raise is due that only its device's interval keeps back; infinite: none. */
   raise_in_ms: number
+  /** The decision failed its own check: nothing is raised. */
+  fault: string | null
 }
 
 interface PlantDecision {
@@ -68,279 +74,160 @@ interface PlantDecision {
   is_settled: boolean
 }
 
-/** @throws {Error} where its own sums do not hold: then nothing may be set */
-export function decide(site: SiteNow): Decision {
+export function decide(book: SourceBook, site: SiteNow): Decision {
   const { plants, now_ms } = site
-  const parts = plants.map((plant) => partOf(plant, isCommandable, now_ms))
-  const ceilings = sharePlants(site.site_w, parts)
-  // What each plant would have if those that can be reached but do not obey did.
-  const if_obeying = sharePlants(
-    site.site_w,
-    plants.map((plant) => partOf(plant, isReachable, now_ms)),
-  )
-  // What each would have if all did: what is silent may still be held below that.
-  const if_all = sharePlants(
-    site.site_w,
-    plants.map((plant) => partOf(plant, ({ is_removed }) => !is_removed, now_ms)),
-  )
-  const site_left_w = (site.site_w ?? Number.POSITIVE_INFINITY) - sumFixed(parts)
-  const worst = plants.map((plant) => worstOf(plant, now_ms))
+  for (const { devices } of plants) {
+    for (const { limits, has_control, is_removed } of devices) {
+      if (!is_removed) limits.look(has_control, now_ms)
+    }
+  }
+  book.step({ is: 'permits', permits: permitsOf(site), curtailments: [] })
+  const requested = new Map<string, number>()
+  for (const { most_w } of plants) {
+    for (const [inverter_id, w] of most_w ?? []) requested.set(String(inverter_id), w)
+  }
+  const { commands, targets_w, sums, fault } = decideOn(book.state, now_ms, requested)
+  const by_id = new Map(commands.map((command) => [command.id, command]))
+  let if_all: ReadonlyMap<number, number> | null = null
+  const ifAllObey = (inverter_id: number) => {
+    if_all ??= sharesIfAllObey(site, now_ms)
+    return if_all.get(inverter_id) ?? 0
+  }
+  const is_held_jointly = isHeldJointly(site)
   const orders: Order[] = []
-  let site_worst_w = worst.reduce((sum, plant_w) => sum + plant_w, 0)
-  // What is not known of one plant may be using what is left of the common connection.
-  const is_site_known = site.site_w === null || plants.every(({ is_known }) => is_known)
   const of_plant = new Map<number, PlantDecision>()
-  const targets_w = new Map<number, number>()
+  const of_devices = new Map<number, number>()
   let raise_in_ms = Number.POSITIVE_INFINITY
-  plants.forEach((plant, nth) => {
-    const ceiling_w = ceilings[nth]!
-    const { fixed_w } = parts[nth]!
-    const short_w = Math.min(site_left_w, ceiling_w - fixed_w)
-    const targets = targetsOf(plant, { ceiling_w, if_obeying_w: if_obeying[nth]!, short_w }, now_ms)
-    for (const { device, target_w } of targets) targets_w.set(device.inverter_id, target_w)
-    const is_settled = targets.every(isReached) && isReleased(plant, if_all[nth]!, now_ms)
-    of_plant.set(plant.logger_id, { worst_w: worst[nth]!, fixed_w, ceiling_w, is_settled })
-    const may_raise = plant.may_raise && plant.is_known && is_site_known
-    orders.push(...lowers(plant.is_kept ? targets.map(kept) : targets, now_ms))
-    if (!may_raise) return
-    let plant_worst_w = worst[nth]!
+  for (const plant of plants) {
+    const { logger_id, may_raise } = plant
+    const devices = plant.devices.map((device) => ({ device, source: device.limits.source }))
     let rise_w = site.rise_w?.(plant) ?? Number.POSITIVE_INFINITY
-    for (const { device, target_w, stands_w } of raisable(targets, now_ms)) {
-      const rests_ms = device.limits.restsFor(now_ms)
-      if (rests_ms > 0) {
-        raise_in_ms = Math.min(raise_in_ms, rests_ms)
+    let worst_w = 0
+    let shares_w = 0
+    let is_settled = true
+    for (const { device, source } of devices) {
+      const { inverter_id, has_control, is_busy, is_removed, limits } = device
+      const target_w = targets_w.get(source.id)
+      worst_w += Math.ceil(worst(book.state, source, 'export', now_ms))
+      shares_w += target_w ?? 0
+      if (target_w !== undefined) of_devices.set(inverter_id, target_w)
+      is_settled &&=
+        is_removed === true || isSettled(device, source, { target_w, may_raise, ifAllObey })
+      if (is_removed || !has_control || is_busy) continue
+      if (target_w !== undefined && source.was_read && target_w > source.read!.w) {
+        const rests_ms = limits.restsFor(now_ms)
+        if (rests_ms > 0) raise_in_ms = Math.min(raise_in_ms, rests_ms)
+      }
+      const command = by_id.get(source.id)
+      if (!command) continue
+      const from_w = limits.told_w ?? 0
+      const limit_w = command.w > from_w ? risenTo(limits, command.w, from_w + rise_w) : command.w
+      if (command.w > from_w && limit_w <= from_w) continue
+      rise_w -= Math.max(0, limit_w - from_w)
+      orders.push({ inverter_id, limit_w, is_raise: command.is_raise })
+    }
+    const sum = sums.get(`export ${groupOf(logger_id)}`)
+    of_plant.set(logger_id, {
+      worst_w,
+      fixed_w: sum?.fixed_w ?? 0,
+      ceiling_w: is_held_jointly ? heldTo(plant, shares_w + (sum?.fixed_w ?? 0)) : plant.ceiling_w,
+      is_settled,
+    })
+  }
+  return { orders, plants: of_plant, targets_w: of_devices, raise_in_ms, fault }
+}
+
+function permitsOf({ plants, site_w }: SiteNow): State['permits'] {
+  const unbounded = { most_w: Number.POSITIVE_INFINITY, may_raise: true }
+  // What is not known of one plant may be using what is left of the common connection.
+  const is_site_known = site_w === null || plants.every(({ is_known }) => is_known)
+  const site = { most_w: site_w ?? Number.POSITIVE_INFINITY, may_raise: is_site_known }
+  return new Map([
+    [site_group, { export: site, import: unbounded }],
+    ...plants.map(({ logger_id, ceiling_w, may_raise, is_known }) => {
+      const limit = { most_w: ceiling_w, may_raise: may_raise && is_known }
+      return [groupOf(logger_id), { export: limit, import: unbounded }] as const
+    }),
+  ])
+}
+
+/** A step of a ramp: a whole step of the register, or nothing. */
+const risenTo = ({ source }: DeviceLimits, wanted_w: number, most_w: number) =>
+  wanted_w <= most_w ? wanted_w : settable(source, Math.floor(most_w))
+
+function isHeldJointly({ plants, site_w }: SiteNow): boolean {
+  const most_w = plants.reduce((sum_w, { ceiling_w, devices }) => {
+    const of_devices = devices.reduce((all_w, { limits }) => all_w + limits.static_max_w, 0)
+    return sum_w + Math.min(ceiling_w, of_devices)
+  }, 0)
+  return site_w !== null && most_w > site_w
+}
+
+/** Each share is rounded down. */
+const heldTo = ({ ceiling_w, devices }: PlantNow, part_w: number): number =>
+  part_w + devices.length < ceiling_w ? part_w : ceiling_w
+
+/** What each device of site.yaml would have if all obeyed. */
+function sharesIfAllObey({ plants, site_w }: SiteNow, now_ms: number): Map<number, number> {
+  const room_w = [site_w ?? Number.POSITIVE_INFINITY]
+  const ids: number[] = []
+  const parts: Part[] = []
+  for (const { ceiling_w, devices } of plants) {
+    const rooms = [0, room_w.push(ceiling_w) - 1]
+    for (const { inverter_id, is_removed, limits } of devices) {
+      if (is_removed) {
+        const worst_w = limits.worst_w(now_ms)
+        for (const room of rooms) room_w[room]! -= worst_w
         continue
       }
-      const worst_w = device.limits.worst_w(now_ms)
-      const site_room_w = (site.site_w ?? Number.POSITIVE_INFINITY) - site_worst_w
-      const room_w = Math.max(0, Math.min(ceiling_w - plant_worst_w, site_room_w))
-      // The others may have the share of one that failed: it is asked for what is left.
-      const most_w = device.limits.is_failing ? worst_w + room_w : target_w
-      // A target is what it is told already, to hold no more than its share.
-      const from_w = Math.max(stands_w, device.limits.told_w!)
-      const told_w = Math.min(target_w, most_w, from_w + rise_w)
-      const wanted_w = told_w === target_w ? target_w : device.settable!(told_w)
-      const more_w = Math.max(0, device.limits.comesTo_w(wanted_w) - worst_w)
-      if (wanted_w <= from_w || device.isVain?.(wanted_w)) continue
-      if (plant_worst_w + more_w > ceiling_w) continue
-      if (site.site_w !== null && site_worst_w + more_w > site.site_w) continue
-      plant_worst_w += more_w
-      site_worst_w += more_w
-      rise_w -= wanted_w - from_w
-      orders.push({ inverter_id: device.inverter_id, limit_w: wanted_w, is_raise: true })
+      const nth = ids.push(inverter_id) - 1
+      const want_w = limits.settable_max_w
+      if (want_w > 0) parts.push({ nth, rooms, weight: limits.facts.rated_w, want_w })
     }
-  })
-  check(site, orders)
-  return { orders, plants: of_plant, targets_w, raise_in_ms }
+  }
+  const shares_w = new Map(ids.map((inverter_id) => [inverter_id, 0]))
+  fill(room_w, parts, (nth, share_w) => shares_w.set(ids[nth]!, share_w))
+  return shares_w
+}
+
+interface Aim {
+  target_w: number | undefined
+  may_raise: boolean
+  ifAllObey(inverter_id: number): number
+}
+
+function isSettled(
+  { inverter_id, limits }: Controlled,
+  source: Source,
+  { target_w, may_raise, ifAllObey }: Aim,
+): boolean {
+  if (target_w === undefined) return isReleased(limits, ifAllObey(inverter_id))
+  // What may not be raised is not where it is to be.
+  return isReached(source, may_raise ? target_w : ifAllObey(inverter_id))
+}
+
+/** It stands at what it is to be told, or as near as its registers come to that. */
+function isReached(source: Source, target_w: number): boolean {
+  const { command, read, was_read, tolerance_w } = source
+  if (command !== null && !isAt(source, command.w)) return false
+  const bound_w = was_read ? read!.w : 0
+  return bound_w >= settable(source, target_w) - tolerance_w - 1
 }
 
 /** The coarsest registers count in percent: a limit is set to that below a share at most. */
 const step_ratio = 0.01
 
 /** By how much a limit has to rise at most so that a device is told another. */
-export const coarsestStep = ({ facts, rounding }: DeviceLimits): number =>
-  Math.ceil(step_ratio * facts.rated_w) + rounding.tolerance_w + rounding.step_w
+export const coarsestStep = ({ facts, source }: DeviceLimits): number =>
+  Math.ceil(step_ratio * facts.rated_w) + source.tolerance_w
 
-interface Target {
-  device: Controlled
-  target_w: number
-  /** The limit that it stands at. */
-  stands_w: number
+/** A silent device may hold nothing that it was once set to below its share. */
+function isReleased(limits: DeviceLimits, share_w: number): boolean {
+  const { command, under_way, tolerance_w } = limits.source
+  const least_w = share_w - coarsestStep(limits) - tolerance_w
+  return under_way.every(({ w }) => w >= least_w) && (command === null || command.w >= least_w)
 }
 
-function isReachable({ limits, settable }: Controlled, now_ms: number): boolean {
-  return settable !== null && limits.isFresh(now_ms)
-}
-
-/** Obeys now, as far as is known. */
-function isCommandable(device: Controlled, now_ms: number): boolean {
-  return device.settable !== null && device.limits.obeys(now_ms)
-}
-
-function partOf(
-  { rated_w, ceiling_w, devices }: PlantNow,
-  isFree: (device: Controlled, now_ms: number) => boolean,
-  now_ms: number,
-) {
-  const fixed = devices.filter((device) => !isFree(device, now_ms))
-  const free = devices.filter((device) => isFree(device, now_ms))
-  const least_w = free.reduce((sum, { limits }) => sum + limits.least_held_w, 0)
-  return { rated_w, ceiling_w, fixed_w: sumWorst(fixed, now_ms) + least_w }
-}
-
-function worstOf({ devices }: PlantNow, now_ms: number): number {
-  return sumWorst(devices, now_ms)
-}
-
-function sumWorst(devices: readonly Controlled[], now_ms: number): number {
-  return devices.reduce((sum, { limits }) => sum + limits.worst_w(now_ms), 0)
-}
-
-const sumFixed = (parts: readonly { fixed_w: number }[]) =>
-  parts.reduce((sum, { fixed_w }) => sum + fixed_w, 0)
-
-interface Room {
-  ceiling_w: number
-  /** The ceiling if those that can be reached but do not obey did. */
-  if_obeying_w: number
-  /** What is left beside those that do not obey; negative: they are too many by themselves. */
-  short_w: number
-}
-
-/** What each device that can be reached is to be set to. */
-function targetsOf({ devices, most_w }: PlantNow, room: Room, now_ms: number): Target[] {
-  const obeying = devices.filter((device) => isCommandable(device, now_ms))
-  const others = devices.filter((device) => !isCommandable(device, now_ms))
-  const targets = sharedBesideLeast(obeying, room.ceiling_w - sumWorst(others, now_ms), most_w)
-  // One that does not obey is told on what it would have if it did, or if it alone did.
-  const told = others.filter((device) => isReachable(device, now_ms))
-  if (told.length === 0) return targets
-  const silent_w = sumWorst(others, now_ms) - sumWorst(told, now_ms)
-  const asked = shared([...obeying, ...told], room.if_obeying_w - silent_w).slice(obeying.length)
-  if (room.short_w >= 0) return [...targets, ...asked]
-  return [
-    ...targets,
-    ...asked.map((target) => {
-      const alone_w = Math.max(0, target.device.limits.worst_w(now_ms) + room.short_w)
-      if (target.target_w <= alone_w) return target
-      return { ...target, target_w: target.device.settable!(alone_w) }
-    }),
-  ]
-}
-
-/** What devices go on with that were told 0, the others leave to them. */
-function sharedBesideLeast(
-  devices: readonly Controlled[],
-  total_w: number,
-  most_w: PlantNow['most_w'],
-): Target[] {
-  const targets = shared(devices, total_w, most_w)
-  const least = targets.filter(({ device, target_w }) => {
-    return target_w === 0 && device.limits.least_held_w > 0
-  })
-  if (least.length === 0) return targets
-  const least_w = least.reduce((sum, { device }) => sum + device.limits.least_held_w, 0)
-  const others = devices.filter((device) => !least.some((one) => one.device === device))
-  return [...least, ...sharedBesideLeast(others, total_w - least_w, most_w)]
-}
-
-function shared(
-  devices: readonly Controlled[],
-  total_w: number,
-  most_w: PlantNow['most_w'] = null,
-): Target[] {
-  const shares = waterFill(
-    total_w,
-    devices.map((device) => {
-      const { weight, max_w } = partOfDevice(device)
-      return { weight, max_w: Math.min(max_w, most_w?.get(device.inverter_id) ?? max_w) }
-    }),
-  )
-  return devices.map((device, nth) => {
-    const share_w = shares[nth]!
-    const told_w = device.settable!(share_w)
-    if (!(told_w >= 0 && told_w <= share_w)) {
-      throw new Error(`inverter ${device.inverter_id}: its registers do not round its limit down`)
-    }
-    const { limits } = device
-    const stands_w = limits.stands_w!
-    // It is not lowered further to leave room for rounding.
-    const target_w = limits.isHeldWithin(share_w) ? Math.max(told_w, stands_w) : told_w
-    return { device, target_w, stands_w }
-  })
-}
-
-/** How it takes part in the ceiling of its plant. */
-export const partOfDevice = ({
-  limits: { facts, settable_max_w },
-}: Pick<Controlled, 'limits'>) => ({
-  weight: facts.rated_w,
-  max_w: settable_max_w,
-})
-
-const isReached = ({ device: { limits }, target_w }: Target) => limits.standsAt(target_w)
-
-/** None of its silent devices may still hold what we once set it to below its share. */
-function isReleased({ devices }: PlantNow, all_w: number, now_ms: number): boolean {
-  const there = devices.filter(({ is_removed }) => !is_removed)
-  const removed = devices.filter(({ is_removed }) => is_removed)
-  const shares = waterFill(all_w - sumWorst(removed, now_ms), there.map(partOfDevice))
-  return there.every((device, nth) => {
-    if (isReachable(device, now_ms)) return true
-    const { is_proven, record, rounding } = device.limits
-    const least_w = shares[nth]! - coarsestStep(device.limits) - rounding.tolerance_w
-    return is_proven && (record.written_w === null || record.written_w >= least_w)
-  })
-}
-
-/** The most that it held when it was read last, by what we know of it: our limit, or another's. */
-export function heldAt({ is_proven, record, external_max_w }: DeviceLimits): number {
-  const { written_w } = record
-  return is_proven && written_w !== null ? Math.min(written_w, external_max_w) : external_max_w
-}
-
-const kept = (target: Target): Target => ({
-  ...target,
-  target_w: Math.min(target.target_w, heldAt(target.device.limits)),
-})
-
-function lowers(targets: readonly Target[], now_ms: number): Order[] {
-  return targets.flatMap(({ device, target_w, stands_w }) => {
-    const { limits, inverter_id, is_busy, settable } = device
-    // What was begun and not read back may be done yet, and a timer may run out: both end with a
-    // write, which is never above what it may hold now.
-    const most_w = limits.comesTo_w(target_w)
-    const is_open = !limits.isSettled(now_ms) && limits.held_w(now_ms) > most_w
-    // What was begun in vain, and is not wanted any more, would keep it in doubt for ever.
-    const is_in_doubt = !limits.is_proven && stands_w === target_w
-    if (is_busy || !(stands_w > target_w || is_open || is_in_doubt)) return []
-    const limit_w = target_w <= limits.least_w! ? target_w : settable!(limits.least_w!)
-    if (limits.waitsWith(limit_w, now_ms)) return []
-    if (stands_w <= target_w && limits.is_sinking) return []
-    if (device.isVain?.(limit_w)) return []
-    return [{ inverter_id, limit_w, is_raise: false }]
-  })
-}
-
-function raisable(targets: readonly Target[], now_ms: number): Target[] {
-  return targets.filter(
-    ({ device: { limits, is_busy }, target_w, stands_w }) =>
-      target_w > stands_w &&
-      !limits.standsAt(target_w) &&
-      !is_busy &&
-      !limits.isApplying(now_ms) &&
-      !(limits.held_w(now_ms) > limits.comesTo_w(target_w)),
-  )
-}
-
-/** The invariant itself, summed up anew from the orders. */
-function check({ plants, site_w, now_ms }: SiteNow, orders: readonly Order[]): void {
-  const raised = new Map(
-    orders
-      .filter(({ is_raise }) => is_raise)
-      .map(({ inverter_id, limit_w }) => [inverter_id, limit_w]),
-  )
-  let all_w = 0
-  let is_any = false
-  for (const { logger_id, ceiling_w, devices } of plants) {
-    let sum_w = 0
-    let is_raised = false
-    for (const { inverter_id, limits } of devices) {
-      const limit_w = raised.get(inverter_id)
-      sum_w += Math.max(
-        limits.worst_w(now_ms),
-        limit_w === undefined ? 0 : limits.comesTo_w(limit_w),
-      )
-      is_raised ||= limit_w !== undefined
-      if (limit_w !== undefined && !(limit_w <= limits.settable_max_w)) {
-        throw new Error(`inverter ${inverter_id} would be raised above what is not ours to lift`)
-      }
-    }
-    all_w += sum_w
-    is_any ||= is_raised
-    if (is_raised && !(sum_w <= ceiling_w))
-      throw new Error(`plant ${logger_id} would be raised too far`)
-  }
-  if (is_any && site_w !== null && !(all_w <= site_w))
-    throw new Error('the site would be raised too far')
-}
+/** The most that it held when it was read last, by what is known of it. */
+export const heldAt = ({ source, settable_max_w }: DeviceLimits): number =>
+  Math.min(source.command?.w ?? settable_max_w, settable_max_w)

@@ -49,7 +49,7 @@ export function latencyOf(
   return Math.max(applies_within_ms, declared?.applies_within_ms ?? 0)
 }
 
-export interface Rounding {
+interface Rounding {
   step_w: number
   tolerance_w: number
   least_w: number
@@ -67,34 +67,19 @@ export function roundingOf(
   }
 }
 
-/** The register holds what was written, to the rounding of its scale. */
-export const same_w = 1
-
-export const isSame = (a_w: number, b_w: number): boolean => Math.abs(a_w - b_w) <= same_w
-
-/** By what is declared of its rounding, a device may show `found_w` after `asked_w`. */
-export function mayShow(
-  found_w: number,
-  asked_w: number,
-  { tolerance_w, least_w }: Pick<Rounding, 'tolerance_w' | 'least_w'>,
-): boolean {
-  const isNear = (limit_w: number) => Math.abs(found_w - limit_w) <= tolerance_w + same_w
-  // Below its lowest limit a device may stay at that.
-  return isNear(asked_w) || (asked_w < least_w && isNear(least_w))
-}
-
-/**
- * The highest limit that the device can be told so that it holds `limit_w` at most, however it
- * rounds. Nothing rounds above its own ceiling.
- */
-export function settableWithin(
-  control: Pick<LimitControl, 'settable'>,
-  { step_w, tolerance_w, least_w }: Rounding,
-  { limit_w, static_max_w }: { limit_w: number; static_max_w: number },
+/** The highest limit of the registers at or below `limit_w`, in declared steps; 0 if unknown. */
+export function settableStep(
+  control: Pick<LimitControl, 'settable'> | null,
+  step_w: number,
+  limit: { limit_w: number; max_w: number },
 ): number {
-  if (limit_w >= static_max_w) return control.settable(limit_w)
-  const told_w = control.settable(stepBelow(Math.max(0, limit_w - tolerance_w), step_w))
-  return told_w < least_w ? 0 : told_w
+  const { limit_w, max_w } = limit
+  try {
+    const set_w = control?.settable(limit_w >= max_w ? limit_w : stepBelow(limit_w, step_w)) ?? 0
+    return set_w >= 0 && set_w <= limit_w ? set_w : 0
+  } catch {
+    return 0
+  }
 }
 
 /** Whole watts, and where a step is none, the next above it, as registers are read. */

@@ -1,273 +1,222 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { LimitState, LimitTraits } from '../drivers/limit-control.ts'
-import { DeviceLimits } from './device-limits.ts'
+import type { LimitTraits } from '../drivers/limit-control.ts'
 import type { DeviceRecord } from './device-record.ts'
-import { plainTraits as volatile } from './fixtures/plain-device.ts'
+import { plainDevice } from './fixtures/plain-device.ts'
 
-const facts = { rated_w: 100, default_max_w: 110, fresh_ms: 15_000, revert_margin_ms: 10_000 }
-const lasting: LimitTraits = { ...volatile, survives_power_loss: true }
+const facts = { rated_w: 100, default_max_w: 100, fresh_ms: 15_000 }
 
-const at = (limit_w: number | null, changes: Partial<LimitState> = {}): LimitState => ({
-  limit_w,
-  static_max_w: 100,
-  revert: null,
-  ...changes,
-})
+const device = (record: DeviceRecord | null = null, traits: Partial<LimitTraits> = {}) =>
+  plainDevice({ facts, record, traits })
 
-/** One that was read once, at 0 ms. */
-function readAt(limit_w: number | null, traits = volatile, record: DeviceRecord | null = null) {
-  const limits = new DeviceLimits(facts, record)
-  limits.onRead(at(limit_w), traits, 0)
-  return limits
+/** Read once, at 0 ms. */
+function readAt(limit_w: number | null, traits: Partial<LimitTraits> = {}) {
+  const one = device(null, traits)
+  one.reads(0, limit_w)
+  return one
 }
 
-test('one that another raises twice within a minute counts with all, until it was left alone', () => {
-  const limits = readAt(100)
-  const lower = (at_ms: number) => {
-    limits.begin(40, at_ms)
-    return limits.onRead(at(40), volatile, at_ms)
-  }
-  lower(0)
-  const seen = [20_000, 79_000, 90_000].map((at_ms) => {
-    // Read in between as well, so that it was not silent.
-    limits.onRead(at(40), volatile, at_ms - 5000)
-    const foreign = limits.onRead(at(90), volatile, at_ms)
-    lower(at_ms)
-    return [foreign, limits.isContested(at_ms), limits.worst_w(at_ms)]
+/** The edge restarts, and everything that was known is durable. */
+const restarted = ({ limits }: ReturnType<typeof device>) => device(limits.record)
+
+/** A record of an earlier version: the limit is the own one, and nothing is under way. */
+const saved: DeviceRecord = {
+  static_max_w: 100,
+  written_w: 40,
+  before_w: null,
+  external_w: null,
+  intents: [],
+  ramps_from_w: null,
+}
+
+test('the core goes by site.yaml, and after a contact by what the device says of itself', () => {
+  const one = plainDevice({
+    facts: { ...facts, default_max_w: 110, declared: { applies_within_ms: 8000, ramp_ms: 5000 } },
+    traits: {
+      survives_power_loss: true,
+      min_interval_ms: 10_000,
+      ramp_ms: 20_000,
+      min_limit_w: 10,
+      tolerance_w: 5,
+    },
   })
-  assert.deepEqual(seen, [
-    ['raised', false, 40],
-    ['raised', true, 100],
-    ['raised', true, 100],
-  ])
-  limits.onRead(at(40), volatile, 149_999)
-  assert.equal(limits.worst_w(149_999), 100)
-  assert.equal(limits.worst_w(150_000), 40)
+  assert.equal(one.limits.worst_w(0), 110)
+  assert.deepEqual([one.limits.comes_down_ms, one.limits.stays], [0, false])
+  one.reads(0, 40)
+  const { keeps_limit, smallest_limit_w, tolerance_w, latency_ms, ramp_ms } = one.limits.source
+  assert.deepEqual([keeps_limit, smallest_limit_w, tolerance_w], [true, 10, 5])
+  assert.deepEqual([latency_ms, ramp_ms, one.limits.comes_down_ms], [10_000, 28_000, 36_000])
+  assert.equal(one.limits.stays, true)
+  one.reads(1000, 40, { revert: { in_ms: 60_000, to_w: 90 } })
+  assert.equal(one.limits.stays, false)
+  assert.deepEqual(one.limits.source.read!.timer, { at_ms: 61_000, to_w: 90 })
 })
 
-test('one that was never read may deliver what the site file says', () => {
-  assert.equal(new DeviceLimits(facts, null).worst_w(0), 110)
-})
-
-test('a fresh read counts; a silent device counts with its own ceiling', () => {
-  const limits = readAt(40)
-  assert.equal(limits.worst_w(15_000), 40)
-  assert.equal(limits.worst_w(15_001), 100)
-  assert.equal(readAt(null).worst_w(0), 100)
-})
-
-test('a silent device whose limit survives counts with it, unless a timer ends it', () => {
-  const limits = readAt(40, lasting)
-  assert.equal(limits.worst_w(1e9), 40)
-  limits.begin(60, 1e9)
-  assert.equal(limits.worst_w(2e9), 60)
-  const timed = new DeviceLimits(facts, null)
-  timed.onRead(at(40, { revert: { in_ms: 1e12, to_w: 40 } }), lasting, 0)
-  assert.equal(timed.worst_w(20_000), 100)
-})
-
-test('a raise counts as done from its beginning, a lower only when it was read back', () => {
-  const raised = readAt(40)
-  raised.begin(60, 0)
-  assert.equal(raised.worst_w(0), 60)
-  const lowered = readAt(40)
-  lowered.begin(20, 0)
-  assert.equal(lowered.worst_w(0), 40)
-  lowered.onRead(at(20), volatile, 1000)
-  assert.equal(lowered.worst_w(1000), 20)
-  assert.equal(lowered.is_proven, true)
-})
-
-test('a timer counts with what it leads to before it runs out', () => {
-  const limits = new DeviceLimits(facts, null)
-  limits.onRead(at(40, { revert: { in_ms: 12_000, to_w: 90 } }), volatile, 0)
-  assert.equal(limits.worst_w(1999), 40)
-  assert.equal(limits.isSettled(1999), true)
-  assert.equal(limits.worst_w(2000), 90)
-  assert.equal(limits.isSettled(2000), false)
-})
-
-test('what was begun before a restart may have been done or not', () => {
-  const written = { written_w: 80, before_w: 40, intents: [80] }
-  const record = { static_max_w: 100, ...written, external_w: null }
-  const limits = new DeviceLimits(facts, record)
-  assert.equal(limits.worst_w(0), 100)
-  assert.equal(limits.onRead(at(40), volatile, 0), null)
-  assert.equal(limits.worst_w(0), 80)
-  assert.equal(limits.has_external, false)
-})
-
-test('of all that was begun before a restart any may come through', () => {
-  const before = readAt(null)
-  before.begin(80, 0)
-  before.begin(60, 1000)
-  before.begin(20, 2000)
-  const limits = readAt(60, volatile, before.record)
-  assert.equal(limits.settable_max_w, 100)
-  assert.equal(limits.worst_w(0), 80)
-  limits.onRead(at(20), volatile, 1000)
-  assert.equal(limits.is_proven, true)
-  assert.equal(limits.onRead(at(80), volatile, 5000), null)
-  assert.equal(limits.settable_max_w, 100)
-})
-
-test('what a read overtook just before a restart may come through after it', () => {
-  const before = readAt(null)
-  before.begin(80, 0)
-  before.begin(40, 1000)
-  before.onRead(at(40), volatile, 2000)
-  assert.equal(before.is_proven, true)
-  const limits = readAt(40, volatile, before.record)
-  assert.equal(limits.worst_w(0), 80)
-  limits.onRead(at(80), volatile, 5000)
-  assert.equal(limits.settable_max_w, 100)
-})
-
-test('nothing is left of a write in the record once its time is over', () => {
-  const limits = readAt(null)
+test('a command of a device without a latency may still take effect for 6 s', () => {
+  const { limits, reads } = readAt(40)
   limits.begin(80, 0)
-  limits.begin(60, 0)
-  limits.onRead(at(60), volatile, 1000)
-  assert.deepEqual(limits.record.intents, [80, 60])
-  limits.onRead(at(60), volatile, 15_000)
-  assert.deepEqual(limits.record.intents, [])
-  assert.equal(limits.onRead(at(80), volatile, 16_000), 'raised')
+  limits.done(80, 1000)
+  reads(6999, 40)
+  assert.equal(limits.worst_w(6999), 80)
+  reads(7000, 40)
+  assert.equal(limits.worst_w(7000), 40)
 })
 
-test('one that is refused for long keeps the highest and the lowest that was begun', () => {
-  const limits = readAt(40)
-  limits.begin(90, 0)
-  limits.begin(5, 0)
-  for (let nth = 0; nth < 60; nth += 1) limits.begin(10 + nth, nth * 60_000)
-  limits.onRead(at(40), volatile, 3_600_000)
-  assert.equal(limits.record.intents.length, 16)
-  assert.equal(limits.record.intents.at(-1), 69)
-  assert.equal(limits.worst_w(3_600_000), 90)
-  assert.equal(limits.least_w, 5)
+test('a command is proven by a read after it', () => {
+  const { limits, reads } = readAt(40)
+  limits.begin(60, 1000)
+  assert.deepEqual([limits.is_proven, limits.told_w], [false, 40])
+  limits.done(60, 2000)
+  reads(1999, 60)
+  assert.equal(limits.is_proven, false)
+  reads(2000, 60)
+  assert.deepEqual([limits.is_proven, limits.told_w], [true, 60])
 })
 
-test('a write that was not done leaves no limit of another behind, also after a silence', () => {
-  const limits = readAt(null)
+test('a device that holds more than its command after its latency fails', () => {
+  const { limits, reads } = readAt(100)
   limits.begin(40, 0)
-  limits.onRead(at(40), volatile, 1000)
+  limits.done(40, 0)
+  reads(6000, 100)
+  assert.deepEqual([limits.isFailing(6000), limits.obeys(6000)], [false, true])
+  assert.deepEqual([limits.isFailing(6001), limits.obeys(6001)], [true, false])
+  reads(7000, 40)
+  assert.deepEqual([limits.isFailing(7000), limits.obeys(7000)], [false, true])
+  assert.deepEqual([limits.isFailing(22_001), limits.obeys(22_001)], [false, false], 'stale')
+})
+
+test('a command that is under way at a restart may have been done or not', () => {
+  const before = readAt(null)
+  before.takes(0, 40)
+  before.reads(10_000, 40)
+  before.limits.begin(80, 10_000)
+  for (const limit_w of [40, 80]) {
+    const { limits, reads } = restarted(before)
+    assert.equal(limits.worst_w(0), 80)
+    assert.equal(reads(0, limit_w), null)
+    assert.deepEqual([limits.worst_w(0), limits.has_external], [80, false])
+    reads(6000, limit_w)
+    assert.equal(limits.worst_w(6000), limit_w)
+  }
+})
+
+test('each command that is under way at a restart may take effect yet', () => {
+  const before = readAt(null)
+  for (const limit_w of [80, 60, 20]) {
+    before.limits.begin(limit_w, 1000)
+    before.limits.done(limit_w, 1000)
+  }
+  before.reads(2000, 20)
+  assert.equal(before.limits.is_proven, true)
+  const { limits, reads } = restarted(before)
+  assert.equal(reads(0, 60), null)
+  assert.equal(limits.worst_w(0), 80)
+  assert.equal(reads(1000, 20), null)
+  assert.equal(reads(5000, 80), null)
+  assert.equal(limits.settable_max_w, 100)
+})
+
+test('nothing is left of a command in the record once it is shown alone, or its latency is over', () => {
+  const alone = readAt(null)
+  alone.takes(0, 80)
+  assert.deepEqual(alone.limits.record.intents, [])
+  const { limits, takes, reads } = readAt(null)
+  limits.begin(80, 0)
+  limits.done(80, 0)
+  takes(0, 60)
+  reads(5999, 60)
+  assert.deepEqual(limits.record.intents, [80, 60])
+  reads(6000, 60)
+  assert.deepEqual(limits.record.intents, [])
+  assert.equal(reads(7000, 80), 'raised')
+})
+
+test('a command that was refused leaves no external limit behind, also after a silence', () => {
+  const { limits, takes, reads } = readAt(null)
+  takes(0, 40)
   limits.begin(80, 2000)
   limits.lost()
-  assert.equal(limits.onRead(at(40), volatile, 60_000), null)
+  assert.equal(reads(60_000, 40), null)
   assert.equal(limits.settable_max_w, 100)
 })
 
-test('a raise that was overtaken by a lower may come through yet', () => {
-  const limits = readAt(40)
-  limits.begin(80, 0)
-  limits.onRead(at(40), volatile, 1000)
-  limits.begin(40, 2000)
-  limits.onRead(at(40), volatile, 3000)
-  assert.equal(limits.is_proven, true)
-  assert.equal(limits.worst_w(3000), 80)
-  assert.equal(limits.onRead(at(80), volatile, 4000), null)
-  limits.onRead(at(40), volatile, 10_000)
-  assert.equal(limits.worst_w(17_000), 40)
+test('a limit raised by another master is told from a limit that was lost', () => {
+  const held = (until_ms: number) => {
+    const one = readAt(null)
+    one.takes(0, 50)
+    for (let now_ms = 5000; now_ms <= until_ms; now_ms += 5000) one.reads(now_ms, 50)
+    return one
+  }
+  assert.equal(held(15_000).reads(20_000, 70), 'raised')
+  assert.equal(held(0).reads(20_000, 70), 'lost')
+  const gone = held(15_000)
+  gone.limits.lost()
+  assert.equal(gone.reads(20_000, 70), 'lost')
+  assert.equal(held(15_000).reads(20_000, 30), 'lowered')
 })
 
-test('a write that was repeated may come through once more after another lowered it', () => {
-  const limits = readAt(40)
-  limits.begin(80, 0)
-  limits.begin(80, 1000)
-  limits.onRead(at(80), volatile, 2000)
-  assert.equal(limits.onRead(at(10), volatile, 3000), 'lowered')
-  assert.equal(limits.worst_w(3000), 80)
-  assert.equal(limits.onRead(at(80), volatile, 4000), null)
-  assert.equal(limits.settable_max_w, 10)
-})
-
-test('a lower limit that we find at first stays, and one that comes later too', () => {
-  const limits = readAt(40)
-  assert.equal(limits.has_external, true)
-  assert.equal(limits.settable_max_w, 40)
-  limits.begin(30, 0)
-  limits.onRead(at(30), volatile, 1000)
-  assert.equal(limits.onRead(at(20), volatile, 30_000), 'lowered')
-  assert.equal(limits.settable_max_w, 20)
-})
-
-test('another that moves its own limit before we ever set one is followed', () => {
-  const limits = readAt(40)
-  assert.equal(limits.onRead(at(70), volatile, 5000), null)
-  assert.equal(limits.settable_max_w, 70)
-  assert.equal(limits.onRead(at(null), volatile, 10_000), null)
-  assert.equal(limits.settable_max_w, 100)
-})
-
-test('one that is raised by another is told from one that lost its limit', () => {
-  const contended = readAt(null)
-  contended.begin(50, 0)
-  contended.onRead(at(50), volatile, 1000)
-  assert.equal(contended.onRead(at(70), volatile, 20_000), 'lost')
-  const held = readAt(null)
-  held.begin(50, 0)
-  held.onRead(at(50), volatile, 1000)
-  held.onRead(at(50), volatile, 14_000)
-  assert.equal(held.onRead(at(70), volatile, 20_000), 'raised')
-  assert.equal(held.settable_max_w, 70)
-})
-
-test('what lowers another limit while we were away is obeyed, also above what we wrote', () => {
-  const written = { written_w: 30, before_w: null, intents: [] }
-  const record = { static_max_w: 100, ...written, external_w: 90 }
-  const limits = readAt(60, volatile, record)
+test('a limit that was lowered while the edge was away is respected, also above its own', () => {
+  const { limits, reads } = device({ ...saved, written_w: 30, external_w: 90 })
+  reads(0, 60)
   assert.equal(limits.settable_max_w, 60)
 })
 
-test('one that delivers more than its limit counts with its ceiling until it obeys again', () => {
-  const limits = readAt(null)
-  limits.begin(50, 0)
-  limits.onRead(at(50), volatile, 1000)
-  for (const now_ms of [1000, 5000, 29_999]) limits.onPower(100, now_ms)
-  assert.equal(limits.is_ineffective, false)
-  for (const now_ms of [30_000, 35_000, 40_000]) limits.onPower(100, now_ms)
-  limits.onRead(at(50), volatile, 40_000)
-  assert.equal(limits.is_ineffective, true)
-  assert.equal(limits.worst_w(40_000), 100)
-  limits.begin(40, 41_000)
-  assert.equal(limits.is_ineffective, true)
-  limits.onPower(39, 42_000)
-  assert.equal(limits.is_ineffective, false)
+test('a device that another master raises twice in a minute is contested, not ineffective', () => {
+  const { limits, reads, takes } = readAt(null)
+  takes(0, 40)
+  const seen = [20_000, 79_000].map((at_ms) => {
+    reads(at_ms - 5000, 40)
+    const foreign = reads(at_ms, 90)
+    takes(at_ms, 40)
+    return [foreign, limits.isContested(at_ms), limits.isIneffective(at_ms), limits.worst_w(at_ms)]
+  })
+  assert.deepEqual(seen, [
+    ['raised', false, false, 40],
+    ['raised', true, false, 100],
+  ])
+  assert.equal(limits.isContested(138_999), true)
+  assert.equal(limits.isContested(139_000), false)
 })
 
-test('lowering it again and again does not hide that it does not obey', () => {
-  const limits = readAt(null)
-  limits.begin(90, 0)
-  limits.onRead(at(90), volatile, 1000)
-  for (let now_ms = 20_000; now_ms < 60_000; now_ms += 5000) {
-    limits.begin(80 - now_ms / 1000, now_ms)
-    limits.onPower(100, now_ms)
+test('a device that delivers more than its limit is ineffective until 60 s after that', () => {
+  const { limits, takes } = readAt(null)
+  takes(0, 50)
+  for (const now_ms of [1000, 15_000, 31_000]) {
+    assert.equal(limits.isIneffective(now_ms), false)
+    limits.onPower(60, now_ms)
   }
-  assert.equal(limits.is_ineffective, true)
+  assert.deepEqual([limits.isIneffective(31_000), limits.isContested(31_000)], [true, false])
+  limits.onPower(50, 32_000)
+  assert.deepEqual([limits.isIneffective(90_999), limits.isIneffective(91_000)], [true, false])
 })
 
-test('its register is spared: raises keep their distance', () => {
-  const limits = readAt(40, { ...volatile, min_interval_ms: 10_000 })
+test('raises keep the pause of the profile', () => {
+  const { limits } = readAt(40, { min_interval_ms: 10_000 })
+  assert.equal(limits.restsFor(0), 0)
   limits.begin(30, 5000)
-  assert.equal(limits.mayRaiseAt(14_999), false)
-  assert.equal(limits.mayRaiseAt(15_000), true)
+  assert.deepEqual([limits.restsFor(14_000), limits.restsFor(15_000)], [1000, 0])
 })
 
-test('what was not sent is as if it had not been begun, unless it was begun before as well', () => {
-  const ours = { written_w: 40, before_w: null, external_w: null, intents: [] }
-  const limits = readAt(40, volatile, { static_max_w: 100, ...ours })
+test('a command that was not sent is void', () => {
+  const { limits, reads } = device(saved)
+  reads(0, 40)
   const before = limits.record
-  limits.begin(80, 0)
+  limits.begin(80, 0, 'curtailment')
   assert.equal(limits.worst_w(0), 80)
   limits.withdraw()
   assert.equal(limits.worst_w(0), 40)
-  const none = { made_w: null, written_for: null }
-  assert.deepEqual({ ...limits.record, ...none }, { ...before, ...none })
+  assert.deepEqual({ ...limits.record, written_for: null }, { ...before, written_for: null })
+})
+
+test('a repeated command that was not sent leaves the first one under way', () => {
+  const { limits, reads } = device(saved)
+  reads(0, 40)
   limits.begin(80, 1000)
+  limits.done(80, 1000)
   limits.begin(80, 2000)
   limits.withdraw()
   assert.equal(limits.worst_w(2000), 80)
-  limits.onRead(at(40), volatile, 3000)
-  assert.equal(limits.onRead(at(80), volatile, 5000), null, 'it came through')
+  reads(3000, 40)
+  assert.equal(reads(5000, 80), null)
   assert.equal(limits.settable_max_w, 100)
 })

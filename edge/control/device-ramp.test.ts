@@ -1,108 +1,73 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { LimitState, LimitTraits } from '../drivers/limit-control.ts'
 import { controlledSite } from '../fixtures/controlled-site.ts'
 import { inverterOf } from '../fixtures/sites.ts'
 import { declaredOf, rampOf } from './declared-traits.ts'
-import { DeviceLimits } from './device-limits.ts'
 import type { DeviceRecord } from './device-record.ts'
-import { plainTraits } from './fixtures/plain-device.ts'
+import { plainDevice } from './fixtures/plain-device.ts'
 
-const facts = { rated_w: 100, default_max_w: 100, fresh_ms: 15_000, revert_margin_ms: 10_000 }
-const traits: LimitTraits = { ...plainTraits, ramp_ms: 30_000 }
-const at = (limit_w: number | null): LimitState => ({ limit_w, static_max_w: 100, revert: null })
+const facts = { rated_w: 100, default_max_w: 100, fresh_ms: 15_000 }
+const device = (record: DeviceRecord | null = null) =>
+  plainDevice({ facts, record, traits: { ramp_ms: 30_000 } })
 
-/** Polled each 5 s, so that it stays fresh. */
-function pollUntil(limits: DeviceLimits, limit_w: number, until_ms: number, from_ms: number) {
-  for (let now_ms = from_ms; now_ms <= until_ms; now_ms += 5000) {
-    limits.onRead(at(limit_w), traits, now_ms)
-  }
-}
-
-/** Lowered from 80 W to 40 W, which the register showed at 1 s. */
+/** Lowered from 80 W to 40 W. */
 function lowered() {
-  const limits = new DeviceLimits(facts, null)
-  pollUntil(limits, 80, 100_000, 0)
-  limits.begin(40, 100_500)
-  limits.onRead(at(40), traits, 101_000)
-  return limits
+  const one = device()
+  one.reads(0, 100)
+  one.takes(0, 80)
+  for (let now_ms = 0; now_ms <= 60_000; now_ms += 5000) one.reads(now_ms, 80)
+  one.limits.begin(40, 60_000)
+  return one
 }
 
-test('a device counts with its old limit until its ramp is over, and its register frees nothing', () => {
-  const limits = lowered()
+test('a device that comes down is ramping, and counts with the earlier limit', () => {
+  const { limits, reads } = lowered()
+  assert.equal(limits.isRamping(60_000), false)
+  limits.done(40, 60_500)
+  reads(61_000, 40)
   assert.equal(limits.is_proven, true)
-  assert.equal(limits.held_w(101_000), 40)
-  pollUntil(limits, 40, 130_000, 105_000)
-  assert.equal(limits.worst_w(130_999), 80)
-  assert.equal(limits.worst_w(131_000), 40)
-  limits.onRead(at(40), traits, 131_000)
+  assert.deepEqual([limits.held_w(61_000), limits.worst_w(61_000)], [40, 80])
+  assert.deepEqual([limits.isRamping(61_000), limits.record.ramps_from_w], [true, 80])
+  for (let now_ms = 65_000; now_ms <= 90_000; now_ms += 5000) reads(now_ms, 40)
+  assert.equal(limits.worst_w(90_999), 80)
+  reads(91_000, 40)
+  assert.deepEqual([limits.worst_w(91_000), limits.isRamping(91_000)], [40, false])
   assert.equal(limits.record.ramps_from_w, null)
 })
 
-test('under a cloud the old limit counts all the same', () => {
-  const limits = lowered()
-  limits.onRead(at(40), traits, 105_000)
-  limits.onPower(3, 105_000)
-  assert.equal(limits.worst_w(105_000), 80)
-})
-
-test('a device never counts with less than its measured power', () => {
-  const limits = new DeviceLimits(facts, null)
-  const instant = { ...traits, ramp_ms: 0 }
-  limits.onRead(at(40), instant, 0)
-  limits.onPower(70, 0)
-  assert.equal(limits.worst_w(0), 70)
-  limits.onPower(41, 5000)
-  assert.equal(limits.worst_w(5000), 40, 'what a meter errs by is no excess')
-})
-
-test('another lower limit on the way begins the time anew', () => {
-  const limits = lowered()
-  pollUntil(limits, 40, 120_000, 105_000)
-  limits.begin(20, 120_000)
-  limits.onRead(at(20), traits, 121_000)
-  pollUntil(limits, 20, 150_000, 125_000)
-  assert.equal(limits.worst_w(150_999), 80)
-  assert.equal(limits.worst_w(151_000), 20)
-})
-
-test('power that falls as fast as the device can is no disobedience', () => {
-  const limits = new DeviceLimits(facts, null)
-  const slow = { ...traits, ramp_ms: 120_000 }
-  for (let now_ms = 0; now_ms <= 150_000; now_ms += 5000) limits.onRead(at(80), slow, now_ms)
-  limits.begin(0, 150_000)
-  for (let now_ms = 151_000; now_ms < 271_000; now_ms += 5000) {
-    limits.onRead(at(0), slow, now_ms)
-    limits.onPower(80 * (1 - (now_ms - 151_000) / 120_000), now_ms)
-    assert.equal(limits.is_ineffective, false, `at ${now_ms} ms`)
+test('a ramp goes on over a restart, and a device of which nothing is saved comes from its ceiling', () => {
+  const after = (record: DeviceRecord | null, limit_w: number) => {
+    const { limits, reads } = device(record)
+    for (let now_ms = 1000; now_ms <= 26_000; now_ms += 5000) reads(now_ms, limit_w)
+    const before_w = limits.worst_w(30_999)
+    reads(31_000, limit_w)
+    return [before_w, limits.worst_w(31_000)]
   }
-  for (let now_ms = 275_000; now_ms < 290_000; now_ms += 5000) {
-    limits.onRead(at(0), slow, now_ms)
-    limits.onPower(30, now_ms)
-  }
-  assert.equal(limits.is_ineffective, true, 'after its time it is')
-})
-
-test('a restart on the way changes nothing, and an unknown device comes from all that it can', () => {
-  const { record } = lowered()
-  assert.equal(record.ramps_from_w, 80)
-  const after = (before: DeviceRecord | null, limit_w: number) => {
-    const limits = new DeviceLimits(facts, before)
-    pollUntil(limits, limit_w, 25_000, 0)
-    return [limits.worst_w(29_999), limits.worst_w(30_000)]
-  }
-  assert.deepEqual(after(record, 40), [80, 40])
+  const before = lowered()
+  assert.deepEqual(after(before.limits.record, 40), [80, 40], 'it was sent, and not read back')
+  before.limits.done(40, 60_500)
+  before.reads(61_000, 40)
+  assert.deepEqual(after(before.limits.record, 40), [80, 40])
+  for (let now_ms = 65_000; now_ms <= 95_000; now_ms += 5000) before.reads(now_ms, 40)
+  assert.deepEqual(after(before.limits.record, 40), [40, 40])
+  assert.deepEqual(after(before.limits.record, 30), [40, 30], 'it was lowered meanwhile')
   assert.deepEqual(after(null, 40), [100, 40])
-  const settled = { ...record, intents: [], ramps_from_w: null }
-  assert.deepEqual(after(settled, 40), [40, 40])
-  assert.deepEqual(after(settled, 30), [100, 30], 'it was lowered meanwhile')
 })
 
-test('the old limit is on record before the lower one is sent', () => {
-  const limits = new DeviceLimits(facts, null)
-  pollUntil(limits, 80, 100_000, 0)
-  limits.begin(40, 100_500)
-  assert.equal(limits.record.ramps_from_w, 80)
+test("a ramp after another master's limit keeps its time over a restart", () => {
+  const slow = (record: DeviceRecord | null = null) =>
+    plainDevice({ facts, record, traits: { ramp_ms: 150_000 } })
+  const before = slow()
+  for (let now_ms = 0; now_ms <= 200_000; now_ms += 5000) before.reads(now_ms, 100)
+  before.reads(205_000, 40)
+  assert.equal(before.limits.worst_w(205_000), 100)
+  const { limits, reads } = slow(before.limits.record)
+  for (let now_ms = 1000; now_ms <= 146_000; now_ms += 5000) {
+    reads(now_ms, 40)
+    assert.equal(limits.worst_w(now_ms), 100, `at ${now_ms} ms`)
+  }
+  reads(151_000, 40)
+  assert.equal(limits.worst_w(151_000), 40)
 })
 
 test('without a declared ramp it is 60 s; a declaration never shortens what the device says', () => {
@@ -145,7 +110,8 @@ for (const [why, traits_of_all, limit, waits_ms] of [
     assert.ok(lowered_at - back_at < 20_000)
     await site.clock.advance(waits_ms - 200)
     assert.deepEqual(site.limits().slice(1), [50_000, 50_000])
-    await site.clock.advance(6000)
+    // A poll after the ramp ends it, and the next tick raises.
+    await site.clock.advance(7000)
     assert.deepEqual(site.limits(), [66_600, 66_600, 66_600])
   })
 }

@@ -1,5 +1,6 @@
 /** What of a device survives a restart, and what is known of it from the start. */
 import { isDeepStrictEqual } from 'node:util'
+import type { Saved, Source, Traits } from './core/core.ts'
 import type { DeclaredTraits } from './declared-traits.ts'
 
 /** Where site.yaml had a device when it was heard there, and what it said of it. */
@@ -17,14 +18,18 @@ export type WrittenFor = 'curtailment' | 'permit'
 
 export interface DeviceRecord {
   static_max_w: number
-  /** The last limit that we set or began to set; null: none ever. */
+  /** As last read; absent in records of earlier versions. */
+  read_w?: number | null
+  /** What a timer of the device leads to; null: there is none. */
+  reverts_to_w?: number | null
+  /** The last command, or the lower external limit that took its place; null: none ever. */
   written_w: number | null
   written_for?: WrittenFor | null
-  /** What it held when that was begun; null once a read has shown that it was done. */
+  /** The read-back before commands that may still take effect; null: there are none. */
   before_w: number | null
-  /** All that was begun and may come through yet, the newest last. */
+  /** Commands that may still take effect, the newest last. */
   intents: readonly number[]
-  /** A lower limit that we found and did not set. */
+  /** A lower limit that was found and that the edge did not set. */
   external_w: number | null
   /**
    * `external_w` was found when this limit was to be read back: the device may round by more than
@@ -32,20 +37,18 @@ export interface DeviceRecord {
    */
   not_as_set_w?: number | null
   /**
-   * The limit from which its power may still be coming down, stored before the lower limit is sent.
-   * null: no ramp is under way; without it, that is unknown.
+   * The limit from which its power may still be coming down. null: no ramp is under way; absent:
+   * unknown.
    */
   ramps_from_w?: number | null
-  /** What it made of `written_w`, where that is another figure. */
-  made_w?: number | null
   /**
-   * The most that it was measured to deliver above its own ceiling, and the least limit that stood
-   * there then; null: it keeps to its ceiling.
+   * Power that was measured above the ceiling: the highest, and the lowest limit that stood then;
+   * null: none.
    */
   exceeds?: { power_w: number; limit_w: number } | null
-  /** For so long it has not been heard of, at least, over all restarts since; up to `fresh_ms`. */
+  /** For so long it had not been read, over all restarts since, in whole poll intervals. */
   unheard_ms?: number
-  /** The newest request by which a limit of another was forgotten: it is done but once. */
+  /** The newest request by which an external limit was forgotten: it is done but once. */
   forgot_id?: string
   /** When that was asked for, Unix ms: what was asked before it was about an earlier limit. */
   forgot_asked_at?: number
@@ -57,44 +60,88 @@ export interface DeviceRecord {
   freed_id?: string
 }
 
+/** A read counts as present until as many polls have passed without another. */
+export const fresh_polls = 3
+
 export interface DeviceFacts {
   rated_w: number
   /** What it may deliver as long as it was never read. */
   default_max_w: number
   /** A read older than this says nothing of the present. */
   fresh_ms: number
-  /** A timer at the device that runs out within this is as good as run out. */
-  revert_margin_ms: number
   /** By site.yaml. */
   declared?: DeclaredTraits
 }
 
-/** What holds it is what it has not kept to before, as far as it had the sun for that. */
-export function isAboveKept(
-  { exceeds, static_max_w }: DeviceRecord,
-  bound_w: number | null,
-): boolean {
-  if (exceeds == null) return false
-  return (bound_w ?? static_max_w) >= Math.min(exceeds.limit_w, static_max_w)
-}
-
-const intents_max = 16
-
-/** One that is refused for long gathers many: the highest and the lowest stand for the others. */
-export function fewIntents(intents: number[]): number[] {
-  if (intents.length <= intents_max) return intents
-  const extremes = [Math.max(...intents), Math.min(...intents)]
-  const nth = intents.findIndex((limit_w) => !extremes.includes(limit_w))
-  return intents.toSpliced(nth, 1)
-}
-
-/** What stood there before a limit was begun that was not sent. */
-export type BeforeBegin = Pick<
+/** The core's part of a record. */
+type Kept = Pick<
   DeviceRecord,
-  'written_w' | 'written_for' | 'before_w' | 'made_w'
-> & {
-  is_again: boolean
-  written_at_ms: number
+  | 'static_max_w'
+  | 'read_w'
+  | 'reverts_to_w'
+  | 'written_w'
+  | 'before_w'
+  | 'intents'
+  | 'external_w'
+  | 'ramps_from_w'
+  | 'exceeds'
+>
+
+export function keptOf(source: Source): Kept {
+  const { max_w, read, command, under_way, external_w, ramps, exceeds } = source
+  const most_w = ramps.reduce((most, { w }) => Math.max(most, w), 0)
+  return {
+    static_max_w: max_w,
+    read_w: read?.w ?? null,
+    reverts_to_w: read?.timer?.to_w ?? null,
+    written_w: command?.w ?? null,
+    before_w: under_way.length > 0 ? (read?.w ?? null) : null,
+    intents: under_way.map(({ w }) => w),
+    external_w,
+    ramps_from_w: ramps.length > 0 ? most_w : null,
+    exceeds,
+  }
+}
+
+/** What a restart begins with; the core sets the times. */
+export function savedSource(traits: Traits, record: DeviceRecord): Saved {
+  const { static_max_w, written_w, external_w, before_w, intents, ramps_from_w } = record
+  const read_w = record.read_w === undefined ? formerRead(record) : record.read_w
+  const to_w = record.reverts_to_w ?? null
+  const timer = to_w === null ? null : { at_ms: 0, to_w }
+  const ramp_w = ramps_from_w === undefined ? Math.max(traits.peak_w, static_max_w) : ramps_from_w
+  return {
+    ...traits,
+    max_w: static_max_w,
+    min_w: traits.lowest_w,
+    read: read_w === null ? null : { w: read_w, at_ms: 0, timer },
+    known_w: read_w ?? before_w,
+    command: written_w === null ? null : commandOf(written_w, external_w),
+    under_way: intents.map((w) => ({ w, at_ms: 0 })),
+    ramps: ramp_w === null ? [] : [{ w: ramp_w, until_ms: 0 }],
+    external_w,
+    exceeds: record.exceeds ?? null,
+    power: null,
+    ineffective_since_ms: null,
+    deviates_since_ms: null,
+    above_since_ms: null,
+    external_raise_ms: null,
+    distrusted_until_ms: null,
+    has_control: false,
+    was_read: false,
+    unheard_ms: record.unheard_ms ?? 0,
+  }
+}
+
+const commandOf = (w: number, external_w: number | null) => ({
+  w,
+  at_ms: 0,
+  ...(external_w !== null && external_w <= w && { is_external: true }),
+})
+
+/** Records of earlier versions do not say what was read. */
+function formerRead({ static_max_w, written_w, external_w, before_w }: DeviceRecord): number {
+  return before_w ?? Math.min(static_max_w, written_w ?? static_max_w, external_w ?? static_max_w)
 }
 
 /** The same object where nothing in it changes: at each tick that is asked of each device. */
@@ -102,23 +149,4 @@ export function changedRecord(record: DeviceRecord, changes: Partial<DeviceRecor
   const names = Object.keys(changes) as (keyof DeviceRecord)[]
   const isSame = (name: keyof DeviceRecord) => isDeepStrictEqual(changes[name], record[name])
   return names.every(isSame) ? record : { ...record, ...changes }
-}
-
-/** What it may deliver without a limit, whatever it says of that. */
-export function ceilingOf(
-  { static_max_w, exceeds }: DeviceRecord,
-  { default_max_w }: DeviceFacts,
-): number {
-  return exceeds ? Math.max(static_max_w, default_max_w, exceeds.power_w) : static_max_w
-}
-
-/** After it delivered so much more than its ceiling. */
-export function exceedsBy(
-  { static_max_w, exceeds }: DeviceRecord,
-  { power_w, bound_w }: { power_w: number; bound_w: number },
-): NonNullable<DeviceRecord['exceeds']> {
-  return {
-    power_w: Math.max(exceeds?.power_w ?? 0, Math.ceil(power_w)),
-    limit_w: Math.min(exceeds?.limit_w ?? static_max_w, bound_w),
-  }
 }

@@ -11,7 +11,6 @@ import {
   start_at,
 } from '../fixtures/controlled-site.ts'
 import { inverterOf, siteOf } from '../fixtures/sites.ts'
-import { declaredOf, roundingOf, settableWithin } from './declared-traits.ts'
 
 type Makes = FakeInverter['makes']
 const tenths = (round: (steps: number) => number) => (limit_w: number) =>
@@ -162,38 +161,23 @@ test('a row below the lowest limit reports what is really set: 0 kW, and then al
   assert.equal(site.newest.get(rowKey(second))?.observed_limit_kw, 90)
 })
 
-test('what a device is told leaves room for its rounding, and none at full power', () => {
-  const control = { settable: (limit_w: number) => Math.floor(limit_w) }
-  const told = (response: LimitResponse, limit_w: number) => {
-    const rounding = roundingOf({ min_limit_w: 0 }, declaredOf(response, 100_000))
-    return settableWithin(control, rounding, { limit_w, static_max_w: 100_000 })
-  }
-  assert.equal(told(tenth, 100_000), 100_000)
-  assert.equal(told(tenth, 99_999), 89_999)
-  assert.equal(told(tenth, 9000), 0)
-  assert.equal(told({ step_pct: 10 }, 59_999), 50_000)
-  assert.equal(told({ least_pct: 10 }, 9999), 0)
-  assert.equal(told({ least_pct: 10 }, 10_000), 10_000)
-})
-
 for (const silent_after_ms of [2000, 6000]) {
-  test(`one whose former limit is within the tolerance of its new one is not held down after ${silent_after_ms} ms`, async () => {
+  test(`a device at a former limit within the tolerance of its new one is not held down after ${silent_after_ms} ms`, async () => {
     const site = await siteWith(tenths(Math.floor), tenth, { applies_within_ms: 4500 })
     const inverter = site.inverters[0]!
-    const row = rowOf(129)
-    await site.controller.hear([row])
-    await site.clock.advance(20_000)
-    assert.equal(inverter.limit_w, 30_000)
-    const lower = rowOf(105, { group_id: '0193a1de-0000-7000-8000-000000000002' })
-    await site.controller.hear([lower])
+    const lower = rowOf(105)
+    const row = rowOf(120, { group_id: '0193a1de-0000-7000-8000-000000000002' })
+    await site.controller.hear([lower, row])
+    await site.clock.advance(30_000)
+    assert.equal(inverter.limit_w, 20_000)
+    await site.controller.hear([{ ...lower, released_at: site.clock.now().getTime() }])
     await site.clock.advance(silent_after_ms)
     inverter.is_silent = true
     await site.clock.advance(60_000)
-    assert.equal(inverter.limit_w, 20_000)
+    assert.deepEqual([inverter.limit_w, inverter.writes.at(-1)!.limit_w], [30_000, 30_000])
     inverter.is_silent = false
     await site.clock.advance(20_000)
-    const released_at = site.clock.now().getTime()
-    await site.controller.hear([row, lower].map((each) => ({ ...each, released_at })))
+    await site.controller.hear([{ ...row, released_at: site.clock.now().getTime() }])
     await site.clock.advance(30_000)
     assert.equal(sumOf(site), 300_000)
     assert.deepEqual(site.events, [])

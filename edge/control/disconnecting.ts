@@ -9,7 +9,7 @@ import type { ControlledPlants } from './controlled-plants.ts'
 import type { DisconnectPcsRequest, DisconnectRequest } from './limit-requests.ts'
 
 interface DisconnectingNeeds {
-  plants: Pick<ControlledPlants, 'removed' | 'countRemoved'>
+  plants: Pick<ControlledPlants, 'removed' | 'onFreed'>
   batteries?: Pick<Batteries, 'removed' | 'save'> | undefined
   notes: Pick<ControlNotes, 'write'>
   /** Makes durable what is known of the devices. */
@@ -67,7 +67,7 @@ export class Disconnecting {
       noted: (refusal) => ({ is: 'disconnected', ...request, refusal }),
       free() {
         plants.removed.free(inverter_id, request_id)
-        plants.countRemoved()
+        plants.onFreed(inverter_id)
       },
       save,
     }

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { controlledSite, rowOf } from '../fixtures/controlled-site.ts'
 import { memoryControlStore } from './control-store.ts'
-import { DeviceLimits } from './device-limits.ts'
-import { plainFacts, plainTraits } from './fixtures/plain-device.ts'
+import { plainDevice } from './fixtures/plain-device.ts'
 
 const no_permit = { plant_w: new Map<number, number>(), site_w: null }
 
@@ -47,42 +46,47 @@ test("another's limit is named so, also after a restart and without a record", a
   )
 })
 
-test('its record is another object only when something in it changed', () => {
-  const traits = {
-    survives_power_loss: true,
-    min_interval_ms: 0,
-    applies_within_ms: 0,
-    ramp_ms: 0,
-    min_limit_w: 0,
-  }
-  const facts = { rated_w: 100_000, default_max_w: 100_000, fresh_ms: 15_000, revert_margin_ms: 0 }
-  const limits = new DeviceLimits(facts, null)
-  const read = (limit_w: number | null, now_ms: number, static_max_w = 100_000) => {
+test('a record is another object only when something in it changed', () => {
+  const { limits, reads } = plainDevice()
+  const isSame = (change: () => unknown) => {
     const { record } = limits
-    limits.onRead({ limit_w, static_max_w, revert: null }, traits, now_ms)
+    change()
     return limits.record === record
   }
-  read(null, 0)
-  assert.equal(read(null, 1000), true)
-  assert.equal(read(null, 2000, 90_000), false)
-  const before = limits.record
-  limits.begin(50_000, 3000, 'curtailment')
-  assert.notEqual(limits.record, before)
-  assert.equal(read(50_000, 4000, 90_000), false, 'it is proven')
-  assert.equal(read(50_000, 5000, 90_000), true)
-  assert.equal(read(50_000, 60_000, 90_000), true)
-  assert.equal(read(30_000, 61_000, 90_000), false, 'it is lowered by another')
+  reads(0, null)
+  assert.equal(
+    isSame(() => reads(1000, null)),
+    true,
+  )
+  assert.equal(
+    isSame(() => reads(2000, null, { static_max_w: 90_000 })),
+    false,
+  )
+  const finds = (limit_w: number, now_ms: number) => () =>
+    reads(now_ms, limit_w, { static_max_w: 90_000 })
+  assert.equal(
+    isSame(() => limits.begin(50_000, 3000, 'curtailment')),
+    false,
+  )
+  assert.equal(
+    isSame(() => limits.done(50_000, 3000)),
+    true,
+  )
+  assert.equal(isSame(finds(50_000, 4000)), false, 'the command is proven')
+  finds(50_000, 10_000)()
+  assert.equal(isSame(finds(50_000, 11_000)), true)
+  assert.equal(isSame(finds(50_000, 60_000)), true)
+  assert.equal(isSame(finds(30_000, 61_000)), false, 'another master lowers it')
 })
 
 test('what is found in place of a command is of nobody in particular', () => {
-  const at = (limit_w: number | null) => ({ limit_w, static_max_w: 100_000, revert: null })
-  const limits = new DeviceLimits(plainFacts, null)
-  limits.onRead(at(null), plainTraits, 0)
+  const { limits, reads } = plainDevice()
+  reads(0, null)
   limits.begin(10_000, 0, 'permit')
-  limits.onRead(at(40_000), plainTraits, 5000)
+  reads(5000, 40_000)
   assert.equal(limits.limiterOf(40_000), null)
-  limits.onRead(at(10_000), plainTraits, 6000)
+  reads(6000, 10_000)
   assert.equal(limits.limiterOf(10_000), 'permit')
-  limits.onRead(at(5000), plainTraits, 11_000)
+  reads(11_000, 5000)
   assert.equal(limits.limiterOf(5000), 'external')
 })

@@ -5,7 +5,7 @@ import { controllerKey } from './controlled-device.ts'
 import { type DeclaredTraits, declaredOf } from './declared-traits.ts'
 import type { Place } from './device-record.ts'
 
-interface LimitedDevice {
+export interface LimitedDevice {
   key: number
   place: Place
   declared: DeclaredTraits

@@ -1,22 +1,20 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { DeviceLimits } from './device-limits.ts'
 import type { DeviceRecord } from './device-record.ts'
-import { plainFacts as facts, plainTraits as traits } from './fixtures/plain-device.ts'
+import { plainDevice } from './fixtures/plain-device.ts'
 
 /** A device that is read each five seconds. */
 function read(record: DeviceRecord | null = null, tolerance_w = 0) {
-  const limits = new DeviceLimits(facts, record)
+  const { limits, reads } = plainDevice({ record, traits: { tolerance_w } })
   let now_ms = 0
   const finds = (limit_w: number | null, static_max_w = 100_000) => {
     now_ms += 5000
-    return limits.onRead(
-      { limit_w, static_max_w, revert: null },
-      { ...traits, tolerance_w },
-      now_ms,
-    )
+    return reads(now_ms, limit_w, { static_max_w })
   }
-  const begins = (limit_w: number) => limits.begin(limit_w, now_ms)
+  const begins = (limit_w: number) => {
+    limits.begin(limit_w, now_ms)
+    limits.done(limit_w, now_ms)
+  }
   return { limits, finds, begins }
 }
 
@@ -41,7 +39,7 @@ test('a read-back that differs by more than its tolerance is kept with the comma
   assert.deepEqual([again.limits.not_as_set, again.limits.settable_max_w], [null, 100_000])
 })
 
-test('what an earlier version had learnt of rounding is not believed any more', () => {
+test('an observed rounding of an earlier version is not believed any more', () => {
   const habits = { rounds_by_w: 1000, rounds_up_w: 5000, doubt: null }
   const record = { static_max_w: 100_000, written_w: 80_000, before_w: null, intents: [] }
   const { limits, finds, begins } = read({ ...record, external_w: 90_000, habits } as DeviceRecord)
@@ -52,7 +50,7 @@ test('what an earlier version had learnt of rounding is not believed any more', 
   assert.equal(limits.settable_max_w, 59_000)
 })
 
-test('what comes through after a former limit within its tolerance is our own over a restart', () => {
+test('a command that takes effect after its former limit was within the tolerance is the own one over a restart', () => {
   const { limits, finds, begins } = read(null, 8000)
   finds(null)
   begins(45_000)
@@ -65,18 +63,18 @@ test('what comes through after a former limit within its tolerance is our own ov
   assert.equal(again.limits.settable_max_w, 100_000)
 })
 
-test("what comes through late, and rounded, does not lift another's limit", () => {
-  const { limits, finds, begins } = read()
+test('a late command that is rounded within the tolerance does not lift the limit of another master', () => {
+  const { limits, finds, begins } = read(null, 1000)
   finds(null)
   begins(50_000)
-  finds(10_000)
+  assert.equal(finds(10_000), 'lowered')
   begins(10_000)
-  assert.equal(finds(49_000), 'raised')
+  assert.equal(finds(49_000), null)
   finds(10_000)
   assert.equal(limits.settable_max_w, 10_000)
 })
 
-test("another's limit is still there when a ceiling was below it for a while", () => {
+test('the limit of another master stays over a restart, and while a ceiling is below it', () => {
   const first = read()
   first.finds(80_000)
   const { limits, finds } = read(first.limits.record)
@@ -85,22 +83,14 @@ test("another's limit is still there when a ceiling was below it for a while", (
   assert.equal(limits.settable_max_w, 80_000)
 })
 
-test("another's limit in percent goes down with a ceiling, and not up again", () => {
-  const { limits, finds } = read()
-  finds(50_000)
-  finds(25_000, 50_000)
-  assert.equal(limits.settable_max_w, 25_000)
-  finds(50_000)
-  assert.equal(limits.settable_max_w, 25_000)
-})
-
-test('what was begun in percent of a lower ceiling may come through as as much of a higher', () => {
+test('a command in percent of a lower ceiling may take effect as as much of a higher one', () => {
   const { limits, finds, begins } = read()
-  finds(30_000, 50_000)
+  finds(null, 50_000)
+  begins(10_000)
+  finds(10_000, 50_000)
   begins(20_000)
-  finds(30_000, 50_000)
-  assert.equal(finds(60_000), null)
-  assert.equal(limits.worst_w(15_000), 60_000)
+  assert.equal(finds(20_000), null)
+  assert.equal(limits.worst_w(15_000), 40_000)
   assert.equal(finds(40_000), null)
-  assert.equal(limits.settable_max_w, 30_000)
+  assert.equal(limits.has_external, false)
 })

@@ -3,7 +3,7 @@
  * fails or hangs keeps back what raises, and never what lowers. A raise that waits for its bus is
  * held back where something newer says less.
  */
-import type { Timers } from '@heliograph/domain/clock'
+import type { Stopwatch, Timers } from '@heliograph/domain/clock'
 import { inTime } from '../in-time.ts'
 import type { ControlNotes } from './control-notes.ts'
 import type { ControlStore } from './control-store.ts'
@@ -14,6 +14,7 @@ import { oneAtATime } from './one-at-a-time.ts'
 import { isSamePermit, type Permit } from './permit-terms.ts'
 
 interface OrderingNeeds {
+  stopwatch: Stopwatch
   timers: Timers
   store: Pick<ControlStore, 'saveDevices'>
   notes: Pick<ControlNotes, 'write'>
@@ -80,7 +81,9 @@ export class Ordering {
   #isWanted({ inverter_id, limit_w }: Order, permit: Permit | null): boolean {
     const target_w = this.#targets_w?.get(inverter_id)
     const is_wanted = target_w !== undefined && limit_w <= target_w
-    return is_wanted && isSamePermit(permit, this.#needs.permit())
+    if (!is_wanted || !isSamePermit(permit, this.#needs.permit())) return false
+    const { plants, stopwatch } = this.#needs
+    return plants.exceededBeside(inverter_id, stopwatch.elapsedMs()) === null
   }
 
   /** Whether it was done before what lowers cannot wait any longer. */

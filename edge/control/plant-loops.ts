@@ -4,6 +4,7 @@ import { defaultPollIntervals, type Logger, type Meter, type Site } from '@helio
 import type { Ceiling } from './ceiling.ts'
 import { closeLoop, type Loop, type LoopDevice, type Measured, restedLoop } from './closed-loop.ts'
 import type { Controlled } from './decide.ts'
+import { fresh_polls } from './device-record.ts'
 
 export interface Looped extends Controlled {
   /** What was measured last, while that is fresh. */
@@ -24,8 +25,6 @@ interface LoopedSite extends Pick<Site, 'control' | 'poll'> {
 }
 
 const interval_ms_min = 10_000
-/** A read counts as present until as many polls have passed without another. */
-export const fresh_polls = 3
 
 export class PlantLoops {
   readonly #loops = new Map<number, Loop>()
@@ -93,7 +92,7 @@ export class PlantLoops {
 }
 
 function loopDevice(device: Looped, now_ms: number): LoopDevice {
-  const { inverter_id, limits, power, settable, is_busy } = device
+  const { inverter_id, limits, power, has_control, is_busy } = device
   const power_w = power?.power_w ?? null
   return {
     inverter_id,
@@ -101,8 +100,8 @@ function loopDevice(device: Looped, now_ms: number): LoopDevice {
     max_w: limits.settable_max_w,
     bound_w: limits.bound_w ?? limits.static_max_w,
     measured: power && power_w !== null ? { power_w, at_ms: power.at_ms } : null,
-    is_obeying: settable !== null && limits.obeys(now_ms),
-    is_free: !is_busy && limits.is_proven && limits.mayRaiseAt(now_ms),
+    is_obeying: has_control && limits.obeys(now_ms),
+    is_free: !is_busy && limits.is_proven && limits.restsFor(now_ms) <= 0,
   }
 }
 

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import test from 'node:test'
 import { type EdgeName, playEpisode, simulate } from './episode.ts'
-import { mutations } from './mutations.ts'
 
 /** Together 200,000 s of plants in which everything goes wrong; simulate-control plays millions. */
 const fixed = [1, 2, 3]
@@ -39,13 +36,5 @@ for (const [edge, episode, what] of mended) {
 test('an episode is the same each time', async () => {
   for (const edge of ['thin', 'controller'] as const) {
     assert.deepEqual(await simulate(5, 3000, edge), await simulate(5, 3000, edge))
-  }
-})
-
-test('each mutation has a name of its own, and one place', () => {
-  assert.equal(new Set(mutations.map(({ name }) => name)).size, mutations.length)
-  for (const { name, file, from } of mutations) {
-    const text = readFileSync(join(import.meta.dirname, '../../..', file), 'utf8')
-    assert.equal(text.split(from).length, 2, name)
   }
 })

@@ -5,12 +5,12 @@
  */
 import { type CurtailmentRow, isInForce, mergeRow, rowKey } from '@heliograph/domain/curtailment'
 import { type Ceiling, plantCeiling } from '../ceiling.ts'
-import { type Controlled, decide, type Order, type PlantNow } from '../decide.ts'
-import { settableWithin } from '../declared-traits.ts'
+import { decide, type Order, type PlantNow } from '../decide.ts'
 import { DeviceLimits } from '../device-limits.ts'
-import type { DeviceRecord } from '../device-record.ts'
+import type { DeviceFacts, DeviceRecord } from '../device-record.ts'
 import { type Looped, PlantLoops } from '../plant-loops.ts'
 import { isSound } from '../sound-limit.ts'
+import { traitsOf as described, SourceBook } from '../source-book.ts'
 import type { SimulatedDevice } from './device.ts'
 import { readLimit, settable, traitsOf, writeLimit } from './device-driver.ts'
 import type { Judge } from './judge.ts'
@@ -51,6 +51,7 @@ export class ThinEdge {
   readonly #judge: Judge
   readonly #disk: Disk
   readonly #note: (text: () => string) => void
+  readonly #book: SourceBook
   readonly #held: ReadonlyMap<number, Held>
   readonly #plants: readonly { plant: WorldPlant; held: readonly Held[] }[]
   readonly #started_ms: number
@@ -64,9 +65,20 @@ export class ThinEdge {
     this.#disk = disk
     this.#note = note
     this.#started_ms = world.now_ms
+    this.#book = new SourceBook(disk.durable, world.now_ms)
+    const sources = world.plants.flatMap(({ logger_id, devices }) =>
+      devices.map((device) => {
+        return described({
+          key: device.build.inverter_id,
+          plants: [logger_id],
+          facts: factsOf(device),
+        })
+      }),
+    )
+    this.#book.step({ is: 'site', sources })
     this.#plants = world.plants.map((plant) => ({
       plant,
-      held: plant.devices.map((device) => holdOf(device, disk)),
+      held: plant.devices.map((device) => holdOf(device, this.#book, disk)),
     }))
     this.#held = new Map(
       this.#plants.flatMap(({ held }) => held).map((held) => [held.inverter_id, held]),
@@ -92,14 +104,10 @@ export class ThinEdge {
     for (const held of this.#held.values()) this.#attend(held)
     this.#meter()
     const plants = this.#looped(this.#plants.map(({ plant, held }) => this.#plantNow(plant, held)))
-    const part = partOf(
-      plants.flatMap(({ devices }) => devices),
-      [...this.#held.values()],
-    )
     const { site_w, ramp_pct_per_min } = this.#world
-    const heard_w = site_w === null ? null : Math.floor(site_w * part)
     const rise_w = ramp_pct_per_min === null ? null : ({ rated_w }: PlantNow) => rated_w / 4
-    const decision = decide({ plants, site_w: heard_w, now_ms, rise_w })
+    const decision = decide(this.#book, { plants, site_w, now_ms, rise_w })
+    if (decision.fault !== null) throw new Error(decision.fault)
     this.#apply()
     for (const order of decision.orders) this.#begin(order)
   }
@@ -133,12 +141,9 @@ export class ThinEdge {
   #finish(held: Held, write: Write): void {
     held.write = null
     held.is_busy = false
-    if (write.answer === 'done') {
-      held.limits.taken(knownTraits(held.device), this.#world.now_ms)
-    }
-    const is_read = this.#read(held)
-    if (!is_read || !held.limits.is_proven) held.limits.failed()
-    else this.#save()
+    held.limits.done(write.limit_w, this.#world.now_ms)
+    this.#read(held)
+    if (held.limits.is_proven) this.#save()
     this.#note(() => `${held.inverter_id}: ${write.answer}, proven: ${held.limits.is_proven}`)
   }
 
@@ -146,8 +151,11 @@ export class ThinEdge {
     const state = readLimit(device)
     if (!state || !isSound(state)) return false
     this.#held.get(inverter_id)!.was_read = true
-    const foreign = limits.onRead(state, knownTraits(device), this.#world.now_ms)
+    limits.onContact({ traits: knownTraits(device), control: controlOf(device) })
+    const foreign = limits.onRead(state, this.#world.now_ms)
     if (foreign) {
+      this.#disk.latest.set(inverter_id, limits.record)
+      this.#save()
       this.#loops.disturb(Math.floor(inverter_id / 100), this.#world.now_ms)
       this.#note(() => `${inverter_id}: ${foreign}: ${JSON.stringify(state)}`)
     }
@@ -185,13 +193,10 @@ export class ThinEdge {
   #plantNow(plant: WorldPlant, held: readonly Held[]): PlantNow {
     const { now_ms, permit_w } = this.#world
     const waited_ms = now_ms - this.#started_ms
-    for (const { limits } of held) limits.look(now_ms)
     const { logger_id, rated_w } = plant
     const ceiling = this.#ceiling({ logger_id, rated_w, permit_w: permit_w.get(logger_id) ?? null })
     const is_known = waited_ms >= fresh_ms || held.every(({ was_read }) => was_read)
-    const devices = waited_ms >= 2 * poll_ms ? held : held.filter(isAsked)
-    const ceiling_w = Math.floor(ceiling.ceiling_w * partOf(devices, held))
-    return { ...ceiling, logger_id, rated_w, devices, is_known, ceiling_w }
+    return { ...ceiling, logger_id, rated_w, devices: held, is_known }
   }
 
   /** Where clocks disagree, and for a while after a jump, the least by any of them. */
@@ -245,33 +250,27 @@ function knownTraits(device: SimulatedDevice) {
   return is_known ? traits : { ...traits, applies_within_ms: 0 }
 }
 
-const isAsked = ({ was_read, limits }: Held) => was_read || limits.is_missed
-
-/** Until each device was asked, those that answered have their own part of a ceiling. */
-function partOf(heard: readonly Controlled[], all: readonly Controlled[]): number {
-  const ratedOf = (of: readonly Controlled[]) =>
-    of.reduce((sum, { limits }) => sum + limits.facts.rated_w, 0)
-  return ratedOf(heard) / ratedOf(all)
+function factsOf(device: SimulatedDevice): DeviceFacts {
+  const { rated_w, static_w } = device.build
+  return { rated_w, default_max_w: Math.max(rated_w, static_w), fresh_ms }
 }
 
-function holdOf(device: SimulatedDevice, disk: Disk): Held {
-  const { inverter_id, rated_w, static_w } = device.build
-  const facts = {
-    rated_w,
-    default_max_w: Math.max(rated_w, static_w),
-    fresh_ms,
-    revert_margin_ms: 3 * poll_ms,
-  }
-  const limits = new DeviceLimits(facts, disk.durable.get(inverter_id) ?? null)
-  const control = { settable: (limit_w: number) => settable(device, limit_w) }
+const controls = new WeakMap<SimulatedDevice, { settable(limit_w: number): number }>()
+
+function controlOf(device: SimulatedDevice) {
+  const control = controls.get(device) ?? { settable: (limit_w) => settable(device, limit_w) }
+  controls.set(device, control)
+  return control
+}
+
+function holdOf(device: SimulatedDevice, book: SourceBook, disk: Disk): Held {
+  const { inverter_id } = device.build
+  const record = disk.durable.get(inverter_id) ?? null
   return {
     inverter_id,
     device,
-    limits,
-    settable: (limit_w) => {
-      const { rounding, static_max_w } = limits
-      return settableWithin(control, rounding, { limit_w, static_max_w })
-    },
+    limits: new DeviceLimits(book, { key: inverter_id, facts: factsOf(device) }, record),
+    has_control: true,
     is_busy: false,
     was_read: false,
     write: null,

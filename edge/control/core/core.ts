@@ -1,0 +1,292 @@
+/**
+ * The export limiter. From events the core knows the worst case of each source, and decides limits
+ * and setpoints so that no plant and no connection exceeds its permit. Pure functions: no clock, no
+ * I/O. Watts, positive towards the grid; milliseconds of a stopwatch.
+ */
+import { type GroupSums, type Requested, type Sum, targetsOf, type View } from './share.ts'
+import type { Source } from './source.ts'
+import {
+  type Cap,
+  commandReach,
+  held,
+  isAnswered,
+  isFresh,
+  isRaise,
+  type Kind,
+  kinds,
+  mostHeld,
+  obeys,
+  reach,
+  type State,
+  sunMost,
+  timerValue,
+  times,
+  worst,
+} from './worst.ts'
+
+/** A raise goes on the wire only after its `sent` is durable. */
+export type Command = { id: string; w: number; is_raise: boolean }
+
+interface Decision {
+  commands: readonly Command[]
+  targets_w: ReadonlyMap<string, number>
+  /** By kind and group: `export plant-1`. */
+  sums: ReadonlyMap<string, Sum>
+  /** The decision failed its own check: nothing is raised. */
+  fault: string | null
+}
+
+/** Lowers go at once. A raise goes when each sum has room for the raise beside all worst cases. */
+export function decide(state: State, now: number, requested: Requested): Decision {
+  const groups = new Map<string, GroupSums>()
+  const views: View[] = []
+  for (const s of state.sources.values()) views.push(view(state, s, groups, now))
+  const is_started =
+    now > state.raise_from_ms || views.every(({ s }) => s.was_read || s.is_uncontrolled)
+  const targets = targetsOf({ state, now, requested, is_started }, views)
+  const targets_w = new Map<string, number>()
+  const commands: Command[] = []
+  for (let nth = 0; nth < views.length; nth++) {
+    const one = views[nth]!
+    const target_w = targets[nth]!
+    if (target_w !== null) targets_w.set(one.s.id, target_w)
+    if (target_w === null || !one.is_controllable) continue
+    const command = commandOf(state, one, target_w, now)
+    if (!command) continue
+    commands.push(command)
+    if (command.is_raise) addRaise(one, command.w)
+  }
+  const fault = whyUnsafe(state, commands, now)
+  const lowers = commands.filter(({ is_raise }) => !is_raise)
+  const raises = fault === null ? commands.filter(({ is_raise }) => is_raise) : []
+  const sums = new Map<string, Sum>()
+  for (const [group, of_group] of groups) {
+    for (const kind of kinds) sums.set(`${kind} ${group}`, of_group[kind])
+  }
+  return { commands: [...lowers, ...raises], targets_w, sums, fault }
+}
+
+/** Views one source, and adds its worst cases to the sums of its groups. */
+function view(state: State, s: Source, groups: Map<string, GroupSums>, now: number): View {
+  const worst_w = {
+    export: worst(state, s, 'export', now),
+    import: worst(state, s, 'import', now),
+    fallback: worst(state, s, 'fallback', now),
+  }
+  const is_controllable = !s.is_uncontrolled && s.has_control && s.was_read && isFresh(s, now)
+  const is_obeying = is_controllable && obeys(s, now)
+  const of_source: GroupSums[] = []
+  for (const group of s.groups) {
+    let sums = groups.get(group)
+    if (!sums) {
+      sums = noSums(state, group, groups.size)
+      groups.set(group, sums)
+    }
+    addWorst(sums.export, worst_w.export, is_obeying)
+    addWorst(sums.import, worst_w.import, is_obeying)
+    addWorst(sums.fallback, worst_w.fallback, is_obeying)
+    of_source.push(sums)
+  }
+  return { s, groups: of_source, worst_w, is_controllable, is_obeying }
+}
+
+function addWorst(sum: Sum, worst_w: number, is_obeying: boolean): void {
+  sum.worst_w += worst_w
+  if (!is_obeying) sum.fixed_w += worst_w
+}
+
+function noSums(state: State, group: string, nth: number): GroupSums {
+  const sumOf = (kind: Kind): Sum => ({
+    nth: nth * kinds.length + kinds.indexOf(kind),
+    kind,
+    ...capOf(state, kind, group),
+    worst_w: 0,
+    fixed_w: 0,
+  })
+  return { export: sumOf('export'), import: sumOf('import'), fallback: sumOf('fallback') }
+}
+
+function capOf({ permits, curtailments }: State, kind: Kind, group: string): Cap {
+  const cap = permits.get(group)?.[kind === 'import' ? 'import' : 'export']
+  let most_w = cap?.most_w ?? Number.POSITIVE_INFINITY
+  if (kind === 'export') {
+    for (const one of curtailments) if (one.group === group) most_w = Math.min(most_w, one.most_w)
+  }
+  return { most_w: Math.floor(most_w), may_raise: cap?.may_raise ?? false }
+}
+
+/** The command of a source, if one is needed. */
+function commandOf(state: State, one: View, own_w: number, now: number): Command | null {
+  const { s } = one
+  // A disobedient source is commanded to its share, as far as others that disobey leave that.
+  const target_w = one.is_obeying ? own_w : within(own_w, (kind) => leftTo(one, kind))
+  const wanted_w = settable(s, target_w)
+  const is_ready = !s.command || now - s.command.at_ms >= s.raise_pause_ms
+  const may_go = !isRaise(s, wanted_w) || (is_ready && fits(one, wanted_w))
+  // A battery that reverses comes to 0 at once and waits there for room.
+  const w = may_go
+    ? wanted_w
+    : settable(
+        s,
+        within(wanted_w, (kind) => held(s, kind)),
+      )
+  return isNeeded(state, s, w, target_w, now) ? { id: s.id, w, is_raise: isRaise(s, w) } : null
+}
+
+const within = (w: number, mostOf: (kind: Kind) => number) =>
+  Math.min(mostOf('export'), Math.max(-mostOf('import'), w))
+
+/** What others that do not obey leave: all that obey make room. */
+function leftTo({ groups, worst_w }: View, kind: Kind): number {
+  const left_w = groups.map((sums) => sums[kind].most_w - sums[kind].fixed_w + worst_w[kind])
+  return Math.max(0, Math.min(...left_w))
+}
+
+const growth = ({ s, worst_w }: View, w: number, kind: Kind) =>
+  Math.max(0, commandReach(s, w, kind) - worst_w[kind])
+
+function addRaise(one: View, w: number): void {
+  for (const kind of kinds) {
+    const growth_w = growth(one, w, kind)
+    for (const sums of one.groups) sums[kind].worst_w += growth_w
+  }
+}
+
+/** Nothing is raised in a sum that is exceeded, or would be. */
+function fits(one: View, w: number): boolean {
+  for (const kind of kinds) {
+    if (reach(one.s, w, kind) <= held(one.s, kind)) continue
+    const growth_w = growth(one, w, kind)
+    for (const { [kind]: sum } of one.groups) {
+      if (!sum.may_raise || sum.worst_w + growth_w > sum.most_w) return false
+    }
+  }
+  return true
+}
+
+/** The highest step of the register that does not exceed the target, even if rounded up. */
+export function settable(s: Source, w: number): number {
+  // Nothing rounds above its own ceiling.
+  const is_full = w >= s.max_w || w <= s.min_w
+  const most_w = is_full ? Math.abs(w) : Math.abs(w) - s.tolerance_w
+  const max_w = w > 0 ? s.max_w : -s.min_w
+  const size_w = s.settable(Math.floor(Math.min(most_w, max_w)), max_w)
+  return size_w <= 0 || size_w < s.smallest_limit_w ? 0 : Math.sign(w) * size_w
+}
+
+function isNeeded(state: State, s: Source, w: number, target_w: number, now: number): boolean {
+  // An external limit, not its share, holds the source: a lower command would walk it down.
+  const external_w = s.external_w ?? Number.NEGATIVE_INFINITY
+  const is_free = Math.max(s.read!.w, timerValue(s, now)) <= external_w && external_w <= target_w
+  const isOff = (kind: Kind) => {
+    const may_w = Math.min(mostHeld(s, kind, now), sunMost(state, s, kind, now))
+    return (!is_free && may_w > reach(s, target_w, kind)) || reach(s, w, kind) > held(s, kind)
+  }
+  const is_off = isOff('export') || isOff('import')
+  const timer_w = timerValue(s, now)
+  const is_ending_timer =
+    reach(s, timer_w, 'export') > reach(s, w, 'export') ||
+    reach(s, timer_w, 'import') > reach(s, w, 'import')
+  if (!s.command) return is_off && (is_ending_timer || w !== s.read!.w)
+  const age_ms = now - s.command.at_ms
+  if (w !== s.command.w) {
+    // Devices that restart their delay with each write would never come down under ever lower
+    // commands: one interrupts another, further ones wait, unless they are lower by half. After a
+    // command of 0 all else is more.
+    const is_lower = s.command.w !== 0 && w * Math.sign(s.command.w) < Math.abs(s.command.w)
+    const is_half = w * Math.sign(s.command.w) <= Math.abs(s.command.w) / 2
+    const may_interrupt = is_lower && (is_half || !s.command.is_interrupting)
+    return is_off && (age_ms >= s.settle_ms || may_interrupt)
+  }
+  // A repeat waits for the latency, and ever longer while the register stands still: registers
+  // endure a limited number of writes.
+  const pause_ms =
+    s.ineffective_since_ms === null ? 0 : (s.command.at_ms - s.ineffective_since_ms) / 4
+  if (age_ms < Math.max(s.latency_ms, Math.min(times.repeat_most_ms, pause_ms))) return false
+  return is_ending_timer || (is_off && !isAnswered(s, w))
+}
+
+/** A group of these that may be exceeded, or where nothing may be raised; null: none. */
+export function exceeded(state: State, groups: readonly string[], now: number): string | null {
+  for (const group of groups) {
+    const { most_w, may_raise } = capOf(state, 'export', group)
+    let sum_w = 0
+    for (const s of state.sources.values()) {
+      if (s.groups.includes(group)) sum_w += worst(state, s, 'export', now)
+    }
+    if (!may_raise || !(sum_w <= most_w)) return group
+  }
+  return null
+}
+
+/** The claim itself, summed anew for a decision, and again before each command goes on the wire. */
+export function whyUnsafe(state: State, commands: readonly Command[], now: number): string | null {
+  /** The sums that a command raises, by group. */
+  const raised: Record<Kind, Map<string, { w: number }>> = {
+    export: new Map(),
+    import: new Map(),
+    fallback: new Map(),
+  }
+  for (const { id, w } of commands) {
+    const s = state.sources.get(id)
+    if (!s || s.is_uncontrolled || !(w <= s.max_w && w >= s.min_w)) {
+      return `${id} cannot be set to ${w} W`
+    }
+    if (w > Math.max(s.external_w ?? s.max_w, mostHeld(s, 'export', now))) {
+      return `${id}: above an external limit`
+    }
+    for (const kind of kinds) {
+      const reach_w = commandReach(s, w, kind)
+      if (reach_w === 0 || reach_w <= mostHeld(s, kind, now)) continue
+      for (const group of s.groups) raised[kind].set(group, { w: 0 })
+    }
+  }
+  const command_w = new Map<string, number>()
+  for (const kind of kinds) {
+    const sums = raised[kind]
+    if (sums.size === 0) continue
+    if (command_w.size === 0) for (const { id, w } of commands) command_w.set(id, w)
+    for (const s of state.sources.values()) {
+      const commanded_w = commandReach(s, command_w.get(s.id) ?? 0, kind)
+      const most_w = Math.max(worst(state, s, kind, now), commanded_w)
+      for (const group of s.groups) {
+        const sum = sums.get(group)
+        if (sum) sum.w += most_w
+      }
+    }
+    for (const [group, { w }] of sums) {
+      const { most_w, may_raise } = capOf(state, kind, group)
+      if (!may_raise || !(w <= most_w)) return `${group}: ${kind} would exceed its permit`
+    }
+  }
+  return null
+}
+
+export type { Event } from './events.ts'
+export { isExplained, step, stepIn } from './events.ts'
+export type { Requested, Sum } from './share.ts'
+export { fill, type Part } from './share.ts'
+export { describe, load, type Saved } from './site.ts'
+export type { Source, Timer, Traits } from './source.ts'
+export {
+  type Cap,
+  ceiling,
+  commandReach,
+  held,
+  isAnswered,
+  isAt,
+  isDistrusted,
+  isFresh,
+  isRaise,
+  type Kind,
+  kinds,
+  limitOf,
+  mostHeld,
+  type OwnState,
+  obeys,
+  rampReach,
+  reach,
+  type State,
+  times,
+  worst,
+} from './worst.ts'

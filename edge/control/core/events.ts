@@ -1,0 +1,259 @@
+/** What the core learns: each event gives the next state. */
+import { describe } from './site.ts'
+import type { Source, Timer, Traits } from './source.ts'
+import {
+  answers,
+  ceiling,
+  isAt,
+  isDistrusted,
+  isFresh,
+  isKnown,
+  type Kind,
+  mostHeld,
+  noise,
+  type OwnState,
+  rampReach,
+  reach,
+  registerValues,
+  type State,
+  shows,
+  times,
+} from './worst.ts'
+
+type At = { id: string; at_ms: number; w: number }
+
+/** `at_ms`: begin of the read. `is_first`: the first read of a new contact. */
+type Read = At & {
+  is: 'read'
+  is_first?: boolean
+  max_w: number
+  min_w: number
+  timer: Timer | null
+}
+
+type SourceEvent =
+  | Read
+  | (At & { is: 'power' })
+  /** Before a command goes on the wire; after its driver returned, with any result. */
+  | (At & { is: 'sent' | 'done' })
+  /** The command never went on the wire; `command` is the one before. */
+  | { is: 'unsent'; id: string; w: number; command: Source['command'] }
+  /** What the device says of itself at a contact. */
+  | { is: 'traits'; id: string; traits: Partial<Omit<Traits, 'id' | 'groups'>> }
+  /** A new order: a command that had no effect is tried again at once. */
+  | { is: 'retry'; id: string }
+  /** Whether commands can be written to the device. */
+  | { is: 'contact'; id: string; has_control: boolean }
+  /**
+   * An operator: the external limit is void, and the source is in these groups only. A source in
+   * no group is disconnected.
+   */
+  | { is: 'released'; id: string; groups: readonly string[] }
+
+export type Event =
+  | SourceEvent
+  | { is: 'permits'; permits: State['permits']; curtailments: State['curtailments'] }
+  | { is: 'night'; is_night: boolean }
+  | { is: 'site'; sources: readonly Traits[] }
+
+/**
+ * The next state. Only these events let a worst case grow: a command, a higher read-back or
+ * ceiling, power above the limit, silence, a timer, dawn, a new source.
+ */
+export const step = (state: State, event: Event): State =>
+  stepIn({ ...state, sources: new Map(state.sources) }, event)
+
+/** The same without a copy of the map: a site of thousands of sources has as many events. */
+export function stepIn(state: OwnState, event: Event): OwnState {
+  if (event.is === 'permits') {
+    const { permits, curtailments } = event
+    return { ...state, permits, curtailments }
+  }
+  if (event.is === 'night') {
+    return { ...state, night: { ...state.night, is_night: event.is_night } }
+  }
+  if (event.is === 'site') return { ...state, sources: describe(state.sources, event.sources) }
+  const { sources, night } = state
+  const s = sources.get(event.id)
+  if (!s || ('w' in event && !Number.isFinite(event.w))) return state
+  if (event.is === 'released' && event.groups.length === 0) sources.delete(s.id)
+  else sources.set(s.id, stepSource(s, event))
+  const is_in_daylight = event.is === 'power' && s.is_pv && night.is_night && event.w > noise(s)
+  if (!is_in_daylight) return state
+  return { ...state, night: { ...night, doubt_until_ms: event.at_ms + times.night_doubt_ms } }
+}
+
+function stepSource(s: Source, event: SourceEvent): Source {
+  if (event.is === 'read') return onRead(s, event)
+  if (event.is === 'power') return onPower(s, event)
+  if (event.is === 'released') return { ...s, groups: event.groups, external_w: null }
+  if (event.is === 'traits') return { ...s, ...event.traits }
+  if (event.is === 'retry') return { ...s, ineffective_since_ms: null }
+  if (event.is === 'contact') return { ...s, has_control: event.has_control }
+  if (event.is === 'unsent') return withoutCommand(s, event)
+  const { w, at_ms, is } = event
+  if (is === 'done') return withDone(s, w, at_ms)
+  const is_interrupting = s.command !== null && at_ms - s.command.at_ms < s.settle_ms
+  return {
+    ...s,
+    under_way: [...s.under_way, { w, at_ms: null }],
+    command: { w, at_ms, ...(is_interrupting && { is_interrupting }) },
+    ineffective_since_ms: s.ineffective_since_ms ?? at_ms,
+    deviates_since_ms: is_interrupting ? at_ms : (s.deviates_since_ms ?? at_ms),
+  }
+}
+
+/** From here on the command has its latency; of several of the same value one stands for all. */
+function withDone(s: Source, w: number, at_ms: number): Source {
+  const same = s.under_way.filter((one) => one.w === w)
+  const others = s.under_way.filter((one) => one.w !== w)
+  const done = { w, at_ms, ...(same.length > 1 && { is_repeated: true }) }
+  const is_newest = s.command?.w === w
+  const is_first = is_newest && s.deviates_since_ms === s.command?.at_ms
+  return {
+    ...s,
+    under_way: [...others, done],
+    command: is_newest && s.command ? { ...s.command, at_ms } : s.command,
+    deviates_since_ms: is_first ? at_ms : s.deviates_since_ms,
+  }
+}
+
+function withoutCommand(
+  s: Source,
+  { w, command }: { w: number; command: Source['command'] },
+): Source {
+  const nth = s.under_way.findLastIndex((one) => one.w === w && one.at_ms === null)
+  const under_way = nth < 0 ? s.under_way : s.under_way.toSpliced(nth, 1)
+  const next = { ...s, under_way, command }
+  const is_settled = command === null || isAt(next, command.w)
+  return is_settled ? { ...next, deviates_since_ms: null, ineffective_since_ms: null } : next
+}
+
+function onRead(s: Source, event: Read): Source {
+  const { at_ms, max_w, min_w, timer } = event
+  const is_in_range = max_w > 0 && max_w <= 2 * s.peak_w && min_w <= 0 && min_w >= 2 * s.lowest_w
+  const most_w = 1.1 * Math.max(s.peak_w, max_w)
+  const is_plausible = is_in_range && event.w <= most_w && event.w >= 1.1 * min_w
+  if (!is_plausible || (s.read && at_ms < s.read.at_ms)) return s
+  const w = Math.min(max_w, Math.max(min_w, event.w))
+  // A register in percent scales with its ceiling; an external limit does so downwards only.
+  const ratio = max_w / s.max_w
+  const is_scaled =
+    ratio !== 1 && s.known_w !== null && Math.abs(w - s.known_w * ratio) <= 1 + s.tolerance_w
+  const external_w =
+    is_scaled && s.external_w !== null && ratio < 1
+      ? Math.floor(s.external_w * ratio)
+      : s.external_w
+  const read: Source = {
+    ...s,
+    max_w,
+    min_w,
+    external_w,
+    under_way: scaled(s, event).filter((one) => isUnderWay(s, one, { w, at_ms })),
+    distrusted_until_ms: isDistrusted(s, at_ms) ? s.distrusted_until_ms : null,
+    exceeds: s.exceeds && s.exceeds.power_w > max_w ? s.exceeds : null,
+    ineffective_since_ms: w === s.read?.w ? s.ineffective_since_ms : null,
+    read: { w, at_ms, timer },
+    // Power that was within the former limit says nothing of a lower one.
+    power: s.above_since_ms === null && w !== s.read?.w ? null : s.power,
+    was_read: true,
+  }
+  const is_own = is_scaled || isExplained(s, w)
+  const next: Source = {
+    ...read,
+    ramps: rampsAfter(s, read, at_ms),
+    ...(is_own ? { known_w: w } : byAnother(s, external_w, { ...event, w })),
+  }
+  return next.command && isAt(next, next.command.w)
+    ? { ...next, deviates_since_ms: null, ineffective_since_ms: null }
+    : next
+}
+
+/** The only command, sent once and shown, has taken effect; others may until their latency. */
+function isUnderWay(
+  s: Source,
+  { w, at_ms, is_repeated }: Source['under_way'][number],
+  read: { w: number; at_ms: number },
+): boolean {
+  if (at_ms === null) return true
+  const is_alone = s.under_way.length === 1 && is_repeated !== true
+  const is_shown = read.w !== s.read?.w && read.at_ms >= at_ms && shows(s, read.w, w)
+  return !(is_alone && is_shown) && read.at_ms < at_ms + s.latency_ms
+}
+
+/** A command in percent of a lower ceiling may take effect as as much of a higher one. */
+function scaled(s: Source, { max_w, min_w }: Read): Source['under_way'] {
+  const ratio = max_w / s.max_w
+  if (ratio <= 1) return s.under_way
+  return s.under_way.flatMap((one) => {
+    const size_w = Math.ceil(Math.abs(one.w) * ratio)
+    const w = Math.max(min_w, Math.min(max_w, Math.sign(one.w) * size_w))
+    return Math.abs(w) > Math.abs(one.w) ? [{ ...one, w }, one] : [one]
+  })
+}
+
+/** The read-back is as before, or answers a command, or comes of a timer. */
+export function isExplained(s: Source, w: number): boolean {
+  const own = s.command && !s.command.is_external ? [s.command, ...s.under_way] : s.under_way
+  const is_of_timer = s.external_w === null && w === s.read?.timer?.to_w
+  return w === s.known_w || is_of_timer || own.some((one) => answers(s, w, one.w))
+}
+
+/**
+ * A lower read-back frees nothing yet: the power may follow the earlier limits for the time of the
+ * ramp. A read after that time frees them, so a single wrong read-back frees nothing.
+ */
+function rampsAfter(s: Source, next: Source, at_ms: number): Source['ramps'] {
+  const ramps = s.ramps.filter(({ until_ms }) => at_ms < until_ms)
+  if (s.ramp_ms === 0) return ramps
+  const before = isKnown(s, at_ms)
+    ? registerValues(s, at_ms)
+    : [ceiling(s, 'export'), -ceiling(s, 'import')]
+  const isAbove = (w: number, kind: Kind) => reach(s, w, kind) > mostHeld(next, kind, at_ms)
+  const gone = new Set(before.filter((w) => isAbove(w, 'export') || isAbove(w, 'import')))
+  const open_ms = next.under_way.length > 1 ? s.latency_ms : 0
+  const until_ms = at_ms + s.ramp_ms + open_ms
+  // A command on the way down, or another ceiling, may begin the ramp anew; a restart does so.
+  const was_commanded = s.read !== null && s.command !== null && s.command.at_ms >= s.read.at_ms
+  const is_anew = !s.was_read || gone.size > 0 || was_commanded || next.max_w !== s.max_w
+  const former = ramps.filter(({ w }) => !gone.has(w))
+  const kept = is_anew ? former.map(({ w }) => ({ w, until_ms })) : former
+  return [...kept, ...[...gone].map((w) => ({ w, until_ms }))]
+}
+
+/** An unknown value is the limit of another master: the source is not raised above this limit. */
+function byAnother(
+  s: Source,
+  external_w: number | null,
+  { w, at_ms, max_w, is_first }: Read,
+): Partial<Source> {
+  // The external limit stays: a device that was away or has another ceiling may have lost it.
+  const was_away = is_first || !s.was_read || !isFresh(s, at_ms) || max_w !== s.max_w
+  const limit_w = was_away && external_w !== null ? Math.min(external_w, w) : w
+  const command = s.command && w < s.command.w ? { ...s.command, w, is_external: true } : s.command
+  const limit = { external_w: limit_w < max_w ? limit_w : null, command }
+  const found = { known_w: w, ...(s.respects_external && limit) }
+  if (was_away || (s.respects_external && w < s.known_w!)) return found
+  const is_again = s.external_raise_ms !== null && at_ms - s.external_raise_ms < times.contest_ms
+  const distrust = is_again && { distrusted_until_ms: at_ms + times.contest_ms }
+  return { ...found, external_raise_ms: at_ms, ...distrust }
+}
+
+function onPower(s: Source, { at_ms, w }: At): Source {
+  const kind = w > 0 ? 'export' : 'import'
+  // A ramp explains power above the limit, but does not end a distrust.
+  const ramp_w = isDistrusted(s, at_ms) ? 0 : rampReach(s, kind)
+  const is_above = Math.abs(w) > Math.max(mostHeld(s, kind, at_ms), ramp_w) + noise(s)
+  const above_since_ms = is_above ? (s.above_since_ms ?? at_ms) : null
+  const is_settled = above_since_ms !== null && at_ms - above_since_ms >= times.settle_ms
+  const limit_w = s.read?.w ?? s.max_w
+  const exceeds =
+    is_settled && w > s.max_w
+      ? {
+          power_w: Math.max(w, s.exceeds?.power_w ?? 0),
+          limit_w: Math.min(limit_w, s.exceeds?.limit_w ?? limit_w),
+        }
+      : s.exceeds
+  const distrusted_until_ms = is_settled ? at_ms + times.distrust_ms : s.distrusted_until_ms
+  return { ...s, power: { w, at_ms }, above_since_ms, distrusted_until_ms, exceeds }
+}

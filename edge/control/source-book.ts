@@ -1,0 +1,119 @@
+/** The state of the core: every device that counts, by its key. */
+
+import type { LimitControl, LimitTraits } from '../drivers/limit-control.ts'
+import {
+  type Event,
+  load,
+  type OwnState,
+  type Source,
+  type State,
+  stepIn,
+  type Traits,
+} from './core/core.ts'
+import {
+  type DeclaredTraits,
+  latencyOf,
+  rampOf,
+  roundingOf,
+  settableStep,
+} from './declared-traits.ts'
+import { type DeviceFacts, type DeviceRecord, savedSource } from './device-record.ts'
+
+export const site_group = 'site'
+export const groupOf = (logger_id: number) => `plant-${logger_id}`
+
+/** A command is taken for lost after this time, by devices that declare no longer one. */
+const latency_ms_min = 6000
+/** A read-back may be as old as this when it is known. */
+const read_ms_max = 2000
+
+const undeclared: LimitTraits = {
+  survives_power_loss: false,
+  min_interval_ms: 0,
+  applies_within_ms: 0,
+  ramp_ms: null,
+  min_limit_w: 0,
+}
+
+const unmet: Contact = { traits: undeclared, control: null }
+
+export class SourceBook {
+  #state: OwnState
+
+  constructor(records: ReadonlyMap<number, DeviceRecord>, now_ms: number) {
+    const saved = [...records].flatMap(([key, record]) => {
+      const { place, left = [] } = record
+      const plants = [...(place ? [place.logger_id] : []), ...left]
+      if (place === null && left.length === 0) return []
+      const { rated_w, max_w } = place ?? {
+        rated_w: record.static_max_w,
+        max_w: record.static_max_w,
+      }
+      const facts = { rated_w, default_max_w: max_w, fresh_ms: 15_000 }
+      return [savedSource(traitsOf({ key, plants, facts }), record)]
+    })
+    this.#state = load(saved, now_ms)
+  }
+
+  /** As of now: the next step changes it. */
+  get state(): State {
+    return this.#state
+  }
+
+  step(event: Event): void {
+    this.#state = stepIn(this.#state, event)
+  }
+
+  source(key: number): Source | null {
+    return this.#state.sources.get(String(key)) ?? null
+  }
+}
+
+interface Described {
+  key: number
+  /** Those in which it counts. */
+  plants: readonly number[]
+  facts: DeviceFacts
+}
+
+/** What a device said of itself at its last contact. */
+export interface Contact {
+  traits: LimitTraits
+  control: Pick<LimitControl, 'settable'> | null
+}
+
+export const groupsOf = (plants: readonly number[]) =>
+  [...new Set(plants)].map(groupOf).concat(site_group)
+
+/** What site.yaml says of a device; before its first contact the rest is assumed. */
+export function traitsOf({ key, plants, facts }: Described, contact: Contact = unmet): Traits {
+  return {
+    id: String(key),
+    groups: groupsOf(plants),
+    rated_w: facts.rated_w,
+    peak_w: facts.default_max_w,
+    lowest_w: 0,
+    is_pv: true,
+    has_no_watchdog: false,
+    respects_external: true,
+    is_uncontrolled: false,
+    stale_ms: facts.fresh_ms,
+    ...contactTraits(contact, facts),
+  }
+}
+
+/** What the device says of itself at a contact, with what site.yaml declares. */
+export function contactTraits({ traits, control }: Contact, facts: { declared?: DeclaredTraits }) {
+  const { step_w, tolerance_w, least_w } = roundingOf(traits, facts.declared)
+  const latency_ms = latencyOf(traits, facts)
+  return {
+    keeps_limit: traits.survives_power_loss,
+    settable: (limit_w: number, max_w: number) => settableStep(control, step_w, { limit_w, max_w }),
+    tolerance_w,
+    smallest_limit_w: least_w,
+    latency_ms: Math.max(latency_ms + read_ms_max, latency_ms_min),
+    settle_ms: latency_ms,
+    ramp_ms: rampOf(traits, facts),
+    raise_pause_ms: traits.min_interval_ms,
+  }
+}
