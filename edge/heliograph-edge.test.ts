@@ -15,6 +15,7 @@ import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { systemTimers } from '@heliograph/domain/clock'
 import { minute_ms } from '@heliograph/domain/durations'
+import { program_environment } from '../test/program-environment.ts'
 import { smallDisk } from '../test/small-disk.ts'
 import type { Noted } from './control/control-entry.ts'
 import { openControlLog } from './control/control-log.ts'
@@ -31,7 +32,7 @@ function placeOf(t: TestContext) {
   const run = (...words: string[]) =>
     new Promise<{ code: number; output: string; notes: string }>((resolve) => {
       const env = {
-        PATH: process.env['PATH'],
+        ...program_environment,
         EDGE_DATA_DIR: dir,
         SITE_FILE: join(dir, 'site.yaml'),
       }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import test, { type TestContext } from 'node:test'
+import { program_environment } from '../test/program-environment.ts'
 import { LinkServer } from './fixtures/link-server.ts'
 import { inverterOf, siteOf } from './fixtures/sites.ts'
 
@@ -21,7 +22,7 @@ function startProgram(
   const child = spawn(process.execPath, [new URL('main.ts', import.meta.url).pathname], {
     cwd: dir,
     env: {
-      PATH: process.env['PATH'],
+      ...program_environment,
       EDGE_TOKEN: token,
       SERVER_URL: server_url,
       METRICS_PORT: '0',

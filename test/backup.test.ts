@@ -8,6 +8,7 @@ import test from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { startEmbedded } from '../server/storage/embedded.ts'
 import { silent } from './postgres.ts'
+import { program_environment } from './program-environment.ts'
 
 const main = fileURLToPath(new URL('../cli/heliograph.ts', import.meta.url))
 
@@ -17,7 +18,7 @@ test('what runs is backed up, and restored where nothing is', async (t) => {
   const at = (name: string) => path.join(home, name)
   const run = (settings: Record<string, string>, ...args: string[]) =>
     new Promise<{ code: number; out: string; notes: string }>((resolve) => {
-      const options = { cwd: home, env: { PATH: process.env.PATH, ...settings } }
+      const options = { cwd: home, env: { ...program_environment, ...settings } }
       const child = execFile(process.execPath, [main, ...args], options, (_, out, notes) =>
         resolve({ code: child.exitCode ?? -1, out, notes }),
       )

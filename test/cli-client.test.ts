@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { readOperations } from '../cli/operations.ts'
 import { endpoints } from '../server/endpoints.ts'
 import { noon } from '../server/fixtures/served-site.ts'
+import { program_environment } from './program-environment.ts'
 import { type SdkSite, sdkSite } from './sdk-site.ts'
 
 const main = fileURLToPath(new URL('../cli/heliograph.ts', import.meta.url))
@@ -25,7 +26,7 @@ async function run(...words: string[]) {
     HELIOGRAPH_SITE: 'demo',
   }
   const child = spawn(process.execPath, [main, ...words], {
-    env: { PATH: process.env['PATH'], ...settings },
+    env: { ...program_environment, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const closed = once(child, 'close')

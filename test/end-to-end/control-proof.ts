@@ -11,6 +11,7 @@ import { second_ms } from '@heliograph/domain/durations'
 import type { ControlEntry } from '@heliograph/edge/control/control-entry'
 import type { LogGap, Overstep } from '@heliograph/edge/control/proof'
 import type { PowerQuarter } from '@heliograph/edge/control/proof-quarters'
+import { program_environment } from '../program-environment.ts'
 import type { JudgedRow } from './control-judge.ts'
 import { permit } from './controlled-site.ts'
 import { edge_program } from './edge-program.ts'
@@ -192,7 +193,7 @@ function prove(data_dir: string, { from_at, to_at }: Period, ...more: string[]):
   const instant = (at: number) => `${new Date(at).toISOString().slice(0, 19)}Z`
   const period = ['--from', instant(from_at), '--to', instant(to_at)]
   const words = [edge_program, 'proof', ...period, '--data-dir', data_dir, ...more]
-  const options = { maxBuffer: 1e9, env: { PATH: process.env['PATH'] } }
+  const options = { maxBuffer: 1e9, env: program_environment }
   return new Promise((resolve) => {
     execFile(process.execPath, words, options, (error, text, notes) => {
       resolve({ code: Number(error?.code ?? 0), text: text || notes })

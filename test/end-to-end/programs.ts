@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Site } from '@heliograph/domain/site'
+import { program_environment } from '../program-environment.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -59,7 +60,7 @@ export async function programsIn(
   // JSON is YAML.
   writeFileSync(site_file, JSON.stringify(site, null, 1))
   const settings = {
-    PATH: process.env['PATH'],
+    ...program_environment,
     LOG_LEVEL: 'info',
     HOST: '127.0.0.1',
     PORT: String(port),
