@@ -1,9 +1,10 @@
 /** Checks answers against their schema and writes them as JSON. */
 import { Ajv, type ValidateFunction } from 'ajv'
 import formatsModule from 'ajv-formats'
+import type { TSchema } from 'typebox'
 import { anonymous } from './anonymous-schema.ts'
 import { JsonText } from './json-text.ts'
-import { onFirstUse } from './on-first-use.ts'
+import { oncePer, onFirstUse } from './on-first-use.ts'
 import { type AnswerFaults, answerRepairer } from './repair-answer.ts'
 import type { Declared } from './validate.ts'
 
@@ -24,19 +25,21 @@ export type WriteAnswer = (answer: unknown) => WrittenAnswer
 
 const utc = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/
 
-export function answerWriters(check: AnswerCheck) {
-  const ajv = createAjv()
-  const allErrors = onFirstUse(() => createAjv({ allErrors: true }))
+// Tests start hundreds of servers in a process, all with the same endpoints.
+const firstError = onFirstUse(() => createAjv())
+const allErrors = onFirstUse(() => createAjv({ allErrors: true }))
+const validatorOf = oncePer((returns: TSchema) => firstError().compile(anonymous(returns)))
 
+export function answerWriters(check: AnswerCheck) {
   return function answerWriter(endpoint: Declared, name: string): WriteAnswer {
-    const validator = onFirstUse(() => ajv.compile(anonymous(endpoint.returns)))
     const repairer = onFirstUse(() => answerRepairer(allErrors(), endpoint.returns))
     return (answer) => {
       if (answer instanceof JsonText) {
-        if (check === 'strict') demand(validator(), JSON.parse(String(answer.text)), name)
+        if (check === 'strict')
+          demand(validatorOf(endpoint.returns), JSON.parse(String(answer.text)), name)
         return { text: answer.text, faults: null }
       }
-      const isValid = validator()
+      const isValid = validatorOf(endpoint.returns)
       if (check === 'strict') demand(isValid, answer, name)
       else if (!isValid(answer)) {
         const { value, faults } = repairer()(answer)

@@ -9,3 +9,13 @@ export function onFirstUse<Made>(make: () => Made): () => Made {
     return made.value
   }
 }
+
+/** Makes something of an object once, and keeps it for as long as the object exists. */
+export function oncePer<Of extends WeakKey, Made>(make: (of: Of) => Made): (of: Of) => Made {
+  const made = new WeakMap<Of, { value: Made }>()
+  return (of) => {
+    const known = made.get(of) ?? { value: make(of) }
+    made.set(of, known)
+    return known.value
+  }
+}

@@ -11,7 +11,7 @@ import { anonymous } from './anonymous-schema.ts'
 import { readCursor } from './cursor.ts'
 import type { Endpoint } from './endpoint.ts'
 import { ApiError, type Violation, violation } from './errors.ts'
-import { onFirstUse } from './on-first-use.ts'
+import { oncePer, onFirstUse } from './on-first-use.ts'
 import { id_max } from './params.ts'
 import { parseDate, parseTimestamp } from './time-windows.ts'
 import { describe } from './violations.ts'
@@ -51,7 +51,8 @@ const violations_max = 100
 /** Above this size only the first violation is reported: a long array may have a million. */
 const all_errors_bytes_max = 64 * 1024
 
-export function validators(endpoints: readonly Declared[]) {
+/** Compiled once, as tests start hundreds of servers in a process with the same endpoints. */
+export const validators = oncePer((endpoints: readonly Declared[]) => {
   const keywords = [...new Set(endpoints.flatMap(extensionKeywords))]
   const options = { strict: true, strictTypes: false, useDefaults: true, allowUnionTypes: true }
   // Path and query are coerced from text; bodies are typed.
@@ -61,7 +62,7 @@ export function validators(endpoints: readonly Declared[]) {
   const strict = withTime(new Ajv({ ...options, allErrors: true, keywords }))
   const strictFirst = withTime(new Ajv({ ...options, keywords }))
 
-  return function validator(endpoint: Declared): Validate {
+  return oncePer((endpoint: Declared): Validate => {
     const checkParams = compileFields(coercing, 'path', endpoint.params)
     const checkQuery = compileFields(coercing, 'query', endpoint.query)
     const placeAfter = compileCursor(strict, endpoint.cursor)
@@ -88,8 +89,8 @@ export function validators(endpoints: readonly Declared[]) {
       }
       return { params, query, after, body, read_only }
     }
-  }
-}
+  })
+})
 
 const whole = /^-?\d+$/
 const decimal = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/
