@@ -6,6 +6,7 @@ import test, { type TestContext } from 'node:test'
 import type { NodeState } from '@heliograph/domain/node'
 import { columnsOf } from '@heliograph/domain/readings'
 import fc from 'fast-check'
+import { anyCharacter } from '../../test/any-character.ts'
 import { Conditions } from '../conditions.ts'
 import { virtualClock } from '../fixtures/virtual-clock.ts'
 import { keepingRecorder, live, retained, stampsBy, station } from './fixtures/stations.ts'
@@ -128,7 +129,7 @@ test('no payload throws, and texts in events are clean', async (t) => {
           fc.record({
             on: fc.boolean(),
             cause: fc.anything(),
-            reason: fc.string({ unit: 'binary' }),
+            reason: fc.string({ unit: anyCharacter }),
           }),
         ),
       })
