@@ -15,7 +15,7 @@ import { servedPlant } from './fixtures/served-plant.ts'
 
 const limits = { ratio: 2, thread_s: 15 } as const
 const idle_ms = quickOr(500, 10_000)
-const days = quickOr(40, 729)
+const days = quickOr(26, 729)
 const paths = ['/overview', '/predictions/forecast']
 const log = { info() {}, warn() {}, error() {} }
 
