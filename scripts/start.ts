@@ -40,7 +40,8 @@ const site_file = fileURLToPath(new URL('../simulator/demo/site.yaml', import.me
 const permit_file = fileURLToPath(new URL('../simulator/demo/permit.yaml', import.meta.url))
 const contracts_file = fileURLToPath(new URL('../simulator/demo/contracts.yaml', import.meta.url))
 const seed = 20261
-const history_days = 30
+/** Tests fill in fewer. */
+const history_days = Number(process.env['HISTORY_DAYS'] || 30)
 /** A price model needs at least six weeks, and is better with some months. */
 const price_days = 120
 /** A port next to those of the simulated devices. */

@@ -23,15 +23,17 @@ export const openBrowser = (): Promise<Browser> =>
   })
 
 export const sizes = {
-  desktop: { viewport: { width: 1360, height: 850 } },
+  desktop: { viewport: { width: 1360, height: 850 }, hasTouch: false, isMobile: false },
   phone: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
 } as const
+
+export type Size = keyof typeof sizes
 
 export type Cookies = Awaited<ReturnType<BrowserContext['storageState']>>
 
 export interface WindowOptions {
   base_url: string
-  size?: keyof typeof sizes
+  size?: Size
   scheme?: 'light' | 'dark'
   /** Of who signed in before. */
   signed_in?: Cookies
@@ -102,6 +104,22 @@ export async function openWindow(browser: Browser, options: WindowOptions): Prom
       is_lost = false
     },
     close: () => context.close(),
+  }
+}
+
+/** Changes the size of an open page, which keeps what it loaded. */
+export async function resizable({ context, page }: Window): Promise<(to: Size) => Promise<void>> {
+  // An emulation lasts as long as its session.
+  const session = await context.newCDPSession(page)
+  return async (to) => {
+    const { viewport, isMobile, hasTouch } = sizes[to]
+    const metrics = { ...viewport, mobile: isMobile, deviceScaleFactor: 1 }
+    await session.send('Emulation.setDeviceMetricsOverride', metrics)
+    await session.send('Emulation.setTouchEmulationEnabled', { enabled: hasTouch })
+    await page.waitForFunction(`matchMedia('(width: ${viewport.width}px)').matches`)
+    await page.evaluate(
+      'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
+    )
   }
 }
 

@@ -8,8 +8,8 @@ import { nextAnswer } from './shown.ts'
 
 /** For tests that wait for the history. */
 export const history_ms_max = 300_000
-/** The demo has 30 days, and the oldest come last. */
-const history_ms = 28 * 86_400_000
+/** The demo of the tests has 18 days, and the oldest come last. */
+const history_ms = 17 * day_ms
 const complete_pct = 90
 
 async function isSummedUp(window: Window): Promise<boolean> {
@@ -22,7 +22,7 @@ async function isSummedUp(window: Window): Promise<boolean> {
   return data.length > 0 && data.every((plant) => (plant.completeness_pct ?? 0) > complete_pct)
 }
 
-/** Until the last four weeks are there. */
+/** Until the last 17 days are there. */
 export async function untilHistoryIsThere(window: Window): Promise<void> {
   if (await isSummedUp(window)) return
   await visit(window.page, `/sites/${site_id}`)
