@@ -111,6 +111,11 @@ export const Inverter = Closed({
   ...Address,
   driver: Type.Enum(['sunspec', 'huawei_sun2000', 'sungrow_sg', 'sma']),
   limit: Type.Optional(LimitResponse),
+  /**
+   * False for an inverter without power at night. Only the simulator uses it, and defaults to what
+   * devices of the driver do.
+   */
+  answers_at_night: Type.Optional(Type.Boolean()),
   string_groups: Type.Array(StringGroup, { minItems: 1 }),
   combiners: Type.Optional(Type.Array(Combiner)),
 })

@@ -13,6 +13,7 @@ import type { Site } from '@heliograph/domain/site'
 import { onGrid } from './batteries/battery-readings.ts'
 import { batteryPast } from './batteries/past.ts'
 import { advance, type Counters } from './counters.ts'
+import { answersAtNight, isDark } from './nights.ts'
 import { nodeDays } from './nodes/history.ts'
 import type { Surroundings } from './nodes/station.ts'
 import { allSurroundings } from './nodes/surroundings.ts'
@@ -142,9 +143,13 @@ function readingsOf(
 ): Readings {
   const by_minute = minutes.map((snapshot) => {
     advance(counters, snapshot, snapshot.time_ms)
-    const readings = readingsAt(simulation, snapshot, counters)
+    const readings = withoutSleepers(
+      simulation,
+      snapshot,
+      readingsAt(simulation, snapshot, counters),
+    )
     const { bess, pcs } = batteries.get(snapshot.time_ms)!
-    const logger = loggerReadings(simulation, readings)
+    const logger = loggerReadings(simulation, readings, snapshot.time_ms)
     return { ...readings, logger, bess, pcs: pcs.map((one) => onGrid(one, snapshot)) }
   })
   const tables = simulated_kinds.map((kind) => {
@@ -161,13 +166,42 @@ function readingsOf(
   return Object.fromEntries(tables)
 }
 
-function loggerReadings({ site }: Simulation, readings: SiteReadings): LoggerReading[] {
+/** Inverters that are off at night have no reading then. */
+function withoutSleepers(
+  { site }: Simulation,
+  { inverters }: SiteSnapshot,
+  readings: SiteReadings,
+): SiteReadings {
+  const sleep = new Set(
+    site.loggers
+      .flatMap((logger) => logger.inverters)
+      .filter((inverter) => !answersAtNight(inverter))
+      .map(({ inverter_id }) => inverter_id),
+  )
+  const off = new Set(
+    inverters
+      .filter((one) => isDark(one) && sleep.has(one.inverter_id))
+      .map((one) => one.inverter_id),
+  )
+  const isThere = ({ inverter_id }: { inverter_id: number }) => !off.has(inverter_id)
+  return {
+    ...readings,
+    inverter: readings.inverter.filter(isThere),
+    string: readings.string.filter(isThere),
+  }
+}
+
+function loggerReadings(
+  { site }: Simulation,
+  readings: SiteReadings,
+  measured_at: number,
+): LoggerReading[] {
   return site.loggers.flatMap((logger) => {
     const own = new Set(logger.inverters.map(({ inverter_id }) => inverter_id))
     const stations = new Set((logger.stations ?? []).map(({ station_id }) => station_id))
     const reading = loggerReading({
       logger_id: logger.logger_id,
-      measured_at: readings.inverter[0]!.measured_at,
+      measured_at,
       inverters_total: own.size,
       inverters: readings.inverter.filter(({ inverter_id }) => own.has(inverter_id)),
       stations: readings.weather.filter(({ station_id }) => stations.has(station_id)),

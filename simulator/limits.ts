@@ -36,6 +36,8 @@ export interface Limits {
   /** State in its registers, including an external limit. */
   shownOf(inverter_id: number): Readonly<LimitState>
   tell(inverter_id: number, told: Partial<Told>): void
+  /** The device has power again: it restarts, and has lost what is not persistent. */
+  restart(inverter_id: number, time_ms: number): void
   /** The device restarts and does not answer. */
   isAway(inverter_id: number): boolean
   /** Present limits of the inverters, as faults of the simulation. */
@@ -110,6 +112,12 @@ export function createLimits(
     },
     tell(inverter_id, told) {
       tell(stateOf(inverter_id), told, now_ms())
+      noteChange()
+    },
+    restart(inverter_id, time_ms) {
+      const state = stateOf(inverter_id)
+      tell(state, unlimited, time_ms)
+      state.restarted_at_ms = time_ms
       noteChange()
     },
     isAway(inverter_id) {

@@ -9,6 +9,7 @@ import {
 import { advance, type Counters } from './counters.ts'
 import type { Fault } from './faults.ts'
 import { createLimits, initialLimits, type LimitStates, type Limits } from './limits.ts'
+import { createNights } from './nights.ts'
 import type { Simulation, SiteSnapshot } from './site.ts'
 import { ambientOf } from './weather.ts'
 
@@ -21,6 +22,8 @@ export interface Plant {
   faults: readonly Fault[]
   /** The present snapshot, at most one simulated second old. */
   snapshot(): SiteSnapshot
+  /** The inverter restarts, or has no power at night: it does not answer. */
+  isAway(inverter_id: number): boolean
   /** Simulated time: `speed` times as fast as the clock since the start of the plant. */
   now_ms(): number
 }
@@ -65,6 +68,7 @@ export function createPlant(
     ...snapshot,
     export_power_kw: snapshot.export_power_kw + power_kw,
   })
+  const nights = createNights(site, seed, (id, time_ms) => plant.limits.restart(id, time_ms))
   let newest: SiteSnapshot | null = null
   const plant: Plant = {
     simulation,
@@ -77,20 +81,33 @@ export function createPlant(
     faults,
     now_ms,
     snapshot() {
-      const faultsAt = (time_ms: number) => [...this.faults, ...this.limits.faultsAt(time_ms)]
+      const faultsAt = (time_ms: number) => [
+        ...this.faults,
+        ...this.limits.faultsAt(time_ms),
+        ...nights.faultsAt(time_ms),
+      ]
+      const at = (time_ms: number) => {
+        const snapshot = simulation.at(time_ms, faultsAt(time_ms))
+        const has_changed = nights.follow(snapshot)
+        return nights.shown(has_changed ? simulation.at(time_ms, faultsAt(time_ms)) : snapshot)
+      }
       const now_ms = Math.floor(this.now_ms() / second_ms) * second_ms
       if (newest && newest.time_ms === now_ms) return newest
       const battery_kw = batteries.power_kw()
       const mean_kw = batteryMean(now_ms)
       while (now_ms - counters.time_ms > unwatched_step_ms) {
         const middle_ms = counters.time_ms + unwatched_step_ms / 2
-        const then = simulation.at(middle_ms, faultsAt(middle_ms))
+        const then = at(middle_ms)
         advance(counters, adding(then, mean_kw), counters.time_ms + unwatched_step_ms)
       }
-      const measured = simulation.at(now_ms, faultsAt(now_ms))
+      const measured = at(now_ms)
       advance(counters, adding(measured, mean_kw), now_ms)
       newest = adding(measured, battery_kw)
       return newest
+    },
+    isAway(inverter_id) {
+      this.snapshot()
+      return nights.isOff(inverter_id) || this.limits.isAway(inverter_id)
     },
   }
   return plant

@@ -72,7 +72,7 @@ export function createRegisterUnits(plant: Plant): RegisterUnits {
     inverter(inverter_id) {
       const member = members.get(inverter_id)
       if (!member) return null
-      const isAway = () => plant.limits.isAway(inverter_id)
+      const isAway = () => plant.isAway(inverter_id)
       const now = () => inverterNow(plant, inverter_id)
       return unitOf(member.own, { plant, follow, now, isAway })
     },

@@ -67,7 +67,15 @@ const tables = {
     'inverters',
     ['inverter_id'],
     [
-      ...fieldsOf(Inverter, 'max_ac_power_kw', 'limit', 'string_groups', 'combiners', ...address),
+      ...fieldsOf(
+        Inverter,
+        'max_ac_power_kw',
+        'limit',
+        'answers_at_night',
+        'string_groups',
+        'combiners',
+        ...address,
+      ),
       'logger_id',
       'driver',
       'modbus_unit_id',

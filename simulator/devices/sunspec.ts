@@ -89,7 +89,7 @@ export function inverterUnit(plant: Plant, inverter: Inverter): Unit {
     take: (place, word, told) =>
       writable[place]?.(word, { ...limits.stateOf(inverter_id), ...told }, 10 ** scale),
     tell: (told) => limits.tell(inverter_id, told),
-    isAway: () => limits.isAway(inverter_id),
+    isAway: () => plant.isAway(inverter_id),
   })
 }
 
