@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { faultsOf, playNights } from './battery-nights.ts'
 import { playWeek } from './battery-weeks.ts'
 
 /** Of each some hours; a whole week is `npm run simulate-battery`, which takes minutes. */
@@ -12,5 +13,20 @@ for (const seed of [1, drawn]) {
     assert.ok(outcome.pv_kwh > 50)
     assert.ok(outcome.charged_kwh + outcome.discharged_kwh > 5)
     assert.ok(outcome.reports > 2)
+  })
+}
+
+const night_parts = [
+  { part: 'evening', begins: '2026-06-21T18:50:00Z' },
+  { part: 'dawn', begins: '2026-06-22T02:10:00Z' },
+] as const
+
+for (const { part, begins } of night_parts) {
+  test(`a battery and inverters that are off at night share a permit in the ${part}, seed ${drawn}`, async () => {
+    const outcome = await playNights(drawn, { begins, seconds: 6660 })
+    assert.deepEqual(faultsOf(outcome), [])
+    assert.ok(outcome.falls_asleep >= 2)
+    if (part === 'evening') assert.ok(outcome.evening_peak_in_the_dark.discharged_kwh > 50)
+    else assert.ok(outcome.limits_at_light_pct !== null)
   })
 }

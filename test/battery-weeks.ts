@@ -19,13 +19,10 @@ import {
   mixedSite,
 } from '../edge/battery/fixtures/mixed-site.ts'
 import { type Chance, chanceOf } from '../edge/control/simulation/chance.ts'
-import { advanceBattery, storedEnergyOf } from '../simulator/batteries/battery-model.ts'
-import { batterySnapshot } from '../simulator/batteries/battery-snapshot.ts'
-import {
-  type BatteryState,
-  batteryModel,
-  initialBattery,
-} from '../simulator/batteries/battery-state.ts'
+import { storedEnergyOf } from '../simulator/batteries/battery-model.ts'
+import type { BatteryState } from '../simulator/batteries/battery-state.ts'
+import { faultsOf, nightsText, playNights } from './battery-nights.ts'
+import { electricalBattery } from './electrical-battery.ts'
 
 export interface WeekOutcome {
   seconds: number
@@ -97,32 +94,15 @@ async function begin(seed: number): Promise<Week> {
   const chance = chanceOf(seed)
   const states = new Map<number, BatteryState>()
   const units: Unit[] = []
-  const opens = (bess_id: number) => units.find(({ fake }) => fake.battery.bess_id === bess_id)
   const physicsOf = (battery: Battery): BatteryPhysics => {
-    const model = batteryModel(battery, seed)
-    const state = initialBattery(model, { soc_pct: 50, temperature_c: 22 })
-    states.set(battery.bess_id, state)
-    const physics: BatteryPhysics = {
-      soc_pct: 50,
-      max_charge_w: 0,
-      max_discharge_w: 0,
-      is_alarmed: false,
-      advance(setpoints_w) {
-        const open_until_ms = opens(battery.bess_id)?.open_until_ms ?? 0
-        advanceBattery(model, state, {
-          seconds: 1,
-          setpoint_kw: setpoints_w.map((w) => w / 1000),
-          ambient_c: 22,
-          ailments: { contactors_open: site.clock.elapsedMs() < open_until_ms },
-        })
-        const { soc_pct, dc_limits, contactor, pcs } = batterySnapshot(model, state)
-        physics.soc_pct = soc_pct
-        physics.max_charge_w = 1000 * dc_limits.charge_kw
-        physics.max_discharge_w = 1000 * dc_limits.discharge_kw
-        physics.is_alarmed = contactor !== 'closed'
-        return pcs.map(({ ac_power_kw }) => 1000 * ac_power_kw)
+    const { state, physics } = electricalBattery(battery, {
+      seed,
+      isOpen: () => {
+        const unit = units.find(({ fake }) => fake.battery.bess_id === battery.bess_id)
+        return site.clock.elapsedMs() < (unit?.open_until_ms ?? 0)
       },
-    }
+    })
+    states.set(battery.bess_id, state)
     return physics
   }
   const at = { connection: 'a', unit_id: 1, driver: 'sunspec' } as const
@@ -343,11 +323,20 @@ function broken({ site }: Week, what: string): never {
 if (import.meta.main) {
   const { values } = parseArgs({
     options: {
+      site: { type: 'string', default: 'faults' },
       days: { type: 'string', default: '7' },
       seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
     },
   })
-  process.stdout.write(`seed ${values.seed}\n`)
-  const outcome = await playWeek(Number(values.seed), Number(values.days) * 86_400)
-  process.stdout.write(`${JSON.stringify(outcome, null, 2)}\n`)
+  const seed = Number(values.seed)
+  const seconds = Number(values.days) * 86_400
+  process.stdout.write(`seed ${seed}\n`)
+  if (values.site === 'nights') {
+    const outcome = await playNights(seed, { seconds })
+    process.stdout.write(nightsText(outcome))
+    process.exitCode = faultsOf(outcome).length > 0 ? 1 : 0
+  } else {
+    const outcome = await playWeek(seed, seconds)
+    process.stdout.write(`${JSON.stringify(outcome, null, 2)}\n`)
+  }
 }
