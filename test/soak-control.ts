@@ -21,8 +21,9 @@ const seconds = 120
 for (let seed = Number(values.seed); Date.now() < until; seed += 1) {
   const dir = mkdtempSync(join(tmpdir(), 'heliograph-soak-control-'))
   try {
-    const { faults, ...counts } = await control(dir, { seed, seconds })
+    const { faults, write_log, ...counts } = await control(dir, { seed, seconds })
     process.stdout.write(`seed ${seed}: ${faults.length} faults, ${JSON.stringify(counts)}\n`)
+    process.stdout.write(`Writes by the log of each device:\n${write_log}\n`)
     if (faults.length > 0) {
       process.stdout.write(`${faults.slice(0, 20).join('\n')}\n`)
       process.stdout.write(

@@ -15,8 +15,9 @@ test('whatever is asked for and killed, no write exceeds the permit', {
   t.diagnostic(`replay with CONTROL_SEED=${seed} CONTROL_SECONDS=${seconds}`)
   const dir = mkdtempSync(join(tmpdir(), 'heliograph-control-'))
   try {
-    const { faults, ...counts } = await control(dir, { seed, seconds })
+    const { faults, write_log, ...counts } = await control(dir, { seed, seconds })
     t.diagnostic(JSON.stringify(counts))
+    t.diagnostic(`Writes by the log of each device:\n${write_log}`)
     assert.deepEqual(faults, [], `seed ${seed}`)
     const { kills, rows_applied, writes } = counts
     assert.ok(kills.server > 0 && kills.between_writes > 0)

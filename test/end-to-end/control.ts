@@ -21,8 +21,9 @@ import { type CommandClient, commandClient } from './control-requests.ts'
 import { controlledSite, gatewaysOf, permit, permittedShares, plantOf } from './controlled-site.ts'
 import { writeSealedPermit } from './edge-program.ts'
 import { enrol, onDatabase } from './enrol.ts'
-import { type InverterPeer, serveInverters } from './inverter-peer.ts'
+import { type InverterPeer, serveInverters, type Write } from './inverter-peer.ts'
 import { freePort, type Programs, programsIn } from './programs.ts'
+import { writeTable } from './write-log.ts'
 
 export interface ControlOutcome {
   kills: { server: number; edge: number; between_writes: number }
@@ -30,6 +31,8 @@ export interface ControlOutcome {
   releases: number
   writes: number
   rows_applied: number
+  /** The newest writes of each device, as its own log has them. */
+  write_log: string
   /** What must not be, in words. */
   faults: string[]
 }
@@ -47,6 +50,8 @@ const patience_ms = 60_000
 const rest_ms = 10_000
 const seesaws = 4
 const rows_judged = 10
+/** Of each device. */
+const lines_max = 8
 
 /** In a directory of its own, where the programs leave their logs. */
 export async function control(
@@ -108,6 +113,7 @@ async function commandAndJudge(run: Run, seconds: number): Promise<ControlOutcom
       ...client.counts,
       writes: writes.length,
       rows_applied: rows.length,
+      write_log: writeTable(writes.map(loggedOf), lines_max),
       faults: [
         ...client.faults,
         ...aboveThePermit(steps, armed_at),
@@ -120,6 +126,11 @@ async function commandAndJudge(run: Run, seconds: number): Promise<ControlOutcom
     }
   })
 }
+
+const loggedOf = ({ inverter_id, ...write }: Write) => ({
+  ...write,
+  device: `inverter ${inverter_id}`,
+})
 
 /** Random commands, and a kill now and then. */
 async function disturb(run: Run, seconds: number): Promise<void> {

@@ -8,6 +8,7 @@ import { openBus } from '@heliograph/edge/bus/bus'
 import { type Device, devices, type Registers } from './makers-site.ts'
 import { type TappedWrite, tapModbus } from './modbus-tap.ts'
 import type { Programs } from './programs.ts'
+import type { LoggedWrite } from './write-log.ts'
 
 export type Item = Record<string, unknown>
 
@@ -29,6 +30,7 @@ const timeout_ms = 10_000
 export async function openField({ site, dir }: Programs) {
   const steps: Step[] = []
   const writes: (TappedWrite & { logger_id: number })[] = []
+  const log: LoggedWrite[] = []
   const buses = new Map(
     site.connections.map((connection, nth) => {
       const needs = { timers: systemTimers, random: () => 0.5 }
@@ -64,7 +66,10 @@ export async function openField({ site, dir }: Programs) {
         async onWritten(write) {
           const device = deviceAt(nth + 1, write.unit_id)
           writes.push({ ...write, logger_id: nth + 1 })
-          if (device) await allowedOf(device)
+          const at = Date.now()
+          const allowed_w = device ? await allowedOf(device) : null
+          const { address, words } = write
+          log.push({ at, device: device?.name ?? 'behind it', address, words, allowed_w })
         },
       }),
     ),
@@ -77,6 +82,7 @@ export async function openField({ site, dir }: Programs) {
   return {
     steps,
     writes,
+    log,
     registersOf,
     allowedOf,
     settings: { SITE_FILE: site_file },

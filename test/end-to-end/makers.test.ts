@@ -13,6 +13,7 @@ import { enrol } from './enrol.ts'
 import { clientOf, type Item, openField } from './makers-field.ts'
 import { devices, makersSite, permitOf, permitText, ratedOf, shareOf } from './makers-site.ts'
 import { programsIn } from './programs.ts'
+import { writeTable } from './write-log.ts'
 
 const patience_ms = 60_000
 const again_ms = 200
@@ -136,5 +137,6 @@ test('each maker is held to a limit and back to the permit, whatever becomes of 
     commands.map(({ words }) => words),
     [[870], [(limit_pct - 1) * 10], [870]],
   )
+  t.diagnostic(`Writes of the edge:\n${writeTable(field.log, field.log.length)}`)
   t.diagnostic(`${field.steps.length} looks at registers, ${field.writes.length} writes`)
 })
