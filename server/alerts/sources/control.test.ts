@@ -156,6 +156,22 @@ test('rows of the database are judged; a failed one is told for a day, or until 
   assert.deepEqual((await findControl(contextOf(db))).findings, [])
 })
 
+test('a limit of the permit above what inverters deliver limits no output', async () => {
+  const db = await sourceSite()
+  const clampsAt = async (ac_power_kw: number) => {
+    await db.query(`
+      delete from inverter_latest;
+      insert into inverter_latest (site_id, inverter_id, measured_at, quality, limited_by,
+        power_limit_pct, ac_power_kw, received_at)
+      select 'demo', 7, '2026-06-21T10:00Z', 'good', 'permit', 80,
+        ${ac_power_kw} * rated_ac_power_kw, now() from inverters where inverter_id = 7`)
+    return (await findControl(contextOf(db))).findings.map(({ code }) => code)
+  }
+  assert.deepEqual(await clampsAt(0.7), [])
+  assert.deepEqual(await clampsAt(-0.001), [])
+  assert.deepEqual(await clampsAt(0.79), ['permit_clamp'])
+})
+
 test('that the permit holds a plant is told, since when, and without a figure', async () => {
   const db = await sourceSite()
   await db.query(`

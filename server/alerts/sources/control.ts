@@ -180,6 +180,13 @@ interface Clamp {
 const looked_back_ms_min = 15 * minute_ms
 const fresh_ms = minute_ms
 
+/** Part of its limit: an inverter that delivers less is limited by its light. Unknown counts. */
+const limited_ratio = 0.95
+
+const isHeld = (reading: string) =>
+  `(${reading}.limited_by = 'permit' and coalesce(${reading}.ac_power_kw >=
+    ${limited_ratio} * i.rated_ac_power_kw * ${reading}.power_limit_pct / 100, true))`
+
 /** One row per plant with fresh readings, without any value of the permit. */
 const readClamps = ({ db, site, settings, now }: SourceContext) => {
   const { raise_delay_s } = settings.rules.permit_clamp
@@ -188,11 +195,12 @@ const readClamps = ({ db, site, settings, now }: SourceContext) => {
     `select p.logger_id,
        case when p.inverter_id is not null then coalesce((
          select r.measured_at from inverter_readings r
+         join inverters i on i.site_id = r.site_id and i.inverter_id = r.inverter_id
          where r.site_id = $1 and r.inverter_id = p.inverter_id and r.measured_at > $3
-           and r.measured_at <= $4 and r.limited_by is distinct from 'permit'
+           and r.measured_at <= $4 and ${isHeld('r')} is not true
          order by r.measured_at desc limit 1), $3) end as since
      from (
-       select i.logger_id, min(i.inverter_id) filter (where l.limited_by = 'permit') as inverter_id
+       select i.logger_id, min(i.inverter_id) filter (where ${isHeld('l')}) as inverter_id
        from inverters i
        join inverter_latest l on l.site_id = i.site_id and l.inverter_id = i.inverter_id
        where i.site_id = $1 and i.retired_at is null and l.measured_at > $2
