@@ -76,7 +76,9 @@ export class Arming {
     for (const { device, share_w } of this.#shares) {
       if (device.is_armed === is_first || !device.needsArming(share_w)) continue
       const { inverter_id } = device
-      work(device.arm(share_w).then((complaints) => notArmed(inverter_id, complaints)))
+      work(
+        device.arm(share_w).then((complaints) => complaints && notArmed(inverter_id, complaints)),
+      )
     }
   }
 

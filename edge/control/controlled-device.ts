@@ -186,13 +186,14 @@ export class ControlledDevice implements Controlled {
     return this.#control !== null && !this.is_busy && is_due
   }
 
-  /** Never rejects; what is wrong at the device. */
-  async arm(share_w: number): Promise<readonly string[]> {
+  /** Never rejects; what is wrong at the device. null: it does not answer, at dusk for example. */
+  async arm(share_w: number): Promise<readonly string[] | null> {
     const control = this.#control
     if (!control) return []
     this.limits.arming(share_w)
     return await this.#work(async () => {
       let complaints: readonly string[]
+      let is_checked = true
       try {
         complaints = await control.arm(share_w)
         this.#armed_w = share_w
@@ -200,10 +201,11 @@ export class ControlledDevice implements Controlled {
       } catch {
         complaints = ['it could not be checked']
         this.#rearm_ms = this.#now() + rearm_ms
+        is_checked = false
       }
       this.#needs.note({ is: 'armed', inverter_id: this.inverter_id, complaints })
-      await this.#readBack(control)
-      return complaints
+      const found = await this.#readBack(control)
+      return is_checked || found ? complaints : null
     })
   }
 

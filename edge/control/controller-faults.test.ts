@@ -116,6 +116,22 @@ test('what is wrong at a device before its limit can be trusted is an event', as
   )
 })
 
+test('a device that falls silent while it is armed is not reported as not fail-safe', async () => {
+  const site = await controlledSite({
+    prepare: (inverter) => {
+      if (inverter.inverter_id === 3) inverter.arms_within_ms = 20_000
+    },
+  })
+  await site.clock.advance(6000)
+  site.inverters[2]!.is_silent = true
+  await site.clock.advance(120_000)
+  assert.deepEqual(site.inverters[2]!.armed, [])
+  assert.deepEqual(
+    site.events.filter(({ code }) => code === 'limit_not_armed'),
+    [],
+  )
+})
+
 test('while nothing can be written down, limits are lowered and not raised', async () => {
   const site = await controlledSite()
   await site.clock.advance(10_000)
