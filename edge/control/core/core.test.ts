@@ -175,6 +175,23 @@ test('a raise waits for the pause of the profile', () => {
   assert.deepEqual(commandsAt(low, 25), ['a: +100'])
 })
 
+test('a raise on its way is left alone during the pause, unless there is no room for it', () => {
+  const settable = (w: number) => Math.floor(w / 30) * 30
+  const rounding = { peak_w: 120, tolerance_w: 20, settable, raise_pause_ms: 20_000 }
+  const state = after(started(rounding), [
+    permit(150),
+    read(0, 100),
+    sent(0, 60),
+    done(0, 60),
+    read(7, 60),
+    sent(8, 90),
+    done(8, 90),
+    read(9, 60),
+  ])
+  assert.deepEqual(commandsAt(state, 10), [])
+  assert.deepEqual(commandsAt(after(state, [permit(80)]), 10), ['a: 60'])
+})
+
 test('one lower interrupts a device that settles, further ones wait unless they are by half', () => {
   const settling = after(started({ settle_ms: 10_000 }), [read(0, 100), sent(0, 60), done(0, 60)])
   const state = after(settling, [permit(40), read(5, 60)])

@@ -121,8 +121,12 @@ function commandOf(state: State, one: View, own_w: number, now: number): Command
   // A disobedient source is commanded to its share, as far as others that disobey leave that.
   const target_w = one.is_obeying ? own_w : within(own_w, (kind) => leftTo(one, kind))
   const wanted_w = settable(s, target_w)
-  const is_ready = !s.command || now - s.command.at_ms >= s.raise_pause_ms
+  const { command } = s
+  const is_ready =
+    !command || now - command.at_ms >= s.raise_pause_ms || isLower(wanted_w, command.w)
   const may_go = !isRaise(s, wanted_w) || (is_ready && fits(one, wanted_w))
+  // A raise on its way is left alone, whatever the pause of the next one.
+  if (!may_go && command?.w === wanted_w && timerValue(s, now) === 0) return null
   // A battery that reverses comes to 0 at once and waits there for room.
   const w = may_go
     ? wanted_w
@@ -132,6 +136,9 @@ function commandOf(state: State, one: View, own_w: number, now: number): Command
       )
   return isNeeded(state, s, w, target_w, now) ? { id: s.id, w, is_raise: isRaise(s, w) } : null
 }
+
+/** Closer to 0 than a command of the same sign. */
+const isLower = (w: number, command_w: number) => w * Math.sign(command_w) < Math.abs(command_w)
 
 const within = (w: number, mostOf: (kind: Kind) => number) =>
   Math.min(mostOf('export'), Math.max(-mostOf('import'), w))
@@ -193,7 +200,7 @@ function isNeeded(state: State, s: Source, w: number, target_w: number, now: num
     // Devices that restart their delay with each write would never come down under ever lower
     // commands: one interrupts another, further ones wait, unless they are lower by half. After a
     // command of 0 all else is more.
-    const is_lower = s.command.w !== 0 && w * Math.sign(s.command.w) < Math.abs(s.command.w)
+    const is_lower = isLower(w, s.command.w)
     const is_half = w * Math.sign(s.command.w) <= Math.abs(s.command.w) / 2
     const may_interrupt = is_lower && (is_half || !s.command.is_interrupting)
     return is_off && (age_ms >= s.settle_ms || may_interrupt)

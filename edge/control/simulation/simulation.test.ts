@@ -28,6 +28,9 @@ const mended: [edge: EdgeName, episode: number, what: string][] = [
   ['thin', 728_117_363, 'the same limit once more on the way down'],
   ['thin', 2_521_532_878, 'a new ceiling on the way down'],
   ['thin', 3_092_965_295, 'an overtaken command on the way down'],
+  ['thin', 3_010_503_342, 'a raise that a lower overtook, at a device that loses answers'],
+  ['thin', 1_241_248_621, 'a device that exceeds its ceiling at any limit'],
+  ['thin', 1_382_007_671, 'a raise under way during the pause of the next'],
   ['controller', 3_372_684_564, 'more power than the ceiling, by a device that applies late'],
 ]
 for (const [edge, episode, what] of mended) {
