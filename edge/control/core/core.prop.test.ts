@@ -227,14 +227,17 @@ function make(play: Play, one: Move): void {
   } else restart(play)
 }
 
-/** The register holds what it held: no sum grows by this read. */
+/** The register holds what it held: without a silence no sum grows by this read. */
 function readAgain(play: Play, s: Source): void {
   const { id, max_w, min_w, read } = s
   if (!read) {
     tell(play, { is: 'read', id, at_ms: play.now, w: max_w, max_w, min_w, timer: null })
     return
   }
-  tellQuietly(play, { ...read, is: 'read', id, at_ms: play.now, max_w, min_w })
+  const event: Event = { ...read, is: 'read', id, at_ms: play.now, max_w, min_w }
+  // A ramp may have begun in a silence.
+  if (play.now - read.at_ms <= s.stale_ms) tellQuietly(play, event)
+  else tell(play, event)
 }
 
 function restart(play: Play): void {

@@ -246,6 +246,12 @@ const worst_cases: Case[] = [
     worst: [[131, 80]],
   },
   {
+    name: 'ramp: after a silence from the ceiling, of a device that keeps its limit as well',
+    traits: { ...ramp, keeps_limit: true },
+    events: [...reads(0, 0, 100), read(116, 0)],
+    worst: [[116, 100]],
+  },
+  {
     name: 'ramp: a device that is read for the first time comes from its ceiling',
     traits: ramp,
     events: reads(40, 0, 25),

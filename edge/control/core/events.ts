@@ -7,7 +7,6 @@ import {
   isAt,
   isDistrusted,
   isFresh,
-  isKnown,
   type Kind,
   mostHeld,
   noise,
@@ -206,7 +205,9 @@ export function isExplained(s: Source, w: number): boolean {
 function rampsAfter(s: Source, next: Source, at_ms: number): Source['ramps'] {
   const ramps = s.ramps.filter(({ until_ms }) => at_ms < until_ms)
   if (s.ramp_ms === 0) return ramps
-  const before = isKnown(s, at_ms)
+  // In a silence another master may have raised and lowered the register, also a kept one.
+  const is_certain = isFresh(s, at_ms) && !isDistrusted(s, at_ms)
+  const before = is_certain
     ? registerValues(s, at_ms)
     : [ceiling(s, 'export'), -ceiling(s, 'import')]
   const isAbove = (w: number, kind: Kind) => reach(s, w, kind) > mostHeld(next, kind, at_ms)

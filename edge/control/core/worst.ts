@@ -71,7 +71,7 @@ export const isDistrusted = (s: Source, now: number) =>
  * Bounds of the register are known: fresh, or kept in silence. A source that left the site file is
  * not read any more: what was saved of it says nothing.
  */
-export const isKnown = (s: Source, now: number) =>
+const isKnown = (s: Source, now: number) =>
   ((isFresh(s, now) && (s.was_read || !s.is_uncontrolled)) ||
     (s.keeps_limit && !s.is_uncontrolled && s.read !== null)) &&
   !isDistrusted(s, now)

@@ -57,9 +57,8 @@ function hold(
   const { held, past, is_excused } = world.devices[nth]!
   const s = sourcesOf(world)[nth]!
   const ramp_ms = Math.min(s.ramp_ms, config.ramp_ms ?? oldest_ms)
-  // A figure that comes and goes between two polls, or in a silence that keeps it, cannot be known.
-  const is_unknowable =
-    is_excused && s.read !== null && (s.keeps_limit || -s.read.at_ms <= s.stale_ms)
+  // A figure that comes and goes between two polls cannot be known.
+  const is_unknowable = is_excused && s.read !== null && -s.read.at_ms <= s.stale_ms
   const gone = ramp_ms > 0 && w !== held && !is_unknowable ? [{ w: held, until_ms: ramp_ms }] : []
   return changed(world, nth, {
     held: w,
