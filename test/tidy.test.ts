@@ -85,7 +85,6 @@ const function_lines_max = 100
 /** Files and functions (`path: name`) that are longer, each with its reason. */
 const longer: Record<string, string> = {
   'server/jobs.ts: createJobTable': 'the table of jobs',
-  'edge/control/core/events.test.ts': 'one table of events, a case each',
 }
 
 interface Source {

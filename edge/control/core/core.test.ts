@@ -60,6 +60,19 @@ test('the others make room for a source that holds more than its command after i
   assert.deepEqual(commandsAt(state, 26.001), ['a: 30', 'b: 30'])
 })
 
+test('a source that holds more than a lost command, but less than its share, is raised to that', () => {
+  const lost = [sent(20, 0, 'b'), done(20, 0, 'b'), read(30, 40), read(30, 20, { id: 'b' })]
+  const state = after(heldAt({ a: 40, b: 20 }, 60), lost)
+  assert.deepEqual(commandsAt(state, 30), ['a: 30'])
+  const lowered = after(state, [
+    sent(30, 30),
+    done(30, 30),
+    read(40, 30),
+    read(40, 20, { id: 'b' }),
+  ])
+  assert.deepEqual(commandsAt(lowered, 40), ['b: +30'])
+})
+
 test('the others make room for a distrusted source', () => {
   const above = [20, 50].flatMap((at_s) => [read(at_s, 60, { id: 'b' }), power(at_s, 90, 'b')])
   const state = after(heldAt({ a: 60, b: 60 }, 120), [...above, read(50, 60)])

@@ -151,7 +151,8 @@ function onRead(s: Source, event: Read): Source {
     under_way: scaled(s, event).filter((one) => isUnderWay(s, one, { w, at_ms })),
     distrusted_until_ms: isDistrusted(s, at_ms) ? s.distrusted_until_ms : null,
     exceeds: s.exceeds && s.exceeds.power_w > max_w ? s.exceeds : null,
-    ineffective_since_ms: w === s.read?.w ? s.ineffective_since_ms : null,
+    // In a new contact a command is tried again at once.
+    ineffective_since_ms: w === s.read?.w && !event.is_first ? s.ineffective_since_ms : null,
     read: { w, at_ms, timer },
     // Power that was within the former limit says nothing of a lower one.
     power: s.above_since_ms === null && w !== s.read?.w ? null : s.power,
@@ -230,9 +231,11 @@ function byAnother(
 ): Partial<Source> {
   // The external limit stays: a device that was away or has another ceiling may have lost it.
   const was_away = is_first || !s.was_read || !isFresh(s, at_ms) || max_w !== s.max_w
-  const limit_w = was_away && external_w !== null ? Math.min(external_w, w) : w
+  const found_w = w < max_w ? w : null
+  const is_kept = was_away && external_w !== null
+  const limit_w = is_kept ? Math.min(external_w, found_w ?? external_w) : found_w
   const command = s.command && w < s.command.w ? { ...s.command, w, is_external: true } : s.command
-  const limit = { external_w: limit_w < max_w ? limit_w : null, command }
+  const limit = { external_w: limit_w, command }
   const found = { known_w: w, ...(s.respects_external && limit) }
   if (was_away || (s.respects_external && w < s.known_w!)) return found
   const is_again = s.external_raise_ms !== null && at_ms - s.external_raise_ms < times.contest_ms

@@ -38,7 +38,7 @@ interface Request {
 
 /**
  * The target of each source that is commanded or awaited, by number of its view. Disobedient ones
- * get what they would have if they obeyed; the others make room for them.
+ * get what they would have if they obeyed; for what they hold above that the others make room.
  */
 export function targetsOf(by: Request, views: readonly View[]): readonly (number | null)[] {
   // Until each was read, those that were take their own share only.
@@ -48,11 +48,16 @@ export function targetsOf(by: Request, views: readonly View[]): readonly (number
   }
   const targets_w: (number | null)[] = views.map(() => null)
   share(by, views, (view) => view.is_controllable || isAwaited(view), targets_w)
-  if (views.some((view) => view.is_controllable && !view.is_obeying)) {
+  const holdsMore = (view: View, nth: number) =>
+    view.is_controllable && !view.is_obeying && isAbove(view, targets_w[nth]!)
+  if (views.some(holdsMore)) {
     share(by, views, (view) => view.is_obeying || isAwaited(view), targets_w)
   }
   return targets_w
 }
+
+const isAbove = ({ s, worst_w }: View, target_w: number) =>
+  worst_w.export > reach(s, target_w, 'export') || worst_w.import > reach(s, target_w, 'import')
 
 /** Shares the room that the worst cases of all others leave. */
 function share(

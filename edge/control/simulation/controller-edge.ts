@@ -215,7 +215,7 @@ class ControllerMachine implements Machine {
     const plant = world.plants.find(({ logger_id }) => String(logger_id) === event.source_id)
     const is_site = event.source_kind === 'edge'
     const permit_w = is_site ? world.site_w : world.permit_w.get(plant!.logger_id)
-    // One that is awake, and acts later than it declares, counts in full after three attempts.
+    // One that is awake, and acts later than it declares, counts in full after its latency.
     const late = (is_site ? world.devices : plant!.devices).filter((device) => {
       const is_late = device.build.delay_ms_max > 0 && traitsOf(device).applies_within_ms === 0
       return is_late && !device.is('silent')

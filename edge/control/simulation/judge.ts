@@ -25,9 +25,9 @@ const crowd = 3
 export interface Allowances {
   /** While all devices answer and obey. */
   answer_ms: number
-  /** While one does not: it has to be silent for long enough, or to fail three times. */
+  /** While one does not: it has to be silent, or to hold more than its command, for long enough. */
   trouble_ms: number
-  /** One that ignores its limit is given half a minute, then three looks at its power. */
+  /** One that ignores its limit is given half a minute, then a few looks at its power. */
   ignoring_ms: number
   /** After a restart nothing is known for so long. */
   start_ms: number
@@ -183,7 +183,8 @@ export class Judge {
     if (ledger.unread_w === null) return
     // It happens to be what we were about to set: nobody could tell whose it is.
     if (device.wasMeant(ledger.unread_w)) ledger.unread_w = null
-    if (ledger.unread_w === null) return
+    // Above the ceiling it limits nothing yet, and looks like full power.
+    if (ledger.unread_w === null || ledger.unread_w >= ledger.ceiling_w) return
     ledger.prior_w = Math.min(ledger.prior_w, ledger.unread_w)
     ledger.prior_read_ms = this.#world.now_ms
     ledger.unread_w = null
