@@ -5,9 +5,8 @@ import { playWeek } from './battery-weeks.ts'
 
 /** Of each some hours; a whole week is `npm run simulate-battery`, which takes minutes. */
 const seconds = 1.5 * 3600
-const drawn = Math.floor(Math.random() * 1e9)
 
-for (const seed of [1, drawn]) {
+for (const seed of [1, 2]) {
   test(`batteries and plants keep their limits for hours of faults, seed ${seed}`, async () => {
     const outcome = await playWeek(seed, seconds)
     assert.ok(outcome.pv_kwh > 50)
@@ -22,8 +21,8 @@ const night_parts = [
 ] as const
 
 for (const { part, begins } of night_parts) {
-  test(`a battery and inverters that are off at night share a permit in the ${part}, seed ${drawn}`, async () => {
-    const outcome = await playNights(drawn, { begins, seconds: 6660 })
+  test(`a battery and inverters that are off at night share a permit in the ${part}, seed 3`, async () => {
+    const outcome = await playNights(3, { begins, seconds: 6660 })
     assert.deepEqual(faultsOf(outcome), [])
     assert.ok(outcome.falls_asleep >= 2)
     if (part === 'evening') assert.ok(outcome.evening_peak_in_the_dark.discharged_kwh > 50)

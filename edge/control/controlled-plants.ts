@@ -2,7 +2,6 @@
 import type { Stopwatch } from '@heliograph/domain/clock'
 import { defaultPollIntervals, type Site } from '@heliograph/domain/site'
 import { wattsWithin } from '@heliograph/domain/watts'
-
 import type { BatteryInRound, BatteryPower } from './battery-shares.ts'
 import type { Ceiling } from './ceiling.ts'
 import { ControlledDevice, type ControlledDeviceNeeds } from './controlled-device.ts'

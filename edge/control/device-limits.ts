@@ -4,7 +4,6 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { LimitState } from '../drivers/limit-control.ts'
-
 import {
   ceiling,
   commandReach,
@@ -41,6 +40,8 @@ export class DeviceLimits {
   readonly #book: SourceBook
   readonly #id: string
   #record: DeviceRecord
+  /** What the record was made of: at each tick it is asked of each device. */
+  #recorded: Source | null = null
   /** What it said of itself last. */
   contact: Contact | undefined
   /** It is another contact: what it holds may have changed without being seen. */
@@ -57,7 +58,7 @@ export class DeviceLimits {
     this.#book = book
     this.#id = String(key)
     this.facts = facts
-    this.#record = record ?? changedRecord(keptOf(this.source) as DeviceRecord, {})
+    this.#record = record ?? keptOf(this.source)
   }
 
   get source(): Source {
@@ -65,7 +66,9 @@ export class DeviceLimits {
   }
 
   get record(): Readonly<DeviceRecord> {
-    this.#record = changedRecord(this.#record, keptOf(this.source))
+    const { source } = this
+    if (source !== this.#recorded) this.#record = changedRecord(this.#record, keptOf(source))
+    this.#recorded = source
     return this.#record
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { sharePlants, waterFill } from './share.ts'
+import { waterFill } from './share.ts'
 
 const watts = fc.integer({ min: 0, max: 500_000_000 })
 const parts = fc.array(fc.record({ weight: watts, max_w: watts }), { maxLength: 40 })
@@ -38,24 +38,4 @@ test('parts that are not full get theirs in proportion to their weights', () => 
     ]),
     [5, 23, 71],
   )
-})
-
-test('the plants together keep to the common connection, each to its own ceiling', () => {
-  const plant = fc.record({ rated_w: watts, ceiling_w: watts, fixed_w: watts })
-  fc.assert(
-    fc.property(watts, fc.array(plant, { maxLength: 8 }), (site_w, plants) => {
-      const ceilings = sharePlants(site_w, plants)
-      const fixed_w = sumOf(plants.map((each) => each.fixed_w))
-      // What cannot be commanded may exceed it by itself: then nothing is added to that.
-      assert.ok(sumOf(ceilings) <= Math.max(site_w, fixed_w))
-      ceilings.forEach((ceiling_w, nth) => {
-        assert.ok(ceiling_w <= plants[nth]!.ceiling_w)
-      })
-    }),
-  )
-})
-
-test('without a permit of the connection each plant has its own ceiling', () => {
-  const plants = [{ rated_w: 10, ceiling_w: 7, fixed_w: 9 }]
-  assert.deepEqual(sharePlants(null, plants), [7])
 })

@@ -33,28 +33,3 @@ export function waterFill(total_w: number, parts: readonly Part[]): number[] {
   }
   return shares
 }
-
-interface PlantPart {
-  rated_w: number
-  /** What the plant may do by itself. */
-  ceiling_w: number
-  /** What it may do whatever is commanded: its devices that do not obey now. */
-  fixed_w: number
-}
-
-/**
- * Shares the ceiling of the common connection out over the plants: each first has what it may do
- * anyway, the rest goes in proportion to rated power up to each plant's own ceiling.
- */
-export function sharePlants(site_w: number | null, plants: readonly PlantPart[]): number[] {
-  if (site_w === null) return plants.map(({ ceiling_w }) => ceiling_w)
-  const fixed_w = plants.reduce((sum, plant) => sum + plant.fixed_w, 0)
-  const parts = plants.map(({ rated_w, ceiling_w, fixed_w: own_w }) => ({
-    weight: rated_w,
-    max_w: Math.max(0, ceiling_w - own_w),
-  }))
-  return waterFill(site_w - fixed_w, parts).map((share_w, nth) => {
-    const { fixed_w: own_w, ceiling_w } = plants[nth]!
-    return Math.min(ceiling_w, own_w + share_w)
-  })
-}

@@ -1,5 +1,4 @@
 /** The state of the core: every device that counts, by its key. */
-
 import type { LimitControl, LimitTraits } from '../drivers/limit-control.ts'
 import {
   type Event,

@@ -7,7 +7,7 @@ import { chaos } from './chaos.ts'
 import { loadSite } from './load-site.ts'
 import { programsIn } from './programs.ts'
 
-const seed = Number(process.env['CHAOS_SEED'] || Math.floor(Math.random() * 1e6))
+const seed = Number(process.env['CHAOS_SEED'] || 2026)
 const seconds = Number(process.env['CHAOS_SECONDS'] || 30)
 
 test('whatever is killed, every journaled reading is stored exactly once', async (t) => {

@@ -4,14 +4,13 @@ import { type EdgeName, playEpisode, simulate } from './episode.ts'
 
 /**
  * Together 180,000 s of plants in which everything goes wrong, a million seconds of devices.
- * simulate-control plays more.
+ * simulate-control plays more, and draws its seed.
  */
-const fixed = [1, 2, 3]
-const drawn = Math.floor(Math.random() * 1e9)
+const seeds = [1, 2, 3, 4]
 const ticks: Readonly<Record<EdgeName, number>> = { thin: 40_000, controller: 5_000 }
 
 for (const edge of ['thin', 'controller'] as const) {
-  for (const seed of [...fixed, drawn]) {
+  for (const seed of seeds) {
     test(`the ${edge} edge holds for ${ticks[edge]} seconds, seed ${seed}`, async () => {
       const { failure } = await simulate(seed, ticks[edge], edge)
       if (!failure) return
@@ -31,6 +30,7 @@ const mended: [edge: EdgeName, episode: number, what: string][] = [
   ['thin', 3_010_503_342, 'a raise that a lower overtook, at a device that loses answers'],
   ['thin', 1_241_248_621, 'a device that exceeds its ceiling at any limit'],
   ['thin', 1_382_007_671, 'a raise under way during the pause of the next'],
+  ['thin', 3_922_215_849, 'a limit above a lower ceiling that rises later'],
   ['controller', 3_372_684_564, 'more power than the ceiling, by a device that applies late'],
 ]
 for (const [edge, episode, what] of mended) {
