@@ -40,7 +40,7 @@ export class DeviceLimits {
   readonly #book: SourceBook
   readonly #id: string
   #record: DeviceRecord
-  /** What the record was made of: at each tick it is asked of each device. */
+  /** The source that the record was made of: the record is read of each device at each tick. */
   #recorded: Source | null = null
   /** What it said of itself last. */
   contact: Contact | undefined
