@@ -91,7 +91,7 @@ function countsInFull(
 ): string | null {
   const why = power.unknownWhy(now_ms)
   if (why === null) return null
-  const kw = Math.round(power.unwatched_w / 100) / 10
+  const kw = Math.round(power.ceiling_w / 100) / 10
   return (
     `PCS ${bess_id}.${pcs_idx} of battery ${bess_id} ${reasons[why]}: it counts as discharging ` +
     `with all that it can, and holds back ${kw} kW of plants and other batteries. Bring it back; ` +

@@ -1,16 +1,22 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { BusError } from '../bus/bus-error.ts'
+import { SourceBook } from '../control/source-book.ts'
 import type { PowerControl, PowerState } from '../drivers/power-control.ts'
 import { virtualClock } from '../fixtures/virtual-clock.ts'
 import { ControlledPcs, type PcsLook } from './controlled-pcs.ts'
+import { PcsSource } from './pcs-source.ts'
 
-const facts = { rated_w: 100, fresh_ms: 6000, revert_margin_ms: 4000, first_ms: 6000 }
+const facts = { rated_w: 100, fresh_ms: 6000 }
+const key = { bess_id: 1, pcs_idx: 0 }
 
 /** One that holds 0 W, with what becomes of a write. */
 function pcsWith(write: (power_w: number, mayStill: () => boolean) => Promise<void>) {
   const clock = virtualClock('2026-06-21T10:00:00Z')
-  const pcs = new ControlledPcs({ pcs_idx: 0, facts }, 0, clock)
+  const book = new SourceBook(0)
+  const power = new PcsSource(book, key, { facts, now_ms: 0 })
+  book.describe('pcs', [power.traits])
+  const pcs = new ControlledPcs({ pcs_idx: 0, rated_w: 100 }, power, clock)
   const state: PowerState = {
     setpoint_w: 0,
     discharge_max_w: 100,

@@ -3,7 +3,7 @@ import type { Stopwatch } from '@heliograph/domain/clock'
 import { BusError, isRefusal } from '../bus/bus-error.ts'
 import { codeOf } from '../control/write-failure.ts'
 import type { PowerControl, PowerState } from '../drivers/power-control.ts'
-import { type PcsFacts, PcsPower } from './pcs-power.ts'
+import { type PcsSource, settableBy } from './pcs-source.ts'
 import { PcsStart } from './pcs-start.ts'
 
 export interface PcsLook {
@@ -39,7 +39,7 @@ const contrary_reads = 5
 export class ControlledPcs {
   readonly pcs_idx: number
   readonly rated_w: number
-  readonly power: PcsPower
+  readonly power: PcsSource
   readonly #stopwatch: Stopwatch
   #control: PowerControl | null = null
   #is_armed = false
@@ -69,13 +69,13 @@ export class ControlledPcs {
   #alarm_code: string | null = null
 
   constructor(
-    { pcs_idx, facts }: { pcs_idx: number; facts: PcsFacts },
-    before_w: number,
+    { pcs_idx, rated_w }: { pcs_idx: number; rated_w: number },
+    power: PcsSource,
     stopwatch: Stopwatch,
   ) {
     this.pcs_idx = pcs_idx
-    this.rated_w = facts.rated_w
-    this.power = new PcsPower(facts, before_w, stopwatch.elapsedMs())
+    this.rated_w = rated_w
+    this.power = power
     this.#stopwatch = stopwatch
   }
 
@@ -125,17 +125,12 @@ export class ControlledPcs {
 
   /** It holds what it was told last. */
   isAt(power_w: number): boolean {
-    return this.power.is_proven && this.power.state?.setpoint_w === power_w
+    return this.power.isAt(power_w)
   }
 
   /** 0 also where its registers cannot be understood, or would hold more. */
   settable(power_w: number): number {
-    try {
-      const set_w = this.#control?.settable(power_w) ?? 0
-      return Math.abs(set_w) <= Math.abs(power_w) && set_w * power_w >= 0 ? set_w : 0
-    } catch {
-      return 0
-    }
+    return settableBy(this.#control, power_w)
   }
 
   /** How much more than it is told its registers hold next, on the side of `way`; whole watts. */
@@ -163,7 +158,7 @@ export class ControlledPcs {
     this.#lookAtSign(power_w)
     this.#start.look({ is_off, told_w: this.told_w }, now_ms)
     this.#alarm_code = alarm_code
-    this.power.is_lost = is_lost
+    this.power.onHeartbeat(is_lost)
     if (power_w !== null) this.power.onPower(power_w, now_ms)
     const was_touched = this.#was_touched
     this.#was_touched = this.#is_working
@@ -223,10 +218,10 @@ export class ControlledPcs {
     this.#is_working = true
     this.#was_touched = true
     let is_sent = false
+    let is_done = false
     const is_other = !this.isAt(power_w)
     const maySend = () => {
       const may = mayStill()
-      if (may) this.power.sent(this.#now())
       if (may && is_other && !is_sent) this.#written = { sent_ms: this.#now(), taken_ms: null }
       is_sent ||= may
       return may
@@ -237,13 +232,15 @@ export class ControlledPcs {
     try {
       if (!this.#is_armed) await this.#arm(control, power_w)
       await control.writePower(power_w, maySend)
-      this.power.taken()
+      this.power.done(power_w, this.#now(), true)
+      is_done = true
       this.#told_w = power_w
       this.#written_ms = this.#now()
       await this.#readBack(control, power_w)
     } catch (error) {
       const is_overtaken = error instanceof BusError && error.kind === 'overtaken'
-      if (!is_sent) this.power.withdraw()
+      if (!is_sent) this.power.withdraw(power_w)
+      else if (!is_done) this.power.done(power_w, this.#now(), false)
       if (!is_overtaken) this.#fail(codeOf(error))
       // One that refuses is there: what it holds is known for sure.
       if (isRefusal(error)) await this.#look(control)
@@ -284,7 +281,7 @@ export class ControlledPcs {
   }
 
   #take(state: PowerState, control: PowerControl | null): void {
-    this.power.onRead(state, control?.traits ?? { ramp_ms: null }, this.#now())
+    this.power.onRead(state, control, this.#now())
     if (state.setpoint_w !== this.#ordered_w) return
     // What it held before it refused is nothing that it took.
     if (this.#told_w !== this.#ordered_w && this.#held_w === this.#ordered_w) return

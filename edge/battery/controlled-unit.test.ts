@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Battery } from '@heliograph/domain/battery'
 import { emptyReading } from '@heliograph/domain/readings'
+import { SourceBook } from '../control/source-book.ts'
 import type { BatteryAnswer, PcsAnswer } from '../drivers/driver.ts'
 import type { PowerControl, PowerState } from '../drivers/power-control.ts'
 import { virtualClock } from '../fixtures/virtual-clock.ts'
@@ -16,7 +17,12 @@ const at = { connection: 'a', unit_id: 1, driver: 'sunspec' } as const
 function unitOf(more: Partial<Battery>, step_w: number) {
   const clock = virtualClock(start)
   const battery = batteryOf(1, { pcs: [{ pcs_idx: 0, rated_power_kw: 100, ...at }], ...more })
-  const unit = new ControlledUnit(battery, { interval_s: 2, stopwatch: clock }, () => 0)
+  const book = new SourceBook(0)
+  const unit = new ControlledUnit(battery, { interval_s: 2, stopwatch: clock }, book)
+  book.describe(
+    'pcs',
+    unit.pcs.map(({ power }) => power.traits),
+  )
   const state: PowerState = {
     setpoint_w: 0,
     discharge_max_w: 100_000,

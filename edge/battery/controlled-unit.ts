@@ -7,9 +7,12 @@ import type { BessReading, PcsReading } from '@heliograph/domain/readings'
 import { wattsWithin } from '@heliograph/domain/watts'
 import type { BatteryRead, PcsRead } from '../battery-reads.ts'
 import { fresh_polls } from '../control/device-record.ts'
+import { waterFill } from '../control/share.ts'
+import type { SourceBook } from '../control/source-book.ts'
 import type { BatteryAnswer } from '../drivers/driver.ts'
 import { ControlledPcs } from './controlled-pcs.ts'
 import type { BatteryNow, DispatchFacts, Stop, UnitNow } from './decide-dispatch.ts'
+import { PcsSource } from './pcs-source.ts'
 
 /** Back inside of its window by so much, it goes on. */
 const window_back_pct = 0.5
@@ -57,7 +60,7 @@ export class ControlledUnit {
   constructor(
     battery: Battery,
     { interval_s, stopwatch }: { interval_s: number; stopwatch: Stopwatch },
-    beforeOf: (pcs_idx: number, rated_w: number) => number,
+    book: SourceBook,
   ) {
     this.bess_id = battery.bess_id
     this.logger_id = battery.logger_id ?? null
@@ -70,11 +73,11 @@ export class ControlledUnit {
       const facts = {
         rated_w: wattsWithin(rated_power_kw),
         fresh_ms: this.#fresh_ms,
-        revert_margin_ms: 2000 * interval_s,
-        first_ms: this.#fresh_ms,
         declared: ramp_s === undefined ? {} : { ramp_ms: ramp_s * 1000 },
       }
-      return new ControlledPcs({ pcs_idx, facts }, beforeOf(pcs_idx, facts.rated_w), stopwatch)
+      const key = { bess_id: this.bess_id, pcs_idx }
+      const power = new PcsSource(book, key, { facts, now_ms: this.#since_ms })
+      return new ControlledPcs({ pcs_idx, rated_w: facts.rated_w }, power, stopwatch)
     })
   }
 
@@ -138,6 +141,12 @@ export class ControlledUnit {
     if (now_ms - this.#beaten_ms < beat_ms_min) return
     this.#beaten_ms = now_ms
     await Promise.all([this.#beatBattery(), ...this.pcs.map((pcs) => pcs.beat())])
+  }
+
+  /** At each tick. */
+  look(): void {
+    const now_ms = this.#now()
+    for (const pcs of this.pcs) pcs.power.onContact(pcs.isUsable(now_ms))
   }
 
   worst_w(now_ms: number): number {
@@ -312,6 +321,22 @@ export class ControlledUnit {
   #now(): number {
     return this.#stopwatch.elapsedMs()
   }
+}
+
+/** In proportion to what they are rated at, and no more than each can. */
+export function splitOver(
+  power_w: number,
+  usable: readonly ControlledPcs[],
+): ReadonlyMap<ControlledPcs, number> {
+  const parts = usable.map(({ power, rated_w }) => {
+    const { charge_max_w, discharge_max_w } = power.state!
+    return {
+      weight: rated_w,
+      max_w: Math.min(rated_w, power_w < 0 ? charge_max_w : discharge_max_w),
+    }
+  })
+  const shares = waterFill(Math.abs(power_w), parts)
+  return new Map(usable.map((pcs, nth) => [pcs, power_w < 0 ? -shares[nth]! : shares[nth]!]))
 }
 
 const alarm = (code: string, alarm_code: string | null = null): Stop => ({

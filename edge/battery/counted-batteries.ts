@@ -3,25 +3,34 @@
  * command these. Whole watts; by plant, or null: at the common connection, and so all of them.
  */
 import type { Stopwatch } from '@heliograph/domain/clock'
-import type {
-  BatteryInRound,
-  BatteryPower,
-  JointCeilings,
-  ListedPcs,
-} from '../control/battery-shares.ts'
+import type { BatteryInRound, BatteryPower, ListedPcs } from '../control/battery-shares.ts'
+import {
+  isControllable,
+  type Kind,
+  obeys,
+  type Source,
+  worst,
+  worstIn,
+} from '../control/core/core.ts'
 import { pcsId } from '../control/pcs-name.ts'
 import { measuredPower, type PowerRound, type PowerSource } from '../control/power-rounds.ts'
+import { groupOf, type SourceBook, site_group } from '../control/source-book.ts'
+import type { ControlledPcs } from './controlled-pcs.ts'
 import type { ControlledUnit } from './controlled-unit.ts'
+import { sourceIdOf } from './pcs-source.ts'
 import type { PcsPlaces } from './removed-pcs.ts'
 import type { StandingUnit } from './standing-room.ts'
 
 interface CountedNeeds {
   stopwatch: Stopwatch
+  book: SourceBook
   removed: PcsPlaces
   units(): readonly ControlledUnit[]
   /** Where nobody asked for control of batteries none counts. */
   isAskedFor(): boolean
 }
+
+const keyOf = (logger_id: number | null) => (logger_id === null ? site_group : groupOf(logger_id))
 
 export class CountedBatteries {
   readonly #needs: CountedNeeds
@@ -37,68 +46,88 @@ export class CountedBatteries {
     return logger_id === null ? all : all.filter((unit) => unit.logger_id === logger_id)
   }
 
-  worst_w(logger_id: number | null): number {
-    return this.worstHere_w(logger_id) + this.left_w(logger_id)
+  /** All that count there. */
+  #sources(logger_id: number | null): readonly Source[] {
+    const { units, removed, book } = this.#needs
+    const here = units().flatMap(({ pcs }) => pcs.map(({ power }) => power.id))
+    const ids = new Set([...here, ...removed.counting().map(sourceIdOf)])
+    const group = keyOf(logger_id)
+    return [...ids].flatMap((id) => {
+      const source = book.source(id)
+      return source?.groups.includes(group) ? source : []
+    })
+  }
+
+  /** Those that cannot be commanded, or do not obey. */
+  fixed_w(logger_id: number | null): number {
+    const now_ms = this.#now()
+    const isFixed = (source: Source) => !isControllable(source, now_ms) || !obeys(source, now_ms)
+    return sum(this.#sources(logger_id).filter(isFixed), (source) => this.#worst_w(source))
   }
 
   /** Without what is measured beyond that. */
   held_w(logger_id: number | null): number {
-    const now_ms = this.#needs.stopwatch.elapsedMs()
+    const now_ms = this.#now()
     const held_w = sum(this.within(logger_id), (unit) => unit.held_w(now_ms))
-    return held_w + this.left_w(logger_id)
+    return held_w + this.#left_w(logger_id)
   }
 
-  fixed_w(logger_id: number | null): number {
-    return this.fixedHere_w(logger_id) + this.left_w(logger_id)
+  /** Of those that left it, or moved. */
+  #left_w(logger_id: number | null): number {
+    const here = new Set(
+      this.within(logger_id).flatMap(({ pcs }) => pcs.map(({ power }) => power.id)),
+    )
+    const left = this.#sources(logger_id).filter(({ id }) => !here.has(id))
+    return sum(left, (source) => this.#worst_w(source))
   }
 
-  worstHere_w(logger_id: number | null): number {
-    const now_ms = this.#needs.stopwatch.elapsedMs()
-    return sum(this.within(logger_id), (unit) => unit.worst_w(now_ms))
-  }
-
-  fixedHere_w(logger_id: number | null): number {
-    const now_ms = this.#needs.stopwatch.elapsedMs()
-    return sum(this.within(logger_id), (unit) => unit.fixed_w(now_ms))
-  }
-
-  /** Of those that left it. */
-  left_w(logger_id: number | null): number {
-    const { removed, isAskedFor } = this.#needs
-    return isAskedFor() ? removed.worst_w(logger_id) : 0
+  /** Of plants and batteries together. */
+  worstBeside_w(logger_id: number | null, kind: Kind = 'export'): number {
+    return worstIn(this.#needs.book.state, keyOf(logger_id), kind, this.#now())
   }
 
   /** Those of which a PCS goes on with its setpoint where nobody writes any more. */
   standing(): StandingUnit[] {
-    const { stopwatch, removed } = this.#needs
-    const now_ms = stopwatch.elapsedMs()
-    const isStanding = ({ bess_id, pcs }: ControlledUnit) =>
-      pcs.some(({ pcs_idx, stands }) => stands ?? removed.stands({ bess_id, pcs_idx }))
     return this.within(null)
-      .filter(isStanding)
-      .map((unit) => {
-        const { bess_id, logger_id, facts, pcs } = unit
+      .filter(({ bess_id, pcs }) => pcs.some((one) => this.#isStanding(bess_id, one)))
+      .map(({ bess_id, logger_id, facts, pcs }) => {
         const rated_w = sum(pcs, (one) => one.rated_w)
-        const reserve_w = Math.min(facts.rated_discharge_w, rated_w)
-        return { bess_id, logger_id, reserve_w, fixed_w: unit.fixed_w(now_ms) }
+        return { bess_id, logger_id, reserve_w: Math.min(facts.rated_discharge_w, rated_w) }
       })
   }
 
+  #isStanding(bess_id: number, { stands, pcs_idx }: ControlledPcs): boolean {
+    return stands ?? this.#needs.removed.stands({ bess_id, pcs_idx })
+  }
+
   /** What these, and those that left site.yaml, may go on with. */
-  standing_w(logger_id: number | null): number {
+  readonly standing_w = (logger_id: number | null): number => {
     const within = this.standing().filter(
       (one) => logger_id === null || one.logger_id === logger_id,
     )
-    return sum(within, ({ reserve_w }) => reserve_w) + this.left_w(logger_id)
+    return sum(within, ({ reserve_w }) => reserve_w) + this.#left_w(logger_id)
+  }
+
+  /** Where the edge falls silent: all but the standing units that can still be told less. */
+  taken_w(logger_id: number | null): number {
+    const now_ms = this.#now()
+    const standing = new Set(this.standing().map(({ bess_id }) => bess_id))
+    const own = this.within(logger_id)
+      .filter(({ bess_id }) => standing.has(bess_id))
+      .flatMap(({ pcs }) => pcs.map(({ power }) => power.source))
+      .filter((source) => isControllable(source, now_ms))
+    return (
+      this.worstBeside_w(logger_id, 'fallback') - sum(own, (one) => this.#worst_w(one, 'fallback'))
+    )
   }
 
   powerOf(logger_id: number): BatteryPower {
-    const now_ms = this.#needs.stopwatch.elapsedMs()
+    const now_ms = this.#now()
     const within = this.within(logger_id)
     const unmeasured = within.filter(({ measured_w }) => measured_w === null)
     return {
       measured_w: sum(within, ({ measured_w }) => Math.max(0, measured_w ?? 0)),
-      unmeasured_w: sum(unmeasured, (unit) => unit.worst_w(now_ms)) + this.left_w(logger_id),
+      unmeasured_w: sum(unmeasured, (unit) => unit.worst_w(now_ms)) + this.#left_w(logger_id),
     }
   }
 
@@ -107,7 +136,7 @@ export class CountedBatteries {
   }
 
   measuredIn({ power_w }: PowerRound): BatteryInRound[] {
-    const now_ms = this.#needs.stopwatch.elapsedMs()
+    const now_ms = this.#now()
     const here = this.within(null).map((unit): BatteryInRound => {
       const { bess_id, logger_id, pcs } = unit
       const measured = sourcesOf(unit).map((source) => power_w.get(source) ?? null)
@@ -132,13 +161,13 @@ export class CountedBatteries {
 
   /** Negative while they charge. */
   net_w(logger_id: number | null): number {
-    const now_ms = this.#needs.stopwatch.elapsedMs()
+    const now_ms = this.#now()
     const within = this.within(logger_id)
-    return sum(within, (unit) => unit.measured_w ?? unit.worst_w(now_ms)) + this.left_w(logger_id)
+    return sum(within, (unit) => unit.measured_w ?? unit.worst_w(now_ms)) + this.#left_w(logger_id)
   }
 
   isKnown(logger_id: number | null): boolean {
-    const now_ms = this.#needs.stopwatch.elapsedMs()
+    const now_ms = this.#now()
     return this.within(logger_id).every((unit) => unit.isKnown(now_ms))
   }
 
@@ -150,13 +179,12 @@ export class CountedBatteries {
     return [...here, ...removed.nowhere()]
   }
 
-  /** What plants and batteries of site.yaml may have beside those that left it. */
-  beside({ plants, site_w, ...joint }: JointCeilings): JointCeilings {
-    const left = plants.map(({ ceiling_w, row_w, ...plant }) => {
-      const left_w = this.left_w(plant.logger_id)
-      return { ...plant, ceiling_w: ceiling_w - left_w, row_w: row_w - left_w }
-    })
-    return { ...joint, plants: left, site_w: site_w === null ? null : site_w - this.left_w(null) }
+  #worst_w(source: Source, kind: Kind = 'export'): number {
+    return Math.ceil(worst(this.#needs.book.state, source, kind, this.#now()))
+  }
+
+  #now(): number {
+    return this.#needs.stopwatch.elapsedMs()
   }
 }
 

@@ -11,20 +11,24 @@ import { defaultPollIntervals, type Site } from '@heliograph/domain/site'
 import type { BatteryHooks, BatteryRead, PcsRead } from '../battery-reads.ts'
 import type { Batteries, JointCeilings } from '../control/battery-shares.ts'
 import type { ControlLog } from '../control/control-entry.ts'
+import { exceeded, isRaise, type Saved } from '../control/core/core.ts'
+import type { BatteryWishes, Decision } from '../control/decide.ts'
 import { oneAtATime } from '../control/one-at-a-time.ts'
 import { pcsId } from '../control/pcs-name.ts'
 import { isSamePermit, type Permit } from '../control/permit-terms.ts'
 import { PowerRounds } from '../control/power-rounds.ts'
+import { SourceBook } from '../control/source-book.ts'
 import { BatteryAlerts, type BatteryAlertsNeeds } from './battery-alerts.ts'
-import { ControlledUnit } from './controlled-unit.ts'
+import type { ControlledPcs } from './controlled-pcs.ts'
+import { ControlledUnit, splitOver } from './controlled-unit.ts'
 import { CountedBatteries, sum } from './counted-batteries.ts'
-import { decideDispatch, type Stop, type UnitNow } from './decide-dispatch.ts'
+import { type DispatchDecision, decideDispatch, type Stop } from './decide-dispatch.ts'
 import { DispatchHours } from './dispatch-hours.ts'
-import { DispatchLog, type Seen } from './dispatch-log.ts'
+import { DispatchLog } from './dispatch-log.ts'
 import type { DispatchStore } from './dispatch-store.ts'
-import { MostTold } from './most-told.ts'
+import { MostTold, type Wanted } from './most-told.ts'
 import { PcsNotes } from './pcs-notes.ts'
-import { checkSums, type PcsTarget, RoomLeft, splitOver } from './pcs-targets.ts'
+import { pcsGroups, pcsTraits, savedPcs, sourceIdOf } from './pcs-source.ts'
 import { PcsPlaces } from './removed-pcs.ts'
 import { UnitRooms } from './unit-rooms.ts'
 
@@ -40,6 +44,16 @@ interface DispatcherNeeds extends BatteryAlertsNeeds {
   onFault?(error: Error): void
 }
 
+interface Decided {
+  decision: DispatchDecision
+  /** Where each PCS is to come to. */
+  aims: ReadonlyMap<ControlledPcs, number>
+}
+
+interface PcsTarget extends Wanted {
+  power_w: number
+}
+
 interface Known {
   description: string
   unit: ControlledUnit
@@ -49,6 +63,14 @@ interface Known {
 /** Of its rating: what is measured so near to its setpoint is as was asked. */
 const tolerance_ratio = 0.02
 
+/** Until the site file tells how often it is polled. */
+const saved_fresh_ms = 15_000
+const no_wishes: BatteryWishes = {
+  requested: new Map(),
+  kept: new Map(),
+  site_kept_w: 0,
+  is_known: false,
+}
 const clock_in_doubt: Stop = { code: 'clock_in_doubt', clamp_reason: null, alarm_code: null }
 const infinite = Number.POSITIVE_INFINITY
 
@@ -62,10 +84,14 @@ export class Dispatcher implements Batteries, BatteryHooks {
   #releasing: readonly Promise<void>[] = []
   readonly #notes: PcsNotes
   readonly removed: PcsPlaces
+  /** What the core knows of all devices. */
+  readonly book: SourceBook
   readonly rounds = new PowerRounds()
   readonly save = oneAtATime(() => this.#saveNow())
   #units = new Map<number, Known>()
   #joint: JointCeilings | null = null
+  /** By bess_id, as of the plan. */
+  readonly #decided = new Map<number, Decided>()
   /** Something that was heard is not on disk: that is tried at each tick. */
   #is_unsaved = false
   /** What each PCS is to hold, as decided last; null: something newer is not decided on yet. */
@@ -78,13 +104,28 @@ export class Dispatcher implements Batteries, BatteryHooks {
     this.#alerts = new BatteryAlerts(needs)
     this.#notes = new PcsNotes(needs)
     this.removed = new PcsPlaces(needs.store.state.pcs)
+    const now_ms = needs.stopwatch.elapsedMs()
+    this.book = new SourceBook(now_ms)
+    this.book.load(this.#saved(), now_ms)
     this.#counted = new CountedBatteries({
       stopwatch: needs.stopwatch,
+      book: this.book,
       removed: this.removed,
       units: () => [...this.#units.values()].map(({ unit }) => unit),
       isAskedFor: () => this.#isAskedFor(),
     })
     this.#rooms = new UnitRooms(this.#counted)
+  }
+
+  #saved(): Saved[] {
+    return this.removed.records.flatMap((record) => {
+      const { place, left, max_w: rated_w, stands: has_no_watchdog } = record
+      const places = [...(place ? [place.logger_id] : []), ...left]
+      if (places.length === 0) return []
+      const traits = pcsTraits(record, { rated_w, fresh_ms: saved_fresh_ms })
+      const most_w = this.#most.before(record.bess_id, record.pcs_idx) ?? rated_w
+      return [savedPcs({ ...traits, groups: pcsGroups(places), has_no_watchdog }, most_w)]
+    })
   }
 
   /** Controls the batteries of this site from now on; those described as before go on. */
@@ -97,17 +138,20 @@ export class Dispatcher implements Batteries, BatteryHooks {
         const description = JSON.stringify([battery, battery_s])
         const known = before.get(bess_id)
         if (known?.description === description) return [bess_id, known]
-        const unit = new ControlledUnit(
-          battery,
-          { interval_s: battery_s, stopwatch: this.#needs.stopwatch },
-          (pcs_idx, rated_w) => this.#most.before(bess_id, pcs_idx) ?? rated_w,
-        )
+        const { stopwatch } = this.#needs
+        const unit = new ControlledUnit(battery, { interval_s: battery_s, stopwatch }, this.book)
         const log = known?.log ?? this.#logOf(bess_id)
         return [bess_id, { description, unit, log }]
       }),
     )
+    const units = [...this.#units.values()].map(({ unit }) => unit)
+    this.book.describe(
+      'pcs',
+      units.flatMap(({ pcs }) => pcs.map(({ power }) => power.traits)),
+    )
     this.#alerts.apply(batteries)
     this.removed.apply(batteries)
+    this.#regroup()
     this.#is_unsaved = true
     this.#release([...before.values()])
   }
@@ -157,10 +201,9 @@ export class Dispatcher implements Batteries, BatteryHooks {
   }
 
   share_w(logger_id: number | null): number {
-    return this.#rooms.share_w(logger_id) + this.#counted.left_w(logger_id)
+    return this.#rooms.share_w(logger_id)
   }
 
-  readonly worst_w = (logger_id: number | null) => this.#counted.worst_w(logger_id)
   readonly held_w = (logger_id: number | null) => this.#counted.held_w(logger_id)
   readonly fixed_w = (logger_id: number | null) => this.#counted.fixed_w(logger_id)
   readonly standing_w = (logger_id: number | null) => this.#counted.standing_w(logger_id)
@@ -177,62 +220,98 @@ export class Dispatcher implements Batteries, BatteryHooks {
   }
 
   /** Never throws, as `act`: plants are not to suffer from what is wrong with a battery. */
-  plan(joint: JointCeilings): void {
+  plan(joint: JointCeilings): BatteryWishes {
     this.#joint = null
-    this.#attempt(() => {
-      this.#note()
-      this.#plan(this.#counted.beside(joint))
-    })
-  }
-
-  act(worst_w: ReadonlyMap<number, number> | null): void {
-    // One that was silent before the start may hold more than an earlier run told it.
-    const plants_w = this.isKnown(null) ? worst_w : null
-    this.#attempt(() => this.#act(plants_w))
-  }
-
-  #attempt(job: () => void): void {
+    this.#decided.clear()
     try {
-      job()
+      this.#note()
+      this.#regroup()
+      return this.#plan(joint)
+    } catch (error) {
+      this.#needs.onFault?.(error as Error)
+      for (const { unit } of this.#units.values()) {
+        for (const { power } of unit.pcs) power.onContact(false)
+      }
+      return no_wishes
+    }
+  }
+
+  /** @param decision null: there is none, and nothing is told */
+  act(decision: Pick<Decision, 'commands'> | null): void {
+    try {
+      if (decision && this.#joint) this.#act(decision, this.#joint)
     } catch (error) {
       this.#targets = null
       this.#needs.onFault?.(error as Error)
     }
   }
 
-  #plan(joint: JointCeilings): void {
+  #plan(joint: JointCeilings): BatteryWishes {
     const { now_ms } = joint
     const units = [...this.#units.values()].map(({ unit }) => unit)
+    for (const unit of units) unit.look()
     const known = units.filter((unit) => unit.isKnown(now_ms))
     this.#rooms.plan(joint, known, (unit, discharge_w) => {
       const room = { discharge_w, tier: 'permit' } as const
       return decideDispatch({ ...this.#unitNow(unit, joint), room, granted_w: infinite }).aim_w
     })
+    const wishes = { requested: new Map<string, number>(), kept: new Map<string, number>() }
+    for (const unit of units) {
+      if (known.includes(unit)) this.#wish(unit, joint, wishes)
+      // What an earlier run left goes on until it is known what that is.
+      else
+        for (const { power } of unit.pcs) wishes.requested.set(power.id, power.source.read?.w ?? 0)
+    }
     this.#joint = joint
+    return { ...wishes, site_kept_w: this.share_w(null), is_known: this.isKnown(null) }
   }
 
-  #act(worst_w: ReadonlyMap<number, number> | null): void {
-    const joint = this.#joint
-    if (!joint) return
-    const left = new RoomLeft(joint, worst_w, (logger_id) => this.#counted.worstHere_w(logger_id))
-    const targets = [...this.#units.values()].flatMap((known) =>
-      this.#decide(known, joint, left, worst_w),
-    )
+  #wish(
+    unit: ControlledUnit,
+    joint: JointCeilings,
+    { requested, kept }: { requested: Map<string, number>; kept: Map<string, number> },
+  ): void {
+    const { now_ms } = joint
+    const usable = unit.pcs.filter((pcs) => pcs.isUsable(now_ms))
+    const held_w = sum(usable, ({ power }) => power.held_w(now_ms))
+    const granted_w = held_w + this.#rooms.leftFor(unit, joint)
+    const room = this.#rooms.roomOf(unit, joint)
+    const decision = decideDispatch({ ...this.#unitNow(unit, joint), room, granted_w })
+    const parts = splitOver(decision.setpoint_w, usable)
+    const aims = splitOver(decision.aim_w, usable)
+    const kept_w = splitOver(this.#rooms.keptFor(unit.bess_id), usable)
+    for (const pcs of usable) {
+      const durable_w = this.#most.durable_w(unit.bess_id, pcs.pcs_idx)
+      requested.set(pcs.power.id, pcs.settable(Math.min(parts.get(pcs)!, durable_w)))
+      kept.set(pcs.power.id, kept_w.get(pcs)!)
+    }
+    unit.decided()
+    this.#decided.set(unit.bess_id, { decision, aims })
+  }
+
+  #act({ commands }: Pick<Decision, 'commands'>, joint: JointCeilings): void {
+    const { now_ms } = joint
+    const targets = [...this.#units.values()].flatMap((known) => {
+      const { bess_id, pcs: all_pcs } = known.unit
+      const decided = this.#decided.get(bess_id)
+      if (!decided) return []
+      const of_unit = all_pcs.flatMap((pcs): PcsTarget[] => {
+        const command_w = commands.get(pcs.power.id)?.w ?? pcs.power.goesOn_w(now_ms)
+        if (command_w === null) return []
+        const power_w = pcs.settable(command_w)
+        return [{ bess_id, pcs, power_w, wanted_w: decided.aims.get(pcs) ?? 0 }]
+      })
+      if (this.#isAskedFor()) this.#report(known, joint, { ...decided, targets: of_unit })
+      return of_unit
+    })
     this.#targets = new Map(targets.map(({ pcs, power_w }) => [pcs as object, power_w]))
     if (!this.#isAskedFor()) {
       if (this.#is_unsaved) this.#saveLater()
       return
     }
-    try {
-      checkSums(joint, worst_w, targets)
-    } catch (error) {
-      this.#needs.onFault?.(error as Error)
-      this.#tell(targets.map((one) => ({ ...one, power_w: Math.min(one.power_w, one.held_w) })))
-      return
-    }
     this.#tell(targets)
     for (const { unit } of this.#units.values()) void unit.beat()
-    if (this.#most.look(targets, joint.now_ms) || this.#is_unsaved) this.#saveLater()
+    if (this.#most.look(targets, now_ms) || this.#is_unsaved) this.#saveLater()
   }
 
   /** Tells those 0 W that site.yaml has no more, as long as they can be reached. */
@@ -245,6 +324,22 @@ export class Dispatcher implements Batteries, BatteryHooks {
         this.#notes.carryOut({ ...zero, pcs, pcs_idx: pcs.pcs_idx }),
       )
     })
+  }
+
+  /** Each counts where it is and where it was; where nobody asked for control, nowhere. */
+  #regroup(): void {
+    const { book } = this
+    const here = [...this.#units.values()].flatMap(({ unit: { bess_id, pcs } }) =>
+      pcs.map(({ pcs_idx }) => ({ bess_id, pcs_idx })),
+    )
+    for (const pcs of [...here, ...this.removed.records]) {
+      const source = book.source(sourceIdOf(pcs))
+      const places = this.removed.placesOf(pcs)
+      const counted = this.#isAskedFor() ? places : []
+      const groups = places.length === 0 ? [] : pcsGroups(counted)
+      if (!source || source.groups.join() === groups.join()) continue
+      book.step({ is: 'released', id: source.id, groups })
+    }
   }
 
   /** Where each was heard, and what the control log has to hold of it. */
@@ -260,58 +355,21 @@ export class Dispatcher implements Batteries, BatteryHooks {
     return { ...unit.now(stops), asked_w: asked?.power_w ?? null }
   }
 
-  /** @param plants_w what each plant may deliver at worst; null: nothing is to be raised */
-  #decide(
-    known: Known,
-    joint: JointCeilings,
-    left: RoomLeft,
-    plants_w: ReadonlyMap<number, number> | null,
-  ): PcsTarget[] {
-    const { unit } = known
-    const { now_ms } = joint
-    // What an earlier run left goes on until it is known what that is.
-    if (!unit.isKnown(now_ms)) return []
-    const usable = unit.pcs.filter((pcs) => pcs.isUsable(now_ms))
-    const usable_w = sum(usable, ({ power }) => power.held_w(now_ms))
-    const granted_w = usable_w + left.of(unit.logger_id)
-    const room = this.#rooms.roomOf(unit, joint, left)
-    const unit_now: UnitNow = { ...this.#unitNow(unit, joint), room, granted_w }
-    const decision = decideDispatch(unit_now)
-    const parts = splitOver(decision.setpoint_w, usable)
-    const aims = splitOver(decision.aim_w, usable)
-    const targets = unit.pcs.map((pcs): PcsTarget => {
-      const { bess_id, logger_id } = unit
-      const worst_w = pcs.power.worst_w(now_ms)
-      const held_w = pcs.power.held_w(now_ms)
-      // What is measured beyond what it holds is no room for a raise: it may be on its way down.
-      const most_w = plants_w
-        ? held_w + left.of(logger_id)
-        : Math.min(held_w, Math.max(0, pcs.told_w))
-      const durable_w = this.#most.durable_w(bess_id, pcs.pcs_idx)
-      const power_w = pcs.settable(Math.min(parts.get(pcs) ?? 0, most_w, durable_w))
-      const wanted_w = aims.get(pcs) ?? 0
-      left.take(logger_id, Math.max(0, power_w - held_w))
-      return { bess_id, logger_id, pcs, power_w, wanted_w, worst_w, held_w }
-    })
-    unit.decided()
-    const is_proven = targets.every(({ pcs, power_w }) => pcs.isAt(power_w))
-    if (this.#isAskedFor()) this.#report(known, joint, { decision, targets, is_proven })
-    return targets
-  }
-
   #report(
     { unit, log }: Known,
     joint: JointCeilings,
-    done: Pick<Seen, 'decision' | 'is_proven'> & { targets: readonly PcsTarget[] },
+    { decision, targets }: Pick<Decided, 'decision'> & { targets: readonly PcsTarget[] },
   ): void {
     const { now, now_ms } = joint
-    const { targets, ...decided } = done
     const { measured_w, failure, soc_pct } = unit
     const { rated_charge_w, rated_discharge_w } = unit.facts
     log.look({
       now,
       now_ms,
-      ...decided,
+      decision,
+      is_proven: unit.pcs.every((pcs) =>
+        targets.some((one) => one.pcs === pcs && pcs.isAt(one.power_w)),
+      ),
       measured_w,
       failure,
       soc_pct,
@@ -325,9 +383,9 @@ export class Dispatcher implements Batteries, BatteryHooks {
 
   #tell(targets: readonly PcsTarget[]): void {
     const permit = this.#joint?.permit ?? null
-    for (const { bess_id, pcs, power_w, held_w } of targets) {
+    for (const { bess_id, pcs, power_w } of targets) {
       if (!pcs.needs(power_w)) continue
-      const is_raise = power_w > held_w
+      const is_raise = power_w > 0 && isRaise(pcs.power.source, power_w)
       const mayStill = () =>
         is_raise
           ? this.#isWanted(pcs, power_w, permit)
@@ -337,10 +395,12 @@ export class Dispatcher implements Batteries, BatteryHooks {
     }
   }
 
-  #isWanted(pcs: object, power_w: number, permit: Permit | null): boolean {
+  #isWanted(pcs: ControlledPcs, power_w: number, permit: Permit | null): boolean {
     const target_w = this.#targets?.get(pcs)
     const is_wanted = target_w !== undefined && power_w <= target_w
-    return is_wanted && isSamePermit(permit, this.#needs.permit())
+    if (!is_wanted || !isSamePermit(permit, this.#needs.permit())) return false
+    const now_ms = this.#needs.stopwatch.elapsedMs()
+    return exceeded(this.book.state, pcs.power.source.groups, now_ms) === null
   }
 
   /** Somebody wants its batteries to be controlled. */

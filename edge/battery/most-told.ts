@@ -4,7 +4,14 @@
  * so that what varies is no row of writes.
  */
 import { pcsId } from '../control/pcs-name.ts'
-import type { PcsTarget } from './pcs-targets.ts'
+import type { ControlledPcs } from './controlled-pcs.ts'
+
+export interface Wanted {
+  bess_id: number
+  pcs: ControlledPcs
+  /** Where it is to come to, with time and room. */
+  wanted_w: number
+}
 
 const step_ratio = 0.02
 /** Lowered when so much less was enough for so long. */
@@ -34,8 +41,8 @@ export class MostTold {
   }
 
   /** At each tick; whether it is to be saved. */
-  look(targets: readonly PcsTarget[], now_ms: number): boolean {
-    for (const { bess_id, pcs, wanted_w } of targets) {
+  look(all: readonly Wanted[], now_ms: number): boolean {
+    for (const { bess_id, pcs, wanted_w } of all) {
       const key = keyOf(bess_id, pcs.pcs_idx)
       const held_w = Math.max(0, wanted_w, pcs.power.mayHold_w(now_ms))
       const step_w = step_ratio * pcs.rated_w

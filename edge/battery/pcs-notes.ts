@@ -86,7 +86,7 @@ export class PcsNotes {
   }
 
   #foundOf(key: PcsKey, { power }: ControlledPcs, now_ms: number): PcsFound {
-    const { state, unwatched_w } = power
+    const { state, ceiling_w } = power
     const why = power.unknownWhy(now_ms)
     // What its registers say while its count stands is as little as nothing.
     const obeys = why === null ? 'yes' : why === 'lost' ? 'silent' : why
@@ -96,7 +96,7 @@ export class PcsNotes {
       obeys,
       setpoint_w: state?.setpoint_w ?? null,
       held_max_w: Math.max(power.mayHold_w(now_ms), announced_w),
-      discharge_max_w: unwatched_w,
+      discharge_max_w: ceiling_w,
       falls_back_to_w: state?.revert?.to_w ?? null,
     }
   }

@@ -150,9 +150,9 @@ test('what moved to another connection counts in both', async () => {
     site.inverters
       .filter(({ logger_id }) => logger_id === id)
       .reduce((sum, { limit_w, rated_w }) => sum + (limit_w ?? rated_w), 0)
-  assert.equal(of(1), 50_000)
   assert.equal(setpoint(site), 80_000)
-  assert.ok(of(2) <= 70_000)
+  assert.ok(of(1) <= 70_000, String(of(1)))
+  assert.ok(of(2) <= 70_000, String(of(2)))
   await site.controller.disconnecting.take(requestOf())
   await site.pass(30)
   assert.equal(of(1), 100_000)

@@ -65,13 +65,6 @@ export class PcsPlaces implements RemovedPcs {
     return heard.includes(true)
   }
 
-  /** What those may discharge that left it; null: the common connection, and so all of them. */
-  worst_w(logger_id: number | null): number {
-    const counting = this.counting()
-    const within = counting.filter((one) => logger_id === null || one.logger_id === logger_id)
-    return within.reduce((sum_w, { max_w }) => sum_w + max_w, 0)
-  }
-
   counting(): ListedPcs[] {
     return [...this.#records.values()].flatMap(({ bess_id, pcs_idx, max_w, left }) =>
       left.map((logger_id) => ({ bess_id, pcs_idx, logger_id, max_w })),
@@ -86,6 +79,13 @@ export class PcsPlaces implements RemovedPcs {
   /** As it was heard last. */
   stands(pcs: PcsKey): boolean {
     return this.#records.get(pcsId(pcs))?.stands ?? false
+  }
+
+  /** Where it counts: its place in site.yaml, and those that it left. */
+  placesOf(pcs: PcsKey): (number | null)[] {
+    const id = pcsId(pcs)
+    const here = this.#here.get(id)
+    return [...(here === undefined ? [] : [here]), ...(this.#records.get(id)?.left ?? [])]
   }
 
   isHere(pcs: PcsKey): boolean {

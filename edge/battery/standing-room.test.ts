@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import type { JointCeilings } from '../control/battery-shares.ts'
 import { batteryOf, hourOf, type MixedSite, mixedSite } from './fixtures/mixed-site.ts'
 import { permit, plant } from './fixtures/one-plant.ts'
 import { standingRoom } from './standing-room.ts'
@@ -88,37 +87,22 @@ test('a restart knows of it before it is read, and arms nothing up', async () =>
 
 test('what inverters fall back to and such setpoints are together no more than permitted', () => {
   const power = fc.integer({ min: 0, max: 200 })
-  const anyUnit = fc.record({
-    logger_id: fc.constantFrom(1, 2, null),
-    reserve_w: power,
-    fixed_w: fc.constantFrom(0, 0, 30),
-  })
+  const anyUnit = fc.record({ logger_id: fc.constantFrom(1, 2, null), reserve_w: power })
   fc.assert(
-    fc.property(
-      fc.array(anyUnit),
-      fc.tuple(power, power),
-      power,
-      power,
-      (drawn, falls_w, left, joint) => {
-        const units = drawn.map((one, bess_id) => ({ bess_id, ...one }))
-        const plant_w = new Map([
-          [1, 100],
-          [2, 100],
-        ])
-        const plants = falls_w.map((w, nth) => ({ logger_id: nth + 1, falls_w: w }))
-        const terms = { permit: { plant_w, site_w: joint }, plants } as unknown as JointCeilings
-        const left_w = (logger_id: number | null) => (logger_id === 1 ? 0 : left)
-        const room = standingRoom(terms, units, left_w)
-        for (const key of [1, 2, null]) {
-          const within = units.filter(({ logger_id }) => key === null || logger_id === key)
-          const told_w = sum(within.map(({ bess_id }) => room.get(bess_id)!))
-          const fixed_w = sum(within.map((one) => one.fixed_w))
-          const of_plants = plants.filter(({ logger_id }) => key === null || logger_id === key)
-          const taken_w = left_w(key) + fixed_w + sum(of_plants.map((one) => one.falls_w))
-          const most_w = key === null ? joint : plant_w.get(key)!
-          assert.ok(told_w === 0 || told_w + taken_w <= most_w)
-        }
-      },
-    ),
+    fc.property(fc.array(anyUnit), fc.tuple(power, power), power, (drawn, taken, site_w) => {
+      const units = drawn.map((one, bess_id) => ({ bess_id, ...one }))
+      const plant_w = new Map([
+        [1, 100],
+        [2, 100],
+      ])
+      const taken_w = (key: number | null) => (key === null ? sum(taken) : taken[key - 1]!)
+      const room = standingRoom({ plant_w, site_w }, units, taken_w)
+      for (const key of [1, 2, null]) {
+        const within = units.filter(({ logger_id }) => key === null || logger_id === key)
+        const told_w = sum(within.map(({ bess_id }) => room.get(bess_id)!))
+        const most_w = key === null ? site_w : plant_w.get(key)!
+        assert.ok(told_w === 0 || told_w + taken_w(key) <= most_w)
+      }
+    }),
   )
 })

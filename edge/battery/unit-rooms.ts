@@ -6,20 +6,21 @@ import type { JointCeiling, JointCeilings } from '../control/battery-shares.ts'
 import { BatteryRoom, type Sum } from './battery-room.ts'
 import type { ControlledUnit } from './controlled-unit.ts'
 import { type CountedBatteries, sum } from './counted-batteries.ts'
-import type { UnitNow } from './decide-dispatch.ts'
+import type { DispatchFacts, UnitNow } from './decide-dispatch.ts'
 import { LatelyMost } from './lately-most.ts'
-import { type RoomLeft, stepOf } from './pcs-targets.ts'
 import { standingRoom } from './standing-room.ts'
 
 /** What strays less than that long does not rewrite limits of plants. */
 const lasting_ms = 5000
 const infinite = Number.POSITIVE_INFINITY
+const step_ratio = 0.02
 
 export class UnitRooms {
   readonly #counted: CountedBatteries
   readonly #room = new BatteryRoom()
-  readonly #shares = new Map<number | null, LatelyMost>()
-  readonly #shares_w = new Map<number | null, number>()
+  readonly #kept = new Map<number, LatelyMost>()
+  /** By bess_id. */
+  #kept_w: ReadonlyMap<number, number> = new Map()
   /** By bess_id, of those whose setpoint stays where the edge falls silent. */
   #standing_w: ReadonlyMap<number, number> = new Map()
 
@@ -27,16 +28,20 @@ export class UnitRooms {
     this.#counted = counted
   }
 
-  /** What comes off a ceiling for batteries of site.yaml. null: of the common connection. */
+  /** What comes off the export of plants for a battery. */
+  keptFor(bess_id: number): number {
+    return this.#kept_w.get(bess_id) ?? 0
+  }
+
+  /** The same for all, with what none of them can be told. null: of the common connection. */
   share_w(logger_id: number | null): number {
-    return this.#shares_w.get(logger_id) ?? 0
+    const within = this.#counted.within(logger_id)
+    return this.#counted.fixed_w(logger_id) + sum(within, ({ bess_id }) => this.keptFor(bess_id))
   }
 
   /**
    * At each tick.
    *
-   * @param joint what plants and these may have beside what left site.yaml
-   * @param units those that are known
    * @param aimOf what one would come to with so much room
    */
   plan(
@@ -44,36 +49,56 @@ export class UnitRooms {
     units: readonly ControlledUnit[],
     aimOf: (unit: ControlledUnit, most_w: number) => number,
   ): void {
-    const { now_ms } = joint
-    const left_w = (logger_id: number | null) => this.#counted.left_w(logger_id)
-    this.#standing_w = standingRoom(joint, this.#counted.standing(), left_w)
-    const sums = this.#sumsOf(joint)
+    const { now_ms, permit } = joint
+    const taken_w = (logger_id: number | null) => this.#counted.taken_w(logger_id)
+    this.#standing_w = standingRoom(permit, this.#counted.standing(), taken_w)
     const askers = units.map((unit) => {
       const { bess_id, logger_id } = unit
       const asked_w = Math.max(0, aimOf(unit, this.#mostOf(unit, joint)))
       const held_w = unit.worst_w(now_ms) - unit.fixed_w(now_ms)
       return { bess_id, logger_id, asked_w, step_w: marginOf(unit, joint), held_w }
     })
-    this.#room.look(sums, askers, now_ms)
-    for (const key of sums.keys()) this.#share(key, now_ms)
+    this.#room.look(this.#sumsOf(joint), askers, now_ms)
+    const kept = units.map(({ bess_id, facts }, nth) => {
+      const lately = this.#kept.get(bess_id) ?? new LatelyMost(lasting_ms)
+      this.#kept.set(bess_id, lately)
+      const kept_w = this.#room.keptFor(bess_id)
+      const step_w = stepOf(facts)
+      const { held_w } = askers[nth]!
+      // What it delivers above its setpoint the plants leave to it, too.
+      const need_w = held_w > kept_w ? step_w * Math.ceil(held_w / step_w) : kept_w
+      return [bess_id, lately.look(need_w, now_ms)] as const
+    })
+    this.#kept_w = new Map(kept)
   }
 
   /** Whom a battery makes room for: the permit, or a row, which an operator asked for. */
-  roomOf(unit: ControlledUnit, joint: JointCeilings, left: RoomLeft): UnitNow['room'] {
+  roomOf(unit: ControlledUnit, joint: JointCeilings): UnitNow['room'] {
     const { bess_id, logger_id } = unit
     const most_w = this.#mostOf(unit, joint)
     const kept_w = Math.max(0, this.#room.keptFor(bess_id) - marginOf(unit, joint))
     // What it would hold without the edge is the business of the permit alone.
     if (most_w < kept_w) return { discharge_w: most_w, tier: 'permit' }
     if (logger_id === null) {
-      const rows_w = left.underRows(unit.worst_w(joint.now_ms))
-      if (rows_w < kept_w) return { discharge_w: rows_w, tier: 'operator' }
+      const rows_w = sum(joint.plants, ({ row_w }) => row_w) - this.#counted.worstBeside_w(null)
+      const under_rows_w = Math.max(0, rows_w + unit.worst_w(joint.now_ms))
+      if (under_rows_w < kept_w) return { discharge_w: under_rows_w, tier: 'operator' }
       return { discharge_w: kept_w, tier: 'permit' }
     }
     const plant = joint.plants.find((one) => one.logger_id === logger_id)
     const is_row = plant !== undefined && plant.row_w <= plant.ceiling_w && joint.site_w === null
     const is_operator = is_row && Number.isFinite(plant.row_w) && hasPermit(unit, joint)
     return { discharge_w: kept_w, tier: is_operator ? 'operator' : 'permit' }
+  }
+
+  /** What nobody may use now of all that the battery feeds into. */
+  leftFor({ logger_id }: ControlledUnit, { plants, site_w }: JointCeilings): number {
+    const ofPlant = (id: number) => plants.find((one) => one.logger_id === id)?.ceiling_w ?? 0
+    const left_w = [null, ...(logger_id === null ? [] : [logger_id])].map((id) => {
+      const ceiling_w = id === null ? (site_w ?? infinite) : ofPlant(id)
+      return ceiling_w - this.#counted.worstBeside_w(id)
+    })
+    return Math.max(0, Math.min(...left_w))
   }
 
   /** The most that it may be told, whatever else there is. */
@@ -86,31 +111,23 @@ export class UnitRooms {
     // What cannot be commanded leaves as little room as a plant that delivers as much.
     const sums = new Map<number | null, Sum>(
       plants.map(({ logger_id, ...plant }) => {
-        const power_w = plant.power_w + this.#counted.fixedHere_w(logger_id)
+        const power_w = plant.power_w + this.#counted.fixed_w(logger_id)
         return [logger_id, { ...plant, power_w, may_rise_w: mayRise(plant) }]
       }),
     )
-    const power_w = sum(plants, (plant) => plant.power_w) + this.#counted.fixedHere_w(null)
+    const power_w = sum(plants, (plant) => plant.power_w) + this.#counted.fixed_w(null)
     const is_known = plants.every((plant) => plant.is_known)
     const may_rise_w = sum(plants, mayRise)
     return sums.set(null, { ceiling_w: site_w ?? infinite, power_w, may_rise_w, is_known })
-  }
-
-  #share(key: number | null, now_ms: number): void {
-    const share = this.#shares.get(key) ?? new LatelyMost(lasting_ms)
-    this.#shares.set(key, share)
-    const within = this.#counted.within(key)
-    const fixed_w = this.#counted.fixedHere_w(key)
-    const kept_w = fixed_w + sum(within, ({ bess_id }) => this.#room.keptFor(bess_id))
-    const worst_w = this.#counted.worstHere_w(key)
-    const step_w = sum(within, ({ facts }) => stepOf(facts))
-    const need_w = worst_w > kept_w ? step_w * Math.ceil(worst_w / step_w) : kept_w
-    this.#shares_w.set(key, share.look(need_w, now_ms))
   }
 }
 
 const mayRise = ({ most_w, power_w }: Pick<JointCeiling, 'most_w' | 'power_w'>) =>
   Math.max(0, most_w - power_w)
+
+/** The step in which room is kept for a battery. */
+const stepOf = ({ rated_discharge_w }: DispatchFacts) =>
+  Math.max(1, Math.ceil(step_ratio * rated_discharge_w))
 
 /** What is kept for it beside what it uses; nothing where there is no plant whose limits stray. */
 function marginOf({ facts, logger_id }: ControlledUnit, { plants, site_w }: JointCeilings): number {

@@ -1,18 +1,17 @@
 /**
- * Batteries beside the plants. What they may discharge at worst counts in the sums of their plant
- * and of the common connection; what is kept for them comes off the ceilings of the plants before
- * limits are decided on, and they are raised by what is left after that. Whole watts. Batteries
- * that charge make no room for anybody.
+ * Batteries beside the plants: their PCS are sources of the core as the inverters are. What is kept
+ * for them the plants leave to them. Whole watts. Batteries that charge make no room for anybody.
  */
 import type { CurtailmentRow } from '@heliograph/domain/curtailment'
 import type { WallTime } from './clock-watch.ts'
 import type { ControlledPlants, Plant } from './controlled-plants.ts'
-import type { Decision } from './decide.ts'
+import type { BatteryWishes, Decision } from './decide.ts'
 import type { PcsKey } from './pcs-name.ts'
 import type { Permit } from './permit-terms.ts'
 import { jointCeilingUnder } from './plant-ceilings.ts'
 import type { MeasuredPower, PowerRound, PowerRounds, PowerSource } from './power-rounds.ts'
 import type { PlantPower } from './row-watch.ts'
+import type { SourceBook } from './source-book.ts'
 
 /** What a plant may deliver together with its batteries, and the common connection with all. */
 export interface JointCeilings extends WallTime {
@@ -30,14 +29,14 @@ export interface JointCeiling {
   logger_id: number
   /** The least of its permit and rows; infinite: there is neither. */
   ceiling_w: number
+  /** By its permit alone. */
+  permit_w: number
   /** The least of its rows; infinite: none is in force. */
   row_w: number
   /** What its devices deliver; of those that do not obey, all that they may. */
   power_w: number
   /** The most that its devices could deliver, whatever they are told. */
   most_w: number
-  /** Where the edge falls silent: what its devices fall back to at the most, as far as is known. */
-  falls_w: number
   /** Each of its devices was read, or has been waited for. */
   is_known: boolean
 }
@@ -60,23 +59,24 @@ export interface RemovedPcs {
 }
 
 export interface Batteries {
+  /** What the core knows of all devices. */
+  readonly book: SourceBook
   readonly removed: RemovedPcs
   /** Makes durable what is known of them. */
   save(): Promise<void>
   /** What the site has of them, those that left it and count on included. */
   listed(): readonly ListedPcs[]
   /** At each tick, before limits are decided on. */
-  plan(ceilings: JointCeilings): void
-  /** After that: what each plant may deliver at worst, raises included; null: nothing is raised. */
-  act(worst_w: ReadonlyMap<number, number> | null): void
+  plan(ceilings: JointCeilings): BatteryWishes
+  /** After that. */
+  act(decision: Decision | null): void
   /** Something newer is not decided on yet: what was to be raised waits for that. */
   onNews(): void
   /** What comes off a ceiling for them. null: of the common connection, those of plants too. */
   share_w(logger_id: number | null): number
-  /** What they may discharge at worst, and of that, those that do not obey. */
-  worst_w(logger_id: number | null): number
-  /** What their setpoints explain of it: without what is measured beyond these. */
+  /** What they may discharge by their setpoints, without what is measured beyond these. */
   held_w(logger_id: number | null): number
+  /** What those may discharge at worst that do not obey. */
   fixed_w(logger_id: number | null): number
   /** What they deliver: positive when they discharge; those not measured, all that they may. */
   net_w(logger_id: number | null): number
@@ -125,14 +125,12 @@ export function jointCeilings(
     const { devices, removed } = plant
     const removed_w = sum(removed.map(({ limits }) => limits.ceiling_w))
     const asleep = known.is_night ? known.silentOf(plant, now_ms) : []
-    const asleep_w = sum(asleep.map(({ limits }) => limits.worst_w(now_ms)))
     const asleep_most_w = sum(asleep.map(({ limits }) => limits.ceiling_w))
     return {
       ...joint,
       is_known,
-      power_w: pressingPower(plant, now_ms) - asleep_w,
+      power_w: pressingPower(plant, now_ms),
       most_w: removed_w + sum(devices.map(({ limits }) => limits.ceiling_w)) - asleep_most_w,
-      falls_w: removed_w + sum(devices.map(({ limits }) => limits.falls_w)),
     }
   })
   return { permit, now_ms, plants }
@@ -149,22 +147,3 @@ function pressingPower({ devices, removed }: Plant, now_ms: number): number {
 }
 
 const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0)
-
-/** By logger_id, with what is about to be raised. */
-export function worstAfter(
-  plants: ControlledPlants,
-  { orders }: Decision,
-  now_ms: number,
-): ReadonlyMap<number, number> {
-  const worst = new Map(
-    plants.counted.map((plant) => [plant.logger_id, plants.awakeWorst(plant, now_ms)]),
-  )
-  for (const { inverter_id, limit_w, is_raise } of orders) {
-    const device = plants.device(inverter_id)
-    if (!is_raise || !device) continue
-    const { limits } = device
-    const more_w = Math.max(0, limits.comesTo_w(limit_w) - limits.worst_w(now_ms))
-    worst.set(device.logger_id, worst.get(device.logger_id)! + more_w)
-  }
-  return worst
-}

@@ -13,6 +13,7 @@ import {
   decide,
   type Order,
   type PlantNow,
+  type SiteNow,
 } from './decide.ts'
 import type { DeclaredTraits } from './declared-traits.ts'
 import { DeviceLimits, type Foreign } from './device-limits.ts'
@@ -29,7 +30,7 @@ import {
 } from './power-rounds.ts'
 import { type RemovedDevice, RemovedDevices } from './removed-devices.ts'
 import type { PlantPower } from './row-watch.ts'
-import { groupsOf, SourceBook, traitsOf } from './source-book.ts'
+import { groupsOf, SourceBook, savedDevices, traitsOf } from './source-book.ts'
 
 export interface Plant {
   logger_id: number
@@ -45,6 +46,9 @@ export interface Plant {
   ramp: { budget_w: number; ceiling_w: number; at_ms: number }
 }
 
+type Terms = Pick<SiteNow, 'now_ms' | 'site_w' | 'batteries'>
+type Held = Ceiling & Pick<PlantNow, 'joint'>
+
 interface Known {
   description: string
   device: ControlledDevice
@@ -58,6 +62,8 @@ interface PlantsNeeds {
   note: ControlledDeviceNeeds['note']
   onChange(): void
   onForeign(inverter_id: number, foreign: Foreign): void
+  /** Where batteries are sources as well. */
+  book?: SourceBook | undefined
   /** What is measured of batteries that feed in with a plant, and what those may that are not. */
   batteryPower?(logger_id: number): BatteryPower | null
 }
@@ -90,7 +96,9 @@ export class ControlledPlants {
     this.#needs = needs
     this.#records = new Map(needs.records)
     this.removed = new RemovedDevices(needs.records)
-    this.#book = new SourceBook(needs.records, needs.stopwatch.elapsedMs())
+    const now_ms = needs.stopwatch.elapsedMs()
+    this.#book = needs.book ?? new SourceBook(now_ms)
+    this.#book.load(savedDevices(needs.records), now_ms)
   }
 
   apply(site: Site): void {
@@ -148,7 +156,7 @@ export class ControlledPlants {
       this.#limits.get(key)?.describe(facts)
       return traitsOf({ key, plants: [place.logger_id], facts }, this.#limits.get(key)?.contact)
     })
-    this.#book.step({ is: 'site', sources })
+    this.#book.describe('devices', sources)
   }
 
   get all(): Plant[] {
@@ -209,7 +217,7 @@ export class ControlledPlants {
   }
 
   /** What to set now. */
-  decide(now_ms: number, site_w: number | null, ceilingOf: (plant: Plant) => Ceiling): Decision {
+  decide({ now_ms, site_w, batteries }: Terms, ceilingOf: (plant: Plant) => Held): Decision {
     const all = this.counted.map((plant) => ({ plant, ceiling: ceilingOf(plant) }))
     this.#lookAtRetired(now_ms)
     const all_ceilings_w = all.reduce((sum, { ceiling }) => sum + ceiling.ceiling_w, 0)
@@ -218,18 +226,21 @@ export class ControlledPlants {
       const { logger_id, rated_w } = plant
       const devices = [...plant.devices, ...plant.removed]
       // What the common connection holds back is no room that could be given away.
-      const is_held_alone = site_w === null || all_ceilings_w <= site_w
+      const left_w = (site_w ?? Number.POSITIVE_INFINITY) - (batteries?.site_kept_w ?? 0)
+      const is_held_alone = all_ceilings_w <= left_w
       const most_w = this.#loops.limitsOf(plant, is_held_alone ? ceiling : null, now_ms)
       const is_known = this.isKnown(plant, now_ms)
       return { ...ceiling, logger_id, rated_w, is_known, devices, most_w }
     })
     const rise_w = this.#ramp_pct_per_min === null ? null : this.#riseOf
-    return decide(this.#book, { plants, site_w, now_ms, rise_w })
+    const is_night = this.is_night
+    if (this.#book.state.night.is_night !== is_night) this.#book.step({ is: 'night', is_night })
+    return decide(this.#book, { plants, site_w, batteries, now_ms, rise_w })
   }
 
   /** A group of a device that may be exceeded now, or where nothing may be raised; null: none. */
   exceededBeside(inverter_id: number, now_ms: number): string | null {
-    const { groups } = this.#book.source(inverter_id)!
+    const { groups } = this.#book.source(String(inverter_id))!
     return exceeded(this.#book.state, groups, now_ms)
   }
 
@@ -273,15 +284,6 @@ export class ControlledPlants {
   /** PV that does not answer delivers nothing. */
   get is_night(): boolean {
     return this.sun === 'night'
-  }
-
-  /** The same without what sleeps by night. */
-  awakeWorst(plant: Plant, now_ms: number): number {
-    return this.worstOf(plant, now_ms) - (this.is_night ? this.silentWorst(plant, now_ms) : 0)
-  }
-
-  silentWorst(plant: Plant, now_ms: number): number {
-    return sumWorst(this.silentOf(plant, now_ms), now_ms)
   }
 
   /** What inverters may deliver that may be asleep. */
@@ -432,7 +434,8 @@ export class ControlledPlants {
       if (!ids.has(key) || this.#devices.has(key)) this.#retired.delete(key)
     }
     for (const key of [...this.#book.state.sources.keys()].map(Number)) {
-      if (ids.has(key) || this.#devices.has(key)) continue
+      // A PCS is named otherwise.
+      if (Number.isNaN(key) || ids.has(key) || this.#devices.has(key)) continue
       this.#release(key, [])
       this.#limits.delete(key)
     }

@@ -8,7 +8,7 @@ import type { CurtailmentRow } from '@heliograph/domain/curtailment'
 import type { Limiter } from '@heliograph/domain/readings'
 import type { Site } from '@heliograph/domain/site'
 import { Arming } from './arming.ts'
-import { jointCeilings, worstAfter } from './battery-shares.ts'
+import { type JointCeiling, jointCeilings } from './battery-shares.ts'
 import type { Ceiling } from './ceiling.ts'
 import { ClockWatch, type WallTime } from './clock-watch.ts'
 import { ControlAlerts } from './control-alerts.ts'
@@ -23,7 +23,7 @@ import { LimitForgetting } from './limit-forgetting.ts'
 import { NightWatch, type Sun } from './night-watch.ts'
 import { Ordering } from './ordering.ts'
 import { boundOf, isSamePermit, type Permit } from './permit-terms.ts'
-import { ceilingUnder, isAskedFor } from './plant-ceilings.ts'
+import { ceilingUnder, isAskedFor, isIdle } from './plant-ceilings.ts'
 import { lookAtPlant } from './plant-look.ts'
 import { no_round, PowerRounds, type PowerSource } from './power-rounds.ts'
 import { RowBook } from './row-book.ts'
@@ -87,6 +87,7 @@ export class Controller {
     this.#plants = new ControlledPlants({
       stopwatch,
       records: store.devices,
+      book: needs.batteries?.book,
       note: (entry) => this.#notes.note(entry),
       onChange: () => this.#wake(),
       onForeign: (inverter_id, foreign) => this.#alerts.contention(inverter_id, foreign),
@@ -249,7 +250,7 @@ export class Controller {
     this.#arming.arm({ is_first: true })
     const decision = this.#decide(moment)
     this.#ordering.onDecision(decision)
-    batteries?.act(decision && worstAfter(this.#plants, decision, now_ms))
+    batteries?.act(decision)
     this.#raise_in_ms = decision?.raise_in_ms ?? Number.POSITIVE_INFINITY
     if (!decision) return
     this.#tell(decision, moment)
@@ -272,17 +273,19 @@ export class Controller {
   #decide(moment: Moment): Decision | null {
     const { now_ms, permit } = moment
     const { batteries } = this.#needs
-    const ceilingOf = (plant: Plant): Ceiling => {
+    const site_w = permit?.site_w == null ? null : permit.site_w - this.#excess.cutOf(null)
+    const joint = jointCeilings(this.#plants, moment, (logger_id) => this.#excess.cutOf(logger_id))
+    const { now, earliest, latest } = moment
+    const is_settled = this.#is_clock_settled && !this.#rows.is_lost
+    const wishes = batteries?.plan({ ...joint, now, earliest, latest, is_settled, site_w })
+    const ceilingOf = (plant: Plant) => {
       const ceiling = this.#ceilingOf(plant, moment)
-      const is_known = batteries?.isKnown(null) ?? true
-      const is_held = !this.#is_clock_settled || this.#rows.is_lost
-      return { ...ceiling, may_raise: ceiling.may_raise && !is_held && is_known }
+      const may_raise = ceiling.may_raise && is_settled && (wishes?.is_known ?? true)
+      const joint_ceiling = joint.plants.find(({ logger_id }) => logger_id === plant.logger_id)!
+      return { ...ceiling, may_raise, ...this.#jointOf(plant, joint_ceiling, moment) }
     }
-    const joint_w = permit?.site_w == null ? null : permit.site_w - this.#excess.cutOf(null)
-    this.#planBatteries(moment, joint_w)
-    const site_w = joint_w && Math.max(0, joint_w - (batteries?.share_w(null) ?? 0))
     try {
-      const decision = this.#plants.decide(now_ms, site_w, ceilingOf)
+      const decision = this.#plants.decide({ now_ms, site_w, batteries: wishes }, ceilingOf)
       if (decision.fault !== null) this.#failed(new Error(decision.fault))
       const nothing_raised = 'its decision failed its own check, and nothing is raised'
       this.#alerts.fault(decision.fault === null ? this.#diskFault(now_ms) : nothing_raised)
@@ -299,12 +302,15 @@ export class Controller {
     this.#needs.onFault?.(error)
   }
 
-  #planBatteries(moment: Moment, site_w: number | null): void {
-    const { now, earliest, latest } = moment
-    const is_settled = this.#is_clock_settled && !this.#rows.is_lost
-    const cutOf = (logger_id: number) => this.#excess.cutOf(logger_id)
-    const joint = jointCeilings(this.#plants, moment, cutOf)
-    this.#needs.batteries?.plan({ ...joint, now, earliest, latest, is_settled, site_w })
+  /** A plant with batteries is held to its rating with what they are rated at. */
+  #jointOf(plant: Plant, { permit_w, row_w }: JointCeiling, { permit, rows }: Moment) {
+    const { logger_id, rated_w } = plant
+    const rated = this.#needs.batteries?.listed().filter((one) => one.logger_id === logger_id) ?? []
+    if (rated.length === 0) return {}
+    const is_idle = isIdle(plant, { permit, rows: rows.get(logger_id) ?? [] })
+    const most_w = rated.reduce((sum_w, { max_w }) => sum_w + max_w, rated_w)
+    const asked_w = Math.min(row_w, is_idle ? Number.POSITIVE_INFINITY : most_w)
+    return { joint: { permit_w, asked_w } }
   }
 
   #diskFault(now_ms: number): string | null {
@@ -340,7 +346,7 @@ export class Controller {
     let site_worst_w = batteries?.held_w(null) ?? 0
     let fixed_w = batteries?.fixed_w(null) ?? 0
     for (const plant of this.#plants.gone) {
-      site_worst_w += this.#plants.awakeWorst(plant, now_ms)
+      site_worst_w += this.#plants.worstOf(plant, now_ms)
       fixed_w += this.#plants.worstOf(plant, now_ms) - sleepingOf(plant)
     }
     for (const plant of this.#plants.all) {
@@ -349,7 +355,7 @@ export class Controller {
       const ceiling = this.#ceilingOf(plant, moment)
       const is_cut = decided.ceiling_w < ceiling.ceiling_w
       const held_by = is_cut ? 'permit' : ceiling.held_by
-      const worst_w = this.#plants.awakeWorst(plant, now_ms)
+      const worst_w = this.#plants.worstOf(plant, now_ms)
       for (const device of devices) {
         device.heldBy(held_by)
         this.#alerts.notEffective(device.inverter_id, device.limits.isIneffective(now_ms))

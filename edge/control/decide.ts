@@ -4,9 +4,12 @@
  */
 import type { Ceiling } from './ceiling.ts'
 import {
+  type Command,
   decide as decideOn,
   fill,
   isAt,
+  isControllable,
+  obeys,
   type Part,
   type Source,
   type State,
@@ -35,12 +38,26 @@ export interface PlantNow extends Ceiling {
   devices: readonly Controlled[]
   /** The most that each is to be set to, by inverter_id, where less than its own most. */
   most_w?: ReadonlyMap<number, number> | null
+  /** What it may deliver together with its batteries: by its permit, and by all else. */
+  joint?: { permit_w: number; asked_w: number }
+}
+
+/** Watts by the id of a PCS; see `decide` of the core. */
+export interface BatteryWishes {
+  requested: ReadonlyMap<string, number>
+  kept: ReadonlyMap<string, number>
+  /** Of the common connection, what is kept for all of them. */
+  site_kept_w: number
+  /** Each was read, or has been waited for. */
+  is_known: boolean
 }
 
 export interface SiteNow {
   plants: readonly PlantNow[]
-  /** What the common connection may carry, less its guard and what else feeds into it. */
+  /** What the common connection may carry, less its guard. */
   site_w: number | null
+  /** Batteries beside the plants. */
+  batteries?: BatteryWishes | undefined
   now_ms: number
   /** The most by which the limits of a plant may rise in this tick; null: no ramp. */
   rise_w: ((plant: PlantNow) => number) | null
@@ -56,8 +73,10 @@ export interface Decision {
   orders: Order[]
   /** By plant. */
   plants: ReadonlyMap<number, PlantDecision>
-  /** What each device that can be reached is to come to, by inverter_id. */
-  targets_w: ReadonlyMap<number, number>
+  /** What each device that can be reached is to come to, by source. */
+  targets_w: ReadonlyMap<string, number>
+  /** By source: its command, where one is needed. */
+  commands: ReadonlyMap<string, Command>
   /** How long until a raise is due that only its device's interval keeps back; infinite: none. */
   raise_in_ms: number
   /** The decision failed its own check: nothing is raised. */
@@ -81,13 +100,15 @@ export function decide(book: SourceBook, site: SiteNow): Decision {
       if (!is_removed) limits.look(has_control, now_ms)
     }
   }
-  book.step({ is: 'permits', permits: permitsOf(site), curtailments: [] })
-  const requested = new Map<string, number>()
+  book.step({ is: 'permits', permits: permitsOf(site), curtailments: curtailmentsOf(site) })
+  const requested = new Map(site.batteries?.requested)
   for (const { most_w } of plants) {
     for (const [inverter_id, w] of most_w ?? []) requested.set(String(inverter_id), w)
   }
-  const { commands, targets_w, sums, fault } = decideOn(book.state, now_ms, requested)
-  const by_id = new Map(commands.map((command) => [command.id, command]))
+  const { state } = book
+  const { commands, targets_w, fault } = decideOn(state, now_ms, requested, site.batteries?.kept)
+  const by_id = new Map<string, Command>()
+  for (const command of commands) by_id.set(command.id, command)
   let if_all: ReadonlyMap<number, number> | null = null
   const ifAllObey = (inverter_id: number) => {
     if_all ??= sharesIfAllObey(site, now_ms)
@@ -96,23 +117,27 @@ export function decide(book: SourceBook, site: SiteNow): Decision {
   const is_held_jointly = isHeldJointly(site)
   const orders: Order[] = []
   const of_plant = new Map<number, PlantDecision>()
-  const of_devices = new Map<number, number>()
   let raise_in_ms = Number.POSITIVE_INFINITY
   for (const plant of plants) {
-    const { logger_id, may_raise } = plant
-    const devices = plant.devices.map((device) => ({ device, source: device.limits.source }))
+    const { logger_id, may_raise, devices } = plant
     let rise_w = site.rise_w?.(plant) ?? Number.POSITIVE_INFINITY
     let worst_w = 0
+    let fixed_w = 0
     let shares_w = 0
     let is_settled = true
-    for (const { device, source } of devices) {
+    for (const device of devices) {
       const { inverter_id, has_control, is_busy, is_removed, limits } = device
+      const { source } = limits
       const target_w = targets_w.get(source.id)
-      worst_w += Math.ceil(worst(book.state, source, 'export', now_ms))
+      const most_w = Math.ceil(worst(book.state, source, 'export', now_ms))
+      worst_w += most_w
+      if (!isControllable(source, now_ms) || !obeys(source, now_ms)) fixed_w += most_w
       shares_w += target_w ?? 0
-      if (target_w !== undefined) of_devices.set(inverter_id, target_w)
       is_settled &&=
-        is_removed === true || isSettled(device, source, { target_w, may_raise, ifAllObey })
+        is_removed === true ||
+        (target_w === undefined
+          ? isReleased(limits, ifAllObey(inverter_id))
+          : isReached(source, may_raise ? target_w : ifAllObey(inverter_id)))
       if (is_removed || !has_control || is_busy) continue
       if (target_w !== undefined && source.was_read && target_w > source.read!.w) {
         const rests_ms = limits.restsFor(now_ms)
@@ -126,41 +151,51 @@ export function decide(book: SourceBook, site: SiteNow): Decision {
       rise_w -= Math.max(0, limit_w - from_w)
       orders.push({ inverter_id, limit_w, is_raise: command.is_raise })
     }
-    const sum = sums.get(`export ${groupOf(logger_id)}`)
     of_plant.set(logger_id, {
       worst_w,
-      fixed_w: sum?.fixed_w ?? 0,
-      ceiling_w: is_held_jointly ? heldTo(plant, shares_w + (sum?.fixed_w ?? 0)) : plant.ceiling_w,
+      fixed_w,
+      ceiling_w: is_held_jointly ? heldTo(plant, shares_w + fixed_w) : plant.ceiling_w,
       is_settled,
     })
   }
-  return { orders, plants: of_plant, targets_w: of_devices, raise_in_ms, fault }
+  return { orders, plants: of_plant, targets_w, commands: by_id, raise_in_ms, fault }
 }
 
-function permitsOf({ plants, site_w }: SiteNow): State['permits'] {
+function permitsOf({ plants, site_w, batteries }: SiteNow): State['permits'] {
   const unbounded = { most_w: Number.POSITIVE_INFINITY, may_raise: true }
   // What is not known of one plant may be using what is left of the common connection.
-  const is_site_known = site_w === null || plants.every(({ is_known }) => is_known)
+  const is_all_known = plants.every(({ is_known }) => is_known) && batteries?.is_known !== false
+  const is_site_known = site_w === null || is_all_known
   const site = { most_w: site_w ?? Number.POSITIVE_INFINITY, may_raise: is_site_known }
   return new Map([
     [site_group, { export: site, import: unbounded }],
-    ...plants.map(({ logger_id, ceiling_w, may_raise, is_known }) => {
-      const limit = { most_w: ceiling_w, may_raise: may_raise && is_known }
+    ...plants.map(({ logger_id, ceiling_w, may_raise, is_known, joint }) => {
+      const limit = { most_w: joint?.permit_w ?? ceiling_w, may_raise: may_raise && is_known }
       return [groupOf(logger_id), { export: limit, import: unbounded }] as const
     }),
   ])
 }
 
+const curtailmentsOf = ({ plants }: SiteNow): State['curtailments'] =>
+  plants.flatMap(({ logger_id, joint }) =>
+    joint ? { group: groupOf(logger_id), most_w: joint.asked_w } : [],
+  )
+
 /** A step of a ramp: a whole step of the register, or nothing. */
 const risenTo = ({ source }: DeviceLimits, wanted_w: number, most_w: number) =>
   wanted_w <= most_w ? wanted_w : settable(source, Math.floor(most_w))
 
-function isHeldJointly({ plants, site_w }: SiteNow): boolean {
-  const most_w = plants.reduce((sum_w, { ceiling_w, devices }) => {
+/** What the common connection leaves to the plants. */
+const leftOf = ({ site_w, batteries }: SiteNow) =>
+  Math.max(0, (site_w ?? Number.POSITIVE_INFINITY) - (batteries?.site_kept_w ?? 0))
+
+function isHeldJointly(site: SiteNow): boolean {
+  if (site.site_w === null) return false
+  const most_w = site.plants.reduce((sum_w, { ceiling_w, devices }) => {
     const of_devices = devices.reduce((all_w, { limits }) => all_w + limits.static_max_w, 0)
     return sum_w + Math.min(ceiling_w, of_devices)
   }, 0)
-  return site_w !== null && most_w > site_w
+  return most_w > leftOf(site)
 }
 
 /** Each share is rounded down. */
@@ -168,11 +203,11 @@ const heldTo = ({ ceiling_w, devices }: PlantNow, part_w: number): number =>
   part_w + devices.length < ceiling_w ? part_w : ceiling_w
 
 /** What each device of site.yaml would have if all obeyed. */
-function sharesIfAllObey({ plants, site_w }: SiteNow, now_ms: number): Map<number, number> {
-  const room_w = [site_w ?? Number.POSITIVE_INFINITY]
+function sharesIfAllObey(site: SiteNow, now_ms: number): Map<number, number> {
+  const room_w = [leftOf(site)]
   const ids: number[] = []
   const parts: Part[] = []
-  for (const { ceiling_w, devices } of plants) {
+  for (const { ceiling_w, devices } of site.plants) {
     const rooms = [0, room_w.push(ceiling_w) - 1]
     for (const { inverter_id, is_removed, limits } of devices) {
       if (is_removed) {
@@ -188,22 +223,6 @@ function sharesIfAllObey({ plants, site_w }: SiteNow, now_ms: number): Map<numbe
   const shares_w = new Map(ids.map((inverter_id) => [inverter_id, 0]))
   fill(room_w, parts, (nth, share_w) => shares_w.set(ids[nth]!, share_w))
   return shares_w
-}
-
-interface Aim {
-  target_w: number | undefined
-  may_raise: boolean
-  ifAllObey(inverter_id: number): number
-}
-
-function isSettled(
-  { inverter_id, limits }: Controlled,
-  source: Source,
-  { target_w, may_raise, ifAllObey }: Aim,
-): boolean {
-  if (target_w === undefined) return isReleased(limits, ifAllObey(inverter_id))
-  // What may not be raised is not where it is to be.
-  return isReached(source, may_raise ? target_w : ifAllObey(inverter_id))
 }
 
 /** It stands at what it is to be told, or as near as its registers come to that. */

@@ -71,9 +71,9 @@ export function roundingOf(
 export function settableStep(
   control: Pick<LimitControl, 'settable'> | null,
   step_w: number,
-  limit: { limit_w: number; max_w: number },
+  limit_w: number,
+  max_w: number,
 ): number {
-  const { limit_w, max_w } = limit
   try {
     const set_w = control?.settable(limit_w >= max_w ? limit_w : stepBelow(limit_w, step_w)) ?? 0
     return set_w >= 0 && set_w <= limit_w ? set_w : 0

@@ -47,8 +47,6 @@ export class DeviceLimits {
   /** It is another contact: what it holds may have changed without being seen. */
   #is_first = true
   #before: Pick<DeviceRecord, 'written_for'> & { command: Source['command'] } = { command: null }
-  /** The share of the permit that it was armed with; null: it was not, or not as it should be. */
-  #armed_w: number | null = null
 
   constructor(
     book: SourceBook,
@@ -195,19 +193,15 @@ export class DeviceLimits {
     return rampReach(this.source, 'export') > this.held_w(now_ms)
   }
 
-  /** The most that it falls back to where the edge falls silent, as far as is known. */
-  get falls_w(): number {
-    return Math.min(this.ceiling_w, this.#armed_w ?? this.ceiling_w)
-  }
-
   /** Until it is armed with a share anew it may fall back to that, or to the one before. */
   arming(share_w: number): void {
-    if (this.#armed_w !== null) this.#armed_w = Math.max(this.#armed_w, share_w)
+    const { falls_back_w } = this.source
+    if (falls_back_w !== null) this.armed(Math.max(falls_back_w, share_w))
   }
 
-  /** null: something about it is wrong at the device. */
-  armed(share_w: number | null): void {
-    this.#armed_w = share_w
+  /** @param falls_back_w the share that it was armed with; null: not, or not as it should be */
+  armed(falls_back_w: number | null): void {
+    this.#book.step({ is: 'armed', id: this.source.id, falls_back_w })
   }
 
   lost(): void {

@@ -1,6 +1,6 @@
 /** What of a device survives a restart, and what is known of it from the start. */
 import { isDeepStrictEqual } from 'node:util'
-import type { Saved, Source, Traits } from './core/core.ts'
+import { type Saved, type Source, type Traits, unseen } from './core/core.ts'
 import type { DeclaredTraits } from './declared-traits.ts'
 
 /** Where site.yaml had a device when it was heard there, and what it said of it. */
@@ -111,9 +111,8 @@ export function savedSource(traits: Traits, record: DeviceRecord): Saved {
   const timer = to_w === null ? null : { at_ms: 0, to_w }
   const ramp_w = ramps_from_w === undefined ? Math.max(traits.peak_w, static_max_w) : ramps_from_w
   return {
-    ...traits,
+    ...unseen(traits),
     max_w: static_max_w,
-    min_w: traits.lowest_w,
     read: read_w === null ? null : { w: read_w, at_ms: 0, timer },
     known_w: read_w ?? before_w,
     command: written_w === null ? null : commandOf(written_w, external_w),
@@ -121,14 +120,6 @@ export function savedSource(traits: Traits, record: DeviceRecord): Saved {
     ramps: ramp_w === null ? [] : [{ w: ramp_w, until_ms: 0 }],
     external_w,
     exceeds: record.exceeds ?? null,
-    power: null,
-    ineffective_since_ms: null,
-    deviates_since_ms: null,
-    above_since_ms: null,
-    external_raise_ms: null,
-    distrusted_until_ms: null,
-    has_control: false,
-    was_read: false,
     unheard_ms: record.unheard_ms ?? 0,
   }
 }

@@ -38,8 +38,8 @@ export class Ordering {
   /** Saves that took too long and are not over. */
   #hanging = 0
   #is_unsaved = false
-  /** By inverter_id, as decided last; null: something newer is not decided on yet. */
-  #targets_w: ReadonlyMap<number, number> | null = null
+  /** By source, as decided last; null: something newer is not decided on yet. */
+  #targets_w: ReadonlyMap<string, number> | null = null
 
   constructor(needs: OrderingNeeds) {
     this.#needs = needs
@@ -79,7 +79,7 @@ export class Ordering {
   }
 
   #isWanted({ inverter_id, limit_w }: Order, permit: Permit | null): boolean {
-    const target_w = this.#targets_w?.get(inverter_id)
+    const target_w = this.#targets_w?.get(String(inverter_id))
     const is_wanted = target_w !== undefined && limit_w <= target_w
     if (!is_wanted || !isSamePermit(permit, this.#needs.permit())) return false
     const { plants, stopwatch } = this.#needs

@@ -45,13 +45,13 @@ export function jointCeilingUnder(
   { logger_id }: Pick<Plant, 'logger_id'>,
   { permit, rows }: Terms,
   cut_w: number,
-): Pick<JointCeiling, 'logger_id' | 'ceiling_w' | 'row_w'> {
+): Pick<JointCeiling, 'logger_id' | 'ceiling_w' | 'permit_w' | 'row_w'> {
   const permit_w = (boundOf(permit, logger_id) ?? Number.POSITIVE_INFINITY) - cut_w
   const row_w = Math.min(
     Number.POSITIVE_INFINITY,
     ...rows.map((row) => wattsWithin(row.max_power_kw)),
   )
-  return { logger_id, row_w, ceiling_w: Math.min(permit_w, row_w) }
+  return { logger_id, row_w, permit_w, ceiling_w: Math.min(permit_w, row_w) }
 }
 
 /** Nobody asked for control of it: then it is not held, not even to its rated power. */

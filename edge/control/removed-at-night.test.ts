@@ -34,13 +34,16 @@ async function removedPlants(): Promise<ControlledPlants> {
 test('one that left site.yaml counts at night, too: it may have a battery on its DC side', async () => {
   const plants = await removedPlants()
   const [plant] = plants.all
-  plants.sun = 'day'
-  assert.equal(plants.awakeWorst(plant!, 600_000), 200_000)
-  plants.sun = 'night'
-  assert.equal(plants.awakeWorst(plant!, 600_000), 100_000)
+  const worstAt = (sun: 'day' | 'night') => {
+    plants.sun = sun
+    const ceiling = { ceiling_w: 1e6, held_by: 'none', may_raise: true } as const
+    plants.decide({ now_ms: 600_000, site_w: null, batteries: undefined }, () => ceiling)
+    return plants.worstOf(plant!, 600_000)
+  }
+  assert.deepEqual([worstAt('day'), worstAt('night')], [200_000, 100_000])
   const under = { permit: null, rows: new Map(), now_ms: 600_000 }
   const [joint] = jointCeilings(plants, under, () => 0).plants
   assert.deepEqual([joint!.power_w, joint!.most_w], [100_000, 100_000])
   // An alarm would come each evening, of one that is almost always PV.
-  assert.equal(plants.sleepingWorst(plant!, 600_000), 200_000)
+  assert.equal(plants.sleepingWorst(plant!, 600_000), 100_000)
 })

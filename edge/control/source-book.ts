@@ -4,6 +4,7 @@ import {
   type Event,
   load,
   type OwnState,
+  type Saved,
   type Source,
   type State,
   stepIn,
@@ -38,20 +39,21 @@ const unmet: Contact = { traits: undeclared, control: null }
 
 export class SourceBook {
   #state: OwnState
+  readonly #listed = new Map<'devices' | 'pcs', readonly Traits[]>()
 
-  constructor(records: ReadonlyMap<number, DeviceRecord>, now_ms: number) {
-    const saved = [...records].flatMap(([key, record]) => {
-      const { place, left = [] } = record
-      const plants = [...(place ? [place.logger_id] : []), ...left]
-      if (place === null && left.length === 0) return []
-      const { rated_w, max_w } = place ?? {
-        rated_w: record.static_max_w,
-        max_w: record.static_max_w,
-      }
-      const facts = { rated_w, default_max_w: max_w, fresh_ms: 15_000 }
-      return [savedSource(traitsOf({ key, plants, facts }), record)]
-    })
-    this.#state = load(saved, now_ms)
+  constructor(now_ms: number) {
+    this.#state = load([], now_ms)
+  }
+
+  /** What an earlier run left. */
+  load(saved: readonly Saved[], now_ms: number): void {
+    for (const [id, source] of load(saved, now_ms).sources) this.#state.sources.set(id, source)
+  }
+
+  /** All that site.yaml has of a kind. */
+  describe(kind: 'devices' | 'pcs', traits: readonly Traits[]): void {
+    this.#listed.set(kind, traits)
+    this.step({ is: 'site', sources: [...this.#listed.values()].flat() })
   }
 
   /** As of now: the next step changes it. */
@@ -63,10 +65,24 @@ export class SourceBook {
     this.#state = stepIn(this.#state, event)
   }
 
-  source(key: number): Source | null {
-    return this.#state.sources.get(String(key)) ?? null
+  source(id: string): Source | null {
+    return this.#state.sources.get(id) ?? null
   }
 }
+
+/** The devices of an earlier run that were not disconnected. */
+export const savedDevices = (records: ReadonlyMap<number, DeviceRecord>): Saved[] =>
+  [...records].flatMap(([key, record]) => {
+    const { place, left = [] } = record
+    const plants = [...(place ? [place.logger_id] : []), ...left]
+    if (place === null && left.length === 0) return []
+    const { rated_w, max_w } = place ?? {
+      rated_w: record.static_max_w,
+      max_w: record.static_max_w,
+    }
+    const facts = { rated_w, default_max_w: max_w, fresh_ms: 15_000 }
+    return [savedSource(traitsOf({ key, plants, facts }), record)]
+  })
 
 interface Described {
   key: number
@@ -81,8 +97,9 @@ export interface Contact {
   control: Pick<LimitControl, 'settable'> | null
 }
 
-export const groupsOf = (plants: readonly number[]) =>
-  [...new Set(plants)].map(groupOf).concat(site_group)
+/** @param plants null: the common connection alone */
+export const groupsOf = (plants: readonly (number | null)[]) =>
+  [...new Set(plants)].flatMap((id) => (id === null ? [] : groupOf(id))).concat(site_group)
 
 /** What site.yaml says of a device; before its first contact the rest is assumed. */
 export function traitsOf({ key, plants, facts }: Described, contact: Contact = unmet): Traits {
@@ -107,7 +124,7 @@ export function contactTraits({ traits, control }: Contact, facts: { declared?: 
   const latency_ms = latencyOf(traits, facts)
   return {
     keeps_limit: traits.survives_power_loss,
-    settable: (limit_w: number, max_w: number) => settableStep(control, step_w, { limit_w, max_w }),
+    settable: (limit_w: number, max_w: number) => settableStep(control, step_w, limit_w, max_w),
     tolerance_w,
     smallest_limit_w: least_w,
     latency_ms: Math.max(latency_ms + read_ms_max, latency_ms_min),

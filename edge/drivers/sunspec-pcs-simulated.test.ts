@@ -13,6 +13,7 @@ import { freePort } from '../../test/end-to-end/programs.ts'
 import { ControlledUnit } from '../battery/controlled-unit.ts'
 import { decideDispatch } from '../battery/decide-dispatch.ts'
 import { openBus } from '../bus/bus.ts'
+import { SourceBook } from '../control/source-book.ts'
 import { sunspec } from './sunspec.ts'
 
 const silent = { debug() {}, warn() {} }
@@ -39,7 +40,12 @@ async function commanded(t: TestContext) {
     await served.close()
   })
   const stopwatch = { elapsedMs: () => now_ms }
-  const unit = new ControlledUnit(battery, { interval_s: 2, stopwatch }, () => 0)
+  const book = new SourceBook(0)
+  const unit = new ControlledUnit(battery, { interval_s: 2, stopwatch }, book)
+  book.describe(
+    'pcs',
+    unit.pcs.map(({ power }) => power.traits),
+  )
   const pcs = await sunspec.openPcs!(bus, battery.pcs[0]!)
   const bms = await sunspec.openBattery!(bus, battery)
   return {

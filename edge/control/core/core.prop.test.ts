@@ -92,7 +92,19 @@ const move = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ is: fc.constant('power' as const), source, share }) },
-  { weight: 3, arbitrary: fc.record({ is: fc.constant('done' as const), source }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ is: fc.constant('done' as const), source, is_taken: fc.boolean() }),
+  },
+  { weight: 1, arbitrary: fc.record({ is: fc.constant('silent' as const), source }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      is: fc.constantFrom('keep' as const, 'armed' as const),
+      source,
+      share: fc.option(share),
+    }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -131,6 +143,7 @@ interface Play {
   state: State
   now: number
   requested: Map<string, number>
+  kept: Map<string, number>
 }
 
 const sumsOf = ({ state, now }: Play): ReadonlyMap<string, number> =>
@@ -165,7 +178,8 @@ function tellQuietly(play: Play, event: Event): void {
 }
 
 function begin(traits: readonly Traits[]): Play {
-  const play: Play = { traits, state: load([], 0), now: 0, requested: new Map() }
+  const requested = new Map<string, number>()
+  const play: Play = { traits, state: load([], 0), now: 0, requested, kept: new Map() }
   tell(play, { is: 'site', sources: traits })
   permit(play, [0.5, 0.5, 0.5], true, null)
   play.now = 15_000
@@ -213,9 +227,16 @@ function make(play: Play, one: Move): void {
   } else if (one.is === 'power') tell(play, { is: 'power', id, at_ms, w: wattsOf(s, one.share) })
   else if (one.is === 'done') {
     const open = s.under_way.find((command) => command.at_ms === null)
-    if (open) tellQuietly(play, { is: 'done', id, at_ms, w: open.w })
+    if (open) tellQuietly(play, { is: 'done', id, at_ms, w: open.w, is_taken: one.is_taken })
   } else if (one.is === 'permits') permit(play, one.shares, one.may_raise, one.curtailed)
   else if (one.is === 'request') play.requested.set(id, wattsOf(s, one.share))
+  else if (one.is === 'keep') {
+    if (one.share === null) play.kept.delete(id)
+    else play.kept.set(id, wattsOf(s, Math.abs(one.share)))
+  } else if (one.is === 'armed') {
+    const falls_back_w = one.share === null ? null : wattsOf(s, Math.abs(one.share))
+    tell(play, { is: 'armed', id, falls_back_w })
+  } else if (one.is === 'silent') tell(play, { is: 'silent', id })
   else if (one.is === 'night') {
     if (one.is_night) tellQuietly(play, one)
     else tell(play, one)
@@ -261,7 +282,7 @@ const leastOf = (s: Source, kind: Kind) =>
 
 function decideAndSend(play: Play): void {
   const { state, now } = play
-  const { commands, fault, sums, targets_w } = decide(state, now, play.requested)
+  const { commands, fault, sums, targets_w } = decide(state, now, play.requested, play.kept)
   assert.equal(fault, null)
   // Claim 2: the targets fit beside the worst cases of all sources that cannot be lowered.
   for (const [key, { kind, most_w, fixed_w }] of sums) {
@@ -359,7 +380,7 @@ function calm(play: Play, shares: readonly number[]): void {
       tell(play, { is: 'released', id, groups: own })
       tell(play, { is: 'contact', id, has_control: true })
     }
-    for (const { id, w } of decide(play.state, play.now, play.requested).commands) {
+    for (const { id, w } of decide(play.state, play.now, play.requested, play.kept).commands) {
       tell(play, { is: 'sent', id, at_ms: play.now, w })
       tell(play, { is: 'done', id, at_ms: play.now, w })
       register_w.set(id, w)

@@ -304,11 +304,6 @@ test('a limit of another master within the target is left alone', () => {
   assert.deepEqual(commandsAt(after(started(steps), [...own, read(25, 55)]), 25), [])
 })
 
-test('at night PV is not commanded', () => {
-  const state = after(started({}), [permit(50), read(0, 90), { is: 'night', is_night: true }])
-  assert.deepEqual(commandsAt(state, 0), [])
-})
-
 test('a battery that reverses comes to 0 and waits there for room', () => {
   const battery = {
     id: 'b',
@@ -332,6 +327,17 @@ test('a battery that reverses comes to 0 and waits there for room', () => {
     [],
   )
   assert.deepEqual(commandsAt(after(waiting, [read(17, 50)]), 17, { b: 50 }), ['b: +50'])
+})
+
+test('what is kept for a battery the others leave to it, also before it uses that', () => {
+  const battery = { id: 'b', lowest_w: -100, is_pv: false, respects_external: false }
+  const idle = read(0, 0, { id: 'b', min_w: -100 })
+  const state = after(started({}, battery), [permit(100), idle, read(0, 100)])
+  const targetsOf = (kept: ReadonlyMap<string, number>) =>
+    Object.fromEntries(decide(state, 1000, new Map([['b', 10]]), kept).targets_w)
+  assert.deepEqual(targetsOf(new Map()), { a: 90, b: 10 })
+  assert.deepEqual(targetsOf(new Map([['b', 70]])), { a: 30, b: 10 })
+  assert.deepEqual(targetsOf(new Map([['b', 0]])), { a: 90, b: 10 })
 })
 
 test('commands that are not safe are named', () => {

@@ -3,7 +3,14 @@
  * and setpoints so that no plant and no connection exceeds its permit. Pure functions: no clock, no
  * I/O. Watts, positive towards the grid; milliseconds of a stopwatch.
  */
-import { type GroupSums, type Requested, type Sum, targetsOf, type View } from './share.ts'
+import {
+  type GroupSums,
+  type Groups,
+  type Requested,
+  type Sum,
+  targetsOf,
+  type View,
+} from './share.ts'
 import type { Source } from './source.ts'
 import {
   type Cap,
@@ -18,7 +25,6 @@ import {
   obeys,
   reach,
   type State,
-  sunMost,
   timerValue,
   times,
   worst,
@@ -37,13 +43,23 @@ interface Decision {
 }
 
 /** Lowers go at once. A raise goes when each sum has room for the raise beside all worst cases. */
-export function decide(state: State, now: number, requested: Requested): Decision {
+export function decide(
+  state: State,
+  now: number,
+  requested: Requested,
+  kept: Requested = new Map(),
+): Decision {
   const groups = new Map<string, GroupSums>()
   const views: View[] = []
-  for (const s of state.sources.values()) views.push(view(state, s, groups, now))
+  let own: Groups | null = null
+  for (const s of state.sources.values()) {
+    // Mostly a source is in the same groups as the one before.
+    if (!own || !isSame(s.groups, own.names)) own = groupsOf(state, s.groups, groups)
+    views.push(view(state, s, own, now))
+  }
   const is_started =
     now > state.raise_from_ms || views.every(({ s }) => s.was_read || s.is_uncontrolled)
-  const targets = targetsOf({ state, now, requested, is_started }, views)
+  const targets = targetsOf({ now, requested, kept, is_started, groups }, views)
   const targets_w = new Map<string, number>()
   const commands: Command[] = []
   for (let nth = 0; nth < views.length; nth++) {
@@ -51,7 +67,7 @@ export function decide(state: State, now: number, requested: Requested): Decisio
     const target_w = targets[nth]!
     if (target_w !== null) targets_w.set(one.s.id, target_w)
     if (target_w === null || !one.is_controllable) continue
-    const command = commandOf(state, one, target_w, now)
+    const command = commandOf(one, target_w, now)
     if (!command) continue
     commands.push(command)
     if (command.is_raise) addRaise(one, command.w)
@@ -66,29 +82,45 @@ export function decide(state: State, now: number, requested: Requested): Decisio
   return { commands: [...lowers, ...raises], targets_w, sums, fault }
 }
 
+function isSame(names: readonly string[], others: readonly string[]): boolean {
+  for (let nth = 0; nth < names.length; nth++) if (names[nth] !== others[nth]) return false
+  return names.length === others.length
+}
+
+function groupsOf(state: State, names: readonly string[], all: Map<string, GroupSums>): Groups {
+  const sums = names.map((name) => {
+    const of_group = all.get(name) ?? noSums(state, name, all.size)
+    all.set(name, of_group)
+    return of_group
+  })
+  const roomsOf = (kind: Kind) => sums.map((of_group) => of_group[kind].nth)
+  const rooms = {
+    export: roomsOf('export'),
+    import: roomsOf('import'),
+    fallback: roomsOf('fallback'),
+  }
+  return { names, sums, rooms }
+}
+
 /** Views one source, and adds its worst cases to the sums of its groups. */
-function view(state: State, s: Source, groups: Map<string, GroupSums>, now: number): View {
+function view(state: State, s: Source, groups: Groups, now: number): View {
   const worst_w = {
     export: worst(state, s, 'export', now),
     import: worst(state, s, 'import', now),
     fallback: worst(state, s, 'fallback', now),
   }
-  const is_controllable = !s.is_uncontrolled && s.has_control && s.was_read && isFresh(s, now)
+  const is_controllable = isControllable(s, now)
   const is_obeying = is_controllable && obeys(s, now)
-  const of_source: GroupSums[] = []
-  for (const group of s.groups) {
-    let sums = groups.get(group)
-    if (!sums) {
-      sums = noSums(state, group, groups.size)
-      groups.set(group, sums)
-    }
+  for (const sums of groups.sums) {
     addWorst(sums.export, worst_w.export, is_obeying)
     addWorst(sums.import, worst_w.import, is_obeying)
     addWorst(sums.fallback, worst_w.fallback, is_obeying)
-    of_source.push(sums)
   }
-  return { s, groups: of_source, worst_w, is_controllable, is_obeying }
+  return { s, groups, worst_w, is_controllable, is_obeying }
 }
+
+export const isControllable = (s: Source, now: number) =>
+  !s.is_uncontrolled && s.has_control && s.was_read && isFresh(s, now)
 
 function addWorst(sum: Sum, worst_w: number, is_obeying: boolean): void {
   sum.worst_w += worst_w
@@ -116,10 +148,12 @@ function capOf({ permits, curtailments }: State, kind: Kind, group: string): Cap
 }
 
 /** The command of a source, if one is needed. */
-function commandOf(state: State, one: View, own_w: number, now: number): Command | null {
+function commandOf(one: View, own_w: number, now: number): Command | null {
   const { s } = one
   // A disobedient source is commanded to its share, as far as others that disobey leave that.
-  const target_w = one.is_obeying ? own_w : within(own_w, (kind) => leftTo(one, kind))
+  const target_w = one.is_obeying
+    ? own_w
+    : within(own_w, leftTo(one, 'export'), leftTo(one, 'import'))
   const wanted_w = settable(s, target_w)
   const { command } = s
   const is_ready =
@@ -128,24 +162,19 @@ function commandOf(state: State, one: View, own_w: number, now: number): Command
   // A raise on its way is left alone, whatever the pause of the next one.
   if (!may_go && command?.w === wanted_w && timerValue(s, now) === 0) return null
   // A battery that reverses comes to 0 at once and waits there for room.
-  const w = may_go
-    ? wanted_w
-    : settable(
-        s,
-        within(wanted_w, (kind) => held(s, kind)),
-      )
-  return isNeeded(state, s, w, target_w, now) ? { id: s.id, w, is_raise: isRaise(s, w) } : null
+  const w = may_go ? wanted_w : settable(s, within(wanted_w, held(s, 'export'), held(s, 'import')))
+  return isNeeded(s, w, target_w, now) ? { id: s.id, w, is_raise: isRaise(s, w) } : null
 }
 
 /** Closer to 0 than a command of the same sign. */
 const isLower = (w: number, command_w: number) => w * Math.sign(command_w) < Math.abs(command_w)
 
-const within = (w: number, mostOf: (kind: Kind) => number) =>
-  Math.min(mostOf('export'), Math.max(-mostOf('import'), w))
+const within = (w: number, export_w: number, import_w: number) =>
+  Math.min(export_w, Math.max(-import_w, w))
 
 /** What others that do not obey leave: all that obey make room. */
 function leftTo({ groups, worst_w }: View, kind: Kind): number {
-  const left_w = groups.map((sums) => sums[kind].most_w - sums[kind].fixed_w + worst_w[kind])
+  const left_w = groups.sums.map(({ [kind]: sum }) => sum.most_w - sum.fixed_w + worst_w[kind])
   return Math.max(0, Math.min(...left_w))
 }
 
@@ -155,7 +184,7 @@ const growth = ({ s, worst_w }: View, w: number, kind: Kind) =>
 function addRaise(one: View, w: number): void {
   for (const kind of kinds) {
     const growth_w = growth(one, w, kind)
-    for (const sums of one.groups) sums[kind].worst_w += growth_w
+    for (const sums of one.groups.sums) sums[kind].worst_w += growth_w
   }
 }
 
@@ -164,7 +193,7 @@ function fits(one: View, w: number): boolean {
   for (const kind of kinds) {
     if (reach(one.s, w, kind) <= held(one.s, kind)) continue
     const growth_w = growth(one, w, kind)
-    for (const { [kind]: sum } of one.groups) {
+    for (const { [kind]: sum } of one.groups.sums) {
       if (!sum.may_raise || sum.worst_w + growth_w > sum.most_w) return false
     }
   }
@@ -181,15 +210,11 @@ export function settable(s: Source, w: number): number {
   return size_w <= 0 || size_w < s.smallest_limit_w ? 0 : Math.sign(w) * size_w
 }
 
-function isNeeded(state: State, s: Source, w: number, target_w: number, now: number): boolean {
+function isNeeded(s: Source, w: number, target_w: number, now: number): boolean {
   // An external limit, not its share, holds the source: a lower command would walk it down.
   const external_w = s.external_w ?? Number.NEGATIVE_INFINITY
   const is_free = Math.max(s.read!.w, timerValue(s, now)) <= external_w && external_w <= target_w
-  const isOff = (kind: Kind) => {
-    const may_w = Math.min(mostHeld(s, kind, now), sunMost(state, s, kind, now))
-    return (!is_free && may_w > reach(s, target_w, kind)) || reach(s, w, kind) > held(s, kind)
-  }
-  const is_off = isOff('export') || isOff('import')
+  const is_off = isRaise(s, w) || (!is_free && mayExceed(s, target_w, now))
   const timer_w = timerValue(s, now)
   const is_ending_timer =
     reach(s, timer_w, 'export') > reach(s, w, 'export') ||
@@ -213,18 +238,26 @@ function isNeeded(state: State, s: Source, w: number, target_w: number, now: num
   return is_ending_timer || (is_off && !isAnswered(s, w))
 }
 
-/** A group of these that may be exceeded, or where nothing may be raised; null: none. */
-export function exceeded(state: State, groups: readonly string[], now: number): string | null {
-  for (const group of groups) {
-    const { most_w, may_raise } = capOf(state, 'export', group)
-    let sum_w = 0
-    for (const s of state.sources.values()) {
-      if (s.groups.includes(group)) sum_w += worst(state, s, 'export', now)
-    }
-    if (!may_raise || !(sum_w <= most_w)) return group
+/** The source may deliver more than its target. */
+const mayExceed = (s: Source, target_w: number, now: number) =>
+  mostHeld(s, 'export', now) > reach(s, target_w, 'export') ||
+  mostHeld(s, 'import', now) > reach(s, target_w, 'import')
+
+/** The sum of the worst cases of a group. */
+export function worstIn(state: State, group: string, kind: Kind, now: number): number {
+  let sum_w = 0
+  for (const s of state.sources.values()) {
+    if (s.groups.includes(group)) sum_w += worst(state, s, kind, now)
   }
-  return null
+  return sum_w
 }
+
+/** A group of these that may be exceeded, or where nothing may be raised; null: none. */
+export const exceeded = (state: State, groups: readonly string[], now: number): string | null =>
+  groups.find((group) => {
+    const { most_w, may_raise } = capOf(state, 'export', group)
+    return !may_raise || !(worstIn(state, group, 'export', now) <= most_w)
+  }) ?? null
 
 /** The claim itself, summed anew for a decision, and again before each command goes on the wire. */
 export function whyUnsafe(state: State, commands: readonly Command[], now: number): string | null {
@@ -245,7 +278,9 @@ export function whyUnsafe(state: State, commands: readonly Command[], now: numbe
     for (const kind of kinds) {
       const reach_w = commandReach(s, w, kind)
       if (reach_w === 0 || reach_w <= mostHeld(s, kind, now)) continue
-      for (const group of s.groups) raised[kind].set(group, { w: 0 })
+      for (const group of s.groups) {
+        if (!raised[kind].has(group)) raised[kind].set(group, { w: 0 })
+      }
     }
   }
   const command_w = new Map<string, number>()
@@ -273,7 +308,7 @@ export type { Event } from './events.ts'
 export { isExplained, step, stepIn } from './events.ts'
 export type { Requested, Sum } from './share.ts'
 export { fill, type Part } from './share.ts'
-export { describe, load, type Saved } from './site.ts'
+export { describe, load, type Saved, unseen } from './site.ts'
 export type { Source, Timer, Traits } from './source.ts'
 export {
   type Cap,

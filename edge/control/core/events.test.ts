@@ -267,10 +267,12 @@ const worst_cases: Case[] = [
     worst: [[0, 40]],
   },
   {
-    name: 'PV at night',
+    name: 'PV that falls silent at night',
     events: [read(0, 40), night],
     worst: [
-      [0, 0],
+      [0, 40],
+      [15, 40],
+      [15.001, 0],
       [1e6, 0],
     ],
   },
@@ -395,7 +397,7 @@ const worst_cases: Case[] = [
     name: 'PV power at dusk, while it is fresh',
     events: [read(5, 40), power(5, 30), night],
     worst: [
-      [20, 30],
+      [20, 40],
       [20.001, 0],
     ],
   },

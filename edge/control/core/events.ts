@@ -33,14 +33,20 @@ type Read = At & {
 type SourceEvent =
   | Read
   | (At & { is: 'power' })
-  /** Before a command goes on the wire; after its driver returned, with any result. */
-  | (At & { is: 'sent' | 'done' })
+  /** Before a command goes on the wire. */
+  | (At & { is: 'sent' })
+  /** After its driver returned, with any result. `is_taken`: the device accepted the command. */
+  | (At & { is: 'done'; is_taken?: boolean })
   /** The command never went on the wire; `command` is the one before. */
   | { is: 'unsent'; id: string; w: number; command: Source['command'] }
   /** What the device says of itself at a contact. */
   | { is: 'traits'; id: string; traits: Partial<Omit<Traits, 'id' | 'groups'>> }
   /** A new order: a command that had no effect is tried again at once. */
   | { is: 'retry'; id: string }
+  /** What the device falls back to when the edge is silent; null: unknown. */
+  | { is: 'armed'; id: string; falls_back_w: number | null }
+  /** What was read says nothing any more: its heartbeat stands still, or another commands it. */
+  | { is: 'silent'; id: string }
   /** Whether commands can be written to the device. */
   | { is: 'contact'; id: string; has_control: boolean }
   /**
@@ -88,10 +94,14 @@ function stepSource(s: Source, event: SourceEvent): Source {
   if (event.is === 'released') return { ...s, groups: event.groups, external_w: null }
   if (event.is === 'traits') return { ...s, ...event.traits }
   if (event.is === 'retry') return { ...s, ineffective_since_ms: null }
+  if (event.is === 'armed') return { ...s, falls_back_w: event.falls_back_w }
+  if (event.is === 'silent') {
+    return { ...s, read: s.read && { ...s.read, at_ms: Number.NEGATIVE_INFINITY, timer: null } }
+  }
   if (event.is === 'contact') return { ...s, has_control: event.has_control }
   if (event.is === 'unsent') return withoutCommand(s, event)
-  const { w, at_ms, is } = event
-  if (is === 'done') return withDone(s, w, at_ms)
+  if (event.is === 'done') return withDone(s, event)
+  const { w, at_ms } = event
   const is_interrupting = s.command !== null && at_ms - s.command.at_ms < s.settle_ms
   return {
     ...s,
@@ -103,10 +113,11 @@ function stepSource(s: Source, event: SourceEvent): Source {
 }
 
 /** From here on the command has its latency; of several of the same value one stands for all. */
-function withDone(s: Source, w: number, at_ms: number): Source {
+function withDone(s: Source, { w, at_ms, is_taken }: At & { is_taken?: boolean }): Source {
   const same = s.under_way.filter((one) => one.w === w)
   const others = s.under_way.filter((one) => one.w !== w)
-  const done = { w, at_ms, ...(same.length > 1 && { is_repeated: true }) }
+  const is_repeated = same.length > 1
+  const done = { w, at_ms, is_repeated, is_taken: is_taken === true && !is_repeated }
   const is_newest = s.command?.w === w
   const is_first = is_newest && s.deviates_since_ms === s.command?.at_ms
   return {
@@ -172,13 +183,14 @@ function onRead(s: Source, event: Read): Source {
 /** The only command, sent once and shown, has taken effect; others may until their latency. */
 function isUnderWay(
   s: Source,
-  { w, at_ms, is_repeated }: Source['under_way'][number],
+  { w, at_ms, is_repeated, is_taken }: Source['under_way'][number],
   read: { w: number; at_ms: number },
 ): boolean {
   if (at_ms === null) return true
   const is_alone = s.under_way.length === 1 && is_repeated !== true
   const is_shown = read.w !== s.read?.w && read.at_ms >= at_ms && shows(s, read.w, w)
-  return !(is_alone && is_shown) && read.at_ms < at_ms + s.latency_ms
+  const latency_ms = is_taken ? Math.min(s.latency_ms, s.settle_ms + times.taken_ms) : s.latency_ms
+  return !(is_alone && is_shown) && read.at_ms < at_ms + latency_ms
 }
 
 /** A command in percent of a lower ceiling may take effect as as much of a higher one. */
@@ -237,7 +249,8 @@ function byAnother(
   const command = s.command && w < s.command.w ? { ...s.command, w, is_external: true } : s.command
   const limit = { external_w: limit_w, command }
   const found = { known_w: w, ...(s.respects_external && limit) }
-  if (was_away || (s.respects_external && w < s.known_w!)) return found
+  const is_lower = w * s.known_w! >= 0 && Math.abs(w) < Math.abs(s.known_w!)
+  if (was_away || is_lower) return found
   const is_again = s.external_raise_ms !== null && at_ms - s.external_raise_ms < times.contest_ms
   const distrust = is_again && { distrusted_until_ms: at_ms + times.contest_ms }
   return { ...found, external_raise_ms: at_ms, ...distrust }

@@ -1,6 +1,6 @@
 /** Sharing of limited power: the target of each source. The check of the core does not use this. */
 import type { Source } from './source.ts'
-import { type Cap, isFresh, type Kind, reach, type State, sunMost, unraised } from './worst.ts'
+import { type Cap, isFresh, type Kind, kinds, reach, unraised } from './worst.ts'
 
 /** The requested limit or setpoint of each source, by id. A policy may err in any way. */
 export type Requested = ReadonlyMap<string, number>
@@ -18,10 +18,18 @@ export interface Sum extends Cap {
 /** The sums of a group. */
 export type GroupSums = Readonly<Record<Kind, Sum>>
 
+/** The groups that several sources are in. */
+export interface Groups {
+  names: readonly string[]
+  sums: readonly GroupSums[]
+  /** The numbers of the sums. */
+  rooms: Readonly<Record<Kind, readonly number[]>>
+}
+
 /** A source with the sums of its groups and its worst cases. */
 export interface View {
   s: Source
-  groups: readonly GroupSums[]
+  groups: Groups
   worst_w: Readonly<Record<Kind, number>>
   is_controllable: boolean
   /** The source follows its commands, as far as known. */
@@ -29,11 +37,13 @@ export interface View {
 }
 
 interface Request {
-  state: State
   now: number
   requested: Requested
+  /** Export that is kept free for a source, also while it is requested less. */
+  kept: Requested
   /** Each source was read since the start, or has been waited for. */
   is_started: boolean
+  groups: ReadonlyMap<string, GroupSums>
 }
 
 /**
@@ -67,44 +77,52 @@ function share(
   targets_w: (number | null)[],
 ): void {
   const room_w: number[] = []
-  const takeRoom = ({ nth, most_w }: Sum, w: number) => {
-    room_w[nth] = (room_w[nth] ?? most_w) - w
-  }
+  for (const sums of by.groups.values()) for (const kind of kinds) room_w.push(sums[kind].most_w)
+  const wants_w: number[] = []
   const exports: Part[] = []
   const imports: Part[] = []
   for (let nth = 0; nth < views.length; nth++) {
     const view = views[nth]!
     const { s, groups, worst_w } = view
     const is_included = isIncluded(view)
-    for (const sums of groups) {
-      takeRoom(sums.export, is_included ? 0 : worst_w.export)
-      takeRoom(sums.import, is_included ? 0 : worst_w.import)
-      takeRoom(sums.fallback, is_included && s.has_no_watchdog ? 0 : worst_w.fallback)
+    for (const kind of kinds) {
+      if (is_included && (kind !== 'fallback' || s.has_no_watchdog)) continue
+      for (const room of groups.rooms[kind]) room_w[room]! -= worst_w[kind]
     }
     if (!is_included) continue
     targets_w[nth] = 0
     const export_w = wantOf(by, view, 'export')
     const import_w = wantOf(by, view, 'import')
-    if (export_w > 0) exports.push(partOf(view, nth, 'export', export_w))
-    if (import_w > 0) imports.push(partOf(view, nth, 'import', import_w))
+    wants_w[nth] = export_w
+    const taken_w = Math.max(export_w, Math.min(by.kept.get(s.id) ?? 0, s.max_w))
+    if (taken_w > 0) exports.push(partOf(by, view, { nth, kind: 'export', want_w: taken_w }))
+    if (import_w > 0) imports.push(partOf(by, view, { nth, kind: 'import', want_w: import_w }))
   }
   fill(room_w, exports, (nth, w) => {
-    targets_w[nth]! += w
+    targets_w[nth]! += Math.min(w, wants_w[nth]!)
   })
   fill(room_w, imports, (nth, w) => {
     targets_w[nth]! -= w
   })
 }
 
-function partOf({ s, groups }: View, nth: number, kind: 'export' | 'import', want_w: number): Part {
-  const rooms = groups.map((one) => one[kind].nth)
-  if (kind === 'export' && s.has_no_watchdog) for (const one of groups) rooms.push(one.fallback.nth)
-  return { nth, rooms, weight: s.rated_w, want_w }
+function partOf(
+  { kept }: Request,
+  { s, groups }: View,
+  { nth, kind, want_w }: { nth: number; kind: 'export' | 'import'; want_w: number },
+): Part {
+  const { [kind]: own, fallback } = groups.rooms
+  const rooms = kind === 'export' && s.has_no_watchdog ? [...own, ...fallback] : own
+  const weight = s.rated_w * (kept.has(s.id) ? kept_weight : 1)
+  return { nth, rooms, weight, want_w }
 }
+
+/** So large that a source has what is kept for it before the others have anything. */
+const kept_weight = 1e6
 
 /** The request, bounded by all but the permits. */
 function wantOf(
-  { state, now, requested, is_started }: Request,
+  { requested, is_started }: Request,
   { s, groups }: View,
   kind: 'export' | 'import',
 ): number {
@@ -114,10 +132,14 @@ function wantOf(
   if (top_w <= 0) return 0
   const requested_w = reach(s, requested.get(s.id) ?? (s.is_pv ? s.max_w : 0), kind)
   const external_w = kind === 'export' && s.external_w !== null ? s.external_w : top_w
-  const may_raise = groups.every((sums) => sums[kind].may_raise)
-  const own_w = (may_raise && is_started) || !s.read ? top_w : unraised(s, kind)
-  const most_w = Math.min(requested_w, external_w, own_w, top_w, sunMost(state, s, kind, now))
+  const own_w = (is_started && mayRaise(groups, kind)) || !s.read ? top_w : unraised(s, kind)
+  const most_w = Math.min(requested_w, external_w, own_w, top_w)
   return most_w > 0 ? Math.floor(most_w) : 0
+}
+
+function mayRaise({ sums }: Groups, kind: Kind): boolean {
+  for (const { [kind]: sum } of sums) if (!sum.may_raise) return false
+  return true
 }
 
 export interface Part {
@@ -150,7 +172,8 @@ export function fill(
     const level = Math.min(...levels)
     const isFull = ({ want_w, weight }: Part) => want_w <= level * weight
     // When no part is full at this level, the room with the lowest level is used up.
-    const isTight = ({ rooms }: Part) => rooms.some((room) => levels[room] === level)
+    const isLowest = (room: number) => levels[room] === level
+    const isTight = ({ rooms }: Part) => rooms.some(isLowest)
     const is_any_full = open.some(isFull)
     const isDone = is_any_full ? isFull : isTight
     const rest: Part[] = []

@@ -28,11 +28,12 @@ const forgotten = {
   external_raise_ms: null,
   distrusted_until_ms: null,
   power: null,
+  falls_back_w: null,
   has_control: true,
   was_read: false,
 }
 
-const unseen = (traits: Traits): Source => ({
+export const unseen = (traits: Traits): Source => ({
   ...traits,
   ...forgotten,
   max_w: traits.peak_w,

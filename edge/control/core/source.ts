@@ -44,6 +44,15 @@ export interface Traits {
 /** The register changes by itself to `to_w` at `at_ms`. */
 export type Timer = { at_ms: number; to_w: number }
 
+interface UnderWay {
+  w: number
+  at_ms: number | null
+  /** Sent more than once. */
+  is_repeated?: boolean
+  /** The device accepted it: it takes effect soon, or never. */
+  is_taken?: boolean
+}
+
 export interface Source extends Traits {
   /** Ceiling and lowest power, as last read. */
   max_w: number
@@ -58,7 +67,7 @@ export interface Source extends Traits {
    */
   command: { w: number; at_ms: number; is_external?: boolean; is_interrupting?: boolean } | null
   /** Commands that may still take effect; `at_ms` is null until the driver has returned. */
-  under_way: readonly { w: number; at_ms: number | null; is_repeated?: boolean }[]
+  under_way: readonly UnderWay[]
   /** Earlier limits that the power may still follow while the device ramps down. */
   ramps: readonly { w: number; until_ms: number }[]
   /** The limit of another master. A higher read-back or an operator ends this limit. */
@@ -77,6 +86,8 @@ export interface Source extends Traits {
   external_raise_ms: number | null
   /** The source counts with its ceiling until then. */
   distrusted_until_ms: number | null
+  /** What the device falls back to when the edge is silent, as it was armed; null: unknown. */
+  falls_back_w: number | null
   /** False while nothing can be written to the device. */
   has_control: boolean
   /** The source was read since the edge started. */

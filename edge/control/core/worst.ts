@@ -16,7 +16,7 @@ export interface State {
   permits: ReadonlyMap<string, { export: Cap; import: Cap }>
   /** The curtailments in force. */
   curtailments: readonly { group: string; most_w: number }[]
-  /** At night PV exports nothing, unless PV power at night has put the sun's position in doubt. */
+  /** PV that is silent at night exports nothing, unless PV power has put the night in doubt. */
   night: { is_night: boolean; doubt_until_ms: number }
   /** Nothing is raised before: until then each source was read or is stale. */
   raise_from_ms: number
@@ -29,6 +29,8 @@ export const times = {
   /** A timer due within this time counts already: one poll, one decision and one write. */
   timer_margin_ms: 30_000,
   start_ms: 15_000,
+  /** After its own delay, a command that the device accepted takes effect within this time. */
+  taken_ms: 2000,
   /** Two raises by another master within this time: the source counts with its ceiling as long. */
   contest_ms: 60_000,
   /** Power above the limit for this long, ramp over: distrust for `distrust_ms`. */
@@ -116,11 +118,17 @@ export function rampReach(s: Source, kind: Kind): number {
   return most_w
 }
 
-/** The most that the sun allows. */
-export const sunMost = ({ night }: State, s: Source, kind: Kind, now: number) =>
-  s.is_pv && kind !== 'import' && night.is_night && now >= night.doubt_until_ms
-    ? 0
-    : Number.POSITIVE_INFINITY
+/** PV that does not answer at night. A source that left the site file may hide a battery. */
+const isAsleep = ({ night }: State, s: Source, now: number) =>
+  s.is_pv &&
+  night.is_night &&
+  now >= night.doubt_until_ms &&
+  !s.is_uncontrolled &&
+  !isFresh(s, now) &&
+  !isMeasured(s, now)
+
+const isMeasured = (s: Source, now: number) =>
+  s.power !== null && (now - s.power.at_ms <= s.stale_ms || s.above_since_ms !== null)
 
 /** The most that the register holds before the next read, as far as known. */
 export const limitOf = (s: Source, kind: Kind, now: number) =>
@@ -129,17 +137,16 @@ export const limitOf = (s: Source, kind: Kind, now: number) =>
 /** The most that the source may export or import before it is read again. */
 export function worst(state: State, s: Source, kind: Kind, now: number): number {
   if (kind === 'fallback') return worstAlone(s, now)
-  const held_w = Math.max(limitOf(s, kind, now), rampReach(s, kind))
-  const limit_w = Math.min(held_w, sunMost(state, s, kind, now))
-  const is_measured =
-    s.power !== null && (now - s.power.at_ms <= s.stale_ms || s.above_since_ms !== null)
-  const power_w = is_measured ? s.power!.w * (kind === 'import' ? -1 : 1) : 0
+  if (isAsleep(state, s, now)) return 0
+  const limit_w = Math.max(limitOf(s, kind, now), rampReach(s, kind))
+  const power_w = isMeasured(s, now) ? s.power!.w * (kind === 'import' ? -1 : 1) : 0
   return power_w > limit_w + noise(s) ? power_w : limit_w
 }
 
 /** The export that continues on a bright day when the edge never commands again. */
 function worstAlone(s: Source, now: number): number {
   if (s.is_uncontrolled || !s.read) return ceiling(s, 'fallback')
+  if (s.falls_back_w !== null) return Math.min(s.falls_back_w, ceiling(s, 'fallback'))
   if (s.has_no_watchdog || s.keeps_limit) return mostHeld(s, 'export', now)
   return s.is_pv || !s.read.timer ? ceiling(s, 'fallback') : Math.max(0, s.read.timer.to_w)
 }
@@ -172,8 +179,11 @@ export const isAnswered = (s: Source, w: number) =>
 export function obeys(s: Source, now: number): boolean {
   if (isDistrusted(s, now) || isExceeding(s)) return false
   if (s.deviates_since_ms === null || now - s.deviates_since_ms <= s.latency_ms) return true
-  const isBelow = (kind: Kind) => mostHeld(s, kind, now) <= commandReach(s, s.command!.w, kind)
-  return isBelow('export') && isBelow('import')
+  const { w } = s.command!
+  return (
+    mostHeld(s, 'export', now) <= commandReach(s, w, 'export') &&
+    mostHeld(s, 'import', now) <= commandReach(s, w, 'import')
+  )
 }
 
 /** What both the command and the read-back allow. More than that is a raise. */

@@ -51,6 +51,8 @@ interface Ledger {
   crowded_ms: number
   /** Since when the edge has heard of it after that; null: not yet. */
   heard_ms: number | null
+  /** When it was asleep last. */
+  asleep_ms: number
   silent_since_ms: number | null
   over_since_ms: number | null
   /** Its ceiling as the edge has read it: of another nobody can know before. */
@@ -109,6 +111,7 @@ export class Judge {
         troubled_ms: Number.NEGATIVE_INFINITY,
         crowded_ms: Number.NEGATIVE_INFINITY,
         heard_ms: null,
+        asleep_ms: Number.NEGATIVE_INFINITY,
         silent_since_ms: null,
         over_since_ms: null,
         ceiling_w: device.build.static_w,
@@ -380,6 +383,9 @@ export class Judge {
   #counted_w(ledger: Ledger): number {
     const { device, level_w, excess_since_ms, silent_since_ms, over_since_ms } = ledger
     const { answer_ms, trouble_ms, ignoring_ms } = this.#allowances
+    // What sleeps delivers nothing. Here it wakes without a dawn: the edge sees that afterwards.
+    if (this.#world.is_dark && device.is('silent')) ledger.asleep_ms = this.#alive_ms
+    if (this.#alive_ms - ledger.asleep_ms <= trouble_ms) return 0
     // It may be back within the second that is being judged.
     const since_ms = device.is('silent') ? silent_since_ms : null
     const silent_ms = this.#alive_ms - (since_ms ?? this.#alive_ms)

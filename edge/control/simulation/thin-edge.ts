@@ -10,7 +10,7 @@ import { DeviceLimits } from '../device-limits.ts'
 import type { DeviceFacts, DeviceRecord } from '../device-record.ts'
 import { type Looped, PlantLoops } from '../plant-loops.ts'
 import { isSound } from '../sound-limit.ts'
-import { traitsOf as described, SourceBook } from '../source-book.ts'
+import { traitsOf as described, SourceBook, savedDevices } from '../source-book.ts'
 import type { SimulatedDevice } from './device.ts'
 import { readLimit, settable, traitsOf, writeLimit } from './device-driver.ts'
 import type { Judge } from './judge.ts'
@@ -65,7 +65,8 @@ export class ThinEdge {
     this.#disk = disk
     this.#note = note
     this.#started_ms = world.now_ms
-    this.#book = new SourceBook(disk.durable, world.now_ms)
+    this.#book = new SourceBook(world.now_ms)
+    this.#book.load(savedDevices(disk.durable), world.now_ms)
     const sources = world.plants.flatMap(({ logger_id, devices }) =>
       devices.map((device) => {
         return described({
@@ -75,7 +76,7 @@ export class ThinEdge {
         })
       }),
     )
-    this.#book.step({ is: 'site', sources })
+    this.#book.describe('devices', sources)
     this.#plants = world.plants.map((plant) => ({
       plant,
       held: plant.devices.map((device) => holdOf(device, this.#book, disk)),

@@ -63,9 +63,8 @@ function judgeShares(config: Config, world: World): void {
     config.does.includes(what),
   )
   const requested_w = all.map((s, nth) => {
-    const most_w = s.is_pv && world.is_dark ? 0 : s.rated_w
     return Math.min(
-      most_w,
+      s.rated_w,
       config.requests?.[world.request]?.[nth] ?? (s.is_pv ? s.rated_w : 0),
       (has_others ? s.external_w : null) ?? s.rated_w,
     )
@@ -84,7 +83,6 @@ function judgeShares(config: Config, world: World): void {
   const isKept = (s: Source) => s.has_no_watchdog || s.keeps_limit
   if (all.some((s) => s.has_no_watchdog) && !all.every(isKept)) return
   for (const [nth, s] of all.entries()) {
-    if (world.is_dark && s.is_pv) continue
     const way = requested_w[nth]! < 0 ? 'import' : 'export'
     const wanted_w = all.map((one, other) => reach(one, requested_w[other]!, way))
     const permits = s.groups.map((group) => ({

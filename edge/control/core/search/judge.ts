@@ -169,7 +169,7 @@ export function judgeDecision(config: Config, world: World): void {
       throw new Broken(`${key}: targets ${target_w} and fixed ${other_w} exceed ${most_w}`)
     for (const s of all)
       if (!isFixed(s) && kind === 'export')
-        judgeCommanded(world, s, decision.targets_w.get(s.id)!, decision.commands)
+        judgeCommanded(s, decision.targets_w.get(s.id)!, decision.commands)
   }
 }
 
@@ -178,16 +178,10 @@ const isReadOrLost = (s: Source) => s.was_read || s.is_uncontrolled
 const isCommandable = (s: Source) =>
   s.was_read && s.has_control && !s.is_uncontrolled && -s.read!.at_ms <= s.stale_ms
 
-function judgeCommanded(
-  { state }: World,
-  s: Source,
-  target_w: number,
-  commands: readonly Command[],
-): void {
-  const is_night = s.is_pv && state.night.is_night && state.night.doubt_until_ms <= 0
+function judgeCommanded(s: Source, target_w: number, commands: readonly Command[]): void {
   const timer = s.read!.timer
   const timer_w = timer && timer.at_ms <= times.timer_margin_ms ? timer.to_w : 0
-  const register_w = is_night ? 0 : Math.max(s.read!.w, timer_w, ...s.under_way.map((one) => one.w))
+  const register_w = Math.max(s.read!.w, timer_w, ...s.under_way.map((one) => one.w))
   if (register_w <= Math.max(0, target_w) || commands.some((one) => one.id === s.id)) return
   // An external limit that holds the source leaves nothing to command.
   const is_free =
