@@ -133,8 +133,8 @@ export class SimulatedDevice {
   get lets_w(): number {
     if (!this.#fall) return this.allowed_w
     const { from_w, since_ms } = this.#fall
-    const left = 1 - (this.now_ms - since_ms) / this.quirks.fall_ms
-    return this.allowed_w + Math.max(0, (from_w - this.allowed_w) * left)
+    const left = Math.max(0, 1 - (this.now_ms - since_ms) / this.quirks.fall_ms)
+    return this.allowed_w + Math.max(0, from_w - this.allowed_w) * left
   }
 
   /** It goes no lower, whatever it is told. */
@@ -221,7 +221,7 @@ export class SimulatedDevice {
     this.is_rescaled = true
     if (this.loses_limit) for (const of_w of [...this.foreign_w]) this.foreign_w.add(of_w * ratio)
     this.changes += 1
-    this.#falls(let_w)
+    this.#falls(let_w, before_w)
     this.#remember(before_w)
     this.#onChange(this, { ratio: this.loses_limit ? ratio : 1 }, before_w)
   }
@@ -326,7 +326,9 @@ export class SimulatedDevice {
     this.#take({ ...way.setting, units }, 'ours', way.written_ms)
   }
 
-  #falls(from_w: number): void {
+  /** The same limit again, or a higher one, does not begin the way down anew. */
+  #falls(from_w: number, before_w: number): void {
+    if (this.#fall && this.allowed_w >= before_w) return
     const is_slow = this.quirks.fall_ms > 0 && this.allowed_w < from_w
     this.#fall = is_slow ? { from_w, since_ms: this.now_ms } : null
   }
@@ -338,7 +340,7 @@ export class SimulatedDevice {
     this.#setting = setting
     this.changes += 1
     this.#set_by = cause
-    this.#falls(let_w)
+    this.#falls(let_w, before_w)
     if (cause === 'foreign') this.foreign_w.add(this.allowed_w)
     // What it passes on its way it does not hold.
     if (!this.#way) this.#remember(before_w)

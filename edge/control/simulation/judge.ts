@@ -67,6 +67,9 @@ interface Ledger {
   unread_w: number | null
   /** By the world's time: when it was last set by us. */
   set_ms: number
+  /** When it was last read, and when its last way down was first read. */
+  read_ms: number
+  lower_read_ms: number
   /** What it made of a limit could be known by nobody. */
   is_unsure: boolean
   /** How often in a row we lowered it by no more than it rounds. */
@@ -121,6 +124,8 @@ export class Judge {
         rescaled_ms: Number.NEGATIVE_INFINITY,
         unread_w: device.allowed_w < device.build.static_w ? device.allowed_w : null,
         set_ms: 0,
+        read_ms: 0,
+        lower_read_ms: 0,
         is_unsure: false,
         small_lowers: 0,
         is_touched: device.allowed_w < device.build.static_w,
@@ -175,6 +180,9 @@ export class Judge {
   wasRead(device: SimulatedDevice): void {
     const ledger = this.#ledgers.get(device)!
     ledger.heard_ms ??= this.#alive_ms
+    const { now_ms } = this.#world
+    if (ledger.lowered_ms > ledger.read_ms) ledger.lower_read_ms = now_ms
+    ledger.read_ms = now_ms
     this.#readCeiling(ledger)
     if (!ledger.is_excess_seen) {
       ledger.is_excess_seen = true
@@ -270,13 +278,18 @@ export class Judge {
     ledger.unread_w = null
     // One that is told to come down further is given the time for that anew.
     if (allowed_w < before_w && ledger.over_since_ms !== null) ledger.over_since_ms = this.#alive_ms
-    const changed_ms = Math.max(ledger.lowered_ms, ledger.prior_read_ms, ledger.rescaled_ms)
+    // A command in percent of a lower ceiling comes to less than was sent: unknown until read.
+    const lower_read_ms = ledger.device.is_rescaled ? ledger.lower_read_ms : 0
+    const lowered_ms = Math.max(ledger.lowered_ms, lower_read_ms)
+    const changed_ms = Math.max(lowered_ms, ledger.prior_read_ms, ledger.rescaled_ms)
     if (allowed_w <= before_w || is_unread || written_ms <= changed_ms) {
       // What we take down in part is no more ours than it was; and what was decided before it was
       // known to have come down was not decided to raise it. What was in percent of a ceiling that
       // was then raised is more than was decided, and nobody could know.
       ledger.level_w = Math.min(ledger.level_w, allowed_w)
       if (allowed_w > before_w) ledger.excess_since_ms = this.#alive_ms
+      // Rounded by more than is declared it looks like a newer limit of another's.
+      if (this.#isRounding(ledger)) ledger.prior_w = Math.max(ledger.prior_w, allowed_w)
       return
     }
     ledger.level_w = allowed_w
@@ -290,14 +303,17 @@ export class Judge {
     if (!known) throw new Broken(`${who} was raised to ${allowed_w} W without a permit`)
   }
 
+  #isRounding({ device: { quirks } }: Ledger): boolean {
+    return quirks.coarse_units > 1 && !quirks.is_declared
+  }
+
   /** One that rounds by more than it declares is not walked down by that, step by step. */
   #countLowers(ledger: Ledger, before_w: number): void {
     const { allowed_w, build, quirks } = ledger.device
     const less_w = before_w - allowed_w
     const is_small = less_w > 0 && less_w <= (quirks.coarse_units + 1) * build.step_w + 3
-    const is_rounding = quirks.coarse_units > 1 && !quirks.is_declared
     ledger.small_lowers =
-      is_small && is_rounding && !this.#world.is_looped ? ledger.small_lowers + 1 : 0
+      is_small && this.#isRounding(ledger) && !this.#world.is_looped ? ledger.small_lowers + 1 : 0
     if (ledger.small_lowers <= small_lowers_max) return
     throw new Broken(`inverter ${build.inverter_id} was walked down to ${allowed_w} W`)
   }
@@ -368,9 +384,8 @@ export class Judge {
     const { device, set_ms, rescaled_ms } = ledger
     const { quirks, is_rescaled } = device
     const is_beyond = quirks.beyond_ratio > 0 && (is_rescaled || device.is('ignoring'))
-    const is_rounding = quirks.coarse_units > 1 && !quirks.is_declared
     const is_moved = Math.abs(set_ms - rescaled_ms) <= rescaled_lately_ms
-    if (is_beyond || is_rounding || is_moved) ledger.is_unsure = true
+    if (is_beyond || this.#isRounding(ledger) || is_moved) ledger.is_unsure = true
   }
 
   #obeys({ troubled_ms, heard_ms }: Ledger): boolean {

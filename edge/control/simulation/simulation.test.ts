@@ -31,6 +31,10 @@ const mended: [edge: EdgeName, episode: number, what: string][] = [
   ['thin', 1_241_248_621, 'a device that exceeds its ceiling at any limit'],
   ['thin', 1_382_007_671, 'a raise under way during the pause of the next'],
   ['thin', 3_922_215_849, 'a limit above a lower ceiling that rises later'],
+  ['thin', 899_513_569, 'a timer that sets the same limit on the way down'],
+  ['thin', 4_115_008_510, 'an own limit that looks like a newer one of another'],
+  ['thin', 1_120_636_518, 'a lower command under a ceiling that came down'],
+  ['thin', 1_861_617_642, 'a device that has long been silent when the edge restarts'],
   ['controller', 3_372_684_564, 'more power than the ceiling, by a device that applies late'],
 ]
 for (const [edge, episode, what] of mended) {

@@ -109,6 +109,7 @@ export class ThinEdge {
     const rise_w = ramp_pct_per_min === null ? null : ({ rated_w }: PlantNow) => rated_w / 4
     const decision = decide(this.#book, { plants, site_w, now_ms, rise_w })
     if (decision.fault !== null) throw new Error(decision.fault)
+    for (const held of this.#held.values()) this.#saveSilence(held)
     this.#apply()
     for (const order of decision.orders) this.#begin(order)
   }
@@ -167,6 +168,17 @@ export class ThinEdge {
 
   #save(): void {
     this.#disk.durable = new Map(this.#disk.latest)
+  }
+
+  /** A restart goes on from how long a device has not been read, whatever else is lost. */
+  #saveSilence({ inverter_id, limits }: Held): void {
+    const { unheard_ms = 0 } = limits.record
+    for (const records of [this.#disk.latest, this.#disk.durable]) {
+      const record = records.get(inverter_id)
+      if (record && unheard_ms > (record.unheard_ms ?? 0)) {
+        records.set(inverter_id, { ...record, unheard_ms })
+      }
+    }
   }
 
   /** Of each plant, by its number. */
