@@ -130,7 +130,8 @@ const runTests = (processes: number) => ['scripts/run-tests.ts', String(processe
 // These tests mostly wait for the database.
 const database_tests = runTests(2 * cores)
 // Programs that are killed or busy would disturb other tests of a process.
-const aFileEach = ['node', '--test', '--test-timeout=180000']
+const test_context = resolve('scripts/test-context.ts')
+const aFileEach = ['node', '--import', test_context, '--test', '--test-timeout=180000']
 
 // Hundreds of test processes share the compiled sources.
 process.env['NODE_COMPILE_CACHE'] ??= resolve('node_modules/.cache/compiled')

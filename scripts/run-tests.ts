@@ -6,10 +6,12 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { after, suite } from 'node:test'
 import { pathToFileURL } from 'node:url'
 
 const timeout_ms = 180_000
+const test_context = join(import.meta.dirname, 'test-context.ts')
 
 const [processes, ...files] = process.argv.slice(2)
 if (processes === '1') runHere()
@@ -32,7 +34,14 @@ function runHere(): void {
 }
 
 async function runIn(count: number): Promise<void> {
-  const options = [...process.execArgv, `--test-timeout=${timeout_ms}`, import.meta.filename, '1']
+  const options = [
+    ...process.execArgv,
+    '--import',
+    test_context,
+    `--test-timeout=${timeout_ms}`,
+    import.meta.filename,
+    '1',
+  ]
   const children = Array.from({ length: count }, (_, nth) => {
     const share = files.filter((_, at) => at % count === nth)
     return spawn(process.execPath, [...options, ...share], { stdio: 'inherit' })
