@@ -146,8 +146,9 @@ await generateSdk()
 await run(
   'Format, lint, types, generated files and the API document',
   ['biome', 'ci', '--error-on-warnings'],
-  ['tsc', '-p', '.'],
-  ['tsc', '-p', 'web'],
+  // Each checker infers the types that it meets: four take twice the processor time of one.
+  ['tsc', '-p', '.', '--checkers', '1'],
+  ['tsc', '-p', 'web', '--checkers', '1'],
   ['node', 'scripts/generate.ts', '--check'],
   ['redocly', 'lint', 'openapi.json'],
 )
