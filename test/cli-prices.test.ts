@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { testDatabase } from './postgres.ts'
+import { program_environment } from './program-environment.ts'
 
 const main = fileURLToPath(new URL('../cli/heliograph.ts', import.meta.url))
 
@@ -16,7 +17,8 @@ test('markets are followed, prices imported and rates set', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'heliograph-cli-prices-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const run = (...args: string[]) => {
-    const options = { cwd: folder, encoding: 'utf8', env: { DATABASE_URL: url } } as const
+    const env = { ...program_environment, DATABASE_URL: url }
+    const options = { cwd: folder, encoding: 'utf8', env } as const
     const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], options)
     return { status, stdout, stderr }
   }

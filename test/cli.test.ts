@@ -13,6 +13,7 @@ import { cellsOf, csvOf } from '../server/performance/panels/fixtures/panel-csv.
 import { openDatabase } from '../server/storage/database.ts'
 import { startEmbedded } from '../server/storage/embedded.ts'
 import { silent, testDatabase } from './postgres.ts'
+import { program_environment } from './program-environment.ts'
 
 const main = fileURLToPath(new URL('../cli/heliograph.ts', import.meta.url))
 
@@ -28,7 +29,8 @@ async function commandLine(t: TestContext, settings: Record<string, string> = {}
   t.after(() => rm(directory, { recursive: true, force: true }))
   const program = path.join(directory, 'heliograph')
   await symlink(main, program)
-  const env = { PATH: `${path.dirname(process.execPath)}:${process.env.PATH}`, ...settings }
+  const path_of_node = `${path.dirname(process.execPath)}:${process.env.PATH}`
+  const env = { ...program_environment, PATH: path_of_node, ...settings }
   const options = { cwd: directory, env }
   const start = (...args: string[]) =>
     spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })

@@ -13,6 +13,7 @@ import { outcomeOf, readCourses } from '../server/forecasts/course.ts'
 import { addPast } from '../server/forecasts/fixtures/history.ts'
 import { addOutage, removeOutage } from '../server/forecasts/outage-admin.ts'
 import { testDatabase } from './postgres.ts'
+import { program_environment } from './program-environment.ts'
 
 const today = Date.parse('2026-06-21T00:00:00Z')
 let site: ServedSite
@@ -171,7 +172,8 @@ test('the command line adds, lists and removes outages', async (t) => {
   t.after(() => rmSync(folder, { recursive: true }))
   const main = fileURLToPath(new URL('../cli/heliograph.ts', import.meta.url))
   const run = (...args: string[]) => {
-    const options = { cwd: folder, encoding: 'utf8', env: { DATABASE_URL: url } } as const
+    const env = { ...program_environment, DATABASE_URL: url }
+    const options = { cwd: folder, encoding: 'utf8', env } as const
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
       [main, 'outages', ...args],
