@@ -26,7 +26,7 @@ const dist = fileURLToPath(new URL('../web/dist', import.meta.url))
 
 const out_dir = mkdtempSync(join(tmpdir(), 'heliograph-bench-pages-'))
 try {
-  await buildWeb()
+  await buildWeb({ when_missing: quickOr(true, false) })
   const held = [reportScript(), await reportDrawing()]
   process.exitCode = held.every(Boolean) ? 0 : 1
 } finally {

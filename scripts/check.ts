@@ -2,7 +2,7 @@
  * `npm test`: all checks and tests, as CI runs them. Each step is a command that can be run alone;
  * this file puts them in order. Peers from Debian are installed if possible, else reported missing.
  */
-import { spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { availableParallelism, freemem, tmpdir } from 'node:os'
@@ -37,7 +37,11 @@ const peers: readonly (readonly [name: string, file: string, proves: string])[] 
     '/usr/lib/python3/dist-packages/openpyxl/__init__.py',
     'reports as workbooks read by openpyxl',
   ],
-  ['chromium', '/usr/bin/chromium', 'the pages of the platform in a real browser'],
+  [
+    'chromium-headless-shell',
+    '/usr/bin/chromium-headless-shell',
+    'the pages of the platform in a real browser',
+  ],
   [
     'fonts-dejavu-core',
     '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf',
@@ -51,6 +55,11 @@ const peers: readonly (readonly [name: string, file: string, proves: string])[] 
   ['postgresql-15', '/usr/lib/postgresql/15/bin/postgres', 'the storage tests on PostgreSQL 15'],
 ]
 
+/** Where a release has no such package: another, and its file. */
+const substitutes: Readonly<Record<string, { name: string; file: string }>> = {
+  'chromium-headless-shell': { name: 'chromium', file: '/usr/bin/chromium' },
+}
+
 /** Space for the databases, journals and logs of a whole run, with a margin. */
 const memory_bytes_min = 6e9
 /** The database server of the tests runs on for some seconds. */
@@ -60,20 +69,46 @@ const started_at = performance.now()
 /** Far more than any step takes: one that hangs fails. */
 const step_ms_max = 1_200_000
 
-/** Runs commands side by side and prints their times. Ends the process when one fails. */
-async function run(title: string, ...commands: readonly (readonly string[])[]): Promise<void> {
+interface Step {
+  title: string
+  /** They run side by side. */
+  commands: readonly (readonly string[])[]
+}
+
+const running = new Set<ChildProcess>()
+process.on('exit', () => {
+  for (const child of running) child.kill()
+})
+
+async function run(title: string, ...commands: Step['commands']): Promise<void> {
+  await play({ title, commands }, 'inherit')
+}
+
+/**
+ * Prints the time that it took; what is piped is printed at the end. Ends the process when a
+ * command fails.
+ */
+async function play({ title, commands }: Step, output: 'inherit' | 'pipe'): Promise<void> {
   const began_at = performance.now()
   const seconds = (since: number) => `${((performance.now() - since) / 1000).toFixed(0)} s`
   for (const words of commands) {
     const shown = words.length > 12 ? [...words.slice(0, 12), `… ${words.length - 12} more`] : words
     process.stdout.write(`\n— ${title}: ${shown.join(' ')}\n`)
   }
+  const written: Buffer[] = []
   const endings = commands.map(async ([command, ...parameters]) => {
-    const child = spawn(command!, parameters, { stdio: 'inherit', timeout: step_ms_max })
-    const [code, signal] = await once(child, 'exit')
+    const stdio = ['inherit', output, output] as const
+    const child = spawn(command!, parameters, { stdio: [...stdio], timeout: step_ms_max })
+    running.add(child)
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => written.push(chunk))
+    }
+    const [code, signal] = await once(child, 'close')
+    running.delete(child)
     return code === 0 ? null : { code, why: signal ? `signal ${signal}` : `exit code ${code}` }
   })
   const failure = (await Promise.all(endings)).find((ending) => ending !== null)
+  await new Promise((resolve) => process.stdout.write(Buffer.concat(written), resolve))
   process.stdout.write(`\n— ${title} took ${seconds(began_at)}, ${seconds(started_at)} so far\n`)
   if (!failure) return
   process.stderr.write(`\n${title} failed: ${failure.why}\n`)
@@ -93,16 +128,19 @@ function dirInMemory(): string | null {
 }
 
 function installPeers(): void {
-  const missing = () => peers.filter(([, file]) => !existsSync(file))
-  const names = missing().map(([name]) => name)
-  if (names.length === 0) return
+  const missing = () => peers.filter(([, file]) => !existsSync(file)).map(([name]) => name)
+  if (missing().length === 0) return
   if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
-    const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-    for (const parameters of [['update'], ['install', '-y', '--no-install-recommends', ...names]]) {
-      spawnSync('apt-get', ['-qq', ...parameters], { stdio: 'inherit', env: environment })
-    }
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+    const apt = (...words: string[]) =>
+      spawnSync('apt-get', ['-qq', ...words], { stdio: 'inherit', env })
+    const isKnown = (name: string) => spawnSync('apt-cache', ['show', name]).status === 0
+    apt('update')
+    const names = missing().map((name) => (isKnown(name) ? name : substitutes[name]?.name) ?? name)
+    apt('install', '-y', '--no-install-recommends', ...names)
   }
-  for (const [name, , proves] of missing()) {
+  const left_out = missing().filter((name) => !existsSync(substitutes[name]?.file ?? ''))
+  for (const [name, , proves] of peers.filter(([name]) => left_out.includes(name))) {
     process.stderr.write(`LEFT OUT: ${proves}: Debian's ${name} is not installed\n`)
   }
 }
@@ -117,12 +155,21 @@ const tests = testGroups([
 /** Tests with polling programs, which would be late beside many other tests. */
 const isInRealTime = (file: string) =>
   /^(edge\/(?!drivers\/|control\/)|test\/end-to-end\/)/.test(file)
-const beside_others = [...tests.database, ...tests.outside].filter((file) => !isInRealTime(file))
+// The longest, those of whole servers, start first.
+const beside_others = [...tests.database, ...tests.outside]
+  .filter((file) => !isInRealTime(file))
+  .sort()
+  .reverse()
 // The longest, those from end to end, start first.
 const in_real_time = [...tests.database, ...tests.outside].filter(isInRealTime).reverse()
-/** Tests of the SQL dialect: storage, bulk writes, exports, and every read of the API. */
+/**
+ * Tests of the SQL dialect: storage, bulk writes, exports, and every read of the API. Windows of
+ * years send the same statements as short ones.
+ */
 const on_postgres15 = tests.database.filter((file) =>
-  /^server\/(storage|jobs|link)\/|^test\/conventions\/|\/(store|export-rows)\.test\.ts$/.test(file),
+  /^server\/(storage|jobs|link)\/|^test\/conventions\/(?!windows)|\/(store|export-rows)\.test\.ts$/.test(
+    file,
+  ),
 )
 
 const cores = availableParallelism()
@@ -163,7 +210,19 @@ process.env['STATEMENTS_FILE'] = statements
 const recordStatements = ['--import', resolve('test/record-statements.ts')]
 await run('Tests', ['node', ...recordStatements, ...database_tests, ...beside_others])
 delete process.env['STATEMENTS_FILE']
-if (existsSync('/usr/lib/postgresql/15/bin/postgres')) {
+// They mostly wait for a poll, and are late beside others.
+const real_time_tests = `--test-concurrency=${cores + 1}`
+await run('Tests in real time', [...aFileEach, real_time_tests, ...in_real_time])
+// Half of the time, the pages wait for the demo. Nothing beside them has to be in time.
+const pages: Step = {
+  title: 'Pages and examples',
+  commands: [[...aFileEach, 'test/browser/platform.browser.ts']],
+}
+await Promise.all([play(pages, 'pipe'), runOnPostgres15().then(runBenches)])
+rmSync(dirname(statements), { recursive: true })
+
+async function runOnPostgres15(): Promise<void> {
+  if (!existsSync('/usr/lib/postgresql/15/bin/postgres')) return
   const postgres15 = ['node', 'scripts/postgres15.ts', '--']
   await run('PostgreSQL 15', [...postgres15, 'node', ...database_tests, ...on_postgres15])
   await run('PostgreSQL 15, every statement of the tests', [
@@ -173,10 +232,7 @@ if (existsSync('/usr/lib/postgresql/15/bin/postgres')) {
     statements,
   ])
 }
-rmSync(dirname(statements), { recursive: true })
-// They mostly wait for a poll.
-const real_time_tests = `--test-concurrency=${cores + 1}`
-await run('Tests in real time', [...aFileEach, real_time_tests, ...in_real_time])
-// Runs alone: the whole demo, a browser and a shell.
-await run('Pages and examples', [...aFileEach, 'test/browser/platform.browser.ts'])
-await run('Benches, to see that they work', ['node', 'scripts/bench.ts', '--quick'])
+
+async function runBenches(): Promise<void> {
+  await run('Benches, to see that they work', ['node', 'scripts/bench.ts', '--quick'])
+}
