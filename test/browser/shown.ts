@@ -61,10 +61,16 @@ export interface Answer<Body> {
 }
 
 /** What a page is answered next to a read below the site, and what it asked for. */
-export async function nextAnswer<Body>(page: Page, path: string): Promise<Answer<Body>> {
-  const response = await page.waitForResponse(
-    (one) => new URL(one.url()).pathname === `/v1/sites/${site_id}${path}` && one.ok(),
-  )
+export async function nextAnswer<Body>(
+  page: Page,
+  path: string,
+  asked: Readonly<Record<string, string>> = {},
+): Promise<Answer<Body>> {
+  const response = await page.waitForResponse((one) => {
+    const { pathname, searchParams } = new URL(one.url())
+    if (pathname !== `/v1/sites/${site_id}${path}` || !one.ok()) return false
+    return Object.entries(asked).every(([name, value]) => searchParams.get(name) === value)
+  })
   return { query: new URL(response.url()).searchParams, body: (await response.json()) as Body }
 }
 
