@@ -34,6 +34,8 @@ interface Case {
   worst: [at_s: number, w: number][]
 }
 
+/** A raise that is on its way while the ceiling doubles, so that it may take effect as twice that. */
+const rescaled = [read(0, 40), sent(1, 50), read(5, 80, { max_w: 200 })]
 const ramp = { ramp_ms: 30_000 }
 const lowered = [...reads(80, 0, 100), sent(100.5, 40), done(100.5, 40), read(101, 40)]
 const worst_cases: Case[] = [
@@ -50,6 +52,21 @@ const worst_cases: Case[] = [
       [15, 40],
       [15.001, 100],
     ],
+  },
+  {
+    name: 'a command under a lower ceiling counts as as much of the higher one, for its latency',
+    events: [...rescaled, done(6, 50), read(15, 80, { max_w: 200 })],
+    worst: [[15, 80]],
+  },
+  {
+    name: 'the same while the driver has not returned',
+    events: [...rescaled, read(60, 80, { max_w: 200 })],
+    worst: [[60, 100]],
+  },
+  {
+    name: 'the same if it was never sent',
+    events: [...rescaled, { is: 'unsent', id: 'a', w: 50, command: null }],
+    worst: [[5, 80]],
   },
   { name: 'a higher ceiling as read', events: [read(0, 40, { max_w: 120 })], worst: [[16, 120]] },
   {

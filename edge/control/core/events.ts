@@ -114,26 +114,30 @@ function stepSource(s: Source, event: SourceEvent): Source {
 
 /** From here on the command has its latency; of several of the same value one stands for all. */
 function withDone(s: Source, { w, at_ms, is_taken }: At & { is_taken?: boolean }): Source {
-  const same = s.under_way.filter((one) => one.w === w)
-  const others = s.under_way.filter((one) => one.w !== w)
-  const is_repeated = same.length > 1
-  const done = { w, at_ms, is_repeated, is_taken: is_taken === true && !is_repeated }
+  const same = s.under_way.filter((one) => sentAs(one) === w)
+  const others = s.under_way.filter((one) => sentAs(one) !== w)
+  const is_repeated = same.filter((one) => one.w === w).length > 1
+  const result = { at_ms, is_repeated, is_taken: is_taken === true && !is_repeated }
+  const done = new Map(same.map((one) => [one.w, { ...one, ...result }]))
   const is_newest = s.command?.w === w
   const is_first = is_newest && s.deviates_since_ms === s.command?.at_ms
   return {
     ...s,
-    under_way: [...others, done],
+    under_way: [...others, ...done.values()],
     command: is_newest && s.command ? { ...s.command, at_ms } : s.command,
     deviates_since_ms: is_first ? at_ms : s.deviates_since_ms,
   }
 }
+
+const sentAs = ({ w, sent_w = w }: Source['under_way'][number]) => sent_w
 
 function withoutCommand(
   s: Source,
   { w, command }: { w: number; command: Source['command'] },
 ): Source {
   const nth = s.under_way.findLastIndex((one) => one.w === w && one.at_ms === null)
-  const under_way = nth < 0 ? s.under_way : s.under_way.toSpliced(nth, 1)
+  const others = nth < 0 ? s.under_way : s.under_way.toSpliced(nth, 1)
+  const under_way = others.filter((one) => one.at_ms !== null || one.sent_w !== w)
   const next = { ...s, under_way, command }
   const is_settled = command === null || isAt(next, command.w)
   return is_settled ? { ...next, deviates_since_ms: null, ineffective_since_ms: null } : next
@@ -200,7 +204,7 @@ function scaled(s: Source, { max_w, min_w }: Read): Source['under_way'] {
   return s.under_way.flatMap((one) => {
     const size_w = Math.ceil(Math.abs(one.w) * ratio)
     const w = Math.max(min_w, Math.min(max_w, Math.sign(one.w) * size_w))
-    return Math.abs(w) > Math.abs(one.w) ? [{ ...one, w }, one] : [one]
+    return Math.abs(w) > Math.abs(one.w) ? [{ ...one, w, sent_w: sentAs(one) }, one] : [one]
   })
 }
 

@@ -47,6 +47,8 @@ export type Timer = { at_ms: number; to_w: number }
 interface UnderWay {
   w: number
   at_ms: number | null
+  /** The command as sent, when it may take effect as more of a higher ceiling. */
+  sent_w?: number
   /** Sent more than once. */
   is_repeated?: boolean
   /** The device accepted it: it takes effect soon, or never. */

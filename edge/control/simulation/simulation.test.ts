@@ -35,6 +35,7 @@ const mended: [edge: EdgeName, episode: number, what: string][] = [
   ['thin', 4_115_008_510, 'an own limit that looks like a newer one of another'],
   ['thin', 1_120_636_518, 'a lower command under a ceiling that came down'],
   ['thin', 1_861_617_642, 'a device that has long been silent when the edge restarts'],
+  ['thin', 4_006_720_234, 'a raise under a ceiling that rises, and that was never sent'],
   ['controller', 3_372_684_564, 'more power than the ceiling, by a device that applies late'],
 ]
 for (const [edge, episode, what] of mended) {
