@@ -220,3 +220,11 @@ test('a repeated command that was not sent leaves the first one under way', () =
   assert.equal(reads(5000, 80), null)
   assert.equal(limits.settable_max_w, 100)
 })
+
+test('a limit above the ceiling is told once', () => {
+  const { limits, takes } = readAt(null)
+  takes(1000, 50)
+  const raisedAt = (now_ms: number) =>
+    limits.onRead({ limit_w: 120, static_max_w: 100, revert: null }, now_ms)
+  assert.deepEqual([5000, 10_000, 15_000].map(raisedAt), ['raised', null, null])
+})

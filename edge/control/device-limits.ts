@@ -237,7 +237,7 @@ export class DeviceLimits {
 
   onRead({ limit_w, static_max_w: max_w, revert }: LimitState, now_ms: number): Foreign | null {
     const before = this.source
-    const w = limit_w ?? max_w
+    const w = Math.min(limit_w ?? max_w, max_w)
     const timer = revert && { at_ms: now_ms + revert.in_ms, to_w: revert.to_w }
     const is_first = this.#is_first
     this.#book.step({
