@@ -94,20 +94,25 @@ function gapFaults(gaps: readonly LogGap[], kills: number): string[] {
   ]
 }
 
-/** Every limit that a device wrote down was announced before, with this figure. */
-function untoldWrites({ entries }: Proof, writes: readonly Write[]): string[] {
+/**
+ * Every limit that a device wrote down was announced before, with this figure; a lower one is told
+ * for a second before that, and is sent then, so that a kill may lose its entry.
+ */
+function untoldWrites({ entries, gaps }: Proof, writes: readonly Write[]): string[] {
   const orders = entries.filter((entry) => entry.is === 'order')
   const answered = entries.some((entry) => entry.is === 'answer' && entry.found !== null)
   const first_at = entries[0]?.at ?? Number.POSITIVE_INFINITY
   const before = new Map<number, number>()
   const untold = writes.filter(({ at, inverter_id, allowed_w }) => {
-    const is_news = before.get(inverter_id) !== allowed_w
+    const before_w = before.get(inverter_id) ?? Number.NEGATIVE_INFINITY
+    const is_news = before_w !== allowed_w
     before.set(inverter_id, allowed_w)
+    const is_lost = allowed_w < before_w && gaps.some((gap) => at >= gap.from_at && at <= gap.to_at)
     const isOfIt = (order: (typeof orders)[number]) =>
       order.inverter_id === inverter_id &&
       order.limit_w === Math.ceil(allowed_w) &&
       order.at <= at + clock_step_ms
-    return is_news && at > first_at && !orders.some(isOfIt)
+    return is_news && !is_lost && at > first_at && !orders.some(isOfIt)
   })
   return [
     ...unless(orders.length > 0 && answered, 'it tells of no write, or of no read-back'),
