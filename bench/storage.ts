@@ -1,7 +1,7 @@
 /**
- * Size of a row on disk, with its share of the indexes, in each tier of retention: readings of each
- * kind for a day of a plant at the usual rate, raw, thinned to minutes and to hours, and the hourly
- * sums.
+ * Size of a row on disk, with its share of the indexes: readings of each kind for a day of a plant
+ * at the usual rate; of the kinds without blocks also thinned to minutes and to hours; and the
+ * hourly sums. Sizes of blocks: bench/blocks.ts.
  *
  *   node bench/storage.ts
  */
@@ -12,6 +12,7 @@ import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import { createRollups } from '@heliograph/server/performance/rollups/job'
 import type { Database } from '@heliograph/server/storage/database'
 import { weeksOf } from '@heliograph/server/storage/partitions'
+import { isPacked } from '@heliograph/server/telemetry/blocks/store'
 import { thinWeek } from '@heliograph/server/telemetry/thinning'
 import { touchReadingsSince } from '@heliograph/server/telemetry/touched-hours'
 import { quickOr } from './fixtures/quick.ts'
@@ -159,28 +160,31 @@ process.stdout.write('bytes a row         raw  minute    hour  sums of an hour\n
 for (const kind of kinds) {
   const { table } = readingKinds[kind]
   const raw = await sizeOf(db, table)
-  const thinned: Size[] = []
-  for (const step_s of [60, 3600] as const) {
-    const began_ms = performance.now()
-    for (const week of weeks) await thinWeek(db, { kind, week, step_s }, () => true)
-    if (step_s === 60) thinning_ms += performance.now() - began_ms
-    thinned.push(await sizeOf(db, table))
-  }
-  const [minute, hour] = thinned as [Size, Size]
-  thinned_rows += raw.rows
-  const kept = sums[kind] ?? hour
+  const figures = [bytesPerRow(raw)]
   const share = counts[kind] / devices
-  perDay.raw += raw.bytes * share
-  perDay.minute += minute.bytes * share
-  perDay.hour += kept.bytes * share
-  const figures = [raw, minute, ...(sums[kind] ? [] : [hour])].map((size) =>
-    bytesPerRow(size).toFixed(0).padStart(8),
-  )
-  const last = sums[kind] ? `${bytesPerRow(sums[kind]).toFixed(0).padStart(25)}` : ''
-  process.stdout.write(`${table.padEnd(18)}${figures.join('')}${last}\n`)
+  if (isPacked(kind)) {
+    perDay.hour += sums[kind]!.bytes * share
+    figures.push(Number.NaN, Number.NaN, bytesPerRow(sums[kind]!))
+  } else {
+    const thinned: Size[] = []
+    for (const step_s of [60, 3600] as const) {
+      const began_ms = performance.now()
+      for (const week of weeks) await thinWeek(db, { kind, week, step_s }, () => true)
+      if (step_s === 60) thinning_ms += performance.now() - began_ms
+      thinned.push(await sizeOf(db, table))
+    }
+    const [minute, hour] = thinned as [Size, Size]
+    thinned_rows += raw.rows
+    perDay.raw += raw.bytes * share
+    perDay.minute += minute.bytes * share
+    perDay.hour += hour.bytes * share
+    figures.push(bytesPerRow(minute), bytesPerRow(hour))
+  }
+  const shown = figures.map((bytes) => (Number.isNaN(bytes) ? '' : bytes.toFixed(0)).padStart(8))
+  process.stdout.write(`${table.padEnd(18)}${shown.join('')}\n`)
 }
 process.stdout.write(
-  `${inverters} inverters of ${strings} strings every ${poll_s} s: ` +
+  `${inverters} inverters of ${strings} strings every ${poll_s} s, without their blocks: ` +
     `${gb(perDay.raw * days.raw)} GB of ${days.raw} days, ` +
     `${gb(perDay.minute * (days.minute - days.raw))} GB of minutes up to ${days.minute} days, ` +
     `${gb(perDay.hour * 365)} GB of hours a year\n` +

@@ -10,13 +10,17 @@ import { type MailSettings, readMailSettings, readPublicUrl } from './mail/setti
 import type { PriceSettings } from './markets/fetch.ts'
 import { energy_charts_url } from './markets/sources/energy-charts.ts'
 import { entsoe_url } from './markets/sources/entsoe.ts'
+import type { RetentionSettings } from './telemetry/retention.ts'
 
-/** Covers the time of an edge that was offline for weeks to send its readings. */
-const retention_raw_days_usual = 35
-/** Two years to compare, and a month. */
-const retention_minute_days_usual = 760
+/** Usual days of retention: of readings in blocks, and of the rows of the other kinds. */
+const usual_days = {
+  /** Two years to compare, and ten of minutes. */
+  blocks: { raw: 730, minute: 3650 },
+  /** Readings of an edge that was offline for weeks; two years to compare, and a month. */
+  rows: { raw: 35, minute: 760 },
+}
 
-export interface ServerConfig {
+export interface ServerConfig extends RetentionSettings {
   host: string
   port: number
   data_dir: string
@@ -24,10 +28,6 @@ export interface ServerConfig {
   database_url: string | null
   database_connections: number
   metrics_port: number | null
-  /** Retention of all readings; null for unlimited. */
-  retention_raw_days: number | null
-  /** Retention of one reading per minute and device; null for unlimited. */
-  retention_minute_days: number | null
   prices: PriceSettings
   /** Source of weather forecasts; null for none. */
   weather_forecast: WeatherSettings | null
@@ -84,9 +84,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Server
 /** Readings that arrive after their week was thinned enter no sum, so this is the minimum. */
 const retention_days_min = 10
 
-function readRetention(
-  settings: Settings,
-): Pick<ServerConfig, 'retention_raw_days' | 'retention_minute_days'> {
+function readRetention(settings: Settings): RetentionSettings {
   const days = (name: string, fallback: number | null) => {
     const text = settings.text(name)
     if (text === null) return fallback
@@ -94,16 +92,27 @@ function readRetention(
     const range = { fallback: 0, minimum: retention_days_min, maximum: 36_500 }
     return settings.integer(name, range) || null
   }
-  const raw_days = days('RETENTION_RAW_DAYS', retention_raw_days_usual)
-  const minute_days = days(
-    'RETENTION_MINUTE_DAYS',
-    raw_days === null ? null : Math.max(raw_days, retention_minute_days_usual),
-  )
-  if (minute_days !== null && minute_days < (raw_days ?? Number.POSITIVE_INFINITY)) {
-    const raw = raw_days === null ? 'unlimited' : `${raw_days}`
+  const tiersOf = (usual: { raw: number; minute: number }) => {
+    const raw = days('RETENTION_RAW_DAYS', usual.raw)
+    const fallback = raw === null ? null : Math.max(raw, usual.minute)
+    return { raw, minute: days('RETENTION_MINUTE_DAYS', fallback) }
+  }
+  const blocks = tiersOf(usual_days.blocks)
+  const rows = tiersOf(usual_days.rows)
+  // Without a setting, no tier of minutes is longer than what is asked for.
+  if (settings.text('RETENTION_RAW_DAYS') === null && blocks.minute !== null) {
+    blocks.raw = Math.min(blocks.raw!, blocks.minute)
+  }
+  if (rows.minute !== null && rows.minute < (rows.raw ?? Number.POSITIVE_INFINITY)) {
+    const raw = rows.raw === null ? 'unlimited' : `${rows.raw}`
     settings.fault('RETENTION_MINUTE_DAYS', `at least RETENTION_RAW_DAYS, which is ${raw}`)
   }
-  return { retention_raw_days: raw_days, retention_minute_days: minute_days }
+  return {
+    retention_raw_days: blocks.raw,
+    retention_minute_days: blocks.minute,
+    retention_raw_row_days: rows.raw,
+    retention_minute_row_days: rows.minute,
+  }
 }
 
 function readPriceSources(settings: Settings): PriceSettings {

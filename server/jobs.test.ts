@@ -12,8 +12,10 @@ let database: TestDatabase
 let queue: Jobs
 const jobs = createJobTable({
   ...testSettings,
-  retention_raw_days: 35,
-  retention_minute_days: 760,
+  retention_raw_days: 730,
+  retention_minute_days: 3650,
+  retention_raw_row_days: 35,
+  retention_minute_row_days: 760,
 })
 
 before(async () => {

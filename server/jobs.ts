@@ -26,6 +26,7 @@ import { isWithheld } from './reports/reader.ts'
 import { createReportWriter } from './reports/writers/write.ts'
 import type { Database } from './storage/database.ts'
 import { ensurePartitions, weeksAhead } from './storage/partitions.ts'
+import { packRows } from './telemetry/blocks/packing.ts'
 import { watchGaps } from './telemetry/gaps/watch.ts'
 import { keepTiers, type RetentionSettings } from './telemetry/retention.ts'
 import { watchWorkOrders } from './work/overdue.ts'
@@ -58,6 +59,7 @@ export const createJobTable = (settings: JobSettings): readonly Job[] => {
       seconds_max: 21_600,
       run: (context) => keepTiers(context, settings),
     },
+    { name: 'pack_rows', schedule: '45 * * * *', seconds_max: 3600, own_turn: true, run: packRows },
     {
       name: 'forget_abandoned_journals',
       schedule: '50 2 * * *',
@@ -196,7 +198,7 @@ function sumCurtailed({ db, clock, signal }: JobContext, hours: number): Promise
 /** Excludes days whose readings may be thinned to one an hour, which would degrade the sums. */
 function sumBatteries(
   { db, clock, signal }: JobContext,
-  { retention_minute_days: kept_days }: JobSettings,
+  { retention_minute_row_days: kept_days }: JobSettings,
   days: number,
 ): Promise<void> {
   return sumBatteryDays(db, { again_days: days, kept_days, now: clock.now(), signal })

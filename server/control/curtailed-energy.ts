@@ -8,6 +8,8 @@ import { hour_ms } from '@heliograph/domain/durations'
 import { defaultPollIntervals } from '@heliograph/domain/site'
 import { heldUntil } from '../storage/curtailment.ts'
 import type { Database, Queries } from '../storage/database.ts'
+import { rowsJson } from '../storage/values.ts'
+import { readReadings, rowsSince } from '../telemetry/stored-readings.ts'
 
 const gap_s_min = 60
 
@@ -111,7 +113,8 @@ async function sumHour(
       [site_id, logger_id, new Date(hour)],
     )
     if (spans.length === 0) return
-    await tx.execute(insertHour, [
+    const packed = await readPackedAround(tx, { site_id, logger_id }, hour)
+    await tx.execute(insertHour(packed ? packedReadings : rows), [
       site_id,
       logger_id,
       new Date(hour),
@@ -120,8 +123,22 @@ async function sumHour(
       spans.map(({ group_id }) => group_id),
       spans.map(({ from_ms }) => new Date(from_ms).toISOString()),
       spans.map(({ to_ms }) => new Date(to_ms).toISOString()),
+      ...(packed ? [rowsJson(packed)] : []),
     ])
   })
+}
+
+/** The readings around an hour that is packed into blocks; null for an hour in rows. */
+async function readPackedAround(db: Queries, { site_id, logger_id }: Plant, hour: number) {
+  if (hour - hour_ms >= (await rowsSince(db, 'inverter'))) return null
+  const inverters = await db.query<{ inverter_id: number }>(
+    'select inverter_id from inverters where site_id = $1 and logger_id = $2',
+    [site_id, logger_id],
+  )
+  const device_ids = inverters.map(({ inverter_id }) => inverter_id)
+  const around = { site_id, device_ids, from_ms: hour - hour_ms, to_ms: hour + 2 * hour_ms }
+  const columns = ['ac_power_kw', 'available_power_kw', 'limited_by']
+  return readReadings(db, 'inverter', around, columns)
 }
 
 /** The consumption of an inverter at night is no curtailed power. */
@@ -140,14 +157,18 @@ const gap = `
     * interval '1 second' as longest
   from sites where site_id = $1`
 
-const insertHour = `
+/** The readings of a site: its rows, or those of $9. */
+const rows = '(select * from inverter_readings where site_id = $1) as r'
+const packedReadings = `jsonb_to_recordset($9) as r (inverter_id int, measured_at timestamptz,
+  ac_power_kw real, available_power_kw real, limited_by text)`
+
+const insertHour = (readings: string) => `
   with gap as (${gap}
   ), steps as (
     select measured_at as from_at, lead(measured_at) ${ofInverter} as to_at,
            (${curtailed_kw} + lead(${curtailed_kw}) ${ofInverter}) / 2 as curtailed_kw
-    from inverter_readings, gap
-    where site_id = $1
-      and inverter_id in (select inverter_id from inverters where site_id = $1 and logger_id = $2)
+    from ${readings}, gap
+    where inverter_id in (select inverter_id from inverters where site_id = $1 and logger_id = $2)
       and measured_at >= $3::timestamptz - longest
       and measured_at < $3::timestamptz + interval '1 hour' + longest
   ), spans as (

@@ -80,8 +80,7 @@ async function makeWeek(
 interface Partition {
   table: string
   name: string
-  /** null for the partition that closes the past. */
-  start: Date | null
+  start: Date
   end: Date
 }
 
@@ -103,20 +102,11 @@ async function readPartitions(
   )
 }
 
-/** Finds weeks without a partition, except in the closed past. */
+/** Finds weeks without a partition. */
 async function partitionsOf(db: Pick<Database, 'query'>, tables: readonly string[]) {
   const partitions = await readPartitions(db, tables)
   const names = new Set(partitions.map(({ name }) => name))
-  const closed = new Map(
-    partitions.flatMap(({ table, start, end }) => (start === null ? [[table, end] as const] : [])),
-  )
-  return {
-    lacks(table: string, week: Week): boolean {
-      const closed_before = closed.get(table)
-      if (closed_before && week.start < closed_before) return false
-      return !names.has(partitionName(table, week))
-    },
-  }
+  return { lacks: (table: string, week: Week) => !names.has(partitionName(table, week)) }
 }
 
 /** The partitions of the tables that end by `before`, oldest first. */
@@ -127,58 +117,13 @@ export async function weeksBefore(
 ): Promise<{ table: string; week: Week }[]> {
   const partitions = await readPartitions(db, tables)
   return partitions.flatMap(({ table, start, end }) =>
-    start !== null && end <= before ? [{ table, week: { start, end } }] : [],
+    end <= before ? [{ table, week: { start, end } }] : [],
   )
 }
 
-/** The oldest week with a partition of any table that ends by `before`, or null. */
-export async function oldestWeek(
-  db: Pick<Database, 'query'>,
-  tables: readonly string[],
-  before: Date,
-): Promise<Week | null> {
-  const [oldest] = await weeksBefore(db, tables, before)
-  return oldest?.week ?? null
-}
-
-/**
- * Drops the weekly partitions that end by `before` and returns their names. An empty partition that
- * rejects all rows closes the past, so that late readings cannot recreate a dropped week. Blocks
- * readers and writers of the tables until the transaction ends.
- */
-export async function closeBefore(
-  transaction: Transaction,
-  tables: readonly string[],
-  before: Date,
-): Promise<string[]> {
-  const partitions = await readPartitions(transaction, tables)
-  const past = partitions.filter(({ end }) => end <= before)
-  for (const { name } of past) await transaction.execute(`DROP TABLE ${identifier(name)}`)
-  for (const table of tables) {
-    const name = identifier(`${table}_closed`)
-    await transaction.execute(
-      `CREATE TABLE ${name} (
-         LIKE ${identifier(table)} INCLUDING ALL EXCLUDING IDENTITY,
-         CONSTRAINT older_than_readings_are_kept CHECK (false));
-       ALTER TABLE ${identifier(table)} ATTACH PARTITION ${name}
-         FOR VALUES FROM (MINVALUE) TO ('${before.toISOString()}')`,
-    )
-  }
-  return past.flatMap(({ name, start }) => (start === null ? [] : [name]))
-}
-
-/** The instant before which the readings of a table were dropped, or null. */
-export async function closedBefore(
-  db: Pick<Database, 'query'>,
-  table: string,
-): Promise<Date | null> {
-  const [closed] = await db.query<{ end: Date }>(
-    `SELECT substring(pg_get_expr(relpartbound, oid) from 'TO \\(''([^'']+)''\\)')::timestamptz AS "end"
-       FROM pg_class WHERE oid = to_regclass($1)`,
-    [identifier(`${table}_closed`)],
-  )
-  return closed?.end ?? null
-}
+/** Blocks readers and writers of the table until the transaction ends. */
+export const dropPartition = (transaction: Transaction, name: string) =>
+  transaction.execute(`DROP TABLE ${identifier(name)}`)
 
 const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`
 

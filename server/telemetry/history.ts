@@ -6,12 +6,15 @@
 import { type ColumnType, type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import type { Context } from '../http/context.ts'
 import type { SeriesMeta } from '../http/envelope.ts'
+import type { ExportItems } from '../http/export-items.ts'
 import { type ExportColumn, type ExportRows, itemJson } from '../http/export-rows.ts'
 import { JsonText } from '../http/json-text.ts'
 import { telemetry_rows, telemetryLimit } from '../http/params.ts'
 import { default_hours, type SeriesWindow, seriesMeta } from '../http/time-windows.ts'
 import { rowsWindow } from '../http/windows.ts'
 import type { Queries } from '../storage/database.ts'
+import type { StoredReading } from './blocks/store.ts'
+import { countPacked, firstOf, instant, rowsSince, walkReadings } from './stored-readings.ts'
 
 interface HistoryRequest<Params> extends Omit<DeviceHistory, 'site_id' | 'device_id'> {
   site: { site_id: string }
@@ -40,7 +43,7 @@ export function deviceHistory<Params>(
     handle: async (request: HistoryRequest<Params>, { db }: Context) =>
       readHistory(db, kind, ...(await asked(request, db))),
     exports: async (request: HistoryRequest<Params>, { db }: Context) =>
-      historyRows(kind, ...(await asked(request, db))),
+      exportHistory(db, kind, ...(await asked(request, db))),
   } as const
 }
 
@@ -64,6 +67,7 @@ export async function readHistory(
 ): Promise<JsonText> {
   const { window } = request
   const limit = request.limit ?? telemetry_rows.by_default
+  if (await isPackedIn(db, kind, window)) return readPacked(db, kind, { ...request, limit })
   const bounds = boundsOf(request)
   const statement = statementsOf(kind, window, columns)
   const [page] = await db.query<HistoryPage>(statement.page, [...bounds, limit])
@@ -85,6 +89,66 @@ export async function readHistory(
   )
 }
 
+/** Whether a part of the window is in blocks. */
+export const isPackedIn = async (db: Queries, kind: ReadingKind, { start }: SeriesWindow) =>
+  (start === null ? Number.NEGATIVE_INFINITY : Date.parse(start)) < (await rowsSince(db, kind))
+
+export const spanOf = ({ start, end }: SeriesWindow) => ({
+  from_ms: start === null ? Number.NEGATIVE_INFINITY : Date.parse(start),
+  to_ms: Date.parse(end),
+})
+
+/** The page of a device with blocks; its items are in the form of `readingColumns`. */
+async function readPacked(
+  db: Queries,
+  kind: DeviceKind,
+  { site_id, device_id, window, limit }: DeviceHistory & { limit: number },
+): Promise<JsonText> {
+  const walk = { site_id, device_id, ...spanOf(window), newest: window.newest }
+  const page = await firstOf(
+    walkReadings(db, kind, { ...walk, most: limit }, valuesOf(kind)),
+    limit,
+  )
+  if (window.newest) page.reverse()
+  const items = page.map((reading) => itemOf(kind, reading))
+  const count = await countReadings(db, kind, walk)
+  return seriesText(
+    items.map((item) => JSON.stringify(item)).join(','),
+    seriesMeta(window, {
+      count: Math.max(count, items.length),
+      returned: items.length,
+      first_time: items[0]?.measured_at ?? null,
+      last_time: items.at(-1)?.measured_at ?? null,
+    }),
+  )
+}
+
+const valuesOf = (kind: DeviceKind) => ['quality', ...Object.keys(readingKinds[kind].columns)]
+
+function itemOf(kind: DeviceKind, reading: StoredReading) {
+  const values = valuesOf(kind).map((name) => [name, reading[name]])
+  const measured_at = new Date(reading.measured_at).toISOString()
+  return { measured_at, ...Object.fromEntries(values) }
+}
+
+/** Counts the readings of a device in a span, from rows and blocks. */
+async function countReadings(
+  db: Queries,
+  kind: DeviceKind,
+  span: { site_id: string; device_id: number; from_ms: number; to_ms: number },
+): Promise<number> {
+  const { table, keys } = readingKinds[kind]
+  const since_ms = await rowsSince(db, kind)
+  const [rows] = await db.query<{ count: number }>(
+    `SELECT count(*) AS count FROM ${table}
+     WHERE site_id = $1 AND ${keys[0]} = $2 AND measured_at >= $3 AND measured_at < $4`,
+    [span.site_id, span.device_id, instant(Math.max(span.from_ms, since_ms)), instant(span.to_ms)],
+  )
+  const past = { ...span, to_ms: Math.min(span.to_ms, since_ms) }
+  const counting = { columns: [], countOf: () => 1, of_block: 'b.reading_count', value: null }
+  return rows!.count + (await countPacked(db, kind, past, counting))
+}
+
 /** `items` is JSON text, separated by commas. */
 export function seriesText(items: string, meta: SeriesMeta): JsonText {
   return new JsonText(`{"data":[${items}],"meta":${JSON.stringify(meta)}}`)
@@ -104,6 +168,35 @@ export const seriesExample = <Item>(item: Item) => ({
     meta: { count: 1, truncated: false, next_start: null, previous_end: null },
   },
 })
+
+/** The same readings as an export. */
+export async function exportHistory(
+  db: Queries,
+  kind: DeviceKind,
+  request: DeviceHistory,
+  columns: readonly ExportColumn[] = readingColumns(kind),
+): Promise<ExportRows | ExportItems> {
+  const { site_id, device_id, window, limit = null } = request
+  if (!(await isPackedIn(db, kind, window))) return historyRows(kind, request, columns)
+  const toItems = (part: StoredReading[]) => part.map((reading) => itemOf(kind, reading))
+  return {
+    async *items(queries) {
+      const walk = {
+        site_id,
+        device_id,
+        ...spanOf(window),
+        newest: window.newest && limit !== null,
+      }
+      const most = limit ?? undefined
+      const parts = walkReadings(queries, kind, { ...walk, most }, valuesOf(kind))
+      if (limit === null) for await (const part of parts) yield toItems(part)
+      else {
+        const page = await firstOf(parts, limit)
+        yield toItems(walk.newest ? page.reverse() : page)
+      }
+    },
+  }
+}
 
 /** The same readings as rows of an export. */
 export function historyRows(

@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { day_ms, week_ms } from '@heliograph/domain/durations'
+import { day_ms, hour_ms, week_ms } from '@heliograph/domain/durations'
 import { readingKinds } from '@heliograph/domain/readings'
 import fc from 'fast-check'
 import { silent, type TestDatabase, testDatabase } from '../../test/postgres.ts'
-import { edge_id, foundSite, inverterFrame, site_id } from '../link/fixtures/plant.ts'
-import { ingestInto } from '../link/ingest.ts'
+import { foundSite, site_id } from '../link/fixtures/plant.ts'
 import { emptyHour } from '../performance/rollups/inverter-hour.ts'
-import { createRollups } from '../performance/rollups/job.ts'
 import { storeInverterHours, storeStringHours } from '../performance/rollups/store.ts'
 import type { Log } from '../storage/log.ts'
-import { closedBefore, ensurePartitions, oldestWeek } from '../storage/partitions.ts'
-import { keepTiers, summed_tables } from './retention.ts'
+import { ensurePartitions } from '../storage/partitions.ts'
+import { packRows } from './blocks/packing.ts'
+import { keepTiers } from './retention.ts'
+
+const summed_tables = ['inverter_readings', 'string_readings']
 
 /** A Monday. */
 const first_ms = Date.UTC(2024, 0, 1)
@@ -33,7 +34,7 @@ async function clear(): Promise<void> {
   )
   for (const { name } of partitions) await db.execute(`drop table ${name}`)
   await db.execute(
-    `truncate inverter_hours, string_hours, string_days, logger_hours, touched_hours, gaps,
+    `truncate reading_blocks, packed_before, inverter_hours, string_hours, string_days, logger_hours, touched_hours, gaps,
        final_weeks, thinned_partitions, late_devices, inverter_latest, string_latest,
        weather_latest, link_frames, rejected_frames, events`,
   )
@@ -90,39 +91,50 @@ async function sum(kind: 'inverter' | 'string', hour_at: Date): Promise<void> {
   })
 }
 
-/** Where nothing else is given no minutes are kept, only hours. */
-const run = (
+/** Packs old rows, then thins. Where nothing else is given no minutes are kept, only hours. */
+async function run(
   now_ms: number,
-  retention_raw_days: number | null,
-  {
-    minute_days = retention_raw_days,
-    log = silent,
-  }: { minute_days?: number | null; log?: Log } = {},
-) =>
-  keepTiers(
-    {
-      db: database.db,
-      clock: { now: () => new Date(now_ms) },
-      log,
-      signal: new AbortController().signal,
-    },
-    { retention_raw_days, retention_minute_days: minute_days },
-  )
+  raw_days: number | null,
+  { minute_days = raw_days, log = silent }: { minute_days?: number | null; log?: Log } = {},
+): Promise<void> {
+  const at = (time_ms: number) => ({
+    db: database.db,
+    clock: { now: () => new Date(time_ms) },
+    log,
+    signal: new AbortController().signal,
+  })
+  await packRows(at(now_ms))
+  await packRows(at(now_ms + 3 * hour_ms))
+  await keepTiers(at(now_ms), {
+    retention_raw_days: raw_days,
+    retention_minute_days: minute_days,
+    retention_raw_row_days: raw_days,
+    retention_minute_row_days: minute_days,
+  })
+}
 
+/** Readings by week and kind, of rows or else of blocks. */
 const remaining = async () =>
   database.db.query<{ week: number; kind: string; rows: number }>(
-    `select ((extract(epoch from date_trunc('week', measured_at)) * 1000 - $1) / $2)::int as week,
-            kind, count(*) as rows
-     from (select 'inverter' as kind, measured_at from inverter_readings
-           union all select 'string', measured_at from string_readings) r
-     group by 1, 2 order by 1, 2`,
+    `with rows as (
+       select date_trunc('week', measured_at) as week, kind, count(*) as rows
+       from (select 'inverter' as kind, measured_at from inverter_readings
+             union all select 'string', measured_at from string_readings) r
+       group by 1, 2
+     ), blocks as (
+       select date_trunc('week', hour_at) as week, kind, sum(reading_count)::int as rows
+       from reading_blocks group by 1, 2
+     )
+     select ((extract(epoch from week) * 1000 - $1) / $2)::int as week, kind,
+       coalesce(rows.rows, blocks.rows) as rows
+     from rows full join blocks using (week, kind) order by 1, 2`,
     [first_ms, week_ms],
   )
 
 const count = async (table: string) =>
   (await database.db.query<{ count: number }>(`select count(*) from ${table}`))[0]!.count
 
-test('nothing newer than the bound and nothing that is not summed up is ever dropped', async () => {
+test('nothing newer than the bound and nothing that is not summed up is ever thinned', async () => {
   const filled = fc.uniqueArray(
     fc.record({
       week: fc.integer({ min: 0, max: 9 }),
@@ -135,7 +147,7 @@ test('nothing newer than the bound and nothing that is not summed up is ever dro
     retention_raw_days: fc.integer({ min: 35, max: 80 }),
     now_ms: fc.integer({ min: first_ms + 35 * day_ms, max: first_ms + 150 * day_ms }),
   })
-  let [dropped, held] = [0, 0]
+  let [thinned, held] = [0, 0]
   const property = fc.asyncProperty(filled, setting, async (weeks, { now_ms, ...days }) => {
     await clear()
     for (const each of weeks) await fill(each)
@@ -144,22 +156,20 @@ test('nothing newer than the bound and nothing that is not summed up is ever dro
 
     const bound_ms = now_ms - days.retention_raw_days * day_ms
     const isOver = (week: number) => first_ms + (week + 1) * week_ms <= bound_ms
-    const first_held = Math.min(
-      ...weeks.flatMap(({ week, state }) => (state === 'summed' ? [] : [week])),
-    )
-    // A mark in the first hour of a week waits for readings of the week before it.
-    const is_early = weeks.some(
-      ({ week, state }) => week === first_held && state === 'marked' && week % 7 === 0,
-    )
-    const stays = (week: number) => !isOver(week) || week >= first_held - (is_early ? 1 : 0)
+    const isHeld = (asked: number) =>
+      weeks.some(
+        ({ week, state }) =>
+          (week === asked && state !== 'summed') ||
+          // A mark in the first hour of a week waits for readings of the week before it.
+          (week === asked + 1 && state === 'marked' && week % 7 === 0),
+      )
     const expected = weeks
-      .filter(({ week }) => stays(week))
-      .map(({ week, kind }) => ({ week, kind, rows: 28 }))
+      .map(({ week, kind }) => ({ week, kind, rows: isOver(week) && !isHeld(week) ? 23 : 28 }))
       .sort((a, b) => a.week - b.week || a.kind.localeCompare(b.kind))
     assert.deepEqual(await remaining(), expected)
     assert.deepEqual([await count('inverter_hours'), await count('string_hours')], sums)
-    dropped += weeks.length - expected.length
-    held += expected.filter(({ week }) => isOver(week)).length
+    thinned += expected.filter(({ rows }) => rows === 23).length
+    held += expected.filter(({ week, rows }) => isOver(week) && rows === 28).length
   })
   const old = { retention_raw_days: 35, now_ms: first_ms + 120 * day_ms }
   const inOrder = (...states: WeekState[]): Filled[] =>
@@ -174,7 +184,7 @@ test('nothing newer than the bound and nothing that is not summed up is ever dro
       [inOrder('summed'), { ...old, now_ms: first_ms + 42 * day_ms }],
     ],
   })
-  assert.ok(dropped > 0 && held > 0, `${dropped} dropped, ${held} held: the property says nothing`)
+  assert.ok(thinned > 0 && held > 0, `${thinned} thinned, ${held} held: the property says nothing`)
 })
 
 test('without a setting everything stays', async () => {
@@ -192,59 +202,7 @@ test('what holds a week up is told', async () => {
   assert.deepEqual(told, [{ week: new Date(first_ms + week_ms), held_by }])
 })
 
-test('sums of dropped hours stay as they are, whatever arrives or is marked afterwards', async () => {
-  const { db } = database
-  await fill({ week: 0, kind: 'inverter', state: 'summed' })
-  await fill({ week: 1, kind: 'inverter', state: 'summed' })
-  const now_ms = first_ms + week_ms + 35 * day_ms
-  await run(now_ms, 35)
-  assert.deepEqual(
-    (await remaining()).map(({ week }) => week),
-    [1],
-  )
-  const bound = await closedBefore(db, 'inverter_readings')
-  assert.deepEqual(bound, new Date(first_ms + week_ms))
-
-  // A reading of a dropped week is kept aside, and the week stays dropped.
-  const ingest = ingestInto(db)
-  const batch = { site_id, edge_id, epoch: 'late', lane: 'backlog', received_at: now_ms } as const
-  const frames = [
-    inverterFrame(1, first_ms + day_ms),
-    inverterFrame(2, first_ms + week_ms + 60_000),
-  ]
-  const { stored_rows, refused_frames } = await ingest.ingest({ ...batch, frames })
-  assert.deepEqual({ stored_rows, refused_frames }, { stored_rows: 1, refused_frames: 1 })
-  const [refused] = await db.query<{ reason: string }>('select reason from rejected_frames')
-  assert.match(refused!.reason, /older_than_readings_are_kept/)
-  assert.equal(await oldestWeek(db, summed_tables, bound!), null)
-
-  // The second one marked the last hour of the dropped week, too. Its sum is final.
-  await announce()
-  await db.execute('update touched_hours set due_at = hour_at')
-  const dropped_hour = new Date(first_ms + week_ms - 3_600_000)
-  await sum('inverter', dropped_hour)
-  const sums = await count('inverter_hours')
-  const marked = { clock: { now: () => new Date(now_ms) }, timers: { after: () => () => {} } }
-  await createRollups(db, { ...marked, log: silent }).runDue()
-  assert.equal(await count('touched_hours'), 0)
-  assert.equal(await count('inverter_hours'), sums)
-  const [kept] = await db.query('select covered_s from inverter_hours where hour_at = $1', [
-    dropped_hour.toISOString(),
-  ])
-  assert.deepEqual(kept, { covered_s: 1 })
-})
-
-/** An inventory with the inverter, so that its hours are summed up. */
-async function announce(): Promise<void> {
-  await database.db.execute(
-    `update sites set inventory = '{"timezone": "UTC"}' where site_id = '${site_id}';
-     insert into inverters (site_id, inverter_id, logger_id, name, rated_ac_power_kw, phase_count,
-       mppt_count, string_count, dc_capacity_kwp, driver, modbus_unit_id, created_at, updated_at)
-     values ('${site_id}', 1, 1, 'one', 100, 3, 1, 1, 110, 'sunspec', 1, now(), now())`,
-  )
-}
-
-test('every table of readings steps down: to minutes, then to hours or to their sums', async () => {
+test('every kind of readings steps down: to minutes, then to hours', async () => {
   const { db } = database
   const partitioned = await db.query<{ table: string }>(
     'select partrelid::regclass::text as "table" from pg_partitioned_table order by 1',
@@ -265,6 +223,13 @@ test('every table of readings steps down: to minutes, then to hours or to their 
   const counts = async () => {
     const found: Record<string, number> = {}
     for (const { table } of kinds) found[table] = await count(table)
+    const blocks = await db.query<{ kind: 'inverter' | 'string'; count: number }>(
+      'select kind, sum(reading_count)::int as count from reading_blocks group by 1',
+    )
+    for (const { kind, count } of blocks) {
+      assert.equal(found[readingKinds[kind].table], 0, 'its rows are gone')
+      found[readingKinds[kind].table] = count
+    }
     return found
   }
   // Four minutes with three readings each, and two hours.
@@ -275,6 +240,13 @@ test('every table of readings steps down: to minutes, then to hours or to their 
        from unnest(array[0, 20, 40, 60, 80, 100, 3600, 3620, 3640, 3660, 3680, 3700]) as second,
          make_interval(secs => second) as at`,
       [new Date(first_ms).toISOString()],
+    )
+  }
+  for (const kind of ['inverter', 'string'] as const) {
+    const { table, keys } = readingKinds[kind]
+    await db.execute(
+      `insert into ${kind}_latest (site_id, ${keys.join(', ')}, measured_at, quality, received_at)
+       select site_id, ${keys.join(', ')}, measured_at, quality, measured_at from ${table} limit 1`,
     )
   }
   const all = (rows: number) => Object.fromEntries(kinds.map(({ table }) => [table, rows]))
@@ -294,18 +266,14 @@ test('every table of readings steps down: to minutes, then to hours or to their 
   await run(first_ms + week_ms + 100 * day_ms - 1, 35, days)
   assert.deepEqual(await counts(), { ...all(4), cells_readings: 2 })
   await run(first_ms + week_ms + 100 * day_ms, 35, days)
-  assert.deepEqual(await counts(), {
-    ...all(2),
-    inverter_readings: 0,
-    string_readings: 0,
-  })
+  assert.deepEqual(await counts(), all(2))
   const stepsOf = async () => {
     const rows = await db.query<{ name: string; step_s: number }>(
       'select name, step_s from thinned_partitions order by name',
     )
     return rows.map(({ name, step_s }) => `${name} ${step_s}`)
   }
-  const hourly = kinds.filter(({ table }) => !(summed_tables as string[]).includes(table))
+  const hourly = kinds.filter(({ table }) => !summed_tables.includes(table))
   assert.deepEqual(await stepsOf(), hourly.map(({ table }) => `${table}_20240101 3600`).sort())
 })
 

@@ -206,5 +206,5 @@ async function swapIn(transaction: Transaction, thinning: Thinning): Promise<boo
 }
 
 /** Lock timeout or deadlock. */
-const isInUse = (error: unknown) =>
+export const isInUse = (error: unknown) =>
   ['55P03', '40P01'].includes(String((error as { code?: unknown } | null)?.code))

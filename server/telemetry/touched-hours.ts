@@ -143,6 +143,12 @@ export async function countRunning(db: Queries, site_id: string, now: Date): Pro
   return row!.count
 }
 
+/** Whether all readings of the hour that were stored when `settled_at` was read can be read. */
+export const hasEnded = (
+  { hour_at }: Pick<Mark, 'hour_at'>,
+  { now, settled_at }: { now: Date; settled_at: Date },
+): boolean => hour_at.getTime() <= Math.min(now.getTime(), settled_at.getTime()) - added_to_ms
+
 /**
  * Deletes marks that were not touched since they were read; the others are due again after
  * `settle_ms`. Marks of running hours stay and are due after `running_ms`.
@@ -160,8 +166,7 @@ export async function settleHours(
     running_ms,
   }: { now: Date; settled_at: Date; settle_ms: number; running_ms: number },
 ): Promise<void> {
-  const ended_by = Math.min(now.getTime(), settled_at.getTime()) - added_to_ms
-  const isRunning = ({ hour_at }: Mark) => hour_at.getTime() > ended_by
+  const isRunning = (mark: Mark) => !hasEnded(mark, { now, settled_at })
   const due = (delay_ms: number) => new Date(now.getTime() + delay_ms).toISOString()
   const running = marks.filter(isRunning)
   const ended = marks.filter((mark) => !isRunning(mark))
@@ -207,14 +212,17 @@ export async function touchAllIn(
 export async function touchReadingsSince(transaction: Transaction, site_id: string, since: Date) {
   const hoursIn = (kind: (typeof summedKinds)[number]) => {
     const { table, keys } = readingKinds[kind]
-    return `select distinct '${kind}' as kind, ${keys[0]} as device_id,
+    const rows = `select '${kind}' as kind, ${keys[0]} as device_id,
               date_trunc('hour', measured_at) as hour_at
             from ${table} where site_id = $1 and measured_at >= $2`
+    const blocks = `select kind, device_id, hour_at from reading_blocks
+            where site_id = $1 and kind = '${kind}' and last_at >= $2`
+    return `${rows} union ${blocks}`
   }
   return transaction.execute(
     `insert into touched_hours (site_id, kind, device_id, hour_at)
      select $1, kind, device_id, hour_at
-     from (${summedKinds.map(hoursIn).join(' union all ')}) as t
+     from (${summedKinds.map(hoursIn).join(' union ')}) as t
      where not ${in_final_week}
      order by kind, device_id, hour_at
      on conflict (site_id, kind, device_id, hour_at)

@@ -1,8 +1,12 @@
+import { hour_ms } from '@heliograph/domain/durations'
 import type { Quality } from '@heliograph/domain/readings'
 import type { CecModule } from '@heliograph/physics/single-diode'
 import type { SeriesWindow } from '../../http/time-windows.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isoTime } from '../../storage/values.ts'
+import type { StoredReading } from '../../telemetry/blocks/store.ts'
+import { spanOf } from '../../telemetry/history.ts'
+import { firstOf, readReadings, walkReadings } from '../../telemetry/stored-readings.ts'
+import { countStrings, holdsString } from '../../telemetry/strings/store.ts'
 import type { PanelFields } from '../panels/model.ts'
 import type { Plant, PlantString, RawInverter, RawWeather } from '../rollups/raw.ts'
 
@@ -55,71 +59,117 @@ export const readSiteModel = (db: Queries, site_id: string, params_id: number) =
   db.queryOne<SiteModelRow>(siteModels, [site_id, params_id])
 
 /** Ascending; counted from the end of the window when the window takes the newest. */
-export async function readStringInstants(db: Queries, request: ReadingsRequest) {
-  const { newest } = request.window
-  const indexes = [request.string_index, ...request.partner_indexes]
-  const rows = await db.query<StringInstant>(
-    `SELECT measured_at, quality, from_index,
-            current_a[from_index - first_string_index + 1 : $7 - first_string_index + 1]
-              AS current_a,
-            voltage_v[$5 - first_string_index + 1] AS voltage_v
-     FROM string_readings, greatest(first_string_index, $6::int) AS from_index
-     WHERE ${readingsOf}
-     ORDER BY measured_at ${newest ? 'DESC' : 'ASC'} LIMIT $8`,
-    [...boundsOf(request), Math.min(...indexes), Math.max(...indexes), request.limit],
-  )
-  return newest ? rows.reverse() : rows
-}
-
-export async function countStringInstants(db: Queries, request: ReadingsRequest): Promise<number> {
-  const [row] = await db.query<{ count: number }>(
-    `SELECT count(*) AS count FROM string_readings WHERE ${readingsOf}`,
-    boundsOf(request),
-  )
-  return row!.count
-}
-
-/** Reads the readings within spans by device, ascending. Spans ascend and do not overlap. */
-const readerWithin =
-  <Row extends { time_ms: number }>(table: string, id: string, columns: string) =>
-  async (
-    db: Queries,
-    site_id: string,
-    ids: readonly number[],
-    spans: readonly Span[],
-  ): Promise<Map<number, Row[]>> => {
-    if (spans.length === 0) return new Map()
-    // The outer bounds let the planner skip partitions.
-    const rows = await db.query<Row & { device_id: number }>(
-      `SELECT ${id} AS device_id, (extract(epoch FROM measured_at) * 1000)::float8 AS time_ms,
-              ${columns}
-       FROM unnest($3::timestamptz[], $4::timestamptz[]) AS span (from_at, to_at)
-       JOIN ${table} ON measured_at >= span.from_at AND measured_at <= span.to_at
-         AND measured_at >= ($3::timestamptz[])[1] AND measured_at <= $5
-       WHERE site_id = $1 AND ${id} = ANY($2)
-       ORDER BY ${id}, measured_at`,
-      [
-        site_id,
-        ids,
-        spans.map(({ from_ms }) => isoTime(from_ms)),
-        spans.map(({ to_ms }) => isoTime(to_ms)),
-        isoTime(spans.at(-1)!.to_ms),
-      ],
-    )
-    return Map.groupBy(rows, ({ device_id }) => device_id)
+export async function readStringInstants(
+  db: Queries,
+  { site_id, inverter_id, string_index, partner_indexes, window, limit }: ReadingsRequest,
+): Promise<StringInstant[]> {
+  const { newest } = window
+  const indexes = [string_index, ...partner_indexes]
+  const [lowest, highest] = [Math.min(...indexes), Math.max(...indexes)]
+  const walk = { site_id, device_id: inverter_id, ...spanOf(window), newest }
+  const columns = ['quality', 'current_a', 'voltage_v']
+  async function* instants() {
+    for await (const readings of walkReadings(db, 'string', walk, columns)) {
+      const own = readings.filter((reading) => holdsString(reading, string_index))
+      yield own.map((reading) => instantOf(reading, string_index, lowest, highest))
+    }
   }
+  const found = await firstOf(instants(), limit)
+  return newest ? found.reverse() : found
+}
 
-export const readInvertersWithin = readerWithin<InverterInstant>(
-  'inverter_readings',
-  'inverter_id',
-  'state, ac_power_kw, power_limit_pct',
-)
+function instantOf(
+  reading: StoredReading,
+  string_index: number,
+  lowest: number,
+  highest: number,
+): StringInstant {
+  const {
+    current_a,
+    voltage_v,
+    first_string_index: first,
+    ...rest
+  } = reading as StoredReading & {
+    first_string_index: number
+    current_a: readonly (number | null)[] | null
+    voltage_v: readonly (number | null)[] | null
+  }
+  const from_index = Math.max(first, lowest)
+  return {
+    measured_at: new Date(rest.measured_at),
+    quality: rest['quality'] as Quality,
+    from_index,
+    current_a: current_a?.slice(from_index - first, highest - first + 1) ?? null,
+    voltage_v: voltage_v?.[string_index - first] ?? null,
+  }
+}
 
-export const readWeatherWithin = readerWithin<RawWeather>(
-  'weather_readings',
-  'station_id',
-  `coalesce(instrument_values, '{}') AS instrument_values`,
-)
+export const countStringInstants = (db: Queries, request: ReadingsRequest): Promise<number> =>
+  countStrings(db, request)
+
+/** Spans this near to each other are read at once. */
+const span_distance_ms = hour_ms
+
+/** Reads readings within spans by device, ascending. Spans ascend and do not overlap. */
+async function readWithin(
+  db: Queries,
+  kind: 'inverter' | 'weather',
+  { site_id, ids, spans }: { site_id: string; ids: readonly number[]; spans: readonly Span[] },
+  columns: readonly string[],
+): Promise<StoredReading[]> {
+  const found: StoredReading[] = []
+  for (let first = 0; first < spans.length; ) {
+    let next = first + 1
+    while (next < spans.length && isNear(spans[next - 1]!, spans[next]!)) next += 1
+    const some = spans.slice(first, next)
+    first = next
+    const readings = await readReadings(
+      db,
+      kind,
+      { site_id, device_ids: ids, from_ms: some[0]!.from_ms, to_ms: some.at(-1)!.to_ms + 1 },
+      columns,
+    )
+    found.push(
+      ...readings.filter(({ measured_at: at }) =>
+        some.some(({ from_ms, to_ms }) => at >= from_ms && at <= to_ms),
+      ),
+    )
+  }
+  return found
+}
+
+const isNear = (span: Span, next: Span) => next.from_ms - span.to_ms < span_distance_ms
+
+export async function readInvertersWithin(
+  db: Queries,
+  site_id: string,
+  ids: readonly number[],
+  spans: readonly Span[],
+): Promise<Map<number, InverterInstant[]>> {
+  const columns = ['state', 'ac_power_kw', 'power_limit_pct']
+  const readings = await readWithin(db, 'inverter', { site_id, ids, spans }, columns)
+  const rows = readings.map((reading) => ({ ...reading, time_ms: reading.measured_at }))
+  return Map.groupBy(
+    rows as unknown as (InverterInstant & { inverter_id: number })[],
+    ({ inverter_id }) => inverter_id,
+  )
+}
+
+export async function readWeatherWithin(
+  db: Queries,
+  site_id: string,
+  ids: readonly number[],
+  spans: readonly Span[],
+): Promise<Map<number, RawWeather[]>> {
+  const of = { site_id, ids, spans }
+  const readings = await readWithin(db, 'weather', of, ['instrument_values'])
+  const rows = readings.map(({ station_id, measured_at, instrument_values }) => ({
+    station_id: station_id as number,
+    time_ms: measured_at,
+    instrument_values: (instrument_values ?? []) as readonly (number | null)[],
+  }))
+  return Map.groupBy(rows, ({ station_id }) => station_id)
+}
 
 const siteModels = `
   SELECT m.params_id, m.name, m.manufacturer, m.technology, m.power_stc_w, m.cells_in_series,
@@ -156,18 +206,3 @@ const alike = ['mppt_index', 'params_id', 'module_count', 'azimuth_deg', 'tilt_d
 
 const isPartner = (one: PlantString, other: PlantString) =>
   one.connected && alike.every((name) => one[name] === other[name])
-
-/** Readings of the range of strings that contains the requested string. */
-const readingsOf = `
-  site_id = $1 AND inverter_id = $2 AND measured_at < $3
-  AND measured_at >= coalesce($4::timestamptz, '-infinity')
-  AND first_string_index <= $5
-  AND first_string_index + greatest(cardinality(current_a), cardinality(voltage_v), 0) > $5`
-
-const boundsOf = ({ site_id, inverter_id, string_index, window }: ReadingsRequest) => [
-  site_id,
-  inverter_id,
-  window.end,
-  window.start,
-  string_index,
-]

@@ -11,15 +11,15 @@ import { hour_ms } from '@heliograph/domain/durations'
 import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
 import { placeOf } from '@heliograph/domain/place'
 import { reach_ms } from '@heliograph/domain/reach'
-import { readingKinds } from '@heliograph/domain/readings'
 import { tryLock } from '../../storage/advisory-lock.ts'
 import type { Database, Log, Transaction } from '../../storage/database.ts'
-import { closedBefore } from '../../storage/partitions.ts'
+import { packedKinds, packHours, packing_lock_class } from '../../telemetry/blocks/store.ts'
 import { readFinalWeeks } from '../../telemetry/final-weeks.ts'
 import { reconcileHours } from '../../telemetry/gaps/job.ts'
 import {
   countRunning,
   dueHours,
+  hasEnded,
   type Mark,
   readSettled,
   settleHours,
@@ -53,9 +53,6 @@ import {
 import { scanForSteps } from './step-scan.ts'
 import { readStringHours, storeInverterHours, storeStringDays, storeStringHours } from './store.ts'
 import { encodeStrings, sumStored } from './string-codec.ts'
-
-/** Class of the PostgreSQL advisory lock that allows one roll-up per site: `hg-roll`. */
-const advisory_class = 0x68676c6c
 
 /** Marks per transaction, two per inverter: one to two seconds of work at a large site. */
 const marks_most = 200
@@ -167,7 +164,7 @@ function locked<Result>(
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result | null> {
   return db.transaction(async (transaction) => {
-    const is_ours = await tryLock(transaction, advisory_class, site_id)
+    const is_ours = await tryLock(transaction, packing_lock_class, site_id)
     return is_ours ? work(transaction) : null
   })
 }
@@ -195,6 +192,15 @@ async function rollUp(transaction: Transaction, site_id: string, clock: Clock) {
   if (stations.length > 0) await touchAround(transaction, site_id, whole, now)
   else await sumMarkedHours(transaction, site_id, whole)
   await reconcileHours(transaction, site_id, whole, now)
+  const ended = marks.filter((mark) => hasEnded(mark, { now, settled_at }))
+  for (const kind of packedKinds) {
+    await packHours(
+      transaction,
+      site_id,
+      kind,
+      ended.filter((mark) => mark.kind === kind),
+    )
+  }
   const each_ms = (clock.now().getTime() - now.getTime()) / marks.length
   const running = await countRunning(transaction, site_id, now)
   await settleHours(transaction, site_id, marks, {
@@ -208,15 +214,10 @@ async function rollUp(transaction: Transaction, site_id: string, clock: Clock) {
 
 const device_kinds = ['inverter', 'string', 'meter', 'node']
 
-/** Marks without hours whose sums are final because their readings were thinned or dropped. */
+/** Marks without hours whose sums are final because their readings were thinned. */
 async function withReadings(transaction: Transaction, marks: readonly Mark[]): Promise<Mark[]> {
-  const dropped_before = await closedBefore(transaction, readingKinds.inverter.table)
-  const first_ms = (dropped_before?.getTime() ?? Number.NEGATIVE_INFINITY) + reach_ms
   const final = await readFinalWeeks(transaction)
-  return marks.filter(({ hour_at }) => {
-    const hour_at_ms = hour_at.getTime()
-    return hour_at_ms >= first_ms && !final.holds(hour_at_ms)
-  })
+  return marks.filter(({ hour_at }) => !final.holds(hour_at.getTime()))
 }
 
 async function sumMarkedHours(transaction: Transaction, site_id: string, marks: readonly Mark[]) {

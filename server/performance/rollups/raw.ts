@@ -1,10 +1,12 @@
 /** Reads the readings and the inventory from which hourly sums are computed. */
+import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import type { Station } from '@heliograph/domain/site'
 import type { CecModule } from '@heliograph/physics/single-diode'
 import { siteFacts } from '../../plant/site-facts.ts'
 import type { SiteFacts } from '../../plant/situation.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isoTime } from '../../storage/values.ts'
+import type { StoredReading } from '../../telemetry/blocks/store.ts'
+import { readReadings } from '../../telemetry/stored-readings.ts'
 import { readPanelsById } from '../panels/store.ts'
 
 export interface RawInverter {
@@ -164,36 +166,34 @@ export interface RawWindow {
   to_ms: number
 }
 
-/** Reads the readings of a table by device, ascending. */
+/** Reads readings of a kind by device, ascending. */
 const readerOf =
-  <Row extends { time_ms: number }>(table: string, id: string, columns: string, order = '') =>
-  async (db: Queries, { site_id, ids, from_ms, to_ms }: RawWindow): Promise<Map<number, Row[]>> => {
-    const rows = await db.query<Row & { device_id: number }>(
-      `select ${id} as device_id, (extract(epoch from measured_at) * 1000)::float8 as time_ms,
-              ${columns}
-       from ${table}
-       where site_id = $1 and ${id} = any($2) and measured_at >= $3 and measured_at < $4
-       order by ${id}, measured_at${order}`,
-      [site_id, ids, isoTime(from_ms), isoTime(to_ms)],
-    )
-    return Map.groupBy(rows, ({ device_id }) => device_id)
+  <Row extends { time_ms: number }>(
+    kind: ReadingKind,
+    columns: readonly Exclude<keyof Row & string, 'time_ms' | 'first_string_index'>[],
+  ) =>
+  async (db: Queries, { ids, ...span }: RawWindow): Promise<Map<number, Row[]>> => {
+    const readings = await readReadings(db, kind, { ...span, device_ids: ids }, columns)
+    const [key] = readingKinds[kind].keys
+    const rows = readings as unknown as (Row & StoredReading)[]
+    for (const row of rows) row.time_ms = row.measured_at
+    return Map.groupBy(rows, (row) => row[key] as number)
   }
 
-export const readInverters = readerOf<RawInverter>(
-  'inverter_readings',
-  'inverter_id',
-  'state, ac_power_kw, dc_power_kw, energy_total_kwh, power_limit_pct',
-)
+export const readInverters = readerOf<RawInverter>('inverter', [
+  'state',
+  'ac_power_kw',
+  'dc_power_kw',
+  'energy_total_kwh',
+  'power_limit_pct',
+])
 
-export const readStringRanges = readerOf<RawStrings>(
-  'string_readings',
-  'inverter_id',
-  'first_string_index, current_a, voltage_v',
-  ', first_string_index',
-)
+export const readStringRanges = readerOf<RawStrings>('string', ['current_a', 'voltage_v'])
 
-export const readWeather = readerOf<RawWeather>(
-  'weather_readings',
-  'station_id',
-  `coalesce(instrument_values, '{}') as instrument_values`,
-)
+const readInstruments = readerOf<RawWeather>('weather', ['instrument_values'])
+
+export async function readWeather(...asked: Parameters<typeof readInstruments>) {
+  const stations = await readInstruments(...asked)
+  for (const row of [...stations.values()].flat()) row.instrument_values ??= []
+  return stations
+}

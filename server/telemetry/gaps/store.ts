@@ -1,8 +1,11 @@
 /** Gaps in the database, and the instants of the readings they are derived from. */
 import { ahead_ms_max } from '@heliograph/domain/link'
+import type { InverterReading } from '@heliograph/domain/readings'
 import type { Queries, Transaction } from '../../storage/database.ts'
 import { isoTime } from '../../storage/values.ts'
+import type { StoredReading } from '../blocks/store.ts'
 import type { Span } from '../energy.ts'
+import { firstOf, readReadings, rowsSince, walkReadings } from '../stored-readings.ts'
 import { readings_aside } from './holes.ts'
 import type { Changes, LivingGap } from './reconcile.ts'
 import { readingsOf, type Source, type SourceType } from './sources.ts'
@@ -31,7 +34,7 @@ export async function readInstants(
   { type, sources }: { type: SourceType; sources: readonly SourceKey[] },
   { start_ms, end_ms }: Span,
 ): Promise<Map<string, Instants>> {
-  const { table, key, sub_key } = readingsOf[type]
+  const { kind, table, key, sub_key } = readingsOf[type]
   const from = `from ${table} where site_id = $1 and ${key} = d.device_id
     ${sub_key ? `and ${sub_key} = d.sub_id` : ''} and measured_at`
   const rows = await db.query<SourceKey & Instants>(
@@ -50,7 +53,69 @@ export async function readInstants(
      where t.times_ms is not null`,
     [site_id, ...ids(sources), isoTime(start_ms), isoTime(end_ms)],
   )
-  return new Map(rows.map((row) => [keyOf(row), row]))
+  const found = new Map(rows.map((row) => [keyOf(row), row]))
+  const since_ms = await rowsSince(db, kind)
+  for (const source of sources) {
+    const row = found.get(keyOf(source))
+    // All instants before the span, or as many as are needed, are in rows.
+    const is_whole = row?.before_count === readings_aside && row.times_ms[0]! >= since_ms
+    if (since_ms === Number.NEGATIVE_INFINITY || is_whole) continue
+    const whole = await walkInstants(db, site_id, { type, source }, { start_ms, end_ms })
+    if (whole) found.set(keyOf(source), { ...source, ...whole })
+  }
+  return found
+}
+
+/** The same instants of one source, from rows and blocks; null without any. */
+async function walkInstants(
+  db: Queries,
+  site_id: string,
+  of: { type: SourceType; source: SourceKey },
+  { start_ms, end_ms }: Span,
+): Promise<Instants | null> {
+  const timesOf = async (from_ms: number, to_ms: number, aside?: 'before' | 'after') => {
+    const most = aside && readings_aside
+    const walk = { from_ms, to_ms, newest: aside === 'before', most }
+    const readings = await firstOf(walkSource(db, site_id, of, walk), most ?? Infinity)
+    return readings.map(({ measured_at }) => measured_at)
+  }
+  const before = await timesOf(Number.NEGATIVE_INFINITY, start_ms, 'before')
+  const within = await timesOf(start_ms, end_ms)
+  const after = await timesOf(end_ms, Number.POSITIVE_INFINITY, 'after')
+  const times_ms = [...before.reverse(), ...within, ...after]
+  if (times_ms.length === 0) return null
+  return { times_ms, before_count: before.length, after_count: after.length }
+}
+
+type SourceWalk = Pick<Parameters<typeof walkReadings>[2], 'from_ms' | 'to_ms' | 'newest' | 'most'>
+
+/** The readings of a source in a span, from rows and blocks. */
+export async function* walkSource(
+  db: Queries,
+  site_id: string,
+  { type, source }: { type: SourceType; source: SourceKey },
+  span: SourceWalk,
+  columns: readonly string[] = [],
+): AsyncGenerator<StoredReading[]> {
+  const { kind, sub_key } = readingsOf[type]
+  const walk = { ...span, site_id, device_id: source.device_id }
+  for await (const readings of walkReadings(db, kind, walk, columns)) {
+    yield sub_key ? readings.filter((reading) => reading[sub_key] === source.sub_id) : readings
+  }
+}
+
+/** Counts the readings of a source between two instants, both exclusive. */
+export async function countBetween(
+  db: Queries,
+  site_id: string,
+  of: { type: SourceType; source: SourceKey },
+  after_ms: number,
+  before_ms: number,
+): Promise<number> {
+  let count = 0
+  const span = { from_ms: after_ms + 1, to_ms: before_ms, newest: false }
+  for await (const readings of walkSource(db, site_id, of, span)) count += readings.length
+  return count
 }
 
 /** States of inverters at some instants, by `inverter_id/time_ms`. */
@@ -59,19 +124,14 @@ export async function readStates(
   site_id: string,
   instants: readonly { device_id: number; time_ms: number }[],
 ): Promise<Map<string, string | null>> {
-  if (instants.length === 0) return new Map()
-  const rows = await db.query<{ inverter_id: number; time_ms: number; state: string | null }>(
-    `select r.inverter_id, ${ms('r.measured_at')} as time_ms, r.state
-     from unnest($2::int[], $3::timestamptz[]) as d (inverter_id, measured_at)
-       join inverter_readings r on r.site_id = $1 and r.inverter_id = d.inverter_id
-         and r.measured_at = d.measured_at`,
-    [
-      site_id,
-      instants.map((each) => each.device_id),
-      instants.map((each) => isoTime(each.time_ms)),
-    ],
-  )
-  return new Map(rows.map((row) => [`${row.inverter_id}/${row.time_ms}`, row.state]))
+  const states = new Map<string, string | null>()
+  for (const [time_ms, devices] of Map.groupBy(instants, (each) => each.time_ms)) {
+    const device_ids = devices.map(({ device_id }) => device_id)
+    const at = { site_id, device_ids, from_ms: time_ms, to_ms: time_ms + 1 }
+    const readings = await readReadings<InverterReading>(db, 'inverter', at, ['state'])
+    for (const { inverter_id, state } of readings) states.set(`${inverter_id}/${time_ms}`, state)
+  }
+  return states
 }
 
 /** Instants directly before lost readings, Unix ms, from `from_ms` on. */
@@ -210,16 +270,15 @@ async function closeGap(
   gap: LivingGap,
   { site_id, source, now }: Omit<Writing, 'hasDaylight'>,
 ): Promise<void> {
-  const { table, key, sub_key } = readingsOf[source.source_type]
-  const [counted] = await transaction.query<{ count: number }>(
-    `select count(r.*) as count from gaps g left join ${table} r on r.site_id = $1
-       and r.${key} = g.device_id ${sub_key ? `and r.${sub_key} = g.sub_id` : ''}
-       and r.measured_at > g.widest_start_at
-       and r.measured_at < coalesce(g.widest_end_at, g.updated_at)
-     where g.site_id = $1 and g.gap_id = $2`,
+  const [widest] = await transaction.query<{ start_ms: number; end_ms: number }>(
+    `select ${ms('widest_start_at')} as start_ms,
+       ${ms('coalesce(widest_end_at, updated_at)')} as end_ms
+     from gaps where site_id = $1 and gap_id = $2`,
     [site_id, gap.gap_id],
   )
-  if (counted!.count === 0) {
+  const of = { type: source.source_type, source }
+  const count = await countBetween(transaction, site_id, of, widest!.start_ms, widest!.end_ms)
+  if (count === 0) {
     await deleteGap(transaction, site_id, gap.gap_id)
     return
   }
@@ -229,6 +288,6 @@ async function closeGap(
        received_count = $3, backfilled_count = $3, backfilled_at = $4, updated_at = $4,
        expected_count = greatest($3, widest_expected_count)
      where site_id = $1 and gap_id = $2`,
-    [site_id, gap.gap_id, counted!.count, now],
+    [site_id, gap.gap_id, count, now],
   )
 }

@@ -3,6 +3,7 @@ import { cached } from '@heliograph/domain/cached'
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { tryLock } from '../../storage/advisory-lock.ts'
 import type { Database, Queries, Transaction } from '../../storage/database.ts'
+import { firstOf } from '../stored-readings.ts'
 import {
   activeTimes,
   causeOf,
@@ -16,7 +17,7 @@ import {
 import { holeUntilNow } from './holes.ts'
 import { type Context, expectationOf, gap_lock_class, reconcileHour } from './job.ts'
 import { readingsOf, readSources, type Source, type SourceType } from './sources.ts'
-import { instantsOf, keyOf } from './store.ts'
+import { countBetween, instantsOf, keyOf, walkSource } from './store.ts'
 
 /** An inverter without readings since the evening may have been reported offline then. */
 const events_before_ms = day_ms
@@ -74,21 +75,34 @@ interface Unsettled
   was_wider: boolean
 }
 
-function readUnsettled(db: Queries, site_id: string): Promise<Unsettled[]> {
-  return db.query<Unsettled>(
+async function readUnsettled(db: Queries, site_id: string): Promise<Unsettled[]> {
+  const gaps = await db.query<Omit<Unsettled, 'last_state'>>(
     `select gap_id, source_type, device_id, sub_id, source_id,
        (extract(epoch from start_at) * 1000)::float8 as start_ms,
        (extract(epoch from end_at) * 1000)::float8 as end_ms,
-       widest_start_at <> start_at or widest_end_at is distinct from end_at as was_wider,
-       case when source_type = 'inverter' then
-         (select state from inverter_readings r
-          where r.site_id = g.site_id and r.inverter_id = g.device_id
-            and r.measured_at <= g.start_at order by measured_at desc limit 1)
-       end as last_state
-     from gaps g
+       widest_start_at <> start_at or widest_end_at is distinct from end_at as was_wider
+     from gaps
      where site_id = $1 and status in ('open', 'backfilling') order by gap_id`,
     [site_id],
   )
+  const unsettled: Unsettled[] = []
+  for (const gap of gaps) {
+    const last_state = gap.source_type === 'inverter' ? await lastState(db, site_id, gap) : null
+    unsettled.push({ ...gap, last_state })
+  }
+  return unsettled
+}
+
+/** The last state of an inverter before a gap. */
+async function lastState(
+  db: Queries,
+  site_id: string,
+  { start_ms: to_ms, ...source }: Omit<Unsettled, 'last_state'>,
+): Promise<string | null> {
+  const before = { from_ms: Number.NEGATIVE_INFINITY, to_ms: to_ms + 1, newest: true, most: 1 }
+  const of = { type: 'inverter', source } as const
+  const [last] = await firstOf(walkSource(db, site_id, of, before, ['state']), 1)
+  return (last?.['state'] ?? null) as string | null
 }
 
 /** Sets the cause of every gap, and `unrecoverable` if its readings cannot arrive any more. */
@@ -138,18 +152,30 @@ async function countBackfilled(
   gap_id: number,
   type: SourceType,
 ): Promise<void> {
-  const { table, key, sub_key } = readingsOf[type]
-  await transaction.execute(
-    `update gaps g set backfilled_count = (
-       select count(*) from ${table} r where r.site_id = $1 and r.${key} = g.device_id
-         ${sub_key ? `and r.${sub_key} = g.sub_id` : ''} and r.measured_at > g.widest_start_at
-         and r.measured_at < g.widest_end_at)
-     where g.site_id = $1 and g.gap_id = $2
+  const [gap] = await transaction.query<WidestGap>(
+    `select device_id, sub_id, (extract(epoch from widest_start_at) * 1000)::float8 as start_ms,
+       (extract(epoch from widest_end_at) * 1000)::float8 as end_ms
+     from gaps g
+     where site_id = $1 and gap_id = $2 and widest_end_at is not null
        and not exists (
          select from final_weeks
          where week_at < g.widest_end_at and week_at + interval '7 days' > g.widest_start_at)`,
     [site_id, gap_id],
   )
+  if (!gap) return
+  const of = { type, source: gap }
+  const count = await countBetween(transaction, site_id, of, gap.start_ms, gap.end_ms)
+  await transaction.execute(
+    'update gaps set backfilled_count = $3 where site_id = $1 and gap_id = $2',
+    [site_id, gap_id, count],
+  )
+}
+
+interface WidestGap {
+  device_id: number
+  sub_id: number
+  start_ms: number
+  end_ms: number
 }
 
 function readEdges(db: Queries, site_id: string): Promise<EdgeReport[]> {

@@ -14,11 +14,11 @@ import { siteSituation } from '../../plant/site-facts.ts'
 import type { Queries } from '../../storage/database.ts'
 import { seriesExample } from '../history.ts'
 import {
+  exportStringHistory,
   latestStrings,
   readStringHistory,
   stringConfiguration,
   stringExists,
-  stringHistoryRows,
   stringsInService,
 } from './store.ts'
 
@@ -121,6 +121,6 @@ export const stringHistory = endpoint({
   async exports({ site: { site_id }, params, query, window }, { db }: Context) {
     const request = { site_id, ...params, ...query, window }
     await requireStrings(db, request)
-    return stringHistoryRows(request)
+    return exportStringHistory(db, request)
   },
 })

@@ -1,3 +1,4 @@
+import type { ExportItems } from '../../http/export-items.ts'
 import { type ExportColumn, type ExportRows, itemJson } from '../../http/export-rows.ts'
 import type { JsonText } from '../../http/json-text.ts'
 import { telemetry_rows } from '../../http/params.ts'
@@ -5,7 +6,10 @@ import { type SeriesWindow, seriesMeta } from '../../http/time-windows.ts'
 import type { PvStringRow, StringRangeRow, StringsRow } from '../../plant/pv-string.ts'
 import type { Queries } from '../../storage/database.ts'
 import { hasRow } from '../../storage/rows.ts'
-import { seriesText } from '../history.ts'
+import type { BlockValue } from '../blocks/codec.ts'
+import { type StoredReading, stringsIn } from '../blocks/store.ts'
+import { isPackedIn, seriesText, spanOf } from '../history.ts'
+import { countPacked, instant, rowsSince, walkReadings } from '../stored-readings.ts'
 
 interface StringHistory {
   site_id: string
@@ -84,13 +88,11 @@ export const latestStrings = (db: Queries, site_id: string, inverter_id?: number
 export async function readStringHistory(db: Queries, request: StringHistory): Promise<JsonText> {
   const { window } = request
   const limit = request.limit ?? telemetry_rows.by_default
-  const bounds = boundsOf(request)
-  const [instants, [counted]] = await Promise.all([
-    db.query<StringInstant>(historyStatement(window), [...bounds, limit]),
-    db.query<{ count: number }>(
-      `SELECT coalesce(sum(strings), 0)::bigint AS count FROM (${rangesIn(window)}) AS r`,
-      bounds,
-    ),
+  const [instants, count] = await Promise.all([
+    (await isPackedIn(db, 'string', window))
+      ? readPackedInstants(db, request, limit)
+      : db.query<StringInstant>(historyStatement(window), [...boundsOf(request), limit]),
+    countStrings(db, request),
   ])
   const page = wholeInstants(instants, { limit, newest: window.newest })
   const returned = page.reduce((sum, instant) => sum + instant.returned, 0)
@@ -101,12 +103,126 @@ export async function readStringHistory(db: Queries, request: StringHistory): Pr
   return seriesText(
     page.map(({ items }) => items).join(','),
     seriesMeta(window, {
-      count: Math.max(counted!.count, returned),
+      count: Math.max(count, returned),
       returned,
       first_time: timeOf(page[0]),
       last_time: timeOf(page.at(-1)),
     }),
   )
+}
+
+/** Counts the strings of the readings in the window, from rows and blocks. */
+export async function countStrings(
+  db: Queries,
+  { window, ...request }: Omit<StringHistory, 'limit'>,
+): Promise<number> {
+  const { site_id, inverter_id: device_id, string_index } = request
+  const span = { site_id, device_id, ...spanOf(window) }
+  const since_ms = await rowsSince(db, 'string')
+  const recent = span.from_ms < since_ms ? { ...window, start: instant(since_ms) } : window
+  const [rows] = await db.query<{ count: number }>(
+    `SELECT coalesce(sum(strings), 0)::bigint AS count FROM (${rangesIn(recent)}) AS r`,
+    boundsOf({ ...request, window: recent }),
+  )
+  if (recent === window) return rows!.count
+  const past = { ...span, to_ms: Math.min(span.to_ms, since_ms) }
+  const packed = await countPacked(db, 'string', past, {
+    columns: ['current_a', 'voltage_v'],
+    countOf: (reading) => indexesOf(reading, string_index).length,
+    of_block: stringsOfBlock,
+    value: string_index ?? null,
+  })
+  return rows!.count + packed
+}
+
+const stringsOfBlock = `(
+  SELECT sum(CASE WHEN $5::int IS NULL THEN ranges[i + 1] * ranges[i + 2]
+    WHEN $5 >= ranges[i] AND $5 < ranges[i] + ranges[i + 1] THEN ranges[i + 2] ELSE 0 END)
+  FROM generate_series(1, cardinality(ranges), 3) AS i)`
+
+/** Whether a reading is of a range of strings that contains the string. */
+export const holdsString = (reading: StoredReading, string_index: number) =>
+  indexesOf(reading, string_index).length > 0
+
+/** The requested strings of a reading of a range. */
+function indexesOf(reading: StoredReading, string_index: number | undefined): number[] {
+  const first = reading['first_string_index'] as number
+  const all = Array.from({ length: stringsIn(reading) }, (_, nth) => first + nth)
+  return string_index === undefined ? all : all.filter((index) => index === string_index)
+}
+
+/** The same item as `stringColumns`. */
+function itemsOf(readings: readonly StoredReading[], string_index: number | undefined) {
+  return readings
+    .flatMap((reading) => {
+      const measured_at = new Date(reading.measured_at).toISOString()
+      const first = reading['first_string_index'] as number
+      const valueAt = (values: BlockValue | undefined, index: number) =>
+        (values as readonly (number | null)[] | null)?.[index - first] ?? null
+      return indexesOf(reading, string_index).map((index) => {
+        const current_a = valueAt(reading['current_a'], index)
+        const voltage_v = valueAt(reading['voltage_v'], index)
+        const power_kw =
+          current_a === null || voltage_v === null ? null : powerOf(current_a, voltage_v)
+        return {
+          measured_at,
+          string_index: index,
+          current_a,
+          voltage_v,
+          power_kw,
+          quality: reading['quality'],
+        }
+      })
+    })
+    .sort((a, b) => a.string_index - b.string_index)
+}
+
+/** To 0.1 W of the stored 4-byte floats, halves to the even side, as PostgreSQL rounds. */
+function powerOf(current_a: number, voltage_v: number): number {
+  const steps = Math.fround(current_a) * Math.fround(voltage_v) * 10
+  const down = Math.floor(steps)
+  const rounded = steps - down === 0.5 ? down + (Math.abs(down) % 2) : Math.round(steps)
+  return rounded / 10_000 + 0
+}
+
+/** The readings of some instants at a time, in the order of a walk. */
+async function* walkInstants(
+  db: Queries,
+  { site_id, inverter_id: device_id, window }: StringHistory,
+  newest: boolean,
+): AsyncGenerator<StoredReading[][]> {
+  const walk = { site_id, device_id, ...spanOf(window), newest }
+  const columns = ['quality', 'current_a', 'voltage_v']
+  for await (const part of walkReadings(db, 'string', walk, columns)) {
+    yield [...Map.groupBy(part, ({ measured_at }) => measured_at).values()]
+  }
+}
+
+/** As `historyStatement` reads them: the instants of a page, and the next one. */
+async function readPackedInstants(
+  db: Queries,
+  request: StringHistory,
+  limit: number,
+): Promise<StringInstant[]> {
+  const { newest } = request.window
+  const found: StringInstant[] = []
+  let strings = 0
+  for await (const instants of walkInstants(db, request, newest)) {
+    for (const readings of instants) {
+      const items = itemsOf(readings, request.string_index)
+      if (items.length === 0 || strings > limit) continue
+      const first = items.slice(0, limit)
+      found.push({
+        measured_at: new Date(readings[0]!.measured_at),
+        returned: first.length,
+        is_cut: items.length > limit,
+        items: first.map((item) => JSON.stringify(item)).join(','),
+      })
+      strings += items.length
+    }
+    if (strings > limit) break
+  }
+  return newest ? found.reverse() : found
 }
 
 /**
@@ -127,7 +243,28 @@ export function wholeInstants(
   return newest ? page.toReversed() : [...page]
 }
 
-export function stringHistoryRows(request: StringHistory): ExportRows {
+export async function exportStringHistory(
+  db: Queries,
+  request: StringHistory,
+): Promise<ExportRows | ExportItems> {
+  const { limit, window, string_index } = request
+  if (!(await isPackedIn(db, 'string', window))) return stringHistoryRows(request)
+  return {
+    async *items(queries) {
+      if (limit === undefined) {
+        for await (const instants of walkInstants(queries, request, false)) {
+          yield instants.flatMap((readings) => itemsOf(readings, string_index))
+        }
+        return
+      }
+      const instants = await readPackedInstants(queries, request, limit)
+      const page = wholeInstants(instants, { limit, newest: window.newest })
+      yield JSON.parse(`[${page.map(({ items }) => items).join(',')}]`)
+    },
+  }
+}
+
+function stringHistoryRows(request: StringHistory): ExportRows {
   const { limit = null } = request
   return {
     columns: stringColumns,
