@@ -34,7 +34,7 @@ interface Case {
   worst: [at_s: number, w: number][]
 }
 
-/** A raise that is on its way while the ceiling doubles, so that it may take effect as twice that. */
+/** A raise on its way while the ceiling doubles, so that it may take effect as twice that. */
 const rescaled = [read(0, 40), sent(1, 50), read(5, 80, { max_w: 200 })]
 const ramp = { ramp_ms: 30_000 }
 const lowered = [...reads(80, 0, 100), sent(100.5, 40), done(100.5, 40), read(101, 40)]
