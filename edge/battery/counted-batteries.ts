@@ -166,9 +166,10 @@ export class CountedBatteries {
     return sum(within, (unit) => unit.measured_w ?? unit.worst_w(now_ms)) + this.#left_w(logger_id)
   }
 
-  isKnown(logger_id: number | null): boolean {
+  /** Each was read, or has been waited for. */
+  get is_known(): boolean {
     const now_ms = this.#now()
-    return this.within(logger_id).every((unit) => unit.isKnown(now_ms))
+    return this.within(null).every((unit) => unit.isKnown(now_ms))
   }
 
   listed(): ListedPcs[] {

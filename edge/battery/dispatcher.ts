@@ -211,7 +211,6 @@ export class Dispatcher implements Batteries, BatteryHooks {
   readonly powerOf = (logger_id: number) => this.#counted.powerOf(logger_id)
   readonly powerSources = () => this.#counted.powerSources()
   readonly measuredIn: Batteries['measuredIn'] = (round) => this.#counted.measuredIn(round)
-  readonly isKnown = (logger_id: number | null) => this.#counted.isKnown(logger_id)
   readonly listed = () => this.#counted.listed()
 
   /** Resolves when those that left site.yaml last were told 0 W, or could not be. */
@@ -263,7 +262,7 @@ export class Dispatcher implements Batteries, BatteryHooks {
         for (const { power } of unit.pcs) wishes.requested.set(power.id, power.source.read?.w ?? 0)
     }
     this.#joint = joint
-    return { ...wishes, site_kept_w: this.share_w(null), is_known: this.isKnown(null) }
+    return { ...wishes, site_kept_w: this.share_w(null), is_known: this.#counted.is_known }
   }
 
   #wish(

@@ -17,7 +17,7 @@ import {
 } from '../control/core/core.ts'
 import { type DeclaredTraits, rampOf } from '../control/declared-traits.ts'
 import { type PcsKey, pcsId } from '../control/pcs-name.ts'
-import { groupsOf, type SourceBook } from '../control/source-book.ts'
+import { groupsOf, read_ms_max, type SourceBook } from '../control/source-book.ts'
 import type { PowerControl, PowerState } from '../drivers/power-control.ts'
 
 interface PcsFacts {
@@ -30,8 +30,6 @@ interface PcsFacts {
 
 /** A command without an answer may take effect within this time, through gateways that queue. */
 const late_ms = 15_000
-/** A read-back may be as old as this when it is known. */
-const read_ms_max = 2000
 
 /** A source that is nobody's to control is in no sum. */
 const uncounted_group = 'uncounted'

@@ -91,8 +91,6 @@ export interface Batteries {
   readonly powerSources: () => readonly PowerSource[]
   /** Of each battery, those included that left site.yaml and count on. */
   readonly measuredIn: (round: PowerRound) => readonly BatteryInRound[]
-  /** Each was read, or has been waited for. */
-  isKnown(logger_id: number | null): boolean
 }
 
 /** Positive when it discharges. */

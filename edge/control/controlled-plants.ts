@@ -11,6 +11,7 @@ import {
   coarsestStep,
   type Decision,
   decide,
+  leftOf,
   type Order,
   type PlantNow,
   type SiteNow,
@@ -220,13 +221,13 @@ export class ControlledPlants {
   decide({ now_ms, site_w, batteries }: Terms, ceilingOf: (plant: Plant) => Held): Decision {
     const all = this.counted.map((plant) => ({ plant, ceiling: ceilingOf(plant) }))
     this.#lookAtRetired(now_ms)
+    const left_w = leftOf({ site_w, batteries })
     const all_ceilings_w = all.reduce((sum, { ceiling }) => sum + ceiling.ceiling_w, 0)
     const plants = all.map(({ plant, ceiling }): PlantNow => {
       this.#saveRamp(plant, ceiling.ceiling_w, now_ms)
       const { logger_id, rated_w } = plant
       const devices = [...plant.devices, ...plant.removed]
       // What the common connection holds back is no room that could be given away.
-      const left_w = (site_w ?? Number.POSITIVE_INFINITY) - (batteries?.site_kept_w ?? 0)
       const is_held_alone = all_ceilings_w <= left_w
       const most_w = this.#loops.limitsOf(plant, is_held_alone ? ceiling : null, now_ms)
       const is_known = this.isKnown(plant, now_ms)

@@ -8,7 +8,7 @@ import type { CurtailmentRow } from '@heliograph/domain/curtailment'
 import type { Limiter } from '@heliograph/domain/readings'
 import type { Site } from '@heliograph/domain/site'
 import { Arming } from './arming.ts'
-import { type JointCeiling, jointCeilings } from './battery-shares.ts'
+import { jointCeilings } from './battery-shares.ts'
 import type { Ceiling } from './ceiling.ts'
 import { ClockWatch, type WallTime } from './clock-watch.ts'
 import { ControlAlerts } from './control-alerts.ts'
@@ -278,11 +278,20 @@ export class Controller {
     const { now, earliest, latest } = moment
     const is_settled = this.#is_clock_settled && !this.#rows.is_lost
     const wishes = batteries?.plan({ ...joint, now, earliest, latest, is_settled, site_w })
+    const joint_of = new Map(joint.plants.map((one) => [one.logger_id, one]))
+    const listed = batteries?.listed() ?? []
     const ceilingOf = (plant: Plant) => {
       const ceiling = this.#ceilingOf(plant, moment)
       const may_raise = ceiling.may_raise && is_settled && (wishes?.is_known ?? true)
-      const joint_ceiling = joint.plants.find(({ logger_id }) => logger_id === plant.logger_id)!
-      return { ...ceiling, may_raise, ...this.#jointOf(plant, joint_ceiling, moment) }
+      const { logger_id } = plant
+      const own = listed.filter((one) => one.logger_id === logger_id)
+      if (own.length === 0) return { ...ceiling, may_raise }
+      const is_idle = isIdle(plant, { permit, rows: moment.rows.get(logger_id) ?? [] })
+      // A plant with batteries is held to its rating with what they are rated at.
+      const rated_w = own.reduce((sum_w, { max_w }) => sum_w + max_w, plant.rated_w)
+      const { permit_w, row_w } = joint_of.get(logger_id)!
+      const asked_w = Math.min(row_w, is_idle ? Number.POSITIVE_INFINITY : rated_w)
+      return { ...ceiling, may_raise, joint: { permit_w, asked_w } }
     }
     try {
       const decision = this.#plants.decide({ now_ms, site_w, batteries: wishes }, ceilingOf)
@@ -300,17 +309,6 @@ export class Controller {
   #failed(error: Error): void {
     this.#notes.note({ is: 'fault', message: error.message })
     this.#needs.onFault?.(error)
-  }
-
-  /** A plant with batteries is held to its rating with what they are rated at. */
-  #jointOf(plant: Plant, { permit_w, row_w }: JointCeiling, { permit, rows }: Moment) {
-    const { logger_id, rated_w } = plant
-    const rated = this.#needs.batteries?.listed().filter((one) => one.logger_id === logger_id) ?? []
-    if (rated.length === 0) return {}
-    const is_idle = isIdle(plant, { permit, rows: rows.get(logger_id) ?? [] })
-    const most_w = rated.reduce((sum_w, { max_w }) => sum_w + max_w, rated_w)
-    const asked_w = Math.min(row_w, is_idle ? Number.POSITIVE_INFINITY : most_w)
-    return { joint: { permit_w, asked_w } }
   }
 
   #diskFault(now_ms: number): string | null {

@@ -186,7 +186,7 @@ const risenTo = ({ source }: DeviceLimits, wanted_w: number, most_w: number) =>
   wanted_w <= most_w ? wanted_w : settable(source, Math.floor(most_w))
 
 /** What the common connection leaves to the plants. */
-const leftOf = ({ site_w, batteries }: SiteNow) =>
+export const leftOf = ({ site_w, batteries }: Pick<SiteNow, 'site_w' | 'batteries'>) =>
   Math.max(0, (site_w ?? Number.POSITIVE_INFINITY) - (batteries?.site_kept_w ?? 0))
 
 function isHeldJointly(site: SiteNow): boolean {

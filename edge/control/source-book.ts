@@ -25,7 +25,7 @@ export const groupOf = (logger_id: number) => `plant-${logger_id}`
 /** A command is taken for lost after this time, by devices that declare no longer one. */
 const latency_ms_min = 6000
 /** A read-back may be as old as this when it is known. */
-const read_ms_max = 2000
+export const read_ms_max = 2000
 
 const undeclared: LimitTraits = {
   survives_power_loss: false,
