@@ -5,12 +5,13 @@
  */
 import type { Site } from '@heliograph/domain/site'
 import { wattsWithin } from '@heliograph/domain/watts'
+import { idleDispatcher } from '@heliograph/edge/battery/fixtures/idle-dispatcher'
 import { Conditions } from '@heliograph/edge/conditions'
-import { plantCeiling } from '@heliograph/edge/control/ceiling'
-import { memoryControlStore } from '@heliograph/edge/control/control-store'
 import { Controller } from '@heliograph/edge/control/controller'
 import { type Controlled, decide, type PlantNow } from '@heliograph/edge/control/decide'
+import { memoryControlStore } from '@heliograph/edge/control/fixtures/memory-stores'
 import { plainDevices } from '@heliograph/edge/control/fixtures/plain-device'
+import { ceilingUnder } from '@heliograph/edge/control/plant-ceilings'
 import type { LimitControl, LimitState } from '@heliograph/edge/drivers/limit-control'
 import { rowOf, start, start_at } from '@heliograph/edge/fixtures/controlled-site'
 import { virtualClock } from '@heliograph/edge/fixtures/virtual-clock'
@@ -92,8 +93,8 @@ function plantNow(
   devices: ReturnType<typeof devicesAt>['devices'],
 ): PlantNow {
   const permit_w = Math.floor(permit_ratio * rated_w)
-  const row = rowOf((ratio * rated_w) / 1000, { logger_id })
-  const ceiling = plantCeiling({ logger_id, rated_w, permit_w }, [row], start_at)
+  const row_w = Math.floor(ratio * rated_w)
+  const ceiling = ceilingUnder({ rated_w, permit_w, row_w, may_raise: true })
   const controlled = inverters.map(({ inverter_id }): Controlled => {
     const limits = devices.get(inverter_id)!
     return { inverter_id, limits, has_control: true, is_busy: false }
@@ -116,15 +117,15 @@ async function benchTick(): Promise<void> {
   )
   const permit = { plant_w: new Map(permits), site_w: site_permit_w }
   const applied = new Set<number>()
+  const conditions = await Conditions.open('/nonexistent/conditions.json')
+  const common = { clock, stopwatch: clock, conditions, permit: () => permit }
   const controller = new Controller({
-    clock,
-    stopwatch: clock,
+    ...common,
     timers: clock,
     store: memoryControlStore(),
-    permit: () => permit,
+    batteries: idleDispatcher(common),
     log: { write: () => Promise.resolve() },
     onEvent() {},
-    conditions: await Conditions.open('/nonexistent/conditions.json'),
     source: { source_kind: 'edge', source_id: 'bench' },
     onReport(reports) {
       for (const { row, applied_at } of reports) if (applied_at) applied.add(row.logger_id)

@@ -42,11 +42,13 @@ const commands = Number(options.commands)
 const random = seeded(Number(options.seed))
 
 const loggers = 4
-const units = 25
+const units = quickOr(5, 25)
 const site_id = 'field'
 /** Share of rated power to which restored inverters return. */
 const permit_ratio = 0.9
-const ingest = { pace: 0.1, for_ms: 10_000 }
+/** The simulated inverters follow at once. Without it, each lower limit would count for 60 s. */
+const limit = { ramp_s: 1 }
+const ingest = { pace: 0.1, for_ms: quickOr(2000, 10_000) }
 const hold_ms_max = 1500
 const pause_ms_max = 500
 
@@ -94,13 +96,28 @@ async function startAll(dir: string, programs: Program[], field: LimitedField, s
   return place
 }
 
-/** For some seconds after its start the edge raises nothing: a release then waits for that. */
+/**
+ * For some seconds after its start the edge raises nothing, nor until the inverters had the time to
+ * come down to the permit: a release then waits for that. One that comes before its order has
+ * lowered anything waits for nothing, and shows nothing.
+ */
 async function untilRaisesAreAllowed(place: Place): Promise<void> {
+  const { field, programs } = place
   const body = { scope: 'site', limit_mode: 'percent', limit_value: 10 }
   const made = await call(place, 'POST', '/curtailment/immediate', body)
-  const { group_id } = made.body as { group_id: string }
+  const { group_id, schedules } = made.body as Made
+  await until('an order is applied', () => isApplied(field, schedules), programs)
   await untilRestored(place, group_id)
 }
+
+/** The answer to an order. */
+interface Made {
+  group_id: string
+  schedules: { logger_id: number; max_power_kw: number }[]
+}
+
+const isApplied = (field: LimitedField, schedules: Made['schedules']) =>
+  schedules.every((row) => field.allowedOf(row.logger_id) <= row.max_power_kw * 1000)
 
 /** A release answers after 10 s at most; the rest completes by itself. */
 async function untilRestored(place: Place, group_id: string): Promise<void> {
@@ -187,13 +204,9 @@ async function measure(place: Place) {
       await timed(place, async () => {
         const answer = await call(place, 'POST', '/curtailment/immediate', body)
         if (answer.status !== 201) throw new Error(JSON.stringify(answer))
-        const { schedules, ...group } = answer.body as {
-          group_id: string
-          schedules: { logger_id: number; max_power_kw: number }[]
-        }
+        const { schedules, ...group } = answer.body as Made
         group_id = group.group_id
-        return () =>
-          schedules.every((row) => field.allowedOf(row.logger_id) <= row.max_power_kw * 1000)
+        return () => isApplied(field, schedules)
       }),
     )
     await wait(random() * hold_ms_max)
@@ -254,6 +267,9 @@ async function bench(dir: string, programs: Program[]): Promise<void> {
   const ports = await Promise.all(Array.from({ length: loggers }, () => freePort()))
   const size = { ports, units, poll: {}, noon_at: new Date(), with_instruments: false }
   const site = fieldOf({ site_id, ...size })
+  for (const { inverters } of site.loggers) {
+    for (const inverter of inverters) inverter.limit = limit
+  }
   const field = await serveLimitedField(site)
   try {
     const place = await startAll(dir, programs, field, site)

@@ -44,12 +44,12 @@ const byPeer = async () => {
 await besidePeer(client, {
   name: 'hourly earnings of a year, one plant',
   path,
-  requests: 15,
+  requests: quickOr(2, 15),
   limit_ms,
   peer: { name: 'bare queries and JSON.stringify', work: byPeer },
 })
 const month = `/earnings/summary?start=${utcDate(today - 30 * day_ms)}&end=${end}`
-const sums = await client.ask(month, 150)
+const sums = await client.ask(month, quickOr(2, 150))
 process.stdout.write(
   `summary of a month, ${loggers} plants: ${waitsOf(sums.wall_ms)}, CPU of the server ` +
     `${cpuOf([sums])} ms\n`,

@@ -60,14 +60,9 @@ async function addHours(): Promise<void> {
   await db.execute('VACUUM ANALYZE')
 }
 
-interface Asked {
-  path: string
-  items: number
-}
-
 async function measure(
   name: string,
-  { path, items }: Asked,
+  { path, items }: { path: string; items: number },
   window: readonly [string, string, number | null],
 ): Promise<void> {
   const answer = JSON.parse(String(await plant.fetch(path)))

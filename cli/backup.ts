@@ -1,19 +1,13 @@
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { AdminError } from '@heliograph/server/access/admin'
-import type { ServerConfig } from '@heliograph/server/config'
 import { backUp } from '@heliograph/server/storage/backup'
-import { checkBackup, type RestoreOrder, restore } from '@heliograph/server/storage/backup-restore'
-import { command, type Reporting } from './command.ts'
+import { checkBackup, restore } from '@heliograph/server/storage/backup-restore'
+import { command, type Reporting, type ServerCli } from './command.ts'
 import { withEmbeddedAsItIs } from './database.ts'
 
-type Needs = Pick<RestoreOrder, 'clock' | 'log'> & {
-  config(): Pick<ServerConfig, 'database_url' | 'data_dir'>
-}
-
-export function addBackupCommands(program: Reporting, needs: Needs): void {
-  const { log, clock } = needs
-
+export function addBackupCommands(program: Reporting, cli: ServerCli): void {
+  const { log, clock } = cli
   command(
     program,
     'backup <target>',
@@ -21,7 +15,7 @@ export function addBackupCommands(program: Reporting, needs: Needs): void {
       'a new file when the name ends in .tar.',
     'backup /backups/2027-01-31.tar',
   ).result(async (given: string) => {
-    const { data_dir } = await embeddedOnly(needs)
+    const { data_dir } = await embeddedOnly(cli)
     const target = path.resolve(given)
     const report = await withEmbeddedAsItIs(data_dir, log, (at) =>
       backUp({ ...at, target, clock, log }),
@@ -46,7 +40,7 @@ export function addBackupCommands(program: Reporting, needs: Needs): void {
         const text = `${backup} is intact: data until ${finished_at}, PostgreSQL ${postgres_major}`
         return { json: { ...about, files: files.length }, text }
       }
-      const { data_dir } = refuseUrl(needs)
+      const { data_dir } = refuseUrl(cli)
       const report = await restore({ backup, data_dir, clock, log })
       const { backup_finished_at, sites, last_seen_at } = report
       const text =
@@ -58,7 +52,7 @@ export function addBackupCommands(program: Reporting, needs: Needs): void {
 
 const mebibytes = ({ bytes }: { bytes: number }) => Math.ceil(bytes / 2 ** 20)
 
-function refuseUrl({ config }: Needs) {
+function refuseUrl({ config }: ServerCli) {
   const settings = config()
   if (settings.database_url === null) return settings
   throw new AdminError(
@@ -67,8 +61,8 @@ function refuseUrl({ config }: Needs) {
   )
 }
 
-async function embeddedOnly(needs: Needs) {
-  const settings = refuseUrl(needs)
+async function embeddedOnly(cli: ServerCli) {
+  const settings = refuseUrl(cli)
   const there = await stat(path.join(settings.data_dir, 'postgres/cluster')).catch(() => undefined)
   if (there) return settings
   throw new AdminError('not_found', `there is no database in ${settings.data_dir}`)

@@ -30,13 +30,15 @@ type Row = Record<string, unknown>
 
 const siteOption = ['--site <site_id>', 'defaults to HELIOGRAPH_SITE'] as const
 
-function open({ site }: SiteOption): { heliograph: Heliograph; site_id: string | null } {
-  const { url, api_key, site_id } = readClientSettings()
+type Settings = Pick<Cli, 'environment'>
+
+function open({ environment }: Settings, { site }: SiteOption) {
+  const { url, api_key, site_id } = readClientSettings(environment)
   return { heliograph: connect({ base_url: url, api_key }), site_id: site ?? site_id }
 }
 
-function openSite(options: SiteOption): { heliograph: Heliograph; site_id: string } {
-  const { heliograph, site_id } = open(options)
+function openSite(settings: Settings, options: SiteOption) {
+  const { heliograph, site_id } = open(settings, options)
   if (site_id === null)
     throw new AdminError('invalid', 'no site given: pass --site or set HELIOGRAPH_SITE')
   return { heliograph, site_id }
@@ -51,7 +53,7 @@ export function addClientSideCommands(program: Reporting, cli: Cli): void {
   addRelease(program, cli)
 }
 
-function addGet(program: Reporting, { terminal }: Cli): void {
+function addGet(program: Reporting, cli: Cli): void {
   command(
     program,
     'get [name] [parameters...]',
@@ -65,14 +67,14 @@ function addGet(program: Reporting, { terminal }: Cli): void {
         if (name === undefined) return operationList()
         const operation = findOperation(name)
         const { heliograph, site_id } =
-          operation.method === 'sitesList' ? open(options) : openSite(options)
+          operation.method === 'sitesList' ? open(cli, options) : openSite(cli, options)
         const parameters = { site_id, ...parametersOf(operation, words) }
         const read = methodOf(heliograph, operation)
         if (!options.all) {
           const answer = await read(parameters)
           return { json: answer, text: answerText(answer) }
         }
-        const rows = await everyRow(terminal, operation, { read, parameters })
+        const rows = await everyRow(cli.terminal, operation, { read, parameters })
         return { json: rows, text: rowsText(rows) }
       },
     )
@@ -128,7 +130,8 @@ interface CurtailOptions extends SiteOption, YesOption {
   minutes?: number
 }
 
-function addCurtail(program: Reporting, { terminal, confirm }: Cli): void {
+function addCurtail(program: Reporting, cli: Cli): void {
+  const { terminal, confirm } = cli
   command(
     program,
     'curtail',
@@ -144,7 +147,7 @@ function addCurtail(program: Reporting, { terminal, confirm }: Cli): void {
     .option('--minutes <minutes>', 'defaults to until released, at most seven days', decimal)
     .option(...yes)
     .result(async (options: CurtailOptions) => {
-      const { heliograph, site_id } = openSite(options)
+      const { heliograph, site_id } = openSite(cli, options)
       const { logger, percent, kw, minutes } = options
       const limit_value = percent ?? kw
       if (limit_value === undefined)
@@ -193,7 +196,7 @@ async function untilApplied(
 const limitText = (rows: readonly { logger_id: number; max_power_kw: number; status: string }[]) =>
   tableOf(rows, { PLANT: 'logger_id', 'LIMIT kW': 'max_power_kw', STATUS: 'status' })
 
-function addRelease(program: Reporting, { confirm }: Cli): void {
+function addRelease(program: Reporting, cli: Cli): void {
   command(
     program,
     'release <group_id>',
@@ -203,8 +206,8 @@ function addRelease(program: Reporting, { confirm }: Cli): void {
     .option(...siteOption)
     .option(...yes)
     .result(async (group_id: string, options: SiteOption & YesOption) => {
-      const { heliograph, site_id } = openSite(options)
-      if (!options.yes) await confirm(`Release ${group_id}?`)
+      const { heliograph, site_id } = openSite(cli, options)
+      if (!options.yes) await cli.confirm(`Release ${group_id}?`)
       const group = await heliograph.curtailmentGroupRelease({ site_id, group_id })
       return { json: group, text: answerText(group) }
     })

@@ -1,25 +1,26 @@
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import test from 'node:test'
+import { readConfig } from '@heliograph/server/config'
 import { type Command, InvalidArgumentError } from 'commander'
-import { addAlertCommands } from './alerts.ts'
-import { addAuditCommand } from './audit.ts'
-import { addClientCommands } from './clients.ts'
-import { type Cli, commaList, decimal, Reporting, utcInstant, wholeNumber } from './command.ts'
-import { addEdgeCommands } from './edges.ts'
-import { addForecastCommands } from './forecasts.ts'
-import { addKeyCommands } from './keys.ts'
-import { addMailCommands } from './mail.ts'
-import { addOutageCommands } from './outages.ts'
-import { addPanelCommands } from './panels.ts'
-import { addSiteCommands } from './sites.ts'
-import { addWorkOrderCommands } from './work-orders.ts'
+import {
+  commaList,
+  decimal,
+  Reporting,
+  type ServerCli,
+  utcInstant,
+  wholeNumber,
+} from './command.ts'
+import { addCommands } from './commands.ts'
 
 const streams = { input: new PassThrough(), output: new PassThrough(), notes: new PassThrough() }
-const cli: Cli = {
+const cli: ServerCli = {
   terminal: { ...streams, is_interactive: false },
   confirm: () => Promise.reject(new Error('nobody is there')),
   operator: 'test',
+  clock: { now: () => new Date(0) },
+  log: { info() {}, warn() {}, error() {} },
+  config: () => readConfig({}),
   withAdmin: () => Promise.reject(new Error('there is no database here')),
 }
 
@@ -35,36 +36,27 @@ function helpOf(command: Command): string {
   return help
 }
 
-test('the help of every command describes it and shows an example of itself', () => {
+test('the help of every command describes it and shows an example of itself', async () => {
   const program = new Reporting('heliograph', cli)
-  addClientCommands(program, cli)
-  addSiteCommands(program, cli)
-  addWorkOrderCommands(program)
-  addKeyCommands(program, cli)
-  addEdgeCommands(program, cli)
-  addPanelCommands(program)
-  addOutageCommands(program)
-  addForecastCommands(program)
-  addAlertCommands(program, cli)
-  addAuditCommand(program, cli)
-  addMailCommands(program, cli, {
-    config: () => ({ mail: null }),
-    clock: { now: () => new Date(0) },
-    randomBytes: Buffer.alloc,
-  })
+  await addCommands(program, cli)
   const commands = leaves(program)
   assert.deepEqual(commands.map(([name]) => name).sort(), [
     'alerts history',
     'alerts settings',
     'audit',
+    'backup',
     'clients create',
     'clients list',
     'clients modules',
+    'contracts import',
+    'contracts list',
+    'curtail',
     'edges enrol',
     'edges list',
     'edges revoke',
     'forecasts list',
     'forecasts show',
+    'get',
     'keys create',
     'keys list',
     'keys revoke',
@@ -72,17 +64,30 @@ test('the help of every command describes it and shows an example of itself', ()
     'mail confirm',
     'mail list',
     'mail test',
+    'markets follow',
+    'markets list',
     'outages add',
     'outages list',
     'outages remove',
     'panels import',
     'panels list',
     'panels search',
+    'prices import',
+    'rates list',
+    'rates set',
+    'release',
+    'restore',
     'sites create',
     'sites list',
     'sites safe-mode off',
     'sites safe-mode on',
     'sites sum-again',
+    'telemetry export',
+    'telemetry import',
+    'users invite',
+    'users list',
+    'users password-link',
+    'users remove-second-factor',
     'work-orders approval',
   ])
   for (const [name, command] of commands) {
@@ -91,8 +96,26 @@ test('the help of every command describes it and shows an example of itself', ()
     assert.match(help, /--json /, name)
     assert.ok(command.description().endsWith('.'), name)
     for (const { flags, description } of command.options) assert.ok(description, `${name} ${flags}`)
-    const asks = /revoke|rotate|off|modules/.test(name)
-    assert.equal(/--yes/.test(help), asks, `${name} asks before what cannot be undone`)
+    const asks = /revoke|rotate|off|modules|second-factor|curtail|release/.test(name)
+    assert.equal(
+      /--yes/.test(help),
+      asks,
+      `${name} asks before what limits a plant or cannot be undone`,
+    )
+  }
+})
+
+test('the commands of a word are loaded by that word', async () => {
+  const all = new Reporting('heliograph', cli)
+  await addCommands(all, cli)
+  for (const name of all.commands.map((each) => each.name())) {
+    const program = new Reporting('heliograph', cli)
+    await addCommands(program, cli, name)
+    assert.ok(
+      program.commands.some((each) => each.name() === name),
+      name,
+    )
+    assert.ok(program.commands.length <= 3, name)
   }
 })
 

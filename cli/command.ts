@@ -1,15 +1,26 @@
 /** Shared parts of the commands: options, value parsers and context. */
 import type { Admin } from '@heliograph/server/access/admin'
+import type { ServerConfig } from '@heliograph/server/config'
+import type { Log } from '@heliograph/server/storage/database'
 import { Command, InvalidArgumentError } from 'commander'
 import { print, type Result, type Terminal } from './terminal.ts'
 
 export interface Cli {
   terminal: Terminal
+  /** The process's own, unless given. */
+  environment?: NodeJS.ProcessEnv | undefined
   /** Returns when the operator answers yes; throws NotConfirmed otherwise. */
   confirm(question: string): Promise<void>
   withAdmin<Result>(work: (admin: Admin) => Promise<Result>): Promise<Result>
   /** The account of the operating system that runs the command. */
   operator: string
+}
+
+/** For commands that read the settings of the server. */
+export interface ServerCli extends Cli {
+  clock: { now(): Date }
+  log: Log
+  config(): ServerConfig
 }
 
 export interface YesOption {
@@ -60,7 +71,6 @@ export function command(parent: Reporting, usage: string, what: string, example:
 /** Option of commands that cannot be undone. */
 export const yes = ['-y, --yes', 'skip the confirmation'] as const
 
-/** `a,b` as a list. */
 export function commaList(text: string): string[] {
   return text
     .split(',')

@@ -3,4 +3,8 @@
 import { generateSdk } from '@heliograph/sdk/generate'
 
 await generateSdk({ when_missing: true })
-await import('./main.ts')
+const { runCommand } = await import('./main.ts')
+const { stdin: input, stdout: output, stderr: notes } = process
+const is_interactive = input.isTTY === true && notes.isTTY === true
+const terminal = { input, output, notes, is_interactive }
+process.exitCode = await runCommand(process.argv.slice(2), terminal)

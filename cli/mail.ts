@@ -1,25 +1,15 @@
+import { randomBytes } from 'node:crypto'
 import {
   confirmRecipient,
   listUnsentMails,
   sendTestMail,
   type UnsentMail,
 } from '@heliograph/server/access/mail-admin'
-import type { ServerConfig } from '@heliograph/server/config'
 import { visible } from '@heliograph/server/http/visible-text'
-import { type Cli, command, type Reporting, wholeNumber } from './command.ts'
+import { command, type Reporting, type ServerCli, wholeNumber } from './command.ts'
 import { listOf } from './terminal.ts'
 
-interface Needs {
-  config(): Pick<ServerConfig, 'mail'>
-  clock: { now(): Date }
-  randomBytes(size: number): Buffer
-}
-
-export function addMailCommands(
-  program: Reporting,
-  { withAdmin }: Cli,
-  { config, clock, randomBytes }: Needs,
-): void {
+export function addMailCommands(program: Reporting, { withAdmin, config, clock }: ServerCli): void {
   const mail = program.command('mail').description('mails about alerts and reports')
 
   command(

@@ -68,7 +68,6 @@ type Column<Row> = (keyof Row & string) | ((row: Row) => unknown)
 /** Columns by their heads. */
 type Columns<Row> = Readonly<Record<string, Column<Row>>>
 
-/** A table of records. */
 export function tableOf<Row>(rows: readonly Row[], columns: Columns<Row>): string {
   const cell = (row: Row, column: Column<Row>) =>
     cellText(typeof column === 'function' ? column(row) : row[column])

@@ -6,7 +6,17 @@
  * current are positive when the unit discharges.
  */
 import { type Static, Type } from 'typebox'
-import { Closed, Day, Id, Instant, Name, Nullable, Percent, Positive } from './schema.ts'
+import {
+  Closed,
+  Day,
+  DriverName,
+  Id,
+  Instant,
+  Name,
+  Nullable,
+  Percent,
+  Positive,
+} from './schema.ts'
 
 const Power = Type.Number({ minimum: 0, maximum: 1e9 })
 const Count = (maximum: number) => Type.Integer({ minimum: 1, maximum })
@@ -37,7 +47,7 @@ export const Pcs = Closed({
   pcs_idx: Type.Integer({ minimum: 0, maximum: 99 }),
   rated_power_kw: Positive,
   ...Address,
-  driver: Type.Enum(['sunspec', 'sinexcel_pws']),
+  driver: DriverName,
   /**
    * True if the device delivers what WMaxLimPct of model 123 allows, and nobody else limits it
    * there. A PCS with neither model 704 nor 124 needs it, and then only discharges.

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { isBelowLowestLimit } from './lowest-limit.ts'
-import type { LimitResponse, Logger } from './site.ts'
+import type { LimitResponse } from './site.ts'
 
 type Plant = Parameters<typeof isBelowLowestLimit>[0]
-type Drivers = Logger['inverters'][number]['driver']
 
 /** Inverters of 100 kW. */
-const plant = (drivers: readonly Drivers[], limit?: LimitResponse): Plant => ({
+const plant = (drivers: readonly string[], limit?: LimitResponse): Plant => ({
   inverters: drivers.map(
     (driver) =>
       ({ rated_ac_power_kw: 100, driver, ...(limit && { limit }) }) as Plant['inverters'][0],
@@ -25,7 +24,7 @@ test('Sungrow is stopped below 30 % of its rating, others are not', () => {
 })
 
 test('what site.yaml declares of a device counts', () => {
-  const of = (limit: LimitResponse, share_kw: number, driver: Drivers = 'sunspec') =>
+  const of = (limit: LimitResponse, share_kw: number, driver: string = 'sunspec') =>
     isBelowLowestLimit(plant([driver], limit), share_kw)
   assert.deepEqual([of({ least_pct: 20 }, 20), of({ least_pct: 20 }, 19.9)], [false, true])
   assert.deepEqual([of({ step_pct: 10 }, 10), of({ step_pct: 10 }, 9.9)], [false, true])

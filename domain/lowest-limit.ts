@@ -1,17 +1,13 @@
 /** Which devices a limit stops, as it is below the lowest that they follow. */
-import type { Inverter, LimitResponse, Logger } from './site.ts'
-
-type Driver = Inverter['driver']
+import type { LimitResponse, Logger } from './site.ts'
 
 /**
  * Lowest limit above 0 of the drivers whose devices have one, in percent of rated power. Lower
  * limits are sent as 0.
  */
-export const lowestLimitPct = { sungrow_sg: 30 } as const satisfies Partial<Record<Driver, number>>
-/** An inventory names drivers that only a newer edge has. */
-const ofDrivers = new Map<string, number>(Object.entries(lowestLimitPct))
+export const lowestLimitPct: Readonly<Record<string, number>> = { sungrow_sg: 30 }
 
-type LimitedDevice = Pick<Logger['inverters'][number], 'limit'> & { driver: string }
+type LimitedDevice = Pick<Logger['inverters'][number], 'limit' | 'driver'>
 
 /**
  * Whether a device of the plant would be sent 0 under this limit, by what its driver and `limit` of
@@ -34,7 +30,7 @@ const small_pct = 1e-9
 /** Lowest share that is not sent as 0. The tolerance is taken off before the limit is sent. */
 function lowestPct({ driver, limit = {} }: LimitedDevice): number {
   const { step_pct = 0, tolerance_pct = 0, least_pct = 0 }: LimitResponse = limit
-  const lowest_pct = Math.max(least_pct, step_pct, ofDrivers.get(driver) ?? 0)
+  const lowest_pct = Math.max(least_pct, step_pct, lowestLimitPct[driver] ?? 0)
   const sent_pct = step_pct > 0 ? Math.ceil(lowest_pct / step_pct) * step_pct : lowest_pct
   return sent_pct + tolerance_pct
 }

@@ -123,7 +123,7 @@ const patternWords: Readonly<Record<string, string>> = {
   channel: 'must be 1 to 40 lower-case letters, digits, - or _, the first a letter or digit',
   url: 'must be mqtt://host:port or mqtts://host:port, without user and password',
   prefix: 'must be letters, digits, - and _, in levels separated by /',
-  point: 'must be model[number from 0].point, such as 302[0].POAI',
+  driver: 'must be sunspec, the name of a profile, or ./ and the path of a profile',
 }
 
 function protocolFault(path: SitePath, value: unknown): SiteProblem[] {

@@ -14,3 +14,10 @@ export const Positive = Type.Number({ exclusiveMinimum: 0 })
 export const Percent = Type.Number({ minimum: 0, maximum: 100 })
 export const Instant = Type.Integer({ minimum: 0, description: 'Unix time in milliseconds' })
 export const InstantOrNull = Nullable(Instant)
+
+/** Name of a driver, or the path of a profile's file from the folder of `site.yaml`. */
+export const DriverName = Type.String({
+  pattern: '^([a-z0-9_]+|\\.{1,2}/.+\\.yaml)$',
+  maxLength: 80,
+})
+export const isProfilePath = (driver: string): boolean => driver.startsWith('.')

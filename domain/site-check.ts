@@ -8,7 +8,7 @@ import type { Node } from './node.ts'
 import { missingOfCircuit, type PanelModel } from './panel-model.ts'
 import { array_length_max } from './readings.ts'
 import type { Connection, Instrument, Inverter, Logger, Site } from './site.ts'
-import { stationPoint, stationPointForm, stationPointNames } from './sunspec/station-points.ts'
+import { stationPoint, stationPointNames } from './sunspec/station-points.ts'
 
 export type SitePath = readonly (string | number)[]
 
@@ -64,10 +64,11 @@ function listsOf(site: Site) {
 /** Problems that only the edge decides on, as it reads the devices. A newer edge may know more. */
 function checkDevices(site: Site): SiteProblem[] {
   const { stations, batteries, devices } = listsOf(site)
+  const sunspec_stations = stations.filter(({ value }) => value.driver === 'sunspec')
   return [
     ...checkSerialPorts(site),
     ...checkAddresses(devices, site.connections),
-    ...within(stations, 'instruments').flatMap(checkPoint),
+    ...within(sunspec_stations, 'instruments').flatMap(checkPoint),
     ...checkBroker(site),
     ...within(batteries, 'pcs').flatMap(checkPcs),
   ]
@@ -284,8 +285,7 @@ function checkCombiners({ value, path }: Placed<Inverter>): SiteProblem[] {
 }
 
 function checkPoint({ value: { point }, path }: Placed<Instrument>): SiteProblem[] {
-  // The schema reports another form.
-  if (stationPoint(point) || !new RegExp(stationPointForm).test(point)) return []
+  if (stationPoint(point)) return []
   const message = `'${point}' is no point of a met station: models and points are `
   return [{ path: [...path, 'point'], message: message + stationPointNames() }]
 }

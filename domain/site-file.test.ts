@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
-import { describeProblems, parseSiteFile, type SiteFileProblem } from './site-file.ts'
+import { parseSiteFile } from './site-file.ts'
+import { stationPointNames } from './sunspec/station-points.ts'
+import { describeProblems, type FileProblem } from './yaml-file.ts'
 
 const demo = readFileSync(new URL('../simulator/demo/site.yaml', import.meta.url), 'utf8')
 
-function problems(text: string): SiteFileProblem[] {
+function problems(text: string): FileProblem[] {
   const read = parseSiteFile(text)
   return 'problems' in read ? read.problems : []
 }
@@ -91,7 +93,7 @@ test('each problem is reported at its line and field, in plain words', () => {
     'point: POAI',
     0,
     'loggers[0].stations[0].instruments[0].point',
-    "must be model[number from 0].point, such as 302[0].POAI, not 'POAI'",
+    `'POAI' is no point of a met station: models and points are ${stationPointNames()}`,
   )
 })
 
@@ -161,7 +163,7 @@ test('unknown and recursive aliases are reported at their place', () => {
 
 test('a second document is reported at its start', () => {
   const [problem] = problems('site_id: a\n---\nsite_id: b\n')
-  assert.equal(problem?.message, 'a second document begins here: a site file is one')
+  assert.equal(problem?.message, 'a second document begins here: a file holds one')
   assert.equal(problem?.line, 2)
 })
 

@@ -8,8 +8,7 @@ import { type Static, Type } from 'typebox'
 import { Battery } from './battery.ts'
 import { Mqtt, Node } from './node.ts'
 import { PanelModel } from './panel-model.ts'
-import { Closed, Day, Id, Name, Positive } from './schema.ts'
-import { stationPointForm } from './sunspec/station-points.ts'
+import { Closed, Day, DriverName, Id, Name, Positive } from './schema.ts'
 
 const Azimuth = Type.Number({ minimum: 0, exclusiveMaximum: 360 })
 const Tilt = Type.Number({ minimum: 0, maximum: 90 })
@@ -19,7 +18,7 @@ const Seconds = Type.Number({ minimum: 0.2, maximum: 3600 })
 const Address = {
   connection: Type.String({ minLength: 1 }),
   unit_id: Type.Integer({ minimum: 0, maximum: 255 }),
-  driver: Type.Enum(['sunspec']),
+  driver: DriverName,
   base_address: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535 })),
 }
 
@@ -109,7 +108,6 @@ export const Inverter = Closed({
   nominal_efficiency_pct: Type.Optional(Type.Number({ minimum: 80, maximum: 100 })),
   phase_count: Type.Optional(Type.Enum([1, 2, 3])),
   ...Address,
-  driver: Type.Enum(['sunspec', 'huawei_sun2000', 'sungrow_sg', 'sma']),
   limit: Type.Optional(LimitResponse),
   /**
    * False for an inverter without power at night. Only the simulator uses it, and defaults to what
@@ -155,8 +153,11 @@ export const Instrument = Closed({
   name: Name,
   type: Type.Enum([...instrumentTypes]),
   quantity: Type.Enum([...instrumentQuantities]),
-  /** Register point: model, occurrence or sensor number from 0, point. Example: `302[0].POAI`. */
-  point: Type.String({ pattern: stationPointForm }),
+  /**
+   * SunSpec: model, occurrence or sensor number from 0, and point, as in `302[0].POAI`. Profile: a
+   * name of its `points`.
+   */
+  point: Name,
   azimuth_deg: Type.Optional(Azimuth),
   tilt_deg: Type.Optional(Tilt),
   accuracy_class: Type.Optional(Type.Enum(['a', 'b', 'c'])),
@@ -182,7 +183,10 @@ export const Meter = Closed({
   role: Type.Enum(['grid_connection', 'plant', 'auxiliary', 'other']),
   /** Plant of the meter. Left out for a meter of the whole site. */
   logger_id: Type.Optional(Id),
-  /** Direction of positive power at the device. Defaults to export. */
+  /**
+   * Direction of positive power at the device. Defaults to that of its profile, else to export. A
+   * meter whose profile says otherwise also counts its energies the other way.
+   */
   positive_power: Type.Optional(Type.Enum(['export', 'import'])),
   ...Identity,
   ...Address,
@@ -207,7 +211,7 @@ export const Logger = Closed({
     Closed({
       connection: Address.connection,
       unit_id: Address.unit_id,
-      driver: Type.Enum(['huawei_smartlogger']),
+      driver: DriverName,
       limit: Type.Optional(LimitResponse),
     }),
   ),

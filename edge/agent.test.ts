@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import type { LinkEvent, Readings } from '@heliograph/domain/link'
 import type { Site } from '@heliograph/domain/site'
+import { doorPath } from './commissioning/read-door.ts'
 import { agentPlace } from './fixtures/agent-place.ts'
 import { inverterOf, siteOf } from './fixtures/sites.ts'
 import { SiteFileError } from './site-watch.ts'
@@ -43,12 +44,14 @@ test('readings, inventory and events reach the server, over restarts and site fi
   await server.until(() => server.statuses.at(-1)?.devices[0]?.comm_state === 'connected')
   assert.ok(first.figures().link_connected)
   await assert.rejects(start(), /in use by another edge agent/)
+  assert.ok(existsSync(doorPath(join(dir, 'data'))))
 
   const told = () => events().map(({ code, edge }) => `${code} ${edge}`)
   write({ ...site, loggers: [] })
   await server.until(() => told().includes('site_file_rejected rising'))
   assert.equal(first.figures().site_file_rejected, true)
   await first.stop()
+  assert.ok(!existsSync(doorPath(join(dir, 'data'))))
   const kept = readFileSync(join(dir, 'data', 'accepted-site.yaml'), 'utf8')
   assert.deepEqual(JSON.parse(kept), site)
 

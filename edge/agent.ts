@@ -3,17 +3,19 @@ import { join } from 'node:path'
 import type { Clock, Stopwatch, Timers } from '@heliograph/domain/clock'
 import type { DeviceKind, LinkEvent } from '@heliograph/domain/link'
 import { listedDevicesOf, movedDevices } from '@heliograph/domain/positions'
+import { isProfilePath } from '@heliograph/domain/schema'
 import type { Connection, Site } from '@heliograph/domain/site'
 import { Announcer } from './announcer.ts'
 import { openDispatchStore } from './battery/dispatch-store.ts'
 import { Dispatcher } from './battery/dispatcher.ts'
 import { clockEvent, wasTrusted } from './clock-events.ts'
+import { type Door, openDoor } from './commissioning/read-door.ts'
 import { Conditions, type Source } from './conditions.ts'
 import type { EdgeConfig } from './config.ts'
 import { type ControlFiles, openControlFiles } from './control/control-files.ts'
 import { Controller } from './control/controller.ts'
 import { takeDataDir } from './data-dir.ts'
-import type { Bus, Driver, DriverName } from './drivers/driver.ts'
+import type { Bus, Driver } from './drivers/driver.ts'
 import { inTime } from './in-time.ts'
 import { type Journal, journal_dir, openJournal } from './journal.ts'
 import { type JournalNotice, noticeEvent } from './journal-notice.ts'
@@ -26,7 +28,7 @@ import { PlantClock } from './plant-clock.ts'
 import type { PollResult } from './polled-device.ts'
 import { Recorder } from './recorder.ts'
 import { openRunMark, type RunMark, startedEvent } from './run-mark.ts'
-import { SiteWatch } from './site-watch.ts'
+import { accepted_site, SiteWatch } from './site-watch.ts'
 
 interface AgentNeeds {
   config: Omit<EdgeConfig, 'metrics_port' | 'log_level'>
@@ -40,7 +42,7 @@ interface AgentNeeds {
   newEpoch(): string
   log: Log
   openBus(connection: Connection): Bus
-  driverOf(name: DriverName): Driver
+  driverOf(name: string): Driver
   onPoll(kind: DeviceKind, result: PollResult, took_ms: number): void
   /** A disk that hangs is waited for so long when it stops; 5 s where it is left out. */
   stop_ms_max?: number
@@ -88,9 +90,11 @@ export async function startAgent(needs: AgentNeeds): Promise<Agent> {
   try {
     const parts = await assemble(needs)
     await begin(parts, needs)
+    const door = await openReads(parts, needs)
     return {
       figures: () => figuresOf(parts),
       async stop() {
+        await door?.close()
         const is_over = await end(parts, needs)
         // What hangs may be written yet: then the directory is this program's until it ends.
         if (is_over) lock.release()
@@ -106,7 +110,7 @@ export async function startAgent(needs: AgentNeeds): Promise<Agent> {
 async function assemble(needs: AgentNeeds): Promise<Parts> {
   const { config, timers, log } = needs
   const inDataDir = (name: string) => join(config.data_dir, name)
-  const accepted_file = inDataDir('accepted-site.yaml')
+  const accepted_file = inDataDir(accepted_site)
   const watch = await SiteWatch.open({ timers, site_file: config.site_file, accepted_file })
   const { site_id } = watch.site
   const source: Source = { source_kind: 'edge', source_id: site_id }
@@ -137,6 +141,7 @@ async function assemble(needs: AgentNeeds): Promise<Parts> {
   const { controller, dispatcher } = control
   const loop: Loop = new Loop({
     ...needs,
+    driverOf: (name) => (isProfilePath(name) ? watch.ownDriver(name) : needs.driverOf(name)),
     recorder,
     conditions,
     control: controller,
@@ -258,11 +263,7 @@ async function begin(parts: Parts, { log, timers }: AgentNeeds): Promise<void> {
   let applied = apply(watch.site)
   controller.start()
   files.start()
-  files.takeRequests((request) =>
-    'is_disconnected' in request
-      ? controller.disconnecting.take(request)
-      : controller.forgetting.take(request),
-  )
+  files.takeRequests((request) => controller.operator.take(request))
   const use = (site: Site) => {
     log.info({ site_id: site.site_id }, 'site file accepted')
     warnOfMoved(watch, log)
@@ -288,6 +289,20 @@ async function begin(parts: Parts, { log, timers }: AgentNeeds): Promise<void> {
   await announcer.announce(watch.site)
   recorder.event(startedEvent(run.last, source, { at: at(), newest_at }))
   link.start()
+}
+
+/** Commands read through it; the plant runs without it. */
+async function openReads(
+  { watch, loop }: Parts,
+  { config: { data_dir }, timers, log }: AgentNeeds,
+): Promise<Door | null> {
+  const busOf = (connection_id: string) => loop.busOf(connection_id)
+  try {
+    return await openDoor({ data_dir, timers, site: () => watch.site, busOf })
+  } catch (error) {
+    log.error({ err: error }, 'heliograph-edge cannot read through this agent')
+    return null
+  }
 }
 
 /** Tells the engineer at the edge what the server raises as `channels_renumbered`. */

@@ -309,7 +309,7 @@ test('a setup is told whole at first and when it is another, else that it was re
 test('a driver without batteries is said so', async () => {
   const { openCells: _none, ...without } = driver
   const { planOf } = await plansOf(battery, { driver: without })
-  assert.throws(() => planOf('7.cells').open(fakeBus), /the driver sunspec has no Cells/)
+  assert.throws(() => planOf('7.cells').open(fakeBus), /the driver sunspec reads no Cells/)
 })
 
 test('a PCS that is not built for what site.yaml says is told of, once, until it is', async () => {

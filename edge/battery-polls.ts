@@ -5,17 +5,10 @@ import type { LinkEvent } from '@heliograph/domain/link'
 import type { PcsReading } from '@heliograph/domain/readings'
 import { AlarmWatch } from './alarm-watch.ts'
 import type { Source } from './conditions.ts'
-import type {
-  BatteryAnswer,
-  BatteryDevice,
-  Driver,
-  DriverName,
-  PcsAnswer,
-  PcsDevice,
-} from './drivers/driver.ts'
+import type { BatteryAnswer, BatteryDevice, PcsAnswer, PcsDevice } from './drivers/driver.ts'
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
 import type { Stamp } from './plant-clock.ts'
-import { fresh_polls, type Plan, type PlanNeeds, plan } from './poll-plan.ts'
+import { fresh_polls, having, type Plan, type PlanNeeds, plan } from './poll-plan.ts'
 import { pcsRatingEvent } from './rating-watch.ts'
 import { createFireWatch, heartbeatEvents } from './read-alarms.ts'
 
@@ -134,7 +127,7 @@ function pcsPlan(
     id,
     interval_ms,
     connection_id: pcs.connection,
-    description: pcs,
+    description: [pcs, driver.revision],
     async open(bus) {
       device = await having(driver, 'openPcs', pcs.driver)(bus, pcs)
       heartbeat = createHeartbeat(interval_ms)
@@ -254,15 +247,6 @@ function setupPlan(battery: Battery, { recorder, ...needs }: PlanNeeds) {
       return []
     },
   })
-}
-
-type BatteryOpener = 'openBattery' | 'openClusters' | 'openCells' | 'openSetup' | 'openPcs'
-
-/** @throws Error where the driver has no such devices */
-function having<Name extends BatteryOpener>(driver: Driver, name: Name, called: DriverName) {
-  const open = driver[name]
-  if (!open) throw new Error(`the driver ${called} has no ${name.slice('open'.length)}`)
-  return open as NonNullable<Driver[Name]>
 }
 
 type Words = Parameters<AlarmWatch['poll']>[0]

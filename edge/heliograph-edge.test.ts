@@ -118,7 +118,9 @@ async function writeLog(dir: string, more: [number, Noted][] = []): Promise<void
     [-2, { is: 'limit', inverter_id: 1, found, foreign: null }],
     [-2, { is: 'site', plants: [{ logger_id: 1, inverters }] }],
     ...Array.from({ length: 32 }, (_, nth): [number, Noted] => {
-      return [nth - 1, { is: 'power', logger_id: 1, power_w: 80_000 + nth }]
+      const round_at = start_at + (nth - 1) * minute_ms
+      const measured = [{ logger_id: 1, power_w: 80_000 + nth }]
+      return [nth - 1, { is: 'round', round_at, plants: measured, batteries: [] }]
     }),
     ...more,
   ]
@@ -380,4 +382,22 @@ test('batteries are in the proof, each as what it is', async (t) => {
   ]) {
     assert.match(output, line)
   }
+})
+
+test('a commissioning test with a failure ends with 1, and leaves its protocol', async (t) => {
+  const { dir, run } = placeOf(t)
+  const connections = [
+    { connection_id: 'a', protocol: 'modbus_tcp', host: '127.0.0.1', port: 1 } as const,
+  ]
+  writeFileSync(join(dir, 'site.yaml'), JSON.stringify(siteOf([inverterOf(1)], { connections })))
+  const { code, output, notes } = await run('check', '--out', 'first')
+  assert.equal(code, 1, notes)
+  assert.match(output, /^I1 +communication +FAILED +no answer: /m)
+  const { result, software } = JSON.parse(readFileSync(join(dir, 'first.json'), 'utf8'))
+  assert.equal(result, 'failed')
+  assert.match(software, /^heliograph-edge \d/)
+  assert.ok(statSync(join(dir, 'first.pdf')).size > 10_000)
+  const again = await run('check', '--out', 'first')
+  assert.equal(again.code, 1)
+  assert.match(again.notes, /first\.json is there: --force replaces it/)
 })

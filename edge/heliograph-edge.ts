@@ -4,21 +4,19 @@ import { once } from 'node:events'
 import { access, open, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { systemClock } from '@heliograph/domain/clock'
-import { describeProblems, parseSiteFile } from '@heliograph/domain/site-file'
+import { parseSiteFile } from '@heliograph/domain/site-file'
+import { describeProblems } from '@heliograph/domain/yaml-file'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { readSavedPcs } from './battery/dispatch-store.ts'
+import { type CheckOptions, checkCommand } from './commissioning/check-command.ts'
+import { type ReadOptions, readCommand } from './commissioning/read-command.ts'
+import { type RecordOptions, recordCommand } from './commissioning/record-command.ts'
+import { type ScanOptions, scanCommand } from './commissioning/scan-command.ts'
 import { readFiles, readOperator } from './config.ts'
 import { control_log_dir, readSavedDevices } from './control/control-store.ts'
-import { nameOf } from './control/controlled-device.ts'
+import { deviceName, deviceOf, nameOf } from './control/device-name.ts'
 import { askToForget, openRequests } from './control/limit-requests.ts'
-import {
-  deviceName,
-  deviceOf,
-  externalOf,
-  isCounting,
-  limitsText,
-  pcsText,
-} from './control/limits-text.ts'
+import { externalOf, isCounting, limitsText, pcsText } from './control/limits-text.ts'
 import { type PcsKey, pcsId, pcsName, pcsOf, pcsTitle } from './control/pcs-name.ts'
 import { findPermit, permitPlaces } from './control/permit-copy.ts'
 import {
@@ -43,6 +41,8 @@ file is wrong, 4 the permit was exceeded, 5 the log is incomplete or not as it w
 Example:
   heliograph-edge permit seal /etc/heliograph/permit.yaml
   heliograph-edge limits
+  heliograph-edge scan 192.168.1.0/24 --out site.yaml
+  heliograph-edge check --site-file site.yaml --out commissioning
   heliograph-edge proof --from 2027-01-31T00:00:00Z --to 2027-02-01T00:00:00Z`
 
 const note = (message: string) => process.stderr.write(`heliograph-edge: ${message}\n`)
@@ -234,8 +234,21 @@ function utcInstant(text: string): number {
   throw new InvalidArgumentError('It must be a time in UTC such as 2027-01-31T00:00:00Z.')
 }
 
+function wholeNumber(text: string): number {
+  if (/^\d{1,5}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('It must be a whole number.')
+}
+
+function placesOf({ siteFile, dataDir }: { siteFile?: string; dataDir?: string }) {
+  const { site_file, data_dir } = readFiles()
+  return { site_file: siteFile ?? site_file, data_dir: dataDir ?? data_dir }
+}
+
 const program = new Command('heliograph-edge')
-  .description('The grid permit of a site, the limits of its devices, and the proof, at its edge.')
+  .description(
+    'At the edge of a site: its grid permit, the limits of its devices and the proof; and how its ' +
+      'devices are found, read and checked.',
+  )
   .addHelpText('after', help)
   .exitOverride()
 program
@@ -279,6 +292,86 @@ limits
   )
   .argument('<inverter_id>', 'as `limits` lists it', limitedDevice)
   .action(forget)
+
+program
+  .command('scan')
+  .description(
+    'Finds Modbus devices, recognises them and writes a site.yaml. Nothing is written to a device.',
+  )
+  .argument('[target...]', 'networks such as 192.168.1.0/24, and hosts')
+  .option('--ports <ports>', 'TCP ports', '502,1502')
+  .option('--units <ids>', 'unit ids', '1-247')
+  .option('--serial <path...>', 'serial lines such as /dev/ttyUSB0')
+  .option('--baud <rates>', 'of serial lines, one after the other', '9600,19200')
+  .option('--parity <parity>', 'of serial lines: none, even or odd', 'none')
+  .option('--out <file>', 'the file to write; without it, the text is printed')
+  .option('--force', 'replace the file')
+  .option('--data-dir <dir>', "the agent's EDGE_DATA_DIR, where that is not set")
+  .action((targets: string[], options: ScanOptions & { dataDir?: string }) =>
+    scanCommand(targets, options, {
+      clock: systemClock,
+      data_dir: options.dataDir ?? readFiles().data_dir,
+      note,
+      say,
+    }),
+  )
+
+program
+  .command('read')
+  .description('Shows every value of a device with its registers. Nothing is written to it.')
+  .argument('<device>', 'its name in the site file, or its host with --driver')
+  .option('--driver <driver>', 'the driver, as in the site file')
+  .option('--unit <id>', 'its unit id', wholeNumber, 1)
+  .option('--port <port>', 'its TCP port', wholeNumber, 502)
+  .option('--json', 'print JSON, one line for each read')
+  .option('--watch', 'read each second')
+  .option('--site-file <file>', 'the site file; otherwise SITE_FILE')
+  .option('--data-dir <dir>', "the agent's EDGE_DATA_DIR, where that is not set")
+  .action((target: string, options: ReadOptions & { siteFile?: string; dataDir?: string }) =>
+    readCommand(target, options, { ...placesOf(options), say }),
+  )
+
+program
+  .command('record')
+  .description(
+    'Writes a recording of a device with a profile: its registers and values, without serial ' +
+      'numbers or addresses. Nothing is written to it.',
+  )
+  .argument('<device>', 'its name in the site file, or its host with --driver')
+  .requiredOption('--out <file>', 'the file to write')
+  .option('--driver <driver>', 'the driver, as in the site file')
+  .option('--unit <id>', 'its unit id', wholeNumber, 1)
+  .option('--port <port>', 'its TCP port', wholeNumber, 502)
+  .option('--force', 'replace the file')
+  .option('--site-file <file>', 'the site file; otherwise SITE_FILE')
+  .option('--data-dir <dir>', "the agent's EDGE_DATA_DIR, where that is not set")
+  .action((target: string, options: RecordOptions & { siteFile?: string; dataDir?: string }) =>
+    recordCommand(target, options, { ...placesOf(options), note }),
+  )
+
+program
+  .command('check')
+  .description(
+    'The commissioning test: reads every quantity of every device in the site file, compares them, ' +
+      'prints the tests and writes a protocol as JSON and PDF. Nothing is written to a device, and ' +
+      'no limit is tried. Exit code 1: a test failed.',
+  )
+  .option('--out <path>', 'the protocol, without .json and .pdf')
+  .option('--force', 'replace the files')
+  .option('--site-file <file>', 'the site file; otherwise SITE_FILE')
+  .option('--data-dir <dir>', "the agent's EDGE_DATA_DIR, where that is not set")
+  .action(async (options: CheckOptions & { siteFile?: string; dataDir?: string }) => {
+    const { version } = JSON.parse(await readFile(new URL('package.json', import.meta.url), 'utf8'))
+    const is_passed = await checkCommand(options, {
+      ...placesOf(options),
+      clock: systemClock,
+      software: `heliograph-edge ${version}`,
+      run_by: readOperator(),
+      note,
+      say,
+    })
+    if (!is_passed) process.exitCode = failed
+  })
 
 // `heliograph-edge proof … | head` ends when that has enough.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -14,7 +14,7 @@ import {
 } from '@heliograph/domain/site'
 import type { BatteryHooks } from './battery-reads.ts'
 import type { Conditions } from './conditions.ts'
-import type { Bus, Driver, DriverName } from './drivers/driver.ts'
+import type { Bus, Driver } from './drivers/driver.ts'
 import { onGrid } from './grid.ts'
 import type { Log } from './log.ts'
 import type { Stamps } from './plant-clock.ts'
@@ -25,7 +25,7 @@ import type { Recorder } from './recorder.ts'
 
 interface LoopNeeds {
   openBus(connection: Connection): Bus
-  driverOf(name: DriverName): Driver
+  driverOf(name: string): Driver
   recorder: Pick<Recorder, 'reading' | 'event' | 'tell'>
   conditions: Conditions
   /** What goes by the limits of the inverters; without it none of them is controlled. */
@@ -58,6 +58,8 @@ export class Loop {
   readonly #needs: LoopNeeds
   readonly #newest: Newest = { inverters: new Map(), stations: new Map() }
   readonly #buses = new Map<string, Bus>()
+  /** As the site describes them, by id. */
+  #connections: ReadonlyMap<string, string> = new Map()
   #polled = new Map<string, Polled>()
   #stopGrids: (() => void)[] = []
 
@@ -74,6 +76,7 @@ export class Loop {
     const intervals = { ...defaultPollIntervals, ...site.poll }
     const plans = pollPlans(site, { ...this.#needs, newest: this.#newest, intervals })
     const connections = new Map(site.connections.map((c) => [c.connection_id, JSON.stringify(c)]))
+    this.#connections = connections
     const wanted = new Map(
       plans.map((plan) => {
         const connection = connections.get(plan.connection_id) ?? ''
@@ -99,6 +102,11 @@ export class Loop {
     this.#stopTheGrids()
     for (const { device } of this.#polled.values()) device.stop()
     await this.#closeBuses(new Set())
+  }
+
+  /** The bus of a connection; null for one over which nothing is polled. */
+  busOf(connection_id: string): Bus | null {
+    return this.#buses.get(this.#connections.get(connection_id) ?? '') ?? null
   }
 
   status(): DeviceStatus[] {

@@ -8,7 +8,7 @@ import { pino } from 'pino'
 import { startAgent } from './agent.ts'
 import { openBus } from './bus/bus.ts'
 import { type EdgeConfig, readConfig } from './config.ts'
-import { drivers } from './drivers/drivers.ts'
+import { driverOf } from './drivers/drivers.ts'
 import { createMetrics, type Figures, serveMetrics } from './metrics.ts'
 import { SiteFileError } from './site-watch.ts'
 
@@ -44,7 +44,7 @@ async function run(config: EdgeConfig): Promise<void> {
     newEpoch: randomUUID,
     log,
     openBus: (connection) => openBus(connection, { timers: systemTimers, random }),
-    driverOf: (name) => drivers[name],
+    driverOf,
     onPoll: metrics.onPoll,
   })
   figures = agent.figures

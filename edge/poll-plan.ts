@@ -5,7 +5,7 @@ import type { PollIntervals } from '@heliograph/domain/site'
 import type { BatteryHooks } from './battery-reads.ts'
 import type { Conditions } from './conditions.ts'
 import type { Controller } from './control/controller.ts'
-import type { Bus, Device, Driver, DriverName } from './drivers/driver.ts'
+import type { Bus, Device, Driver } from './drivers/driver.ts'
 import type { Stamp } from './plant-clock.ts'
 import type { Recorder } from './recorder.ts'
 
@@ -36,7 +36,7 @@ export interface Newest {
 export type PollControl = Pick<Controller, 'onRead' | 'onGone' | 'onMeter' | 'limitedBy'>
 
 export interface PlanNeeds {
-  driverOf(name: DriverName): Driver
+  driverOf(name: string): Driver
   recorder: Pick<Recorder, 'reading' | 'tell'>
   conditions: Conditions
   newest: Newest
@@ -52,4 +52,17 @@ export const fresh_polls = 3
 /** Checks a plan's types, then forgets them, so that every device fits one list. */
 export function plan<Of>(definition: Plan<Of>): Plan<unknown> {
   return definition as unknown as Plan<unknown>
+}
+
+type Opener = Extract<keyof Driver, `open${string}`>
+
+/** @throws Error where the driver has no such devices */
+export function having<Name extends Opener>(
+  driver: Driver,
+  name: Name,
+  called: string,
+): NonNullable<Driver[Name]> {
+  const open = driver[name]
+  if (!open) throw new Error(`the driver ${called} reads no ${name.slice('open'.length)}`)
+  return open
 }

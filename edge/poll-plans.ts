@@ -4,14 +4,14 @@ import type { InverterReading, WeatherReading } from '@heliograph/domain/reading
 import type { Combiner, Inverter, Logger, Meter, Site, Station } from '@heliograph/domain/site'
 import { AlarmWatch } from './alarm-watch.ts'
 import { batteryPlans } from './battery-polls.ts'
-import { controllerKey } from './control/controlled-device.ts'
+import { controllerKey } from './control/device-name.ts'
 import type {
   ControllerAnswer,
   ControllerDevice,
   InverterAnswer,
   InverterDevice,
 } from './drivers/driver.ts'
-import { fresh_polls, type Plan, type PlanNeeds, plan } from './poll-plan.ts'
+import { fresh_polls, having, type Plan, type PlanNeeds, plan } from './poll-plan.ts'
 import { ratingEvent } from './rating-watch.ts'
 import { combinerStrings, ownStrings, planStrings, type StringPlan } from './string-readings.ts'
 
@@ -47,9 +47,9 @@ function inverterPlan(inverter: Inverter, strings: StringPlan, needs: PlanNeeds)
     id: String(inverter_id),
     interval_ms: intervals.inverter_s * 1000,
     connection_id: inverter.connection,
-    description: inverter,
+    description: [inverter, driver.revision],
     async open(bus) {
-      device = await driver.openInverter(bus, inverter)
+      device = await having(driver, 'openInverter', inverter.driver)(bus, inverter)
       return device
     },
     onRead(answer, stamp, round_at) {
@@ -95,10 +95,9 @@ function controllerPlan(logger: Logger, needs: PlanNeeds): Plan<unknown> {
     id: String(logger_id),
     interval_ms: intervals.inverter_s * 1000,
     connection_id: controller!.connection,
-    description: [controller, inverters],
+    description: [controller, inverters, driver.revision],
     async open(bus) {
-      if (!driver.openController) throw new Error(`${controller!.driver} has no controllers`)
-      device = await driver.openController(bus, logger)
+      device = await having(driver, 'openController', controller!.driver)(bus, logger)
       return device
     },
     onRead({ limit, active_power_kw, foreign_control }, { measured_at: at }, round_at) {
@@ -134,7 +133,7 @@ function combinerPlan(
     interval_ms,
     connection_id: combiner.connection,
     description: [combiner, inverter.string_groups],
-    open: (bus) => driver.openCombiner(bus, combiner),
+    open: (bus) => having(driver, 'openCombiner', combiner.driver)(bus, combiner),
     onRead(values, stamp) {
       const reading = newest.inverters.get(inverter_id)
       const is_fresh =
@@ -158,8 +157,8 @@ function stationPlan(
     id: String(station_id),
     interval_ms: intervals.weather_s * 1000,
     connection_id: station.connection,
-    description: station,
-    open: (bus) => driver.openStation(bus, station),
+    description: [station, driver.revision],
+    open: (bus) => having(driver, 'openStation', station.driver)(bus, station),
     onRead(values, stamp) {
       const reading: WeatherReading = { ...values, station_id, ...stamp }
       newest.stations.set(station_id, reading)
@@ -181,8 +180,8 @@ function meterPlan(
     id: String(meter_id),
     interval_ms: intervals.meter_s * 1000,
     connection_id: meter.connection,
-    description: meter,
-    open: (bus) => driver.openMeter(bus, meter),
+    description: [meter, driver.revision],
+    open: (bus) => having(driver, 'openMeter', meter.driver)(bus, meter),
     onRead(values, stamp, round_at) {
       const { active_power_kw } = values
       const power_w = active_power_kw === null ? null : active_power_kw * 1000

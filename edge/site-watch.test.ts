@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import type { Site } from '@heliograph/domain/site'
 import { inverterOf, siteOf } from './fixtures/sites.ts'
@@ -21,9 +21,13 @@ async function watchOf(t: TestContext) {
   const timers = virtualClock('2026-06-21T10:00:00Z')
   const watch = await SiteWatch.open({ site_file, accepted_file, timers })
   const told: string[] = []
+  const found: string[] = []
   watch.start({
     onAccepted: ({ loggers }: Site) => told.push(`accepted ${loggers[0]!.inverters.length}`),
-    onRejected: () => told.push('rejected'),
+    onRejected(problems) {
+      told.push('rejected')
+      found.splice(0, found.length, ...problems)
+    },
     onMended: () => told.push('mended'),
   })
   t.after(() => watch.close())
@@ -32,6 +36,9 @@ async function watchOf(t: TestContext) {
     watch,
     write,
     told,
+    problems: found,
+    dir,
+    reopened: () => SiteWatch.open({ site_file, accepted_file, timers }),
     accepted: () => JSON.parse(readFileSync(accepted_file, 'utf8')),
   }
 }
@@ -93,4 +100,70 @@ test('what an earlier agent accepted stays in force where this one refuses the f
   writeFileSync(paths.accepted_file, text)
   const watch = await SiteWatch.open({ ...paths, timers })
   assert.deepEqual([watch.isRejected, watch.site.name], [true, 'S\ufffdd'])
+})
+
+const meter = `identity: { manufacturer: Acme, family: Meter }
+meter:
+  readings:
+    active_power_kw: { address: 10, name: P, type: i32, unit: W }
+`
+const metered: Site = {
+  ...whole,
+  meters: [
+    {
+      meter_id: 1,
+      name: 'Grid',
+      role: 'grid_connection',
+      connection: whole.connections[0]!.connection_id,
+      unit_id: 77,
+      driver: './profiles/my-meter.yaml',
+    },
+  ],
+}
+
+test('a profile beside the site file is read by its path, and a wrong one changes nothing', async (t) => {
+  const { watch, write, told, problems, dir, reopened } = await watchOf(t)
+  const own = join(dir, 'profiles', 'my-meter.yaml')
+  const driver = () => watch.ownDriver('./profiles/my-meter.yaml')
+  mkdirSync(dirname(own))
+  const checked = async () => {
+    await watch.check()
+    await watch.check()
+    return told.splice(0)
+  }
+  write(JSON.stringify(metered))
+  assert.deepEqual(await checked(), ['rejected'])
+  assert.match(problems.join(), /meters\[0\].driver: .*my-meter.yaml cannot be read/)
+  writeFileSync(own, meter)
+  assert.deepEqual(await checked(), ['accepted 2', 'mended'])
+  const first = driver().revision
+  assert.ok(first && driver().openMeter && !driver().openInverter)
+
+  writeFileSync(own, meter.replace('type: i32', 'type: i33'))
+  assert.deepEqual(await checked(), ['rejected'])
+  assert.match(problems.join(), /my-meter.yaml:4:\d+: meter.readings.active_power_kw.type: /)
+  assert.equal(driver().revision, first)
+  const after = await reopened()
+  assert.deepEqual(
+    [after.isRejected, after.ownDriver('./profiles/my-meter.yaml').revision],
+    [true, first],
+  )
+
+  writeFileSync(own, meter.replace('unit: W', 'unit: kW'))
+  assert.deepEqual(await checked(), ['accepted 2', 'mended'])
+  assert.notEqual(driver().revision, first)
+})
+
+test('a driver that does not read devices of the kind is refused', async (t) => {
+  const { watch, write, told, problems } = await watchOf(t)
+  for (const [driver, problem] of [
+    ['sma', /meters\[0\].driver: sma reads no meters/],
+    ['acme', /meters\[0\].driver: there is no driver 'acme'/],
+  ] as const) {
+    write(JSON.stringify({ ...metered, meters: [{ ...metered.meters![0]!, driver }] }))
+    await watch.check()
+    await watch.check()
+    assert.deepEqual(told.splice(0), ['rejected'])
+    assert.match(problems.join(), problem)
+  }
 })

@@ -3,16 +3,23 @@
  * restarts, until another right file takes its place; a wrong one is told of and changes nothing.
  */
 import { readFile } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Timers } from '@heliograph/domain/clock'
 import type { Site } from '@heliograph/domain/site'
-import { describeProblems, parseSiteFile } from '@heliograph/domain/site-file'
+import { parseSiteFile } from '@heliograph/domain/site-file'
+import { describeProblems } from '@heliograph/domain/yaml-file'
+import type { Driver } from './drivers/driver.ts'
+import { acceptedProfiles, type OwnProfiles, openProfiles } from './drivers/own-profiles.ts'
+import { checkDrivers, parseDrivenSite } from './drivers/site-drivers.ts'
 import { readIfThere, writeDurably } from './durable-file.ts'
 import { type FileWatch, watchFile } from './file-watch.ts'
 
+/** The copy of the site file that is in force, in the data directory. */
+export const accepted_site = 'accepted-site.yaml'
+
 interface SitePaths {
   site_file: string
-  /** The copy of what was accepted last. */
+  /** The copy of what was accepted last; that of its profiles is beside it. */
   accepted_file: string
 }
 
@@ -43,7 +50,9 @@ export class SiteWatch {
   site: Site
   /** What was in force before `site`; null when nothing was. */
   former: Site | null = null
-  /** The text that is in force. */
+  /** The profiles beside the site file that are in force. */
+  #profiles: OwnProfiles
+  /** The text that is in force, with that of its profiles. */
   #accepted: string
   /** The last text that was looked at; null when the file could not be read. */
   #seen: string | null = null
@@ -51,10 +60,16 @@ export class SiteWatch {
   #suspected: string | null | undefined
   #watch: FileWatch | null = null
 
-  private constructor(needs: SiteWatchNeeds, accepted: { site: Site; text: string }) {
+  private constructor(needs: SiteWatchNeeds, accepted: Accepted) {
     this.#needs = needs
     this.site = accepted.site
+    this.#profiles = accepted.profiles
     this.#accepted = accepted.text
+  }
+
+  /** The driver by a profile beside the site file. */
+  ownDriver(path: string): Driver {
+    return this.#profiles.driverOf(path)
   }
 
   /**
@@ -72,7 +87,7 @@ export class SiteWatch {
       kept.#rejected = found.problems
       return kept
     }
-    if (found.text !== accepted?.text) await writeDurably(needs.accepted_file, found.text)
+    if (found.text !== accepted?.text) await writeAccepted(needs, found)
     const opened = new SiteWatch(needs, found)
     opened.#seen = found.text
     opened.former = accepted?.site ?? null
@@ -120,9 +135,10 @@ export class SiteWatch {
       return
     }
     if (found.text !== this.#accepted) {
-      await writeDurably(this.#needs.accepted_file, found.text)
+      await writeAccepted(this.#needs, found)
       this.former = this.site
       this.site = found.site
+      this.#profiles = found.profiles
       this.#accepted = found.text
       this.#listener?.onAccepted(found.site)
     }
@@ -138,28 +154,60 @@ export class SiteWatch {
   }
 }
 
-type Found = { text: string; site: Site } | { text: string | null; problems: string[] }
+interface Accepted {
+  site_text: string
+  /** With that of the profiles. */
+  text: string
+  site: Site
+  profiles: OwnProfiles
+}
+
+type Found = Accepted | { text: string | null; problems: string[] }
 
 async function look({ site_file }: SitePaths, accepted: Site | null): Promise<Found> {
-  let text: string
+  let site_text: string
   try {
-    text = await readFile(site_file, 'utf8')
+    site_text = await readFile(site_file, 'utf8')
   } catch (error) {
     return { text: null, problems: [`${site_file}: cannot be read: ${(error as Error).message}`] }
   }
-  const parsed = parseSiteFile(text)
+  const profiles = openProfiles(dirname(site_file))
+  const parsed = parseDrivenSite(site_text, profiles)
+  const text = whole(site_text, profiles)
   if ('problems' in parsed) {
-    return { text, problems: describeProblems(basename(site_file), parsed.problems) }
+    const problems = describeProblems(basename(site_file), parsed.problems)
+    return { text, problems: [...problems, ...profiles.problems] }
   }
   const { site } = parsed
-  if (!accepted || accepted.site_id === site.site_id) return { text, site }
+  if (!accepted || accepted.site_id === site.site_id) return { site_text, text, site, profiles }
   const other = `'${site.site_id}' is another site, which needs a data directory of its own`
   const change = `site_id: this edge serves '${accepted.site_id}'; ${other}`
   return { text, problems: [`${basename(site_file)}: ${change}`] }
 }
 
-async function readAccepted({ accepted_file }: SitePaths) {
-  const text = await readIfThere(accepted_file)
-  const parsed = text === null ? null : parseSiteFile(text, { was_accepted: true })
-  return text !== null && parsed && 'site' in parsed ? { text, site: parsed.site } : null
+const whole = (site_text: string, { texts }: OwnProfiles): string =>
+  [site_text, ...Object.values(texts)].join('\n')
+
+const profilesFile = ({ accepted_file }: SitePaths): string =>
+  join(dirname(accepted_file), 'accepted-profiles.json')
+
+/** The profiles first: the site that was accepted before finds its own among them. */
+async function writeAccepted(paths: SitePaths, { site_text, profiles }: Accepted): Promise<void> {
+  const path = profilesFile(paths)
+  const before = await readIfThere(path)
+  const texts = { ...(before && JSON.parse(before)), ...profiles.texts }
+  if (Object.keys(texts).length > 0) await writeDurably(path, JSON.stringify(texts))
+  await writeDurably(paths.accepted_file, site_text)
+}
+
+async function readAccepted(paths: SitePaths): Promise<Accepted | null> {
+  const site_text = await readIfThere(paths.accepted_file)
+  if (site_text === null) return null
+  const profiles = acceptedProfiles(JSON.parse((await readIfThere(profilesFile(paths))) ?? '{}'))
+  const parsed = parseSiteFile(site_text, { was_accepted: true })
+  if ('problems' in parsed) return null
+  const { site } = parsed
+  // Reads the profiles in the order of `look`, by which their texts are compared.
+  checkDrivers(site, profiles.find)
+  return { site_text, text: whole(site_text, profiles), site, profiles }
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { day_ms } from '@heliograph/domain/durations'
-import { readGefcomZone } from './fixtures/gefcom-zone.ts'
 import { history_plant, plantHistory } from './fixtures/plant-history.ts'
 import { holdOut } from './production-holdout.ts'
 import { type ProductionModel, predictProduction, trainProduction } from './production-model.ts'
@@ -47,20 +46,6 @@ test('on unknown days a model beats physics and smart persistence', () => {
   assert.ok(Math.abs(scores.bias!) < 10, `${scores.bias} kW`)
   // About 80 % of what comes.
   assert.ok(scores.coverage_pct! > 75 && scores.coverage_pct! < 88, `${scores.coverage_pct} %`)
-})
-
-const gefcom = readGefcomZone()
-const left_out = gefcom === null && 'LEFT OUT: no ../shared/data/forecast'
-
-test('a model of a real plant beats physics and smart persistence', { skip: left_out }, () => {
-  const { plant: zone, samples } = gefcom!
-  const from_ms = Math.floor(samples.at(-1)!.end_ms / day_ms - 60) * day_ms
-  const year = samples.filter(({ start_ms }) => start_ms >= from_ms - 365 * day_ms)
-  const { held_out } = holdOut([year], zone, { from_ms, current: null }, seededRandom(1))
-  const [scores, physical] = [scoresOf(held_out!.scores), scoresOf(held_out!.scores_to_beat)]
-  assert.ok(scores.pinball! < 0.85 * physical.pinball!, `${scores.pinball}, ${physical.pinball}`)
-  assert.ok(scores.skill_pct! > 45, `${scores.skill_pct} %`)
-  assert.ok(scores.coverage_pct! > 75 && scores.coverage_pct! < 87, `${scores.coverage_pct} %`)
 })
 
 test('clipping is forecast as often as it occurs, though it is not learnt from', () => {

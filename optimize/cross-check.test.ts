@@ -25,7 +25,10 @@ const rounding_then = 0.05
 /** What plans may be short of the best, as a share: `PlanOptions.gap_ratio`. */
 const gap = 1e-4
 
-const wishes = Array.from({ length: 40 }, (_, seed): Wish & { seed: number } => ({
+/** Of each objective. `CROSS_CHECKED=8` takes twice the time. */
+const plans = Number(process.env['CROSS_CHECKED'] ?? 4)
+
+const wishes = Array.from({ length: 5 * plans }, (_, seed): Wish & { seed: number } => ({
   seed,
   objective: objectives[seed % 5]!,
   isNegative: seed % 2 === 0,
@@ -70,7 +73,7 @@ for (const objective of objectives) {
         `seed ${seed}, then ${next.goal}: ours ${second}, theirs ${then.value}`,
       )
     }
-    // Two of firming are beyond it in that time.
-    assert.ok(proven >= (is_firming ? 4 : 6), `only ${proven} proven by glpsol`)
+    // Half of firming may be beyond it in that time.
+    assert.ok(proven >= (is_firming ? 0.5 : 0.75) * plans, `only ${proven} proven by glpsol`)
   })
 }

@@ -1,16 +1,19 @@
 /**
  * `npm run generate`: openapi.json and operations.txt (the API on one page, for reviewers) from the
  * table of endpoints; the circuits of the panel models that come with the program, fitted to their
- * datasheets; docs/site-file.md from the schema of `site.yaml`; and `sdk/generated`, which is not
- * committed. With `--check` it writes nothing, lists outdated files and exits 1.
+ * datasheets; docs/site-file.md from the schema of `site.yaml`; the schema of profiles for editors,
+ * and docs/devices.md from the profiles; and `sdk/generated`, which is not committed. With
+ * `--check` it writes nothing, lists outdated files and exits 1.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { NumberRegister, Profile, Register } from '@heliograph/domain/profile'
 import { generateSdk } from '@heliograph/sdk/generate'
 import { endpoints } from '../server/endpoints.ts'
 import type { Endpoint } from '../server/http/endpoint.ts'
 import { isControl, openApi, openApiText } from '../server/http/openapi.ts'
 import { ownCircuitsText } from '../server/performance/panels/own-circuits.ts'
+import { deviceTable } from './device-table.ts'
 import { siteReference } from './site-reference.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -21,6 +24,8 @@ const generated = [
   ['operations.txt', operationsText(endpoints)],
   ['server/performance/panels/own-circuits.json', ownCircuitsText()],
   ['docs/site-file.md', siteReference()],
+  ['edge/profiles/profile.schema.json', profileSchemaText()],
+  ['docs/devices.md', deviceTable()],
 ] as [name: string, text: string][]
 
 for (const [name, text] of generated) {
@@ -33,6 +38,20 @@ if (!is_check) await generateSdk()
 function outdated(name: string): void {
   process.exitCode = 1
   process.stderr.write(`${name} is out of date: run node scripts/generate.ts\n`)
+}
+
+/** The schema of profiles for editors, which repeats the one of a register by reference. */
+function profileSchemaText(): string {
+  const $schema = 'http://json-schema.org/draft-07/schema#'
+  const definitions = { NumberRegister, Register }
+  const names = new Map(
+    Object.entries(definitions).map(([name, schema]) => [JSON.stringify(schema), name]),
+  )
+  const shared = JSON.stringify({ $schema, title: 'Heliograph profile', ...Profile }, (_, part) => {
+    const name = names.get(JSON.stringify(part))
+    return name ? { $ref: `#/definitions/${name}` } : part
+  })
+  return `${JSON.stringify({ ...JSON.parse(shared), definitions }, null, 2)}\n`
 }
 
 /** One line per operation: method, path, scope, module, remarks. */
@@ -62,7 +81,7 @@ function remarks(endpoint: Endpoint<never>): string {
     ...caps,
     ...(endpoint.cursor ? ['cursor'] : []),
     ...(status === 200 ? [] : [String(status)]),
-    ...(endpoint.exports ? ['csv', 'ndjson'] : []),
+    ...(endpoint.exports ? ['csv', 'ndjson', 'parquet'] : []),
     ...(isControl(endpoint) ? ['control'] : []),
   ].join(' ')
 }

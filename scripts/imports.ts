@@ -12,7 +12,7 @@ export interface Import {
 }
 
 /** Static and dynamic imports, and exports from other files. */
-export function importsIn(path: string, text: string): Import[] {
+export function importsIn(source: ts.SourceFile): Import[] {
   const found: Import[] = []
   const add = (specifier: ts.Node | undefined, rest: Omit<Import, 'specifier'>) => {
     if (specifier && ts.isStringLiteral(specifier)) {
@@ -33,7 +33,7 @@ export function importsIn(path: string, text: string): Import[] {
     }
     ts.forEachChild(node, visit)
   }
-  visit(parseSource(path, text))
+  visit(source)
   return found
 }
 
@@ -43,8 +43,8 @@ function namesOf(bindings: ts.NamedImportBindings | ts.NamedExportBindings | und
 }
 
 /** The names that a source exports, without the default one. */
-export function exportsIn(path: string, text: string): string[] {
-  return parseSource(path, text).statements.flatMap((statement) => {
+export function exportsIn(source: ts.SourceFile): string[] {
+  return source.statements.flatMap((statement) => {
     const modifiers = ts.canHaveModifiers(statement) ? (ts.getModifiers(statement) ?? []) : []
     const has = (kind: ts.SyntaxKind) => modifiers.some((modifier) => modifier.kind === kind)
     if (!has(ts.SyntaxKind.ExportKeyword) || has(ts.SyntaxKind.DefaultKeyword)) return []
@@ -64,5 +64,8 @@ const boundNames = (name: ts.BindingName): string[] =>
       )
 
 export function parseSource(path: string, text: string): ts.SourceFile {
-  return ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true)
+  const languageVersion = ts.ScriptTarget.ESNext
+  // Reading comments as JSDoc takes a quarter of the time.
+  const jsDocParsingMode = ts.JSDocParsingMode.ParseNone
+  return ts.createSourceFile(path, text, { languageVersion, jsDocParsingMode }, true)
 }

@@ -22,7 +22,7 @@ export const siteFieldMeanings: Readonly<Record<string, string>> = {
   connection: 'Id of the connection at which the device answers.',
   connection_id: 'Id of the connection, named by devices.',
   unit_id: 'Modbus unit id.',
-  driver: 'Driver that reads the device.',
+  driver: 'Driver that reads the device: `sunspec`, a profile, or the path of one of your own.',
   base_address: 'Address of the SunSpec marker. Defaults to a search at 40000, 0 and 50000.',
   protocol: 'Modbus transport.',
   host: 'Host name or IP address.',

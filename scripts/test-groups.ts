@@ -4,7 +4,7 @@
  */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { importsIn } from './imports.ts'
+import { importsIn, parseSource } from './imports.ts'
 
 /** Modules that open sockets, start processes or start threads. */
 const outside = new Set([
@@ -63,7 +63,7 @@ const imports = new Map<string, string[]>()
 function importsOf(file: string): string[] {
   const known = imports.get(file)
   if (known) return known
-  const found = importsIn(file, readFileSync(file, 'utf8'))
+  const found = importsIn(parseSource(file, readFileSync(file, 'utf8')))
     .filter(({ is_type }) => !is_type)
     .map(({ specifier }) => resolved(file, specifier))
   imports.set(file, found)

@@ -28,7 +28,7 @@ export interface CallOptions {
 
 export interface FileOptions extends CallOptions {
   /** Format of an export; defaults to `text/csv`. Reports have a fixed format. */
-  accept?: 'text/csv' | 'application/x-ndjson' | undefined
+  accept?: 'text/csv' | 'application/x-ndjson' | 'application/vnd.apache.parquet' | undefined
 }
 
 /** A file. Read its content with `response.blob()`, `.text()` or `.body`. */
@@ -45,12 +45,14 @@ type Given<Parameters> = {
     : Parameters[Name]
 }
 
-type Answered<Result> = Exclude<Awaited<Result>, undefined>
+type Returned<Result> = Promise<Exclude<Awaited<Result>, undefined>>
 
 type Method<Generated> = Generated extends (options?: GeneratedOptions<never>) => infer Result
-  ? (options?: CallOptions) => Promise<Answered<Result>>
+  ? (options?: CallOptions) => Returned<Result>
   : Generated extends (parameters: infer Parameters, options?: never) => infer Result
-    ? (parameters: Given<Parameters>, options?: CallOptions) => Promise<Answered<Result>>
+    ? undefined extends Parameters
+      ? (parameters?: Given<NonNullable<Parameters>>, options?: CallOptions) => Returned<Result>
+      : (parameters: Given<Parameters>, options?: CallOptions) => Returned<Result>
     : never
 
 type Methods = {

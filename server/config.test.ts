@@ -68,31 +68,15 @@ test('readings are kept for a number of days, or for ever', () => {
   const kept = (RETENTION_RAW_DAYS?: string, RETENTION_MINUTE_DAYS?: string) => {
     const given = Object.entries({ RETENTION_RAW_DAYS, RETENTION_MINUTE_DAYS })
     const config = readConfig(Object.fromEntries(given.filter(([, text]) => text !== undefined)))
-    return [
-      [config.retention_raw_days, config.retention_minute_days],
-      [config.retention_raw_row_days, config.retention_minute_row_days],
-    ]
+    return [config.retention_raw_days, config.retention_minute_days]
   }
-  const both = (...days: (number | null)[]) => [days, days]
-  assert.deepEqual(kept(), [
-    [730, 3650],
-    [35, 760],
-  ])
-  assert.deepEqual(kept('10', '10'), both(10, 10))
-  assert.deepEqual(
-    kept('800'),
-    [
-      [800, 3650],
-      [800, 800],
-    ],
-    'the usual minutes are no shorter than what is given',
-  )
-  assert.deepEqual(kept(undefined, '100'), [
-    [100, 100],
-    [35, 100],
-  ])
-  assert.deepEqual(kept('35', '0'), both(35, null))
-  assert.deepEqual(kept('0'), both(null, null))
+  assert.deepEqual(kept(), [730, 3650])
+  assert.deepEqual(kept('10', '10'), [10, 10])
+  assert.deepEqual(kept('800'), [800, 3650])
+  assert.deepEqual(kept('5000'), [5000, 5000], 'minutes are kept no shorter than all readings')
+  assert.deepEqual(kept(undefined, '100'), [100, 100])
+  assert.deepEqual(kept('35', '0'), [35, null])
+  assert.deepEqual(kept('0'), [null, null])
   assert.throws(() => kept('9'), /RETENTION_RAW_DAYS: a whole number from 10/)
   assert.throws(() => kept('-1'), /RETENTION_RAW_DAYS/)
   assert.throws(() => kept('35', '34'), /RETENTION_MINUTE_DAYS: at least .*, which is 35/)

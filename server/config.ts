@@ -5,20 +5,13 @@ import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { type Settings, settingsOf } from '@heliograph/domain/settings'
 import { type WeatherSettings, weatherSources } from './forecasts/weather/settings.ts'
-import { type AnswerCheck, answerChecks } from './http/answer.ts'
+import type { AnswerCheck } from './http/answer.ts'
 import { type MailSettings, readMailSettings, readPublicUrl } from './mail/settings.ts'
 import type { PriceSettings } from './markets/fetch.ts'
-import { energy_charts_url } from './markets/sources/energy-charts.ts'
-import { entsoe_url } from './markets/sources/entsoe.ts'
 import type { RetentionSettings } from './telemetry/retention.ts'
 
-/** Usual days of retention: of readings in blocks, and of the rows of the other kinds. */
-const usual_days = {
-  /** Two years to compare, and ten of minutes. */
-  blocks: { raw: 730, minute: 3650 },
-  /** Readings of an edge that was offline for weeks; two years to compare, and a month. */
-  rows: { raw: 35, minute: 760 },
-}
+/** Usual days of retention: two years to compare, and ten of minutes. */
+const usual_days = { raw: 730, minute: 3650 }
 
 export interface ServerConfig extends RetentionSettings {
   host: string
@@ -73,7 +66,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Server
     public_url: readPublicUrl(settings),
     mail: readMailSettings(settings),
     log_level: settings.logLevel(),
-    check_answers: settings.choice('ANSWER_CHECK', answerChecks, 'lenient'),
+    check_answers: settings.choice('ANSWER_CHECK', ['strict', 'lenient'], 'lenient'),
     tls: readTls(settings),
     trusted_proxies,
   }
@@ -92,34 +85,24 @@ function readRetention(settings: Settings): RetentionSettings {
     const range = { fallback: 0, minimum: retention_days_min, maximum: 36_500 }
     return settings.integer(name, range) || null
   }
-  const tiersOf = (usual: { raw: number; minute: number }) => {
-    const raw = days('RETENTION_RAW_DAYS', usual.raw)
-    const fallback = raw === null ? null : Math.max(raw, usual.minute)
-    return { raw, minute: days('RETENTION_MINUTE_DAYS', fallback) }
+  const asked = days('RETENTION_RAW_DAYS', usual_days.raw)
+  const usual_minute = asked === null ? null : Math.max(asked, usual_days.minute)
+  const minute = days('RETENTION_MINUTE_DAYS', usual_minute)
+  // Without a setting, all readings are kept no longer than minutes are.
+  const is_usual = settings.text('RETENTION_RAW_DAYS') === null
+  const raw = is_usual && minute !== null ? Math.min(usual_days.raw, minute) : asked
+  if (minute !== null && minute < (raw ?? Number.POSITIVE_INFINITY)) {
+    const shown = raw === null ? 'unlimited' : `${raw}`
+    settings.fault('RETENTION_MINUTE_DAYS', `at least RETENTION_RAW_DAYS, which is ${shown}`)
   }
-  const blocks = tiersOf(usual_days.blocks)
-  const rows = tiersOf(usual_days.rows)
-  // Without a setting, no tier of minutes is longer than what is asked for.
-  if (settings.text('RETENTION_RAW_DAYS') === null && blocks.minute !== null) {
-    blocks.raw = Math.min(blocks.raw!, blocks.minute)
-  }
-  if (rows.minute !== null && rows.minute < (rows.raw ?? Number.POSITIVE_INFINITY)) {
-    const raw = rows.raw === null ? 'unlimited' : `${rows.raw}`
-    settings.fault('RETENTION_MINUTE_DAYS', `at least RETENTION_RAW_DAYS, which is ${raw}`)
-  }
-  return {
-    retention_raw_days: blocks.raw,
-    retention_minute_days: blocks.minute,
-    retention_raw_row_days: rows.raw,
-    retention_minute_row_days: rows.minute,
-  }
+  return { retention_raw_days: raw, retention_minute_days: minute }
 }
 
 function readPriceSources(settings: Settings): PriceSettings {
   return {
     entsoe_token: settings.text('ENTSOE_TOKEN'),
-    entsoe_url: webAddress(settings, 'ENTSOE_URL', entsoe_url),
-    energy_charts_url: webAddress(settings, 'ENERGY_CHARTS_URL', energy_charts_url),
+    entsoe_url: webAddress(settings, 'ENTSOE_URL', 'https://web-api.tp.entsoe.eu/api'),
+    energy_charts_url: webAddress(settings, 'ENERGY_CHARTS_URL', 'https://api.energy-charts.info'),
   }
 }
 

@@ -4,6 +4,7 @@ import { Registry } from 'prom-client'
 import { silent, type TestDatabase, testDatabase } from '../test/postgres.ts'
 import { testSettings } from './fixtures/job-settings.ts'
 import { createJobs, type Jobs } from './jobs/queue.ts'
+import { round_channel } from './jobs/site-rounds.ts'
 import { createJobTable } from './jobs.ts'
 import { edge_id, foundSite, site_id } from './link/fixtures/plant.ts'
 
@@ -14,8 +15,6 @@ const jobs = createJobTable({
   ...testSettings,
   retention_raw_days: 730,
   retention_minute_days: 3650,
-  retention_raw_row_days: 35,
-  retention_minute_row_days: 760,
 })
 
 before(async () => {
@@ -33,6 +32,19 @@ after(() => database.drop())
 
 const names = async (sql: string) =>
   (await database.db.query<{ name: string }>(`select ${sql} order by 1`)).map(({ name }) => name)
+
+test('the rounds that servers share begin under the name of their job', async () => {
+  const begun: string[] = []
+  const subscription = await database.db.listen(round_channel, {
+    notified: (name) => void begun.push(name),
+    resumed() {},
+  })
+  const shared = jobs.flatMap(({ name, share }) => (share ? [name] : []))
+  for (const name of shared) await queue.runNow(name)
+  while (begun.length < shared.length) await database.db.query('select')
+  await subscription.stop()
+  assert.deepEqual(begun, shared)
+})
 
 test('partitions are there from now to four weeks ahead', async () => {
   await queue.runNow('make_partitions')

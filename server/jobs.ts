@@ -2,7 +2,7 @@
 import { systemTimers } from '@heliograph/domain/clock'
 import { readingKinds } from '@heliograph/domain/readings'
 import { deleteOldSignIns } from './access/sign-in-lock.ts'
-import { evaluateEverySite } from './alerts/rounds.ts'
+import { evaluateEverySite, shareRoundOfAlerts } from './alerts/rounds.ts'
 import { sumBatteryDays } from './batteries/battery-days.ts'
 import { sumCurtailedEnergy } from './control/curtailed-energy.ts'
 import { runAll, trainAll } from './forecasts/jobs.ts'
@@ -24,10 +24,10 @@ import { makeReports } from './reports/making.ts'
 import { planReports } from './reports/planning.ts'
 import { isWithheld } from './reports/reader.ts'
 import { createReportWriter } from './reports/writers/write.ts'
-import type { Database } from './storage/database.ts'
+import { type Database, prepared } from './storage/database.ts'
 import { ensurePartitions, weeksAhead } from './storage/partitions.ts'
 import { packRows } from './telemetry/blocks/packing.ts'
-import { watchGaps } from './telemetry/gaps/watch.ts'
+import { shareGaps, watchGaps } from './telemetry/gaps/watch.ts'
 import { keepTiers, type RetentionSettings } from './telemetry/retention.ts'
 import { watchWorkOrders } from './work/overdue.ts'
 
@@ -100,7 +100,8 @@ export const createJobTable = (settings: JobSettings): readonly Job[] => {
       name: 'watch_gaps',
       schedule: '* * * * *',
       seconds_max: 600,
-      run: ({ db, clock, signal }) => watchGaps(db, clock.now(), signal),
+      run: ({ db, clock, signal }) => watchGaps(prepared(db), clock.now(), signal),
+      share: ({ db, clock, signal }) => shareGaps(prepared(db), clock.now(), signal),
     },
     {
       name: 'evaluate_alerts',
@@ -109,6 +110,8 @@ export const createJobTable = (settings: JobSettings): readonly Job[] => {
       own_turn: true,
       run: ({ db, clock, log, signal }) =>
         evaluateEverySite({ db, log }, { now: () => clock.now(), signal }),
+      share: ({ db, clock, log, signal }) =>
+        shareRoundOfAlerts({ db, log }, { now: () => clock.now(), signal }),
     },
     {
       name: 'watch_work_orders',
@@ -192,13 +195,13 @@ function sendQueued(context: JobContext, mail: MailSettings | null): Promise<voi
 function sumCurtailed({ db, clock, signal }: JobContext, hours: number): Promise<void> {
   const now = clock.now()
   const since = new Date(now.getTime() - hours * 3_600_000)
-  return sumCurtailedEnergy(db, { since, now, signal })
+  return sumCurtailedEnergy(prepared(db), { since, now, signal })
 }
 
 /** Excludes days whose readings may be thinned to one an hour, which would degrade the sums. */
 function sumBatteries(
   { db, clock, signal }: JobContext,
-  { retention_minute_row_days: kept_days }: JobSettings,
+  { retention_minute_days: kept_days }: JobSettings,
   days: number,
 ): Promise<void> {
   return sumBatteryDays(db, { again_days: days, kept_days, now: clock.now(), signal })

@@ -8,7 +8,7 @@ import { answerWriters } from './http/answer.ts'
 import { isForOperator, toApiError } from './http/errors.ts'
 import { bytesOf, type Runner, runRead } from './http/execute.ts'
 import { export_minutes_max } from './http/export.ts'
-import { csvForm, textOf } from './http/export-items.ts'
+import { contentOf } from './http/export-content.ts'
 import type {
   ExportTask,
   ReadSettings,
@@ -109,9 +109,8 @@ async function openExport(task: ExportTask): Promise<Export> {
   const { signal } = ended
   return runForReader(signal, async () => {
     const rows = await endpoint.exports!({ ...task.request, body: undefined } as never, needs)
-    if ('columns' in rows) throw new Error(`the export of ${task.operation_id} is not computed`)
     const { bytes } = streamOut(db, unhurried(signal), (tx) =>
-      textOf(task.format, csvForm(endpoint), rows.items(tx)),
+      contentOf(endpoint, task.format, rows, tx),
     )
     return { parts: bytes[Symbol.asyncIterator](), end: () => ended.abort() }
   })

@@ -1,8 +1,10 @@
 /** The simulator: a site whose devices answer by Modbus and MQTT. */
 import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { systemClock, systemTimers } from '@heliograph/domain/clock'
 import type { Site } from '@heliograph/domain/site'
-import { describeProblems, parseSiteFile } from '@heliograph/domain/site-file'
+import { parseSiteFile } from '@heliograph/domain/site-file'
+import { describeProblems } from '@heliograph/domain/yaml-file'
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
 import { readConfig } from './config.ts'
@@ -50,7 +52,7 @@ async function main(): Promise<void> {
     timers: systemTimers,
   })
   plant.snapshot()
-  const served = await serveModbus(plant, log)
+  const served = await serveModbus(plant, log, dirname(config.site_file))
   const credentials = config.mqtt_credentials
   const nodes = publishNodes(plant, { credentials, log })
   const { weather_port: port } = config

@@ -24,11 +24,12 @@ export interface Served {
 /**
  * Listens on every Modbus TCP connection of the site. Units answer reads of holding registers;
  * inverters accept limits by functions 6 and 16. Other requests are refused as by a real gateway.
- * @throws {Error} if it cannot listen on an address
+ * @param site_dir folder of the site file, from which paths of profiles lead
+ * @throws {Error} if it cannot listen on an address, or for a driver without a profile
  */
-export async function serveModbus(plant: Plant, log: Log): Promise<Served> {
+export async function serveModbus(plant: Plant, log: Log, site_dir = '.'): Promise<Served> {
   const servers: ServerTCP[] = []
-  const registers = createRegisterUnits(plant)
+  const registers = createRegisterUnits(plant, site_dir)
   try {
     for (const connection of plant.simulation.site.connections) {
       const units = devicesOf(plant, connection.connection_id, registers)
@@ -131,15 +132,10 @@ const closed = (server: ServerTCP): Promise<void> =>
     server.close((error) => (error ? reject(error) : resolve()))
   })
 
-interface Device {
-  connection: string
-  unit_id: number
-}
-
 function devicesOf(plant: Plant, connection_id: string, registers: RegisterUnits) {
   const { site } = plant.simulation
   const units = new Map<number, Unit>()
-  const add = (device: Device, unit: Unit) => {
+  const add = (device: { connection: string; unit_id: number }, unit: Unit) => {
     if (device.connection === connection_id) units.set(device.unit_id, unit)
   }
   for (const logger of site.loggers) {
@@ -150,11 +146,11 @@ function devicesOf(plant: Plant, connection_id: string, registers: RegisterUnits
       add(inverter, of_maker ?? inverterUnit(plant, inverter))
     }
     for (const station of logger.stations ?? []) {
-      add(station, stationUnit(plant, station))
+      add(station, registers.station(station) ?? stationUnit(plant, station))
     }
   }
   for (const meter of site.meters ?? []) {
-    add(meter, meterUnit(plant, meter))
+    add(meter, registers.meter(meter) ?? meterUnit(plant, meter))
   }
   for (const battery of plant.batteries.units) {
     for (const unit of bmsUnits(battery)) add(unit, unit)

@@ -16,15 +16,10 @@ import type { InverterSnapshot, SiteSnapshot } from './site.ts'
  * Sungrow can supply reactive power at night (register 5034, protocol V1.1.36). SunSpec has a state
  * for it (model 103, St 2).
  */
-const answers: Readonly<Record<Inverter['driver'], boolean>> = {
-  huawei_sun2000: false,
-  sma: true,
-  sungrow_sg: true,
-  sunspec: true,
-}
+const silent_at_night: ReadonlySet<string> = new Set(['huawei_sun2000'])
 
 export const answersAtNight = ({ answers_at_night, driver }: Inverter): boolean =>
-  answers_at_night ?? answers[driver]
+  answers_at_night ?? !silent_at_night.has(driver)
 
 /** Without light an inverter has no power to start with; a fault is another matter. */
 export const isDark = ({ state }: Pick<InverterSnapshot, 'state'>): boolean =>

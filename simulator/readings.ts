@@ -15,7 +15,7 @@ import {
 import type { Inverter } from '@heliograph/domain/site'
 import { stringsOf } from '@heliograph/domain/site'
 import type { Counters } from './counters.ts'
-import { alarmWords, phasesAt, toNeutral, unityPower } from './grid-side.ts'
+import { alarmWords, type Grid, phasesAt, toNeutral, unityPower } from './grid-side.ts'
 import type { InverterSnapshot, Simulation, SiteSnapshot } from './site.ts'
 
 export interface SiteReadings {
@@ -25,15 +25,13 @@ export interface SiteReadings {
   meter: MeterReading[]
 }
 
-type Decimals = Readonly<Record<string, number>>
-
 const round = (value: number, decimals: number): number => {
   const steps = 10 ** decimals
   return Math.round(value * steps) / steps
 }
 
 /** Rounds the numbers of a reading to the decimals of their unit, the last part of their name. */
-function rounder(kind: ReadingKind, decimals: Decimals) {
+function rounder(kind: ReadingKind, decimals: Readonly<Record<string, number>>) {
   const columns = columnsOf(kind).flatMap((name) => {
     const places = decimals[name.slice(name.lastIndexOf('_') + 1)]
     return places === undefined ? [] : [{ name, places }]
@@ -81,7 +79,7 @@ export function readingsAt(
     meter: (site.meters ?? []).map(({ meter_id }) => ({
       ...frame,
       meter_id,
-      ...meterValues(snapshot, counters),
+      ...roundedMeter(measuredMeter(snapshot, counters)),
     })),
   }
 }
@@ -89,15 +87,15 @@ export function readingsAt(
 /** An inverter at full precision; registers and history round it. */
 export function measuredInverter(
   { inverter_id, string_current_a, ...now }: InverterSnapshot,
-  snapshot: SiteSnapshot,
+  grid: Grid,
 ) {
   const dc_a = now.mppt_current_a.reduce((sum, value) => sum + value, 0)
   const open_v = Math.max(0, ...now.mppt_voltage_v)
   return {
     ...now,
     ...unityPower(now.ac_power_kw),
-    ...phasesAt(now.ac_power_kw, snapshot),
-    ...toNeutral(snapshot),
+    ...phasesAt(now.ac_power_kw, grid),
+    ...toNeutral(grid),
     dc_voltage_v: dc_a > 0 ? (now.dc_power_kw * 1000) / dc_a : open_v,
     dc_current_a: dc_a,
     ...alarmWords(now.state === 'fault'),
@@ -143,9 +141,10 @@ function stringValues(inverter: Inverter, snapshot: SiteSnapshot, nth: number) {
 
 const roundedMeter = rounder('meter', { kw: 1, kva: 1, hz: 2, v: 1, a: 1, kwh: 2 })
 
-function meterValues(snapshot: SiteSnapshot, { export_kwh, import_kwh }: Counters) {
+/** A meter at the grid connection, full precision. */
+export function measuredMeter(snapshot: SiteSnapshot, { export_kwh, import_kwh }: Counters) {
   const { ac_power_kw: active_power_kw, ...power } = unityPower(snapshot.export_power_kw)
-  const measured = {
+  return {
     active_power_kw,
     ...power,
     ...phasesAt(active_power_kw, snapshot),
@@ -153,5 +152,4 @@ function meterValues(snapshot: SiteSnapshot, { export_kwh, import_kwh }: Counter
     energy_export_kwh: export_kwh,
     energy_import_kwh: import_kwh,
   }
-  return roundedMeter(measured)
 }

@@ -1,11 +1,15 @@
 /** The makers' simulated devices over real sockets, read and limited by the edge's own drivers. */
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { systemTimers } from '@heliograph/domain/clock'
-import type { Inverter, Logger, Site } from '@heliograph/domain/site'
+import type { Inverter, Logger, Meter, Site } from '@heliograph/domain/site'
 import { checkSite } from '@heliograph/domain/site-check'
 import { openBus } from '../edge/bus/bus.ts'
-import { drivers } from '../edge/drivers/drivers.ts'
+import { driverOf } from '../edge/drivers/drivers.ts'
+import { openProfiles } from '../edge/drivers/own-profiles.ts'
 import { freePort } from '../test/end-to-end/programs.ts'
 import { initialCounters } from './counters.ts'
 import type { Fault } from './faults.ts'
@@ -35,6 +39,14 @@ const huaweis = [11, 12].map(
     name: `${id}`,
   }),
 )
+const own_profile = `identity: { manufacturer: Acme, family: Meter }
+meter:
+  positive_power: import
+  readings:
+    active_power_kw: { address: 10, name: P, type: f32, unit: W }
+    energy_export_kwh: { address: 12, name: E-, type: u32, unit: kWh, scale: 0.01 }
+`
+
 const loggers: Logger[] = [
   { logger_id: 1, name: 'Makers', rated_power_kw: 132, inverters },
   {
@@ -46,19 +58,30 @@ const loggers: Logger[] = [
   },
 ]
 
+const meter: Meter = {
+  meter_id: 1,
+  name: 'Grid',
+  role: 'grid_connection',
+  connection: 'field',
+  unit_id: 99,
+  driver: './my-meter.yaml',
+}
+
 async function served(t: TestContext, faults: Fault[] = []) {
   const field = {
     ...smallSite.connections[0]!,
     port: await freePort(),
   } as Site['connections'][number]
-  const { meters: _, ...rest } = smallSite
-  const site: Site = { ...rest, connections: [field], loggers }
+  const dir = mkdtempSync(join(tmpdir(), 'heliograph-simulated-'))
+  t.after(() => rmSync(dir, { recursive: true }))
+  writeFileSync(join(dir, 'my-meter.yaml'), own_profile)
+  const site: Site = { ...smallSite, connections: [field], loggers, meters: [meter] }
   assert.deepEqual(checkSite(site), [])
   const now = { ms: noon_ms }
   const counters = initialCounters(site, noon_ms)
   const clock = { now: () => new Date(now.ms) }
   const plant = createPlant(createSimulation(site, 3), counters, { clock, faults })
-  const { close } = await serveModbus(plant, { debug() {}, warn() {} })
+  const { close } = await serveModbus(plant, { debug() {}, warn() {} }, dir)
   const bus = openBus(field, { timers: systemTimers, random: () => 0.5 })
   t.after(async () => {
     await bus.close()
@@ -66,13 +89,13 @@ async function served(t: TestContext, faults: Fault[] = []) {
   })
   const powerOf = (id: number) =>
     plant.snapshot().inverters.find(({ inverter_id }) => inverter_id === id)!.ac_power_kw
-  return { bus, plant, now, powerOf }
+  return { bus, plant, now, powerOf, dir }
 }
 
 for (const inverter of inverters) {
   test(`${inverter.driver}: its measurements are read, and it follows its limit`, async (t) => {
     const { bus, now, powerOf } = await served(t)
-    const device = await drivers[inverter.driver].openInverter(bus, inverter)
+    const device = await driverOf(inverter.driver).openInverter!(bus, inverter)
     const { values } = await device.read()
     const before_kw = powerOf(inverter.inverter_id)
     assert.ok(before_kw > 12, `${before_kw} kW is too little to be limited`)
@@ -92,7 +115,7 @@ for (const inverter of inverters) {
 
 test('a SmartLogger accepts a command at once and lowers its plant later', async (t) => {
   const { bus, now, powerOf } = await served(t)
-  const device = await drivers.huawei_smartlogger.openController!(bus, loggers[1]!)
+  const device = await driverOf('huawei_smartlogger').openController!(bus, loggers[1]!)
   const { control } = device
   await control!.writeLimit(control!.settable(13_500))
   now.ms += 1000
@@ -108,8 +131,8 @@ test('a SmartLogger accepts a command at once and lowers its plant later', async
 
 test('an inverter behind a controller follows the lower of two limits', async (t) => {
   const { bus, now, powerOf } = await served(t)
-  const controller = await drivers.huawei_smartlogger.openController!(bus, loggers[1]!)
-  const device = await drivers.huawei_sun2000.openInverter(bus, huaweis[0]!)
+  const controller = await driverOf('huawei_smartlogger').openController!(bus, loggers[1]!)
+  const device = await driverOf('huawei_sun2000').openInverter!(bus, huaweis[0]!)
   await device.control!.writeLimit(5000)
   await controller.control!.writeLimit(13_200)
   now.ms += 2000
@@ -123,7 +146,7 @@ test('an inverter behind a controller follows the lower of two limits', async (t
 test('the limit of a Huawei ends by its timer', async (t) => {
   const { bus, now, powerOf } = await served(t)
   const [inverter] = inverters as [Inverter]
-  const device = await drivers.huawei_sun2000.openInverter(bus, inverter)
+  const device = await driverOf('huawei_sun2000').openInverter!(bus, inverter)
   await device.control!.writeLimit(8000)
   await bus.writeRegisters(1, 42_019, [0, 60])
   now.ms += 30_000
@@ -137,7 +160,7 @@ test('the limit of a Huawei ends by its timer', async (t) => {
 
 test('a restarted inverter has lost its limit', async (t) => {
   const { bus, now } = await served(t, [{ kind: 'forgets_limit', inverter_id: 3, every_s: 3600 }])
-  const device = await drivers.sma.openInverter(bus, inverters[2]!)
+  const device = await driverOf('sma').openInverter!(bus, inverters[2]!)
   await device.control!.writeLimit(8000)
   assert.equal((await device.control!.readLimit()).limit_w, 8000)
   now.ms = noon_ms + 3_600_000 + 31_000
@@ -150,4 +173,20 @@ test('missing registers, such as input registers, are refused', async (t) => {
   await assert.rejects(bus.readHoldingRegisters(2, 4989, 1), /illegal data address/)
   await assert.rejects(bus.writeRegisters(2, 5006, [7]), /illegal data value/)
   await assert.rejects(bus.writeRegisters(1, 30_073, [0, 1]), /illegal data address/)
+})
+
+test('a meter by a profile beside the site file is served and read', async (t) => {
+  const { bus, plant, dir } = await served(t)
+  const driver = openProfiles(dir).driverOf(meter.driver)
+  const { values } = await (await driver.openMeter!(bus, meter)).read()
+  const { export_power_kw } = plant.snapshot()
+  assert.ok(export_power_kw > 10)
+  assert.ok(Math.abs(values.active_power_kw! - export_power_kw) < 0.001)
+  assert.ok(Math.abs(values.energy_export_kwh! - plant.counters.export_kwh) <= 0.01)
+  assert.equal(values.frequency_hz, null)
+
+  const reversed = { ...meter, positive_power: 'export' as const }
+  const turned = await (await driver.openMeter!(bus, reversed)).read()
+  assert.equal(turned.values.active_power_kw, 0 - values.active_power_kw!)
+  assert.equal(turned.values.energy_import_kwh, values.energy_export_kwh)
 })

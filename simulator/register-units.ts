@@ -2,20 +2,33 @@
  * The simulated devices with proprietary registers: they measure the plant, and writes limit it.
  * Their state is lost when the simulator ends, as after a loss of power.
  */
-import type { Inverter, Logger } from '@heliograph/domain/site'
+import {
+  type Inverter,
+  type Logger,
+  type Meter,
+  type Station,
+  stringsOf,
+} from '@heliograph/domain/site'
 import { huaweiSmartLogger } from './devices/huawei-smartlogger.ts'
 import { huaweiSun2000 } from './devices/huawei-sun2000.ts'
+import { type ProfileNow, profileDevice } from './devices/profile-device.ts'
 import type { InverterNow, RegisterDevice } from './devices/register-device.ts'
 import { sma } from './devices/sma.ts'
 import { sungrowSg } from './devices/sungrow-sg.ts'
 import { Refusal, type Unit } from './devices/unit.ts'
-import { nominal_voltage_v } from './grid-side.ts'
+import { type Grid, nominal_voltage_v } from './grid-side.ts'
 import type { Plant } from './plant.ts'
+import { readProfile } from './profiles.ts'
+import { measuredInverter, measuredMeter } from './readings.ts'
 
 export interface RegisterUnits {
   /** Null for an inverter without proprietary registers. */
   inverter(inverter_id: number): Unit | null
   controller(logger_id: number): Unit | null
+  /** Null for a meter with SunSpec models. */
+  meter(meter: Meter): Unit | null
+  /** Null for a station with SunSpec models. */
+  station(station: Station): Unit | null
 }
 
 /** A device and its opaque state. */
@@ -27,7 +40,8 @@ interface Held<Now> {
 
 type Made = (inverter: Inverter) => RegisterDevice<unknown, InverterNow>
 
-const makers: Readonly<Record<Exclude<Inverter['driver'], 'sunspec'>, Made>> = {
+/** Devices with quirks that no profile describes; all others are served from their profile. */
+const makers: Readonly<Record<string, Made>> = {
   huawei_sun2000: huaweiSun2000 as Made,
   sungrow_sg: sungrowSg as Made,
   sma: sma as Made,
@@ -39,9 +53,10 @@ interface Member {
   own: Held<InverterNow>
 }
 
-export function createRegisterUnits(plant: Plant): RegisterUnits {
+/** @param site_dir folder of the site file, from which paths of profiles lead */
+export function createRegisterUnits(plant: Plant, site_dir: string): RegisterUnits {
   const { loggers } = plant.simulation.site
-  const members = new Map(loggers.flatMap((logger) => membersOf(logger)))
+  const members = new Map(loggers.flatMap((logger) => membersOf(logger, site_dir)))
   const controllers = new Map(
     loggers.flatMap((logger) =>
       logger.controller ? [[logger.logger_id, held(huaweiSmartLogger(logger))] as const] : [],
@@ -83,6 +98,24 @@ export function createRegisterUnits(plant: Plant): RegisterUnits {
       const now = () => ({ plant_power_kw: powerOf(plant, logger) })
       return unitOf(controller, { plant, follow, now, isAway: () => false })
     },
+    meter({ driver, meter_id: serial }) {
+      if (driver === 'sunspec') return null
+      const device = profileDevice(readProfile(driver, site_dir), { serial, rated_w: 0 })
+      const now = () => measuring(measuredMeter(plant.snapshot(), plant.counters))
+      return unitOf(held(device), { plant, follow, now, isAway: () => false })
+    },
+    station({ driver, station_id, instruments }) {
+      if (driver === 'sunspec') return null
+      const profile = readProfile(driver, site_dir)
+      const device = profileDevice(profile, { serial: station_id, rated_w: 0 })
+      const now = () => {
+        const { stations } = plant.snapshot()
+        const own = stations.find((one) => one.station_id === station_id)!
+        const points = instruments.map(({ point }, nth) => [point, own.instrument_values[nth]!])
+        return measuring(Object.fromEntries(points))
+      }
+      return unitOf(held(device), { plant, follow, now, isAway: () => false })
+    },
   }
 }
 
@@ -117,12 +150,54 @@ function unitOf<Now>(held: Held<Now>, { plant, follow, now, isAway }: Around<Now
   }
 }
 
-function membersOf(logger: Logger): [number, Member][] {
+function membersOf(logger: Logger, site_dir: string): [number, Member][] {
   return logger.inverters.flatMap((inverter): [number, Member][] => {
     const { driver, inverter_id } = inverter
     if (driver === 'sunspec') return []
-    return [[inverter_id, { inverter, logger, own: held(makers[driver](inverter)) }]]
+    const made = makers[driver] ?? ((of: Inverter) => profiled(of, site_dir))
+    return [[inverter_id, { inverter, logger, own: held(made(inverter)) }]]
   })
+}
+
+function columnsAt(
+  measured: InverterNow['measured'],
+  grid: Grid,
+  energy_total_kwh: number,
+): Record<string, number | null> {
+  const columns = Object.entries({ ...measuredInverter(measured, grid), energy_total_kwh })
+  return Object.fromEntries(
+    columns.flatMap(([name, value]) => (typeof value === 'number' ? [[name, value]] : [])),
+  )
+}
+
+/** What a device measures that is no inverter. */
+const measuring = (columns: ProfileNow['columns']): ProfileNow => {
+  const none = { voltage_v: [], current_a: [] }
+  return { columns, state: null, strings: none, mppts: none }
+}
+
+function profiled(inverter: Inverter, site_dir: string): RegisterDevice<unknown, InverterNow> {
+  const { inverter_id: serial, rated_ac_power_kw } = inverter
+  const profile = readProfile(inverter.driver, site_dir)
+  const device = profileDevice(profile, { serial, rated_w: rated_ac_power_kw * 1000 })
+  const mppts = stringsOf(inverter).map(({ mppt_index }) => mppt_index)
+  return {
+    ...(device as RegisterDevice<unknown, ProfileNow>),
+    registers({ measured, frequency_hz, line_voltage_v, energy_kwh }, state, now_ms) {
+      const grid = { frequency_hz, voltage_ratio: line_voltage_v / nominal_voltage_v }
+      const { mppt_voltage_v, mppt_current_a, string_current_a } = measured
+      const now: ProfileNow = {
+        columns: columnsAt(measured, grid, energy_kwh),
+        state: measured.state,
+        strings: {
+          voltage_v: mppts.map((mppt) => mppt_voltage_v[mppt] ?? null),
+          current_a: string_current_a,
+        },
+        mppts: { voltage_v: mppt_voltage_v, current_a: mppt_current_a },
+      }
+      return (device as RegisterDevice<unknown, ProfileNow>).registers(now, state, now_ms)
+    },
+  }
 }
 
 function held<State, Now>(device: RegisterDevice<State, Now>): Held<Now> {

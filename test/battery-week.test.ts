@@ -6,14 +6,12 @@ import { playWeek } from './battery-weeks.ts'
 /** Of each some hours; a whole week is `npm run simulate-battery`, which takes minutes. */
 const seconds = 1.5 * 3600
 
-for (const seed of [1, 2]) {
-  test(`batteries and plants keep their limits for hours of faults, seed ${seed}`, async () => {
-    const outcome = await playWeek(seed, seconds)
-    assert.ok(outcome.pv_kwh > 50)
-    assert.ok(outcome.charged_kwh + outcome.discharged_kwh > 5)
-    assert.ok(outcome.reports > 2)
-  })
-}
+test('batteries and plants keep their limits for hours of faults, seed 1', async () => {
+  const outcome = await playWeek(1, seconds)
+  assert.ok(outcome.pv_kwh > 50)
+  assert.ok(outcome.charged_kwh + outcome.discharged_kwh > 5)
+  assert.ok(outcome.reports > 2)
+})
 
 const night_parts = [
   { part: 'evening', begins: '2026-06-21T18:50:00Z' },

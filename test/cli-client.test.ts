@@ -1,17 +1,12 @@
 /** The client's side of the command line, against a served API. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { text } from 'node:stream/consumers'
 import test, { after, before } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { readOperations } from '../cli/operations.ts'
 import { endpoints } from '../server/endpoints.ts'
 import { noon } from '../server/fixtures/served-site.ts'
-import { program_environment } from './program-environment.ts'
+import { heliograph } from './command-line.ts'
 import { type SdkSite, sdkSite } from './sdk-site.ts'
 
-const main = fileURLToPath(new URL('../cli/heliograph.ts', import.meta.url))
 let site: SdkSite
 
 before(async () => {
@@ -19,20 +14,15 @@ before(async () => {
 })
 after(() => site.close())
 
-async function run(...words: string[]) {
-  const settings = {
-    HELIOGRAPH_URL: site.base_url,
-    HELIOGRAPH_KEY: site.api_key,
-    HELIOGRAPH_SITE: 'demo',
-  }
-  const child = spawn(process.execPath, [main, ...words], {
-    env: { ...program_environment, ...settings },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const closed = once(child, 'close')
-  const [out, notes, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed])
-  return { code, out, notes }
-}
+const run = (...words: string[]) =>
+  heliograph(
+    {
+      HELIOGRAPH_URL: site.base_url,
+      HELIOGRAPH_KEY: site.api_key,
+      HELIOGRAPH_SITE: 'demo',
+    },
+    ...words,
+  )
 
 test('every read has a name of its own', () => {
   const names = readOperations().map(({ name }) => name)

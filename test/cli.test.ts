@@ -1,4 +1,7 @@
-/** The command line as its users run it: a process of its own, found through a link as npx does. */
+/**
+ * The command line: what commands do in this process, and that it works as its users run it: a
+ * process of its own, found through a link as npx does.
+ */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,21 +15,15 @@ import { fileURLToPath } from 'node:url'
 import { cellsOf, csvOf } from '../server/performance/panels/fixtures/panel-csv.ts'
 import { openDatabase } from '../server/storage/database.ts'
 import { startEmbedded } from '../server/storage/embedded.ts'
+import { heliograph, type Ran } from './command-line.ts'
 import { silent, testDatabase } from './postgres.ts'
 import { program_environment } from './program-environment.ts'
 
 const main = fileURLToPath(new URL('../cli/heliograph.ts', import.meta.url))
 
-interface Ran {
-  code: number
-  out: string
-  notes: string
-}
-
-/** Runs `heliograph` in an empty directory with these settings and no terminal. */
-async function commandLine(t: TestContext, settings: Record<string, string> = {}) {
-  const directory = await mkdtemp(path.join(os.tmpdir(), 'heliograph-cli-'))
-  t.after(() => rm(directory, { recursive: true, force: true }))
+/** `heliograph` as a program in an empty directory, with these settings and no terminal. */
+async function asProgram(t: TestContext, settings: Record<string, string> = {}) {
+  const directory = await directoryFor(t)
   const program = path.join(directory, 'heliograph')
   await symlink(main, program)
   const path_of_node = `${path.dirname(process.execPath)}:${process.env.PATH}`
@@ -34,13 +31,22 @@ async function commandLine(t: TestContext, settings: Record<string, string> = {}
   const options = { cwd: directory, env }
   const start = (...args: string[]) =>
     spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
-  const run = (...args: string[]) => outcome(start(...args))
+  return { directory, program, options, start, ...commands((...args) => outcome(start(...args))) }
+}
+
+async function directoryFor(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(path.join(os.tmpdir(), 'heliograph-cli-'))
+  t.after(() => rm(directory, { recursive: true, force: true }))
+  return directory
+}
+
+function commands(run: (...args: string[]) => Promise<Ran>) {
   const json = async (...args: string[]) => {
     const { code, out, notes } = await run(...args, '--json')
     assert.equal(code, 0, notes)
     return JSON.parse(out)
   }
-  return { directory, program, options, start, run, json }
+  return { run, json }
 }
 
 async function outcome(child: ChildProcess): Promise<Ran> {
@@ -52,13 +58,12 @@ async function outcome(child: ChildProcess): Promise<Ran> {
 async function onDatabase(t: TestContext) {
   const { db, url, drop } = await testDatabase()
   t.after(drop)
-  return { db, ...(await commandLine(t, { DATABASE_URL: url })) }
+  return { db, url, ...commands((...args) => heliograph({ DATABASE_URL: url }, ...args)) }
 }
 
 const key_pattern = /svc_live_([0-9a-f]{12})_([0-9a-f]{64})/
 
-test('what was mistyped is a usage error, and nothing goes to standard output', async (t) => {
-  const { run } = await commandLine(t)
+test('what was mistyped is a usage error, and nothing goes to standard output', async () => {
   const lines = [
     [],
     ['keys'],
@@ -68,15 +73,15 @@ test('what was mistyped is a usage error, and nothing goes to standard output', 
     ['keys', 'rotate', '0123456789ab', '--overlap-hours', 'a day'],
     ['clients', 'list', 'all'],
   ]
-  const results = await Promise.all(lines.map((args) => run(...args)))
+  const results = await Promise.all(lines.map((args) => heliograph({}, ...args)))
   for (const [index, { code, out, notes }] of results.entries()) {
     assert.deepEqual({ code, out }, { code: 2, out: '' }, `${lines[index]}`)
     assert.match(notes, /error: |Usage: /, `${lines[index]}`)
   }
 })
 
-test('help needs no database and no right settings', async (t) => {
-  const { run } = await commandLine(t, { DATABASE_URL: 'nonsense' })
+test('help needs no database and no right settings', async () => {
+  const run = (...args: string[]) => heliograph({ DATABASE_URL: 'nonsense' }, ...args)
   const [help, list] = await Promise.all([run('--help'), run('keys', 'list')])
   assert.equal(help.code, 0)
   assert.match(help.out, /Exit codes: 0 done, 1 failed/)
@@ -84,9 +89,9 @@ test('help needs no database and no right settings', async (t) => {
   assert.match(list.notes, /DATABASE_URL: a postgres:\/\/ address/)
 })
 
-test('a database that does not answer is a failure that says so', async (t) => {
-  const { run } = await commandLine(t, { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' })
-  const { code, out, notes } = await run('keys', 'list')
+test('a database that does not answer is a failure that says so', async () => {
+  const settings = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
+  const { code, out, notes } = await heliograph(settings, 'keys', 'list')
   assert.deepEqual([code, out], [1, ''])
   assert.match(notes, /ECONNREFUSED/)
 })
@@ -213,11 +218,13 @@ async function contents(db: Awaited<ReturnType<typeof testDatabase>>['db']): Pro
 }
 
 test('panel models: a list is imported once, told row by row, and searched', async (t) => {
-  const { directory, run, json } = await onDatabase(t)
+  const directory = await directoryFor(t)
+  const { run, json } = await onDatabase(t)
   const broken = cellsOf(2, { Name: 'Maker broken', R_s: 'n/a' })
   const list = path.join(directory, 'CEC Modules.csv')
   await writeFile(list, csvOf([cellsOf(0, { Name: 'Maker QX-1' }), broken, cellsOf(1)]))
-  await writeFile(path.join(directory, 'other.csv'), 'a,b\n1,2\n')
+  const other = path.join(directory, 'other.csv')
+  await writeFile(other, 'a,b\n1,2\n')
   const first = await run('panels', 'import', list)
   assert.equal(first.code, 0, first.notes)
   assert.equal(
@@ -225,7 +232,7 @@ test('panel models: a list is imported once, told row by row, and searched', asy
     '2 models: 2 new, 0 changed, 0 unchanged.\nRefused rows (1):\n' +
       '  line 3: Maker broken: R_s is not a finite number: "n/a"\n',
   )
-  const again = await json('panels', 'import', 'CEC Modules.csv')
+  const again = await json('panels', 'import', list)
   assert.deepEqual([again.taken, again.unchanged, again.refused.length], [2, 2, 1])
   const [third, found, shown, library, listed, ...refused] = await Promise.all([
     run('panels', 'import', list),
@@ -233,8 +240,8 @@ test('panel models: a list is imported once, told row by row, and searched', asy
     run('panels', 'search', 'solar', '--limit', '2'),
     json('panels', 'list'),
     run('panels', 'list'),
-    run('panels', 'import', 'other.csv'),
-    run('panels', 'import', 'missing.csv'),
+    run('panels', 'import', other),
+    run('panels', 'import', path.join(directory, 'missing.csv')),
     run('panels', 'import', 'http://127.0.0.1:1/list.csv'),
   ])
   assert.match(third.out, /^No changes: all 2 models exist already\.\n/)
@@ -256,7 +263,8 @@ test('on a terminal the operator is asked', async (t) => {
   if (spawnSync('script', ['--version'], { encoding: 'utf8' }).status !== 0) {
     return t.skip("LEFT OUT: the question on a terminal: util-linux's script is not installed")
   }
-  const { run, json, program, options } = await onDatabase(t)
+  const { run, json, url } = await onDatabase(t)
+  const { program, options } = await asProgram(t, { DATABASE_URL: url })
   await run('clients', 'create', 'A', '--modules', 'basic_scada')
   await run('sites', 'create', 'a-1', '--client', 'A', '--name', 'North')
   await run('sites', 'safe-mode', 'on', 'a-1')
@@ -282,7 +290,7 @@ test('on a terminal the operator is asked', async (t) => {
 })
 
 test('the embedded database, with and without a server', async (t) => {
-  const { directory, options, run, json, start } = await commandLine(t)
+  const { directory, options, run, json, start } = await asProgram(t)
   let data_dir = path.join(directory, 'data')
   const stopped = () =>
     assert.rejects(readFile(path.join(data_dir, 'postgres/cluster/postmaster.pid')), /ENOENT/)

@@ -7,6 +7,7 @@ import type { TSchema } from 'typebox'
 import { addBatteries } from '../server/batteries/fixtures/battery-site.ts'
 import { endpoints } from '../server/endpoints.ts'
 import { addReading, type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
+import { openParquet } from '../server/storage/parquet.ts'
 import { readCsv } from './conventions/csv.ts'
 
 const exporting = endpoints.filter((endpoint) => endpoint.exports)
@@ -120,11 +121,32 @@ test('an export has the rows and values of the JSON answer', async (t) => {
           path,
         )
         assert.deepEqual(readCsv(await site.file(path, 'text/csv'), fieldValue), data, path)
+        assert.deepEqual(await readParquet(site, path), data, path)
       }
     }),
     { numRuns: 15, endOnFailure: true },
   )
 })
+
+/** The rows of a Parquet file in the form of JSON. */
+async function readParquet(site: ServedSite, path: string) {
+  const file = await site.bytes(path, 'application/vnd.apache.parquet')
+  const { groups } = await openParquet(Uint8Array.from(file).buffer)
+  const rows = []
+  for await (const group of groups()) rows.push(...group)
+  return rows.map((row) =>
+    Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [
+        name,
+        typeof value === 'bigint'
+          ? Number(value)
+          : value instanceof Date
+            ? value.toISOString().slice(0, name.endsWith('date') ? 10 : undefined)
+            : (value ?? null),
+      ]),
+    ),
+  )
+}
 
 function fieldValue(name: string, field: string): unknown {
   return ['measured_at', 'quality', 'state'].includes(name) ? field : JSON.parse(field)
@@ -146,12 +168,15 @@ test('the header of a CSV file names the fields of an item in their order', asyn
   await addBatteries(site.db)
   for (const { path, operation_id, returns, export_lines } of exporting) {
     const { data } = (returns as TSchema & { properties: Record<string, TSchema> }).properties
-    const { properties } = (data as TSchema & { items: { properties: Fields } }).items
+    const { items } = data as TSchema & { items: { properties: Fields; required: string[] } }
     const names = export_lines
-      ? ['date', 'logger_id', ...fieldsOfParts(properties.hours)]
-      : Object.keys(properties)
-    const payload = await site.file(path.replaceAll(/\{\w+\}/g, '1'), 'text/csv')
+      ? ['date', 'logger_id', ...fieldsOfParts(items.properties['hours'])]
+      : Object.keys(items.properties).filter((name) => items.required.includes(name))
+    const address = path.replaceAll(/\{\w+\}/g, '1')
+    const payload = await site.file(address, 'text/csv')
     assert.equal(payload.slice(0, payload.indexOf('\n')), names.join(','), operation_id)
+    // Every column has a type, and every file is read.
+    assert.equal((await readParquet(site, address)).length, readCsv(payload, String).length)
   }
 })
 

@@ -1,21 +1,15 @@
 /** Forecasts as they were issued, asked on the command line; and the hindcasts that are kept. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { type NewRun, replaceHindcasts, storeRuns } from '../server/forecasts/run-store.ts'
+import { heliograph } from './command-line.ts'
 import { type TestDatabase, testDatabase } from './postgres.ts'
 
 const date = '2026-06-21'
 let database: TestDatabase
-let folder: string
 
 before(async () => {
   database = await testDatabase()
-  folder = mkdtempSync(join(tmpdir(), 'heliograph-cli-forecasts-'))
   await database.db.query(`
     insert into clients (name, modules) values ('A', '{basic_scada}');
     insert into sites (site_id, client_id, name) values ('a', 1, 'A');
@@ -28,10 +22,7 @@ before(async () => {
     run({ issued_at: new Date('2026-06-20T12:00Z'), total_p50_kwh: 72, target: 'site' }),
   ])
 })
-after(async () => {
-  rmSync(folder, { recursive: true })
-  await database.drop()
-})
+after(() => database.drop())
 
 const each = <Value>(value: Value): Value[] => Array.from({ length: 24 }, () => value)
 
@@ -64,40 +55,30 @@ function run(change: Partial<NewRun>): NewRun {
   }
 }
 
-const main = fileURLToPath(new URL('../cli/heliograph.ts', import.meta.url))
+const cli = (...words: string[]) =>
+  heliograph({ DATABASE_URL: database.url }, 'forecasts', ...words, '--site', 'a', '--date', date)
 
-function cli(...args: string[]) {
-  const env = { DATABASE_URL: database.url }
-  const all = [main, 'forecasts', ...args, '--site', 'a', '--date', date]
-  const { status, stdout, stderr } = spawnSync(process.execPath, all, {
-    cwd: folder,
-    encoding: 'utf8',
-    env,
-  })
-  return { status, stdout, stderr }
-}
-
-test('the command line lists what was issued, and shows what was known at a time', () => {
-  const list = cli('list', '--logger', '3')
-  assert.equal(list.status, 0, list.stderr)
-  const lines = list.stdout.trimEnd().split('\n')
+test('the command line lists what was issued, and shows what was known at a time', async () => {
+  const list = await cli('list', '--logger', '3')
+  assert.equal(list.code, 0, list.notes)
+  const lines = list.out.trimEnd().split('\n')
   assert.equal(lines.length, 3)
   assert.match(lines[1]!, /2026-06-20 09:00Z +physical +- +2026-06-20 06:00Z +12\.000 +24\.000/)
   assert.match(lines[2]!, /2026-06-20 15:00Z +blend/)
-  const known = cli('show', '--logger', '3', '--as-of', '2026-06-20T14:59Z')
-  assert.match(known.stdout, /\n\d+ +2026-06-20 09:00Z/)
-  assert.match(known.stdout, /\n2026-06-21 23:00Z +0\.500 +1\.000 +4\.000\n$/)
-  const last = JSON.parse(cli('show', '--logger', '3', '--json').stdout)
+  const known = await cli('show', '--logger', '3', '--as-of', '2026-06-20T14:59Z')
+  assert.match(known.out, /\n\d+ +2026-06-20 09:00Z/)
+  assert.match(known.out, /\n2026-06-21 23:00Z +0\.500 +1\.000 +4\.000\n$/)
+  const last = JSON.parse((await cli('show', '--logger', '3', '--json')).out)
   assert.deepEqual([last.issued_at, last.total_p50_kwh], ['2026-06-20T15:00:00.000Z', 48])
-  assert.deepEqual(JSON.parse(cli('list', '--json').stdout).length, 1)
+  assert.deepEqual(JSON.parse((await cli('list', '--json')).out).length, 1)
   for (const [status, told, ...args] of [
     [3, /no forecast was issued for 2026-06-21 by 2026-06-19T/, '--as-of', '2026-06-19T12:00Z'],
     [3, /logger_id: site a has no logger 9/, '--logger', '9'],
     [2, /--as-of <time>.*a time in UTC/, '--as-of', 'noon'],
   ] as const) {
-    const refused = cli('show', ...args)
-    assert.deepEqual([refused.status, refused.stdout], [status, ''], refused.stderr)
-    assert.match(refused.stderr, told)
+    const refused = await cli('show', ...args)
+    assert.deepEqual([refused.code, refused.out], [status, ''], refused.notes)
+    assert.match(refused.notes, told)
   }
 })
 

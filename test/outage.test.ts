@@ -83,8 +83,8 @@ async function plant(t: TestContext) {
   const stored: Stored[] = []
   const gate = { last_backlog_seq: 0, waiting: [] as (() => void)[], is_closed: false }
   const ingest = ingestInto(db)
-  const store: typeof ingest.store = async (batch) => {
-    const seqs = batch.frames.map(({ seq }) => seq)
+  const store: typeof ingest.store = async (batches) => {
+    const seqs = batches.flatMap(({ frames }) => frames.map(({ seq }) => seq))
     const is_backlog = seqs.every((seq) => seq <= gate.last_backlog_seq)
     if (gate.is_closed && is_backlog) {
       await new Promise<void>((resolve) => {
@@ -92,7 +92,7 @@ async function plant(t: TestContext) {
         events.emit('change')
       })
     }
-    const done = await ingest.store(batch)
+    const done = await ingest.store(batches)
     stored.push({ seqs, at: clock.now().getTime() })
     return done
   }

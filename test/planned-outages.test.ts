@@ -1,19 +1,14 @@
 /** Planned outages from the command line to the forecast and to what trainings learn from. */
 
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
 import { outcomeOf, readCourses } from '../server/forecasts/course.ts'
 import { addPast } from '../server/forecasts/fixtures/history.ts'
 import { addOutage, removeOutage } from '../server/forecasts/outage-admin.ts'
+import { heliograph } from './command-line.ts'
 import { testDatabase } from './postgres.ts'
-import { program_environment } from './program-environment.ts'
 
 const today = Date.parse('2026-06-21T00:00:00Z')
 let site: ServedSite
@@ -168,33 +163,32 @@ test('the command line adds, lists and removes outages', async (t) => {
     insert into sites (site_id, client_id, name) values ('a', 1, 'A');
     insert into loggers (site_id, logger_id, name, rated_power_kw, dc_capacity_kwp, created_at,
       updated_at) values ('a', 3, 'Three', 100, 120, now(), now())`)
-  const folder = mkdtempSync(join(tmpdir(), 'heliograph-cli-outages-'))
-  t.after(() => rmSync(folder, { recursive: true }))
-  const main = fileURLToPath(new URL('../cli/heliograph.ts', import.meta.url))
-  const run = (...args: string[]) => {
-    const env = { ...program_environment, DATABASE_URL: url }
-    const options = { cwd: folder, encoding: 'utf8', env } as const
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      [main, 'outages', ...args],
-      options,
-    )
-    return { status, stdout, stderr }
-  }
+  const run = (...words: string[]) => heliograph({ DATABASE_URL: url }, 'outages', ...words)
   const window = ['--start-at', '2099-06-21T06:00Z', '--end-at', '2099-06-21T14:00:00Z']
   const order = ['add', '--site', 'a', ...window]
-  const added = run(...order, '--logger', '3', '--unavailable-pct', '12.5', '--reason', 'fuse')
+  const added = await run(
+    ...order,
+    '--logger',
+    '3',
+    '--unavailable-pct',
+    '12.5',
+    '--reason',
+    'fuse',
+  )
   const line = '3 +2099-06-21 06:00Z +2099-06-21 14:00Z +12.5 % +fuse\n'
-  assert.match(added.stdout, new RegExp(`^OUTAGE .*\n\\d+ +${line}$`), added.stderr)
-  const whole = JSON.parse(run(...order, '--json').stdout)
+  assert.match(added.out, new RegExp(`^OUTAGE .*\n\\d+ +${line}$`), added.notes)
+  const whole = JSON.parse((await run(...order, '--json')).out)
   assert.deepEqual(
     [whole.logger_id, whole.start_at, whole.end_at, whole.unavailable_pct, whole.reason],
     [null, '2099-06-21T06:00:00.000Z', '2099-06-21T14:00:00.000Z', 100, null],
   )
-  assert.equal(JSON.parse(run('list', '--site', 'a', '--json').stdout).length, 2)
-  const removed = run('remove', String(whole.outage_id), '--site', 'a')
-  assert.match(removed.stdout, /^OUTAGE .*\n.* all .* 100 % +-\nRemoved\.\n$/)
-  assert.match(run('list', '--site', 'a', '--all').stdout, new RegExp(`^OUTAGE .*\n\\d+ +${line}$`))
+  assert.equal(JSON.parse((await run('list', '--site', 'a', '--json')).out).length, 2)
+  const removed = await run('remove', String(whole.outage_id), '--site', 'a')
+  assert.match(removed.out, /^OUTAGE .*\n.* all .* 100 % +-\nRemoved\.\n$/)
+  assert.match(
+    (await run('list', '--site', 'a', '--all')).out,
+    new RegExp(`^OUTAGE .*\n\\d+ +${line}$`),
+  )
 
   for (const [status, told, ...args] of [
     [2, /--start-at <time>.*a time in UTC/, ...order, '--start-at', '2099-06-21'],
@@ -203,8 +197,8 @@ test('the command line adds, lists and removes outages', async (t) => {
     [3, /logger_id: site a has no logger 9 in service \(it has: 3\)/, ...order, '--logger', '9'],
     [4, /unavailable_pct must be above 0 .* not 200/, ...order, '--unavailable-pct', '200'],
   ] as const) {
-    const refused = run(...args)
-    assert.deepEqual([refused.status, refused.stdout], [status, ''], refused.stderr)
-    assert.match(refused.stderr, told)
+    const refused = await run(...args)
+    assert.deepEqual([refused.code, refused.out], [status, ''], refused.notes)
+    assert.match(refused.notes, told)
   }
 })

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import type { Worker } from 'node:worker_threads'
 import { systemClock, systemTimers } from '@heliograph/domain/clock'
-import { day_ms } from '@heliograph/domain/durations'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { emptyReading, readingKinds } from '@heliograph/domain/readings'
 import { utcDate } from '@heliograph/domain/utc-day'
 import type { FastifyInstance } from 'fastify'
@@ -144,6 +144,18 @@ function ask(app: FastifyInstance, path: string, accept = 'application/json') {
   return app.inject({ url: `/v1/sites/plant${path}`, headers: { authorization, accept } })
 }
 
+/** Both once more where an hour has ended meanwhile, as some answers depend on the present one. */
+async function askBoth(path: string, accept?: string) {
+  for (;;) {
+    const began_ms = Date.now()
+    const expected = await ask(inProcess, path, accept)
+    const answered = await ask(inThreads, path, accept)
+    if (Math.floor(began_ms / hour_ms) === Math.floor(Date.now() / hour_ms)) {
+      return { expected, answered }
+    }
+  }
+}
+
 test('every heavy read is compared', () => {
   const heavy = endpoints.filter(({ heavy }) => heavy).map(({ operation_id }) => operation_id)
   assert.deepEqual(heavy.toSorted(), Object.keys(paths).toSorted())
@@ -151,8 +163,7 @@ test('every heavy read is compared', () => {
 
 for (const [operation_id, path] of Object.entries(paths)) {
   test(`${operation_id}: a thread answers what the main thread computes`, async () => {
-    const expected = await ask(inProcess, path)
-    const answered = await ask(inThreads, path)
+    const { expected, answered } = await askBoth(path)
     assert.equal(expected.statusCode, 200, expected.payload)
     const [other, own] = [answered, expected].map(({ payload }) =>
       payload.replace(/"calculated_at":"[^"]+"/, ''),
@@ -170,8 +181,7 @@ for (const { operation_id } of computed) {
   for (const accept of ['text/csv', 'application/x-ndjson']) {
     test(`${operation_id} as ${accept}: a thread writes what the main thread does`, async () => {
       const path = paths[operation_id]!.replace(/&limit=\d+/, '')
-      const expected = await ask(inProcess, path, accept)
-      const answered = await ask(inThreads, path, accept)
+      const { expected, answered } = await askBoth(path, accept)
       assert.equal(expected.statusCode, 200, expected.payload)
       assert.equal(answered.payload, expected.payload)
       assert.deepEqual(namesOf(answered.headers), namesOf(expected.headers))

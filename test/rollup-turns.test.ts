@@ -56,7 +56,7 @@ test('a station marks the inverters that look to it, and those of plants that as
   const heard = async (...marks: [station_id: number, nth: number][]) => {
     await db.execute('delete from touched_hours')
     const of = marks.map(([device_id, nth]) => ({
-      kind: 'weather',
+      kind: 'weather' as const,
       device_id,
       hour_at: hourAt(nth),
       touches: 1,

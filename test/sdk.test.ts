@@ -250,7 +250,7 @@ test('an abort ends a wait and a request, with its own reason', async () => {
     },
     onRetry: () => queueMicrotask(() => waiting.abort(reason)),
   })
-  await assert.rejects(heliograph.sitesList({ signal: waiting.signal }), reason)
+  await assert.rejects(heliograph.sitesList({}, { signal: waiting.signal }), reason)
   assert.equal(cancelled, 1)
   assert.equal(requests.length, 1)
   const sent = new AbortController()
@@ -262,10 +262,10 @@ test('an abort ends a wait and a request, with its own reason', async () => {
         sent.abort(reason)
       }),
   })
-  await assert.rejects(hanging.heliograph.sitesList({ signal: sent.signal }), reason)
+  await assert.rejects(hanging.heliograph.sitesList({}, { signal: sent.signal }), reason)
   const before = told([], { fetch: () => Promise.reject(new TypeError('never')) })
   const over = AbortSignal.abort(reason)
-  await assert.rejects(before.heliograph.sitesList({ signal: over }), reason)
+  await assert.rejects(before.heliograph.sitesList({}, { signal: over }), reason)
 })
 
 test('an error tells all that the server told', async () => {

@@ -3,6 +3,7 @@
  * seed that replays it, and ends with exit code 1 when it finds a fault.
  */
 import { parseArgs } from 'node:util'
+import { blockKills } from './soak/block-kills.ts'
 import { fuzz } from './soak/fuzz.ts'
 import { kills } from './soak/kills.ts'
 import { neighbours } from './soak/neighbours.ts'
@@ -12,6 +13,7 @@ const { values } = parseArgs({
     part: { type: 'string', default: 'kills' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1e6)) },
     minutes: { type: 'string', default: '5' },
+    rounds: { type: 'string', default: '30' },
     requests: { type: 'string', default: '200000' },
     from: { type: 'string', default: '0' },
     seconds: { type: 'string', default: '12' },
@@ -24,6 +26,8 @@ const history_days = Number(values['history-days'])
 
 const parts: Record<string, () => Promise<number>> = {
   kills: () => kills({ seed, minutes: Number(values.minutes) }),
+  blocks: () =>
+    blockKills({ seed, rounds: Number(values.rounds), minutes: Number(values.minutes) }),
   fuzz: () =>
     fuzz({ seed, requests: Number(values.requests), from: Number(values.from), history_days }),
   neighbours: () =>

@@ -149,7 +149,7 @@ export function useMayReadAt(site: Pick<Site, 'scopes'>): (scope: string) => boo
 export const useSites = () =>
   useQuery({
     queryKey: ['sites'],
-    queryFn: ({ signal }) => heliograph.sitesList({ signal }),
+    queryFn: ({ signal }) => heliograph.sitesList({}, { signal }),
     refetchInterval: 15_000,
   })
 

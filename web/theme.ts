@@ -8,6 +8,7 @@ export const theme = createTheme({
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
   fontFamilyMonospace: 'ui-monospace, "SF Mono", Menlo, Consolas, monospace',
   defaultRadius: 'md',
+  respectReducedMotion: true,
   components: {
     // Only the frame is coloured.
     Alert: Alert.extend({

@@ -72,6 +72,11 @@ test('a poll without words changes nothing', () => {
   assert.deepEqual(confirmedAfter([1, null, 1, 0xffff, 1]), [null, null, 1, 1, 1])
 })
 
+test('bits of several polls do not add up to the word that stands for none', () => {
+  const read = [0x4880, 0x8c80, 0xe668, 0xfbff, 0x3757]
+  assert.deepEqual(confirmedAfter(read).slice(-2), [0xeee8, 0xeee8])
+})
+
 test('the highest bit of a word stays positive', () => {
   assert.deepEqual(confirmedAfter([2 ** 31, 2 ** 31]), [null, 2 ** 31])
 })

@@ -63,7 +63,9 @@ export function debounceAlarms(
     if (now === null) return { read, confirmed }
     if (read === null) return { read: now, confirmed }
     const agreed = ~(now ^ read)
-    return { read: now, confirmed: ((now & agreed) | ((confirmed ?? 0) & ~agreed)) >>> 0 }
+    const word = ((now & agreed) | ((confirmed ?? 0) & ~agreed)) >>> 0
+    // Bits of several polls may add up to the value that stands for none.
+    return { read: now, confirmed: isAvailable(table, word) ? word : confirmed }
   })
   return {
     read: next.map(({ read }) => read),

@@ -5,7 +5,7 @@ import type { Model } from './point.ts'
 export const stationModels = [302, 303, 307] as const
 
 /** Model, occurrence or sensor number from 0, point. */
-export const stationPointForm = '^(\\d+)\\[(\\d+)\\]\\.([A-Za-z]\\w*)$'
+const stationPointForm = '^(\\d+)\\[(\\d+)\\]\\.([A-Za-z]\\w*)$'
 
 export interface StationPoint {
   model_id: (typeof stationModels)[number]

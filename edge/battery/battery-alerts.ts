@@ -22,8 +22,6 @@ const codes = [
 
 export class BatteryAlerts {
   readonly #needs: BatteryAlertsNeeds
-  /** By PCS and code: what was said last; that is asked at each tick. */
-  readonly #said = new Map<string, string>()
 
   constructor(needs: BatteryAlertsNeeds) {
     this.#needs = needs
@@ -31,7 +29,6 @@ export class BatteryAlerts {
 
   /** Ends what held of PCS that the site has no more. */
   apply(batteries: readonly Battery[]): void {
-    this.#said.clear()
     const there = new Set(
       batteries.flatMap(({ bess_id, pcs }) => pcs.map(({ pcs_idx }) => `${bess_id}.${pcs_idx}`)),
     )
@@ -66,15 +63,13 @@ export class BatteryAlerts {
 
   /** @param wrong null: nothing is, and `right` is told */
   #set(source_id: string, code: (typeof codes)[number], wrong: string | null, right: string): void {
-    const key = `${source_id} ${code}`
-    const message = wrong ?? right
-    if (this.#said.get(key) === message) return
-    this.#said.set(key, message)
     const { conditions, clock, onEvent } = this.#needs
     const source = { source_kind: 'pcs', source_id } as const
-    const said = { at: clock.now().getTime(), message }
+    const said = { at: clock.now().getTime(), message: wrong ?? right }
     const condition = { ...source, code, severity: 'major' } as const
-    onEvent(wrong === null ? conditions.fall(source, code, said) : conditions.rise(condition, said))
+    const event =
+      wrong === null ? conditions.fall(source, code, said) : conditions.rise(condition, said)
+    if (event) onEvent(event)
   }
 }
 

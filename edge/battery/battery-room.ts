@@ -7,7 +7,7 @@
  * deliver. Plants that come near to their limit get room back step by step, in steps that grow,
  * until they do not come near to it any more.
  */
-import { waterFill } from '../control/share.ts'
+import { waterFill } from '../control/core/core.ts'
 
 /** A plant with its batteries, or the common connection with all. */
 export interface Sum {

@@ -4,7 +4,6 @@ import { BusError, isRefusal } from '../bus/bus-error.ts'
 import { codeOf } from '../control/write-failure.ts'
 import type { PowerControl, PowerState } from '../drivers/power-control.ts'
 import { type PcsSource, settableBy } from './pcs-source.ts'
-import { PcsStart } from './pcs-start.ts'
 
 export interface PcsLook {
   /** Another object at each new contact; null: its power cannot be set. */
@@ -35,6 +34,10 @@ const contrary_ratio = 0.1
 /** Less of that than at the read before, by so much of its rating, is on its way through zero. */
 const settling_ratio = 0.01
 const contrary_reads = 5
+/** From being told power on, a PCS that is off begins to start within this. */
+const starting_ms = 60_000
+/** One that did not is told again after so long: somebody may have switched it off. */
+const off_rest_ms = 300_000
 
 export class ControlledPcs {
   readonly pcs_idx: number
@@ -65,7 +68,9 @@ export class ControlledPcs {
   /** Reads in a row in which it did the opposite of what it is told. */
   #contrary = 0
   #measured_w = 0
-  readonly #start = new PcsStart()
+  /** Since when it is off though it is told power. */
+  #off_since_ms: number | null = null
+  #off_until_ms = Number.NEGATIVE_INFINITY
   #alarm_code: string | null = null
 
   constructor(
@@ -103,7 +108,7 @@ export class ControlledPcs {
   get alarm_code(): string | null {
     if (this.#alarm_code !== null) return this.#alarm_code
     if (this.is_contrary) return 'pcs_contrary'
-    return this.#start.isResting(this.#now()) ? 'pcs_off' : null
+    return this.#now() < this.#off_until_ms ? 'pcs_off' : null
   }
 
   /** It did the opposite of what it was told, and stands still until it is met anew. */
@@ -156,7 +161,7 @@ export class ControlledPcs {
     const now_ms = this.#now()
     if (control !== this.#control) this.#meet(control)
     this.#lookAtSign(power_w)
-    this.#start.look({ is_off, told_w: this.told_w }, now_ms)
+    this.#lookAtStart(is_off, now_ms)
     this.#alarm_code = alarm_code
     this.power.onHeartbeat(is_lost)
     if (power_w !== null) this.power.onPower(power_w, now_ms)
@@ -178,6 +183,19 @@ export class ControlledPcs {
     const least_w = contrary_ratio * this.rated_w
     const is_clear = Math.min(size_w, Math.abs(this.told_w)) > least_w && !is_settling
     this.#contrary = is_clear && power_w * this.told_w < 0 ? this.#contrary + 1 : 0
+  }
+
+  /**
+   * A PCS that stands may say that it is off, and start when it is told power. One that stays off
+   * is not told power for long: it would begin with that whenever it is switched on, and the others
+   * would wait for it.
+   */
+  #lookAtStart(is_off: boolean, now_ms: number): void {
+    if (!is_off) this.#off_until_ms = Number.NEGATIVE_INFINITY
+    this.#off_since_ms = is_off && this.told_w !== 0 ? (this.#off_since_ms ?? now_ms) : null
+    if (this.#off_since_ms === null || now_ms - this.#off_since_ms < starting_ms) return
+    this.#off_until_ms = now_ms + off_rest_ms
+    this.#off_since_ms = null
   }
 
   onGone(): void {

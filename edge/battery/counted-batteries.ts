@@ -3,7 +3,6 @@
  * command these. Whole watts; by plant, or null: at the common connection, and so all of them.
  */
 import type { Stopwatch } from '@heliograph/domain/clock'
-import type { BatteryInRound, BatteryPower, ListedPcs } from '../control/battery-shares.ts'
 import {
   isControllable,
   type Kind,
@@ -12,19 +11,28 @@ import {
   worst,
   worstIn,
 } from '../control/core/core.ts'
-import { pcsId } from '../control/pcs-name.ts'
-import { measuredPower, type PowerRound, type PowerSource } from '../control/power-rounds.ts'
+import { type ListedPcs, pcsId } from '../control/pcs-name.ts'
+import type { Places } from '../control/places.ts'
+import {
+  type BatteryInRound,
+  type BatteryPower,
+  measuredPower,
+  type PowerRound,
+  type PowerSource,
+} from '../control/power-rounds.ts'
 import { groupOf, type SourceBook, site_group } from '../control/source-book.ts'
 import type { ControlledPcs } from './controlled-pcs.ts'
 import type { ControlledUnit } from './controlled-unit.ts'
+import type { PcsRecord } from './dispatch-store.ts'
 import { sourceIdOf } from './pcs-source.ts'
-import type { PcsPlaces } from './removed-pcs.ts'
 import type { StandingUnit } from './standing-room.ts'
 
 interface CountedNeeds {
   stopwatch: Stopwatch
   book: SourceBook
-  removed: PcsPlaces
+  /** By `pcsId`. */
+  records: ReadonlyMap<string, PcsRecord>
+  removed: Places<string, { logger_id: number | null }>
   units(): readonly ControlledUnit[]
   /** Where nobody asked for control of batteries none counts. */
   isAskedFor(): boolean
@@ -48,9 +56,9 @@ export class CountedBatteries {
 
   /** All that count there. */
   #sources(logger_id: number | null): readonly Source[] {
-    const { units, removed, book } = this.#needs
+    const { units, book } = this.#needs
     const here = units().flatMap(({ pcs }) => pcs.map(({ power }) => power.id))
-    const ids = new Set([...here, ...removed.counting().map(sourceIdOf)])
+    const ids = new Set([...here, ...this.left().map(sourceIdOf)])
     const group = keyOf(logger_id)
     return [...ids].flatMap((id) => {
       const source = book.source(id)
@@ -97,15 +105,20 @@ export class CountedBatteries {
   }
 
   #isStanding(bess_id: number, { stands, pcs_idx }: ControlledPcs): boolean {
-    return stands ?? this.#needs.removed.stands({ bess_id, pcs_idx })
+    return stands ?? this.#needs.records.get(pcsId({ bess_id, pcs_idx }))?.stands ?? false
   }
 
-  /** What these, and those that left site.yaml, may go on with. */
+  /** What these, and those that left site.yaml, may go on with. One that moved stands in both. */
   readonly standing_w = (logger_id: number | null): number => {
+    const left = this.left().filter((one) => one.logger_id === logger_id)
+    const left_ids = new Set(left.map(({ bess_id }) => bess_id))
     const within = this.standing().filter(
-      (one) => logger_id === null || one.logger_id === logger_id,
+      (one) => logger_id === null || one.logger_id === logger_id || left_ids.has(one.bess_id),
     )
-    return sum(within, ({ reserve_w }) => reserve_w) + this.#left_w(logger_id)
+    const nowhere = this.#sources(logger_id).filter(({ is_uncontrolled }) => is_uncontrolled)
+    return (
+      sum(within, ({ reserve_w }) => reserve_w) + sum(nowhere, (source) => this.#worst_w(source))
+    )
   }
 
   /** Where the edge falls silent: all but the standing units that can still be told less. */
@@ -146,8 +159,8 @@ export class CountedBatteries {
       const missing_w = sum(missing, ({ power }) => power.worst_w(now_ms))
       return { bess_id, logger_id, ...measuredPower(sum_w, missing.length > 0 ? missing_w : null) }
     })
-    const { removed, isAskedFor } = this.#needs
-    const left = (isAskedFor() ? removed.nowhere() : []).map(({ bess_id, logger_id, max_w }) => {
+    const { isAskedFor } = this.#needs
+    const left = (isAskedFor() ? this.nowhere() : []).map(({ bess_id, logger_id, max_w }) => {
       return { bess_id, logger_id, ...measuredPower(null, max_w) }
     })
     return [...here, ...left]
@@ -172,12 +185,38 @@ export class CountedBatteries {
     return this.within(null).every((unit) => unit.isKnown(now_ms))
   }
 
+  /** Each in one place. */
   listed(): ListedPcs[] {
-    const { units, removed } = this.#needs
-    const here = units().flatMap(({ bess_id, logger_id, pcs }) =>
-      pcs.map(({ pcs_idx, rated_w: max_w }) => ({ bess_id, pcs_idx, logger_id, max_w })),
+    return [...this.#here(), ...this.nowhere()]
+  }
+
+  /** Each wherever it counts: one that moved, also in the plant that it left. */
+  counting(): ListedPcs[] {
+    return [...this.#here(), ...this.left()]
+  }
+
+  #here(): ListedPcs[] {
+    return this.#needs
+      .units()
+      .flatMap(({ bess_id, logger_id, pcs }) =>
+        pcs.map(({ pcs_idx, rated_w: max_w }) => ({ bess_id, pcs_idx, logger_id, max_w })),
+      )
+  }
+
+  /** Those that site.yaml does not have any more, or not there. */
+  left(): ListedPcs[] {
+    const { removed, records } = this.#needs
+    return [...removed.counting()].flatMap(([logger_id, ids]) =>
+      ids.map((id) => {
+        const { bess_id, pcs_idx, max_w } = records.get(id)!
+        return { bess_id, pcs_idx, logger_id, max_w }
+      }),
     )
-    return [...here, ...removed.nowhere()]
+  }
+
+  /** Those of them that site.yaml has nowhere: the log has each in one place otherwise. */
+  nowhere(): ListedPcs[] {
+    return this.left().filter((one) => !this.#needs.removed.isHere(pcsId(one)))
   }
 
   #worst_w(source: Source, kind: Kind = 'export'): number {

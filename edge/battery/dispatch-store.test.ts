@@ -26,8 +26,8 @@ test('what was saved is there for the next run', () =>
     const record = { bess_id: 1, pcs_idx: 0, ...known }
     await store.save({ hours, most_w: new Map([['1.0', 50_000]]), reports: [], pcs: [record] })
     const next = await openDispatchStore({ dir, onFault })
-    assert.deepEqual(next.state, store.state)
-    assert.equal(next.state.most_w.get('1.0'), 50_000)
+    const most_w = new Map([['1.0', 50_000]])
+    assert.deepEqual(next.state, { hours, most_w, reports: [], pcs: [record] })
     assert.deepEqual(await readSavedPcs(dir), [record])
   }))
 

@@ -3,13 +3,28 @@
  * have been told to discharge, where it was heard, and the newest report of each battery. One file,
  * replaced as a whole.
  */
-import { rename } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { DispatchHour, DispatchReport } from '@heliograph/domain/dispatch'
-import { Type } from 'typebox'
-import { Value } from 'typebox/value'
-import { readIfThere, writeDurably } from '../durable-file.ts'
-import type { PcsRecord } from './removed-pcs.ts'
+import { type Static, Type } from 'typebox'
+import { openSaved, readSaved } from '../control/saved-file.ts'
+import { writeDurably } from '../durable-file.ts'
+
+const Connection = Type.Union([Type.Integer(), Type.Null()])
+const SavedPcs = Type.Object({
+  bess_id: Type.Integer(),
+  pcs_idx: Type.Integer(),
+  /** The most that it may discharge: its rating, or what it said itself where that is more. */
+  max_w: Type.Number({ minimum: 0 }),
+  /** See `Places`. */
+  place: Type.Union([Type.Object({ logger_id: Connection }), Type.Null()]),
+  left: Type.Array(Connection),
+  freed_id: Type.Union([Type.String(), Type.Null()]),
+  /** Without another write it goes on with its setpoint: it has no timer. */
+  stands: Type.Optional(Type.Boolean()),
+})
+
+/** What of a PCS survives a restart. */
+export type PcsRecord = Required<Static<typeof SavedPcs>>
 
 interface DispatchState {
   hours: readonly DispatchHour[]
@@ -20,24 +35,11 @@ interface DispatchState {
 }
 
 export interface DispatchStore {
-  /** As saved last. */
+  /** Of an earlier run. */
   readonly state: DispatchState
   /** Resolves when it is durable. One call at a time. */
   save(state: DispatchState): Promise<void>
 }
-
-const none: DispatchState = { hours: [], most_w: new Map(), reports: [], pcs: [] }
-
-const Connection = Type.Union([Type.Integer(), Type.Null()])
-const SavedPcs = Type.Object({
-  bess_id: Type.Integer(),
-  pcs_idx: Type.Integer(),
-  max_w: Type.Number({ minimum: 0 }),
-  place: Type.Union([Type.Object({ logger_id: Connection }), Type.Null()]),
-  left: Type.Array(Connection),
-  freed_id: Type.Union([Type.String(), Type.Null()]),
-  stands: Type.Optional(Type.Boolean()),
-})
 
 const Saved = Type.Object({
   hours: Type.Array(DispatchHour),
@@ -55,16 +57,12 @@ const dispatch_file = 'battery-dispatch.json'
  */
 export async function readSavedPcs(dir: string): Promise<readonly PcsRecord[]> {
   const path = join(dir, dispatch_file)
-  const text = await readIfThere(path)
-  const state = text === null ? none : stateOf(text)
-  if (!state) throw new Error(`${path} cannot be understood`)
-  return state.pcs
+  const found = await readSaved(path, Saved)
+  if (found === 'broken') throw new Error(`${path} cannot be understood`)
+  return stateOf(found).pcs
 }
 
-/**
- * A file that is not what was written, which only a fault of the disk can bring about, is told of,
- * set aside and empty: then batteries stand still until the server tells the hours again.
- */
+/** Where the file is broken, batteries stand still until the server tells the hours again. */
 export async function openDispatchStore({
   dir,
   onFault,
@@ -73,47 +71,15 @@ export async function openDispatchStore({
   onFault(error: Error): void
 }): Promise<DispatchStore> {
   const path = join(dir, dispatch_file)
-  const text = await readIfThere(path)
-  let state = text === null ? none : stateOf(text)
-  if (!state) {
-    await rename(path, `${path}.broken`)
-    onFault(new Error(`${basename(path)} cannot be understood`))
-    state = none
-  }
-  return storeOf(state, ({ most_w, ...rest }) =>
-    writeDurably(path, JSON.stringify({ ...rest, most_w: [...most_w] })),
-  )
-}
-
-/** Outlives a dispatcher, not the program. */
-export function memoryDispatchStore(state: DispatchState = none): DispatchStore {
-  return storeOf(state, async () => {})
-}
-
-function storeOf(
-  opened: DispatchState,
-  write: (state: DispatchState) => Promise<void>,
-): DispatchStore {
-  let state = opened
   return {
-    get state() {
-      return state
-    },
-    async save(next) {
-      await write(next)
-      state = next
-    },
+    state: stateOf(await openSaved(path, Saved, onFault)),
+    save: ({ most_w, ...rest }) =>
+      writeDurably(path, JSON.stringify({ ...rest, most_w: [...most_w] })),
   }
 }
 
-function stateOf(text: string): DispatchState | null {
-  let found: unknown
-  try {
-    found = JSON.parse(text)
-  } catch {
-    return null
-  }
-  if (!Value.Check(Saved, found)) return null
+function stateOf(found: Static<typeof Saved> | string): DispatchState {
+  if (typeof found === 'string') return { hours: [], most_w: new Map(), reports: [], pcs: [] }
   // Until it is heard a file of before that was known says nothing of it.
   const pcs = (found.pcs ?? []).map(({ stands = false, ...one }) => ({ ...one, stands }))
   return { ...found, most_w: new Map(found.most_w), pcs }

@@ -5,17 +5,20 @@
  *
  * A battery whose site has no grid permit and never had an approved hour is only watched.
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { Clock, Stopwatch } from '@heliograph/domain/clock'
 import type { ControlNote, DispatchHour, DispatchReport } from '@heliograph/domain/dispatch'
 import { defaultPollIntervals, type Site } from '@heliograph/domain/site'
 import type { BatteryHooks, BatteryRead, PcsRead } from '../battery-reads.ts'
-import type { Batteries, JointCeilings } from '../control/battery-shares.ts'
 import type { ControlLog } from '../control/control-entry.ts'
+import { ControlNotes } from '../control/control-notes.ts'
 import { exceeded, isRaise, type Saved } from '../control/core/core.ts'
 import type { BatteryWishes, Decision } from '../control/decide.ts'
+import type { JointCeilings } from '../control/joint-ceilings.ts'
 import { oneAtATime } from '../control/one-at-a-time.ts'
 import { pcsId } from '../control/pcs-name.ts'
 import { isSamePermit, type Permit } from '../control/permit-terms.ts'
+import { Places } from '../control/places.ts'
 import { PowerRounds } from '../control/power-rounds.ts'
 import { SourceBook } from '../control/source-book.ts'
 import { BatteryAlerts, type BatteryAlertsNeeds } from './battery-alerts.ts'
@@ -25,11 +28,10 @@ import { CountedBatteries, sum } from './counted-batteries.ts'
 import { type DispatchDecision, decideDispatch, type Stop } from './decide-dispatch.ts'
 import { DispatchHours } from './dispatch-hours.ts'
 import { DispatchLog } from './dispatch-log.ts'
-import type { DispatchStore } from './dispatch-store.ts'
+import type { DispatchStore, PcsRecord } from './dispatch-store.ts'
 import { MostTold, type Wanted } from './most-told.ts'
 import { PcsNotes } from './pcs-notes.ts'
 import { pcsGroups, pcsTraits, savedPcs, sourceIdOf } from './pcs-source.ts'
-import { PcsPlaces } from './removed-pcs.ts'
 import { UnitRooms } from './unit-rooms.ts'
 
 interface DispatcherNeeds extends BatteryAlertsNeeds {
@@ -74,16 +76,19 @@ const no_wishes: BatteryWishes = {
 const clock_in_doubt: Stop = { code: 'clock_in_doubt', clamp_reason: null, alarm_code: null }
 const infinite = Number.POSITIVE_INFINITY
 
-export class Dispatcher implements Batteries, BatteryHooks {
+export class Dispatcher implements BatteryHooks {
   readonly #needs: DispatcherNeeds
   readonly #hours: DispatchHours
   readonly #alerts: BatteryAlerts
   readonly #most: MostTold
-  readonly #counted: CountedBatteries
+  readonly counted: CountedBatteries
   readonly #rooms: UnitRooms
   #releasing: readonly Promise<void>[] = []
   readonly #notes: PcsNotes
-  readonly removed: PcsPlaces
+  /** By `pcsId`. */
+  readonly #records: Map<string, PcsRecord>
+  /** By `pcsId`. */
+  readonly removed: Places<string, { logger_id: number | null }>
   /** What the core knows of all devices. */
   readonly book: SourceBook
   readonly rounds = new PowerRounds()
@@ -102,23 +107,27 @@ export class Dispatcher implements Batteries, BatteryHooks {
     this.#hours = new DispatchHours(needs.store.state.hours)
     this.#most = new MostTold(needs.store.state.most_w)
     this.#alerts = new BatteryAlerts(needs)
-    this.#notes = new PcsNotes(needs)
-    this.removed = new PcsPlaces(needs.store.state.pcs)
+    this.#notes = new PcsNotes(new ControlNotes(needs), needs.stopwatch)
+    this.#records = new Map(needs.store.state.pcs.map((record) => [pcsId(record), record]))
+    this.removed = new Places(this.#records, (id, changes) => {
+      this.#records.set(id, { ...this.#records.get(id)!, ...changes } as PcsRecord)
+    })
     const now_ms = needs.stopwatch.elapsedMs()
     this.book = new SourceBook(now_ms)
     this.book.load(this.#saved(), now_ms)
-    this.#counted = new CountedBatteries({
+    this.counted = new CountedBatteries({
       stopwatch: needs.stopwatch,
       book: this.book,
+      records: this.#records,
       removed: this.removed,
       units: () => [...this.#units.values()].map(({ unit }) => unit),
       isAskedFor: () => this.#isAskedFor(),
     })
-    this.#rooms = new UnitRooms(this.#counted)
+    this.#rooms = new UnitRooms(this.counted)
   }
 
   #saved(): Saved[] {
-    return this.removed.records.flatMap((record) => {
+    return [...this.#records.values()].flatMap((record) => {
       const { place, left, max_w: rated_w, stands: has_no_watchdog } = record
       const places = [...(place ? [place.logger_id] : []), ...left]
       if (places.length === 0) return []
@@ -150,7 +159,13 @@ export class Dispatcher implements Batteries, BatteryHooks {
       units.flatMap(({ pcs }) => pcs.map(({ power }) => power.traits)),
     )
     this.#alerts.apply(batteries)
-    this.removed.apply(batteries)
+    this.removed.apply(
+      new Map(
+        batteries.flatMap(({ bess_id, logger_id = null, pcs }) =>
+          pcs.map(({ pcs_idx }) => [pcsId({ bess_id, pcs_idx }), logger_id] as const),
+        ),
+      ),
+    )
     this.#regroup()
     this.#is_unsaved = true
     this.#release([...before.values()])
@@ -196,22 +211,9 @@ export class Dispatcher implements Batteries, BatteryHooks {
     this.#targets = null
   }
 
-  get comes_down_ms(): number {
-    return this.#counted.comes_down_ms
-  }
-
   share_w(logger_id: number | null): number {
     return this.#rooms.share_w(logger_id)
   }
-
-  readonly held_w = (logger_id: number | null) => this.#counted.held_w(logger_id)
-  readonly fixed_w = (logger_id: number | null) => this.#counted.fixed_w(logger_id)
-  readonly standing_w = (logger_id: number | null) => this.#counted.standing_w(logger_id)
-  readonly net_w = (logger_id: number | null) => this.#counted.net_w(logger_id)
-  readonly powerOf = (logger_id: number) => this.#counted.powerOf(logger_id)
-  readonly powerSources = () => this.#counted.powerSources()
-  readonly measuredIn: Batteries['measuredIn'] = (round) => this.#counted.measuredIn(round)
-  readonly listed = () => this.#counted.listed()
 
   /** Resolves when those that left site.yaml last were told 0 W, or could not be. */
   async released(): Promise<void> {
@@ -262,7 +264,7 @@ export class Dispatcher implements Batteries, BatteryHooks {
         for (const { power } of unit.pcs) wishes.requested.set(power.id, power.source.read?.w ?? 0)
     }
     this.#joint = joint
-    return { ...wishes, site_kept_w: this.share_w(null), is_known: this.#counted.is_known }
+    return { ...wishes, site_kept_w: this.share_w(null), is_known: this.counted.is_known }
   }
 
   #wish(
@@ -317,7 +319,9 @@ export class Dispatcher implements Batteries, BatteryHooks {
   #release(before: readonly Known[]): void {
     const is_asked_for = this.#isAskedFor()
     this.#releasing = before.flatMap(({ unit: { bess_id, pcs: all_pcs } }) => {
-      const leaving = all_pcs.filter(({ pcs_idx }) => !this.removed.isHere({ bess_id, pcs_idx }))
+      const leaving = all_pcs.filter(
+        ({ pcs_idx }) => !this.removed.isHere(pcsId({ bess_id, pcs_idx })),
+      )
       const zero = { bess_id, power_w: 0, is_raise: false, mayStill: () => true }
       return (is_asked_for ? leaving : []).map((pcs) =>
         this.#notes.carryOut({ ...zero, pcs, pcs_idx: pcs.pcs_idx }),
@@ -331,9 +335,9 @@ export class Dispatcher implements Batteries, BatteryHooks {
     const here = [...this.#units.values()].flatMap(({ unit: { bess_id, pcs } }) =>
       pcs.map(({ pcs_idx }) => ({ bess_id, pcs_idx })),
     )
-    for (const pcs of [...here, ...this.removed.records]) {
+    for (const pcs of [...here, ...this.#records.values()]) {
       const source = book.source(sourceIdOf(pcs))
-      const places = this.removed.placesOf(pcs)
+      const places = this.removed.placesOf(pcsId(pcs))
       const counted = this.#isAskedFor() ? places : []
       const groups = places.length === 0 ? [] : pcsGroups(counted)
       if (!source || source.groups.join() === groups.join()) continue
@@ -344,8 +348,22 @@ export class Dispatcher implements Batteries, BatteryHooks {
   /** Where each was heard, and what the control log has to hold of it. */
   #note(): void {
     const units = [...this.#units.values()].map(({ unit }) => unit)
-    if (this.removed.look(units)) this.#is_unsaved = true
-    if (this.#isAskedFor()) this.#notes.look(units, this.removed.nowhere())
+    for (const unit of units) for (const pcs of unit.pcs) this.#hearOf(unit, pcs)
+    if (this.#isAskedFor()) this.#notes.look(units, this.counted.nowhere())
+  }
+
+  #hearOf({ bess_id, logger_id }: ControlledUnit, pcs: ControlledPcs): void {
+    const { pcs_idx, rated_w, power } = pcs
+    if (power.state === null) return
+    const id = pcsId({ bess_id, pcs_idx })
+    const known = this.#records.get(id)
+    const { left = [], freed_id = null } = known ?? {}
+    const max_w = Math.max(rated_w, power.ceiling_w)
+    const stands = pcs.stands ?? known?.stands ?? false
+    const record = { bess_id, pcs_idx, max_w, place: { logger_id }, left, freed_id, stands }
+    if (isDeepStrictEqual(known, record)) return
+    this.#records.set(id, record)
+    this.#is_unsaved = true
   }
 
   #unitNow(unit: ControlledUnit, joint: JointCeilings) {
@@ -427,7 +445,7 @@ export class Dispatcher implements Batteries, BatteryHooks {
   async #saveNow(): Promise<void> {
     const most_w = this.#most.wanted()
     this.#is_unsaved = false
-    const pcs = this.removed.records
+    const pcs = [...this.#records.values()]
     const reports = [...this.#units.values()].flatMap(({ log }) => log.report ?? [])
     try {
       await this.#needs.store.save({ hours: this.#hours.all, most_w, reports, pcs })

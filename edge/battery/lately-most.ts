@@ -1,5 +1,4 @@
-/** The most of late: of what comes off a ceiling for batteries, say. Whole watts. */
-
+/** The most of late: it rises at once, and falls when there was less for a while. */
 export class LatelyMost {
   readonly #lasting_ms: number
   /** Each less than those before it. */
@@ -9,7 +8,6 @@ export class LatelyMost {
     this.#lasting_ms = lasting_ms
   }
 
-  /** Rises at once, and falls when there was less for a while. */
   look(power_w: number, now_ms: number): number {
     const lasting = this.#all.filter(
       (one) => now_ms - one.at_ms < this.#lasting_ms && one.power_w > power_w,

@@ -5,6 +5,7 @@
  */
 import { pcsId } from '../control/pcs-name.ts'
 import type { ControlledPcs } from './controlled-pcs.ts'
+import { LatelyMost } from './lately-most.ts'
 
 export interface Wanted {
   bess_id: number
@@ -15,14 +16,14 @@ export interface Wanted {
 
 const step_ratio = 0.02
 /** Lowered when so much less was enough for so long. */
-const lowered_ms = 60_000
+const lasting_ms = 60_000
 
 const keyOf = (bess_id: number, pcs_idx: number) => pcsId({ bess_id, pcs_idx })
 
 export class MostTold {
   #durable_w: ReadonlyMap<string, number>
   readonly #wanted_w: Map<string, number>
-  readonly #enough = new Map<string, number>()
+  readonly #lately = new Map<string, LatelyMost>()
 
   constructor(durable_w: ReadonlyMap<string, number>) {
     this.#durable_w = durable_w
@@ -46,16 +47,13 @@ export class MostTold {
       const key = keyOf(bess_id, pcs.pcs_idx)
       const held_w = Math.max(0, wanted_w, pcs.power.mayHold_w(now_ms))
       const step_w = step_ratio * pcs.rated_w
-      const needed_w = step_w * Math.ceil(held_w / step_w)
-      const known_w = this.#wanted_w.get(key)
-      if (known_w !== undefined && needed_w >= known_w) this.#enough.delete(key)
-      const since_ms = this.#enough.get(key) ?? now_ms
-      if (known_w !== undefined && needed_w < known_w) this.#enough.set(key, since_ms)
-      const is_lower = needed_w < (known_w ?? 0) && now_ms - since_ms >= lowered_ms
-      if (known_w === undefined || needed_w > known_w || is_lower) {
-        this.#wanted_w.set(key, needed_w)
-        this.#enough.delete(key)
+      let lately = this.#lately.get(key)
+      if (!lately) {
+        lately = new LatelyMost(lasting_ms)
+        lately.look(this.#wanted_w.get(key) ?? 0, now_ms)
+        this.#lately.set(key, lately)
       }
+      this.#wanted_w.set(key, lately.look(step_w * Math.ceil(held_w / step_w), now_ms))
     }
     return [...this.#wanted_w].some(([key, w]) => this.#durable_w.get(key) !== w)
   }

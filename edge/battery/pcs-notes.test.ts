@@ -168,7 +168,13 @@ test('a log of before there were batteries is read as it was', () => {
       plants: [{ logger_id: 1, permit_w: 1000 }],
       site_w: 1000,
     },
-    { at: start_at, is: 'power', logger_id: 1, power_w: 10 },
+    {
+      at: start_at,
+      is: 'round',
+      round_at: start_at,
+      plants: [{ logger_id: 1, power_w: 10 }],
+      batteries: [],
+    },
   ]
   const to_at = start_at + 60_000
   const proof = new Proof({ from_at: start_at, to_at }, to_at)

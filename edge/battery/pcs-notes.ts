@@ -2,19 +2,12 @@
  * What the control log holds of batteries: each setpoint that a PCS is told, what was read of it
  * since, and what is measured. What raises is not sent before its entry is on disk.
  */
-import type { Clock, Stopwatch } from '@heliograph/domain/clock'
-import type { ListedPcs } from '../control/battery-shares.ts'
-import type { ControlLog, Noted, PcsFound } from '../control/control-entry.ts'
-import { type PcsKey, pcsId } from '../control/pcs-name.ts'
+import type { Stopwatch } from '@heliograph/domain/clock'
+import type { PcsFound } from '../control/control-entry.ts'
+import type { ControlNotes } from '../control/control-notes.ts'
+import { type ListedPcs, type PcsKey, pcsId } from '../control/pcs-name.ts'
 import type { ControlledPcs, PcsOrder } from './controlled-pcs.ts'
 import type { ControlledUnit } from './controlled-unit.ts'
-
-interface PcsNotesNeeds {
-  clock: Clock
-  stopwatch: Stopwatch
-  log: ControlLog
-  onFault?(error: Error): void
-}
 
 interface NotedOrder extends PcsOrder, PcsKey {
   pcs: ControlledPcs
@@ -25,20 +18,22 @@ interface NotedOrder extends PcsOrder, PcsKey {
 const unwritten_ms = 10_000
 
 export class PcsNotes {
-  readonly #needs: PcsNotesNeeds
+  readonly #notes: ControlNotes
+  readonly #stopwatch: Stopwatch
   /** By PCS, as noted last; none since an order. */
   readonly #found = new Map<string, string>()
   /** By PCS: what is being written down, and is sent after that. */
   readonly #announced = new Map<string, number>()
   #retry_ms = Number.NEGATIVE_INFINITY
 
-  constructor(needs: PcsNotesNeeds) {
-    this.#needs = needs
+  constructor(notes: ControlNotes, stopwatch: Stopwatch) {
+    this.#notes = notes
+    this.#stopwatch = stopwatch
   }
 
   /** At each tick, before anything is decided on. @param left those that site.yaml has no more */
   look(units: readonly ControlledUnit[], left: readonly ListedPcs[]): void {
-    const now_ms = this.#needs.stopwatch.elapsedMs()
+    const now_ms = this.#stopwatch.elapsedMs()
     for (const unit of units) {
       const { bess_id } = unit
       for (const pcs of unit.pcs) {
@@ -59,30 +54,21 @@ export class PcsNotes {
     const id = pcsId({ bess_id, pcs_idx })
     // It holds that already: its time begins anew.
     if (pcs.isAt(power_w)) return await pcs.carryOut(order)
-    const now_ms = this.#needs.stopwatch.elapsedMs()
+    const now_ms = this.#stopwatch.elapsedMs()
     if (is_raise && (this.#announced.has(id) || now_ms < this.#retry_ms)) {
       const held_w = pcs.told_w
       // Meanwhile it goes on as it is.
       const is_due = pcs.isAt(held_w) && pcs.needs(held_w)
       return is_due ? await pcs.carryOut({ mayStill, power_w: held_w }) : undefined
     }
-    const noted = this.#write({ is: 'pcs_order', bess_id, pcs_idx, power_w, is_raise })
+    const noted = this.#notes.noted({ is: 'pcs_order', bess_id, pcs_idx, power_w, is_raise })
     this.#found.delete(id)
-    if (!is_raise) {
-      noted.catch((error: unknown) => this.#needs.onFault?.(error as Error))
-      return await pcs.carryOut(order)
-    }
+    if (!is_raise) return await pcs.carryOut(order)
     this.#announced.set(id, power_w)
-    try {
-      await noted
-    } catch (error) {
-      this.#retry_ms = this.#needs.stopwatch.elapsedMs() + unwritten_ms
-      this.#needs.onFault?.(error as Error)
-      return
-    } finally {
-      this.#announced.delete(id)
-    }
-    if (mayStill()) await pcs.carryOut(order)
+    const is_noted = await noted
+    this.#announced.delete(id)
+    if (!is_noted) this.#retry_ms = this.#stopwatch.elapsedMs() + unwritten_ms
+    else if (mayStill()) await pcs.carryOut(order)
   }
 
   #foundOf(key: PcsKey, { power }: ControlledPcs, now_ms: number): PcsFound {
@@ -105,15 +91,6 @@ export class PcsNotes {
     const text = JSON.stringify(found)
     if (this.#found.get(pcsId(found)) === text) return
     this.#found.set(pcsId(found), text)
-    this.#note({ is: 'pcs', ...found })
-  }
-
-  #note(entry: Noted): void {
-    this.#write(entry).catch((error: unknown) => this.#needs.onFault?.(error as Error))
-  }
-
-  async #write(entry: Noted): Promise<void> {
-    const { clock, log } = this.#needs
-    await log.write({ at: clock.now().getTime(), ...entry })
+    this.#notes.note({ is: 'pcs', ...found })
   }
 }

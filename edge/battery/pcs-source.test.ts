@@ -149,6 +149,17 @@ test('its power may come down from its old setpoint until the ramp is over, over
   assert.equal(restarted.worst_w(60_000), 10)
 })
 
+test('the same setpoint again, before its timer ends, does not prolong the ramp', () => {
+  const unknown = controlOf({ ramp_ms: null })
+  const power = settledPcs(unknown)
+  told(power, 10, 100_500)
+  for (let now_ms = 101_000; now_ms <= 161_000; now_ms += 1000) {
+    power.onRead(state(10), unknown, now_ms)
+    if (now_ms % 15_000 === 0) told(power, 10, now_ms + 500)
+  }
+  assert.equal(power.worst_w(161_000), 10)
+})
+
 test('a PCS of which nothing says how fast it follows comes down within 60 s', () => {
   const unknown = controlOf({ ramp_ms: null })
   const power = settledPcs(unknown)

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Battery } from '@heliograph/domain/battery'
 import { batteryOf, hourOf, type MixedSite, mixedSite, start_at } from './fixtures/mixed-site.ts'
 import { permit, plant } from './fixtures/one-plant.ts'
 
@@ -11,8 +10,9 @@ async function siteOf(more: Partial<Parameters<typeof mixedSite>[0]> = {}): Prom
   return mixedSite(needs)
 }
 
-const limitsOf = ({ inverters }: MixedSite) =>
+const limitsOf = ({ inverters }: Pick<MixedSite, 'inverters'>) =>
   inverters.reduce((sum, { limit_w, rated_w }) => sum + (limit_w ?? rated_w), 0)
+const fallsTo = ({ inverters }: MixedSite) => inverters.map(({ falls_to_w }) => falls_to_w)
 const setpoint = ({ batteries }: MixedSite, nth = 0) => batteries[nth]!.pcs[0]!.setpoint_w
 const told = ({ events }: MixedSite) =>
   events
@@ -38,6 +38,7 @@ test('one that left site.yaml is told zero, counts with all that it can, and is 
   await site.pass(60)
   assert.equal(setpoint(site), 0)
   assert.equal(limitsOf(site), 50_000)
+  assert.deepEqual(fallsTo(site), [25_000, 25_000])
   assert.deepEqual(told(site), ['removed_device_counts:pcs-1.0 rising'])
   const event = site.events.find(({ code }) => code === 'removed_device_counts:pcs-1.0')!
   assert.match(
@@ -73,7 +74,7 @@ test('once an operator says that it is disconnected the others have its share, f
   await site.pass(30)
   await site.apply([])
   await site.pass(30)
-  await site.controller.disconnecting.take(requestOf())
+  await site.controller.operator.take(requestOf())
   await site.pass(30)
   assert.equal(limitsOf(site), 100_000)
   assert.deepEqual(told(site).slice(1), ['removed_device_counts:pcs-1.0 falling'])
@@ -85,13 +86,13 @@ test('once an operator says that it is disconnected the others have its share, f
   await site.pass(30)
   assert.equal(limitsOf(site), 100_000)
   // Asked again, as where the program ended before it took the file away.
-  await site.controller.disconnecting.take(requestOf())
+  await site.controller.operator.take(requestOf())
   // What is back, and leaves again, is not what was said to be disconnected.
   await site.apply([battery])
   await site.pass(30)
   await site.apply([])
   await site.pass(30)
-  await site.controller.disconnecting.take(requestOf())
+  await site.controller.operator.take(requestOf())
   await site.pass(30)
   assert.equal(limitsOf(site), 50_000)
   assert.deepEqual(outcomes(site), [null])
@@ -107,8 +108,8 @@ test('in site.yaml again it is commanded as before, and nobody need say anything
   await site.pass(60)
   assert.equal(setpoint(site), 40_000)
   assert.deepEqual(told(site).slice(1), ['removed_device_counts:pcs-1.0 falling'])
-  await site.controller.disconnecting.take(requestOf())
-  await site.controller.disconnecting.take(requestOf(7, 1))
+  await site.controller.operator.take(requestOf())
+  await site.controller.operator.take(requestOf(7, 1))
   assert.deepEqual(outcomes(site), ['site.yaml has this device', 'it does not count'])
 })
 
@@ -131,31 +132,61 @@ test('one that was never heard counts nowhere, nor does any where nobody asked f
   assert.equal(limitsOf(watched), 50_000)
 })
 
-test('what moved to another connection counts in both', async () => {
+test('what moved to another plant counts once in each, until it is said to be disconnected', async () => {
+  const most_w = 150_000
   const plants = [plant, { logger_id: 2, rated_w: [100_000] }]
-  const both = {
-    plant_w: new Map([
-      [1, 150_000],
-      [2, 150_000],
-    ]),
-    site_w: null,
+  const plant_w = new Map(plants.map(({ logger_id }) => [logger_id, most_w]))
+  const site = await siteOf({ plants, permit: { plant_w, site_w: null } })
+  const pcs = site.batteries[0]!.pcs[0]!
+  const limits = () =>
+    plants.map(({ logger_id }) =>
+      limitsOf({ inverters: site.inverters.filter((one) => one.logger_id === logger_id) }),
+    )
+  const isWithin = () => {
+    for (const w of limits()) assert.ok(w + (setpoint(site) ?? 0) <= most_w, `${w}`)
   }
-  const site = await siteOf({ plants, permit: both })
   await site.pass(30)
-  const moved: Battery = { ...battery, logger_id: 2 }
-  await site.apply([moved])
+  await site.apply([{ ...battery, logger_id: 2 }])
   site.hours(hourOf(80))
-  await site.pass(90)
-  const of = (id: number) =>
-    site.inverters
-      .filter(({ logger_id }) => logger_id === id)
-      .reduce((sum, { limit_w, rated_w }) => sum + (limit_w ?? rated_w), 0)
+  await site.pass(90, isWithin)
   assert.equal(setpoint(site), 80_000)
-  assert.ok(of(1) <= 70_000, String(of(1)))
-  assert.ok(of(2) <= 70_000, String(of(2)))
-  await site.controller.disconnecting.take(requestOf())
+  // 2 kW are kept for it beside its setpoint.
+  assert.deepEqual(limits(), [68_000, 68_000])
+  pcs.silent_ms = site.clock.elapsedMs()
+  await site.pass(60, isWithin)
+  assert.deepEqual(limits(), [50_000, 50_000])
+  await site.restart()
+  await site.pass(60, isWithin)
+  assert.deepEqual(limits(), [50_000, 50_000])
+  await site.controller.operator.take(requestOf())
   await site.pass(30)
-  assert.equal(of(1), 100_000)
+  assert.deepEqual(limits(), [100_000, 50_000])
+  pcs.silent_ms = null
+  await site.pass(60)
+  assert.equal(setpoint(site), 80_000)
+  assert.deepEqual(limits(), [100_000, 68_000])
+  assert.deepEqual(site.faults, [])
+})
+
+test('setpoints of one that moved do not arm the inverters of the plant left anew', async () => {
+  for (const without_timer of [[], [1]]) {
+    const plants = [plant, { logger_id: 2, rated_w: [100_000] }]
+    const plant_w = new Map(plants.map(({ logger_id }) => [logger_id, 150_000]))
+    const site = await siteOf({ plants, permit: { plant_w, site_w: null }, without_timer })
+    const armed = () => site.entries.filter(({ is }) => is === 'armed').length
+    await site.pass(30)
+    await site.apply([{ ...battery, logger_id: 2 }])
+    await site.pass(30)
+    const before = armed()
+    for (const [nth, kw] of [80, 20, 60].entries()) {
+      site.hours(hourOf(kw, { schedule_id: nth + 1 }))
+      await site.pass(60)
+      assert.equal(setpoint(site), kw * 1000)
+    }
+    assert.equal(armed(), before)
+    const share_w = without_timer.length === 0 ? 50_000 : 25_000
+    assert.deepEqual(fallsTo(site), [share_w, share_w, 2 * share_w])
+  }
 })
 
 test('the other batteries make room for it, also at the common connection', async () => {

@@ -3,8 +3,9 @@
  * go on with that, beside inverters that fall back to their shares of the permit: so both together
  * are never more than is permitted. Whole watts.
  */
+
+import { waterFill } from '../control/core/core.ts'
 import type { Permit } from '../control/permit-terms.ts'
-import { waterFill } from '../control/share.ts'
 
 /** A battery of which a PCS has no timer. */
 export interface StandingUnit {

@@ -2,7 +2,7 @@
  * The room of each battery: what it asks for, what is kept for it, what that takes off the ceilings
  * of plants, and the most that it may come to. Whole watts; time in ms of a stopwatch.
  */
-import type { JointCeiling, JointCeilings } from '../control/battery-shares.ts'
+import type { JointCeiling, JointCeilings } from '../control/joint-ceilings.ts'
 import { BatteryRoom, type Sum } from './battery-room.ts'
 import type { ControlledUnit } from './controlled-unit.ts'
 import { type CountedBatteries, sum } from './counted-batteries.ts'

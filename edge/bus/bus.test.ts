@@ -86,6 +86,28 @@ test('one request at a time, and units take turns', async () => {
   assert.equal(scene.under_way_max, 1)
 })
 
+test('idle reads go when nothing else waits, and their failure ends no poll', async () => {
+  const { bus, scene, timers, behaviours, read, write } = createScene()
+  const idle = (unit_id: number) =>
+    kindOf(bus.readInputRegisters(unit_id, 40_000, 2, { priority: 'idle' }))
+  const all = [read(1), idle(1), idle(2), read(2), read(1), write(2, 7)]
+  await Promise.all(all)
+  assert.deepEqual(scene.order, [
+    '1 reads',
+    '2 writes 7',
+    '1 reads',
+    '2 reads',
+    '1 reads inputs',
+    '2 reads inputs',
+  ])
+  behaviours.set(1, silence)
+  const failed = idle(1)
+  await timers.pass(1000)
+  assert.equal(await failed, 'timeout')
+  behaviours.set(1, answer)
+  assert.equal(await kindOf(read(1)), 'answered')
+})
+
 test('slow units do not delay fast ones', async () => {
   const { timers, behaviours, read, askedOf } = createScene()
   const takes = (delay_ms: number): Behaviour => {

@@ -1,12 +1,13 @@
 /**
  * A bus: one connection with several units and one request at a time. The unit with the least used
  * time goes first, so that slow units do not delay fast ones. Writes, and reads of control, go
- * before polls. A unit that does not answer pauses, longer each time, so that it does not delay
- * others. If the line itself was down, the next answer of any unit ends all pauses.
+ * before polls; idle reads go when nothing else waits. A unit that does not answer pauses, longer
+ * each time, so that it does not delay others. If the line itself was down, the next answer of any
+ * unit ends all pauses.
  */
 import { setImmediate as settled } from 'node:timers/promises'
 import type { Connection } from '@heliograph/domain/site'
-import type { Bus } from '../drivers/driver.ts'
+import type { Bus, ReadPriority } from '../drivers/driver.ts'
 import { BusError, isNotNow, resting } from './bus-error.ts'
 import { type ConnectionNeeds, createConnection } from './connection.ts'
 import { type Line, openLine } from './line.ts'
@@ -26,7 +27,7 @@ interface Unit {
   last_turn: number
   /** Used time of the bus since all units were idle; an idle unit gains no credit. */
   used_ms: number
-  /** Urgent requests first, each in order of arrival. */
+  /** By priority, each in order of arrival. */
   waiting: Request[]
   rest: Rest
   /** The last request failed, and no unit has answered since. */
@@ -35,8 +36,10 @@ interface Unit {
   is_line_suspected: boolean
 }
 
+const priorities: readonly ReadPriority[] = ['urgent', 'poll', 'idle']
+
 interface Request {
-  is_urgent: boolean
+  priority: ReadPriority
   /** Sends the request; returns the function that delivers the answer after the turn. */
   ask(line: Line): Promise<() => void>
   reject(error: unknown): void
@@ -56,20 +59,20 @@ type BusNeeds = ConnectionNeeds & { now_ms?: () => number }
 export function createBus(needs: BusNeeds): Bus {
   const { ask, close } = createQueue(needs)
   return {
-    async readHoldingRegisters(unit_id, address, count, { is_urgent = false } = {}) {
+    async readHoldingRegisters(unit_id, address, count, { priority = 'poll' } = {}) {
       checkRange(unit_id, address, { count, count_max: registers_per_request_max })
-      return ask(unit_id, is_urgent, (line) => line.read(unit_id, address, count))
+      return ask(unit_id, priority, (line) => line.read(unit_id, address, count))
     },
-    async readInputRegisters(unit_id, address, count, { is_urgent = false } = {}) {
+    async readInputRegisters(unit_id, address, count, { priority = 'poll' } = {}) {
       checkRange(unit_id, address, { count, count_max: registers_per_request_max })
-      return ask(unit_id, is_urgent, (line) => line.readInput(unit_id, address, count))
+      return ask(unit_id, priority, (line) => line.readInput(unit_id, address, count))
     },
     async writeRegisters(unit_id, address, values, { single = false, mayStill } = {}) {
       const count_max = single ? 1 : registers_per_write_max
       checkRange(unit_id, address, { count: values.length, count_max })
       const words = Array.from(values)
       checkWords(words)
-      return ask(unit_id, true, (line) => {
+      return ask(unit_id, 'urgent', (line) => {
         if (mayStill && !mayStill()) throw overtakenError()
         return line.write(unit_id, address, words, { single })
       })
@@ -103,8 +106,10 @@ function createQueue(needs: BusNeeds) {
       begun_at_used_ms = unit.used_ms
       const began_ms = now_ms()
       await answer(unit, request)
-      // In steps: the turns decide between units that answer equally fast.
-      unit.used_ms += Math.floor((now_ms() - began_ms) / used_step_ms) * used_step_ms
+      if (request.priority !== 'idle') {
+        // In steps: the turns decide between units that answer equally fast.
+        unit.used_ms += Math.floor((now_ms() - began_ms) / used_step_ms) * used_step_ms
+      }
       // Gives the caller of this answer the chance to send its next request first.
       await settled()
     }
@@ -118,11 +123,13 @@ function createQueue(needs: BusNeeds) {
       resolve()
     } catch (error) {
       request.reject(closed ? closedError() : error)
-      if (!closed && error instanceof BusError) restAfter(unit, error)
+      // Polls go on although an idle read failed: the unit may know its register only.
+      if (closed || request.priority === 'idle') return
+      if (error instanceof BusError) restAfter(unit, error)
     }
   }
 
-  function ask<Of>(unit_id: number, is_urgent: boolean, question: (line: Line) => Promise<Of>) {
+  function ask<Of>(unit_id: number, priority: ReadPriority, question: (line: Line) => Promise<Of>) {
     return new Promise<Of>((resolve, reject) => {
       if (closed) throw closedError()
       const unit = unitOf(unit_id)
@@ -132,7 +139,7 @@ function createQueue(needs: BusNeeds) {
         const answer = await question(line)
         return () => resolve(answer)
       }
-      lineUp(unit.waiting, { is_urgent, ask: answered, reject })
+      lineUp(unit.waiting, { priority, ask: answered, reject })
       serve().catch(reject)
     })
   }
@@ -172,9 +179,11 @@ function wakeUp(unit: Unit) {
 }
 
 function lineUp(waiting: Request[], request: Request) {
-  const others = waiting.findIndex(({ is_urgent }) => !is_urgent)
-  waiting.splice(request.is_urgent && others >= 0 ? others : waiting.length, 0, request)
+  const later = waiting.findIndex((other) => rankOf(other) > rankOf(request))
+  waiting.splice(later >= 0 ? later : waiting.length, 0, request)
 }
+
+const rankOf = ({ priority }: Request): number => priorities.indexOf(priority)
 
 function newUnit(unit_id: number, needs: ConnectionNeeds, isAlone: () => boolean): Unit {
   // Without transaction numbers, a late answer could be taken for that of the next request.
@@ -185,13 +194,13 @@ function newUnit(unit_id: number, needs: ConnectionNeeds, isAlone: () => boolean
   return { unit_id, last_turn: 0, used_ms: 0, waiting: [], rest, ...silence }
 }
 
-/** The next request: urgent ones first, then by least used time, then by longest wait. */
+/** The next request: by priority, then by least used time of its unit, then by longest wait. */
 function takeTurn(units: Iterable<Unit>): { unit: Unit; request: Request } | undefined {
   const waiting = [...units].filter((unit) => unit.waiting.length > 0)
-  const urgent = waiting.filter((unit) => unit.waiting[0]?.is_urgent)
-  const [unit] = (urgent.length > 0 ? urgent : waiting).sort(
-    (a, b) => a.used_ms - b.used_ms || a.last_turn - b.last_turn,
-  )
+  const rank = Math.min(...waiting.map((unit) => rankOf(unit.waiting[0]!)))
+  const [unit] = waiting
+    .filter((one) => rankOf(one.waiting[0]!) === rank)
+    .sort((a, b) => a.used_ms - b.used_ms || a.last_turn - b.last_turn)
   const request = unit?.waiting.shift()
   return unit && request ? { unit, request } : undefined
 }

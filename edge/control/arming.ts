@@ -2,7 +2,7 @@
  * What each device is armed with: its share of the permit alone, whatever the others do. A PCS that
  * goes on with its setpoint where the edge falls silent has its room beside the shares.
  */
-import type { Batteries } from './battery-shares.ts'
+import type { Dispatcher } from '../battery/dispatcher.ts'
 import type { ControlledDevice } from './controlled-device.ts'
 import type { ControlledPlants, Plant } from './controlled-plants.ts'
 import { type Permit, shareOfPermit } from './permit-terms.ts'
@@ -11,7 +11,7 @@ import { type Permit, shareOfPermit } from './permit-terms.ts'
 function armingShares(
   plants: readonly Plant[],
   permit: Permit | null,
-  standing_w: (logger_id: number | null) => number = () => 0,
+  standing_w: (logger_id: number | null) => number,
 ): { device: ControlledDevice; share_w: number }[] {
   // What is not in site.yaml any more may hold its share all the same.
   const ratedOf = ({ devices, removed }: Plant) =>
@@ -40,7 +40,7 @@ function permitBeside(permit: Permit, standing_w: (logger_id: number | null) => 
 
 interface ArmingNeeds {
   plants: ControlledPlants
-  batteries?: Batteries
+  batteries: Dispatcher
   notArmed(inverter_id: number, complaints: readonly string[]): void
   work(job: Promise<unknown>): void
 }
@@ -48,23 +48,15 @@ interface ArmingNeeds {
 export class Arming {
   readonly #needs: ArmingNeeds
   #shares: ReturnType<typeof armingShares> = []
-  /** By plant, and of all, what was left to batteries when the shares were made. */
-  #standing = ''
 
   constructor(needs: ArmingNeeds) {
     this.#needs = needs
   }
 
-  /** Where the site, or its permit, is another. */
-  share(permit: Permit | null): void {
-    const { plants, batteries } = this.#needs
-    this.#standing = this.#standingNow()
-    this.#shares = armingShares(plants.counted, permit, batteries?.standing_w)
-  }
-
-  /** At each tick: a PCS may be another than it was known to be. */
+  /** At each tick: the site, its permit or a PCS may be another than before. */
   look(permit: Permit | null): void {
-    if (this.#standingNow() !== this.#standing) this.share(permit)
+    const { plants, batteries } = this.#needs
+    this.#shares = armingShares(plants.counted, permit, batteries.counted.standing_w)
   }
 
   /**
@@ -80,12 +72,5 @@ export class Arming {
         device.arm(share_w).then((complaints) => complaints && notArmed(inverter_id, complaints)),
       )
     }
-  }
-
-  #standingNow(): string {
-    const { plants, batteries } = this.#needs
-    if (!batteries) return ''
-    const ids = [null, ...plants.counted.map(({ logger_id }) => logger_id)]
-    return ids.map((logger_id) => batteries.standing_w(logger_id)).join()
   }
 }

@@ -3,10 +3,12 @@ import type { Clock, Stopwatch } from '@heliograph/domain/clock'
 import type { LinkEvent, Severity } from '@heliograph/domain/link'
 import type { Site } from '@heliograph/domain/site'
 import type { Conditions, Said, Source } from '../conditions.ts'
-import { controllerKey, nameOf } from './controlled-device.ts'
+import type { ControlledPlants } from './controlled-plants.ts'
 import type { Foreign } from './device-limits.ts'
+import { controllerKey, deviceName, nameOf } from './device-name.ts'
 import type { Excess } from './excess-watch.ts'
-import { RemovedAlerts } from './removed-alerts.ts'
+import { type ListedPcs, pcsName, pcsTitle } from './pcs-name.ts'
+import { isIdle, type Terms } from './plant-ceilings.ts'
 
 interface AlertNeeds {
   clock: Clock
@@ -32,29 +34,41 @@ const severities = {
 } as const satisfies Record<string, Severity>
 type Code = keyof typeof severities
 
+interface Under extends Pick<Terms, 'permit'> {
+  rows: ReadonlyMap<number, Terms['rows']>
+}
+
+interface Told {
+  /** As on the command line. */
+  name: string
+  title: string
+  /** Where it was in site.yaml. */
+  where: string
+}
+
+const prefix = 'removed_device_counts:'
+
 /** An intermediate figure of a device that is slow to apply its limit is gone by then. */
 const not_as_set_ms = 30_000
 /** Another master is gone when it changed nothing for so long. */
 const contention_ms = 10 * 60_000
 
 export class ControlAlerts {
-  readonly removed: RemovedAlerts
   readonly #needs: AlertNeeds
   /** By inverter_id: when its limit was last changed by another. */
   readonly #contended_ms = new Map<number, number>()
-  /** By inverter_id: what was said last; that is asked of each device at each tick. */
-  readonly #not_effective = new Map<number, boolean>()
-  /** By inverter_id: since when the limit is not as set; null: it is, and that was reported. */
-  readonly #not_as_set_ms = new Map<number, number | null>()
+  /** By inverter_id: since when the limit is not as set. */
+  readonly #not_as_set_ms = new Map<number, number>()
+
+  /** Devices that count and are not in site.yaml; null: not looked at since the start. */
+  #removed: string | null = null
 
   constructor(needs: AlertNeeds) {
     this.#needs = needs
-    this.removed = new RemovedAlerts(needs)
   }
 
   /** Ends what held of plants that the site has no more. */
   apply({ loggers }: Site): void {
-    this.#not_effective.clear()
     this.#not_as_set_ms.clear()
     const { conditions, stopwatch } = this.#needs
     const plants = new Set(loggers.map(({ logger_id }) => String(logger_id)))
@@ -85,8 +99,6 @@ export class ControlAlerts {
   }
 
   notEffective(inverter_id: number, holds: boolean): void {
-    if (this.#not_effective.get(inverter_id) === holds) return
-    this.#not_effective.set(inverter_id, holds)
     const name = nameOf(inverter_id)
     const message = holds
       ? `${name} delivers more than its limit; it counts with all that it can deliver`
@@ -96,18 +108,17 @@ export class ControlAlerts {
 
   /** @param message null: the device holds what it was set to */
   notAsSet(inverter_id: number, message: string | null): void {
-    const since_ms = this.#not_as_set_ms.get(inverter_id)
     const set = (text: string, holds: boolean) =>
       this.#set(inverter(inverter_id), 'limit_not_as_set', { message: text, holds })
     if (message === null) {
-      if (since_ms === null) return
-      this.#not_as_set_ms.set(inverter_id, null)
+      this.#not_as_set_ms.delete(inverter_id)
       set(`${nameOf(inverter_id)} holds its limit as set`, false)
       return
     }
     const now_ms = this.#needs.stopwatch.elapsedMs()
-    this.#not_as_set_ms.set(inverter_id, since_ms ?? now_ms)
-    if (now_ms - (since_ms ?? now_ms) >= not_as_set_ms) set(message, true)
+    const since_ms = this.#not_as_set_ms.get(inverter_id) ?? now_ms
+    this.#not_as_set_ms.set(inverter_id, since_ms)
+    if (now_ms - since_ms >= not_as_set_ms) set(message, true)
   }
 
   notArmed(inverter_id: number, complaints: readonly string[]): void {
@@ -183,6 +194,45 @@ export class ControlAlerts {
     }
   }
 
+  /**
+   * At each tick: those that keep others from what they could have. No figure is in it.
+   *
+   * @param rows in force, by plant
+   * @param pcs all that count
+   */
+  removed(plants: ControlledPlants, pcs: readonly ListedPcs[], { permit, rows }: Under): void {
+    const held = plants.all.filter(({ logger_id }) => {
+      return !isIdle({ logger_id }, { permit, rows: rows.get(logger_id) ?? [] })
+    })
+    const is_joint = permit?.site_w != null
+    const removed = [...held, ...(is_joint ? plants.gone : [])].flatMap((plant) =>
+      plant.removed.map(({ inverter_id }) => [inverter_id, plant.logger_id] as const),
+    )
+    const isHeld = ({ logger_id }: ListedPcs) =>
+      is_joint || held.some((plant) => plant.logger_id === logger_id)
+    const all = [...removed.map(toldOf), ...pcs.filter(isHeld).map(toldOfPcs)]
+    const ids = all.map(({ name, where }) => `${name} ${where}`).join()
+    if (ids === this.#removed) return
+    this.#removed = ids
+    const { conditions, source, clock, onEvent } = this.#needs
+    const at = clock.now().getTime()
+    const codes = new Set<string>()
+    for (const { name, title, where } of all) {
+      const code = `${prefix}${name}`
+      codes.add(code)
+      const message =
+        `${title} is not ${where} of site.yaml any more, and counts ` +
+        'there with all that it may deliver. Where it is disconnected, say so at the edge: ' +
+        `heliograph-edge limits forget ${name}`
+      onEvent(conditions.rise({ ...source, code, severity: 'warning' }, { at, message }))
+    }
+    for (const { code } of conditions.activeOf(source)) {
+      if (!code.startsWith(prefix) || codes.has(code)) continue
+      const message = 'it does not count any more, or is in site.yaml again'
+      onEvent(conditions.fall(source, code, { at, message }))
+    }
+  }
+
   #set(source: Source, code: Code, { holds, ...said_now }: Now): void {
     const { conditions, clock, onEvent } = this.#needs
     const said = { at: clock.now().getTime(), ...said_now }
@@ -206,3 +256,15 @@ function inverter(inverter_id: number): Source {
 function plant(logger_id: number): Source {
   return { source_kind: 'logger', source_id: String(logger_id) }
 }
+
+const toldOf = ([inverter_id, logger_id]: readonly [number, number]): Told => ({
+  name: deviceName(inverter_id),
+  title: nameOf(inverter_id),
+  where: `in plant ${logger_id}`,
+})
+
+const toldOfPcs = ({ logger_id, ...pcs }: ListedPcs): Told => ({
+  name: pcsName(pcs),
+  title: pcsTitle(pcs),
+  where: logger_id === null ? 'at the common connection' : `in plant ${logger_id}`,
+})

@@ -6,9 +6,9 @@
  * is positive when it discharges.
  */
 import type { CurtailmentRow } from '@heliograph/domain/curtailment'
-import type { BatteryInRound, ListedPcs } from './battery-shares.ts'
 import type { Sun } from './night-watch.ts'
-import type { MeasuredPower } from './power-rounds.ts'
+import type { ListedPcs } from './pcs-name.ts'
+import type { BatteryInRound, MeasuredPower } from './power-rounds.ts'
 
 export type ControlEntry = { at: number } & (
   | { is: 'started' | 'stopped' }
@@ -81,8 +81,6 @@ export type ControlEntry = { at: number } & (
     }
   /** It does not answer; `stays`: its limit holds all the same, whatever becomes of its power. */
   | { is: 'gone'; inverter_id: number; stays?: boolean }
-  /** Of a log of before there were rounds: added up from measurements of different polls. */
-  | { is: 'power'; logger_id: number; power_w: number | null }
   /**
    * What one poll round measured, and that alone, of each plant and of each battery.
    * `round_at` null: no round was polled.
@@ -110,8 +108,6 @@ export type ControlEntry = { at: number } & (
   | { is: 'pcs_order'; bess_id: number; pcs_idx: number; power_w: number; is_raise: boolean }
   /** What is known of a PCS where that is another, and after each order: it is in `held_max_w`. */
   | ({ is: 'pcs' } & PcsFound)
-  /** Measured of all its PCS: of a log of before there were rounds. */
-  | { is: 'battery_power'; bess_id: number; power_w: number | null }
   /** As `disconnected`. */
   | {
       is: 'pcs_disconnected'

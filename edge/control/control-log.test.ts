@@ -41,11 +41,12 @@ function placeOf(t: TestContext) {
   return { dir, clock, failings, start, names, textOf }
 }
 
-const power = (at: number, power_w = 1): ControlEntry => ({
+const round = (at: number, power_w = 1): ControlEntry => ({
   at,
-  is: 'power',
-  logger_id: 1,
-  power_w,
+  is: 'round',
+  round_at: at,
+  plants: [{ logger_id: 1, power_w }],
+  batteries: [],
 })
 const order = (at: number, limit_w = 1000): ControlEntry => {
   return { at, is: 'order', inverter_id: 1, limit_w, is_raise: false }
@@ -72,7 +73,7 @@ async function breaksOf(dir: string): Promise<string[]> {
 /** A log of one entry a minute. */
 async function filled(place: ReturnType<typeof placeOf>, count = 6): Promise<void> {
   const log = await place.start()
-  for (let nth = 0; nth < count; nth += 1) void log.write(power(start_at + nth * 60_000, nth))
+  for (let nth = 0; nth < count; nth += 1) void log.write(round(start_at + nth * 60_000, nth))
   await log.close()
 }
 
@@ -81,7 +82,7 @@ const name = '000001-2026-06-21.jsonl'
 test('an order is on disk when its write resolves, with all that was noted before', async (t) => {
   const place = placeOf(t)
   const log = await place.start()
-  void log.write(power(start_at))
+  void log.write(round(start_at))
   assert.deepEqual(place.names(), [])
   await Promise.all([log.write(order(start_at, 1000)), log.write(order(start_at, 2000))])
   const lines = place.textOf(name).trim().split('\n')
@@ -89,7 +90,7 @@ test('an order is on disk when its write resolves, with all that was noted befor
     lines.map((line) => JSON.parse(line)).map(({ nth, is, limit_w }) => [nth, is, limit_w]),
     [
       [1, 'carried', undefined],
-      [2, 'power', undefined],
+      [2, 'round', undefined],
       [3, 'order', 1000],
       [4, 'order', 2000],
     ],
@@ -99,10 +100,10 @@ test('an order is on disk when its write resolves, with all that was noted befor
 test('what announces nothing is on disk within a second', async (t) => {
   const place = placeOf(t)
   const log = await place.start()
-  void log.write(power(start_at))
+  void log.write(round(start_at))
   await place.clock.advance(1000)
   await log.close()
-  assert.deepEqual(await entriesOf(place.dir), [power(start_at)])
+  assert.deepEqual(await entriesOf(place.dir), [round(start_at)])
 })
 
 test('a restart goes on in the file of the day, and takes a torn line off', async (t) => {
@@ -155,7 +156,7 @@ const tamperings: Record<string, [(lines: string[]) => string[], string]> = {
   ],
   'a line made anew with its own digest': [
     (lines) => {
-      const { line } = lineOf(power(start_at, 99), { nth: 3, digest: 'another' })
+      const { line } = lineOf(round(start_at, 99), { nth: 3, digest: 'another' })
       return lines.with(3, line.trim())
     },
     `${name}:4: this entry was changed`,
@@ -257,7 +258,7 @@ test('while the disk takes nothing orders are refused at once, and all is writte
   const log = await place.start()
   symlinkSync('/dev/full', join(place.dir, name))
   await assert.rejects(async () => log.write(order(start_at, 1)), { syscall: /./ })
-  void log.write(power(start_at + 1))
+  void log.write(round(start_at + 1))
   await assert.rejects(async () => log.write(order(start_at + 2, 2)))
   assert.equal(place.failings.length, 1)
   assert.notEqual(place.failings[0], null)
@@ -267,7 +268,7 @@ test('while the disk takes nothing orders are refused at once, and all is writte
   assert.deepEqual(place.failings.slice(1), [null])
   const expected = [
     order(start_at, 1),
-    power(start_at + 1),
+    round(start_at + 1),
     order(start_at + 2, 2),
     order(start_at + 3, 3),
   ]
@@ -304,7 +305,7 @@ test('what no memory bears is lost, and counted', async (t) => {
   const log = await place.start()
   symlinkSync('/dev/full', join(place.dir, name))
   await assert.rejects(async () => log.write(order(start_at)))
-  for (let nth = 0; nth < 100_003; nth += 1) void log.write(power(start_at + nth))
+  for (let nth = 0; nth < 100_003; nth += 1) void log.write(round(start_at + nth))
   unlinkSync(join(place.dir, name))
   await log.close()
   const entries = await entriesOf(place.dir)

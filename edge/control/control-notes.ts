@@ -1,11 +1,17 @@
 /** What goes into the control log: what happens, and what holds whenever it is another. */
 import type { Clock, Stopwatch } from '@heliograph/domain/clock'
-import type { ListedPcs } from './battery-shares.ts'
 import type { ControlLog, Noted, RoundEntry } from './control-entry.ts'
 import type { Plant } from './controlled-plants.ts'
 import type { Sun } from './night-watch.ts'
+import type { ListedPcs } from './pcs-name.ts'
 import type { Permit } from './permit-terms.ts'
-import { PowerPace } from './power-pace.ts'
+
+const every_ms = 60_000
+/** Power that changed by so much of what was noted last is noted before that. */
+const change_ratio = 0.01
+const again_ms = 5000
+/** Without a poll round: later than any round comes, and sooner than the proof finds a gap. */
+const unmeasured_ms = 130_000
 
 interface NotesNeeds {
   clock: Clock
@@ -38,9 +44,15 @@ export class ControlNotes {
     await log.write({ at: clock.now().getTime(), ...entry })
   }
 
-  /** The same; what fails is a fault, not a rejection. */
-  async noted(entry: Noted): Promise<void> {
-    await this.write(entry).catch((error: unknown) => this.#needs.onFault?.(error as Error))
+  /** The same; what fails is a fault, not a rejection. Whether it is on disk. */
+  async noted(entry: Noted): Promise<boolean> {
+    try {
+      await this.write(entry)
+      return true
+    } catch (error) {
+      this.#needs.onFault?.(error as Error)
+      return false
+    }
   }
 
   /** The same, waiting for nothing. */
@@ -99,3 +111,32 @@ export class ControlNotes {
 
 const entriesOf = (of_plant: ReadonlyMap<number, number> = new Map()) =>
   [...of_plant].map(([logger_id, permit_w]) => ({ logger_id, permit_w }))
+
+/** When measured power is noted again: each minute, and sooner where it changed. */
+class PowerPace {
+  #last: { powers: readonly (number | null)[]; at_ms: number } | null = null
+
+  /**
+   * Whether it is to be noted now; then it counts as noted.
+   * @param powers of a poll round, in watts, always in the same order; null: there was no round
+   */
+  isDue(powers: readonly (number | null)[] | null, now_ms: number): boolean {
+    const is_first = this.#last === null
+    const last = this.#last ?? { powers: [], at_ms: now_ms }
+    this.#last = last
+    const pace_ms = powers === null ? unmeasured_ms : hasChanged(powers, last) ? again_ms : every_ms
+    if (!(is_first && powers !== null) && now_ms - last.at_ms < pace_ms) return false
+    this.#last = { powers: powers ?? last.powers, at_ms: now_ms }
+    return true
+  }
+}
+
+function hasChanged(
+  powers: readonly (number | null)[],
+  { powers: before }: { powers: readonly (number | null)[] },
+): boolean {
+  return powers.some((power_w, nth) => {
+    const last_w = before[nth] ?? 0
+    return Math.abs((power_w ?? 0) - last_w) > change_ratio * Math.abs(last_w)
+  })
+}

@@ -28,8 +28,6 @@ export class ControlState {
   permit_file: Of<'permit_file'> | null = null
   readonly rows = new Map<string, Of<'row'>>()
   readonly decisions = new Map<number, Of<'decision'>>()
-  readonly powers = new Map<number, Of<'power'>>()
-  readonly battery_powers = new Map<number, Of<'battery_power'>>()
   readonly #pcs = new Map<string, PcsState>()
   /** The newest entries of each device that still count. */
   readonly #devices = new Map<
@@ -68,12 +66,6 @@ export class ControlState {
       case 'decision':
         this.decisions.set(entry.logger_id, entry)
         return
-      case 'power':
-        this.powers.set(entry.logger_id, entry)
-        return
-      case 'battery_power':
-        this.battery_powers.set(entry.bess_id, entry)
-        return
       case 'pcs':
         this.#pcs.set(pcsId(entry), { found: entry })
         return
@@ -95,10 +87,8 @@ export class ControlState {
       gone,
     ])
     const pcs = [...this.#pcs.values()].flatMap(({ found, begun }) => [found, begun])
-    const of_devices = [...this.decisions.values(), ...devices, ...this.powers.values()]
-    const of_batteries = [...pcs, ...this.battery_powers.values()]
     const single = [this.site, this.permit_file, this.permit, this.sun]
-    return [...single, ...rows, ...of_devices, ...of_batteries]
+    return [...single, ...rows, ...this.decisions.values(), ...devices, ...pcs]
       .filter((entry) => entry !== null)
       .filter((entry) => entry !== undefined)
   }
@@ -127,8 +117,7 @@ export class ControlState {
     this.permit = null
     this.sun = null
     this.permit_file = null
-    for (const map of [this.rows, this.decisions, this.powers, this.#devices]) map.clear()
-    for (const map of [this.battery_powers, this.#pcs]) map.clear()
+    for (const map of [this.rows, this.decisions, this.#devices, this.#pcs]) map.clear()
   }
 
   #forgetOthers({ plants, pcs = [] }: Of<'site'>): void {
@@ -136,15 +125,9 @@ export class ControlState {
     const inverters = new Set(
       plants.flatMap((plant) => plant.inverters.map(({ inverter_id }) => inverter_id)),
     )
-    for (const map of [this.decisions, this.powers]) {
-      for (const logger_id of map.keys()) if (!loggers.has(logger_id)) map.delete(logger_id)
-    }
-    for (const id of this.#devices.keys()) if (!inverters.has(id)) this.#devices.delete(id)
-    const batteries = new Set(pcs.map(({ bess_id }) => bess_id))
     const all_pcs = new Set(pcs.map(pcsId))
-    for (const id of this.battery_powers.keys()) {
-      if (!batteries.has(id)) this.battery_powers.delete(id)
-    }
+    for (const id of this.decisions.keys()) if (!loggers.has(id)) this.decisions.delete(id)
+    for (const id of this.#devices.keys()) if (!inverters.has(id)) this.#devices.delete(id)
     for (const id of this.#pcs.keys()) if (!all_pcs.has(id)) this.#pcs.delete(id)
   }
 

@@ -6,7 +6,7 @@ import type { LimitControl, LimitState } from '../drivers/limit-control.ts'
 import type { Noted } from './control-entry.ts'
 import type { Controlled, Order } from './decide.ts'
 import type { DeviceLimits, Foreign } from './device-limits.ts'
-import { deviceName } from './limits-text.ts'
+import { deviceName, nameOf } from './device-name.ts'
 import type { Failure } from './row-watch.ts'
 import { isSound, readSoundLimit } from './sound-limit.ts'
 import { codeOf, told } from './write-failure.ts'
@@ -26,12 +26,6 @@ export interface ControlledDeviceNeeds {
   onChange(): void
   onForeign(foreign: Foreign): void
 }
-
-/** A device that limits a whole plant goes by its plant, below the numbers of inverters. */
-export const controllerKey = (logger_id: number) => -logger_id
-
-export const nameOf = (inverter_id: number) =>
-  inverter_id < 0 ? `the controller of plant ${-inverter_id}` : `inverter ${inverter_id}`
 
 /** What failed to be armed is tried again so late: a lower does not wait for that. */
 const rearm_ms = 5000
@@ -246,7 +240,12 @@ export class ControlledDevice implements Controlled {
       }
       const is_overtaken = error instanceof BusError && error.kind === 'overtaken'
       if (is_overtaken && !is_sent) this.#withdraw(limit_w)
-      else this.limits.done(limit_w, this.#now())
+      else
+        this.limits.done(
+          limit_w,
+          this.#now(),
+          error !== null && codeOf(error) === 'device_rejected',
+        )
       // A write without an answer may have been done.
       const found = control && (await this.#readBack(control))
       const is_done = found !== null && this.limits.is_proven

@@ -2,8 +2,6 @@
 import type { Stopwatch } from '@heliograph/domain/clock'
 import { defaultPollIntervals, type Site } from '@heliograph/domain/site'
 import { wattsWithin } from '@heliograph/domain/watts'
-import type { BatteryInRound, BatteryPower } from './battery-shares.ts'
-import type { Ceiling } from './ceiling.ts'
 import { ControlledDevice, type ControlledDeviceNeeds } from './controlled-device.ts'
 import { exceeded } from './core/core.ts'
 import {
@@ -21,17 +19,27 @@ import { DeviceLimits, type Foreign } from './device-limits.ts'
 import { type DeviceFacts, type DeviceRecord, fresh_polls, type Place } from './device-record.ts'
 import { type LimitedDevice, limitedIn } from './limited-devices.ts'
 import type { Sun } from './night-watch.ts'
+import { Places } from './places.ts'
+import type { Ceiling } from './plant-ceilings.ts'
 import { PlantLoops, plantMeter } from './plant-loops.ts'
 import {
+  type BatteryInRound,
+  type BatteryPower,
   type MeasuredPower,
   measuredByDevices,
   measuredPower,
   type PowerRound,
   type PowerSource,
 } from './power-rounds.ts'
-import { type RemovedDevice, RemovedDevices } from './removed-devices.ts'
 import type { PlantPower } from './row-watch.ts'
-import { groupsOf, SourceBook, savedDevices, traitsOf } from './source-book.ts'
+import { groupsOf, type SourceBook, savedDevices, traitsOf } from './source-book.ts'
+
+/** It cannot be told anything, and counts. */
+interface RemovedDevice extends Controlled {
+  is_removed: true
+  /** site.yaml has it in another plant. */
+  is_moved: boolean
+}
 
 export interface Plant {
   logger_id: number
@@ -63,10 +71,9 @@ interface PlantsNeeds {
   note: ControlledDeviceNeeds['note']
   onChange(): void
   onForeign(inverter_id: number, foreign: Foreign): void
-  /** Where batteries are sources as well. */
-  book?: SourceBook | undefined
+  book: SourceBook
   /** What is measured of batteries that feed in with a plant, and what those may that are not. */
-  batteryPower?(logger_id: number): BatteryPower | null
+  batteryPower(logger_id: number): BatteryPower
 }
 
 const ramp_saved_s = 60
@@ -75,18 +82,23 @@ export class ControlledPlants {
   readonly #needs: PlantsNeeds
   readonly #records: Map<number, DeviceRecord>
   readonly #book: SourceBook
+  /** Of all that count. */
   readonly #limits = new Map<number, DeviceLimits>()
   #plants = new Map<number, Plant>()
   #devices = new Map<number, Known>()
-  /** Which devices of earlier site files count, and those of them that are nowhere in this one. */
-  readonly removed: RemovedDevices
-  readonly #retired = new Map<number, Known & { is_told: boolean }>()
+  /** Which devices of earlier site files count. */
+  readonly removed: Places<number, Place>
+  /** Those that are nowhere in this one, and were noted to be silent. */
+  readonly #silent = new Set<number>()
   /** Plants that are not in site.yaml any more, and of which something counts. */
   #gone: Plant[] = []
   /** By the inverters that it limits. */
   readonly #controllers = new Map<number, ControlledDevice>()
   readonly #meters = new Map<number, { power_w: number | null; at_ms: number }>()
-  readonly #loops = new PlantLoops()
+  readonly #loops = new PlantLoops((meter_id, now_ms) => {
+    const metered = this.#meteredAt(meter_id, now_ms)
+    return metered && { power_w: metered.measured_w, at_ms: metered.from_ms }
+  })
   #connection_meter_id: number | null = null
   /** As of the last tick; null: not known yet. */
   sun: Sun | null = 'day'
@@ -96,9 +108,13 @@ export class ControlledPlants {
   constructor(needs: PlantsNeeds) {
     this.#needs = needs
     this.#records = new Map(needs.records)
-    this.removed = new RemovedDevices(needs.records)
+    this.removed = new Places<number, Place>(this.#records, (key, changes) => {
+      const limits = this.#limits.get(key)
+      limits?.stand(changes)
+      this.#records.set(key, limits?.record ?? { ...this.#records.get(key)!, ...changes })
+    })
     const now_ms = needs.stopwatch.elapsedMs()
-    this.#book = needs.book ?? new SourceBook(now_ms)
+    this.#book = needs.book
     this.#book.load(savedDevices(needs.records), now_ms)
   }
 
@@ -110,7 +126,7 @@ export class ControlledPlants {
     this.#loops.apply(site)
     const shared = site.meters?.find(({ role }) => role === 'grid_connection')
     this.#connection_meter_id = shared?.meter_id ?? null
-    const before = new Map([...this.#retired, ...this.#devices])
+    const before = this.#devices
     const plants_before = this.#plants
     this.#devices = new Map()
     this.#plants = new Map()
@@ -141,9 +157,8 @@ export class ControlledPlants {
         ramp: known?.ramp ?? { budget_w: 0, ceiling_w: 0, at_ms: now_ms },
       })
     }
-    for (const [key, known] of before) {
-      if (!this.#devices.has(key)) this.#retired.set(key, { is_told: false, ...known })
-    }
+    for (const key of before.keys()) if (!this.#devices.has(key)) this.#limits.get(key)!.lost()
+    for (const key of this.#devices.keys()) this.#silent.delete(key)
     const here = new Map([...this.#controllers].map(([id, { logger_id }]) => [id, logger_id]))
     for (const [key, { place }] of this.#devices) here.set(key, place.logger_id)
     this.removed.apply(here)
@@ -195,9 +210,7 @@ export class ControlledPlants {
   }
 
   onMeter(meter_id: number, power_w: number | null): void {
-    const at_ms = this.#needs.stopwatch.elapsedMs()
-    this.#meters.set(meter_id, { power_w, at_ms })
-    this.#loops.onMeter(meter_id, power_w, at_ms)
+    this.#meters.set(meter_id, { power_w, at_ms: this.#needs.stopwatch.elapsedMs() })
   }
 
   /** What is to be durable of each device, those of earlier site files included. */
@@ -206,21 +219,14 @@ export class ControlledPlants {
       const is_known = device.is_heard || device.limits.source.command !== null
       if (is_known) this.removed.heardAt(inverter_id, place)
     }
-    for (const [inverter_id, { device }] of [...this.#retired, ...this.#devices]) {
-      this.#records.set(inverter_id, device.limits.record)
-    }
-    for (const inverter_id of this.removed.ids) {
-      const record = this.#records.get(inverter_id)
-      if (!record) continue
-      this.#records.set(inverter_id, this.removed.withStanding(inverter_id, record))
-    }
+    for (const [inverter_id, limits] of this.#limits) this.#records.set(inverter_id, limits.record)
     return this.#records
   }
 
   /** What to set now. */
   decide({ now_ms, site_w, batteries }: Terms, ceilingOf: (plant: Plant) => Held): Decision {
     const all = this.counted.map((plant) => ({ plant, ceiling: ceilingOf(plant) }))
-    this.#lookAtRetired(now_ms)
+    this.#lookAtRemoved(now_ms)
     const left_w = leftOf({ site_w, batteries })
     const all_ceilings_w = all.reduce((sum, { ceiling }) => sum + ceiling.ceiling_w, 0)
     const plants = all.map(({ plant, ceiling }): PlantNow => {
@@ -297,7 +303,8 @@ export class ControlledPlants {
   #asleepOf(plant: Plant, now_ms: number): ReadonlySet<DeviceLimits> {
     if (this.sun === 'day') return new Set()
     const unanswered = plant.devices.filter(
-      ({ failure, is_gone }) => is_gone || failure?.code === 'timeout',
+      ({ failure, is_gone, limits }) =>
+        is_gone || failure?.code === 'timeout' || limits.isUnseen(now_ms),
     )
     const removed = plant.removed.filter(({ limits }) => !limits.isFresh(now_ms))
     const asleep = [...this.silentOf(plant, now_ms), ...removed, ...unanswered]
@@ -329,7 +336,7 @@ export class ControlledPlants {
   powerOf({ logger_id, meter_id, ...plant }: Plant, now_ms: number): PlantPower | null {
     const metered = this.#meteredAt(meter_id, now_ms)
     if (metered) return metered
-    const beside = this.#needs.batteryPower?.(logger_id) ?? { measured_w: 0, unmeasured_w: 0 }
+    const beside = this.#needs.batteryPower(logger_id)
     const power: PlantPower = { ...beside, from_ms: now_ms, to_ms: 0 }
     power.unmeasured_w += sumWorst(plant.removed, now_ms)
     let is_any = false
@@ -381,7 +388,7 @@ export class ControlledPlants {
     })
   }
 
-  #control(key: number, place: Place, declared: DeclaredTraits = {}): ControlledDevice {
+  #control(key: number, place: Place, declared: DeclaredTraits): ControlledDevice {
     const { stopwatch, note, onChange, onForeign } = this.#needs
     const { logger_id } = place
     return new ControlledDevice(
@@ -405,7 +412,7 @@ export class ControlledPlants {
   }
 
   /** What is known of a device outlives its place in site.yaml. */
-  #limitsOf(key: number, place: Place, declared: DeclaredTraits): DeviceLimits {
+  #limitsOf(key: number, place: Place, declared: DeclaredTraits = {}): DeviceLimits {
     const facts = this.#factsOf(place, declared)
     const record = this.#records.get(key) ?? null
     const limits = this.#limits.get(key) ?? new DeviceLimits(this.#book, { key, facts }, record)
@@ -415,10 +422,7 @@ export class ControlledPlants {
 
   /** An operator said that a device is disconnected, or not in a plant that it left. */
   onFreed(inverter_id: number): void {
-    const place = this.#devices.get(inverter_id)?.place
-    const left = [...this.removed.counting()].filter(([, ids]) => ids.includes(inverter_id))
-    const plants = [...(place ? [place.logger_id] : []), ...left.map(([logger_id]) => logger_id)]
-    this.#release(inverter_id, plants)
+    this.#release(inverter_id, this.removed.placesOf(inverter_id))
     this.countRemoved()
   }
 
@@ -431,10 +435,8 @@ export class ControlledPlants {
   countRemoved(): void {
     const counting = this.removed.counting()
     const ids = new Set([...counting.values()].flat())
-    for (const key of this.#retired.keys()) {
-      if (!ids.has(key) || this.#devices.has(key)) this.#retired.delete(key)
-    }
-    for (const key of [...this.#book.state.sources.keys()].map(Number)) {
+    const sources = [...this.#book.state.sources.keys()].map(Number)
+    for (const key of new Set([...sources, ...this.#limits.keys()])) {
       // A PCS is named otherwise.
       if (Number.isNaN(key) || ids.has(key) || this.#devices.has(key)) continue
       this.#release(key, [])
@@ -457,26 +459,20 @@ export class ControlledPlants {
   }
 
   #removedAs(inverter_id: number): RemovedDevice {
-    const { limits } = this.device(inverter_id) ?? this.#retiredAs(inverter_id)
+    const limits =
+      this.#limits.get(inverter_id) ??
+      this.#limitsOf(inverter_id, this.#records.get(inverter_id)!.place!)
     const is_moved = this.limiterOf(inverter_id) !== null
     return { inverter_id, limits, has_control: false, is_busy: false, is_removed: true, is_moved }
   }
 
-  #retiredAs(inverter_id: number): ControlledDevice {
-    const known = this.#retired.get(inverter_id)
-    if (known) return known.device
-    const place = this.removed.placeOf(inverter_id)!
-    const device = this.#control(inverter_id, place)
-    this.#retired.set(inverter_id, { description: '', device, place, is_told: false })
-    return device
-  }
-
-  #lookAtRetired(now_ms: number): void {
-    for (const retired of this.#retired.values()) {
-      const { device, is_told } = retired
-      if (is_told || device.limits.isFresh(now_ms)) continue
-      retired.is_told = true
-      device.onGone()
+  /** One that left site.yaml is not polled any more. */
+  #lookAtRemoved(now_ms: number): void {
+    for (const [inverter_id, limits] of this.#limits) {
+      if (this.#devices.has(inverter_id) || this.#silent.has(inverter_id)) continue
+      if (limits.isFresh(now_ms)) continue
+      this.#silent.add(inverter_id)
+      this.#needs.note({ is: 'gone', inverter_id, stays: limits.stays })
     }
   }
 

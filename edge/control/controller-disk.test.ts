@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { rowKey } from '@heliograph/domain/curtailment'
 import { controlledSite, rowOf, start_at } from '../fixtures/controlled-site.ts'
-import { memoryControlStore, openControlStore } from './control-store.ts'
+import { openControlStore } from './control-store.ts'
+import { memoryControlStore } from './fixtures/memory-stores.ts'
 
 const never = () => new Promise<void>(() => {})
 const permitOf = (permit_w: number) => ({ plant_w: new Map([[1, permit_w]]), site_w: null })

@@ -2,9 +2,9 @@
 import type { Clock, Stopwatch, Timers } from '@heliograph/domain/clock'
 import type { RowReport } from '@heliograph/domain/curtailment'
 import type { LinkEvent } from '@heliograph/domain/link'
+import type { Dispatcher } from '../battery/dispatcher.ts'
 import type { Conditions, Source } from '../conditions.ts'
 import type { ServerTime } from '../plant-clock.ts'
-import type { Batteries } from './battery-shares.ts'
 import type { ControlLog } from './control-entry.ts'
 import type { ControlStore } from './control-store.ts'
 import type { Permit } from './permit-terms.ts'
@@ -26,6 +26,6 @@ export interface ControllerNeeds {
   onReport(reports: RowReport[]): void
   /** What goes wrong beside the devices: the disk, the control log, the decision itself. */
   onFault?(error: Error): void
-  /** Those that feed in beside the plants; without it there are none. */
-  batteries?: Batteries
+  /** Of a site without batteries as well. */
+  batteries: Dispatcher
 }

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { rowKey } from '@heliograph/domain/curtailment'
 import { controlledSite, rowOf, start_at } from '../fixtures/controlled-site.ts'
 import { inverterOf } from '../fixtures/sites.ts'
-import { controllerKey } from './controlled-device.ts'
+import { controllerKey } from './device-name.ts'
 
 test('a plant is lowered to its permit as soon as it was read, and armed with its shares', async () => {
   const site = await controlledSite({ permit_w: 200_000 })

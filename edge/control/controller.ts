@@ -8,8 +8,6 @@ import type { CurtailmentRow } from '@heliograph/domain/curtailment'
 import type { Limiter } from '@heliograph/domain/readings'
 import type { Site } from '@heliograph/domain/site'
 import { Arming } from './arming.ts'
-import { jointCeilings } from './battery-shares.ts'
-import type { Ceiling } from './ceiling.ts'
 import { ClockWatch, type WallTime } from './clock-watch.ts'
 import { ControlAlerts } from './control-alerts.ts'
 import { ControlNotes } from './control-notes.ts'
@@ -17,15 +15,15 @@ import type { DeviceRead } from './controlled-device.ts'
 import { ControlledPlants, type Plant } from './controlled-plants.ts'
 import type { ControllerNeeds } from './controller-needs.ts'
 import type { Decision, Order } from './decide.ts'
-import { Disconnecting } from './disconnecting.ts'
-import { ExcessWatches } from './excess-watch.ts'
-import { LimitForgetting } from './limit-forgetting.ts'
+import { ExcessWatch } from './excess-watch.ts'
+import { jointCeilings } from './joint-ceilings.ts'
 import { NightWatch, type Sun } from './night-watch.ts'
+import { Operator } from './operator.ts'
 import { Ordering } from './ordering.ts'
-import { boundOf, isSamePermit, type Permit } from './permit-terms.ts'
-import { ceilingUnder, isAskedFor, isIdle } from './plant-ceilings.ts'
+import { boundOf, type Permit } from './permit-terms.ts'
+import { type Ceiling, ceilingUnder, isIdle, type PlantTerms, termsOf } from './plant-ceilings.ts'
 import { lookAtPlant } from './plant-look.ts'
-import { no_round, PowerRounds, type PowerSource } from './power-rounds.ts'
+import { no_round, type PowerRounds, type PowerSource } from './power-rounds.ts'
 import { RowBook } from './row-book.ts'
 import type { PlantLook } from './row-watch.ts'
 
@@ -47,9 +45,7 @@ const no_permit = 'no grid permit of this plant is known: it needs an entry in t
 const unsaved = 'nothing can be written down, and nothing is raised'
 
 export class Controller {
-  /** Where an operator says that the limit of another is nobody's, or a device disconnected. */
-  readonly forgetting: LimitForgetting
-  readonly disconnecting: Disconnecting
+  readonly operator: Operator
   readonly #needs: ControllerNeeds
   readonly #alerts: ControlAlerts
   readonly #notes: ControlNotes
@@ -59,12 +55,12 @@ export class Controller {
   readonly #clock_watch: ClockWatch
   readonly #ordering: Ordering
   readonly #arming: Arming
-  readonly #excess = new ExcessWatches()
+  /** Of each plant, and of the common connection (null). */
+  readonly #excess = new Map<number | null, ExcessWatch>()
   readonly #night = new NightWatch()
   #is_clock_settled = true
   /** By the stopwatch: since when anything has waited for the disk for too long. */
   #waiting_ms: number | null = null
-  #permit_seen: Permit | null = null
   /** How long after a tick a raise is due that its device's interval keeps back. */
   #raise_in_ms = Number.POSITIVE_INFINITY
   #is_started = false
@@ -76,7 +72,7 @@ export class Controller {
   constructor(needs: ControllerNeeds) {
     this.#needs = needs
     const { stopwatch, store } = needs
-    this.#rounds = needs.batteries?.rounds ?? new PowerRounds()
+    this.#rounds = needs.batteries.rounds
     this.#alerts = new ControlAlerts(needs)
     this.#notes = new ControlNotes(needs)
     this.#rows = new RowBook(store, stopwatch.elapsedMs(), (row) =>
@@ -87,11 +83,11 @@ export class Controller {
     this.#plants = new ControlledPlants({
       stopwatch,
       records: store.devices,
-      book: needs.batteries?.book,
+      book: needs.batteries.book,
       note: (entry) => this.#notes.note(entry),
       onChange: () => this.#wake(),
       onForeign: (inverter_id, foreign) => this.#alerts.contention(inverter_id, foreign),
-      batteryPower: (logger_id) => needs.batteries?.powerOf(logger_id) ?? null,
+      batteryPower: (logger_id) => needs.batteries.counted.powerOf(logger_id),
     })
     this.#ordering = new Ordering({
       ...needs,
@@ -102,19 +98,18 @@ export class Controller {
     })
     this.#arming = new Arming({
       plants: this.#plants,
-      ...(needs.batteries && { batteries: needs.batteries }),
+      batteries: needs.batteries,
       notArmed: (inverter_id, complaints) => this.#alerts.notArmed(inverter_id, complaints),
       work: (job) => this.#work(job),
     })
-    const asked = {
+    this.operator = new Operator({
       plants: this.#plants,
       batteries: needs.batteries,
       notes: this.#notes,
       save: () => this.#ordering.save(),
-      onChange: () => this.#wake(),
-    }
-    this.forgetting = new LimitForgetting(asked)
-    this.disconnecting = new Disconnecting({ ...asked, onChange: () => this.#recount() })
+      onForgotten: () => this.#wake(),
+      onFreed: () => this.#recount(),
+    })
   }
 
   /** Controls the devices of this site from now on; those described as before go on. */
@@ -123,13 +118,14 @@ export class Controller {
     this.#rounds.apply(site)
     this.#alerts.apply(site)
     this.#night.apply(site)
-    this.#excess.forgetOthers(new Set(this.#plants.all.map(({ logger_id }) => logger_id)))
+    for (const logger_id of this.#excess.keys()) {
+      if (logger_id !== null && !this.#plants.of(logger_id)) this.#excess.delete(logger_id)
+    }
     this.#recount()
   }
 
   #recount(): void {
-    this.#arming.share(this.#permit_seen)
-    this.#notes.site(this.#plants.counted, this.#needs.batteries?.listed() ?? [])
+    this.#notes.site(this.#plants.counted, this.#needs.batteries.counted.listed())
     this.#wake()
   }
 
@@ -145,7 +141,7 @@ export class Controller {
       for (const { limits } of this.#plants.of(logger_id)?.devices ?? []) limits.retryNow()
     }
     if (news.length > 0) this.#ordering.onDecision(null)
-    this.#needs.batteries?.onNews()
+    this.#needs.batteries.onNews()
     this.#wake()
     if (this.#rows.is_saved) return
     await this.#rows.save()
@@ -175,7 +171,7 @@ export class Controller {
     this.#plants.onMeter(meter_id, power_w)
     this.#measured(`meter ${meter_id}`, power_w, round_at)
     const { batteries, stopwatch } = this.#needs
-    const batteryPower = (logger_id: number | null) => batteries?.net_w(logger_id) ?? 0
+    const batteryPower = (logger_id: number | null) => batteries.counted.net_w(logger_id)
     this.#night.onMeter(meter_id, power_w, batteryPower, stopwatch.elapsedMs())
   }
 
@@ -236,7 +232,7 @@ export class Controller {
     const server = this.#needs.serverNow?.() ?? null
     const { is_settled, ...at } = this.#clock_watch.look(this.#now(), now_ms, server)
     const { batteries } = this.#needs
-    const lead_ms = Math.max(this.#plants.comes_down_ms, batteries?.comes_down_ms ?? 0)
+    const lead_ms = Math.max(this.#plants.comes_down_ms, batteries.counted.comes_down_ms)
     const { now, earliest, latest } = at
     const times = [now, earliest, latest]
     const sun = this.#night.look({ now, times, server: server?.at ?? null, now_ms, lead_ms })
@@ -245,15 +241,16 @@ export class Controller {
     this.#is_clock_settled = is_settled
     const permit = this.#needs.permit()
     const moment: Moment = { ...at, now_ms, permit, rows: this.#rows.inForce(at), sun }
-    this.#takePermit(permit)
+    this.#notes.permit(permit)
     this.#arming.look(permit)
     this.#arming.arm({ is_first: true })
-    const decision = this.#decide(moment)
+    const ceilings = new Map<number, Ceiling>()
+    const decision = this.#decide(moment, ceilings)
     this.#ordering.onDecision(decision)
-    batteries?.act(decision)
+    batteries.act(decision)
     this.#raise_in_ms = decision?.raise_in_ms ?? Number.POSITIVE_INFINITY
     if (!decision) return
-    this.#tell(decision, moment)
+    this.#tell(decision, moment, ceilings)
     // With what was decided on: what is heard while the orders are written down comes after it.
     this.#rows.look(at, now_ms, (logger_id) => this.#lookAt(logger_id, decision, moment))
     const orders = decision.orders.filter((order) => this.#isAskedFor(order, moment))
@@ -263,35 +260,32 @@ export class Controller {
     if (!this.#rows.is_reporting) this.#work(this.#rows.report(this.#needs.onReport))
   }
 
-  #takePermit(permit: Permit | null): void {
-    this.#notes.permit(permit)
-    if (isSamePermit(permit, this.#permit_seen)) return
-    this.#permit_seen = permit
-    this.#arming.share(permit)
-  }
-
-  #decide(moment: Moment): Decision | null {
-    const { now_ms, permit } = moment
+  /** @param ceilings takes what each plant is held to */
+  #decide(moment: Moment, ceilings: Map<number, Ceiling>): Decision | null {
+    const { now_ms, permit, rows, now, earliest, latest } = moment
     const { batteries } = this.#needs
-    const site_w = permit?.site_w == null ? null : permit.site_w - this.#excess.cutOf(null)
-    const joint = jointCeilings(this.#plants, moment, (logger_id) => this.#excess.cutOf(logger_id))
-    const { now, earliest, latest } = moment
-    const is_settled = this.#is_clock_settled && !this.#rows.is_lost
-    const wishes = batteries?.plan({ ...joint, now, earliest, latest, is_settled, site_w })
-    const joint_of = new Map(joint.plants.map((one) => [one.logger_id, one]))
-    const listed = batteries?.listed() ?? []
-    const ceilingOf = (plant: Plant) => {
-      const ceiling = this.#ceilingOf(plant, moment)
-      const may_raise = ceiling.may_raise && is_settled && (wishes?.is_known ?? true)
+    const site_w = permit?.site_w == null ? null : permit.site_w - this.#excessOf(null).cut_w
+    const terms = new Map<Plant, PlantTerms>()
+    for (const plant of this.#plants.counted) {
       const { logger_id } = plant
-      const own = listed.filter((one) => one.logger_id === logger_id)
-      if (own.length === 0) return { ...ceiling, may_raise }
-      const is_idle = isIdle(plant, { permit, rows: moment.rows.get(logger_id) ?? [] })
+      const under = { permit, rows: rows.get(logger_id) ?? [] }
+      terms.set(plant, termsOf(plant, under, this.#excessOf(logger_id).cut_w))
+    }
+    const plants = jointCeilings(this.#plants, (plant) => terms.get(plant)!, now_ms)
+    const is_settled = this.#is_clock_settled && !this.#rows.is_lost
+    const joint = { permit, plants, now, now_ms, earliest, latest, is_settled, site_w }
+    const wishes = batteries.plan(joint)
+    const counting = batteries.counted.counting()
+    const ceilingOf = (plant: Plant) => {
+      const { logger_id } = plant
+      const { permit_w, row_w, rated_w } = terms.get(plant)!
+      const ceiling = ceilingUnder(terms.get(plant)!, batteries.share_w(logger_id))
+      ceilings.set(logger_id, ceiling)
+      const may_raise = ceiling.may_raise && is_settled && wishes.is_known
       // A plant with batteries is held to its rating with what they are rated at.
-      const rated_w = own.reduce((sum_w, { max_w }) => sum_w + max_w, plant.rated_w)
-      const { permit_w, row_w } = joint_of.get(logger_id)!
-      const asked_w = Math.min(row_w, is_idle ? Number.POSITIVE_INFINITY : rated_w)
-      return { ...ceiling, may_raise, joint: { permit_w, asked_w } }
+      const own = counting.filter((one) => one.logger_id === logger_id)
+      const joint_w = own.reduce((sum_w, { max_w }) => sum_w + max_w, rated_w)
+      return { ...ceiling, may_raise, joint: { permit_w, asked_w: Math.min(row_w, joint_w) } }
     }
     try {
       const decision = this.#plants.decide({ now_ms, site_w, batteries: wishes }, ceilingOf)
@@ -320,29 +314,33 @@ export class Controller {
     return is_late ? 'rows cannot be written down, nor be reported' : null
   }
 
-  #ceilingOf(plant: Plant, { permit, rows }: Moment): Ceiling {
-    const { logger_id } = plant
-    const terms = { permit, rows: rows.get(logger_id) ?? [] }
-    const battery_w = this.#needs.batteries?.share_w(logger_id) ?? 0
-    return ceilingUnder(plant, terms, this.#excess.cutOf(logger_id), battery_w)
+  #excessOf(logger_id: number | null): ExcessWatch {
+    const watch = this.#excess.get(logger_id) ?? new ExcessWatch()
+    this.#excess.set(logger_id, watch)
+    return watch
   }
 
+  /**
+   * Where a site has no permit at all its devices are left alone as long as no row is in force.
+   * Where it has one, and none of this plant, what came back with more than it held is lowered.
+   */
   #isAskedFor({ inverter_id }: Order, { permit, rows }: Moment): boolean {
-    const device = this.#plants.device(inverter_id)!
-    return isAskedFor(device, { permit, rows: rows.get(device.logger_id) ?? [] })
+    const { logger_id, limits } = this.#plants.device(inverter_id)!
+    if (!isIdle({ logger_id }, { permit, rows: rows.get(logger_id) ?? [] })) return true
+    return permit !== null && limits.holds_more
   }
 
-  #tell(decision: Decision, moment: Moment): void {
+  #tell(decision: Decision, moment: Moment, ceilings: ReadonlyMap<number, Ceiling>): void {
     const { now_ms, permit } = moment
     this.#alerts.look(now_ms)
     this.#alerts.rowsLost(this.#rows.is_lost)
     const bound = this.#rows.bound(moment)
     const { batteries } = this.#needs
-    this.#alerts.removed.look(this.#plants, batteries?.removed.counting() ?? [], moment)
+    this.#alerts.removed(this.#plants, batteries.counted.left(), moment)
     // Inverters that do not answer may be asleep: that is no reason to raise an alarm.
     const sleepingOf = (plant: Plant) => this.#plants.sleepingWorst(plant, now_ms)
-    let site_worst_w = batteries?.held_w(null) ?? 0
-    let fixed_w = batteries?.fixed_w(null) ?? 0
+    let site_worst_w = batteries.counted.held_w(null)
+    let fixed_w = batteries.counted.fixed_w(null)
     for (const plant of this.#plants.gone) {
       site_worst_w += this.#plants.worstOf(plant, now_ms)
       fixed_w += this.#plants.worstOf(plant, now_ms) - sleepingOf(plant)
@@ -350,7 +348,7 @@ export class Controller {
     for (const plant of this.#plants.all) {
       const { logger_id, devices } = plant
       const decided = decision.plants.get(logger_id)!
-      const ceiling = this.#ceilingOf(plant, moment)
+      const ceiling = ceilings.get(logger_id)!
       const is_cut = decided.ceiling_w < ceiling.ceiling_w
       const held_by = is_cut ? 'permit' : ceiling.held_by
       const worst_w = this.#plants.worstOf(plant, now_ms)
@@ -365,15 +363,15 @@ export class Controller {
       this.#alerts.noPermitEntry(logger_id, !has_entry)
       this.#alerts.permitMissing(logger_id, is_wanted && !has_entry)
       const is_known = this.#plants.isKnown(plant, now_ms)
-      const beside_w = batteries?.fixed_w(logger_id) ?? 0
+      const beside_w = batteries.counted.fixed_w(logger_id)
       const plant_fixed_w = Math.max(0, decided.fixed_w - sleepingOf(plant))
       const is_over = permit_w !== null && plant_fixed_w + beside_w > permit_w
       this.#alerts.permitUnenforceable(logger_id, is_known && is_over)
       fixed_w += is_known ? plant_fixed_w : 0
       const power = this.#plants.powerOf(plant, now_ms)
-      const joint_w = worst_w + (batteries?.held_w(logger_id) ?? 0)
+      const joint_w = worst_w + batteries.counted.held_w(logger_id)
       const allowed = { most_w: permit_w, worst_w: joint_w }
-      const excess = this.#excess.look(logger_id, allowed, power, now_ms)
+      const excess = this.#excessOf(logger_id).look(allowed, power, now_ms)
       this.#alerts.permitExceeded(logger_id, excess)
       site_worst_w += worst_w
       this.#notes.plant(
@@ -385,14 +383,14 @@ export class Controller {
     this.#alerts.permitUnenforceable(null, fixed_w > (permit?.site_w ?? fixed_w))
     const power = this.#plants.connectionPower(now_ms)
     const allowed = { most_w: permit?.site_w ?? null, worst_w: site_worst_w }
-    this.#alerts.permitExceeded(null, this.#excess.look(null, allowed, power, now_ms))
+    this.#alerts.permitExceeded(null, this.#excessOf(null).look(allowed, power, now_ms))
   }
 
   #notePower(now_ms: number): void {
     const { batteries } = this.#needs
-    const sources = [...this.#plants.powerSources(now_ms), ...(batteries?.powerSources() ?? [])]
+    const sources = [...this.#plants.powerSources(now_ms), ...batteries.counted.powerSources()]
     const round = this.#rounds.take(sources, now_ms)
-    const of_batteries = batteries?.measuredIn(round ?? no_round) ?? []
+    const of_batteries = batteries.counted.measuredIn(round ?? no_round)
     const of_plants = this.#plants.measuredIn(round ?? no_round, of_batteries, now_ms)
     const round_at = round?.round_at ?? null
     this.#notes.round({ round_at, plants: of_plants, batteries: of_batteries })
@@ -404,7 +402,7 @@ export class Controller {
       is_settled: (id) => decision.plants.get(id)!.is_settled,
       refusalOf: (plant) => this.#refusalOf(plant, permit),
     })
-    const beside_w = this.#needs.batteries?.held_w(logger_id) ?? 0
+    const beside_w = this.#needs.batteries.counted.held_w(logger_id)
     return { ...look, held_w: look.held_w + beside_w }
   }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import type { LimitTraits } from '../drivers/limit-control.ts'
+import { commandReach } from './core/core.ts'
 import { type Controlled, decide, type PlantNow, type SiteNow } from './decide.ts'
 import { type PlainDevice, plainDevices } from './fixtures/plain-device.ts'
 
@@ -191,22 +192,23 @@ test('a plant is settled when each device stands, proven, at its target', () => 
   assert.equal(isSettled(), true)
 })
 
-test('worst case, fixed part and ceiling of each plant', () => {
+test('fixed part and ceiling of each plant', () => {
   const plants = [
     { ceiling_w: 150, devices: [60, null] },
     { ceiling_w: 100, devices: [20] },
   ]
   const of_plants = (site_w: number | null) =>
-    [...siteOf(plants, { site_w }).decide().plants.values()].map(
-      ({ worst_w, fixed_w, ceiling_w }) => [worst_w, fixed_w, ceiling_w],
-    )
+    [...siteOf(plants, { site_w }).decide().plants.values()].map(({ fixed_w, ceiling_w }) => [
+      fixed_w,
+      ceiling_w,
+    ])
   assert.deepEqual(of_plants(null), [
-    [160, 100, 150],
-    [20, 0, 100],
+    [100, 150],
+    [0, 100],
   ])
   assert.deepEqual(of_plants(180), [
-    [160, 100, 140],
-    [20, 0, 40],
+    [100, 140],
+    [0, 40],
   ])
 })
 
@@ -262,7 +264,7 @@ test('whatever is known, what is ordered never adds up to more than may be', () 
         devices.reduce((sum_w, { inverter_id, limits }) => {
           const order = orders.find((one) => one.inverter_id === inverter_id)
           if (order && !order.is_raise) assert.ok(order.limit_w <= limits.bound_w!)
-          const then_w = order ? limits.comesTo_w(order.limit_w) : 0
+          const then_w = order ? commandReach(limits.source, order.limit_w, 'export') : 0
           return sum_w + Math.max(limits.worst_w(now_ms), then_w)
         }, 0)
       const nowOf = (devices: readonly Controlled[]) =>

@@ -2,7 +2,6 @@
  * The decision of a tick: the terms of the plants go to the core, its commands come back as orders.
  * Power in whole watts.
  */
-import type { Ceiling } from './ceiling.ts'
 import {
   type Command,
   decide as decideOn,
@@ -14,9 +13,9 @@ import {
   type Source,
   type State,
   settable,
-  worst,
 } from './core/core.ts'
-import type { DeviceLimits } from './device-limits.ts'
+import { type DeviceLimits, restOf, toldOf } from './device-limits.ts'
+import type { Ceiling } from './plant-ceilings.ts'
 import { groupOf, type SourceBook, site_group } from './source-book.ts'
 
 export interface Controlled {
@@ -84,13 +83,12 @@ export interface Decision {
 }
 
 interface PlantDecision {
-  /** Of all its devices, and of those that cannot be commanded now. */
-  worst_w: number
+  /** The worst case of those of its devices that cannot be commanded now, or do not obey. */
   fixed_w: number
   /** What it is held to, its part of the common connection included. */
   ceiling_w: number
-  /** Each device stands, proven, at what it is to be set to, or was never set below that. */
-  is_settled: boolean
+  /** As of now: each device stands, proven, at its target, or was never set below that. */
+  readonly is_settled: boolean
 }
 
 export function decide(book: SourceBook, site: SiteNow): Decision {
@@ -121,41 +119,42 @@ export function decide(book: SourceBook, site: SiteNow): Decision {
   for (const plant of plants) {
     const { logger_id, may_raise, devices } = plant
     let rise_w = site.rise_w?.(plant) ?? Number.POSITIVE_INFINITY
-    let worst_w = 0
     let fixed_w = 0
     let shares_w = 0
-    let is_settled = true
     for (const device of devices) {
       const { inverter_id, has_control, is_busy, is_removed, limits } = device
       const { source } = limits
       const target_w = targets_w.get(source.id)
-      const most_w = Math.ceil(worst(book.state, source, 'export', now_ms))
-      worst_w += most_w
-      if (!isControllable(source, now_ms) || !obeys(source, now_ms)) fixed_w += most_w
+      if (!isControllable(source, now_ms) || !obeys(source, now_ms)) {
+        fixed_w += limits.worst_w(now_ms)
+      }
       shares_w += target_w ?? 0
-      is_settled &&=
-        is_removed === true ||
-        (target_w === undefined
-          ? isReleased(limits, ifAllObey(inverter_id))
-          : isReached(source, may_raise ? target_w : ifAllObey(inverter_id)))
       if (is_removed || !has_control || is_busy) continue
       if (target_w !== undefined && source.was_read && target_w > source.read!.w) {
-        const rests_ms = limits.restsFor(now_ms)
+        const rests_ms = restOf(source, now_ms)
         if (rests_ms > 0) raise_in_ms = Math.min(raise_in_ms, rests_ms)
       }
       const command = by_id.get(source.id)
       if (!command) continue
-      const from_w = limits.told_w ?? 0
-      const limit_w = command.w > from_w ? risenTo(limits, command.w, from_w + rise_w) : command.w
+      const from_w = toldOf(source) ?? 0
+      const limit_w = command.w > from_w ? risenTo(source, command.w, from_w + rise_w) : command.w
       if (command.w > from_w && limit_w <= from_w) continue
       rise_w -= Math.max(0, limit_w - from_w)
       orders.push({ inverter_id, limit_w, is_raise: command.is_raise })
     }
+    const isSettled = ({ inverter_id, is_removed, limits }: Controlled) => {
+      const target_w = targets_w.get(limits.source.id)
+      if (is_removed) return true
+      if (target_w === undefined) return isReleased(limits, ifAllObey(inverter_id))
+      return isReached(limits.source, may_raise ? target_w : ifAllObey(inverter_id))
+    }
     of_plant.set(logger_id, {
-      worst_w,
       fixed_w,
       ceiling_w: is_held_jointly ? heldTo(plant, shares_w + fixed_w) : plant.ceiling_w,
-      is_settled,
+      // Only a plant with an order that ended is asked for that.
+      get is_settled() {
+        return devices.every(isSettled)
+      },
     })
   }
   return { orders, plants: of_plant, targets_w, commands: by_id, raise_in_ms, fault }
@@ -182,7 +181,7 @@ const curtailmentsOf = ({ plants }: SiteNow): State['curtailments'] =>
   )
 
 /** A step of a ramp: a whole step of the register, or nothing. */
-const risenTo = ({ source }: DeviceLimits, wanted_w: number, most_w: number) =>
+const risenTo = (source: Source, wanted_w: number, most_w: number) =>
   wanted_w <= most_w ? wanted_w : settable(source, Math.floor(most_w))
 
 /** What the common connection leaves to the plants. */
@@ -246,7 +245,3 @@ function isReleased(limits: DeviceLimits, share_w: number): boolean {
   const least_w = share_w - coarsestStep(limits) - tolerance_w
   return under_way.every(({ w }) => w >= least_w) && (command === null || command.w >= least_w)
 }
-
-/** The most that it held when it was read last, by what is known of it. */
-export const heldAt = ({ source, settable_max_w }: DeviceLimits): number =>
-  Math.min(source.command?.w ?? settable_max_w, settable_max_w)

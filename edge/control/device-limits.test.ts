@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { LimitTraits } from '../drivers/limit-control.ts'
+import { restOf } from './device-limits.ts'
 import type { DeviceRecord } from './device-record.ts'
 import { plainDevice } from './fixtures/plain-device.ts'
 
@@ -192,9 +193,12 @@ test('a device that delivers more than its limit is ineffective until 60 s after
 
 test('raises keep the pause of the profile', () => {
   const { limits } = readAt(40, { min_interval_ms: 10_000 })
-  assert.equal(limits.restsFor(0), 0)
+  assert.equal(restOf(limits.source, 0), 0)
   limits.begin(30, 5000)
-  assert.deepEqual([limits.restsFor(14_000), limits.restsFor(15_000)], [1000, 0])
+  assert.deepEqual(
+    [14_000, 15_000].map((at_ms) => restOf(limits.source, at_ms)),
+    [1000, 0],
+  )
 })
 
 test('a command that was not sent is void', () => {

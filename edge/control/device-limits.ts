@@ -6,7 +6,6 @@ import { isDeepStrictEqual } from 'node:util'
 import type { LimitState } from '../drivers/limit-control.ts'
 import {
   ceiling,
-  commandReach,
   isAnswered,
   isAt,
   isDistrusted,
@@ -31,6 +30,17 @@ import { type Contact, contactTraits, type SourceBook } from './source-book.ts'
 
 /** What a read showed beside what we set: another master, or a device that lost its limit. */
 export type Foreign = 'lowered' | 'raised' | 'lost'
+
+/** The last command, as long as the device holds what it makes of that; else what it holds. */
+export function toldOf(source: Source): number | null {
+  const { command, read, was_read } = source
+  if (command !== null && isAt(source, command.w)) return command.w
+  return was_read ? read!.w : null
+}
+
+/** How long until its register may be written again to raise it, ms; 0 or less: it may be. */
+export const restOf = ({ command, raise_pause_ms }: Source, now_ms: number): number =>
+  command ? command.at_ms + raise_pause_ms - now_ms : 0
 
 /** A poll may be late by this. */
 const late_ms = 1000
@@ -85,6 +95,12 @@ export class DeviceLimits {
     return Math.min(max_w, external_w ?? max_w)
   }
 
+  /** It came back with more than it held when it was read last, by what is known of it. */
+  get holds_more(): boolean {
+    const { bound_w, source, settable_max_w } = this
+    return bound_w !== null && bound_w > Math.min(source.command?.w ?? bound_w, settable_max_w)
+  }
+
   get has_external(): boolean {
     return this.settable_max_w < this.source.max_w
   }
@@ -95,12 +111,8 @@ export class DeviceLimits {
     return was_read ? read!.w : null
   }
 
-  /** The last command, as long as the device holds what it makes of that; else what it holds. */
   get told_w(): number | null {
-    const { source } = this
-    const { command, read, was_read } = source
-    if (command !== null && isAt(source, command.w)) return command.w
-    return was_read ? read!.w : null
+    return toldOf(this.source)
   }
 
   /** The device shows its last command. */
@@ -125,11 +137,6 @@ export class DeviceLimits {
     return is_own && bound_w === this.bound_w ? (this.#record.written_for ?? null) : null
   }
 
-  /** How much its limit may be above a command. */
-  comesTo_w(limit_w: number): number {
-    return commandReach(this.source, limit_w, 'export')
-  }
-
   isFresh(now_ms: number): boolean {
     return this.source.was_read && isFresh(this.source, now_ms)
   }
@@ -141,6 +148,13 @@ export class DeviceLimits {
   /** It holds more than it was told after its time for that. */
   isFailing(now_ms: number): boolean {
     return !obeys(this.source, now_ms)
+  }
+
+  /** It was not read since its time to follow was over: it may obey. */
+  isUnseen(now_ms: number): boolean {
+    const { read, deviates_since_ms, latency_ms } = this.source
+    const is_unread = read!.at_ms < (deviates_since_ms ?? 0) + latency_ms
+    return this.isFailing(now_ms) && is_unread
   }
 
   /** Another master raises it again and again: what it holds when it is read says nothing. */
@@ -155,10 +169,9 @@ export class DeviceLimits {
     return isDistrusted(this.source, now_ms) && !this.isContested(now_ms)
   }
 
-  /** How long until its register may be written again to raise it, ms; 0 or less: it may be. */
-  restsFor(now_ms: number): number {
-    const { command, raise_pause_ms } = this.source
-    return command ? command.at_ms + raise_pause_ms - now_ms : 0
+  /** Its register may be written again to raise it. */
+  isRested(now_ms: number): boolean {
+    return restOf(this.source, now_ms) <= 0
   }
 
   /** It took a command, and has its time to show it. */
@@ -202,6 +215,11 @@ export class DeviceLimits {
   /** @param falls_back_w the share that it was armed with; null: not, or not as it should be */
   armed(falls_back_w: number | null): void {
     this.#book.step({ is: 'armed', id: this.source.id, falls_back_w })
+  }
+
+  /** Where it was heard, and what it left. */
+  stand(changes: Pick<DeviceRecord, 'place' | 'left' | 'freed_id'>): void {
+    this.#record = changedRecord(this.record, changes)
   }
 
   lost(): void {
@@ -283,8 +301,8 @@ export class DeviceLimits {
   }
 
   /** The driver has returned, with whatever result. */
-  done(limit_w: number, now_ms: number): void {
-    this.#book.step({ is: 'done', id: this.source.id, at_ms: now_ms, w: limit_w })
+  done(limit_w: number, now_ms: number, is_refused = false): void {
+    this.#book.step({ is: 'done', id: this.source.id, at_ms: now_ms, w: limit_w, is_refused })
   }
 
   /** A new order is tried at once, however often those before it had no effect. */

@@ -1,63 +1,84 @@
 /** What of a device survives a restart, and what is known of it from the start. */
 import { isDeepStrictEqual } from 'node:util'
+import { type Static, Type } from 'typebox'
 import { type Saved, type Source, type Traits, unseen } from './core/core.ts'
 import type { DeclaredTraits } from './declared-traits.ts'
 
-/** Where site.yaml had a device when it was heard there, and what it said of it. */
-export interface Place {
-  logger_id: number
-  rated_w: number
-  /** What it may deliver as long as it was never read. */
-  max_w: number
-  /** Those that it limits, where it is the controller of a plant. */
-  inverters?: readonly number[]
-}
+const Watts = Type.Number({ minimum: 0 })
+const WattsOrNone = Type.Union([Watts, Type.Null()])
 
 /** What holds the plant when a limit is set. */
-export type WrittenFor = 'curtailment' | 'permit'
+export type WrittenFor = Static<typeof WrittenFor>
+const WrittenFor = Type.Enum(['curtailment', 'permit'])
+const WrittenForOrNone = Type.Union([WrittenFor, Type.Null()])
 
-export interface DeviceRecord {
-  static_max_w: number
+/** Where site.yaml had a device when it was heard there, and what it said of it. */
+export type Place = Static<typeof Place>
+const Place = Type.Object({
+  logger_id: Type.Integer(),
+  rated_w: Watts,
+  /** What it may deliver as long as it was never read. */
+  max_w: Watts,
+  /** Those that it limits, where it is the controller of a plant. */
+  inverters: Type.Optional(Type.Array(Type.Integer())),
+})
+
+export type SavedDevice = Static<typeof SavedDevice>
+export const SavedDevice = Type.Object({
+  static_max_w: Watts,
   /** As last read; absent in records of earlier versions. */
-  read_w?: number | null
+  read_w: Type.Optional(WattsOrNone),
   /** What a timer of the device leads to; null: there is none. */
-  reverts_to_w?: number | null
+  reverts_to_w: Type.Optional(WattsOrNone),
   /** The last command, or the lower external limit that took its place; null: none ever. */
-  written_w: number | null
-  written_for?: WrittenFor | null
+  written_w: WattsOrNone,
+  written_for: Type.Optional(WrittenForOrNone),
   /** The read-back before commands that may still take effect; null: there are none. */
-  before_w: number | null
+  before_w: WattsOrNone,
   /** Commands that may still take effect, the newest last. */
-  intents: readonly number[]
+  intents: Type.Array(Watts),
   /** A lower limit that was found and that the edge did not set. */
-  external_w: number | null
+  external_w: WattsOrNone,
   /**
    * `external_w` was found when this limit was to be read back: the device may round by more than
    * is declared. null: it was found otherwise.
    */
-  not_as_set_w?: number | null
+  not_as_set_w: Type.Optional(WattsOrNone),
   /**
    * The limit from which its power may still be coming down. null: no ramp is under way; absent:
    * unknown.
    */
-  ramps_from_w?: number | null
+  ramps_from_w: Type.Optional(WattsOrNone),
   /**
    * Power that was measured above the ceiling: the highest, and the lowest limit that stood then;
    * null: none.
    */
-  exceeds?: { power_w: number; limit_w: number } | null
+  exceeds: Type.Optional(
+    Type.Union([Type.Object({ power_w: Watts, limit_w: Watts }), Type.Null()]),
+  ),
   /** For so long it had not been read, over all restarts since, in whole poll intervals. */
-  unheard_ms?: number
+  unheard_ms: Type.Optional(Type.Number({ minimum: 0 })),
   /** The newest request by which an external limit was forgotten: it is done but once. */
-  forgot_id?: string
+  forgot_id: Type.Optional(Type.String()),
   /** When that was asked for, Unix ms: what was asked before it was about an earlier limit. */
-  forgot_asked_at?: number
+  forgot_asked_at: Type.Optional(Type.Integer()),
   /** null: it is disconnected, an operator said. */
-  place?: Place | null
+  place: Type.Optional(Type.Union([Place, Type.Null()])),
   /** Plants that it left in site.yaml, and in which it counts until an operator says so. */
-  left?: readonly number[]
+  left: Type.Optional(Type.Array(Type.Integer())),
   /** The newest request that said so: it is done but once. */
-  freed_id?: string
+  freed_id: Type.Optional(Type.String()),
+  /** Of earlier versions. */
+  habits: Type.Optional(Type.Unknown()),
+  made_w: Type.Optional(Type.Unknown()),
+  origin: Type.Optional(Type.Object({ written_for: WrittenForOrNone })),
+})
+
+export type DeviceRecord = Omit<SavedDevice, 'habits' | 'made_w' | 'origin'>
+
+/** Records of earlier versions lose what was observed of a device; every limit stays. */
+export function recordOf({ origin, habits: _, made_w: __, ...record }: SavedDevice): DeviceRecord {
+  return origin ? { written_for: origin.written_for, ...record } : record
 }
 
 /** A read counts as present until as many polls have passed without another. */

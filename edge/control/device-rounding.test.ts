@@ -127,7 +127,7 @@ for (const [why, makes, limit, holds_kw] of undeclared) {
     site.apply(siteOf(inverters, { loggers }))
     await site.clock.advance(30_000)
     assert.ok(sumOf(site) <= 200_000 + holds_kw * 1000, 'only an operator lifts it')
-    await site.controller.forgetting.take({
+    await site.controller.operator.take({
       request_id: '0193a1de-0000-7000-8000-000000000099',
       inverter_id: 1,
       external_w: holds_kw * 1000,

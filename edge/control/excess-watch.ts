@@ -55,12 +55,14 @@ export class ExcessWatch {
     return this.#cut_w
   }
 
-  /** At each tick. */
-  look({ most_w, worst_w }: Allowed, power: PlantPower | null, now_ms: number): void {
-    if (most_w === null) {
-      this.#forget()
-      return
-    }
+  /** At each tick; gives `excess`. */
+  look({ most_w, worst_w }: Allowed, power: PlantPower | null, now_ms: number): Excess | null {
+    if (most_w === null) this.#forget()
+    else this.#judge(most_w, worst_w, power, now_ms)
+    return this.excess
+  }
+
+  #judge(most_w: number, worst_w: number, power: PlantPower | null, now_ms: number): void {
     const is_lower = most_w < this.#most_w || this.#settled_ms === Number.POSITIVE_INFINITY
     if (is_lower) this.#settled_ms = now_ms + settling_ms
     this.#most_w = most_w
@@ -106,35 +108,5 @@ export class ExcessWatch {
     this.#is_exceeded = false
     this.#unexplained_ms = null
     this.#cut_w = 0
-  }
-}
-
-/** Of each plant, and of the common connection (null). */
-export class ExcessWatches {
-  readonly #watches = new Map<number | null, ExcessWatch>()
-
-  /** At each tick; what was measured too much. */
-  look(
-    logger_id: number | null,
-    allowed: Allowed,
-    power: PlantPower | null,
-    now_ms: number,
-  ): Excess | null {
-    const watch = this.#watches.get(logger_id) ?? new ExcessWatch()
-    this.#watches.set(logger_id, watch)
-    watch.look(allowed, power, now_ms)
-    return watch.excess
-  }
-
-  /** What comes off its permit, in watts. */
-  cutOf(logger_id: number | null): number {
-    return this.#watches.get(logger_id)?.cut_w ?? 0
-  }
-
-  /** Those that the site has no more. */
-  forgetOthers(logger_ids: ReadonlySet<number>): void {
-    for (const logger_id of this.#watches.keys()) {
-      if (logger_id !== null && !logger_ids.has(logger_id)) this.#watches.delete(logger_id)
-    }
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { controlledSite, rowOf } from '../fixtures/controlled-site.ts'
-import { memoryControlStore } from './control-store.ts'
+import { memoryControlStore } from './fixtures/memory-stores.ts'
 import { plainDevice } from './fixtures/plain-device.ts'
 
 const no_permit = { plant_w: new Map<number, number>(), site_w: null }

@@ -1,8 +1,8 @@
 /** What is limited by commands of its own, by what site.yaml says of it. */
 import type { Logger } from '@heliograph/domain/site'
 import { wattsCovering, wattsWithin } from '@heliograph/domain/watts'
-import { controllerKey } from './controlled-device.ts'
 import { type DeclaredTraits, declaredOf } from './declared-traits.ts'
+import { controllerKey } from './device-name.ts'
 import type { Place } from './device-record.ts'
 
 export interface LimitedDevice {

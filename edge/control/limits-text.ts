@@ -1,16 +1,7 @@
 /** What the edge remembers of the limits of its devices, for people; nothing of the permit file. */
+import { deviceName } from './device-name.ts'
 import type { DeviceRecord } from './device-record.ts'
 import { type PcsKey, pcsId, pcsName } from './pcs-name.ts'
-
-/** As it is written on the command line: inverters by number, what limits a whole plant by that. */
-export const deviceName = (inverter_id: number) =>
-  inverter_id < 0 ? `plant-${-inverter_id}` : String(inverter_id)
-
-/** null: it is no such name. */
-export function deviceOf(name: string): number | null {
-  const [, plant = '', digits = ''] = /^(plant-)?([1-9]\d{0,9})$/.exec(name) ?? []
-  return digits === '' ? null : Number(digits) * (plant === '' ? 1 : -1)
-}
 
 /** The limit of another that is in its way; null: none is. */
 export function externalOf({ external_w, static_max_w }: DeviceRecord): number | null {

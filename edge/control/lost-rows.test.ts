@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { controlledSite, rowOf } from '../fixtures/controlled-site.ts'
-import { memoryControlStore, openControlStore } from './control-store.ts'
+import { openControlStore } from './control-store.ts'
+import { memoryControlStore } from './fixtures/memory-stores.ts'
 
 const low = [20_000, 20_000, 20_000]
 

@@ -4,7 +4,7 @@ import type { Battery } from '@heliograph/domain/battery'
 import { day_ms, hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { batteryOf } from '../battery/fixtures/mixed-site.ts'
 import { inverterOf, siteOf } from '../fixtures/sites.ts'
-import { controllerKey } from './controlled-device.ts'
+import { controllerKey } from './device-name.ts'
 import { NightWatch, type Sun } from './night-watch.ts'
 
 const at = (time: string) => Date.parse(`2026-06-21T${time}:00Z`)

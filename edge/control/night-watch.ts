@@ -6,7 +6,7 @@
  */
 import type { Site } from '@heliograph/domain/site'
 import { solarPosition } from '@heliograph/physics/solar-position'
-import { controllerKey } from './controlled-device.ts'
+import { controllerKey } from './device-name.ts'
 
 /**
  * `low`: inverters may be asleep, and are not accused of what they could deliver while they do not

@@ -4,6 +4,13 @@ export interface PcsKey {
   pcs_idx: number
 }
 
+export interface ListedPcs extends PcsKey {
+  /** Where it counts; null: at the common connection alone. */
+  logger_id: number | null
+  /** The most that it may discharge. */
+  max_w: number
+}
+
 /** As readings and events name it: `1.0`. */
 export const pcsId = ({ bess_id, pcs_idx }: PcsKey) => `${bess_id}.${pcs_idx}`
 

@@ -3,33 +3,31 @@
  * figure: problems become events and log lines, which leave the edge.
  */
 import { createHash } from 'node:crypto'
-import { encodingFault } from '@heliograph/domain/file-encoding'
 import type { Site } from '@heliograph/domain/site'
+import type { SiteProblem } from '@heliograph/domain/site-check'
 import { wattsWithin } from '@heliograph/domain/watts'
-import { type Static, Type } from 'typebox'
-import { Value } from 'typebox/value'
-import { LineCounter, parseDocument } from 'yaml'
+import { type FileProblem, parseYamlFile } from '@heliograph/domain/yaml-file'
+import { type Static, type TSchema, Type } from 'typebox'
+import { parseDocument, visit } from 'yaml'
 import type { Permit } from './permit-terms.ts'
 
 const closed = { additionalProperties: false } as const
 const PowerKw = Type.Number({ minimum: 0, maximum: 1e7 })
 
+const fields = {
+  version: Type.Enum([1]),
+  site_id: Type.String(),
+  /** Control keeps so much below each permit. */
+  guard_pct: Type.Optional(Type.Number({ minimum: 0, maximum: 20 })),
+  site_permit_kw: Type.Optional(PowerKw),
+  plants: Type.Array(
+    Type.Object({ logger_id: Type.Integer({ minimum: 1 }), permit_kw: PowerKw }, closed),
+  ),
+}
+
 /** What the grid operator permits at most, of each plant and of the site's common connection. */
 export type PermitFile = Static<typeof PermitFile>
-export const PermitFile = Type.Object(
-  {
-    version: Type.Literal(1),
-    site_id: Type.String(),
-    /** Control keeps so much below each permit. */
-    guard_pct: Type.Optional(Type.Number({ minimum: 0, maximum: 20 })),
-    site_permit_kw: Type.Optional(PowerKw),
-    plants: Type.Array(
-      Type.Object({ logger_id: Type.Integer({ minimum: 1 }), permit_kw: PowerKw }, closed),
-    ),
-    checksum: Type.String({ pattern: '^sha256:[0-9a-f]{64}$' }),
-  },
-  closed,
-)
+export const PermitFile = Type.Object({ ...fields, checksum: Type.String() }, closed)
 
 /** What the file is held against: it names the site, and no plant that this does not have. */
 export interface PermitSite {
@@ -71,16 +69,14 @@ type ParsedPermit = { file: PermitFile } | { problems: string[] }
 
 /** All problems at once, as `line:column: field: what is wrong`; those of YAML hide the others. */
 export function parsePermitFile(text: string, site: PermitSite | null): ParsedPermit {
-  const parsed = parse(text)
-  if (parsed.problems) return { problems: parsed.problems }
-  const faults = faultsOf(parsed.value)
-  if (faults.length === 0) {
-    const file = parsed.value as PermitFile
-    if (file.checksum !== checksumOf(file)) faults.push(unsealed)
-    faults.push(...foreignTo(file, site))
-    if (faults.length === 0) return { file }
+  const check = (file: PermitFile) => {
+    const faults = twice(file)
+    if (faults.length > 0) return faults
+    const is_sealed = file.checksum === checksumOf(file)
+    return [...(is_sealed ? [] : [unsealed]), ...foreignTo(file, site)]
   }
-  return { problems: faults.map(([path, message]) => parsed.describe(path, message)) }
+  const read = readFile(text, PermitFile, check)
+  return 'value' in read ? { file: read.value } : read
 }
 
 /** The permit as control goes by it. */
@@ -111,26 +107,36 @@ export function permitEntry({ plants, site_permit_kw, guard_pct = 0 }: PermitFil
  * @returns problems where it is wrong in another way: that is not sealed
  */
 export function sealPermitFile(text: string): { text: string } | { problems: string[] } {
-  const parsed = parse(text)
-  if (parsed.problems) return { problems: parsed.problems }
-  const { document, value, describe } = parsed
-  const placeholder = { checksum: `sha256:${'0'.repeat(64)}` }
-  const sealed = isObject(value) ? { ...value, ...placeholder } : value
-  const faults = faultsOf(sealed)
-  if (faults.length > 0) {
-    return { problems: faults.map(([path, message]) => describe(path, message)) }
-  }
-  document.set('checksum', checksumOf(sealed as PermitFile))
+  const schema = Type.Object({ ...fields, checksum: Type.Optional(Type.Unknown()) }, closed)
+  const read = readFile(text, schema, twice)
+  if ('problems' in read) return read
+  const document = parseDocument(text)
+  document.set('checksum', checksumOf(read.value))
   return { text: document.toString({ lineWidth: 0 }) }
 }
 
-type Path = readonly (string | number)[]
-type Fault = [path: Path, message: string]
+function readFile(
+  text: string,
+  schema: TSchema,
+  check: (file: PermitFile) => SiteProblem[],
+): { value: PermitFile } | { problems: string[] } {
+  let has_repeat = false
+  visit(parseDocument(text), {
+    Alias() {
+      has_repeat = true
+    },
+  })
+  // An earlier version does not read them.
+  if (has_repeat) return { problems: ['1:1: repeats (*) are not allowed here'] }
+  const read = parseYamlFile<PermitFile>(text, { schema, check, is_strict: true })
+  return 'value' in read ? read : { problems: read.problems.map(inWords) }
+}
 
-const unsealed: Fault = [
-  ['checksum'],
-  'does not fit the rest of the file; a change that is meant is sealed with heliograph-edge permit seal',
-]
+const unsealed: SiteProblem = {
+  path: ['checksum'],
+  message:
+    'does not fit the rest of the file; a change that is meant is sealed with heliograph-edge permit seal',
+}
 
 /** SHA-256 over the rest as JSON, the fields of each object by name. */
 function checksumOf({ checksum: _, ...rest }: PermitFile): string {
@@ -144,108 +150,45 @@ function canonical(value: unknown): string {
   return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(',')}}`
 }
 
-function parse(text: string) {
-  const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
-  const place = (offset: number) => {
-    const { line, col } = lines.linePos(Math.max(0, Math.min(offset, text.length - 1)))
-    return `${line}:${col}`
-  }
-  const describe = (path: Path, message: string) => {
-    const field = fieldOf(path)
-    const node = document.getIn(nearest(document, path), true) as { range?: [number] } | undefined
-    return `${place(node?.range?.[0] ?? 0)}: ${field === '' ? '' : `${field}: `}${message}`
-  }
-  const encoding = encodingFault(text)
-  if (encoding) return { problems: [`${place(encoding.offset)}: ${encoding.message}`] }
-  if (document.errors.length > 0) {
-    // What the parser says of them quotes the text.
-    const problems = document.errors.map(({ pos }) => `${place(pos[0])}: this is not YAML`)
-    return { problems: [...new Set(problems)] }
-  }
-  try {
-    return { document, describe, value: document.toJS({ maxAliasCount: 0 }) as unknown }
-  } catch {
-    return { problems: ['1:1: repeats (*) are not allowed here'] }
-  }
+/** Problems are reported to the server: without what the file says, as that may be the permit. */
+function inWords({ line, column, field, message }: FileProblem): string {
+  // The name itself may hold a figure, as where the colon was forgotten.
+  const [known = ''] = /^(?:[a-z_]{1,40}(?:\[\d+\])?(?:\.|$))*/.exec(field) ?? []
+  const is_yaml = !message.startsWith('not YAML')
+  const wrong = is_yaml ? message.replace(/^(must .*), not .*$/s, '$1') : 'this is not YAML'
+  const is_hidden = known !== field && message === 'there is no such field here'
+  const what = is_hidden ? 'has a field that is not known' : wrong
+  const where = known.replace(/\.$/, '')
+  return `${line}:${column}: ${where === '' ? '' : `${where}: `}${what}`
 }
 
-/** As much of the path as is there. */
-function nearest(document: ReturnType<typeof parseDocument>, path: Path): Path {
-  const found = path.findLastIndex((_, nth) => document.hasIn(path.slice(0, nth + 1)))
-  return path.slice(0, found + 1)
-}
-
-function faultsOf(value: unknown): Fault[] {
-  if (!isObject(value)) return [[[], 'must be a set of fields']]
-  const faults = (Value.Errors(PermitFile, value) as unknown as SchemaFault[]).flatMap(inWords)
-  return faults.length > 0 ? faults : twice(value as PermitFile)
-}
-
-interface SchemaFault {
-  keyword: string
-  instancePath: string
-  params: Record<string, unknown>
-}
-
-function inWords({ keyword, instancePath, params }: SchemaFault): Fault[] {
-  const path = instancePath
-    .split('/')
-    .slice(1)
-    .map((step) => (/^\d+$/.test(step) ? Number(step) : step))
-  const of = (name: string) => params[name] as string[]
-  if (keyword === 'boolean') return []
-  if (keyword === 'additionalProperties') {
-    // The name itself may hold a figure, as where the colon was forgotten.
-    return of(keyword).map((name) =>
-      /^[a-z_]{1,40}$/.test(name)
-        ? [[...path, name], 'there is no such field here']
-        : [path, 'has a field that is not known'],
-    )
-  }
-  if (keyword === 'required') {
-    return of('requiredProperties').map((name) => [[...path, name], 'is missing'])
-  }
-  return [[path, words[keyword === 'type' ? String(params['type']) : keyword] ?? 'is not right']]
-}
-
-const words: Readonly<Record<string, string>> = {
-  string: 'must be text',
-  number: 'must be a number',
-  integer: 'must be a whole number',
-  array: 'must be a list',
-  object: 'must be a set of fields',
-  const: 'must be 1',
-  minimum: 'is too small',
-  maximum: 'is too large',
-  pattern: 'must be sha256: and 64 digits; heliograph-edge permit seal writes it',
-}
-
-function twice({ plants }: PermitFile): Fault[] {
+function twice({ plants }: PermitFile): SiteProblem[] {
   const seen = new Set<number>()
-  return plants.flatMap(({ logger_id }, nth): Fault[] => {
+  return plants.flatMap(({ logger_id }, nth): SiteProblem[] => {
     const is_known = seen.has(logger_id)
     seen.add(logger_id)
-    return is_known ? [[['plants', nth, 'logger_id'], 'this plant has an entry already']] : []
+    return is_known ? [ofPlant(nth, 'logger_id', 'this plant has an entry already')] : []
   })
 }
 
-function foreignTo(file: PermitFile, site: PermitSite | null): Fault[] {
+function foreignTo(file: PermitFile, site: PermitSite | null): SiteProblem[] {
   if (!site) return []
-  const faults: Fault[] = []
-  if (file.site_id !== site.site_id) faults.push([['site_id'], 'is not that of site.yaml'])
+  const faults: SiteProblem[] = []
+  if (file.site_id !== site.site_id) {
+    faults.push({ path: ['site_id'], message: 'is not that of site.yaml' })
+  }
   if (!site.plants) return faults
   for (const [nth, { logger_id, permit_kw }] of file.plants.entries()) {
     const rated_kw = site.plants.get(logger_id)
     if (rated_kw === undefined) {
-      faults.push([['plants', nth, 'logger_id'], 'site.yaml has no such plant'])
+      faults.push(ofPlant(nth, 'logger_id', 'site.yaml has no such plant'))
     } else if (permit_kw > rated_ratio_max * rated_kw) {
-      faults.push([['plants', nth, 'permit_kw'], farAbove('the plant')])
+      faults.push(ofPlant(nth, 'permit_kw', farAbove('the plant')))
     }
   }
   const { site_permit_kw = 0 } = file
   if (site_permit_kw > rated_ratio_max * site.rated_kw) {
-    faults.push([['site_permit_kw'], farAbove('the site')])
+    faults.push({ path: ['site_permit_kw'], message: farAbove('the site') })
   }
   return faults
 }
@@ -254,10 +197,10 @@ const farAbove = (what: string) =>
   `is more than ${rated_ratio_max} times what ${what} is rated for in site.yaml: give kilowatts, ` +
   'not watts, in both files'
 
-const fieldOf = (path: Path) =>
-  path
-    .map((step, nth) => (typeof step === 'number' ? `[${step}]` : nth ? `.${step}` : step))
-    .join('')
+const ofPlant = (nth: number, name: string, message: string): SiteProblem => ({
+  path: ['plants', nth, name],
+  message,
+})
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,16 +1,7 @@
 /** What a plant is held to now by all that is known, and whether anybody asked for that. */
 import type { CurtailmentRow } from '@heliograph/domain/curtailment'
 import { wattsWithin } from '@heliograph/domain/watts'
-import type { JointCeiling } from './battery-shares.ts'
-import { type Ceiling, plantCeiling } from './ceiling.ts'
-import type { ControlledDevice } from './controlled-device.ts'
-import { heldAt } from './decide.ts'
 import { boundOf, type Permit } from './permit-terms.ts'
-
-interface Plant {
-  logger_id: number
-  rated_w: number
-}
 
 export interface Terms {
   permit: Permit | null
@@ -18,57 +9,55 @@ export interface Terms {
   rows: readonly CurtailmentRow[]
 }
 
-/**
- * What it is held to. `cut_w` comes off its permit; `battery_w` off what it shares with its
- * batteries, which is all but its rating. Where they hold it lower, that may tell of the permit.
- */
-export function ceilingUnder(
-  plant: Plant,
-  { permit, rows }: Terms,
-  cut_w: number,
-  battery_w = 0,
-): Ceiling {
-  const { logger_id } = plant
-  const bound_w = boundOf(permit, logger_id)
-  const permit_w = bound_w === null ? null : bound_w - cut_w
-  const rated_w = isIdle(plant, { permit, rows }) ? Number.POSITIVE_INFINITY : plant.rated_w
-  const has_entry = permit?.plant_w.has(logger_id) ?? false
-  const ceiling = plantCeiling({ logger_id, rated_w, permit_w }, rows, null)
-  const held = { ...ceiling, may_raise: ceiling.may_raise && has_entry, is_kept: !has_entry }
-  const joint = jointCeilingUnder(plant, { permit, rows }, cut_w)
-  const left_w = Math.max(0, joint.ceiling_w - battery_w)
-  return left_w < held.ceiling_w ? { ...held, ceiling_w: left_w, held_by: 'permit' } : held
+/** What holds a plant. Whole watts; infinite: nothing of that kind does. */
+export interface PlantTerms {
+  permit_w: number
+  row_w: number
+  /** Where nobody asked for control of a plant, it is not even held to its rated power. */
+  rated_w: number
+  /** False while its permit is not known: then nothing is ever raised. */
+  may_raise: boolean
 }
 
-/** What it and its batteries are held to together: the least of its permit and its rows. */
-export function jointCeilingUnder(
-  { logger_id }: Pick<Plant, 'logger_id'>,
-  { permit, rows }: Terms,
-  cut_w: number,
-): Pick<JointCeiling, 'logger_id' | 'ceiling_w' | 'permit_w' | 'row_w'> {
-  const permit_w = (boundOf(permit, logger_id) ?? Number.POSITIVE_INFINITY) - cut_w
-  const row_w = Math.min(
-    Number.POSITIVE_INFINITY,
-    ...rows.map((row) => wattsWithin(row.max_power_kw)),
-  )
-  return { logger_id, row_w, permit_w, ceiling_w: Math.min(permit_w, row_w) }
+export interface Ceiling {
+  ceiling_w: number
+  /** What holds the plant below its rated power. */
+  held_by: 'none' | 'curtailment' | 'permit'
+  may_raise: boolean
 }
 
-/** Nobody asked for control of it: then it is not held, not even to its rated power. */
-export function isIdle({ logger_id }: Pick<Plant, 'logger_id'>, { permit, rows }: Terms): boolean {
+/** @param cut_w comes off its permit */
+export function termsOf(
+  { logger_id, rated_w }: { logger_id: number; rated_w: number },
+  { permit, rows }: Terms,
+  cut_w: number,
+): PlantTerms {
+  const is_idle = isIdle({ logger_id }, { permit, rows })
+  return {
+    permit_w: (boundOf(permit, logger_id) ?? Number.POSITIVE_INFINITY) - cut_w,
+    row_w: leastOf(rows),
+    rated_w: is_idle ? Number.POSITIVE_INFINITY : rated_w,
+    may_raise: permit?.plant_w.has(logger_id) ?? false,
+  }
+}
+
+export const leastOf = (rows: readonly CurtailmentRow[]): number =>
+  Math.min(Number.POSITIVE_INFINITY, ...rows.map((row) => wattsWithin(row.max_power_kw)))
+
+/** @param battery_w what its batteries have of permit and rows */
+export function ceilingUnder(terms: PlantTerms, battery_w = 0): Ceiling {
+  const { permit_w, row_w, rated_w, may_raise } = terms
+  const bound_w = Math.min(rated_w, permit_w)
+  const ceiling_w = Math.min(bound_w, row_w)
+  const left_w = Math.max(0, Math.min(permit_w, row_w) - battery_w)
+  // Where batteries hold it lower, that may tell of the permit.
+  if (left_w < ceiling_w) return { ceiling_w: left_w, held_by: 'permit', may_raise }
+  const held_by = row_w < bound_w ? 'curtailment' : bound_w < rated_w ? 'permit' : 'none'
+  return { ceiling_w, held_by, may_raise }
+}
+
+/** Nobody asked for control of it. */
+export function isIdle({ logger_id }: { logger_id: number }, { permit, rows }: Terms): boolean {
   const is_bound = boundOf(permit, logger_id) !== null || (permit?.site_w ?? null) !== null
   return !is_bound && rows.length === 0
-}
-
-/**
- * Where a site has no permit at all its devices are left alone as long as no row is in force. Where
- * it has one, and none of this plant, only what came back with more than it held is lowered.
- */
-export function isAskedFor(
-  { logger_id, limits }: Pick<ControlledDevice, 'logger_id' | 'limits'>,
-  terms: Terms,
-): boolean {
-  if (!isIdle({ logger_id }, terms)) return true
-  const { bound_w } = limits
-  return terms.permit !== null && bound_w !== null && bound_w > heldAt(limits)
 }

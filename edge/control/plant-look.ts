@@ -14,43 +14,41 @@ type Circumstances = WallTime &
 export function lookAtPlant(
   plants: ControlledPlants,
   logger_id: number,
-  { now, earliest, latest, now_ms, is_settled, ...of }: Circumstances,
+  { is_settled, refusalOf, ...at }: Circumstances,
 ): PlantLook {
   const plant = plants.of(logger_id)
   if (!plant) {
-    const failure = { code: 'driver_error', message: 'this site has no such plant' } as const
-    const none = { rated_w: 0, held_w: Number.POSITIVE_INFINITY, power: null }
-    const known = { is_known: true, is_settled: true, is_ramping: false }
     return {
-      now,
-      earliest,
-      latest,
-      now_ms,
-      ...none,
-      ...known,
-      failure,
+      ...at,
+      rated_w: 0,
+      held_w: Number.POSITIVE_INFINITY,
+      is_ramping: false,
+      is_known: true,
+      is_settled: true,
+      power: null,
+      failure: { code: 'driver_error', message: 'this site has no such plant' },
       below: null,
       refusal: null,
       failed_attempts: 0,
     }
   }
   const { devices, rated_w } = plant
+  const { now_ms } = at
   const is_known = plants.isKnown(plant, now_ms)
   const failures = devices.map(({ failure }) => failure).filter((failure) => failure !== null)
   return {
-    now,
-    earliest,
-    latest,
-    now_ms,
+    ...at,
     rated_w,
     held_w: plants.heldOf(plant, now_ms),
     is_ramping: plants.isRamping(plant, now_ms),
     is_known,
-    is_settled: is_settled(logger_id) && is_known,
+    get is_settled() {
+      return is_known && is_settled(logger_id)
+    },
     power: plants.powerOf(plant, now_ms),
     failure: failures.find(({ code }) => code !== 'timeout') ?? failures[0] ?? null,
     below: devices.map((device) => device.not_as_set).find((message) => message !== null) ?? null,
-    refusal: of.refusalOf(plant),
+    refusal: refusalOf(plant),
     failed_attempts: devices.reduce((sum, device) => sum + device.failed_attempts, 0),
   }
 }

@@ -1,10 +1,9 @@
 /** The closed loop of each plant that is to have one, where a site asks for it. */
 import type { Battery } from '@heliograph/domain/battery'
 import { defaultPollIntervals, type Logger, type Meter, type Site } from '@heliograph/domain/site'
-import type { Ceiling } from './ceiling.ts'
 import { closeLoop, type Loop, type LoopDevice, type Measured, restedLoop } from './closed-loop.ts'
 import type { Controlled } from './decide.ts'
-import { fresh_polls } from './device-record.ts'
+import type { Ceiling } from './plant-ceilings.ts'
 
 export interface Looped extends Controlled {
   /** What was measured last, while that is fresh. */
@@ -30,15 +29,18 @@ export class PlantLoops {
   readonly #loops = new Map<number, Loop>()
   /** By plant, where there is one. */
   #meters = new Map<number, number>()
-  readonly #measured = new Map<number, Measured>()
+  /** What a meter measured lately; null: nothing. */
+  readonly #meteredAt: (meter_id: number, now_ms: number) => Measured | null
   #interval_ms = interval_ms_min
-  #fresh_ms = 0
+
+  constructor(meteredAt: (meter_id: number, now_ms: number) => Measured | null) {
+    this.#meteredAt = meteredAt
+  }
 
   /** Begins again with the static split. */
   apply(site: LoopedSite): void {
     const { inverter_s, meter_s } = { ...defaultPollIntervals, ...site.poll }
     this.#interval_ms = Math.max(interval_ms_min, 2000 * Math.max(inverter_s, meter_s))
-    this.#fresh_ms = fresh_polls * meter_s * 1000
     this.#loops.clear()
     this.#meters = new Map(
       (site.control?.closed_loop ? site.loggers : []).flatMap((logger) => {
@@ -47,11 +49,6 @@ export class PlantLoops {
         return meter_id === null ? [] : [[logger.logger_id, meter_id]]
       }),
     )
-  }
-
-  onMeter(meter_id: number, power_w: number | null, at_ms: number): void {
-    if (power_w === null) this.#measured.delete(meter_id)
-    else this.#measured.set(meter_id, { power_w, at_ms })
   }
 
   /** Another master has set something there: the static split holds for a while. */
@@ -76,12 +73,10 @@ export class PlantLoops {
       this.#loops.delete(logger_id)
       return null
     }
-    const measured = this.#measured.get(meter_id)
-    const is_fresh = measured !== undefined && now_ms - measured.at_ms <= this.#fresh_ms
     const loop = closeLoop(this.#loops.get(logger_id) ?? null, {
       row_w: ceiling.ceiling_w,
       rated_w,
-      metered: is_fresh ? measured : null,
+      metered: this.#meteredAt(meter_id, now_ms),
       devices: devices.map((device) => loopDevice(device, now_ms)),
       now_ms,
       interval_ms: this.#interval_ms,
@@ -101,7 +96,7 @@ function loopDevice(device: Looped, now_ms: number): LoopDevice {
     bound_w: limits.bound_w ?? limits.static_max_w,
     measured: power && power_w !== null ? { power_w, at_ms: power.at_ms } : null,
     is_obeying: has_control && limits.obeys(now_ms),
-    is_free: !is_busy && limits.is_proven && limits.restsFor(now_ms) <= 0,
+    is_free: !is_busy && limits.is_proven && limits.isRested(now_ms),
   }
 }
 

@@ -4,8 +4,9 @@
  * changes between two polls.
  */
 import { defaultPollIntervals, type Site } from '@heliograph/domain/site'
-import type { Plant } from './controlled-plants.ts'
+import type { Controlled } from './decide.ts'
 import type { DeviceLimits } from './device-limits.ts'
+import type { PlantPower } from './row-watch.ts'
 
 /** What measures power: an inverter or the controller of a plant, a meter, a PCS. */
 export type PowerSource = `device ${number}` | `meter ${number}` | `pcs ${string}`
@@ -33,6 +34,17 @@ export interface MeasuredPower {
   at_most_w?: number
 }
 
+/** Of a battery: positive when it discharges. */
+export interface BatteryInRound extends MeasuredPower {
+  bess_id: number
+  /** Where it counts; null: at the common connection alone. */
+  logger_id: number | null
+}
+
+export type BatteryPower = Pick<PlantPower, 'measured_w' | 'unmeasured_w'>
+
+type Counting = Pick<Controlled, 'inverter_id' | 'limits'>
+
 /** @param missing_w what was not measured may deliver at worst; null: all was measured */
 export function measuredPower(power_w: number | null, missing_w: number | null): MeasuredPower {
   const rounded_w = power_w === null ? null : Math.round(power_w)
@@ -42,7 +54,7 @@ export function measuredPower(power_w: number | null, missing_w: number | null):
 
 /** What a plant without a meter feeds in: its devices, with the batteries that discharge beside. */
 export function measuredByDevices(
-  { devices, removed }: Pick<Plant, 'devices' | 'removed'>,
+  { devices, removed }: Record<'devices' | 'removed', readonly Counting[]>,
   round: PowerRound,
   batteries: readonly MeasuredPower[],
   { now_ms, asleep }: { now_ms: number; asleep: ReadonlySet<DeviceLimits> },

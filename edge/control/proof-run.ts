@@ -26,9 +26,6 @@ interface Pen {
   end(result: ProofResult): string
 }
 
-/** Told by the quarter of an hour. */
-const measured = new Set<ControlEntry['is']>(['round', 'power', 'battery_power'])
-
 /** Yields text; returns what it comes to. `now` is in Unix ms. */
 export async function* runProof(
   { dir, period, now }: { dir: string; period: Period; now: number },
@@ -51,7 +48,8 @@ export async function* runProof(
     }
     const is_told = proof.take(item.entry)
     for (const quarter of quarters.splice(0)) yield pen.quarter(quarter)
-    if (is_told && !measured.has(item.entry.is)) yield pen.entry(item.entry)
+    // What was measured is told by the quarter of an hour.
+    if (is_told && item.entry.is !== 'round') yield pen.entry(item.entry)
   }
   if (!has_begun) yield pen.begin(proof)
   const verdict = proof.end()

@@ -60,10 +60,11 @@ export function verdictText(verdict: Verdict, breaks: readonly LogBreak[]): stri
       const what = `up to ${kw(power_max_w)} were measured, ${kw(permit_w)} permitted`
       return `EXCEEDED ${span(from_at, to_at)}, ${plant(logger_id)}: ${what}`
     }),
-    ...verdict.possible_excesses.map(({ from_at, to_at, logger_id, why, permit_w, ...bounds }) => {
+    ...verdict.possible_excesses.map(({ from_at, to_at, logger_id, permit_w, ...bounds }) => {
       const { power_w, at_most_w } = bounds
       const what = `${kw(power_w ?? 0)} to ${kw(at_most_w)} were fed in, ${kw(permit_w)} permitted`
-      return `POSSIBLE ${span(from_at, to_at)}, ${plant(logger_id)}: ${what}: ${doubts[why]}`
+      const why = 'not each device was measured in that poll round'
+      return `POSSIBLE ${span(from_at, to_at)}, ${plant(logger_id)}: ${what}: ${why}`
     }),
     ...verdict.gaps.map(({ from_at, to_at, what }) => `GAP ${span(from_at, to_at)}: ${what}`),
     ...verdict.without_permit.map((logger_id) => `NO PERMIT was known of plant ${logger_id}`),
@@ -102,11 +103,6 @@ const causes: Readonly<Record<Cause, string>> = {
   site: 'the site became known or another, and not all of it was limited yet',
   unknown: 'so it was when the log of that day began',
 }
-
-const doubts = {
-  incomplete: 'not each device was measured in that poll round',
-  mixed: 'the log is of a version that added up measurements of different poll rounds',
-} as const
 
 function subjectOf(entry: ControlEntry): string {
   if ('pcs_idx' in entry) return `PCS ${pcsId(entry)}`
@@ -155,9 +151,6 @@ function whatOf(entry: ControlEntry): string {
       return `does not answer${entry.stays ? '; its limit stays' : ''}`
     case 'round':
       return 'one poll round measured'
-    case 'power':
-    case 'battery_power':
-      return `measured ${kw(entry.power_w)}`
     case 'sun':
       return suns[entry.sun]
     case 'fault':

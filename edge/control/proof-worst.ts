@@ -1,6 +1,6 @@
 /** What a device may deliver at worst by the entries of the control log alone. Whole watts. */
-import type { ListedPcs } from './battery-shares.ts'
 import type { ControlState } from './control-state.ts'
+import type { ListedPcs } from './pcs-name.ts'
 
 export interface ListedInverter {
   inverter_id: number

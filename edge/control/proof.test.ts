@@ -207,19 +207,6 @@ test('the common connection adds up what one round measured of plants and lone b
   assert.deepEqual(judge({ plants: [one!, unmeasured], batteries: [] }), [[], [null]])
 })
 
-test('an old log, which added up different rounds, is read and proves no excess', () => {
-  const of = (power_w: number) => {
-    const entries: ControlEntry[] = held.map((entry) => ({ at: start_at, ...entry }))
-    for (let nth = 0; nth < 60; nth += 1) {
-      entries.push({ at: start_at + nth * minute_ms, is: 'power', logger_id: 1, power_w })
-    }
-    const { is, overpowers, possible_excesses, quarters } = proofOf(entries)
-    return [is, overpowers, possible_excesses.map(({ why }) => why), quarters[0]!.max_w]
-  }
-  assert.deepEqual(of(151_500), ['kept', [], [], 151_500])
-  assert.deepEqual(of(151_501), ['incomplete', [], ['mixed'], 151_501])
-})
-
 test('what was never sent does not count, what was begun before it does', () => {
   const unsent: Noted = { is: 'unsent', inverter_id: 1, limit_w: 75_000 }
   const lowered = [raise(1, 60_000), answer(1, 60_000)]
@@ -267,14 +254,20 @@ test('gaps are named: stopped, ended, silent, lost, set back, none', () => {
   )
   assert.deepEqual(proofOf([], start_at + 1000).gaps, [])
   const startedAt = (at: number): ControlEntry[] => [
-    { at: period.from_at - minute_ms, is: 'power', logger_id: 1, power_w: 0 },
+    { at: period.from_at - minute_ms, is: 'round', round_at: null, plants: [], batteries: [] },
     { at, is: 'started' },
   ]
   const soon = period.from_at + 1000
   assert.deepEqual(proofOf(startedAt(period.from_at), soon).gaps, [])
   assert.equal(proofOf(startedAt(period.from_at + 1), soon).gaps.length, 1)
   const back = [10, 11, 5, 6].map((nth): ControlEntry => {
-    return { at: start_at + nth * minute_ms, is: 'power', logger_id: 1, power_w: 0 }
+    return {
+      at: start_at + nth * minute_ms,
+      is: 'round',
+      round_at: null,
+      plants: [],
+      batteries: [],
+    }
   })
   assert.deepEqual(
     proofOf(back).gaps.map(({ why }) => why),

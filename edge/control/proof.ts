@@ -4,11 +4,10 @@
  * Plants and the batteries beside them are one sum.
  */
 import { utcDate } from '@heliograph/domain/utc-day'
-import type { ListedPcs } from './battery-shares.ts'
 import type { ControlEntry, RoundEntry } from './control-entry.ts'
 import type { Period } from './control-log-read.ts'
 import { ControlState } from './control-state.ts'
-import { type PcsKey, pcsId } from './pcs-name.ts'
+import { type ListedPcs, type PcsKey, pcsId } from './pcs-name.ts'
 import type { MeasuredPower } from './power-rounds.ts'
 import { type PowerQuarter, PowerQuarters } from './proof-quarters.ts'
 import { type ListedInverter, worstOfInverter, worstOfPcs } from './proof-worst.ts'
@@ -44,11 +43,8 @@ interface PossibleExcess {
   from_at: number
   to_at: number | null
   logger_id: number | null
-  /**
-   * incomplete: a poll round did not measure each device. mixed: the log is of a version that
-   * added up measurements of different poll rounds.
-   */
-  why: 'incomplete' | 'mixed'
+  /** A poll round did not measure each device. */
+  why: 'incomplete'
   /** In the round with the highest bound. null: nothing was measured in one round. */
   power_w: number | null
   at_most_w: number
@@ -153,10 +149,8 @@ export class Proof {
     else {
       this.#state.take(entry)
       if (entry.is === 'round') this.#measureRound(entry)
-      if (entry.is === 'power') this.#measure(entry)
-      if (entry.is === 'battery_power') this.#measureBattery(entry)
-      const plants = entry.is === 'round' ? entry.plants : entry.is === 'power' ? [entry] : []
-      if (is_told) for (const plant of plants) this.#noteMissingPermit(plant)
+      const plants = entry.is === 'round' && is_told ? entry.plants : []
+      for (const plant of plants) this.#noteMissingPermit(plant)
       if (hasSums.has(entry.is)) this.#sumUp()
       if (hasTerms.has(entry.is)) this.#weighAll(entry)
     }
@@ -365,9 +359,9 @@ export class Proof {
         return { power_w: discharge_w, ...(at_most_w !== undefined && { at_most_w }) }
       })
     for (const plant of plants) {
-      this.#holdAgainst(plant.logger_id, { ...boundsOf([plant]), why: 'incomplete' }, at)
+      this.#holdAgainst(plant.logger_id, boundsOf([plant]), at)
     }
-    this.#holdAgainst(null, { ...boundsOf([...plants, ...alone]), why: 'incomplete' }, at)
+    this.#holdAgainst(null, boundsOf([...plants, ...alone]), at)
     if (at < this.#period.from_at) return
     for (const { logger_id, ...measured } of plants) {
       this.#quarters.add({ logger_id, permit_w: this.#permitOf(logger_id) }, measured, at)
@@ -377,43 +371,8 @@ export class Proof {
     }
   }
 
-  /** Of an old log: its devices were measured in different rounds, so that it proves no excess. */
-  #measure({ logger_id, power_w, at }: ControlEntry & { is: 'power' }): void {
-    this.#holdAgainst(logger_id, { power_w: null, at_most_w: power_w, why: 'mixed' }, at)
-    this.#holdMixed(at)
-    const permit_w = this.#permitOf(logger_id)
-    if (at >= this.#period.from_at) this.#quarters.add({ logger_id, permit_w }, { power_w }, at)
-  }
-
-  #holdMixed(at: number): void {
-    const at_most_w = this.#measuredOfAll()
-    this.#holdAgainst(null, { power_w: null, at_most_w, why: 'mixed' }, at)
-  }
-
-  /** That of a plant is in the power of the plant as well. */
-  #measureBattery({ bess_id, power_w, at }: ControlEntry & { is: 'battery_power' }): void {
-    this.#holdMixed(at)
-    if (at < this.#period.from_at) return
-    const logger_id = this.#connectionOf(bess_id)
-    this.#quarters.add({ logger_id, bess_id, permit_w: null }, { power_w }, at)
-  }
-
-  #measuredOfAll(): number {
-    const { powers, battery_powers } = this.#state
-    const alone = [...battery_powers.values()].filter(
-      ({ bess_id }) => this.#connectionOf(bess_id) === null,
-    )
-    const of_plants = [...powers.values()].map(({ power_w }) => power_w ?? 0)
-    const of_batteries = alone.map(({ power_w }) => Math.max(0, power_w ?? 0))
-    return [...of_plants, ...of_batteries].reduce((sum_w, power_w) => sum_w + power_w, 0)
-  }
-
-  #connectionOf(bess_id: number): number | null {
-    return this.#state.site?.pcs?.find((pcs) => pcs.bess_id === bess_id)?.logger_id ?? null
-  }
-
   /** Accuses only of what was measured in one round; what goes beyond that is possible. */
-  #holdAgainst(logger_id: number | null, { power_w, at_most_w, why }: Bounds, at: number): void {
+  #holdAgainst(logger_id: number | null, { power_w, at_most_w }: Bounds, at: number): void {
     const permit_w = this.#permitOf(logger_id)
     const isAbove = (one_w: number | null) =>
       permit_w !== null && one_w !== null && one_w > permit_w * (1 + tolerance_ratio)
@@ -432,7 +391,7 @@ export class Proof {
 
     const is_possible = isAbove(at_most_w) && !is_proven
     const possible = openIn(this.#possible, logger_id, is_possible, at)
-    const bounds = { why, power_w, at_most_w: at_most_w! }
+    const bounds = { why: 'incomplete', power_w, at_most_w } as const
     if (possible && possible.at_most_w < bounds.at_most_w) Object.assign(possible, bounds)
     else if (!possible && is_possible && !is_coming_down) {
       const found = { ...since, ...bounds }
@@ -442,14 +401,10 @@ export class Proof {
   }
 }
 
-/** The least and the most that may have been fed in; null: unknown. */
-interface Bounds {
-  power_w: number | null
-  at_most_w: number | null
-  why: PossibleExcess['why']
-}
+/** The least (null: unknown) and the most that may have been fed in. */
+type Bounds = Pick<PossibleExcess, 'power_w' | 'at_most_w'>
 
-function boundsOf(parts: readonly MeasuredPower[]): Omit<Bounds, 'why'> {
+function boundsOf(parts: readonly MeasuredPower[]): Bounds {
   const known = parts.filter(({ power_w }) => power_w !== null)
   const most_w = parts.map(({ power_w, at_most_w }) => at_most_w ?? power_w ?? 0)
   return {

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { inverterOf, siteOf } from '../fixtures/sites.ts'
 import { virtualClock } from '../fixtures/virtual-clock.ts'
-import { jointCeilings } from './battery-shares.ts'
 import { ControlledPlants } from './controlled-plants.ts'
 import { plainTraits } from './fixtures/plain-device.ts'
+import { jointCeilings } from './joint-ceilings.ts'
+import { SourceBook } from './source-book.ts'
 
 /** Two inverters of 100 kW that were read once, of which site.yaml has only the first any more. */
 async function removedPlants(): Promise<ControlledPlants> {
@@ -12,6 +13,8 @@ async function removedPlants(): Promise<ControlledPlants> {
   const plants = new ControlledPlants({
     stopwatch,
     records: new Map(),
+    book: new SourceBook(0),
+    batteryPower: () => ({ measured_w: 0, unmeasured_w: 0 }),
     note() {},
     onChange() {},
     onForeign() {},
@@ -41,8 +44,8 @@ test('one that left site.yaml counts at night, too: it may have a battery on its
     return plants.worstOf(plant!, 600_000)
   }
   assert.deepEqual([worstAt('day'), worstAt('night')], [200_000, 100_000])
-  const under = { permit: null, rows: new Map(), now_ms: 600_000 }
-  const [joint] = jointCeilings(plants, under, () => 0).plants
+  const terms = { permit_w: 200_000, row_w: 200_000 }
+  const [joint] = jointCeilings(plants, () => terms, 600_000)
   assert.deepEqual([joint!.power_w, joint!.most_w], [100_000, 100_000])
   // An alarm would come each evening, of one that is almost always PV.
   assert.equal(plants.sleepingWorst(plant!, 600_000), 100_000)

@@ -8,7 +8,7 @@ import {
   start_at,
 } from '../fixtures/controlled-site.ts'
 import { inverterOf, siteOf } from '../fixtures/sites.ts'
-import { RemovedDevices } from './removed-devices.ts'
+import { Places } from './places.ts'
 
 function plantOf(logger_id: number, ids: readonly number[], rated_kw = 100): Logger {
   const inverters = ids.map((id) => inverterOf(id, { rated_ac_power_kw: rated_kw }))
@@ -81,7 +81,7 @@ test('it counts over restarts, also where it left while the agent was stopped', 
 
 test('once an operator says that it is disconnected the others have its share, for good', async () => {
   const site = await removedSite()
-  assert.equal(await site.controller.disconnecting.take(requestOf(3)), true)
+  assert.equal(await site.controller.operator.take(requestOf(3)), true)
   await site.clock.advance(10_000)
   assert.deepEqual(site.limits(), [100_000, 100_000, 66_600])
   assert.deepEqual(told(site).slice(1), ['removed_device_counts:3 falling'])
@@ -93,14 +93,14 @@ test('once an operator says that it is disconnected the others have its share, f
   await site.clock.advance(30_000)
   assert.deepEqual(site.limits(), [100_000, 100_000, 66_600])
   // Asked again, as where the program ended before it took the file away.
-  assert.equal(await site.controller.disconnecting.take(requestOf(3)), true)
+  assert.equal(await site.controller.operator.take(requestOf(3)), true)
   assert.deepEqual(outcomes(site), [null])
   // What is back, and leaves again, is not what was said to be disconnected.
   site.apply(all)
   await site.clock.advance(30_000)
   site.apply(fewer)
   await site.clock.advance(30_000)
-  assert.equal(await site.controller.disconnecting.take(requestOf(3)), true)
+  assert.equal(await site.controller.operator.take(requestOf(3)), true)
   await site.clock.advance(30_000)
   assert.ok(sumOf(site) <= 200_000)
   assert.deepEqual(outcomes(site), [null])
@@ -110,8 +110,8 @@ test('once an operator says that it is disconnected the others have its share, f
 test('what is in site.yaml, or was never heard of, is not said to be disconnected', async () => {
   const site = await controlledSite({ permit_w: 200_000, site: all })
   await site.clock.advance(15_000)
-  await site.controller.disconnecting.take(requestOf(1))
-  await site.controller.disconnecting.take(requestOf(9, 1))
+  await site.controller.operator.take(requestOf(1))
+  await site.controller.operator.take(requestOf(9, 1))
   assert.deepEqual(outcomes(site), ['site.yaml has this device', 'it does not count'])
   site.restart()
   await site.clock.advance(15_000)
@@ -122,11 +122,11 @@ test('nothing is raised before it is written down that it is disconnected', asyn
   const site = await removedSite()
   const { saveDevices } = site.store
   site.store.saveDevices = () => Promise.reject(new Error('full'))
-  await assert.rejects(site.controller.disconnecting.take(requestOf(3)), /full/)
+  await assert.rejects(site.controller.operator.take(requestOf(3)), /full/)
   await site.clock.advance(20_000)
   assert.deepEqual(site.limits(), [50_000, 50_000, 66_600])
   site.store.saveDevices = saveDevices
-  assert.equal(await site.controller.disconnecting.take(requestOf(3)), true)
+  assert.equal(await site.controller.operator.take(requestOf(3)), true)
   await site.clock.advance(5000)
   assert.deepEqual(site.limits(), [100_000, 100_000, 66_600])
   assert.deepEqual(outcomes(site), [null])
@@ -162,7 +162,7 @@ test('a plant that left counts at the common connection', async () => {
   site.restart()
   await site.clock.advance(60_000)
   assert.deepEqual(site.limits(), [40_000, 40_000, before[2]])
-  await site.controller.disconnecting.take(requestOf(3))
+  await site.controller.operator.take(requestOf(3))
   await site.clock.advance(10_000)
   assert.deepEqual(site.limits(), [90_000, 90_000, before[2]])
   // Without a permit of the common connection it keeps nothing from anybody.
@@ -187,7 +187,7 @@ test('one that moved to another plant counts in that which it left, too', async 
   await site.clock.advance(60_000)
   assert.deepEqual(site.limits(), [50_000, 50_000, 50_000])
   assert.deepEqual(told(site), ['removed_device_counts:2 rising'])
-  await site.controller.disconnecting.take(requestOf(2))
+  await site.controller.operator.take(requestOf(2))
   await site.clock.advance(10_000)
   assert.deepEqual(site.limits(), [100_000, 50_000, 50_000])
   site.restart()
@@ -279,7 +279,7 @@ test('the others are armed with what is left beside its share, and the log has i
     entry.is === 'site' && entry.plants[0]!.inverters.map(({ inverter_id }) => inverter_id)
   assert.deepEqual(idsIn(plantsOf()), [1, 2, 3])
   assert.ok(site.entries.some((entry) => entry.is === 'gone' && entry.inverter_id === 3))
-  await site.controller.disconnecting.take(requestOf(3))
+  await site.controller.operator.take(requestOf(3))
   await site.clock.advance(10_000)
   assert.deepEqual(idsIn(plantsOf()), [1, 2])
   assert.deepEqual(one!.armed, [66_666, 100_000])
@@ -322,7 +322,7 @@ test('a device that left two plants counts in both, and a mended file ends what 
   site.apply(three, { is_restart: true })
   await site.clock.advance(30_000)
   assert.deepEqual(site.store.devices.get(2)?.left, [2])
-  await site.controller.disconnecting.take(requestOf(2))
+  await site.controller.operator.take(requestOf(2))
   await site.clock.advance(30_000)
   assert.deepEqual(told(site).slice(1), ['removed_device_counts:2 falling'])
   assert.ok(sumOf(site) <= 150_000 && sumOf(site) > 149_000)
@@ -330,10 +330,9 @@ test('a device that left two plants counts in both, and a mended file ends what 
 
 test('a controller counts no more where all that it limited are limited there themselves', () => {
   const place = { logger_id: 1, rated_w: 300_000, max_w: 300_000, inverters: [1, 2, 3] }
-  const record = { static_max_w: 300_000, written_w: 1, before_w: null, intents: [] }
-  const records = new Map([[-1, { ...record, external_w: null, place }]])
   const of = (here: [number, number][]) => {
-    const removed = new RemovedDevices(records)
+    const records = new Map<number, { place?: typeof place | null }>([[-1, { place }]])
+    const removed = new Places(records, (key, changes) => records.set(key, changes))
     removed.apply(new Map(here))
     return [...removed.counting()]
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { rowOf, start_at } from '../fixtures/controlled-site.ts'
-import { memoryControlStore } from './control-store.ts'
+import { memoryControlStore } from './fixtures/memory-stores.ts'
 import { RowBook } from './row-book.ts'
 
 test('what is heard while the book is saved is saved once more', async () => {
@@ -44,4 +44,14 @@ test('the same again is no news, and what is not mentioned stays', () => {
     2,
   )
   assert.equal(book.untilNext(start_at), 3_600_000)
+})
+
+test('a row holds its own plant from its start until before its end or its release', () => {
+  const book = new RowBook(memoryControlStore(), 0)
+  const { end_at, ...row } = rowOf(60, { end_at: start_at + 1000 })
+  book.hear([{ ...row, end_at }], start_at, 0)
+  const heldAt = (now: number) => [...book.inForce({ now, earliest: now, latest: now }).keys()]
+  assert.deepEqual([start_at - 1, start_at, end_at - 1, end_at].map(heldAt), [[], [1], [1], []])
+  book.hear([{ ...row, end_at, released_at: start_at + 500 }], start_at + 500, 500)
+  assert.deepEqual(heldAt(start_at + 600), [])
 })

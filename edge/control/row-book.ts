@@ -22,13 +22,13 @@ export class RowBook {
   #is_told = false
   /** Rows on their way into the control log. */
   readonly #noting = new Set<Promise<void>>()
-  readonly #note: (row: CurtailmentRow) => Promise<void>
+  readonly #note: (row: CurtailmentRow) => Promise<unknown>
 
   /** `note` writes a row into the control log; it never rejects. */
   constructor(
     store: RowStore,
     now_ms: number,
-    note: (row: CurtailmentRow) => Promise<void> = async () => {},
+    note: (row: CurtailmentRow) => Promise<unknown> = async () => {},
   ) {
     this.#store = store
     this.#note = note

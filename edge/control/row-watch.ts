@@ -16,7 +16,7 @@ export interface PlantLook extends WallTime {
   /** Each of its devices was read since the start, or has been waited for. */
   is_known: boolean
   /** Each stands at what it is to be set to, or was never set below that. */
-  is_settled: boolean
+  readonly is_settled: boolean
   power: PlantPower | null
   failure: Failure | null
   /** Which of its devices stands lower than it should although nothing holds it; null: none. */
@@ -148,7 +148,7 @@ export class RowWatch {
   }
 
   #proceed(plant: PlantLook, is_in_force: boolean): HeldRow {
-    const { now, now_ms, held_w, is_settled, is_known, below } = plant
+    const { now, now_ms, held_w, is_known, below } = plant
     const next = { ...this.#held }
     const { row } = next
     const is_kept = held_w <= wattsWithin(row.max_power_kw)
@@ -164,7 +164,7 @@ export class RowWatch {
       next.observed_limit_kw = Number.isFinite(held_w) ? held_w / 1000 : null
     } else if (!isCancelled(next) && (row.released_at !== null || now >= row.end_at)) {
       next.restore_started_at ??= now
-      if (is_settled && below === null) next.restored_at ??= now
+      if (plant.is_settled && below === null) next.restored_at ??= now
     }
     const is_pending = is_in_force
       ? next.applied_at === null || !is_kept

@@ -3,6 +3,7 @@
  * scale factor applied and every "not implemented" value `null`.
  */
 import type { Battery, BatterySetup, Pcs } from '@heliograph/domain/battery'
+import type { Profile } from '@heliograph/domain/profile'
 import type {
   BessReading,
   CellsReading,
@@ -17,24 +18,27 @@ import type { Combiner, Inverter, Logger, Meter, Station } from '@heliograph/dom
 import type { LimitControl, LimitState } from './limit-control.ts'
 import type { PowerControl, PowerState } from './power-control.ts'
 
+/** Urgent reads go before polls, as writes do; idle ones go when nothing else waits. */
+export type ReadPriority = 'urgent' | 'poll' | 'idle'
+
 /** One Modbus connection with its units, one request at a time. */
 export interface Bus {
   /**
    * Reads `count` (1 to 125) holding registers. Rejects with a `BusError`; a late answer is never
-   * taken for that of a later request. `is_urgent`: goes before other reads, as writes do.
+   * taken for that of a later request. `priority` defaults to `poll`.
    */
   readHoldingRegisters(
     unit_id: number,
     address: number,
     count: number,
-    options?: { is_urgent?: boolean },
+    options?: { priority?: ReadPriority },
   ): Promise<Uint16Array>
   /** Reads input registers in the same way. */
   readInputRegisters(
     unit_id: number,
     address: number,
     count: number,
-    options?: { is_urgent?: boolean },
+    options?: { priority?: ReadPriority },
   ): Promise<Uint16Array>
   /**
    * Writes 1 to 123 holding registers as one request (function 16), or exactly one by function 6
@@ -184,31 +188,21 @@ export type CellsAnswer = Values<CellsReading>
 
 export type SetupAnswer = Omit<BatterySetup, 'bess_id' | 'read_at'>
 
-export type DriverName =
-  | Inverter['driver']
-  | NonNullable<Logger['controller']>['driver']
-  | Battery['bms']['driver']
-  | Pcs['driver']
-
-/** Finds devices on the bus. Each method rejects with what it found instead. */
+/** Finds devices on the bus. A driver has a method for each kind of device that it reads. */
 export interface Driver {
-  openInverter(bus: Bus, inverter: Inverter): Promise<InverterDevice>
-  openCombiner(bus: Bus, combiner: Combiner): Promise<Device<Values<StringReading>>>
-  openStation(bus: Bus, station: Station): Promise<Device<Values<WeatherReading>>>
-  openMeter(bus: Bus, meter: Meter): Promise<Device<Values<MeterReading>>>
+  /** Description by which it reads; absent for SunSpec, whose devices describe themselves. */
+  profile?: Profile
+  /** Of a profile beside `site.yaml`: changes when the file does. */
+  revision?: string
+  openInverter?(bus: Bus, inverter: Inverter): Promise<InverterDevice>
+  openCombiner?(bus: Bus, combiner: Combiner): Promise<Device<Values<StringReading>>>
+  openStation?(bus: Bus, station: Station): Promise<Device<Values<WeatherReading>>>
+  openMeter?(bus: Bus, meter: Meter): Promise<Device<Values<MeterReading>>>
   openController?(bus: Bus, logger: Logger): Promise<ControllerDevice>
-  /** Present if the driver has batteries; each part of a battery is read at its own interval. */
+  /** Each part of a battery is read at its own interval. */
   openBattery?(bus: Bus, battery: Battery): Promise<BatteryDevice>
   openClusters?(bus: Bus, battery: Battery): Promise<Device<ClustersAnswer>>
   openCells?(bus: Bus, battery: Battery): Promise<Device<CellsAnswer>>
   openSetup?(bus: Bus, battery: Battery): Promise<Device<SetupAnswer>>
   openPcs?(bus: Bus, pcs: Pcs): Promise<PcsDevice>
-}
-
-/** A driver that opens nothing; a driver of one kind of device adds that kind. */
-export function rejecting(message: string): Driver {
-  const only = async (): Promise<never> => {
-    throw new Error(message)
-  }
-  return { openInverter: only, openCombiner: only, openStation: only, openMeter: only }
 }

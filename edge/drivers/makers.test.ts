@@ -1,25 +1,23 @@
 /** The traps of each maker's devices, each against a simulated device that sets them. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Inverter, Logger } from '@heliograph/domain/site'
+import type { Logger } from '@heliograph/domain/site'
 import { huaweiSmartLogger as loggerDevice } from '../../simulator/devices/huawei-smartlogger.ts'
 import { huaweiSun2000 as huaweiDevice } from '../../simulator/devices/huawei-sun2000.ts'
 import { falls_back, sma as smaDevice } from '../../simulator/devices/sma.ts'
 import { sungrowSg as sungrowDevice } from '../../simulator/devices/sungrow-sg.ts'
 import { exceptionError } from '../bus/bus-error.ts'
-import { drivers } from './drivers.ts'
+import { driverOf } from './drivers.ts'
 import { createRegisterBus } from './fixtures/register-bus.ts'
 import { inverter, noon } from './fixtures/register-devices.ts'
 
-type Name = Inverter['driver']
-
 async function opened<State>(
-  driver: Name,
+  driver: string,
   device: Parameters<typeof createRegisterBus<State, typeof noon>>[0],
   of = inverter,
 ) {
   const bus = createRegisterBus(device, noon)
-  const found = await drivers[driver].openInverter(bus, of)
+  const found = await driverOf(driver).openInverter!(bus, of)
   const { control } = found
   assert.ok(control)
   return { bus, found, control }
@@ -191,6 +189,20 @@ test('SMA: a fallback is lowered to the share, ends lower limits, and is reporte
   assert.ok(bus.limit_w()! <= 10_000)
 })
 
+test('SMA: the higher of two fallbacks counts, and one behind the Grid Guard code is reported', async () => {
+  const { bus, control } = await sma()
+  bus.state = { ...bus.state, fallback_mode: falls_back, fallback: 1000, fallback_w: 20_000 }
+  const complaints = await control.arm(10_000)
+  assert.match(
+    complaints.join(),
+    /FlbWSpt\) is above the share of the device and cannot be lowered/,
+  )
+  await control.writeLimit(2000)
+  assert.deepEqual((await control.readLimit()).revert, { in_ms: 0, to_w: 20_000 })
+  bus.now_ms += 400_000
+  assert.equal(bus.limit_w(), 20_000)
+})
+
 test('SMA: a fallback above the share that cannot be lowered is reported', async () => {
   const { bus, control } = await sma()
   bus.state = { ...bus.state, fallback_mode: falls_back }
@@ -210,14 +222,13 @@ test('SMA: an unknown fallback mode is reported, and counts as unlimited', async
   assert.deepEqual((await control.readLimit()).revert, { in_ms: 0, to_w: 33_300 })
 })
 
-test('an invalid limit is refused, as are devices without a driver', async () => {
+test('an invalid limit is refused, and a driver opens only what its profile describes', async () => {
   const { control, bus } = await sma()
   for (const wrong of [-1, 0.5, Number.NaN]) {
     await assert.rejects(control.writeLimit(wrong), RangeError)
   }
   assert.deepEqual(bus.written, [])
-  const meter = { ...inverter, meter_id: 1, role: 'plant' } as never
-  await assert.rejects(drivers.sma.openMeter(bus, meter), /inverters only/)
+  assert.deepEqual(Object.keys(driverOf('sma')), ['profile', 'openInverter'])
 })
 
 const plant: Logger = {
@@ -230,7 +241,7 @@ const plant: Logger = {
 
 async function smartLogger(delay_ms = 3000) {
   const bus = createRegisterBus(loggerDevice(plant, { delay_ms }), { plant_power_kw: 41.2 })
-  const found = await drivers.huawei_smartlogger.openController!(bus, plant)
+  const found = await driverOf('huawei_smartlogger').openController!(bus, plant)
   assert.ok(found.control)
   return { bus, found, control: found.control }
 }
@@ -303,7 +314,7 @@ test('SmartLogger: clock, start, stop and reset are never written', async () => 
 test('SmartLogger: a plant without a controller, and a controller without inverters', async () => {
   const { bus } = await smartLogger()
   const { controller: _, ...without } = plant
-  const { huawei_smartlogger } = drivers
-  await assert.rejects(huawei_smartlogger.openController!(bus, without), /has no controller/)
-  await assert.rejects(huawei_smartlogger.openInverter(bus, inverter), /controllers of plants only/)
+  const smart_logger = driverOf('huawei_smartlogger')
+  await assert.rejects(smart_logger.openController!(bus, without), /has no controller/)
+  assert.equal(smart_logger.openInverter, undefined)
 })

@@ -30,6 +30,9 @@ const ranges = new Map(
     .map((name) => [name, patterns.find(([pattern]) => pattern.test(name))?.[1]]),
 )
 
+/** Null for a column that may have any value. */
+export const rangeOf = (column: string): Range | null => ranges.get(column) ?? null
+
 type Measured = Readonly<Record<string, unknown>>
 
 /**

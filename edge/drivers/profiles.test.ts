@@ -1,121 +1,98 @@
 /** Every profile, true or made up, held to the same rules with a simulated device of its own. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import test from 'node:test'
-import { findAlarmTable } from '@heliograph/domain/alarms/tables'
-import { inverterStates } from '@heliograph/domain/readings'
+import { lowestLimitPct } from '@heliograph/domain/lowest-limit'
+import { limitRegisters, type Profile } from '@heliograph/domain/profile'
 import type { Inverter } from '@heliograph/domain/site'
+import { Ajv } from 'ajv'
 import fc from 'fast-check'
+import { parse } from 'yaml'
 import { huaweiSun2000 as huaweiDevice } from '../../simulator/devices/huawei-sun2000.ts'
 import type { InverterNow, RegisterDevice } from '../../simulator/devices/register-device.ts'
 import { sma as smaDevice } from '../../simulator/devices/sma.ts'
 import { sungrowSg as sungrowDevice } from '../../simulator/devices/sungrow-sg.ts'
+import { profileDriver } from './drivers.ts'
 import { acmeX } from './fixtures/blueprint-device.ts'
+import { profileNames, profileOf } from './fixtures/profiles.ts'
 import { createRegisterBus } from './fixtures/register-bus.ts'
 import { inverter, noon } from './fixtures/register-devices.ts'
-import {
-  type InverterProfile,
-  inputRegisters,
-  limitRegisters,
-  type NumberRegister,
-  type Power,
-  type Register,
-  units,
-  wordsOf,
-} from './profile.ts'
-import { blueprint } from './profiles/blueprint.ts'
-import { huaweiSmartLogger } from './profiles/huawei-smartlogger.ts'
-import { huaweiSun2000 } from './profiles/huawei-sun2000.ts'
-import { sma } from './profiles/sma.ts'
-import { sungrowSg } from './profiles/sungrow-sg.ts'
-import { inverterRegisters, registerDriver } from './register-driver.ts'
+import { inverterRegisters } from './register-inverter.ts'
 import { planRequests } from './register-reader.ts'
 
+const folder = join(import.meta.dirname, '../profiles')
+
 interface Case {
-  profile: InverterProfile
+  name: string
   device: (of: Inverter) => RegisterDevice<unknown, InverterNow>
 }
 
 const cases: Case[] = [
-  { profile: blueprint, device: acmeX as Case['device'] },
-  { profile: huaweiSun2000, device: huaweiDevice as Case['device'] },
-  { profile: sungrowSg, device: sungrowDevice as Case['device'] },
-  { profile: sma, device: smaDevice as Case['device'] },
+  { name: 'example/acme_x', device: acmeX as Case['device'] },
+  { name: 'huawei_sun2000', device: huaweiDevice as Case['device'] },
+  { name: 'sungrow_sg', device: sungrowDevice as Case['device'] },
+  { name: 'sma', device: smaDevice as Case['device'] },
 ]
 
 const rated_w = inverter.rated_ac_power_kw * 1000
 const month_ms = 30 * 86_400_000
 
-async function opened({ profile, device }: Case) {
+const open = (profile: Profile) => profileDriver(profile).openInverter!
+
+async function opened({ name, device }: Case) {
   const bus = createRegisterBus(device(inverter), noon)
-  const found = await registerDriver(profile).openInverter(bus, inverter)
+  const found = await open(profileOf(name))(bus, inverter)
   const { control } = found
-  assert.ok(control, `${profile.driver} has no control`)
+  assert.ok(control, `${name} has no control`)
   return { bus, found, control }
 }
 
-for (const profile of [...cases.map((one) => one.profile), huaweiSmartLogger]) {
-  test(`${profile.driver}: every register is described, and none overlap`, () => {
-    const limit = limitRegisters(profile.limit)
-    const written = [profile.limit.setpoint, ...profile.limit.enable].map((one) => one.register)
-    const all = [...limit, ...written]
-    if ('readings' in profile) {
-      all.push(...(inverterRegisters(profile) as NumberRegister[]))
-      assertReadings(profile)
-    }
-    assert.ok(profile.sources.length > 0 && profile.unknown.length > 0)
-    for (const register of all) {
-      assert.ok(register.name.length > 0)
-      assert.ok(register.address + wordsOf(register) <= 65_536, register.name)
-      assert.ok(Number.isInteger(register.gain ?? 1), register.name)
-      for (const other of all)
-        assert.ok(!overlaps(register, other), `${register.name} ${other.name}`)
-    }
-    const { setpoint, in_force, ceilings, fail_safe } = profile.limit
-    const powers: Power[] = [setpoint, ...in_force.sources, ...ceilings]
-    if (fail_safe) powers.push(fail_safe.limit)
-    for (const { register, base } of powers) {
-      assert.equal(register.unit === '%', base !== undefined, `${register.name}: percent of what?`)
-      assert.ok(register.unit === '%' || units[register.unit!].column === '_kw', register.name)
-    }
-    assert.ok(in_force.sources.length === 1 || in_force.selector)
-  })
-}
-
-function assertReadings({ readings, state, inputs, alarms }: InverterProfile) {
-  for (const [column, register] of Object.entries(readings)) {
-    const { column: ending } = units[register.unit!]
-    assert.ok(column.endsWith(ending), `${column} is no place for ${register.name}`)
+test('every profile is valid, and names its sources and what is not known', () => {
+  for (const name of profileNames) {
+    const { sources, unknown } = profileOf(name)
+    assert.ok(sources?.length && unknown?.length, name)
   }
-  const known: readonly string[] = inverterStates
-  for (const name of Object.keys(state?.codes ?? {})) assert.ok(known.includes(name), name)
-  if (alarms) assert.ok(findAlarmTable(alarms.table_id), alarms.table_id)
-  if (inputs) assert.equal(inputRegisters(inputs).length, inputs.count_max)
-}
+})
 
-/** The same words as two different values: at another address, or as another type. */
-function overlaps(a: Register, b: Register): boolean {
-  if ((a.table ?? 'holding') !== (b.table ?? 'holding')) return false
-  if (a.address === b.address && a.type === b.type) return false
-  return a.address < b.address + wordsOf(b) && b.address < a.address + wordsOf(a)
-}
+test('editors accept every profile by the published schema', () => {
+  const schema = JSON.parse(readFileSync(join(folder, 'profile.schema.json'), 'utf8'))
+  const validate = new Ajv({ strict: false }).compile(schema)
+  for (const name of ['example/acme_x', ...profileNames]) {
+    const text = readFileSync(join(folder, `${name}.yaml`), 'utf8')
+    validate(parse(text, { merge: true }))
+    assert.deepEqual(validate.errors ?? [], [], name)
+  }
+  validate({ identity: { manufacturer: 'Acme', family: 'X' }, metre: {} })
+  assert.equal(validate.errors?.[0]?.keyword, 'additionalProperties')
+})
+
+test('the server knows the lowest limit of each profile', () => {
+  for (const [name, pct] of Object.entries(lowestLimitPct)) {
+    const { setpoint, raw_min } = profileOf(name).inverter!.limit!
+    assert.equal(raw_min! * setpoint.register.scale!, pct)
+  }
+})
 
 for (const one of cases) {
-  const { profile } = one
-  const name = profile.driver
+  const { name } = one
+  const profile = profileOf(name)
+  const part = profile.inverter!
+  const limit = part.limit!
 
   test(`${name}: readings equal the measurements of the device`, async () => {
     const { found } = await opened(one)
     const { values, complaints } = await found.read()
     const { inverter: reading } = values
     assert.deepEqual(complaints, [])
-    assert.equal(found.identity.manufacturer, profile.manufacturer)
+    assert.equal(found.identity.manufacturer, profile.identity.manufacturer)
     assert.match(found.identity.serial_number ?? '', /7$/)
     assert.equal(reading.ac_power_kw, noon.measured.ac_power_kw)
     assert.equal(reading.energy_total_kwh, noon.energy_kwh)
     assert.equal(reading.state, 'throttled')
     assert.equal(reading.frequency_hz, 50.1)
-    if (profile.readings.cabinet_temperature_c) assert.equal(reading.cabinet_temperature_c, -4.5)
-    if (profile.inputs) {
+    if (part.readings.cabinet_temperature_c) assert.equal(reading.cabinet_temperature_c, -4.5)
+    if (part.mppts ?? part.strings) {
       assert.deepEqual(values.strings?.current_a, [17.4, 17.1])
       assert.deepEqual(values.strings?.voltage_v, [641.2, 639.9])
     }
@@ -143,7 +120,7 @@ for (const one of cases) {
   test(`${name}: a limit between two steps gives away less than one step`, async () => {
     const { control } = await opened(one)
     const steps = Array.from({ length: 300 }, (_, w) => control.settable(10_000 + w))
-    const step_w = profile.limit.setpoint.register.unit === '%' ? 40 : 1
+    const step_w = limit.setpoint.register.unit === '%' ? 40 : 1
     assert.ok(steps.every((limit_w, w) => 10_000 + w - limit_w < step_w))
   })
 
@@ -157,17 +134,17 @@ for (const one of cases) {
   test(`${name}: writes touch only limit registers, and only changes`, async () => {
     const { bus, control } = await opened(one)
     await control.writeLimit(control.settable(20_000))
-    const { setpoint, enable, timer, fail_safe } = profile.limit
+    const { setpoint, enable = [], timer, fail_safe } = limit
     const allowed = [setpoint, ...enable, ...(timer ? [timer] : [])].map((a) => a.register.address)
     assert.ok(bus.written.every(({ address }) => allowed.includes(address)))
     assert.equal(bus.written.at(-1)?.address, setpoint.register.address)
     bus.written.length = 0
     await control.writeLimit(control.settable(15_000))
-    const again = enable.filter((one) => one.is_write_only).length
+    const again = enable.filter((one) => one.write_only).length
     assert.equal(bus.written.length, 1 + again)
     bus.written.length = 0
     await control.arm(rated_w)
-    const armed = fail_safe ? [fail_safe.limit.register.address] : []
+    const armed = (fail_safe?.limits ?? []).map(({ register }) => register.address)
     assert.ok(bus.written.every(({ address }) => [...allowed, ...armed].includes(address)))
   })
 
@@ -177,22 +154,22 @@ for (const one of cases) {
   })
 
   test(`${name}: a poll takes few requests`, () => {
-    const requests = planRequests(inverterRegisters(profile))
+    const requests = planRequests(inverterRegisters(part))
     assert.ok(requests.length <= 8, `${requests.length} requests`)
     assert.ok(requests.every(({ count }) => count <= 125))
   })
 
   test(`${name}: without any one register the others are read, and control is safe`, async () => {
     const whole = (await (await opened(one)).found.read()).values.inverter
-    const limits = limitRegisters(profile.limit)
-    const all = inverterRegisters(profile)
+    const limits = limitRegisters(limit)
+    const all = inverterRegisters(part)
     for (const register of all) {
       const bus = createRegisterBus(one.device(inverter), noon)
       bus.refused.add(register.address)
-      const found = await registerDriver(profile).openInverter(bus, inverter)
+      const found = await open(profile)(bus, inverter)
       const { values, complaints, missing } = await found.read()
       // Two tables may have one address.
-      const lacking = all.filter((at) => at.address === register.address && !at.is_optional)
+      const lacking = all.filter((at) => at.address === register.address && !at.optional)
       const names = new Set(lacking.map(({ name, address }) => `${name} (${address})`))
       assert.deepEqual(new Set(missing), names)
       const is_limit = lacking.length > 0 && limits.some((at) => at.address === register.address)
@@ -222,7 +199,7 @@ for (const one of cases) {
     const { serial_number } = found.identity
     assert.ok(serial_number)
     const named = { ...inverter, serial_number }
-    const device = await registerDriver(profile).openInverter(bus, named)
+    const device = await open(profile)(bus, named)
     const before = device.control
     bus.is_silent = true
     await assert.rejects(device.read(), /no answer/)
@@ -231,7 +208,7 @@ for (const one of cases) {
     assert.notEqual(device.control, before, 'what it was armed with may be gone')
 
     const other = createRegisterBus(one.device({ ...inverter, inverter_id: 8 }), noon)
-    await assert.rejects(registerDriver(profile).openInverter(other, named), /expected serial/)
+    await assert.rejects(open(profile)(other, named), /expected serial/)
     bus.is_silent = true
     await assert.rejects(device.read(), /no answer/)
     assert.ok(device.control, 'a silent device may be told all the same')

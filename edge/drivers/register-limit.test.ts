@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { huaweiSun2000 as huaweiDevice } from '../../simulator/devices/huawei-sun2000.ts'
 import { sma as smaDevice } from '../../simulator/devices/sma.ts'
-import { drivers } from './drivers.ts'
+import { driverOf } from './drivers.ts'
 import { createRegisterBus } from './fixtures/register-bus.ts'
 import { inverter, noon } from './fixtures/register-devices.ts'
 
@@ -22,7 +22,7 @@ async function opened(maker: 'huawei_sun2000' | 'sma', words: { now: Words }) {
     bus[name] = async (unit_id, address, count) =>
       (await read(unit_id, address, count)).map((word, nth) => words.now.get(address + nth) ?? word)
   }
-  const found = await drivers[maker].openInverter(bus, inverter)
+  const found = await driverOf(maker).openInverter!(bus, inverter)
   await found.read()
   return found
 }
@@ -55,7 +55,7 @@ test('huawei_sun2000: the ramp follows the gradient of 42017, if set', async () 
       gradient !== null && address === 42_017 && count === 2
         ? Uint16Array.of(0, gradient)
         : await read(unit_id, address, count)
-    const found = await drivers.huawei_sun2000.openInverter(bus, inverter)
+    const found = await driverOf('huawei_sun2000').openInverter!(bus, inverter)
     await found.read()
     return found.control?.traits.ramp_ms
   }
@@ -73,7 +73,7 @@ test('huawei_sun2000: 35300 to 35303 that never change prove no limit, not even 
       Math.trunc((address + nth - 35_300) / 4) === 0 && address + nth >= 35_300 ? 0 : word,
     )
   }
-  const found = await drivers.huawei_sun2000.openInverter(bus, inverter)
+  const found = await driverOf('huawei_sun2000').openInverter!(bus, inverter)
   const before = await found.read()
   assert.equal(before.values.limit?.limit_w, null)
   assert.deepEqual(before.complaints, [])

@@ -1,26 +1,31 @@
 /** Limits a device by its profile. */
-import { refusalOf } from '../bus/bus-error.ts'
-import { withUrgentReads } from '../bus/urgent-reads.ts'
-import type { Bus } from './driver.ts'
-import type { LimitControl, LimitState } from './limit-control.ts'
 import {
   type Check,
   type FailSafe,
+  fractionOf,
+  isPercent,
   type LimitProfile,
   limitRegisters,
   type NumberRegister,
   type Power,
+  type Profile,
   type Setting,
   units,
-} from './profile.ts'
-import { isAbsent, type WordOrder, wordsOfNumber } from './register-codec.ts'
+  type WordOrder,
+} from '@heliograph/domain/profile'
+import { refusalOf } from '../bus/bus-error.ts'
+import { withUrgentReads } from '../bus/urgent-reads.ts'
+import type { Bus } from './driver.ts'
+import type { LimitControl, LimitState } from './limit-control.ts'
+import { isAbsent, wordsOfNumber } from './register-codec.ts'
 import { createRegisterReader, describeRegister, type RegisterValues } from './register-reader.ts'
 
 interface LimitedDevice {
   bus: Bus
   unit_id: number
   word_order: WordOrder
-  /** Power of a base `rated`, and the highest possible ceiling. */
+  requests?: Profile['requests']
+  /** Power of `% rated`, and the highest possible ceiling. */
   rated_w: number
   max_w: number
 }
@@ -84,7 +89,7 @@ interface Access {
 function createAccess(limit: LimitProfile, device: LimitedDevice): Access {
   const { bus, unit_id, word_order } = device
   const registers = limitRegisters(limit)
-  const required = registers.filter(({ is_optional }) => !is_optional)
+  const required = registers.filter(({ optional }) => !optional)
   const read = createRegisterReader({ ...device, bus: withUrgentReads(bus) }, registers)
   const { selector, read_along = [], sources, stored } = limit.in_force
   const shown = [
@@ -123,7 +128,9 @@ function createAccess(limit: LimitProfile, device: LimitedDevice): Access {
     },
     async set({ register, raw }, mayStill) {
       const words = wordsOfNumber(register, raw, word_order)
-      await bus.writeRegisters(unit_id, register.address, words, mayStill ? { mayStill } : {})
+      const { single_writes: single = false } = limit
+      const how = { ...(single && { single }), ...(mayStill && { mayStill }) }
+      await bus.writeRegisters(unit_id, register.address, words, how)
     },
     async setIfOther(setting, values, mayStill) {
       if (values.raw(setting.register) !== setting.raw) await access.set(setting, mayStill)
@@ -143,7 +150,7 @@ function controlOf(limit: LimitProfile, access: Access): LimitControl {
   return {
     get traits() {
       const { survives_power_loss, min_interval_ms, applies_within_ms } = limit
-      const { raw_min, raw_tolerance = 0 } = limit
+      const { raw_min = 0, raw_tolerance = 0 } = limit
       const { known } = access
       return {
         survives_power_loss,
@@ -165,14 +172,14 @@ function controlOf(limit: LimitProfile, access: Access): LimitControl {
       if (!Number.isInteger(limit_w) || limit_w < 0) throw new RangeError(`no limit: ${limit_w} W`)
       const { values, known } = await access.readNow()
       if (limit.timer) await access.setIfOther(limit.timer, values, mayStill)
-      for (const setting of limit.enable) await access.setIfOther(setting, values, mayStill)
+      for (const setting of limit.enable ?? []) await access.setIfOther(setting, values, mayStill)
       const raw = rawAt(limit_w, limit, known)
       await access.set({ register: limit.setpoint.register, raw }, mayStill)
       access.wrote()
     },
     async arm(share_w) {
       const { values } = await access.readNow()
-      const complaints = limit.checks.flatMap((check) => complaintOf(check, values))
+      const complaints = (limit.checks ?? []).flatMap((check) => complaintOf(check, values))
       if (limit.timer) {
         const { name } = limit.timer.register
         const refused = await refusalOf(access.setIfOther(limit.timer, values))
@@ -184,10 +191,11 @@ function controlOf(limit: LimitProfile, access: Access): LimitControl {
   }
 }
 
-function complaintOf({ register, codes, otherwise }: Check, values: RegisterValues): string[] {
+function complaintOf(check: Check, values: RegisterValues): string[] {
+  const { register, right, wrong = [], otherwise } = check
   const found = values.raw(register)
   if (found === null) return []
-  const is_right = 'right' in codes ? codes.right.includes(found) : !codes.wrong.includes(found)
+  const is_right = right ? right.includes(found) : !wrong.includes(found)
   return is_right ? [] : [otherwise]
 }
 
@@ -197,25 +205,29 @@ async function armFailSafe(
   share_w: number,
   access: Access,
 ): Promise<string[]> {
-  const { limit, mode } = fail_safe
-  const { name } = limit.register
+  const { limits, mode } = fail_safe
   const before = (await access.readNow()).values
   const does = failSafeDoes(fail_safe, before)
   if (does === 'keeps') return []
   if (does === 'unknown') return [`${mode?.register.name} holds no code that is known`]
-  const scale = scaleOf(limit, before, access.device)
-  const found_w = powerOf(limit, before, access.device)
-  // Without a register that shows the fallback, the device may have none.
-  if (!scale || found_w === null) return mode ? [`${name} cannot be read`] : []
   const complaints: string[] = []
-  if (found_w > share_w) {
+  let is_shown = false
+  for (const limit of limits) {
+    const scale = scaleOf(limit, before, access.device)
+    const found_w = powerOf(limit, before, access.device)
+    if (!scale || found_w === null) continue
+    is_shown = true
+    if (found_w <= share_w) continue
     const raw = Math.floor((share_w * scale.per) / scale.times)
     const refused = await refusalOf(access.set({ register: limit.register, raw }))
     const now_w = powerOf(limit, (await access.readNow()).values, access.device)
     if (refused || now_w === null || now_w > share_w) {
+      const { name } = limit.register
       complaints.push(`${name} is above the share of the device and cannot be lowered`)
     }
   }
+  // Without a register that shows the fallback, the device may have none.
+  if (!is_shown) return mode ? [`${limits[0]!.register.name} cannot be read`] : []
   if (fail_safe.after === 'no_setpoint') {
     complaints.push(`${mode?.register.name}: limits below the fallback end by themselves`)
   }
@@ -230,7 +242,7 @@ function stateOf(
   values: RegisterValues,
   device: LimitedDevice,
 ): LimitState | null {
-  const ceilings = limit.ceilings.map((power) => {
+  const ceilings = (limit.ceilings ?? []).map((power) => {
     const found_w = powerOf(power, values, device)
     return found_w === null || found_w <= 0 ? null : Math.ceil(found_w * (power.ratio ?? 1))
   })
@@ -261,8 +273,11 @@ function revertOf(
   if (fail_safe?.after !== 'no_setpoint') return null
   const does = failSafeDoes(fail_safe, values)
   if (does === 'keeps') return null
-  const to_w = does === 'applies' ? powerOf(fail_safe.limit, values, now.device) : null
-  return { in_ms: 0, to_w: to_w ?? now.static_max_w }
+  const fallbacks = fail_safe.limits
+    .map((limit) => powerOf(limit, values, now.device))
+    .filter((power_w) => power_w !== null)
+  const is_known = does === 'applies' && fallbacks.length > 0
+  return { in_ms: 0, to_w: is_known ? Math.max(...fallbacks) : now.static_max_w }
 }
 
 function failSafeDoes({ mode }: FailSafe, values: RegisterValues): 'keeps' | 'applies' | 'unknown' {
@@ -273,9 +288,10 @@ function failSafeDoes({ mode }: FailSafe, values: RegisterValues): 'keeps' | 'ap
 }
 
 /** A gradient of 0 was never set. The ramp may start as late as a limit may take to apply. */
-function rampOf({ ramp, applies_within_ms }: LimitProfile, values: RegisterValues): number | null {
-  if (!ramp || 'within_ms' in ramp) return ramp?.within_ms ?? null
-  const pct_per_s = values.number(ramp.gradient)
+function rampOf(limit: LimitProfile, values: RegisterValues): number | null {
+  const { ramp_gradient, ramp_within_ms = null, applies_within_ms } = limit
+  if (!ramp_gradient) return ramp_within_ms
+  const pct_per_s = values.number(ramp_gradient)
   return pct_per_s ? Math.ceil((100 * 1000) / pct_per_s) + applies_within_ms : null
 }
 
@@ -292,19 +308,20 @@ function scaleOf(
   values: RegisterValues,
   device: LimitedDevice,
 ): Scale | null {
-  const gain = register.gain ?? 1
-  if (register.unit !== '%') return wattScale(register)
-  if (base === 'rated') return { times: device.rated_w, per: 100 * gain }
-  const raw = base ? values.raw(base) : null
-  if (!base || !raw || isAbsent(base.type, raw)) return null
-  const { times, per } = wattScale(base)
-  return { times: raw * times, per: per * 100 * gain }
+  if (!isPercent(register)) return wattScale(register)
+  const { times, per } = fractionOf(register)
+  if (!base) return { times: device.rated_w * times, per: 100 * per }
+  const raw = values.raw(base)
+  if (!raw || isAbsent(base.type, raw)) return null
+  const full = wattScale(base)
+  return { times: raw * full.times * times, per: full.per * 100 * per }
 }
 
-/** Scale of a register in W or kW. */
-function wattScale({ unit, gain = 1 }: NumberRegister): Scale {
-  const { multiply, divide } = units[unit ?? 'W']
-  return { times: (multiply * 1000) / divide, per: gain }
+/** Scale of a register in a unit of power. */
+function wattScale(register: NumberRegister): Scale {
+  const { multiply, divide } = units[register.unit ?? 'W']
+  const { times, per } = fractionOf(register)
+  return { times: (multiply * 1000 * times) / divide, per }
 }
 
 const wattsOf = (raw: number, { times, per }: Scale): number => Math.ceil((raw * times) / per)
@@ -312,11 +329,12 @@ const wattsOf = (raw: number, { times, per }: Scale): number => Math.ceil((raw *
 /** The highest valid setpoint that allows at most `limit_w`. */
 function rawAt(
   limit_w: number,
-  { setpoint, raw_min }: LimitProfile,
+  { setpoint, raw_min = 0 }: LimitProfile,
   { scale, state }: Known,
 ): number {
   const { register, step = 1 } = setpoint
-  const most = register.unit === '%' ? 100 * (register.gain ?? 1) : Number.POSITIVE_INFINITY
+  const { times, per } = fractionOf(register)
+  const most = isPercent(register) ? (100 * per) / times : Number.POSITIVE_INFINITY
   const bound_w = Math.max(0, Math.min(limit_w, state.static_max_w))
   // Whole numbers: where a step fits exactly, the quotient is exact.
   const steps = Math.floor((bound_w * scale.per) / (scale.times * step))

@@ -5,11 +5,9 @@ import { findAlarmTable } from '@heliograph/domain/alarms/tables'
 import type { Pcs } from '@heliograph/domain/battery'
 import fc from 'fast-check'
 import { BusError, exceptionError } from '../bus/bus-error.ts'
-import { drivers } from './drivers.ts'
+import { driverOf } from './drivers.ts'
 import { createMemoryBus } from './fixtures/memory-bus.ts'
-import { wordsOf } from './profile.ts'
-import { sinexcelPws } from './profiles/sinexcel-pws.ts'
-import { pcsRegisters } from './register-pcs.ts'
+import { profileOf } from './fixtures/profiles.ts'
 
 const pcs: Pcs = {
   pcs_idx: 0,
@@ -18,7 +16,7 @@ const pcs: Pcs = {
   unit_id: 1,
   driver: 'sinexcel_pws',
 }
-const open = drivers.sinexcel_pws.openPcs!
+const open = driverOf('sinexcel_pws').openPcs!
 
 const text = (value: string) =>
   Array.from({ length: Math.ceil(value.length / 2) }, (_, nth) => {
@@ -48,20 +46,15 @@ function deviceOf(values: Record<number, number | number[]> = {}) {
   return createMemoryBus({ 1: { base: 0, registers } })
 }
 
-test('a profile names its sources, and its registers do not overlap', () => {
-  assert.ok(sinexcelPws.sources.length > 0 && sinexcelPws.unknown.length > 0)
-  const taken = new Map<number, string>()
-  for (const register of [...pcsRegisters(sinexcelPws), ...Object.values(sinexcelPws.identity)]) {
-    for (let nth = 0; nth < wordsOf(register); nth += 1) {
-      const other = taken.get(register.address + nth)
-      assert.equal(other, undefined, `${register.name} and ${other}`)
-      taken.set(register.address + nth, register.name)
-    }
-  }
-  const table = findAlarmTable(sinexcelPws.alarms.table_id)
+const profile = profileOf('sinexcel_pws')
+const part = profile.pcs!
+
+test('every fault of the table has its bit in a register, and no mask hides it', () => {
+  assert.ok(profile.sources?.length && profile.unknown?.length)
+  const table = findAlarmTable(part.alarms!.table_id)
   assert.ok(table)
   for (const { alarm_word, bit, code } of table.rows) {
-    const register = sinexcelPws.alarms.words[alarm_word - 1]?.[Math.floor(bit / 16)]
+    const register = part.alarms!.words[alarm_word - 1]?.[Math.floor(bit / 16)]
     assert.ok(register, code)
     assert.ok(((register.mask ?? 0xffff) >> (bit % 16)) & 1, code)
   }
@@ -167,7 +160,7 @@ test('another device at the same address is refused', async () => {
   bus.before = () => {}
   bus.units.get(1)!.registers.set(text('S999999'), 17)
   await assert.rejects(device.read(), /expected serial number S123456, found S999999/)
-  await assert.rejects(drivers.sinexcel_pws.openMeter(bus, {} as never), /PCS|power conversion/)
+  assert.deepEqual(Object.keys(driverOf('sinexcel_pws')), ['profile', 'openPcs'])
 })
 
 test('without its setpoint register it is read, and not controlled', async () => {
@@ -177,7 +170,7 @@ test('without its setpoint register it is read, and not controlled', async () =>
   }
   const device = await open(bus, pcs)
   const { values, missing } = await device.read()
-  const { address, name } = sinexcelPws.power.setpoint
+  const { address, name } = part.setpoint
   assert.deepEqual(missing, [`${name} (${address})`])
   assert.equal(values.pcs.dc_voltage_v, 712.3)
   assert.deepEqual([values.power, values.pcs.setpoint_kw, device.control], [null, null, null])

@@ -1,66 +1,36 @@
-/**
- * Power conversion systems by the profiles of their makers, as `register-driver.ts` for inverters.
- */
+/** Power conversion systems by the profiles of their makers, as `register-inverter.ts`. */
 import type { Pcs, PcsState } from '@heliograph/domain/battery'
-import { emptyReading, type PcsReading } from '@heliograph/domain/readings'
+import { pcsStates } from '@heliograph/domain/battery'
+import {
+  fractionOf,
+  type NumberRegister,
+  type PcsPart,
+  type Profile,
+  units,
+  type WordOrder,
+} from '@heliograph/domain/profile'
+import { emptyReading } from '@heliograph/domain/readings'
 import { wattsCovering, wattsWithin } from '@heliograph/domain/watts'
 import { BusError } from '../bus/bus-error.ts'
 import { withUrgentReads } from '../bus/urgent-reads.ts'
-import type { Answer, Bus, Complaint, DeviceIdentity, Driver, PcsAnswer } from './driver.ts'
-import { rejecting } from './driver.ts'
+import type { Answer, Bus, Complaint, DeviceIdentity, PcsAnswer } from './driver.ts'
 import { plausible } from './plausible.ts'
 import type { PowerControl, PowerState } from './power-control.ts'
-import type { Maker, NumberRegister, Register } from './profile.ts'
+import { alarmRegisters, alarmsIn, columnsIn, identify, stateIn } from './register-answer.ts'
 import { wordsOfNumber } from './register-codec.ts'
-import { identityOf, inColumn } from './register-driver.ts'
-import { createRegisterReader, type RegisterValues } from './register-reader.ts'
+import { createRegisterReader, placeOf, type RegisterValues } from './register-reader.ts'
 import { pcsRanges } from './sunspec-pcs.ts'
 
-type Column = {
-  [Name in keyof PcsReading]: PcsReading[Name] extends number | null ? Name : never
-}[keyof PcsReading]
-
-export interface PcsProfile extends Omit<Maker, 'limit'> {
-  driver: Pcs['driver']
-  identity: { model?: Register; serial_number?: Register; firmware_version?: Register }
-  readings: Partial<Record<Column, NumberRegister>>
-  /** The first set bit decides. */
-  state: {
-    register: NumberRegister
-    flags: readonly (readonly [bit: number, state: PcsState])[]
-    otherwise: PcsState
-  }
-  /** Words of the table by their registers, the lowest 16 bits first. */
-  alarms: { table_id: string; words: readonly (readonly AlarmRegister[])[] }
-  power: {
-    /** 16 bits in W or kW, positive towards the grid; 0 stops. Written by function 6. */
-    setpoint: NumberRegister
-    /** Time without communication after which the device stops; 0: never. */
-    watchdog: NumberRegister
-  }
-}
-
-/** Bits outside of `mask` are no alarms. */
-type AlarmRegister = NumberRegister & { mask?: number }
-
-/** Rejects for batteries, which have other drivers. */
-export function pcsDriver(profile: PcsProfile): Driver {
-  return {
-    ...rejecting(`the driver ${profile.driver} reads power conversion systems only`),
-    openPcs: (bus, pcs) => openPcs(profile, bus, pcs),
-  }
-}
-
-async function openPcs(profile: PcsProfile, bus: Bus, pcs: Pcs) {
-  const { word_order, power } = profile
-  const place = { bus, unit_id: pcs.unit_id, word_order }
-  const identify = createRegisterReader(place, Object.values(profile.identity))
-  const read = createRegisterReader(place, pcsRegisters(profile))
-  const readPower = createRegisterReader({ ...place, bus: withUrgentReads(bus) }, [power.setpoint])
-  let identity = identityOf(profile, await identify())
+export async function openPcs(profile: Profile, bus: Bus, pcs: Pcs) {
+  const part = profile.pcs!
+  const place = placeOf(profile, bus, pcs.unit_id)
+  const { word_order } = place
+  const read = createRegisterReader(place, pcsRegisters(part))
+  const readPower = createRegisterReader({ ...place, bus: withUrgentReads(bus) }, [part.setpoint])
+  let identity = await identify(profile, place)
   let is_doubted = false
   let has_setpoint = true
-  const control = controlOf(profile, pcs, { bus, readPower, readAll: read })
+  const control = controlOf(part, pcs, { bus, word_order, readPower, readAll: read })
   return {
     get control() {
       return has_setpoint ? control : null
@@ -71,11 +41,11 @@ async function openPcs(profile: PcsProfile, bus: Bus, pcs: Pcs) {
     async read(): Promise<Answer<PcsAnswer>> {
       try {
         // After communication loss another device may answer at this address.
-        if (is_doubted) identity = sameAs(identity, identityOf(profile, await identify()))
+        if (is_doubted) identity = sameAs(identity, await identify(profile, place))
         const values = await read()
-        has_setpoint = !values.isMissing(power.setpoint)
+        has_setpoint = !values.isMissing(part.setpoint)
         is_doubted = false
-        return pcsAnswer(profile, pcs, values)
+        return pcsAnswer(part, pcs, values)
       } catch (error) {
         is_doubted = true
         throw error
@@ -90,37 +60,32 @@ function sameAs(before: DeviceIdentity, now: DeviceIdentity): DeviceIdentity {
   throw new Error(`expected serial number ${before.serial_number}, found ${now.serial_number}`)
 }
 
-export function pcsRegisters({ readings, state, alarms, power }: PcsProfile): NumberRegister[] {
+function pcsRegisters(part: PcsPart): NumberRegister[] {
+  const { readings, state, alarms, setpoint, watchdog } = part
   return [
-    ...Object.values(readings),
+    ...Object.values(readings).flatMap((one) => one ?? []),
     state.register,
-    ...alarms.words.flat(),
-    power.setpoint,
-    power.watchdog,
+    ...alarmRegisters(alarms),
+    setpoint,
+    watchdog,
   ]
 }
 
-function pcsAnswer(profile: PcsProfile, pcs: Pcs, values: RegisterValues): Answer<PcsAnswer> {
+function pcsAnswer(part: PcsPart, pcs: Pcs, values: RegisterValues): Answer<PcsAnswer> {
   const complaints: Complaint[] = []
-  const { state, alarms } = profile
-  const status = values.number(state.register)
-  const power = powerState(profile, pcs, values)
+  const power = powerState(part, pcs, values)
   if (!power) complaints.push({ point: 'setpoint', reason: 'it does not tell what it is set to' })
-  const readings = Object.entries(profile.readings)
   const measured: PcsAnswer['pcs'] = {
     ...emptyReading('pcs'),
-    ...Object.fromEntries(readings.map(([name, one]) => [name, inColumn(one, values)])),
-    ...Object.fromEntries(
-      alarms.words.map((parts, nth) => [`alarm_${nth + 1}`, wordOf(parts, values)]),
-    ),
-    state: status === null ? null : stateOf(profile, status),
-    state_vendor_code: status,
+    ...columnsIn(part.readings, values),
+    ...alarmsIn(part.alarms, values),
+    ...stateIn<PcsState>(part.state, values, { names: pcsStates, other: null }),
     setpoint_kw: power?.setpoint_w == null ? null : power.setpoint_w / 1000,
   }
   return {
     values: {
       pcs: plausible(measured, complaints, pcsRanges(pcs)),
-      alarm_table: alarms.table_id,
+      alarm_table: part.alarms?.table_id ?? null,
       heartbeat: null,
       power,
     },
@@ -129,36 +94,24 @@ function pcsAnswer(profile: PcsProfile, pcs: Pcs, values: RegisterValues): Answe
   }
 }
 
-function stateOf({ state }: PcsProfile, status: number): PcsState {
-  const flag = state.flags.find(([bit]) => (status >> bit) & 1)
-  return flag ? flag[1] : state.otherwise
-}
-
-/** Null if one of its registers is missing: an unread alarm is not clear. */
-function wordOf(parts: readonly AlarmRegister[], values: RegisterValues): number | null {
-  return parts.reduce<number | null>((word, part, nth) => {
-    const raw = values.number(part)
-    return word === null || raw === null
-      ? null
-      : word + (raw & (part.mask ?? 0xffff)) * 65536 ** nth
-  }, 0)
-}
-
 /** Watts per step of the setpoint. */
-const stepOf = ({ power: { setpoint } }: PcsProfile) =>
-  (setpoint.unit === 'kW' ? 1000 : 1) / (setpoint.gain ?? 1)
+function stepOf({ setpoint }: PcsPart): number {
+  const { multiply, divide } = units[setpoint.unit ?? 'W']
+  const { times, per } = fractionOf(setpoint)
+  return (multiply * 1000 * times) / (divide * per)
+}
 
 function powerState(
-  profile: PcsProfile,
+  part: PcsPart,
   { rated_power_kw }: Pcs,
   values: RegisterValues,
 ): PowerState | null {
-  const { setpoint } = profile.power
+  const { setpoint } = part
   const raw = values.number(setpoint) === null ? null : values.raw(setpoint)
   if (raw === null) return null
   const rated_w = wattsCovering(rated_power_kw)
   return {
-    setpoint_w: Math.round(raw * stepOf(profile)),
+    setpoint_w: Math.round(raw * stepOf(part)),
     discharge_max_w: rated_w,
     charge_max_w: rated_w,
     revert: null,
@@ -168,13 +121,14 @@ function powerState(
 
 interface Asking {
   bus: Bus
+  word_order: WordOrder
   readPower(): Promise<RegisterValues>
   readAll(): Promise<RegisterValues>
 }
 
-function controlOf(profile: PcsProfile, pcs: Pcs, asking: Asking): PowerControl {
-  const { setpoint, watchdog } = profile.power
-  const step_w = stepOf(profile)
+function controlOf(part: PcsPart, pcs: Pcs, asking: Asking): PowerControl {
+  const { setpoint, watchdog } = part
+  const step_w = stepOf(part)
   const rated_w = wattsWithin(pcs.rated_power_kw)
   const settable = (power_w: number) => {
     const most_w = Math.min(Math.abs(power_w), rated_w, 0x7ffe * step_w)
@@ -186,7 +140,7 @@ function controlOf(profile: PcsProfile, pcs: Pcs, asking: Asking): PowerControl 
     traits: { stops_after_ms: null, applies_within_ms: 0, ramp_ms: null },
     settable,
     async readPower() {
-      const state = powerState(profile, pcs, await asking.readPower())
+      const state = powerState(part, pcs, await asking.readPower())
       if (!state) throw new Error(`unit ${pcs.unit_id}: its setpoint cannot be read`)
       return state
     },
@@ -194,7 +148,7 @@ function controlOf(profile: PcsProfile, pcs: Pcs, asking: Asking): PowerControl 
       if (!Number.isInteger(power_w) || settable(power_w) !== power_w) {
         throw new RangeError(`cannot be set: ${power_w} W`)
       }
-      const words = wordsOfNumber(setpoint, power_w / step_w, profile.word_order)
+      const words = wordsOfNumber(setpoint, power_w / step_w, asking.word_order)
       try {
         const how = { single: true, ...(mayStill ? { mayStill } : {}) }
         await asking.bus.writeRegisters(pcs.unit_id, setpoint.address, words, how)

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import {
+  type NumberRegister,
+  type NumberType,
+  type Register,
+  wordsOf,
+} from '@heliograph/domain/profile'
 import fc from 'fast-check'
 import { BusError, exceptionError } from '../bus/bus-error.ts'
 import { createMemoryBus } from './fixtures/memory-bus.ts'
-import type { NumberRegister, NumberType, Register } from './profile.ts'
-import { wordsOf } from './profile.ts'
 import { rawNumber, textIn, wordsOfNumber } from './register-codec.ts'
 import { createRegisterReader, planRequests } from './register-reader.ts'
 
@@ -25,7 +29,7 @@ const anyRegister = fc.record({
 test('every register is read whole, in requests within the limits of Modbus', () => {
   fc.assert(
     fc.property(fc.array(anyRegister), fc.nat(30), (registers: Register[], gap) => {
-      const requests = planRequests(registers, gap)
+      const requests = planRequests(registers, { gap_max: gap })
       assert.ok(requests.every(({ count }) => count >= 1 && count <= 125))
       const asked = requests.flatMap((request) => request.registers)
       assert.equal(asked.length, registers.length)
@@ -67,12 +71,17 @@ test('written numbers are read back, in both word orders', () => {
     ['u32', fc.integer({ min: 0, max: 0xffff_fffe })],
     ['i32', fc.integer({ min: -0x7fff_ffff, max: 0x7fff_fffe })],
     ['u64', fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER })],
+    ['i64', fc.maxSafeInteger()],
+    ['f32', fc.float({ noNaN: true, noDefaultInfinity: true })],
+    ['f64', fc.double({ noNaN: true, noDefaultInfinity: true })],
+    ['bcd16', fc.integer({ min: 0, max: 9999 })],
+    ['bcd32', fc.integer({ min: 0, max: 99_999_999 })],
   ]
   for (const [type, values] of types) {
     fc.assert(
       fc.property(values, fc.constantFrom('high_first', 'low_first'), (value, order) => {
         const words = wordsOfNumber({ name: 'R', type }, value, order)
-        assert.equal(rawNumber(type, words, order), value)
+        assert.equal(rawNumber({ type }, words, order), value)
       }),
     )
   }
@@ -91,6 +100,50 @@ test('a number that does not fit, or means no value, is not written', () => {
     const write = () => wordsOfNumber({ name: 'R', type }, value, 'high_first')
     assert.throws(write, RangeError, `${type} ${value}`)
   }
+})
+
+test('numbers of makers come out as their documents say', () => {
+  const raw = (type: NumberType, words: number[], more: Partial<NumberRegister> = {}) =>
+    rawNumber({ type, ...more }, Uint16Array.from(words), 'high_first')
+  assert.equal(raw('f32', [0x4148, 0]), 12.5)
+  assert.equal(raw('f32', [0, 0x4148], { word_order: 'low_first' }), 12.5)
+  assert.equal(raw('f32', [0x4841, 0], { swap_bytes: true }), 12.5)
+  assert.equal(raw('f64', [0x4029, 0, 0, 0]), 12.5)
+  assert.equal(raw('i64', [0xffff, 0xffff, 0xffff, 0xfffe]), -2)
+  assert.equal(raw('bcd16', [0x1234]), 1234)
+  assert.equal(raw('bcd32', [0x0012, 0x3456]), 123_456)
+  assert.equal(raw('bcd16', [0x12a4]), Number.NaN)
+})
+
+test('a register may hold the power of ten of another; without it there is no value', async () => {
+  const scaled = (address: number, scale_address: number) =>
+    register(address, {
+      scale: 0.1,
+      scale_register: register(scale_address, { type: 'i16' }),
+    })
+  const words = Uint16Array.of(1234, 0xfffe, 2, 0x8000, 0x7fc0, 0)
+  const bus = createMemoryBus({ 3: { base: 0, registers: words } })
+  const down = scaled(0, 1)
+  const up = { ...scaled(0, 2), type: 'i16' as const }
+  const none = { ...scaled(0, 3), table: 'holding' as const }
+  const nan = register(4, { type: 'f32' })
+  const values = await createRegisterReader({ bus, ...place }, [down, up, none, nan])()
+  assert.deepEqual([down, up, none, nan].map(values.number), [1.234, 12_340, null, null])
+})
+
+test('no request is longer than the device takes', () => {
+  const row = Array.from({ length: 9 }, (_, nth) => register(2 * nth, { type: 'u32' }))
+  const requests = planRequests(row, { registers_max: 5 })
+  assert.deepEqual(
+    requests.map(({ address, count }) => [address, count]),
+    [
+      [0, 4],
+      [4, 4],
+      [8, 4],
+      [12, 4],
+      [16, 2],
+    ],
+  )
 })
 
 test('text ends at its first zero; all ones and blanks are null', () => {
@@ -114,7 +167,7 @@ function busWithout(...missing: number[]) {
 test('missing registers are detected once, and not read again', async () => {
   const bus = busWithout(20, 21)
   const registers = Array.from({ length: 40 }, (_, at) =>
-    register(at, at === 20 || at === 21 ? { is_optional: true } : {}),
+    register(at, at === 20 || at === 21 ? { optional: true } : {}),
   )
   const read = createRegisterReader({ bus, ...place }, registers)
   const first = await read()
@@ -193,7 +246,7 @@ test('a device that refuses everything, or does not answer, fails the reading', 
   bus.before = () => {
     throw new BusError('timeout', 'no answer')
   }
-  const optional = [register(1, { is_optional: true })]
+  const optional = [register(1, { optional: true })]
   await assert.rejects(createRegisterReader({ bus, ...place }, optional)(), /no answer/)
   assert.equal(bus.asked.length, 1)
 })
@@ -206,7 +259,7 @@ test('gains divide, and all forms of no value are null', async () => {
     register(1, { type: 'i16' }),
     register(2, { type: 'i16' }),
     register(3, { type: 'u32', absent: [0x00ff_fffd] }),
-    register(5, { gain: 100 }),
+    register(5, { scale: 0.01 }),
   ]
   const values = await createRegisterReader({ bus, ...place }, registers)()
   assert.deepEqual(

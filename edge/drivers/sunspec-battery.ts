@@ -77,7 +77,9 @@ export function createBeat(
 
   async function readCount(): Promise<number | null> {
     try {
-      const now = await bus.readHoldingRegisters(unit_id, address, words, { is_urgent: true })
+      const now = await bus.readHoldingRegisters(unit_id, address, words, {
+        priority: 'urgent',
+      })
       return now.reduce((sum, word) => sum * 0x1_0000 + word, 0)
     } catch (error) {
       if (isRefusal(error)) return null

@@ -21,7 +21,7 @@ import { ChainMoved, createReader, type Snapshot } from './sunspec-snapshot.ts'
 import { registerOf, stationAnswer } from './sunspec-station.ts'
 import { combinerAnswer, stringModels } from './sunspec-strings.ts'
 
-export const sunspec: Driver = {
+export const sunspec = {
   openInverter: (bus, inverter) =>
     openDevice(bus, inverter, {
       kind: 'inverter',
@@ -60,7 +60,7 @@ export const sunspec: Driver = {
   openCells,
   openSetup,
   openPcs,
-}
+} satisfies Driver
 
 interface Expected extends Place {
   serial_number?: string

@@ -14,12 +14,7 @@ export interface Admin {
 
 /** Runs administration functions within the transaction of a request. */
 export const adminOf = (tx: Transaction, { clock, db }: Pick<Context, 'clock' | 'db'>): Admin => ({
-  db: {
-    ...db,
-    query: tx.query.bind(tx),
-    execute: tx.execute.bind(tx),
-    transaction: (work) => work(tx),
-  } as Database,
+  db: { ...db, ...tx, transaction: (work) => work(tx) },
   clock,
   randomBytes,
 })

@@ -4,7 +4,6 @@ import { Type } from 'typebox'
 import { pageOf, RowId } from '../http/cursor.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { CursorList, cursorList } from '../http/envelope.ts'
-import { exampleOf } from '../http/example.ts'
 import * as field from '../http/fields.ts'
 import { limit, Timestamp } from '../http/params.ts'
 import { served } from '../storage/records.ts'
@@ -39,7 +38,6 @@ export const getAudit = endpoint({
   },
   cursor: { at: Timestamp, audit_id: RowId, site_id: Type.String({ pattern: site_or_none }) },
   returns: CursorList(AuditEntry),
-  example: { answer: cursorList({ rows: [exampleOf(AuditEntry)], next_cursor: null }) },
   async handle({ caller, query, after }, { db }: PlatformNeeds) {
     const { site_id = null, before = null, limit: page_size = 100 } = query
     const rows = await db.query<AuditRow>(selectAudit, [

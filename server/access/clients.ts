@@ -45,7 +45,6 @@ export async function changeModules(
   return findClient(db, order.name)
 }
 
-/** All clients, by name. */
 export function listClients({ db }: Admin): Promise<Client[]> {
   return db.query<Client>(`select ${columns} from clients order by name`)
 }

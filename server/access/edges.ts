@@ -1,7 +1,11 @@
 import { closeWithoutEdge } from '../storage/curtailment.ts'
+import type { Queries } from '../storage/database.ts'
 import { recordEvent } from '../storage/events.ts'
 import { type Admin, AdminError, checkHexId, checkName, newHexId, newSecret } from './admin.ts'
 import { findSite } from './sites.ts'
+
+/** Notified when an edge is revoked or its agent connects; the payload is `site_id edge_id`. */
+export const edges_channel = 'edge_changed'
 
 export interface Edge {
   site_id: string
@@ -79,6 +83,7 @@ export async function revokeEdge(admin: Admin, which: EdgeName): Promise<Edge> {
       [site_id, edge_id, at],
     )
     if (revoked === 0) return
+    await notifyOfEdge(transaction, { site_id, edge_id })
     await recordEvent(transaction, {
       site_id,
       at,
@@ -96,4 +101,9 @@ export async function revokeEdge(admin: Admin, which: EdgeName): Promise<Edge> {
     if (others.length === 0) await closeWithoutEdge(transaction, site_id, at)
   })
   return findEdge(admin, which)
+}
+
+/** Notifies all replicas on commit: another connection of the edge must end. */
+export async function notifyOfEdge(tx: Queries, { site_id, edge_id }: EdgeName): Promise<void> {
+  await tx.execute('select pg_notify($1, $2)', [edges_channel, `${site_id} ${edge_id}`])
 }

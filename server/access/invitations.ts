@@ -92,17 +92,11 @@ export async function findInvitation(
   return is_right && invitationState(invitation, now) === 'open' ? invitation : null
 }
 
-interface NewAccount {
-  email: string
-  name: string
-  password_hash: string
-}
-
 /** Creates the account and marks the invitation accepted. Null when the address has an account. */
 export async function acceptInvitation(
   tx: Transaction,
   { invitation_id, client_id, role, site_ids }: Invitation,
-  { email, name, password_hash }: NewAccount,
+  { email, name, password_hash }: { email: string; name: string; password_hash: string },
   now: Date,
 ): Promise<string | null> {
   const user_id = newUserId()

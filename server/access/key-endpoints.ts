@@ -4,7 +4,6 @@ import { Type } from 'typebox'
 import { endpoint, type Request } from '../http/endpoint.ts'
 import { List, list } from '../http/envelope.ts'
 import { ApiError, badField } from '../http/errors.ts'
-import { exampleOf } from '../http/example.ts'
 import { Closed, Nullable } from '../http/params.ts'
 import type { Queries } from '../storage/database.ts'
 import { served } from '../storage/records.ts'
@@ -57,7 +56,6 @@ export const getKeys = endpoint({
   summary: 'List the API keys of the client',
   description: 'Returns all keys of the client. Secrets cannot be read again.',
   returns: List(Key),
-  example: { answer: list([exampleOf(Key)]) },
   async handle(request, { db, clock }: PlatformNeeds) {
     const client = await clientName(db, request.caller)
     const keys = await listKeys({ db, clock, randomBytes }, { client })
@@ -86,7 +84,6 @@ export const createKeyEndpoint = endpoint({
   returns: ShownKey,
   example: {
     body: { name: 'Energy trader', scopes: ['plant:read', 'markets:read'] },
-    answer: exampleOf(ShownKey),
   },
   async handle(request, needs: PlatformNeeds) {
     const { tx, caller, body } = request
@@ -127,7 +124,7 @@ export const rotateKeyEndpoint = endpoint({
   }),
   shown_once: true,
   returns: ShownKey,
-  example: { body: { overlap_s: 86_400 }, answer: exampleOf(ShownKey) },
+  example: { body: { overlap_s: 86_400 } },
   async handle(request, needs: PlatformNeeds) {
     const { key_id } = request.params
     await requireKey(request.tx, request, key_id)
@@ -145,9 +142,7 @@ export const revokeKeyEndpoint = endpoint({
   description: 'Revokes the key for good, at once on every server. Has no effect on a revoked key.',
   params: { key_id: KeyId },
   returns: Key,
-  example: {
-    answer: exampleOf(Key, { state: 'revoked', revoked_at: '2026-06-21T10:00:00.000Z' }),
-  },
+  example: {},
   async handle(request, needs: PlatformNeeds) {
     const { key_id } = request.params
     await requireKey(request.tx, request, key_id)

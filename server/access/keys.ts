@@ -2,6 +2,7 @@ import { type Module, type Scope, scopes } from '../http/endpoint.ts'
 import { scopeModules } from '../http/scope-modules.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Stored } from '../storage/records.ts'
+import { insertRow } from '../storage/rows.ts'
 import {
   type Admin,
   AdminError,
@@ -26,7 +27,6 @@ export interface ApiKeyRecord extends Stored<Omit<Key, 'key_prefix' | 'previous_
 }
 
 export interface KeyOrder {
-  /** Name of the client. */
   client: string
   name: string
   scopes: readonly string[]
@@ -71,24 +71,19 @@ export async function createKey(admin: Admin, order: KeyOrder): Promise<ShownOnc
   const site_ids = order.site_ids && (await checkSites(db, client, order.site_ids))
   const key_id = newHexId(admin)
   const { secret, secret_sha256 } = newSecret(admin)
-  await db.execute(
-    `insert into api_keys (key_id, client_id, name, secret_sha256, scopes, site_ids, created_at,
-       created_by, expires_at, general_per_minute, write_per_minute)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-    [
-      key_id,
-      client.client_id,
-      name,
-      secret_sha256,
-      chosen,
-      site_ids,
-      now,
-      created_by,
-      expires_at,
-      general_per_minute,
-      write_per_minute,
-    ],
-  )
+  await insertRow(db, 'api_keys', {
+    key_id,
+    client_id: client.client_id,
+    name,
+    secret_sha256,
+    scopes: chosen,
+    site_ids,
+    created_at: now,
+    created_by,
+    expires_at,
+    general_per_minute,
+    write_per_minute,
+  })
   return { ...(await findKey(admin, key_id)), key: fullKey(key_id, secret) }
 }
 

@@ -4,7 +4,6 @@ import { Type } from 'typebox'
 import { endpoint, type Request, type Role } from '../http/endpoint.ts'
 import { List, list } from '../http/envelope.ts'
 import { ApiError, badField } from '../http/errors.ts'
-import { exampleOf } from '../http/example.ts'
 import * as field from '../http/fields.ts'
 import { Closed } from '../http/params.ts'
 import { scopeModules } from '../http/scope-modules.ts'
@@ -52,7 +51,6 @@ export const getSession = endpoint({
   role: 'viewer',
   summary: 'Get the signed-in user',
   returns: SessionUser,
-  example: { answer: exampleOf(SessionUser) },
   async handle({ caller }, { db, mail }: PlatformNeeds) {
     const user = (await findUser(db, { client_id: caller.client_id, user_id: caller.key_id }))!
     return served(SessionUser, {
@@ -74,7 +72,6 @@ export const getUsers = endpoint({
   operation_id: 'platform_users_list',
   summary: 'List the users of the client',
   returns: List(User),
-  example: { answer: list([exampleOf(User)]) },
   async handle({ caller }, { db }: PlatformNeeds) {
     return list((await listUsers(db, caller.client_id)).map(userOf))
   },
@@ -129,7 +126,7 @@ export const changeUserEndpoint = endpoint({
     { additionalProperties: false, minProperties: 1 },
   ),
   returns: User,
-  example: { body: { role: 'operator' }, answer: exampleOf(User) },
+  example: { body: { role: 'operator' } },
   async handle(request, { db, clock }: PlatformNeeds) {
     const { user_id } = request.params
     const user = await requireUser(db, request, user_id)
@@ -154,7 +151,6 @@ export const deleteUser = endpoint({
   params: { user_id: UserId },
   status: 204,
   returns: Type.Null(),
-  example: { answer: null },
   async handle(request, { db }: PlatformNeeds) {
     const user = await requireUser(db, request, request.params.user_id)
     if (!(await removeUser(request.tx, user))) throw lastAdministrator()
@@ -175,7 +171,6 @@ export const getInvitations = endpoint({
   operation_id: 'platform_invitations_list',
   summary: 'List the invitations of the client',
   returns: List(Invitation),
-  example: { answer: list([exampleOf(Invitation)]) },
   async handle({ caller }, { db, clock }: PlatformNeeds) {
     const now = clock.now()
     const rows = await listInvitations(db, caller.client_id)
@@ -199,7 +194,6 @@ export const invite = endpoint({
   returns: NewInvitation,
   example: {
     body: { email: 'ada@example.com', role: 'operator' },
-    answer: exampleOf(NewInvitation),
   },
   async handle(request, { clock, mail }: PlatformNeeds) {
     const { tx, caller, body } = request
@@ -233,7 +227,6 @@ export const revokeInvitationEndpoint = endpoint({
   summary: 'Revoke an invitation',
   params: { invitation_id: InvitationId },
   returns: Invitation,
-  example: { answer: exampleOf(Invitation, { state: 'revoked' }) },
   async handle({ tx, caller, params }, { clock }: PlatformNeeds) {
     const now = clock.now()
     const of = { client_id: caller.client_id, invitation_id: params.invitation_id }
@@ -260,7 +253,7 @@ export const lookAtInvitation = endpoint({
   body: Closed({ token: Token }),
   shown_once: true,
   returns: OpenInvitation,
-  example: { body: { token: '0123456789ab…' }, answer: exampleOf(OpenInvitation) },
+  example: { body: { token: '0123456789ab…' } },
   async handle({ tx, body }, { clock }: PlatformNeeds) {
     const found = await findInvitation(tx, body.token, clock.now())
     if (found === null) throw noInvitation()
@@ -293,7 +286,6 @@ export const acceptInvitationEndpoint = endpoint({
   returns: NewAccount,
   example: {
     body: { token: '0123456789ab…', name: 'Ada', password: 'a long sentence of mine' },
-    answer: exampleOf(NewAccount),
   },
   async handle({ tx, body, caller, request_id }, { clock }: PlatformNeeds) {
     const now = clock.now()
@@ -333,7 +325,6 @@ export const confirmRecipientEndpoint = endpoint({
   returns: ConfirmedRecipient,
   example: {
     body: { token: '0123456789ab…' },
-    answer: exampleOf(ConfirmedRecipient, { email: 'operations@example.com' }),
   },
   async handle({ tx, body }, { clock }: PlatformNeeds) {
     const confirmed = await confirmByLink(tx, body.token, clock.now())

@@ -22,13 +22,11 @@ const writes = { ...tag, method: 'POST', scope: 'alerts:write' } as const
 const AlertId = field.Int('An alert of the site.', { minimum: 1, maximum: id_max })
 
 const alertExample = exampleOf(AlertRecord, {
-  started_at: '2026-06-21T08:10:00.000Z',
   detected_at: '2026-06-21T08:25:00.000Z',
   ended_at: null,
   acknowledged_at: null,
   resolved_at: null,
   rule_id: 'string_zero_current',
-  created_at: '2026-06-21T08:25:00.000Z',
 })
 
 const acknowledgedExample: AlertRecord = {

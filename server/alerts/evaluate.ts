@@ -4,6 +4,7 @@
  */
 import { quarter_ms } from '@heliograph/domain/durations'
 import { readPlantPrices } from '../contracts/plant-prices.ts'
+import { beginRound, shareRound } from '../jobs/site-rounds.ts'
 import { tryLock } from '../storage/advisory-lock.ts'
 import type { Database, Log, Queries, Transaction } from '../storage/database.ts'
 import type { ListedSource } from './alert-sources.ts'
@@ -32,35 +33,37 @@ export interface RoundParts {
   readSuppression: ReadSuppression
 }
 
-/**
- * One round for every site in turn. When a site fails, the others are still evaluated; then the
- * first error is thrown.
- */
-export async function evaluateAlerts(
-  parts: RoundParts,
-  { now, signal }: { now: () => Date; signal?: AbortSignal },
-): Promise<void> {
-  const { db, log } = parts
+interface RoundTimes {
+  now: () => Date
+  signal?: AbortSignal
+}
+
+/** The job that makes the rounds. */
+const job = 'evaluate_alerts'
+
+/** One round for every site, with the help of other servers. */
+export async function evaluateAlerts(parts: RoundParts, times: RoundTimes): Promise<void> {
+  const { db } = parts
   const sites = await db.query<{ site_id: string }>(
     // An edge without an accepted inventory also reports conditions.
     `select site_id from sites s
      where inventory is not null or exists (select from edges e where e.site_id = s.site_id)
      order by site_id`,
   )
-  const failures: unknown[] = []
-  for (const { site_id } of sites) {
-    signal?.throwIfAborted()
-    try {
-      await evaluateSite(parts, site_id, now())
-    } catch (error) {
+  const site_ids = sites.map(({ site_id }) => site_id)
+  await beginRound(db, job, site_ids)
+  await shareAlerts(parts, times)
+}
+
+/** Evaluates sites of a round that are still due. */
+export function shareAlerts(parts: RoundParts, { now, signal }: RoundTimes): Promise<void> {
+  const { db, log } = parts
+  const work = (site_id: string) =>
+    evaluateSite(parts, site_id, now()).catch((error: unknown) => {
       log.error({ err: error, site_id }, 'the alerts of a site could not be evaluated')
-      failures.push(error)
-    }
-  }
-  if (failures.length > 0) {
-    const what = `alerts of ${failures.length} of ${sites.length} sites could not be evaluated`
-    throw new Error(what, { cause: failures[0] })
-  }
+      throw error
+    })
+  return shareRound(db, job, { work, signal })
 }
 
 /**

@@ -66,7 +66,6 @@ export const ofUnit = (bess_id: number) =>
 export const ofNode = (node_id: string) =>
   ({ source_type: 'node', source_id: node_id, node_id }) as const
 
-/** An unresolved alert. */
 export interface OpenAlert extends Concerned {
   alert_id: number
   code: AlertCode

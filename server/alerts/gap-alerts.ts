@@ -2,7 +2,7 @@
 import { day_ms } from '@heliograph/domain/durations'
 import type { Queries } from '../storage/database.ts'
 import type { SourceType as GapSource } from '../telemetry/gaps/sources.ts'
-import type { SourceType } from './finding.ts'
+import type { Concerned, OpenAlert, SourceType } from './finding.ts'
 import { type AlertCode, ruleOf } from './rules.ts'
 
 export interface AlertedGap {
@@ -14,12 +14,7 @@ export interface AlertedGap {
   cause: string
 }
 
-export interface GapAlert {
-  alert_id: number
-  code: AlertCode
-  source_type: SourceType
-  source_id: string
-  part: string | null
+export interface GapAlert extends Omit<OpenAlert, keyof Concerned> {
   started_at: Date
   ended_at: Date | null
 }

@@ -7,6 +7,7 @@ import type { FinishedRound } from './listener.ts'
 import { mailText } from './mail-texts.ts'
 import { decideMails, type MailItem, type SentNotice } from './mailing.ts'
 import type { StoredAlert } from './record.ts'
+import { alertColumns } from './store.ts'
 
 /** A daily digest covers a day, with two hours of slack for a late one. */
 const resolved_ms_max = 26 * 3_600_000
@@ -52,7 +53,7 @@ function dedupKeyOf(items: readonly MailItem[]): string {
 /** Recently resolved alerts whose notification may still be due. */
 function readResolved(db: Queries, site_id: string, now: Date): Promise<StoredAlert[]> {
   return db.query(
-    `select * from alerts a
+    `select ${alertColumns} from alerts a
      where site_id = $1 and status = 'resolved' and resolved_at > $2
        and exists (
          select from alert_tellings t

@@ -54,7 +54,7 @@ const identity = {
 }
 
 const times = {
-  started_at: At('When the condition began, in the first occurrence.'),
+  started_at: At('When the condition began, in the first occurrence.', '2026-06-21T08:10:00.000Z'),
   detected_at: At('When the first occurrence was raised, after the raise delay of the rule.'),
   last_seen_at: At('When the condition was last known to hold.'),
   ended_at: Nullable(
@@ -125,7 +125,7 @@ const handling = {
     'Identifies the condition: at most one unresolved alert has this key.',
     'string_zero_current:string:7.3',
   ),
-  created_at: At('When the alert was stored.'),
+  created_at: At('When the alert was stored.', '2026-06-21T08:25:00.000Z'),
   updated_at: At('When the alert was last updated: every minute while the condition holds.'),
 }
 

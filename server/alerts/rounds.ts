@@ -1,7 +1,7 @@
-import type { Database, Log } from '../storage/database.ts'
+import { type Database, type Log, prepared } from '../storage/database.ts'
 import { alertSources, readSuppression } from './alert-sources.ts'
 import { notifyCritical } from './critical-notices.ts'
-import { evaluateAlerts } from './evaluate.ts'
+import { evaluateAlerts, type RoundParts, shareAlerts } from './evaluate.ts'
 import type { ListedListener } from './listener.ts'
 import { mailAlerts } from './mail-alerts.ts'
 
@@ -11,10 +11,22 @@ export const alertListeners: readonly ListedListener[] = [
   { name: 'notifications', handle: notifyCritical },
 ]
 
-export function evaluateEverySite(
-  { db, log }: { db: Database; log: Log },
-  times: { now: () => Date; signal: AbortSignal },
-): Promise<void> {
-  const parts = { db, log, sources: alertSources, listeners: alertListeners, readSuppression }
-  return evaluateAlerts(parts, times)
+const partsOf = ({ db, log }: { db: Database; log: Log }): RoundParts => ({
+  db: prepared(db),
+  log,
+  sources: alertSources,
+  listeners: alertListeners,
+  readSuppression,
+})
+
+interface Times {
+  now: () => Date
+  signal: AbortSignal
 }
+
+export const evaluateEverySite = (needs: { db: Database; log: Log }, times: Times) =>
+  evaluateAlerts(partsOf(needs), times)
+
+/** Evaluates sites of a round that another server began. */
+export const shareRoundOfAlerts = (needs: { db: Database; log: Log }, times: Times) =>
+  shareAlerts(partsOf(needs), times)

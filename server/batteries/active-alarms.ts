@@ -34,7 +34,6 @@ export function activeAlarms(
 interface MeasuredAlarm {
   alarm: ReadAlarm
   is_set: boolean
-  /** Last report of the edge. */
   condition: Condition | undefined
 }
 

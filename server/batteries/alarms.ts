@@ -36,7 +36,7 @@ export const alarmSources = [
 ] as const
 type AlarmSource = (typeof alarmSources)[number]
 
-export const AlarmSeverity = Type.Enum([...batterySeverities])
+export const AlarmSeverity = Type.Enum([...batterySeverities], { examples: ['warning'] })
 export const AlarmSourceName = field.OneOf(
   alarmSources,
   'Source of the alarm: `bms`: the battery management system. `ems`: the edge. `communication`: ' +
@@ -45,14 +45,14 @@ export const AlarmSourceName = field.OneOf(
 )
 
 export type AlarmState = Static<typeof AlarmState>
-/** An alarm by the reports of unit and edge. */
 export type Alarm = Omit<AlarmState, 'alert_id'>
 export const AlarmState = Named('BatteryAlarmState', {
   code: field.Text(
     'Code by the alarm table; `alarm_1_bit_17` for a bit that is in no table. Identifies the ' +
       'alarm together with `source`, `pcs_idx` and `cluster_idx`.',
+    'OVER_TEMP_WARNING',
   ),
-  name: field.Text('Name of the alarm; constant for a `code`.'),
+  name: field.Text('Name of the alarm; constant for a `code`.', 'Overtemperature, pre-alarm'),
   message: field.TextOrNull('Last message of the edge; null without one.'),
   description: Nullable(Type.String()),
   source: AlarmSourceName,
@@ -65,12 +65,12 @@ export const AlarmState = Named('BatteryAlarmState', {
     minimum: 1,
     maximum: 3,
   }),
-  is_set: field.Flag('Whether the alarm is set, by the newest reading.'),
+  is_set: field.Flag('Whether the alarm is set, by the newest reading.', true),
   set_at: field.AtOrNull('When it was set; null while it is not set, and where not reported.'),
   cleared_at: field.AtOrNull('When it was last cleared; null while it is set.'),
   raw_value: field.NumOrNull('Present value that is compared with the threshold, in its unit.'),
   threshold_value: field.NumOrNull('Threshold set in the device; see /bess/{bess_id}/protection.'),
-  threshold_unit: Nullable(Type.String()),
+  threshold_unit: Nullable(Type.String({ examples: ['C'] })),
   latching: field.Flag(
     'Whether the alarm stays until it is reset; false also where not documented.',
   ),
@@ -81,7 +81,7 @@ export const AlarmState = Named('BatteryAlarmState', {
   recommended_action: Nullable(Type.String()),
   alert_id: field.IntOrNull(
     'The unresolved alert of the alarm; null without one, such as during the delay of its rule.',
-    { minimum: 1 },
+    { minimum: 1, examples: [812] },
   ),
 })
 
@@ -244,7 +244,6 @@ function sinceWhen(is_set: boolean, condition: Condition | undefined) {
 
 const wholeUnit: Place = { pcs_idx: null, cluster_idx: null }
 
-/** An alarm that is no bit of an alarm word. */
 function wordlessAlarm(code: string, name: string, reported: Severity, place: Place) {
   const severity = batterySeverity(reported)
   return {

@@ -102,7 +102,7 @@ test('days of batteries are summed up', async (t) => {
     assert.deepEqual(await marked(), ['2026-06-19', '2026-06-20'], 'of the next its first quarter')
     await run('sum_battery_days', '2026-08-20T10:00Z', {
       ...testSettings,
-      retention_minute_row_days: 30,
+      retention_minute_days: 30,
     })
     assert.equal((await marked()).length, 2)
     await sum('2026-08-20T10:00Z')
@@ -114,7 +114,7 @@ test('days of batteries are summed up', async (t) => {
     await db.execute("DELETE FROM bess_readings WHERE measured_at > '2026-06-18T06:00Z'")
     await sumAgain('2026-07-06T12:00Z')
     assert.ok((await days()).includes(first))
-    const kept_days = { ...testSettings, retention_minute_row_days: 10 }
+    const kept_days = { ...testSettings, retention_minute_days: 10 }
     await sumAgain('2026-06-30T12:00Z', kept_days)
     assert.ok((await days()).includes(first))
     await sumAgain('2026-06-27T12:00Z', kept_days)

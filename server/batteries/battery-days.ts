@@ -1,8 +1,11 @@
 /** Charged and discharged energy of units by quarter hour, from stored sums of past days. */
+
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
+import { putRow } from '../storage/rows.ts'
 import { holdBatteryMarks, marked_day } from '../telemetry/battery-day-marks.ts'
+import { firstReadingAt } from '../telemetry/stored-readings.ts'
 import type { MarketedUnit } from './earnings.ts'
 import { readUnitQuarters, type Span, type Unit, type UnitQuarter } from './unit-energy.ts'
 
@@ -60,11 +63,7 @@ export async function readBatteryDays(db: Queries, asked: DaysAsked): Promise<Un
 const unitsOf = `
   select site_id, bess_id, logger_id, market_code, rated_charge_power_kw,
     rated_discharge_power_kw, commissioned_date, retired_at,
-    least(created_at, (
-      select measured_at from bess_readings r
-      where r.site_id = b.site_id and r.bess_id = b.bess_id
-      order by measured_at limit 1
-    )) as known_from_at
+    least(created_at, ${firstReadingAt('bess', 'b')}) as known_from_at
   from batteries b
   where site_id = $1 and ($2::int is null or logger_id = $2)
     and (retired_at is null or retired_at > $3)
@@ -134,9 +133,7 @@ function dueDays(
     `select b.site_id, b.bess_id, b.rated_charge_power_kw, b.rated_discharge_power_kw, day.at
      from batteries b
      cross join lateral (
-       select date_trunc('day', measured_at) as at from bess_readings r
-       where r.site_id = b.site_id and r.bess_id = b.bess_id
-       order by measured_at limit 1
+       select date_trunc('day', ${firstReadingAt('bess', 'b')}) as at
      ) as first
      cross join lateral generate_series(first.at, least($1, b.retired_at), '1 day') as day (at)
      left join battery_days d
@@ -151,12 +148,8 @@ function dueDays(
 async function sumDay(db: Transaction, unit: Unit, start_ms: number, now: Date): Promise<void> {
   await holdBatteryMarks(db)
   const day = await readBatteryDay(db, unit, { start_ms, end_ms: start_ms + day_ms })
-  await db.execute(
-    `insert into battery_days (site_id, bess_id, date, charged_wh, discharged_wh, summed_at)
-     values ($1, $2, $3, $4, $5, $6)
-     on conflict (site_id, bess_id, date) do update
-       set charged_wh = excluded.charged_wh, discharged_wh = excluded.discharged_wh,
-         summed_at = excluded.summed_at`,
-    [unit.site_id, unit.bess_id, utcDate(start_ms), day.charged_wh, day.discharged_wh, now],
-  )
+  const { site_id, bess_id } = unit
+  const { charged_wh, discharged_wh } = day
+  const key = { site_id, bess_id, date: utcDate(start_ms) }
+  await putRow(db, 'battery_days', key, { charged_wh, discharged_wh, summed_at: now })
 }

@@ -48,7 +48,6 @@ const names: Readonly<Record<string, string>> = {
   pcs_contrary: 'PCS power is opposite to its setpoint',
 }
 
-/** Name of a condition; an unknown code is spelled out. */
 export function nameOf({ code }: Pick<Condition, 'code'>): string {
   const bit = bitOf({ code })
   if (bit) return unknownName(bit.word, bit.bit)

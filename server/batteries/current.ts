@@ -6,6 +6,7 @@ import {
   fireStates,
 } from '@heliograph/domain/battery'
 import { counterIncrease } from '@heliograph/domain/counter'
+import type { BessReading } from '@heliograph/domain/readings'
 import { significant } from '@heliograph/domain/significant'
 import type { Static } from 'typebox'
 import * as field from '../http/fields.ts'
@@ -28,7 +29,7 @@ const cellRange = {
   cell_voltage_min_mv: quantity('cell_voltage_min_mv'),
   cell_voltage_max_mv: quantity('cell_voltage_max_mv'),
   cell_voltage_avg_mv: quantity('cell_voltage_avg_mv'),
-  cell_voltage_spread_mv: field.NumOrNull('Highest minus lowest cell voltage, mV.'),
+  cell_voltage_spread_mv: field.NumOrNull('Highest minus lowest cell voltage, mV.', 14),
   cell_voltage_min_id: Place('cell with the lowest voltage'),
   cell_voltage_max_id: Place('cell with the highest voltage'),
   cell_temperature_min_c: quantity('cell_temperature_min_c'),
@@ -39,29 +40,31 @@ const cellRange = {
   cell_temperature_max_id: Place('warmest cell'),
 }
 
-/** Fields of both the newest and historical readings. */
-const batteryMeasured = {
+const measuredFields = {
   state: field.OneOfOrNull(
     batteryStates,
     'Operating state reported by the unit, in the terms of SunSpec.',
+    'discharging',
   ),
   state_vendor_code: field.IntOrNull("The manufacturer's own code of the state."),
   power_kw: quantity('power_kw'),
   setpoint_kw: quantity('setpoint_kw'),
   soc_pct: quantity('soc_pct'),
   soh_pct: quantity('soh_pct'),
-  dod_pct: field.NumOrNull('Depth of discharge, %: 100 minus `soc_pct`.'),
+  dod_pct: field.NumOrNull('Depth of discharge, %: 100 minus `soc_pct`.', 40),
   available_energy_kwh: field.FromZeroOrNull(
     'Energy in the cells above the lower end of the operating window or the reserve, kWh, at most ' +
       'what the device reports; equals `available_discharge_energy_kwh` of the envelope. For ' +
       'historical readings the present window is used. Excludes discharging losses.',
+    196,
   ),
   energy_to_full_kwh: field.FromZeroOrNull(
     'Energy up to the upper end of the operating window, kWh; equals ' +
       '`available_charge_energy_kwh` of the envelope. Excludes charging losses.',
+    137.2,
   ),
   dc_voltage_v: quantity('dc_voltage_v'),
-  dc_current_a: field.NumOrNull('DC current, A; positive is discharging.'),
+  dc_current_a: field.NumOrNull('DC current, A; positive is discharging.', 141.7),
   max_charge_power_kw: quantity('max_charge_power_kw'),
   max_discharge_power_kw: quantity('max_discharge_power_kw'),
   max_charge_current_a: quantity('max_charge_current_a'),
@@ -76,58 +79,75 @@ const batteryMeasured = {
   contactor_state: field.OneOfOrNull(
     contactorStates,
     'State of the main contactors of the battery.',
+    'closed',
   ),
   fire_system_state: field.OneOfOrNull(fireStates, 'State reported by the fire alarm system.'),
   heartbeat_ok: field.FlagOrNull(
     'Whether the heartbeat between unit and edge works; null without a heartbeat and, in the ' +
       'newest reading, once it is stale.',
+    true,
   ),
   local_remote: field.OneOfOrNull(
     controlPlaces,
     'Where the unit takes commands from: `local` (on site) or `remote` (the edge).',
+    'remote',
   ),
 }
 
 export const BatteryReading = Named('BatteryReading', {
   ...readingFrame,
-  ...batteryMeasured,
+  ...measuredFields,
 })
 
 export type BatteryNow = Static<typeof BatteryNow>
 export const BatteryNow = Named('BatteryNow', {
-  bess_id: field.Int('The unit.'),
+  bess_id: field.Int('The unit.', 1),
   ...frame,
-  ...batteryMeasured,
+  ...measuredFields,
   grid_connected: field.FlagOrNull(
     'Whether any PCS is connected to the grid; null where none reports it.',
+    true,
   ),
   charged_today_kwh: field.FromZeroOrNull(
     'Energy charged since local midnight, kWh: the difference to the last counter value within ' +
       '15 minutes before midnight, else to the first value of today. Null without a counter and ' +
       'after a reset.',
+    310.4,
   ),
   discharged_today_kwh: field.FromZeroOrNull(
     'Energy discharged since local midnight, kWh; likewise.',
+    280.2,
   ),
   alarm_count: field.Count('Number of set alarms of the unit and its PCS.'),
 })
 
+/** A reading, newest or historical, with the operating window of its unit. */
+export type MeasuredRow = Omit<BessReading, 'measured_at' | 'quality' | 'bess_id'> &
+  Parameters<typeof energyLeft>[0]
+
+/** The fields that are no columns of a reading or differ from them. */
+export const batteryMeasured = (row: MeasuredRow) => ({
+  dod_pct: less(100, row.soc_pct),
+  available_energy_kwh: energyLeft(row, 'discharge'),
+  energy_to_full_kwh: energyLeft(row, 'charge'),
+  cell_voltage_spread_mv: less(row.cell_voltage_max_mv, row.cell_voltage_min_mv),
+  cell_voltage_min_id: place(row, 'cell_voltage_min'),
+  cell_voltage_max_id: place(row, 'cell_voltage_max'),
+  cell_temperature_spread_c: less(row.cell_temperature_max_c, row.cell_temperature_min_c),
+  cell_temperature_min_id: place(row, 'cell_temperature_min'),
+  cell_temperature_max_id: place(row, 'cell_temperature_max'),
+  heartbeat_ok: flag(row.heartbeat_ok),
+  local_remote: row.control_place,
+})
+
 export function batteryNow({ row, pcs, alarms }: LiveUnit, situation: Situation): BatteryNow {
   const { now, poll } = situation
+  const measured = batteryMeasured(row)
   return served(BatteryNow, {
     ...row,
     ...frameOf(row, poll.battery_s, now),
-    dod_pct: less(100, row.soc_pct),
-    available_energy_kwh: energyLeft(row, 'discharge'),
-    energy_to_full_kwh: energyLeft(row, 'charge'),
-    cell_voltage_spread_mv: less(row.cell_voltage_max_mv, row.cell_voltage_min_mv),
-    cell_voltage_min_id: place(row, 'cell_voltage_min'),
-    cell_voltage_max_id: place(row, 'cell_voltage_max'),
-    cell_temperature_spread_c: less(row.cell_temperature_max_c, row.cell_temperature_min_c),
-    cell_temperature_min_id: place(row, 'cell_temperature_min'),
-    cell_temperature_max_id: place(row, 'cell_temperature_max'),
-    heartbeat_ok: isStale(row.measured_at, poll.battery_s, now) ? null : flag(row.heartbeat_ok),
-    local_remote: row.control_place,
+    ...measured,
+    heartbeat_ok: isStale(row.measured_at, poll.battery_s, now) ? null : measured.heartbeat_ok,
     grid_connected: isGridConnected(pcs, situation),
     ...energiesToday(row, situation),
     alarm_count: alarms.length,
@@ -148,7 +168,7 @@ export const oldestOf = (readings: readonly Pick<Measurement, 'measured_at'>[]):
     null,
   )
 
-function place(row: UnitRow, of: `cell_${'voltage' | 'temperature'}_${'min' | 'max'}`) {
+function place(row: MeasuredRow, of: `cell_${'voltage' | 'temperature'}_${'min' | 'max'}`) {
   const [cluster_idx, module_idx] = [row[`${of}_cluster_idx`], row[`${of}_module_idx`]]
   if (cluster_idx === null) return null
   return module_idx === null ? `${cluster_idx}` : `${cluster_idx}.${module_idx}`

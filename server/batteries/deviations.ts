@@ -18,23 +18,26 @@ type DeviationReason = (typeof deviationReasons)[number]
 
 export type Deviation = Static<typeof Deviation>
 export const Deviation = Named('BatteryDeviation', {
-  hour: field.Count('UTC hour of the day.', { maximum: 23 }),
-  start_at: At('Start of the hour, inclusive.'),
-  end_at: At('End of the hour, exclusive.'),
+  hour: field.Count('UTC hour of the day.', { maximum: 23, examples: [9] }),
+  start_at: At('Start of the hour, inclusive.', '2026-06-21T09:00:00.000Z'),
+  end_at: At('End of the hour, exclusive.', '2026-06-21T10:00:00.000Z'),
   planned_power_kw: field.Num(
     'Mean power requested by approved schedules while in force, kW; 0 without one, as nothing is ' +
       'dispatched then.',
+    180,
   ),
   actual_avg_power_kw: field.NumOrNull('Measured mean power of the hour, kW; null where unknown.'),
-  deviation_kw: field.NumOrNull('Actual minus planned power, kW.'),
-  planned_energy_kwh: field.Num('Planned energy, kWh; positive is discharging.'),
+  deviation_kw: field.NumOrNull('Actual minus planned power, kW.', -30),
+  planned_energy_kwh: field.Num('Planned energy, kWh; positive is discharging.', 180),
   actual_energy_kwh: field.NumOrNull(
     'Discharged minus charged energy, kWh, by the counters of the unit, else by its power; null ' +
       'with too few readings.',
+    150,
   ),
-  deviation_kwh: field.NumOrNull('Actual minus planned energy, kWh.'),
+  deviation_kwh: field.NumOrNull('Actual minus planned energy, kWh.', -30),
   deviation_pct: field.NumOrNull(
     'Deviation as a percentage of the planned energy; null where none was planned.',
+    -16.67,
   ),
   planned_soc_end_pct: field.NumOrNull(
     'Planned for the end of the hour by the schedule in force then, %.',
@@ -46,6 +49,7 @@ export const Deviation = Named('BatteryDeviation', {
   tolerance_kw: field.FromZero(
     `${100 * tolerated.of_rated} % of the rated power, or ` +
       `${100 * tolerated.of_planned} % of the planned power if that is more, kW.`,
+    9,
   ),
   reason: field.OneOfOrNull(
     deviationReasons,
@@ -53,15 +57,18 @@ export const Deviation = Named('BatteryDeviation', {
       'in the hour by the dispatch and control logs, else an alarm or lost communication at ' +
       'the time, else `unknown`. `unplanned`: no schedule was approved for the hour. Null ' +
       'where neither plan nor power is known.',
+    'power_limit',
   ),
   cost_amount: field.NumOrNull(
     'Value of the planned minus the actual energy at day-ahead prices by quarter hour; below ' +
       '0 where the deviation increased revenue. Null where unknown.',
+    2.55,
   ),
-  currency: field.TextOrNull('ISO 4217; null without an amount.'),
+  currency: field.TextOrNull('ISO 4217; null without an amount.', 'EUR'),
   completeness_pct: field.Percent(
     'Share of three-minute intervals with a stored reading of the unit, %. Falls once old ' +
       'readings are thinned out.',
+    100,
   ),
 })
 

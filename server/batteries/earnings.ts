@@ -69,14 +69,12 @@ export async function requireUnit(db: Queries, id: UnitId): Promise<MarketedUnit
   return unit
 }
 
-type MarketOf = Pick<MarketedUnit, 'site_id' | 'logger_id' | 'market_code'>
-
 /**
  * Market of a unit by date (YYYY-MM-DD): its own, else that of its plant, else that of the site.
  */
 export async function marketsOfUnit(
   db: Queries,
-  { site_id, logger_id, market_code }: MarketOf,
+  { site_id, logger_id, market_code }: Pick<MarketedUnit, 'site_id' | 'logger_id' | 'market_code'>,
   dates: readonly string[],
 ): Promise<Map<string, UnitMarket>> {
   if (market_code !== null) {

@@ -35,6 +35,7 @@ const limitedBy = (of: string) =>
       'or an unknown state of charge. `pcs`, `bms`: limits reported by them. `temperature`: the ' +
       'limit of the BMS while a cell is beyond the threshold of its pre-alarm. `site`: the limit ' +
       'of the connection, whose value is not included.',
+    'bms',
   )
 
 const CurvePoint = Named('BatteryCurvePoint', {
@@ -51,35 +52,42 @@ export const Envelope = Named('BatteryEnvelope', {
   ...frame,
   soc_pct: quantity('soc_pct'),
   soh_pct: quantity('soh_pct'),
-  soc_min_pct: field.Num('Lower end of the operating window, %.'),
-  soc_max_pct: field.Num('Upper end of the operating window, %.'),
-  soc_reserve_pct: field.NumOrNull('Reserve that plans do not use, %; null without one.'),
+  soc_min_pct: field.Num('Lower end of the operating window, %.', 5),
+  soc_max_pct: field.Num('Upper end of the operating window, %.', 95),
+  soc_reserve_pct: field.NumOrNull('Reserve that plans do not use, %; null without one.', 10),
   available_discharge_energy_kwh: field.FromZeroOrNull(
     'Energy in the cells above the lower end of the window or the reserve, kWh, at most what the ' +
       'device reports; by the last reading of any age. Equals `available_energy_kwh`; excludes ' +
       'discharging losses.',
+    196,
   ),
   available_charge_energy_kwh: field.FromZeroOrNull(
     'Energy up to the upper end of the window, kWh; likewise, excludes charging losses.',
+    137.2,
   ),
   max_charge_power_kw: field.FromZeroOrNull(
     'Present charging limit, kW; 0 while the data is stale.',
+    180,
   ),
   max_discharge_power_kw: field.FromZeroOrNull(
     'Present discharging limit, kW; 0 while the data is stale, null while the limit of the ' +
       'connection applies.',
+    190,
   ),
   bms_charge_limit_kw: field.FromZeroOrNull(
     'Charging limit of the BMS, kW: its power limit, else its current limit at the present ' +
       'voltage.',
+    180,
   ),
-  bms_discharge_limit_kw: field.FromZeroOrNull('Discharging limit of the BMS, kW; likewise.'),
+  bms_discharge_limit_kw: field.FromZeroOrNull('Discharging limit of the BMS, kW; likewise.', 190),
   pcs_charge_limit_kw: field.FromZeroOrNull(
     'Sum of the charging limits of the PCS, kW, each at most its rated power; 0 for PCS that are ' +
       'stale, off or in fault.',
+    200,
   ),
   pcs_discharge_limit_kw: field.FromZeroOrNull(
     'Sum of the discharging limits of the PCS, kW; likewise.',
+    200,
   ),
   site_limit_active: field.Flag(
     'Whether the limit of the connection lowers the discharging setpoint.',
@@ -89,9 +97,11 @@ export const Envelope = Named('BatteryEnvelope', {
   max_charge_duration_min: field.FromZeroOrNull(
     'How long the unit can charge at that limit, min, with the losses of the datasheet if given; ' +
       'null where energy or power is unknown or power is 0.',
+    48.75,
   ),
   max_discharge_duration_min: field.FromZeroOrNull(
     'How long the unit can discharge at that limit, min; likewise.',
+    58.06,
   ),
   ramp_rate_kw_s: field.NumOrNull('Ramp rate of the setpoint, kW/s.'),
   temperature_derating_pct: field.FromZeroOrNull(
@@ -200,8 +210,11 @@ function pcsLimit(
   return Math.max(0, Math.min(reported_kw, pcs.rated_power_kw))
 }
 
+type Charge = Parameters<typeof capacityOf>[0] &
+  Pick<UnitRow, 'soc_pct' | 'soc_reserve_pct' | 'energy_to_full_kwh' | 'available_energy_kwh'>
+
 /** Energy to the end of the window, kWh, at most as reported; null without a state of charge. */
-export function energyLeft(row: UnitRow, towards: 'charge' | 'discharge'): number | null {
+export function energyLeft(row: Charge, towards: 'charge' | 'discharge'): number | null {
   if (row.soc_pct === null) return null
   const lowest_pct = Math.max(row.soc_min_pct, row.soc_reserve_pct ?? 0)
   const [span_pct, reported_kwh] =
@@ -212,7 +225,6 @@ export function energyLeft(row: UnitRow, towards: 'charge' | 'discharge'): numbe
   return significant(Math.max(0, Math.min(energy_kwh, reported_kwh ?? energy_kwh)))
 }
 
-/** Whether a cell is beyond the threshold of a temperature pre-alarm. */
 function isHotOrCold(row: UnitRow, is_charge: boolean): boolean {
   const { cell_temperature_min_c: min_c, cell_temperature_max_c: max_c } = row
   return (row.protection ?? []).some(({ parameter, level, trip_value }) => {

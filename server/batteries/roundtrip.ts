@@ -1,8 +1,10 @@
 /** Round-trip efficiency of batteries by their counters. */
 import { counterIncrease } from '@heliograph/domain/counter'
+import { day_ms } from '@heliograph/domain/durations'
+import type { BessReading } from '@heliograph/domain/readings'
 import { significant } from '@heliograph/domain/significant'
 import type { Queries } from '../storage/database.ts'
-import type { UnitFacts } from './unit-store.ts'
+import { readLast } from '../telemetry/stored-readings.ts'
 import { capacityOf, usableEnergy } from './units.ts'
 
 export interface CounterSample {
@@ -65,13 +67,9 @@ function movedBy({ samples, rated_charge_power_kw, rated_discharge_power_kw }: S
   return moved
 }
 
-interface SampleRow extends UnitFacts {
-  measured_at: Date
-  charged_total_kwh: number
-  discharged_total_kwh: number
-  soc_pct: number
-  soh_pct: number | null
-}
+type CapacityFacts = Parameters<typeof capacityOf>[0]
+type RatedUnit = Omit<SampledUnit, 'samples' | 'usable_energy_kwh'> &
+  Omit<CapacityFacts, 'soh_pct'> & { bess_id: number }
 
 /** Round-trip efficiency, %; null where unknown. Null `bess_id`: all units in service together. */
 export async function readRoundtrip(
@@ -79,40 +77,33 @@ export async function readRoundtrip(
   { site_id, bess_id }: { site_id: string; bess_id: number | null },
   { start, end }: { start: Date; end: Date },
 ): Promise<number | null> {
-  const rows = await db.query<SampleRow>(samples, [site_id, start, end, bess_id])
-  const units = Map.groupBy(rows, (row) => row.bess_id)
-  return roundtripEfficiency([...units.values()].map(sampledUnit))
-}
-
-function sampledUnit(rows: readonly SampleRow[]): SampledUnit {
-  const [unit] = rows
-  return {
-    rated_charge_power_kw: unit!.rated_charge_power_kw,
-    rated_discharge_power_kw: unit!.rated_discharge_power_kw,
-    usable_energy_kwh: usableEnergy(unit!),
-    samples: rows.map((row) => ({
-      measured_ms: row.measured_at.getTime(),
-      charged_total_kwh: row.charged_total_kwh,
-      discharged_total_kwh: row.discharged_total_kwh,
-      stored_kwh: (row.soc_pct / 100) * capacityOf(row),
+  const units = await db.query<RatedUnit>(
+    `select bess_id, rated_energy_kwh, usable_energy_kwh, soc_min_pct, soc_max_pct,
+       rated_charge_power_kw, rated_discharge_power_kw
+     from batteries
+     where site_id = $1 and (case when $2::int is null then retired_at is null else bess_id = $2 end)
+     order by bess_id`,
+    [site_id, bess_id],
+  )
+  // The newest reading of each day: reading all of a month would take seconds.
+  const instants_ms: number[] = []
+  for (let at_ms = start.getTime(); at_ms <= end.getTime(); at_ms += day_ms) instants_ms.push(at_ms)
+  const device_ids = units.map((unit) => unit.bess_id)
+  const asked = { site_id, device_ids, instants_ms, within_ms: day_ms, measured: counters }
+  const readings = await readLast(db, 'bess', asked, [...counters, 'soh_pct'])
+  return roundtripEfficiency(
+    units.map((unit) => ({
+      ...unit,
+      usable_energy_kwh: usableEnergy(unit),
+      samples: readings.get(unit.bess_id)!.flatMap((reading) => {
+        if (reading === null) return []
+        const { soc_pct, soh_pct, ...totals } = reading as unknown as Counters
+        const stored_kwh = (soc_pct / 100) * capacityOf({ ...unit, soh_pct })
+        return { ...totals, measured_ms: reading.measured_at, stored_kwh }
+      }),
     })),
-  }
+  )
 }
 
-// The newest reading of each day: reading all of a month would take seconds.
-const samples = `
-  SELECT b.bess_id, b.rated_energy_kwh, b.usable_energy_kwh, b.soc_min_pct, b.soc_max_pct,
-    b.rated_charge_power_kw, b.rated_discharge_power_kw, r.*
-  FROM batteries b
-  CROSS JOIN generate_series($2::timestamptz, $3, interval '1 day') AS day (at)
-  CROSS JOIN LATERAL (
-    SELECT measured_at, charged_total_kwh, discharged_total_kwh, soc_pct, soh_pct
-    FROM bess_readings r
-    WHERE r.site_id = b.site_id AND r.bess_id = b.bess_id
-      AND r.measured_at > day.at - interval '1 day' AND r.measured_at <= day.at
-      AND r.charged_total_kwh IS NOT NULL AND r.discharged_total_kwh IS NOT NULL
-      AND r.soc_pct IS NOT NULL
-    ORDER BY r.measured_at DESC LIMIT 1
-  ) r
-  WHERE b.site_id = $1 AND (CASE WHEN $4::int IS NULL THEN b.retired_at IS NULL ELSE b.bess_id = $4 END)
-  ORDER BY b.bess_id, r.measured_at`
+const counters = ['charged_total_kwh', 'discharged_total_kwh', 'soc_pct'] as const
+type Counters = Pick<BessReading, 'soh_pct'> & Record<(typeof counters)[number], number>

@@ -9,13 +9,13 @@ import { served } from '../storage/records.ts'
 
 const ScheduleOptimizer = Named('ScheduleOptimizer', {
   name: Type.String({ examples: ['highs'] }),
-  version: Type.String(),
+  version: Type.String({ examples: ['1.15'] }),
   solver_status: field.OneOf(
     ['optimal', 'feasible', 'infeasible', 'timeout'],
     '`feasible`: not proved optimal, within the time limit or after a revision. `timeout`: no ' +
       'plan was found within the time limit, and the schedule is idle.',
   ),
-  solve_ms: field.FromZero('Solver time for all units planned together, ms.'),
+  solve_ms: field.FromZero('Solver time for all units planned together, ms.', 6.4),
   gap_pct: field.FromZeroOrNull(
     'Upper bound of the distance to the optimum, %; null where not applicable and after a ' +
       'revision.',
@@ -24,7 +24,7 @@ const ScheduleOptimizer = Named('ScheduleOptimizer', {
 
 export type ScheduleInputs = Static<typeof ScheduleInputs>
 export const ScheduleInputs = Named('ScheduleInputs', {
-  planned_from_at: At('Start of the first open hour at planning.'),
+  planned_from_at: At('Start of the first open hour at planning.', '2026-06-21T19:00:00.000Z'),
   forecast_run_at: field.AtOrNull('When the production forecast was issued; null without one.'),
   consumption_kwh: field.FromZeroOrNull(
     'Expected consumption behind the connection from `planned_from_at` on, kWh: for each quarter ' +
@@ -37,18 +37,19 @@ export const ScheduleInputs = Named('ScheduleInputs', {
       'forecast, or a battery that is not AC coupled.',
     { minimum: 1, examples: [20] },
   ),
-  market_code: field.Text('Market of the prices.'),
+  market_code: field.Text('Market of the prices.', 'DE-LU'),
   price_source: field.OneOf(
     [...priceSources, 'price_forecast'],
     'Source of the published prices; `price_forecast` without any.',
+    'entsoe',
   ),
   price_status: field.OneOf(
     ['published', 'published_and_forecast', 'forecast', 'incomplete'],
     'Whether the open hours have published prices, published and then forecast prices, or ' +
       'forecast prices only. `incomplete`: some have neither and are idle.',
   ),
-  price_step_min: field.Int('Step of the plan: 15 or 60 minutes.'),
-  soc_start_pct: field.Percent('State of charge at `planned_from_at`.'),
+  price_step_min: field.Int('Step of the plan: 15 or 60 minutes.', 60),
+  soc_start_pct: field.Percent('State of charge at `planned_from_at`.', 83.7),
   soc_start_source: field.OneOf(
     ['measured', 'approved_schedule'],
     '`measured`: the newest reading plus the planned change in the running hour. ' +
@@ -59,20 +60,24 @@ export const ScheduleInputs = Named('ScheduleInputs', {
       'schedule of the day. Otherwise a plan for revenue (`arbitrage`, `combined`) uses the ' +
       'most profitable value by prices of the next day, and any other plan aims for the value ' +
       'at the start of the day.',
+    30,
   ),
   soc_min_pct: field.Percent(
     'Lower limit of the plan: operating window and reserve of the unit, %.',
+    10,
   ),
-  soc_max_pct: field.Percent('Upper limit of the plan, %.'),
+  soc_max_pct: field.Percent('Upper limit of the plan, %.', 95),
   capacity_kwh: field.FromZero(
     'Energy between 0 and 100 % at the last measured state of health, kWh.',
+    392,
   ),
-  efficiency_pct: field.Percent('Round-trip efficiency from grid to grid, %.'),
+  efficiency_pct: field.Percent('Round-trip efficiency from grid to grid, %.', 88.36),
   efficiency_is_assumed: field.Flag(
     'Whether the efficiency is a typical value of the chemistry, as the inventory has none.',
   ),
   degradation_cost_per_mwh: field.FromZeroOrNull(
     'Ageing cost per discharged MWh, in `totals.currency`.',
+    8,
   ),
   export_plan_limit_kw: field.FromZeroOrNull('Export limit of the site for plans, kW.'),
 })
@@ -80,13 +85,14 @@ export const ScheduleInputs = Named('ScheduleInputs', {
 export type ScheduleTotals = Static<typeof ScheduleTotals>
 export const ScheduleTotals = Named('ScheduleTotals', {
   charge_kwh: field.FromZero('Energy charged at the connection, kWh.'),
-  discharge_kwh: field.FromZero('Energy discharged at the connection, kWh.'),
-  cycles: field.FromZero('Full cycles of the usable energy.'),
-  expected_revenue_amount: field.NumOrNull('Revenue of discharging.'),
-  expected_cost_amount: field.NumOrNull('Cost of charging and ageing.'),
+  discharge_kwh: field.FromZero('Energy discharged at the connection, kWh.', 180),
+  cycles: field.FromZero('Full cycles of the usable energy.', 0.51),
+  expected_revenue_amount: field.NumOrNull('Revenue of discharging.', 23.76),
+  expected_cost_amount: field.NumOrNull('Cost of charging and ageing.', 1.44),
   expected_degradation_amount: field.NumOrNull('Cost of ageing; part of `expected_cost_amount`.'),
   expected_net_amount: field.NumOrNull(
     'Revenue minus cost; null where an hour with power has no price.',
+    22.32,
   ),
   expected_without_battery_amount: field.NumOrNull(
     'Revenue of the plants behind the connection in the open hours without any battery, within ' +
@@ -97,7 +103,7 @@ export const ScheduleTotals = Named('ScheduleTotals', {
     'Likewise with all batteries of the connection, without ageing.',
   ),
   currency: field.Text('ISO 4217, of the market.', 'EUR'),
-  soc_min_pct: field.Percent('Lowest expected state of charge, %.'),
+  soc_min_pct: field.Percent('Lowest expected state of charge, %.', 34.86),
   soc_max_pct: field.Percent('Highest expected state of charge, %.'),
 })
 
@@ -139,22 +145,25 @@ export const SchedulePlan = Closed({
 
 export type ScheduleHour = Static<typeof ScheduleHour>
 export const ScheduleHour = Named('ScheduleHour', {
-  hour: field.Count('UTC hour of `target_date`.', { maximum: 23 }),
-  start_at: At('Start, inclusive.'),
-  end_at: At('End, exclusive.'),
+  hour: field.Count('UTC hour of `target_date`.', { maximum: 23, examples: [19] }),
+  start_at: At('Start, inclusive.', '2026-06-21T19:00:00.000Z'),
+  end_at: At('End, exclusive.', '2026-06-21T20:00:00.000Z'),
   power_kw: field.Num(
     'Planned power at the connection in whole watts, kW; positive discharges. The mean of ' +
       '`quarter_power_kw` where given, rounded towards zero.',
+    180,
   ),
-  energy_kwh: field.Num('Energy at the connection, kWh; positive is discharged.'),
-  action: Type.Enum(['charge', 'discharge', 'idle']),
+  energy_kwh: field.Num('Energy at the connection, kWh; positive is discharged.', 180),
+  action: Type.Enum(['charge', 'discharge', 'idle'], { examples: ['discharge'] }),
   soc_start_pct: field.PercentOrNull(
     'Expected state of charge at the start, %. Null for an hour that had passed at planning ' +
       'and that no approved schedule covered.',
+    83.7,
   ),
-  soc_end_pct: field.PercentOrNull('Expected state of charge at the end, %; null likewise.'),
+  soc_end_pct: field.PercentOrNull('Expected state of charge at the end, %; null likewise.', 34.86),
   price_per_mwh: field.NumOrNull(
     'Mean published or forecast price of the hour; null where unknown, and then the plan is idle.',
+    132,
   ),
   pv_forecast_kw: field.FromZeroOrNull(
     'Forecast P50 of the plants behind the connection, kW; null without a forecast.',
@@ -162,13 +171,15 @@ export const ScheduleHour = Named('ScheduleHour', {
   expected_amount: field.NumOrNull(
     'Expected revenue of the energy at the price, negative for cost; excludes ageing. Null ' +
       'without a price.',
+    23.76,
   ),
   min_power_kw: field.Num(
     'Lowest power that the hour can be revised to, given all other hours and the newest plans of ' +
       'the other units of the connection. Equals `max_power_kw` for an hour that was locked at ' +
       'planning.',
+    0,
   ),
-  max_power_kw: field.Num('Highest power that the hour can be revised to.'),
+  max_power_kw: field.Num('Highest power that the hour can be revised to.', 180),
   locked: field.Flag('Whether the hour is past or running and can no longer be revised.'),
   edited: field.Flag('Whether the hour was revised by a person.'),
   original_power_kw: field.NumOrNull(

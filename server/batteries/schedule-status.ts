@@ -19,7 +19,6 @@ export const scheduleStatuses = [
   'failed',
 ] as const
 
-/** Fields of a schedule that say how far it has come. */
 export type ScheduleProgress = Static<typeof ScheduleProgress>
 export const ScheduleProgress = Type.Object({
   status: field.OneOf(

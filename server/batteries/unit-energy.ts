@@ -4,9 +4,11 @@
 
 import { counterIncrease } from '@heliograph/domain/counter'
 import { hour_ms, quarter_ms } from '@heliograph/domain/durations'
+import type { BessReading } from '@heliograph/domain/readings'
 import { significant } from '@heliograph/domain/significant'
 import type { Queries } from '../storage/database.ts'
 import { isoTime } from '../storage/values.ts'
+import { readReadings, rowsSince } from '../telemetry/stored-readings.ts'
 
 /** Over gaps up to this long, counters are assumed to rise evenly. */
 const bridged_ms = hour_ms
@@ -123,7 +125,6 @@ interface Reading extends Edge {
   at_ms: number
 }
 
-/** The last reading before an instant and the first after it. */
 interface Around {
   before: Reading | null
   after: Reading | null
@@ -134,7 +135,11 @@ async function readEdges(
   { site_id, bess_id, ...rated }: Unit,
   edges_ms: readonly number[],
 ): Promise<Edge[]> {
-  const rows = await db.query<Around>(edgesIn, [site_id, bess_id, edges_ms.map(isoTime)])
+  const span = { start_ms: edges_ms[0]!, end_ms: edges_ms.at(-1)! }
+  const packed = await readPacked(db, { site_id, bess_id }, span)
+  const rows =
+    packed?.edges(edges_ms) ??
+    (await db.query<Around>(edgesIn, [site_id, bess_id, edges_ms.map(isoTime)]))
   return rows.map((row, nth) => edgeOf(row, edges_ms[nth]!, rated))
 }
 
@@ -197,8 +202,14 @@ export async function readHeard(
   span: Span,
 ): Promise<Heard[]> {
   const pieces = quartersOf(span)
-  const values = [site_id, bess_id, ...boundsOf(pieces)]
-  const rows = await db.query<{ nth: number; heard_spans: number }>(heardIn, values)
+  const packed = await readPacked(db, { site_id, bess_id }, span)
+  const rows =
+    packed?.heard(pieces) ??
+    (await db.query<{ nth: number; heard_spans: number }>(heardIn, [
+      site_id,
+      bess_id,
+      ...boundsOf(pieces),
+    ]))
   const heard = new Map(rows.map(({ nth, heard_spans }) => [nth - 1, heard_spans]))
   return pieces.map(({ start_ms, end_ms }, nth) => ({
     heard_spans: heard.get(nth) ?? 0,
@@ -220,16 +231,23 @@ const heardIn = {
     group by nth`,
 }
 
+/** Energy by power of the `nth` quarter hour, counted from 1, in the time that was read. */
+interface Powers {
+  nth: number
+  charged_kwh: number
+  discharged_kwh: number
+  covered_s: number
+}
+
 /** Fills in energy from power where the counters give no value. */
 async function byPower(db: Queries, unit: Unit, quarters: UnitQuarter[]): Promise<UnitQuarter[]> {
   const without = quarters.filter((quarter) => netEnergy(quarter) === null)
   if (without.length === 0) return quarters
-  const rows = await db.query<{
-    nth: number
-    charged_kwh: number
-    discharged_kwh: number
-    covered_s: number
-  }>(powerIn, [unit.site_id, unit.bess_id, ...boundsOf(without)])
+  const span = { start_ms: without[0]!.start_ms, end_ms: without.at(-1)!.end_ms }
+  const packed = await readPacked(db, unit, span)
+  const rows =
+    packed?.powers(without) ??
+    (await db.query<Powers>(powerIn, [unit.site_id, unit.bess_id, ...boundsOf(without)]))
   for (const { nth, charged_kwh, discharged_kwh, covered_s } of rows) {
     const quarter = without[nth - 1]!
     const length_s = (quarter.end_ms - quarter.start_ms) / 1000
@@ -261,6 +279,73 @@ const powerIn = {
     ) as held
     where held_s > 0 and power_kw is not null
     group by nth`,
+}
+
+/**
+ * What the statements above find, for a span that is partly in blocks; null for a span in rows,
+ * whose indexes spare reading them all.
+ */
+async function readPacked(
+  db: Queries,
+  { site_id, bess_id }: Pick<Unit, 'site_id' | 'bess_id'>,
+  span: Span,
+) {
+  const [from_ms, to_ms] = [span.start_ms - bridged_ms, span.end_ms + bridged_ms]
+  if (from_ms >= (await rowsSince(db, 'bess'))) return null
+  const around = { site_id, device_ids: [bess_id], from_ms, to_ms }
+  const columns = ['soc_pct', 'power_kw', 'charged_total_kwh', 'discharged_total_kwh']
+  const stored = await readReadings<BessReading>(db, 'bess', around, columns)
+  const readings = stored.map((one) => ({
+    at_ms: one.measured_at,
+    power_kw: one.power_kw,
+    soc_pct: one.soc_pct,
+    charged_kwh: one.charged_total_kwh,
+    discharged_kwh: one.discharged_total_kwh,
+  }))
+  function placeOf(instant_ms: number): number {
+    let [low, high] = [0, readings.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (readings[middle]!.at_ms < instant_ms) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+  return {
+    edges: (edges_ms: readonly number[]): Around[] =>
+      edges_ms.map((at_ms) => {
+        const before = readings[placeOf(at_ms + 1) - 1]
+        const after = readings[placeOf(at_ms)]
+        return {
+          before: before && before.at_ms > at_ms - bridged_ms ? before : null,
+          after: after && after.at_ms < at_ms + bridged_ms ? after : null,
+        }
+      }),
+    heard: (pieces: readonly Span[]) =>
+      pieces.map(({ start_ms, end_ms }, nth) => {
+        let heard_spans = 0
+        for (let at_ms = start_ms; at_ms < end_ms; at_ms += heard_span_s * 1000) {
+          if (placeOf(at_ms) < placeOf(at_ms + heard_span_s * 1000)) heard_spans += 1
+        }
+        return { nth: nth + 1, heard_spans }
+      }),
+    powers: (quarters: readonly Span[]) =>
+      quarters.map(({ start_ms, end_ms }, nth): Powers => {
+        let [charged_kws, discharged_kws, covered_s] = [0, 0, 0]
+        const within = readings.slice(placeOf(start_ms - held_s * 1000 + 1), placeOf(end_ms))
+        for (const [place, { at_ms, power_kw }] of within.entries()) {
+          const next_ms = within[place + 1]?.at_ms ?? end_ms
+          const until_ms = Math.min(next_ms, at_ms + held_s * 1000)
+          const own_s = (until_ms - Math.max(at_ms, start_ms)) / 1000
+          if (own_s <= 0 || power_kw === null) continue
+          charged_kws += Math.max(-power_kw, 0) * own_s
+          discharged_kws += Math.max(power_kw, 0) * own_s
+          covered_s += own_s
+        }
+        const [charged_kwh, discharged_kwh] = [charged_kws / 3600, discharged_kws / 3600]
+        return { nth: nth + 1, charged_kwh, discharged_kwh, covered_s }
+      }),
+  }
 }
 
 /** Starts and ends of spans as SQL arrays. */

@@ -11,7 +11,12 @@ import { served } from '../storage/records.ts'
 import { scheduleStatus, scheduleStatuses } from './schedule-status.ts'
 import type { LiveUnit, UnitFacts, UnitRow } from './unit-store.ts'
 
-export const BessId = field.Count('A battery unit of the site.', { maximum: id_max })
+export const BessId = field.Count('A battery unit of the site.', { maximum: id_max, examples: [1] })
+
+export interface OfUnit {
+  site: { site_id: string }
+  params: { bess_id: number }
+}
 
 const unitStatuses = ['online', 'standby', 'fault', 'maintenance', 'offline', 'unknown'] as const
 type UnitStatus = (typeof unitStatuses)[number]
@@ -33,37 +38,40 @@ const modeRule =
 export type BatteryUnit = Static<typeof BatteryUnit>
 export const BatteryUnit = Named('BatteryUnit', {
   bess_id: BessId,
-  name: Type.String(),
+  name: Type.String({ examples: ['Battery South'] }),
   location_id: Nullable(LocationId),
   logger_id: field.IntOrNull(
     'The plant whose connection it uses; null for the connection of the site.',
+    1,
   ),
   manufacturer: field.TextOrNull('From the inventory, else as reported by the device.'),
-  model: field.TextOrNull('From the inventory, else as reported by the device.'),
+  model: field.TextOrNull('From the inventory, else as reported by the device.', 'ES 400'),
   serial_number: field.TextOrNull('As reported by the device, else from the inventory.'),
   chemistry: Type.Enum([...chemistries]),
   coupling: Type.Enum([...couplings]),
-  rated_energy_kwh: field.Num('Energy between 0 and 100 % when new, kWh.'),
+  rated_energy_kwh: field.Num('Energy between 0 and 100 % when new, kWh.', 400),
   usable_energy_kwh: field.Num(
     'Energy between `soc_min_pct` and `soc_max_pct` when new, kWh: from the datasheet, else the ' +
       'share of the rated energy.',
+    360,
   ),
-  rated_charge_power_kw: field.Num('Rated charging power, kW; 0 or more.'),
-  rated_discharge_power_kw: field.Num('Rated discharging power, kW; 0 or more.'),
+  rated_charge_power_kw: field.Num('Rated charging power, kW; 0 or more.', 200),
+  rated_discharge_power_kw: field.Num('Rated discharging power, kW; 0 or more.', 200),
   rated_capacity_ah: field.NumOrNull(
     'Rated capacity, Ah: from the inventory, else as reported by the device.',
   ),
   nominal_voltage_v: field.NumOrNull('Nominal DC voltage, V.'),
-  c_rate: field.Num('Rated discharging power divided by rated energy, 1/h.'),
+  c_rate: field.Num('Rated discharging power divided by rated energy, 1/h.', 0.5),
   roundtrip_efficiency_pct: field.NumOrNull(
     'Round-trip efficiency from grid to grid, from the datasheet, %.',
+    88,
   ),
-  soc_min_pct: field.Num('Lower end of the operating window, %.'),
-  soc_max_pct: field.Num('Upper end of the operating window, %.'),
-  cluster_count: field.Count('Clusters (strings of modules).'),
-  pcs_count: field.Count('Power conversion systems.'),
-  module_count: field.Count('Modules, of all clusters.'),
-  cell_count: field.Count('Cells, of all modules.'),
+  soc_min_pct: field.Num('Lower end of the operating window, %.', 5),
+  soc_max_pct: field.Num('Upper end of the operating window, %.', 95),
+  cluster_count: field.Count('Clusters (strings of modules).', 2),
+  pcs_count: field.Count('Power conversion systems.', 2),
+  module_count: field.Count('Modules, of all clusters.', 28),
+  cell_count: field.Count('Cells, of all modules.', 448),
   bms_firmware: field.TextOrNull('Firmware of the BMS, as reported.'),
   ems_firmware: field.TextOrNull('Version of the edge agent.'),
   commissioned_date: Nullable(Type.String({ format: 'date' })),
@@ -71,13 +79,14 @@ export const BatteryUnit = Named('BatteryUnit', {
   warranty_throughput_kwh: field.NumOrNull('Energy that the warranty covers, kWh.'),
   warranty_cycles: field.NumOrNull('Full cycles that the warranty covers.'),
   status: field.OneOf(unitStatuses, statusRule),
-  operating_mode: field.OneOf(operatingModes, modeRule),
-  last_seen_at: field.AtOrNull('When it was last read; null if never.'),
+  operating_mode: field.OneOf(operatingModes, modeRule, 'schedule'),
+  last_seen_at: field.AtOrNull('When it was last read; null if never.', '2026-06-21T10:00:05.000Z'),
   market_code: field.TextOrNull('Market of the unit; null for that of its plant.'),
   schedule_status_today: field.OneOfOrNull(
     scheduleStatuses,
     'Status of the schedule of today (UTC): the approved one, else the proposed, else the ' +
       'newest; null without any. See `status` of a schedule.',
+    'dispatching',
   ),
   ...inventoried,
 })

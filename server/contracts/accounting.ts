@@ -13,7 +13,6 @@ import type { PlantHour } from './plant-quarters.ts'
 import { microAt, type QuarterPrices } from './quarter-prices.ts'
 import { monthlyFee, type Terms, type TermsOfFee } from './terms.ts'
 
-/** Why the value of energy is unknown. */
 export const moneyReasons = ['no_contract', 'no_price', 'no_exchange_rate'] as const
 export type MoneyReason = (typeof moneyReasons)[number]
 
@@ -171,7 +170,6 @@ interface Span {
   to_ms: number
 }
 
-/** Adds the part of an hour that lies within the terms. */
 function addPart(
   settling: Settling,
   account: HourAccount,
@@ -255,7 +253,6 @@ function addEnergy(
   if (gross < 0) account.negative_cost -= gross
 }
 
-/** Amount of an energy-based fee in a quarter hour. */
 function energyFee(period: Period, { basis, value }: TermsOfFee, nth: number): number {
   if (basis === 'per_month' || basis === 'per_mw_month') return 0
   const until =

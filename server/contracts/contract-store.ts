@@ -1,4 +1,5 @@
 import type { Database, Queries, Transaction } from '../storage/database.ts'
+import { insertRow } from '../storage/rows.ts'
 import {
   type ContractsFile,
   type ContractType,
@@ -73,7 +74,6 @@ export async function readContracts(
   return { assignments, fees }
 }
 
-/** Plants and markets that a contracts file of the site may reference. */
 export async function readKnown(db: Queries, site_id: string): Promise<Known> {
   const loggers = await db.query<{ logger_id: number }>(
     'select logger_id from loggers where site_id = $1',
@@ -202,12 +202,5 @@ async function store(
     site_id,
     gone,
   ])
-  for (const row of [...changed, ...added]) {
-    const columns = Object.keys(row)
-    const places = columns.map((_, nth) => `$${nth + 2}`)
-    await tx.execute(
-      `insert into ${table} (site_id, ${columns.join(', ')}) values ($1, ${places.join(', ')})`,
-      [site_id, ...Object.values(row)],
-    )
-  }
+  for (const row of [...changed, ...added]) await insertRow(tx, table, { site_id, ...row })
 }

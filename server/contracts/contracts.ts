@@ -72,7 +72,6 @@ export const ContractsFile = Closed({
   fees: Type.Optional(Type.Array(FeeInFile, { maxItems: 10_000 })),
 })
 
-/** Ids that the file may reference. */
 export interface Known {
   logger_ids: ReadonlySet<number>
   market_codes: ReadonlySet<string>

@@ -75,7 +75,6 @@ function isUndercovered(hour: PlantHour | undefined, awake_s: number | null): bo
   return hour.awake_covered_s < (1 - missing_ratio_max) * awake_s * hour.inverter_count
 }
 
-/** Union of gaps that touch or overlap. */
 interface GapSpan {
   logger_id: number
   may_come: boolean

@@ -20,11 +20,9 @@ export interface QuarterPrice {
   /** Price of the market sold into, and whether it is an estimate. */
   market_price: number | null
   is_estimate: boolean
-  /** Price that the contract pays. */
   price: number | null
   /** `price` minus energy-based fees. */
   net_price: number | null
-  /** Why `price` is unknown. */
   reason: MoneyReason | null
 }
 

@@ -134,7 +134,6 @@ interface ReportedHour {
   quarter_wh: Quarters
 }
 
-/** Time in which a curtailment order limited a plant. */
 interface CurtailedSpan {
   logger_id: number
   from_at: Date

@@ -48,26 +48,26 @@ export const statusRule =
   'never applied. A row that was never sent to an edge needs no confirmation.'
 
 export const CurtailmentRow = Named('CurtailmentRow', {
-  id: field.Int('Unique within the site.', { minimum: 1 }),
+  id: field.Int('Unique within the site.', { minimum: 1, examples: [41] }),
   group_id: field.Text('The command that created the row.', group_id_example),
   logger_id: LoggerId,
-  status: field.OneOf(rowStatuses, statusRule),
-  is_active: field.Flag('Whether the row is in force now: its status is `active`.'),
-  applied: field.Flag('Whether `applied_at` is known.'),
+  status: field.OneOf(rowStatuses, statusRule, 'active'),
+  is_active: field.Flag('Whether the row is in force now: its status is `active`.', true),
+  applied: field.Flag('Whether `applied_at` is known.', true),
   restored: field.Flag('Whether `restored_at` is known.'),
   source: field.OneOf(
     sources,
     '`api`: a command to this API. `edge_local`: reported by an edge to a server that was ' +
       'restored from a backup and no longer has the command.',
   ),
-  scope: field.OneOfOrNull(rowScopes, 'As requested; null if `edge_local`.'),
-  limit_mode: field.OneOfOrNull(limitModes, 'As requested; null if `edge_local`.'),
+  scope: field.OneOfOrNull(rowScopes, 'As requested; null if `edge_local`.', 'logger'),
+  limit_mode: field.OneOfOrNull(limitModes, 'As requested; null if `edge_local`.', 'kw'),
   limit_value: field.NumOrNull('As requested, in % or kW by `limit_mode`; null if `edge_local`.'),
   start_at: At('Start, inclusive.'),
-  end_at: At('End, exclusive, unless the row is released before.'),
+  end_at: At('End, exclusive, unless the row is released before.', '2026-06-28T10:00:00.000Z'),
   max_power_kw: field.FromZero('Limit of the plant, kW: whole watts, at most its rated power.'),
-  requested_max_power_kw: field.FromZeroOrNull('Limit before it is rounded and capped, kW.'),
-  rated_power_kw: field.NumOrNull('Rated power of the plant at the time of the command, kW.'),
+  requested_max_power_kw: field.FromZeroOrNull('Limit before it is rounded and capped, kW.', 240),
+  rated_power_kw: field.NumOrNull('Rated power of the plant at the time of the command, kW.', 400),
   limit_pct_of_rated: field.FromZeroOrNull('`max_power_kw` as a percentage of `rated_power_kw`.'),
   created_at: At('When the command was received.'),
   acknowledged_at: field.AtOrNull('When the edge stored the row; from then on it needs no server.'),
@@ -117,7 +117,7 @@ export const CurtailmentRow = Named('CurtailmentRow', {
     'What the limits of the devices let the plant deliver at most, kW; a device that does not ' +
       'answer counts with all that it can deliver.',
   ),
-  observed_power_kw: field.NumOrNull('Measured power at the last check, kW.'),
+  observed_power_kw: field.NumOrNull('Measured power at the last check, kW.', 239.4),
   compliance_pct: field.NumOrNull('Checks since `applied_at` with power at or below the limit, %.'),
   violation_s: field.FromZero('Time above the limit since `applied_at`, s.'),
   retry_count: field.Count('Failed attempts so far.'),
@@ -158,7 +158,7 @@ export const CurtailmentRow = Named('CurtailmentRow', {
     'Cost of delivering that energy in quarter hours with a negative contract price. Not ' +
       'part of the lost revenue, and null where that is null.',
   ),
-  currency: field.TextOrNull('ISO 4217, of the contract; null without an amount.'),
+  currency: field.TextOrNull('ISO 4217, of the contract; null without an amount.', 'EUR'),
   money_reason: field.OneOfOrNull(
     moneyReasons,
     'Why the amounts are unknown for some or all of the energy. `no_contract`: the plant has no ' +

@@ -2,37 +2,22 @@ import { exampleOf } from '../http/example.ts'
 import { CurtailmentRow, group_id_example } from './curtailment-row.ts'
 import { CurtailmentGroup, CurtailmentRelease } from './schemas.ts'
 
-const order = {
-  id: 41,
+export const rowExample = exampleOf(CurtailmentRow, {
   logger_id: 2,
-  status: 'active',
-  is_active: true,
-  scope: 'logger',
-  limit_mode: 'kw',
   limit_value: 240,
-  end_at: '2026-06-28T10:00:00.000Z',
   max_power_kw: 240,
-  requested_max_power_kw: 240,
-  rated_power_kw: 400,
   limit_pct_of_rated: 60,
   created_by: 'control room',
-} as const
-
-export const rowExample = exampleOf(CurtailmentRow, {
-  ...order,
-  applied: true,
   acknowledged_at: '2026-06-21T10:00:00.080Z',
   applied_at: '2026-06-21T10:00:00.910Z',
   verified_at: '2026-06-21T10:00:05.000Z',
   apply_latency_ms: 910,
   last_checked_at: '2026-06-21T10:20:05.000Z',
   observed_limit_kw: 240,
-  observed_power_kw: 239.4,
   compliance_pct: 100,
   curtailed_energy_kwh: 30.2,
   lost_revenue_amount: 1.87542,
   avoided_cost_amount: 0,
-  currency: 'EUR',
 })
 
 export const pastRowExample: CurtailmentRow = {
@@ -51,9 +36,8 @@ export const groupExample = exampleOf(CurtailmentGroup, {
   status: 'active',
   scope: 'logger',
   limit_mode: 'kw',
-  limit_value: 240,
-  hold_until_at: order.end_at,
-  schedules: [exampleOf(CurtailmentRow, order)],
+  hold_until_at: rowExample.end_at,
+  schedules: [rowExample],
   warnings: [],
   skipped: [],
 })
@@ -76,6 +60,5 @@ export const releaseExample = exampleOf(CurtailmentRelease, {
   group_id: group_id_example,
   status: 'releasing',
   schedules: [pastRowExample, refusedExample],
-  restored_count: 1,
   pending_restore_count: 1,
 })

@@ -1,6 +1,7 @@
 /** Operations of the page of curtailment beside the API: warnings of a limit, closing a record. */
 import { Type } from 'typebox'
 import type { PlatformNeeds } from '../access/platform-operation.ts'
+import { SiteId } from '../access/schemas.ts'
 import { isGiven } from '../http/authorize.ts'
 import { type Caller, endpoint } from '../http/endpoint.ts'
 import { badField } from '../http/errors.ts'
@@ -14,11 +15,6 @@ import { limitsOf } from './limits.ts'
 import { CurtailmentGroup, limitFields } from './schemas.ts'
 import { warningsOf } from './warnings.ts'
 
-const SiteId = field.Text('A site of the client.', {
-  minLength: 1,
-  maxLength: 64,
-  examples: ['demo'],
-})
 const GroupId = field.Text('The command.', { minLength: 1, maxLength: 100 })
 
 /** @throws ApiError 422 for a site that the caller may not see */

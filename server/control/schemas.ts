@@ -67,7 +67,7 @@ export const CurtailmentGroup = Named('CurtailmentGroup', {
   status: GroupStatus,
   scope: Type.Enum([...rowScopes]),
   limit_mode: Type.Enum([...limitModes]),
-  limit_value: field.Num('As requested, in % or kW by `limit_mode`.'),
+  limit_value: field.Num('As requested, in % or kW by `limit_mode`.', 240),
   site_max_power_kw: field.NumOrNull(
     'Sum of the limits of all rows, kW; null with scope `logger`.',
   ),
@@ -100,7 +100,7 @@ export const CurtailmentRelease = Named('CurtailmentRelease', {
   group_id: Type.String(),
   status: GroupStatus,
   schedules: Type.Array(CurtailmentRow),
-  restored_count: field.Count('Rows whose plant is restored, as confirmed by read-back.'),
+  restored_count: field.Count('Rows whose plant is restored, as confirmed by read-back.', 1),
   pending_restore_count: field.Count(
     'Rows with status `releasing`: not confirmed by the edge yet.',
   ),

@@ -71,11 +71,11 @@ export type CurtailmentSuggestion = Static<typeof Suggestion>
 export const Suggestion = Named('CurtailmentSuggestion', {
   logger_id: LoggerId,
   date: field.Text('As requested: a local day of the site.', { format: 'date' }),
-  timezone: field.Text('IANA time zone of the site.'),
-  start_hour: field.Int('As requested, local time of the site.'),
-  end_hour: field.Int('As requested, local time of the site.'),
+  timezone: field.Text('IANA time zone of the site.', 'Europe/Berlin'),
+  start_hour: field.Int('As requested, local time of the site.', 12),
+  end_hour: field.Int('As requested, local time of the site.', 14),
   start_at: At('Start of the window, inclusive.'),
-  end_at: At('End of the window, exclusive.'),
+  end_at: At('End of the window, exclusive.', '2026-06-21T12:00:00.000Z'),
   hours_in_window: field.Num(
     'Length of the window in hours; differs from the local hours when clocks change.',
     { exclusiveMinimum: 0 },
@@ -88,7 +88,7 @@ export const Suggestion = Named('CurtailmentSuggestion', {
     { minimum: 1, maximum: 100 },
   ),
   limit_mode: field.OneOf(limitModes, '`limit_mode` for such a command.'),
-  rated_power_kw: field.Num('Rated power of the plant, kW.'),
+  rated_power_kw: field.Num('Rated power of the plant, kW.', 400),
   basis: field.OneOf(
     ['forecast_p50', 'clear_sky', 'none'],
     'Source of the expected power. `forecast_p50`: the production forecast. `clear_sky`: the ' +
@@ -109,14 +109,14 @@ export const Suggestion = Named('CurtailmentSuggestion', {
     'Cost of delivering that energy in quarter hours with a negative contract price; null where ' +
       'the lost revenue is null.',
   ),
-  currency: field.TextOrNull('ISO 4217, of the contract; null without one.'),
+  currency: field.TextOrNull('ISO 4217, of the contract; null without one.', 'EUR'),
   price_basis: field.OneOf(
     [...windowBases, 'none'],
     'Source of the prices. `day_ahead`: published prices, or the contract alone. ' +
       '`price_forecast`: the median of the price forecast for some or all of the window, as no ' +
       'price is published yet. `none`: no price is known.',
   ),
-  avg_price_per_mwh: field.NumOrNull(`Mean price of the contract in the window; ${unpriced}`),
+  avg_price_per_mwh: field.NumOrNull(`Mean price of the contract in the window; ${unpriced}`, 4.25),
   negative_price_min: field.NumOrNull(
     'Minutes of the window with a negative market price; null unless all prices are known.',
   ),
@@ -167,20 +167,13 @@ const hour = (from: number, p50_kw: number, price: number) => ({
 
 export const suggestionExample = exampleOf(Suggestion, {
   logger_id: 2,
-  timezone: 'Europe/Berlin',
-  start_hour: 12,
-  end_hour: 14,
-  end_at: '2026-06-21T12:00:00.000Z',
   hours_in_window: 2,
   suggested_limit_kw: 276,
   suggested_limit_pct: 69,
-  rated_power_kw: 400,
   basis: 'clear_sky',
   expected_curtailed_energy_kwh: 50,
   expected_lost_revenue_amount: 0.225,
   avoided_cost_amount: 0.128,
-  currency: 'EUR',
-  avg_price_per_mwh: 4.25,
   negative_price_min: 60,
   price_windows: [
     {

@@ -6,7 +6,7 @@ import type { Context } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { List, list } from '../http/envelope.ts'
 import { badField } from '../http/errors.ts'
-import { exampleOf } from '../http/example.ts'
+import type { ExportItem, ExportItems } from '../http/export-items.ts'
 import * as field from '../http/fields.ts'
 import { JsonText } from '../http/json-text.ts'
 import { LoggerId } from '../http/params.ts'
@@ -17,19 +17,11 @@ import { requireLogger } from '../plant/device-ids.ts'
 import { siteFacts } from '../plant/site-facts.ts'
 import type { Queries } from '../storage/database.ts'
 import { readArbitrage } from './arbitrage.ts'
-import { readComparison, readPair } from './compare-markets.ts'
+import { type Pair, readComparison, readPair } from './compare-markets.ts'
 import { crossBorderPrices } from './cross-border.ts'
-import { crossBorderExport, hoursExport } from './exports.ts'
-import { feeTerms } from './metrics.ts'
-import { hoursOfDays, hoursText, summaryOf } from './records.ts'
-import {
-  CrossBorderPrices,
-  EarningsHour,
-  EarningsHours,
-  EarningsSummary,
-  LoggerEarnings,
-  MarketAssignment,
-} from './schemas.ts'
+import { feeTerms, type Now } from './metrics.ts'
+import { earningsHours, hoursOfDays, hoursText, summaryOf } from './records.ts'
+import { CrossBorderPrices, EarningsHours, EarningsSummary, MarketAssignment } from './schemas.ts'
 import { readEarnings, readLoggers } from './store.ts'
 
 const earnings = {
@@ -97,13 +89,6 @@ export const earningsSummary = endpoint({
   query: { logger_id: ofLogger, timezone: Timezone },
   heavy: true,
   returns: EarningsSummary,
-  example: {
-    answer: exampleOf(EarningsSummary, {
-      unknown: [],
-      exchange_rates: [],
-      by_logger: [exampleOf(LoggerEarnings, { logger_id: 1, unknown: [] })],
-    }),
-  },
   async handle(request, context: Context) {
     const { db } = context
     const { days, window, now } = await ledgerQuery(request, context)
@@ -128,12 +113,6 @@ export const earningsByHour = endpoint({
   query: { logger_id: ofLogger },
   heavy: true,
   returns: EarningsHours,
-  example: {
-    answer: exampleOf(EarningsHours, {
-      data: [exampleOf(EarningsHour, { logger_id: 1, completeness_pct: 100 })],
-      meta: { count: 1, exchange_rates: [] },
-    }),
-  },
   async handle(request, context: Context) {
     const { window, now } = await ledgerQuery(request, context)
     const ledger = await readEarnings(context.db, { ...window, ...now })
@@ -156,7 +135,6 @@ export const marketAssignments = endpoint({
     'future ones. `heliograph contracts import` imports them from a file.',
   query: { logger_id: ofLogger },
   returns: List(MarketAssignment),
-  example: { answer: list([exampleOf(MarketAssignment, { logger_id: 1 })]) },
   async handle({ site: { site_id }, query }, { db, clock }: Context) {
     const { logger_id = null } = query
     if (logger_id !== null) await requireLogger(db, site_id, logger_id)
@@ -226,7 +204,6 @@ export const crossBorder = endpoint({
   },
   heavy: true,
   returns: CrossBorderPrices,
-  example: { answer: exampleOf(CrossBorderPrices, { meta: { count: 1 } }) },
   async handle(request, { db }: Context) {
     const { pair, window } = await comparisonQuery(request, db)
     const comparison = await readComparison(db, pair, window)
@@ -250,4 +227,36 @@ async function comparisonQuery(
 ) {
   const pair = await readPair(db, { site_id, end, ...query })
   return { pair, window: { site_id, from_ms: Date.parse(start), to_ms: Date.parse(end) + day_ms } }
+}
+
+// Exports of hours and market periods, computed one week at a time.
+interface Window {
+  site_id: string
+  from_ms: number
+  to_ms: number
+}
+
+const hoursExport = (window: Window & { logger_id: number | null }, now: Now): ExportItems => ({
+  async *items(db) {
+    for (const week of weeksOf(window)) {
+      const ledger = await readEarnings(db, { ...window, ...week, ...now, in_turn: true })
+      yield [...earningsHours(ledger, now)]
+    }
+  },
+})
+
+const crossBorderExport = (window: Window, pair: Pair): ExportItems => ({
+  async *items(db) {
+    for (const week of weeksOf(window)) {
+      const comparison = await readComparison(db, pair, { ...window, ...week })
+      const { data } = crossBorderPrices(comparison, { truncated: false, next_start: null })
+      yield data as ExportItem[]
+    }
+  },
+})
+
+function* weeksOf({ from_ms, to_ms }: Window): Generator<{ from_ms: number; to_ms: number }> {
+  for (let at = from_ms; at < to_ms; at += 7 * day_ms) {
+    yield { from_ms: at, to_ms: Math.min(to_ms, at + 7 * day_ms) }
+  }
 }

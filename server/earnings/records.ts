@@ -157,10 +157,8 @@ export function* earningsHours({ plants }: Ledger, now: Now): Generator<EarnedHo
 
 const items_at_once = 24
 
-type SpanMeta = ReturnType<typeof spanMeta>
-
 /** The JSON answer, written in chunks: all items of a year at once would take megabytes. */
-export function hoursText(ledger: Ledger, now: Now, span: SpanMeta): Buffer {
+export function hoursText(ledger: Ledger, now: Now, span: ReturnType<typeof spanMeta>): Buffer {
   const text = asciiText()
   text.addText('{"data":[')
   let count = 0

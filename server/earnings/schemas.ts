@@ -106,6 +106,7 @@ const metrics = {
   ),
   energy_without_contract_kwh: field.Num(
     'Energy delivered without a contract, excluded from all amounts.',
+    0,
   ),
   gross_amount: field.NumOrNull(
     'Sum over market periods of energy times contract price; below 0 when prices were. `null` when ' +
@@ -183,6 +184,7 @@ const metrics = {
     'Deviation from the forecast at the gate closure, at imbalance price minus day-ahead price; ' +
       'below 0 when it cost money. Part of other amounts only through an `imbalance` fee. `null` ' +
       'when no quarter hour has a forecast and both prices.',
+    -1.204,
   ),
   price_status,
   data_completeness_pct: completeness_pct,
@@ -192,7 +194,7 @@ const metrics = {
   }),
 }
 
-export const LoggerEarnings = Named('LoggerEarnings', {
+const LoggerEarnings = Named('LoggerEarnings', {
   logger_id: LoggerId,
   logger_name: name,
   ...metrics,
@@ -225,7 +227,7 @@ export const EarningsSummary = Named('EarningsSummary', {
   calculated_at: instant('Time of the calculation.', '2026-06-22T06:00:00.000Z'),
 })
 
-export const EarningsHour = Named('EarningsHour', {
+const EarningsHour = Named('EarningsHour', {
   start_at: instant('Start of the hour, inclusive.'),
   end_at: instant('End of the hour, exclusive.', '2026-06-21T11:00:00.000Z'),
   logger_id: LoggerId,
@@ -262,7 +264,7 @@ export const EarningsHour = Named('EarningsHour', {
 export const EarningsHours = Closed({
   data: Type.Array(EarningsHour),
   meta: Named('EarningsHoursMeta', {
-    count: Type.Integer({ minimum: 0 }),
+    count: Type.Integer({ minimum: 0, examples: [1] }),
     ...daySpanFields,
     exchange_rates,
   }),
@@ -365,7 +367,7 @@ const CrossBorderSummary = Named('CrossBorderSummary', {
 export const CrossBorderPrices = Closed({
   data: Type.Array(CrossBorderPrice),
   meta: Named('CrossBorderPricesMeta', {
-    count: Type.Integer({ minimum: 0 }),
+    count: Type.Integer({ minimum: 0, examples: [1] }),
     ...daySpanFields,
     summary: CrossBorderSummary,
   }),

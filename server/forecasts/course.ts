@@ -11,7 +11,6 @@ export interface Course {
   available_wh: Float64Array
   energy_wh: Float64Array
   completeness_pct: Float32Array
-  /** Bits of `flag`. */
   flags: Uint8Array
 }
 
@@ -63,7 +62,6 @@ export interface Span {
 
 const held_until = heldUntil('$4::timestamptz')
 
-/** Time in which curtailment orders limited a plant. */
 const curtailed_spans = `
   select (extract(epoch from greatest(start_at, applied_at)) * 1000)::float8 as from_ms,
          (extract(epoch from ${held_until}) * 1000)::float8 as to_ms
@@ -101,7 +99,6 @@ export function emptyCourse(from_ms: number, count: number): Course {
   }
 }
 
-/** Copies a course into another one, from element `at` on. */
 export function copyCourse(from: Course, into: Course, at: number): void {
   for (const name of ['available_wh', 'energy_wh', 'completeness_pct', 'flags'] as const) {
     into[name].set(from[name], at)
@@ -128,7 +125,6 @@ export function sumOf(courses: readonly Course[], from_ms: number, count: number
   return sum
 }
 
-/** Production in a step of one or more quarter hours. */
 interface Outcome {
   available_kwh: number | null
   energy_kwh: number | null

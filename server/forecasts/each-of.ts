@@ -1,7 +1,6 @@
 import type { JobContext } from '../jobs/job.ts'
 
 interface Batch extends Pick<JobContext, 'log' | 'signal'> {
-  /** Message for items that fail. */
   failure: string
 }
 

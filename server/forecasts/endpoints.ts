@@ -6,18 +6,12 @@ import type { Context } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { List, list, SpanList } from '../http/envelope.ts'
 import { ApiError } from '../http/errors.ts'
+import { exampleOf } from '../http/example.ts'
 import { spanHandlers } from '../http/export-items.ts'
 import * as field from '../http/fields.ts'
 import { LoggerId } from '../http/params.ts'
 import { endedBy, forecastSpan, type Span } from '../http/windows.ts'
 import { requireLogger } from '../plant/device-ids.ts'
-import {
-  forecastExample,
-  modelExample,
-  priceExample,
-  productionExample,
-  siteForecastExample,
-} from './examples.ts'
 import { forecastOf, recordDay } from './forecast-records.ts'
 import { readDayForecasts } from './forecasts.ts'
 import { readModelStatus } from './model-status.ts'
@@ -50,8 +44,6 @@ const windowRule =
   'The window defaults to 48 hours from 00:00Z today; with only an `end` before today, to the 48 ' +
   'hours before it. It is cut at the last forecast hour or the running hour, whichever is later.'
 
-const whole = { truncated: false, next_start: null }
-
 const forecastRules =
   'Forecasts are issued for today and the next two days whenever a new weather forecast arrives. ' +
   'For a past day the last issued forecast is returned. Steps that had started when a forecast ' +
@@ -75,7 +67,7 @@ export const listForecasts = endpoint({
   },
   returns: Forecasts,
   example: {
-    answer: { data: [forecastExample], meta: { count: 1, site: siteForecastExample } },
+    answer: exampleOf(Forecasts, { meta: { site: { logger_id: null, logger_name: null } } }),
   },
   async handle({ site: { site_id }, query }, context: Context) {
     const { clock } = context
@@ -97,7 +89,6 @@ export const getLoggerForecast = endpoint({
   params: { logger_id: LoggerId },
   query: { date: Day },
   returns: Forecast,
-  example: { answer: forecastExample },
   async handle({ site: { site_id }, params: { logger_id }, query }, context: Context) {
     const { db, clock } = context
     await requireLogger(db, site_id, logger_id)
@@ -149,7 +140,6 @@ export const listProduction = endpoint({
   query: { logger_id: Type.Optional(LoggerId) },
   heavy: true,
   returns: SpanList(Production),
-  example: { answer: { data: [productionExample], meta: { count: 1, ...whole } } },
   ...spanHandlers(productionItems),
 })
 
@@ -193,7 +183,6 @@ export const listPriceForecasts = endpoint({
   window: forecastSpan,
   heavy: true,
   returns: SpanList(PriceForecastItem),
-  example: { answer: { data: [priceExample], meta: { count: 1, ...whole } } },
   ...spanHandlers(async (request: Omit<ProductionRequest, 'query'>, { db, clock }) => {
     const { site_id } = request.site
     const span = cutSpan(request.window, await endOfPrices(db, site_id), clock.now())
@@ -223,7 +212,6 @@ export const listModels = endpoint({
     'the hold-out days, which it was not trained on. Metrics cover daylight steps with known, ' +
     'uncurtailed output, and forecasts as issued or hindcasts (`hindcast_count`).',
   returns: List(ModelStatus),
-  example: { answer: { data: [modelExample], meta: { count: 1 } } },
   async handle({ site: { site_id } }, { db, clock }: Context) {
     return list(await readModelStatus(db, site_id, clock.now()))
   },

@@ -20,13 +20,10 @@ interface PlantName {
 }
 
 export interface DayForecasts {
-  /** Plants in service, by id. */
   plants: PlantName[]
   /** The last issued run of each target, reduced by outages. */
   runs: Map<Target, ForecastRun>
-  /** Curtailment limits. */
   limits: KnownLimit[]
-  /** This request made the runs. */
   is_new: boolean
   is_within_horizon: boolean
   /** The position of the site is known; assumed when every target has a run. */
@@ -40,15 +37,13 @@ interface DayQuery {
   refresh: boolean
 }
 
-type ForecastContext = Pick<Context, 'db' | 'clock'>
-
 const request_thread = createThread()
 
 /** Runs being made for requests, by site and day; concurrent requests share one. */
 const pending = new WeakMap<Database, Map<string, Promise<boolean>>>()
 
 export async function readDayForecasts(
-  { db, clock }: ForecastContext,
+  { db, clock }: Pick<Context, 'db' | 'clock'>,
   { site_id, date, refresh }: DayQuery,
   thread = request_thread,
 ): Promise<DayForecasts> {

@@ -20,7 +20,6 @@ export function gateClosureOf(delivery_ms: number, gate: Gate): number {
   return localInstant(day_before, gate.gate_closure_local, gate.timezone)
 }
 
-/** A part of a span whose deliveries share a gate closure. */
 export interface GateSpan extends Step {
   gate_ms: number
 }

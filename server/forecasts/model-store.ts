@@ -1,6 +1,7 @@
 /** Trained models of targets and markets, with their training data and scores. */
 
 import type { Queries, Transaction } from '../storage/database.ts'
+import { insertRow, putRow } from '../storage/rows.ts'
 import type { Target } from './targets.ts'
 
 /** Training data of a model; counts are of daylight steps. */
@@ -36,7 +37,6 @@ interface ModelHead {
   scores: HoldOutScores
 }
 
-/** The versions of the model of a forecast target or a market. */
 interface ModelSeries {
   table: 'forecast_models' | 'price_models'
   key: Readonly<Record<string, string>>
@@ -114,7 +114,6 @@ export const modelsInUse = (db: Queries, site_id: string) =>
     [site_id],
   )
 
-/** Version of the next model, starting at 1. */
 export async function nextVersion(db: Queries, series: ModelSeries): Promise<number> {
   const [row] = await db.query<{ version: number }>(
     `select coalesce(max(version), 0) + 1 as version from ${series.table} where ${isOf(series)}`,
@@ -147,15 +146,10 @@ export async function storeModel<Facts, Scores>(
     scores: JSON.stringify(scores),
     model: is_worse ? null : Buffer.from(model),
   }
-  const places = Object.keys(columns).map((_, nth) => `$${nth + 1}`)
-  await tx.execute(
-    `insert into ${table} (${Object.keys(columns).join(', ')}) values (${places.join(', ')})`,
-    Object.values(columns),
-  )
+  await insertRow(tx, table, columns)
   return version
 }
 
-/** Result of the last training of a target. */
 interface LastTraining {
   target: Target
   ended_at: Date
@@ -174,14 +168,7 @@ export const lastTrainings = (db: Queries, site_id: string) =>
 export async function recordTraining(
   db: Queries,
   site_id: string,
-  { target, ended_at, error, sample_count }: LastTraining,
+  { target, ...training }: LastTraining,
 ): Promise<void> {
-  await db.execute(
-    `insert into forecast_trainings (site_id, target, ended_at, error, sample_count)
-     values ($1, $2, $3, $4, $5)
-     on conflict (site_id, target) do update
-     set ended_at = excluded.ended_at, error = excluded.error,
-       sample_count = excluded.sample_count`,
-    [site_id, target, ended_at.toISOString(), error, sample_count],
-  )
+  await putRow(db, 'forecast_trainings', { site_id, target }, { ...training })
 }

@@ -18,14 +18,10 @@ import { deliveryDay } from '../markets/periods.ts'
 import { type KnownPrice, priceScorer } from './price-scores.ts'
 import type { Answers, PredictPricesTask, PriceDay, PriceLimits, TrainPricesTask } from './tasks.ts'
 
-/** Packs start, end and price of each period into one array. */
-export function packPrices(prices: readonly KnownPrice[]): Float64Array {
-  const packed = new Float64Array(prices.length * 3)
-  for (const [nth, { start_ms, end_ms, price_per_mwh }] of prices.entries()) {
-    packed.set([start_ms, end_ms, price_per_mwh], nth * 3)
-  }
-  return packed
-}
+export const packPrices = (prices: readonly KnownPrice[]) =>
+  Float64Array.from(
+    prices.flatMap(({ start_ms, end_ms, price_per_mwh }) => [start_ms, end_ms, price_per_mwh]),
+  )
 
 function unpackPrices(packed: Float64Array): KnownPrice[] {
   return Array.from({ length: packed.length / 3 }, (_, nth) => {

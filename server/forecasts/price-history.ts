@@ -11,7 +11,6 @@ import type { PriceForecastItem } from './schemas.ts'
 
 interface PricesQuery extends PeriodSpan {
   site_id: string
-  /** Excludes forecasts issued later. */
   now: Date
 }
 
@@ -66,7 +65,6 @@ function priceItem(
   }
 }
 
-/** Time under one market. */
 interface MarketSpan extends PeriodSpan {
   market: AssignedMarket
 }

@@ -9,6 +9,7 @@ import { seedOf } from '@heliograph/forecast/seeded-random'
 import type { JobContext } from '../jobs/job.ts'
 import { deliveryDay } from '../markets/periods.ts'
 import { type Market, type PricePeriod, readMarket, readPrices } from '../markets/price-store.ts'
+import { putRow } from '../storage/rows.ts'
 import { eachOf } from './each-of.ts'
 import { gateClosureOf, usualGate } from './gate-closure.ts'
 import { modelInUse, nextVersion, priceModels } from './model-store.ts'
@@ -87,13 +88,7 @@ export const trainPriceForecasts = (
     const { db, clock } = needs
     const { market_code } = market
     const record = (error: string | null, day_count: number) =>
-      db.execute(
-        `insert into price_trainings (market_code, ended_at, error, day_count)
-         values ($1, $2, $3, $4)
-         on conflict (market_code) do update set ended_at = excluded.ended_at,
-           error = excluded.error, day_count = excluded.day_count`,
-        [market_code, clock.now().toISOString(), error, day_count],
-      )
+      putRow(db, 'price_trainings', { market_code }, { ended_at: clock.now(), error, day_count })
     try {
       await record(null, await trainMarket(needs, market))
     } catch (error) {

@@ -1,8 +1,10 @@
 /** Price models and issued price forecasts, by market. */
+
 import { minute_ms } from '@heliograph/domain/durations'
 import type { ScoreSums } from '@heliograph/forecast/score-sums'
 import { deliveryDates, type PeriodSpan } from '../markets/periods.ts'
 import type { Database, Queries } from '../storage/database.ts'
+import { insertRow } from '../storage/rows.ts'
 import { type NewModel, priceModels, storeModel } from './model-store.ts'
 import type { PriceDay, PriceMethod } from './tasks.ts'
 
@@ -17,7 +19,6 @@ export interface PriceVintage extends PriceRun {
   method: PriceMethod
 }
 
-/** Training data of a price model. */
 export interface PriceFacts {
   from_at: string
   to_at: string
@@ -46,26 +47,9 @@ export async function storePriceModel(
   })
 }
 
-const run_columns = [
-  'delivery_date',
-  'issued_at',
-  'is_hindcast',
-  'model_version',
-  'known_until_at',
-  'resolution_minutes',
-  'p10_price',
-  'p50_price',
-  'p90_price',
-  'negative_probability',
-] as const satisfies (keyof PriceRun)[]
-
 export async function storePriceRun(db: Queries, market_code: string, run: PriceRun) {
-  const places = run_columns.map((_, nth) => `$${nth + 3}`)
-  await db.execute(
-    `insert into price_runs (market_code, start_at, ${run_columns.join(', ')})
-     values ($1, $2, ${places.join(', ')})`,
-    [market_code, new Date(run.start_ms), ...run_columns.map((name) => run[name])],
-  )
+  const { start_ms, ...columns } = run
+  await insertRow(db, 'price_runs', { market_code, start_at: new Date(start_ms), ...columns })
 }
 
 /** The last run of each delivery day issued by `before`; issued runs come before hindcasts. */

@@ -54,7 +54,6 @@ export function plantOf(site: ForecastSite, target: ForecastTarget): Plant | nul
   return { rated_power_kw, dc_capacity_kwp, place: site.place, arrays }
 }
 
-/** The newest runs of targets for a day. */
 export interface Issued {
   runs: ForecastRun[]
   /** A run is outdated, or a target that can be forecast has none. */
@@ -143,7 +142,6 @@ export async function makeRuns(
   return has_stored
 }
 
-/** Stores the runs of a day if they are still wanted; returns whether it did. */
 async function storeDay(
   tx: Transaction,
   site_id: string,
@@ -210,7 +208,6 @@ async function weatherOf(
   return weather
 }
 
-/** Source and issue time of the newest weather forecast. */
 function newest(known: readonly KnownStep[]): Pick<NewRun, 'weather_source' | 'weather_issued_at'> {
   const step = known.reduce<KnownStep | null>(
     (best, other) => (best === null || other.issued_at > best.issued_at ? other : best),

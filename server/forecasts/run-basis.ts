@@ -8,7 +8,6 @@ import type { Target } from './targets.ts'
 /** Longest reach of a weather forecast. */
 const weather_days_max = 16
 
-/** Why a target has no model. */
 type Absence = Extract<FallbackReason, 'no_model_yet' | 'too_little_history' | 'physics_was_better'>
 
 export interface RunBasis {

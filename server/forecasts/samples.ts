@@ -22,7 +22,6 @@ export function stepsOf({ from_ms, to_ms, step_ms }: Grid, packed: Float64Array)
   })
 }
 
-/** Measured production in a span. */
 export function measuredIn(course: Course, { start_ms, end_ms }: Step): Measurement {
   const { energy_kwh, is_estimated, ...outcome } = outcomeOf(course, start_ms, end_ms)
   // Counter energy spread over a gap was not measured per step.

@@ -1,5 +1,3 @@
-/** Records of the predictions. */
-
 import { type Static, Type } from 'typebox'
 import * as field from '../http/fields.ts'
 import { Closed, Named, Nullable } from '../http/params.ts'
@@ -11,7 +9,6 @@ const at = (description: string, example: string) => ({
 })
 const PlantId = field.CountOrNull('The plant; `null` for the site.', 1)
 
-/** Why a forecast is simplified or missing. */
 const reasons = [...fallbackReasons, 'beyond_horizon', 'not_issued'] as const
 
 export const quantileRule =
@@ -110,7 +107,7 @@ export const Forecast = Named('Forecast', {
 export const Forecasts = Closed({
   data: Type.Array(Forecast),
   meta: Named('ForecastsMeta', {
-    count: Type.Integer({ minimum: 0 }),
+    count: Type.Integer({ minimum: 0, examples: [1] }),
     site: Nullable(Forecast),
   }),
 })

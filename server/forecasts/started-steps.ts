@@ -25,7 +25,6 @@ export function keepStartedSteps(run: NewRun, earlier: NewRun | undefined): NewR
   }
 }
 
-/** The series of a run resampled to the steps of another run. */
 function onSteps(run: NewRun, other: NewRun): RunSeries {
   if (run.resolution_minutes === other.resolution_minutes) return run
   const ratio = other.resolution_minutes / run.resolution_minutes
@@ -49,7 +48,6 @@ function onSteps(run: NewRun, other: NewRun): RunSeries {
 
 interface Parts {
   earlier: NewRun
-  /** The series of `earlier` on the steps of `run`. */
   old: RunSeries
   run: NewRun
   started_count: number

@@ -44,7 +44,6 @@ interface PlantRow {
   dc_capacity_kwp: number
 }
 
-/** The plants of a site in service, by id. */
 export const readPlants = (db: Queries, site_id: string) =>
   db.query<PlantRow>(
     `select logger_id, name, rated_power_kw, dc_capacity_kwp from loggers

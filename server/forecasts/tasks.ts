@@ -88,7 +88,6 @@ export interface TrainPricesTask {
 /** Price limits of the auction per MWh; null when unknown. */
 export type PriceLimits = Pick<Market, 'price_min_per_mwh' | 'price_max_per_mwh'>
 
-/** Price forecast or hindcast of a delivery day. */
 export interface PriceDay {
   delivery_date: string
   start_ms: number

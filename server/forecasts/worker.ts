@@ -1,4 +1,3 @@
-/** The forecast thread. */
 import { answerTasks } from '../threads/answer-tasks.ts'
 import { perform } from './perform.ts'
 

@@ -8,12 +8,11 @@ import { oncePer, onFirstUse } from './on-first-use.ts'
 import { type AnswerFaults, answerRepairer } from './repair-answer.ts'
 import type { Declared } from './validate.ts'
 
-export const answerChecks = ['strict', 'lenient'] as const
 /**
  * `strict`: an answer that breaks its schema fails. `lenient`: faulty values become null, or their
  * item is omitted (see repair-answer.ts); text that is already JSON is not checked.
  */
-export type AnswerCheck = (typeof answerChecks)[number]
+export type AnswerCheck = 'strict' | 'lenient'
 
 interface WrittenAnswer {
   text: string | Buffer

@@ -6,7 +6,7 @@ export interface AsciiText {
   addText(text: string): void
   /** Adds a number in the form of `JSON.stringify`. */
   addNumber(value: number | null): void
-  /** Returns a copy of the text. Nothing may be added afterwards. */
+  /** Returns the text. Nothing may be added afterwards. */
   take(): Buffer
 }
 
@@ -15,7 +15,8 @@ export const ascii = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 const zero = 48
 const minus = 45
 const point = 46
-const thousandths_bytes_max = 12
+/** Of the longest text of a double, and some. */
+export const number_bytes_max = 32
 const unknown = ascii('null')
 
 /**
@@ -26,7 +27,7 @@ let spare: Buffer<ArrayBuffer> | null = null
 const spare_bytes_max = 16 * 2 ** 20
 
 export function asciiText(): AsciiText {
-  let bytes = spare ?? Buffer.allocUnsafeSlow(thousandths_bytes_max)
+  let bytes = spare ?? Buffer.allocUnsafeSlow(number_bytes_max)
   let end = 0
   spare = null
 
@@ -50,33 +51,55 @@ export function asciiText(): AsciiText {
     end += bytes.write(more, end, 'latin1')
   }
   function addNumber(value: number | null): void {
-    if (value === null) {
-      add(unknown)
-      return
-    }
-    const thousandths = Math.round(value * 1000)
-    // A whole number of thousandths is written exactly with at most three decimals.
-    if (thousandths / 1000 === value && Math.abs(thousandths) < 2 ** 31) {
-      reserve(thousandths_bytes_max)
-      end = writeThousandths(bytes, end, thousandths)
-    } else {
-      add(ascii(JSON.stringify(value)))
-    }
+    reserve(number_bytes_max)
+    end = writeNumber(bytes, end, value)
   }
   function take(): Buffer {
+    if (bytes.length > spare_bytes_max) return bytes.subarray(0, end)
     const text = Buffer.from(bytes.subarray(0, end))
-    if (bytes.length <= spare_bytes_max) spare = bytes
+    spare = bytes
     return text
   }
   return { add, addText, addNumber, take }
 }
 
-/** Returns the end position. */
-function writeThousandths(bytes: Uint8Array, start: number, thousandths: number): number {
+/**
+ * Writes a number in the form of `JSON.stringify` into bytes with room for `number_bytes_max`;
+ * returns the end position.
+ */
+export function writeNumber(bytes: Buffer, start: number, value: number | null): number {
+  if (value === null) {
+    for (let nth = 0; nth < unknown.length; nth += 1) bytes[start + nth] = unknown[nth]!
+    return start + unknown.length
+  }
   let at = start
-  if (thousandths < 0) bytes[at++] = minus
-  const rest = Math.abs(thousandths) | 0
-  const whole = (rest / 1000) | 0
+  const size = Math.abs(value)
+  const thousandths = Math.round(size * 1000)
+  // A whole number of thousandths is written exactly with at most three decimals.
+  if (thousandths / 1000 === size && thousandths < 2 ** 31) {
+    if (value < 0) bytes[at++] = minus
+    const whole = (thousandths / 1000) | 0
+    return writeDecimal(bytes, at, whole, thousandths - 1000 * whole, 100)
+  }
+  const millionths = Math.round(size * 1e6)
+  // Doubles tell all numbers of 15 digits apart.
+  if (millionths / 1e6 === size && millionths < 1e15) {
+    if (value < 0) bytes[at++] = minus
+    const whole = Math.floor(millionths / 1e6)
+    return writeDecimal(bytes, at, whole, millionths - 1e6 * whole, 100_000)
+  }
+  return at + bytes.write(JSON.stringify(value), at, 'latin1')
+}
+
+/** Writes a number with `part` of ten times `unit` behind the point; returns the end position. */
+function writeDecimal(
+  bytes: Uint8Array,
+  start: number,
+  whole: number,
+  part: number,
+  unit: number,
+): number {
+  let at = start
   let length = 1
   for (let power = 10; power <= whole; power *= 10) length += 1
   let digits = whole
@@ -86,13 +109,13 @@ function writeThousandths(bytes: Uint8Array, start: number, thousandths: number)
     digits = tenth
   }
   at += length
-  let part = rest - 1000 * whole
   if (part === 0) return at
   bytes[at++] = point
-  for (let unit = 100; part > 0; unit /= 10) {
-    const digit = (part / unit) | 0
+  let rest = part | 0
+  for (let of = unit; rest > 0; of = (of / 10) | 0) {
+    const digit = (rest / of) | 0
     bytes[at++] = zero + digit
-    part -= digit * unit
+    rest -= digit * of
   }
   return at
 }

@@ -104,10 +104,8 @@ function isSecretOf(key: ApiKey, secret: string, now_ms: number): boolean {
   return timingSafeEqual(digest, previous) && now_ms < until.getTime()
 }
 
-type Refusal = Extract<ErrorCode, `${string}_api_key`>
-
 /** A request without credentials gets no error attribute: RFC 6750 §3.1. */
-function refusal(code: Refusal): ApiError {
+function refusal(code: Extract<ErrorCode, `${string}_api_key`>): ApiError {
   const realm = 'Bearer realm="heliograph"'
   const challenge =
     code === 'missing_api_key'

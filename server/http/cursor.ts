@@ -19,6 +19,7 @@ export const CursorParameter = Type.Optional(
 
 export const next_cursor = Type.Union([Type.String({ examples: [example] }), Type.Null()], {
   description: 'The `cursor` of the next page; null on the last page.',
+  examples: [null],
 })
 
 /** The bigint id of a row in a cursor. */

@@ -8,6 +8,7 @@
 import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import type { Transaction } from '../storage/database.ts'
 import { CursorParameter } from './cursor.ts'
+import { exampleOf } from './example.ts'
 import type { ExportItem, ExportItems } from './export-items.ts'
 import type { ExportRows } from './export-rows.ts'
 import * as field from './fields.ts'
@@ -159,7 +160,10 @@ export interface Endpoint<
   shown_once?: true
   /** A write that receives the `If-Match` header, for `requireMatch`. */
   if_match?: true
-  /** An example body and answer for the reference, checked against their schemas. */
+  /**
+   * An example body and answer for the reference, checked against their schemas. The answer
+   * defaults to the examples of its fields.
+   */
   example: { body?: Static<Body>; answer: Static<Returns> }
   handle: (
     request: RequestOf<
@@ -216,7 +220,10 @@ export function endpoint<
   Window = undefined,
   Place extends TProperties = Record<never, TSchema>,
 >(
-  definition: Endpoint<Needs, Path, Params, Query, Body, Returns, M, Window, Place>,
+  definition: Omit<
+    Endpoint<Needs, Path, Params, Query, Body, Returns, M, Window, Place>,
+    'example'
+  > & { example?: { body?: Static<Body>; answer?: Static<Returns> } },
 ): Endpoint<Needs> {
   const { window, cursor } = definition
   const query = {
@@ -225,8 +232,10 @@ export function endpoint<
     ...(cursor && { cursor: CursorParameter }),
   }
   const has_query = Object.keys(query).length > 0
+  const example = { answer: exampleOf(definition.returns), ...definition.example }
   const returns = withOmitted(definition.returns)
-  return { ...definition, ...(has_query && { query }), returns } as unknown as Endpoint<Needs>
+  const completed = { ...definition, ...(has_query && { query }), example, returns }
+  return completed as unknown as Endpoint<Needs>
 }
 
 const Omitted = field.Int(

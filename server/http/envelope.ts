@@ -1,9 +1,10 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { next_cursor, type Paged } from './cursor.ts'
+import * as field from './fields.ts'
 import { Closed } from './params.ts'
 import { type Span, spanMeta } from './windows.ts'
 
-const count = Type.Integer({ minimum: 0 })
+const count = Type.Integer({ minimum: 0, examples: [1] })
 
 const envelope = <Item extends TSchema, Meta extends TProperties>(item: Item, meta: Meta) =>
   Closed({ data: Type.Array(item), meta: Closed(meta) })
@@ -18,9 +19,9 @@ export const CursorList = <Item extends TSchema>(item: Item) =>
 /** A list paged by `limit` and `offset`. */
 export const Page = <Item extends TSchema>(item: Item) =>
   envelope(item, {
-    count: Type.Integer({ minimum: 0, description: 'Number of matching items on all pages.' }),
-    limit: Type.Integer({ minimum: 1, description: 'Maximum number of items, as applied.' }),
-    offset: Type.Integer({ minimum: 0, description: 'Number of items skipped.' }),
+    count: field.Count('Number of matching items on all pages.', 1),
+    limit: field.Int('Maximum number of items, as applied.', { minimum: 1, examples: [50] }),
+    offset: field.Count('Number of items skipped.'),
   })
 
 /**
@@ -29,7 +30,7 @@ export const Page = <Item extends TSchema>(item: Item) =>
  */
 export type SeriesMeta = Static<typeof SeriesMeta>
 export const SeriesMeta = Closed({
-  count: Type.Integer({ minimum: 0, description: 'Number of matching rows, whatever the limit.' }),
+  count: field.Count('Number of matching rows, whatever the limit.', 1),
   truncated: Type.Boolean({ description: 'Whether the limit cut off rows.' }),
   next_start: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
     description:
@@ -41,7 +42,10 @@ export const SeriesMeta = Closed({
   }),
 })
 
-export const Series = <Item extends TSchema>(item: Item) => envelope(item, SeriesMeta.properties)
+export const Series = <Item extends TSchema, More extends TProperties = Record<never, TSchema>>(
+  item: Item,
+  more_meta: More = {} as More,
+) => envelope(item, { ...SeriesMeta.properties, ...more_meta })
 
 /** A time series paged by `cursor`, newest rows first. */
 export const CursorSeries = <Item extends TSchema>(item: Item) =>

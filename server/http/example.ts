@@ -20,6 +20,7 @@ interface Facts {
   minimum?: number
   items?: TSchema
   properties?: Record<string, TSchema>
+  required?: readonly string[]
 }
 
 const texts: Readonly<Record<string, string>> = {
@@ -30,7 +31,8 @@ const texts: Readonly<Record<string, string>> = {
 /**
  * An example of a schema. Each field takes the first of its `examples`, else its constant, first
  * enumeration value or default, else the simplest value of its type. A nullable field without an
- * example is null. `overrides` sets fields whose values must agree with one another.
+ * example is null, and an optional field is left out. `overrides` sets fields whose values must
+ * agree with one another.
  */
 export function exampleOf<Of extends TSchema>(
   schema: Of,
@@ -49,7 +51,7 @@ function fieldExample(schema: TSchema): unknown {
   switch (facts.type) {
     case 'object':
       return Object.fromEntries(
-        Object.entries(facts.properties ?? {}).map(([name, field]) => [name, fieldExample(field)]),
+        (facts.required ?? []).map((name) => [name, fieldExample(facts.properties![name]!)]),
       )
     case 'array':
       return facts.items ? [fieldExample(facts.items)] : []

@@ -5,7 +5,7 @@
 import type { Queries } from '../storage/database.ts'
 import type { Context } from './context.ts'
 import { spanList } from './envelope.ts'
-import type { ExportFormat } from './export-rows.ts'
+import type { TextFormat } from './export-rows.ts'
 import type { Span } from './windows.ts'
 
 export type ExportItem = Readonly<Record<string, unknown>>
@@ -13,6 +13,8 @@ export type ExportItem = Readonly<Record<string, unknown>>
 export interface ExportItems {
   /** Set when the export was cut elsewhere than the window of the request. */
   span?: Span
+  /** Columns of a CSV file behind those of the example. */
+  more_columns?: readonly string[]
   /**
    * Batches of items in the order of the JSON answer. A batch is computed when the previous one is
    * being sent. Keep batches small: each is held in memory, and blocks the other exports of its
@@ -81,18 +83,21 @@ interface Exporting {
   export_lines?: (item: ExportItem) => readonly ExportItem[]
 }
 
-/** The columns are the fields of the example item. */
-export function csvForm({ operation_id, example, export_lines }: Exporting): CsvForm {
+/** The columns are the fields of the example item, and further ones of the export. */
+export function csvForm(
+  { operation_id, example, export_lines }: Exporting,
+  more_columns: readonly string[] = [],
+): CsvForm {
   const lines = export_lines ?? ((item) => [item])
   const [item] = (example.answer as { data: readonly ExportItem[] }).data
   const [line] = item ? lines(item) : []
   if (!line) throw new Error(`the example of ${operation_id} has no item to name the columns`)
-  return { columns: Object.keys(line), lines }
+  return { columns: [...Object.keys(line), ...more_columns], lines }
 }
 
 /** The text of a file in batches. An error in the first batch comes before the first byte. */
 export async function* textOf(
-  format: ExportFormat,
+  format: TextFormat,
   { columns, lines }: CsvForm,
   batches: AsyncIterable<readonly ExportItem[]>,
 ): AsyncGenerator<string> {

@@ -4,7 +4,9 @@
  */
 import { inlined } from '../storage/copy-out.ts'
 
-export type ExportFormat = 'csv' | 'ndjson'
+export type ExportFormat = TextFormat | 'parquet'
+/** The formats that PostgreSQL writes by itself. */
+export type TextFormat = 'csv' | 'ndjson'
 
 export interface ExportColumn {
   name: string
@@ -78,11 +80,11 @@ function harmless(sql: string): string {
 }
 
 /** The COPY statement that writes the file. */
-export function copyStatement(format: ExportFormat, rows: ExportRows): string {
+export function copyStatement(format: TextFormat, rows: ExportRows): string {
   return `COPY (${inlined(selectOf[format](rows), rows.values)}) TO STDOUT (${copyOptions[format]})`
 }
 
-const selectOf: Record<ExportFormat, (rows: ExportRows) => string> = {
+const selectOf: Record<TextFormat, (rows: ExportRows) => string> = {
   csv({ columns, from }) {
     const fields = columns.map(({ name, sql, type }) => `${csvForm[type](sql)} AS "${name}"`)
     return `SELECT ${fields.join(', ')} ${from}`
@@ -90,7 +92,7 @@ const selectOf: Record<ExportFormat, (rows: ExportRows) => string> = {
   ndjson: ({ columns, from }) => `SELECT ${itemJson(columns)} ${from}`,
 }
 
-const copyOptions: Record<ExportFormat, string> = {
+const copyOptions: Record<TextFormat, string> = {
   csv: 'FORMAT csv, HEADER true',
   // JSON escapes all control characters, so nothing needs quotes.
   ndjson: `FORMAT csv, HEADER false, DELIMITER E'\\x01', QUOTE E'\\x02'`,

@@ -1,6 +1,6 @@
 /**
- * Exports: the rows of a series as a CSV or NDJSON file. An export that fails half-way resets its
- * connection, so that clients cannot take the file for complete.
+ * Exports: the rows of a series as a CSV, NDJSON or Parquet file. An export that fails half-way
+ * resets its connection, so that clients cannot take the file for complete.
  */
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
@@ -13,7 +13,8 @@ import { chooseEncoding, compressor, type Encoding, weightsOf } from './compress
 import type { Caller, Endpoint, Request } from './endpoint.ts'
 import { ApiError, unavailable } from './errors.ts'
 import type { AnyRequest } from './execute.ts'
-import { csvForm, type ExportItems, textOf } from './export-items.ts'
+import { contentOf } from './export-content.ts'
+import type { ExportItems } from './export-items.ts'
 import { copyStatement, type ExportFormat, type ExportRows } from './export-rows.ts'
 import type { Reading } from './serve-options.ts'
 import type { Bounds, Span } from './windows.ts'
@@ -26,11 +27,16 @@ export const export_minutes_max = 60
 /** The connection of a client that reads more slowly, before compression, is closed. */
 export const patience = { wait_s: 60, min_kib_s: 8 } as const
 
-export const mediaTypes = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
+/** The first of equal weight is chosen. */
+export const mediaTypes = {
+  csv: 'text/csv',
+  ndjson: 'application/x-ndjson',
+  parquet: 'application/vnd.apache.parquet',
+} as const satisfies Record<ExportFormat, string>
 
 const contentTypes: Record<ExportFormat, string> = {
+  ...mediaTypes,
   csv: 'text/csv; charset=utf-8; header=present',
-  ndjson: mediaTypes.ndjson,
 }
 
 /**
@@ -40,13 +46,13 @@ const contentTypes: Record<ExportFormat, string> = {
 export function chooseFormat(accept: string | undefined): ExportFormat | null {
   if (accept === undefined) return null
   const weights = weightsOf(accept)
-  const csv = weights.get(mediaTypes.csv) ?? 0
-  const ndjson = weights.get(mediaTypes.ndjson) ?? 0
-  const best = Math.max(csv, ndjson)
+  const formats = Object.keys(mediaTypes) as ExportFormat[]
+  const weightOf = (format: ExportFormat) => weights.get(mediaTypes[format]) ?? 0
+  const best = Math.max(...formats.map(weightOf))
   const named = weights.get('application/json')
   const json = named ?? weights.get('application/*') ?? weights.get('*/*') ?? 0
   if (best === 0 || json > best || named === best) return null
-  return csv === best ? 'csv' : 'ndjson'
+  return formats.find((format) => weightOf(format) === best)!
 }
 
 interface ExportOrder {
@@ -95,7 +101,9 @@ export function createExporter(deps: Deps) {
       const limited = has_limit ? { ...query, limit } : query
       const wanted = { ...request, query: limited }
       const rows = await endpoint.exports!(wanted as never, deps.needs)
-      const encoding = chooseEncoding(response.req.headers['accept-encoding'] as string | undefined)
+      const accepted = response.req.headers['accept-encoding'] as string | undefined
+      // The columns of Parquet are compressed already.
+      const encoding = format === 'parquet' ? null : chooseEncoding(accepted)
       const name = fileName(endpoint, asked, deps.clock)
       const headers = {
         'content-type': contentTypes[format],
@@ -166,12 +174,14 @@ function begin(
     timers,
     signal: abort.signal,
   }
-  if ('columns' in rows) return copyOut(db, { statement: copyStatement(format, rows), ...order })
+  if ('columns' in rows && format !== 'parquet') {
+    return copyOut(db, { statement: copyStatement(format, rows), ...order })
+  }
   // The statement timeout bounds single statements only.
   const cancel = timers.after(timeout_ms, () => abort.abort(new Error('the export took too long')))
   const copying = reading
     ? passOn(order, (gone) => reading.export(endpoint.operation_id, { wanted, format, gone }))
-    : streamOut(db, order, (tx) => textOf(format, csvForm(endpoint), rows.items(tx)))
+    : streamOut(db, order, (tx) => contentOf(endpoint, format, rows, tx))
   void copying.released.then(cancel)
   return copying
 }

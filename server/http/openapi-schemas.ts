@@ -94,6 +94,7 @@ function nameOfField(properties: Record<string, Json>, name: string, field: stri
   if (field !== 'meta' || !('data' in properties)) return `${name}${pascal(field)}`
   const meta = properties[field]!['properties'] as Json
   if ('offset' in meta) return 'PageMeta'
+  if ('resolution_s' in meta) return 'ReadingSeriesMeta'
   if ('previous_end' in meta) return 'next_cursor' in meta ? 'CursorSeriesMeta' : 'SeriesMeta'
   if ('next_cursor' in meta) return 'CursorMeta'
   return 'truncated' in meta ? 'SpanMeta' : 'ListMeta'
@@ -129,7 +130,7 @@ function union(schema: Json, name: string, context: Context): Json {
     ? written
     : [enumeration({ enum: constants }, context)]
   const is_one = written.length === 1 || !constants.includes(undefined)
-  if (!is_one || '$ref' in only!) {
+  if (!is_one || only!['type'] === undefined) {
     return { anyOf: [...written, ...(is_nullable ? [{ type: 'null' }] : [])], ...own }
   }
   const { type, enum: values, ...rest } = only!

@@ -52,8 +52,9 @@ with 422: a typing error must not pass silently in a system that controls plants
 ## Answers
 
 A list is \`{ "data": [ … ], "meta": { "count": … } }\`. \`count\` is the number of matching items,
-whatever the limit. A single object is returned without an envelope. Every field is always present.
-\`null\` means not measured or not applicable; \`0\` is a measurement.
+whatever the limit. A single object is returned without an envelope. Every field is always present,
+unless its description names the parameter that adds it. \`null\` means not measured, not applicable
+or not among the \`fields\` of a request; \`0\` is a measurement.
 
 \`meta.truncated\` is true when a series was cut. Continue with \`meta.next_start\` as \`start\`, or
 with \`meta.previous_end\` as \`end\`. Lists with a \`cursor\` parameter are paged: pass
@@ -110,6 +111,19 @@ reduced to it. No window is rejected for its length. A series without a \`limit\
 first ${window_days_max} days: \`meta.truncated\` is then true, and \`meta.next_start\` is the \`start\` of the
 rest. Files have it in their \`Link\` header (\`rel="next"\`). Forecasts end with the last forecast hour.
 Sums and rankings cover the whole window.
+
+## Steps
+
+Histories of readings return every stored reading, or one item for each step of time with \`every\`.
+A measurement is the arithmetic mean of its readings in the step, to six digits. States, counters,
+codes and alarm words are the last known values of the step. \`quality\` is the worst of the
+readings. Steps without readings are left out, so that a mean of a day covers the hours with
+readings alone: see \`completeness_pct\`.
+
+\`meta.resolution_s\` tells where older readings are kept thinned: the longest time, in seconds, that
+one stored reading stands for in the returned window, 60 or 3600, or the step if that is longer. It
+is null when every reading was kept. Where parts of the window differ, the value is that of the
+coarsest.
 
 ## Units and signs
 

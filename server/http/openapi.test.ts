@@ -17,10 +17,18 @@ const Box = Type.Object(
     state: Nullable(Type.Enum(['on', 'off'])),
     lid: Nullable(Type.Object({ angle_deg: Type.Number() }, closed)),
     mode: Type.Union([Type.Literal('a'), Type.Literal('b')]),
+    size_m: Nullable(Type.Union([Type.Number(), Type.Array(Type.Number())])),
   },
   { ...closed, $id: 'Box' },
 )
-const box = { logger_id: 3, power_kw: 1.5, state: null, lid: { angle_deg: 4 }, mode: 'a' } as const
+const box = {
+  logger_id: 3,
+  power_kw: 1.5,
+  state: null,
+  lid: { angle_deg: 4 },
+  mode: 'a',
+  size_m: 2,
+} as const
 const nowhere = async () => {
   throw new Error('not called')
 }
@@ -109,7 +117,7 @@ test('nullable is a type of two, enumerations are typed and open, numbers have t
       minimum: 0,
       maximum: 2147483647,
       description: 'A logger (plant) of the site.',
-      examples: [3],
+      examples: [1],
     },
     power_kw: {
       type: ['number', 'null'],
@@ -125,6 +133,12 @@ test('nullable is a type of two, enumerations are typed and open, numbers have t
     },
     lid: { anyOf: [{ $ref: '#/components/schemas/BoxLid' }, { type: 'null' }] },
     mode: { type: 'string', enum: ['a', 'b'], 'x-open-enum': true, examples: ['a'] },
+    size_m: {
+      anyOf: [
+        { anyOf: [{ type: 'number' }, { type: 'array', items: { type: 'number' } }] },
+        { type: 'null' },
+      ],
+    },
   })
   assert.deepEqual(components.schemas['BoxLid']!['properties'], {
     angle_deg: { type: 'number', 'x-unit': '°', examples: [4] },
@@ -141,7 +155,7 @@ test('parameters: the site, the path, the query with its caps, then what the met
     '#/components/parameters/IfNoneMatch',
   ])
   const [, logger_id, start, , page] = history.parameters
-  assert.equal(logger_id!['example'], 3)
+  assert.equal(logger_id!['example'], 1)
   assert.equal(start!['required'], false)
   assert.deepEqual(page!['schema'], { type: 'integer', minimum: 1, 'x-cap': 10, default: 5 })
   assert.deepEqual(names(change.parameters).slice(2), [
@@ -256,10 +270,15 @@ test('what can be exported says so in its content, its description and its heade
   const { paths, components } = openApi([exporting])
   const { responses, description } = Object.values(paths)[0]!['get']!
   const { content, headers } = responses['200'] as { content: Record<string, Json>; headers: Json }
-  assert.deepEqual(Object.keys(content), ['application/json', 'text/csv', 'application/x-ndjson'])
+  assert.deepEqual(Object.keys(content), [
+    'application/json',
+    'text/csv',
+    'application/x-ndjson',
+    'application/vnd.apache.parquet',
+  ])
   assert.equal(
     content['text/csv']!['example'],
-    'logger_id,power_kw,state,lid,mode\n3,1.5,,"{""angle_deg"":4}",a\n',
+    'logger_id,power_kw,state,lid,mode,size_m\n3,1.5,,"{""angle_deg"":4}",a,2\n',
   )
   assert.equal(content['application/x-ndjson']!['example'], `${JSON.stringify(box)}\n`)
   assert.match(description, /text\/csv/)

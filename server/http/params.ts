@@ -68,12 +68,13 @@ export const page = {
 export const telemetry_rows = { max: 10_000, by_default: 1000 } as const
 export const telemetryLimit = limit(telemetry_rows.max, telemetry_rows.by_default)
 
-const Id = (description: string) => Type.Integer({ minimum: 0, maximum: id_max, description })
+const Id = (description: string, example: number) =>
+  Type.Integer({ minimum: 0, maximum: id_max, description, examples: [example] })
 
-export const LoggerId = Id('A logger (plant) of the site.')
-export const InverterId = Id('An inverter of the site.')
-export const LocationId = Id('A location of the site.')
-export const StringIndex = Id('A string of the inverter; indexes start at 0.')
+export const LoggerId = Id('A logger (plant) of the site.', 1)
+export const InverterId = Id('An inverter of the site.', 1)
+export const LocationId = Id('A location of the site.', 1)
+export const StringIndex = Id('A string of the inverter; indexes start at 0.', 3)
 
 /** Up to 1000 ids in one parameter. The format `ids` rejects ids above `id_max`. */
 export const IdList = (description: string) =>

@@ -1,7 +1,6 @@
 import type { Clock } from '@heliograph/domain/clock'
 import type { Database, Log } from '../storage/database.ts'
 
-/** Dependencies of jobs. */
 export interface JobContext {
   db: Database
   clock: Clock
@@ -25,6 +24,8 @@ export interface Job {
   own_turn?: true
   /** Throws on failure; the error is logged and the run is retried. */
   run(context: JobContext): Promise<void>
+  /** Takes part in a run of another server: see `site-rounds.ts`. */
+  share?(context: JobContext): Promise<void>
 }
 
 /** Checks constraints that the type cannot express; throws for an invalid job. */

@@ -5,8 +5,10 @@ import { type JobWithMetadata, PgBoss } from 'pg-boss'
 import type { Registry } from 'prom-client'
 import { tryLock } from '../storage/advisory-lock.ts'
 import type { Database, Log } from '../storage/database.ts'
+import type { Subscription } from '../storage/listen.ts'
 import type { Job } from './job.ts'
 import { jobMetrics, type Outcome } from './metrics.ts'
+import { round_channel } from './site-rounds.ts'
 
 /** Advisory lock class for the run of a job: `hgjb`. */
 const advisory_class = 0x68676a62
@@ -50,6 +52,7 @@ export function createJobs(needs: QueueNeeds) {
   if (names.size < jobs.length) throw new Error('jobs: duplicate name')
   const boss = openBoss(db, log)
   const runner = createRunner(needs)
+  let rounds: Subscription | undefined
   const find = (name: string): Job => {
     const job = jobs.find((each) => each.name === name)
     if (!job) throw new Error(`there is no job ${name}`)
@@ -77,6 +80,8 @@ export function createJobs(needs: QueueNeeds) {
         await boss.work(job.name, polling, ([one]) => take(job, one!))
       }
       await unplanOthers(boss, names)
+      // A round that is missed is made by the others.
+      rounds = await db.listen(round_channel, { notified: runner.share, resumed() {} })
     },
     /** Requests a run on any replica, unless one is waiting already. */
     async request(name: string) {
@@ -89,6 +94,7 @@ export function createJobs(needs: QueueNeeds) {
     runNow: async (name: string) => runner.run(find(name)),
     /** Starts no more runs, aborts active runs and waits for their end. */
     async stop() {
+      await rounds?.stop()
       runner.abort()
       await boss.stop({ timeout: stop_ms_max })
       await runner.ended()
@@ -105,6 +111,19 @@ function createRunner({ db, clock, log, registry, jobs }: QueueNeeds) {
   const stopping = new AbortController()
   const underway = new Set<Promise<void>>()
   const turns = takeTurns(runs_at_once)
+  /** Jobs that run or are shared in this process. */
+  const active = new Set<string>()
+
+  async function share(job: Job): Promise<void> {
+    active.add(job.name)
+    try {
+      await job.share?.({ db, clock, log, signal: stopping.signal })
+    } catch (error) {
+      if (!stopping.signal.aborted) log.error({ err: error, job: job.name }, 'a shared run failed')
+    } finally {
+      active.delete(job.name)
+    }
+  }
 
   async function attempt(job: Job, signal: AbortSignal): Promise<void> {
     const began_ms = clock.now().getTime()
@@ -113,7 +132,10 @@ function createRunner({ db, clock, log, registry, jobs }: QueueNeeds) {
       metrics.observe(job.name, outcome, now_ms, now_ms - began_ms)
     }
     try {
-      await locked(db, job.name, () => job.run({ db, clock, log, signal }))
+      await locked(db, job.name, () => {
+        active.add(job.name)
+        return job.run({ db, clock, log, signal }).finally(() => active.delete(job.name))
+      })
       ended('succeeded')
     } catch (error) {
       ended('failed')
@@ -128,6 +150,13 @@ function createRunner({ db, clock, log, registry, jobs }: QueueNeeds) {
       const settled = running.catch(() => {}).finally(() => underway.delete(settled))
       underway.add(settled)
       return running
+    },
+    /** Takes part in a run that began on another server. */
+    share(name: string): void {
+      const job = jobs.find((one) => one.name === name)
+      if (!job?.share || active.has(name) || stopping.signal.aborted) return
+      const sharing = share(job).finally(() => underway.delete(sharing))
+      underway.add(sharing)
     },
     abort: () => stopping.abort(new Error('the server stops')),
     ended: () => Promise.all(underway),

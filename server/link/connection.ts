@@ -1,16 +1,12 @@
 import type { Clock, Timers } from '@heliograph/domain/clock'
-import {
-  type DownMessage,
-  type Lane,
-  lanes,
-  silence_ms_max,
-  up_bytes_max,
-} from '@heliograph/domain/link'
+import { type DownMessage, type Lane, lanes, silence_ms_max } from '@heliograph/domain/link'
 import type { RawData, WebSocket } from 'ws'
 import type { DesiredMessage, DesiredRows } from '../control/desired.ts'
 import type { Database, Log } from '../storage/database.ts'
 import { Refused } from '../telemetry/refused.ts'
-import type { Ingest, Source } from './ingest.ts'
+import type { Brake } from './brake.ts'
+import type { Commits } from './commits.ts'
+import type { PreparedBatch, Source } from './ingest.ts'
 import { type Committed, type LaneQueue, openLane, window_frames } from './lane.ts'
 import {
   type BatchMessage,
@@ -22,35 +18,38 @@ import {
 import type { LinkMetrics } from './metrics.ts'
 import {
   type EdgeIdentity,
+  type EdgeStatus,
   forgetFrames,
   frameRanges,
   inventoryFrame,
-  isRevoked,
   lastSeen,
   recordHello,
   recordOffline,
-  recordStatus,
 } from './presence.ts'
 
-/** The minimum for the largest message in every lane and one more on arrival. */
-export const held_bytes_default = 4 * up_bytes_max
 /** Sent bytes that an edge may leave unread. */
 const unread_bytes_max = 4 * 1024 * 1024
 const closing_ms_max = 5000
 /** Refused frames of one commit that are logged. */
 const logged_max = 10
 const beat_ms = silence_ms_max / 3
+/** Acknowledged numbers are deleted at the first status, then after so many or so long. */
+const forgetting_frames = 100
+const forgetting_ms = 60_000
 
 interface ConnectionNeeds {
   db: Database
-  ingest: Ingest
+  commit: Commits
   clock: Clock
   timers: Timers
   log: Log
   metrics: LinkMetrics
   desired: DesiredRows
-  /** A connection with more unstored bytes pauses until half of them are stored. */
-  held_bytes_max: number
+  brake: Brake
+  /** Stores a status together with those of other edges. */
+  storeStatus(status: EdgeStatus): Promise<boolean>
+  /** Does work on the database when few others do. */
+  inTurn<Result>(work: () => Promise<Result>): Promise<Result>
   /** The edge accepts `refused` messages. */
   accepts_refused: boolean
   /** Ends an earlier agent connection of the edge and resolves when its work has finished. */
@@ -84,17 +83,17 @@ export class Connection {
   readonly closed: Promise<void>
 
   readonly #socket: WebSocket
-  readonly #edge: EdgeIdentity
+  readonly edge: EdgeIdentity
   readonly #needs: ConnectionNeeds
   readonly #running = new Set<Promise<void>>()
   #phase: 'new' | 'greeting' | 'serving' | 'ending' = 'new'
   #greeted: Greeted | undefined
-  /** The mark of the agent's hello; importers have none. */
   #mark: string | undefined
   #lastSeenBefore: Date | null = null
   #waitingStatus: StatusMessage | undefined
   #isStoringStatus = false
-  #heldBytes = 0
+  #storedDevices = new Map<string, string>()
+  #forgot: { below_seq: number; at: Date } | undefined
   #missedBeats = 0
   #end: Promise<void> | undefined
   #endedBy: RefusalCode | undefined
@@ -103,7 +102,7 @@ export class Connection {
 
   constructor(socket: WebSocket, edge: EdgeIdentity, needs: ConnectionNeeds) {
     this.#socket = socket
-    this.#edge = edge
+    this.edge = edge
     this.#needs = needs
     this.#cancelBeat = needs.timers.after(beat_ms, () => this.#beat())
     socket.on('message', (data, is_binary) => this.#receive(data, is_binary))
@@ -114,6 +113,11 @@ export class Connection {
     this.closed = new Promise((resolve) => {
       socket.once('close', () => void this.#finish().then(resolve))
     })
+  }
+
+  /** The mark of the agent's hello; importers have none. */
+  get mark(): string | undefined {
+    return this.#mark
   }
 
   /**
@@ -135,7 +139,7 @@ export class Connection {
       this.#take(readMessage(text), text)
     } catch (error) {
       if (!(error instanceof Refused)) throw error
-      const { edge_id, site_id } = this.#edge
+      const { edge_id, site_id } = this.edge
       this.#needs.log.warn(
         { site_id, edge_id, reason: error.message },
         'a message of an edge is refused',
@@ -163,27 +167,21 @@ export class Connection {
   }
 
   async #greet(hello: HelloMessage): Promise<void> {
-    const { db, clock, takeOver, log, metrics, ingest, desired } = this.#needs
-    if (hello.site_id !== this.#edge.site_id) {
+    const { clock, takeOver, log, metrics, commit, desired, inTurn } = this.#needs
+    if (hello.site_id !== this.edge.site_id) {
       void this.end('wrong_site', 'this token belongs to another site')
       return
     }
-    const source = { ...this.#edge, epoch: hello.epoch }
+    const source = { ...this.edge, epoch: hello.epoch }
     const received_at = clock.now().getTime()
-    if (hello.role === 'agent') {
-      await takeOver(this.#edge, this)
-      this.#lastSeenBefore = await lastSeen(db, this.#edge)
-      this.#mark = await recordHello(db, this.#edge, { ...hello, received_at })
-      await this.#forget(source, hello.lowest_unacked_seq, new Date(received_at))
-    }
-    const have = hello.role === 'importer' ? await frameRanges(db, source) : []
-    const inventory = await inventoryFrame(db, source)
+    if (hello.role === 'agent') await takeOver(this.edge, this)
+    const { have, inventory } = await inTurn(() => this.#admit(hello, source, received_at))
     if (this.#phase !== 'greeting') return
     this.#phase = 'serving'
     const queues = lanes.map((lane) => {
-      const store: Ingest['store'] = async (batch) => {
+      const store = async (batch: PreparedBatch) => {
         const stop = metrics.commit_seconds.startTimer({ lane })
-        const done = await ingest.store(batch)
+        const done = await commit(lane, batch)
         stop()
         return done
       }
@@ -199,12 +197,23 @@ export class Connection {
     }
   }
 
+  async #admit(hello: HelloMessage, source: Source, received_at: number) {
+    const { db } = this.#needs
+    if (hello.role === 'agent') {
+      this.#lastSeenBefore = await lastSeen(db, this.edge)
+      this.#mark = await recordHello(db, this.edge, { ...hello, received_at })
+      await this.#forget(source, hello.lowest_unacked_seq, new Date(received_at))
+    }
+    const have = hello.role === 'importer' ? await frameRanges(db, source) : []
+    return { have, inventory: await inventoryFrame(db, source) }
+  }
+
   #takeBatch({ role, lanes }: Greeted, { lane, frames }: BatchMessage, text: string): void {
     if (role === 'importer' && lane !== 'backfill') throw new Refused('an importer only back-fills')
     if (lanes[lane].under_way + frames.length > window_frames) {
       throw new Refused(`more than ${window_frames} frames under way in lane ${lane}`)
     }
-    this.#hold(text.length)
+    this.#needs.brake.received(this.#socket, text.length)
     this.#run(() => lanes[lane].take(frames, text, this.#needs.clock.now().getTime()))
   }
 
@@ -216,12 +225,12 @@ export class Connection {
     metrics.refused_frames.inc(done.refused_frames)
     if (done.refused.length > 0) this.#reportRefused(done.refused)
     this.#send({ type: 'ack', seqs: done.seqs })
-    this.#hold(-done.bytes)
+    this.#needs.brake.stored(this.#socket, done.bytes)
   }
 
   #reportRefused(frames: Committed['refused']): void {
     const { log, accepts_refused } = this.#needs
-    log.warn({ ...this.#edge, frames: frames.slice(0, logged_max) }, 'frames are refused')
+    log.warn({ ...this.edge, frames: frames.slice(0, logged_max) }, 'frames are refused')
     if (accepts_refused) this.#send({ type: 'refused', frames: [...frames] })
   }
 
@@ -229,19 +238,30 @@ export class Connection {
   async #storeStatus(source: Source): Promise<void> {
     if (this.#isStoringStatus) return
     this.#isStoringStatus = true
-    const { db, clock } = this.#needs
+    const { clock, storeStatus, inTurn } = this.#needs
     while (this.#waitingStatus) {
       const report = this.#waitingStatus
       this.#waitingStatus = undefined
-      if (await isRevoked(db, source)) {
+      const received_at = clock.now()
+      const storedDevices = this.#storedDevices
+      if (!(await storeStatus({ ...this.edge, report, received_at, storedDevices }))) {
         void this.end('unknown_edge', 'the token was revoked')
         return
       }
-      const received_at = clock.now()
-      await recordStatus(db, source, report, received_at.getTime())
-      await this.#forget(source, report.lowest_unacked_seq, received_at)
+      if (!this.#isForgettingDue(report.lowest_unacked_seq, received_at)) continue
+      await inTurn(() => this.#forget(source, report.lowest_unacked_seq, received_at))
+      this.#forgot = { below_seq: report.lowest_unacked_seq, at: received_at }
     }
     this.#isStoringStatus = false
+  }
+
+  #isForgettingDue(lowest_unacked_seq: number, now: Date): boolean {
+    if (!this.#forgot) return true
+    const { below_seq, at } = this.#forgot
+    return (
+      lowest_unacked_seq - below_seq >= forgetting_frames ||
+      now.getTime() - at.getTime() >= forgetting_ms
+    )
   }
 
   #forget(source: Source, lowest_unacked_seq: number, at: Date): Promise<void> {
@@ -252,26 +272,11 @@ export class Connection {
   /** Runs work of this connection; a failure ends the connection. */
   #run(work: () => Promise<void>): void {
     const task = work().catch((error: unknown) => {
-      this.#needs.log.error({ err: error, ...this.#edge }, 'an edge connection failed and ends')
+      this.#needs.log.error({ err: error, ...this.edge }, 'an edge connection failed and ends')
       void this.end('internal_error', 'not stored; send it again')
     })
     this.#running.add(task)
     void task.then(() => this.#running.delete(task))
-  }
-
-  #hold(bytes: number): void {
-    const { held_bytes_max, metrics } = this.#needs
-    this.#heldBytes += bytes
-    if (this.#heldBytes > held_bytes_max && !this.#socket.isPaused) {
-      this.#socket.pause()
-      metrics.paused.inc()
-    } else if (this.#heldBytes <= held_bytes_max / 2) this.#resume()
-  }
-
-  #resume(): void {
-    if (!this.#socket.isPaused) return
-    this.#socket.resume()
-    this.#needs.metrics.paused.dec()
   }
 
   #send(message: DownMessage | DesiredMessage): void {
@@ -302,7 +307,7 @@ export class Connection {
     this.#send({ type: 'refusal', code, message: message.slice(0, 500) })
     this.#socket.close(closeCodes[code], code)
     // The close reply of the peer is queued behind unread messages.
-    this.#resume()
+    this.#needs.brake.release(this.#socket)
     const cancel = this.#needs.timers.after(closing_ms_max, () => this.#socket.terminate())
     this.#socket.once('close', cancel)
   }
@@ -310,7 +315,7 @@ export class Connection {
   async #finish(): Promise<void> {
     const reason = this.#endedBy ?? 'connection_lost'
     this.#cancelBeat()
-    this.#resume()
+    this.#needs.brake.forget(this.#socket)
     if (this.#greeted) this.#needs.metrics.connections.dec({ role: this.#greeted.role })
     this.#stopTaking()
     await this.#settled()
@@ -323,9 +328,9 @@ export class Connection {
     if (mark === undefined || reason === 'replaced' || reason === 'shutting_down') return
     const { db, clock, log } = this.#needs
     try {
-      await recordOffline(db, this.#edge, { mark, reason, at: clock.now() })
+      await recordOffline(db, this.edge, { mark, reason, at: clock.now() })
     } catch (error) {
-      log.error({ err: error, ...this.#edge }, 'the offline event of an edge could not be recorded')
+      log.error({ err: error, ...this.edge }, 'the offline event of an edge could not be recorded')
     }
   }
 

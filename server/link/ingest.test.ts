@@ -4,7 +4,7 @@ import { day_ms } from '@heliograph/domain/durations'
 import type { Frame, Lane } from '@heliograph/domain/link'
 import fc from 'fast-check'
 import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
-import { mergeTables, storeReadings } from '../telemetry/store-readings.ts'
+import { storeReadings } from '../telemetry/store-readings.ts'
 import {
   edge_id,
   eventsFrame,
@@ -223,8 +223,10 @@ test('whoever takes a marked hour waits for rows that are on their way', async (
     const origin = { site_id, lane: 'live', received_at: noon } as const
     const { content } = prepareFrame(inverterFrame(2, noon + 1, 2), origin)
     assert.equal(content.is, 'readings')
-    const tables = mergeTables((content as Extract<typeof content, { is: 'readings' }>).items)
-    await storeReadings(transaction, site_id, tables, new Date(noon).toISOString())
+    const { items: tables } = content as Extract<typeof content, { is: 'readings' }>
+    await storeReadings(transaction, [
+      { site_id, received_at: new Date(noon).toISOString(), tables },
+    ])
     taken = db.transaction(async (consumer) => {
       await consumer.execute('delete from touched_hours')
       return consumer.query('select ac_power_kw from inverter_readings order by measured_at')

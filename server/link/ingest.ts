@@ -8,7 +8,7 @@ import { endCondition, lastEvent, recordEvent } from '../storage/events.ts'
 import { keepPartitions, type PartitionKeeper } from '../storage/partitions.ts'
 import { isoTime } from '../storage/values.ts'
 import { storeRelayEvents } from '../telemetry/relay-events.ts'
-import { mergeTables, storeReadings } from '../telemetry/store-readings.ts'
+import { storeReadings } from '../telemetry/store-readings.ts'
 import {
   type Content,
   type Items,
@@ -24,7 +24,7 @@ export interface Source {
   epoch: string
 }
 
-interface PreparedBatch extends Source {
+export interface PreparedBatch extends Source {
   frames: readonly PreparedFrame[]
   /** Unix ms. */
   received_at: number
@@ -55,16 +55,23 @@ interface RefusedFrame {
 
 export interface Ingest {
   ingest(batch: Batch): Promise<Ingested>
-  /** Stores frames checked by `prepareFrame`. */
-  store(batch: PreparedBatch): Promise<Ingested>
+  /**
+   * Stores checked batches in one transaction, with a result for each. Several batches are given
+   * together only if they hold nothing but readings; `concernsOneBatch` names errors after which
+   * each must be stored by itself.
+   */
+  store(batches: readonly PreparedBatch[]): Promise<Ingested[]>
 }
 
 const tables = Object.values(readingKinds).map(({ table }) => table)
 const attempts_max = 4
 const check_violation = '23514'
+const lock_not_available = '55P03'
+/** A batch that waits for a lock must not hold up the others of its transaction. */
+const lock_timeout_ms = 1000
 
 /**
- * Stores frames of edges. One transaction stores a whole batch, each frame exactly once by (edge,
+ * Stores frames of edges. One transaction stores whole batches, each frame exactly once by (edge,
  * epoch, seq): all is committed on return, nothing when it throws. A frame that fails its check is
  * stored as rejected, with an event, and does not block the others.
  *
@@ -74,11 +81,13 @@ const check_violation = '23514'
 export function ingestInto(db: Database): Ingest {
   let partitions = keepPartitions(db, tables)
 
-  async function store(batch: PreparedBatch): Promise<Ingested> {
+  async function store(given: readonly PreparedBatch[]): Promise<Ingested[]> {
+    const is_shared = given.length > 1
+    const options = is_shared ? { lock_timeout_ms } : {}
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await ensureWeeks(partitions, batch.frames)
-        return await db.transaction((transaction) => storeBatch(transaction, batch))
+        for (const { frames } of given) await ensureWeeks(partitions, frames)
+        return await db.transaction((transaction) => storeBatches(transaction, given), options)
       } catch (error) {
         if (attempt < attempts_max && isTransient(error)) continue
         // The first violation means that a partition was dropped since the last look.
@@ -86,8 +95,8 @@ export function ingestInto(db: Database): Ingest {
           partitions = keepPartitions(db, tables)
           continue
         }
-        if (!isDataError(error)) throw error
-        return await storeApart(batch, error as Error)
+        if (is_shared || !isDataError(error)) throw error
+        return [await storeApart(given[0]!, error as Error)]
       }
     }
   }
@@ -98,19 +107,21 @@ export function ingestInto(db: Database): Ingest {
   async function storeApart(batch: PreparedBatch, error: Error): Promise<Ingested> {
     if (batch.frames.length > 1) {
       const parts: Ingested[] = []
-      for (const frame of batch.frames) parts.push(await store({ ...batch, frames: [frame] }))
+      for (const frame of batch.frames) parts.push(await storeOne({ ...batch, frames: [frame] }))
       return parts.reduce(sum)
     }
     const [prepared] = batch.frames
     if (!prepared || prepared.content.is === 'refused') throw error
     const refused = refuseFrame(prepared, `the database refuses it: ${error.message}`)
-    return await store({ ...batch, frames: [refused] })
+    return await storeOne({ ...batch, frames: [refused] })
   }
+
+  const storeOne = async (batch: PreparedBatch) => (await store([batch]))[0]!
 
   return {
     store,
     ingest: ({ lane, frames, ...batch }) =>
-      store({
+      storeOne({
         ...batch,
         frames: frames.map((frame) => prepareFrame(frame, { ...batch, lane })),
       }),
@@ -126,16 +137,50 @@ async function ensureWeeks(partitions: PartitionKeeper, frames: readonly Prepare
   }
 }
 
-async function storeBatch(transaction: Transaction, batch: PreparedBatch): Promise<Ingested> {
+async function storeBatches(
+  transaction: Transaction,
+  given: readonly PreparedBatch[],
+): Promise<Ingested[]> {
+  const fresh = await takeNew(transaction, given)
+  for (const batch of given) await storeOthers(transaction, batch, fresh.get(batch)!)
+  const arrivals = given.map((batch) => ({
+    site_id: batch.site_id,
+    received_at: isoTime(batch.received_at),
+    tables: itemsOf(fresh.get(batch)!, 'readings'),
+  }))
+  const rows = new Map(await storeReadings(transaction, arrivals))
+  return given.map((batch) => {
+    const frames = fresh.get(batch)!
+    const refused = frames.flatMap(({ seq, content }) =>
+      content.is === 'refused' ? [{ seq, kind: content.kind, reason: content.reason }] : [],
+    )
+    const { stored, repeated } = rows.get(batch.site_id) ?? { stored: 0, repeated: 0 }
+    // Counted once, with the first batch of the site.
+    rows.delete(batch.site_id)
+    return {
+      new_frames: frames.length,
+      refused_frames: refused.length,
+      refused,
+      stored_rows: stored,
+      repeated_rows: repeated,
+    }
+  })
+}
+
+const itemsOf = <Kind extends keyof Items>(frames: readonly PreparedFrame[], kind: Kind) =>
+  frames.flatMap(({ content }) => (content.is === kind ? (content.items as Items[Kind][]) : []))
+
+/** Stores everything but readings. */
+async function storeOthers(
+  transaction: Transaction,
+  batch: PreparedBatch,
+  fresh: readonly PreparedFrame[],
+): Promise<void> {
   const { site_id, received_at } = batch
-  const fresh = await takeNew(transaction, batch)
-  const itemsOf = <Kind extends keyof Items>(kind: Kind) =>
-    fresh.flatMap(({ content }) => (content.is === kind ? (content.items as Items[Kind][]) : []))
-  const refused = fresh.flatMap(({ seq, content }) =>
-    content.is === 'refused' ? [{ ...content, seq }] : [],
-  )
-  await storeRefused(transaction, batch, refused)
-  await storeEvents(transaction, batch, itemsOf('events'))
+  for (const { content, seq } of fresh) {
+    if (content.is === 'refused') await storeRefused(transaction, batch, { ...content, seq })
+  }
+  await storeEvents(transaction, batch, itemsOf(fresh, 'events'))
   for (const { content, seq } of fresh) {
     if (content.is !== 'inventory') continue
     const { site, json, unknown } = content
@@ -147,21 +192,38 @@ async function storeBatch(transaction: Transaction, batch: PreparedBatch): Promi
     )
     await reportUnknownWords(transaction, batch, unknown)
   }
-  await storeReports(transaction, site_id, itemsOf('curtailment'))
-  await storeDispatches(transaction, site_id, itemsOf('dispatch'))
-  await storeNotes(transaction, site_id, itemsOf('control_notes'))
-  await storeSetups(transaction, site_id, itemsOf('battery_setup'))
-  const batches = mergeTables(itemsOf('readings'))
-  const at = isoTime(received_at)
-  const { stored, repeated } = await storeReadings(transaction, site_id, batches, at)
-  return {
-    new_frames: fresh.length,
-    refused_frames: refused.length,
-    refused: refused.map(({ seq, kind, reason }) => ({ seq, kind, reason })),
-    stored_rows: stored,
-    repeated_rows: repeated,
-  }
+  await storeReports(transaction, site_id, itemsOf(fresh, 'curtailment'))
+  await storeDispatches(transaction, site_id, itemsOf(fresh, 'dispatch'))
+  await storeNotes(transaction, site_id, itemsOf(fresh, 'control_notes'))
+  await storeSetups(transaction, site_id, itemsOf(fresh, 'battery_setup'))
 }
+
+interface FrameKey extends Source {
+  seq: number
+}
+
+const keyOf = ({ site_id, edge_id, epoch, seq }: FrameKey) =>
+  `${site_id} ${edge_id} ${epoch} ${seq}`
+
+const claiming = {
+  name: 'claim_frames',
+  text: `
+    insert into link_frames (site_id, edge_id, epoch, seq, newest_at)
+    select site_id, edge_id, epoch, seq, newest_at
+    from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::timestamptz[])
+      as f (site_id, edge_id, epoch, seq, newest_at)
+    order by site_id, edge_id, epoch, seq
+    on conflict do nothing
+    returning site_id, edge_id, epoch, seq`,
+} as const
+
+const readingMarks = {
+  name: 'read_acked_below',
+  text: `
+    select site_id, edge_id, acked_epoch as epoch, acked_below_seq as below_seq
+    from edges join unnest($1::text[], $2::text[]) as g (site_id, edge_id) using (site_id, edge_id)
+    where acked_epoch is not null`,
+} as const
 
 /**
  * Claims the frames that were never committed, in the order of their numbers so that two sockets
@@ -170,31 +232,35 @@ async function storeBatch(transaction: Transaction, batch: PreparedBatch): Promi
  */
 async function takeNew(
   transaction: Transaction,
-  { site_id, edge_id, epoch, frames }: PreparedBatch,
-): Promise<PreparedFrame[]> {
-  const bySeq = new Map<number, PreparedFrame>()
-  for (const frame of frames) if (!bySeq.has(frame.seq)) bySeq.set(frame.seq, frame)
-  const seqs = [...bySeq.keys()].sort((a, b) => a - b)
-  const newest = seqs.map((seq) => newestIn(bySeq.get(seq)!.content))
-  const claimed = await transaction.query<{ seq: number }>(
-    `insert into link_frames (site_id, edge_id, epoch, seq, newest_at)
-     select $1, $2, $3, seq, newest_at
-     from unnest($4::bigint[], $5::timestamptz[]) as f (seq, newest_at) order by seq
-     on conflict do nothing
-     returning seq`,
-    [site_id, edge_id, epoch, seqs, newest],
-  )
-  if (claimed.length === 0) return []
-  const [edge] = await transaction.query<{ acked_epoch: string | null; acked_below_seq: number }>(
-    'select acked_epoch, acked_below_seq from edges where site_id = $1 and edge_id = $2',
-    [site_id, edge_id],
-  )
-  const forgotten_below = edge?.acked_epoch === epoch ? edge.acked_below_seq : 0
-  return claimed
-    .map(({ seq }) => seq)
-    .filter((seq) => seq >= forgotten_below)
-    .sort((a, b) => a - b)
-    .map((seq) => bySeq.get(seq)!)
+  given: readonly PreparedBatch[],
+): Promise<ReadonlyMap<PreparedBatch, PreparedFrame[]>> {
+  const frames = new Map<string, { batch: PreparedBatch; frame: PreparedFrame }>()
+  for (const batch of given) {
+    for (const frame of batch.frames) {
+      const key = keyOf({ ...batch, seq: frame.seq })
+      if (!frames.has(key)) frames.set(key, { batch, frame })
+    }
+  }
+  const taken = new Map(given.map((batch) => [batch, [] as PreparedFrame[]]))
+  const all = [...frames.values()]
+  const claimed = await transaction.query<FrameKey>(claiming, [
+    all.map(({ batch }) => batch.site_id),
+    all.map(({ batch }) => batch.edge_id),
+    all.map(({ batch }) => batch.epoch),
+    all.map(({ frame }) => frame.seq),
+    all.map(({ frame }) => newestIn(frame.content)),
+  ])
+  if (claimed.length === 0) return taken
+  const marks = await transaction.query<Source & { below_seq: number }>(readingMarks, [
+    given.map(({ site_id }) => site_id),
+    given.map(({ edge_id }) => edge_id),
+  ])
+  const belowOf = new Map(marks.map((mark) => [keyOf({ ...mark, seq: 0 }), mark.below_seq]))
+  for (const key of claimed.sort((a, b) => a.seq - b.seq)) {
+    const { batch, frame } = frames.get(keyOf(key))!
+    if (key.seq >= (belowOf.get(keyOf({ ...key, seq: 0 })) ?? 0)) taken.get(batch)!.push(frame)
+  }
+  return taken
 }
 
 /** Timestamp of the newest reading of a frame; null without readings. */
@@ -207,30 +273,28 @@ function newestIn(content: Content): string | null {
 async function storeRefused(
   transaction: Transaction,
   { site_id, edge_id, epoch, received_at }: PreparedBatch,
-  frames: readonly (Extract<Content, { is: 'refused' }> & { seq: number })[],
+  { seq, kind, reason, json, span }: Extract<Content, { is: 'refused' }> & { seq: number },
 ): Promise<void> {
-  for (const { seq, kind, reason, json, span } of frames) {
-    await transaction.execute(
-      `insert into rejected_frames
-         (site_id, edge_id, epoch, seq, received_at, kind, reason, payload)
-       values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb)`,
-      [site_id, edge_id, epoch, seq, isoTime(received_at), kind, reason, json],
-    )
-    const is_inventory = kind === 'inventory'
-    await recordEvent(transaction, {
-      site_id,
-      at: new Date(received_at),
-      source_kind: 'edge',
-      source_id: edge_id,
-      ...(is_inventory
-        ? { code: 'inventory_rejected', edge: 'rising', severity: 'major' }
-        : { code: 'frame_rejected', edge: 'once', severity: 'warning' }),
-      message: is_inventory
-        ? `the inventory of the edge is refused, and the previous one stays in force: ${reason}`
-        : `a frame of kind ${kind} is refused: ${reason}`,
-      details: { epoch, seq, kind, ...span },
-    })
-  }
+  await transaction.execute(
+    `insert into rejected_frames
+       (site_id, edge_id, epoch, seq, received_at, kind, reason, payload)
+     values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb)`,
+    [site_id, edge_id, epoch, seq, isoTime(received_at), kind, reason, json],
+  )
+  const is_inventory = kind === 'inventory'
+  await recordEvent(transaction, {
+    site_id,
+    at: new Date(received_at),
+    source_kind: 'edge',
+    source_id: edge_id,
+    ...(is_inventory
+      ? { code: 'inventory_rejected', edge: 'rising', severity: 'major' }
+      : { code: 'frame_rejected', edge: 'once', severity: 'warning' }),
+    message: is_inventory
+      ? `the inventory of the edge is refused, and the previous one stays in force: ${reason}`
+      : `a frame of kind ${kind} is refused: ${reason}`,
+    details: { epoch, seq, kind, ...span },
+  })
 }
 
 const words_listed_max = 5
@@ -303,3 +367,7 @@ const isTransient = (error: unknown) => ['40001', '40P01'].includes(codeOf(error
 
 /** SQLSTATE classes caused by values: cardinality, data, integrity, program limits. */
 const isDataError = (error: unknown) => /^(21|22|23|54)/.test(codeOf(error))
+
+/** Whether an error of several batches stored together may concern only one of them. */
+export const concernsOneBatch = (error: unknown) =>
+  isDataError(error) || codeOf(error) === lock_not_available

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Frame, frames_per_batch_max, type Lane } from '@heliograph/domain/link'
 import { type PreparedFrame, prepareInSteps } from './frames.ts'
-import type { Ingest, Ingested, Source } from './ingest.ts'
+import type { Ingested, PreparedBatch, Source } from './ingest.ts'
 import { payloadIn } from './messages.ts'
 
 /** Frames in each lane that may be sent and not yet acknowledged. */
@@ -43,7 +43,7 @@ export interface LaneQueue {
 export function openLane(
   source: Source,
   lane: Lane,
-  store: Ingest['store'],
+  store: (batch: PreparedBatch) => Promise<Ingested>,
   committed: (lane: Lane, commit: Committed) => void,
 ): LaneQueue {
   const checked: Arrived[] = []

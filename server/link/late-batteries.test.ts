@@ -3,7 +3,7 @@ import test from 'node:test'
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { testDatabase } from '../../test/postgres.ts'
 import { holdBatteryMarks } from '../telemetry/battery-day-marks.ts'
-import { mergeTables, storeReadings } from '../telemetry/store-readings.ts'
+import { storeReadings } from '../telemetry/store-readings.ts'
 import {
   edge_id,
   foundSite,
@@ -77,7 +77,7 @@ test('late readings of a battery mark the days that were summed up', async (t) =
     })
     const { items: tables } = content as Extract<typeof content, { is: 'readings' }>
     const store = (transaction: Parameters<typeof storeReadings>[0]) =>
-      storeReadings(transaction, site_id, mergeTables(tables), new Date(noon).toISOString())
+      storeReadings(transaction, [{ site_id, received_at: new Date(noon).toISOString(), tables }])
     const readings = `select bess_id from bess_readings where measured_at < '2026-06-17'
       and measured_at > '2026-06-16'`
     let sums: Promise<unknown> | undefined

@@ -16,6 +16,16 @@ export function linkMetrics(registry: Registry) {
       help: 'Connections paused until their received frames are stored',
       registers,
     }),
+    braked: new Counter({
+      name: 'heliograph_link_braked_total',
+      help: 'Pauses of connections whose frames arrived faster than they were stored',
+      registers,
+    }),
+    held_bytes: new Gauge({
+      name: 'heliograph_link_held_bytes',
+      help: 'Bytes of received frames that are not yet stored',
+      registers,
+    }),
     frames: new Counter({
       name: 'heliograph_link_frames_total',
       help: 'Frames committed for the first time',
@@ -36,6 +46,17 @@ export function linkMetrics(registry: Registry) {
     repeated_rows: new Counter({
       name: 'heliograph_link_repeated_rows_total',
       help: 'Readings whose device and instant were already stored',
+      registers,
+    }),
+    transactions: new Gauge({
+      name: 'heliograph_link_transactions',
+      help: 'Transactions under way that store frames',
+      registers,
+    }),
+    batches_per_transaction: new Histogram({
+      name: 'heliograph_link_batches_per_transaction',
+      help: 'Batches of edges stored in one transaction',
+      buckets: [1, 2, 5, 10, 20, 50, 100, 200],
       registers,
     }),
     commit_seconds: new Histogram({

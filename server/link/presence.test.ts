@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test, { after, afterEach, before, beforeEach } from 'node:test'
 import { Registry } from 'prom-client'
 import { silent, type TestDatabase, testDatabase } from '../../test/postgres.ts'
+import { revokeEdge } from '../access/edges.ts'
 import { connectEdge, type EdgeClient, hello } from './fixtures/edge-client.ts'
 import { edge_id, foundSite, lockedOut, noon, site_id, untilLockedOut } from './fixtures/plant.ts'
 import { recordHello, recordOffline } from './presence.ts'
@@ -142,6 +144,35 @@ test('an edge that another connection of its own replaces is not offline', async
   assert.equal(await first.closed, 1008)
   await replica.stop()
   assert.deepEqual(await edges(), [])
+})
+
+test('an edge that connects to another server is taken over by it at once', async () => {
+  const [left, right] = [await serve(), await serve()]
+  const first = await connect(left)
+  const second = await connect(right)
+  assert.equal((await first.until('refusal')).code, 'replaced')
+  assert.equal(await first.closed, 1008)
+  const third = await connect(left)
+  assert.equal((await second.until('refusal')).code, 'replaced')
+  await left.stop()
+  assert.equal(await third.closed, 1001)
+  assert.deepEqual(await edges(), [])
+})
+
+test('a revoked edge is gone at once, from whatever server', async () => {
+  const { db } = database
+  const [left, right] = [await serve(), await serve()]
+  const importer = { ...hello, role: 'importer', epoch: 'history-1' }
+  const all = [await connect(left), await connect(right, importer)]
+  const admin = { db, clock: { now: () => new Date(noon) }, randomBytes }
+  await revokeEdge(admin, { site_id, edge_id })
+  try {
+    for (const client of all) {
+      assert.equal((await client.until('refusal')).code, 'unknown_edge')
+    }
+  } finally {
+    await db.execute('update edges set revoked_at = null')
+  }
 })
 
 test('an importer leaves unnoticed', async () => {

@@ -2,6 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type DeviceStatus, edgeTokenPattern, type StatusReport } from '@heliograph/domain/link'
 import type { Static } from 'typebox'
+import { notifyOfEdge } from '../access/edges.ts'
 import { unknown_words } from '../plant/inventory.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { endCondition, lastEvent, recordEvent } from '../storage/events.ts'
@@ -41,14 +42,6 @@ export async function authenticateEdge(
   timingSafeEqual(digest, nobody)
   const edge = edges.find(({ secret_sha256 }) => timingSafeEqual(digest, secret_sha256))
   return edge && !edge.is_revoked ? { site_id: edge.site_id, edge_id: edge_id! } : null
-}
-
-export async function isRevoked(db: Queries, { site_id, edge_id }: EdgeIdentity): Promise<boolean> {
-  const edges = await db.query(
-    'select from edges where site_id = $1 and edge_id = $2 and revoked_at is null',
-    [site_id, edge_id],
-  )
-  return edges.length === 0
 }
 
 /**
@@ -105,8 +98,23 @@ export function recordHello(
     )
     const ended = { at: new Date(received_at), message: 'the edge is connected again' }
     await endCondition(transaction, offline(edge), ended)
+    await notifyOfEdge(transaction, edge)
     return row!.mark
   })
+}
+
+/** The marks of edges that are not revoked, by `site_id edge_id`; null before the first hello. */
+export async function readMarks(
+  db: Queries,
+  edges: readonly EdgeIdentity[],
+): Promise<ReadonlyMap<string, string | null>> {
+  const found = await db.query<EdgeIdentity & { mark: string | null }>(
+    `select site_id, edge_id, connected_at::text as mark
+     from edges join unnest($1::text[], $2::text[]) as g (site_id, edge_id) using (site_id, edge_id)
+     where revoked_at is null`,
+    [edges.map(({ site_id }) => site_id), edges.map(({ edge_id }) => edge_id)],
+  )
+  return new Map(found.map(({ site_id, edge_id, mark }) => [`${site_id} ${edge_id}`, mark]))
 }
 
 /**
@@ -149,65 +157,80 @@ function clockOffset(sent_at: number, received_at: number): number {
   return Math.max(-int4_max, Math.min(int4_max, sent_at - received_at))
 }
 
-type Report = Static<typeof StatusReport>
+export interface EdgeStatus extends EdgeIdentity {
+  report: Static<typeof StatusReport>
+  received_at: Date
+  /** Texts of the devices as this connection stored them last. */
+  storedDevices: Map<string, string>
+}
 
-export async function recordStatus(
-  db: Database,
-  source: EdgeIdentity,
-  { at, journal, devices }: Report,
-  received_at: number,
-): Promise<void> {
-  const { site_id, edge_id } = source
-  await db.transaction(async (transaction) => {
-    await transaction.execute(
-      `update edges
-       set last_seen_at = $3, clock_offset_ms = $4, journal_depth_frames = $5,
-         journal_depth_bytes = $6, journal_oldest_at = $7
-       where site_id = $1 and edge_id = $2`,
-      [
-        site_id,
-        edge_id,
-        isoTime(received_at),
-        clockOffset(at, received_at),
-        journal.depth_frames,
-        journal.depth_bytes,
-        journal.oldest_at === null ? null : isoTime(journal.oldest_at),
-      ],
-    )
-    await storeDevices(transaction, site_id, devices, received_at)
+const seeing = {
+  name: 'record_edge_status',
+  text: `
+    update edges e
+    set last_seen_at = r.last_seen_at, clock_offset_ms = r.clock_offset_ms,
+      journal_depth_frames = r.journal_depth_frames, journal_depth_bytes = r.journal_depth_bytes,
+      journal_oldest_at = r.journal_oldest_at
+    from jsonb_populate_recordset(null::edges, $1::jsonb) as r
+    where e.site_id = r.site_id and e.edge_id = r.edge_id and e.revoked_at is null
+    returning e.site_id, e.edge_id`,
+} as const
+
+const storing = {
+  name: 'store_device_status',
+  text: `
+    insert into device_status
+    select * from jsonb_populate_recordset(null::device_status, $1::jsonb)
+    order by site_id, kind, id
+    on conflict (site_id, kind, id) do update
+    set comm_state = excluded.comm_state, since_at = excluded.since_at,
+      last_ok_at = excluded.last_ok_at, error = excluded.error,
+      manufacturer = excluded.manufacturer, model = excluded.model,
+      serial_number = excluded.serial_number, firmware_version = excluded.firmware_version,
+      updated_at = excluded.updated_at`,
+} as const
+
+/** Stores the status of several edges. Returns for each whether the edge is still enrolled. */
+export async function recordStatuses(
+  db: Queries,
+  statuses: readonly EdgeStatus[],
+): Promise<boolean[]> {
+  const reports = statuses.map(({ site_id, edge_id, report, received_at }) => ({
+    site_id,
+    edge_id,
+    last_seen_at: received_at.getTime(),
+    clock_offset_ms: clockOffset(report.at, received_at.getTime()),
+    journal_depth_frames: report.journal.depth_frames,
+    journal_depth_bytes: report.journal.depth_bytes,
+    journal_oldest_at: report.journal.oldest_at,
+  }))
+  const seen = await db.query<EdgeIdentity>(seeing, [rowsJson(reports)])
+  const enrolled = new Set(seen.map(({ site_id, edge_id }) => `${site_id} ${edge_id}`))
+  const isEnrolled = ({ site_id, edge_id }: EdgeIdentity) => enrolled.has(`${site_id} ${edge_id}`)
+  const changed = statuses.filter(isEnrolled).flatMap(changedDevices)
+  // Two edges may report one device: the last status counts.
+  const devices = new Map(changed.map((one) => [`${one.site_id} ${one.key}`, one.record]))
+  if (devices.size > 0) await db.execute(storing, [rowsJson([...devices.values()])])
+  for (const { storedDevices, key, text } of changed) storedDevices.set(key, text)
+  return statuses.map(isEnrolled)
+}
+
+function changedDevices({ site_id, report, received_at, storedDevices }: EdgeStatus) {
+  // The last status of a device in a report counts.
+  const devices = new Map(
+    report.devices.map((device) => [`${device.kind} ${storableText(device.id)}`, device]),
+  )
+  return [...devices].flatMap(([key, device]) => {
+    // The last success of a connected device is served for nodes alone.
+    const is_now = device.comm_state === 'connected' && device.kind !== 'node'
+    const text = JSON.stringify(is_now ? { ...device, last_ok_at: null } : device)
+    if (storedDevices.get(key) === text) return []
+    const record = { site_id, ...recordOf(device), updated_at: received_at.getTime() }
+    return [{ site_id, key, text, record, storedDevices }]
   })
 }
 
-async function storeDevices(
-  transaction: Queries,
-  site_id: string,
-  devices: readonly DeviceStatus[],
-  received_at: number,
-): Promise<void> {
-  // The last status of a device in a report counts.
-  const records = new Map(
-    devices.map(record).map((device) => [`${device.kind} ${device.id}`, device]),
-  )
-  if (records.size === 0) return
-  await transaction.execute(
-    `insert into device_status
-       (site_id, kind, id, comm_state, since_at, last_ok_at, error, manufacturer, model,
-        serial_number, firmware_version, updated_at)
-     select $1, kind, id, comm_state, since_at, last_ok_at, error, manufacturer, model,
-       serial_number, firmware_version, $2
-     from jsonb_populate_recordset(null::device_status, $3::jsonb)
-     order by kind, id
-     on conflict (site_id, kind, id) do update
-     set comm_state = excluded.comm_state, since_at = excluded.since_at,
-       last_ok_at = excluded.last_ok_at, error = excluded.error,
-       manufacturer = excluded.manufacturer, model = excluded.model,
-       serial_number = excluded.serial_number, firmware_version = excluded.firmware_version,
-       updated_at = excluded.updated_at`,
-    [site_id, isoTime(received_at), rowsJson([...records.values()])],
-  )
-}
-
-function record({ kind, id, comm_state, since, last_ok_at, error, identity }: DeviceStatus) {
+function recordOf({ kind, id, comm_state, since, last_ok_at, error, identity }: DeviceStatus) {
   const text = (value: string | null | undefined) => (value ? storableText(value) : null)
   return {
     kind,

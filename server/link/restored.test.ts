@@ -92,6 +92,7 @@ test('an edge goes on with a restored server, and what is lost is told once', as
   const lost = { epoch: hello.epoch, frames: 4, first_seq: 4, last_seq: 8, ranges }
   const lost_after = [noon - 3000, noon - 6000]
   assert.deepEqual(await missing(), [{ ...lost, ...heard, lost_after }])
+  now = noon + 180_000
   await deliver(after, 10, 11)
   await report(after, 12)
   await leave(after)

@@ -290,6 +290,36 @@ test('a status tells of devices and journal, and frames below its mark are forgo
   assert.equal(await count('inverter_readings'), 4)
 })
 
+test('a device is written again only when its status has changed', async () => {
+  const edge = await connect()
+  const versions = () =>
+    database.db.query<{ id: string; version: string }>(
+      'select kind, id, xmin::text as version from device_status order by kind, id',
+    )
+  const node = { ...device('9', null), kind: 'node' }
+  const report = async (devices: readonly object[], depth_frames: number) => {
+    const journal = { ...status().journal, depth_frames }
+    edge.send({ ...status(), devices, journal })
+    const stored = 'select from edges where journal_depth_frames = $1'
+    while ((await database.db.query(stored, [depth_frames])).length === 0);
+    // The report before this one was stored whole.
+    edge.batch('live', [eventsFrame(depth_frames, noon)])
+    await edge.untilAcked(depth_frames)
+  }
+  await report([device('1', null), device('2', null), node], 1)
+  const first = await versions()
+  assert.equal(first.length, 3)
+  const later = { last_ok_at: noon + 10 }
+  const lost = { ...device('2', null), comm_state: 'disconnected' }
+  await report([{ ...device('1', null), ...later }, lost, { ...node, ...later }], 2)
+  await report([], 3)
+  const changed = (await versions()).filter(({ version }, nth) => version !== first[nth]!.version)
+  assert.deepEqual(
+    changed.map(({ id }) => id),
+    ['2', '9'],
+  )
+})
+
 test('a token that is revoked ends its connection at the next status', async () => {
   const edge = await connect()
   await database.db.execute('update edges set revoked_at = now()')

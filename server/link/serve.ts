@@ -7,10 +7,24 @@ import type { Registry } from 'prom-client'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { tellDesired } from '../control/desired.ts'
 import type { Database, Log } from '../storage/database.ts'
-import { Connection, held_bytes_default } from './connection.ts'
-import { type Ingest, ingestInto } from './ingest.ts'
+import { createBrake } from './brake.ts'
+import { scheduleCommits } from './commits.ts'
+import { Connection } from './connection.ts'
+import { watchEdges } from './edge-watch.ts'
+import { inGroups } from './groups.ts'
+import { concernsOneBatch, type Ingest, ingestInto } from './ingest.ts'
 import { linkMetrics } from './metrics.ts'
-import { authenticateEdge, type EdgeIdentity } from './presence.ts'
+import { authenticateEdge, type EdgeIdentity, type EdgeStatus, recordStatuses } from './presence.ts'
+
+/** The minimum for the largest message in every lane and one more on arrival. */
+const held_bytes_default = 4 * up_bytes_max
+/** Unstored bytes of all connections. */
+const all_bytes_max = 64 * 1024 * 1024
+/** Status reports that arrive within this time are stored together. */
+const statuses_ms = 200
+const statuses_at_once_max = 200
+/** Connections that are admitted at a time. */
+const turns_max = 4
 
 /** Connections of one edge besides its agent: importers and connections before their hello. */
 const others_max = 3
@@ -47,23 +61,42 @@ export function attachLink(needs: LinkNeeds): Link {
   const agents = new Map<string, Connection>()
   const timers = needs.timers ?? systemTimers
   const desired = tellDesired({ db, clock: needs.clock, timers, log })
+  const metrics = linkMetrics(needs.metrics)
+  const runInTurn = inGroups(
+    async ([work]: readonly (() => Promise<unknown>)[]) => [await work!()],
+    { at_once: turns_max },
+  )
+  const storeStatuses = (statuses: readonly EdgeStatus[]) => recordStatuses(db, statuses)
+  const inTurn = <Result>(work: () => Promise<Result>) => runInTurn(work) as Promise<Result>
   const connectionNeeds = {
     ...needs,
     timers,
     desired,
-    ingest: needs.ingest ?? ingestInto(db),
-    metrics: linkMetrics(needs.metrics),
-    held_bytes_max: needs.held_bytes_max ?? held_bytes_default,
+    commit: scheduleCommits(needs.ingest ?? ingestInto(db), metrics),
+    metrics,
+    brake: createBrake(
+      { each_bytes_max: needs.held_bytes_max ?? held_bytes_default, all_bytes_max },
+      metrics,
+    ),
+    storeStatus: inGroups(storeStatuses, {
+      at_once: 1,
+      rest_ms: statuses_ms,
+      size_max: statuses_at_once_max,
+      concernsOne: concernsOneBatch,
+      alone: inGroups(storeStatuses, { at_once: 1 }),
+    }),
+    inTurn,
     takeOver,
   }
   let is_closing = false
 
+  const unwatch = watchEdges(needs, connections)
   server.on('upgrade', upgrade)
   return { close }
 
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy())
-    admit(db, request).then(
+    inTurn(() => admit(db, request)).then(
       (admission) => {
         if (is_closing) refuse(socket, 503)
         else if (typeof admission === 'number') refuse(socket, admission)
@@ -110,6 +143,7 @@ export function attachLink(needs: LinkNeeds): Link {
     await Promise.all(all.map((one) => one.end('shutting_down', 'the server is shutting down')))
     await Promise.all(all.map(({ closed }) => closed))
     await desired.stop()
+    await unwatch()
     server.off('upgrade', upgrade)
   }
 }

@@ -1,8 +1,10 @@
 /** Administration of markets, their prices and exchange rates. */
+
 import { readFile } from 'node:fs/promises'
 import { localDate } from '@heliograph/domain/local-day'
 import { type Admin, AdminError, checkChoice } from '../access/admin.ts'
 import type { Transaction } from '../storage/database.ts'
+import { putRow } from '../storage/rows.ts'
 import { limitFault } from './auction-limits.ts'
 import {
   type Market,
@@ -130,7 +132,6 @@ export interface ListedMarket extends Market {
   succeeded_at: Date | null
 }
 
-/** All markets with the state of fetching their prices. */
 export const listMarkets = ({ db }: Pick<Admin, 'db'>) =>
   db.query<ListedMarket>(
     `select ${marketColumns}, coalesce(failure_count, 0) as failure_count, last_failure, succeeded_at
@@ -197,7 +198,6 @@ interface ExchangeRate {
   per_eur: string
 }
 
-/** By currency, newest first. */
 export function listRates({ db }: Pick<Admin, 'db'>): Promise<ExchangeRate[]> {
   return db.query<ExchangeRate>(
     `select currency, valid_from, trim_scale(per_eur)::text as per_eur from exchange_rates
@@ -215,11 +215,7 @@ export async function setRate({ db }: Pick<Admin, 'db'>, rate: ExchangeRate): Pr
     throw new AdminError('invalid', 'a rate is a number above 0, such as 4.2715')
   }
   checkDate(valid_from)
-  await db.execute(
-    `insert into exchange_rates (currency, valid_from, per_eur) values ($1, $2, $3)
-     on conflict (currency, valid_from) do update set per_eur = excluded.per_eur`,
-    [currency, valid_from, per_eur],
-  )
+  await putRow(db, 'exchange_rates', { currency, valid_from }, { per_eur })
 }
 
 function checkDate(text: string): void {

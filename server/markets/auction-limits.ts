@@ -1,4 +1,3 @@
-/** Price limits of an auction. */
 import { priceOf } from './micro.ts'
 import type { Market } from './price-store.ts'
 

@@ -12,16 +12,10 @@ interface Compared {
   fx_rate: number | null
 }
 
-interface Frame {
-  target_date: string
-  home_market_code: string | null
-  base_currency: string
-}
-
 /** Highest base price first; markets without a comparable price last. */
 export function comparison(
   compared: readonly Compared[],
-  frame: Frame,
+  frame: { target_date: string; home_market_code: string | null; base_currency: string },
 ): Static<typeof MarketComparison> {
   const inBase = ({ day, fx_rate }: Compared) => {
     const { base_micro } = day.statistics

@@ -51,7 +51,6 @@ const step_ms = 900_000
 export interface DayOfMarket {
   slots: Slot[]
   statistics: PriceStatistics
-  /** Fields of the API's record that hold no prices. */
   facts: DayFacts
 }
 
@@ -135,7 +134,6 @@ function statusOf(day: {
   return day.period_count < day.expected_period_count ? 'partial' : 'published'
 }
 
-/** The statistics of a day under the field names of the API. */
 export function statisticsRecord(statistics: PriceStatistics) {
   return {
     base_price_per_mwh: price(statistics.base_micro),

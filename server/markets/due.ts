@@ -5,7 +5,6 @@ import { addDays } from '@heliograph/domain/utc-day'
 import type { Market } from './price-store.ts'
 import { publicationTime } from './statistics.ts'
 
-/** Result of the last fetch of a delivery day. */
 export interface FetchedDay {
   fetched_at: Date
   is_complete: boolean

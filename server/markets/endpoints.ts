@@ -9,7 +9,6 @@ import { siteFacts } from '../plant/site-facts.ts'
 import { served } from '../storage/records.ts'
 import { comparison } from './comparison.ts'
 import { dayOf, marketDay, publishedUntil, solarWeight } from './day.ts'
-import { comparisonExample, marketDayExample, marketExample } from './examples.ts'
 import { resolutionOf, utcDay } from './periods.ts'
 import { readMarket, readRate } from './price-store.ts'
 import { MarketCode, MarketComparison, MarketDay, MarketRecord } from './schemas.ts'
@@ -33,7 +32,6 @@ export const listMarkets = endpoint({
     'Returns all markets by code, also those whose prices are neither fetched nor imported: ' +
     'plants can be assigned to them.',
   returns: List(MarketRecord),
-  example: { answer: list([marketExample]) },
   async handle({ site: { site_id } }, { db, clock }: Context) {
     const rows = await readSiteMarkets(db, site_id, clock.now())
     return list(rows.map(marketRecord))
@@ -70,7 +68,6 @@ export const marketPrices = endpoint({
   params: { market_code: MarketCode },
   query: { target_date },
   returns: MarketDay,
-  example: { answer: marketDayExample },
   async handle({ site: { site_id }, params: { market_code }, query }, { db, clock }: Context) {
     const now = clock.now()
     const market = await readMarket(db, market_code)
@@ -100,7 +97,6 @@ export const compareMarkets = endpoint({
     'earns it only if a contract says so.',
   query: { target_date },
   returns: MarketComparison,
-  example: { answer: comparisonExample },
   async handle({ site: { site_id }, query }, { db, clock }: Context) {
     const now = clock.now()
     const date = query.target_date ?? utcDate(now)

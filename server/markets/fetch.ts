@@ -1,6 +1,8 @@
 /** The job that fetches the prices of the markets that have a source. */
+
 import type { JobContext } from '../jobs/job.ts'
 import type { Database } from '../storage/database.ts'
+import { putRow } from '../storage/rows.ts'
 import { limitFault } from './auction-limits.ts'
 import { backOff, dueDays, type FetchedDay } from './due.ts'
 import { deliveryDay, holesIn, type PeriodSpan } from './periods.ts'
@@ -123,24 +125,14 @@ async function noteDay(
 ): Promise<void> {
   const span = { from: new Date(day.start_ms), to: new Date(day.end_ms) }
   const known = await readPrices(db, { market_code, kind: 'day_ahead' }, span)
-  await db.execute(
-    `insert into price_days (market_code, delivery_date, fetched_at, is_complete)
-     values ($1, $2, $3, $4)
-     on conflict (market_code, delivery_date)
-     do update set fetched_at = excluded.fetched_at, is_complete = excluded.is_complete`,
-    [market_code, date, now, holesIn(known, day).length === 0],
-  )
+  const fetched = { fetched_at: now, is_complete: holesIn(known, day).length === 0 }
+  await putRow(db, 'price_days', { market_code, delivery_date: date }, fetched)
 }
 
 async function noteSuccess({ db, clock }: FetchContext, { market_code }: Market): Promise<void> {
-  await db.execute(
-    `insert into price_fetches (market_code, attempted_at, succeeded_at, next_attempt_at)
-     values ($1, $2, $2, $2)
-     on conflict (market_code) do update set attempted_at = excluded.attempted_at,
-       succeeded_at = excluded.succeeded_at, next_attempt_at = excluded.next_attempt_at,
-       failure_count = 0`,
-    [market_code, clock.now()],
-  )
+  const now = clock.now()
+  const fetched = { attempted_at: now, succeeded_at: now, next_attempt_at: now, failure_count: 0 }
+  await putRow(db, 'price_fetches', { market_code }, fetched)
 }
 
 /** Backs off only when no day succeeded. */

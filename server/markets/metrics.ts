@@ -2,7 +2,6 @@ import { Gauge, type Registry } from 'prom-client'
 import type { Queries } from '../storage/database.ts'
 
 interface RowGauges<Row> {
-  /** The rows of the gauges. */
   statement: string
   labelsOf: (row: Row) => Record<string, string>
   gauges: readonly { name: string; help: string; of: (row: Row) => number | null }[]

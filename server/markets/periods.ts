@@ -11,7 +11,6 @@ export interface PeriodSpan {
   end_ms: number
 }
 
-/** The price of a market period. */
 export interface PricePeriod extends PeriodSpan {
   /** Millionths of the market's currency per MWh. */
   price_micro: number

@@ -79,7 +79,6 @@ const period_bytes = 24
 /** Epoch of PostgreSQL timestamps, which count microseconds. */
 const postgres_epoch_ms = Date.UTC(2000, 0, 1)
 
-/** All markets by code. */
 export const readMarkets = (db: Queries) =>
   db.query<Market>(`select ${marketColumns} from markets order by market_code`)
 

@@ -2,10 +2,8 @@ import { type Static, Type } from 'typebox'
 import * as field from '../http/fields.ts'
 import { Closed, Named, Nullable } from '../http/params.ts'
 
-/** Sources from which the prices of a market are fetched. */
 export const followedSources = ['entsoe', 'energy_charts', 'simulated'] as const
 export type FollowedSource = (typeof followedSources)[number]
-/** Sources of stored prices. */
 export const priceSources = [...followedSources, 'csv'] as const
 export type PriceSource = (typeof priceSources)[number]
 

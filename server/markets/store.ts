@@ -16,14 +16,12 @@ type FetchFields = Pick<
   | 'assigned_logger_ids'
 >
 
-/** A market with the state of fetching its prices. */
 export interface MarketRow extends Market, Stored<FetchFields> {
   has_data_from_at: Date | null
   /** Length of the period of the newest price. */
   last_period_minutes: number | null
 }
 
-/** A stored price. */
 export interface PriceRow extends PricePeriod {
   revision: number
   source: PriceSource

@@ -10,7 +10,7 @@ import { Overview } from './overview.ts'
 import { PlantStatus } from './status.ts'
 import { StationNow } from './weather.ts'
 
-const measured = { measured_at: '2026-06-21T10:00:01.000Z', age_s: 6.4 } as const
+const measured = { measured_at: '2026-06-21T10:00:01.000Z' } as const
 
 export const statusExample = exampleOf(PlantStatus, {
   ...measured,

@@ -22,7 +22,7 @@ import type { MeterRow } from './store.ts'
 export type PlantStatus = Static<typeof PlantStatus>
 export const PlantStatus = Named('PlantStatus', {
   measured_at: field.AtOrNull('The oldest fresh reading in the sums; null without any.'),
-  age_s: field.FromZeroOrNull('Seconds since `measured_at`.'),
+  age_s: field.FromZeroOrNull('Seconds since `measured_at`.', 6.4),
   quality: field.OneOf(
     liveQualities,
     '`good`: the sums contain a good reading of every inverter that is not asleep; `suspect`: ' +

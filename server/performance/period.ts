@@ -11,7 +11,6 @@ import { Metric } from '../http/params.ts'
 export interface Period {
   start_at: Date
   end_at: Date
-  /** Whether the period ends now. */
   is_running: boolean
   /** Time with the sun above the horizon; null when the position of the site is unknown. */
   daylight_s: number | null

@@ -6,6 +6,7 @@ import { alarmTables, findAlarmTable } from '@heliograph/domain/alarms/tables'
 const tablesByDriver: Readonly<Record<string, readonly string[]>> = {
   sunspec: ['sunspec-inverter', 'sunspec-701'],
   huawei_sun2000: ['huawei-sun2000'],
+  csi_ktl_ct: ['csi-ktl-ct'],
 }
 
 export interface AlarmingDevice {

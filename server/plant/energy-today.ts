@@ -69,7 +69,6 @@ function isBehind(counter_kwh: number, hours_kwh: number | null): boolean {
   return hours_kwh !== null && hours_kwh > 1.02 * counter_kwh + 1
 }
 
-/** The sum of the known parts and its source. */
 export function energyTodaySum(parts: readonly EnergyToday[]): EnergyToday {
   const sources = new Set(parts.flatMap(({ energy_source }) => energy_source ?? []))
   const [source = null] = sources

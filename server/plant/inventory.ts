@@ -38,9 +38,7 @@ interface Table {
   name: string
   keys: readonly string[]
   columns: readonly string[]
-  /** Has `created_at`. */
   is_dated: boolean
-  /** Has `updated_at` and `retired_at`. */
   is_retired: boolean
 }
 

@@ -15,7 +15,6 @@ type Kinds = typeof readingKinds
 type Columns<Kind extends keyof Kinds> = Kinds[Kind]['columns']
 type QuantityName = { [Kind in keyof Kinds]: keyof Columns<Kind> }[keyof Kinds]
 
-/** The meaning of a quantity, and an example. */
 const quantities: Readonly<
   Record<QuantityName, readonly [meaning: string, example?: number | string]>
 > = {
@@ -84,11 +83,11 @@ const quantities: Readonly<
   channel_values: ['Value of each channel, in the order in which the node lists them.'],
   inverters_online: ['Inverters that responded to the logger.', 4],
   inverters_total: ['Inverters of the logger.', 4],
-  power_kw: ['Power of the battery at its connection, kW; positive when it discharges.'],
-  setpoint_kw: ['Power setpoint, kW; positive is discharge.'],
+  power_kw: ['Power of the battery at its connection, kW; positive when it discharges.', 100],
+  setpoint_kw: ['Power setpoint, kW; positive is discharge.', 100],
   setpoint_kvar: ['Reactive power setpoint, kvar.'],
-  soc_pct: ['State of charge, % of the current capacity.'],
-  soh_pct: ['State of health, % of the capacity when new.'],
+  soc_pct: ['State of charge, % of the current capacity.', 60],
+  soh_pct: ['State of health, % of the capacity when new.', 98],
   available_energy_kwh: [
     'Energy stored in the cells, kWh, as reported by the device on its DC side. Discharge losses ' +
       'leave less at the connection.',
@@ -97,15 +96,15 @@ const quantities: Readonly<
     'Energy that the cells can still store up to the maximum charge of the device, kWh, on its DC ' +
       'side. Charging takes more from the connection.',
   ],
-  max_charge_power_kw: ['Maximum charging power now, kW, as reported by the device; from 0.'],
+  max_charge_power_kw: ['Maximum charging power now, kW, as reported by the device; from 0.', 180],
   max_discharge_power_kw: ['Maximum discharging power now, kW, as reported by the device; from 0.'],
   max_charge_current_a: ['Maximum charging current now, A; from 0.'],
   max_discharge_current_a: ['Maximum discharging current now, A; from 0.'],
   charged_total_kwh: ['Counter of the charged energy, kWh.'],
   discharged_total_kwh: ['Counter of the discharged energy, kWh.'],
   cycle_count: ['Full cycles as counted by the device.'],
-  cell_voltage_min_mv: ['Lowest voltage of a cell, mV.'],
-  cell_voltage_max_mv: ['Highest voltage of a cell, mV.'],
+  cell_voltage_min_mv: ['Lowest voltage of a cell, mV.', 3290],
+  cell_voltage_max_mv: ['Highest voltage of a cell, mV.', 3304],
   cell_voltage_avg_mv: ['Mean voltage of the cells, mV.'],
   cell_temperature_min_c: ['Lowest temperature of a cell, °C.'],
   cell_temperature_max_c: ['Highest temperature of a cell, °C.'],

@@ -132,7 +132,6 @@ export async function remove(actor: Actor, sub_id: number): Promise<void> {
   await failQueuedRuns(tx, { site_id, sub_id }, { code, now, triggers: ['schedule', 'api'] })
 }
 
-/** Queues a run and returns its id. */
 export async function runNow(actor: Actor, sub_id: number): Promise<string> {
   const { tx, site_id, caller, now } = actor
   const subscription = await lock(actor, sub_id)

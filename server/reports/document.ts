@@ -8,16 +8,13 @@ export interface Column {
   label: string
   unit?: string | undefined
   kind: 'text' | 'number' | 'instant' | 'date'
-  /** Decimals. */
   digits?: number
 }
 
-/** A highlighted value. */
 export interface Metric {
   label: string
   value: Cell
   unit?: string | undefined
-  /** Decimals. */
   digits?: number
   note?: string | undefined
 }

@@ -9,14 +9,6 @@ import { limit, Timestamp } from '../http/params.ts'
 import { scopeModules } from '../http/scope-modules.ts'
 import type { Catalog } from './catalog.ts'
 import { actorOf, change, create, remove, runNow } from './commands.ts'
-import {
-  fileExample,
-  newSubscriptionExample,
-  overviewExample,
-  runExample,
-  subscriptionExample,
-  templateExample,
-} from './examples.ts'
 import { file_days_kept, ReportRun, RunId, runRecord, runStatus } from './run.ts'
 import { readFile, readRun, readRuns } from './runs.ts'
 import {
@@ -30,6 +22,7 @@ import {
 } from './schemas.ts'
 import { ReportSubscription, subscriptionRecord } from './subscription.ts'
 import { readSchedules, readSubscriptions } from './subscriptions.ts'
+import { performanceMonthly } from './templates/performance-monthly.ts'
 
 export interface Needs extends Context {
   reportCatalog: Catalog
@@ -47,7 +40,6 @@ export const reportsOverview = endpoint({
   operation_id: 'reports_overview',
   summary: 'Count reports and list the newest runs',
   returns: ReportsOverview,
-  example: { answer: overviewExample },
   async handle({ site: { site_id } }, { db, clock, reportCatalog }: Needs) {
     const now = clock.now()
     const page = { site_id, after: null, limit: recent_runs_max }
@@ -72,7 +64,7 @@ export const reportsCatalog = endpoint({
   summary: 'List report templates',
   cache: 'static',
   returns: List(CatalogTemplate),
-  example: { answer: list([templateExample]) },
+  example: { answer: list([catalogTemplate(performanceMonthly)]) },
   async handle(_, { reportCatalog }: Needs) {
     return list(reportCatalog.map(catalogTemplate))
   },
@@ -87,7 +79,6 @@ export const listReportRuns = endpoint({
   query: { limit: limit(100, 20) },
   cursor: { queued_at: Timestamp, run_id: RunId },
   returns: CursorList(ReportRun),
-  example: { answer: cursorList({ rows: [runExample], next_cursor: null }) },
   async handle({ site: { site_id }, query, after }, { db, clock }: Context) {
     const now = clock.now()
     const page = { site_id, after, limit: query.limit! }
@@ -117,7 +108,14 @@ export const getReportFile = endpoint({
     'text/csv',
   ],
   returns: FileBytes,
-  example: { answer: fileExample },
+  example: {
+    answer: new FileAnswer({
+      bytes: Buffer.from('%PDF-1.7'),
+      content_type: 'application/pdf',
+      file_name: 'demo_performance_monthly_2026-05-01_2026-05-31.pdf',
+      sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    }),
+  },
   async handle({ site: { site_id }, caller, params }, { db, clock }: Context) {
     const now = clock.now()
     const run = await readRun(db, { ...params, site_id })
@@ -144,7 +142,6 @@ export const listReportSubscriptions = endpoint({
   summary: 'List report subscriptions',
   description: 'Returns subscriptions by id.',
   returns: List(ReportSubscription),
-  example: { answer: list([subscriptionExample]) },
   async handle({ site: { site_id } }, { db, clock }: Context) {
     const found = await readSubscriptions(db, site_id, clock.now())
     return list(found.map(subscriptionRecord))
@@ -172,7 +169,19 @@ export const createReportSubscription = endpoint({
   status: 201,
   cache: 'resource',
   returns: ReportSubscription,
-  example: { body: newSubscriptionExample, answer: subscriptionExample },
+  example: {
+    body: {
+      name: 'Monthly performance for the owner',
+      template_id: 'performance_monthly',
+      frequency: 'monthly',
+      day_of_month: 1,
+      time_of_day: '06:00',
+      timezone: 'Europe/Berlin',
+      period: 'previous_month',
+      format: 'pdf',
+      recipients: ['owner@example.com'],
+    },
+  },
   async handle(request, { clock, reportCatalog }: Needs) {
     const { body, site } = request
     const actor = actorOf(request, reportCatalog, clock.now())
@@ -196,7 +205,7 @@ export const changeReportSubscription = endpoint({
   cache: 'resource',
   if_match: true,
   returns: ReportSubscription,
-  example: { body: { time_of_day: '06:00' }, answer: subscriptionExample },
+  example: { body: { time_of_day: '06:00' } },
   async handle(request, { clock, reportCatalog }: Needs) {
     const { params, body } = request
     return change(actorOf(request, reportCatalog, clock.now()), params.sub_id, body)
@@ -214,7 +223,6 @@ export const deleteReportSubscription = endpoint({
   status: 204,
   if_match: true,
   returns: Type.Null(),
-  example: { answer: null },
   async handle(request, { clock, reportCatalog }: Needs) {
     await remove(actorOf(request, reportCatalog, clock.now()), request.params.sub_id)
     return null
@@ -235,7 +243,6 @@ export const runReportSubscription = endpoint({
   status: 202,
   location: ({ run_id }) => `/reports/runs/${run_id}/file`,
   returns: QueuedRun,
-  example: { answer: { run_id: runExample.run_id, status: 'queued' } },
   async handle(request, { clock, reportCatalog }: Needs) {
     const actor = actorOf(request, reportCatalog, clock.now())
     return { run_id: await runNow(actor, request.params.sub_id), status: 'queued' as const }

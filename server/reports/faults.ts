@@ -15,15 +15,12 @@ const messages = {
 
 export type FaultCode = keyof typeof messages
 
-/** Failures that another attempt may avoid. */
 const retried: readonly FaultCode[] = ['build_failed', 'write_failed', 'timed_out']
 
 export const faultMessage = (code: FaultCode): string => messages[code]
 
-/** A failure with a known reason. */
 export class ReportFault extends Error {
   readonly code: FaultCode
-  /** Another attempt would fail as well. */
   readonly is_final: boolean
   constructor(code: FaultCode, options?: ErrorOptions) {
     super(faultMessage(code), options)

@@ -1,12 +1,12 @@
 /** The job that makes queued reports: content, file, mails and notification, each once. */
 
 import { createHash } from 'node:crypto'
-import type { Clock } from '@heliograph/domain/clock'
 import { day_ms } from '@heliograph/domain/durations'
 import type { Scope } from '../http/endpoint.ts'
+import type { JobContext } from '../jobs/job.ts'
 import { queueMail } from '../mail/outbox.ts'
 import { askRecipients, confirmedRecipients } from '../mail/recipients.ts'
-import type { Database, Log, Queries } from '../storage/database.ts'
+import type { Database, Queries } from '../storage/database.ts'
 import { notify } from '../work/notifications.ts'
 import { type Catalog, checkParameters, findTemplate, type Parameters } from './catalog.ts'
 import type { ReportDocument } from './document.ts'
@@ -46,11 +46,7 @@ const retry_ms = 60_000
 /** Mail servers accept less; ordinary reports are far smaller. */
 const file_bytes_max = 32 * 1024 * 1024
 
-export interface MakingContext {
-  db: Database
-  clock: Clock
-  log: Log
-  signal: AbortSignal
+export interface MakingContext extends JobContext {
   catalog: Catalog
   /** Closed after a failed run and at the end; the next report starts it again. */
   writer: ReportWriter

@@ -1,6 +1,6 @@
 /** The job that queues runs of due subscriptions. */
-import type { Clock } from '@heliograph/domain/clock'
-import type { Database, Log, Transaction } from '../storage/database.ts'
+import type { JobContext } from '../jobs/job.ts'
+import type { Transaction } from '../storage/database.ts'
 import { notify } from '../work/notifications.ts'
 import { newestDue, nextRunAt } from './periods.ts'
 import { endedNotice } from './report-mail.ts'
@@ -13,13 +13,6 @@ import {
   setNextRun,
 } from './subscriptions.ts'
 
-interface PlanningContext {
-  db: Database
-  clock: Clock
-  log: Log
-  signal: AbortSignal
-}
-
 /**
  * Queues one run of every due subscription, and deletes expired files. After an outage only the
  * newest missed occurrence is queued, with a note. An occurrence is queued once, also when several
@@ -27,7 +20,7 @@ interface PlanningContext {
  *
  * @throws AggregateError for subscriptions that failed, after the others were planned
  */
-export async function planReports({ db, clock, log, signal }: PlanningContext): Promise<void> {
+export async function planReports({ db, clock, log, signal }: JobContext): Promise<void> {
   const now = clock.now()
   await deleteExpiredFiles(db, now)
   const failures: unknown[] = []

@@ -12,7 +12,6 @@ const subject_characters_max = 200
 
 const daysOf = (run: ClaimedRun) => localDays(run, ' to ')
 
-/** One mail per recipient and run. */
 export function reportMails(
   run: ClaimedRun,
   { title, site_name, notes }: ReportDocument,

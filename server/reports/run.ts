@@ -27,37 +27,41 @@ export const ReportRun = Named('ReportRun', {
   template_id: Type.String({ examples: ['performance_monthly'] }),
   subscription_id: field.IntOrNull(
     'The subscription of the run, which may have been deleted; null for a one-off report.',
-    { minimum: 1 },
+    { minimum: 1, examples: [7] },
   ),
   status: field.OneOf(
     runStatuses,
     '`queued`: waiting. `running`: in progress. `succeeded`: the file can be downloaded. ' +
       '`failed`: given up, see `error_code`. `expired`: the file has been deleted.',
+    'succeeded',
   ),
   trigger: field.OneOf(
     runTriggers,
     '`schedule`: due by the schedule. `api`: a requested run of a subscription. `manual`: a ' +
       'one-off report.',
   ),
-  period_start_at: At('Start of the period, inclusive.'),
-  period_end_at: At('End of the period, exclusive.'),
+  period_start_at: At('Start of the period, inclusive.', '2026-04-30T22:00:00.000Z'),
+  period_end_at: At('End of the period, exclusive.', '2026-05-31T22:00:00.000Z'),
   format: Type.Enum([...reportFormats]),
   language: Type.Enum(['en']),
   requested_by: field.Text(
     'The name of the key or person that requested the run; `system` for a scheduled run.',
+    'system',
   ),
-  queued_at: At('When the run was queued.'),
+  queued_at: At('When the run was queued.', '2026-06-01T04:00:12.000Z'),
   started_at: Nullable(At('When the last attempt started.')),
   finished_at: Nullable(At('When the run succeeded or failed.')),
-  duration_ms: field.CountOrNull('From `started_at` to `finished_at`.'),
-  file_name: Nullable(Type.String()),
-  file_size_bytes: Nullable(Type.Integer({ minimum: 0 })),
+  duration_ms: field.CountOrNull('From `started_at` to `finished_at`.', 3200),
+  file_name: Nullable(
+    Type.String({ examples: ['demo_performance_monthly_2026-05-01_2026-05-31.pdf'] }),
+  ),
+  file_size_bytes: Nullable(Type.Integer({ minimum: 0, examples: [184_320] })),
   sha256: field.TextOrNull('SHA-256 of the file, also the ETag of the download.', {
     pattern: '^[0-9a-f]{64}$',
   }),
   download_url: field.TextOrNull('Path of the file on this server; null without a file.'),
   download_expires_at: Nullable(At('When the file will be deleted.')),
-  page_count: field.CountOrNull('Null for a format without pages.'),
+  page_count: field.CountOrNull('Null for a format without pages.', 6),
   data_completeness_pct: field.PercentOrNull('Share of the expected readings that were available.'),
   required_scopes: Nullable(
     Type.Array(Type.Enum([...scopes]), {
@@ -80,6 +84,7 @@ export const ReportRun = Named('ReportRun', {
   error_message: field.TextOrNull('The reason of the failure in words.'),
   recipients_sent: field.Count(
     'Mails with the file that the mail server accepted; 0 without a mail server.',
+    1,
   ),
 })
 

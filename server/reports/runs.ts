@@ -1,8 +1,10 @@
 /** Report runs in the database: queued once, claimed by one server at a time, ended once. */
+
 import { type Paged, pageOf } from '../http/cursor.ts'
 import type { Scope } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
+import { insertRow } from '../storage/rows.ts'
 import type { ReportFormat } from './document.ts'
 import { type FaultCode, faultMessage } from './faults.ts'
 import { type Occurrence, periodOf } from './periods.ts'
@@ -10,7 +12,6 @@ import type { StoredRun } from './run.ts'
 import type { StoredSubscription } from './subscription.ts'
 import type { SubscriptionKey } from './subscriptions.ts'
 
-/** Notified when a run is queued. */
 export const queued_channel = 'report_queued'
 
 /** Prefix of the deduplication key of the mails of a run. */
@@ -107,28 +108,20 @@ interface OneOffRun
 
 /** Queues a run without a subscription and without mails; returns its id. */
 export async function queueOneOff(db: Queries, run: OneOffRun): Promise<string> {
-  const [row] = await db.query<{ run_id: string }>(
-    `insert into report_runs (site_id, sub_id, name, template_id, trigger, period_start_at,
-       period_end_at, timezone, format, language, recipients, parameters, logger_ids, key_id,
-       requested_by, state, queued_at, not_before)
-     values ($1, ${no_subscription}, $2, $3, 'api', $4, $5, $6, $7, 'en', '{}', $8, $9, $10, $11,
-       'queued', $12, $12)
-     returning run_id`,
-    [
-      run.site_id,
-      run.name,
-      run.template_id,
-      run.period.start_at,
-      run.period.end_at,
-      run.timezone,
-      run.format,
-      run.parameters,
-      run.logger_ids,
-      run.key_id,
-      run.requested_by,
-      run.now,
-    ],
-  )
+  const { period, now, ...ordered } = run
+  const columns = {
+    ...ordered,
+    sub_id: no_subscription,
+    trigger: 'api',
+    period_start_at: period.start_at,
+    period_end_at: period.end_at,
+    language: 'en',
+    recipients: [],
+    state: 'queued',
+    queued_at: now,
+    not_before: now,
+  }
+  const row = await insertRow<{ run_id: string }>(db, 'report_runs', columns, 'returning run_id')
   await notifyQueued(db)
   return row!.run_id
 }
@@ -194,7 +187,6 @@ async function endClaim(
 export const releaseRun = (db: Queries, run: ClaimedRun) =>
   endClaim(db, run, `state = 'queued', attempts = attempts - 1, started_at = null`)
 
-/** Queues another attempt. */
 export const postponeRun = (db: Queries, run: ClaimedRun, not_before: Date) =>
   endClaim(db, run, `state = 'queued', not_before = $4`, [not_before])
 
@@ -214,7 +206,6 @@ export const failLostRuns = (db: Queries, code: FaultCode, now: Date) =>
     [now, code, faultMessage(code)],
   )
 
-/** Fails queued runs of a subscription, by trigger. */
 export async function failQueuedRuns(
   db: Queries,
   { site_id, sub_id }: SubscriptionKey,

@@ -51,8 +51,8 @@ export const catalogTemplate = (template: ReportTemplate) =>
 
 export const ReportsOverview = Named('ReportsOverview', {
   templates_total: Type.Integer({ minimum: 0 }),
-  subscriptions_active: field.Count('Enabled subscriptions.'),
-  runs_last_30d: field.Count('Runs queued within the last 30 days.'),
+  subscriptions_active: field.Count('Enabled subscriptions.', 1),
+  runs_last_30d: field.Count('Runs queued within the last 30 days.', 1),
   runs_failed_last_30d: field.Count('Failed runs of the last 30 days.'),
   last_run_at: Nullable(At('When the newest run was queued.')),
   next_run_at: Nullable(At('When the next subscription is due.')),

@@ -10,7 +10,6 @@ import { RunId, reportFormats, runStatuses } from './run.ts'
 const recipients_max = 50
 export const loggers_max = 1000
 
-/** The fields that clients set. */
 export type SubscriptionOrder = Static<typeof SubscriptionOrder>
 export const SubscriptionOrder = Closed({
   name: Name(
@@ -114,15 +113,15 @@ export const ReportSubscription = Named('ReportSubscription', {
   last_run_status: Nullable(Type.Enum([...runStatuses])),
   last_run_id: Nullable(RunId),
   failure_count: field.Count('Failed runs since the last success.'),
-  created_by: field.Text('The name of the key.'),
+  created_by: field.Text('The name of the key.', 'Office'),
   ended_reason: field.OneOfOrNull(
     endedReasons,
     'An extension. Why the subscription has ended: the key or person that last ordered or ' +
       'changed it has no access to the site any more. A change by another key takes it over. ' +
       'Null while the subscription is valid.',
   ),
-  created_at: At('When the subscription was created.'),
-  updated_at: At('When a client last changed the subscription.'),
+  created_at: At('When the subscription was created.', '2026-02-11T09:30:00.000Z'),
+  updated_at: At('When a client last changed the subscription.', '2026-02-11T09:30:00.000Z'),
 })
 
 export type StoredOrder = Omit<SubscriptionOrder, 'webhook_id'>

@@ -99,7 +99,6 @@ interface OrderedBy {
   key_name: string
 }
 
-/** Returns the id. */
 export async function insertSubscription(
   db: Queries,
   site_id: string,
@@ -194,7 +193,6 @@ export async function deleteSubscription(db: Queries, { site_id, sub_id }: Subsc
   ])
 }
 
-/** The enabled subscriptions, and when the next one is due. */
 export async function readSchedules(db: Queries, site_id: string) {
   const [row] = await db.query<{ active: number; next_run_at: Date | null }>(
     `select count(*) as active, min(next_run_at) as next_run_at

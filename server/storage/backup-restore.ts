@@ -14,7 +14,7 @@ import type { Log } from './log.ts'
 import { migrations_dir, readMigrations } from './migrate.ts'
 import { findPrograms, flush } from './programs.ts'
 
-export interface RestoreOrder {
+interface RestoreOrder {
   backup: string
   data_dir: string
   clock: Clock

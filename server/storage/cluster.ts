@@ -11,7 +11,6 @@ import { canEnter, findPrograms, flush, type Programs } from './programs.ts'
 export interface Cluster {
   /** `<data_dir>/postgres`: lock, configuration, start messages, and the cluster. */
   home: string
-  /** PGDATA. */
   directory: string
   name: string
   account: Account

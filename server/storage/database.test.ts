@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
-import { checkSupported, type Database, openDatabase } from './database.ts'
+import { checkSupported, type Database, openDatabase, prepared } from './database.ts'
 
 const silent = { info() {}, warn() {}, error() {} }
 let testing: TestDatabase
@@ -252,4 +252,18 @@ test('options in the URL are obeyed beside ours', async () => {
   )
   await other.close()
   assert.deepEqual(row, { work_mem: '7MB', zone: 'UTC' })
+})
+
+test('statements with values are prepared once per connection', async () => {
+  const { query, transaction } = prepared(db)
+  const statement = 'select $1::int + 1 as next'
+  assert.deepEqual(await query(statement, [1]), [{ next: 2 }])
+  await transaction(async (tx) => {
+    for (const value of [1, 2, 3]) {
+      assert.deepEqual(await tx.queryOne(statement, [value]), { next: value + 1 })
+    }
+    assert.equal(await tx.execute("select 1; select 'two'"), 1)
+    const known = 'select from pg_prepared_statements where statement = $1'
+    assert.equal((await tx.query(known, [statement])).length, 1)
+  })
 })

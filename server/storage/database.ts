@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
@@ -43,6 +44,8 @@ export interface Transaction extends Queries {
 interface TransactionOptions {
   isolation?: 'read committed' | 'repeatable read' | 'serializable'
   read_only?: boolean
+  /** Longest wait for each lock; unlimited by default. */
+  lock_timeout_ms?: number
 }
 
 export interface Database extends Queries {
@@ -189,6 +192,32 @@ function databaseOn(pool: pg.Pool, { config, log, server_version }: Connected): 
   }
 }
 
+/**
+ * Prepares each statement once per connection, which saves most of the time of small statements.
+ * For work that runs the same few statements over and over, such as one round over all sites.
+ */
+export function prepared(db: Database): Database {
+  return {
+    ...db,
+    ...preparing(db),
+    transaction: (work, options) =>
+      db.transaction((transaction) => work({ ...transaction, ...preparing(transaction) }), options),
+  }
+}
+
+function preparing({ query, queryOne, execute }: Queries): Queries {
+  // Without values there may be several statements, which cannot be prepared.
+  const named = (statement: Statement, values: readonly unknown[] = []) =>
+    typeof statement === 'string' && values.length > 0
+      ? { name: createHash('sha1').update(statement).digest('hex'), text: statement }
+      : statement
+  return {
+    query: (statement, values) => query(named(statement, values), values),
+    queryOne: (statement, values) => queryOne(named(statement, values), values),
+    execute: (statement, values) => execute(named(statement, values), values),
+  }
+}
+
 /** The loggable part of a driver error, which carries the whole client. */
 const plain = ({ message, code }: Error & { code?: string }) => ({ message, code })
 
@@ -256,10 +285,11 @@ async function queryClient(client: pg.PoolClient, query: pg.QueryConfig) {
 async function runTransaction<Result>(
   client: pg.PoolClient,
   work: (transaction: Transaction) => Promise<Result>,
-  { isolation, read_only }: TransactionOptions,
+  { isolation, read_only, lock_timeout_ms }: TransactionOptions,
 ): Promise<Result> {
   const level = isolation ? ` ISOLATION LEVEL ${isolation}` : ''
-  await client.query(`BEGIN${level}${read_only ? ' READ ONLY' : ''}`)
+  const locks = lock_timeout_ms ? `; SET LOCAL lock_timeout = ${lock_timeout_ms}` : ''
+  await client.query(`BEGIN${level}${read_only ? ' READ ONLY' : ''}${locks}`)
   const result = await work({
     ...queriesOn((query) => queryClient(client, query)),
     client,

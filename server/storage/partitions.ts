@@ -35,7 +35,7 @@ export function partitionName(table: string, week: Week): string {
 }
 
 /** The `FOR VALUES` clause of a weekly partition. */
-export const boundsOf = ({ start, end }: Week): string =>
+const boundsOf = ({ start, end }: Week): string =>
   `FOR VALUES FROM ('${start.toISOString()}') TO ('${end.toISOString()}')`
 
 /**

@@ -1,5 +1,24 @@
 import type { Queries } from './database.ts'
 
-/** Whether a query has a row. */
 export const hasRow = async (db: Queries, ...query: Parameters<Queries['query']>) =>
   (await db.query(...query)).length > 0
+
+/** Column names come from closed schemas and the code, never from a request. */
+export type Columns = Readonly<Record<string, unknown>>
+
+/** Inserts a row. `more` is SQL after the values; returns the row of its `returning`, if any. */
+export function insertRow<Row>(db: Queries, table: string, columns: Columns, more = '') {
+  const names = Object.keys(columns)
+  const places = names.map((_, index) => `$${index + 1}`)
+  return db.queryOne<Row>(
+    `insert into ${table} (${names.join(', ')}) values (${places.join(', ')}) ${more}`,
+    Object.values(columns),
+  )
+}
+
+/** Inserts a row, or changes the values of the row with this key. */
+export async function putRow(db: Queries, table: string, key: Columns, values: Columns) {
+  const changes = Object.keys(values).map((name) => `${name} = excluded.${name}`)
+  const update = `on conflict (${Object.keys(key).join(', ')}) do update set ${changes.join(', ')}`
+  await insertRow(db, table, { ...key, ...values }, update)
+}

@@ -49,8 +49,6 @@ async function thin(): Promise<void> {
   await keepTiers(at(now_ms), {
     retention_raw_days: 35,
     retention_minute_days: 100,
-    retention_raw_row_days: 35,
-    retention_minute_row_days: 100,
   })
 }
 

@@ -3,52 +3,222 @@
  * Parsing ten thousand readings only to serialise them again would cost more than the rest of the
  * request.
  */
+import type { Channel } from '@heliograph/domain/node'
 import { type ColumnType, type ReadingKind, readingKinds } from '@heliograph/domain/readings'
+import type { TObject } from 'typebox'
 import type { Context } from '../http/context.ts'
-import type { SeriesMeta } from '../http/envelope.ts'
-import type { ExportItems } from '../http/export-items.ts'
+import { Series } from '../http/envelope.ts'
+import type { ExportItem, ExportItems } from '../http/export-items.ts'
 import { type ExportColumn, type ExportRows, itemJson } from '../http/export-rows.ts'
+import * as field from '../http/fields.ts'
 import { JsonText } from '../http/json-text.ts'
-import { telemetry_rows, telemetryLimit } from '../http/params.ts'
+import { Named, telemetry_rows, telemetryLimit } from '../http/params.ts'
 import { default_hours, type SeriesWindow, seriesMeta } from '../http/time-windows.ts'
 import { rowsWindow } from '../http/windows.ts'
 import type { Queries } from '../storage/database.ts'
 import type { StoredReading } from './blocks/store.ts'
-import { countPacked, firstOf, instant, rowsSince, walkReadings } from './stored-readings.ts'
+import { itemsText } from './item-text.ts'
+import { byColumn, byReading, partOf, type ReadingColumns } from './reading-columns.ts'
+import {
+  type Step,
+  type StepItem,
+  type StepOrder,
+  type StepQuery,
+  type StepReading,
+  type StepSource,
+  stepFields,
+  stepOrder,
+  stepPage,
+  stepParameters,
+  stepsOf,
+} from './steps.ts'
+import {
+  countPacked,
+  countSteps,
+  firstOf,
+  instant,
+  rowsSince,
+  walkColumns,
+  walkReadings,
+} from './stored-readings.ts'
 
-interface HistoryRequest<Params> extends Omit<DeviceHistory, 'site_id' | 'device_id'> {
-  site: { site_id: string }
-  params: Params
-  query: { limit?: number | undefined }
+/** A time series of readings, or of steps of them. */
+export const ReadingSeries = <Item extends TObject>(item: Item) =>
+  Series(Named(idOf(item), { ...(item.properties as Item['properties']), ...stepFields }), {
+    resolution_s,
+  })
+const idOf = (schema: TObject) => (schema as unknown as { $id: string }).$id
+
+export const resolution_s = field.IntOrNull(
+  'The longest time, in seconds, that one stored reading stands for in the returned part of the ' +
+    'window, or the step of `every` if that is longer; null when every reading was kept. See Steps.',
+  { minimum: 1 },
+)
+
+interface HistoryQuery extends StepQuery {
+  limit?: number
 }
 
-/** The parts that the histories of devices share; `find` throws 404 for an unknown device. */
-export function deviceHistory<Params>(
-  kind: DeviceKind,
-  find: (
-    db: Queries,
-    site_id: string,
-    params: Params,
-  ) => Promise<{ device_id: number; columns?: readonly ExportColumn[] }>,
+interface HistoryRequest<Params, Query> {
+  site: { site_id: string; timezone: string }
+  params: Params
+  query: Query
+  window: SeriesWindow
+}
+
+/** What the steps of a device are made of. */
+interface Found extends Pick<StepSource, 'key'> {
+  device_id: number
+  /** The values of an item without `measured_at`; by default those of `readingKinds`. */
+  names?: readonly string[]
+  /** Of a node. */
+  channels?: readonly Channel[]
+  /** An item that has more than the columns of `readingKinds`. */
+  itemOf?(reading: StoredReading): ExportItem
+  /** The columns of `readingKinds` whose values `itemOf` changes. */
+  changed?: readonly string[]
+  /** Items of a reading that holds several, or whose steps have another form. */
+  split?(reading: StoredReading): StepReading[]
+}
+
+interface Raw<Query> {
+  page(db: Queries, request: DeviceHistory & Query, found: Found): Promise<JsonText>
+  file(db: Queries, request: DeviceHistory & Query, found: Found): Promise<ExportRows | ExportItems>
+}
+
+/** The parts that histories share. `find` throws 404 for an unknown device. */
+export function historyParts<Params, Query extends HistoryQuery = HistoryQuery>(
+  kind: ReadingKind,
+  find: (db: Queries, request: { site_id: string } & Params & Query) => Promise<Found>,
+  raw: Raw<Query>,
 ) {
-  const asked = async (request: HistoryRequest<Params>, db: Queries) => {
-    const { site, params, query, window } = request
-    const { columns, device_id } = await find(db, site.site_id, params)
-    return [{ site_id: site.site_id, device_id, window, ...query }, columns] as const
+  const asked = async (asking: HistoryRequest<Params, Query>, db: Queries) => {
+    const { site, params, query, window } = asking
+    const { site_id, timezone } = site
+    const found = await find(db, { site_id, ...params, ...query })
+    const { device_id } = found
+    const source = stepSource(kind, { ...found, site_id })
+    const order = stepOrder(query, window, { names: source(db).names, timezone })
+    return { found, request: { ...query, site_id, device_id, window }, source, order }
   }
   return {
     window: rowsWindow(default_hours.telemetry),
-    query: { limit: telemetryLimit },
+    query: { limit: telemetryLimit, ...stepParameters },
     heavy: true,
-    handle: async (request: HistoryRequest<Params>, { db }: Context) =>
-      readHistory(db, kind, ...(await asked(request, db))),
-    exports: async (request: HistoryRequest<Params>, { db }: Context) =>
-      exportHistory(db, kind, ...(await asked(request, db))),
+    async handle(asking: HistoryRequest<Params, Query>, { db }: Context) {
+      const { found, request, source, order } = await asked(asking, db)
+      if (!order) return raw.page(db, request, found)
+      const { site_id, device_id, limit } = request
+      return readSteps(db, { site_id, kind, device_id, limit }, source, order)
+    },
+    async exports(asking: HistoryRequest<Params, Query>, { db }: Context) {
+      const { found, request, source, order } = await asked(asking, db)
+      return order ? exportSteps(source, order, request.limit) : raw.file(db, request, found)
+    },
   } as const
 }
 
+/** `historyParts` of a kind with one reading for each instant. */
+export const deviceHistory = <Params>(
+  kind: DeviceKind,
+  find: (db: Queries, request: { site_id: string } & Params) => Promise<Found>,
+) =>
+  historyParts<Params>(kind, find, {
+    page: (db, request, { itemOf }) => readHistory(db, kind, request, itemOf),
+    file: (db, request, { itemOf }) => exportHistory(db, kind, request, itemOf),
+  })
+
+function stepSource(kind: ReadingKind, of: Found & { site_id: string }) {
+  const { site_id, device_id, names = valuesOf(kind), channels = [], key, split, itemOf } = of
+  const stored = new Set(Object.keys(readingKinds[kind].columns))
+  for (const name of of.changed ?? []) stored.delete(name)
+  const splitItem = (reading: StoredReading) => [
+    { ...itemOf!(reading), measured_at: reading.measured_at },
+  ]
+  return (db: Queries): StepSource => ({
+    names,
+    ...(key !== undefined && { key }),
+    isState: (name, nth) => (kind === 'node' ? isSwitch(channels[nth]) : isStateOf(kind, name)),
+    ...(key === undefined && {
+      count: (span: { from_ms: number; to_ms: number }, step: Step) =>
+        countSteps(db, kind, { site_id, device_id, ...span }, step),
+    }),
+    async *read(span, asked) {
+      const walk = { site_id, device_id, ...span }
+      const values = [...asked].filter((name) => name !== 'quality' && name !== key)
+      const is_stored = values.every((name) => stored.has(name))
+      const itemsOf = split ?? (is_stored ? null : splitItem)
+      const read = itemsOf ? valuesOf(kind) : ['quality', ...values]
+      if (!itemsOf) return yield* walkColumns(db, kind, walk, read)
+      for await (const readings of walkReadings(db, kind, walk, read)) {
+        yield byColumn(readings.flatMap(itemsOf))
+      }
+    },
+    ...(channels.length > 0 && { elements: { values: channels.map(({ channel }) => channel) } }),
+  })
+}
+
+const isSwitch = (channel?: Channel) => channel?.kind === 'door' || channel?.kind === 'relay'
+
+/** Counters are of type `double` but for cycles; other numbers than `real` are codes and words. */
+const isStateOf = (kind: ReadingKind, name: string) => {
+  const columns: Readonly<Record<string, ColumnType>> = readingKinds[kind].columns
+  return name === 'cycle_count' || !(columns[name] ?? 'real').startsWith('real')
+}
+
+/** The readings of a device in steps as the text of a `ReadingSeries`. */
+async function readSteps(
+  db: Queries,
+  of: Omit<Returned, 'window'> & { limit: number | undefined },
+  source: (db: Queries) => StepSource,
+  order: StepOrder,
+): Promise<JsonText> {
+  const { limit = telemetry_rows.by_default, ...device } = of
+  const { items, ...page } = await stepPage(source(db), order, limit)
+  const timeOf = (item?: StepItem) => (item === undefined ? null : String(item['measured_at']))
+  return seriesText(
+    db,
+    { ...device, window: order.window, step_s: order.step.step_s },
+    {
+      ...page,
+      items: items.map((item) => JSON.stringify(item)).join(','),
+      returned: items.length,
+      first_at: timeOf(items[0]),
+      last_at: timeOf(items.at(-1)),
+    },
+  )
+}
+
+/** Items of an export that are computed and sent at once. */
+const exported_items = 500
+
+function exportSteps(
+  source: (db: Queries) => StepSource,
+  order: StepOrder,
+  limit: number | undefined,
+): ExportItems {
+  const ascending = { ...order, window: { ...order.window, newest: false } }
+  return {
+    more_columns: ['sample_count', 'completeness_pct', ...(order.extremes ? ['min', 'max'] : [])],
+    async *items(db) {
+      if (limit !== undefined) {
+        yield (await stepPage(source(db), order, limit)).items
+        return
+      }
+      let items: StepItem[] = []
+      for await (const step of stepsOf(source(db), ascending)) {
+        items.push(...step)
+        if (items.length < exported_items) continue
+        yield items
+        items = []
+      }
+      yield items
+    },
+  }
+}
+
 /** Kinds whose readings have one integer id as their key. */
-type DeviceKind = Exclude<ReadingKind, 'string'>
+type DeviceKind = Exclude<ReadingKind, 'string' | 'pcs' | 'cluster' | 'cells'>
 
 export interface DeviceHistory {
   site_id: string
@@ -63,30 +233,23 @@ export async function readHistory(
   db: Queries,
   kind: DeviceKind,
   request: DeviceHistory,
-  columns: readonly ExportColumn[] = readingColumns(kind),
+  itemOf?: Found['itemOf'],
 ): Promise<JsonText> {
   const { window } = request
   const limit = request.limit ?? telemetry_rows.by_default
-  if (await isPackedIn(db, kind, window)) return readPacked(db, kind, { ...request, limit })
+  if (itemOf || (await isPackedIn(db, kind, window))) {
+    return readItems(db, kind, { ...request, limit }, itemOf)
+  }
   const bounds = boundsOf(request)
-  const statement = statementsOf(kind, window, columns)
+  const statement = statementsOf(kind, window)
   const [page] = await db.query<HistoryPage>(statement.page, [...bounds, limit])
-  const { returned, items, first_at, last_at } = page!
+  const { returned } = page!
   // A page that is not full holds every match.
   const count =
     returned < limit
       ? returned
       : (await db.query<{ count: number }>(statement.count, bounds))[0]!.count
-  return seriesText(
-    items ?? '',
-    seriesMeta(window, {
-      // Readings may arrive or be dropped between the two statements.
-      count: Math.max(count, returned),
-      returned,
-      first_time: first_at?.toISOString() ?? null,
-      last_time: last_at?.toISOString() ?? null,
-    }),
-  )
+  return seriesText(db, { ...request, kind }, { ...page!, count })
 }
 
 /** Whether a part of the window is in blocks. */
@@ -98,43 +261,68 @@ export const spanOf = ({ start, end }: SeriesWindow) => ({
   to_ms: Date.parse(end),
 })
 
-/** The page of a device with blocks; its items are in the form of `readingColumns`. */
-async function readPacked(
+/** A page from rows and blocks; by default its items are in the form of `readingColumns`. */
+async function readItems(
   db: Queries,
   kind: DeviceKind,
   { site_id, device_id, window, limit }: DeviceHistory & { limit: number },
+  itemOf?: Found['itemOf'],
 ): Promise<JsonText> {
-  const walk = { site_id, device_id, ...spanOf(window), newest: window.newest }
-  const page = await firstOf(
-    walkReadings(db, kind, { ...walk, most: limit }, valuesOf(kind)),
-    limit,
-  )
-  if (window.newest) page.reverse()
-  const items = page.map((reading) => itemOf(kind, reading))
-  const count = await countReadings(db, kind, walk)
+  const { newest } = window
+  const walk = { site_id, device_id, ...spanOf(window), newest }
+  const names = valuesOf(kind)
+  const page = await nearest(walkColumns(db, kind, { ...walk, most: limit }, names), limit)
+  if (newest) page.reverse()
+  const parts = page.map((part) => partOf(part, { first: 0, end: part.count, backwards: newest }))
+  const returned = parts.reduce((sum, part) => sum + part.count, 0)
+  const keys = { [readingKinds[kind].keys[0]]: device_id }
+  const readings = (part: ReadingColumns) => byReading(part, names, keys)
+  const items = itemOf
+    ? parts.flatMap((part) => readings(part).map((one) => JSON.stringify(itemOf(one)))).join(',')
+    : itemsText(parts, names).subarray(1)
+  const timeOf = (at_ms: number | undefined) => (at_ms === undefined ? null : new Date(at_ms))
   return seriesText(
-    items.map((item) => JSON.stringify(item)).join(','),
-    seriesMeta(window, {
-      count: Math.max(count, items.length),
-      returned: items.length,
-      first_time: items[0]?.measured_at ?? null,
-      last_time: items.at(-1)?.measured_at ?? null,
-    }),
+    db,
+    { site_id, device_id, window, kind },
+    {
+      count: returned < limit ? returned : await countReadings(db, kind, walk),
+      items,
+      returned,
+      first_at: timeOf(parts[0]?.times_ms[0]),
+      last_at: timeOf(parts.at(-1)?.times_ms.at(-1)),
+    },
   )
 }
 
-const valuesOf = (kind: DeviceKind) => ['quality', ...Object.keys(readingKinds[kind].columns)]
+/** The values of a reading without its keys and instant. */
+export const valuesOf = (kind: ReadingKind) => [
+  'quality',
+  ...Object.keys(readingKinds[kind].columns),
+]
 
-function itemOf(kind: DeviceKind, reading: StoredReading) {
+/** The first readings of a walk. */
+async function nearest(parts: AsyncIterable<ReadingColumns>, limit: number) {
+  const page: ReadingColumns[] = []
+  let missing = limit
+  for await (const part of parts) {
+    const end = Math.min(missing, part.count)
+    page.push(partOf(part, { first: 0, end }))
+    missing -= end
+    if (missing === 0) break
+  }
+  return page.filter(({ count }) => count > 0)
+}
+
+function storedItem(kind: DeviceKind, reading: StoredReading): ExportItem {
   const values = valuesOf(kind).map((name) => [name, reading[name]])
   const measured_at = new Date(reading.measured_at).toISOString()
   return { measured_at, ...Object.fromEntries(values) }
 }
 
 /** Counts the readings of a device in a span, from rows and blocks. */
-async function countReadings(
+export async function countReadings(
   db: Queries,
-  kind: DeviceKind,
+  kind: ReadingKind,
   span: { site_id: string; device_id: number; from_ms: number; to_ms: number },
 ): Promise<number> {
   const { table, keys } = readingKinds[kind]
@@ -149,23 +337,91 @@ async function countReadings(
   return rows!.count + (await countPacked(db, kind, past, counting))
 }
 
-/** `items` is JSON text, separated by commas. */
-export function seriesText(items: string, meta: SeriesMeta): JsonText {
-  return new JsonText(`{"data":[${items}],"meta":${JSON.stringify(meta)}}`)
+interface Returned {
+  site_id: string
+  kind: ReadingKind
+  device_id: number
+  window: SeriesWindow
+  step_s?: number
 }
 
-interface HistoryPage {
+export interface HistoryPage {
   returned: number
-  items: string | null
-  first_at: Date | null
-  last_at: Date | null
+  /** JSON text, separated by commas. */
+  items: string | Buffer | null
+  first_at: Date | string | null
+  last_at: Date | string | null
+  /** A part of a single instant: no later or earlier window would return the rest. */
+  is_cut?: boolean
 }
 
-/** The example of a `Series` in the API document. */
+/** The text of a `ReadingSeries`. */
+export async function seriesText(
+  db: Queries,
+  of: Returned,
+  { items, count, returned, first_at, last_at, is_cut }: HistoryPage & { count: number },
+): Promise<JsonText> {
+  const timeOf = (at: Date | string | null) =>
+    is_cut || at === null ? null : new Date(at).toISOString()
+  const meta = seriesMeta(of.window, {
+    // Readings may arrive or be dropped between the two statements.
+    count: Math.max(count, returned),
+    returned,
+    first_time: timeOf(first_at),
+    last_time: timeOf(last_at),
+  })
+  const { device_id, ...asked } = of
+  const resolution_s = await resolutionOf(
+    db,
+    { ...asked, device_ids: [device_id] },
+    first_at,
+    last_at,
+  )
+  const [head, tail] = ['{"data":[', `],"meta":${JSON.stringify({ ...meta, resolution_s })}}`]
+  if (!Buffer.isBuffer(items)) return new JsonText(head + (items ?? '') + tail)
+  return new JsonText(Buffer.concat([Buffer.from(head), items, Buffer.from(tail)]))
+}
+
+/** The coarsest resolution of the readings of devices between two items, else null. */
+export async function resolutionOf(
+  db: Queries,
+  {
+    site_id,
+    kind,
+    device_ids,
+    step_s = 0,
+  }: Omit<Returned, 'window' | 'device_id'> & { device_ids: readonly number[] },
+  first_at: Date | string | null,
+  last_at: Date | string | null,
+): Promise<number | null> {
+  if (first_at === null || last_at === null) return step_s || null
+  const [found] = await db.query<{ resolution_s: number | null }>(
+    `select max(resolution_s) as resolution_s from (
+       select resolution_s from reading_blocks
+       where site_id = $1 and kind = $2 and device_id = any ($3)
+         and hour_at > $4::timestamptz - interval '1 hour' and hour_at <= $5
+       union all
+       select step_s from thinned_partitions,
+         lateral (select right(name, 8)::timestamp at time zone 'UTC' as week_at) as w
+       where left(name, -9) = $6 and week_at > $4::timestamptz - interval '7 days' and week_at <= $5
+     ) as thinned`,
+    [
+      site_id,
+      kind,
+      device_ids,
+      new Date(first_at).toISOString(),
+      new Date(new Date(last_at).getTime() + Math.max(0, step_s - 1) * 1000).toISOString(),
+      readingKinds[kind].table,
+    ],
+  )
+  return Math.max(step_s, found!.resolution_s ?? 0) || null
+}
+
+/** The example of a `ReadingSeries` in the API document. */
 export const seriesExample = <Item>(item: Item) => ({
   answer: {
     data: [item],
-    meta: { count: 1, truncated: false, next_start: null, previous_end: null },
+    meta: { count: 1, truncated: false, next_start: null, previous_end: null, resolution_s: null },
   },
 })
 
@@ -174,11 +430,12 @@ export async function exportHistory(
   db: Queries,
   kind: DeviceKind,
   request: DeviceHistory,
-  columns: readonly ExportColumn[] = readingColumns(kind),
+  itemOf?: Found['itemOf'],
 ): Promise<ExportRows | ExportItems> {
   const { site_id, device_id, window, limit = null } = request
-  if (!(await isPackedIn(db, kind, window))) return historyRows(kind, request, columns)
-  const toItems = (part: StoredReading[]) => part.map((reading) => itemOf(kind, reading))
+  if (!itemOf && !(await isPackedIn(db, kind, window))) return historyRows(kind, request)
+  const toItems = (part: StoredReading[]) =>
+    part.map((reading) => itemOf?.(reading) ?? storedItem(kind, reading))
   return {
     async *items(queries) {
       const walk = {
@@ -199,16 +456,12 @@ export async function exportHistory(
 }
 
 /** The same readings as rows of an export. */
-export function historyRows(
-  kind: DeviceKind,
-  request: DeviceHistory,
-  columns: readonly ExportColumn[] = readingColumns(kind),
-): ExportRows {
+export function historyRows(kind: DeviceKind, request: DeviceHistory): ExportRows {
   const { whole, page } = sourcesOf(kind, request.window)
   const bounds = boundsOf(request)
   const { limit = null } = request
   return {
-    columns,
+    columns: readingColumns(kind),
     from: `FROM ${limit === null ? `${whole} ORDER BY measured_at` : page}`,
     values: limit === null ? bounds : [...bounds, limit],
   }
@@ -222,14 +475,14 @@ const boundsOf = ({ site_id, device_id, window }: DeviceHistory) => [
 ]
 
 /** Parameters: site, device, end, start unless the window is open, and for a page the limit. */
-function statementsOf(kind: DeviceKind, window: SeriesWindow, columns: readonly ExportColumn[]) {
+function statementsOf(kind: DeviceKind, window: SeriesWindow) {
   const { whole, page } = sourcesOf(kind, window)
   return {
     page: `
       SELECT count(*)::int AS returned, string_agg(item, ',' ORDER BY measured_at) AS items,
              min(measured_at) AS first_at, max(measured_at) AS last_at
       FROM (
-        SELECT measured_at, ${itemJson(columns)} AS item FROM ${page}
+        SELECT measured_at, ${itemJson(readingColumns(kind))} AS item FROM ${page}
       ) AS page`,
     count: `SELECT count(*) AS count FROM ${whole}`,
   }
@@ -251,7 +504,7 @@ function sourcesOf(kind: DeviceKind, { start, newest }: SeriesWindow) {
 }
 
 /** The columns of a reading. Numbers arrive as JSON, so none is NaN or infinite. */
-export function readingColumns(kind: DeviceKind): ExportColumn[] {
+function readingColumns(kind: ReadingKind): ExportColumn[] {
   const columns = Object.entries<ColumnType>(readingKinds[kind].columns)
   return [
     { name: 'measured_at', sql: 'measured_at', type: 'instant' },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { day_ms, hour_ms, week_ms } from '@heliograph/domain/durations'
-import { readingKinds } from '@heliograph/domain/readings'
+import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import fc from 'fast-check'
 import { silent, type TestDatabase, testDatabase } from '../../test/postgres.ts'
 import { foundSite, site_id } from '../link/fixtures/plant.ts'
@@ -33,10 +33,10 @@ async function clear(): Promise<void> {
      where relkind = 'p'`,
   )
   for (const { name } of partitions) await db.execute(`drop table ${name}`)
+  const latest = Object.keys(readingKinds).map((kind) => `${kind}_latest`)
   await db.execute(
     `truncate reading_blocks, packed_before, inverter_hours, string_hours, string_days, logger_hours, touched_hours, gaps,
-       final_weeks, thinned_partitions, late_devices, inverter_latest, string_latest,
-       weather_latest, link_frames, rejected_frames, events`,
+       final_weeks, link_frames, rejected_frames, events, ${latest}`,
   )
 }
 
@@ -108,8 +108,6 @@ async function run(
   await keepTiers(at(now_ms), {
     retention_raw_days: raw_days,
     retention_minute_days: minute_days,
-    retention_raw_row_days: raw_days,
-    retention_minute_row_days: minute_days,
   })
 }
 
@@ -223,7 +221,7 @@ test('every kind of readings steps down: to minutes, then to hours', async () =>
   const counts = async () => {
     const found: Record<string, number> = {}
     for (const { table } of kinds) found[table] = await count(table)
-    const blocks = await db.query<{ kind: 'inverter' | 'string'; count: number }>(
+    const blocks = await db.query<{ kind: ReadingKind; count: number }>(
       'select kind, sum(reading_count)::int as count from reading_blocks group by 1',
     )
     for (const { kind, count } of blocks) {
@@ -233,7 +231,8 @@ test('every kind of readings steps down: to minutes, then to hours', async () =>
     return found
   }
   // Four minutes with three readings each, and two hours.
-  for (const { table, keys } of kinds) {
+  for (const kind of Object.keys(readingKinds) as ReadingKind[]) {
+    const { table, keys } = readingKinds[kind]
     await db.execute(
       `insert into ${table} (site_id, ${keys.join(', ')}, measured_at, quality)
        select '${site_id}', ${keys.map(() => '1').join(', ')}, $1::timestamptz + at, 'good'
@@ -241,9 +240,6 @@ test('every kind of readings steps down: to minutes, then to hours', async () =>
          make_interval(secs => second) as at`,
       [new Date(first_ms).toISOString()],
     )
-  }
-  for (const kind of ['inverter', 'string'] as const) {
-    const { table, keys } = readingKinds[kind]
     await db.execute(
       `insert into ${kind}_latest (site_id, ${keys.join(', ')}, measured_at, quality, received_at)
        select site_id, ${keys.join(', ')}, measured_at, quality, measured_at from ${table} limit 1`,
@@ -252,55 +248,16 @@ test('every kind of readings steps down: to minutes, then to hours', async () =>
   const all = (rows: number) => Object.fromEntries(kinds.map(({ table }) => [table, rows]))
   const days = { minute_days: 100 }
   const finals = () => count('final_weeks')
-  await run(first_ms + week_ms + 7 * day_ms - 1, 35, days)
-  assert.deepEqual(await counts(), all(12))
-  // Cells go down to hours first, and make no sum final.
-  await run(first_ms + week_ms + 7 * day_ms, 35, days)
-  assert.deepEqual(await counts(), { ...all(12), cells_readings: 2 })
-  assert.equal(await finals(), 0)
   await run(first_ms + week_ms + 35 * day_ms - 1, 35, days)
-  assert.deepEqual(await counts(), { ...all(12), cells_readings: 2 })
+  assert.deepEqual(await counts(), all(12))
+  assert.equal(await finals(), 0)
   await run(first_ms + week_ms + 35 * day_ms, 35, days)
-  assert.deepEqual(await counts(), { ...all(4), cells_readings: 2 })
+  assert.deepEqual(await counts(), all(4))
   assert.equal(await finals(), 1)
   await run(first_ms + week_ms + 100 * day_ms - 1, 35, days)
-  assert.deepEqual(await counts(), { ...all(4), cells_readings: 2 })
+  assert.deepEqual(await counts(), all(4))
   await run(first_ms + week_ms + 100 * day_ms, 35, days)
   assert.deepEqual(await counts(), all(2))
-  const stepsOf = async () => {
-    const rows = await db.query<{ name: string; step_s: number }>(
-      'select name, step_s from thinned_partitions order by name',
-    )
-    return rows.map(({ name, step_s }) => `${name} ${step_s}`)
-  }
-  const hourly = kinds.filter(({ table }) => !summed_tables.includes(table))
-  assert.deepEqual(await stepsOf(), hourly.map(({ table }) => `${table}_20240101 3600`).sort())
-})
-
-test('cells of a week are thinned cluster by cluster, also while an hour is marked', async () => {
-  const { db } = database
-  await fill({ week: 0, kind: 'inverter', state: 'marked' })
-  const { table } = readingKinds.cells
-  await ensurePartitions(db, [table], new Date(first_ms), new Date(first_ms + week_ms))
-  await db.execute(
-    `insert into ${table} (site_id, bess_id, cluster_idx, measured_at, quality, cell_voltage_mv)
-     select '${site_id}', unit, cluster, $1::timestamptz + minute * interval '1 minute', 'good',
-       array[3300 + minute, null]
-     from generate_series(1, 2) as unit, generate_series(0, 2) as cluster,
-       generate_series(0, 179) as minute`,
-    [new Date(first_ms).toISOString()],
-  )
-  await run(first_ms + week_ms + 60 * day_ms, 35, { minute_days: 760 })
-  const left = await db.query(
-    `select bess_id, cluster_idx, array_agg(cell_voltage_mv[1]::int order by measured_at) as left
-     from ${table} group by 1, 2 order by 1, 2`,
-  )
-  assert.deepEqual(
-    left,
-    [1, 2].flatMap((bess_id) =>
-      [0, 1, 2].map((cluster_idx) => ({ bess_id, cluster_idx, left: [3359, 3419, 3479] })),
-    ),
-  )
 })
 
 test('a week with marks stays whole until its hours are summed up', async () => {

@@ -1,19 +1,16 @@
 /**
  * Retention of readings in tiers: all readings for years, then one a minute per device, then one an
- * hour. Blocks are thinned in place; the rows of the kinds without blocks by whole weeks of all
- * sites. The sums of a week are final before any of its readings are thinned.
+ * hour. The sums of a week are final before any of its readings are thinned.
  */
 import { cached } from '@heliograph/domain/cached'
 import { day_ms, hour_ms, week_ms } from '@heliograph/domain/durations'
-import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
+import type { ReadingKind } from '@heliograph/domain/readings'
 import type { JobContext } from '../jobs/job.ts'
 import type { Database, Queries } from '../storage/database.ts'
-import { partitionName, type Week, weeksBefore } from '../storage/partitions.ts'
-import { isPacked } from './blocks/store.ts'
-import { type BlockTier, thinBlocks } from './blocks/thinning.ts'
+import type { Week } from '../storage/partitions.ts'
+import { thinBlocks } from './blocks/thinning.ts'
 import { isFinal, makeFinal } from './final-weeks.ts'
 import { firstOf, walkReadings } from './stored-readings.ts'
-import { type Thinning, type ThinningStep, thinnedSteps, thinWeek } from './thinning.ts'
 
 /** A device with this many readings on a day must have a sum. */
 const readings_min = 24
@@ -21,12 +18,6 @@ const readings_min = 24
 const lock_ms_max = 2000
 /** A run stops after this, well before it counts as failed, and the next run continues. */
 const run_ms_max = 5 * hour_ms
-
-/**
- * Cell readings are thinned to one an hour after this time: a battery has thousands of cells, and
- * balance, drift and ageing are slow.
- */
-const cells_raw_days = 7
 
 /** The kinds with hourly sums, which need every reading of a day. */
 const summedKinds = {
@@ -36,12 +27,10 @@ const summedKinds = {
 
 /** Days of retention, to whole weeks; null: for ever. */
 export interface RetentionSettings {
-  /** Every reading of the kinds in blocks, and one a minute of each device. */
+  /** Every reading. */
   retention_raw_days: number | null
+  /** One reading a minute of each device. */
   retention_minute_days: number | null
-  /** The same of the other kinds, whose rows take ten times the space. */
-  retention_raw_row_days: number | null
-  retention_minute_row_days: number | null
 }
 
 /** Moves every summed week to the tier of its age. */
@@ -55,44 +44,12 @@ export async function keepTiers(context: JobContext, settings: RetentionSettings
     return clock.now().getTime() < stop_ms
   }
   const isFinal = cached((start_ms: number) => isFinalised(db, log, start_ms))
-  const raw_from = daysAgo(settings.retention_raw_row_days)
-  if (raw_from) {
-    const minutes_from = daysAgo(settings.retention_minute_row_days)
-    const cells_raw_from = daysAgo(cells_raw_days)!
-    const cells_from = raw_from > cells_raw_from ? raw_from : cells_raw_from
-    await thinWeeks(context, { goesOn, isFinal }, { raw_from, minutes_from, cells_from })
-  }
   const tiers = [
     { step_s: 60, before: daysAgo(settings.retention_raw_days) },
     { step_s: 3600, before: daysAgo(settings.retention_minute_days) },
   ]
   for (const { step_s, before } of tiers) {
     if (before) await thinBlocks(db, { step_s, before, goesOn, isFinal })
-  }
-}
-
-/** Weeks that end by these instants leave the tier. */
-interface Bounds {
-  raw_from: Date
-  minutes_from: Date | null
-  cells_from: Date
-}
-
-/** Thins the rows of weeks to minutes, then to hours. */
-async function thinWeeks(
-  { db, log }: JobContext,
-  { goesOn, isFinal }: Pick<BlockTier, 'goesOn' | 'isFinal'>,
-  bounds: Bounds,
-): Promise<void> {
-  const due = await dueThinnings(db, bounds)
-  for (const thinnings of Map.groupBy(due, ({ week }) => week.start.getTime()).values()) {
-    const { week } = thinnings[0]!
-    const is_final = !thinnings.every(isOfCells) && (await isFinal(week.start.getTime()))
-    for (const thinning of is_final ? thinnings : thinnings.filter(isOfCells)) {
-      if (!(await thinWeek(db, thinning, goesOn))) return
-      const { kind, step_s } = thinning
-      log.info({ week: week.start, kind, step_s }, 'readings beyond their retention were thinned')
-    }
   }
 }
 
@@ -110,26 +67,6 @@ async function isFinalised(
     'readings are beyond their retention but not summed up',
   )
   return false
-}
-
-/** Cells have no sums, so their weeks need not be final. */
-const isOfCells = ({ kind }: Thinning) => kind === 'cells'
-
-/** Oldest week first. */
-async function dueThinnings(db: Database, { raw_from, minutes_from, cells_from }: Bounds) {
-  const kinds = (Object.keys(readingKinds) as ReadingKind[]).filter((kind) => !isPacked(kind))
-  const kindOf = new Map<string, ReadingKind>(kinds.map((kind) => [readingKinds[kind].table, kind]))
-  const steps = await thinnedSteps(db)
-  const weeks = await weeksBefore(db, [...kindOf.keys()], cells_from)
-  return weeks.flatMap(({ table, week }): Thinning[] => {
-    const kind = kindOf.get(table)!
-    if (kind !== 'cells' && week.end > raw_from) return []
-    const is_past_minutes = minutes_from !== null && week.end <= minutes_from
-    const is_hourly = kind === 'cells' || is_past_minutes
-    const step_s: ThinningStep = is_hourly ? 3600 : 60
-    const is_done = (steps.get(partitionName(table, week)) ?? 0) >= step_s
-    return is_done ? [] : [{ kind, week, step_s }]
-  })
 }
 
 /** Makes a week final, or returns what is not summed up as text. */

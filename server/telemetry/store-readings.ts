@@ -7,30 +7,49 @@ import { touchHours } from './touched-hours.ts'
 
 const unique_violation = '23505'
 
-/** The readings of one kind from all frames of a batch. */
-interface KindBatch extends Pick<EncodedTable, 'kind' | 'row_count' | 'devices'> {
-  texts: Buffer[]
+/** Checked readings of a site that arrived together. */
+interface Arrival {
+  site_id: string
+  received_at: string
+  tables: readonly EncodedTable[]
 }
 
-/** Merges the tables of many frames by kind, in the same order in all transactions. */
-export function mergeTables(tables: readonly EncodedTable[]): KindBatch[] {
+type Traces = Map<number, Trace>
+
+/** The readings of one kind of all arrivals. */
+interface KindBatch {
+  kind: ReadingKind
+  texts: Buffer[]
+  devicesOf: Map<string, Traces>
+}
+
+interface StoredRows {
+  stored: number
+  /** Rows whose device and instant were already stored; the first row stays. */
+  repeated: number
+}
+
+/** Merges the tables of all arrivals by kind, in the same order in all transactions. */
+function mergeTables(arrivals: readonly Arrival[]): KindBatch[] {
   const batches = new Map<ReadingKind, KindBatch>()
-  for (const table of tables) {
-    const { kind } = table
-    const empty: KindBatch = { kind, row_count: 0, texts: [], devices: new Map() }
-    const batch = batches.get(kind) ?? empty
-    batches.set(kind, batch)
-    batch.row_count += table.row_count
-    batch.texts.push(table.text)
-    for (const [device_id, trace] of table.devices) mergeTrace(batch, device_id, trace)
+  for (const { site_id, tables } of arrivals) {
+    for (const { kind, text, devices } of tables) {
+      const empty: KindBatch = { kind, texts: [], devicesOf: new Map() }
+      const batch = batches.get(kind) ?? empty
+      batches.set(kind, batch)
+      batch.texts.push(text)
+      const merged: Traces = batch.devicesOf.get(site_id) ?? new Map()
+      batch.devicesOf.set(site_id, merged)
+      for (const [device_id, trace] of devices) mergeTrace(merged, device_id, trace)
+    }
   }
   const order = Object.keys(readingKinds)
   return [...batches.values()].sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind))
 }
 
-function mergeTrace(batch: KindBatch, device_id: number, trace: Trace): void {
-  const merged = batch.devices.get(device_id) ?? { newest_at: new Map(), hours: new Set() }
-  batch.devices.set(device_id, merged)
+function mergeTrace(traces: Traces, device_id: number, trace: Trace): void {
+  const merged = traces.get(device_id) ?? { newest_at: new Map(), hours: new Set() }
+  traces.set(device_id, merged)
   for (const [sub, at] of trace.newest_at) {
     if (!(merged.newest_at.get(sub)! >= at)) merged.newest_at.set(sub, at)
   }
@@ -38,64 +57,88 @@ function mergeTrace(batch: KindBatch, device_id: number, trace: Trace): void {
 }
 
 /**
- * Stores the rows of a batch, marks the touched hours and updates the latest readings. Shared rows
- * are locked last and always in the same order, so that live data waits only for the end of a
- * backlog transaction. `repeated` counts rows whose device and instant were already stored; the
- * first row stays.
+ * Stores the rows of several sites, marks the touched hours and updates the latest readings. Shared
+ * rows are locked last and always in the same order, so that live data waits only for the end of a
+ * backlog transaction. Returns the rows of each site.
  */
 export async function storeReadings(
   transaction: Transaction,
-  site_id: string,
-  batches: readonly KindBatch[],
-  received_at: string,
-): Promise<{ stored: number; repeated: number }> {
-  if (batches.length === 0) return { stored: 0, repeated: 0 }
+  arrivals: readonly Arrival[],
+): Promise<ReadonlyMap<string, StoredRows>> {
+  const batches = mergeTables(arrivals)
+  if (batches.length === 0) return new Map()
   const stored = await copyRows(transaction, batches)
-  const touched = batches.flatMap(({ kind, devices }) =>
-    [...devices].flatMap(([device_id, { hours }]) =>
-      [...hours].map((hour) => ({ kind, device_id, hour })),
+  const touched = batches.flatMap(({ kind, devicesOf }) =>
+    [...devicesOf].flatMap(([site_id, devices]) =>
+      [...devices].flatMap(([device_id, { hours }]) =>
+        [...hours].map((hour) => ({ site_id, kind, device_id, hour })),
+      ),
     ),
   )
-  await touchHours(transaction, site_id, touched)
-  for (const batch of batches) await updateLatest(transaction, site_id, batch, received_at)
-  const of_batteries = touched.flatMap(({ kind, device_id: bess_id, hour }) =>
-    kind === 'bess' ? [{ bess_id, hour }] : [],
-  )
-  await markBatteryDays(transaction, site_id, of_batteries, new Date(received_at))
-  const row_count = batches.reduce((count, batch) => count + batch.row_count, 0)
-  return { stored, repeated: row_count - stored }
+  await touchHours(transaction, touched)
+  const receivedAt = new Map(arrivals.map(({ site_id, received_at }) => [site_id, received_at]))
+  for (const batch of batches) await updateLatest(transaction, batch, receivedAt)
+  const of_batteries = touched.filter(({ kind }) => kind === 'bess')
+  const by_site = [...Map.groupBy(of_batteries, (one) => one.site_id)]
+  for (const [site_id, hours] of by_site.sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const battery_hours = hours.map(({ device_id, hour }) => ({ bess_id: device_id, hour }))
+    await markBatteryDays(transaction, site_id, battery_hours, new Date(receivedAt.get(site_id)!))
+  }
+  const rows = new Map<string, StoredRows>()
+  for (const { site_id, tables } of arrivals) {
+    const given = tables.reduce((count, { row_count }) => count + row_count, 0)
+    const before = rows.get(site_id) ?? { stored: 0, repeated: 0 }
+    rows.set(site_id, { stored: before.stored + given, repeated: 0 })
+  }
+  if (stored === 'all') return rows
+  for (const [site_id, site] of rows) {
+    site.repeated = site.stored - (stored.get(site_id) ?? 0)
+    site.stored -= site.repeated
+  }
+  return rows
 }
 
-/** COPY cannot skip conflicts: if a row exists, all rows go through a temporary table. */
-async function copyRows(transaction: Transaction, batches: readonly KindBatch[]): Promise<number> {
+/**
+ * COPY cannot skip conflicts: if a row exists, all rows go through a temporary table. Returns the
+ * stored rows of each site, unless all were.
+ */
+async function copyRows(
+  transaction: Transaction,
+  batches: readonly KindBatch[],
+): Promise<'all' | ReadonlyMap<string, number>> {
   await transaction.execute('savepoint rows')
   try {
-    let stored = 0
     for (const { kind, texts } of batches) {
-      stored += await transaction.copyInto(copyTarget(kind, readingKinds[kind].table), texts)
+      await transaction.copyInto(copyTarget(kind, readingKinds[kind].table), texts)
     }
-    return stored
+    return 'all'
   } catch (error) {
     if ((error as { code?: unknown }).code !== unique_violation) throw error
   }
   await transaction.execute('rollback to savepoint rows')
-  let stored = 0
-  for (const batch of batches) stored += await copyNewRows(transaction, batch)
+  const stored = new Map<string, number>()
+  for (const batch of batches) await copyNewRows(transaction, batch, stored)
   return stored
 }
 
-async function copyNewRows(transaction: Transaction, { kind, texts }: KindBatch): Promise<number> {
+async function copyNewRows(
+  transaction: Transaction,
+  { kind, texts }: KindBatch,
+  stored: Map<string, number>,
+): Promise<void> {
   const { table, keys } = readingKinds[kind]
   const names = copyColumns(kind).join(', ')
   await transaction.execute(`create temp table arrived (like ${table})`)
   await transaction.copyInto(copyTarget(kind, 'arrived'), texts)
-  const stored = await transaction.execute(
-    `insert into ${table} (${names})
-     select ${names} from arrived order by site_id, ${keys.join(', ')}, measured_at
-     on conflict do nothing`,
+  const counts = await transaction.query<{ site_id: string; count: number }>(
+    `with new_rows as (
+       insert into ${table} (${names})
+       select ${names} from arrived order by site_id, ${keys.join(', ')}, measured_at
+       on conflict do nothing returning site_id)
+     select site_id, count(*)::int as count from new_rows group by site_id`,
   )
+  for (const { site_id, count } of counts) stored.set(site_id, (stored.get(site_id) ?? 0) + count)
   await transaction.execute('drop table arrived')
-  return stored
 }
 
 function copyTarget(kind: ReadingKind, table: string): string {
@@ -106,60 +149,65 @@ const believed_ahead = `interval '${believed_ahead_ms_max} milliseconds'`
 
 const latestStatements = Object.fromEntries(
   (Object.keys(readingKinds) as ReadingKind[]).map((kind) => [kind, latestStatement(kind)]),
-) as Record<ReadingKind, string>
+) as Record<ReadingKind, { name: string; text: string }>
 
 /**
  * The latest reading is the newest row of the batch, unless a newer one is stored. A reading dated
  * into the future by the clock of its edge gets its time of arrival, so that later readings replace
  * it and it becomes stale without them.
+ *
+ * The subqueries keep the plan of the prepared statement at one look into an index for each row,
+ * however small the tables were when it was planned.
  */
-function latestStatement(kind: ReadingKind): string {
+function latestStatement(kind: ReadingKind): { name: string; text: string } {
   const { table, keys } = readingKinds[kind]
   const latest = `${kind}_latest`
   const columns = columnsOf(kind)
-  const same = (a: string, b: string) =>
-    keys.map((key) => `${a}.${key} = ${b}.${key}`).join(' and ')
+  const own = ['site_id', ...keys]
+  const same = (a: string, b: string) => own.map((key) => `${a}.${key} = ${b}.${key}`).join(' and ')
   const moving = columns.filter((name) => !(keys as readonly string[]).includes(name))
-  const measured_at = `case when n.measured_at > $2::timestamptz + ${believed_ahead}
-    then $2::timestamptz else n.measured_at end`
+  const measured_at = `case when n.measured_at > n.received_at + ${believed_ahead}
+    then n.received_at else n.measured_at end`
   const values = columns.map((name) => (name === 'measured_at' ? measured_at : `r.${name}`))
-  const arrays = keys.map((_, index) => `$${index + 6}::int[]`).join(', ')
-  return `
+  const arrays = keys.map((_, index) => `$${index + 4}::int[]`).join(', ')
+  const text = `
     insert into ${latest} (site_id, ${columns.join(', ')}, received_at)
-    select r.site_id, ${values.join(', ')}, $2::timestamptz
-    from unnest(${arrays}, $5::timestamptz[]) as n (${keys.join(', ')}, measured_at)
-    join ${table} r on r.site_id = $1 and ${same('r', 'n')} and r.measured_at = n.measured_at
-      and r.measured_at between $3 and $4
-    where not exists (
-      select from ${latest} l
-      where l.site_id = $1 and ${same('l', 'n')} and l.measured_at >= ${measured_at}
-    )
-    order by ${keys.map((key) => `n.${key}`).join(', ')}
-    on conflict (site_id, ${keys.join(', ')}) do update
+    select r.site_id, ${values.join(', ')}, n.received_at
+    from unnest($1::text[], $2::timestamptz[], $3::timestamptz[], ${arrays})
+      as n (site_id, received_at, measured_at, ${keys.join(', ')})
+    cross join lateral (
+      select * from ${table} t where ${same('t', 'n')} and t.measured_at = n.measured_at limit 1
+    ) as r
+    where coalesce(
+      (select l.measured_at from ${latest} l where ${same('l', 'n')}) < ${measured_at}, true)
+    order by ${own.map((key) => `n.${key}`).join(', ')}
+    on conflict (${own.join(', ')}) do update
     set ${moving.map((name) => `${name} = excluded.${name}`).join(', ')},
       received_at = excluded.received_at
     where ${latest}.measured_at < excluded.measured_at`
+  return { name: `update_${latest}`, text }
 }
 
 async function updateLatest(
   transaction: Transaction,
-  site_id: string,
-  { kind, devices }: KindBatch,
-  received_at: string,
+  { kind, devicesOf }: KindBatch,
+  receivedAt: ReadonlyMap<string, string>,
 ): Promise<void> {
-  const newest = [...devices].flatMap(([device_id, { newest_at }]) =>
-    [...newest_at].map(([sub, at]) => ({ device_id, sub, at })),
+  const newest = [...devicesOf].flatMap(([site_id, devices]) =>
+    [...devices].flatMap(([device_id, { newest_at }]) =>
+      [...newest_at].map(([sub, at]) => ({ site_id, device_id, sub, at })),
+    ),
   )
   if (newest.length === 0) return
-  const instants = newest.map(({ at }) => at)
-  const subs = readingKinds[kind].keys.length > 1 ? [newest.map(({ sub }) => sub)] : []
   await transaction.execute(latestStatements[kind], [
-    site_id,
-    received_at,
-    isoTime(Math.min(...instants)),
-    isoTime(Math.max(...instants)),
-    instants.map(isoTime),
-    newest.map(({ device_id }) => device_id),
-    ...subs,
+    arrayOf(newest, ({ site_id }) => site_id),
+    arrayOf(newest, ({ site_id }) => receivedAt.get(site_id)!),
+    arrayOf(newest, ({ at }) => isoTime(at)),
+    arrayOf(newest, ({ device_id }) => device_id),
+    ...(readingKinds[kind].keys.length > 1 ? [arrayOf(newest, ({ sub }) => sub)] : []),
   ])
 }
+
+/** An array of numbers, instants or site ids; the driver would quote each element. */
+const arrayOf = <Row>(rows: readonly Row[], of: (row: Row) => string | number) =>
+  `{${rows.map(of).join()}}`

@@ -2,18 +2,23 @@
  * The readings of devices, from rows and blocks alike. Rows are read before blocks and each reading
  * counts once, so that readings which become part of a block meanwhile are found in any case.
  */
-import { hour_ms } from '@heliograph/domain/durations'
-import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
+import { day_ms, hour_ms } from '@heliograph/domain/durations'
+import { type ColumnType, type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import type { Queries } from '../storage/database.ts'
+import type { BlockValue } from './blocks/codec.ts'
 import {
   type BlockRow,
   block_columns,
-  isPacked,
+  blockColumns,
+  blockLength,
+  isLarge,
   merged,
   type StoredReading,
   selected,
   unpacked,
 } from './blocks/store.ts'
+import { byColumn, byReading, partOf, type ReadingColumns } from './reading-columns.ts'
+import type { Step } from './steps.ts'
 
 /** Half open, Unix ms; bounds may be infinite. */
 interface ReadingSpan {
@@ -24,11 +29,26 @@ interface ReadingSpan {
 
 /** Readings from this instant on, Unix ms, are all in rows. */
 export async function rowsSince(db: Queries, kind: ReadingKind): Promise<number> {
-  if (!isPacked(kind)) return Number.NEGATIVE_INFINITY
   const [bound] = await db.query<{ before_at: Date | null }>(
-    'select max(before_at) as before_at from packed_before',
+    'select max(before_at) as before_at from packed_before where kind = $1',
+    [kind],
   )
   return bound!.before_at?.getTime() ?? Number.NEGATIVE_INFINITY
+}
+
+/** SQL for the instant of the first reading of a device, whose columns are those of `device`. */
+export function firstReadingAt(kind: ReadingKind, device: string): string {
+  const { table, keys } = readingKinds[kind]
+  const [key] = keys
+  return `least((
+      select measured_at from ${table}
+      where site_id = ${device}.site_id and ${key} = ${device}.${key}
+      order by measured_at limit 1
+    ), (
+      select first_at from reading_blocks
+      where site_id = ${device}.site_id and kind = '${kind}' and device_id = ${device}.${key}
+      order by hour_at limit 1
+    ))`
 }
 
 /** An instant for SQL, infinite ones too. */
@@ -38,11 +58,19 @@ export const instant = (at_ms: number) =>
 const keysOf = (kind: ReadingKind) => readingKinds[kind].keys as readonly [string, string?]
 const rowColumns = (kind: ReadingKind, columns: readonly string[]) =>
   selected([...readingKinds[kind].keys, 'measured_at', ...columns])
-const blockColumns = (kind: ReadingKind, columns: readonly string[]) => [
-  ...readingKinds[kind].keys.slice(1),
-  'measured_at',
-  ...columns,
-]
+
+/** The readings of blocks that are within a span. */
+function readingsOf(
+  kind: ReadingKind,
+  blocks: readonly BlockRow[],
+  columns: readonly string[],
+  { from_ms, to_ms }: Omit<ReadingSpan, 'site_id'>,
+): StoredReading[] {
+  const names = [...readingKinds[kind].keys.slice(1), 'measured_at', ...columns]
+  return blocks
+    .flatMap((block) => unpacked(kind, block, names))
+    .filter(({ measured_at: at }) => at >= from_ms && at < to_ms)
+}
 
 /** By device, instant and range of strings. */
 const inOrder = (kind: ReadingKind) => {
@@ -76,10 +104,7 @@ export async function readReadings<Reading extends object = StoredReading>(
        and hour_at > $3::timestamptz - interval '1 hour' and hour_at < least($4::timestamptz, $6)`,
     [...values, kind, instant(since_ms)],
   )
-  const names = blockColumns(kind, columns)
-  const packed = blocks
-    .flatMap((block) => unpacked(kind, block, names))
-    .filter(({ measured_at: at }) => at >= from_ms && at < to_ms)
+  const packed = readingsOf(kind, blocks, columns, { from_ms, to_ms })
   return merged(kind, packed, rows).sort(inOrder(kind)) as (Reading & StoredReading)[]
 }
 
@@ -97,7 +122,8 @@ const blocks_at_once = 12
 /** Always more than the ranges of strings of an instant. */
 function sizesOf(kind: ReadingKind, { most }: Walk) {
   const rows = keysOf(kind)[1] ? rows_at_once : Math.min(rows_at_once, (most ?? rows_at_once) + 1)
-  return { rows, blocks: most !== undefined && most < 100 ? 1 : blocks_at_once }
+  const is_short = (most !== undefined && most < 100) || isLarge(kind)
+  return { rows, blocks: is_short ? 1 : blocks_at_once }
 }
 
 /**
@@ -110,6 +136,28 @@ export async function* walkReadings(
   walk: Walk,
   columns: readonly string[],
 ): AsyncGenerator<StoredReading[]> {
+  for await (const part of walkColumns(db, kind, walk, columns)) {
+    yield toReadings(kind, walk, part, columns)
+  }
+}
+
+const toReadings = (
+  kind: ReadingKind,
+  { device_id }: Pick<Walk, 'device_id'>,
+  part: ReadingColumns,
+  columns: readonly string[],
+) => {
+  const [key, sub_key] = keysOf(kind)
+  return byReading(part, sub_key ? [sub_key, ...columns] : columns, { [key]: device_id })
+}
+
+/** The readings of `walkReadings` by column. */
+export async function* walkColumns(
+  db: Queries,
+  kind: ReadingKind,
+  walk: Walk,
+  columns: readonly string[],
+): AsyncGenerator<ReadingColumns> {
   const since_ms = await rowsSince(db, kind)
   const recent = { ...walk, from_ms: Math.max(walk.from_ms, since_ms) }
   const past = { ...walk, to_ms: Math.min(walk.to_ms, since_ms) }
@@ -128,7 +176,7 @@ async function* walkPart(
   walk: Walk,
   columns: readonly string[],
   readBlocks: typeof nearestBlocks,
-): AsyncGenerator<StoredReading[]> {
+): AsyncGenerator<ReadingColumns> {
   const { newest } = walk
   const compare = inOrder(kind)
   let { from_ms, to_ms } = walk
@@ -140,18 +188,62 @@ async function* walkPart(
     const end_ms = (newest ? Math.max : Math.min)(rows.end_ms, blocks.end_ms)
     if (newest) to_ms = end_ms
     else from_ms = end_ms
-    const isWithin = ({ measured_at: at }: StoredReading) => (newest ? at >= end_ms : at < end_ms)
-    const all = merged(kind, blocks.readings.filter(isWithin), rows.readings.filter(isWithin))
+    const isBeyond = (at_ms: number) => (newest ? at_ms < end_ms : at_ms >= end_ms)
+    const upTo = (parts: readonly ReadingColumns[]) =>
+      parts.flatMap((part) => {
+        const beyond = part.times_ms.findIndex(isBeyond)
+        const end = beyond < 0 ? part.count : beyond
+        return end === 0 ? [] : [partOf(part, { first: 0, end })]
+      })
+    const [packed, loose] = [upTo(blocks.parts), upTo(rows.parts)]
+    if (packed.length === 0 || loose.length === 0) {
+      yield* packed
+      yield* loose
+      continue
+    }
+    const readingsIn = (parts: readonly ReadingColumns[]) =>
+      parts.flatMap((part) => toReadings(kind, walk, part, columns))
+    const all = merged(kind, readingsIn(packed), readingsIn(loose))
     all.sort((a, b) => (newest ? b.measured_at - a.measured_at : 0) || compare(a, b))
-    if (all.length > 0) yield all
+    yield byColumn(all)
   }
 }
 
-/** Readings from the near end of a span on, complete up to `end_ms`. */
+/** Readings from the near end of a span on, in the order of the walk, complete up to `end_ms`. */
 interface Nearest {
-  readings: StoredReading[]
+  parts: ReadingColumns[]
   end_ms: number
 }
+
+/** The readings of a part that are within a span, in the order of a walk. */
+function inWalk(kind: ReadingKind, { from_ms, to_ms, newest }: Walk, part: ReadingColumns) {
+  const { times_ms, count, columns } = part
+  const sub_key = keysOf(kind)[1]
+  if (sub_key === undefined) {
+    const first = times_ms.findIndex((at_ms) => at_ms >= from_ms)
+    const end = times_ms.findLastIndex((at_ms) => at_ms < to_ms) + 1
+    return partOf(part, { first: first < 0 ? count : first, end, backwards: newest })
+  }
+  const ranges = columns.get(sub_key) as readonly number[]
+  const direction = newest ? -1 : 1
+  const places = Array.from(times_ms.keys())
+    .filter((nth) => times_ms[nth]! >= from_ms && times_ms[nth]! < to_ms)
+    .sort((a, b) => direction * (times_ms[a]! - times_ms[b]!) || ranges[a]! - ranges[b]!)
+  const placed = <Value>(values: readonly Value[]) => places.map((nth) => values[nth]!)
+  return {
+    count: places.length,
+    times_ms: placed(times_ms),
+    columns: new Map([...columns].map(([name, values]) => [name, placed(values)])),
+  }
+}
+
+const boundsOf = ({ site_id, device_id, from_ms, to_ms }: Walk) => [
+  site_id,
+  device_id,
+  instant(from_ms),
+  instant(to_ms),
+]
+const farEnd = ({ from_ms, to_ms, newest }: Walk) => (newest ? from_ms : to_ms)
 
 async function nearestRows(
   db: Queries,
@@ -159,20 +251,54 @@ async function nearestRows(
   walk: Walk,
   columns: readonly string[],
 ): Promise<Nearest> {
-  const { site_id, device_id, from_ms, to_ms, newest } = walk
+  const { newest } = walk
   const { rows: most } = sizesOf(kind, walk)
-  const { table } = readingKinds[kind]
-  const keys = keysOf(kind)
-  const readings = await db.query<StoredReading>(
-    `select ${rowColumns(kind, columns)} from ${table} as r
-     where site_id = $1 and ${keys[0]} = $2 and r.measured_at >= $3 and r.measured_at < $4
-     order by r.measured_at ${newest ? 'desc' : ''} limit ${most}`,
-    [site_id, device_id, instant(from_ms), instant(to_ms)],
-  )
-  if (readings.length < most) return { readings, end_ms: newest ? from_ms : to_ms }
+  const { table, keys } = readingKinds[kind]
+  const by_time = newest ? 'desc' : 'asc'
+  const [, ...sub_keys] = keys.map((key) => `${table}.${key}`)
+  const order = [`${table}.measured_at ${by_time}`, ...sub_keys].join(', ')
+  const rows = `select ${rowColumns(kind, columns)} from ${table}
+     where site_id = $1 and ${keysOf(kind)[0]} = $2
+       and ${table}.measured_at >= $3 and ${table}.measured_at < $4
+     order by ${order} limit ${most}`
+  const aggregates = aggregatesOf(kind, columns)
+  const part = aggregates
+    ? columnsOf(await db.query(`select ${aggregates} from (${rows}) as r`, boundsOf(walk)))
+    : byColumn(await db.query<StoredReading>(rows, boundsOf(walk)))
+  if (part.count < most) return { parts: [part], end_ms: farEnd(walk) }
   // The last instant may have more ranges of strings.
-  const last_ms = readings.at(-1)!.measured_at
-  return { readings, end_ms: newest ? last_ms + 1 : last_ms }
+  const last_ms = part.times_ms.at(-1)!
+  return { parts: [part], end_ms: newest ? last_ms + 1 : last_ms }
+}
+
+/**
+ * Each column as one value, in the order of the rows, which takes a third of the time of rows; null
+ * where a column is an array or an expression.
+ */
+function aggregatesOf(kind: ReadingKind, columns: readonly string[]): string | null {
+  const types: Readonly<Record<string, ColumnType>> = readingKinds[kind].columns
+  const typeOf = (name: string) => (name === 'quality' ? 'text' : types[name])
+  if (columns.some((name) => typeOf(name)?.endsWith('[]') !== false)) return null
+  return [...readingKinds[kind].keys.slice(1), 'measured_at', ...columns]
+    .map((name) =>
+      // Words hold no comma and are not empty.
+      typeOf(name) === 'text'
+        ? `string_agg(coalesce(${name}, ''), ',') as ${name}`
+        : `array_agg(${name}) as ${name}`,
+    )
+    .join(', ')
+}
+
+function columnsOf([row]: readonly Record<string, readonly BlockValue[] | string | null>[]) {
+  const columns = new Map(
+    Object.entries(row!).map(([name, values]) => {
+      const words =
+        typeof values === 'string' ? values.split(',').map((word) => word || null) : null
+      return [name, words ?? (values as readonly BlockValue[] | null) ?? []]
+    }),
+  )
+  const times_ms = columns.get('measured_at') as readonly number[]
+  return { count: times_ms.length, times_ms, columns }
 }
 
 async function nearestBlocks(
@@ -181,30 +307,32 @@ async function nearestBlocks(
   walk: Walk,
   columns: readonly string[],
 ): Promise<Nearest> {
-  const { site_id, device_id, from_ms, to_ms, newest } = walk
+  const { from_ms, to_ms, newest } = walk
   const { blocks: most } = sizesOf(kind, walk)
   const blocks = await db.query<BlockRow>(
     `select ${block_columns} from reading_blocks
-     where site_id = $1 and kind = $2 and device_id = $3 and first_at < $5 and last_at >= $4
-       and hour_at > $4::timestamptz - interval '1 hour' and hour_at < $5
+     where site_id = $1 and device_id = $2 and kind = $5 and first_at < $4 and last_at >= $3
+       and hour_at > $3::timestamptz - interval '1 hour' and hour_at < $4
      order by hour_at ${newest ? 'desc' : ''} limit ${most}`,
-    [site_id, kind, device_id, instant(from_ms), instant(to_ms)],
+    [...boundsOf(walk), kind],
   )
-  const names = blockColumns(kind, columns)
-  const readings = blocks
-    .flatMap((block) => unpacked(kind, block, names))
-    .filter(({ measured_at: at }) => at >= from_ms && at < to_ms)
-  if (blocks.length < most) return { readings, end_ms: newest ? from_ms : to_ms }
-  const hour_at_ms = blocks.at(-1)!.hour_at.getTime()
+  const names = [...readingKinds[kind].keys.slice(1), 'measured_at', ...columns]
+  const parts = blocks.map((block) => {
+    const { count, columns } = blockColumns(block, names)
+    const times_ms = columns.get('measured_at') as readonly number[]
+    return inWalk(kind, walk, { count, times_ms, columns })
+  })
+  if (blocks.length < most) return { parts, end_ms: farEnd(walk) }
+  const start_ms = blocks.at(-1)!.hour_at.getTime()
   return {
-    readings,
-    end_ms: newest ? Math.max(hour_at_ms, from_ms) : Math.min(hour_at_ms + hour_ms, to_ms),
+    parts,
+    end_ms: newest ? Math.max(start_ms, from_ms) : Math.min(start_ms + blockLength(kind), to_ms),
   }
 }
 
-const noBlocks: typeof nearestBlocks = async (_db, _kind, { from_ms, to_ms, newest }) => ({
-  readings: [],
-  end_ms: newest ? from_ms : to_ms,
+const noBlocks: typeof nearestBlocks = async (_db, _kind, walk) => ({
+  parts: [],
+  end_ms: farEnd(walk),
 })
 
 /** The first readings of a walk. */
@@ -215,6 +343,133 @@ export async function firstOf<Item>(parts: AsyncIterable<Item[]>, limit: number)
     if (items.length === limit) break
   }
   return items
+}
+
+interface LastAsked {
+  site_id: string
+  device_ids: readonly number[]
+  instants_ms: readonly number[]
+  /** How old a reading may be at its instant. */
+  within_ms: number
+  /** The columns that a reading must have measured. */
+  measured?: readonly string[]
+}
+
+/** By device, for each instant the last reading until then; null without one. */
+export async function readLast(
+  db: Queries,
+  kind: ReadingKind,
+  asked: LastAsked,
+  columns: readonly string[],
+): Promise<Map<number, (StoredReading | null)[]>> {
+  const { site_id, device_ids, instants_ms, within_ms, measured = [] } = asked
+  const { table } = readingKinds[kind]
+  const [key] = keysOf(kind)
+  const oldest_ms = (at_ms: number) => at_ms - within_ms + 1
+  const rows = await db.query<{ device_id: number; nth: number; reading: StoredReading }>(
+    `select device_id, nth, to_jsonb(r) as reading
+     from unnest($2::int[]) as device_id, unnest($3::timestamptz[]) with ordinality as i (at, nth),
+       lateral (
+         select ${rowColumns(kind, columns)} from ${table}
+         where site_id = $1 and ${key} = device_id and ${table}.measured_at <= at
+           and ${table}.measured_at > at - $4::float8 * interval '1 ms'
+           ${measured.map((name) => `and ${name} is not null`).join(' ')}
+         order by ${table}.measured_at desc limit 1
+       ) as r`,
+    [site_id, device_ids, instants_ms.map(instant), within_ms],
+  )
+  const found = new Map(device_ids.map((id) => [id, instants_ms.map(() => noReading)]))
+  for (const { device_id, nth, reading } of rows) found.get(device_id)![nth - 1] = reading
+  const since_ms = await rowsSince(db, kind)
+  const old = instants_ms.filter((at_ms) => oldest_ms(at_ms) < since_ms)
+  const blocks = await db.query<BlockRow & { at: Date }>(
+    `select i.at, b.*
+     from unnest($2::int[]) as device, unnest($3::timestamptz[]) as i (at),
+       lateral (
+         select ${block_columns} from reading_blocks
+         where site_id = $1 and kind = $4 and device_id = device and first_at <= i.at
+           and hour_at <= i.at and hour_at > i.at - $5::float8 * interval '1 ms' - interval '1 hour'
+         order by hour_at desc limit 1
+       ) as b`,
+    [site_id, device_ids, old.map(instant), kind, within_ms],
+  )
+  for (const block of blocks) {
+    const at_ms = block.at.getTime()
+    const span = { from_ms: oldest_ms(at_ms), to_ms: at_ms + 1 }
+    const hasAll = (reading: StoredReading) => measured.every((name) => reading[name] !== null)
+    const nth = instants_ms.indexOf(at_ms)
+    const last =
+      readingsOf(kind, [block], columns, span).findLast(hasAll) ??
+      (await lastOf(db, kind, { site_id, device_id: block.device_id, ...span }, columns, hasAll))
+    const own = found.get(block.device_id)!
+    if (last && !(own[nth]! && own[nth].measured_at >= last.measured_at)) own[nth] = last
+  }
+  return found
+}
+
+const noReading = null as StoredReading | null
+
+async function lastOf(
+  db: Queries,
+  kind: ReadingKind,
+  span: ReadingSpan & { device_id: number },
+  columns: readonly string[],
+  isWanted: (reading: StoredReading) => boolean,
+): Promise<StoredReading | null> {
+  const walk = { ...span, newest: true, most: 1 }
+  for await (const readings of walkReadings(db, kind, walk, columns)) {
+    const last = readings.find(isWanted)
+    if (last) return last
+  }
+  return null
+}
+
+/** Counts the steps of a span in which a device has readings. */
+export async function countSteps(
+  db: Queries,
+  kind: ReadingKind,
+  { site_id, device_id, from_ms, to_ms }: Omit<Walk, 'newest'>,
+  step: Pick<Step, 'step_s' | 'timezone' | 'startOf'>,
+): Promise<number> {
+  const { table } = readingKinds[kind]
+  const values = [site_id, device_id, instant(from_ms), instant(to_ms)]
+  const startOf = (at: string) =>
+    step.step_s * 1000 < day_ms
+      ? `date_bin('${step.step_s} s', ${at}, 'epoch')`
+      : `date_trunc('day', ${at}, $5)`
+  const starts = (at: string) => `(extract(epoch from ${startOf(at)}) * 1000)::float8 as start_ms`
+  const given = step.step_s * 1000 < day_ms ? values : [...values, step.timezone]
+  const counted = new Set<number>()
+  const add = (rows: readonly { start_ms: number }[]) => {
+    for (const { start_ms } of rows) counted.add(start_ms)
+  }
+  add(
+    await db.query<{ start_ms: number }>(
+      `select distinct ${starts('measured_at')} from ${table}
+       where site_id = $1 and ${keysOf(kind)[0]} = $2 and measured_at >= $3 and measured_at < $4`,
+      given,
+    ),
+  )
+  const since_ms = await rowsSince(db, kind)
+  if (from_ms >= since_ms) return counted.size
+  if (step.step_s * 1000 >= hour_ms) {
+    // No step is between the first and the last reading of an hour.
+    add(
+      await db.query<{ start_ms: number }>(
+        `select distinct ${starts('at')}
+         from reading_blocks, lateral unnest(array[first_at, last_at]) as at
+         where site_id = $1 and kind = '${kind}' and device_id = $2 and at >= $3 and at < $4
+           and hour_at > $3::timestamptz - interval '1 hour' and hour_at < $4`,
+        given,
+      ),
+    )
+    return counted.size
+  }
+  const past = { site_id, device_id, from_ms, to_ms: Math.min(to_ms, since_ms), newest: false }
+  for await (const { times_ms } of walkPart(db, kind, past, [], nearestBlocks)) {
+    for (const at_ms of times_ms) counted.add(step.startOf(at_ms))
+  }
+  return counted.size
 }
 
 /** How readings are counted: in JavaScript, and all of a block `b` in SQL, with $5 for `value`. */
@@ -236,7 +491,8 @@ export async function countPacked(
   // Blocks whose rows are still there, and those across a bound, are counted by their readings.
   const [found] = await db.query<{ count: number; hours: Date[] }>(
     `with late as (
-       select distinct date_bin('1 hour', measured_at, 'epoch') as hour_at from ${table}
+       select distinct date_bin('${blockLength(kind)} ms', measured_at, 'epoch') as hour_at
+       from ${table}
        where site_id = $1 and ${keysOf(kind)[0]} = $2 and measured_at >= $3 and measured_at < $4
      ), blocks as (
        select b.hour_at, ${of_block} as count,
@@ -257,7 +513,7 @@ export async function countPacked(
       site_id,
       device_ids: [device_id],
       from_ms: Math.max(from_ms, hour_at_ms),
-      to_ms: Math.min(to_ms, hour_at_ms + hour_ms),
+      to_ms: Math.min(to_ms, hour_at_ms + blockLength(kind)),
     }
     for (const reading of await readReadings(db, kind, part, columns)) count += countOf(reading)
   }

@@ -23,7 +23,7 @@ after(() => database.drop())
 beforeEach(() => database.db.execute('truncate touched_hours'))
 
 const touch = (transaction: Transaction, hour: number) =>
-  touchHours(transaction, site_id, [{ kind: 'inverter', device_id, hour }])
+  touchHours(transaction, [{ site_id, kind: 'inverter', device_id, hour }])
 const touched = (hour: number) => database.db.transaction((transaction) => touch(transaction, hour))
 const marks = () =>
   database.db.query<{ xmin: string; touches: number }>(

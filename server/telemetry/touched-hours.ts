@@ -1,6 +1,6 @@
 /**
- * Hours of a device with new readings, whose sums must be computed again. The transaction that
- * stores readings marks the hours; the roll-up processes the marks.
+ * Hours of a device with new readings, which no block holds yet and whose sums must be computed
+ * again. The transaction that stores readings marks the hours; the roll-up processes the marks.
  *
  * A mark counts its touches. The roll-up reads the mark before the readings and deletes the mark
  * only if the count is unchanged, so readings committed meanwhile leave a mark for the next run.
@@ -11,12 +11,12 @@
  */
 import { hour_ms } from '@heliograph/domain/durations'
 import { reach_ms } from '@heliograph/domain/reach'
-import { readingKinds } from '@heliograph/domain/readings'
+import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import type { Queries, Transaction } from '../storage/database.ts'
 import { in_final_week } from './final-weeks.ts'
 
 export interface Mark {
-  kind: string
+  kind: ReadingKind
   device_id: number
   hour_at: Date
   touches: number
@@ -38,20 +38,18 @@ export function addTouchedHours(hours: Set<number>, at_ms: number): void {
 const added_to_ms = hour_ms + reach_ms + 60_000
 
 /**
- * Marks hours of the kinds with sums, in the same order in all transactions to avoid deadlocks. New
- * marks are due at `due_at`, or at once if null.
+ * Marks hours, in the same order in all transactions to avoid deadlocks. New marks are due at
+ * `due_at`, or at once if null.
  */
 export async function touchHours(
   transaction: Transaction,
-  site_id: string,
-  all: readonly { kind: string; device_id: number; hour: number }[],
+  touched: readonly { site_id: string; kind: string; device_id: number; hour: number }[],
   due_at: Date | null = null,
 ): Promise<void> {
-  const touched = all.filter(({ kind }) => summedKinds.includes(kind as never))
   if (touched.length === 0) return
   await transaction.execute(touching, [
-    site_id,
     // Called many times a second: the driver would quote each element of an array.
+    `{${touched.map(({ site_id }) => site_id).join()}}`,
     `{${touched.map(({ kind }) => kind).join()}}`,
     `{${touched.map(({ device_id }) => device_id).join()}}`,
     `{${touched.map(({ hour }) => hour).join()}}`,
@@ -64,20 +62,21 @@ const touching = {
   name: 'touch_hours',
   text: `
     with given as materialized (
-      select kind, device_id, to_timestamp(hour * ${hour_ms / 1000}::float8) as hour_at,
+      select site_id, kind, device_id, to_timestamp(hour * ${hour_ms / 1000}::float8) as hour_at,
         to_timestamp(hour * ${hour_ms / 1000}::float8 + ${added_to_ms / 1000}) > clock_timestamp()
           as is_running
-      from unnest($2::text[], $3::int[], $4::int[]) as t (kind, device_id, hour)
+      from unnest($1::text[], $2::text[], $3::int[], $4::int[])
+        as t (site_id, kind, device_id, hour)
       where pg_current_xact_id() is not null
-      order by kind, device_id, hour
+      order by site_id, kind, device_id, hour
     ), running as (
       insert into touched_hours (site_id, kind, device_id, hour_at, due_at)
-      select $1, kind, device_id, hour_at, coalesce($5::timestamptz, now())
+      select site_id, kind, device_id, hour_at, coalesce($5::timestamptz, now())
       from given where is_running
       on conflict do nothing
     )
     insert into touched_hours (site_id, kind, device_id, hour_at, due_at)
-    select $1, kind, device_id, hour_at, coalesce($5::timestamptz, now())
+    select site_id, kind, device_id, hour_at, coalesce($5::timestamptz, now())
     from given where not is_running
     on conflict (site_id, kind, device_id, hour_at)
       do update set touches = touched_hours.touches + 1`,
@@ -98,14 +97,8 @@ export async function readSettled(transaction: Transaction): Promise<Date> {
   return row!.settled_at
 }
 
-/**
- * The kinds whose hours are summed up or searched for gaps, as in the index of the marks. Loggers
- * are searched for gaps together with any other kind.
- */
-const summedKinds = ['inverter', 'string', 'weather', 'meter', 'node'] as const
-const summed = `kind in (${summedKinds.map((kind) => `'${kind}'`).join(', ')})`
 /** A future hour may be marked by readings just before it, but is not summed up. */
-const due = (now: string) => `${summed} and due_at <= ${now} and hour_at <= ${now}`
+const due = (now: string) => `due_at <= ${now} and hour_at <= ${now}`
 
 /** The sites with due marks, of hours that started before an instant if given. */
 export async function sitesWithDueHours(db: Queries, now: Date, before: Date | null = null) {
@@ -137,7 +130,7 @@ export function dueHours(
 export async function countRunning(db: Queries, site_id: string, now: Date): Promise<number> {
   const [row] = await db.query<{ count: number }>(
     `select count(*) from touched_hours
-     where site_id = $1 and ${summed} and hour_at > $2 and hour_at <= $3`,
+     where site_id = $1 and hour_at > $2 and hour_at <= $3`,
     [site_id, new Date(now.getTime() - added_to_ms).toISOString(), now.toISOString()],
   )
   return row!.count
@@ -204,11 +197,16 @@ export async function touchAllIn(
      union all select 'node', node_number from nodes where site_id = $1`,
     [site_id],
   )
-  const marks = devices.flatMap((device) => [...hours].map((hour) => ({ ...device, hour })))
-  await touchHours(transaction, site_id, marks)
+  const marks = devices.flatMap((device) =>
+    [...hours].map((hour) => ({ site_id, ...device, hour })),
+  )
+  await touchHours(transaction, marks)
 }
 
-/** Marks every hour with readings since an instant, except loggers and final weeks. */
+/** The kinds whose hours are summed up or searched for gaps; loggers are with any other. */
+const summedKinds = ['inverter', 'string', 'weather', 'meter', 'node'] as const
+
+/** Marks every hour with readings of these kinds since an instant, except final weeks. */
 export async function touchReadingsSince(transaction: Transaction, site_id: string, since: Date) {
   const hoursIn = (kind: (typeof summedKinds)[number]) => {
     const { table, keys } = readingKinds[kind]

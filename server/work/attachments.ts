@@ -64,7 +64,6 @@ export const GivenAttachments = Type.Array(GivenAttachment, {
   description: 'The complete list. Attachments that are left out are removed.',
 })
 
-/** The attachments and the last id ever assigned. */
 export interface AttachedList {
   attachments: readonly Attachment[]
   last_attachment_id: number

@@ -45,7 +45,6 @@ export const Tags = Type.Array(Line(50, 'flight 2026-06'), {
 export const Flag = (description: string, example = false) => field.Flag(description, example)
 export const Version = field.Int('Increments with every change.', { minimum: 1 })
 
-/** The devices and the location that a work order or defect concerns. */
 export const devices = {
   location_id: Id('A location of the site. Defaults to the location of the device.', 2),
   logger_id: Id('The plant. Defaults to the plant of the inverter.', 1),

@@ -1,9 +1,8 @@
 /** Reads pages and writes rows of maintenance tables by column name. */
+
 import { isDeepStrictEqual } from 'node:util'
 import type { Queries, Transaction } from '../storage/database.ts'
-
-/** Column names come from closed schemas and the code, never from a request. */
-type Columns = Readonly<Record<string, unknown>>
+import { type Columns, insertRow } from '../storage/rows.ts'
 
 /** SQL: the rows of a site that meet the conditions (`status =`) with a value. */
 export function matchingRows(table: string, site_id: string, conditions: Columns) {
@@ -51,19 +50,14 @@ const storedValue = ([name, value]: [string, unknown]) =>
   ['parts', 'attachments'].includes(name) ? JSON.stringify(value) : value
 
 /** Returns the id of the row. */
-export async function insertRow(
+export async function addRow(
   tx: Transaction,
   [table, id]: readonly ['work_orders', 'wo_id'] | readonly ['defects', 'defect_id'],
   columns: Columns,
 ): Promise<number> {
-  const names = Object.keys(columns)
-  const [made] = await tx.query<{ id: number }>(
-    `insert into ${table} (${names.join(', ')})
-     values (${names.map((_, index) => `$${index + 1}`).join(', ')})
-     returning ${id} as id`,
-    Object.entries(columns).map(storedValue),
-  )
-  return made!.id
+  const stored = Object.entries(columns).map((one) => [one[0], storedValue(one)])
+  const row = Object.fromEntries(stored) as Columns
+  return (await insertRow<{ id: number }>(tx, table, row, `returning ${id} as id`))!.id
 }
 
 /** The columns that differ from the row. Instants are compared by time. */

@@ -113,11 +113,6 @@ export interface Sums {
   discharge_max_a: number
 }
 
-interface Move {
-  current_a: number
-  seconds: number
-}
-
 /** Energy lost as heat or elsewhere, kWh. */
 interface Spent {
   heat_kwh: number
@@ -132,7 +127,7 @@ export function moveCells(
   model: ClusterModel,
   cells: CellStates,
   before: Sums,
-  { current_a, seconds }: Move,
+  { current_a, seconds }: { current_a: number; seconds: number },
 ): { sums: Sums; terminal_kwh: number; spent: Spent } {
   const hours = seconds / 3600
   const { coulombic_efficiency } = model.curve

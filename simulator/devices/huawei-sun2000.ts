@@ -1,5 +1,5 @@
 /** A Huawei SUN2000: limits in watts or percent, which end by a timer unless it is off. */
-import type { Inverter } from '@heliograph/domain/site'
+import { type Inverter, mpptCount, stringsOf } from '@heliograph/domain/site'
 import type { InverterSnapshot } from '../site.ts'
 import {
   createImage,
@@ -63,6 +63,8 @@ export function huaweiSun2000(inverter: Inverter): Device {
       const { image, holding } = createImage('high_first')
       holding.text(30_000, 15, 'SUN2000-SIM')
       holding.text(30_015, 10, `SIM-HUA-${inverter.inverter_id}`)
+      holding.u16(30_071, stringsOf(inverter).length)
+      holding.u16(30_072, mpptCount(inverter))
       holding.u32(30_073, pn_w)
       holding.u32(30_075, pmax_w)
       measure(holding, now)
@@ -98,9 +100,7 @@ export function huaweiSun2000(inverter: Inverter): Device {
   }
 }
 
-type Filler = ReturnType<typeof createImage>['holding']
-
-function measure(holding: Filler, now: InverterNow) {
+function measure(holding: ReturnType<typeof createImage>['holding'], now: InverterNow) {
   const { measured, line_voltage_v, frequency_hz, energy_kwh } = now
   const { ac_power_kw, dc_power_kw, mppt_voltage_v, string_current_a } = measured
   const current_a = Math.abs(ac_power_kw * 1000) / (Math.sqrt(3) * line_voltage_v)

@@ -22,6 +22,8 @@ interface SmaState {
   fallback_timeout_s: number
   /** Hundredths of a percent of WMax. */
   fallback: number
+  /** Of the setpoint in watts; changed only with the Grid Guard code. */
+  fallback_w: number
 }
 
 const external_setpoint = 1079
@@ -50,7 +52,9 @@ export function sma(inverter: Inverter): RegisterDevice<SmaState, InverterNow> {
   function limit_w(state: SmaState, now_ms: number): number | null {
     if (state.control === inactive || state.operating_mode !== external_setpoint) return null
     const is_late = now_ms - state.set_at_ms >= state.fallback_timeout_s * 1000
-    if (state.fallback_mode === falls_back && is_late) return (state.fallback / 10_000) * w_max_w
+    if (state.fallback_mode === falls_back && is_late) {
+      return Math.max((state.fallback / 10_000) * w_max_w, state.fallback_w)
+    }
     return state.setpoint_w
   }
 
@@ -63,11 +67,13 @@ export function sma(inverter: Inverter): RegisterDevice<SmaState, InverterNow> {
       fallback_mode: keeps_last,
       fallback_timeout_s: 300,
       fallback: 10_000,
+      fallback_w: 0,
     },
     registers({ measured, frequency_hz, line_voltage_v, energy_kwh }, state, now_ms) {
       const { image, holding } = createImage('high_first')
       holding.u32(30_053, 9344)
       holding.u32(30_057, 3_000_000_000 + inverter.inverter_id)
+      holding.u32(30_201, measured.state === 'fault' ? 35 : 307)
       holding.u32(30_231, w_max_w)
       holding.u32(30_233, w_max_w)
       holding.u64(30_513, energy_kwh * 1000)
@@ -75,6 +81,18 @@ export function sma(inverter: Inverter): RegisterDevice<SmaState, InverterNow> {
       for (let phase = 0; phase < 3; phase += 1) {
         holding.u32(30_783 + 2 * phase, (line_voltage_v / Math.sqrt(3)) * 100)
       }
+      // Inputs 1, 2 to 4, and 5 to 6.
+      const inputs = [30_769, 30_957, 30_963, 30_969, 31_209, 31_215]
+      for (const [nth, address] of inputs.entries()) {
+        const [voltage_v = 0, current_a = 0] = [
+          measured.mppt_voltage_v[nth],
+          measured.mppt_current_a[nth],
+        ]
+        holding.u32(address, current_a * 1000)
+        holding.u32(address + 2, voltage_v * 100)
+        holding.u32(address + 4, current_a * voltage_v)
+      }
+      holding.u32(30_953, measured.cabinet_temperature_c * 10)
       holding.u32(30_803, frequency_hz * 100)
       holding.u32(30_805, 0)
       holding.u32(30_813, Math.abs(measured.ac_power_kw) * 1000)
@@ -84,6 +102,7 @@ export function sma(inverter: Inverter): RegisterDevice<SmaState, InverterNow> {
       holding.u32(41_193, state.fallback_mode)
       holding.u32(41_195, state.fallback_timeout_s)
       holding.u32(41_197, state.fallback)
+      holding.u32(41_215, state.fallback_w)
       return image
     },
     write(state, { address, values, now_ms }) {
@@ -106,6 +125,9 @@ export function sma(inverter: Inverter): RegisterDevice<SmaState, InverterNow> {
           })
         case 41_197:
           return stateIf(number <= 10_000, { ...state, fallback: number })
+        case 41_215:
+          // Without the Grid Guard code: taken without a word, and not done.
+          return state
         default:
           return new Refusal('illegal data address')
       }

@@ -56,6 +56,9 @@ export function sungrowSg(inverter: Inverter): RegisterDevice<SungrowState, Inve
           ((Math.abs(ac_power_kw) * 1000) / (Math.sqrt(3) * line_voltage_v)) * 10,
         )
       }
+      for (const [nth, current_a] of measured.string_current_a.entries()) {
+        input.u16(7012 + nth, current_a * 100)
+      }
       input.u32(5016, measured.dc_power_kw * 1000)
       input.u32(5030, Math.max(0, ac_power_kw) * 1000)
       input.u32(5032, 0)

@@ -109,10 +109,8 @@ function measurements(
 
 export const ratedCurrent = (rated_w: number) => rated_w / (Math.sqrt(3) * nominal_voltage_v)
 
-type Classic = Partial<PointsOf<103>>
-
 /** Model 103 with the scale factors of a device of this rating. */
-export function classicModel(rated_w: number, points: Classic): Uint16Array {
+export function classicModel(rated_w: number, points: Partial<PointsOf<103>>): Uint16Array {
   const power_scale = scaleFor(rated_w * 1.2)
   return encode(models[103], {
     values: {

@@ -5,7 +5,13 @@
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContext,
+  type CDPSession,
+  chromium,
+  type Page,
+} from 'playwright-core'
 
 /** The shell has no window to draw, so it takes less of the processor. */
 const executable = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(existsSync)
@@ -108,20 +114,22 @@ export async function openWindow(browser: Browser, options: WindowOptions): Prom
   }
 }
 
+/** An emulation lasts as long as its session. */
+const sessions = new WeakMap<Page, Promise<CDPSession>>()
+
 /** Changes the size of an open page, which keeps what it loaded. */
-export async function resizable({ context, page }: Window): Promise<(to: Size) => Promise<void>> {
-  // An emulation lasts as long as its session.
-  const session = await context.newCDPSession(page)
-  return async (to) => {
-    const { viewport, isMobile, hasTouch } = sizes[to]
-    const metrics = { ...viewport, mobile: isMobile, deviceScaleFactor: 1 }
-    await session.send('Emulation.setDeviceMetricsOverride', metrics)
-    await session.send('Emulation.setTouchEmulationEnabled', { enabled: hasTouch })
-    await page.waitForFunction(`matchMedia('(width: ${viewport.width}px)').matches`)
-    await page.evaluate(
-      'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
-    )
-  }
+export async function resize(page: Page, to: Size): Promise<void> {
+  const opened = sessions.get(page) ?? page.context().newCDPSession(page)
+  sessions.set(page, opened)
+  const session = await opened
+  const { viewport, isMobile, hasTouch } = sizes[to]
+  const metrics = { ...viewport, mobile: isMobile, deviceScaleFactor: 1 }
+  await session.send('Emulation.setDeviceMetricsOverride', metrics)
+  await session.send('Emulation.setTouchEmulationEnabled', { enabled: hasTouch })
+  await page.waitForFunction(`matchMedia('(width: ${viewport.width}px)').matches`)
+  await page.evaluate(
+    'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
+  )
 }
 
 /** The page with its heading and its data: neither a spinner nor a grey box is left. */

@@ -4,7 +4,7 @@ import test from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { site_id } from './addresses.ts'
 import { raiseAlert } from './alert.ts'
-import { axeFindings, settle, visit, type Window } from './browser.ts'
+import { axeFindings, resize, settle, visit, type Window } from './browser.ts'
 import { applied_ms_max, planned_ms_max } from './commands.ts'
 import { untilTomorrowHasPrices } from './history.ts'
 import { addressOf } from './people.ts'
@@ -12,26 +12,23 @@ import { asAdministrator, newPersonOf, skip, stage } from './stage.ts'
 
 const dialogs_ms_max = 300_000
 
-for (const size of ['desktop', 'phone'] as const) {
-  const look = (name: string, use: (page: Page, window: Window) => Promise<void>) =>
-    test(`${name}, ${size}: axe finds nothing`, { skip, timeout: dialogs_ms_max }, () =>
-      asAdministrator((window) => use(window.page, window), { size }),
-    )
-  look('a new key, and the key that is shown', lookAtKey)
-  look('an invitation, and its link', lookAtInvitation)
-  look('a limit, its confirmation and its release', lookAtLimit)
-  look('a plan, an hour of it, and its decision', lookAtPlan)
-  look('an alert, and a note on it', lookAtAlert)
-  look('a subscription', lookAtSubscription)
-  look('forms that say what is wrong', lookAtWrongForms)
-  test(`a second factor being set up, ${size}: axe finds nothing`, { skip }, async () => {
-    const person = await newPersonOf('operator')
-    await asAdministrator(({ page }) => lookAtSecondFactor(page, person.password), {
-      size,
-      signed_in: person.cookies,
-    })
+const look = (name: string, use: (page: Page, window: Window) => Promise<void>) =>
+  test(`${name}: axe finds nothing`, { skip, timeout: dialogs_ms_max }, () =>
+    asAdministrator((window) => use(window.page, window)),
+  )
+look('a new key, and the key that is shown', lookAtKey)
+look('an invitation, and its link', lookAtInvitation)
+look('a limit, its confirmation and its release', lookAtLimit)
+look('a plan, an hour of it, and its decision', lookAtPlan)
+look('an alert, and a note on it', lookAtAlert)
+look('a subscription', lookAtSubscription)
+look('forms that say what is wrong', lookAtWrongForms)
+test('a second factor being set up: axe finds nothing', { skip }, async () => {
+  const person = await newPersonOf('operator')
+  await asAdministrator(({ page }) => lookAtSecondFactor(page, person.password), {
+    signed_in: person.cookies,
   })
-}
+})
 
 /** While a dialog fades in, its colours have less contrast than they will have. */
 const transitionsEnd = (page: Page) =>
@@ -46,8 +43,11 @@ const transitionsEnd = (page: Page) =>
 
 async function nothingFound(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle')
-  await transitionsEnd(page)
-  assert.deepEqual(await axeFindings(page), [])
+  for (const size of ['phone', 'desktop'] as const) {
+    await resize(page, size)
+    await transitionsEnd(page)
+    assert.deepEqual(await axeFindings(page), [], size)
+  }
 }
 
 async function opened(page: Page, name: string | RegExp): Promise<Locator> {

@@ -106,7 +106,7 @@ test('a work order is made from an alert, and each leads to the other', { skip }
     )
     await page.getByText('Urgent', { exact: true }).first().waitFor()
     await page.getByRole('link', { name: `Alert ${alert_id}`, exact: true }).click()
-    await drawer.getByRole('link', { name: 'Work order' }).click()
+    await drawer.getByRole('link', { name: 'Work order', exact: true }).click()
     await page.getByRole('heading', { name: `${order.number} ${fault.title}` }).waitFor()
     assert.equal((await alertOf(window, fault.title)).work_order_id, order.wo_id)
   })

@@ -6,7 +6,7 @@ import { everyPage, type PageAddress } from './addresses.ts'
 import {
   axeFindings,
   colour_rules,
-  resizable,
+  resize,
   type Size,
   sizes,
   visit,
@@ -37,7 +37,6 @@ const other = { desktop: 'phone', phone: 'desktop' } as const
 /** Layouts follow the size by style sheets, so that each page is loaded in one size, in turn. */
 const lookThrough = (t: TestContext, left: PageAddress[]) =>
   asAdministrator(async (window) => {
-    const resize = await resizable(window)
     let size: Size = 'desktop'
     for (let next = left.shift(); next; next = left.shift()) {
       const { pattern, address } = next
@@ -45,7 +44,7 @@ const lookThrough = (t: TestContext, left: PageAddress[]) =>
         await visit(window.page, address)
         const found = await findings(window, size)
         size = other[size]
-        await resize(size)
+        await resize(window.page, size)
         found.push(...(await findings(window, size)))
         assert.deepEqual([...window.faults(), ...found], [])
       })

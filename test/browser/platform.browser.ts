@@ -1,18 +1,30 @@
 /**
  * The owner's platform as people use it, and the examples as they are typed: the whole demo and a
- * real browser, one of each for all of it, in this order. Each test has a window of its own.
+ * real browser, one of each for all of it. Each test has a window of its own.
  */
+import { suite } from 'node:test'
 import './accounts.ts'
-import './commands.ts'
-import './pages.ts'
-import './connection.ts'
-import './outages.ts'
-import './diagnosis.ts'
-// Plans tomorrow, for which the demo has prices some minutes after its start.
-import './dialogs.ts'
-import './market.ts'
-import './maintenance.ts'
-import './reports.ts'
-import './audit.ts'
-import './readme-examples.ts'
-import './reference-examples.ts'
+
+// Every page is looked through while others work: a journey mostly waits for the plant.
+suite('with a server and a network', { concurrency: 2 }, async () => {
+  await import('./pages.ts')
+  // One after the other: they command the same plants.
+  suite('journeys', { concurrency: 1 }, async () => {
+    await import('./commands.ts')
+    await import('./maintenance.ts')
+    await import('./reports.ts')
+    await import('./audit.ts')
+    await import('./readme-examples.ts')
+    await import('./reference-examples.ts')
+    // By then the demo has summed up its history.
+    await import('./diagnosis.ts')
+    await import('./market.ts')
+    // Plans tomorrow, for which the demo has prices some minutes after its start.
+    await import('./dialogs.ts')
+  })
+})
+
+suite('without a server or a network', { concurrency: 1 }, async () => {
+  await import('./connection.ts')
+  await import('./outages.ts')
+})

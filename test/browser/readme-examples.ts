@@ -163,7 +163,10 @@ interface Typed {
 
 const isWrite = (typed: string) => / -[dX] | (curtail|release) /.test(typed)
 
-/** Repeats a read until its answer passes the check; a write is sent once. */
+/**
+ * Repeats a read until its answer passes the check; a write is sent once, and again if the server
+ * refused it for the number of writes in a minute.
+ */
 async function answered(here: Shell, { before, typed }: Typed, check: Promised): Promise<Answer> {
   // Until prices of tomorrow are published, the server forecasts them some minutes after its start.
   const is_once = isWrite(typed) && !typed.includes('/optimize')
@@ -177,8 +180,11 @@ async function answered(here: Shell, { before, typed }: Typed, check: Promised):
       return answer
     } catch (error) {
       const said = `${typed}\n${stdout.slice(0, 2000)}\n${stderr}\n${(error as Error).message}`
-      if (performance.now() > until_ms) throw new Error(said, { cause: error })
-      await wait(1000)
+      const retry_after_s = /"rate_limited".*"retry_after_s":(\d+)/.exec(stdout)?.[1]
+      if (retry_after_s === undefined && performance.now() > until_ms) {
+        throw new Error(said, { cause: error })
+      }
+      await wait(1000 * Number(retry_after_s ?? (isWrite(typed) ? 5 : 1)))
     }
   }
 }

@@ -113,10 +113,22 @@ function namesDiffer(what: string, specified: readonly string[], served: readonl
 
 /** Optional query parameters beyond those of the specification. */
 const further_parameters: Readonly<Record<string, readonly string[]>> = {
+  'GET /v1/sites': ['q', 'sort', 'limit'],
   'GET /earnings/summary': ['timezone'],
   'GET /efficiency/loggers': ['rank_by'],
   'GET /efficiency/inverters': ['rank_by'],
   'GET /inverters/alarms/decode': ['inverter_id', 'table_id'],
+  'GET /weather/logger/{logger_id}/history': ['every'],
+  ...Object.fromEntries(
+    [
+      '/loggers/{logger_id}',
+      '/inverters/{inverter_id}',
+      '/strings/inverter/{inverter_id}',
+      '/sensors/{node_id}',
+      '/bess/{bess_id}',
+      '/bess/{bess_id}/pcs',
+    ].map((device) => [`GET ${device}/history`, ['every', 'fields', 'extremes']]),
+  ),
 }
 
 function queryDifferences(

@@ -186,6 +186,8 @@ test('Accept chooses by name and weight, and JSON unless it says otherwise', () 
     ['text/csv;q=0, application/x-ndjson;q=0.2', 'ndjson'],
     ['text/csv;q=0.5, application/x-ndjson', 'ndjson'],
     ['application/x-ndjson, text/csv', 'csv'],
+    ['application/vnd.apache.parquet', 'parquet'],
+    ['application/vnd.apache.parquet, */*;q=0.1', 'parquet'],
     ['text/csv;q=nonsense', null],
   ] as const) {
     assert.equal(chooseFormat(accept), format, String(accept))

@@ -66,6 +66,7 @@ async function addRows() {
     [JSON.stringify([pyranometer])],
   )
   await db.query(`
+    insert into sites (site_id, client_id, name) select 's' || n, 1, 'S' from generate_series(1, 5) n;
     insert into nodes (site_id, node_id, node_number, name, type, report_s, channels, created_at,
       updated_at)
     values ('demo', '1', 1, 'Node', 'cabinet', 60, '[]', now(), now());

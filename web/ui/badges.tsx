@@ -124,7 +124,6 @@ export const SeverityBadge = ({ severity }: { severity: string }) => (
   </Badge>
 )
 
-/** Severities of alerts, the worst first. */
 export const alert_severities = ['critical', 'major', 'warning', 'info'] as const
 
 export const bySeverity = (

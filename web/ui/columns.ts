@@ -1,4 +1,3 @@
-/** Chart option of columns over categories. */
 import type { ChartOption } from './echart.tsx'
 import { formatNumber } from './format.ts'
 

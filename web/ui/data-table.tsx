@@ -23,9 +23,7 @@ const columnWith =
 
 export const column = columnWith({})
 export const numeric = columnWith({ is_number: true })
-/** For long texts. */
 export const wrapped = columnWith({ wraps: true })
-/** Hidden on a phone. */
 export const wide = columnWith({ is_wide_only: true })
 
 interface DataTableProps<Row> {
@@ -39,6 +37,14 @@ interface DataTableProps<Row> {
   /** Title, or more, in place of a table without rows. */
   none?: ReactNode
 }
+
+/** What tables of one kind of row share: name, width, key and columns. */
+export const tableOf = <Row,>(
+  label: string,
+  width: number,
+  by: DataTableProps<Row>['by'],
+  columns: readonly Column<Row>[],
+) => ({ label, width, by, columns })
 
 /** A table of rows; its scrolling region is reachable by keyboard. */
 export function DataTable<Row>({ label, width, columns, rows, by, none }: DataTableProps<Row>) {
@@ -121,7 +127,7 @@ export function PagesOf({ count, limit, page, onPage, nouns: [one, many] }: Page
   )
 }
 
-interface PagedTableProps<Row> extends DataTableProps<Row> {
+export interface PagedTableProps<Row> extends DataTableProps<Row> {
   page_size: number
   nouns: Nouns
 }
@@ -176,7 +182,6 @@ interface NewestListProps<Item> {
   children: (items: readonly Item[]) => ReactNode
 }
 
-/** A filtered list, read page by page with the newest item first. */
 export function NewestList<Item>(props: NewestListProps<Item>) {
   const { key_parts, asked, read, nouns, none, children } = props
   const filters = useFilters()

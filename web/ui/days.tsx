@@ -1,8 +1,8 @@
-import { ActionIcon, Group, NativeSelect, SegmentedControl, Text } from '@mantine/core'
+import { ActionIcon, Group, NativeSelect, Text } from '@mantine/core'
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
 import { type ReactNode, useMemo } from 'react'
 import { DateField } from './fields.tsx'
-import { useFilters } from './filters.tsx'
+import { Choice, useFilters } from './filters.tsx'
 import { monthName, type PeriodKind, periodOf } from './periods.ts'
 import { addDays, dayAt, daysFrom, isDate, type Span } from './site-clock.ts'
 
@@ -14,7 +14,6 @@ interface StepperProps {
   children: ReactNode
 }
 
-/** A choice between buttons for the previous and the next one. */
 export function Stepper({ names, size = 'lg', is_last, onStep, children }: StepperProps) {
   const look = { variant: 'default', size }
   return (
@@ -87,11 +86,7 @@ export function DayPicker({ chosen, choices }: { chosen: DaySpan; choices: reado
   )
 }
 
-const kinds: { value: PeriodKind; label: string }[] = [
-  { value: 'day', label: 'Day' },
-  { value: 'month', label: 'Month' },
-  { value: 'year', label: 'Year' },
-]
+const kinds = { day: 'Day', month: 'Month', year: 'Year' } as const
 
 export const period_titles = { day: 'By hour', month: 'By day', year: 'By month' } as const
 
@@ -100,7 +95,7 @@ export function usePeriod(first: PeriodKind, today: string) {
   const filters = useFilters()
   const by = filters.get('by')
   const day = filters.get('day')
-  const kind = kinds.find(({ value }) => value === by)?.value ?? first
+  const kind = by !== null && Object.hasOwn(kinds, by) ? (by as PeriodKind) : first
   return {
     period: periodOf(kind, isDate(day) && day <= today ? day : today),
     today,
@@ -115,12 +110,7 @@ export function PeriodChoice(props: ReturnType<typeof usePeriod>) {
   const go = (date: string) => setDate(date >= today ? null : date)
   return (
     <Group gap="xs">
-      <SegmentedControl
-        aria-label="Period"
-        data={kinds}
-        value={kind}
-        onChange={(next) => setKind(next as PeriodKind)}
-      />
+      <Choice label="Period" choices={kinds} value={kind} onChange={setKind} />
       <Group gap="xs" wrap="nowrap">
         <Stepper
           names={[`Previous ${kind}`, `Next ${kind}`]}

@@ -1,7 +1,7 @@
 import type { Inverter, Logger } from '@heliograph/sdk'
 import { Badge, Group } from '@mantine/core'
 import { InverterState, limitWords, PlantState } from './badges.tsx'
-import { type Column, column, DataTable, numeric } from './data-table.tsx'
+import { type Column, column, DataTable, numeric, tableOf } from './data-table.tsx'
 import { formatAge, formatEnergy, formatPower, formatQuantity, none } from './format.ts'
 import { SiteLink } from './page.tsx'
 import { Empty } from './states.tsx'
@@ -40,7 +40,7 @@ export function InverterTable({ inverters, plantName }: InverterTableProps) {
   )
 }
 
-const plant_columns: readonly Column<Logger>[] = [
+const plant_table = tableOf<Logger>('Plants', 760, 'logger_id', [
   column('Plant', ({ logger_id, name }) => <SiteLink to={`/plants/${logger_id}`}>{name}</SiteLink>),
   column('State', (plant) => <State plant={plant} />),
   numeric('Power', ({ ac_power_kw }) => formatPower(ac_power_kw)),
@@ -52,15 +52,12 @@ const plant_columns: readonly Column<Logger>[] = [
     (plant) => `${plant.inverters_online ?? none} of ${plant.inverter_count}`,
   ),
   numeric('Last data', ({ age_s }) => formatAge(age_s)),
-]
+])
 
 export const PlantTable = ({ plants }: { plants: readonly Logger[] }) => (
   <DataTable
-    label="Plants"
-    width={760}
-    columns={plant_columns}
+    {...plant_table}
     rows={plants}
-    by="logger_id"
     none={
       <Empty title="No plants yet">
         A plant appears as soon as its edge agent has reported it.

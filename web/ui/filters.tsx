@@ -1,5 +1,5 @@
 /** Filters in the address, so that a filtered list can be shared as a link. */
-import { SegmentedControl, Select } from '@mantine/core'
+import { SegmentedControl, type SegmentedControlProps, Select } from '@mantine/core'
 import { useSearchParams } from 'wouter'
 
 export function useFilters() {
@@ -49,6 +49,17 @@ export function FilterSelect({ name, label, all, data }: FilterSelectProps) {
   )
 }
 
+interface ChoiceProps<Value extends string>
+  extends Omit<SegmentedControlProps<Value>, 'data' | 'aria-label'> {
+  label: string
+  choices: Readonly<Record<Value, string>>
+}
+
+export function Choice<Value extends string>({ label, choices, ...rest }: ChoiceProps<Value>) {
+  const data = (Object.keys(choices) as Value[]).map((value) => ({ value, label: choices[value] }))
+  return <SegmentedControl aria-label={label} {...{ data, ...rest }} />
+}
+
 interface FilterTabsProps {
   name: string
   label: string
@@ -61,10 +72,9 @@ interface FilterTabsProps {
 export function FilterTabs({ name, label, choices, initial }: FilterTabsProps) {
   const { get, set } = useFilters()
   return (
-    <SegmentedControl
+    <Choice
       style={{ alignSelf: 'flex-start' }}
-      aria-label={label}
-      data={Object.entries(choices).map(([value, label]) => ({ value, label }))}
+      {...{ label, choices }}
       value={get(name) ?? initial}
       onChange={(value) => set({ [name]: value === initial ? null : value, page: null })}
     />

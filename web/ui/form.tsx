@@ -14,6 +14,7 @@ import {
   Text,
   TextInput,
 } from '@mantine/core'
+import type { UseFormReturnType } from '@mantine/form'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { useMay, useSite } from '../queries.ts'
@@ -91,7 +92,6 @@ interface DialogProps extends Omit<ModalProps, 'opened' | 'onSubmit'> {
   problem?: ReactNode
 }
 
-/** A dialog with the error of its last attempt, and two buttons. */
 export function Dialog({
   action,
   write,
@@ -168,7 +168,6 @@ export function ConfirmByName({ name, onAct, children, ...dialog }: ConfirmProps
   )
 }
 
-/** Tells that earlier input was restored. */
 export function DraftNotice({ typed_at, discard }: Draft) {
   if (typed_at === null) return null
   return (
@@ -182,6 +181,37 @@ export function DraftNotice({ typed_at, discard }: Draft) {
         </Button>
       </Group>
     </Alert>
+  )
+}
+
+interface SubmitFormProps<Values> {
+  form: UseFormReturnType<Values>
+  draft?: Draft
+  write: { run: (values: Values) => void; is_pending: boolean; error: unknown }
+  scope: string
+  action: string
+  /** The way out, beside the button. */
+  aside: ReactNode
+  children: ReactNode
+}
+
+/** A form with the error of its last attempt, whose button needs the scope. */
+export function SubmitForm<Values extends object>(props: SubmitFormProps<Values>) {
+  const { form, draft, write, scope, action, aside, children } = props
+  return (
+    <form onSubmit={form.onSubmit(write.run, leadTo(form))} noValidate>
+      <Stack>
+        {draft && <DraftNotice {...draft} />}
+        {children}
+        <Problem error={write.error} />
+        <Group>
+          <WriteButton scope={scope} type="submit" loading={write.is_pending}>
+            {action}
+          </WriteButton>
+          {aside}
+        </Group>
+      </Stack>
+    </form>
   )
 }
 

@@ -3,9 +3,10 @@ import { MultiSelect, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { useFilters } from './filters.tsx'
-import { aligned, type History, type loggerHistory } from './history.ts'
+import { aligned, type History, type loggerHistory, type Shown } from './history.ts'
 import { type Line, LineChart, type LineColor } from './line-chart.tsx'
 import type { Quantity } from './quantities.ts'
+import type { Span } from './site-clock.ts'
 import { Answered, Empty } from './states.tsx'
 
 export const lineColors: readonly LineColor[] = ['blue', 'orange', 'green', 'red', 'violet', 'gray']
@@ -18,20 +19,29 @@ export const lineStyle = (nth: number) => ({
 
 export default function HistoryChart({
   name,
-  history,
+  historyOf,
+  span,
   quantities,
   first,
   timezone,
 }: {
   name: string
-  history: ReturnType<typeof loggerHistory>
+  historyOf: (shown: Shown) => ReturnType<typeof loggerHistory>
+  span: Span
   quantities: readonly Quantity[]
   first: readonly string[]
   timezone: string
 }) {
   const filters = useFilters()
   const chosen = filters.get('show')?.split(',') ?? [...first]
-  const query = useQuery(history)
+  const query = useQuery({
+    ...historyOf({ span, names: chosen }),
+    // While a further quantity is read.
+    placeholderData: (before, query) =>
+      query?.queryKey[3] === span.start_ms && query.queryKey[4] === span.end_ms
+        ? before
+        : undefined,
+  })
   return (
     <Stack gap="sm">
       <MultiSelect
@@ -94,7 +104,7 @@ function chartsOf(history: History, quantities: readonly Quantity[]) {
       at_ms: history.at_ms,
       values: history.columns[name] ?? [],
     }))
-    const { at_ms, columns } = aligned(series)
+    const { at_ms, columns } = aligned(series, history.gap_ms)
     const lines: Line[] = own.map(({ name, label, digits }, nth) => ({
       label,
       unit,

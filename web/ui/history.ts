@@ -1,23 +1,20 @@
-/** Readings of a span as columns. Repeated reads fetch only new readings. */
-import { everyWindow, type SeriesAnswer, type Window } from '@heliograph/sdk'
+/** Histories of a span in steps, as columns. Repeated reads fetch only the last steps. */
+import type { SeriesAnswer } from '@heliograph/sdk'
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { heliograph } from '../api.ts'
-import type { Span } from './site-clock.ts'
+import { type Span, windowOf } from './site-clock.ts'
 
 export type Values = readonly (number | null)[]
 
 export interface History {
   at_ms: readonly number[]
   columns: Readonly<Record<string, Values>>
+  /** A longer time between two values is a gap. */
+  gap_ms: number
 }
 
-interface Reading {
-  measured_at: string
-}
-
-type Read = (asked: object, options: object) => Promise<SeriesAnswer<Reading>>
-
-const iso = (ms: number) => new Date(ms).toISOString()
+type Answer = SeriesAnswer<{ measured_at: string }> & { meta: { resolution_s: number | null } }
+type Read = (asked: object, options: object) => Promise<Answer>
 
 /** `mppt_power_kw` of MPPT 2 is the column `mppt_power_kw:2`. */
 function* figuresOf(row: object): Generator<[string, number | null]> {
@@ -37,9 +34,21 @@ type Operation =
   | 'invertersHistoryList'
   | 'bessHistoryList'
   | 'sensorsHistoryList'
+  | 'stringsHistoryList'
 
-function historyOf(operation: Operation, device: Device, span: Span) {
-  const queryKey = ['history', operation, device, span.start_ms, span.end_ms]
+const points_max = 2000
+const steps_s = [60, 300, 900, 3600] as const
+
+/** The shortest step with few enough points. */
+export function everyOf({ start_ms, end_ms }: Span) {
+  const step_s = steps_s.find((each_s) => end_ms - start_ms <= points_max * each_s * 1000) ?? 3600
+  return `${step_s}s` as const
+}
+
+function historyOf(operation: Operation, device: Device, { span, names, every }: Shown) {
+  const fields = [...new Set(names.map((name) => name.split(':')[0]!))].sort().join()
+  const step = every ?? everyOf(span)
+  const queryKey = ['history', operation, device, span.start_ms, span.end_ms, step, fields]
   const lasts = span.end_ms > Date.now()
   return queryOptions({
     queryKey,
@@ -48,28 +57,26 @@ function historyOf(operation: Operation, device: Device, span: Span) {
     refetchInterval: lasts ? 60_000 : false,
     queryFn: async ({ client, signal }: { client: QueryClient; signal: AbortSignal }) => {
       const before = client.getQueryData<History>(queryKey)
-      const last_ms = before?.at_ms.at(-1)
-      const start_ms = last_ms === undefined ? span.start_ms : last_ms + 1
+      // The last step may not have had all of its readings.
+      const start_ms = before?.at_ms.at(-1) ?? span.start_ms
       const read = (heliograph[operation] as Read).bind(heliograph)
-      const readings = everyWindow(
-        (window: Window) => read({ ...device, limit: 10_000, ...window }, { signal }),
-        { start: iso(start_ms), end: iso(span.end_ms) },
-      )
-      return extended(before, readings)
+      const window = windowOf({ ...span, start_ms })
+      const asked = { ...device, ...window, every: step, limit: points_max }
+      const answer = await read(fields === '' ? asked : { ...asked, fields }, { signal })
+      return extended(before, answer)
     },
   })
 }
 
-async function extended(
-  before: History | undefined,
-  rows: AsyncIterable<Reading>,
-): Promise<History> {
-  const at_ms = [...(before?.at_ms ?? [])]
+const gap_ms_min = 300_000
+
+function extended(before: History | undefined, { data, meta }: Answer): History {
+  const at_ms = before?.at_ms.slice(0, -1) ?? []
   const columns = new Map<string, (number | null)[]>()
   for (const [name, values] of Object.entries(before?.columns ?? {})) {
-    columns.set(name, [...values])
+    columns.set(name, values.slice(0, at_ms.length))
   }
-  for await (const row of rows) {
+  for (const row of data) {
     for (const [name, value] of figuresOf(row)) {
       let column = columns.get(name)
       if (!column) {
@@ -82,60 +89,46 @@ async function extended(
     }
     at_ms.push(Date.parse(row.measured_at))
   }
-  return { at_ms, columns: Object.fromEntries(columns) }
+  const gap_ms = Math.max(gap_ms_min, before?.gap_ms ?? 0, 1500 * (meta.resolution_s ?? 0))
+  return { at_ms, columns: Object.fromEntries(columns), gap_ms }
 }
 
-export const loggerHistory = (site_id: string, logger_id: number, span: Span) =>
-  historyOf('loggersHistoryList', { site_id, logger_id }, span)
+export interface Shown {
+  span: Span
+  /** Columns; all of them if there are none. */
+  names: readonly string[]
+  every?: ReturnType<typeof everyOf>
+}
 
-export const inverterHistory = (site_id: string, inverter_id: number, span: Span) =>
-  historyOf('invertersHistoryList', { site_id, inverter_id }, span)
+export const loggerHistory = (site_id: string, logger_id: number, shown: Shown) =>
+  historyOf('loggersHistoryList', { site_id, logger_id }, shown)
 
-export const bessHistory = (site_id: string, bess_id: number, span: Span) =>
-  historyOf('bessHistoryList', { site_id, bess_id }, span)
+export const inverterHistory = (site_id: string, inverter_id: number, shown: Shown) =>
+  historyOf('invertersHistoryList', { site_id, inverter_id }, shown)
 
-export const sensorHistory = (site_id: string, node_id: string, span: Span) =>
-  historyOf('sensorsHistoryList', { site_id, node_id }, span)
+export const bessHistory = (site_id: string, bess_id: number, shown: Shown) =>
+  historyOf('bessHistoryList', { site_id, bess_id }, shown)
 
-const step_ms = 5000
-const held_ms = 150_000
+export const sensorHistory = (site_id: string, node_id: string, shown: Shown) =>
+  historyOf('sensorsHistoryList', { site_id, node_id }, shown)
+
+export const stringHistory = (
+  site_id: string,
+  string: { inverter_id: number; string_index: number },
+  shown: Shown,
+) => historyOf('stringsHistoryList', { site_id, ...string }, shown)
 
 /** Puts several series on common instants; gaps in the measurements become null. */
-export function aligned(series: readonly { at_ms: readonly number[]; values: Values }[]) {
-  const instants = new Set<number>()
-  const rounded = series.map(({ at_ms }) => at_ms.map((ms) => Math.round(ms / step_ms) * step_ms))
-  for (const at_ms of rounded) {
-    for (const [nth, ms] of at_ms.entries()) {
-      instants.add(ms)
-      const next_ms = at_ms[nth + 1]
-      if (next_ms !== undefined && next_ms - ms > 2 * held_ms) instants.add(ms + 2 * held_ms)
-    }
-  }
-  const at_ms = [...instants].sort((a, b) => a - b)
-  const columns = series.map(({ values }, nth) => {
-    const own_ms = rounded[nth]!
-    let next = 0
-    return at_ms.map((ms) => {
-      while (next < own_ms.length && own_ms[next]! <= ms) next++
-      const last_ms = own_ms[next - 1]
-      return last_ms !== undefined && ms - last_ms <= held_ms ? (values[next - 1] ?? null) : null
-    })
-  })
-  return { at_ms, columns }
-}
-
-/** Means over equal steps of a span; null for a step without values. */
-export function means({ at_ms, columns }: History, name: string, span: Span, every_ms: number) {
-  const count = Math.ceil((span.end_ms - span.start_ms) / every_ms)
-  const sums = new Array<number>(count).fill(0)
-  const counts = new Array<number>(count).fill(0)
-  const values = columns[name] ?? []
-  for (const [nth, ms] of at_ms.entries()) {
-    const value = values[nth]
-    const step = Math.floor((ms - span.start_ms) / every_ms)
-    if (value === null || value === undefined || step < 0 || step >= count) continue
-    sums[step]! += value
-    counts[step]! += 1
-  }
-  return sums.map((sum, step) => (counts[step] ? sum / counts[step]! : null))
+export function aligned(
+  series: readonly { at_ms: readonly number[]; values: Values }[],
+  gap_ms = gap_ms_min,
+) {
+  const known = series.map(
+    ({ at_ms, values }) => new Map(at_ms.map((ms, nth) => [ms, values[nth] ?? null])),
+  )
+  const instants = [...new Set(known.flatMap((own) => [...own.keys()]))].sort((a, b) => a - b)
+  const at_ms = instants.flatMap((ms, nth) =>
+    (instants[nth + 1] ?? ms) - ms > gap_ms ? [ms, ms + gap_ms] : [ms],
+  )
+  return { at_ms, columns: known.map((own) => at_ms.map((ms) => own.get(ms) ?? null)) }
 }

@@ -1,19 +1,26 @@
 import { Skeleton } from '@mantine/core'
-import { lazy, Suspense } from 'react'
-import type { EChartProps } from './echart.tsx'
-import type { LineChartProps } from './line-chart.tsx'
+import { type ComponentType, lazy, type ReactNode, Suspense } from 'react'
+import { Loading } from './states.tsx'
 
-const EChart = lazy(() => import('./echart.tsx'))
-const Lines = lazy(async () => ({ default: (await import('./line-chart.tsx')).LineChart }))
+/** A component of a file that is loaded when it is first shown. */
+export function loaded<Props extends object>(
+  load: () => Promise<{ default: ComponentType<Props> }>,
+  fallbackOf: (props: Props) => ReactNode = () => <Loading />,
+) {
+  const Part: ComponentType<Props> = lazy(load)
+  return (props: Props) => (
+    <Suspense fallback={fallbackOf(props)}>
+      <Part {...props} />
+    </Suspense>
+  )
+}
 
-export const Chart = (props: EChartProps) => (
-  <Suspense fallback={<Skeleton height={props.height ?? 280} />}>
-    <EChart {...props} />
-  </Suspense>
+export const Chart = loaded(
+  () => import('./echart.tsx'),
+  ({ height = 280 }) => <Skeleton height={height} />,
 )
 
-export const LazyLines = (props: LineChartProps) => (
-  <Suspense fallback={<Skeleton height={props.height ?? 260} />}>
-    <Lines {...props} />
-  </Suspense>
+export const LazyLines = loaded(
+  async () => ({ default: (await import('./line-chart.tsx')).LineChart }),
+  ({ height = 260 }) => <Skeleton height={height} />,
 )

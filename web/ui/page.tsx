@@ -131,7 +131,6 @@ export const Muted = (props: TextProps & { children: ReactNode }) => (
   <Text size="sm" c="dimmed" {...props} />
 )
 
-/** A value with a note below it. */
 export const noted = (value: ReactNode, note: ReactNode) => (
   <>
     {value}
@@ -293,7 +292,6 @@ function TimeIn({ at, style = 'full', timezone }: TimeProps & { timezone: string
   )
 }
 
-/** Present time, renewed every `every_ms`. */
 export function useNow(every_ms: number): number {
   const [now_ms, setNow] = useState(Date.now)
   useEffect(() => {

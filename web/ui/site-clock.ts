@@ -73,7 +73,6 @@ export interface Span {
   end_ms: number
 }
 
-/** Span of a number of local days. */
 export const daysFrom = (date: string, days: number, timezone: string): Span => ({
   start_ms: dayStart(date, timezone),
   end_ms: dayStart(addDays(date, days), timezone),
@@ -91,7 +90,6 @@ export function utcDays({ start_ms, end_ms }: Span): string[] {
 export const isWithin = ({ start_ms, end_ms }: Span, at: string): boolean =>
   Date.parse(at) >= start_ms && Date.parse(at) < end_ms
 
-/** Start and end of a span, as the API takes them. */
 export const windowOf = ({ start_ms, end_ms }: Span) => ({
   start: new Date(start_ms).toISOString(),
   end: new Date(end_ms).toISOString(),

@@ -17,7 +17,6 @@ interface Write<Input, Output> {
   onDone?(output: Output): void
 }
 
-/** The server refused the write. */
 const isRefusal = (error: unknown) =>
   error instanceof HeliographError && error.status !== null && error.status < 500
 
@@ -53,6 +52,8 @@ export function useWrite<Input, Output>(asked: Write<Input, Output>) {
         if (message !== null) notifications.show({ message, color: 'teal' })
       }
       draft?.drop()
+      // Forgets what no page shows, or the next page would begin with the state before.
+      for (const topic of changes) queries.removeQueries({ queryKey: [topic], type: 'inactive' })
       onDone?.(output)
       await Promise.all(changes.map((topic) => queries.invalidateQueries({ queryKey: [topic] })))
     },
@@ -101,7 +102,6 @@ export interface SeenWrite<Input, Whole extends object>
   extends Omit<Write<Input, Whole>, 'write' | 'onDone'> {
   /** Key of the query that shows the resource. */
   key: readonly unknown[]
-  /** Answer of the API that the page shows. */
   seen: Whole
   /** Part that must be unchanged; defaults to the whole. */
   part?: (whole: Whole) => object

@@ -188,6 +188,38 @@ test('a raise waits for the pause of the profile', () => {
   assert.deepEqual(commandsAt(low, 25), ['a: +100'])
 })
 
+test('full power is not rounded, also where the ceiling is below the rating', () => {
+  const state = started({ tolerance_w: 10 })
+  const low = after(state, [permit(85), read(0, 80, { max_w: 80 }), sent(1, 0), done(1, 0)])
+  assert.deepEqual(commandsAt(after(low, [read(16, 0, { max_w: 80 })]), 16), ['a: +80'])
+})
+
+test('what disobeys and holds less than its share keeps its share beside others that hold more', () => {
+  const state = started(
+    { groups: ['site'], smallest_limit_w: 20 },
+    { id: 'b', groups: ['site'] },
+    { id: 'c' },
+  )
+  const limits = { import: { most_w: 0, may_raise: true } }
+  const permits = new Map([
+    ['site', { ...limits, export: { most_w: 100, may_raise: true } }],
+    ['plant', { ...limits, export: { most_w: 50, may_raise: true } }],
+  ])
+  const held = (at_s: number, w: number) =>
+    ['a', 'b', 'c'].map((id) => read(at_s, id === 'c' ? 100 : w, { id }))
+  const told = (w: number, id: string) => [sent(1, w, id), done(1, w, id)]
+  // One answers 0 with 20 W, one holds 100 W.
+  const low = after(state, [
+    { is: 'permits', permits, curtailments: [] },
+    ...held(0, 100),
+    ...told(0, 'a'),
+    ...told(20, 'b'),
+    ...told(50, 'c'),
+    ...held(20, 20),
+  ])
+  assert.equal(decide(low, 20_000, new Map()).targets_w.get('b'), 50)
+})
+
 test('a raise on its way is left alone during the pause, unless there is no room for it', () => {
   const settable = (w: number) => Math.floor(w / 30) * 30
   const rounding = { peak_w: 120, tolerance_w: 20, settable, raise_pause_ms: 20_000 }
@@ -375,14 +407,19 @@ interface Disobedient {
 }
 
 /** When a source that stays at 100 W is commanded, by a permit of 20 W, in seconds. */
-function commandTimes(until_s: number, at: (at_s: number) => Disobedient): number[] {
+function commandTimes(
+  until_s: number,
+  at: (at_s: number) => Disobedient,
+  is_refused = false,
+): number[] {
   let state = started({})
   const times_s: number[] = []
   for (let at_s = 0; at_s <= until_s; at_s += 1) {
     const { w = 100, permit_w = 20 } = at(at_s)
     state = after(state, [permit(permit_w), read(at_s, w)])
     for (const command of decide(state, at_s * 1000, new Map()).commands) {
-      state = after(state, [sent(at_s, command.w), done(at_s, command.w)])
+      const refused = { is: 'done', id: 'a', at_ms: at_s * 1000, w: command.w, is_refused } as const
+      state = after(state, [sent(at_s, command.w), refused])
       times_s.push(at_s)
     }
   }
@@ -395,6 +432,16 @@ test('a command without effect is repeated after its latency, then less and less
   assert.deepEqual(pauses_s.slice(0, 8), [6, 6, 6, 6, 6, 8, 10, 12])
   assert.ok(pauses_s.every((pause_s, nth) => pause_s >= (pauses_s[nth - 1] ?? 0)))
   assert.deepEqual(pauses_s.slice(-2), [600, 600])
+})
+
+test('a refused command is repeated after its latency as long as its sum is exceeded', () => {
+  const pausesOf = (times_s: readonly number[]) =>
+    times_s.slice(1).map((at_s, nth) => at_s - times_s[nth]!)
+  assert.deepEqual(new Set(pausesOf(commandTimes(3600, () => ({}), true))), new Set([6]))
+  // A raise that is refused exceeds nothing: it is repeated less and less often.
+  const lowered = (at_s: number) => (at_s === 0 ? { permit_w: 10 } : { w: 10, permit_w: 100 })
+  const raises_s = commandTimes(3600, lowered, true)
+  assert.ok(pausesOf(raises_s).at(-1)! > 300)
 })
 
 test('another command, and a read-back that changes, end a long pause', () => {

@@ -163,7 +163,7 @@ function commandOf(one: View, own_w: number, now: number): Command | null {
   if (!may_go && command?.w === wanted_w && timerValue(s, now) === 0) return null
   // A battery that reverses comes to 0 at once and waits there for room.
   const w = may_go ? wanted_w : settable(s, within(wanted_w, held(s, 'export'), held(s, 'import')))
-  return isNeeded(s, w, target_w, now) ? { id: s.id, w, is_raise: isRaise(s, w) } : null
+  return isNeeded(one, w, target_w, now) ? { id: s.id, w, is_raise: isRaise(s, w) } : null
 }
 
 /** Closer to 0 than a command of the same sign. */
@@ -210,7 +210,8 @@ export function settable(s: Source, w: number): number {
   return size_w <= 0 || size_w < s.smallest_limit_w ? 0 : Math.sign(w) * size_w
 }
 
-function isNeeded(s: Source, w: number, target_w: number, now: number): boolean {
+function isNeeded(one: View, w: number, target_w: number, now: number): boolean {
+  const { s } = one
   // An external limit, not its share, holds the source: a lower command would walk it down.
   const external_w = s.external_w ?? Number.NEGATIVE_INFINITY
   const is_free = Math.max(s.read!.w, timerValue(s, now)) <= external_w && external_w <= target_w
@@ -231,12 +232,17 @@ function isNeeded(s: Source, w: number, target_w: number, now: number): boolean 
     return is_off && (age_ms >= s.settle_ms || may_interrupt)
   }
   // A repeat waits for the latency, and ever longer while the register stands still: registers
-  // endure a limited number of writes.
-  const pause_ms =
-    s.ineffective_since_ms === null ? 0 : (s.command.at_ms - s.ineffective_since_ms) / 4
+  // endure a limited number of writes. What is refused wears none: it waits no longer in a sum
+  // that is exceeded.
+  const is_urgent = s.command.is_refused === true && isExceeded(one)
+  const since_ms = is_urgent ? null : s.ineffective_since_ms
+  const pause_ms = since_ms === null ? 0 : (s.command.at_ms - since_ms) / 4
   if (age_ms < Math.max(s.latency_ms, Math.min(times.repeat_most_ms, pause_ms))) return false
   return is_ending_timer || (is_off && !isAnswered(s, w))
 }
+
+const isExceeded = ({ groups }: View) =>
+  groups.sums.some((sums) => kinds.some((kind) => sums[kind].worst_w > sums[kind].most_w))
 
 /** The source may deliver more than its target. */
 const mayExceed = (s: Source, target_w: number, now: number) =>
@@ -307,7 +313,7 @@ export function whyUnsafe(state: State, commands: readonly Command[], now: numbe
 export type { Event } from './events.ts'
 export { isExplained, step, stepIn } from './events.ts'
 export type { Requested, Sum } from './share.ts'
-export { fill, type Part } from './share.ts'
+export { fill, type Part, waterFill } from './share.ts'
 export { describe, load, type Saved, unseen } from './site.ts'
 export type { Source, Timer, Traits } from './source.ts'
 export {

@@ -36,8 +36,6 @@ interface Case {
 
 /** A raise on its way while the ceiling doubles, so that it may take effect as twice that. */
 const rescaled = [read(0, 40), sent(1, 50), read(5, 80, { max_w: 200 })]
-const ramp = { ramp_ms: 30_000 }
-const lowered = [...reads(80, 0, 100), sent(100.5, 40), done(100.5, 40), read(101, 40)]
 const worst_cases: Case[] = [
   {
     name: 'never read: the ceiling of the site file',
@@ -205,75 +203,6 @@ const worst_cases: Case[] = [
     worst: [[22, 58]],
   },
   {
-    name: 'ramp: the earlier limit counts until a read after the ramp',
-    traits: ramp,
-    events: [...lowered, ...reads(40, 105, 130)],
-    worst: [
-      [130, 80],
-      [140, 80],
-    ],
-  },
-  {
-    name: 'ramp: over',
-    traits: ramp,
-    events: [...lowered, ...reads(40, 105, 130), read(131, 40)],
-    worst: [[131, 40]],
-  },
-  {
-    name: 'ramp: low power under a cloud frees nothing',
-    traits: ramp,
-    events: [...lowered, read(105, 40), power(105, 3)],
-    worst: [[105, 80]],
-  },
-  {
-    name: 'ramp: another lower limit begins the time anew',
-    traits: ramp,
-    events: [
-      ...lowered,
-      ...reads(40, 105, 120),
-      sent(120, 20),
-      done(120, 20),
-      read(121, 20),
-      ...reads(20, 126, 146),
-    ],
-    worst: [[150.999, 80]],
-  },
-  {
-    name: 'ramp: another lower limit, over',
-    traits: ramp,
-    events: [
-      ...lowered,
-      ...reads(40, 105, 120),
-      sent(120, 20),
-      done(120, 20),
-      read(121, 20),
-      ...reads(20, 126, 146),
-      read(151, 20),
-    ],
-    worst: [[151, 20]],
-  },
-  {
-    name: 'ramp: another ceiling begins the time anew',
-    traits: ramp,
-    events: [
-      ...lowered,
-      ...[105, 110, 120, 131].map((at_s) => read(at_s, 40, { max_w: at_s > 105 ? 110 : 100 })),
-    ],
-    worst: [[131, 80]],
-  },
-  {
-    name: 'ramp: after a silence from the ceiling, of a device that keeps its limit as well',
-    traits: { ...ramp, keeps_limit: true },
-    events: [...reads(0, 0, 100), read(116, 0)],
-    worst: [[116, 100]],
-  },
-  {
-    name: 'ramp: a device that is read for the first time comes from its ceiling',
-    traits: ramp,
-    events: reads(40, 0, 25),
-    worst: [[25, 100]],
-  },
-  {
     name: 'measured power above the limit',
     events: [read(0, 40), power(0, 70)],
     worst: [[0, 70]],
@@ -391,24 +320,6 @@ const worst_cases: Case[] = [
     name: 'measured power of a device that was never read',
     events: [power(0, 120)],
     worst: [[0, 120]],
-  },
-  {
-    name: 'ramp: of a raise that a lower has overtaken, when its latency is over',
-    traits: ramp,
-    events: [
-      ...reads(100, 0, 5),
-      sent(5, 40),
-      done(5, 40),
-      ...reads(40, 10, 100),
-      sent(100, 80),
-      done(100, 80),
-      read(101, 40),
-      sent(102, 40),
-      done(102, 40),
-      read(105, 40),
-      ...reads(40, 108, 133),
-    ],
-    worst: [[138, 80]],
   },
   {
     name: 'PV power at dusk, while it is fresh',
@@ -551,6 +462,14 @@ test('lower and lower commands do not hide power above the limit', () => {
   assert.equal(worstAt(state, 35), 100)
 })
 
+test('a source that exceeds its ceiling at full power counts with that at full power only', () => {
+  const full = [0, 10, 20, 30].flatMap((at_s) => measured(at_s, 100, 120))
+  const state = after(started({}), [...full, ...reads(100, 35, 95), power(95, 50)])
+  assert.equal(worstAt(state, 95), 120)
+  const events = [sent(95, 98), done(95, 98), read(102, 98), power(102, 98)]
+  assert.equal(worstAt(after(state, events), 102), 98)
+})
+
 test('a ramp explains power above the limit until its time is over', () => {
   const falling = [0, 10, 20, 30, 40, 50].flatMap((past_s) =>
     measured(101 + past_s, 0, 80 - past_s),
@@ -564,12 +483,4 @@ test('a ramp explains power above the limit until its time is over', () => {
   )
   assert.equal(worstAt(settled, 181), 30)
   assert.equal(worstAt(after(settled, measured(191, 0, 30)), 191), 100)
-})
-
-test('a source that exceeds its ceiling at full power counts with that at full power only', () => {
-  const full = [0, 10, 20, 30].flatMap((at_s) => measured(at_s, 100, 120))
-  const state = after(started({}), [...full, ...reads(100, 35, 95), power(95, 50)])
-  assert.equal(worstAt(state, 95), 120)
-  const events = [sent(95, 98), done(95, 98), read(102, 98), power(102, 98)]
-  assert.equal(worstAt(after(state, events), 102), 98)
 })

@@ -4,6 +4,7 @@ import type { Source, Timer, Traits } from './source.ts'
 import {
   answers,
   ceiling,
+  isAnswered,
   isAt,
   isDistrusted,
   isFresh,
@@ -30,13 +31,15 @@ type Read = At & {
   timer: Timer | null
 }
 
+type Done = At & { is: 'done'; is_taken?: boolean; is_refused?: boolean }
+
 type SourceEvent =
   | Read
   | (At & { is: 'power' })
   /** Before a command goes on the wire. */
   | (At & { is: 'sent' })
-  /** After its driver returned, with any result. `is_taken`: the device accepted the command. */
-  | (At & { is: 'done'; is_taken?: boolean })
+  /** After its driver returned, with any result. The device accepted or refused the command. */
+  | Done
   /** The command never went on the wire; `command` is the one before. */
   | { is: 'unsent'; id: string; w: number; command: Source['command'] }
   /** What the device says of itself at a contact. */
@@ -113,7 +116,7 @@ function stepSource(s: Source, event: SourceEvent): Source {
 }
 
 /** From here on the command has its latency; of several of the same value one stands for all. */
-function withDone(s: Source, { w, at_ms, is_taken }: At & { is_taken?: boolean }): Source {
+function withDone(s: Source, { w, at_ms, is_taken, is_refused = false }: Done): Source {
   const same = s.under_way.filter((one) => sentAs(one) === w)
   const others = s.under_way.filter((one) => sentAs(one) !== w)
   const is_repeated = same.filter((one) => one.w === w).length > 1
@@ -124,7 +127,7 @@ function withDone(s: Source, { w, at_ms, is_taken }: At & { is_taken?: boolean }
   return {
     ...s,
     under_way: [...others, ...done.values()],
-    command: is_newest && s.command ? { ...s.command, at_ms } : s.command,
+    command: is_newest && s.command ? { ...s.command, at_ms, is_refused } : s.command,
     deviates_since_ms: is_first ? at_ms : s.deviates_since_ms,
   }
 }
@@ -179,9 +182,14 @@ function onRead(s: Source, event: Read): Source {
     ramps: rampsAfter(s, read, at_ms),
     ...(is_own ? { known_w: w } : byAnother(s, external_w, { ...event, w })),
   }
-  return next.command && isAt(next, next.command.w)
-    ? { ...next, deviates_since_ms: null, ineffective_since_ms: null }
-    : next
+  if (!next.command) return next
+  if (isAt(next, next.command.w)) {
+    return { ...next, deviates_since_ms: null, ineffective_since_ms: null }
+  }
+  // Its smallest limit in place of 0 is not commanded again, so after a restart nothing else tells
+  // that it does not obey.
+  const deviates_since_ms = next.deviates_since_ms ?? at_ms
+  return isAnswered(next, next.command.w) ? { ...next, deviates_since_ms } : next
 }
 
 /** The only command, sent once and shown, has taken effect; others may until their latency. */
@@ -231,12 +239,21 @@ function rampsAfter(s: Source, next: Source, at_ms: number): Source['ramps'] {
   const gone = new Set(before.filter((w) => isAbove(w, 'export') || isAbove(w, 'import')))
   const open_ms = next.under_way.length > 1 ? s.latency_ms : 0
   const until_ms = at_ms + s.ramp_ms + open_ms
-  // A command on the way down, or another ceiling, may begin the ramp anew; a restart does so.
-  const was_commanded = s.read !== null && s.command !== null && s.command.at_ms >= s.read.at_ms
-  const is_anew = !s.was_read || gone.size > 0 || was_commanded || next.max_w !== s.max_w
+  // A lower command, or another ceiling, may begin the ramp anew; a restart does so.
+  const is_anew = !s.was_read || gone.size > 0 || mayBeLower(s) || next.max_w !== s.max_w
   const former = ramps.filter(({ w }) => !gone.has(w))
   const kept = is_anew ? former.map(({ w }) => ({ w, until_ms })) : former
   return [...kept, ...[...gone].map((w) => ({ w, until_ms }))]
+}
+
+/** The register may have held less since the last read. The same limit again lowers nothing. */
+function mayBeLower(s: Source): boolean {
+  const { read, command } = s
+  if (read === null || command === null || command.at_ms < read.at_ms) return false
+  const isLower = (w: number, kind: Kind) => reach(s, w, kind) < reach(s, read.w, kind)
+  return s.under_way.some(
+    ({ w }) => !shows(s, read.w, w) && (isLower(w, 'export') || isLower(w, 'import')),
+  )
 }
 
 /** An unknown value is the limit of another master: the source is not raised above this limit. */

@@ -57,11 +57,17 @@ export function targetsOf(by: Request, views: readonly View[]): readonly (number
     return !by.is_started && is_unknown && !s.is_uncontrolled
   }
   const targets_w: (number | null)[] = views.map(() => null)
-  share(by, views, (view) => view.is_controllable || isAwaited(view), targets_w)
   const holdsMore = (view: View, nth: number) =>
     view.is_controllable && !view.is_obeying && isAbove(view, targets_w[nth]!)
-  if (views.some(holdsMore)) {
-    share(by, views, (view) => view.is_obeying || isAwaited(view), targets_w)
+  const isAny = (view: View) => view.is_controllable || isAwaited(view)
+  share(by, views, isAny, targets_w)
+  const out = new Set(views.filter(holdsMore))
+  if (out.size > 0) {
+    share(by, views, (view) => isAny(view) && !out.has(view), targets_w)
+    // Less is left then, which others that disobey may hold more than.
+    if (views.some((view, nth) => !out.has(view) && holdsMore(view, nth))) {
+      share(by, views, (view) => view.is_obeying || isAwaited(view), targets_w)
+    }
   }
   return targets_w
 }
@@ -166,14 +172,19 @@ export function fill(
   while (open.length > 0) {
     const weights = room_w.map(() => 0)
     for (const { rooms, weight } of open) for (const room of rooms) weights[room]! += weight
+    const tops_w = left_w.map((w) => Math.max(0, w))
     const levels = weights.map((weight, room) =>
-      weight > 0 ? Math.max(0, left_w[room]!) / weight : Number.POSITIVE_INFINITY,
+      weight > 0 ? tops_w[room]! / weight : Number.POSITIVE_INFINITY,
     )
     const level = Math.min(...levels)
     const isFull = ({ want_w, weight }: Part) => want_w <= level * weight
     // When no part is full at this level, the room with the lowest level is used up.
     const isLowest = (room: number) => levels[room] === level
     const isTight = ({ rooms }: Part) => rooms.some(isLowest)
+    const partOfLowest = ({ rooms, weight }: Part) => {
+      const room = rooms.find(isLowest)!
+      return Math.floor((tops_w[room]! * weight) / weights[room]!)
+    }
     const is_any_full = open.some(isFull)
     const isDone = is_any_full ? isFull : isTight
     const rest: Part[] = []
@@ -182,11 +193,27 @@ export function fill(
         rest.push(part)
         continue
       }
-      const share_w = is_any_full ? part.want_w : Math.floor(level * part.weight)
+      const share_w = is_any_full ? part.want_w : partOfLowest(part)
       give(part.nth, share_w)
       for (const room of part.rooms) left_w[room]! -= share_w
     }
     if (rest.length === open.length) throw new Error('a permit or a request is not a number')
     open = rest
   }
+}
+
+/** Shares one room. Parts get whole watts, at most their `max_w`. */
+export function waterFill(
+  total_w: number,
+  all: readonly { weight: number; max_w: number }[],
+): number[] {
+  const shares = all.map(() => 0)
+  const parts = all.flatMap(({ weight, max_w }, nth): Part[] => {
+    const want_w = Math.floor(max_w)
+    return weight > 0 && want_w > 0 ? [{ nth, rooms: [0], weight, want_w }] : []
+  })
+  fill([Math.floor(total_w)], parts, (nth, share_w) => {
+    shares[nth] = share_w
+  })
+  return shares
 }

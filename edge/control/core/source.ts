@@ -66,8 +66,15 @@ export interface Source extends Traits {
   /**
    * The last command. A lower external limit replaces the command, and is not of the edge.
    * `is_interrupting`: it was sent while the device had not settled on the one before.
+   * `is_refused`: the device answered that it does not take the command.
    */
-  command: { w: number; at_ms: number; is_external?: boolean; is_interrupting?: boolean } | null
+  command: {
+    w: number
+    at_ms: number
+    is_external?: boolean
+    is_interrupting?: boolean
+    is_refused?: boolean
+  } | null
   /** Commands that may still take effect; `at_ms` is null until the driver has returned. */
   under_way: readonly UnderWay[]
   /** Earlier limits that the power may still follow while the device ramps down. */

@@ -83,8 +83,8 @@ function rounded(s: Source, w: number): number {
   if (w === 0) return 0
   const size_w = Math.abs(w)
   const read_w = s.read && s.read.w * w > 0 ? Math.abs(s.read.w) : 0
-  const bound_w =
-    size_w <= read_w ? read_w : Math.max(size_w, ceiling(s, w < 0 ? 'import' : 'export'))
+  // Nothing rounds above its own ceiling.
+  const bound_w = size_w <= read_w ? read_w : Math.max(size_w, w < 0 ? -s.min_w : s.max_w)
   return Math.sign(w) * Math.min(size_w + s.tolerance_w, bound_w)
 }
 
@@ -157,9 +157,10 @@ const scale_w = 1
 /** The read-back fits the command, up to the rounding of the register. */
 export function shows(s: Source, w: number, command_w: number): boolean {
   if (command_w === 0 || w * command_w < 0) return w === command_w
-  // Full power is not rounded.
+  // Full power is not rounded, and more than that shows as that.
   const is_full = command_w >= s.max_w || command_w <= s.min_w
-  return Math.abs(w - command_w) <= scale_w + (is_full ? 0 : s.tolerance_w)
+  const shown_w = Math.max(s.min_w, Math.min(s.max_w, command_w))
+  return Math.abs(w - shown_w) <= scale_w + (is_full ? 0 : s.tolerance_w)
 }
 
 /** As `shows`; also, a device that cannot go below its smallest limit answers 0 with that. */

@@ -4,6 +4,7 @@
  * write, and gives a device up after three misses; a program that is killed never hears of what
  * was under way, but the device may.
  */
+
 import {
   type CurtailmentRow,
   isInForce,
@@ -12,6 +13,7 @@ import {
   rowKey,
 } from '@heliograph/domain/curtailment'
 import type { LinkEvent } from '@heliograph/domain/link'
+import { idleDispatcher } from '../../battery/fixtures/idle-dispatcher.ts'
 import { BusError } from '../../bus/bus-error.ts'
 import { Conditions } from '../../conditions.ts'
 import type { LimitControl } from '../../drivers/limit-control.ts'
@@ -96,6 +98,12 @@ class ControllerMachine implements Machine {
       log: { write: (entry) => (isAlive() ? this.#log(entry) : undefined) },
       conditions: this.#conditions,
       source: { source_kind: 'edge', source_id: 'simulated' },
+      batteries: idleDispatcher({
+        clock: this.#clock,
+        stopwatch: this.#clock,
+        conditions: this.#conditions,
+        permit: () => this.#permit(),
+      }),
       onEvent: (event) => {
         if (event) this.#lookForAccused(event)
         this.#judgeAlarm(event)

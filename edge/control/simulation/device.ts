@@ -93,6 +93,8 @@ export class SimulatedDevice {
   /** When that was decided which it acted on last. */
   written_ms = 0
   #meant_ms = 0
+  /** What it was to be set to last. */
+  meant_w = 0
   readonly #until_ms: Record<Trouble, number> = {
     silent: 0,
     refusing: 0,
@@ -229,6 +231,7 @@ export class SimulatedDevice {
   /** The edge is about to set this. */
   mean(limit_w: number): void {
     this.#meant_ms = this.now_ms
+    this.meant_w = limit_w
     this.#remember(limit_w)
     if (this.quirks !== no_quirks) this.#remember(this.makes(limit_w))
   }
@@ -296,10 +299,15 @@ export class SimulatedDevice {
   }
 
   #madeOf({ units, timer }: Setting): Setting {
-    const { coarse_units, least_units, rounds } = this.quirks
+    const { coarse_units, least_units, rounds, is_declared } = this.quirks
     const round = { down: Math.floor, up: Math.ceil, nearest: Math.round }[rounds]
+    const { static_w, step_w } = this.build
+    const all = Math.floor(static_w / step_w + 1e-9)
+    // A declared rounding leaves full power as it is.
     const make = (steps: number) =>
-      Math.max(least_units, round(steps / coarse_units) * coarse_units)
+      is_declared && steps >= all
+        ? steps
+        : Math.max(least_units, round(steps / coarse_units) * coarse_units)
     if (units === null) return { units, timer }
     const to_units = timer && timer.to_units !== null ? make(timer.to_units) : null
     return { units: make(units), timer: timer && { ...timer, to_units } }

@@ -8,6 +8,7 @@
  * lose its limit, its whole ceiling.
  */
 import type { Cause, SimulatedDevice } from './device.ts'
+import { traitsOf } from './device-driver.ts'
 import { poll_ms, type World } from './world.ts'
 
 const fresh_ms = 3 * poll_ms
@@ -16,6 +17,8 @@ const rounding_w = 1e-3
 
 /** Just after its ceiling was changed nobody knows what was set by whom. */
 const rescaled_lately_ms = 10_000
+/** A device of which nobody says how it ramps. */
+const assumed_ramp_ms = 60_000
 /** Rounded down, then to end a doubt, and then left. */
 const small_lowers_max = 3
 /** So many in trouble that those asked to make room for one may refuse one after the other. */
@@ -145,6 +148,8 @@ export class Judge {
       const from_w = Math.min(before_w, ledger.counted_w)
       ledger.falls_from_w = Math.max(from_w, ledger.falls_from_w)
     }
+    // What another sets, or its ceiling, begins a way down anew.
+    if (cause !== 'ours') ledger.small_lowers = 0
     if (cause === 'ours') this.#ours(ledger, before_w)
     else if (cause !== 'foreign') this.#rescaled(ledger, cause.ratio, before_w)
     else {
@@ -213,8 +218,12 @@ export class Judge {
   /** The edge starts, at first or again. */
   started(): void {
     this.#started_ms = this.#world.now_ms
-    // That a device ignores its limit has to be seen anew.
-    for (const ledger of this.#ledgers.values()) ledger.over_since_ms = null
+    for (const ledger of this.#ledgers.values()) {
+      // That a device ignores its limit has to be seen anew.
+      ledger.over_since_ms = null
+      // What was read last may not have been saved.
+      ledger.read_ms = Math.min(ledger.read_ms, ledger.set_ms)
+    }
   }
 
   /** At the end of each second. */
@@ -310,8 +319,10 @@ export class Judge {
   /** One that rounds by more than it declares is not walked down by that, step by step. */
   #countLowers(ledger: Ledger, before_w: number): void {
     const { allowed_w, build, quirks } = ledger.device
-    const less_w = before_w - allowed_w
-    const is_small = less_w > 0 && less_w <= (quirks.coarse_units + 1) * build.step_w + 3
+    // Just less than it held: a share that falls is no reason to judge.
+    const less_w = before_w - ledger.device.meant_w
+    const is_small =
+      allowed_w < before_w && less_w <= (quirks.tolerance_units + 2) * build.step_w + 3
     ledger.small_lowers =
       is_small && this.#isRounding(ledger) && !this.#world.is_looped ? ledger.small_lowers + 1 : 0
     if (ledger.small_lowers <= small_lowers_max) return
@@ -370,8 +381,11 @@ export class Judge {
     else ledger.silent_since_ms ??= this.#alive_ms
     // In a shadow nobody can measure that it could deliver more. A limit is read in whole watts.
     const over_w = this.#world.powerOf(device) - 0.02 * device.build.rated_w
-    // One that comes down as fast as it can does not ignore its limit.
-    const is_over = over_w > device.lets_w + 1
+    // One that comes down as fast as it can does not ignore its limit, and as long as it may be on
+    // its way nobody can tell. A restart knows nothing of that.
+    const lowered_ms = Math.max(ledger.lowered_ms, this.#started_ms) + poll_ms
+    const may_ramp = this.#world.now_ms < lowered_ms + (traitsOf(device).ramp_ms ?? assumed_ramp_ms)
+    const is_over = over_w > device.lets_w + 1 && !may_ramp
     const is_seen = !device.is('silent') && !device.is('lossy') && !device.is('nonsense')
     if (!is_over || !is_seen) ledger.over_since_ms = null
     else ledger.over_since_ms ??= this.#alive_ms
@@ -381,10 +395,12 @@ export class Judge {
 
   /** What it holds may be its own doing, as it rounds in a way that it does not declare. */
   #doubt(ledger: Ledger): void {
-    const { device, set_ms, rescaled_ms } = ledger
+    const { device, set_ms, rescaled_ms, read_ms } = ledger
     const { quirks, is_rescaled } = device
     const is_beyond = quirks.beyond_ratio > 0 && (is_rescaled || device.is('ignoring'))
-    const is_moved = Math.abs(set_ms - rescaled_ms) <= rescaled_lately_ms
+    // Nor what was set before, if nobody has read it.
+    const is_unread = read_ms <= set_ms && set_ms <= rescaled_ms
+    const is_moved = is_unread || Math.abs(set_ms - rescaled_ms) <= rescaled_lately_ms
     if (is_beyond || this.#isRounding(ledger) || is_moved) ledger.is_unsure = true
   }
 

@@ -36,6 +36,12 @@ const mended: [edge: EdgeName, episode: number, what: string][] = [
   ['thin', 1_120_636_518, 'a lower command under a ceiling that came down'],
   ['thin', 1_861_617_642, 'a device that has long been silent when the edge restarts'],
   ['thin', 4_006_720_234, 'a raise under a ceiling that rises, and that was never sent'],
+  ['thin', 3_104_535_650, 'a device that refuses for two minutes'],
+  ['thin', 549_901_227, 'a raise to full power below the rating, with a declared rounding'],
+  ['thin', 850_756_970, 'a device at its least limit beside one that disobeys'],
+  ['thin', 342_665_126, 'a device that answers 0 with its least limit, after a restart'],
+  ['thin', 2_447_005_615, 'a command above a ceiling that came down'],
+  ['controller', 188_050_986, 'an inverter that falls asleep with a command under way'],
   ['controller', 3_372_684_564, 'more power than the ceiling, by a device that applies late'],
 ]
 for (const [edge, episode, what] of mended) {

@@ -3,7 +3,7 @@
  * made durable. Of a save that a kill interrupts, either state may be there.
  */
 import type { Timers } from '@heliograph/domain/clock'
-import { type ControlStore, type HeldRow, memoryControlStore } from '../control-store.ts'
+import type { ControlStore, HeldRow } from '../control-store.ts'
 import type { DeviceRecord } from '../device-record.ts'
 import type { Chance } from './chance.ts'
 
@@ -37,13 +37,9 @@ export class SlowDisk {
 
   /** For the run that begins now. */
   open(): ControlStore {
-    const memory = memoryControlStore(
-      JSON.parse(this.#rows.text) as HeldRow[],
-      new Map(JSON.parse(this.#devices.text) as [number, DeviceRecord][]),
-    )
     return {
-      rows: memory.rows,
-      devices: memory.devices,
+      rows: JSON.parse(this.#rows.text) as HeldRow[],
+      devices: new Map(JSON.parse(this.#devices.text) as [number, DeviceRecord][]),
       saveRows: (rows) => this.#save(this.#rows, JSON.stringify(rows)),
       saveDevices: (devices) => this.#save(this.#devices, JSON.stringify([...devices])),
     }

@@ -4,10 +4,10 @@
  * of seconds can be tried.
  */
 import { type CurtailmentRow, isInForce, mergeRow, rowKey } from '@heliograph/domain/curtailment'
-import { type Ceiling, plantCeiling } from '../ceiling.ts'
 import { decide, type Order, type PlantNow } from '../decide.ts'
 import { DeviceLimits } from '../device-limits.ts'
 import type { DeviceFacts, DeviceRecord } from '../device-record.ts'
+import { type Ceiling, ceilingUnder, leastOf } from '../plant-ceilings.ts'
 import { type Looped, PlantLoops } from '../plant-loops.ts'
 import { isSound } from '../sound-limit.ts'
 import { traitsOf as described, SourceBook, savedDevices } from '../source-book.ts'
@@ -56,7 +56,12 @@ export class ThinEdge {
   readonly #plants: readonly { plant: WorldPlant; held: readonly Held[] }[]
   readonly #started_ms: number
   readonly #applied = new Set<string>()
-  readonly #loops = new PlantLoops()
+  /** By plant. */
+  readonly #metered = new Map<number, { power_w: number; at_ms: number }>()
+  readonly #loops = new PlantLoops((logger_id, now_ms) => {
+    const metered = this.#metered.get(logger_id)
+    return metered && now_ms - metered.at_ms <= fresh_ms ? metered : null
+  })
   #jump: { before_ms: number; until_ms: number } | null = null
 
   constructor(world: World, judge: Judge, disk: Disk, note: (text: () => string) => void) {
@@ -143,7 +148,7 @@ export class ThinEdge {
   #finish(held: Held, write: Write): void {
     held.write = null
     held.is_busy = false
-    held.limits.done(write.limit_w, this.#world.now_ms)
+    held.limits.done(write.limit_w, this.#world.now_ms, write.answer === 'refused')
     this.#read(held)
     if (held.limits.is_proven) this.#save()
     this.#note(() => `${held.inverter_id}: ${write.answer}, proven: ${held.limits.is_proven}`)
@@ -155,6 +160,12 @@ export class ThinEdge {
     this.#held.get(inverter_id)!.was_read = true
     limits.onContact({ traits: knownTraits(device), control: controlOf(device) })
     const foreign = limits.onRead(state, this.#world.now_ms)
+    const { external_w } = limits.record
+    // The controller saves within a second what it found.
+    if (external_w !== this.#disk.durable.get(inverter_id)?.external_w) {
+      this.#disk.latest.set(inverter_id, limits.record)
+      this.#save()
+    }
     if (foreign) {
       this.#disk.latest.set(inverter_id, limits.record)
       this.#save()
@@ -186,7 +197,7 @@ export class ThinEdge {
     if (this.#world.now_ms % poll_ms !== 0) return
     for (const { plant, held } of this.#plants) {
       const power_w = held.reduce((sum, { device }) => sum + this.#world.powerOf(device), 0)
-      this.#loops.onMeter(plant.logger_id, power_w, this.#world.now_ms)
+      this.#metered.set(plant.logger_id, { power_w, at_ms: this.#world.now_ms })
     }
   }
 
@@ -217,8 +228,12 @@ export class ThinEdge {
     const { wall_ms, server_ms, now_ms } = this.#world
     const times = new Set([wall_ms, server_ms])
     if (this.#jump && now_ms < this.#jump.until_ms) times.add(this.#jump.before_ms + now_ms)
+    const rows = [...this.#disk.rows.values()].filter((row) => row.logger_id === facts.logger_id)
+    const permit_w = facts.permit_w ?? Number.POSITIVE_INFINITY
+    const terms = { rated_w: facts.rated_w, permit_w, may_raise: facts.permit_w !== null }
     return [...times]
-      .map((at) => plantCeiling(facts, this.#disk.rows.values(), at))
+      .map((at) => leastOf(rows.filter((row) => isInForce(row, at))))
+      .map((row_w) => ceilingUnder({ ...terms, row_w }))
       .reduce((least, one) => (one.ceiling_w < least.ceiling_w ? one : least))
   }
 

@@ -7,7 +7,6 @@ import { type Static, Type } from 'typebox'
 import { mayRead } from '../../http/authorize.ts'
 import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { exampleOf } from '../../http/example.ts'
 import * as field from '../../http/fields.ts'
 import { Named, Nullable } from '../../http/params.ts'
 import { sumAll } from '../../plant/energy-today.ts'
@@ -22,9 +21,7 @@ import { Envelope, envelopeOf } from '../envelope.ts'
 import { Schedule, scheduleOf, schedulesIn } from '../schedules.ts'
 import { plannedCharge, plannedPower, readUnitDay, type UnitDay } from '../unit-day.ts'
 import { hourlyPowers, netEnergy, quartersOf, type Span } from '../unit-energy.ts'
-import { batteryNowExample, batteryUnitExample, envelopeExample } from '../units/examples.ts'
 import { BatteryUnit, BessId, unitRecord } from '../units.ts'
-import { countsExample, deviationExample } from './examples.ts'
 import { AlarmCounts } from './schemas.ts'
 import { alarmCounts, raisedSince, readUnitNow } from './store.ts'
 
@@ -32,17 +29,21 @@ const Today = Named('BatteryToday', {
   charged_kwh: field.FromZeroOrNull(
     'Energy charged since local midnight, kWh: as in `current`, else of the known quarter ' +
       'hours; null where none is known.',
+    310.4,
   ),
   discharged_kwh: field.FromZeroOrNull('Energy discharged since local midnight, kWh; likewise.'),
   planned_charged_kwh: field.FromZero(
     'Planned charging of the whole local day by the schedules in force, kWh.',
+    300,
   ),
   planned_discharged_kwh: field.FromZero(
     'Planned discharging of the whole local day, kWh; likewise.',
+    560,
   ),
   earnings_amount: field.NumOrNull(
     'Value of discharged less charged energy since local midnight at day-ahead prices, for the ' +
       'known energy; null without a market, a price or energy, and without `earnings:read`.',
+    12.4,
   ),
   earnings_reason: field.OneOfOrNull(
     ['forbidden_scope'],
@@ -64,9 +65,11 @@ const PowerPoint = Named('BatteryPowerPoint', {
   end_at: At('End of the quarter hour.'),
   power_kw: field.NumOrNull(
     'Mean power, kW, so far for the running quarter hour; null where not measured.',
+    100,
   ),
   planned_power_kw: field.NumOrNull(
     'Mean planned by the schedules in force, kW; null without one.',
+    120,
   ),
 })
 
@@ -152,27 +155,6 @@ function seriesOf({
   }
 }
 
-const quarter = { start_at: '2026-06-21T09:45:00.000Z', end_at: '2026-06-21T10:00:00.000Z' }
-
-const example = exampleOf(Dashboard, {
-  unit: batteryUnitExample,
-  current: batteryNowExample,
-  schedule: null,
-  deviations: [deviationExample],
-  today: {
-    charged_kwh: batteryNowExample.charged_today_kwh,
-    discharged_kwh: batteryNowExample.discharged_today_kwh,
-    planned_charged_kwh: 300,
-    planned_discharged_kwh: 560,
-    earnings_amount: 12.4,
-    currency: 'EUR',
-  },
-  soc_series: [{ ...quarter, soc_pct: 66.4, planned_soc_pct: 64 }],
-  power_series: [{ ...quarter, power_kw: 100, planned_power_kw: 120 }],
-  alarms_summary: countsExample,
-  envelope: envelopeExample,
-})
-
 export const getDashboard = endpoint({
   method: 'GET',
   tag: 'Batteries',
@@ -188,7 +170,6 @@ export const getDashboard = endpoint({
     'else the proposed one, else null.',
   params: { bess_id: BessId },
   returns: Dashboard,
-  example: { answer: example },
   async handle({ site: { site_id }, params, caller }, { db, clock }: Context) {
     const now = clock.now()
     const id = { site_id, ...params }

@@ -12,7 +12,6 @@ import { default_hours, seriesMeta } from '../../http/time-windows.ts'
 import { rowsWindow } from '../../http/windows.ts'
 import { iso } from '../../plant/frame.ts'
 import type { Queries } from '../../storage/database.ts'
-import { seriesExample } from '../../telemetry/history.ts'
 import { batterySeverities } from '../active-alarms.ts'
 import { readPcsWords } from '../alarm-words.ts'
 import { AlarmState } from '../alarms.ts'
@@ -20,8 +19,7 @@ import { readConditions } from '../conditions.ts'
 import { Deviation, deviationsOf } from '../deviations.ts'
 import { requireUnit } from '../earnings.ts'
 import { readUnitDay } from '../unit-day.ts'
-import { BessId } from '../units.ts'
-import * as examples from './examples.ts'
+import { BessId, type OfUnit } from '../units.ts'
 import { pcsFaults } from './faults.ts'
 import * as schemas from './schemas.ts'
 import * as store from './store.ts'
@@ -34,19 +32,16 @@ const of_unit = {
   params: { bess_id: BessId },
 } as const
 
-interface OfUnit {
-  site: { site_id: string }
-  params: { bess_id: number }
-}
-
 /** A whole log as a file, in the order of the JSON answers. */
 const exported = <Row>(
   statement: string,
   values: readonly unknown[],
-  entryOf: (row: Row) => ExportItem,
+  entriesOf: (queries: Queries, rows: readonly Row[]) => Promise<ExportItem[]>,
 ): ExportItems => ({
   async *items(queries) {
-    for await (const rows of fetched<Row>(queries, statement, values)) yield rows.map(entryOf)
+    for await (const rows of fetched<Row>(queries, statement, values)) {
+      yield await entriesOf(queries, rows)
+    }
   },
 })
 
@@ -65,7 +60,6 @@ export const listDeviations = endpoint({
     ),
   },
   returns: List(Deviation),
-  example: { answer: list([examples.deviationExample]) },
   async handle({ site, params, query }, { db, clock }: Context) {
     const unit = await requireUnit(db, { ...site, ...params })
     const now = clock.now()
@@ -81,7 +75,6 @@ export const getPcsFaults = endpoint({
   summary: 'Current fault words of the PCS of a battery',
   description: 'Returns the words read last, bit by bit, with every bit that is set.',
   returns: schemas.PcsFaults,
-  example: { answer: examples.faultsExample },
   async handle({ site, params }, { db }: Context) {
     const { site_id, bess_id } = await requireUnit(db, { ...site, ...params })
     const [parts, conditions] = await Promise.all([
@@ -109,7 +102,6 @@ export const listAlarmStates = endpoint({
     ),
   },
   returns: List(AlarmState),
-  example: { answer: list([examples.alarmStateExample]) },
   async handle({ site, params, query }, { db }: Context) {
     const { only_set = false, severity } = query
     const { states } = await store.readAlarms(db, await requireUnit(db, { ...site, ...params }))
@@ -137,11 +129,11 @@ const ofLog = <Row, Entry extends ExportItem, Query extends { limit?: number }, 
 ) => {
   type Asked = OfUnit & { query: Query; after: Place | null }
   const read = async (db: Queries, { site, params, query, after }: Asked) => {
-    const { site_id, bess_id } = await requireUnit(db, { ...site, ...params })
-    const values = [site_id, bess_id, filterOf(query) ?? null]
+    const unit = await requireUnit(db, { ...site, ...params })
+    const of = { unit, filter: filterOf(query) ?? null }
     const limit = query.limit ?? rows_by_default
     const place = after && placeOf(after)
-    return { values, page: () => store.readPage(db, log, values, { after: place, limit }) }
+    return { of, page: () => store.readPage(db, log, of, { after: place, limit }) }
   }
   return {
     async handle(asked: Asked, { db }: Context) {
@@ -150,9 +142,12 @@ const ofLog = <Row, Entry extends ExportItem, Query extends { limit?: number }, 
       return { data: rows, meta: { ...whole, count, truncated, next_cursor } }
     },
     async exports(asked: Asked, { db }: Context) {
-      const { values, page } = await read(db, asked)
+      const { of, page } = await read(db, asked)
       if (asked.query.limit !== undefined || asked.after) return pageItems((await page()).rows)
-      return exported<Row>(log.select('asc'), values, log.entryOf)
+      const values = [of.unit.site_id, of.unit.bess_id, of.filter]
+      return exported<Row>(log.select('asc'), values, (queries, rows) =>
+        log.entriesOf(queries, rows, of.unit),
+      )
     },
   }
 }
@@ -176,7 +171,6 @@ export const alarmHistory = endpoint({
   cursor: { occurred_at: Timestamp, event_id: RowId },
   heavy: true,
   returns: CursorSeries(schemas.AlarmTransition),
-  example: { answer: { data: [examples.alarmTransitionExample], meta: { count: 1, ...whole } } },
   ...ofLog(
     store.alarmLog,
     ({ code }: { code?: string; limit?: number }) => code,
@@ -193,7 +187,6 @@ export const countAlarms = endpoint({
     'Returns the number of set alarms by severity and source. `last_24h` counts how often alarms ' +
     'were set in the last 24 hours.',
   returns: schemas.AlarmCounts,
-  example: { answer: examples.countsExample },
   async handle({ site, params }, { db, clock }: Context) {
     const unit = await requireUnit(db, { ...site, ...params })
     const [alarms, raised] = await Promise.all([
@@ -215,7 +208,6 @@ export const dispatchLog = endpoint({
   query: { limit: telemetryLimit },
   heavy: true,
   returns: Series(schemas.DispatchEntry),
-  example: seriesExample(examples.dispatchExample),
   async handle({ site, params, query, window }, { db }: Context) {
     const unit = await requireUnit(db, { ...site, ...params })
     const limit = query.limit ?? telemetry_rows.by_default
@@ -229,10 +221,8 @@ export const dispatchLog = endpoint({
     const unit = await requireUnit(db, { ...site, ...params })
     if (query.limit === undefined) {
       const values = [unit.site_id, unit.bess_id, window.start, window.end]
-      return exported<store.DispatchRow>(
-        store.dispatchesIn('asc', null),
-        values,
-        store.dispatchEntry,
+      return exported<store.DispatchRow>(store.dispatchesIn('asc', null), values, async (_, rows) =>
+        rows.map(store.dispatchEntry),
       )
     }
     return pageItems(
@@ -254,7 +244,6 @@ export const controlLog = endpoint({
   cursor: { occurred_at: Timestamp, nth: RowId },
   heavy: true,
   returns: CursorSeries(schemas.ControlEntry),
-  example: { answer: { data: [examples.controlExample], meta: { count: 1, ...whole } } },
   ...ofLog(
     store.controlNotes,
     ({ tier }: { tier?: string; limit?: number }) => tier,

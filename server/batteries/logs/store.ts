@@ -1,5 +1,7 @@
 /** The alarms, dispatches and control notes of a unit. */
+import { minute_ms } from '@heliograph/domain/durations'
 import type { Severity } from '@heliograph/domain/link'
+import type { BessReading } from '@heliograph/domain/readings'
 import { readBatteryAlerts } from '../../alerts/battery-alerts.ts'
 import { type Paged, pageOf } from '../../http/cursor.ts'
 import type { SeriesWindow } from '../../http/time-windows.ts'
@@ -7,6 +9,7 @@ import { iso } from '../../plant/frame.ts'
 import type { Situation } from '../../plant/situation.ts'
 import type { Queries } from '../../storage/database.ts'
 import { type Stored, served } from '../../storage/records.ts'
+import { readLast } from '../../telemetry/stored-readings.ts'
 import { batterySeverity } from '../active-alarms.ts'
 import { readWords } from '../alarm-words.ts'
 import { type AlarmState, alarmSources, alarmStates, sourceOf } from '../alarms.ts'
@@ -24,9 +27,7 @@ import { type LiveUnit, readUnits } from '../unit-store.ts'
 import { type AlarmCounts, AlarmTransition, ControlEntry, DispatchEntry } from './schemas.ts'
 
 /** An event of an alarm. `code` is the edge's, `alarm_code` the API's. */
-interface AlarmEvent
-  extends Condition,
-    Pick<AlarmTransition, 'event_id' | 'value' | 'unit' | 'soc_pct' | 'power_kw'> {
+interface AlarmEvent extends Condition, Pick<AlarmTransition, 'event_id' | 'value' | 'unit'> {
   alarm_code: string
   name: string | null
   received_at: Date
@@ -126,23 +127,24 @@ export interface Log<Row, Entry> {
   /** SQL: the instant and the number that order the log, and their values in a row. */
   place: string
   placeOf(row: Row): object
-  entryOf(row: Row): Entry
+  entriesOf(db: Queries, rows: readonly Row[], unit: UnitId): Promise<Entry[]>
 }
 
 /** The newest rows before `after`, ascending; `count` covers all pages. */
 export async function readPage<Row, Entry>(
   db: Queries,
-  { select, from, place, placeOf, entryOf }: Log<Row, Entry>,
-  values: readonly unknown[],
+  { select, from, place, placeOf, entriesOf }: Log<Row, Entry>,
+  { unit, filter }: { unit: UnitId; filter: string | null },
   { after, limit }: { after: readonly unknown[] | null; limit: number },
 ): Promise<Paged<Entry> & { count: number }> {
+  const values = [unit.site_id, unit.bess_id, filter]
   const before = after === null ? '' : `and (${place}) < ($5::timestamptz, $6::bigint)`
   const [found, count] = await Promise.all([
     db.query<Row>(`${select('desc', before)} limit $4`, [...values, limit + 1, ...(after ?? [])]),
     countOf(db, from, values),
   ])
   const { rows, next_cursor } = pageOf(found, limit, placeOf)
-  return { rows: rows.toReversed().map(entryOf), next_cursor, count }
+  return { rows: await entriesOf(db, rows.toReversed(), unit), next_cursor, count }
 }
 
 const eventsWhere = `
@@ -154,7 +156,7 @@ const selectEvents = (order: 'asc' | 'desc', before = '') => `
   select e.event_id, e.source_kind, e.source_id, e.code, ${codeText('e')} as alarm_code,
          e.details ->> 'name' as name, e.message, e.edge, e.severity, e.at, e.received_at,
          risen.at as set_at, (e.details ->> 'value')::float8 as value,
-         e.details ->> 'unit' as unit, read.soc_pct, read.power_kw
+         e.details ->> 'unit' as unit
   from (select e.* ${eventsWhere} ${before}) as e
   left join lateral (
     select at from events r
@@ -163,15 +165,28 @@ const selectEvents = (order: 'asc' | 'desc', before = '') => `
       and r.source_kind in ('bess', 'pcs') and r.at <= e.at
     order by r.at desc, r.event_id desc limit 1
   ) risen on true
-  left join lateral (
-    select soc_pct, power_kw from bess_readings b
-    where b.site_id = e.site_id and b.bess_id = $2::int
-      and b.measured_at <= e.at and b.measured_at > e.at - interval '1 minute'
-    order by b.measured_at desc limit 1
-  ) read on true
   order by e.at ${order}, e.event_id ${order}`
 
-function alarmTransition(event: AlarmEvent): AlarmTransition {
+/** With the readings of the unit within the minute before. */
+async function alarmTransitions(
+  db: Queries,
+  events: readonly AlarmEvent[],
+  { site_id, bess_id }: UnitId,
+): Promise<AlarmTransition[]> {
+  const instants_ms = [...new Set(events.map(({ at }) => at.getTime()))]
+  const asked = { site_id, device_ids: [bess_id], instants_ms, within_ms: minute_ms }
+  const found = await readLast(db, 'bess', asked, ['soc_pct', 'power_kw'])
+  const readings = found.get(bess_id)!
+  return events.map((event) => {
+    const reading = readings[instants_ms.indexOf(event.at.getTime())] as Partial<BessReading> | null
+    const { soc_pct = null, power_kw = null } = reading ?? {}
+    return alarmTransition({ ...event, soc_pct, power_kw })
+  })
+}
+
+function alarmTransition(
+  event: AlarmEvent & Pick<AlarmTransition, 'soc_pct' | 'power_kw'>,
+): AlarmTransition {
   const place = placeOf(event)
   return served(AlarmTransition, {
     ...event,
@@ -192,7 +207,7 @@ export const alarmLog: Log<AlarmEvent, AlarmTransition> = {
   from: eventsWhere,
   place: 'e.at, e.event_id',
   placeOf: ({ at, event_id }) => ({ occurred_at: at, event_id }),
-  entryOf: alarmTransition,
+  entriesOf: alarmTransitions,
 }
 
 export async function dispatchPage(
@@ -244,11 +259,10 @@ const selectNotes = (order: 'asc' | 'desc', before = '') => `
          overrode_tier, schedule_id, alarm_code, soc_pct, request_id, success
   ${notesWhere} ${before} order by at ${order}, nth ${order}`
 
-/** Control notes, filtered by their tier. */
 export const controlNotes: Log<NoteRow, ControlEntry> = {
   select: selectNotes,
   from: notesWhere,
   place: 'at, nth',
   placeOf: ({ occurred_at, nth }) => ({ occurred_at, nth }),
-  entryOf: (row) => served(ControlEntry, row),
+  entriesOf: async (_, rows) => rows.map((row) => served(ControlEntry, row)),
 }

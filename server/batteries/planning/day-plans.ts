@@ -7,7 +7,6 @@ import { type Beside, besideOthers } from './present.ts'
 export interface DayPlans {
   units: UnitRow[]
   site: PlanSite
-  /** Schedules by unit. */
   proposed: ReadonlyMap<number, ScheduleHours>
   approved: ReadonlyMap<number, ScheduleHours>
 }

@@ -115,7 +115,6 @@ function unitsWithEnds(
   )
 }
 
-/** Adds the power of other units to production and consumption. */
 const besides = (period: Period, fixed_kw: number): Period => ({
   ...period,
   pv_kw: period.pv_kw + Math.max(0, fixed_kw),

@@ -87,7 +87,6 @@ export const efficiencyOf = (unit: UnitRow): number =>
 export const usableOf = (unit: UnitRow): number =>
   (capacityOf(unit) * (unit.soc_max_pct - unit.soc_min_pct)) / 100
 
-/** The part of a planning problem that the inventory gives. */
 export type UnitLimits = Omit<Unit, 'soc_start_pct' | 'soc_end_pct' | 'cycles_max'>
 
 /** @throws {Refusal} where reserve or power leave no usable operating window */

@@ -19,7 +19,6 @@ export interface DayStart {
   source: ScheduleInputs['soc_start_source']
 }
 
-/** The first violation of a limit of unit or connection by a plan. */
 export interface Breach {
   constraint: ScheduleViolation['constraint']
   hour: number

@@ -20,7 +20,6 @@ type Parts = Pick<StoredSchedule, 'hours' | 'plan'>
 
 type Revised =
   | { is: 'revised'; parts: Parts }
-  /** The hour is past or running. */
   | { is: 'locked' }
   /** Power outside the band; also has the first hour that could not be followed, if any. */
   | ({ is: 'outside'; min_power_kw: number; max_power_kw: number } & Partial<Unfollowed>)

@@ -100,7 +100,6 @@ async function candidateOf(
   return { row, refused: is_refused ? { state: 'infeasible', breach } : null }
 }
 
-/** The plan had no violation at planning. */
 const isWhole = ({ plan }: StoredSchedule) => !plan.constraint_violations.some(isOfPlan)
 
 /** State of charge at the end of an approved schedule; null without one. */

@@ -4,6 +4,7 @@ import type { Context } from '../../http/context.ts'
 import { endpoint, type Request, type WriteParts } from '../../http/endpoint.ts'
 import { CursorList, cursorList, list } from '../../http/envelope.ts'
 import { ApiError, badField } from '../../http/errors.ts'
+import { exampleOf } from '../../http/example.ts'
 import * as field from '../../http/fields.ts'
 import type { Queries } from '../../storage/database.ts'
 import { requireUnit } from '../earnings.ts'
@@ -17,6 +18,7 @@ import {
   scheduleOf,
   schedulesOfDay,
 } from '../schedules.ts'
+import { BessId } from '../units.ts'
 import { approve, approveAll } from './approvals.ts'
 import {
   type Actor,
@@ -28,11 +30,9 @@ import {
   reviseHour,
   takeTurn,
 } from './commands.ts'
-import { approvedExample, editedExample, rejectedExample, scheduleExample } from './examples.ts'
 import {
   ApprovedAll,
   ApprovedSchedule,
-  BessId,
   HourBody,
   OptimizeBody,
   OptimizedAll,
@@ -60,6 +60,13 @@ async function inTurn(request: Write, { clock }: Context): Promise<Actor> {
 
 /** A schedule has about 14 kB. */
 const page_size = 20
+
+const scheduleExample = exampleOf(Schedule, {
+  failure_code: null,
+  executed_hours: [],
+  edited_hours: [],
+  constraint_violations: [],
+})
 
 export const listSchedules = endpoint({
   ...reads,
@@ -260,7 +267,9 @@ export const approveSchedule = endpoint({
   cache: 'resource',
   if_match: true,
   returns: ApprovedSchedule,
-  example: { answer: { ...approvedExample, broken_schedules: [] } },
+  example: {
+    answer: { ...scheduleExample, status: 'approved', broken_schedules: [] },
+  },
   async handle(request, context: Context) {
     const actor = await inTurn(request, context)
     const { row, broken } = await approve(request.tx, actor, request.params.schedule_id)
@@ -281,7 +290,10 @@ export const rejectSchedule = endpoint({
   cache: 'resource',
   if_match: true,
   returns: Schedule,
-  example: { body: { reason: 'The unit is due for service.' }, answer: rejectedExample },
+  example: {
+    body: { reason: 'The unit is due for service.' },
+    answer: { ...scheduleExample, status: 'rejected' },
+  },
   async handle(request, context: Context) {
     const { params, body, tx } = request
     const actor = await inTurn(request, context)
@@ -334,7 +346,7 @@ export const reviseScheduleHour = endpoint({
   cache: 'resource',
   if_match: true,
   returns: Schedule,
-  example: { body: { power_kw: 80, note: 'Less wear.' }, answer: editedExample },
+  example: { body: { power_kw: 80, note: 'Less wear.' }, answer: scheduleExample },
   async handle(request, context: Context) {
     const { params, body, tx } = request
     const actor = await inTurn(request, context)

@@ -1,12 +1,12 @@
 import { objectives } from '@heliograph/optimize/dispatch-problem'
 import { type Static, Type } from 'typebox'
+import { List } from '../../http/envelope.ts'
 import * as field from '../../http/fields.ts'
-import { Closed, id_max, Named } from '../../http/params.ts'
+import { id_max, Named } from '../../http/params.ts'
 import { refusalCodes } from '../planning/refusal.ts'
 import { ScheduleViolation } from '../schedule-plan.ts'
 import { Schedule } from '../schedules.ts'
 
-export const BessId = field.Count('A battery unit of the site.', { maximum: id_max, examples: [1] })
 export const ScheduleId = field.Count('A schedule of the site.', {
   maximum: id_max,
   examples: [41],
@@ -75,8 +75,7 @@ export const HourBody = Named('BessHourRevision', {
 })
 
 export const OptimizedAll = Named('BessOptimizations', {
-  data: Type.Array(Schedule, { description: 'Proposed schedules, one for each planned unit.' }),
-  meta: Closed({ count: Type.Integer({ minimum: 0 }) }),
+  ...List(Schedule).properties,
   skipped: Type.Array(
     Named('SkippedUnit', {
       bess_id: Type.Integer({ examples: [2] }),

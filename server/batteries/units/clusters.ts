@@ -13,7 +13,8 @@ import { served } from '../../storage/records.ts'
 import { flag, less } from '../current.ts'
 import { outlierCells, outlierRule } from './cells.ts'
 
-const Metrics = (description: string) => Type.Array(Nullable(Type.Number()), { description })
+const Metrics = (description: string, example: number) =>
+  Type.Array(Nullable(Type.Number({ examples: [example] })), { description })
 
 export const ClusterIdx = field.Count('A cluster of the unit, counted from 0.', { maximum: id_max })
 
@@ -26,23 +27,25 @@ const Contactors = Named('ClusterContactors', {
 const summary = {
   cluster_idx: ClusterIdx,
   ...frame,
-  state: field.OneOfOrNull(clusterStates, 'State reported by the BMS.'),
+  state: field.OneOfOrNull(clusterStates, 'State reported by the BMS.', 'discharging'),
   soc_pct: quantity('soc_pct'),
   soh_pct: quantity('soh_pct'),
-  voltage_v: field.NumOrNull('DC voltage of the cluster, V.'),
-  current_a: field.NumOrNull('DC current, A; positive is discharging.'),
-  power_kw: field.NumOrNull('Voltage times current, kW; positive is discharging.'),
-  module_count: field.Count('Modules of the cluster, from the inventory.'),
-  cell_count: field.Count('Cells of the cluster, from the inventory.'),
+  voltage_v: field.NumOrNull('DC voltage of the cluster, V.', 720),
+  current_a: field.NumOrNull('DC current, A; positive is discharging.', 70.8),
+  power_kw: field.NumOrNull('Voltage times current, kW; positive is discharging.', 50.976),
+  module_count: field.Count('Modules of the cluster, from the inventory.', 3),
+  cell_count: field.Count('Cells of the cluster, from the inventory.', 12),
   cell_voltage_min_mv: quantity('cell_voltage_min_mv'),
   cell_voltage_max_mv: quantity('cell_voltage_max_mv'),
   cell_voltage_avg_mv: quantity('cell_voltage_avg_mv'),
-  cell_voltage_spread_mv: field.NumOrNull('Highest minus lowest cell voltage, mV.'),
+  cell_voltage_spread_mv: field.NumOrNull('Highest minus lowest cell voltage, mV.', 24),
   cell_voltage_min_module_idx: field.CountOrNull(
     'Module of the cell with the lowest voltage, from 0.',
+    2,
   ),
   cell_voltage_max_module_idx: field.CountOrNull(
     'Module of the cell with the highest voltage, from 0.',
+    1,
   ),
   cell_temperature_min_c: quantity('cell_temperature_min_c'),
   cell_temperature_max_c: quantity('cell_temperature_max_c'),
@@ -68,7 +71,7 @@ export const Cluster = Named('Cluster', summary)
 
 const Module = Named('ClusterModule', {
   module_idx: field.Count('Within the cluster, from 0.'),
-  voltage_v: field.NumOrNull('As reported by the module, else the sum of its cells, V.'),
+  voltage_v: field.NumOrNull('As reported by the module, else the sum of its cells, V.', 13.195),
   soc_pct: quantity('soc_pct'),
   soh_pct: quantity('soh_pct'),
   temperature_c: field.NumOrNull('Mean of the sensors of the module, °C.'),
@@ -78,29 +81,33 @@ export type ClusterCells = Static<typeof ClusterCells>
 export const ClusterCells = Named('ClusterCells', {
   ...summary,
   cells_measured_at: field.AtOrNull('When the cells were measured; less often than the cluster.'),
-  cells_age_s: field.FromZeroOrNull('Seconds since `cells_measured_at`.'),
+  cells_age_s: field.FromZeroOrNull('Seconds since `cells_measured_at`.', 37.4),
   cells_quality: field.OneOf(
     ['good', 'suspect', 'estimated', 'stale', 'missing'],
     '`quality` of the cells.',
   ),
-  cells_per_module: field.Count('Cells of each module.'),
-  temperature_sensors_per_module: field.Count('Temperature sensors of each module.'),
-  cell_voltage_min_index: field.CountOrNull('Index of the lowest value in `cell_voltages_mv`.'),
-  cell_voltage_max_index: field.CountOrNull('Index of the highest value in `cell_voltages_mv`.'),
+  cells_per_module: field.Count('Cells of each module.', 4),
+  temperature_sensors_per_module: field.Count('Temperature sensors of each module.', 2),
+  cell_voltage_min_index: field.CountOrNull('Index of the lowest value in `cell_voltages_mv`.', 10),
+  cell_voltage_max_index: field.CountOrNull('Index of the highest value in `cell_voltages_mv`.', 4),
   cell_temperature_min_index: field.CountOrNull(
     'Index of the lowest value in `cell_temperatures_c`.',
+    0,
   ),
   cell_temperature_max_index: field.CountOrNull(
     'Index of the highest value in `cell_temperatures_c`.',
+    5,
   ),
   modules: Type.Array(Module, { description: 'Modules by index.' }),
   cell_voltages_mv: Metrics(
     'Voltage of each cell, mV; the index is module times `cells_per_module` plus cell. Null ' +
       'where not measured.',
+    3298,
   ),
   cell_temperatures_c: Metrics(
     'Temperature at each sensor, °C; the index is module times `temperature_sensors_per_module` ' +
       'plus sensor.',
+    25,
   ),
   cell_balancing: Type.Array(Nullable(Type.Boolean()), {
     description: 'Whether each cell is being balanced, in the order of the voltages.',

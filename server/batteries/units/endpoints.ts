@@ -1,29 +1,19 @@
 import { mayRead } from '../../http/authorize.ts'
 import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { List, list, Series } from '../../http/envelope.ts'
+import { List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
-import { telemetryLimit } from '../../http/params.ts'
-import { default_hours, type SeriesWindow } from '../../http/time-windows.ts'
-import { rowsWindow } from '../../http/windows.ts'
 import { siteSituation } from '../../plant/site-facts.ts'
 import type { Situation } from '../../plant/situation.ts'
-import {
-  type DeviceHistory,
-  historyRows,
-  readHistory,
-  seriesExample,
-} from '../../telemetry/history.ts'
+import { deviceHistory, historyParts, ReadingSeries } from '../../telemetry/history.ts'
 import { BatteryNow, BatteryReading, batteryNow } from '../current.ts'
-import { requireUnit } from '../earnings.ts'
 import { Envelope, envelopeOf } from '../envelope.ts'
 import { type LiveUnit, readPcs, readUnits } from '../unit-store.ts'
-import { BatteryUnit, BessId, unitRecord } from '../units.ts'
+import { BatteryUnit, BessId, type OfUnit, unitRecord } from '../units.ts'
 import { Cluster, ClusterCells, ClusterIdx, clusterCells, clusterRecord } from './clusters.ts'
-import * as examples from './examples.ts'
 import { FleetSummary, fleetSummary } from './fleet.ts'
 import type { FleetReads } from './fleet-facts.ts'
-import { pcsHistoryRows, readPcsHistory, unitColumns } from './history.ts'
+import { exportPcsHistory, pcsItems, readPcsHistory, unitItems } from './history.ts'
 import { PcsReading, UnitPcs, unitPcs } from './pcs.ts'
 import { Protection, protectionRecords, Setup, setupRecord } from './setup.ts'
 import { readCells, readClusters, readSetup } from './store.ts'
@@ -34,11 +24,6 @@ export interface Needs extends Context {
 
 const bess = { method: 'GET', tag: 'Batteries', scope: 'bess:read', module: 'bess' } as const
 const ofUnit = { ...bess, params: { bess_id: BessId } } as const
-
-interface OfUnit {
-  site: { site_id: string }
-  params: { bess_id: number }
-}
 
 /** The handler of an answer about the newest readings of a unit. */
 const live =
@@ -57,7 +42,6 @@ export const listUnits = endpoint({
   summary: 'The battery units of the site',
   description: 'Returns units by id. Retired units have `retired_at` and their last known values.',
   returns: List(BatteryUnit),
-  example: { answer: list([examples.batteryUnitExample]) },
   async handle({ site: { site_id } }, context: Context) {
     const situation = await siteSituation(context, site_id)
     const units = await readUnits(context.db, { ...situation, site_id })
@@ -74,7 +58,6 @@ export const getFleetSummary = endpoint({
     'Returns sums over the units in service. Units with stale readings are left out of present ' +
     'values. Earnings and efficiency are up to five minutes old.',
   returns: FleetSummary,
-  example: { answer: examples.fleetExample },
   async handle({ site: { site_id }, caller }, needs: Needs) {
     const situation = await siteSituation(needs, site_id)
     const [units, facts] = await Promise.all([
@@ -92,7 +75,6 @@ export const getUnit = endpoint({
   operation_id: 'bess_get',
   summary: 'One battery unit',
   returns: BatteryUnit,
-  example: { answer: examples.batteryUnitExample },
   handle: live(unitRecord),
 })
 
@@ -102,36 +84,17 @@ export const getUnitNow = endpoint({
   operation_id: 'bess_current_get',
   summary: 'Newest readings of a battery unit',
   returns: BatteryNow,
-  example: { answer: examples.batteryNowExample },
   handle: live(batteryNow),
 })
 
-/** @throws ApiError not_found */
-async function historyOf(
-  { site, params, window, query }: OfUnit & { window: SeriesWindow; query: { limit?: number } },
-  { db }: Context,
-): Promise<DeviceHistory> {
-  const { site_id, bess_id } = await requireUnit(db, { ...site, ...params })
-  return { site_id, device_id: bess_id, window, ...query }
-}
-
 export const unitHistory = endpoint({
   ...ofUnit,
+  ...deviceHistory<{ bess_id: number }>('bess', unitItems),
   path: '/bess/{bess_id}/history',
   operation_id: 'bess_history_list',
   summary: 'Historical readings of a battery unit',
   description: 'Returns readings, ascending. The window defaults to the last 24 hours.',
-  window: rowsWindow(default_hours.telemetry),
-  query: { limit: telemetryLimit },
-  heavy: true,
-  returns: Series(BatteryReading),
-  example: seriesExample(examples.batteryReadingExample),
-  async handle(request, context: Context) {
-    return readHistory(context.db, 'bess', await historyOf(request, context), unitColumns)
-  },
-  async exports(request, context: Context) {
-    return historyRows('bess', await historyOf(request, context), unitColumns)
-  },
+  returns: ReadingSeries(BatteryReading),
 })
 
 export const listClusters = endpoint({
@@ -141,7 +104,6 @@ export const listClusters = endpoint({
   summary: 'Newest readings of the clusters of a battery unit',
   description: 'Returns every cluster of the inventory, by index, even without readings.',
   returns: List(Cluster),
-  example: { answer: list([examples.clusterExample]) },
   async handle({ site: { site_id }, params: { bess_id } }, context: Context) {
     const [situation, rows] = await Promise.all([
       siteSituation(context, site_id),
@@ -163,7 +125,6 @@ export const getCluster = endpoint({
     'age of their own.',
   params: { bess_id: BessId, cluster_idx: ClusterIdx },
   returns: ClusterCells,
-  example: { answer: examples.clusterCellsExample },
   async handle({ site: { site_id }, params: { bess_id, cluster_idx } }, context: Context) {
     const [situation, row] = await Promise.all([
       siteSituation(context, site_id),
@@ -181,7 +142,6 @@ export const getPcsNow = endpoint({
   summary: 'Newest readings of the power conversion systems of a unit',
   description: 'Returns sums over all PCS, and each PCS in `pcs`.',
   returns: UnitPcs,
-  example: { answer: examples.unitPcsExample },
   async handle({ site: { site_id }, params: { bess_id } }, context: Context) {
     const [situation, rows] = await Promise.all([
       siteSituation(context, site_id),
@@ -195,6 +155,10 @@ export const getPcsNow = endpoint({
 
 export const pcsHistory = endpoint({
   ...ofUnit,
+  ...historyParts<{ bess_id: number }>('pcs', pcsItems, {
+    page: readPcsHistory,
+    file: async (_, request) => exportPcsHistory(request),
+  }),
   path: '/bess/{bess_id}/pcs/history',
   operation_id: 'bess_pcs_history_list',
   summary: 'Historical readings of the power conversion systems of a unit',
@@ -204,17 +168,7 @@ export const pcsHistory = endpoint({
     '`next_start` and `previous_end` skip no item. With a `limit` below the number of PCS, only ' +
     'the first items of one instant are returned, without `next_start` and `previous_end`: use a ' +
     'higher limit.',
-  window: rowsWindow(default_hours.telemetry),
-  query: { limit: telemetryLimit },
-  heavy: true,
-  returns: Series(PcsReading),
-  example: seriesExample(examples.pcsReadingExample),
-  async handle(request, context: Context) {
-    return readPcsHistory(context.db, await historyOf(request, context))
-  },
-  async exports(request, context: Context) {
-    return pcsHistoryRows(await historyOf(request, context))
-  },
+  returns: ReadingSeries(PcsReading),
 })
 
 export const getEnvelope = endpoint({
@@ -227,7 +181,6 @@ export const getEnvelope = endpoint({
     'edge computes its own limits at every setpoint. The limit of the connection is not included, ' +
     'as the server does not know it.',
   returns: Envelope,
-  example: { answer: examples.envelopeExample },
   handle: live(envelopeOf),
 })
 
@@ -239,7 +192,6 @@ export const listProtection = endpoint({
   description: 'Returns the thresholds read last, by parameter and level. Read-only.',
   cache: 'resource',
   returns: List(Protection),
-  example: { answer: list([examples.protectionExample]) },
   async handle({ site: { site_id }, params: { bess_id } }, { db }: Context) {
     const setup = await readSetup(db, { site_id, bess_id })
     if (!setup) throw new ApiError('not_found', { bess_id })
@@ -255,7 +207,6 @@ export const getSetup = endpoint({
   description: 'Returns the settings read last from the device. Read-only.',
   cache: 'resource',
   returns: Setup,
-  example: { answer: examples.setupExample },
   async handle({ site: { site_id }, params: { bess_id } }, context: Context) {
     const [situation, setup] = await Promise.all([
       siteSituation(context, site_id),

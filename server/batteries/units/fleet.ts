@@ -12,13 +12,13 @@ import { BessId, unitStatus, usableEnergy } from '../units.ts'
 
 const AlarmCounts = Named('FleetAlarmCounts', {
   info: field.Count('Set alarms of severity `info`.'),
-  warning: field.Count('Set alarms of severity `warning`.'),
+  warning: field.Count('Set alarms of severity `warning`.', 1),
   major: field.Count('Set alarms of severity `major`.'),
   critical: field.Count('Set alarms of severity `critical`.'),
 })
 
 const ScheduleCounts = Named('FleetScheduleCounts', {
-  proposed: field.Count('Units whose schedule awaits a decision.'),
+  proposed: field.Count('Units whose schedule awaits a decision.', 1),
   approved: field.Count('Units with an approved schedule, including running and completed ones.'),
   rejected: field.Count('Units whose only schedules were rejected.'),
 })
@@ -26,49 +26,55 @@ const ScheduleCounts = Named('FleetScheduleCounts', {
 export type FleetSummary = Static<typeof FleetSummary>
 export const FleetSummary = Named('BatteryFleetSummary', {
   measured_at: field.AtOrNull('Time of the oldest reading in the present sums; null without any.'),
-  unit_count: field.Count('Units in service.'),
-  online_count: field.Count('Units whose newest reading is not stale.'),
+  unit_count: field.Count('Units in service.', 2),
+  online_count: field.Count('Units whose newest reading is not stale.', 2),
   fault_count: field.Count('Units with status `fault`.'),
   stale_unit_ids: Type.Array(BessId, {
     description: 'Units whose newest reading is stale or missing; not in the present sums.',
   }),
-  rated_energy_kwh: field.Num('Sum over the units in service, kWh.'),
-  usable_energy_kwh: field.Num('Sum over the units in service, kWh.'),
+  rated_energy_kwh: field.Num('Sum over the units in service, kWh.', 500),
+  usable_energy_kwh: field.Num('Sum over the units in service, kWh.', 440),
   available_energy_kwh: field.NumOrNull(
     'Energy in the cells that can be discharged now, kWh, as in /envelope.',
+    226,
   ),
-  soc_pct: field.NumOrNull('State of charge, weighted by usable energy, %.'),
+  soc_pct: field.NumOrNull('State of charge, weighted by usable energy, %.', 56.4),
   soh_pct: field.NumOrNull('State of health, weighted by rated energy, %.'),
-  power_kw: field.NumOrNull('Sum of power, kW; positive is discharging.'),
-  max_charge_power_kw: field.NumOrNull('Sum of the charging limits of the envelopes, kW.'),
+  power_kw: field.NumOrNull('Sum of power, kW; positive is discharging.', 100),
+  max_charge_power_kw: field.NumOrNull('Sum of the charging limits of the envelopes, kW.', 230),
   max_discharge_power_kw: field.NumOrNull(
     'Sum of the discharging limits of the envelopes, kW; null while the limit of a connection ' +
       'applies.',
+    240,
   ),
   charged_today_kwh: field.NumOrNull(
     'Energy charged since local midnight, kWh, of units that report it.',
+    370.4,
   ),
   discharged_today_kwh: field.NumOrNull('Energy discharged since local midnight, kWh; likewise.'),
   cycles_today: field.NumOrNull(
     'Energy discharged today divided by the usable energy of these units.',
+    0.75,
   ),
   roundtrip_efficiency_30d_pct: field.NumOrNull(
     'Round-trip efficiency of the last 30 days by the counters of the units, %. Losses are split ' +
       'evenly between charging and discharging, and the change of stored energy is included. ' +
       'Null until the charged energy exceeds the usable energy.',
+    89.3,
   ),
   active_alarm_counts: AlarmCounts,
   schedules: ScheduleCounts,
   earnings_today_amount: field.NumOrNull(
     'Value of discharged less charged energy today at day-ahead prices, of the units for which ' +
       'it is known. Null without `earnings:read`.',
+    31.42,
   ),
   earnings_today_reason: field.OneOfOrNull(
     ['forbidden_scope'],
     '`forbidden_scope`: the amount is null, as the key lacks `earnings:read` or the plan ' +
       'lacks the module `earnings`. An extension.',
   ),
-  currency: field.TextOrNull('ISO 4217, of the amount; null without one.'),
+  currency: field.TextOrNull('ISO 4217, of the amount; null without one.', 'EUR'),
 })
 
 export interface FleetFacts {

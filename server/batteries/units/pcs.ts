@@ -15,14 +15,13 @@ const PcsIdx = field.Count('The power conversion system within the unit, counted
 
 const { control_place, alarm_1, alarm_2, alarm_3, alarm_4, alarm_5, ...columns } = measured('pcs')
 
-/** Fields of both the newest and historical readings. */
 const pcsMeasured = {
   ...columns,
   state: { ...columns.state, examples: ['running'] },
-  dc_current_a: field.NumOrNull('DC current, A; positive is discharging.'),
-  dc_power_kw: field.NumOrNull('DC power, kW; positive is discharging.'),
-  ac_breaker_closed: field.FlagOrNull('Whether the breaker to the grid is closed.'),
-  dc_contactor_closed: field.FlagOrNull('Whether the contactor to the battery is closed.'),
+  dc_current_a: field.NumOrNull('DC current, A; positive is discharging.', 69.4),
+  dc_power_kw: field.NumOrNull('DC power, kW; positive is discharging.', 50),
+  ac_breaker_closed: field.FlagOrNull('Whether the breaker to the grid is closed.', true),
+  dc_contactor_closed: field.FlagOrNull('Whether the contactor to the battery is closed.', true),
   local_remote: control_place,
 }
 
@@ -33,40 +32,43 @@ export const PcsReading = Named('PcsReading', {
   ...pcsMeasured,
 })
 
-export type PcsNow = Static<typeof PcsNow>
-export const PcsNow = Named('PcsNow', {
+const PcsNow = Named('PcsNow', {
   pcs_idx: PcsIdx,
-  rated_power_kw: field.Num('Rated power, kW; from 0.'),
+  rated_power_kw: field.Num('Rated power, kW; from 0.', 100),
   ...frame,
   ...pcsMeasured,
   efficiency_pct: field.NumOrNull(
     'Output power as a percentage of input power; null below 2 % of rated power.',
+    97.2,
   ),
 })
 
 export type UnitPcs = Static<typeof UnitPcs>
 export const UnitPcs = Named('UnitPcs', {
-  bess_id: field.Int('The unit.'),
+  bess_id: field.Int('The unit.', 1),
   measured_at: field.AtOrNull('Time of the oldest reading in the sums; null without any.'),
-  age_s: field.FromZeroOrNull('Seconds since `measured_at`.'),
+  age_s: field.FromZeroOrNull('Seconds since `measured_at`.', 2.4),
   quality: field.OneOf(
     liveQualities,
     '`good`: all PCS are in the sums, with good readings; `suspect`: some are not; `stale`: ' +
       'none is; `missing`: nothing was ever measured.',
   ),
-  pcs_count: field.Count('Power conversion systems of the unit.'),
+  pcs_count: field.Count('Power conversion systems of the unit.', 2),
   ac_power_kw: field.NumOrNull(
     'Sum over those with a fresh reading, kW; positive towards the grid.',
+    97.2,
   ),
   reactive_power_kvar: field.NumOrNull(
     'Sum over those in `ac_power_kw`, kvar; positive is injected; null unless each reports it.',
   ),
-  dc_power_kw: field.NumOrNull('Likewise, kW; positive is discharging.'),
+  dc_power_kw: field.NumOrNull('Likewise, kW; positive is discharging.', 100),
   max_charge_power_kw: field.NumOrNull(
     'Sum of the charging limits reported by the PCS, likewise, kW.',
+    200,
   ),
   max_discharge_power_kw: field.NumOrNull(
     'Sum of the discharging limits reported by the PCS, likewise, kW.',
+    200,
   ),
   pcs: Type.Array(PcsNow, { description: 'Each PCS, by index.' }),
 })

@@ -16,36 +16,37 @@ export const Protection = Named('BatteryProtection', {
   level: field.OneOf(
     ['pre_alarm', 'level_1', 'level_2'],
     'Pre-alarm, first level, or second level (the most severe).',
+    'level_1',
   ),
-  trip_value: field.Num('Value at which it trips, in `unit`.'),
-  recover_value: field.NumOrNull('Value at which it recovers, in `unit`.'),
+  trip_value: field.Num('Value at which it trips, in `unit`.', 3600),
+  recover_value: field.NumOrNull('Value at which it recovers, in `unit`.', 3500),
   unit: Type.Enum(['mV', 'V', 'A', 'C', 'pct', 'kohm', 'Hz']),
   delay_ms: field.NumOrNull('How long the value must be beyond the threshold, ms.'),
-  action: Type.Enum(['warn', 'derate', 'stop', 'open_contactor']),
+  action: Type.Enum(['warn', 'derate', 'stop', 'open_contactor'], { examples: ['stop'] }),
   source: field.OneOf(['bms', 'pcs', 'ems'], 'The protecting device.'),
   read_at: At('When the edge last read it from the device.'),
 })
 
 const Register = Named('BatterySetupRegister', {
-  address: Type.Integer({ minimum: 0, maximum: 65_535 }),
-  name: Type.String(),
-  value: field.NumOrNull('In `unit`.'),
-  unit: Nullable(Type.String()),
+  address: Type.Integer({ minimum: 0, maximum: 65_535, examples: [40_070] }),
+  name: Type.String({ examples: ['WHRtg'] }),
+  value: field.NumOrNull('In `unit`.', 400_000),
+  unit: Nullable(Type.String({ examples: ['Wh'] })),
 })
 
 export type Setup = Static<typeof Setup>
 export const Setup = Named('BatterySetup', {
   bess_id: BessId,
   read_at: field.AtOrNull('When the edge last read them from the device.'),
-  changed_at: field.AtOrNull('When the settings last changed.'),
-  rated_energy_kwh: field.NumOrNull('As reported by the device, kWh.'),
+  changed_at: field.AtOrNull('When the settings last changed.', '2025-03-01T09:30:00.000Z'),
+  rated_energy_kwh: field.NumOrNull('As reported by the device, kWh.', 400),
   rated_capacity_ah: field.NumOrNull('As reported by the device, Ah.'),
   nominal_voltage_v: field.NumOrNull('As in the inventory, V.'),
-  max_charge_power_kw: field.NumOrNull('Maximum charging power reported by the device, kW.'),
+  max_charge_power_kw: field.NumOrNull('Maximum charging power reported by the device, kW.', 200),
   max_discharge_power_kw: field.NumOrNull('Maximum discharging power reported by the device, kW.'),
-  soc_min_pct: field.NumOrNull('Lower end of the operating window set in the device, %.'),
-  soc_max_pct: field.NumOrNull('Upper end of the operating window set in the device, %.'),
-  soc_reserve_pct: field.NumOrNull('Reserve set in the device, %.'),
+  soc_min_pct: field.NumOrNull('Lower end of the operating window set in the device, %.', 5),
+  soc_max_pct: field.NumOrNull('Upper end of the operating window set in the device, %.', 95),
+  soc_reserve_pct: field.NumOrNull('Reserve set in the device, %.', 10),
   ramp_rate_kw_s: field.NumOrNull(
     'Ramp rate of setpoints, kW/s: as reported by the device, else as in the inventory.',
   ),
@@ -53,9 +54,9 @@ export const Setup = Named('BatterySetup', {
     'How long the device runs on without a heartbeat, s: as reported by the device, else how ' +
       'long its own heartbeat may stop before the edge declares communication lost.',
   ),
-  bms_firmware: field.TextOrNull('Firmware of the BMS.'),
+  bms_firmware: field.TextOrNull('Firmware of the BMS.', '3.2'),
   bms_address: field.TextOrNull('Connection and Modbus unit of the BMS.'),
-  timezone: field.Text('IANA time zone of the site.'),
+  timezone: field.Text('IANA time zone of the site.', 'Europe/Berlin'),
   raw_registers: Type.Array(Register, { description: 'Registers as read, by address.' }),
   config_hash: field.TextOrNull('Digest of all settings; changes when any setting changes.'),
 })

@@ -31,7 +31,6 @@ const every_ms = hour_ms
 const retry_ms = minute_ms
 /** Longest delay that an `Expires` header of a service can cause. */
 const delay_ms_max = day_ms
-/** Days per archive request. */
 const request_days_max = 31
 const archive_days_max = 730
 const failed_in_a_row_max = 3
@@ -250,7 +249,6 @@ export function missingDays(
   return missing
 }
 
-/** Sites with an inventory. */
 async function readSites(db: Queries): Promise<Site[]> {
   const rows = await db.query<Position & { site_id: string; readings_from: Date | null }>(
     `select s.site_id, (inventory->>'latitude')::float8 as latitude,

@@ -40,14 +40,12 @@ export interface WeatherRun extends NewRun {
   run_id: number
 }
 
-/** A run without its steps. */
 export interface RunFacts extends Omit<WeatherRun, 'steps'> {
   resolution_minutes: number
   from_at: Date
   to_at: Date
 }
 
-/** A step with the issue time and source of its forecast. */
 export interface KnownStep extends ForecastStep {
   issued_at: Date
   source: string
@@ -55,7 +53,6 @@ export interface KnownStep extends ForecastStep {
 
 const slot_ms = 15 * minute_ms
 
-/** Longest run. */
 export const run_days_max = 16
 
 /** Supported step lengths: multiples of a quarter hour that divide an hour. */

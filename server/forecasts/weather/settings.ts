@@ -1,4 +1,3 @@
-/** Settings of the source of weather forecasts. */
 export const weatherSources = ['open_meteo', 'met_norway'] as const
 export type WeatherSourceName = (typeof weatherSources)[number]
 
@@ -6,7 +5,6 @@ export interface WeatherSettings {
   source: WeatherSourceName
   /** Base URL without a path; null for the public server. */
   url: string | null
-  /** Secret. */
   key: string | null
   /** Contact of the operator, which some sources require. */
   contact: string | null

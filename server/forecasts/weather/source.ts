@@ -1,4 +1,3 @@
-/** Interface of the sources of weather forecasts. */
 import type { Place } from '@heliograph/domain/place'
 import type { ForecastStep } from './run.ts'
 import type { WeatherSourceName } from './settings.ts'

@@ -3,6 +3,7 @@
 import { day_ms, minute_ms } from '@heliograph/domain/durations'
 import { utcDayStart } from '@heliograph/domain/utc-day'
 import type { Queries } from '../../storage/database.ts'
+import { putRow } from '../../storage/rows.ts'
 import {
   checkRun,
   type ForecastStep,
@@ -120,13 +121,7 @@ export const readFetchState = (db: Queries, site_id: string) =>
   )
 
 export async function saveFetchState(db: Queries, site_id: string, state: FetchState) {
-  await db.execute(
-    `insert into weather_fetches (site_id, ${state_columns.join(', ')})
-     values ($1, ${state_columns.map((_, nth) => `$${nth + 2}`).join(', ')})
-     on conflict (site_id)
-     do update set ${state_columns.map((name) => `${name} = excluded.${name}`).join(', ')}`,
-    [site_id, ...state_columns.map((name) => state[name])],
-  )
+  await putRow(db, 'weather_fetches', { site_id }, { ...state })
 }
 
 /** Days within the window that an archive was fetched for: UTC, Unix ms of their start. */

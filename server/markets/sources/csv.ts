@@ -23,7 +23,6 @@ export interface LineFault {
 interface PriceFile {
   /** Ascending by their start. */
   rows: PriceRow[]
-  /** By line. */
   faults: LineFault[]
 }
 

@@ -5,8 +5,6 @@ import { microOfNumber } from '../micro.ts'
 import type { PeriodSpan, PricePeriod } from '../periods.ts'
 import { type Outcome, outcomeOf, published, type Source, SourceFault } from './source.ts'
 
-export const energy_charts_url = 'https://api.energy-charts.info'
-
 /** Zone names that differ from our market codes. */
 const zones: Readonly<Record<string, string>> = {
   'IT-CALABRIA': 'IT-Calabria',

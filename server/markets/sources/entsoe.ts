@@ -15,8 +15,6 @@ import {
 import type { Market } from '../price-store.ts'
 import { type Outcome, outcomeOf, published, type Source, SourceFault } from './source.ts'
 
-export const entsoe_url = 'https://web-api.tp.entsoe.eu/api'
-
 const parser = new XMLParser({
   ignoreAttributes: true,
   removeNSPrefix: true,

@@ -1,5 +1,3 @@
-/** Interface of the sources of day-ahead prices. */
-
 import type { PeriodSpan, PricePeriod } from '../periods.ts'
 import type { Market } from '../price-store.ts'
 
@@ -18,13 +16,8 @@ export type Outcome =
   /** `reason` is for people and holds no secret. */
   | { outcome: 'failed'; reason: string }
 
-interface Answer {
-  status: number
-  text: string
-}
-
 /** GET; throws `SourceFault` without a complete response. */
-export type Get = (url: URL, signal: AbortSignal) => Promise<Answer>
+export type Get = (url: URL, signal: AbortSignal) => Promise<{ status: number; text: string }>
 
 interface FetchNeeds {
   get: Get

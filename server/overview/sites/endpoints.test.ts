@@ -114,6 +114,31 @@ test('sites', async (t) => {
     assert.deepEqual(await ids(other), ['alien'])
   })
 
+  await t.test('a page is searched, sorted and cut, and its cursor goes on', async () => {
+    const ids = async (query: string) => {
+      const { body } = await get(`/v1/sites?${query}`)
+      return body.data.map(({ site_id }: { site_id: string }) => site_id)
+    }
+    await db.execute("UPDATE sites SET name = 'Park 10' WHERE site_id = 'demo'")
+    await db.execute("UPDATE sites SET name = 'Park 9' WHERE site_id = 'second'")
+    clock.set(new Date(noon.getTime() + 180_000))
+    assert.deepEqual(await ids('sort=name'), ['second', 'demo'])
+    assert.deepEqual(await ids('sort=-name'), ['demo', 'second'])
+    assert.deepEqual(await ids('sort=-site_id'), ['second', 'demo'])
+    assert.deepEqual(await ids('q=PARK%209'), ['second'])
+    assert.deepEqual(await ids('q=dem'), ['demo'])
+    assert.deepEqual(await ids('q=nowhere'), [])
+    assert.equal((await get('/v1/sites')).body.meta.next_cursor, null)
+    const first = (await get('/v1/sites?sort=name&limit=1')).body
+    assert.deepEqual([first.meta.count, first.data[0].site_id], [2, 'second'])
+    const rest = `sort=name&limit=1&cursor=${first.meta.next_cursor}`
+    assert.deepEqual(await ids(rest), ['demo'])
+    assert.equal((await get(`/v1/sites?${rest}`)).body.meta.next_cursor, null)
+    assert.equal((await get('/v1/sites?limit=100000')).status, 200)
+    assert.equal((await get('/v1/sites?cursor=x')).status, 422)
+    assert.equal((await get('/v1/sites?sort=power')).status, 422)
+  })
+
   await t.test('a site that was not announced yet is there with nothing made up', async () => {
     const { body } = await get('/v1/sites')
     const second = body.data[1]

@@ -56,4 +56,4 @@ const ofClient = `
     WHERE t.site_id = s.site_id AND t.connected AND t.retired_at IS NULL AND o.retired_at IS NULL
   ) p ON true
   WHERE s.client_id = $1
-  ORDER BY s.site_id`
+  ORDER BY s.site_id COLLATE "C"`

@@ -3,7 +3,7 @@ import { type AlertCounts, noAlerts, readAlertCounts } from '../../alerts/counts
 import { mayRead } from '../../http/authorize.ts'
 import type { Context } from '../../http/context.ts'
 import type { Caller } from '../../http/endpoint.ts'
-import { list } from '../../http/envelope.ts'
+import { cursorList } from '../../http/envelope.ts'
 import { JsonText } from '../../http/json-text.ts'
 import { siteHealth } from '../../plant/health.ts'
 import { Site } from '../../plant/site.ts'
@@ -11,6 +11,7 @@ import { situationOf } from '../../plant/situation.ts'
 import { readVitals, type SiteVitals } from '../../plant/vitals.ts'
 import { served } from '../../storage/records.ts'
 import { snapshotsOf } from '../../telemetry/snapshots.ts'
+import { pageOfSites, type SitesPage } from './pages.ts'
 import { type SiteRow, sitesOfClient } from './store.ts'
 
 /** A site without the fields that depend on the caller. */
@@ -36,16 +37,27 @@ async function readSummaries(client_id: number, now: Date, { db }: Context): Pro
 // A changed key is a new caller, and a new snapshot makes a new text.
 const texts = new WeakMap<Caller, { summaries: Summary[]; text: JsonText }>()
 
-/** The list envelope of the sites that a key may see. */
-export async function listedSites(caller: Caller, context: Context): Promise<JsonText> {
+/** The list envelope of the sites that a key may see; a page of them if anything is asked. */
+export async function listedSites(
+  { caller, page }: { caller: Caller; page: SitesPage },
+  context: Context,
+) {
   const summaries = await snapshots(context).get(caller.client_id)
+  const visible = () => summaries.filter(({ site }) => maySee(caller, site.site_id))
+  if (isAsked(page)) {
+    const sites = visible().map((one) => forCaller(one, caller))
+    const { page: found, count } = pageOfSites(sites, page)
+    return cursorList(found, count)
+  }
   const written = texts.get(caller)
   if (written?.summaries === summaries) return written.text
-  const visible = summaries.filter(({ site }) => maySee(caller, site.site_id))
-  const text = new JsonText(JSON.stringify(list(visible.map((one) => forCaller(one, caller)))))
+  const rows = visible().map((one) => forCaller(one, caller))
+  const text = new JsonText(JSON.stringify(cursorList({ rows, next_cursor: null })))
   texts.set(caller, { summaries, text })
   return text
 }
+
+const isAsked = ({ after, ...query }: SitesPage) => after !== null || Object.keys(query).length > 0
 
 export async function findSite(
   caller: Caller,

@@ -1,15 +1,12 @@
 /** Detects whether the rating or a power limit limits the output of an inverter, and the loss. */
 
-/** Limits of an inverter's output at an instant. */
 export interface OutputLimits {
-  /** Rated AC power. */
   rated_kw: number
   /** Power limit in force; null without one. */
   curtailed_to_kw: number | null
 }
 
 export interface Output {
-  /** Measured AC power. */
   power_kw: number | null
   /** Expected AC power without any limit; null when unknown. */
   expected_kw: number | null

@@ -21,7 +21,6 @@ interface DriftOptions {
 
 /** Days are indices into the yields given. */
 export interface Drift {
-  /** Day on which the loss was detected. */
   detected_day: number
   /** First day of the loss, estimated from all days. */
   onset_day: number

@@ -12,7 +12,6 @@ import {
 
 export interface StringModel {
   module: CecModule & {
-    /** Rated power. */
     power_stc_w: number
   }
   /** Modules in series, above 0. */
@@ -30,7 +29,6 @@ export type ExpectedString = ReturnType<typeof expectedString>
 export const ratedPowerKw = ({ module, module_count }: StringModel): number =>
   (module.power_stc_w * module_count) / 1000
 
-/** Equivalent circuit of the string. */
 export function stringCircuit(
   { module, module_count }: StringModel,
   { effective_irradiance_w_m2, cell_temperature_c }: CellConditions,

@@ -59,7 +59,6 @@ export interface StringDiagnosis {
   voltage_loss_pct: number | null
   /** Probability of the diagnosis among the listed ones. */
   confidence_pct: number | null
-  /** Number of used points. */
   point_count: number
 }
 

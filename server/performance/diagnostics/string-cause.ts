@@ -15,7 +15,6 @@ export const suspectedCauses = [
 export interface HourOfString {
   /** Energy of the peers scaled to the string: the weight of the hour. */
   peer_kwh: number
-  /** Mean current of the peers. */
   peer_current_a: number
   ratio: number
   own_ratio: number

@@ -29,7 +29,6 @@ export interface Comparison {
   energy_kwh: number | null
   /** Energy of the peers over the same time, scaled by rated power, or expected energy. */
   reference_kwh: number | null
-  /** Energy divided by reference. */
   ratio: number | null
   current_ratio: number | null
   voltage_ratio: number | null

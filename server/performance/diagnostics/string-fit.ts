@@ -26,7 +26,6 @@ type Parameters = Readonly<Record<Parameter, number>>
 export type Prior = Readonly<Partial<Record<Parameter, number>>>
 
 export interface FitPoint {
-  /** Circuit of the healthy string. */
   circuit: SingleDiode
   current_a: number
   voltage_v: number
@@ -40,7 +39,6 @@ export interface FitPoint {
 }
 
 export interface FitOptions {
-  /** Unit of `resistance`. */
   resistance_unit_ohm: number
   /** Number of other strings of the MPPT, assumed healthy, that share its voltage. */
   partner_count: number
@@ -74,7 +72,6 @@ const bounds: Readonly<Record<Parameter, readonly [number, number]>> = {
 
 export const sound = Object.fromEntries(parameterNames.map((name) => [name, 0])) as Parameters
 
-/** Circuit of the faulty string at one point. */
 function faulty(point: FitPoint, parameters: Parameters, resistance_unit_ohm: number): SingleDiode {
   const { circuit, is_shaded } = point
   const gain = parameters.gain + (is_shaded ? parameters.shaded_gain : 0)

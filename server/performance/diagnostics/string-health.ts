@@ -78,7 +78,6 @@ export function judgeStrings(
       /** The lower of `own_ratio` over the window and the last day, 0 to 100 %. */
       health_score_pct: scoreOf(judged),
       sample_count: sums.sample_count[assessment.layout.string_index] ?? 0,
-      /** Whether the string itself is at fault. */
       is_culprit,
       ...(is_culprit
         ? suspectCause(assessment, of_string, compared, status === 'dead')

@@ -2,7 +2,6 @@ import { type Interval, intervals, type Span } from '../../telemetry/energy.ts'
 import { mediansOfOthers } from './peer-medians.ts'
 import { staleSamples } from './stale.ts'
 
-/** Configuration of a string of an inverter. */
 export interface StringLayout {
   string_index: number
   mppt_index: number
@@ -202,7 +201,6 @@ function sumEnergy(
   }
 }
 
-/** A sample with the seconds of the span that it represents. */
 interface Moment {
   index: number
   weight_s: number
@@ -238,7 +236,6 @@ interface Points {
   current_a: Float64Array
   /** Voltage per rated kW, so that strings of different lengths compare. */
   voltage_v_kw: Float64Array
-  /** Power by rated power. */
   specific: Float64Array
 }
 

@@ -3,9 +3,9 @@ import { type Static, Type } from 'typebox'
 import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
-import { exampleOf } from '../../http/example.ts'
 import { LoggerId } from '../../http/params.ts'
 import { requireLogger } from '../../plant/device-ids.ts'
+import { served } from '../../storage/records.ts'
 import { type Period, periodNote, periodRecord } from '../period.ts'
 import { diagnostics, siteAndPeriod } from './asked.ts'
 import { type InverterSumsRow, plantYields, readInverterSums } from './inverter-sums.ts'
@@ -22,8 +22,6 @@ import {
 } from './schemas.ts'
 import { type Yields, yieldsOf } from './yields.ts'
 
-const inverter = { inverter_id: 7, logger_id: 1 }
-
 export const rankLoggers = endpoint({
   ...diagnostics,
   path: '/efficiency/loggers',
@@ -32,7 +30,6 @@ export const rankLoggers = endpoint({
   description: `Returns loggers with their performance ratios and availability, best first. ${periodNote}`,
   query: { rank_by: LoggerRanking },
   returns: List(LoggerEfficiency),
-  example: { answer: list([exampleOf(LoggerEfficiency, { logger_id: 1 })]) },
   async handle({ site: { site_id }, query, window }, context: Context) {
     const { period } = await siteAndPeriod(site_id, window, context)
     const rows = await readInverterSums(context.db, site_id, period)
@@ -49,18 +46,6 @@ export const rankInverters = endpoint({
   description: `Returns inverters with their fault time and clipping losses, best first. ${periodNote}`,
   query: { logger_id: Type.Optional(LoggerId), rank_by: InverterRanking },
   returns: List(InverterEfficiency),
-  example: {
-    answer: list([
-      exampleOf(InverterEfficiency, {
-        ...inverter,
-        energy_kwh: 4821.14,
-        expected_energy_kwh: 4970.22,
-        specific_yield_rank: 3,
-        rank: 3,
-        percentile_pct: 81.8,
-      }),
-    ]),
-  },
   async handle({ site: { site_id }, query, window }, context: Context) {
     const { logger_id, rank_by = 'specific_yield' } = query
     if (logger_id !== undefined) await requireLogger(context.db, site_id, logger_id)
@@ -77,7 +62,6 @@ export const analyseLosses = endpoint({
   summary: 'List DC-to-AC losses of each inverter by cause',
   description: `Returns losses by conversion, clipping, curtailment, downtime and derating, and the night consumption, by inverter. ${periodNote}`,
   returns: List(InverterLosses),
-  example: { answer: list([exampleOf(InverterLosses, inverter)]) },
   async handle({ site: { site_id }, window }, context: Context) {
     const { period } = await siteAndPeriod(site_id, window, context)
     const rows = await readInverterSums(context.db, site_id, period)
@@ -96,25 +80,22 @@ function loggerItems(
   const yields = plants.map((inverters) => plantYields(inverters, period))
   const ranks = yieldRanks(yields)
   return plants.map((inverters, nth) => {
-    const { dc_energy_kwh: _, ...metrics } = yields[nth]!
+    const metrics = yields[nth]!
     const logger = inverters[0]!
     const guaranteed_pct = logger.guaranteed_performance_ratio_pct
-    return {
+    return served(LoggerEfficiency, {
       ...periodRecord(period),
-      logger_id: logger.logger_id,
-      logger_name: logger.logger_name,
+      ...logger,
       dc_capacity_kwp: logger.logger_dc_capacity_kwp,
       rated_power_kw: logger.logger_rated_power_kw,
       ...metrics,
       deviation_from_fleet_pct: ranks.specific_yield[nth]!.deviation_pct,
-      guaranteed_yield_kwh_kwp: logger.guaranteed_yield_kwh_kwp,
-      guaranteed_performance_ratio_pct: guaranteed_pct,
       performance_ratio_to_guaranteed_pct: ratioPct(metrics.performance_ratio_pct, guaranteed_pct),
       rank: ranks[rank_by][nth]!.rank,
       percentile_pct: ranks[rank_by][nth]!.percentile,
       specific_yield_rank: ranks.specific_yield[nth]!.rank,
       capacity_factor_rank: ranks.capacity_factor[nth]!.rank,
-    }
+    })
   })
 }
 
@@ -155,17 +136,12 @@ function inverterItems(
     const metrics = yields[nth]!
     const known = metrics.excluded_reason === null
     const bins = loadBins(row)
-    return {
+    return served(InverterEfficiency, {
       ...periodRecord(period),
-      inverter_id: row.inverter_id,
-      inverter_name: row.inverter_name,
-      logger_id: row.logger_id,
-      dc_capacity_kwp: row.dc_capacity_kwp,
-      rated_ac_power_kw: row.rated_ac_power_kw,
+      ...row,
       ...metrics,
       conversion_efficiency_pct: efficiencies[nth]!,
       weighted_efficiency_pct: known ? europeanEfficiencyPct(bins) : null,
-      peak_power_kw: row.peak_power_kw,
       fault_min: row.covered_s > 0 ? rounded(row.fault_s / 60, 1) : null,
       derated_min: row.covered_s > 0 ? rounded(row.derated_s / 60, 1) : null,
       clipped_energy_kwh:
@@ -177,7 +153,7 @@ function inverterItems(
       specific_yield_rank: ranks.specific_yield[nth]!.rank,
       capacity_factor_rank: ranks.capacity_factor[nth]!.rank,
       efficiency_rank: ranks.efficiency[nth]!.rank,
-    }
+    })
   })
 }
 
@@ -201,13 +177,10 @@ function deviationsWithin(groups: readonly string[], yields: readonly Yields[]):
   return deviations
 }
 
-function lossItem(row: InverterSumsRow, period: Period): Static<typeof InverterLosses> {
-  return {
+const lossItem = (row: InverterSumsRow, period: Period) =>
+  served(InverterLosses, {
     ...periodRecord(period),
-    inverter_id: row.inverter_id,
-    inverter_name: row.inverter_name,
-    logger_id: row.logger_id,
+    ...row,
     ...lossesOf(row, row.nominal_efficiency_pct !== null, period),
     load_bins: loadBins(row),
-  }
-}
+  })

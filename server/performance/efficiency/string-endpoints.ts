@@ -3,7 +3,6 @@ import { Type } from 'typebox'
 import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { List, list } from '../../http/envelope.ts'
-import { exampleOf } from '../../http/example.ts'
 import { AnyCase, Closed, IdList, InverterId, idsOf, Named } from '../../http/params.ts'
 import { requireInverter } from '../../plant/device-ids.ts'
 import { orientations } from '../../plant/orientation.ts'
@@ -20,8 +19,6 @@ import {
   StringHealth,
 } from './string-schemas.ts'
 import { readHours, readSteps } from './string-store.ts'
-
-const device = { inverter_id: 7, logger_id: 1 }
 
 export const rankStrings = endpoint({
   ...diagnostics,
@@ -42,7 +39,6 @@ export const rankStrings = endpoint({
     ),
   },
   returns: List(StringEfficiency),
-  example: { answer: list([exampleOf(StringEfficiency, device)]) },
   async handle({ site: { site_id }, query, window }, context: Context) {
     const { inverter_ids, orientation } = query
     const ids = inverter_ids === undefined ? undefined : idsOf(inverter_ids)
@@ -64,16 +60,10 @@ export const healthMatrix = endpoint({
   returns: Closed({
     data: Type.Array(StringHealth),
     meta: Named('StringHealthMeta', {
-      count: Type.Integer({ minimum: 0 }),
+      count: Type.Integer({ minimum: 0, examples: [1] }),
       thresholds: HealthThresholds,
     }),
   }),
-  example: {
-    answer: {
-      data: [exampleOf(StringHealth, device)],
-      meta: { count: 1, thresholds: thresholds() },
-    },
-  },
   async handle({ site: { site_id }, window }, context: Context) {
     const { site, period } = await siteAndPeriod(site_id, window, context)
     // `end_at` is exclusive.
@@ -105,7 +95,6 @@ export const compareStrings = endpoint({
   description: `Returns the strings by index. ${healthRule} ${periodNote}`,
   params: { inverter_id: InverterId },
   returns: List(ComparedString),
-  example: { answer: list([exampleOf(ComparedString)]) },
   async handle({ site: { site_id }, params: { inverter_id }, window }, context: Context) {
     await requireInverter(context.db, site_id, inverter_id)
     const { site, period } = await siteAndPeriod(site_id, window, context)

@@ -28,7 +28,6 @@ export const healthRule =
 
 const Orientation = Type.Enum([...orientations], { examples: ['south'] })
 const MpptIndex = Type.Integer({ minimum: 0, examples: [1] })
-const Index = { ...StringIndex, examples: [3] }
 const dc_capacity_kwp = Type.Number({ examples: [10.92] })
 const status = field.OneOf(stringStatuses, healthRule, 'underperforming')
 const excluded_reason = field.OneOfOrNull(
@@ -47,7 +46,7 @@ export const StringEfficiency = Named('StringEfficiency', {
   group: field.Text('Orientation of the group: azimuth and tilt.', '180/25'),
   group_size: field.Int('Connected strings of the group.', { minimum: 1, examples: [144] }),
   inverter_id: InverterId,
-  string_index: Index,
+  string_index: StringIndex,
   logger_id: LoggerId,
   dc_capacity_kwp,
   completeness_pct,
@@ -75,7 +74,7 @@ export const StringHealth = Named('StringHealth', {
   inverter_id: InverterId,
   inverter_name: Type.String({ examples: ['Inverter 7'] }),
   logger_id: LoggerId,
-  string_index: Index,
+  string_index: StringIndex,
   mppt_index: MpptIndex,
   orientation: Orientation,
   peer_group: field.Text(
@@ -132,15 +131,15 @@ export const StringHealth = Named('StringHealth', {
 })
 
 export const HealthThresholds = Named('HealthThresholds', {
-  watch_pct: Type.Number(),
-  underperforming_pct: Type.Number(),
-  critical_pct: Type.Number(),
-  dead_pct: Type.Number(),
+  watch_pct: Type.Number({ examples: [97] }),
+  underperforming_pct: Type.Number({ examples: [95] }),
+  critical_pct: Type.Number({ examples: [85] }),
+  dead_pct: Type.Number({ examples: [5] }),
 })
 
 export const ComparedString = Named('ComparedString', {
   ...periodFields,
-  string_index: Index,
+  string_index: StringIndex,
   mppt_index: MpptIndex,
   dc_capacity_kwp,
   orientation: Orientation,

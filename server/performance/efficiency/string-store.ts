@@ -8,7 +8,6 @@ import type { PlantString } from '../rollups/raw.ts'
 import { readStringDays, readStringHours, type StringHourRow } from '../rollups/store.ts'
 import { decodeStrings, sumStored } from '../rollups/string-codec.ts'
 
-/** A string in service. */
 export type RankedString = Omit<PlantString, 'panel' | 'module_count'>
 
 export interface InverterStrings {
@@ -30,7 +29,6 @@ export interface StringHour {
   sums: StringSums
 }
 
-/** A small persistent loss of a string. */
 export interface StringStep {
   inverter_id: number
   string_index: number

@@ -28,7 +28,6 @@ import { daySummary, loggerHours, stringHours } from './records.ts'
 import { DaySummary, EnergyMatrix, HourOfDay, LoggerHourRecord, StringHour } from './schemas.ts'
 
 const basic = { method: 'GET', module: 'basic_scada' } as const
-const whole = { truncated: false, next_start: null }
 
 const note =
   'Energy is the difference of the inverter counters, or the integral of power without counters; ' +
@@ -53,7 +52,6 @@ export const plantSummary = endpoint({
     date: Type.Optional(field.Day('UTC day. Defaults to today.')),
   },
   returns: DaySummary,
-  example: { answer: exampleOf(DaySummary) },
   async handle({ site: { site_id }, query }, context: Context) {
     const now = await nowAt(site_id, context)
     const day = Date.parse(query.date ?? utcDate(now.now_ms))
@@ -83,7 +81,6 @@ export const loggerHourlyEnergy = endpoint({
   window: spanSince(default_hours.diagnostics),
   heavy: true,
   returns: SpanList(LoggerHourRecord),
-  example: { answer: { data: [exampleOf(LoggerHourRecord)], meta: { count: 1, ...whole } } },
   ...spanHandlers(async (request: SeriesRequest<{ logger_id: number }>, context) => {
     const { site, params, window } = request
     await requireLogger(context.db, site.site_id, params.logger_id)
@@ -148,7 +145,6 @@ export const energyByHour = endpoint({
     ])
     return energyMatrix({ ...days, ...spanMeta(window) }, loggers, rows, now)
   },
-  /** One line per hour of a day. */
   export_lines: ({ date, logger_id, hours }) =>
     (hours as object[]).map((hour) => ({ date, logger_id, ...hour })),
   async exports({ site: { site_id }, query, window }, context: Context) {
@@ -196,7 +192,6 @@ export const stringEnergyByHour = endpoint({
   window: pastSpan(default_hours.diagnostics),
   heavy: true,
   returns: SpanList(StringHour),
-  example: { answer: { data: [exampleOf(StringHour)], meta: { count: 1, ...whole } } },
   ...spanHandlers(async (request: SeriesRequest<{ inverter_id: number }>, context) => {
     const { site, params, window } = request
     await requireInverter(context.db, site.site_id, params.inverter_id)
@@ -227,7 +222,6 @@ async function* loggerHourWeeks(
   }
 }
 
-/** Items of the matrix of whole days. */
 async function* matrixWeeks(
   db: Queries,
   site_id: string,

@@ -12,7 +12,6 @@ export type { Bounds }
 const whole_ratio = 0.95
 export const lit_ratio = 0.5
 
-/** Sums of hours from which the metrics are computed. */
 type Sums = ReturnType<typeof nothing>
 
 export const nothing = () => ({

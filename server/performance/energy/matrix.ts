@@ -28,7 +28,6 @@ import {
 import type { LoggerInService } from './logger-hours.ts'
 import { timezone_note } from './schemas.ts'
 
-/** Values of an hour that all loggers share. */
 interface Frame {
   start_ms: number
   /** First part of the JSON text of the hour. */

@@ -128,7 +128,6 @@ export function loggerHours(
 
 const known = (value: number) => (Number.isNaN(value) ? null : Math.round(value))
 
-/** The strings of an inverter in one hour. */
 export function stringHours(
   stored: StoredStrings & { hour_at: Date },
   strings: readonly { string_index: number; dc_capacity_kwp: number }[],

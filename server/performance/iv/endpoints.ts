@@ -13,7 +13,6 @@ import { pageOf, RowId } from '../../http/cursor.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { CursorList, cursorList, List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
-import { exampleOf } from '../../http/example.ts'
 import { pageItems } from '../../http/export-items.ts'
 import * as field from '../../http/fields.ts'
 import { InverterId, limit, StringIndex } from '../../http/params.ts'
@@ -72,7 +71,6 @@ export const listPanelModels = endpoint({
     'Returns the models of the strings of the site by id. Fields that the site does not announce ' +
     'come from the library; unknown fields are `null`.',
   returns: List(PanelModel),
-  example: { answer: list([exampleOf(PanelModel)]) },
   async handle({ site: { site_id } }, { db }: Context) {
     const rows = await readModelsInUse(db, site_id)
     return list(await Promise.all(rows.map((row) => siteModel(db, row))))
@@ -108,7 +106,6 @@ export const searchPanelModels = endpoint({
   },
   cursor: { rank: RowId },
   returns: CursorList(PanelModelMatch),
-  example: { answer: cursorList({ rows: [exampleOf(PanelModelMatch)], next_cursor: null }) },
   async handle({ site: { site_id }, query, after }, { db }: Context) {
     const { q, limit = search_rows.by_default } = query
     const offset = after?.rank ?? 0
@@ -138,7 +135,6 @@ export const getPanelModel = endpoint({
   params: { params_id: ParamsId },
   cache: 'resource',
   returns: PanelModel,
-  example: { answer: exampleOf(PanelModel) },
   async handle({ site: { site_id }, params: { params_id } }, { db }: Context) {
     const row = await readSiteModel(db, site_id, params_id)
     if (row) return siteModel(db, row)
@@ -169,7 +165,6 @@ export const compareWithExpected = endpoint({
   query: { limit: limit(expected_rows.max, expected_rows.by_default) },
   heavy: true,
   returns: IvExpectedSeries,
-  example: { answer: exampleOf(IvExpectedSeries, { meta: { count: 1 } }) },
   async handle({ site: { site_id }, params, query, window }, { db }: Context) {
     const { setting, expectation, wanted } = await requireComparison(db, site_id, params, window)
     const { params_id, module_count } = setting.string
@@ -240,7 +235,6 @@ const diagnosisRecord = (made: StringDiagnosis | null) => ({
 const stc_c = 25
 const warm_c = 50
 
-/** A model of the library. */
 function libraryRecord({ is_bundled: _, ...model }: LibraryModel): PanelFields {
   return model
 }
@@ -325,7 +319,6 @@ async function* wholeWindow(
   }
 }
 
-/** A point for each of the instants. */
 async function pointsAt(
   db: Queries,
   instants: readonly StringInstant[],

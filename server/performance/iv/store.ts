@@ -10,14 +10,12 @@ import { countStrings, holdsString } from '../../telemetry/strings/store.ts'
 import type { PanelFields } from '../panels/model.ts'
 import type { Plant, PlantString, RawInverter, RawWeather } from '../rollups/raw.ts'
 
-/** A panel model as the site announced it. */
 export interface SiteModelRow
   extends Pick<PanelFields, 'params_id' | 'name' | 'manufacturer' | 'technology' | 'power_stc_w'>,
     Pick<PanelFields, 'cells_in_series' | keyof CecModule> {
   used_by_string_count: number
 }
 
-/** One string with its inverter and MPPT partners. */
 export type StringSetting = NonNullable<ReturnType<typeof settingOf>>
 
 export interface ReadingsRequest {
@@ -36,7 +34,6 @@ export interface StringInstant {
   /** Index of the string of the first current. */
   from_index: number
   current_a: readonly (number | null)[] | null
-  /** Voltage of the requested string. */
   voltage_v: number | null
 }
 

@@ -16,11 +16,8 @@ interface PanelImport {
 }
 
 export interface PanelLibrary {
-  /** Bundled models by name. */
   bundled: PanelModel[]
-  /** Number of models from imported lists. */
   imported_count: number
-  /** Imports that changed the library, newest first. */
   imports: PanelImport[]
 }
 

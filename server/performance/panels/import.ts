@@ -1,4 +1,3 @@
-/** Imports a list of panel models into the database. */
 import type { Database, Queries } from '../../storage/database.ts'
 import { isNewer, type PanelList } from './csv.ts'
 import { type ListedModel, modelColumns } from './model.ts'

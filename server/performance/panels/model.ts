@@ -17,7 +17,6 @@ export type Technology =
 
 const ofCircuit = 'Computed from the circuit when the site announced one.'
 
-/** Fields of a panel model of the API. */
 export const panelFields = {
   params_id: field.Int(
     'Permanent id. Ids below 1048576 belong to the site; others identify a model of the library ' +

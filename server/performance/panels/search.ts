@@ -53,7 +53,6 @@ const byKey = makers.flatMap((names) =>
   names.map((name) => ({ key: nameKey(name), others: names.filter((other) => other !== name) })),
 )
 
-/** Other names of a manufacturer. */
 function otherNames(manufacturer: string): string[] {
   const key = nameKey(manufacturer)
   const found = byKey.filter((name) => key.startsWith(name.key)).flatMap(({ others }) => others)
@@ -82,7 +81,6 @@ interface IndexedName {
 interface Found {
   /** Best matches first, at most `limit`. */
   params_ids: number[]
-  /** Number of all matches. */
   count: number
 }
 

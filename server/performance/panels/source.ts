@@ -1,4 +1,3 @@
-/** Reads a list of panel models from a file or URL. */
 import { open } from 'node:fs/promises'
 import path from 'node:path'
 import { PanelListError } from './csv.ts'

@@ -10,7 +10,6 @@ export interface PanelModel extends ListedModel {
   params_id: number
   /** `cec`: from an imported list; `fitted`: circuit fitted to the datasheet. */
   source: 'cec' | 'fitted'
-  /** Whether the model is bundled with the program. */
   is_bundled: boolean
 }
 
@@ -24,10 +23,8 @@ const columns = ['params_id', ...modelColumns]
 const own = new Map(ownModels.map((model) => [model.params_id, fromOwn(model)]))
 const ownByKey = new Map([...own.values()].map((model) => [nameKey(model.name), model]))
 
-/** The models that come with the program, by name. */
 export const bundledPanels = (): PanelModel[] => [...own.values()]
 
-/** The models of these ids that exist, by id. */
 export async function readPanelsById(db: Queries, params_ids: readonly number[]) {
   const wanted = [...new Set(params_ids)]
   const bundled = wanted.flatMap((id) => own.get(id) ?? [])
@@ -73,12 +70,7 @@ export async function findPanels(
   return { rows: params_ids.flatMap((id) => models.get(id) ?? []), count: found.count }
 }
 
-interface CachedIndex {
-  version: number
-  index: Promise<NameIndex>
-}
-
-const indexes = new WeakMap<Queries, CachedIndex>()
+const indexes = new WeakMap<Queries, { version: number; index: Promise<NameIndex> }>()
 
 /** Names of all models, cached by database until the next import. */
 async function nameIndex(db: Queries): Promise<NameIndex> {

@@ -11,7 +11,6 @@ const step_ms = 300_000
 /** Minimum share of the daylight with met station data to distribute by expected energy. */
 const light_min_ratio = 0.5
 
-/** Sums and counter readings of an hour of an inverter. */
 export type GapSource = { hour_at: Date } & Pick<
   InverterHour,
   | 'ac_energy_kwh'
@@ -87,7 +86,6 @@ const reading = (at: Date | null, energy_total_kwh: number | null): CounterReadi
   energy_total_kwh: energy_total_kwh!,
 })
 
-/** Part of a gap in one hour. */
 interface Part {
   hour: number
   start_ms: number

@@ -60,8 +60,9 @@ test('whatever the order in which readings arrive, gaps and hours of loggers are
           some.map(({ kwh }) => kwh),
         ],
       )
-      const touched = [...hours].map((hour) => ({ kind: 'inverter', device_id: inverter_id, hour }))
-      await touchHours(transaction, 'demo', touched)
+      const mark = { site_id: 'demo', kind: 'inverter', device_id: inverter_id }
+      const touched = [...hours].map((hour) => ({ ...mark, hour }))
+      await touchHours(transaction, touched)
     })
   }
   async function rollUp() {

@@ -72,7 +72,6 @@ export interface InverterLight {
   poa_w_m2: number | null
   /** Temperature factor of the power: 1 + gamma (T - 25 C). */
   temperature_factor: number | null
-  /** Expected DC power of the strings. */
   expected_dc_kw: number | null
 }
 

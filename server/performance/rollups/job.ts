@@ -1,5 +1,6 @@
 /**
- * Updates the hourly sums of inverters and strings when readings arrive. Marked hours are summed up
+ * Updates the hourly sums of inverters and strings when readings arrive, and packs the readings of
+ * every kind into blocks. Marked hours are summed up
  * from the stored readings, so that late, repeated and corrected readings lead to the same sums as
  * readings in order. Ended days are then scanned for small persistent losses of strings.
  */
@@ -11,9 +12,10 @@ import { hour_ms } from '@heliograph/domain/durations'
 import { hoursOfLocalDate, localDate } from '@heliograph/domain/local-day'
 import { placeOf } from '@heliograph/domain/place'
 import { reach_ms } from '@heliograph/domain/reach'
+import { readingKinds } from '@heliograph/domain/readings'
 import { tryLock } from '../../storage/advisory-lock.ts'
 import type { Database, Log, Transaction } from '../../storage/database.ts'
-import { packedKinds, packHours, packing_lock_class } from '../../telemetry/blocks/store.ts'
+import { packHours, packing_lock_class } from '../../telemetry/blocks/store.ts'
 import { readFinalWeeks } from '../../telemetry/final-weeks.ts'
 import { reconcileHours } from '../../telemetry/gaps/job.ts'
 import {
@@ -193,13 +195,8 @@ async function rollUp(transaction: Transaction, site_id: string, clock: Clock) {
   else await sumMarkedHours(transaction, site_id, whole)
   await reconcileHours(transaction, site_id, whole, now)
   const ended = marks.filter((mark) => hasEnded(mark, { now, settled_at }))
-  for (const kind of packedKinds) {
-    await packHours(
-      transaction,
-      site_id,
-      kind,
-      ended.filter((mark) => mark.kind === kind),
-    )
+  for (const [kind, of_kind] of Map.groupBy(ended, (mark) => mark.kind)) {
+    await packHours(transaction, site_id, kind, of_kind)
   }
   const each_ms = (clock.now().getTime() - now.getTime()) / marks.length
   const running = await countRunning(transaction, site_id, now)
@@ -212,7 +209,7 @@ async function rollUp(transaction: Transaction, site_id: string, clock: Clock) {
   return { marks: marks.length, is_behind: stations.length > 0 || marks.length >= marks_most }
 }
 
-const device_kinds = ['inverter', 'string', 'meter', 'node']
+const device_kinds = Object.keys(readingKinds).filter((kind) => kind !== 'weather')
 
 /** Marks without hours whose sums are final because their readings were thinned. */
 async function withReadings(transaction: Transaction, marks: readonly Mark[]): Promise<Mark[]> {
@@ -372,7 +369,7 @@ export async function touchAround(
   )) {
     const ids = new Set(marks.flatMap(({ device_id }) => invertersOf.get(device_id) ?? []))
     const hour = hour_at_ms / hour_ms
-    const touched = [...ids].map((device_id) => ({ kind: 'inverter', device_id, hour }))
-    await touchHours(transaction, site_id, touched, now)
+    const touched = [...ids].map((device_id) => ({ site_id, kind: 'inverter', device_id, hour }))
+    await touchHours(transaction, touched, now)
   }
 }

@@ -74,7 +74,6 @@ export interface Plant {
 
 type InverterFacts = Omit<PlantInverter, 'strings'>
 
-/** The inverters and met stations of a site. */
 export async function readLayout(db: Queries, site_id: string) {
   return {
     inverters: await db.query<InverterFacts>(
@@ -91,7 +90,6 @@ export async function readLayout(db: Queries, site_id: string) {
   }
 }
 
-/** Inventory of some or all inverters of a site. */
 export async function readPlant(
   db: Queries,
   site_id: string,

@@ -76,7 +76,6 @@ type Quantity = Exclude<(typeof quantities)[number], 'energy_sample_count' | 'cu
 export const quantityBytes = (quantity: Quantity): string =>
   `substring(sums from 1 + 4 * string_count * ${quantities.indexOf(quantity)} for 4 * string_count)`
 
-/** Numbers of a quantity by string. */
 export const quantityOf = (bytes: Buffer): number[] =>
   Array.from({ length: bytes.length / 4 }, (_, nth) => bytes.readFloatLE(4 * nth))
 

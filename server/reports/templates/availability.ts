@@ -3,8 +3,7 @@ import { rounded } from '@heliograph/domain/significant'
 import type { InverterSumsRow } from '../../performance/efficiency/inverter-sums.ts'
 import { type Yields, yieldsOf } from '../../performance/efficiency/yields.ts'
 import { type Period, periodHours } from '../../performance/period.ts'
-import type { ReportTemplate } from '../template.ts'
-import { dateOf, documentOf, frameOf, totalsName } from './frame.ts'
+import { dateOf, totalsName } from './frame.ts'
 import { inverterFields, readPerformance, undemandedNotes, yieldsByDay } from './inverter-days.ts'
 import { countOf, worstCount } from './parameters.ts'
 import {
@@ -20,22 +19,18 @@ import {
   text,
   textSection,
 } from './sections.ts'
+import { template } from './template.ts'
 
-export const availability: ReportTemplate = {
+export const availability = template({
   template_id: 'availability',
   name: 'Availability',
   description:
     'Time-based and energy-based availability after IEC TS 63019, downtime and its energy loss, and ' +
     'time without data; by day, plant and inverter.',
   category: 'performance',
-  formats: ['pdf', 'xlsx', 'csv'],
-  periods: ['day', 'week', 'month', 'quarter', 'year', 'custom'],
   parameters: worstCount('inverters'),
   parts: [{ name: 'Availability', scopes: ['diagnostics:read'] }],
-  required_module: 'basic_scada',
-  version: '1.0.0',
-  async build(db, order) {
-    const frame = await frameOf(db, order)
+  async contents(db, frame, order) {
     const { period } = frame
     const { inverters, plants, yields, notes, ...facts } = await readPerformance(db, frame)
     const days = await yieldsByDay(db, frame, inverters)
@@ -57,7 +52,7 @@ export const availability: ReportTemplate = {
           b.inverter.downtime_loss_kwh - a.inverter.downtime_loss_kwh,
       )
     const count = countOf(order, 'worst_count', 20)
-    return documentOf(availability, frame, {
+    return {
       ...facts,
       title: 'Availability',
       notes: [...notes, ...undemandedNotes(plants)],
@@ -103,9 +98,9 @@ export const availability: ReportTemplate = {
         ),
         method,
       ],
-    })
+    }
   },
-}
+})
 
 /** Hours are inverter hours: twelve inverters that are down for one hour are 12 h. */
 function downtimeOf(yields: Yields, inverters: readonly InverterSumsRow[], { daylight_s }: Period) {

@@ -11,10 +11,8 @@ import { usableEnergy } from '../../batteries/units.ts'
 import { type Bounds, percent } from '../../performance/energy/figures.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Section } from '../document.ts'
-import type { ReportTemplate } from '../template.ts'
 import { dayName } from '../writers/cells.ts'
-import { dateOf, documentOf, type Frame, frameOf, type Measured, sumOf } from './frame.ts'
-import { inTurn } from './in-turn.ts'
+import { dateOf, type Frame, type Measured, sumOf } from './frame.ts'
 import { countOf, worstCount } from './parameters.ts'
 import {
   cellsOf,
@@ -29,15 +27,15 @@ import {
   text,
   textSection,
 } from './sections.ts'
+import { template } from './template.ts'
 
-export const battery: ReportTemplate = {
+export const battery = template({
   template_id: 'battery',
   name: 'Battery',
   description:
     'Charged and discharged energy, equivalent cycles, round-trip efficiency, state of charge, ' +
     'dispatch compared with the plan and revenue at day-ahead prices, of each battery by day.',
   category: 'bess',
-  formats: ['pdf', 'xlsx', 'csv'],
   periods: ['day', 'week', 'month', 'custom'],
   parameters: worstCount('hours that differ from the plan'),
   parts: [
@@ -45,16 +43,13 @@ export const battery: ReportTemplate = {
     { name: 'Earnings', scopes: ['bess:read', 'earnings:read'] },
   ],
   required_module: 'bess',
-  version: '1.0.0',
-  async build(transaction, order) {
-    const db = inTurn(transaction)
-    const frame = await frameOf(db, order)
+  async contents(db, frame, order) {
     const units: UnitReport[] = []
     for (const unit of await readUnits(db, frame)) units.push(await readUnit(db, unit, frame))
     const has_money = order.may_read.has('earnings:read')
     const currencies = new Set(has_money ? units.flatMap(({ total }) => total.currency ?? []) : [])
     const quarters = units.flatMap((unit) => unit.quarters)
-    return documentOf(battery, frame, {
+    return {
       title: 'Batteries',
       currency: currencies.size === 1 ? [...currencies][0]! : null,
       data_completeness_pct: completenessOf(quarters),
@@ -67,9 +62,9 @@ export const battery: ReportTemplate = {
           ? [deviationTable(units, countOf(order, 'worst_count', 20)), method]
           : []),
       ],
-    })
+    }
   },
-}
+})
 
 type UnitRow = MarketedUnit & UnitFacts & { name: string }
 

@@ -7,8 +7,7 @@ import { lossesOf } from '../../performance/efficiency/losses.ts'
 import { heldUntil } from '../../storage/curtailment.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Metric, Section } from '../document.ts'
-import type { ReportTemplate } from '../template.ts'
-import { dateOf, dayBounds, documentOf, type Frame, frameOf, isIncluded, sumOf } from './frame.ts'
+import { dateOf, dayBounds, type Frame, isIncluded, sumOf } from './frame.ts'
 import { countOf, rowCount } from './parameters.ts'
 import {
   cellsOf,
@@ -23,26 +22,22 @@ import {
   text,
   textSection,
 } from './sections.ts'
+import { template } from './template.ts'
 
-export const curtailment: ReportTemplate = {
+export const curtailment = template({
   template_id: 'curtailment',
   name: 'Curtailment',
   description:
     'Curtailment orders with their compliance, the energy that they curtailed by day and plant, and ' +
     'its value.',
   category: 'curtailment',
-  formats: ['pdf', 'xlsx', 'csv'],
-  periods: ['day', 'week', 'month', 'quarter', 'year', 'custom'],
   parameters: rowCount('commands'),
   parts: [
     { name: 'Commands', scopes: ['curtailment:read'] },
     { name: 'Loss to all limits', scopes: ['diagnostics:read'] },
     { name: 'Lost revenue and avoided cost', scopes: ['curtailment:read', 'earnings:read'] },
   ],
-  required_module: 'basic_scada',
-  version: '1.0.0',
-  async build(db, order) {
-    const frame = await frameOf(db, order)
+  async contents(db, frame, order) {
     const expected = order.may_read.has('diagnostics:read') ? await readLoss(db, frame) : null
     const facts = {
       title: 'Curtailment',
@@ -53,12 +48,12 @@ export const curtailment: ReportTemplate = {
       : []
     if (!order.may_read.has('curtailment:read')) {
       const sections = [metricsSection('Curtailment', lossMetrics), method]
-      return documentOf(curtailment, frame, { ...facts, notes: [], sections })
+      return { ...facts, notes: [], sections }
     }
     const rows = await readRows(db, frame)
     const days = await readDays(db, frame)
     const money = order.may_read.has('earnings:read') ? moneyFields : []
-    return documentOf(curtailment, frame, {
+    return {
       ...facts,
       currency: currencyOf(rows),
       notes: notesOf(rows, frame),
@@ -84,9 +79,9 @@ export const curtailment: ReportTemplate = {
         ),
         method,
       ],
-    })
+    }
   },
-}
+})
 
 const kwh = [1, 'kWh'] as const
 
@@ -107,7 +102,6 @@ async function readRows(db: Queries, frame: Frame): Promise<CurtailmentRow[]> {
   return withMoney(db, { site_id, has_money: order.may_read.has('earnings:read') }, stored)
 }
 
-/** Energy that orders curtailed at a plant on a day of the frame. */
 interface CurtailedDay {
   nth: number
   logger_id: number

@@ -6,7 +6,6 @@ import { kwhOrNull } from '../../earnings/metrics.ts'
 import type { Section } from '../document.ts'
 import { number, perMwh, table, text } from './sections.ts'
 
-/** Energy and money of an hour of the day or a market, in one currency. */
 interface Slice {
   name: string
   energy_wh: number

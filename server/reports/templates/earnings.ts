@@ -12,11 +12,9 @@ import { accountsOf } from '../../earnings/records.ts'
 import { readEarnings } from '../../earnings/store.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Section } from '../document.ts'
-import type { ReportTemplate } from '../template.ts'
 import { netNote, notesOf } from './earnings-notes.ts'
 import { slicesOf, sliceTable } from './earnings-slices.ts'
-import { dateOf, documentOf, type Frame, frameOf, isIncluded } from './frame.ts'
-import { inTurn } from './in-turn.ts'
+import { dateOf, type Frame, isIncluded } from './frame.ts'
 import { noParameters } from './parameters.ts'
 import {
   cellsOf,
@@ -32,26 +30,22 @@ import {
   text,
   textSection,
 } from './sections.ts'
+import { template } from './template.ts'
 
-export const earnings: ReportTemplate = {
+export const earnings = template({
   template_id: 'earnings',
   name: 'Earnings',
   description:
     'Gross, fees and net by day, hour of the day, plant and market; average and capture price, ' +
     'energy at negative prices, and unknown amounts with their reasons.',
   category: 'financial',
-  formats: ['pdf', 'xlsx', 'csv'],
-  periods: ['day', 'week', 'month', 'quarter', 'year', 'custom'],
   parameters: noParameters,
   parts: [{ name: 'Earnings', scopes: ['earnings:read'] }],
   required_module: 'earnings',
-  version: '1.0.0',
-  async build(transaction, order) {
-    const db = inTurn(transaction)
-    const frame = await frameOf(db, order)
+  async contents(db, frame, order) {
     const earned = await readEarned(db, frame)
     const { currency } = earned.site
-    return documentOf(earnings, frame, {
+    return {
       title: 'Earnings',
       currency,
       data_completeness_pct: completenessPct(earned.coverage),
@@ -80,9 +74,9 @@ export const earnings: ReportTemplate = {
         unknownTable(earned),
         method(order.timezone),
       ],
-    })
+    }
   },
-}
+})
 
 async function readEarned(db: Queries, frame: Frame) {
   const { site_id, span, now, days, order } = frame

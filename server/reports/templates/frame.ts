@@ -57,7 +57,6 @@ export async function frameOf(db: Queries, order: ReportOrder) {
     order,
     site_id,
     position,
-    /** Days that have started. */
     days,
     span,
     period: periodIn(span, position, now),
@@ -193,7 +192,8 @@ export function isIncluded({ plant_ids }: Frame): (of: { logger_id: number }) =>
   return ({ logger_id }) => ids.has(logger_id)
 }
 
-interface Contents extends Pick<ReportDocument, 'title' | 'data_completeness_pct' | 'sections'> {
+export interface Contents
+  extends Pick<ReportDocument, 'title' | 'data_completeness_pct' | 'sections'> {
   currency?: string | null
   notes: readonly string[]
   /** Defaults to the readings of the plants. */

@@ -45,7 +45,6 @@ export const inverterFields: Field<{ inverter: InverterSumsRow }>[] = [
   text('plant', 'Plant', ({ inverter }) => inverter.logger_name),
 ]
 
-/** Yields that can be computed from `daySums`. */
 export type DayYields = Pick<
   Yields,
   | 'completeness_pct'

@@ -4,8 +4,7 @@ import type { InverterSumsRow } from '../../performance/efficiency/inverter-sums
 import { type Losses, lossesOf } from '../../performance/efficiency/losses.ts'
 import { coverageOf, excludedReason, type Period } from '../../performance/period.ts'
 import type { Section } from '../document.ts'
-import type { ReportTemplate } from '../template.ts'
-import { documentOf, frameOf, sumOf, totalsName } from './frame.ts'
+import { sumOf, totalsName } from './frame.ts'
 import { inverterFields, readPerformance } from './inverter-days.ts'
 import { countOf, worstCount } from './parameters.ts'
 import {
@@ -21,25 +20,21 @@ import {
   text,
   textSection,
 } from './sections.ts'
+import { template } from './template.ts'
 
-export const losses: ReportTemplate = {
+export const losses = template({
   template_id: 'losses',
   name: 'Losses',
   description:
     'From the potential energy to the delivered energy: clipping, curtailment, downtime, derating ' +
     'and other losses; conversion and night consumption; by plant and inverter.',
   category: 'performance',
-  formats: ['pdf', 'xlsx', 'csv'],
-  periods: ['day', 'week', 'month', 'quarter', 'year', 'custom'],
   parameters: worstCount('inverters'),
   parts: [{ name: 'Losses', scopes: ['diagnostics:read'] }],
-  required_module: 'basic_scada',
-  version: '1.0.0',
-  async build(db, order) {
-    const frame = await frameOf(db, order)
+  async contents(db, frame, order) {
     const { inverters, notes, data_completeness_pct, has_sums } = await readPerformance(db, frame)
     const items = inverters.map((inverter) => itemOf(inverter, frame.period))
-    return documentOf(losses, frame, {
+    return {
       title: 'Losses',
       data_completeness_pct,
       has_sums,
@@ -50,9 +45,9 @@ export const losses: ReportTemplate = {
         inverterTable(items, countOf(order, 'worst_count', 20)),
         method,
       ],
-    })
+    }
   },
-}
+})
 
 interface Item extends Losses {
   inverter: InverterSumsRow

@@ -5,8 +5,7 @@ import { rounded } from '@heliograph/domain/significant'
 import type { Queries } from '../../storage/database.ts'
 import { isBreached, type ServiceRecord } from '../../work/service-levels.ts'
 import type { Section } from '../document.ts'
-import type { ReportTemplate } from '../template.ts'
-import { dateOf, documentOf, type Frame, frameOf, sumOf } from './frame.ts'
+import { dateOf, type Frame, sumOf } from './frame.ts'
 import { countOf, rowCount } from './parameters.ts'
 import {
   chart,
@@ -19,25 +18,22 @@ import {
   text,
   textSection,
 } from './sections.ts'
+import { template } from './template.ts'
 
-export const operations: ReportTemplate = {
+export const operations = template({
   template_id: 'operations',
   name: 'Alerts and O&M',
   description:
     'Alerts by day, severity and kind with lost energy; work orders with response and resolution ' +
     'times and compliance with service levels; defects found and open.',
   category: 'om',
-  formats: ['pdf', 'xlsx', 'csv'],
-  periods: ['day', 'week', 'month', 'quarter', 'year', 'custom'],
   parameters: rowCount('alerts, work orders and defects each', 50),
   parts: [
     { name: 'Alerts', scopes: ['alerts:read'] },
     { name: 'Work orders and defects', scopes: ['om:read'] },
   ],
   required_module: 'om',
-  version: '1.0.0',
-  async build(db, order) {
-    const frame = await frameOf(db, order)
+  async contents(db, frame, order) {
     const count = countOf(order, 'row_count', 50)
     const has_alerts = order.may_read.has('alerts:read')
     const has_work = order.may_read.has('om:read')
@@ -47,7 +43,7 @@ export const operations: ReportTemplate = {
     const is_empty = alerts.length + orders.length + defects.length === 0
     const shown = [...(has_alerts ? ['alert'] : []), ...(has_work ? ['work order', 'defect'] : [])]
     const names = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(shown)
-    return documentOf(operations, frame, {
+    return {
       title: 'Alerts, work and defects',
       // Alerts and work have no share that is known.
       data_completeness_pct: null,
@@ -62,9 +58,9 @@ export const operations: ReportTemplate = {
           : []),
         method,
       ],
-    })
+    }
   },
-}
+})
 
 const severities = ['info', 'warning', 'major', 'critical'] as const
 

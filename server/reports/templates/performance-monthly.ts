@@ -1,7 +1,6 @@
 /** Yields and performance ratios of the site, its plants and inverters: IEC 61724-1. */
 import { type Yields, yieldsOf } from '../../performance/efficiency/yields.ts'
-import type { ReportTemplate } from '../template.ts'
-import { dateOf, documentOf, frameOf, totalsName } from './frame.ts'
+import { dateOf, totalsName } from './frame.ts'
 import {
   type DayYields,
   inverterFields,
@@ -24,22 +23,19 @@ import {
   text,
   textSection,
 } from './sections.ts'
+import { template } from './template.ts'
 
-export const performanceMonthly: ReportTemplate = {
+export const performanceMonthly = template({
   template_id: 'performance_monthly',
   name: 'Monthly performance',
   description:
     'Reference yield, final yield, performance ratios, availability, specific yield and capacity ' +
     'factor after IEC 61724-1, by day, plant and inverter, with the completeness of the data.',
   category: 'performance',
-  formats: ['pdf', 'xlsx', 'csv'],
   periods: ['week', 'month', 'quarter', 'year', 'custom'],
   parameters: worstCount('inverters'),
   parts: [{ name: 'Performance', scopes: ['diagnostics:read'] }],
-  required_module: 'basic_scada',
-  version: '1.0.0',
-  async build(db, order) {
-    const frame = await frameOf(db, order)
+  async contents(db, frame, order) {
     const read = await readPerformance(db, frame)
     const { inverters, plants, yields: site, notes, data_completeness_pct, has_sums } = read
     const days = await yieldsByDay(db, frame, inverters)
@@ -52,7 +48,7 @@ export const performanceMonthly: ReportTemplate = {
     const count = countOf(order, 'worst_count', 20)
     const ofYields = <Of>(list: readonly Field<Of>[]) =>
       fieldsOf(list, (item: { yields: Of }) => item.yields)
-    return documentOf(performanceMonthly, frame, {
+    return {
       title: 'Performance',
       data_completeness_pct,
       has_sums,
@@ -112,9 +108,9 @@ export const performanceMonthly: ReportTemplate = {
         table('By day', days, [day(dateOf), ...ofYields([...yieldFields, ...completeness])]),
         method,
       ],
-    })
+    }
   },
-}
+})
 
 const pct = [1, '%'] as const
 const per_kwp = [2, 'kWh/kWp'] as const

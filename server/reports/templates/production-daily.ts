@@ -11,12 +11,9 @@ import {
 import { loggerSpan } from '../../performance/energy/records.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Section } from '../document.ts'
-import type { ReportTemplate } from '../template.ts'
 import {
   dateOf,
-  documentOf,
   type Frame,
-  frameOf,
   isIncluded,
   isIncomplete,
   namesOf,
@@ -36,22 +33,19 @@ import {
   table,
   text,
 } from './sections.ts'
+import { template } from './template.ts'
 
-export const productionDaily: ReportTemplate = {
+export const productionDaily = template({
   template_id: 'production_daily',
   name: 'Daily production',
   description:
     'Energy and insolation by day, or by hour for a period of one day; by plant with specific ' +
     'yield, peak power and completeness.',
   category: 'production',
-  formats: ['pdf', 'xlsx', 'csv'],
   periods: ['day', 'week', 'month', 'custom'],
   parameters: noParameters,
   parts: [{ name: 'Production', scopes: ['plant:read', 'energy:read'] }],
-  required_module: 'basic_scada',
-  version: '1.0.0',
-  async build(db, order) {
-    const frame = await frameOf(db, order)
+  async contents(db, frame) {
     const production = await readProduction(db, frame)
     const site = siteSpan(production, frame.span, frame)
     const plants = production.loggers.map((logger) => {
@@ -66,7 +60,7 @@ export const productionDaily: ReportTemplate = {
           'distribution over hours is estimated.',
       )
     }
-    return documentOf(productionDaily, frame, {
+    return {
       title: 'Daily production',
       data_completeness_pct: site.completeness_pct,
       notes,
@@ -86,9 +80,9 @@ export const productionDaily: ReportTemplate = {
           { totals: { plant: 'All', ...cellsOf([...fields, ...coverageFields], site) } },
         ),
       ],
-    })
+    }
   },
-}
+})
 
 interface Production {
   loggers: LoggerInService[]

@@ -50,7 +50,6 @@ export const fieldsOf = <Item, Part>(
   partOf: (item: Item) => Part,
 ): Field<Item>[] => fields.map((field) => ({ ...field, of: (item) => field.of(partOf(item)) }))
 
-/** The row of an item. */
 export const cellsOf = <Item>(fields: readonly Field<Item>[], item: Item): Record<string, Cell> =>
   Object.fromEntries(fields.map(({ key, of }) => [key, of(item)]))
 

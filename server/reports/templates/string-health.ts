@@ -6,34 +6,28 @@ import { healthItems } from '../../performance/efficiency/string-items.ts'
 import { readInverterStrings, readSteps } from '../../performance/efficiency/string-store.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Section } from '../document.ts'
-import type { ReportTemplate } from '../template.ts'
-import { documentOf, type Frame, frameOf, isIncluded, sumOf } from './frame.ts'
-import { inTurn } from './in-turn.ts'
+import { type Frame, isIncluded, sumOf } from './frame.ts'
 import { countOf, worstCount } from './parameters.ts'
 import { listed, metric, metricsSection, number, table, text, textSection } from './sections.ts'
+import { template } from './template.ts'
 
-export const stringHealth: ReportTemplate = {
+export const stringHealth = template({
   template_id: 'string_health',
   name: 'String health',
   description:
     'A map of inverters and strings with the output of each string relative to its peers, the worst ' +
     'strings with suspected cause and estimated loss, and the count of strings by status.',
   category: 'performance',
-  formats: ['pdf', 'xlsx', 'csv'],
   periods: ['day', 'week', 'month', 'custom'],
   parameters: worstCount('strings', 30),
   parts: [{ name: 'String health', scopes: ['diagnostics:read'] }],
-  required_module: 'basic_scada',
-  version: '1.0.0',
-  async build(transaction, order) {
-    const db = inTurn(transaction)
-    const frame = await frameOf(db, order)
+  async contents(db, frame, order) {
     const items = await readItems(db, frame)
     const connected = items.filter(({ excluded_reason }) => excluded_reason !== 'not_connected')
     const known = connected.filter(({ excluded_reason }) => excluded_reason === null)
     const completeness_pct = connected.map((item) => item.completeness_pct ?? 0)
     const sum_pct = completeness_pct.reduce((sum, value) => sum + value, 0)
-    return documentOf(stringHealth, frame, {
+    return {
       title: 'String health',
       data_completeness_pct: connected.length === 0 ? null : rounded(sum_pct / connected.length, 2),
       has_sums: known.length > 0,
@@ -55,9 +49,9 @@ export const stringHealth: ReportTemplate = {
         worstTable(known, connected.length, countOf(order, 'worst_count', 30)),
         method,
       ],
-    })
+    }
   },
-}
+})
 
 type Items = ReturnType<typeof healthItems>
 

@@ -49,7 +49,6 @@ export function offsetText(minutes: number): string {
   return `${minutes < 0 ? '-' : '+'}${two(Math.floor(ahead / 60))}:${two(ahead % 60)}`
 }
 
-/** Whether all are days, YYYY-MM-DD. */
 export const areDays = (names: readonly string[]): boolean =>
   names.length > 0 && names.every((name) => /^\d{4}-\d{2}-\d{2}$/.test(name))
 

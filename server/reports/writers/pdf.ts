@@ -20,7 +20,6 @@ pdfmake.setUrlAccessPolicy(() => false)
 
 const roomy = { gap_pt: 18, plot_height_pt: 165 } as const
 const close = { gap_pt: 10, plot_height_pt: 120 } as const
-type Spacing = Pick<Layout, 'gap_pt' | 'plot_height_pt'>
 /** Longer reports are printed once, because printing takes long. */
 const pages_tried_max = 12
 
@@ -41,7 +40,7 @@ export async function writePdf(document: ReportDocument): Promise<WrittenReport>
   return print({ ...document, sections: [...before, closing, last] }, roomy)
 }
 
-async function print(document: ReportDocument, spacing: Spacing) {
+async function print(document: ReportDocument, spacing: Pick<Layout, 'gap_pt' | 'plot_height_pt'>) {
   let page_count = 1
   const layout = { ...spacing, timezone: document.timezone, orientation: orientationOf(document) }
   const definition = definitionOf(document, layout, (count) => {
@@ -108,7 +107,6 @@ function definitionOf(
   }
 }
 
-/** Header of all pages except the first. */
 function pageHeader(site: string, title: string, period: string, page_pt: number): Content {
   const wide_pt = page_pt - 2 * margin_pt
   const left = fitted(`${site}  \u00b7  ${title}`, wide_pt * 0.62, { size_pt: 8 })

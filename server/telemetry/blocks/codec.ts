@@ -141,6 +141,15 @@ function readColumn(from: ByteReader, count: number): Column {
 function readArrays(from: ByteReader, count: number): Column {
   const lengths = readNumbers(from, count)
   const elements = readNumbers(from, from.count())
+  const [length] = lengths
+  // Nearly all columns: each element is at the same place of every array.
+  if (lengths.every((each) => each === length && length !== null)) {
+    return lengths.map((_, nth) => {
+      const array: MaybeNumber[] = []
+      for (let at = nth; at < elements.length; at += lengths.length) array.push(elements[at]!)
+      return array
+    })
+  }
   const arrays = lengths.map((length) =>
     length === null ? null : new Array<MaybeNumber>(length).fill(null),
   )

@@ -156,10 +156,14 @@ function readPresent(from: ByteReader, count: number): number[] {
   const step = from.count()
   const exceptions = Array.from({ length: from.count() }, () => [from.count(), from.f64()] as const)
   const codes = readPlanes(from, count)
+  const is_short = codes instanceof Uint32Array
   const values = new Array<number>(count)
   let sum = first
   for (let nth = 0; nth < count; nth += 1) {
-    sum += unzigzag(codes[nth]!) * step
+    const code = codes[nth]!
+    // The remainder of a double takes several times as long.
+    const delta = is_short ? (code >>> 1) ^ -(code & 1) : unzigzag(code)
+    sum += delta * step
     values[nth] = sum / power
   }
   for (const [nth, value] of exceptions) values[nth] = value

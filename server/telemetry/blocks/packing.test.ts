@@ -4,6 +4,7 @@ import { day_ms, hour_ms, week_ms } from '@heliograph/domain/durations'
 import type { Frame } from '@heliograph/domain/link'
 import fc from 'fast-check'
 import { silent, type TestDatabase, testDatabase } from '../../../test/postgres.ts'
+import type { JsonText } from '../../http/json-text.ts'
 import {
   edge_id,
   foundSite,
@@ -17,7 +18,9 @@ import { createRollups } from '../../performance/rollups/job.ts'
 import type { Database } from '../../storage/database.ts'
 import { readInstants } from '../gaps/store.ts'
 import { exportHistory, readHistory } from '../history.ts'
+import { inverterHistory } from '../inverters/endpoints.ts'
 import { readReadings, walkReadings } from '../stored-readings.ts'
+import { stringHistory } from '../strings/endpoints.ts'
 import { countStrings, exportStringHistory, readStringHistory } from '../strings/store.ts'
 import { packRows } from './packing.ts'
 import { thinBlocks } from './thinning.ts'
@@ -285,6 +288,24 @@ async function answers(): Promise<unknown[]> {
         found.push(await countStrings(db, strings))
         const asked = { ...strings, string_index, partner_indexes: [string_index + 1], limit: 5 }
         found.push(await readStringInstants(db, asked))
+      }
+    }
+  }
+  for (const window of windows) {
+    for (const query of [
+      { every: '60s', limit: 5, extremes: true },
+      { every: '3600s', fields: 'current_a' },
+      { every: '86400s' },
+    ]) {
+      const site = { site_id, timezone: 'Europe/Berlin' }
+      const { fields: _, ...all } = query
+      for (const [endpoint, asked] of [
+        [inverterHistory, all],
+        [stringHistory, query],
+      ] as const) {
+        const request = { site, params: { inverter_id: 1 }, query: asked, window }
+        const answer = await endpoint.handle(request as never, { db } as never)
+        found.push(JSON.parse(String((answer as JsonText).text)))
       }
     }
   }

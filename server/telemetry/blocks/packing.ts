@@ -6,13 +6,12 @@
  * and no snapshot looks for rows that are gone.
  */
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
-import { readingKinds } from '@heliograph/domain/readings'
+import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import type { JobContext } from '../../jobs/job.ts'
 import type { Database, Queries, Transaction } from '../../storage/database.ts'
 import { dropPartition, partitionName, type Week, weeksBefore } from '../../storage/partitions.ts'
 import { hasRow } from '../../storage/rows.ts'
-import { forgetThinning, isInUse, thinnedSteps } from '../thinning.ts'
-import { type PackedKind, packedKinds, packHours, packing_lock_class } from './store.ts'
+import { blockLength, packHours, packing_lock_class } from './store.ts'
 
 /** Live reads look back three days at most, and find rows alone. */
 const rows_days = 4
@@ -23,7 +22,9 @@ const run_ms_max = hour_ms / 2
 /** Limits the wait of other users of a locked table. */
 const lock_ms_max = 2000
 
-const packedTables = packedKinds.map((kind) => readingKinds[kind].table)
+const kindOf = new Map<string, ReadingKind>(
+  (Object.keys(readingKinds) as ReadingKind[]).map((kind) => [readingKinds[kind].table, kind]),
+)
 
 export async function packRows({ db, clock, log, signal }: JobContext): Promise<void> {
   const now_ms = clock.now().getTime()
@@ -33,39 +34,44 @@ export async function packRows({ db, clock, log, signal }: JobContext): Promise<
     return clock.now().getTime() < stop_ms
   }
   const bounds = await readBounds(db, now_ms)
-  const old = await weeksBefore(db, packedTables, new Date(now_ms - rows_days * day_ms))
-  for (const some of Map.groupBy(old, ({ week }) => week.start.getTime()).values()) {
-    const { week } = some[0]!
-    const is_announced = week.end <= bounds.announced
-    for (const { table } of some) {
-      const kind = packedKinds.find((each) => readingKinds[each].table === table)!
-      if (!(await packWeek(db, { kind, week, is_late: is_announced }, goesOn))) return
-      if (week.end <= bounds.settled && (await dropPacked(db, kind, week))) {
-        log.info({ week: week.start, kind }, 'rows of readings that are in blocks were dropped')
-      }
-    }
+  const rows_from = new Date(now_ms - rows_days * day_ms)
+  for (const { table, week } of await weeksBefore(db, [...kindOf.keys()], rows_from)) {
+    const kind = kindOf.get(table)!
+    const { announced, settled } = bounds.get(kind) ?? { announced: never, settled: null }
+    const is_announced = week.end <= announced
+    if (!(await packWeek(db, { kind, week, is_late: is_announced }, goesOn))) return
     if (!is_announced) {
       await db.execute(
-        'insert into packed_before (before_at, announced_at) values ($1, $2) on conflict do nothing',
-        [week.end.toISOString(), clock.now().toISOString()],
+        `insert into packed_before (kind, before_at, announced_at) values ($1, $2, $3)
+         on conflict do nothing`,
+        [kind, week.end.toISOString(), clock.now().toISOString()],
       )
+    } else if (week.end <= (settled ?? never) && (await dropPacked(db, kind, week))) {
+      log.info({ week: week.start, kind }, 'rows of readings that are in blocks were dropped')
     }
   }
 }
 
-/** Up to where readings are packed, and up to where every reader knows it. */
-async function readBounds(db: Queries, now_ms: number) {
-  const [row] = await db.query<{ announced: Date | null; settled: Date | null }>(
-    `select max(before_at) as announced,
-       max(before_at) filter (where announced_at <= $1) as settled from packed_before`,
+interface Bounds {
+  announced: Date
+  settled: Date | null
+}
+
+const never = new Date(0)
+
+/** Up to where readings of a kind are packed, and up to where every reader knows it. */
+async function readBounds(db: Queries, now_ms: number): Promise<Map<string, Bounds>> {
+  const rows = await db.query<Bounds & { kind: string }>(
+    `select kind, max(before_at) as announced,
+       max(before_at) filter (where announced_at <= $1) as settled
+     from packed_before group by kind`,
     [new Date(now_ms - announced_ms).toISOString()],
   )
-  const never = new Date(0)
-  return { announced: row!.announced ?? never, settled: row!.settled ?? never }
+  return new Map(rows.map((row) => [row.kind, row]))
 }
 
 interface PackedWeek {
-  kind: PackedKind
+  kind: ReadingKind
   week: Week
   /** Whether its rows went before, so that these came later. */
   is_late: boolean
@@ -79,7 +85,11 @@ interface Device {
 /** Packs what the blocks of a week lack. Returns false when `goesOn` returned false. */
 async function packWeek(db: Database, of: PackedWeek, goesOn: () => boolean): Promise<boolean> {
   const name = partitionName(readingKinds[of.kind].table, of.week)
-  const resolution_s = (await thinnedSteps(db)).get(name) ?? null
+  // The rows were thinned before they were packed by an earlier release.
+  const thinned = await db.queryOne<{ step_s: number }>(
+    'select step_s from thinned_partitions where name = $1',
+    [name],
+  )
   for (let last: Device | null = null; ; ) {
     if (!goesOn()) return false
     const device: Device | null = await nextDevice(db, of.kind, name, last)
@@ -89,7 +99,7 @@ async function packWeek(db: Database, of: PackedWeek, goesOn: () => boolean): Pr
       await db.transaction(async (transaction) => {
         await transaction.execute('set local statement_timeout = 0')
         await lockSite(transaction, device.site_id)
-        await packHours(transaction, device.site_id, of.kind, hours, resolution_s)
+        await packHours(transaction, device.site_id, of.kind, hours, thinned?.step_s ?? null)
       })
     }
     last = device
@@ -102,7 +112,7 @@ export const lockSite = (transaction: Transaction, site_id: string) =>
 
 async function nextDevice(
   db: Queries,
-  kind: PackedKind,
+  kind: ReadingKind,
   name: string,
   last: Device | null,
 ): Promise<Device | null> {
@@ -124,15 +134,16 @@ async function unpackedHours(
 ) {
   const [key] = readingKinds[kind].keys
   const hours = await db.query<{ hour_at: Date }>(
-    `select r.hour_at from (
-       select date_bin('1 hour', measured_at, 'epoch') as hour_at, count(*) as count
+    `select distinct date_bin('1 hour', r.start_at, 'epoch') as hour_at from (
+       select date_bin($5::int * interval '1 ms', measured_at, 'epoch') as start_at,
+         count(*) as count
        from ${name} where site_id = $1 and ${key} = $2 group by 1
      ) as r
      left join reading_blocks b on b.site_id = $1 and b.kind = $3 and b.device_id = $2
-       and b.hour_at = r.hour_at
+       and b.hour_at = r.start_at
      where $4 or b.reading_count is distinct from r.count
      order by 1`,
-    [site_id, device_id, kind, is_late],
+    [site_id, device_id, kind, is_late, blockLength(kind)],
   )
   return hours.map(({ hour_at }) => ({ device_id, hour_at }))
 }
@@ -141,7 +152,7 @@ async function unpackedHours(
  * Drops a partition, unless readings arrived that the roll-up has not packed yet, or the table is
  * in use; the next run tries again.
  */
-function dropPacked(db: Database, kind: PackedKind, week: Week): Promise<boolean> {
+function dropPacked(db: Database, kind: ReadingKind, week: Week): Promise<boolean> {
   const { table } = readingKinds[kind]
   const dropping = db.transaction(async (transaction) => {
     await transaction.execute(`set local lock_timeout = ${lock_ms_max}`)
@@ -155,7 +166,7 @@ function dropPacked(db: Database, kind: PackedKind, week: Week): Promise<boolean
     if (is_marked) return false
     const name = partitionName(table, week)
     await dropPartition(transaction, name)
-    await forgetThinning(transaction, name)
+    await transaction.execute('delete from thinned_partitions where name = $1', [name])
     return true
   })
   return dropping.catch((error: unknown) => {
@@ -163,3 +174,7 @@ function dropPacked(db: Database, kind: PackedKind, week: Week): Promise<boolean
     throw error
   })
 }
+
+/** Lock timeout or deadlock. */
+const isInUse = (error: unknown) =>
+  ['55P03', '40P01'].includes(String((error as { code?: unknown } | null)?.code))

@@ -1,18 +1,27 @@
 /** Blocks of readings in the database: made of rows, read as readings. */
-import { hour_ms } from '@heliograph/domain/durations'
+import { hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { columnsOf, type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import type { Transaction } from '../../storage/database.ts'
 import { isoTime } from '../../storage/values.ts'
-import { type BlockValue, decodeBlock, encodeBlock } from './codec.ts'
+import { type BlockValue, type Columns, decodeBlock, encodeBlock } from './codec.ts'
 
 /** The layout that the codec writes; a block of another is refused. */
 const layout_version = 1
 
-/** The kinds of which every reading is kept in blocks; the rows of the others are thinned. */
-export const packedKinds = ['inverter', 'string'] as const satisfies readonly ReadingKind[]
-export type PackedKind = (typeof packedKinds)[number]
-export const isPacked = (kind: string): kind is PackedKind =>
-  (packedKinds as readonly string[]).includes(kind)
+/**
+ * Blocks of kinds with hundreds of parts a device and thousands of values a part are short, since a
+ * block is held in memory as a whole; all others are an hour long.
+ */
+const lengths_ms: Partial<Record<ReadingKind, number>> = {
+  cluster: 5 * minute_ms,
+  cells: 2 * minute_ms,
+}
+export const blockLength = (kind: ReadingKind): number => lengths_ms[kind] ?? hour_ms
+/** Start of the block of an instant, Unix ms; `hour_at` of the table. */
+export const blockStart = (kind: ReadingKind, at_ms: number): number =>
+  Math.floor(at_ms / blockLength(kind)) * blockLength(kind)
+/** Whether more than one block or device at once would take too much memory. */
+export const isLarge = (kind: ReadingKind): boolean => kind in lengths_ms
 
 /**
  * Class of the PostgreSQL advisory lock of a site that whoever sums up its hours or writes its
@@ -51,21 +60,26 @@ export interface BlockRow {
 export const block_columns = 'device_id, hour_at, reading_count, resolution_s, layout, content'
 
 /**
- * The readings of a block with these columns, by range of strings and instant.
+ * These columns of a block, by range of strings and instant; those without a value are missing.
  *
  * @throws Error for a block of a later release
  */
+export function blockColumns({ layout, content }: BlockRow, names: readonly string[]): Columns {
+  if (layout !== layout_version) throw new Error(`a block has layout ${layout}`)
+  return decodeBlock(content, new Set(names))
+}
+
+/** The readings of a block with these columns, by range of strings and instant. */
 export function unpacked(
   kind: ReadingKind,
-  { device_id, layout, content }: BlockRow,
+  block: BlockRow,
   names: readonly string[] = valuesOf(kind),
 ): StoredReading[] {
-  if (layout !== layout_version) throw new Error(`a block has layout ${layout}`)
   const [key] = readingKinds[kind].keys
-  const { count, columns } = decodeBlock(content, new Set(names))
+  const { count, columns } = blockColumns(block, names)
   const given = names.map((name) => [name, columns.get(name)] as const)
   return Array.from({ length: count }, (_, nth) => {
-    const reading: Record<string, BlockValue> = { [key]: device_id }
+    const reading: Record<string, BlockValue> = { [key]: block.device_id }
     for (const [name, values] of given) reading[name] = values ? values[nth]! : null
     return reading as StoredReading
   })
@@ -103,15 +117,18 @@ const devices_at_once = 16
 export async function packHours(
   transaction: Transaction,
   site_id: string,
-  kind: PackedKind,
+  kind: ReadingKind,
   hours: readonly DeviceHour[],
   resolution_s: number | null = null,
 ): Promise<void> {
-  for (const [at_ms, devices] of Map.groupBy(hours, ({ hour_at }) => hour_at.getTime())) {
+  const at_once = isLarge(kind) ? 1 : devices_at_once
+  for (const [hour_at_ms, devices] of Map.groupBy(hours, ({ hour_at }) => hour_at.getTime())) {
     const ids = devices.map(({ device_id }) => device_id)
-    for (let first = 0; first < ids.length; first += devices_at_once) {
-      const some = { site_id, kind, at_ms, ids: ids.slice(first, first + devices_at_once) }
-      await packDevices(transaction, some, resolution_s)
+    for (let at_ms = hour_at_ms; at_ms < hour_at_ms + hour_ms; at_ms += blockLength(kind)) {
+      for (let first = 0; first < ids.length; first += at_once) {
+        const some = { site_id, kind, at_ms, ids: ids.slice(first, first + at_once) }
+        await packDevices(transaction, some, resolution_s)
+      }
     }
   }
 }
@@ -123,7 +140,7 @@ async function packDevices(
     kind,
     at_ms,
     ids,
-  }: { site_id: string; kind: PackedKind; at_ms: number; ids: number[] },
+  }: { site_id: string; kind: ReadingKind; at_ms: number; ids: number[] },
   resolution_s: number | null,
 ): Promise<void> {
   const { table, keys } = readingKinds[kind]
@@ -131,7 +148,7 @@ async function packDevices(
   const rows = await transaction.query<StoredReading>(
     `select ${selected(columnsOf(kind))} from ${table}
      where site_id = $1 and ${key} = any ($2) and measured_at >= $3 and measured_at < $4`,
-    [site_id, ids, isoTime(at_ms), isoTime(at_ms + hour_ms)],
+    [site_id, ids, isoTime(at_ms), isoTime(at_ms + blockLength(kind))],
   )
   const rowsOf = Map.groupBy(rows, (row) => row[key] as number)
   const before = await transaction.query<BlockRow>(
@@ -151,10 +168,10 @@ async function packDevices(
   }
 }
 
-/** Stores readings of an hour in place of the block before. */
+/** Stores readings in place of the block before. */
 export async function storeBlock(
   transaction: Transaction,
-  kind: PackedKind,
+  kind: ReadingKind,
   readings: readonly StoredReading[],
   of: DeviceHour & { site_id: string; resolution_s: number | null },
 ): Promise<void> {

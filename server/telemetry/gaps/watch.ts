@@ -1,6 +1,7 @@
 /** Opens gaps of sources without fresh readings, and settles ended gaps by events. */
 import { cached } from '@heliograph/domain/cached'
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
+import { beginRound, shareRound } from '../../jobs/site-rounds.ts'
 import { tryLock } from '../../storage/advisory-lock.ts'
 import type { Database, Queries, Transaction } from '../../storage/database.ts'
 import { firstOf } from '../stored-readings.ts'
@@ -22,18 +23,27 @@ import { countBetween, instantsOf, keyOf, walkSource } from './store.ts'
 /** An inverter without readings since the evening may have been reported offline then. */
 const events_before_ms = day_ms
 
-/** Watches every site that no other process is watching. */
+/** The job that watches. */
+const job = 'watch_gaps'
+
+/** Watches every site, with the help of other servers. */
 export async function watchGaps(db: Database, now: Date, signal?: AbortSignal): Promise<void> {
   const sites = await db.query<{ site_id: string }>(
     'select site_id from sites where inventory is not null order by site_id',
   )
-  for (const { site_id } of sites) {
-    if (signal?.aborted) return
-    await db.transaction(async (transaction) => {
+  const site_ids = sites.map(({ site_id }) => site_id)
+  await beginRound(db, job, site_ids)
+  await shareGaps(db, now, signal)
+}
+
+/** Watches sites of a round that are still due and that no other process is watching. */
+export function shareGaps(db: Database, now: Date, signal?: AbortSignal): Promise<void> {
+  const work = (site_id: string) =>
+    db.transaction(async (transaction) => {
       const is_ours = await tryLock(transaction, gap_lock_class, site_id)
       if (is_ours) await watchSite(transaction, site_id, now)
     })
-  }
+  return shareRound(db, job, { work, signal })
 }
 
 async function watchSite(transaction: Transaction, site_id: string, now: Date): Promise<void> {

@@ -4,7 +4,7 @@ import { severities } from '@heliograph/domain/link'
 import { type Static, Type } from 'typebox'
 import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { List, list, Series } from '../../http/envelope.ts'
+import { List, list } from '../../http/envelope.ts'
 import { ApiError, invalid } from '../../http/errors.ts'
 import * as field from '../../http/fields.ts'
 import { Closed, InverterId, LoggerId, Named, Nullable } from '../../http/params.ts'
@@ -14,7 +14,7 @@ import { requireInverter, requireLogger } from '../../plant/device-ids.ts'
 import { Inverter, inverterRecord } from '../../plant/inverter.ts'
 import { measured, readingFrame } from '../../plant/quantities.ts'
 import { siteSituation } from '../../plant/site-facts.ts'
-import { deviceHistory, seriesExample } from '../history.ts'
+import { deviceHistory, ReadingSeries, seriesExample } from '../history.ts'
 import { alarmingDevices, liveInverters } from './store.ts'
 
 const word_max = 2 ** 32 - 1
@@ -168,7 +168,7 @@ const InverterReading = Named('InverterReading', { ...readingFrame, ...measured(
 
 export const inverterHistory = endpoint({
   ...inverters,
-  ...deviceHistory('inverter', async (db, site_id, { inverter_id }: { inverter_id: number }) => {
+  ...deviceHistory<{ inverter_id: number }>('inverter', async (db, { site_id, inverter_id }) => {
     await requireInverter(db, site_id, inverter_id)
     return { device_id: inverter_id }
   }),
@@ -179,7 +179,7 @@ export const inverterHistory = endpoint({
     'Returns readings in ascending order. Defaults to the last 24 hours. Values of MPPTs are ' +
     'arrays with one element for each MPPT, from MPPT 0 on.',
   params: { inverter_id: InverterId },
-  returns: Series(InverterReading),
+  returns: ReadingSeries(InverterReading),
   example: seriesExample({
     measured_at: '2026-06-21T10:00:05Z',
     quality: 'good' as const,

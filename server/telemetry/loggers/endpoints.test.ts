@@ -67,6 +67,7 @@ test('loggers', async (t) => {
         truncated: true,
         next_start: null,
         previous_end: '2026-06-21T09:56:00.000Z',
+        resolution_s: null,
       })
       const before = await get(`/loggers/1/history?limit=4&end=${body.meta.previous_end}`)
       assert.deepEqual(powers(before.body), [2, 3, 4, 5])
@@ -89,6 +90,7 @@ test('loggers', async (t) => {
       truncated: false,
       next_start: null,
       previous_end: null,
+      resolution_s: null,
     })
   })
 

@@ -1,13 +1,13 @@
 import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { List, list, Series } from '../../http/envelope.ts'
+import { List, list } from '../../http/envelope.ts'
 import { LoggerId, Named } from '../../http/params.ts'
 import { loggerExample, measuredIn } from '../../plant/device-examples.ts'
 import { requireLogger } from '../../plant/device-ids.ts'
 import { Logger, loggerRecord } from '../../plant/logger.ts'
 import { measured, readingFrame } from '../../plant/quantities.ts'
 import { siteSituation } from '../../plant/site-facts.ts'
-import { deviceHistory, seriesExample } from '../history.ts'
+import { deviceHistory, ReadingSeries, seriesExample } from '../history.ts'
 import { liveInverters } from '../inverters/store.ts'
 import { liveLoggers, servingEdge } from './store.ts'
 
@@ -49,7 +49,7 @@ const LoggerReading = Named('LoggerReading', { ...readingFrame, ...measured('log
 
 export const loggerHistory = endpoint({
   ...loggers,
-  ...deviceHistory('logger', async (db, site_id, { logger_id }: { logger_id: number }) => {
+  ...deviceHistory<{ logger_id: number }>('logger', async (db, { site_id, logger_id }) => {
     await requireLogger(db, site_id, logger_id)
     return { device_id: logger_id }
   }),
@@ -58,7 +58,7 @@ export const loggerHistory = endpoint({
   summary: 'The readings of a logger over time',
   description: 'Returns readings in ascending order. Defaults to the last 24 hours.',
   params: { logger_id: LoggerId },
-  returns: Series(LoggerReading),
+  returns: ReadingSeries(LoggerReading),
   example: seriesExample({
     measured_at: '2026-06-21T10:00:00Z',
     quality: 'good' as const,

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import type { Context } from '../../http/context.ts'
 import { RowId } from '../../http/cursor.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { CursorList, cursorList, List, list, Series } from '../../http/envelope.ts'
+import { CursorList, cursorList, List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
 import { exampleOf } from '../../http/example.ts'
 import { pageItems } from '../../http/export-items.ts'
@@ -23,15 +23,9 @@ import { measured, readingFrame } from '../../plant/quantities.ts'
 import { NodeId, type NodeRow, nodeNow, SensorNow } from '../../plant/sensor-node.ts'
 import type { Queries } from '../../storage/database.ts'
 import { served } from '../../storage/records.ts'
-import { deviceHistory, seriesExample } from '../history.ts'
+import { deviceHistory, ReadingSeries, seriesExample } from '../history.ts'
 import { RelaySwitching, switchingRecord } from './relays.ts'
-import {
-  lastSwitchings,
-  liveNodes,
-  nodeColumns,
-  readSwitchings,
-  switchingsExport,
-} from './store.ts'
+import { lastSwitchings, liveNodes, nodeItems, readSwitchings, switchingsExport } from './store.ts'
 
 const Limit = (example: number) => Metric('Limit of a temperature, °C; else null.', example)
 
@@ -172,9 +166,8 @@ const SensorReading = Named('SensorReading', {
 
 export const sensorHistory = endpoint({
   ...sensors,
-  ...deviceHistory('node', async (db, site_id, { node_id }: { node_id: string }) => {
-    const { node_number, channels } = await requireNode(db, site_id, node_id)
-    return { device_id: node_number, columns: nodeColumns(channels) }
+  ...deviceHistory<{ node_id: string }>('node', async (db, { site_id, node_id }) => {
+    return nodeItems(await requireNode(db, site_id, node_id))
   }),
   path: '/sensors/{node_id}/history',
   operation_id: 'sensors_history_list',
@@ -185,7 +178,7 @@ export const sensorHistory = endpoint({
     'else 0. `channel_values` holds the values in the order of `channels`, without channels that ' +
     'were added later.',
   params: { node_id: NodeId },
-  returns: Series(SensorReading),
+  returns: ReadingSeries(SensorReading),
   example: seriesExample({
     measured_at: '2026-06-21T10:00:00Z',
     quality: 'good' as const,

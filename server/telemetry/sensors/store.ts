@@ -1,25 +1,32 @@
-import type { Channel } from '@heliograph/domain/node'
 import { type Paged, pageOf } from '../../http/cursor.ts'
 import { type ExportItems, fetched } from '../../http/export-items.ts'
-import type { ExportColumn } from '../../http/export-rows.ts'
 import type { LastSwitching, NodeRow } from '../../plant/sensor-node.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Stored } from '../../storage/records.ts'
-import { readingColumns } from '../history.ts'
+import type { StoredReading } from '../blocks/store.ts'
 import { type RelaySwitching, switchingRecord } from './relays.ts'
 
-/** With the values by channel name. Names need no quoting in SQL or JSON: see `nodeIdPattern`. */
-export function nodeColumns(channels: readonly Channel[]): ExportColumn[] {
-  const fields = channels.map(({ channel }, index) => {
-    const comma = index === 0 ? '' : ','
-    return `'${comma}"${channel}":' || coalesce(channel_values[${index + 1}]::text, 'null')`
-  })
-  const values: ExportColumn = {
-    name: 'values',
-    sql: ["'{'", ...fields, "'}'"].join(' || '),
-    type: 'json',
+/** A node as the source of a history, whose items have the values by channel name as well. */
+export function nodeItems({
+  node_number,
+  channels,
+}: Pick<NodeRow, 'channels'> & { node_number: number }) {
+  const valuesIn = ({ channel_values }: StoredReading) =>
+    (channel_values ?? []) as readonly (number | null)[]
+  return {
+    device_id: node_number,
+    channels,
+    names: ['quality', 'channel_values', 'values'],
+    itemOf: (reading: StoredReading) => ({
+      measured_at: new Date(reading.measured_at).toISOString(),
+      quality: reading['quality'],
+      channel_values: reading['channel_values'],
+      values: Object.fromEntries(
+        channels.map(({ channel }, nth) => [channel, valuesIn(reading)[nth] ?? null]),
+      ),
+    }),
+    split: (reading: StoredReading) => [{ ...reading, values: valuesIn(reading) }],
   }
-  return [...readingColumns('node'), values]
 }
 
 /** Nodes by id with their latest values; all or one. */

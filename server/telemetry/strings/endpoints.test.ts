@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { addReading, servedSite } from '../../fixtures/served-site.ts'
-import { wholeInstants } from './store.ts'
+import { wholeInstants } from '../instants.ts'
 
 const dead_end = { truncated: true, next_start: null, previous_end: null }
 

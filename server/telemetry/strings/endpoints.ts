@@ -1,24 +1,26 @@
 import { Type } from 'typebox'
 import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { List, list, Series } from '../../http/envelope.ts'
+import { List, list } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
-import { InverterId, Named, StringIndex, telemetryLimit } from '../../http/params.ts'
-import { default_hours } from '../../http/time-windows.ts'
-import { rowsWindow } from '../../http/windows.ts'
+import { InverterId, Named, StringIndex } from '../../http/params.ts'
 import { stringExample, stringNowExample } from '../../plant/device-examples.ts'
 import { requireInverter } from '../../plant/device-ids.ts'
 import { PvString, pvStringRecord, StringNow, stringsNow } from '../../plant/pv-string.ts'
 import { readingFrame } from '../../plant/quantities.ts'
 import { siteSituation } from '../../plant/site-facts.ts'
 import type { Queries } from '../../storage/database.ts'
-import { seriesExample } from '../history.ts'
+import type { StoredReading } from '../blocks/store.ts'
+import { historyParts, ReadingSeries, seriesExample } from '../history.ts'
+import type { StepQuery } from '../steps.ts'
 import {
   exportStringHistory,
   latestStrings,
   readStringHistory,
+  stringColumns,
   stringConfiguration,
   stringExists,
+  stringReadings,
   stringsInService,
 } from './store.ts'
 
@@ -89,8 +91,27 @@ async function requireStrings(
   }
 }
 
+const stringParts = historyParts<
+  { inverter_id: number },
+  StepQuery & { limit?: number; string_index?: number }
+>(
+  'string',
+  async (db, request) => {
+    await requireStrings(db, request)
+    const { inverter_id, string_index } = request
+    const split = (reading: StoredReading) => stringReadings(reading, string_index)
+    const names = stringColumns.slice(1).map(({ name }) => name)
+    return { device_id: inverter_id, names, key: 'string_index', split }
+  },
+  {
+    page: (db, request) => readStringHistory(db, { ...request, inverter_id: request.device_id }),
+    file: (db, request) => exportStringHistory(db, { ...request, inverter_id: request.device_id }),
+  },
+)
+
 export const stringHistory = endpoint({
   ...strings,
+  ...stringParts,
   path: '/strings/inverter/{inverter_id}/history',
   operation_id: 'strings_history_list',
   summary: 'The readings of the strings of an inverter over time',
@@ -101,10 +122,8 @@ export const stringHistory = endpoint({
     'the first strings of one instant, with `next_start` and `previous_end` null: raise the limit ' +
     'or request one string at a time.',
   params: { inverter_id: InverterId },
-  window: rowsWindow(default_hours.telemetry),
-  query: { string_index: Type.Optional(StringIndex), limit: telemetryLimit },
-  heavy: true,
-  returns: Series(StringReading),
+  query: { string_index: Type.Optional(StringIndex), ...stringParts.query },
+  returns: ReadingSeries(StringReading),
   example: seriesExample({
     measured_at: '2026-06-21T10:00:05Z',
     string_index: 0,
@@ -113,14 +132,4 @@ export const stringHistory = endpoint({
     power_kw: 8.5042,
     quality: 'good' as const,
   }),
-  async handle({ site: { site_id }, params, query, window }, { db }: Context) {
-    const request = { site_id, ...params, ...query, window }
-    await requireStrings(db, request)
-    return readStringHistory(db, request)
-  },
-  async exports({ site: { site_id }, params, query, window }, { db }: Context) {
-    const request = { site_id, ...params, ...query, window }
-    await requireStrings(db, request)
-    return exportStringHistory(db, request)
-  },
 })

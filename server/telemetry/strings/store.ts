@@ -2,14 +2,15 @@ import type { ExportItems } from '../../http/export-items.ts'
 import { type ExportColumn, type ExportRows, itemJson } from '../../http/export-rows.ts'
 import type { JsonText } from '../../http/json-text.ts'
 import { telemetry_rows } from '../../http/params.ts'
-import { type SeriesWindow, seriesMeta } from '../../http/time-windows.ts'
+import type { SeriesWindow } from '../../http/time-windows.ts'
 import type { PvStringRow, StringRangeRow, StringsRow } from '../../plant/pv-string.ts'
 import type { Queries } from '../../storage/database.ts'
 import { hasRow } from '../../storage/rows.ts'
 import type { BlockValue } from '../blocks/codec.ts'
 import { type StoredReading, stringsIn } from '../blocks/store.ts'
 import { isPackedIn, seriesText, spanOf } from '../history.ts'
-import { countPacked, instant, rowsSince, walkReadings } from '../stored-readings.ts'
+import { exportInstants, type Instant, instantsPage, textOf, wholeInstants } from '../instants.ts'
+import { countPacked, instant, rowsSince } from '../stored-readings.ts'
 
 interface StringHistory {
   site_id: string
@@ -19,17 +20,6 @@ interface StringHistory {
   window: SeriesWindow
   /** Defaults to `telemetry_rows.by_default` for a page, and to the whole window for an export. */
   limit?: number | undefined
-}
-
-/** The readings of the strings of an inverter at one instant. */
-interface StringInstant {
-  measured_at: Date
-  /** How many strings `items` holds. */
-  returned: number
-  /** Whether the limit left out strings of this instant. */
-  is_cut: boolean
-  /** JSON text of the items, separated by commas. */
-  items: string
 }
 
 export const stringConfiguration = (db: Queries, site_id: string, inverter_id: number) =>
@@ -88,27 +78,21 @@ export const latestStrings = (db: Queries, site_id: string, inverter_id?: number
 export async function readStringHistory(db: Queries, request: StringHistory): Promise<JsonText> {
   const { window } = request
   const limit = request.limit ?? telemetry_rows.by_default
-  const [instants, count] = await Promise.all([
+  const [page, count] = await Promise.all([
     (await isPackedIn(db, 'string', window))
-      ? readPackedInstants(db, request, limit)
-      : db.query<StringInstant>(historyStatement(window), [...boundsOf(request), limit]),
+      ? instantsPage(db, instantsOf(request), limit)
+      : readInstants(db, request, limit),
     countStrings(db, request),
   ])
-  const page = wholeInstants(instants, { limit, newest: window.newest })
-  const returned = page.reduce((sum, instant) => sum + instant.returned, 0)
-  // No later or earlier window would return the strings that were cut off an instant.
-  const is_cut = page.some((instant) => instant.is_cut)
-  const timeOf = (instant?: StringInstant) =>
-    is_cut || instant === undefined ? null : instant.measured_at.toISOString()
-  return seriesText(
-    page.map(({ items }) => items).join(','),
-    seriesMeta(window, {
-      count: Math.max(count, returned),
-      returned,
-      first_time: timeOf(page[0]),
-      last_time: timeOf(page.at(-1)),
-    }),
-  )
+  const { site_id, inverter_id: device_id } = request
+  return seriesText(db, { site_id, kind: 'string', device_id, window }, { ...textOf(page), count })
+}
+
+async function readInstants(db: Queries, request: StringHistory, limit: number) {
+  const { window } = request
+  const values = [...boundsOf(request), limit]
+  const instants = await db.query<Instant>(historyStatement(window), values)
+  return wholeInstants(instants, { limit, newest: window.newest })
 }
 
 /** Counts the strings of the readings in the window, from rows and blocks. */
@@ -151,30 +135,25 @@ function indexesOf(reading: StoredReading, string_index: number | undefined): nu
   return string_index === undefined ? all : all.filter((index) => index === string_index)
 }
 
-/** The same item as `stringColumns`. */
-function itemsOf(readings: readonly StoredReading[], string_index: number | undefined) {
-  return readings
-    .flatMap((reading) => {
-      const measured_at = new Date(reading.measured_at).toISOString()
-      const first = reading['first_string_index'] as number
-      const valueAt = (values: BlockValue | undefined, index: number) =>
-        (values as readonly (number | null)[] | null)?.[index - first] ?? null
-      return indexesOf(reading, string_index).map((index) => {
-        const current_a = valueAt(reading['current_a'], index)
-        const voltage_v = valueAt(reading['voltage_v'], index)
-        const power_kw =
-          current_a === null || voltage_v === null ? null : powerOf(current_a, voltage_v)
-        return {
-          measured_at,
-          string_index: index,
-          current_a,
-          voltage_v,
-          power_kw,
-          quality: reading['quality'],
-        }
-      })
-    })
+/** The same items as `stringColumns`. */
+const itemsOf = (readings: readonly StoredReading[], string_index: number | undefined) =>
+  readings
+    .flatMap((reading) => stringReadings(reading, string_index))
+    .map((item) => ({ ...item, measured_at: new Date(item.measured_at).toISOString() }))
     .sort((a, b) => a.string_index - b.string_index)
+
+/** The requested strings of a reading of a range. */
+export function stringReadings(reading: StoredReading, string_index: number | undefined) {
+  const { measured_at, quality } = reading
+  const first = reading['first_string_index'] as number
+  const valueAt = (values: BlockValue | undefined, index: number) =>
+    (values as readonly (number | null)[] | null)?.[index - first] ?? null
+  return indexesOf(reading, string_index).map((index) => {
+    const current_a = valueAt(reading['current_a'], index)
+    const voltage_v = valueAt(reading['voltage_v'], index)
+    const power_kw = current_a === null || voltage_v === null ? null : powerOf(current_a, voltage_v)
+    return { measured_at, string_index: index, current_a, voltage_v, power_kw, quality }
+  })
 }
 
 /** To 0.1 W of the stored 4-byte floats, halves to the even side, as PostgreSQL rounds. */
@@ -185,83 +164,22 @@ function powerOf(current_a: number, voltage_v: number): number {
   return rounded / 10_000 + 0
 }
 
-/** The readings of some instants at a time, in the order of a walk. */
-async function* walkInstants(
-  db: Queries,
-  { site_id, inverter_id: device_id, window }: StringHistory,
-  newest: boolean,
-): AsyncGenerator<StoredReading[][]> {
-  const walk = { site_id, device_id, ...spanOf(window), newest }
-  const columns = ['quality', 'current_a', 'voltage_v']
-  for await (const part of walkReadings(db, 'string', walk, columns)) {
-    yield [...Map.groupBy(part, ({ measured_at }) => measured_at).values()]
-  }
-}
-
-/** As `historyStatement` reads them: the instants of a page, and the next one. */
-async function readPackedInstants(
-  db: Queries,
-  request: StringHistory,
-  limit: number,
-): Promise<StringInstant[]> {
-  const { newest } = request.window
-  const found: StringInstant[] = []
-  let strings = 0
-  for await (const instants of walkInstants(db, request, newest)) {
-    for (const readings of instants) {
-      const items = itemsOf(readings, request.string_index)
-      if (items.length === 0 || strings > limit) continue
-      const first = items.slice(0, limit)
-      found.push({
-        measured_at: new Date(readings[0]!.measured_at),
-        returned: first.length,
-        is_cut: items.length > limit,
-        items: first.map((item) => JSON.stringify(item)).join(','),
-      })
-      strings += items.length
-    }
-    if (strings > limit) break
-  }
-  return newest ? found.reverse() : found
-}
-
-/**
- * The instants of a page, ascending: up to `limit` strings, from the end of the window when the
- * newest are requested. An instant with more than `limit` strings was cut by the query.
- */
-export function wholeInstants(
-  instants: readonly StringInstant[],
-  { limit, newest }: { limit: number; newest: boolean },
-): StringInstant[] {
-  const nearest = newest ? instants.toReversed() : instants
-  let strings = 0
-  const beyond = nearest.findIndex(({ returned }) => {
-    strings += returned
-    return strings > limit
-  })
-  const page = beyond < 0 ? nearest : nearest.slice(0, beyond)
-  return newest ? page.toReversed() : [...page]
-}
+const instantsOf = ({ site_id, inverter_id, string_index, window }: StringHistory) => ({
+  kind: 'string' as const,
+  site_id,
+  device_id: inverter_id,
+  window,
+  columns: ['quality', 'current_a', 'voltage_v'],
+  itemsOf: (readings: readonly StoredReading[]) => itemsOf(readings, string_index),
+})
 
 export async function exportStringHistory(
   db: Queries,
   request: StringHistory,
 ): Promise<ExportRows | ExportItems> {
-  const { limit, window, string_index } = request
+  const { limit, window } = request
   if (!(await isPackedIn(db, 'string', window))) return stringHistoryRows(request)
-  return {
-    async *items(queries) {
-      if (limit === undefined) {
-        for await (const instants of walkInstants(queries, request, false)) {
-          yield instants.flatMap((readings) => itemsOf(readings, string_index))
-        }
-        return
-      }
-      const instants = await readPackedInstants(queries, request, limit)
-      const page = wholeInstants(instants, { limit, newest: window.newest })
-      yield JSON.parse(`[${page.map(({ items }) => items).join(',')}]`)
-    },
-  }
+  return exportInstants(instantsOf(request), limit)
 }
 
 function stringHistoryRows(request: StringHistory): ExportRows {
@@ -340,7 +258,7 @@ const page = (window: SeriesWindow) => `
   WHERE up_to_instant <= $6::int
   ORDER BY measured_at, string_index`
 
-const stringColumns: readonly ExportColumn[] = [
+export const stringColumns: readonly ExportColumn[] = [
   { name: 'measured_at', sql: 'measured_at', type: 'instant' },
   { name: 'string_index', sql: 'string_index', type: 'number' },
   { name: 'current_a', sql: 'amperes', type: 'number' },

@@ -278,3 +278,34 @@ test('history: aligned buckets, pages that join, an exact count', async (t) => {
   )
   assert.deepEqual(starts(inside.body), ['2026-06-21T09:05:00.000Z', '2026-06-21T09:10:00.000Z'])
 })
+
+test('longer buckets combine those of five minutes', async (t) => {
+  const site = await siteWithStation(t)
+  await site.fill()
+  const read = async (query: string) => (await site.get(`/weather/logger/1/history?${query}`)).body
+  const { data } = await read('')
+  const hours = await read('every=3600s')
+  assert.deepEqual(
+    hours.data.map((one: { start_at: string; end_at: string }) => [one.start_at, one.end_at]),
+    [
+      ['2026-06-21T08:00:00.000Z', '2026-06-21T09:00:00.000Z'],
+      ['2026-06-21T09:00:00.000Z', '2026-06-21T10:00:00.000Z'],
+    ],
+  )
+  assert.equal(hours.meta.resolution_s, 3600)
+  const [day] = (await read('every=86400s&start=2026-06-20T22:00:00Z')).data
+  assert.deepEqual(
+    [day.start_at, day.end_at, day.is_partial],
+    ['2026-06-20T22:00:00.000Z', '2026-06-21T22:00:00.000Z', true],
+  )
+  const sumOf = (name: string) =>
+    data.reduce((sum: number, one: Record<string, number>) => sum + (one[name] ?? 0), 0)
+  assert.equal(day.sample_count, sumOf('sample_count'))
+  assert.equal(day.rain_mm, sumOf('rain_mm'))
+  assert.ok(Math.abs(day.poa_insolation_kwh_m2 - sumOf('poa_insolation_kwh_m2')) < 1e-6)
+  assert.ok(Math.abs(day.completeness_pct - sumOf('completeness_pct') / 288) < 0.1)
+  const ghi = data.map((one: { ghi_w_m2: number }) => one.ghi_w_m2)
+  assert.ok(day.ghi_w_m2 >= Math.min(...ghi) && day.ghi_w_m2 <= Math.max(...ghi))
+  const [first] = (await read('every=3600s&limit=1&start=2026-06-21T08:00:00Z')).data
+  assert.deepEqual(first, hours.data[0])
+})

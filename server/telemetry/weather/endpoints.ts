@@ -13,8 +13,10 @@ import { siteFacts } from '../../plant/site-facts.ts'
 import { situationOf } from '../../plant/situation.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Span } from '../energy.ts'
-import { seriesExample } from '../history.ts'
+import { resolution_s, resolutionOf, seriesExample } from '../history.ts'
+import { every, type Step, type StepName, stepOf } from '../steps.ts'
 import { type WeatherBucket, weatherBuckets } from './buckets.ts'
+import { combined } from './coarser.ts'
 import { significantIn, summed_today, weatherRecord } from './current.ts'
 import { measuresLight, skiesOf } from './instrument-limits.ts'
 import { Weather, WeatherBucketRecord } from './schemas.ts'
@@ -89,6 +91,7 @@ export const getLoggerWeather = endpoint({
 })
 
 const rows = { max: 2000, by_default: 500 } as const
+const weather_steps = ['300s', '900s', '3600s', '86400s'] as const
 
 export const loggerWeatherHistory = endpoint({
   ...weather,
@@ -99,37 +102,47 @@ export const loggerWeatherHistory = endpoint({
     'Returns buckets in ascending order. Defaults to the last 24 hours. A bucket is in the window ' +
     'if its `start_at` is. Buckets without readings are left out. Averages are time-weighted and ' +
     'interpolate linearly between readings; wind direction is a circular mean. Instruments are ' +
-    'rejected as in the live object. Rain counts at the time the gauge was read.',
+    'rejected as in the live object. Rain counts at the time the gauge was read. `every` combines ' +
+    'the buckets to longer ones: averages are weighted by the covered time, and extremes, ' +
+    'irradiation and rain are those of the longer bucket.',
   params: { logger_id: LoggerId },
   window: rowsWindow(default_hours.telemetry),
-  query: { limit: limit(rows.max, rows.by_default) },
+  query: { limit: limit(rows.max, rows.by_default), every: every(weather_steps) },
   heavy: true,
-  returns: Series(WeatherBucketRecord),
+  returns: Series(WeatherBucketRecord, { resolution_s }),
   example: seriesExample(exampleOf(WeatherBucketRecord)),
-  async handle({ site: { site_id }, params, query, window }, { db, clock }: Context) {
-    const source = await readSource(db, site_id, params.logger_id)
-    const { limit = rows.by_default } = query
-    const page = await readBucketPage(db, site_id, { stations: source.stations, window, limit })
+  async handle({ site, params, query, window }, { db, clock }: Context) {
+    const { limit = rows.by_default, every = '300s' } = query
+    const source = await readSource(db, site, params.logger_id, every)
+    const { stations, step } = source
+    const page = await readBucketPage(db, site.site_id, { stations, step, window, limit })
     const data = await allItems(dailyRecords(db, page, source, clock.now()))
+    const first_time = data[0]?.start_at ?? null
+    const last_time = data.at(-1)?.start_at ?? null
+    const device_ids = stations.map(({ station_id }) => station_id)
+    const of = { site_id: site.site_id, kind: 'weather', device_ids, ...step } as const
     return {
       data,
-      meta: seriesMeta(window, {
-        // Readings may arrive between the statements.
-        count: Math.max(page.count, data.length),
-        returned: data.length,
-        first_time: data[0]?.start_at ?? null,
-        last_time: data.at(-1)?.start_at ?? null,
-      }),
+      meta: {
+        ...seriesMeta(window, {
+          // Readings may arrive between the statements.
+          count: Math.max(page.count, data.length),
+          returned: data.length,
+          first_time,
+          last_time,
+        }),
+        resolution_s: await resolutionOf(db, of, first_time, last_time),
+      },
     }
   },
-  async exports({ site: { site_id }, params, query, window }, { db, clock }: Context) {
-    const source = await readSource(db, site_id, params.logger_id)
+  async exports({ site, params, query, window }, { db, clock }: Context) {
+    const { limit = null, every = '300s' } = query
+    const source = await readSource(db, site, params.logger_id, every)
     const now = clock.now()
-    const { limit = null } = query
     return {
       async *items(queries) {
-        const { stations } = source
-        const page = await readBucketPage(queries, site_id, { stations, window, limit })
+        const { stations, step } = source
+        const page = await readBucketPage(queries, site.site_id, { stations, step, window, limit })
         yield* dailyRecords(queries, page, source, now)
       },
     }
@@ -137,11 +150,17 @@ export const loggerWeatherHistory = endpoint({
 })
 
 /** @throws ApiError not_found for an unknown logger */
-async function readSource(db: Queries, site_id: string, logger_id: number) {
+async function readSource(
+  db: Queries,
+  { site_id, timezone }: { site_id: string; timezone: string },
+  logger_id: number,
+  every: StepName,
+): Promise<Source> {
   await requireLogger(db, site_id, logger_id)
   const [position, all] = await Promise.all([siteFacts(db, site_id), readStations(db, site_id)])
   const stations = all.filter((station) => station.logger_id === logger_id)
-  return { site_id, position, stations, witnesses: witnessesOf(stations, all) }
+  const step = stepOf(every, timezone)
+  return { site_id, position, stations, witnesses: witnessesOf(stations, all), step }
 }
 
 const byNumber = (a: number, b: number) => a - b
@@ -190,6 +209,7 @@ interface Source {
   stations: readonly StationRow[]
   /** Stations of other plants (`witnessesOf`). */
   witnesses: readonly StationRow[]
+  step: Step
 }
 
 /** The span of the readings that affect the buckets of `span`. */
@@ -202,16 +222,25 @@ const around = ({ start_ms, end_ms }: Span) => ({
 async function* dailyRecords(
   db: Queries,
   { first_ms, last_ms }: BucketPage,
-  { site_id, position, stations, witnesses }: Source,
+  { site_id, position, stations, witnesses, step }: Source,
   now: Date,
 ): AsyncGenerator<WeatherBucketRecord[]> {
   if (first_ms === null || last_ms === null) return
-  for (let start_ms = first_ms; start_ms <= last_ms; start_ms += day_ms) {
-    const day = { start_ms, end_ms: Math.min(last_ms + bucket_ms, start_ms + day_ms) }
+  for (let start_ms = first_ms; start_ms <= last_ms; ) {
+    const next_ms = step.endOf(step.startOf(start_ms + day_ms - 1))
+    const day = { start_ms, end_ms: Math.min(step.endOf(last_ms), next_ms) }
+    start_ms = next_ms
     const read = await readStationReadings(db, site_id, [...stations, ...witnesses], around(day))
     const [own, aside] = [seriesOf(stations, read), lightOf(seriesOf(witnesses, read))]
     const buckets = weatherBuckets(own, day, skiesOf(placeOf(position)), aside)
-    yield buckets.map((bucket) => bucketRecord(bucket, now))
+    const steps = Map.groupBy(buckets, (bucket) => step.startOf(bucket.start_ms))
+    yield [...steps].map(([step_ms, parts]) => {
+      const span = { start_ms: step_ms, end_ms: step.endOf(step_ms) }
+      return bucketRecord(step.step_s * 1000 === bucket_ms ? parts[0]! : combined(parts, span), {
+        ...span,
+        now,
+      })
+    })
   }
 }
 
@@ -245,17 +274,20 @@ const lightOf = (series: readonly WeatherSeries[]): StationSeries[] =>
 const numbers = (column: readonly (number | null)[]) =>
   Float64Array.from(column, (value) => value ?? Number.NaN)
 
-function bucketRecord(bucket: WeatherBucket, now: Date): WeatherBucketRecord {
+function bucketRecord(
+  bucket: WeatherBucket,
+  { end_ms, now }: { end_ms: number; now: Date },
+): WeatherBucketRecord {
   const { start_ms, completeness_pct, sample_count, sensors_rejected, is_suspect, ...values } =
     bucket
   const complete_pct = Math.min(100, Math.round(completeness_pct * 10) / 10)
   return {
     start_at: new Date(start_ms).toISOString(),
-    end_at: new Date(start_ms + bucket_ms).toISOString(),
+    end_at: new Date(end_ms).toISOString(),
     ...significantIn(values),
     sample_count,
     completeness_pct: complete_pct,
-    is_partial: start_ms + bucket_ms > now.getTime() || complete_pct < 100,
+    is_partial: end_ms > now.getTime() || complete_pct < 100,
     sensors_rejected,
     quality: is_suspect ? 'suspect' : 'good',
   }

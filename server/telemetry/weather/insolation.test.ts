@@ -75,8 +75,9 @@ async function measure(
   )
   const hours = new Set<number>()
   for (const { time_ms } of rows) addTouchedHours(hours, time_ms)
-  const marks = [...hours].map((hour) => ({ kind: 'weather', device_id: station_id, hour }))
-  await db.transaction((one) => touchHours(one, 'demo', marks))
+  const mark = { site_id: 'demo', kind: 'weather', device_id: station_id }
+  const marks = [...hours].map((hour) => ({ ...mark, hour }))
+  await db.transaction((one) => touchHours(one, marks))
   // Marks are due by the time of the database.
   const clock = { now: () => new Date(Math.max(Date.now(), start_ms) + 48 * 3_600_000) }
   await createRollups(db, { clock, timers: { after: () => () => {} }, log: silent }).runDue()

@@ -4,7 +4,9 @@ import type { Surface } from '@heliograph/physics/transposition'
 import type { SeriesWindow } from '../../http/time-windows.ts'
 import type { Measurement } from '../../plant/frame.ts'
 import type { Queries } from '../../storage/database.ts'
-import { bucket_ms } from './station-screening.ts'
+import type { StoredReading } from '../blocks/store.ts'
+import type { Step } from '../steps.ts'
+import { firstOf, instant, rowsSince, walkReadings } from '../stored-readings.ts'
 
 /** A met station with its latest reading. */
 export interface StationRow
@@ -56,9 +58,62 @@ export async function readStationReadings(
   db: Queries,
   site_id: string,
   stations: readonly Pick<StationRow, 'station_id' | 'instruments'>[],
-  { from_ms, to_ms }: { from_ms: number; to_ms: number },
+  span: { from_ms: number; to_ms: number },
 ): Promise<StationReadings[]> {
   const instrument_count = Math.max(0, ...stations.map((each) => each.instruments.length))
+  const found = await readRows(db, site_id, { stations, span, instrument_count })
+  const since_ms = await rowsSince(db, 'weather')
+  const read: StationReadings[] = []
+  for (const { station_id } of stations) {
+    const rows = found.find((each) => each.station_id === station_id)
+    const first_ms = rows?.times_ms[0] ?? Number.NaN
+    // The reading before the span, and so all of it, is in rows.
+    const is_whole = first_ms < span.from_ms && first_ms >= since_ms
+    if (is_whole || since_ms === Number.NEGATIVE_INFINITY) {
+      if (rows) read.push(rows)
+      continue
+    }
+    const walked = await walkStation(db, { site_id, device_id: station_id, ...span })
+    if (walked.length === 0) continue
+    const values = (walked as readonly Partial<WeatherReading>[]).map(
+      ({ instrument_values }) => instrument_values ?? [],
+    )
+    read.push({
+      station_id,
+      times_ms: walked.map(({ measured_at }) => measured_at),
+      is_suspect: walked.map(({ quality }) => (quality === 'good' ? 0 : 1)),
+      columns: Array.from({ length: instrument_count }, (_, nth) =>
+        values.map((each) => each[nth] ?? null),
+      ),
+    })
+  }
+  return read
+}
+
+async function walkStation(
+  db: Queries,
+  span: { site_id: string; device_id: number; from_ms: number; to_ms: number },
+): Promise<StoredReading[]> {
+  const columns = ['quality', 'instrument_values']
+  const before = { ...span, from_ms: Number.NEGATIVE_INFINITY, to_ms: span.from_ms }
+  const last = walkReadings(db, 'weather', { ...before, newest: true, most: 1 }, columns)
+  const within = walkReadings(db, 'weather', { ...span, newest: false }, columns)
+  return [...(await firstOf(last, 1)), ...(await firstOf(within, Number.POSITIVE_INFINITY))]
+}
+
+async function readRows(
+  db: Queries,
+  site_id: string,
+  {
+    stations,
+    span: { from_ms, to_ms },
+    instrument_count,
+  }: {
+    stations: readonly Pick<StationRow, 'station_id'>[]
+    span: { from_ms: number; to_ms: number }
+    instrument_count: number
+  },
+): Promise<StationReadings[]> {
   const rows = await db.query<StationReadings & Record<string, (number | null)[]>>(
     readings(instrument_count),
     [
@@ -82,23 +137,36 @@ export async function readBucketPage(
   site_id: string,
   {
     stations,
+    step,
     window: { start, end, newest },
     limit,
-  }: { stations: readonly StationRow[]; window: SeriesWindow; limit: number | null },
+  }: { stations: readonly StationRow[]; step: Step; window: SeriesWindow; limit: number | null },
 ): Promise<BucketPage> {
-  const [page] = await db.query<BucketPage>(bucketPage(newest), [
+  /** The start of the first bucket that begins at or after an instant. */
+  const bucketFrom = (at_ms: number) => step.endOf(step.startOf(at_ms - 1))
+  const from_ms = start === null ? Number.NEGATIVE_INFINITY : bucketFrom(Date.parse(start))
+  const to_ms = bucketFrom(Date.parse(end))
+  const since_ms = await rowsSince(db, 'weather')
+  const past = { from_ms, to_ms: Math.min(to_ms, since_ms) }
+  const ids = stations.map(({ station_id }) => station_id)
+  const starts = new Set<number>()
+  for (const device_id of past.from_ms < past.to_ms ? ids : []) {
+    const walk = { site_id, device_id, ...past, newest: false }
+    for await (const readings of walkReadings(db, 'weather', walk, [])) {
+      for (const { measured_at } of readings) starts.add(step.startOf(measured_at))
+    }
+  }
+  const [page] = await db.query<BucketPage>(bucketPage(newest, step), [
     site_id,
-    stations.map(({ station_id }) => station_id),
-    bucketFrom(end),
-    start === null ? '-infinity' : bucketFrom(start),
+    ids,
+    new Date(to_ms).toISOString(),
+    instant(Math.max(from_ms, since_ms)),
     limit,
+    step.timezone,
+    [...starts].map((start_ms) => new Date(start_ms).toISOString()),
   ])
   return page!
 }
-
-/** The start of the first bucket that begins at or after an instant. */
-const bucketFrom = (instant: string) =>
-  new Date(Math.ceil(Date.parse(instant) / bucket_ms) * bucket_ms).toISOString()
 
 const measured = Object.keys(readingKinds.weather.columns).map((name) => `l.${name}`)
 
@@ -149,15 +217,18 @@ function readings(instrument_count: number): string {
     WHERE times_ms IS NOT NULL`
 }
 
-const bucketPage = (newest: boolean) => `
+const bucketPage = (newest: boolean, { step_s }: Step) => `
   WITH present AS (
-    SELECT DISTINCT floor(date_part('epoch', measured_at) * 1000 / ${bucket_ms}) AS nth
+    SELECT DISTINCT CASE WHEN ${step_s} = 86400 THEN date_trunc('day', measured_at, $6)
+      ELSE date_bin('${step_s} seconds', measured_at, 'epoch') END AS start_at
     FROM weather_readings
     WHERE site_id = $1 AND station_id = ANY ($2::int[])
       AND measured_at < $3 AND measured_at >= $4
+    UNION SELECT unnest($7::timestamptz[])
   ), page AS (
-    SELECT nth FROM present ORDER BY nth ${newest ? 'DESC' : 'ASC'} LIMIT $5
+    SELECT start_at FROM present ORDER BY start_at ${newest ? 'DESC' : 'ASC'} LIMIT $5
   )
   SELECT (SELECT count(*) FROM present)::int AS count, count(*)::int AS returned,
-         min(nth) * ${bucket_ms} AS first_ms, max(nth) * ${bucket_ms} AS last_ms
+         date_part('epoch', min(start_at)) * 1000 AS first_ms,
+         date_part('epoch', max(start_at)) * 1000 AS last_ms
   FROM page`

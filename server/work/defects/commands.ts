@@ -25,7 +25,7 @@ import {
   namesDevices,
   requireDevices,
 } from '../references.ts'
-import { changedColumns, differ, insertRow, updateRow } from '../rows.ts'
+import { addRow, changedColumns, differ, updateRow } from '../rows.ts'
 import { finalStates, workOrderStates } from '../work-order-states.ts'
 import { type Defect, type DefectChange, type NewDefect, nullables } from './schemas.ts'
 import { defectRecord, readDefect, type StoredDefect } from './store.ts'
@@ -45,7 +45,7 @@ export async function createDefect(
   const { node_id: _node, ...fields } = await requireDevices(tx, site_id, about)
   const currency = await currencyOf(tx, site_id, asked, 'estimated_loss_amount_year')
   const { number, now } = await takeNumber(tx, actor, 'defect')
-  const defect_id = await insertRow(tx, ['defects', 'defect_id'], {
+  const defect_id = await addRow(tx, ['defects', 'defect_id'], {
     site_id,
     number,
     ...fields,

@@ -5,7 +5,6 @@ import { ApiError } from '../../http/errors.ts'
 import { actorOf } from '../actor.ts'
 import { defectRule } from '../defect-states.ts'
 import { changeDefect, createDefect } from './commands.ts'
-import { createdExample, resolvedExample } from './examples.ts'
 import { Defect, DefectChange, DefectId, filters, NewDefect } from './schemas.ts'
 import { defectRecord, readDefect, readDefects } from './store.ts'
 
@@ -29,7 +28,6 @@ export const listDefects = endpoint({
     'pages.',
   query: filters,
   returns: Page(Defect),
-  example: { answer: { data: [createdExample], meta: { count: 1, limit: 50, offset: 0 } } },
   handle: ({ site: { site_id }, query }, { db }: Context) => readDefects(db, { ...query, site_id }),
 })
 
@@ -67,7 +65,6 @@ export const reportDefect = endpoint({
       estimated_loss_amount_year: 22,
       tags: ['flight 2026-06'],
     },
-    answer: createdExample,
   },
   handle: (request, context: Context) =>
     createDefect(request.tx, actorOf(request, context), request.body),
@@ -82,7 +79,6 @@ export const getDefect = endpoint({
   params: { defect_id: DefectId },
   cache: 'resource',
   returns: Defect,
-  example: { answer: createdExample },
   async handle({ site: { site_id }, params }, { db }: Context) {
     const found = await readDefect(db, { ...params, site_id })
     if (found === null) throw new ApiError('not_found', params)
@@ -109,7 +105,6 @@ export const changeOneDefect = endpoint({
   returns: Defect,
   example: {
     body: { status: 'resolved', resolution: 'Module replaced.' },
-    answer: resolvedExample,
   },
   handle: (request, context: Context) =>
     changeDefect(request.tx, actorOf(request, context), request.params.defect_id, request.body),

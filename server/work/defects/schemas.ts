@@ -135,14 +135,14 @@ export const Defect = Named('Defect', {
   status: Status,
   ...nullable(nullables),
   ...valued,
-  reported_by: field.Text('Name of the key; `system` for the system itself.'),
+  reported_by: field.Text('Name of the key; `system` for the system itself.', 'control room'),
   resolved_at: Nullable(At('When the defect was resolved; null after reopening.')),
   resolved_by: Nullable(Type.String()),
   verified_at: Nullable(At('When the repair was verified.')),
   verified_by: Nullable(Type.String()),
   attachments: Type.Array(Attachment),
-  created_at: At('When the defect was reported.'),
-  updated_at: At('When the defect was last changed.'),
+  created_at: At('When the defect was reported.', '2026-06-20T09:05:00.000Z'),
+  updated_at: At('When the defect was last changed.', '2026-06-21T08:40:00.000Z'),
   version: Version,
 })
 

@@ -3,7 +3,6 @@ import type { Context } from '../../http/context.ts'
 import { endpoint, type Request } from '../../http/endpoint.ts'
 import { Page } from '../../http/envelope.ts'
 import { ApiError } from '../../http/errors.ts'
-import { exampleOf } from '../../http/example.ts'
 import * as field from '../../http/fields.ts'
 import { page } from '../../http/params.ts'
 import { notification_days } from '../notifications.ts'
@@ -12,12 +11,6 @@ import { markRead, type Reader, readNotifications, readUnreadCount } from './sto
 
 const tag = { tag: 'Maintenance', module: 'om' } as const
 const reads = { ...tag, method: 'GET', scope: 'om:read' } as const
-
-const unreadExample = exampleOf(OmNotification, {
-  severity: 'warning',
-  resource_type: 'work_order',
-  expires_at: '2026-09-19T10:00:00.000Z',
-})
 
 const readerOf = (
   { site, caller }: Pick<Request<unknown, unknown, unknown>, 'site' | 'caller'>,
@@ -44,7 +37,6 @@ export const listNotifications = endpoint({
     ...page,
   },
   returns: Page(OmNotification),
-  example: { answer: { data: [unreadExample], meta: { count: 1, limit: 50, offset: 0 } } },
   handle: (request, context: Context) =>
     readNotifications(context.db, readerOf(request, context), request.query),
 })
@@ -56,9 +48,6 @@ export const countUnread = endpoint({
   summary: 'Count unread notifications',
   description: 'Returns the counts of the client, across all of its keys.',
   returns: UnreadCount,
-  example: {
-    answer: exampleOf(UnreadCount, { unread_count: 3, by_type: { defect_created: 3 } }),
-  },
   handle: (request, context: Context) => readUnreadCount(context.db, readerOf(request, context)),
 })
 
@@ -74,9 +63,6 @@ export const readNotification = endpoint({
     'earlier read stays.',
   params: { notification_id: NotificationId },
   returns: OmNotification,
-  example: {
-    answer: { ...unreadExample, is_read: true, read_at: '2026-06-21T10:11:12.000Z' },
-  },
   async handle(request, context: Context) {
     const { notification_id } = request.params
     const read = await markRead(request.tx, readerOf(request, context), notification_id)

@@ -29,7 +29,7 @@ export const OmNotification = Named('OmNotification', {
     'The name of the person or team; null for everybody at the site.',
     'Electrical south',
   ),
-  resource_type: field.OneOfOrNull(notifiedResources, 'The kind of resource.'),
+  resource_type: field.OneOfOrNull(notifiedResources, 'The kind of resource.', 'work_order'),
   resource_id: field.TextOrNull('The id of the resource.', '42'),
   url: field.TextOrNull(
     'API path of the resource; null where it has none.',

@@ -27,7 +27,6 @@ const all = 'om_notifications where site_id = $1 and expires_at > $3'
 const unread = `notification_reads
   where site_id = $1 and client_id = $2 and read_at is null and expires_at > $3`
 
-/** Newest first. */
 export async function readNotifications(
   db: Queries,
   { site_id, client_id, now }: Reader,

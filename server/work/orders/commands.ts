@@ -16,7 +16,7 @@ import {
   namesDevices,
   requireDevices,
 } from '../references.ts'
-import { changedColumns, differ, insertRow, updateRow } from '../rows.ts'
+import { addRow, changedColumns, differ, updateRow } from '../rows.ts'
 import { type Priority, reprioritised, serviceTimes } from '../service-levels.ts'
 import { changesFrom, entered, finalStates } from '../work-order-states.ts'
 import { checklistFor, insertItems } from './items.ts'
@@ -70,7 +70,7 @@ export async function createWorkOrder(
   const is_assigned = isAssigned(fields)
   if (defect_ids.length > 0) await lockLinks(tx, site_id)
   const { number, now } = await takeNumber(tx, actor, 'work_order')
-  const wo_id = await insertRow(tx, ['work_orders', 'wo_id'], {
+  const wo_id = await addRow(tx, ['work_orders', 'wo_id'], {
     site_id,
     number,
     ...fields,

@@ -7,13 +7,6 @@ import { actorOf } from '../actor.ts'
 import { serviceRule } from '../service-levels.ts'
 import { transitionRule } from '../work-order-states.ts'
 import { approveWorkOrder, changeWorkOrder, createWorkOrder } from './commands.ts'
-import {
-  approvedExample,
-  changedExample,
-  createdExample,
-  itemExample,
-  workOrderExample,
-} from './examples.ts'
 import { ChecklistItem, ItemChange, ItemId } from './item-schemas.ts'
 import { changeItem } from './items.ts'
 import {
@@ -48,9 +41,6 @@ export const listWorkOrders = endpoint({
   window: openWindow,
   query: filters,
   returns: Page(WorkOrder),
-  example: {
-    answer: { data: [workOrderExample], meta: { count: 1, limit: 50, offset: 0 } },
-  },
   handle: ({ site: { site_id }, query, window }, { db, clock }: Context) =>
     readWorkOrders(db, { ...query, ...window, site_id }, clock.now()),
 })
@@ -81,7 +71,6 @@ export const createOrder = endpoint({
       loto_required: true,
       tags: ['fuse'],
     },
-    answer: createdExample,
   },
   handle: (request, context: Context) =>
     createWorkOrder(request.tx, actorOf(request, context), request.body),
@@ -96,7 +85,6 @@ export const getWorkOrder = endpoint({
   params: { wo_id: WorkOrderId },
   cache: 'resource',
   returns: WholeWorkOrder,
-  example: { answer: changedExample },
   async handle({ site: { site_id }, params }, { db, clock }: Context) {
     const found = await readWorkOrder(db, { ...params, site_id }, clock.now())
     if (found === null) throw new ApiError('not_found', params)
@@ -125,7 +113,6 @@ export const changeOrder = endpoint({
   returns: WholeWorkOrder,
   example: {
     body: { status: 'in_progress', team: 'Electrical south' },
-    answer: changedExample,
   },
   handle: (request, context: Context) =>
     changeWorkOrder(request.tx, actorOf(request, context), request.params.wo_id, request.body),
@@ -158,7 +145,6 @@ export const changeOrderItem = endpoint({
       instrument_serial: 'A-1187',
       calibration_due_date: '2027-03-31',
     },
-    answer: itemExample,
   },
   handle: (request, context: Context) =>
     changeItem(request.tx, actorOf(request, context), request.params, request.body),
@@ -179,7 +165,7 @@ export const approveOrder = endpoint({
   cache: 'resource',
   if_match: true,
   returns: WholeWorkOrder,
-  example: { body: { note: 'Checked on site.' }, answer: approvedExample },
+  example: { body: { note: 'Checked on site.' } },
   handle: (request, context: Context) =>
     approveWorkOrder(
       request.tx,

@@ -11,11 +11,10 @@ import type { WorkOrderChange } from './schemas.ts'
 import type { StoredWhole, StoredWorkOrder } from './store.ts'
 
 type Assignment = Pick<StoredWorkOrder, 'assigned_to' | 'team' | 'contractor'>
-type Named = Pick<StoredWorkOrder, 'assigned_to' | 'assigned_to_name'>
 
 /** The name of the assignee; cleared when the assignee changes without a new name. */
 export function nameOf(
-  before: Named,
+  before: Pick<StoredWorkOrder, 'assigned_to' | 'assigned_to_name'>,
   assigned_to: string | null,
   given: string | null | undefined,
 ): string | null {

@@ -168,7 +168,6 @@ function KeyTable({ keys: rows, onOpen }: KeyTableProps) {
   )
 }
 
-/** A summary of the scopes; the tooltip lists them. */
 function Permissions({ of }: { of: Key }) {
   const { scopes: plan } = useUser()
   const writes = of.scopes.filter((scope) => scope.endsWith(':write'))
@@ -262,7 +261,6 @@ function RotateKey({ of, onMade, onClose }: RotateProps) {
   )
 }
 
-/** Shows a new key once. */
 function TheKey({ made, onClose }: { made: ShownKey; onClose(): void }) {
   const curl = `curl -H "Authorization: Bearer ${made.key}" \\\n  ${location.origin}/v1/sites`
   return (

@@ -1,4 +1,3 @@
-/** Alerts, the most severe first. */
 import type { Alert } from '@heliograph/sdk'
 import {
   Box,

@@ -58,12 +58,7 @@ export function AlertDrawer({ listed, onStep }: AlertDrawerProps) {
   )
 }
 
-interface DetailsProps {
-  alert: Alert
-  onStep: AlertDrawerProps['onStep']
-}
-
-function Details({ alert, onStep }: DetailsProps) {
+function Details({ alert, onStep }: { alert: Alert; onStep: AlertDrawerProps['onStep'] }) {
   const { timezone } = useSite()
   return (
     <Stack>

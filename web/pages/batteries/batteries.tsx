@@ -10,7 +10,6 @@ import {
   Group,
   List,
   Progress,
-  SegmentedControl,
   SimpleGrid,
   Stack,
   Text,
@@ -21,6 +20,7 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { heliograph } from '../../api.ts'
 import { useRead, useSite } from '../../queries.ts'
+import { Choice } from '../../ui/filters.tsx'
 import { Dialog, WriteButton } from '../../ui/form.tsx'
 import { formatEnergy, formatMoney, formatNumber, formatPower, inWords } from '../../ui/format.ts'
 import { figures, Heading, Muted, Notice, Page, Time, useNow } from '../../ui/page.tsx'
@@ -143,7 +143,6 @@ function UnitCard({ unit }: { unit: BatteryUnit }) {
   )
 }
 
-/** Creates or approves the plans of all units at once. */
 function AllUnits({ units }: { units: readonly BatteryUnit[] }) {
   const { site_id } = useSite()
   const now_ms = useNow(60_000)
@@ -166,14 +165,11 @@ function AllUnits({ units }: { units: readonly BatteryUnit[] }) {
       <Group justify="space-between">
         <Group>
           <Text fw={600}>All batteries</Text>
-          <SegmentedControl
-            aria-label="Day of the plans"
+          <Choice
+            label="Day of the plans"
+            choices={{ 0: 'Today', 1: 'Tomorrow' }}
             value={ahead}
             onChange={setAhead}
-            data={[
-              { value: '0', label: 'Today' },
-              { value: '1', label: 'Tomorrow' },
-            ]}
           />
           <Muted>
             <Time at={`${target_date}T00:00:00Z`} />, 24 hours

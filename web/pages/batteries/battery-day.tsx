@@ -13,7 +13,7 @@ import {
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { useRead, useSite } from '../../queries.ts'
-import { type Column, column, DataTable, numeric } from '../../ui/data-table.tsx'
+import { column, DataTable, numeric, tableOf } from '../../ui/data-table.tsx'
 import { Stepper } from '../../ui/days.tsx'
 import { useFilters } from '../../ui/filters.tsx'
 import { WriteButton } from '../../ui/form.tsx'
@@ -105,16 +105,10 @@ function DayChoice({ day, today, onDay }: DayChoiceProps) {
   )
 }
 
-interface PlansProps {
-  bess_id: number
-  day: string
-  may_plan: boolean
-}
-
 const wasApproved = (schedule: BessSchedule) =>
   isInForce(schedule) || schedule.status === 'completed'
 
-function Plans({ bess_id, day, may_plan }: PlansProps) {
+function Plans({ bess_id, day, may_plan }: { bess_id: number; day: string; may_plan: boolean }) {
   const [chosen_id, setChosen] = useState<number | null>(null)
   return (
     <Answered query={useSchedules(bess_id, day)}>
@@ -179,14 +173,14 @@ const Both = ({ offered, shown, onChoose }: BothProps) => (
   </Group>
 )
 
-const columns: readonly Column<BatteryDeviation>[] = [
+const table = tableOf<BatteryDeviation>('Hours against the plan', 640, 'hour', [
   column('Hour', Hours),
   numeric('Planned', ({ planned_power_kw }) => formatPower(planned_power_kw)),
   numeric('Actual', ({ actual_avg_power_kw }) => formatPower(actual_avg_power_kw)),
   numeric('Deviation', ({ deviation_kwh }) => formatQuantity(deviation_kwh, 'kWh')),
   numeric('Cost', ({ cost_amount, currency }) => formatMoney(cost_amount, currency)),
   column('Reason', ({ reason }) => deviationReason(reason)),
-]
+])
 
 function Deviations({ bess_id, day }: { bess_id: number; day: string }) {
   const asked = { bess_id, target_date: day }
@@ -209,14 +203,7 @@ function Deviations({ bess_id, day }: { bess_id: number; day: string }) {
                   onChange={({ currentTarget }) => setWhole(currentTarget.checked)}
                 />
               )}
-              {rows.length > 0 && (
-                <DataTable
-                  label="Hours against the plan"
-                  width={640}
-                  {...{ columns, rows }}
-                  by="hour"
-                />
-              )}
+              {rows.length > 0 && <DataTable {...table} rows={rows} />}
             </Card>
           )
         }}

@@ -1,4 +1,3 @@
-/** Log and settings of a battery. */
 import type {
   BatteryAlarmTransition,
   BatteryControlNote,
@@ -14,11 +13,12 @@ import { Link } from 'wouter'
 import { useRead, useSite } from '../../queries.ts'
 import { SeverityBadge } from '../../ui/badges.tsx'
 import {
-  type Column,
   column,
   DataTable,
   numeric,
   PagedTable,
+  type PagedTableProps,
+  tableOf,
   wrapped,
 } from '../../ui/data-table.tsx'
 import { DayPicker, useDaySpan } from '../../ui/days.tsx'
@@ -82,23 +82,17 @@ export default function BatteryLog({ bess_id: text }: SitePageProps) {
 /** The newest rows of a log that are read at once. */
 const limit = 1000
 
-interface LogTableProps<Row> {
-  label: string
+interface LogTableProps<Row> extends Omit<PagedTableProps<Row>, 'rows' | 'page_size'> {
   /** In the order of the API: the oldest row first. */
   log: UseQueryResult<{ data: Row[]; meta: SeriesMeta }>
-  columns: readonly Column<Row>[]
-  by: keyof Row
-  nouns: readonly [one: string, many: string]
-  none: string
 }
 
-/** The newest row first, page by page. */
 function LogTable<Row>({ log, ...table }: LogTableProps<Row>) {
   return (
     <Answered query={log}>
       {({ data, meta }) => (
         <Stack>
-          <PagedTable {...table} rows={data.toReversed()} width={860} page_size={25} />
+          <PagedTable {...table} rows={data.toReversed()} page_size={25} />
           {meta.truncated && (
             <Muted>
               The newest {formatNumber(data.length, 0)} of {formatNumber(meta.count, 0)} rows. The
@@ -127,7 +121,7 @@ function whatOf({ action, from_power_kw: from, to_power_kw: to, success }: Batte
   return `${inWords(action)}: ${inSentence(powerWords(to))}${before}${failed}`
 }
 
-const decision_columns: readonly Column<BatteryControlNote>[] = [
+const decision_table = tableOf<BatteryControlNote>('Decisions', 860, 'log_id', [
   column('Time', ({ occurred_at: at }) => <Time at={at} />),
   column('Decided by', ({ tier, actor, overrode_tier: over }) =>
     noted(tiers[tier], `${inWords(actor)}${over ? `, over ${inSentence(tiers[over])}` : ''}`),
@@ -135,15 +129,12 @@ const decision_columns: readonly Column<BatteryControlNote>[] = [
   wrapped('Action', whatOf),
   wrapped('Reason', ({ message }) => message),
   charge,
-]
+])
 
-/** Control decisions of the battery. */
 const Decisions = ({ bess_id }: OfUnit) => (
   <LogTable
-    label="Decisions"
+    {...decision_table}
     log={useRead('bess', 'bessControlLogList', { bess_id, limit }, live_ms)}
-    columns={decision_columns}
-    by="log_id"
     nouns={['decision', 'decisions']}
     none="No decisions so far"
   />
@@ -159,7 +150,7 @@ const clamps: Record<NonNullable<BatteryDispatch['clamp_reason']>, string> = {
   ramp: 'ramp rate',
 }
 
-const setpoint_columns: readonly Column<BatteryDispatch>[] = [
+const setpoint_table = tableOf<BatteryDispatch>('Setpoints', 860, 'dispatch_id', [
   column('Time', ({ issued_at: at }) => <Time at={at} />),
   column('Requested', ({ requested_power_kw: kw, source }) =>
     noted(powerWords(kw), `by ${source === 'schedule' ? 'the plan' : inSentence(inWords(source))}`),
@@ -175,9 +166,8 @@ const setpoint_columns: readonly Column<BatteryDispatch>[] = [
   column('Measured', ({ achieved_power_kw: kw }) => powerWords(kw)),
   numeric('Latency', ({ latency_ms }) => formatQuantity(latency_ms && latency_ms / 1000, 's')),
   charge,
-]
+])
 
-/** Setpoints of the battery, and their results. */
 function Setpoints({ bess_id }: OfUnit) {
   const chosen = useDaySpan(useSite().timezone, 7)
   const { start_ms, end_ms } = chosen.span
@@ -187,11 +177,9 @@ function Setpoints({ bess_id }: OfUnit) {
     <Stack>
       <DayPicker chosen={chosen} choices={[1, 2, 7]} />
       <LogTable
+        {...setpoint_table}
         key={`${chosen.day} ${chosen.days}`}
-        label="Setpoints"
         log={log}
-        columns={setpoint_columns}
-        by="dispatch_id"
         nouns={['setpoint', 'setpoints']}
         none="No setpoints in this period"
       />
@@ -208,7 +196,7 @@ const whereOf = ({ source, cluster_idx, pcs_idx }: BatteryAlarmTransition) =>
     .filter(Boolean)
     .join(', ')
 
-const alarm_columns: readonly Column<BatteryAlarmTransition>[] = [
+const alarm_table = tableOf<BatteryAlarmTransition>('Alarm history', 860, 'event_id', [
   column('Time', ({ occurred_at: at }) => <Time at={at} />),
   wrapped('Alarm', (row) => noted(row.name, whereOf(row))),
   column('Severity', ({ severity }) => <SeverityBadge severity={severity} />),
@@ -219,15 +207,12 @@ const alarm_columns: readonly Column<BatteryAlarmTransition>[] = [
   ),
   column('Battery', ({ power_kw }) => powerWords(power_kw)),
   charge,
-]
+])
 
-/** History of alarms. */
 const AlarmLog = ({ bess_id }: OfUnit) => (
   <LogTable
-    label="Alarm history"
+    {...alarm_table}
     log={useRead('bess', 'bessAlarmsHistoryList', { bess_id, limit }, live_ms)}
-    columns={alarm_columns}
-    by="event_id"
     nouns={['change', 'changes']}
     none="No alarms so far"
   />
@@ -247,17 +232,21 @@ const names: Partial<Record<BatteryProtection['parameter'], string>> = {
   soc_high: 'State of charge high',
 }
 
-const protection_columns: readonly Column<BatteryProtection>[] = [
-  column('Protection', ({ parameter }) => names[parameter] ?? inWords(parameter)),
-  column('Level', ({ level }) => inWords(level)),
-  numeric('Trips at', ({ trip_value, unit }) => quantity(trip_value, unit)),
-  numeric('Recovers at', ({ recover_value, unit }) => quantity(recover_value, unit)),
-  numeric('Delay, s', ({ delay_ms }) => formatNumber(delay_ms && delay_ms / 1000)),
-  column('Action', ({ action }) => inWords(action)),
-  column('Source', ({ source }) => source.toUpperCase()),
-]
+const protection_table = tableOf<BatteryProtection>(
+  'Thresholds of protection',
+  760,
+  ({ parameter, level, source }) => `${source} ${parameter} ${level}`,
+  [
+    column('Protection', ({ parameter }) => names[parameter] ?? inWords(parameter)),
+    column('Level', ({ level }) => inWords(level)),
+    numeric('Trips at', ({ trip_value, unit }) => quantity(trip_value, unit)),
+    numeric('Recovers at', ({ recover_value, unit }) => quantity(recover_value, unit)),
+    numeric('Delay, s', ({ delay_ms }) => formatNumber(delay_ms && delay_ms / 1000)),
+    column('Action', ({ action }) => inWords(action)),
+    column('Source', ({ source }) => source.toUpperCase()),
+  ],
+)
 
-/** Protection thresholds of the device. */
 function Protection({ bess_id }: OfUnit) {
   const protection = useRead('bess', 'bessProtectionList', { bess_id }, slow_ms)
   return (
@@ -271,13 +260,7 @@ function Protection({ bess_id }: OfUnit) {
               Read from the device <Time at={oldest_at} />. Thresholds can be changed only at the
               device.
             </Muted>
-            <DataTable
-              label="Thresholds of protection"
-              width={760}
-              columns={protection_columns}
-              rows={data}
-              by={({ parameter, level, source }) => `${source} ${parameter} ${level}`}
-            />
+            <DataTable {...protection_table} rows={data} />
           </Stack>
         )
       }}
@@ -305,12 +288,17 @@ const settingsOf = (setup: BatterySetup): Fact[] => [
   ['Address', setup.bms_address],
 ]
 
-const register_columns: readonly Column<BatterySetupRegister>[] = [
-  numeric('Address', ({ address }) => address),
-  column('Name', ({ name }) => name),
-  numeric('Value', ({ value }) => formatNumber(value, Number.isInteger(value) ? 0 : 3)),
-  column('Unit', ({ unit }) => unit),
-]
+const register_table = tableOf<BatterySetupRegister>(
+  'Registers',
+  420,
+  ({ address, name }) => `${address} ${name}`,
+  [
+    numeric('Address', ({ address }) => address),
+    column('Name', ({ name }) => name),
+    numeric('Value', ({ value }) => formatNumber(value, Number.isInteger(value) ? 0 : 3)),
+    column('Unit', ({ unit }) => unit),
+  ],
+)
 
 /** Settings of the device, read-only. */
 function Setup({ bess_id }: OfUnit) {
@@ -325,14 +313,7 @@ function Setup({ bess_id }: OfUnit) {
           </Muted>
           <Facts rows={settingsOf(setup)} cols={4} left_out />
           <Heading>Registers</Heading>
-          <DataTable
-            label="Registers"
-            width={420}
-            columns={register_columns}
-            rows={setup.raw_registers}
-            by={({ address, name }) => `${address} ${name}`}
-            none="No registers were read"
-          />
+          <DataTable {...register_table} rows={setup.raw_registers} none="No registers were read" />
         </Stack>
       )}
     </Answered>

@@ -14,17 +14,17 @@ import {
   Card,
   Group,
   Progress,
-  SegmentedControl,
   SimpleGrid,
   Stack,
   Text,
   Title,
 } from '@mantine/core'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { useMay, useRead, useSite } from '../../queries.ts'
 import { bySeverity, SeverityBadge, whole } from '../../ui/badges.tsx'
-import { type Column, column, DataTable, numeric } from '../../ui/data-table.tsx'
+import { type Column, column, DataTable, numeric, tableOf } from '../../ui/data-table.tsx'
+import { Choice } from '../../ui/filters.tsx'
 import {
   formatAge,
   formatEnergy,
@@ -36,17 +36,18 @@ import {
   none,
 } from '../../ui/format.ts'
 import { bessHistory } from '../../ui/history.ts'
+import { loaded } from '../../ui/lazy-chart.tsx'
 import { OverTime } from '../../ui/over-time.tsx'
 import { Facts, figures, Muted, Page, Part, SiteLink, Time } from '../../ui/page.tsx'
 import { batteryQuantities } from '../../ui/quantities.ts'
-import { Answered, Loading } from '../../ui/states.tsx'
+import { Answered } from '../../ui/states.tsx'
 import NotFound from '../not-found.tsx'
 import type { SitePageProps } from '../pages.ts'
 import { live_ms, ScheduleBadge, slow_ms } from './battery/shared.tsx'
 import { inSentence, limitationWords, powerWords, stateWords } from './battery/words.ts'
 
-const DayCourse = lazy(() => import('./battery/day-course.tsx'))
-const CellMap = lazy(() => import('./battery/cell-map.tsx'))
+const DayCourse = loaded(() => import('./battery/day-course.tsx'))
+const CellMap = loaded(() => import('./battery/cell-map.tsx'))
 
 export default function Battery({ bess_id: text }: SitePageProps) {
   const { site_id } = useSite()
@@ -76,12 +77,10 @@ export default function Battery({ bess_id: text }: SitePageProps) {
             <Limits dashboard={data} />
             <Alarms bess_id={bess_id} />
             <Today dashboard={data} />
-            <Suspense fallback={<Loading />}>
-              <DayCourse dashboard={data} />
-            </Suspense>
+            <DayCourse dashboard={data} />
             <OverTime
               name={data.unit.name}
-              historyOf={(span) => bessHistory(site_id, bess_id, span)}
+              historyOf={(shown) => bessHistory(site_id, bess_id, shown)}
               quantities={batteryQuantities}
               first={['power_kw', 'setpoint_kw', 'cell_temperature_max_c']}
               choices={[1, 2, 3]}
@@ -212,7 +211,6 @@ function Today({ dashboard: { today, schedule, unit } }: { dashboard: BatteryDas
   )
 }
 
-/** Active alarms, the most severe first. */
 function Alarms({ bess_id }: { bess_id: number }) {
   const alarms = useRead('bess', 'bessAlarmsStatesList', { bess_id, only_set: true }, live_ms)
   return (
@@ -329,18 +327,11 @@ function Clusters({ bess_id }: { bess_id: number }) {
     </Button>
   ))
   const columns = [...cluster_columns, cells_column]
+  const table = tableOf<Cluster>('Clusters', 760, 'cluster_idx', columns)
   return (
     <Part title="Clusters and cells">
       <Answered query={clusters}>
-        {({ data: rows }) => (
-          <DataTable
-            label="Clusters"
-            width={760}
-            {...{ columns, rows }}
-            by="cluster_idx"
-            none="No clusters"
-          />
-        )}
+        {({ data }) => <DataTable {...table} rows={data} none="No clusters" />}
       </Answered>
       {opened !== null && <Cells bess_id={bess_id} cluster_idx={opened} />}
     </Part>
@@ -356,22 +347,17 @@ function Cells({ bess_id, cluster_idx }: { bess_id: number; cluster_idx: number 
         <Title order={3} size="h4">
           Cells of cluster {cluster_idx}
         </Title>
-        <SegmentedControl
-          aria-label="Quantity"
+        <Choice
+          label="Quantity"
+          choices={{ voltage: 'Voltage', temperature: 'Temperature' }}
           value={kind}
-          onChange={(value) => setKind(value as typeof kind)}
-          data={[
-            { value: 'voltage', label: 'Voltage' },
-            { value: 'temperature', label: 'Temperature' },
-          ]}
+          onChange={setKind}
         />
       </Group>
       <Answered query={cells}>
         {(data) => (
           <Stack gap="xs">
-            <Suspense fallback={<Loading />}>
-              <CellMap cells={data} kind={kind} />
-            </Suspense>
+            <CellMap cells={data} kind={kind} />
             <Outliers cells={data} />
             <Muted>
               Rows are modules, columns are {kind === 'voltage' ? 'cells' : 'sensors'}, counted from
@@ -402,7 +388,7 @@ function Outliers({ cells }: { cells: ClusterCells }) {
   )
 }
 
-const pcs_columns: readonly Column<PcsNow>[] = [
+const pcs_table = tableOf<PcsNow>('Power conversion', 820, 'pcs_idx', [
   column('PCS', ({ pcs_idx }) => pcs_idx),
   column('State', ({ state, quality }) =>
     quality === 'stale'
@@ -422,7 +408,7 @@ const pcs_columns: readonly Column<PcsNow>[] = [
   numeric('Energy discharged', ({ energy_injected_total_kwh: kwh }) =>
     formatQuantity(kwh === null ? null : kwh / 1000, 'MWh'),
   ),
-]
+])
 
 function pcsColor(state: string | null): string {
   if (state === 'fault') return 'red'
@@ -434,16 +420,7 @@ function Pcs({ bess_id }: { bess_id: number }) {
   return (
     <Part title="Power conversion">
       <Answered query={pcs}>
-        {(data) => (
-          <DataTable
-            label="Power conversion"
-            width={820}
-            columns={pcs_columns}
-            rows={data.pcs}
-            by="pcs_idx"
-            none="No power conversion data"
-          />
-        )}
+        {(data) => <DataTable {...pcs_table} rows={data.pcs} none="No power conversion data" />}
       </Answered>
       <Faults bess_id={bess_id} />
     </Part>
@@ -469,7 +446,6 @@ function Faults({ bess_id }: { bess_id: number }) {
   )
 }
 
-/** Inventory data of the unit. */
 function Details({ unit }: { unit: BatteryUnit }) {
   const chemistry = unit.chemistry.toUpperCase().replace('_', ' ')
   const cells = formatNumber(unit.cell_count, 0)

@@ -151,7 +151,7 @@ function CommandCard({ command: { rows }, onRelease, onCloseRecord }: CommandCar
   const now_ms = useNow(10_000)
   const [first] = rows
   if (!first) return null
-  const { source, created_by, start_at, end_at } = first
+  const { group_id, source, created_by, start_at, end_at } = first
   return (
     <Card withBorder padding="sm">
       <Group justify="space-between" align="flex-start">
@@ -178,7 +178,7 @@ function CommandCard({ command: { rows }, onRelease, onCloseRecord }: CommandCar
         </Group>
       </Group>
       <Box visibleFrom="sm">
-        <Rows rows={rows} />
+        <Rows rows={rows} label={`Plants of limit ${limitWords(first)} (record ${group_id})`} />
       </Box>
       <Box hiddenFrom="sm">
         <NarrowRows rows={rows} />
@@ -191,7 +191,7 @@ interface WithRows {
   rows: readonly CurtailmentRow[]
 }
 
-function Rows({ rows }: WithRows) {
+function Rows({ rows, label }: WithRows & { label: string }) {
   const { plantName } = useDevices()
   const columns: Column<CurtailmentRow>[] = [
     column('Plant', ({ logger_id }) => plantName(logger_id)),
@@ -203,7 +203,7 @@ function Rows({ rows }: WithRows) {
     numeric('Power now', (row) => formatPower(row.observed_power_kw)),
     wrapped('Progress', (row) => <Steps row={row} />),
   ]
-  return <DataTable label="Plants of this limit" width={720} {...{ columns, rows }} by="id" />
+  return <DataTable {...{ label, columns, rows }} width={720} by="id" />
 }
 
 /** The same list for a phone. */

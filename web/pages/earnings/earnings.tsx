@@ -9,7 +9,7 @@ import { Alert, Badge, Group, List, Text } from '@mantine/core'
 import { useMemo } from 'react'
 import { useSite } from '../../queries.ts'
 import { columnsOption } from '../../ui/columns.ts'
-import { type Column, column, DataTable, numeric, wrapped } from '../../ui/data-table.tsx'
+import { type Column, column, DataTable, numeric, tableOf, wrapped } from '../../ui/data-table.tsx'
 import { PeriodChoice, period_titles, usePeriod } from '../../ui/days.tsx'
 import {
   formatDate,
@@ -73,11 +73,8 @@ export default function Earnings() {
             </Section>
             <Section title="Plants">
               <DataTable
-                label="Earnings of each plant"
-                width={1000}
-                columns={plant_columns}
+                {...plant_table}
                 rows={summary.by_logger ?? []}
-                by="logger_id"
                 none="No earnings in this period"
               />
             </Section>
@@ -91,11 +88,8 @@ export default function Earnings() {
         <Answered query={contracts}>
           {(rows) => (
             <DataTable
-              label="Contracts"
-              width={960}
-              columns={contract_columns}
+              {...contract_table}
               rows={rows}
-              by="assignment_id"
               none={
                 <Empty title="No contracts">
                   Revenue is computed only for plants with a contract.
@@ -279,7 +273,7 @@ function MoneyByHour({ hours, timezone, currency }: MoneyByHourProps) {
 const price = (amount: number | null, currency: string | null) =>
   formatQuantity(amount, `${currency ?? ''}/MWh`, 2)
 
-const plant_columns: readonly Column<LoggerEarnings>[] = [
+const plant_table = tableOf<LoggerEarnings>('Earnings of each plant', 1000, 'logger_id', [
   wrapped('Plant', ({ logger_name, unknown }) => {
     const reasons = [...new Set(unknown.map(({ reason }) => unknownWords[reason]))]
     return noted(logger_name, reasons.length > 0 && `Incomplete: ${reasons.join('; ')}`)
@@ -305,7 +299,7 @@ const plant_columns: readonly Column<LoggerEarnings>[] = [
   numeric('Lost to curtailment', (plant) =>
     formatMoney(plant.curtailment_loss_amount, plant.currency),
   ),
-]
+])
 
 const bases: Record<EarningsFee['basis'], string> = {
   per_mwh: 'per MWh',
@@ -320,13 +314,7 @@ const rateOf = (fee: Pick<EarningsFee, 'basis' | 'rate' | 'rate_currency'>) =>
     ? `${formatNumber(fee.rate, 2)} ${bases.percent}`
     : `${formatMoney(fee.rate, fee.rate_currency)} ${bases[fee.basis]}`
 
-interface Line {
-  name: string
-  rate: string
-  amount: string
-}
-
-const fee_columns: readonly Column<Line>[] = [
+const fee_columns: readonly Column<{ name: string; rate: string; amount: string }>[] = [
   column('Fee', ({ name }) => name),
   column('Rate', ({ rate }) => rate),
   numeric('Amount', ({ amount }) => amount),
@@ -360,7 +348,7 @@ const types = {
   cfd: 'Contract for difference',
 } as const
 
-const contract_columns: readonly Column<MarketAssignment>[] = [
+const contract_table = tableOf<MarketAssignment>('Contracts', 960, 'assignment_id', [
   column('Plant', ({ logger_name, is_active }) => (
     <>
       {logger_name} {!is_active && <Badge color="gray">Inactive</Badge>}
@@ -388,4 +376,4 @@ const contract_columns: readonly Column<MarketAssignment>[] = [
   column('From', ({ valid_from_date }) => formatDate(valid_from_date)),
   column('To', ({ valid_to_date }) => (valid_to_date ? formatDate(valid_to_date) : 'No end')),
   column('Buyer', ({ offtaker }) => offtaker ?? none),
-]
+])

@@ -1,11 +1,12 @@
 import type { Forecast, ModelStatus, PredictedPrice, PredictedProduction } from '@heliograph/sdk'
-import { Group, SegmentedControl, Text } from '@mantine/core'
+import { Group, Text } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import { useMay, useRead, useSite } from '../../queries.ts'
 import { type Words, whole, wordBadge } from '../../ui/badges.tsx'
 import { bandOption } from '../../ui/band-option.ts'
-import { type Column, column, DataTable, numeric, wrapped } from '../../ui/data-table.tsx'
+import { column, DataTable, numeric, tableOf, wrapped } from '../../ui/data-table.tsx'
 import { useDevices } from '../../ui/devices.tsx'
+import { Choice } from '../../ui/filters.tsx'
 import {
   formatEnergy,
   formatNumber,
@@ -85,45 +86,42 @@ export default function Predictions() {
   )
 }
 
-const forecastColumns = (today: string): Column<Forecast>[] => [
-  column('Plant', ({ logger_name }) => logger_name),
-  column('Day (UTC)', ({ date }) => (date === today ? 'Today' : 'Tomorrow')),
-  numeric('Expected', ({ total_p50_kwh }) => formatEnergy(total_p50_kwh)),
-  numeric('80 % band', ({ total_p10_kwh, total_p90_kwh }) =>
-    [total_p10_kwh, total_p90_kwh].map(formatEnergy).join(' to '),
-  ),
-  numeric('Peak', ({ peak_p50_kw, peak_at }) => (
-    <>
-      {formatPower(peak_p50_kw)}
-      {peak_at && ' at '}
-      {peak_at && <Time at={peak_at} style="time" />}
-    </>
-  )),
-  column('Confidence', ({ confidence }) =>
-    whole(inWords(confidence), confidence === 'low' ? 'orange' : 'teal'),
-  ),
-  wrapped('Model', ({ model, model_version, fallback_reason: reason }) =>
-    noted(
-      model === 'blend' ? `Version ${model_version}` : (model ?? none),
-      reason && fallbackWords[reason],
-    ),
-  ),
-]
+const forecastTable = (today: string) =>
+  tableOf<Forecast>(
+    'Forecasts of each plant',
+    820,
+    ({ logger_id, date }) => `${logger_id}/${date}`,
+    [
+      column('Plant', ({ logger_name }) => logger_name),
+      column('Day (UTC)', ({ date }) => (date === today ? 'Today' : 'Tomorrow')),
+      numeric('Expected', ({ total_p50_kwh }) => formatEnergy(total_p50_kwh)),
+      numeric('80 % band', ({ total_p10_kwh, total_p90_kwh }) =>
+        [total_p10_kwh, total_p90_kwh].map(formatEnergy).join(' to '),
+      ),
+      numeric('Peak', ({ peak_p50_kw, peak_at }) => (
+        <>
+          {formatPower(peak_p50_kw)}
+          {peak_at && ' at '}
+          {peak_at && <Time at={peak_at} style="time" />}
+        </>
+      )),
+      column('Confidence', ({ confidence }) =>
+        whole(inWords(confidence), confidence === 'low' ? 'orange' : 'teal'),
+      ),
+      wrapped('Model', ({ model, model_version, fallback_reason: reason }) =>
+        noted(
+          model === 'blend' ? `Version ${model_version}` : (model ?? none),
+          reason && fallbackWords[reason],
+        ),
+      ),
+    ],
+  )
 
 function PlantForecasts({ plants, today }: { plants: readonly Forecast[]; today: string }) {
   const rows = plants
     .filter(({ date }) => date === today || date === addDays(today, 1))
     .toSorted((a, b) => (a.logger_id ?? 0) - (b.logger_id ?? 0) || (a.date < b.date ? -1 : 1))
-  return (
-    <DataTable
-      label="Forecasts of each plant"
-      width={820}
-      columns={forecastColumns(today)}
-      rows={rows}
-      by={({ logger_id, date }) => `${logger_id}/${date}`}
-      none="No forecasts of plants"
-    />
-  )
+  return <DataTable {...forecastTable(today)} rows={rows} none="No forecasts of plants" />
 }
 
 interface LastWeekProps {
@@ -231,11 +229,8 @@ const states: Words = {
   insufficient_data: ['Insufficient data', 'gray'],
 }
 
-const windows = ['7', '30', '90'].map((value) => ({ value, label: `${value} days` }))
-const leads = [
-  { value: 'day_ahead', label: 'Day ahead' },
-  { value: 'intraday', label: 'Intraday' },
-]
+const windows = { 7: '7 days', 30: '30 days', 90: '90 days' }
+const leads = { day_ahead: 'Day ahead', intraday: 'Intraday' }
 
 interface ModelsProps {
   models: readonly ModelStatus[]
@@ -249,13 +244,12 @@ function Models({ models, prices }: ModelsProps) {
   if (models.length === 0) return <Empty title="No models yet" />
   const scoresOf = ({ metrics }: ModelStatus) =>
     metrics.find(({ window_days, lead_time }) => window_days === Number(days) && lead_time === lead)
-  /** A value in the unit of a model. */
   const inUnit = (value: number | null | undefined, { kind, model }: ModelStatus) => {
     if (kind !== 'price') return formatQuantity(value, 'kW')
     const price = prices.find(({ market_code }) => model === `price:${market_code}`)
     return formatQuantity(value, `${price?.currency ?? ''}/MWh`, 2)
   }
-  const columns: Column<ModelStatus>[] = [
+  const table = tableOf<ModelStatus>('Models and their scores', 940, 'model', [
     column('Model', ({ model, logger_id }) => {
       if (logger_id !== null) return plantName(logger_id)
       return model === 'production:site' ? 'Site' : model.replace(/^price:/, 'Prices of ')
@@ -299,20 +293,14 @@ function Models({ models, prices }: ModelsProps) {
         version && `version ${version}, ${formatNumber(training_sample_count, 0)} samples`,
       ),
     ),
-  ]
+  ])
   return (
     <>
       <Group gap="xs" mb="xs">
-        <SegmentedControl aria-label="Window" data={windows} value={days} onChange={setDays} />
-        <SegmentedControl aria-label="Lead time" data={leads} value={lead} onChange={setLead} />
+        <Choice label="Window" choices={windows} value={days} onChange={setDays} />
+        <Choice label="Lead time" choices={leads} value={lead} onChange={setLead} />
       </Group>
-      <DataTable
-        label="Models and their scores"
-        width={940}
-        columns={columns}
-        rows={models}
-        by="model"
-      />
+      <DataTable {...table} rows={models} />
     </>
   )
 }

@@ -5,7 +5,7 @@ import { useMemo, useState } from 'react'
 import { heliograph } from '../../api.ts'
 import { useRead, useSite } from '../../queries.ts'
 import { type Words, wordBadge } from '../../ui/badges.tsx'
-import { type Column, column, DataTable, numeric, wrapped } from '../../ui/data-table.tsx'
+import { column, DataTable, numeric, tableOf, wrapped } from '../../ui/data-table.tsx'
 import { useFilters } from '../../ui/filters.tsx'
 import { formatDate, formatNumber, formatQuantity, formatTime, none } from '../../ui/format.ts'
 import { LazyLines } from '../../ui/lazy-chart.tsx'
@@ -250,21 +250,22 @@ function spreadOf(market: ComparedMarket, base: string) {
   return `${spread > 0 ? '+' : ''}${formatNumber(spread, 2)} ${base}`
 }
 
-const comparedColumns = (base: string): Column<ComparedMarket>[] => [
-  wrapped('Market', ({ name, market_code, is_home_market }) =>
-    noted(name, `${market_code}${is_home_market ? ', home market' : ''}`),
-  ),
-  column('Prices', ({ status }) => wordBadge(published, status)),
-  numeric('Base', (market) => price(market.base_price_per_mwh, market)),
-  numeric('Peak', (market) => price(market.peak_price_per_mwh, market)),
-  numeric('Lowest', (market) => price(market.min_price_per_mwh, market)),
-  numeric('Highest', (market) => price(market.max_price_per_mwh, market)),
-  numeric('Negative', ({ negative_period_count: count, resolution_minutes }) =>
-    formatQuantity(count === null ? null : (count * resolution_minutes) / 60, 'h', 2),
-  ),
-  numeric('Solar-weighted', (market) => price(market.solar_weighted_price_per_mwh, market)),
-  numeric('Spread to home market', (market) => spreadOf(market, base)),
-]
+const comparedTable = (base: string) =>
+  tableOf<ComparedMarket>('Market comparison', 980, 'market_code', [
+    wrapped('Market', ({ name, market_code, is_home_market }) =>
+      noted(name, `${market_code}${is_home_market ? ', home market' : ''}`),
+    ),
+    column('Prices', ({ status }) => wordBadge(published, status)),
+    numeric('Base', (market) => price(market.base_price_per_mwh, market)),
+    numeric('Peak', (market) => price(market.peak_price_per_mwh, market)),
+    numeric('Lowest', (market) => price(market.min_price_per_mwh, market)),
+    numeric('Highest', (market) => price(market.max_price_per_mwh, market)),
+    numeric('Negative', ({ negative_period_count: count, resolution_minutes }) =>
+      formatQuantity(count === null ? null : (count * resolution_minutes) / 60, 'h', 2),
+    ),
+    numeric('Solar-weighted', (market) => price(market.solar_weighted_price_per_mwh, market)),
+    numeric('Spread to home market', (market) => spreadOf(market, base)),
+  ])
 
 function Comparison({ dates }: { dates: readonly string[] }) {
   const [target_date, setDate] = useState(dates[0]!)
@@ -294,11 +295,8 @@ function Comparison({ dates }: { dates: readonly string[] }) {
             </Muted>
           </Group>
           <DataTable
-            label="Market comparison"
-            width={980}
-            columns={comparedColumns(meta.base_currency)}
+            {...comparedTable(meta.base_currency)}
             rows={data}
-            by="market_code"
             none="No market prices for this day"
           />
         </>
@@ -320,7 +318,7 @@ const sourceWords = {
   simulated: 'Simulated',
 } as const
 
-const source_columns: readonly Column<Market>[] = [
+const source_table = tableOf<Market>('Price sources', 760, 'market_code', [
   wrapped('Market', ({ name, assigned_logger_ids: { length } }) =>
     noted(name, length === 0 ? 'No plant sells here' : `${length} plants sell here`),
   ),
@@ -329,7 +327,7 @@ const source_columns: readonly Column<Market>[] = [
   column('Prices since', ({ has_data_from_date }) => formatDate(has_data_from_date)),
   column('Prices until', ({ last_price_at }) => <Time at={last_price_at} />),
   column('Last fetched', ({ fetched_at }) => <Time at={fetched_at} />),
-]
+])
 
 /** Markets with a source, with prices or with plants of the site; others are only counted. */
 function Sources({ markets }: { markets: readonly Market[] }) {
@@ -352,13 +350,7 @@ function Sources({ markets }: { markets: readonly Market[] }) {
           <Time at={market.next_attempt_at} />. Stored prices are unaffected.
         </Alert>
       ))}
-      <DataTable
-        label="Price sources"
-        width={760}
-        columns={source_columns}
-        rows={rows}
-        by="market_code"
-      />
+      <DataTable {...source_table} rows={rows} />
       <Muted>{`${markets.length - rows.length} other markets are not followed.`}</Muted>
     </>
   )

@@ -1,6 +1,5 @@
 import type { Overview } from '@heliograph/sdk'
 import { Alert, Badge, Group, List, Progress, SimpleGrid, Stack, Text } from '@mantine/core'
-import { lazy, Suspense } from 'react'
 import { useMayRead, useOverview, useRead } from '../../queries.ts'
 import {
   bySeverity,
@@ -23,19 +22,19 @@ import {
   none,
 } from '../../ui/format.ts'
 import { isDisconnected } from '../../ui/known-now.ts'
+import { loaded } from '../../ui/lazy-chart.tsx'
 import { Figure, Muted, NamedFigure, Page, Section, SiteLink, Time } from '../../ui/page.tsx'
-import { Answered, Loading } from '../../ui/states.tsx'
+import { Answered } from '../../ui/states.tsx'
 import { powerWords } from '../batteries/battery/words.ts'
 import { netOf, useEarnedToday } from './earned-today.ts'
 import { curtailedWords, sentence, shareOf, weakWords } from './sentence.ts'
 
-const TodayChart = lazy(() => import('./today-chart.tsx'))
+const TodayChart = loaded(() => import('./today-chart.tsx'))
 
 interface WithOverview {
   overview: Overview
 }
 
-/** Answers at a glance whether the site performs as expected, and if not, why. */
 export default function OverviewPage() {
   const query = useOverview()
   const mayRead = useMayRead()
@@ -52,9 +51,7 @@ export default function OverviewPage() {
               {overview.alerts && <AlertCount overview={overview} />}
             </SimpleGrid>
             <Section title="Today">
-              <Suspense fallback={<Loading />}>
-                <TodayChart overview={overview} />
-              </Suspense>
+              <TodayChart overview={overview} />
             </Section>
             <SimpleGrid cols={{ base: 1, md: 2 }}>
               <Limits overview={overview} />

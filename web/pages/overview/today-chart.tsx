@@ -1,16 +1,17 @@
-/** Power of the site today, with available power and forecast. */
 import type { Forecast, Overview } from '@heliograph/sdk'
 import { Text } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { useMayRead } from '../../queries.ts'
-import { type History, loggerHistory, means } from '../../ui/history.ts'
+import { type History, loggerHistory } from '../../ui/history.ts'
 import { type Line, LineChart } from '../../ui/line-chart.tsx'
 import { dayAt, daysFrom, type Span } from '../../ui/site-clock.ts'
 import { Loading } from '../../ui/states.tsx'
 import { useForecasts } from '../forecasts/predictions/reads.ts'
 
-const step_ms = 300_000
+/** With more plants, steps of five minutes take longer to download than the chart can show. */
+const plants_in_detail_max = 9
+const names = ['ac_power_kw', 'available_power_kw']
 
 export default function TodayChart({ overview }: { overview: Overview }) {
   const { site, loggers, generated_at } = overview
@@ -19,15 +20,21 @@ export default function TodayChart({ overview }: { overview: Overview }) {
   const span = useMemo(() => daysFrom(today, 1, timezone), [today, timezone])
   const { data: forecasts } = useForecasts(span, useMayRead()('predictions:read'))
   const points = useMemo(() => forecasts?.site.flatMap(({ points }) => points) ?? [], [forecasts])
+  const every = loggers.length > plants_in_detail_max ? '900s' : '300s'
   const { histories, is_loading, is_failed } = useQueries({
-    queries: loggers.map(({ logger_id }) => loggerHistory(site_id, logger_id, span)),
+    queries: loggers.map(({ logger_id }) =>
+      loggerHistory(site_id, logger_id, { span, names, every }),
+    ),
     combine: (queries) => ({
       histories: queries.map(({ data }) => data),
       is_loading: queries.some(({ isPending }) => isPending),
       is_failed: queries.some(({ isError, data }) => isError && !data),
     }),
   })
-  const drawn = useMemo(() => linesOf(span, histories, points), [span, histories, points])
+  const drawn = useMemo(
+    () => linesOf(span, Number.parseInt(every, 10) * 1000, histories, points),
+    [span, every, histories, points],
+  )
   if (is_loading) return <Loading />
   return (
     <>
@@ -43,6 +50,7 @@ export default function TodayChart({ overview }: { overview: Overview }) {
 
 function linesOf(
   span: Span,
+  step_ms: number,
   histories: readonly (History | undefined)[],
   points: Forecast['points'],
 ) {
@@ -50,8 +58,10 @@ function linesOf(
   const at_ms = Array.from({ length: count }, (_, step) => span.start_ms + step * step_ms)
   const known = histories.filter((history) => history && history.at_ms.length > 0)
   const total = (name: string) => {
-    const parts = known.map((history) => means(history!, name, span, step_ms))
-    return at_ms.map((_, step) => sumOf(parts.map((part) => part[step] ?? null)))
+    const parts = known.map(
+      (history) => new Map(history!.at_ms.map((ms, nth) => [ms, history!.columns[name]?.[nth]])),
+    )
+    return at_ms.map((ms) => sumOf(parts.map((part) => part.get(ms) ?? null)))
   }
   const steps = at_ms.map((ms) =>
     points.find(({ start_at, end_at }) => Date.parse(start_at) <= ms && ms < Date.parse(end_at)),

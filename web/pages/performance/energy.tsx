@@ -2,7 +2,7 @@ import type { InverterLosses, LoggerEfficiency } from '@heliograph/sdk'
 import { useMemo } from 'react'
 import { useOverview, useSite } from '../../queries.ts'
 import { columnsOption } from '../../ui/columns.ts'
-import { type Column, column, DataTable, numeric, wrapped } from '../../ui/data-table.tsx'
+import { column, DataTable, numeric, tableOf, wrapped } from '../../ui/data-table.tsx'
 import { PeriodChoice, period_titles, usePeriod } from '../../ui/days.tsx'
 import type { ChartOption } from '../../ui/echart.tsx'
 import { formatEnergy, formatNumber, formatQuantity, sumKnown } from '../../ui/format.ts'
@@ -37,15 +37,7 @@ export default function Energy() {
       </Section>
       <Section title="Plants">
         <Answered query={performance}>
-          {(rows) => (
-            <DataTable
-              label="Yields of each plant"
-              width={1000}
-              columns={yield_columns}
-              rows={rows}
-              by="logger_id"
-            />
-          )}
+          {(rows) => <DataTable {...yield_table} rows={rows} />}
         </Answered>
       </Section>
       <Section title="Losses">
@@ -57,7 +49,6 @@ export default function Energy() {
   )
 }
 
-/** Weighted mean of known values. */
 function mean(
   plants: readonly LoggerEfficiency[],
   of: (plant: LoggerEfficiency) => number | null,
@@ -185,7 +176,7 @@ const sensors = {
   dc_power: 'Implausible DC power: below AC power.',
 } as const
 
-const yield_columns: readonly Column<LoggerEfficiency>[] = [
+const yield_table = tableOf<LoggerEfficiency>('Yields of each plant', 1000, 'logger_id', [
   wrapped('Plant', ({ logger_name, excluded_reason, suspect_sensors }) => (
     <>
       {noted(logger_name, excluded_reason && reasons[excluded_reason])}
@@ -208,14 +199,13 @@ const yield_columns: readonly Column<LoggerEfficiency>[] = [
   numeric('Availability', (plant) => formatQuantity(plant.availability_time_pct, '%')),
   numeric('Curtailed', (plant) => formatEnergy(plant.curtailed_energy_kwh)),
   numeric('Data complete', (plant) => formatQuantity(plant.completeness_pct, '%')),
-]
+])
 
 interface LossesProps {
   inverters: readonly InverterLosses[]
   plants: readonly LoggerEfficiency[]
 }
 
-/** Losses between expected and delivered energy. */
 function Losses({ inverters, plants }: LossesProps) {
   const delivered_kwh =
     sumKnown(plants, (plant) => plant.energy_kwh) ?? sumKnown(inverters, (row) => row.ac_energy_kwh)
@@ -244,22 +234,14 @@ function Losses({ inverters, plants }: LossesProps) {
         estimated from measured irradiance. The remainder was lost before the inverters: weak
         strings, soiling, shading and model error.
       </Muted>
-      <DataTable
-        label="Losses of each inverter"
-        width={900}
-        columns={loss_columns}
-        rows={inverters}
-        by="inverter_id"
-      />
+      <DataTable {...loss_table} rows={inverters} />
     </>
   )
 }
 
-/** Delivered energy with the known losses. */
 const totalOf = (losses: readonly Loss[], delivered_kwh: number) =>
   losses.reduce((sum, { kwh }) => sum + (kwh ?? 0), delivered_kwh)
 
-/** Names of the bars with their energy. */
 const namesOf = (losses: readonly Loss[], delivered_kwh: number) => [
   `Expected ${formatEnergy(totalOf(losses, delivered_kwh))}`,
   ...losses.map(({ name, kwh }) => `${name} ${formatEnergy(kwh)}`),
@@ -310,7 +292,7 @@ function waterfall(losses: readonly Loss[], delivered_kwh: number): ChartOption 
   }
 }
 
-const loss_columns: readonly Column<InverterLosses>[] = [
+const loss_table = tableOf<InverterLosses>('Losses of each inverter', 900, 'inverter_id', [
   column('Inverter', ({ inverter_name }) => inverter_name),
   numeric('Delivered', ({ ac_energy_kwh }) => formatEnergy(ac_energy_kwh)),
   ...kinds.map(({ name, of }) => numeric<InverterLosses>(name, (row) => formatEnergy(of(row)))),
@@ -325,4 +307,4 @@ const loss_columns: readonly Column<InverterLosses>[] = [
     ),
   ),
   numeric('At night', ({ night_consumption_kwh }) => formatEnergy(night_consumption_kwh)),
-]
+])

@@ -1,7 +1,7 @@
 import type { StringHealth } from '@heliograph/sdk'
 import { NativeSelect, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useMemo } from 'react'
+import { useMemo } from 'react'
 import { heliograph } from '../../api.ts'
 import { useMay, useSite } from '../../queries.ts'
 import { StringHealthBadge } from '../../ui/badges.tsx'
@@ -9,17 +9,17 @@ import { type Column, column, DataTable, numeric, PagesOf, wrapped } from '../..
 import { FilterTabs, useFilters } from '../../ui/filters.tsx'
 import { formatEnergy } from '../../ui/format.ts'
 import { healthNames } from '../../ui/health-names.ts'
+import { loaded } from '../../ui/lazy-chart.tsx'
 import { Page, Section, SiteLink, Time } from '../../ui/page.tsx'
-import { Answered, Empty, Loading } from '../../ui/states.tsx'
+import { Answered, Empty } from '../../ui/states.tsx'
 import { Legend } from './string-health/legend.tsx'
 import { statuses } from './string-health/looks.ts'
 import { reasonOf } from './string-health/reason.ts'
 
-const HeatMap = lazy(() => import('./string-health/heat-map.tsx'))
+const HeatMap = loaded(() => import('./string-health/heat-map.tsx'))
 
 const day_ms = 86_400_000
 
-/** Health of all strings of the site, compared with their peers. */
 export default function StringHealthPage() {
   const { site_id } = useSite()
   const days = useFilters().get('days') ?? '7'
@@ -56,9 +56,7 @@ export default function StringHealthPage() {
               </Text>
               <Legend strings={data} thresholds={meta.thresholds} />
               <Section title="Map">
-                <Suspense fallback={<Loading />}>
-                  <HeatMap strings={data} />
-                </Suspense>
+                <HeatMap strings={data} />
               </Section>
               <Section title="Table, most severe first">
                 <HealthTable strings={data} />
@@ -73,7 +71,6 @@ export default function StringHealthPage() {
 
 const limit = 25
 
-/** The worst first. */
 const ranks: readonly StringHealth['status'][] = [
   'dead',
   'critical',

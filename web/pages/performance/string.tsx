@@ -1,17 +1,17 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
-import { lazy, Suspense } from 'react'
 import { Link } from 'wouter'
 import { useMay, useOverview, useSite } from '../../queries.ts'
 import { facing, StringHealthBadge, StringState } from '../../ui/badges.tsx'
 import { DayPicker, useDaySpan } from '../../ui/days.tsx'
 import { DeviceAlerts, useDevices } from '../../ui/devices.tsx'
 import { formatEnergy, formatQuantity, formatSigned, inWords, none } from '../../ui/format.ts'
+import { loaded } from '../../ui/lazy-chart.tsx'
 import { type Fact, Facts, Page, Section, SiteLink } from '../../ui/page.tsx'
-import { Answered, Empty, Loading } from '../../ui/states.tsx'
+import { Answered, Empty } from '../../ui/states.tsx'
 import { useStrings } from '../../ui/strings.ts'
 import type { SitePageProps } from '../pages.ts'
 
-const StringCharts = lazy(() => import('./string/charts.tsx'))
+const StringCharts = loaded(() => import('./string/charts.tsx'))
 
 export default function StringPage({ inverter_id, string_index }: SitePageProps) {
   const overview = useOverview()
@@ -63,9 +63,7 @@ export default function StringPage({ inverter_id, string_index }: SitePageProps)
               </Section>
               <StringFacts {...of} />
               <DayPicker chosen={chosen} choices={[1]} />
-              <Suspense fallback={<Loading />}>
-                <StringCharts {...of} span={chosen.span} />
-              </Suspense>
+              <StringCharts {...of} span={chosen.span} />
             </Stack>
           )
         }}

@@ -2,7 +2,7 @@ import type { Logger, WeatherSensor } from '@heliograph/sdk'
 import { Group, Stack } from '@mantine/core'
 import { useMay, useOverview, useRead, useSite } from '../../queries.ts'
 import { facing, PlantState } from '../../ui/badges.tsx'
-import { type Column, column, DataTable, numeric, wrapped } from '../../ui/data-table.tsx'
+import { column, DataTable, numeric, tableOf, wrapped } from '../../ui/data-table.tsx'
 import { InverterTable } from '../../ui/device-tables.tsx'
 import { DeviceAlerts } from '../../ui/devices.tsx'
 import {
@@ -43,7 +43,7 @@ export default function PlantPage({ logger_id: text }: SitePageProps) {
               </Section>
               <OverTime
                 name={title}
-                historyOf={(span) => loggerHistory(site_id, logger_id, span)}
+                historyOf={(shown) => loggerHistory(site_id, logger_id, shown)}
                 quantities={plantQuantities}
                 first={['ac_power_kw', 'available_power_kw', 'poa_irradiance_w_m2']}
                 choices={[1, 2, 3, 7]}
@@ -104,7 +104,9 @@ const quantities: Partial<Record<WeatherSensor['quantity'], string>> = {
   dhi: 'Diffuse horizontal irradiance',
 }
 
-const columns: Column<WeatherSensor>[] = [
+const key = ({ station_id, sensor_id }: WeatherSensor) => `${station_id} ${sensor_id}`
+
+const table = tableOf<WeatherSensor>('Weather instruments', 560, key, [
   wrapped('Instrument', ({ name, quantity }) =>
     noted(name, quantities[quantity] ?? inWords(quantity)),
   ),
@@ -116,7 +118,7 @@ const columns: Column<WeatherSensor>[] = [
     reject_reason ? reasons[reject_reason] : included_in_average ? 'Used' : 'Not in the average',
   ),
   column('Calibrated', ({ calibrated_date }) => formatDate(calibrated_date)),
-]
+])
 
 function Instruments({ logger_id }: { logger_id: number }) {
   const enabled = useMay()('weather:read')
@@ -125,13 +127,7 @@ function Instruments({ logger_id }: { logger_id: number }) {
   if (!data || data.sensors.length === 0) return null
   return (
     <Section title="Weather instruments">
-      <DataTable
-        label="Weather instruments"
-        width={560}
-        columns={columns}
-        rows={data.sensors}
-        by={({ station_id, sensor_id }) => `${station_id} ${sensor_id}`}
-      />
+      <DataTable {...table} rows={data.sensors} />
     </Section>
   )
 }

@@ -27,7 +27,6 @@ export default function Station({ node_id = '' }: SitePageProps) {
 
 const switched: Partial<Record<string, string>> = { door: '1 = open', relay: '1 = on' }
 
-/** Channels of a node as quantities of a chart. */
 const quantitiesOf = ({ channels }: SensorNode): readonly Quantity[] =>
   channels.map(({ label, unit, kind }, nth) => ({
     name: `channel_values:${nth}`,
@@ -53,7 +52,7 @@ function Whole({ node }: { node: SensorNode }) {
       </Section>
       <OverTime
         name={node.name}
-        historyOf={(span) => sensorHistory(site_id, node_id, span)}
+        historyOf={(shown) => sensorHistory(site_id, node_id, shown)}
         quantities={quantities}
         first={quantities.filter(({ unit }) => unit === '°C').map(({ name }) => name)}
         choices={[1, 2, 3, 7]}
@@ -83,7 +82,6 @@ function fanWords({ running, fault, commanded }: SensorFan): string {
   return commanded === false ? 'Off' : 'Stopped'
 }
 
-/** Words for a switch, or `Unknown`. */
 const either = (state: boolean | null, on: string, off: string) =>
   state === null ? 'Unknown' : state ? on : off
 

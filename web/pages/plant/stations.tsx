@@ -1,4 +1,3 @@
-/** Transformer stations and rooms with sensor nodes, and their warnings. */
 import type { SensorNode } from '@heliograph/sdk'
 import { Stack, Text } from '@mantine/core'
 import { NodeState } from '../../ui/badges.tsx'
@@ -43,7 +42,6 @@ export default function Stations() {
   )
 }
 
-/** Highest temperature of a node, and its warnings. */
 function NodeNow({ node_id }: { node_id: string }) {
   const { data } = useNodeNow(node_id)
   if (!data) return null

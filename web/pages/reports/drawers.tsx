@@ -1,11 +1,9 @@
 import type { ReportSubscription, ReportTemplate } from '@heliograph/sdk'
 import {
   Button,
-  Group,
   MultiSelect,
   Select,
   SimpleGrid,
-  Stack,
   Switch,
   TagsInput,
   Text,
@@ -16,10 +14,11 @@ import type { ReactNode } from 'react'
 import { askPlatform, heliograph } from '../../api.ts'
 import { useSite, useUser } from '../../queries.ts'
 import { useDevices } from '../../ui/devices.tsx'
-import { type Draft, useFormDraft } from '../../ui/draft.ts'
+import { useFormDraft } from '../../ui/draft.ts'
 import { DateField, NumberField } from '../../ui/fields.tsx'
-import { DraftNotice, Drawer, leadTo, Problem, WriteButton, withFields } from '../../ui/form.tsx'
+import { Drawer, SubmitForm, withFields } from '../../ui/form.tsx'
 import { choices, inWords } from '../../ui/format.ts'
+import { inputsOf } from '../../ui/inputs.tsx'
 import { Muted } from '../../ui/page.tsx'
 import { addDays, dayAt, isDate } from '../../ui/site-clock.ts'
 import { Loading } from '../../ui/states.tsx'
@@ -98,35 +97,11 @@ function InZone({ template_id, children }: InZoneProps) {
   return children(is_money && zone ? zone : site.timezone)
 }
 
-interface OrderFormProps<Values> {
-  form: UseFormReturnType<Values>
-  draft?: Draft
-  write: { run: (values: Values) => void; is_pending: boolean; error: unknown }
-  action: string
-  onClose: () => void
-  children: ReactNode
-}
-
-const OrderForm = <Values extends object>(props: OrderFormProps<Values>) => {
-  const { form, draft, write, action, onClose, children } = props
-  return (
-    <form onSubmit={form.onSubmit(write.run, leadTo(form))} noValidate>
-      <Stack>
-        {draft && <DraftNotice {...draft} />}
-        {children}
-        <Problem error={write.error} />
-        <Group>
-          <WriteButton scope="reports:write" type="submit" loading={write.is_pending}>
-            {action}
-          </WriteButton>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-        </Group>
-      </Stack>
-    </form>
-  )
-}
+const Cancel = ({ onClose }: { onClose: () => void }) => (
+  <Button variant="default" onClick={onClose}>
+    Cancel
+  </Button>
+)
 
 interface SubscriptionFormProps extends DrawerProps {
   edited: Edited
@@ -159,20 +134,17 @@ function SubscriptionForm({ edited, timezone, onClose, onDone }: SubscriptionFor
     onDone,
   })
   return (
-    <OrderForm
-      {...{ form, draft, write: save, onClose }}
+    <SubmitForm
+      {...{ form, draft, write: save }}
+      scope="reports:write"
       action={subscription ? 'Save' : 'Subscribe'}
+      aside={<Cancel onClose={onClose} />}
     >
       {template && <Text size="sm">{template.description}</Text>}
       <TextInput label="Name" required {...form.getInputProps('name')} />
       <When form={form} />
       <SimpleGrid cols={2}>
-        <Select
-          label="Period"
-          allowDeselect={false}
-          data={choices(periods)}
-          {...form.getInputProps('period')}
-        />
+        {inputsOf(form).choice('period', 'Period', choices(periods))}
         <FormatField form={form} formats={template?.formats ?? [form.values.format]} />
       </SimpleGrid>
       <ContentFields form={form} template={template} />
@@ -188,38 +160,21 @@ function SubscriptionForm({ edited, timezone, onClose, onDone }: SubscriptionFor
         {...form.getInputProps('recipients')}
       />
       <Switch label="Enabled" {...form.getInputProps('enabled', { type: 'checkbox' })} />
-    </OrderForm>
+    </SubmitForm>
   )
 }
 
-function When({ form }: { form: UseFormReturnType<SubscriptionValues> }) {
+function When({ form }: WithForm<SubscriptionValues>) {
   const { frequency } = form.values
+  const { text, choice } = inputsOf(form)
+  const is_monthly = frequency === 'monthly' || frequency === 'quarterly'
   return (
     <SimpleGrid cols={2}>
-      <Select
-        label="Frequency"
-        allowDeselect={false}
-        data={choices(frequencies)}
-        {...form.getInputProps('frequency')}
-      />
-      {frequency === 'weekly' && (
-        <Select
-          label="Day"
-          allowDeselect={false}
-          data={weekdays}
-          {...form.getInputProps('day_of_week')}
-        />
-      )}
-      {(frequency === 'monthly' || frequency === 'quarterly') && (
-        <Select
-          label="Day"
-          allowDeselect={false}
-          data={monthDays}
-          {...form.getInputProps('day_of_month')}
-        />
-      )}
-      <TextInput label="Time" placeholder="06:00" {...form.getInputProps('time_of_day')} />
-      <TextInput label="Time zone" {...form.getInputProps('timezone')} />
+      {choice('frequency', 'Frequency', choices(frequencies))}
+      {frequency === 'weekly' && choice('day_of_week', 'Day', weekdays)}
+      {is_monthly && choice('day_of_month', 'Day', monthDays)}
+      {text('time_of_day', 'Time', { placeholder: '06:00' })}
+      {text('timezone', 'Time zone')}
     </SimpleGrid>
   )
 }
@@ -266,7 +221,12 @@ function OnceForm({ template, timezone, onClose, onDone }: OnceFormProps) {
     onDone,
   })
   return (
-    <OrderForm {...{ form, write: order, onClose }} action="Create report">
+    <SubmitForm
+      {...{ form, write: order }}
+      scope="reports:write"
+      action="Create report"
+      aside={<Cancel onClose={onClose} />}
+    >
       <Text size="sm">{template.description}</Text>
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <DateField label="From" max={yesterday} {...form.getInputProps('start_date')} />
@@ -275,7 +235,7 @@ function OnceForm({ template, timezone, onClose, onDone }: OnceFormProps) {
       <Muted>{`Whole days in ${timezone}.`}</Muted>
       <FormatField form={form} formats={template.formats} />
       <ContentFields form={form} template={template} />
-    </OrderForm>
+    </SubmitForm>
   )
 }
 

@@ -1,4 +1,3 @@
-/** Reports: files to download, subscriptions, and the catalogue of templates. */
 import type { ReportRun, ReportSubscription, ReportTemplate } from '@heliograph/sdk'
 import {
   Badge,
@@ -110,11 +109,9 @@ function Glance() {
 }
 
 interface WithNames {
-  /** Name of a template. */
   nameOf: (template_id: string) => string
 }
 
-/** An empty list, with the way to the catalogue. */
 function NoneYet({ title, advice }: { title: string; advice: string }) {
   const { set } = useFilters()
   return (
@@ -352,7 +349,6 @@ function Summary({ one, name }: Pick<SubscriptionProps, 'one' | 'name'>) {
   )
 }
 
-/** Delivery by mail. */
 function mailedWords(recipients: readonly string[], mail_is_sent: boolean): string {
   if (recipients.length === 0) return 'Not mailed'
   const addresses = recipients.join(', ')

@@ -1,4 +1,3 @@
-/** Schedule of a subscription, as text and as form values. */
 import type { ReportSubscription, ReportTemplate } from '@heliograph/sdk'
 import { inWords } from '../../ui/format.ts'
 

@@ -1,14 +1,14 @@
-import { Group, MultiSelect, NativeSelect, SegmentedControl, Stack } from '@mantine/core'
-import { lazy, Suspense } from 'react'
+import { Group, MultiSelect, NativeSelect, Stack } from '@mantine/core'
 import { useSite } from '../../queries.ts'
 import { DayPicker, useDaySpan } from '../../ui/days.tsx'
 import { useDevices } from '../../ui/devices.tsx'
-import { FilterTabs, useFilters } from '../../ui/filters.tsx'
+import { Choice, FilterTabs, useFilters } from '../../ui/filters.tsx'
+import { loaded } from '../../ui/lazy-chart.tsx'
 import { Page, Section } from '../../ui/page.tsx'
 import { inverterQuantities, plantQuantities } from '../../ui/quantities.ts'
-import { Empty, Loading } from '../../ui/states.tsx'
+import { Empty } from '../../ui/states.tsx'
 
-const CompareChart = lazy(() => import('./compare/chart.tsx'))
+const CompareChart = loaded(() => import('./compare/chart.tsx'))
 
 const devices_max = 12
 
@@ -31,12 +31,9 @@ export default function Compare() {
     <Page title="Compare">
       <Stack gap="sm">
         <Group align="end" gap="sm">
-          <SegmentedControl
-            aria-label="What is compared"
-            data={[
-              { value: 'inverter', label: 'Inverters' },
-              { value: 'logger', label: 'Plants' },
-            ]}
+          <Choice
+            label="What is compared"
+            choices={{ inverter: 'Inverters', logger: 'Plants' }}
             value={kind}
             onChange={(of) => filters.set({ of, devices: null })}
           />
@@ -72,14 +69,12 @@ export default function Compare() {
           {chosen.length === 0 ? (
             <Empty title="Choose devices to compare" />
           ) : (
-            <Suspense fallback={<Loading />}>
-              <CompareChart
-                {...{ kind, quantity }}
-                span={days.span}
-                ids={chosen.map(Number)}
-                by_rated={filters.get('by') === 'rated' && quantity.unit === 'kW'}
-              />
-            </Suspense>
+            <CompareChart
+              {...{ kind, quantity }}
+              span={days.span}
+              ids={chosen.map(Number)}
+              by_rated={filters.get('by') === 'rated' && quantity.unit === 'kW'}
+            />
           )}
         </Section>
       </Stack>

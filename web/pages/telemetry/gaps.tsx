@@ -1,4 +1,3 @@
-/** Missing readings, with their cause and recovery. */
 import type { Gap } from '@heliograph/sdk'
 import { Box, Button, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'

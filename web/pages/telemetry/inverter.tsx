@@ -9,7 +9,7 @@ import {
   StringHealthBadge,
   StringState,
 } from '../../ui/badges.tsx'
-import { type Column, column, DataTable, numeric } from '../../ui/data-table.tsx'
+import { column, DataTable, numeric, tableOf } from '../../ui/data-table.tsx'
 import { DeviceAlerts, useDevices } from '../../ui/devices.tsx'
 import {
   formatAge,
@@ -61,7 +61,7 @@ export default function InverterPage({ inverter_id: text }: SitePageProps) {
               </Section>
               <OverTime
                 name={title}
-                historyOf={(span) => inverterHistory(site_id, inverter_id, span)}
+                historyOf={(shown) => inverterHistory(site_id, inverter_id, shown)}
                 quantities={[...inverterQuantities, ...mpptQuantities(mppt_count)]}
                 first={['ac_power_kw', 'available_power_kw']}
                 choices={[1, 2, 3]}
@@ -81,7 +81,6 @@ export default function InverterPage({ inverter_id: text }: SitePageProps) {
   )
 }
 
-/** Alarms of the inverter, with texts of the alarm table of its manufacturer. */
 function Alarms({ inverter }: { inverter: Inverter }) {
   const codes = inverter.active_alarm_codes
   const options = { enabled: codes.length > 0, staleTime: Number.POSITIVE_INFINITY }
@@ -163,7 +162,7 @@ type Now = Overview['strings'][number]
 function Strings({ inverter_id, now }: { inverter_id: number; now: readonly Now[] }) {
   const { stringOf, weekOf } = useStrings(inverter_id)
   const orientationOf = ({ string_index }: Now) => stringOf(string_index)?.orientation
-  const columns: Column<Now>[] = [
+  const table = tableOf<Now>('Strings', 820, 'string_index', [
     column('String', ({ string_index: index }) => (
       <SiteLink to={`/inverters/${inverter_id}/strings/${index}`}>String {index}</SiteLink>
     )),
@@ -187,17 +186,10 @@ function Strings({ inverter_id, now }: { inverter_id: number; now: readonly Now[
       const string = stringOf(string_index)
       return string ? facing(string) : none
     }),
-  ]
+  ])
   return (
     <Section title="Strings">
-      <DataTable
-        label="Strings"
-        width={820}
-        columns={columns}
-        rows={now}
-        by="string_index"
-        none="No strings"
-      />
+      <DataTable {...table} rows={now} none="No strings" />
     </Section>
   )
 }

@@ -6,14 +6,13 @@ import { heliograph } from '../../api.ts'
 import { useMay, useOverview, useSite } from '../../queries.ts'
 import { useFormDraft } from '../../ui/draft.ts'
 import { useFilters } from '../../ui/filters.tsx'
-import { withFields } from '../../ui/form.tsx'
-import { Page, Section } from '../../ui/page.tsx'
+import { SubmitForm, withFields } from '../../ui/form.tsx'
+import { Page, Section, SiteLink } from '../../ui/page.tsx'
 import { Answered, NotAllowed } from '../../ui/states.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 import { type DefectValues, defectBody, noValues, rulesOf } from './defect/fields.ts'
 import { HowItWasFound, WhatIsBroken } from './defect/form-parts.tsx'
 import { givenOnly, idText } from './form-values.ts'
-import { NewForm } from './forms.tsx'
 
 export default function NewDefect() {
   const filters = useFilters()
@@ -70,7 +69,12 @@ function NewDefectForm({ given }: { given: Partial<DefectValues> }) {
     onDone: ({ defect_id }) => go(`/sites/${site_id}/defects/${defect_id}`, { replace: true }),
   })
   return (
-    <NewForm {...{ form, draft, write: report }} action="Report defect" list="/defects">
+    <SubmitForm
+      {...{ form, draft, write: report }}
+      scope="om:write"
+      action="Report defect"
+      aside={<SiteLink to="/defects">Back to the list</SiteLink>}
+    >
       <Section title="Defect and location">
         <Stack>
           <WhatIsBroken form={form} />
@@ -81,6 +85,6 @@ function NewDefectForm({ given }: { given: Partial<DefectValues> }) {
           <HowItWasFound form={form} />
         </Stack>
       </Section>
-    </NewForm>
+    </SubmitForm>
   )
 }

@@ -1,4 +1,3 @@
-/** A defect with its details and next steps. */
 import type { Defect } from '@heliograph/sdk'
 import { Badge, Group, Paper, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
@@ -15,6 +14,7 @@ import {
   formatPower,
   formatQuantity,
 } from '../../ui/format.ts'
+import { inputsOf } from '../../ui/inputs.tsx'
 import { Facts, Heading, Page, SiteLink, timeBy } from '../../ui/page.tsx'
 import { StateSteps } from '../../ui/state-steps.tsx'
 import { Answered } from '../../ui/states.tsx'
@@ -25,7 +25,7 @@ import { defect_fields, defectBody, rulesOf } from './defect/fields.ts'
 import { HowItWasFound, nameOf, WhatIsBroken } from './defect/form-parts.tsx'
 import { type DefectState, nextStates, stepName } from './defect/states.ts'
 import { valuesOf } from './form-values.ts'
-import { EditForm, edit_draft, inputsOf, linksTo } from './forms.tsx'
+import { EditForm, edit_draft, linksTo } from './forms.tsx'
 
 export default function DefectPage({ defect_id }: SitePageProps) {
   if (!/^\d+$/.test(defect_id ?? '')) return <NotFound />

@@ -1,4 +1,3 @@
-/** Form values of a resource of the API, with the names of its fields. */
 import { clockAt, instantOf } from '../../ui/site-clock.ts'
 
 /**

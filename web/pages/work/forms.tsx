@@ -1,84 +1,11 @@
-/** Forms that work orders and defects share. */
-import {
-  Box,
-  Button,
-  type ComboboxItem,
-  Group,
-  Paper,
-  Select,
-  type SelectProps,
-  Stack,
-  Switch,
-  Textarea,
-  TextInput,
-  type TextInputProps,
-} from '@mantine/core'
+import { Box, Button, Group, Paper, Stack } from '@mantine/core'
 import { type FormRulesRecord, type UseFormReturnType, useForm } from '@mantine/form'
 import { type ReactNode, useState } from 'react'
 import { changedFields } from '../../ui/changed-fields.ts'
-import { type Draft, useFormDraft } from '../../ui/draft.ts'
-import { DateField, NumberField } from '../../ui/fields.tsx'
+import { useFormDraft } from '../../ui/draft.ts'
 import { DraftNotice, leadTo, Problem, WriteButton, withFields } from '../../ui/form.tsx'
 import { Muted, SiteLink } from '../../ui/page.tsx'
 import { type Condition, type SeenWrite, useSeenWrite } from '../../ui/use-write.ts'
-
-export function inputsOf<Values extends object>(form: UseFormReturnType<Values>) {
-  type Name = keyof Values & string
-  return {
-    text: (name: Name, label: string, more: TextInputProps = {}) => (
-      <TextInput label={label} {...more} {...form.getInputProps(name)} />
-    ),
-    lines: (name: Name, label: string, minRows: number) => (
-      <Textarea label={label} autosize minRows={minRows} {...form.getInputProps(name)} />
-    ),
-    number: (name: Name, label: string, min?: number) => (
-      <NumberField label={label} min={min} {...form.getInputProps(name)} />
-    ),
-    clock: (name: Name, label: string, description: string) => (
-      <DateField with_time label={label} description={description} {...form.getInputProps(name)} />
-    ),
-    choice: (name: Name, label: string, data: ComboboxItem[], more: SelectProps = {}) => (
-      <Select
-        label={label}
-        allowDeselect={false}
-        data={data}
-        {...more}
-        {...form.getInputProps(name)}
-      />
-    ),
-    toggle: (name: Name, label: string) => (
-      <Switch label={label} {...form.getInputProps(name, { type: 'checkbox' })} />
-    ),
-  }
-}
-
-interface NewFormProps<Values> {
-  form: UseFormReturnType<Values>
-  draft: Draft
-  write: { run: (values: Values) => void; is_pending: boolean; error: unknown }
-  action: string
-  list: string
-  children: ReactNode
-}
-
-export const NewForm = <Values extends object>(props: NewFormProps<Values>) => {
-  const { form, draft, write, action, list, children } = props
-  return (
-    <form onSubmit={form.onSubmit(write.run, leadTo(form))} noValidate>
-      <Stack>
-        <DraftNotice {...draft} />
-        {children}
-        <Problem error={write.error} />
-        <Group>
-          <WriteButton scope="om:write" type="submit" loading={write.is_pending}>
-            {action}
-          </WriteButton>
-          <SiteLink to={list}>Back to the list</SiteLink>
-        </Group>
-      </Stack>
-    </form>
-  )
-}
 
 export const edit_draft = 'change'
 

@@ -7,12 +7,11 @@ import { heliograph } from '../../api.ts'
 import { useMay, useRead, useSite } from '../../queries.ts'
 import { useFormDraft } from '../../ui/draft.ts'
 import { useFilters } from '../../ui/filters.tsx'
-import { withFields } from '../../ui/form.tsx'
+import { SubmitForm, withFields } from '../../ui/form.tsx'
 import { Page, Section, SiteLink } from '../../ui/page.tsx'
 import { NotAllowed } from '../../ui/states.tsx'
 import { useWrite } from '../../ui/use-write.ts'
 import { bodyOf, givenOnly, idText } from './form-values.ts'
-import { NewForm } from './forms.tsx'
 import { noValues, type OrderValues, order_fields, rulesOf } from './work-order/fields.ts'
 import { type OrderFormProps, WhatAndWhere, WhoAndWhen } from './work-order/form-parts.tsx'
 import { order_changes } from './work-order/subject.ts'
@@ -73,7 +72,12 @@ function NewOrder({ origin }: { origin: ReturnType<typeof useOrigin> }) {
   })
   const part = { form: form as unknown as OrderFormProps['form'] }
   return (
-    <NewForm {...{ form, draft, write: create }} action="Create work order" list="/work-orders">
+    <SubmitForm
+      {...{ form, draft, write: create }}
+      scope="om:write"
+      action="Create work order"
+      aside={<SiteLink to="/work-orders">Back to the list</SiteLink>}
+    >
       {about.length > 0 && (
         <Section title="Created from">
           <List size="sm">
@@ -98,7 +102,7 @@ function NewOrder({ origin }: { origin: ReturnType<typeof useOrigin> }) {
           <WhoAndWhen {...part} />
         </Stack>
       </Section>
-    </NewForm>
+    </SubmitForm>
   )
 }
 

@@ -1,4 +1,3 @@
-/** A work order, with its next steps first. */
 import type { GivenAttachment, WholeWorkOrder } from '@heliograph/sdk'
 import { Alert, Anchor, Badge, Group, List, Paper, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
@@ -100,7 +99,6 @@ function Whole({ order }: OrderProps) {
   )
 }
 
-/** Due dates of open orders. */
 function Until({ order }: OrderProps) {
   const { status, acknowledged_at, response_due_at, sla_breached } = order
   if (!isWorking(status)) return null

@@ -33,7 +33,6 @@ const apart_ms_max = 6 * hour_ms
 /** Cloud forecasts beyond are too uncertain. */
 const ahead_ms_max = 96 * hour_ms
 
-/** The weather at an instant. */
 interface Instant {
   time_ms: number
   temperature_c: number | null

@@ -18,7 +18,6 @@ interface Column {
 const radiation = (name: string): Column => ({ name, minimum: 0, maximum: 1600, is_mean: true })
 const share = (name: string): Column => ({ name, minimum: 0, maximum: 100 })
 
-/** Variables with their names at the source. */
 export const columns = {
   ghi_w_m2: radiation('shortwave_radiation'),
   dni_w_m2: radiation('direct_normal_irradiance'),
@@ -29,7 +28,6 @@ export const columns = {
   relative_humidity_pct: share('relative_humidity_2m'),
 } satisfies { [quantity in Quantity]?: Column }
 
-/** Conversion factors from units of the source. */
 const factors: Record<string, number> = {
   'W/m²': 1,
   'W/m2': 1,
@@ -84,7 +82,6 @@ export function stepsOf(table: Columns, suffix = ''): ForecastStep[] {
   }))
 }
 
-/** Mean of a variable per step. */
 function meansOf(table: Columns, column: Column, suffix: string): Values {
   const instant = `${column.name}_instant${suffix}`
   if (column.is_mean && !(instant in table.block)) {

@@ -1,10 +1,11 @@
 import type { Site } from '@heliograph/sdk'
-import { Button, Checkbox, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { askPlatform } from '../../../api.ts'
 import { useUser } from '../../../queries.ts'
 import { checkSites, SiteChoice } from '../../../ui/fields.tsx'
 import { Dialog, leadTo, withFields } from '../../../ui/form.tsx'
+import { inputsOf } from '../../../ui/inputs.tsx'
 import { useWrite } from '../../../ui/use-write.ts'
 
 /** A new secret, which is shown once. */
@@ -84,12 +85,7 @@ const validate = {
   site_ids: checkSites,
 }
 
-interface NewKeyProps {
-  onMade(key: ShownKey): void
-  onClose(): void
-}
-
-export function NewKey({ onMade, onClose }: NewKeyProps) {
+export function NewKey({ onMade, onClose }: { onMade(key: ShownKey): void; onClose(): void }) {
   const form = useForm<Order>({ initialValues, validate })
   const make = useWrite({
     write: (order: Order) => {
@@ -121,12 +117,7 @@ export function NewKey({ onMade, onClose }: NewKeyProps) {
       />
       <SiteChoice {...form.getInputProps('site_ids')} />
       <Scopes {...form.getInputProps('scopes')} />
-      <Select
-        label="Expires"
-        data={endings}
-        allowDeselect={false}
-        {...form.getInputProps('expires_at')}
-      />
+      {inputsOf(form).choice('expires_at', 'Expires', endings)}
     </Dialog>
   )
 }

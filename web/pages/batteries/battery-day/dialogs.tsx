@@ -339,12 +339,7 @@ export function HourModal({ schedule, hour, etag, onClose }: HourModalProps) {
 export const isFixed = ({ min_power_kw, max_power_kw }: ScheduleHour) =>
   max_power_kw - min_power_kw < 0.002
 
-interface PowerFieldsProps {
-  form: UseFormReturnType<Revision>
-  hour: ScheduleHour
-}
-
-function PowerFields({ form, hour }: PowerFieldsProps) {
+function PowerFields({ form, hour }: { form: UseFormReturnType<Revision>; hour: ScheduleHour }) {
   const { min_power_kw: min, max_power_kw: max } = hour
   const value = form.values.power_kw
   if (isFixed(hour)) {

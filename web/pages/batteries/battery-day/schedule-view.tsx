@@ -1,6 +1,6 @@
 import { type BessSchedule, etagOf, type ScheduleHour } from '@heliograph/sdk'
 import { Alert, Badge, Button, Card, Group, List, SimpleGrid, Stack, Text } from '@mantine/core'
-import { lazy, Suspense, useCallback, useState } from 'react'
+import { useCallback, useState } from 'react'
 import { useMay, useRead, useSite } from '../../../queries.ts'
 import { type Column, column, DataTable, numeric } from '../../../ui/data-table.tsx'
 import {
@@ -13,15 +13,14 @@ import {
   inWords,
   none,
 } from '../../../ui/format.ts'
+import { loaded } from '../../../ui/lazy-chart.tsx'
 import { figures, Heading, Muted, noted, Time } from '../../../ui/page.tsx'
-import { Loading } from '../../../ui/states.tsx'
 import { live_ms, ScheduleBadge } from '../battery/shared.tsx'
 import { powerWords, progressWords } from '../battery/words.ts'
 import { Decide, HourModal, isFixed } from './dialogs.tsx'
 
-const DayChart = lazy(() => import('./day-chart.tsx'))
+const DayChart = loaded(() => import('./day-chart.tsx'))
 
-/** A plan with its totals. Hours of a proposed plan can be changed. */
 export function ScheduleView({ listed }: { listed: BessSchedule }) {
   const may = useMay()
   const { commissioning_safe_mode } = useSite()
@@ -52,9 +51,7 @@ export function ScheduleView({ listed }: { listed: BessSchedule }) {
       </Card>
       <Totals schedule={schedule} />
       <Violations schedule={schedule} />
-      <Suspense fallback={<Loading />}>
-        <DayChart schedule={schedule} onPick={pick} />
-      </Suspense>
+      <DayChart schedule={schedule} onPick={pick} />
       {may_edit && (
         <Muted>
           Select an hour in the chart or in the table to change it. Start with late hours: energy

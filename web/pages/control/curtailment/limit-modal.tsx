@@ -5,25 +5,17 @@ import {
   type CurtailmentSuggestion,
   isCode,
 } from '@heliograph/sdk'
-import {
-  Button,
-  Group,
-  Input,
-  Loader,
-  NativeSelect,
-  SegmentedControl,
-  Stack,
-  Text,
-} from '@mantine/core'
+import { Button, Group, Input, Loader, NativeSelect, Stack, Text } from '@mantine/core'
 import { type UseFormReturnType, useForm } from '@mantine/form'
 import { useMediaQuery } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
 import { heliograph } from '../../../api.ts'
 import { useSite } from '../../../queries.ts'
-import { type Column, column, DataTable, numeric } from '../../../ui/data-table.tsx'
+import { column, DataTable, numeric, tableOf } from '../../../ui/data-table.tsx'
 import { useDevices } from '../../../ui/devices.tsx'
 import { type Draft, useFormDraft } from '../../../ui/draft.ts'
 import { DateField, NumberField } from '../../../ui/fields.tsx'
+import { Choice } from '../../../ui/filters.tsx'
 import { DraftNotice, Modal } from '../../../ui/form.tsx'
 import { formatEnergy, formatMoney, formatNumber, formatPower } from '../../../ui/format.ts'
 import { Muted, Notice, Time } from '../../../ui/page.tsx'
@@ -193,13 +185,10 @@ function AmountFields({ form, rated_kw }: FormProps & { rated_kw: number }) {
   return (
     <Group align="flex-start" grow wrap="wrap" preventGrowOverflow={false}>
       <Input.Wrapper label="Unit" labelElement="div">
-        <SegmentedControl
+        <Choice
           fullWidth
-          aria-label="Unit"
-          data={[
-            { value: 'percent', label: 'Percent' },
-            { value: 'kw', label: 'kW' },
-          ]}
+          label="Unit"
+          choices={{ percent: 'Percent', kw: 'kW' }}
           {...form.getInputProps('limit_mode')}
         />
       </Input.Wrapper>
@@ -227,16 +216,13 @@ function TimeFields({ form }: FormProps) {
   return (
     <>
       <Input.Wrapper label="Start" labelElement="div">
-        <SegmentedControl
+        <Choice
           fullWidth
-          aria-label="Start"
-          data={[
-            { value: 'now', label: 'Now' },
-            { value: 'later', label: 'Later' },
-          ]}
+          label="Start"
+          choices={{ now: 'Now', later: 'Later' }}
           {...form.getInputProps('begins')}
           onChange={(value) => {
-            form.setFieldValue('begins', value as RequestedLimit['begins'])
+            form.setFieldValue('begins', value)
             if (value === 'later' && duration === 'open') form.setFieldValue('duration', '60')
           }}
         />
@@ -370,7 +356,7 @@ function Effect({ allowed }: WithAllowed) {
   )
 }
 
-const columns: readonly Column<Allowed>[] = [
+const table = tableOf<Allowed>('Limit of each plant', 360, 'logger_id', [
   column('Plant', ({ name }) => name),
   numeric('Limit', ({ allowed_kw }) => formatPower(allowed_kw)),
   numeric('Of rated power', ({ allowed_kw, rated_power_kw }) => {
@@ -378,11 +364,9 @@ const columns: readonly Column<Allowed>[] = [
     return `${formatNumber(share_pct)} % of ${formatPower(rated_power_kw)}`
   }),
   numeric('Power now', ({ power_kw }) => formatPower(power_kw)),
-]
+])
 
-const AllowedList = ({ allowed: rows }: WithAllowed) => (
-  <DataTable label="Limit of each plant" width={360} {...{ columns, rows }} by="logger_id" />
-)
+const AllowedList = ({ allowed }: WithAllowed) => <DataTable {...table} rows={allowed} />
 
 const plants_max = 24
 const open_ms = 24 * 3_600_000

@@ -1,4 +1,3 @@
-/** A requested limit, as the fields of the form have it. */
 import { instantOf, type Span } from '../../../ui/site-clock.ts'
 
 export interface RequestedLimit {

@@ -1,4 +1,3 @@
-/** Texts about curtailment orders: the requested limit, and the progress of each plant. */
 import type { CurtailmentRow } from '@heliograph/sdk'
 import { formatNumber, formatPower } from '../../../ui/format.ts'
 
@@ -7,7 +6,6 @@ export interface Command {
   rows: CurtailmentRow[]
 }
 
-/** Groups orders by the command that created them, in the given order. */
 export function commandsOf(rows: readonly CurtailmentRow[]): Command[] {
   const groups = Map.groupBy(rows, ({ group_id }) => group_id)
   return [...groups].map(([group_id, rows]) => ({ group_id, rows }))

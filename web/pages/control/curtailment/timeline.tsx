@@ -1,17 +1,8 @@
 import type { CurtailmentRow } from '@heliograph/sdk'
-import {
-  Box,
-  Card,
-  Group,
-  type GroupProps,
-  SegmentedControl,
-  Stack,
-  Text,
-  Title,
-  Tooltip,
-} from '@mantine/core'
+import { Box, Card, Group, type GroupProps, Stack, Text, Title, Tooltip } from '@mantine/core'
 import { useState } from 'react'
 import { useSite } from '../../../queries.ts'
+import { Choice } from '../../../ui/filters.tsx'
 import { formatPower, formatTime } from '../../../ui/format.ts'
 import { Muted, useNow } from '../../../ui/page.tsx'
 import { dayAt, instantOf } from '../../../ui/site-clock.ts'
@@ -47,15 +38,12 @@ export function Timeline({ rows }: { rows: CurtailmentRow[] }) {
           <Title order={2} size="h3">
             Timeline
           </Title>
-          <SegmentedControl
+          <Choice
             size="xs"
-            aria-label="Period"
+            label="Period"
+            choices={{ day: 'Today and tomorrow', week: 'Two weeks' }}
             value={kind}
-            onChange={(value) => setKind(value as keyof typeof spans)}
-            data={[
-              { value: 'day', label: 'Today and tomorrow' },
-              { value: 'week', label: 'Two weeks' },
-            ]}
+            onChange={setKind}
           />
         </Group>
         <Lanes {...{ plants: plants ?? [], rows: shown, start_ms, end_ms, now_ms, timezone }} />

@@ -1,5 +1,3 @@
-/** Warnings about the plants of a limit, in words. */
-
 /** @param nameOf the name of a plant by its id */
 export function plantWarnings(
   warnings: readonly string[],

@@ -12,17 +12,12 @@ const options = {
   refetchInterval: minute_ms,
 }
 
-interface Forecasts {
-  site: Forecast[]
-  plants: Forecast[]
-}
-
 /** The forecasts of the UTC days that a span touches. */
 export function useForecasts(span: Span, enabled = true) {
   const { site_id } = useSite()
   return useQuery({
     queryKey: ['predictions', 'forecast', site_id, span],
-    queryFn: async ({ signal }): Promise<Forecasts> => {
+    queryFn: async ({ signal }): Promise<{ site: Forecast[]; plants: Forecast[] }> => {
       const days = await Promise.all(
         utcDays(span).map((date) =>
           heliograph.predictionsForecastList({ site_id, date }, { signal }),

@@ -12,13 +12,7 @@ export const statuses = [
   'no_data',
 ] as const satisfies readonly Status[]
 
-interface Look {
-  fill: string
-  ink: string
-  sign: string
-}
-
-export const looks: Record<Status, Look> = {
+export const looks: Record<Status, { fill: string; ink: string; sign: string }> = {
   healthy: { fill: '#a6cee3', ink: '#000000', sign: '' },
   watch: { fill: '#f5e6a3', ink: '#000000', sign: '·' },
   underperforming: { fill: '#f0a830', ink: '#000000', sign: '–' },

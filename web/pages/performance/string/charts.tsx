@@ -3,7 +3,6 @@ import {
   everyWindow,
   type IvExpectedMeta,
   type IvExpectedPoint,
-  type StringReading,
   type Window,
 } from '@heliograph/sdk'
 import { Group, Slider, Stack, Text } from '@mantine/core'
@@ -12,7 +11,7 @@ import { useMemo, useState } from 'react'
 import { heliograph } from '../../../api.ts'
 import { useMayRead, useSite } from '../../../queries.ts'
 import { formatNumber, formatQuantity, inWords } from '../../../ui/format.ts'
-import { aligned, type Values } from '../../../ui/history.ts'
+import { aligned, stringHistory, type Values } from '../../../ui/history.ts'
 import { Chart } from '../../../ui/lazy-chart.tsx'
 import { type Line, LineChart } from '../../../ui/line-chart.tsx'
 import { Section, Time } from '../../../ui/page.tsx'
@@ -114,29 +113,21 @@ function Shown({ points, meta }: ExpectedValues) {
 /** Measurements, for people without access to diagnostics. */
 function Measured({ inverter_id, string_index, span }: StringChartsProps) {
   const { site_id } = useSite()
-  const query = useQuery({
-    queryKey: ['string-history', site_id, inverter_id, string_index, span.start_ms],
-    structuralSharing: false,
-    queryFn: ({ signal }): Promise<StringReading[]> => {
-      const of = { site_id, inverter_id, string_index, limit: 10_000 }
-      const read = (window: Window) =>
-        heliograph.stringsHistoryList({ ...of, ...window }, { signal })
-      return allOf(everyWindow(read, windowOf(span)))
-    },
-  })
+  const string = { inverter_id, string_index }
+  const query = useQuery(stringHistory(site_id, string, { span, names: [] }))
   return (
     <Section title="Daily course">
       <Answered query={query}>
-        {(rows) =>
-          rows.length === 0 ? (
+        {({ at_ms, columns }) =>
+          at_ms.length === 0 ? (
             <Empty title="No measurements on this day" />
           ) : (
             <Charts
-              at_ms={rows.map(({ measured_at }) => Date.parse(measured_at))}
+              at_ms={at_ms}
               measured={{
-                power: rows.map(({ power_kw }) => power_kw),
-                current: rows.map(({ current_a }) => current_a),
-                voltage: rows.map(({ voltage_v }) => voltage_v),
+                power: columns['power_kw']!,
+                current: columns['current_a']!,
+                voltage: columns['voltage_v']!,
               }}
             />
           )
@@ -164,7 +155,6 @@ const kinds = [
   ['voltage', 'Voltage', 'V', 0],
 ] as const
 
-/** Power, current and voltage of a string, with expected values. */
 function Charts({ at_ms, measured, expected }: ChartsProps) {
   const { timezone } = useSite()
   const charts = useMemo(

@@ -2,7 +2,7 @@ import { Text } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { useOverview, useSite } from '../../../queries.ts'
-import { type Column, column, DataTable, numeric } from '../../../ui/data-table.tsx'
+import { column, DataTable, numeric, tableOf } from '../../../ui/data-table.tsx'
 import { formatNumber, formatQuantity, inWords } from '../../../ui/format.ts'
 import { aligned, inverterHistory, loggerHistory, type Values } from '../../../ui/history.ts'
 import { lineStyle } from '../../../ui/history-chart.tsx'
@@ -64,13 +64,7 @@ export default function CompareChart(props: Compared) {
         {...{ at_ms, lines, timezone }}
         height={360}
       />
-      <DataTable
-        label="Summary of the shown days"
-        width={420}
-        columns={columnsOf(unit, digits)}
-        rows={drawn}
-        by="id"
-      />
+      <DataTable {...tableOfDrawn(unit, digits)} rows={drawn} />
     </>
   )
 }
@@ -80,7 +74,7 @@ function useDrawn({ kind, ids, quantity, span, by_rated }: Compared) {
   const { data: overview } = useOverview()
   const history = kind === 'logger' ? loggerHistory : inverterHistory
   const { histories, is_pending, error } = useQueries({
-    queries: ids.map((id) => history(site_id, id, span)),
+    queries: ids.map((id) => history(site_id, id, { span, names: [quantity.name] })),
     combine: (queries) => ({
       histories: queries.map(({ data }) => data),
       is_pending: queries.some(({ isPending }) => isPending),
@@ -108,6 +102,7 @@ function useDrawn({ kind, ids, quantity, span, by_rated }: Compared) {
         at_ms: read.at_ms,
         values: read.columns[quantity.name] ?? [],
       })),
+      Math.max(0, ...found.map(({ read }) => read.gap_ms)),
     )
     const drawn = found.map(({ device }, nth): Drawn => {
       const factor = by_rated ? 1000 / device.dc_capacity_kwp : 1
@@ -119,18 +114,19 @@ function useDrawn({ kind, ids, quantity, span, by_rated }: Compared) {
 }
 
 /** Lowest, mean and highest value: the chart as a table. */
-const columnsOf = (unit: string, digits: number): Column<Drawn>[] => [
-  column('Device', ({ name }) => name),
-  ...(['lowest', 'mean', 'highest'] as const).map((kind) =>
-    numeric<Drawn>(inWords(kind), ({ values }) =>
-      formatQuantity(summaryOf(values)?.[kind], unit, digits),
+const tableOfDrawn = (unit: string, digits: number) =>
+  tableOf<Drawn>('Summary of the shown days', 420, 'id', [
+    column('Device', ({ name }) => name),
+    ...(['lowest', 'mean', 'highest'] as const).map((kind) =>
+      numeric<Drawn>(inWords(kind), ({ values }) =>
+        formatQuantity(summaryOf(values)?.[kind], unit, digits),
+      ),
     ),
-  ),
-  numeric('Data complete', ({ values }) => {
-    const known = values.filter((value) => value !== null).length
-    return `${formatNumber((known / Math.max(1, values.length)) * 100, 0)}\u00a0%`
-  }),
-]
+    numeric('Data complete', ({ values }) => {
+      const known = values.filter((value) => value !== null).length
+      return `${formatNumber((known / Math.max(1, values.length)) * 100, 0)}\u00a0%`
+    }),
+  ])
 
 function summaryOf(values: Values) {
   let [lowest, highest, sum, count] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, 0]

@@ -1,8 +1,6 @@
-/** Groups gaps of several devices with one cause into outages. */
 import type { Gap } from '@heliograph/sdk'
 
 export interface Outage {
-  /** Id of the first gap. */
   id: Gap['gap_id']
   cause: Gap['cause']
   start_at: string

@@ -4,7 +4,7 @@ import { useSite } from '../../../queries.ts'
 import { DeviceFields } from '../../../ui/devices.tsx'
 import { DateField } from '../../../ui/fields.tsx'
 import { choices, inWords } from '../../../ui/format.ts'
-import { inputsOf } from '../forms.tsx'
+import { inputsOf } from '../../../ui/inputs.tsx'
 import type { DefectValues } from './fields.ts'
 import { defectTypes, methods, severities } from './states.ts'
 

@@ -285,12 +285,10 @@ function Photos({ draft, photos, onChange }: ItemInputsProps) {
   )
 }
 
-type Quantity = 'value_number' | 'min_value' | 'max_value'
-
 function Measurement({ item, draft, onChange }: ItemInputsProps) {
   // Limits of a standard are fixed; otherwise they come from the data sheet.
   const [sets_limits] = useDisclosure(item.min_value === null && item.max_value === null)
-  const number = (name: Quantity, label: string) => (
+  const number = (name: 'value_number' | 'min_value' | 'max_value', label: string) => (
     <NumberField
       size="md"
       label={label}

@@ -3,7 +3,7 @@ import type { UseFormReturnType } from '@mantine/form'
 import { useSite } from '../../../queries.ts'
 import { DeviceFields } from '../../../ui/devices.tsx'
 import { choices } from '../../../ui/format.ts'
-import { inputsOf } from '../forms.tsx'
+import { inputsOf } from '../../../ui/inputs.tsx'
 import type { OrderValues } from './fields.ts'
 import { orderTypes, priorities } from './states.ts'
 

@@ -64,7 +64,6 @@ function whyNotMeasured(item: ChecklistItem, draft: Draft): string | null {
 
 const today = () => new Date().toISOString().slice(0, 10)
 
-/** Changed fields, and the verdict when it changed. */
 export function changeOf(item: ChecklistItem, draft: Draft, verdict: Verdict): ChecklistItemChange {
   const typed = Object.entries(changedFields(draftOf(item), draft))
   const fields = Object.fromEntries(

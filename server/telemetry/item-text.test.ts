@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import { itemsText } from './item-text.ts'
+import { byColumn } from './reading-columns.ts'
+
+const number = fc.oneof(
+  fc.integer({ min: -99_999, max: 99_999 }).map((value) => value / 100),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.constantFrom(0, -0, 1e-7, 12_345_678.123456, 2 ** 53, -0.000001, null),
+)
+const reading = fc.record({
+  measured_at: fc.integer({ min: 0, max: 2e12 }),
+  quality: fc.constantFrom('good', 'suspect'),
+  power_kw: number,
+  word: fc.option(fc.string(), { nil: null }),
+  values: fc.option(fc.array(number, { maxLength: 40 }), { nil: null }),
+})
+
+test('items are written as JSON.stringify writes them', () => {
+  fc.assert(
+    fc.property(fc.array(fc.array(reading, { maxLength: 5 }), { maxLength: 4 }), (parts) => {
+      const names = ['quality', 'power_kw', 'word', 'missing', 'values']
+      const items = parts.flat().map(({ measured_at, quality, power_kw, word, values }) => {
+        const at = new Date(measured_at).toISOString()
+        return { measured_at: at, quality, power_kw, word, missing: null, values }
+      })
+      const text = itemsText(parts.map(byColumn), names)
+      assert.equal(`[${text.subarray(1)}]`, JSON.stringify(items))
+    }),
+    { numRuns: 500 },
+  )
+})
