@@ -61,7 +61,8 @@ export function decide(
     now > state.raise_from_ms || views.every(({ s }) => s.was_read || s.is_uncontrolled)
   const targets = targetsOf({ now, requested, kept, is_started, groups }, views)
   const targets_w = new Map<string, number>()
-  const commands: Command[] = []
+  const lowers: Command[] = []
+  const raises: Command[] = []
   for (let nth = 0; nth < views.length; nth++) {
     const one = views[nth]!
     const target_w = targets[nth]!
@@ -69,17 +70,19 @@ export function decide(
     if (target_w === null || !one.is_controllable) continue
     const command = commandOf(one, target_w, now)
     if (!command) continue
-    commands.push(command)
-    if (command.is_raise) addRaise(one, command.w)
+    if (!command.is_raise) lowers.push(command)
+    else {
+      raises.push(command)
+      addRaise(one, command.w)
+    }
   }
-  const fault = whyUnsafe(state, commands, now)
-  const lowers = commands.filter(({ is_raise }) => !is_raise)
-  const raises = fault === null ? commands.filter(({ is_raise }) => is_raise) : []
+  const all = lowers.concat(raises)
+  const fault = whyUnsafe(state, all, now)
   const sums = new Map<string, Sum>()
   for (const [group, of_group] of groups) {
     for (const kind of kinds) sums.set(`${kind} ${group}`, of_group[kind])
   }
-  return { commands: [...lowers, ...raises], targets_w, sums, fault }
+  return { commands: fault === null ? all : lowers, targets_w, sums, fault }
 }
 
 function isSame(names: readonly string[], others: readonly string[]): boolean {
@@ -289,18 +292,19 @@ export function whyUnsafe(state: State, commands: readonly Command[], now: numbe
       }
     }
   }
-  const command_w = new Map<string, number>()
   for (const kind of kinds) {
     const sums = raised[kind]
     if (sums.size === 0) continue
-    if (command_w.size === 0) for (const { id, w } of commands) command_w.set(id, w)
-    for (const s of state.sources.values()) {
-      const commanded_w = commandReach(s, command_w.get(s.id) ?? 0, kind)
-      const most_w = Math.max(worst(state, s, kind, now), commanded_w)
+    const add = (s: Source, more_w: number) => {
       for (const group of s.groups) {
         const sum = sums.get(group)
-        if (sum) sum.w += most_w
+        if (sum) sum.w += more_w
       }
+    }
+    for (const s of state.sources.values()) add(s, worst(state, s, kind, now))
+    for (const { id, w } of commands) {
+      const s = state.sources.get(id)!
+      add(s, Math.max(0, commandReach(s, w, kind) - worst(state, s, kind, now)))
     }
     for (const [group, { w }] of sums) {
       const { most_w, may_raise } = capOf(state, kind, group)
