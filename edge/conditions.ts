@@ -104,6 +104,11 @@ export class Conditions {
     return eventOf(condition, 'falling', said)
   }
 
+  /** The event of a condition that begins or ends; null when it held, or did not, already. */
+  set(condition: Condition, { holds, ...said }: Said & { holds: boolean }): LinkEvent | null {
+    return holds ? this.rise(condition, said) : this.fall(condition, condition.code, said)
+  }
+
   activeOf({ source_kind, source_id }: Source): Condition[] {
     return this.all().filter((c) => c.source_kind === source_kind && c.source_id === source_id)
   }

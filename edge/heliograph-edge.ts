@@ -14,10 +14,18 @@ import { type RecordOptions, recordCommand } from './commissioning/record-comman
 import { type ScanOptions, scanCommand } from './commissioning/scan-command.ts'
 import { readFiles, readOperator } from './config.ts'
 import { control_log_dir, readSavedDevices } from './control/control-store.ts'
-import { deviceName, deviceOf, nameOf } from './control/device-name.ts'
+import {
+  deviceName,
+  deviceOf,
+  nameOf,
+  type PcsKey,
+  pcsId,
+  pcsName,
+  pcsOf,
+  pcsTitle,
+} from './control/device-name.ts'
 import { askToForget, openRequests } from './control/limit-requests.ts'
 import { externalOf, isCounting, limitsText, pcsText } from './control/limits-text.ts'
-import { type PcsKey, pcsId, pcsName, pcsOf, pcsTitle } from './control/pcs-name.ts'
 import { findPermit, permitPlaces } from './control/permit-copy.ts'
 import {
   type PermitSite,

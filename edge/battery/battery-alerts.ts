@@ -3,7 +3,7 @@ import type { Battery } from '@heliograph/domain/battery'
 import type { Clock } from '@heliograph/domain/clock'
 import type { LinkEvent } from '@heliograph/domain/link'
 import type { Conditions } from '../conditions.ts'
-import { pcsName } from '../control/pcs-name.ts'
+import { pcsName } from '../control/device-name.ts'
 import type { ControlledPcs } from './controlled-pcs.ts'
 import type { ControlledUnit } from './controlled-unit.ts'
 
@@ -64,11 +64,8 @@ export class BatteryAlerts {
   /** @param wrong null: nothing is, and `right` is told */
   #set(source_id: string, code: (typeof codes)[number], wrong: string | null, right: string): void {
     const { conditions, clock, onEvent } = this.#needs
-    const source = { source_kind: 'pcs', source_id } as const
-    const said = { at: clock.now().getTime(), message: wrong ?? right }
-    const condition = { ...source, code, severity: 'major' } as const
-    const event =
-      wrong === null ? conditions.fall(source, code, said) : conditions.rise(condition, said)
+    const said = { at: clock.now().getTime(), message: wrong ?? right, holds: wrong !== null }
+    const event = conditions.set({ source_kind: 'pcs', source_id, code, severity: 'major' }, said)
     if (event) onEvent(event)
   }
 }

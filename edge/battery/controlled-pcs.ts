@@ -1,7 +1,7 @@
 /** One PCS under control: what is read of it, and one thing at a time that is done with it. */
 import type { Stopwatch } from '@heliograph/domain/clock'
 import { BusError, isRefusal } from '../bus/bus-error.ts'
-import { codeOf } from '../control/write-failure.ts'
+import { codeOf } from '../control/controlled-device.ts'
 import type { PowerControl, PowerState } from '../drivers/power-control.ts'
 import { type PcsSource, settableBy } from './pcs-source.ts'
 

@@ -11,7 +11,7 @@ import {
   worst,
   worstIn,
 } from '../control/core/core.ts'
-import { type ListedPcs, pcsId } from '../control/pcs-name.ts'
+import { type ListedPcs, pcsId } from '../control/device-name.ts'
 import type { Places } from '../control/places.ts'
 import {
   type BatteryInRound,
@@ -25,7 +25,15 @@ import type { ControlledPcs } from './controlled-pcs.ts'
 import type { ControlledUnit } from './controlled-unit.ts'
 import type { PcsRecord } from './dispatch-store.ts'
 import { sourceIdOf } from './pcs-source.ts'
-import type { StandingUnit } from './standing-room.ts'
+
+/** A battery of which a PCS has no timer. */
+export interface StandingUnit {
+  bess_id: number
+  /** null: it feeds in at the common connection alone. */
+  logger_id: number | null
+  /** The most that it is ever told; what its plant falls back to leaves that. */
+  reserve_w: number
+}
 
 interface CountedNeeds {
   stopwatch: Stopwatch

@@ -5,7 +5,7 @@
 import type { Stopwatch } from '@heliograph/domain/clock'
 import type { PcsFound } from '../control/control-entry.ts'
 import type { ControlNotes } from '../control/control-notes.ts'
-import { type ListedPcs, type PcsKey, pcsId } from '../control/pcs-name.ts'
+import { type ListedPcs, type PcsKey, pcsId } from '../control/device-name.ts'
 import type { ControlledPcs, PcsOrder } from './controlled-pcs.ts'
 import type { ControlledUnit } from './controlled-unit.ts'
 

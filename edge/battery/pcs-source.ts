@@ -16,7 +16,7 @@ import {
   worst,
 } from '../control/core/core.ts'
 import { type DeclaredTraits, rampOf } from '../control/declared-traits.ts'
-import { type PcsKey, pcsId } from '../control/pcs-name.ts'
+import { type PcsKey, pcsId } from '../control/device-name.ts'
 import { groupsOf, read_ms_max, type SourceBook } from '../control/source-book.ts'
 import type { PowerControl, PowerState } from '../drivers/power-control.ts'
 

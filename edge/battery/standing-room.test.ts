@@ -3,7 +3,7 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { batteryOf, hourOf, type MixedSite, mixedSite } from './fixtures/mixed-site.ts'
 import { permit, plant } from './fixtures/one-plant.ts'
-import { standingRoom } from './standing-room.ts'
+import { standingRoom } from './unit-rooms.ts'
 
 const at = { connection: 'a', unit_id: 1, driver: 'sunspec' } as const
 const pcs = [{ pcs_idx: 0, rated_power_kw: 40, ...at }]

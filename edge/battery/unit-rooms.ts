@@ -2,13 +2,14 @@
  * The room of each battery: what it asks for, what is kept for it, what that takes off the ceilings
  * of plants, and the most that it may come to. Whole watts; time in ms of a stopwatch.
  */
+import { waterFill } from '../control/core/core.ts'
 import type { JointCeiling, JointCeilings } from '../control/joint-ceilings.ts'
+import type { Permit } from '../control/permit-terms.ts'
 import { BatteryRoom, type Sum } from './battery-room.ts'
 import type { ControlledUnit } from './controlled-unit.ts'
-import { type CountedBatteries, sum } from './counted-batteries.ts'
+import { type CountedBatteries, type StandingUnit, sum } from './counted-batteries.ts'
 import type { DispatchFacts, UnitNow } from './decide-dispatch.ts'
-import { LatelyMost } from './lately-most.ts'
-import { standingRoom } from './standing-room.ts'
+import { LatelyMost } from './most-told.ts'
 
 /** What strays less than that long does not rewrite limits of plants. */
 const lasting_ms = 5000
@@ -138,4 +139,31 @@ function marginOf({ facts, logger_id }: ControlledUnit, { plants, site_w }: Join
 function hasPermit({ logger_id }: ControlledUnit, { permit }: JointCeilings): boolean {
   if (logger_id === null) return permit != null && permit.site_w !== null
   return permit?.plant_w.has(logger_id) ?? false
+}
+
+/**
+ * What batteries without a timer may be told to discharge: of each connection, what all others
+ * leave of the permit where the edge falls silent. They go on with that, beside inverters that fall
+ * back to their shares of the permit. Rows do not count: when nobody writes they are over.
+ *
+ * @param taken_w by others; by plant, or null: at the common connection
+ * @returns by bess_id
+ */
+export function standingRoom(
+  permit: Permit | null,
+  units: readonly StandingUnit[],
+  taken_w: (logger_id: number | null) => number,
+): ReadonlyMap<number, number> {
+  const most = new Map(units.map(({ bess_id }) => [bess_id, Number.POSITIVE_INFINITY]))
+  for (const key of new Set([null, ...units.map(({ logger_id }) => logger_id)])) {
+    const permit_w = key === null ? permit?.site_w : permit?.plant_w.get(key)
+    if (permit_w == null) continue
+    const within = units.filter(({ logger_id }) => key === null || logger_id === key)
+    const parts = within.map(({ reserve_w }) => ({ weight: reserve_w, max_w: reserve_w }))
+    const shares_w = waterFill(permit_w - taken_w(key), parts)
+    within.forEach(({ bess_id }, nth) => {
+      most.set(bess_id, Math.min(most.get(bess_id)!, shares_w[nth]!))
+    })
+  }
+  return most
 }

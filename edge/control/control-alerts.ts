@@ -5,9 +5,15 @@ import type { Site } from '@heliograph/domain/site'
 import type { Conditions, Said, Source } from '../conditions.ts'
 import type { ControlledPlants } from './controlled-plants.ts'
 import type { Foreign } from './device-limits.ts'
-import { controllerKey, deviceName, nameOf } from './device-name.ts'
+import {
+  controllerKey,
+  deviceName,
+  type ListedPcs,
+  nameOf,
+  pcsName,
+  pcsTitle,
+} from './device-name.ts'
 import type { Excess } from './excess-watch.ts'
-import { type ListedPcs, pcsName, pcsTitle } from './pcs-name.ts'
 import { isIdle, type Terms } from './plant-ceilings.ts'
 
 interface AlertNeeds {
@@ -233,17 +239,12 @@ export class ControlAlerts {
     }
   }
 
-  #set(source: Source, code: Code, { holds, ...said_now }: Now): void {
+  #set(source: Source, code: Code, now: Omit<Said, 'at'> & { holds: boolean }): void {
     const { conditions, clock, onEvent } = this.#needs
-    const said = { at: clock.now().getTime(), ...said_now }
     const condition = { ...source, code, severity: severities[code] }
-    const event = holds ? conditions.rise(condition, said) : conditions.fall(source, code, said)
+    const event = conditions.set(condition, { at: clock.now().getTime(), ...now })
     if (event) onEvent(event)
   }
-}
-
-interface Now extends Pick<Said, 'message' | 'details'> {
-  holds: boolean
 }
 
 const kw = (power_w: number) => Math.round(power_w) / 1000

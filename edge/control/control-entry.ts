@@ -6,8 +6,8 @@
  * is positive when it discharges.
  */
 import type { CurtailmentRow } from '@heliograph/domain/curtailment'
+import type { ListedPcs } from './device-name.ts'
 import type { Sun } from './night-watch.ts'
-import type { ListedPcs } from './pcs-name.ts'
 import type { BatteryInRound, MeasuredPower } from './power-rounds.ts'
 
 export type ControlEntry = { at: number } & (

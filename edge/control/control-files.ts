@@ -126,15 +126,9 @@ function lostEvent(error: Error, { clock, source }: ControlFilesNeeds) {
 }
 
 function logEvent(error: Error | null, { clock, conditions, source }: ControlFilesNeeds) {
-  const at = clock.now().getTime()
-  if (!error) {
-    return conditions.fall(source, 'control_log_failed', {
-      at,
-      message: 'The control log is written',
-    })
-  }
   const condition = { ...source, code: 'control_log_failed', severity: 'critical' } as const
-  const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
-  const message = `The control log cannot be written (${code}): nothing is raised until it can`
-  return conditions.rise(condition, { at, message })
+  const code = (error as NodeJS.ErrnoException | null)?.code ?? 'unknown'
+  const failed = `The control log cannot be written (${code}): nothing is raised until it can`
+  const message = error ? failed : 'The control log is written'
+  return conditions.set(condition, { at: clock.now().getTime(), message, holds: error !== null })
 }

@@ -17,8 +17,7 @@ import { day_ms } from '@heliograph/domain/durations'
 import { virtualClock } from '../fixtures/virtual-clock.ts'
 import type { ControlEntry } from './control-entry.ts'
 import { type DiskLog, kept_days, openControlLog } from './control-log.ts'
-import { lineOf, nameOf, no_chain } from './control-log-file.ts'
-import { type LogItem, readControlLog } from './control-log-read.ts'
+import { type LogItem, lineOf, nameOf, no_chain, readControlLog } from './control-log-file.ts'
 
 const start_at = Date.parse('2026-06-21T10:00:00Z')
 

@@ -2,8 +2,8 @@
 import type { Clock, Stopwatch } from '@heliograph/domain/clock'
 import type { ControlLog, Noted, RoundEntry } from './control-entry.ts'
 import type { Plant } from './controlled-plants.ts'
+import type { ListedPcs } from './device-name.ts'
 import type { Sun } from './night-watch.ts'
-import type { ListedPcs } from './pcs-name.ts'
 import type { Permit } from './permit-terms.ts'
 
 const every_ms = 60_000

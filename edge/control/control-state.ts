@@ -1,7 +1,7 @@
 /** What the entries of a control log add up to: all that still counts of what was written. */
 import { rowKey } from '@heliograph/domain/curtailment'
 import type { ControlEntry, Found } from './control-entry.ts'
-import { type PcsKey, pcsId } from './pcs-name.ts'
+import { type PcsKey, pcsId } from './device-name.ts'
 
 type Of<Is extends ControlEntry['is']> = Extract<ControlEntry, { is: Is }>
 

@@ -8,8 +8,6 @@ import type { Controlled, Order } from './decide.ts'
 import type { DeviceLimits, Foreign } from './device-limits.ts'
 import { deviceName, nameOf } from './device-name.ts'
 import type { Failure } from './row-watch.ts'
-import { isSound, readSoundLimit } from './sound-limit.ts'
-import { codeOf, told } from './write-failure.ts'
 
 export interface DeviceRead {
   control: LimitControl | null
@@ -370,4 +368,30 @@ export class ControlledDevice implements Controlled {
   #now(): number {
     return this.#needs.stopwatch.elapsedMs()
   }
+}
+
+/** No device is built for no watts, and none is limited to less: such a register says nothing. */
+export const isSound = ({ limit_w, static_max_w }: LimitState) =>
+  static_max_w > 0 && Number.isFinite(static_max_w) && (limit_w === null || limit_w >= 0)
+
+/** Rejects where its registers make no sense, too. */
+async function readSoundLimit(control: LimitControl): Promise<LimitState> {
+  const state = await control.readLimit()
+  if (isSound(state)) return state
+  throw new Error('its registers make no sense')
+}
+
+/** `error` is what the write was rejected with; null: it reads back as another. */
+export function codeOf(error: unknown): Failure['code'] {
+  if (error === null) return 'readback_mismatch'
+  if (!(error instanceof BusError)) return 'driver_error'
+  if (error.kind === 'exception') return 'device_rejected'
+  return error.kind === 'garbled' ? 'driver_error' : 'timeout'
+}
+
+function told(code: Failure['code']): string {
+  if (code === 'device_rejected') return 'it refuses its limit'
+  if (code === 'readback_mismatch') return 'its limit reads back as another'
+  if (code === 'timeout') return 'it does not answer when its limit is set'
+  return 'its limit cannot be set'
 }

@@ -1,7 +1,7 @@
 /** The plants of the site with their devices, as control knows them at an instant. */
 import type { Stopwatch } from '@heliograph/domain/clock'
-import { defaultPollIntervals, type Site } from '@heliograph/domain/site'
-import { wattsWithin } from '@heliograph/domain/watts'
+import { defaultPollIntervals, type Logger, type Site } from '@heliograph/domain/site'
+import { wattsCovering, wattsWithin } from '@heliograph/domain/watts'
 import { ControlledDevice, type ControlledDeviceNeeds } from './controlled-device.ts'
 import { exceeded } from './core/core.ts'
 import {
@@ -14,10 +14,10 @@ import {
   type PlantNow,
   type SiteNow,
 } from './decide.ts'
-import type { DeclaredTraits } from './declared-traits.ts'
+import { type DeclaredTraits, declaredOf } from './declared-traits.ts'
 import { DeviceLimits, type Foreign } from './device-limits.ts'
+import { controllerKey } from './device-name.ts'
 import { type DeviceFacts, type DeviceRecord, fresh_polls, type Place } from './device-record.ts'
-import { type LimitedDevice, limitedIn } from './limited-devices.ts'
 import type { Sun } from './night-watch.ts'
 import { Places } from './places.ts'
 import type { Ceiling } from './plant-ceilings.ts'
@@ -494,3 +494,30 @@ export class ControlledPlants {
 
 const sumWorst = (devices: readonly Pick<Controlled, 'limits'>[], now_ms: number) =>
   devices.reduce((sum, { limits }) => sum + limits.worst_w(now_ms), 0)
+
+/** What is limited by commands of its own, by what site.yaml says of it. */
+interface LimitedDevice {
+  key: number
+  place: Place
+  declared: DeclaredTraits
+}
+
+/** The inverters of a plant, or what limits all of them by one command. By their keys. */
+function limitedIn({ logger_id, controller, inverters }: Logger): LimitedDevice[] {
+  const each = inverters.map(({ inverter_id, rated_ac_power_kw, max_ac_power_kw = 0, limit }) => {
+    const rated_w = wattsWithin(rated_ac_power_kw)
+    const max_w = wattsCovering(Math.max(max_ac_power_kw, rated_ac_power_kw))
+    const place = { logger_id, rated_w, max_w }
+    return { key: inverter_id, place, declared: declaredOf(limit, rated_w) }
+  })
+  if (!controller) return each
+  const place = {
+    logger_id,
+    rated_w: each.reduce((sum_w, one) => sum_w + one.place.rated_w, 0),
+    max_w: each.reduce((sum_w, one) => sum_w + one.place.max_w, 0),
+    inverters: each.map(({ key }) => key),
+  }
+  return [
+    { key: controllerKey(logger_id), place, declared: declaredOf(controller.limit, place.rated_w) },
+  ]
+}

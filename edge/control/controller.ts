@@ -4,16 +4,22 @@
  * It keeps no plan: after a restart, a lost link or a failed write the next tick starts from what
  * was read. It goes on without a server for as long as there are rows and a permit.
  */
-import type { CurtailmentRow } from '@heliograph/domain/curtailment'
+import type { Clock, Stopwatch, Timers } from '@heliograph/domain/clock'
+import type { CurtailmentRow, RowReport } from '@heliograph/domain/curtailment'
+import type { LinkEvent } from '@heliograph/domain/link'
 import type { Limiter } from '@heliograph/domain/readings'
 import type { Site } from '@heliograph/domain/site'
+import type { Dispatcher } from '../battery/dispatcher.ts'
+import type { Conditions, Source } from '../conditions.ts'
+import type { ServerTime } from '../plant-clock.ts'
 import { Arming } from './arming.ts'
 import { ClockWatch, type WallTime } from './clock-watch.ts'
 import { ControlAlerts } from './control-alerts.ts'
+import type { ControlLog } from './control-entry.ts'
 import { ControlNotes } from './control-notes.ts'
+import type { ControlStore } from './control-store.ts'
 import type { DeviceRead } from './controlled-device.ts'
 import { ControlledPlants, type Plant } from './controlled-plants.ts'
-import type { ControllerNeeds } from './controller-needs.ts'
 import type { Decision, Order } from './decide.ts'
 import { ExcessWatch } from './excess-watch.ts'
 import { jointCeilings } from './joint-ceilings.ts'
@@ -22,10 +28,30 @@ import { Operator } from './operator.ts'
 import { Ordering } from './ordering.ts'
 import { boundOf, type Permit } from './permit-terms.ts'
 import { type Ceiling, ceilingUnder, isIdle, type PlantTerms, termsOf } from './plant-ceilings.ts'
-import { lookAtPlant } from './plant-look.ts'
 import { no_round, type PowerRounds, type PowerSource } from './power-rounds.ts'
 import { RowBook } from './row-book.ts'
 import type { PlantLook } from './row-watch.ts'
+
+export interface ControllerNeeds {
+  clock: Clock
+  stopwatch: Stopwatch
+  timers: Timers
+  store: ControlStore
+  /** null: none was ever accepted. */
+  permit(): Permit | null
+  log: ControlLog
+  /** By the server, whose clock rows are made by; null: never told since the start. */
+  serverNow?(): ServerTime | null
+  onEvent(event: LinkEvent | null): void
+  conditions: Conditions
+  /** The edge itself, as a source of events. */
+  source: Source
+  onReport(reports: RowReport[]): void
+  /** What goes wrong beside the devices: the disk, the control log, the decision itself. */
+  onFault?(error: Error): void
+  /** Of a site without batteries as well. */
+  batteries: Dispatcher
+}
 
 /** What a tick goes by. */
 interface Moment extends WallTime {
@@ -43,6 +69,19 @@ const tick_ms = 1000
 const disk_late_ms = 10_000
 const no_permit = 'no grid permit of this plant is known: it needs an entry in the permit file'
 const unsaved = 'nothing can be written down, and nothing is raised'
+/** An order of a plant that site.yaml does not have. */
+const no_plant = {
+  rated_w: 0,
+  held_w: Number.POSITIVE_INFINITY,
+  is_ramping: false,
+  is_known: true,
+  is_settled: true,
+  power: null,
+  failure: { code: 'driver_error', message: 'this site has no such plant' },
+  below: null,
+  refusal: null,
+  failed_attempts: 0,
+} as const
 
 export class Controller {
   readonly operator: Operator
@@ -396,14 +435,30 @@ export class Controller {
     this.#notes.round({ round_at, plants: of_plants, batteries: of_batteries })
   }
 
-  #lookAt(logger_id: number, decision: Decision, { permit, ...moment }: Moment): PlantLook {
-    const look = lookAtPlant(this.#plants, logger_id, {
-      ...moment,
-      is_settled: (id) => decision.plants.get(id)!.is_settled,
-      refusalOf: (plant) => this.#refusalOf(plant, permit),
-    })
+  /** What is known of the plant of an order. */
+  #lookAt(logger_id: number, decision: Decision, { permit, ...at }: Moment): PlantLook {
+    const { now_ms } = at
     const beside_w = this.#needs.batteries.counted.held_w(logger_id)
-    return { ...look, held_w: look.held_w + beside_w }
+    const plant = this.#plants.of(logger_id)
+    if (!plant) return { ...at, ...no_plant }
+    const { devices, rated_w } = plant
+    const is_known = this.#plants.isKnown(plant, now_ms)
+    const failures = devices.map(({ failure }) => failure).filter((failure) => failure !== null)
+    return {
+      ...at,
+      rated_w,
+      held_w: this.#plants.heldOf(plant, now_ms) + beside_w,
+      is_ramping: this.#plants.isRamping(plant, now_ms),
+      is_known,
+      get is_settled() {
+        return is_known && decision.plants.get(logger_id)!.is_settled
+      },
+      power: this.#plants.powerOf(plant, now_ms),
+      failure: failures.find(({ code }) => code !== 'timeout') ?? failures[0] ?? null,
+      below: devices.map((device) => device.not_as_set).find((message) => message !== null) ?? null,
+      refusal: this.#refusalOf(plant, permit),
+      failed_attempts: devices.reduce((sum, device) => sum + device.failed_attempts, 0),
+    }
   }
 
   /** Why nothing may be raised there, whatever the permit says; null: it may be. */

@@ -1,7 +1,6 @@
 /** What the edge remembers of the limits of its devices, for people; nothing of the permit file. */
-import { deviceName } from './device-name.ts'
+import { deviceName, type PcsKey, pcsId, pcsName } from './device-name.ts'
 import type { DeviceRecord } from './device-record.ts'
-import { type PcsKey, pcsId, pcsName } from './pcs-name.ts'
 
 /** The limit of another that is in its way; null: none is. */
 export function externalOf({ external_w, static_max_w }: DeviceRecord): number | null {

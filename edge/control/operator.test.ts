@@ -6,7 +6,7 @@ import test from 'node:test'
 import { controlledSite, rowOf, start_at } from '../fixtures/controlled-site.ts'
 import type { ControlEntry } from './control-entry.ts'
 import { openControlLog } from './control-log.ts'
-import { readControlLog } from './control-log-read.ts'
+import { readControlLog } from './control-log-file.ts'
 import { memoryControlStore } from './fixtures/memory-stores.ts'
 import type { ForgetRequest } from './limit-requests.ts'
 

@@ -8,13 +8,13 @@ import type { Dispatcher } from '../battery/dispatcher.ts'
 import type { Noted } from './control-entry.ts'
 import type { ControlNotes } from './control-notes.ts'
 import type { ControlledPlants } from './controlled-plants.ts'
+import { pcsId } from './device-name.ts'
 import type {
   DisconnectPcsRequest,
   DisconnectRequest,
   ForgetRequest,
   OperatorRequest,
 } from './limit-requests.ts'
-import { pcsId } from './pcs-name.ts'
 
 interface OperatorNeeds {
   plants: Pick<ControlledPlants, 'device' | 'removed' | 'onFreed'>

@@ -1,8 +1,8 @@
 /** The operator's proof from the control log of an edge, piece by piece, as it is printed. */
 import type { ControlEntry } from './control-entry.ts'
-import { type LogItem, type Period, readControlLog } from './control-log-read.ts'
+import { type LogItem, type Period, readControlLog } from './control-log-file.ts'
+import type { PowerQuarter } from './proof.ts'
 import { Proof, type Verdict } from './proof.ts'
-import type { PowerQuarter } from './proof-quarters.ts'
 import {
   breakText,
   entryText,

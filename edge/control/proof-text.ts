@@ -1,10 +1,10 @@
 /** The proof for people: one line for each thing that happened, and what it comes to. */
 import type { ControlEntry, Found, PcsFound } from './control-entry.ts'
-import type { LogItem, Period } from './control-log-read.ts'
+import type { LogItem, Period } from './control-log-file.ts'
 import type { ControlState } from './control-state.ts'
-import { pcsId } from './pcs-name.ts'
+import { pcsId } from './device-name.ts'
+import type { PowerQuarter } from './proof.ts'
 import { type Cause, coming_down_ms, type Verdict } from './proof.ts'
-import type { PowerQuarter } from './proof-quarters.ts'
 
 export type LogBreak = Extract<LogItem, { is: 'break' }>
 

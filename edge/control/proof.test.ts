@@ -3,8 +3,8 @@ import test from 'node:test'
 import { minute_ms } from '@heliograph/domain/durations'
 import { controlledSite, rowOf, start_at } from '../fixtures/controlled-site.ts'
 import type { ControlEntry, Noted } from './control-entry.ts'
+import type { PowerQuarter } from './proof.ts'
 import { Proof, type Verdict } from './proof.ts'
-import type { PowerQuarter } from './proof-quarters.ts'
 import { entryText, verdictText } from './proof-text.ts'
 
 const period = { from_at: start_at, to_at: start_at + 3_600_000 }

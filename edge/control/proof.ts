@@ -3,14 +3,13 @@
  * the devices' limits allowed, and what they delivered, ever exceeded it. Pure: entry by entry.
  * Plants and the batteries beside them are one sum.
  */
+import { quarter_ms } from '@heliograph/domain/durations'
 import { utcDate } from '@heliograph/domain/utc-day'
 import type { ControlEntry, RoundEntry } from './control-entry.ts'
-import type { Period } from './control-log-read.ts'
+import type { Period } from './control-log-file.ts'
 import { ControlState } from './control-state.ts'
-import { type ListedPcs, type PcsKey, pcsId } from './pcs-name.ts'
+import { type ListedPcs, type PcsKey, pcsId } from './device-name.ts'
 import type { MeasuredPower } from './power-rounds.ts'
-import { type PowerQuarter, PowerQuarters } from './proof-quarters.ts'
-import { type ListedInverter, worstOfInverter, worstOfPcs } from './proof-worst.ts'
 
 export type Cause = 'write' | 'device' | 'silence' | 'permit' | 'site' | 'unknown'
 
@@ -436,4 +435,90 @@ const gapWords: Readonly<Record<LogGap['why'], string>> = {
   lost: 'entries could not be written',
   clock: 'the clock was set back, so that this time is told twice',
   'no log': 'there is no log of this time',
+}
+
+/** Measured power of a quarter of an hour. */
+export interface PowerQuarter {
+  from_at: number
+  /** Of a battery, its connection; null: the common one. */
+  logger_id: number | null
+  /** Where it is of a battery: of that alone. */
+  bess_id?: number
+  samples: number
+  /** Further poll rounds that did not measure all of it: their part counts in `max_w` alone. */
+  incomplete: number
+  min_w: number | null
+  max_w: number | null
+  /** Of the plant; of a battery null, which has none of its own. */
+  permit_w: number | null
+}
+
+type Of = Pick<PowerQuarter, 'logger_id' | 'bess_id' | 'permit_w'>
+
+class PowerQuarters {
+  readonly #onQuarter: (quarter: PowerQuarter) => void
+  readonly #open = new Map<string, PowerQuarter>()
+
+  constructor(onQuarter: (quarter: PowerQuarter) => void) {
+    this.#onQuarter = onQuarter
+  }
+
+  add(of: Of, { power_w, at_most_w }: MeasuredPower, at: number): void {
+    const from_at = Math.floor(at / quarter_ms) * quarter_ms
+    const key = of.bess_id === undefined ? `plant ${of.logger_id}` : `battery ${of.bess_id}`
+    let quarter = this.#open.get(key)
+    if (quarter?.from_at !== from_at) {
+      if (quarter) this.#onQuarter(quarter)
+      quarter = { from_at, ...of, samples: 0, incomplete: 0, min_w: null, max_w: null }
+      this.#open.set(key, quarter)
+    }
+    if (power_w === null) return
+    quarter.max_w = Math.max(quarter.max_w ?? power_w, power_w)
+    if (at_most_w !== undefined) {
+      quarter.incomplete += 1
+      return
+    }
+    quarter.samples += 1
+    quarter.min_w = Math.min(quarter.min_w ?? power_w, power_w)
+  }
+
+  end(): void {
+    for (const quarter of this.#open.values()) this.#onQuarter(quarter)
+  }
+}
+
+/* What a device may deliver at worst by the entries of the control log alone. Whole watts. */
+
+interface ListedInverter {
+  inverter_id: number
+  max_w: number
+}
+
+/**
+ * Its limit as read last, or a raise that was begun since, where that is higher; its own persistent
+ * ceiling while no limit is enabled or it does not answer; its largest power by site.yaml while it
+ * was never read. Nothing while it does not answer and the sun is low.
+ */
+function worstOfInverter(state: ControlState, { inverter_id, max_w }: ListedInverter): number {
+  const { found, begun_w, gone } = state.device(inverter_id)
+  const is_day = (state.sun?.sun ?? 'day') === 'day'
+  if (!is_day && (!found || gone !== 'no')) return 0
+  if (!found) return max_w
+  if (gone === 'yes') return found.static_max_w
+  const { limit_w, static_max_w } = found
+  return Math.max(limit_w ?? static_max_w, Math.min(begun_w, static_max_w))
+}
+
+/**
+ * The highest of its setpoint as read last, of all that was begun and may come through yet, and of
+ * what it falls back to; all that it can while no setpoint is enabled, it is not read, or it obeys
+ * another; its rating while it was never read. Charging counts as nothing.
+ */
+function worstOfPcs(state: ControlState, pcs: ListedPcs): number {
+  const { found, begun } = state.pcs(pcs)
+  if (!found) return pcs.max_w
+  const { setpoint_w, held_max_w, discharge_max_w, falls_back_to_w } = found
+  const begun_w = Math.max(held_max_w, begun?.power_w ?? 0)
+  if (found.obeys !== 'yes') return Math.max(discharge_max_w, begun_w)
+  return Math.max(0, setpoint_w ?? discharge_max_w, begun_w, falls_back_to_w ?? 0)
 }

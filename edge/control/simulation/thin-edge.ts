@@ -4,12 +4,12 @@
  * of seconds can be tried.
  */
 import { type CurtailmentRow, isInForce, mergeRow, rowKey } from '@heliograph/domain/curtailment'
+import { isSound } from '../controlled-device.ts'
 import { decide, type Order, type PlantNow } from '../decide.ts'
 import { DeviceLimits } from '../device-limits.ts'
 import type { DeviceFacts, DeviceRecord } from '../device-record.ts'
 import { type Ceiling, ceilingUnder, leastOf } from '../plant-ceilings.ts'
 import { type Looped, PlantLoops } from '../plant-loops.ts'
-import { isSound } from '../sound-limit.ts'
 import { traitsOf as described, SourceBook, savedDevices } from '../source-book.ts'
 import type { SimulatedDevice } from './device.ts'
 import { readLimit, settable, traitsOf, writeLimit } from './device-driver.ts'
