@@ -44,6 +44,7 @@ class CoreRunner {
   /** Imports what Stryker copied into the working directory. */
   async init() {
     process.env['CONTROL_RUNS'] ??= String(runs)
+    scope.__stryker__ ??= {}
     scope.tests = []
     const shim = 'export default (name, run) => void globalThis.tests.push([name, run])'
     const url = `data:text/javascript,${encodeURIComponent(shim)}`
@@ -81,8 +82,7 @@ class CoreRunner {
 
   /** Also notes which check evaluates which mutant: the others need not run for it. */
   async dryRun() {
-    const known = scope.__stryker__ ?? {}
-    scope.__stryker__ = known
+    const known = scope.__stryker__!
     const tests = []
     for (const { name, run } of this.#checks) {
       known.currentTestId = name
@@ -98,7 +98,12 @@ class CoreRunner {
   }
 
   async mutantRun({ activeMutant, testFilter }: MutantRun) {
-    scope.__stryker__ = { activeMutant: activeMutant.id, hitCount: 0, hitLimit: hit_limit }
+    // Each file of the sandbox holds on to this object.
+    Object.assign(scope.__stryker__!, {
+      activeMutant: activeMutant.id,
+      hitCount: 0,
+      hitLimit: hit_limit,
+    })
     const checks = this.#checks.filter(({ name }) => testFilter?.includes(name) ?? true)
     const nrOfTests = checks.length
     for (const { name, run } of checks) {
