@@ -5,6 +5,7 @@ import { deleteOldSignIns } from './access/sign-in-lock.ts'
 import { evaluateEverySite, shareRoundOfAlerts } from './alerts/rounds.ts'
 import { sumBatteryDays } from './batteries/battery-days.ts'
 import { sumCurtailedEnergy } from './control/curtailed-energy.ts'
+import { shareRevenue, updateRevenue } from './earnings/revenue-today.ts'
 import { runAll, trainAll } from './forecasts/jobs.ts'
 import { thinRuns } from './forecasts/thin-runs.ts'
 import { fetchWeather } from './forecasts/weather/fetch-weather.ts'
@@ -142,6 +143,13 @@ export const createJobTable = (settings: JobSettings): readonly Job[] => {
       schedule: '5 2 * * *',
       seconds_max: 21_600,
       run: (context) => sumBatteries(context, settings, battery_days_again),
+    },
+    {
+      name: 'update_revenue',
+      schedule: '* * * * *',
+      seconds_max: 600,
+      run: ({ db, clock, signal }) => updateRevenue(prepared(db), clock.now(), signal),
+      share: ({ db, clock, signal }) => shareRevenue(prepared(db), clock.now(), signal),
     },
     {
       name: 'fetch_prices',

@@ -73,6 +73,12 @@ const everything = async () => ({
 test('a day of readings becomes hours that agree with counters and sensors', async () => {
   await store(frames)
   assert.ok((await rollUp()) > 0)
+  const today = await database.db.queryOne<{
+    is_updated: boolean
+    energy_today_kwh: number | null
+  }>(`select energy_at > now() as is_updated, energy_today_kwh from site_status`)
+  // The roll-up runs two days from now, a day without energy.
+  assert.deepEqual(today, { is_updated: true, energy_today_kwh: null })
   const [left] = await database.db.query(
     "select count(*) from touched_hours where kind in ('inverter', 'string', 'weather')",
   )

@@ -153,6 +153,14 @@ export const useSites = () =>
     refetchInterval: 15_000,
   })
 
+/** The sites with their status, and totals. */
+export const useSiteStatuses = () =>
+  useQuery({
+    queryKey: ['sites', 'status'],
+    queryFn: ({ signal }) => heliograph.sitesList({ include: ['status'] }, { signal }),
+    refetchInterval: 15_000,
+  })
+
 /** The one poll of the live site, shared by pages and banners. */
 export const useOverview = (named: { site_id?: string } = {}) =>
   useRead('overview', 'overviewGet', named, {

@@ -89,6 +89,13 @@ function amountsOf(sums: Sums) {
   }
 }
 
+const hasKnown = (sums: Sums): boolean =>
+  sums.known_hours > 0 && !hasOnlyNights(sums.known_wh, sums)
+
+/** Net amount, or its known part, in major units; null if nothing is known. */
+export const knownNetAmount = (sums: Sums): number | null =>
+  isKnown(sums) || hasKnown(sums) ? majorUnits(sums.gross - amountsSum(sums.fees.values())) : null
+
 export function metricsOf(
   sums: Sums,
   { currency, arbitrage, fees, coverage, end_ms, now_ms }: MetricsInput,
@@ -136,15 +143,14 @@ export function metricsOf(
     imbalance_amount: sums.imbalance === null ? null : money(sums.imbalance),
     price_status: priceStatus(is_settled, end_ms, now_ms),
     data_completeness_pct: completenessPct(coverage),
-    known:
-      sums.known_hours > 0 && !hasOnlyNights(sums.known_wh, sums)
-        ? {
-            energy_kwh: kwh(sums.known_wh),
-            gross_amount: majorUnits(sums.gross),
-            fees_amount: majorUnits(fees_sum),
-            net_amount: majorUnits(sums.gross - fees_sum),
-          }
-        : null,
+    known: hasKnown(sums)
+      ? {
+          energy_kwh: kwh(sums.known_wh),
+          gross_amount: majorUnits(sums.gross),
+          fees_amount: majorUnits(fees_sum),
+          net_amount: majorUnits(sums.gross - fees_sum),
+        }
+      : null,
     unknown: [...sums.unknown.values()]
       .toSorted((a, b) => a.first_ms - b.first_ms)
       .map(({ reason, market_code, first_ms, last_ms, hours }) => ({

@@ -16,6 +16,7 @@ import {
   completenessPct,
   dayOf,
   isPartial,
+  knownNetAmount,
   kwhOrNull,
   metricsOf,
   type Now,
@@ -127,6 +128,16 @@ export function summaryOf(
     by_day: [...days].map(([date, sums]) => dayOf(date, sums)),
     calculated_at: new Date(now.now_ms).toISOString(),
   }
+}
+
+/** Net amount of days, or its known part; null without a contract or if nothing is known. */
+export function netOfDays(ledger: Ledger, days: Days, now: Now) {
+  const dateAt = dateIn(days.timezone)
+  const { sums } = accountsOf(ledger, { days: startedDays(days, now), dateAt }, now).all
+  const has_contract = sums.hours_under_contract > 0
+  return has_contract
+    ? { net_amount: knownNetAmount(sums), currency: ledger.currency }
+    : { net_amount: null, currency: null }
 }
 
 /** Both lists of rates, with each pair of currencies once. */

@@ -4,6 +4,7 @@ import { type DeviceStatus, edgeTokenPattern, type StatusReport } from '@heliogr
 import type { Static } from 'typebox'
 import { notifyOfEdge } from '../access/edges.ts'
 import { unknown_words } from '../plant/inventory.ts'
+import { updatePower } from '../plant/site-status.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { endCondition, lastEvent, recordEvent } from '../storage/events.ts'
 import { isoTime, rowsJson } from '../storage/values.ts'
@@ -212,6 +213,9 @@ export async function recordStatuses(
   const devices = new Map(changed.map((one) => [`${one.site_id} ${one.key}`, one.record]))
   if (devices.size > 0) await db.execute(storing, [rowsJson([...devices.values()])])
   for (const { storedDevices, key, text } of changed) storedDevices.set(key, text)
+  const received_ms = statuses.map(({ received_at }) => received_at.getTime())
+  const site_ids = [...new Set(seen.map(({ site_id }) => site_id))]
+  if (site_ids.length > 0) await updatePower(db, site_ids, new Date(Math.max(...received_ms)))
   return statuses.map(isEnrolled)
 }
 

@@ -15,6 +15,7 @@ import {
   inverterFrame,
   lockedOut,
   noon,
+  site_id,
   token,
   untilLockedOut,
 } from './fixtures/plant.ts'
@@ -288,6 +289,26 @@ test('a status tells of devices and journal, and frames below its mark are forgo
   edge.batch('live', [inverterFrame(1, noon - 1), inverterFrame(2, noon - 2)])
   await edge.untilAcked(1, 2)
   assert.equal(await count('inverter_readings'), 4)
+})
+
+test('a status updates the power of the site from fresh readings', async () => {
+  await database.db.execute(
+    `insert into loggers (site_id, logger_id, name, rated_power_kw, dc_capacity_kwp, created_at,
+       updated_at) values ('${site_id}', 1, 'L', 100, 100, now(), now());
+     insert into inverters (site_id, inverter_id, logger_id, name, rated_ac_power_kw, phase_count,
+       mppt_count, string_count, dc_capacity_kwp, driver, modbus_unit_id, created_at, updated_at)
+     values ('${site_id}', 1, 1, 'I', 100, 3, 1, 1, 100, 'sunspec', 1, now(), now())`,
+  )
+  const edge = await connect()
+  edge.batch('live', [inverterFrame(1, noon - 5000, 42)])
+  await edge.untilAcked(1)
+  edge.send(status())
+  while ((await count('site_status')) === 0);
+  assert.deepEqual(
+    await database.db.query('select site_id, ac_power_kw, power_at from site_status'),
+    [{ site_id, ac_power_kw: 42, power_at: new Date(noon - 5000) }],
+  )
+  await database.db.execute('delete from site_status; delete from inverters; delete from loggers')
 })
 
 test('a device is written again only when its status has changed', async () => {

@@ -5,6 +5,7 @@ import { modules, scopes } from '../http/endpoint.ts'
 import * as field from '../http/fields.ts'
 import { Named, Nullable } from '../http/params.ts'
 import { healthRule, healthStatuses } from './health.ts'
+import { SiteStatus } from './site-status.ts'
 
 const severities = ['info', 'warning', 'major', 'critical'] as const
 export const health = {
@@ -57,4 +58,5 @@ export const Site = Named('Site', {
   simulated: field.Flag('Whether a simulator replaces the devices.'),
   created_at: field.At('When the site was created on the server.', '2026-01-05T08:00:00.000Z'),
   updated_at: field.At('When the site or its inventory last changed.', '2026-05-11T14:30:00.000Z'),
+  status: Type.Optional(SiteStatus),
 })

@@ -1,18 +1,31 @@
 /** The readings that the health of sites depends on, for many sites at once. */
 import type { Queries } from '../storage/database.ts'
 import type { InverterVitals } from './communication.ts'
+import { stale_s_min } from './frame.ts'
 import type { LoggerVitals } from './health.ts'
 
 export interface SiteVitals {
   loggers: LoggerVitals[]
+  /** Those that may affect the health: in fault, or without a fresh reading by day. */
   inverters: InverterVitals[]
 }
 
-/** The loggers and inverters in service by site; sites without any have no entry. */
-export async function readVitals(db: Queries, site_ids: readonly string[]) {
+interface Asked {
+  site_ids: readonly string[]
+  /** The sites among them at which inverters must be awake. */
+  day_site_ids: readonly string[]
+}
+
+/** The loggers in service by site, and inverters; sites without any have no entry. */
+export async function readVitals(db: Queries, { site_ids, day_site_ids }: Asked, now: Date) {
+  const fresh_from_at = new Date(now.getTime() - 1000 * stale_s_min)
   const [loggers, inverters] = await Promise.all([
     db.query<LoggerVitals & OfSite>(loggerVitals, [site_ids]),
-    db.query<Omit<InverterVitals, 'logger_data_at'> & OfSite>(inverterVitals, [site_ids]),
+    db.query<Omit<InverterVitals, 'logger_data_at'> & OfSite>(inverterVitals, [
+      site_ids,
+      day_site_ids,
+      fresh_from_at,
+    ]),
   ])
   const sites = new Map<string, SiteVitals>()
   const siteOf = (site_id: string) => {
@@ -54,4 +67,6 @@ const inverterVitals = `
   LEFT JOIN device_status d
     ON d.site_id = i.site_id AND d.kind = 'inverter' AND d.id = i.inverter_id::text
   WHERE i.site_id = ANY ($1) AND i.retired_at IS NULL
+    AND (l.state = 'fault'
+      OR (i.site_id = ANY ($2) AND (l.measured_at IS NULL OR l.measured_at < $3)))
   ORDER BY i.site_id, i.inverter_id`

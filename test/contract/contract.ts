@@ -113,7 +113,7 @@ function namesDiffer(what: string, specified: readonly string[], served: readonl
 
 /** Optional query parameters beyond those of the specification. */
 const further_parameters: Readonly<Record<string, readonly string[]>> = {
-  'GET /v1/sites': ['q', 'sort', 'limit'],
+  'GET /v1/sites': ['q', 'sort', 'limit', 'include'],
   'GET /earnings/summary': ['timezone'],
   'GET /efficiency/loggers': ['rank_by'],
   'GET /efficiency/inverters': ['rank_by'],

@@ -2,10 +2,24 @@ import { Type } from 'typebox'
 import type { Context } from '../../http/context.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { CursorList, cursorList } from '../../http/envelope.ts'
+import { exampleOf } from '../../http/example.ts'
+import { Closed, Named } from '../../http/params.ts'
 import { siteExample } from '../../plant/device-examples.ts'
 import { Site } from '../../plant/site.ts'
+import { SiteTotals } from '../../plant/site-status.ts'
 import { page_size_max, siteOrders } from './pages.ts'
 import { listedSites } from './summaries.ts'
+
+const SiteList = Closed({
+  data: Type.Array(Site),
+  meta: Named('SiteListMeta', {
+    ...CursorList(Site).properties.meta.properties,
+    totals: Type.Optional(SiteTotals),
+  }),
+})
+
+const { data, meta } = cursorList({ rows: [siteExample], next_cursor: null })
+const answer = { data, meta: { ...meta, totals: exampleOf(SiteTotals) } }
 
 export const listSites = endpoint({
   method: 'GET',
@@ -16,9 +30,12 @@ export const listSites = endpoint({
   module: null,
   summary: 'The sites that the key can access',
   description:
-    'Returns the sites of the key: without parameters all of them, by `site_id`; with any ' +
-    'parameter a page. `meta.count` counts all pages. Needs no scope. Health and counts are ' +
-    'cached: they are refreshed after one second on request and are never older than five seconds.',
+    'Returns the sites of the key: all of them, by `site_id`; with any parameter but `include` a ' +
+    'page. `meta.count` counts all pages. Needs no scope. Health and counts are cached: they are ' +
+    'refreshed after one second on request and are never older than five seconds. With ' +
+    '`include=status` each site has its power, energy, revenue and open alerts, each null without ' +
+    'its scope or while unknown, and `meta.totals` has their sums over all pages. These metrics ' +
+    'are updated in the background; the instant beside a metric tells how old it is.',
   query: {
     q: Type.Optional(
       Type.String({
@@ -36,6 +53,13 @@ export const listSites = endpoint({
         examples: ['name'],
       }),
     ),
+    include: Type.Optional(
+      Type.Array(Type.Enum(['status']), {
+        minItems: 1,
+        description: '`status`: adds `status` to each site, and `meta.totals`.',
+        examples: [['status']],
+      }),
+    ),
     limit: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -48,8 +72,10 @@ export const listSites = endpoint({
     ),
   },
   cursor: { site_id: Type.String(), name: Type.String() },
-  returns: CursorList(Site),
-  example: { answer: cursorList({ rows: [siteExample], next_cursor: null }) },
-  handle: ({ caller, query, after }, context: Context) =>
-    listedSites({ caller, page: { ...query, after } }, context),
+  returns: SiteList,
+  example: { answer },
+  handle({ caller, query: { include, ...query }, after }, context: Context) {
+    const with_status = include?.includes('status') ?? false
+    return listedSites({ caller, page: { ...query, after }, with_status }, context)
+  },
 })

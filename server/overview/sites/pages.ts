@@ -18,18 +18,18 @@ interface Named {
   name: string
 }
 
-/** A page of these sites, with the number of sites on all pages. */
+/** A page of these sites, and the sites of all pages. */
 export function pageOfSites<Of extends Named>(
   sites: readonly Of[],
   { q = '', sort = 'site_id', limit = page_size_max, after }: SitesPage,
-): { page: Paged<Of>; count: number } {
+): { page: Paged<Of>; matching: readonly Of[] } {
   const wanted = q.toLowerCase()
   const has = (text: string) => text.toLowerCase().includes(wanted)
   const matching = sites.filter(({ site_id, name }) => has(site_id) || has(name))
   const compare = comparison(sort)
   const left = after ? matching.filter((site) => compare(site, after) > 0) : matching
   const placeOf = ({ site_id, name }: Of) => ({ site_id, name })
-  return { page: pageOf(left.toSorted(compare), limit, placeOf), count: matching.length }
+  return { page: pageOf(left.toSorted(compare), limit, placeOf), matching }
 }
 
 const names = new Intl.Collator('en', { numeric: true })

@@ -14,8 +14,27 @@ type Computed =
   | 'scopes'
   | 'last_data_at'
   | 'simulated'
+  | 'status'
 
-export type SiteRow = Omit<Stored<Site>, Computed> & SiteFacts & { simulated: boolean | null }
+export type SiteRow = Omit<Stored<Site>, Computed> &
+  SiteFacts &
+  StatusRow & { simulated: boolean | null }
+
+/** See `site_status`. */
+export interface StatusRow {
+  ac_power_kw: number | null
+  power_at: Date | null
+  energy_date: string | null
+  energy_today_kwh: number | null
+  compared_energy_kwh: number | null
+  expected_energy_kwh: number | null
+  energy_at: Date | null
+  revenue_date: string | null
+  revenue_timezone: string | null
+  net_revenue: number | null
+  revenue_currency: string | null
+  revenue_at: Date | null
+}
 
 /** The sites of a client by id, with their capacities and counts. */
 export const sitesOfClient = (db: Queries, client_id: number) =>
@@ -33,8 +52,12 @@ const ofClient = `
          coalesce(i.inverter_count, 0) AS inverter_count,
          coalesce(p.string_count, 0) AS string_count,
          (SELECT count(*) FROM nodes n WHERE n.site_id = s.site_id AND n.retired_at IS NULL)
-           AS sensor_node_count
+           AS sensor_node_count,
+         k.ac_power_kw, k.power_at, k.energy_date, k.energy_today_kwh, k.compared_energy_kwh,
+         k.expected_energy_kwh, k.energy_at, k.revenue_date, k.revenue_timezone, k.net_revenue,
+         k.currency AS revenue_currency, k.revenue_at
   FROM sites s
+  LEFT JOIN site_status k ON k.site_id = s.site_id
   CROSS JOIN ${announcedSite(
     'timezone text, country_code text, address text, latitude float8, longitude float8, ' +
       'elevation_m float8, currency text, commissioned_date text, simulated boolean, poll jsonb',

@@ -1,4 +1,7 @@
 /** The sites of each client, cached for some seconds so that listing them costs no query. */
+import { setImmediate } from 'node:timers/promises'
+import { cached } from '@heliograph/domain/cached'
+import { localDate } from '@heliograph/domain/local-day'
 import { type AlertCounts, noAlerts, readAlertCounts } from '../../alerts/counts.ts'
 import { mayRead } from '../../http/authorize.ts'
 import type { Context } from '../../http/context.ts'
@@ -7,55 +10,108 @@ import { cursorList } from '../../http/envelope.ts'
 import { JsonText } from '../../http/json-text.ts'
 import { siteHealth } from '../../plant/health.ts'
 import { Site } from '../../plant/site.ts'
-import { situationOf } from '../../plant/situation.ts'
+import { isNight, type Situation, situationOf } from '../../plant/situation.ts'
 import { readVitals, type SiteVitals } from '../../plant/vitals.ts'
 import { served } from '../../storage/records.ts'
 import { snapshotsOf } from '../../telemetry/snapshots.ts'
 import { pageOfSites, type SitesPage } from './pages.ts'
+import { type DateIn, type Metrics, metricsOf, statusFor, totalsFor } from './status.ts'
 import { type SiteRow, sitesOfClient } from './store.ts'
 
 /** A site without the fields that depend on the caller. */
 interface Summary {
-  site: Omit<Site, 'modules' | 'scopes' | 'active_alert_count' | 'highest_alert_severity'>
+  site: Omit<
+    Site,
+    'modules' | 'scopes' | 'active_alert_count' | 'highest_alert_severity' | 'status'
+  >
   alerts: AlertCounts
+  metrics: Metrics
 }
 
 const snapshots = snapshotsOf(readSummaries, { fresh_ms: 1000, oldest_ms: 5000 })
 
+/** Sites that are computed before other requests have a turn: some milliseconds of work. */
+const sites_per_turn = 50
+
 async function readSummaries(client_id: number, now: Date, { db }: Context): Promise<Summary[]> {
   const rows = await sitesOfClient(db, client_id)
+  const situations = await inTurns(rows, (row) => situationOf(row, now))
   const site_ids = rows.map(({ site_id }) => site_id)
+  const day_site_ids = site_ids.filter((_, nth) => !isNight(situations[nth]!))
   const [vitals, counts] = await Promise.all([
-    readVitals(db, site_ids),
+    readVitals(db, { site_ids, day_site_ids }, now),
     readAlertCounts(db, site_ids),
   ])
-  return rows.map((row) =>
-    summaryOf(row, vitals.get(row.site_id), counts.get(row.site_id) ?? noAlerts, now),
-  )
+  const dateIn = cached((timezone: string) => localDate(now.getTime(), timezone))
+  return inTurns(rows, (row, nth) => {
+    const alerts = counts.get(row.site_id) ?? noAlerts
+    return summaryOf(row, { vitals: vitals.get(row.site_id), alerts }, situations[nth]!, dateIn)
+  })
 }
 
-// A changed key is a new caller, and a new snapshot makes a new text.
-const texts = new WeakMap<Caller, { summaries: Summary[]; text: JsonText }>()
-
-/** The list envelope of the sites that a key may see; a page of them if anything is asked. */
-export async function listedSites(
-  { caller, page }: { caller: Caller; page: SitesPage },
-  context: Context,
-) {
-  const summaries = await snapshots(context).get(caller.client_id)
-  const visible = () => summaries.filter(({ site }) => maySee(caller, site.site_id))
-  if (isAsked(page)) {
-    const sites = visible().map((one) => forCaller(one, caller))
-    const { page: found, count } = pageOfSites(sites, page)
-    return cursorList(found, count)
+async function inTurns<Row, Of>(
+  rows: readonly Row[],
+  of: (row: Row, nth: number) => Of,
+): Promise<Of[]> {
+  const done: Of[] = []
+  for (const [nth, row] of rows.entries()) {
+    if (nth % sites_per_turn === sites_per_turn - 1) await setImmediate()
+    done.push(of(row, nth))
   }
-  const written = texts.get(caller)
-  if (written?.summaries === summaries) return written.text
-  const rows = visible().map((one) => forCaller(one, caller))
-  const text = new JsonText(JSON.stringify(cursorList({ rows, next_cursor: null })))
-  texts.set(caller, { summaries, text })
+  return done
+}
+
+// A changed key is a new caller, and a new snapshot makes new texts.
+const texts = new WeakMap<Caller, { summaries: Summary[]; texts: Map<boolean, JsonText> }>()
+
+interface ListQuery {
+  caller: Caller
+  page: SitesPage
+  /** Adds the status of each site, and the totals. */
+  with_status: boolean
+}
+
+/** The list envelope of the sites that a key may see; a page of them if one is asked for. */
+export async function listedSites({ caller, page, with_status }: ListQuery, context: Context) {
+  const summaries = await snapshots(context).get(caller.client_id)
+  if (isAsked(page)) return listOf(summaries, { caller, page, with_status })
+  let written = texts.get(caller)
+  if (written?.summaries !== summaries) {
+    written = { summaries, texts: new Map() }
+    texts.set(caller, written)
+  }
+  const text =
+    written.texts.get(with_status) ??
+    // Bytes, which are not encoded again for each answer.
+    new JsonText(
+      Buffer.from(JSON.stringify(listOf(summaries, { caller, page: null, with_status }))),
+    )
+  written.texts.set(with_status, text)
   return text
 }
+
+function listOf(
+  summaries: readonly Summary[],
+  { caller, page, with_status }: Omit<ListQuery, 'page'> & { page: SitesPage | null },
+) {
+  const visible = summaries
+    .filter(({ site }) => maySee(caller, site.site_id))
+    .map((summary) => ({ ...namesOf(summary), summary }))
+  const { page: found, matching } =
+    page === null
+      ? { page: { rows: visible, next_cursor: null }, matching: visible }
+      : pageOfSites(visible, page)
+  const rows = found.rows.map(({ summary }) => {
+    const site = forCaller(summary, caller)
+    return with_status ? { ...site, status: statusFor(summary.metrics, caller) } : site
+  })
+  const { data, meta } = cursorList({ ...found, rows }, matching.length)
+  if (!with_status) return { data, meta }
+  const all = matching.map(({ summary }) => summary)
+  return { data, meta: { ...meta, totals: totalsFor(all, caller) } }
+}
+
+const namesOf = ({ site: { site_id, name } }: Summary) => ({ site_id, name })
 
 const isAsked = ({ after, ...query }: SitesPage) => after !== null || Object.keys(query).length > 0
 
@@ -87,18 +143,19 @@ function forCaller({ site, alerts }: Summary, caller: Caller): Site {
 
 function summaryOf(
   row: SiteRow,
-  { loggers, inverters }: SiteVitals = { loggers: [], inverters: [] },
-  alerts: AlertCounts,
-  now: Date,
+  known: { vitals: SiteVitals | undefined; alerts: AlertCounts },
+  situation: Situation,
+  dateIn: DateIn,
 ): Summary {
-  const site = served(Site, {
+  const { vitals = { loggers: [], inverters: [] }, alerts } = known
+  const { status: _, ...site } = served(Site, {
     ...row,
-    ...siteHealth({ loggers, inverters, alerts }, situationOf(row, now)),
+    ...siteHealth({ ...vitals, alerts }, situation),
     commissioning_safe_mode: row.safe_mode_since_at !== null,
-    last_data_at: latest(loggers.map(({ data_at }) => data_at)),
+    last_data_at: latest(vitals.loggers.map(({ data_at }) => data_at)),
     simulated: row.simulated ?? false,
   })
-  return { site, alerts }
+  return { site, alerts, metrics: metricsOf(row, alerts, situation, dateIn) }
 }
 
 function latest(instants: readonly (Date | null)[]): Date | null {

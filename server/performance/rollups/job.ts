@@ -29,6 +29,7 @@ import {
   touchHours,
 } from '../../telemetry/touched-hours.ts'
 import { storeEnergyHours } from './energy-hours.ts'
+import { updateEnergyToday } from './energy-today.ts'
 import { type InverterSpan, sumInverter } from './inverter-span.ts'
 import {
   type Daylight,
@@ -192,7 +193,7 @@ async function rollUp(transaction: Transaction, site_id: string, clock: Clock) {
   if (marks.length === 0) return { marks: 0, is_behind: false }
   const whole = await withReadings(transaction, marks)
   if (stations.length > 0) await touchAround(transaction, site_id, whole, now)
-  else await sumMarkedHours(transaction, site_id, whole)
+  const summed = stations.length > 0 ? null : await sumMarkedHours(transaction, site_id, whole)
   await reconcileHours(transaction, site_id, whole, now)
   const ended = marks.filter((mark) => hasEnded(mark, { now, settled_at }))
   for (const [kind, of_kind] of Map.groupBy(ended, (mark) => mark.kind)) {
@@ -206,6 +207,7 @@ async function rollUp(transaction: Transaction, site_id: string, clock: Clock) {
     settle_ms,
     running_ms: Math.max(running_ms, running_rest * running * each_ms),
   })
+  if (summed !== null) await updateEnergyToday(transaction, { site_id, ...summed }, now)
   return { marks: marks.length, is_behind: stations.length > 0 || marks.length >= marks_most }
 }
 
@@ -217,10 +219,15 @@ async function withReadings(transaction: Transaction, marks: readonly Mark[]): P
   return marks.filter(({ hour_at }) => !final.holds(hour_at.getTime()))
 }
 
-async function sumMarkedHours(transaction: Transaction, site_id: string, marks: readonly Mark[]) {
+/** Returns the time zone of the site; null if no hour of an inverter is marked. */
+async function sumMarkedHours(
+  transaction: Transaction,
+  site_id: string,
+  marks: readonly Mark[],
+): Promise<{ timezone: string } | null> {
   const measured = marks.filter(({ kind }) => kind === 'inverter' || kind === 'string')
   const ids = new Set(measured.map(({ device_id }) => device_id))
-  if (ids.size === 0) return
+  if (ids.size === 0) return null
   const plant = await readPlant(transaction, site_id, [...ids])
   const days = new Map<string, { inverter_id: number; date: string }>()
   const summed = new Map<number, number[]>()
@@ -239,6 +246,7 @@ async function sumMarkedHours(transaction: Transaction, site_id: string, marks: 
   const sun = daylight?.height ?? null
   await storeEnergyHours(transaction, site_id, { plant, sun }, summed)
   await sumDays(transaction, site_id, plant.facts.timezone, [...days.values()])
+  return plant.facts
 }
 
 async function sumHour(

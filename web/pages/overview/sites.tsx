@@ -1,8 +1,9 @@
-import type { Site } from '@heliograph/sdk'
-import { Badge, Card, Group, SimpleGrid } from '@mantine/core'
-import { useInViewport } from '@mantine/hooks'
+import type { Site, SiteStatus, SiteTotals } from '@heliograph/sdk'
+import { Badge, Button, Card, Group, SimpleGrid, Stack, TextInput } from '@mantine/core'
+import { IconSearch } from '@tabler/icons-react'
+import { useState } from 'react'
 import { Link } from 'wouter'
-import { useMayReadAt, useRead, useSites } from '../../queries.ts'
+import { useMayReadAt, useSiteStatuses } from '../../queries.ts'
 import { HealthBadge } from '../../ui/badges.tsx'
 import {
   formatAge,
@@ -10,39 +11,101 @@ import {
   formatMoney,
   formatNumber,
   formatPower,
-  formatQuantity,
   isKnown,
+  none,
 } from '../../ui/format.ts'
-import { Heading, Muted, NamedFigure, Page, useNow } from '../../ui/page.tsx'
+import { figures, Heading, Muted, NamedFigure, Page, useNow } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
-import { netOf, useEarnedToday } from './earned-today.ts'
+
+const at_once = 60
+/** Older power is not shown as present power. */
+const present_s_max = 300
 
 export default function Sites() {
-  const sites = useSites()
+  const sites = useSiteStatuses()
+  const [text, setText] = useState('')
+  const [shown_count, setShown] = useState(at_once)
+  const wanted = text.trim().toLowerCase()
   return (
     <Page title="Sites">
       <Answered query={sites}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Empty title="No sites yet">
-              A site appears here as soon as its edge agent has reported it.
-            </Empty>
-          ) : (
-            <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
-              {data.map((site) => (
-                <SiteCard key={site.site_id} site={site} />
-              ))}
-            </SimpleGrid>
+        {({ data, meta }) => {
+          if (data.length === 0) {
+            return (
+              <Empty title="No sites yet">
+                A site appears here as soon as its edge agent has reported it.
+              </Empty>
+            )
+          }
+          const found = data.filter((site) =>
+            [site.site_id, site.name].some((name) => name.toLowerCase().includes(wanted)),
           )
-        }
+          return (
+            <Stack gap="md">
+              {data.length > 1 && meta.totals && (
+                <>
+                  <Totals totals={meta.totals} count={meta.count} />
+                  <TextInput
+                    aria-label="Search sites"
+                    placeholder="Search"
+                    leftSection={<IconSearch size={16} />}
+                    value={text}
+                    onChange={(event) => setText(event.currentTarget.value)}
+                  />
+                </>
+              )}
+              {found.length === 0 && <Empty title="No sites match the search" />}
+              <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
+                {found.slice(0, shown_count).map((site) => (
+                  <SiteCard key={site.site_id} site={site} />
+                ))}
+              </SimpleGrid>
+              {found.length > shown_count && (
+                <Button variant="default" onClick={() => setShown(shown_count + at_once)}>
+                  Show {Math.min(at_once, found.length - shown_count)} more
+                </Button>
+              )}
+            </Stack>
+          )
+        }}
       </Answered>
     </Page>
   )
 }
 
+/** Sums over the sites whose metric is known. */
+function Totals({ totals, count }: { totals: SiteTotals; count: number }) {
+  const ofSites = (known: number) => (known < count ? `${known} of ${count} sites` : null)
+  const ratio_pct = totals.energy_to_expected_pct
+  return (
+    <SimpleGrid cols={{ base: 2, md: 4 }} spacing="xs">
+      {figures([
+        ['Power now', formatPower(totals.ac_power_kw), ofSites(totals.power_site_count)],
+        [
+          'Energy today',
+          formatEnergy(totals.energy_today_kwh),
+          isKnown(ratio_pct) && `${formatNumber(ratio_pct, 0)} % of the expected energy`,
+        ],
+        [
+          'Revenue today',
+          totals.revenue_today
+            .map(({ net_amount, currency }) => formatMoney(net_amount, currency))
+            .join(', ') || none,
+        ],
+        [
+          'Open alerts',
+          totals.open_alert_count ?? none,
+          totals.offline_count > 0 && `${totals.offline_count} sites offline`,
+        ],
+      ])}
+    </SimpleGrid>
+  )
+}
+
 function SiteCard({ site }: { site: Site }) {
   const now_ms = useNow(10_000)
-  const age_s = site.last_data_at ? (now_ms - Date.parse(site.last_data_at)) / 1000 : null
+  const { status } = site
+  const open_count = status?.open_alert_count ?? 0
   return (
     <Card withBorder component={Link} href={`/sites/${site.site_id}`}>
       <Group justify="space-between">
@@ -53,57 +116,66 @@ function SiteCard({ site }: { site: Site }) {
         {formatPower(site.ac_capacity_kw)} AC, {site.logger_count} plants, {site.inverter_count}{' '}
         inverters
       </Muted>
-      <SiteNow site={site} />
+      {status && <SiteNow {...{ site, status, now_ms }} />}
       <Group gap="xs" mt="sm">
         {site.commissioning_safe_mode && <Badge color="yellow">Safe mode</Badge>}
-        {site.active_alert_count !== null && site.active_alert_count > 0 && (
+        {open_count > 0 && (
           <Badge color={site.highest_alert_severity === 'critical' ? 'red' : 'orange'}>
-            {site.active_alert_count} {site.active_alert_count === 1 ? 'alert' : 'alerts'}
+            {open_count} open {open_count === 1 ? 'alert' : 'alerts'}
           </Badge>
         )}
-        <Muted>Last data {formatAge(age_s)}</Muted>
+        <Muted>Last data {formatAge(ageOf(site.last_data_at, now_ms))}</Muted>
       </Group>
     </Card>
   )
 }
 
-/** Present values of a site, read only while its card is visible. */
-function SiteNow({ site }: { site: Site }) {
-  const { ref, inViewport } = useInViewport()
+const ageOf = (instant: string | null, now_ms: number): number | null =>
+  instant === null ? null : (now_ms - Date.parse(instant)) / 1000
+
+interface SiteNowProps {
+  site: Site
+  status: SiteStatus
+  now_ms: number
+}
+
+function SiteNow({ site, status, now_ms }: SiteNowProps) {
+  const { energy_to_expected_pct } = status
   const mayRead = useMayReadAt(site)
-  const { site_id, ac_capacity_kw } = site
-  const { data: status } = useRead(
-    'plant-status',
-    'plantStatusGet',
-    { site_id },
-    { refetchInterval: 15_000, enabled: inViewport && mayRead('plant:read') },
-  )
-  const { data: earned } = useEarnedToday(site, inViewport && mayRead('earnings:read'))
-  const power_kw = status?.ac_power_kw
-  const kwh_kwp = status?.specific_yield_today_kwh_kwp
-  const share_pct = isKnown(power_kw) && ac_capacity_kw ? (100 * power_kw) / ac_capacity_kw : null
   return (
-    <Group ref={ref} mt="sm" gap="lg" align="flex-start">
-      <NamedFigure
-        size="xs"
-        name="Power now"
-        value={formatPower(power_kw)}
-        note={share_pct === null ? null : `${formatNumber(share_pct, 0)} % of AC`}
-      />
+    <Group mt="sm" gap="lg" align="flex-start">
+      <NamedFigure size="xs" name="Power now" {...powerNow(site, status, now_ms)} />
       <NamedFigure
         size="xs"
         name="Energy today"
-        value={formatEnergy(status?.energy_today_kwh)}
-        note={isKnown(kwh_kwp) ? formatQuantity(kwh_kwp, 'kWh/kWp', 2) : null}
+        value={formatEnergy(status.energy_today_kwh)}
+        note={
+          isKnown(energy_to_expected_pct)
+            ? `${formatNumber(energy_to_expected_pct, 0)} % of expected`
+            : null
+        }
       />
       {mayRead('earnings:read') && (
         <NamedFigure
           size="xs"
           name="Revenue today"
-          value={formatMoney(netOf(earned), earned?.currency ?? null)}
-          note={earned ? `since midnight, ${earned.timezone}` : null}
+          value={formatMoney(status.revenue_today_amount, status.currency)}
         />
       )}
     </Group>
   )
+}
+
+/** The last power of a site that sends none is a note with its age. */
+function powerNow({ ac_capacity_kw }: Site, { ac_power_kw, power_at }: SiteStatus, now_ms: number) {
+  const age_s = ageOf(power_at, now_ms)
+  if (!isKnown(ac_power_kw) || age_s === null) return { value: none }
+  if (age_s > present_s_max) {
+    return { value: none, note: `${formatPower(ac_power_kw)}, ${formatAge(age_s)}` }
+  }
+  const share_pct = ac_capacity_kw > 0 ? (100 * ac_power_kw) / ac_capacity_kw : null
+  return {
+    value: formatPower(ac_power_kw),
+    note: share_pct === null ? null : `${formatNumber(share_pct, 0)} % of AC`,
+  }
 }
