@@ -4,6 +4,7 @@ import * as keys from './access/key-endpoints.ts'
 import * as people from './access/people-endpoints.ts'
 import type { PlatformNeeds } from './access/platform-operation.ts'
 import * as sites from './access/site-endpoints.ts'
+import * as alerts from './alerts/platform-endpoints.ts'
 import * as curtailment from './control/platform-endpoints.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import type { Needs as ReportNeeds } from './reports/endpoints.ts'
@@ -15,5 +16,6 @@ export const platformEndpoints: readonly Endpoint<PlatformNeeds & ReportNeeds>[]
   ...Object.values(audit),
   ...Object.values(sites),
   ...Object.values(curtailment),
+  ...Object.values(alerts),
   ...Object.values(reports),
 ]

@@ -1,7 +1,7 @@
 import { type ReactNode, Suspense } from 'react'
 import { Redirect, Route, Switch } from 'wouter'
 import NotFound from './pages/not-found.tsx'
-import { adminPages, openPages, type SitePageProps, sitePages } from './pages/pages.ts'
+import { adminPages, isOpenTo, openPages, type SitePageProps, sitePages } from './pages/pages.ts'
 import { useSession } from './queries.ts'
 import { Shell } from './shell/shell.tsx'
 import { SiteShell } from './shell/site-shell.tsx'
@@ -36,7 +36,7 @@ function SignedIn() {
       <Parts>
         <Switch>
           {adminPages
-            .filter(({ role }) => !role || role === user.role)
+            .filter((page) => isOpenTo(page, user))
             .map(({ path, Page }) => (
               <Route key={path} path={path} component={Page} />
             ))}

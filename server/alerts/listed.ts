@@ -78,3 +78,60 @@ export const readListedAlert = (db: Queries, site_id: string, alert_id: number) 
     `select ${listed} from alerts a where a.site_id = $1 and a.alert_id = $2`,
     [site_id, alert_id],
   )
+
+/** The place of an alert in the order of `readOpenAlerts`. */
+interface OpenAlertPlace {
+  started_at: string
+  site_id: string
+  alert_id: number
+}
+
+interface OpenAlertsPage {
+  client_id: number
+  /** null for all sites of the client. */
+  site_ids: readonly string[] | null
+  after: OpenAlertPlace | null
+  limit: number
+}
+
+type OpenAlert = ListedAlert & { site_id: string; site_name: string }
+
+/** The unresolved alerts of sites, newest first; `count` covers all pages. */
+export async function readOpenAlerts(
+  db: Queries,
+  { client_id, site_ids, after, limit }: OpenAlertsPage,
+): Promise<{ alerts: OpenAlert[]; count: number }> {
+  const place = [after?.started_at ?? null, after?.site_id ?? null, after?.alert_id ?? null]
+  const rows = await db.query<Partial<OpenAlert> & { count: number }>(openAlerts, [
+    client_id,
+    site_ids,
+    limit,
+    ...place,
+  ])
+  const alerts = rows.flatMap(({ count: _, ...alert }) =>
+    alert.alert_id === null ? [] : [alert as OpenAlert],
+  )
+  return { alerts, count: rows[0]!.count }
+}
+
+/** A page without alerts has one row with the count. */
+const openAlerts = {
+  name: 'open_alerts',
+  text: `
+    with open as materialized (
+      select o.site_id, s.name as site_name, o.alert_id, o.started_at
+      from sites s join alerts o on o.site_id = s.site_id and o.status <> 'resolved'
+      where s.client_id = $1 and ($2::text[] is null or s.site_id = any ($2))
+    ), found as (
+      select * from open
+      where $4::timestamptz is null
+        or (started_at, site_id, alert_id) < ($4, $5::text, $6::bigint)
+      order by started_at desc, site_id desc, alert_id desc limit $3
+    )
+    select counted.count, found.site_id, found.site_name, ${listed}
+    from (select count(*) from open) as counted
+    left join (
+      found join alerts a on a.site_id = found.site_id and a.alert_id = found.alert_id
+    ) on true
+    order by found.started_at desc, found.site_id desc, found.alert_id desc`,
+} as const

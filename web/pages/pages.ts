@@ -14,6 +14,7 @@ interface OpenPage {
 interface AdminPage extends OpenPage {
   label?: string
   role?: 'administrator'
+  scope?: 'alerts:read'
 }
 
 export const groups = ['Plant', 'Control', 'Market', 'Work'] as const
@@ -29,6 +30,12 @@ export const openPages: readonly OpenPage[] = [
 
 export const adminPages: readonly AdminPage[] = [
   { path: '/', Page: lazy(() => import('./overview/sites.tsx')), label: 'Sites' },
+  {
+    path: '/alerts',
+    label: 'All alerts',
+    scope: 'alerts:read',
+    Page: lazy(() => import('./alerts/all-alerts.tsx')),
+  },
   { path: '/account', Page: lazy(() => import('./access/account.tsx')), label: 'My account' },
   {
     path: '/settings/keys',
@@ -49,6 +56,11 @@ export const adminPages: readonly AdminPage[] = [
     Page: lazy(() => import('./access/audit.tsx')),
   },
 ]
+
+export const isOpenTo = (
+  { role, scope }: Pick<AdminPage, 'role' | 'scope'>,
+  user: { role: string; scopes: readonly string[] },
+): boolean => (!role || role === user.role) && (!scope || user.scopes.includes(scope))
 
 /** Pages without a place in the menu are opened from other pages. */
 const page = (path: string, scope: string, load: Load<SitePageProps>, menu?: InMenu) => ({

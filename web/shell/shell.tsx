@@ -19,7 +19,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect } from 'react'
 import { Link, useLocation } from 'wouter'
 import { askPlatform } from '../api.ts'
-import { adminPages, groups, sitePages } from '../pages/pages.ts'
+import { adminPages, groups, isOpenTo, sitePages } from '../pages/pages.ts'
 import { useMay, useOverview, useSites, useUnreadCount, useUser } from '../queries.ts'
 import { dropDrafts } from '../ui/draft.ts'
 
@@ -157,7 +157,7 @@ function PersonMenu() {
 /** Pages of the open site, then pages that belong to no site. */
 function Pages() {
   const [path] = useLocation()
-  const { role } = useUser()
+  const user = useUser()
   const site_id = useSiteId()
   const { data: sites } = useSites()
   const is_unknown = sites !== undefined && !sites.data.some((site) => site.site_id === site_id)
@@ -166,7 +166,7 @@ function Pages() {
       {site_id && !is_unknown && <SitePages site_id={site_id} path={path} />}
       <Heading>{site_id ? 'All sites' : 'Pages'}</Heading>
       {adminPages
-        .filter((page) => page.label && (!page.role || page.role === role))
+        .filter((page) => page.label && isOpenTo(page, user))
         .map((page) => (
           <PageLink
             key={page.path}

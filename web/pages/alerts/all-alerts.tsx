@@ -1,0 +1,94 @@
+import type { Alert } from '@heliograph/sdk'
+import { Anchor, Button } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { askPlatform } from '../../api.ts'
+import { SeverityBadge, StateBadge } from '../../ui/badges.tsx'
+import { type Column, column, DataTable, wrapped } from '../../ui/data-table.tsx'
+import { Problem } from '../../ui/form.tsx'
+import { LocalTime, Muted, noted, Page } from '../../ui/page.tsx'
+import { Answered, Empty } from '../../ui/states.tsx'
+
+const page_size = 100
+
+type SiteAlert = Alert & { site_id: string; site_name: string }
+
+interface AlertsPage {
+  data: SiteAlert[]
+  meta: { count: number; next_cursor: string | null }
+}
+
+const useOpenAlerts = () =>
+  useInfiniteQuery({
+    queryKey: ['open-alerts'],
+    initialPageParam: null as string | null,
+    queryFn: ({ pageParam }) => {
+      const query = new URLSearchParams({ limit: String(page_size) })
+      if (pageParam) query.set('cursor', pageParam)
+      return askPlatform<AlertsPage>('GET', `/alerts?${query}`)
+    },
+    getNextPageParam: ({ meta }) => meta.next_cursor,
+    refetchInterval: 30_000,
+  })
+
+/** Open alerts of all sites; an alert is handled on the page of its site. */
+export default function AllAlerts() {
+  const alerts = useOpenAlerts()
+  return (
+    <Page title="All alerts">
+      <Answered query={alerts}>
+        {({ pages }) => {
+          const shown = pages.flatMap(({ data }) => data)
+          const count = pages.at(-1)?.meta.count ?? 0
+          if (shown.length === 0) return <Empty title="No open alerts" />
+          return (
+            <>
+              <Muted>
+                {count > shown.length && `The newest ${shown.length} of `}
+                {count} open {count === 1 ? 'alert' : 'alerts'}, newest first
+              </Muted>
+              <DataTable
+                label="Open alerts"
+                width={720}
+                columns={columns}
+                rows={shown}
+                by={({ site_id, alert_id }) => `${site_id}/${alert_id}`}
+              />
+            </>
+          )
+        }}
+      </Answered>
+      <Problem error={alerts.data ? alerts.error : null} />
+      {alerts.hasNextPage && (
+        <Button
+          variant="default"
+          loading={alerts.isFetchingNextPage}
+          onClick={() => void alerts.fetchNextPage()}
+        >
+          Load earlier alerts
+        </Button>
+      )}
+    </Page>
+  )
+}
+
+const columns: readonly Column<SiteAlert>[] = [
+  column('Site', ({ site_id, site_name }) => (
+    <Anchor component={Link} href={`/sites/${site_id}`} size="sm">
+      {site_name}
+    </Anchor>
+  )),
+  wrapped('Alert', ({ site_id, alert_id, title, message }) =>
+    noted(
+      <Anchor component={Link} href={`/sites/${site_id}/alerts?alert_id=${alert_id}`} size="sm">
+        {title}
+      </Anchor>,
+      message,
+    ),
+  ),
+  column('Severity', ({ severity }) => <SeverityBadge severity={severity} />),
+  column('State', ({ status, suppressed_reason }) =>
+    noted(<StateBadge state={status} />, suppressed_reason && `Suppressed: ${suppressed_reason}`),
+  ),
+  column('Since', ({ started_at }) => <LocalTime at={started_at} />),
+]
