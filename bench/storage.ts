@@ -1,7 +1,7 @@
 /**
- * Size on disk of a reading of each kind as a row, with its share of the indexes, and in blocks: a
- * day of a plant every 5 s with sensor noise, quantised as registers are. From these, the size of
- * the database of the plant after two years.
+ * Size on disk of a reading of each kind as a row, of its share of the index, and in blocks: a day
+ * of a plant every 5 s with sensor noise, quantised as registers are, stored in the order of
+ * arrival. From these, the size of the database of the plant after two years.
  *
  *   node bench/storage.ts
  */
@@ -16,6 +16,7 @@ import { touchReadingsSince } from '@heliograph/server/telemetry/touched-hours'
 import { tell } from './fixtures/figures.ts'
 import { quickOr } from './fixtures/quick.ts'
 import { servedPlant } from './fixtures/served-plant.ts'
+import { storeRows } from './fixtures/stored-rows.ts'
 
 const inverters = quickOr(1, 12)
 const strings = quickOr(1, 12)
@@ -103,26 +104,34 @@ const values: Record<Kind, Record<string, string>> = {
 async function fill(db: Database, kind: Kind, devices: number): Promise<void> {
   const { table, keys } = readingKinds[kind]
   const names = Object.keys(values[kind]).join(', ')
+  await db.execute(`create table made_readings (like ${table})`)
   await db.execute(
-    `insert into ${table} (site_id, ${keys[0]}, measured_at, quality, ${names})
+    `insert into made_readings (site_id, ${keys[0]}, measured_at, quality, ${names})
      select 'plant', device, $1::timestamptz + second * interval '1 second', 'good',
             ${Object.values(values[kind]).join(', ')}
      from generate_series(0, 86399, ${poll_s}) as second, generate_series(1, ${devices}) as device`,
     [new Date(start_ms).toISOString()],
   )
+  await storeRows(db, kind, 'made_readings')
+  await db.execute('drop table made_readings')
 }
 
 interface Size {
   rows: number
+  /** With indexes. */
   bytes: number
+  index_bytes: number
 }
 
 /** Size of the partitions that have rows. */
 async function sizeOf(db: Database, table: string): Promise<Size> {
   await db.execute(`vacuum analyze ${table}`)
   const [size] = await db.query<Size>(
-    `select sum(rows)::bigint as rows, sum(bytes)::bigint as bytes from (
-       select count(*) as rows, pg_total_relation_size(tableoid) as bytes
+    `select sum(rows)::bigint as rows, sum(bytes)::bigint as bytes,
+       sum(index_bytes)::bigint as index_bytes
+     from (
+       select count(*) as rows, pg_total_relation_size(tableoid) as bytes,
+         pg_indexes_size(tableoid) as index_bytes
        from ${table} group by tableoid
      ) as parts`,
   )
@@ -169,13 +178,14 @@ for (const { rows } of sums) {
 }
 /** Bytes of a day of the plant. */
 const perDay = { rows: 0, blocks: 0, sums: sums.reduce((sum, { bytes }) => sum + bytes, 0) }
-process.stdout.write('bytes a reading     row   block\n')
+process.stdout.write('bytes a reading     row   index   block\n')
 for (const kind of kinds) {
   const rows = await sizeOf(db, readingKinds[kind].table)
   const block_bytes = await blockSize(db, kind)
   perDay.rows += (rows.bytes * counts[kind]) / devices
   perDay.blocks += (block_bytes * counts[kind]) / devices
-  const figures = [rows.bytes / rows.rows, block_bytes / rows.rows]
+  const row_bytes = rows.bytes - rows.index_bytes
+  const figures = [row_bytes, rows.index_bytes, block_bytes].map((bytes) => bytes / rows.rows)
   const shown = figures.map((bytes) => bytes.toFixed(0).padStart(8))
   process.stdout.write(`${kind.padEnd(15)}${shown.join('')}\n`)
 }

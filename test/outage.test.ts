@@ -24,6 +24,8 @@ import { serve } from '@heliograph/server/http/serve'
 import { foundSite, park, site_id, token } from '@heliograph/server/link/fixtures/plant'
 import { ingestInto } from '@heliograph/server/link/ingest'
 import { attachLink, type Link } from '@heliograph/server/link/serve'
+import { readingsIn } from '@heliograph/server/telemetry/blocks/store'
+import { readRows } from '@heliograph/server/telemetry/rows'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { silent, testDatabase } from './postgres.ts'
@@ -296,15 +298,13 @@ test('three days without uplink: live data at once, the rest behind it, each row
     const canonical = (row: unknown) =>
       JSON.stringify(row, (_, one) => (typeof one === 'number' ? Math.fround(one) : one))
     for (const kind of kinds) {
-      const { table, columns } = readingKinds[kind]
-      const values = ['quality', ...Object.keys(columns)]
-      const rows = await db.query<{ at: Date; row: unknown[] }>(
-        `select measured_at as at, json_build_array(${values.join(', ')}) as row from ${table}`,
-      )
-      assert.equal(rows.length, journaled.size, kind)
-      for (const { at, row } of rows) {
-        const [meant] = readingsAt(at.getTime(), journaled.get(at.getTime()))[kind]!.rows
-        assert.equal(canonical(row), canonical(meant!.slice(-values.length)), kind)
+      const names = columnsOf(kind)
+      const readings = readingsIn(await readRows(db, kind, { where: '', values: [] }, names))
+      assert.equal(readings.length, journaled.size, kind)
+      for (const reading of readings) {
+        const { measured_at } = reading
+        const [meant] = readingsAt(measured_at, journaled.get(measured_at))[kind]!.rows
+        assert.equal(canonical(names.map((name) => reading[name])), canonical(meant), kind)
       }
     }
   })

@@ -1,7 +1,6 @@
 /**
- * The history of one device as JSON text that PostgreSQL writes from the columns of `readingKinds`.
- * Parsing ten thousand readings only to serialise them again would cost more than the rest of the
- * request.
+ * The history of one device as JSON text, written from the columns of its readings. An object for
+ * each of ten thousand readings would cost more than the rest of the request.
  */
 import type { Channel } from '@heliograph/domain/node'
 import { type ColumnType, type ReadingKind, readingKinds } from '@heliograph/domain/readings'
@@ -9,16 +8,17 @@ import type { TObject } from 'typebox'
 import type { Context } from '../http/context.ts'
 import { Series } from '../http/envelope.ts'
 import type { ExportItem, ExportItems } from '../http/export-items.ts'
-import { type ExportColumn, type ExportRows, itemJson } from '../http/export-rows.ts'
+import type { ExportColumn, ExportRows } from '../http/export-rows.ts'
 import * as field from '../http/fields.ts'
 import { JsonText } from '../http/json-text.ts'
 import { Named, telemetry_rows, telemetryLimit } from '../http/params.ts'
 import { default_hours, type SeriesWindow, seriesMeta } from '../http/time-windows.ts'
 import { rowsWindow } from '../http/windows.ts'
 import type { Queries } from '../storage/database.ts'
-import type { StoredReading } from './blocks/store.ts'
+import { readingsIn, type StoredReading } from './blocks/store.ts'
 import { itemsText } from './item-text.ts'
-import { byColumn, byReading, partOf, type ReadingColumns } from './reading-columns.ts'
+import { byColumn, partOf, type ReadingColumns } from './reading-columns.ts'
+import { isCompact } from './rows.ts'
 import {
   type Step,
   type StepItem,
@@ -228,30 +228,6 @@ export interface DeviceHistory {
   limit?: number | null | undefined
 }
 
-/** The readings of a device in a window as the text of a `Series`, ascending. */
-export async function readHistory(
-  db: Queries,
-  kind: DeviceKind,
-  request: DeviceHistory,
-  itemOf?: Found['itemOf'],
-): Promise<JsonText> {
-  const { window } = request
-  const limit = request.limit ?? telemetry_rows.by_default
-  if (itemOf || (await isPackedIn(db, kind, window))) {
-    return readItems(db, kind, { ...request, limit }, itemOf)
-  }
-  const bounds = boundsOf(request)
-  const statement = statementsOf(kind, window)
-  const [page] = await db.query<HistoryPage>(statement.page, [...bounds, limit])
-  const { returned } = page!
-  // A page that is not full holds every match.
-  const count =
-    returned < limit
-      ? returned
-      : (await db.query<{ count: number }>(statement.count, bounds))[0]!.count
-  return seriesText(db, { ...request, kind }, { ...page!, count })
-}
-
 /** Whether a part of the window is in blocks. */
 export const isPackedIn = async (db: Queries, kind: ReadingKind, { start }: SeriesWindow) =>
   (start === null ? Number.NEGATIVE_INFINITY : Date.parse(start)) < (await rowsSince(db, kind))
@@ -261,13 +237,15 @@ export const spanOf = ({ start, end }: SeriesWindow) => ({
   to_ms: Date.parse(end),
 })
 
-/** A page from rows and blocks; by default its items are in the form of `readingColumns`. */
-async function readItems(
+/** The readings of a device in a window as the text of a `Series`, ascending. */
+export async function readHistory(
   db: Queries,
   kind: DeviceKind,
-  { site_id, device_id, window, limit }: DeviceHistory & { limit: number },
+  request: DeviceHistory,
   itemOf?: Found['itemOf'],
 ): Promise<JsonText> {
+  const { site_id, device_id, window } = request
+  const limit = request.limit ?? telemetry_rows.by_default
   const { newest } = window
   const walk = { site_id, device_id, ...spanOf(window), newest }
   const names = valuesOf(kind)
@@ -276,7 +254,7 @@ async function readItems(
   const parts = page.map((part) => partOf(part, { first: 0, end: part.count, backwards: newest }))
   const returned = parts.reduce((sum, part) => sum + part.count, 0)
   const keys = { [readingKinds[kind].keys[0]]: device_id }
-  const readings = (part: ReadingColumns) => byReading(part, names, keys)
+  const readings = (part: ReadingColumns) => readingsIn(part, ['measured_at', ...names], keys)
   const items = itemOf
     ? parts.flatMap((part) => readings(part).map((one) => JSON.stringify(itemOf(one)))).join(',')
     : itemsText(parts, names).subarray(1)
@@ -433,7 +411,8 @@ export async function exportHistory(
   itemOf?: Found['itemOf'],
 ): Promise<ExportRows | ExportItems> {
   const { site_id, device_id, window, limit = null } = request
-  if (!itemOf && !(await isPackedIn(db, kind, window))) return historyRows(kind, request)
+  const is_plain = !itemOf && !isCompact(kind) && !(await isPackedIn(db, kind, window))
+  if (is_plain) return historyRows(kind, request)
   const toItems = (part: StoredReading[]) =>
     part.map((reading) => itemOf?.(reading) ?? storedItem(kind, reading))
   return {
@@ -455,52 +434,34 @@ export async function exportHistory(
   }
 }
 
-/** The same readings as rows of an export. */
+/** The same readings as rows of an export that PostgreSQL writes. */
 export function historyRows(kind: DeviceKind, request: DeviceHistory): ExportRows {
-  const { whole, page } = sourcesOf(kind, request.window)
-  const bounds = boundsOf(request)
-  const { limit = null } = request
+  const { site_id, device_id, window, limit = null } = request
+  const bounds = [site_id, device_id, window.end, ...(window.start === null ? [] : [window.start])]
   return {
     columns: readingColumns(kind),
-    from: `FROM ${limit === null ? `${whole} ORDER BY measured_at` : page}`,
+    from: sourceOf(kind, window, limit !== null),
     values: limit === null ? bounds : [...bounds, limit],
   }
 }
 
-const boundsOf = ({ site_id, device_id, window }: DeviceHistory) => [
-  site_id,
-  device_id,
-  window.end,
-  ...(window.start === null ? [] : [window.start]),
-]
-
-/** Parameters: site, device, end, start unless the window is open, and for a page the limit. */
-function statementsOf(kind: DeviceKind, window: SeriesWindow) {
-  const { whole, page } = sourcesOf(kind, window)
-  return {
-    page: `
-      SELECT count(*)::int AS returned, string_agg(item, ',' ORDER BY measured_at) AS items,
-             min(measured_at) AS first_at, max(measured_at) AS last_at
-      FROM (
-        SELECT measured_at, ${itemJson(readingColumns(kind))} AS item FROM ${page}
-      ) AS page`,
-    count: `SELECT count(*) AS count FROM ${whole}`,
-  }
-}
-
-/** FROM clauses: all readings of a window in any order, and a page of them, ascending. */
-function sourcesOf(kind: DeviceKind, { start, newest }: SeriesWindow) {
+/**
+ * The readings of a window, ascending. Parameters: site, device, end, start unless the window is
+ * open, and for a page the limit.
+ */
+function sourceOf(kind: DeviceKind, { start, newest }: SeriesWindow, is_page: boolean) {
   const { table, keys } = readingKinds[kind]
   const device = `site_id = $1 AND ${keys[0]} = $2 AND measured_at < $3`
-  const whole = `${table} WHERE ${device}${start === null ? '' : ' AND measured_at >= $4'}`
+  const whole = `FROM ${table} WHERE ${device}${start === null ? '' : ' AND measured_at >= $4'}`
+  if (!is_page) return `${whole} ORDER BY measured_at`
   const limit = start === null ? '$4' : '$5'
   // The newest rows are read forwards as well, from the row that is `limit` before the end.
   const from = newest
     ? `AND measured_at >= coalesce((
-         SELECT measured_at FROM ${whole}
+         SELECT measured_at ${whole}
          ORDER BY measured_at DESC OFFSET ${limit}::int - 1 LIMIT 1), '-infinity')`
     : ''
-  return { whole, page: `${whole} ${from} ORDER BY measured_at LIMIT ${limit}` }
+  return `${whole} ${from} ORDER BY measured_at LIMIT ${limit}`
 }
 
 /** The columns of a reading. Numbers arrive as JSON, so none is NaN or infinite. */

@@ -1,6 +1,5 @@
 /** Readings column by column, as they are stored, which takes a fraction of the time of objects. */
 import type { BlockValue } from './blocks/codec.ts'
-import type { StoredReading } from './blocks/store.ts'
 
 export type ReadingColumn = readonly BlockValue[]
 
@@ -20,20 +19,6 @@ export function byColumn(readings: readonly Readonly<Record<string, unknown>>[])
     times_ms: readings.map(({ measured_at }) => measured_at as number),
     columns: new Map(names.map((name) => [name, columnOf(name)])),
   }
-}
-
-/** Readings as objects with these columns, and those of `keys`. */
-export function byReading(
-  { count, times_ms, columns }: ReadingColumns,
-  names: readonly string[],
-  keys: Readonly<Record<string, number>>,
-): StoredReading[] {
-  const given = names.map((name) => [name, columns.get(name)] as const)
-  return Array.from({ length: count }, (_, nth) => {
-    const reading: Record<string, BlockValue> = { ...keys, measured_at: times_ms[nth]! }
-    for (const [name, values] of given) reading[name] = values?.[nth] ?? null
-    return reading as StoredReading
-  })
 }
 
 /** The readings from `first` up to `end`, backwards if told so. */

@@ -2,14 +2,17 @@
 import {
   array_length_max,
   type ColumnType,
-  columnsOf,
   qualities,
   type ReadingKind,
   readingKinds,
   readingWords,
 } from '@heliograph/domain/readings'
 import { type AsciiText, ascii, asciiText } from '../http/ascii-text.ts'
+import { byteWriter } from './blocks/bytes.ts'
+import type { BlockValue } from './blocks/codec.ts'
+import { compactColumns, writeCompact } from './compact-values.ts'
 import { Refused, shown } from './refused.ts'
+import { zeroAlarmBit } from './rows.ts'
 import { addTouchedHours } from './touched-hours.ts'
 
 /** Readings dated further ahead of their arrival come from a wrong clock. */
@@ -42,7 +45,7 @@ export interface Trace {
 export interface EncodedTable {
   kind: ReadingKind
   row_count: number
-  /** Lines for `COPY` of `copyColumns(kind)`. */
+  /** Lines for `COPY` of `copyColumns`. */
   text: Buffer
   first_at: number
   last_at: number
@@ -62,30 +65,30 @@ interface ReadingBounds {
   is_live: boolean
 }
 
-/** The columns of a table in the order of `encodeTable`. */
-export function copyColumns(kind: ReadingKind): readonly string[] {
-  return ['site_id', ...columnsOf(kind)]
-}
-
 /** Writes a value that is not null; returns false if the column cannot store it. */
 type Write = (text: AsciiText, value: unknown) => boolean
+/** A value as it is stored; undefined if the column cannot store it. */
+type Check<Value> = (value: unknown) => Value | undefined
 
 interface Column {
   name: string
-  write: Write
   nullable: boolean
+  write: Write
+  /** Check and place of a column in `compactColumns`. */
+  compact?: { check: Check<BlockValue>; place: number }
+  /** The bit of `zero_alarms` for a value of 0, else 0. */
+  zero_bit?: number
 }
 
-const writers: Record<ColumnType, Write> = {
-  real,
-  double,
-  integer: integer(-int4_max - 1, int4_max),
+type Element = 'real' | 'double' | 'integer' | 'bigint'
+const elementOf = (type: ColumnType) => type.replace('[]', '') as Element
+
+const checks: Record<Element, Check<number>> = {
+  real: checkReal,
+  double: checkDouble,
+  integer: checkInteger(-int4_max - 1, int4_max),
   // Every bigint column is a 32-bit alarm word.
-  bigint: integer(0, alarm_word_max),
-  // Text columns have writers for their listed words, which need no escaping.
-  text: () => false,
-  'real[]': arrayOf(real),
-  'double[]': arrayOf(double),
+  bigint: checkInteger(0, alarm_word_max),
 }
 
 const wordsOf: Partial<Record<ReadingKind, Readonly<Record<string, readonly string[]>>>> =
@@ -125,6 +128,7 @@ export function encodeTable(
   const quality_index = keys.length + 1
   const site = ascii(bounds.site_id)
   const text = asciiText()
+  const compact = compactColumns[kind] ? compactWriter(compactColumns[kind].length) : null
   for (let nth = 0; nth < table.rows.length; nth += 1) {
     const row = table.rows[nth]!
     if (row.length !== table.columns.length) {
@@ -137,19 +141,35 @@ export function encodeTable(
       throw new Refused(`${kind} row ${first_row + nth}: measured_at: ${shown(at)} is out of range`)
     }
     const is_ahead = at > bounds.believed_until
+    let zero_alarms = 0
     text.add(site)
     for (let index = 0; index < columns.length; index += 1) {
       const source = sources[index]!
       let value = source < 0 ? null : row[source]
       const column = columns[index]!
       if (is_ahead && index === quality_index && value === 'good') value = 'suspect'
+      if (column.compact) {
+        const { check, place } = column.compact
+        const checked = value === null ? null : check(value)
+        if (checked === undefined) throw invalid(kind, first_row + nth, column, value)
+        compact!.values[place] = checked
+        continue
+      }
       text.add(pieces.tab)
+      if (value === 0 && column.zero_bit) {
+        zero_alarms |= column.zero_bit
+        value = null
+      }
       if (value === null && column.nullable) text.add(pieces.null)
       else if (value === null || !column.write(text, value)) {
-        throw new Refused(
-          `${kind} row ${first_row + nth}: ${column.name}: ${shown(value)} is not valid`,
-        )
+        throw invalid(kind, first_row + nth, column, value)
       }
+    }
+    if (compact) {
+      text.add(pieces.tab)
+      text.addNumber(zero_alarms)
+      text.add(pieces.tab)
+      text.addText(compact.text())
     }
     text.add(pieces.line_feed)
     const sub = sub_source < 0 ? 0 : (row[sub_source] as number)
@@ -157,6 +177,24 @@ export function encodeTable(
   }
   encoded.text = text.take()
   return encoded
+}
+
+const invalid = (kind: ReadingKind, row: number, { name }: Column, value: unknown) =>
+  new Refused(`${kind} row ${row}: ${name}: ${shown(value)} is not valid`)
+
+/** Writes the values of a row as text for `COPY`. */
+function compactWriter(length: number) {
+  const values = new Array<BlockValue>(length).fill(null)
+  const decimals = new Array<number>(length).fill(0)
+  const to = byteWriter()
+  return {
+    values,
+    text() {
+      to.clear()
+      writeCompact(to, values, decimals)
+      return `\\\\x${to.taken().toString('hex')}`
+    },
+  }
 }
 
 function trace(
@@ -193,9 +231,10 @@ function columnEncoders(kind: ReadingKind): Column[] {
   const device = (name: string, nth: number): Column => ({
     name,
     nullable: false,
-    write: nth > 0 ? integer(0, array_length_max) : integer(1, int4_max),
+    write: writer(nth > 0 ? checkInteger(0, array_length_max) : checkInteger(1, int4_max)),
   })
   const words = wordsOf[kind] ?? {}
+  const compact = compactColumns[kind] ?? []
   return [
     ...keys.map(device),
     { name: 'measured_at', nullable: false, write: instants() },
@@ -203,31 +242,77 @@ function columnEncoders(kind: ReadingKind): Column[] {
     ...Object.entries(columns as Record<string, ColumnType>).map(([name, type]) => ({
       name,
       nullable: true,
-      write: type === 'text' ? oneOf(words[name] ?? []) : writers[type],
+      write: type === 'text' ? oneOf(words[name] ?? []) : writerOf(type),
+      zero_bit: zeroAlarmBit(kind, name),
+      ...(type !== 'text' &&
+        compact.includes(name) && {
+          compact: { check: compactCheckOf(type), place: compact.indexOf(name) },
+        }),
     })),
   ]
 }
 
-function real(text: AsciiText, value: unknown): boolean {
-  if (typeof value !== 'number') return false
+function checkReal(value: unknown): number | undefined {
+  if (typeof value !== 'number') return undefined
   const magnitude = Math.abs(value)
-  if (!(magnitude <= real_max)) return false
-  text.addNumber(magnitude < real_min ? 0 : value)
-  return true
+  if (!(magnitude <= real_max)) return undefined
+  // The sum of -0 and 0 is 0.
+  return magnitude < real_min ? 0 : value + 0
 }
 
-function double(text: AsciiText, value: unknown): boolean {
-  if (!Number.isFinite(value)) return false
-  text.addNumber(value as number)
-  return true
+/**
+ * The shortest number with the same 4-byte float, as PostgreSQL writes a `real`. Numbers of six
+ * digits have floats of their own.
+ */
+function asReal(value: number): number {
+  const thousandths = Math.round(value * 1000)
+  if (thousandths / 1000 === value && Math.abs(thousandths) < 1e6) return thousandths / 1000
+  const float = Math.fround(value)
+  for (let digits = 6; digits < 9; digits += 1) {
+    const short = Number(float.toPrecision(digits))
+    if (Math.fround(short) === float) return short
+  }
+  return Number(float.toPrecision(9))
 }
 
-function integer(minimum: number, maximum: number): Write {
+function checkDouble(value: unknown): number | undefined {
+  return Number.isFinite(value) ? (value as number) + 0 : undefined
+}
+
+function checkInteger(minimum: number, maximum: number): Check<number> {
+  return (value) => {
+    if (!Number.isInteger(value)) return undefined
+    const integer = value as number
+    return integer >= minimum && integer <= maximum ? integer : undefined
+  }
+}
+
+/** Words have writers of their own: they need no escaping. */
+function writerOf(type: Exclude<ColumnType, 'text'>): Write {
+  const write = writer(checks[elementOf(type)])
+  return type.endsWith('[]') ? arrayOf(write) : write
+}
+
+function writer(check: Check<number>): Write {
   return (text, value) => {
-    if (!Number.isInteger(value)) return false
-    if ((value as number) < minimum || (value as number) > maximum) return false
-    text.addNumber(value as number)
-    return true
+    const checked = check(value)
+    if (checked !== undefined) text.addNumber(checked)
+    return checked !== undefined
+  }
+}
+
+/** A `real` is rounded here, as PostgreSQL does where it has a column of its own. */
+function compactCheckOf(type: Exclude<ColumnType, 'text'>): Check<BlockValue> {
+  const element = elementOf(type)
+  const check: Check<number> = (value) => {
+    const checked = checks[element](value)
+    return element === 'real' && checked !== undefined ? asReal(checked) : checked
+  }
+  if (!type.endsWith('[]')) return check
+  return (value) => {
+    if (!Array.isArray(value) || value.length > array_length_max) return undefined
+    const list = value.map((each) => (each === null ? null : check(each)))
+    return list.includes(undefined) ? undefined : (list as (number | null)[])
   }
 }
 

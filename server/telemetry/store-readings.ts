@@ -1,8 +1,9 @@
-import { columnsOf, type ReadingKind, readingKinds } from '@heliograph/domain/readings'
+import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import type { Transaction } from '../storage/database.ts'
 import { isoTime } from '../storage/values.ts'
 import { markBatteryDays } from './battery-day-marks.ts'
-import { believed_ahead_ms_max, copyColumns, type EncodedTable, type Trace } from './readings.ts'
+import { believed_ahead_ms_max, type EncodedTable, type Trace } from './readings.ts'
+import { copyColumns, latestColumns, rowValue } from './rows.ts'
 import { touchHours } from './touched-hours.ts'
 
 const unique_violation = '23505'
@@ -162,13 +163,15 @@ const latestStatements = Object.fromEntries(
 function latestStatement(kind: ReadingKind): { name: string; text: string } {
   const { table, keys } = readingKinds[kind]
   const latest = `${kind}_latest`
-  const columns = columnsOf(kind)
+  const columns = latestColumns(kind)
   const own = ['site_id', ...keys]
   const same = (a: string, b: string) => own.map((key) => `${a}.${key} = ${b}.${key}`).join(' and ')
   const moving = columns.filter((name) => !(keys as readonly string[]).includes(name))
   const measured_at = `case when n.measured_at > n.received_at + ${believed_ahead}
     then n.received_at else n.measured_at end`
-  const values = columns.map((name) => (name === 'measured_at' ? measured_at : `r.${name}`))
+  const values = columns.map((name) =>
+    name === 'measured_at' ? measured_at : rowValue(kind, name),
+  )
   const arrays = keys.map((_, index) => `$${index + 4}::int[]`).join(', ')
   const text = `
     insert into ${latest} (site_id, ${columns.join(', ')}, received_at)

@@ -3,9 +3,9 @@
  * counts once, so that readings which become part of a block meanwhile are found in any case.
  */
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
-import { type ColumnType, type ReadingKind, readingKinds } from '@heliograph/domain/readings'
+import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import type { Queries } from '../storage/database.ts'
-import type { BlockValue } from './blocks/codec.ts'
+import type { Columns } from './blocks/codec.ts'
 import {
   type BlockRow,
   block_columns,
@@ -13,11 +13,13 @@ import {
   blockLength,
   isLarge,
   merged,
+  readingsIn,
   type StoredReading,
   selected,
   unpacked,
 } from './blocks/store.ts'
-import { byColumn, byReading, partOf, type ReadingColumns } from './reading-columns.ts'
+import { byColumn, partOf, type ReadingColumns } from './reading-columns.ts'
+import { readRows } from './rows.ts'
 import type { Step } from './steps.ts'
 
 /** Half open, Unix ms; bounds may be infinite. */
@@ -56,8 +58,17 @@ export const instant = (at_ms: number) =>
   Number.isFinite(at_ms) ? new Date(at_ms).toISOString() : at_ms > 0 ? 'infinity' : '-infinity'
 
 const keysOf = (kind: ReadingKind) => readingKinds[kind].keys as readonly [string, string?]
-const rowColumns = (kind: ReadingKind, columns: readonly string[]) =>
-  selected([...readingKinds[kind].keys, 'measured_at', ...columns])
+/** The columns of the readings of a device. */
+const namesOf = (kind: ReadingKind, columns: readonly string[]) => [
+  ...readingKinds[kind].keys.slice(1),
+  'measured_at',
+  ...columns,
+]
+const inTime = ({ count, columns }: Columns): ReadingColumns => ({
+  count,
+  times_ms: columns.get('measured_at') as readonly number[],
+  columns,
+})
 
 /** The readings of blocks that are within a span. */
 function readingsOf(
@@ -66,9 +77,8 @@ function readingsOf(
   columns: readonly string[],
   { from_ms, to_ms }: Omit<ReadingSpan, 'site_id'>,
 ): StoredReading[] {
-  const names = [...readingKinds[kind].keys.slice(1), 'measured_at', ...columns]
   return blocks
-    .flatMap((block) => unpacked(kind, block, names))
+    .flatMap((block) => unpacked(kind, block, namesOf(kind, columns)))
     .filter(({ measured_at: at }) => at >= from_ms && at < to_ms)
 }
 
@@ -88,14 +98,12 @@ export async function readReadings<Reading extends object = StoredReading>(
   { site_id, device_ids, from_ms, to_ms }: ReadingSpan & { device_ids: readonly number[] },
   columns: readonly string[],
 ): Promise<(Reading & StoredReading)[]> {
-  const { table } = readingKinds[kind]
-  const keys = keysOf(kind)
+  const [key] = keysOf(kind)
   const values = [site_id, device_ids, instant(from_ms), instant(to_ms)]
-  const rows = await db.query<StoredReading>(
-    `select ${rowColumns(kind, columns)} from ${table}
-     where site_id = $1 and ${keys[0]} = any ($2) and measured_at >= $3 and measured_at < $4`,
-    values,
-  )
+  const where = `where r.site_id = $1 and r.${key} = any ($2)
+    and r.measured_at >= $3 and r.measured_at < $4`
+  const names = [key, ...namesOf(kind, columns)]
+  const rows = readingsIn(await readRows(db, kind, { where, values }, names))
   const since_ms = await rowsSince(db, kind)
   if (from_ms >= since_ms) return rows.sort(inOrder(kind)) as (Reading & StoredReading)[]
   const blocks = await db.query<BlockRow>(
@@ -147,8 +155,8 @@ const toReadings = (
   part: ReadingColumns,
   columns: readonly string[],
 ) => {
-  const [key, sub_key] = keysOf(kind)
-  return byReading(part, sub_key ? [sub_key, ...columns] : columns, { [key]: device_id })
+  const [key] = keysOf(kind)
+  return readingsIn(part, namesOf(kind, columns), { [key]: device_id })
 }
 
 /** The readings of `walkReadings` by column. */
@@ -253,52 +261,18 @@ async function nearestRows(
 ): Promise<Nearest> {
   const { newest } = walk
   const { rows: most } = sizesOf(kind, walk)
-  const { table, keys } = readingKinds[kind]
-  const by_time = newest ? 'desc' : 'asc'
-  const [, ...sub_keys] = keys.map((key) => `${table}.${key}`)
-  const order = [`${table}.measured_at ${by_time}`, ...sub_keys].join(', ')
-  const rows = `select ${rowColumns(kind, columns)} from ${table}
-     where site_id = $1 and ${keysOf(kind)[0]} = $2
-       and ${table}.measured_at >= $3 and ${table}.measured_at < $4
-     order by ${order} limit ${most}`
-  const aggregates = aggregatesOf(kind, columns)
-  const part = aggregates
-    ? columnsOf(await db.query(`select ${aggregates} from (${rows}) as r`, boundsOf(walk)))
-    : byColumn(await db.query<StoredReading>(rows, boundsOf(walk)))
+  const [key, sub_key] = keysOf(kind)
+  const order = [`r.measured_at ${newest ? 'desc' : 'asc'}`, ...(sub_key ? [`r.${sub_key}`] : [])]
+  const asked = {
+    where: `where r.site_id = $1 and r.${key} = $2 and r.measured_at >= $3 and r.measured_at < $4
+      order by ${order.join(', ')} limit ${most}`,
+    values: boundsOf(walk),
+  }
+  const part = inTime(await readRows(db, kind, asked, namesOf(kind, columns)))
   if (part.count < most) return { parts: [part], end_ms: farEnd(walk) }
   // The last instant may have more ranges of strings.
   const last_ms = part.times_ms.at(-1)!
   return { parts: [part], end_ms: newest ? last_ms + 1 : last_ms }
-}
-
-/**
- * Each column as one value, in the order of the rows, which takes a third of the time of rows; null
- * where a column is an array or an expression.
- */
-function aggregatesOf(kind: ReadingKind, columns: readonly string[]): string | null {
-  const types: Readonly<Record<string, ColumnType>> = readingKinds[kind].columns
-  const typeOf = (name: string) => (name === 'quality' ? 'text' : types[name])
-  if (columns.some((name) => typeOf(name)?.endsWith('[]') !== false)) return null
-  return [...readingKinds[kind].keys.slice(1), 'measured_at', ...columns]
-    .map((name) =>
-      // Words hold no comma and are not empty.
-      typeOf(name) === 'text'
-        ? `string_agg(coalesce(${name}, ''), ',') as ${name}`
-        : `array_agg(${name}) as ${name}`,
-    )
-    .join(', ')
-}
-
-function columnsOf([row]: readonly Record<string, readonly BlockValue[] | string | null>[]) {
-  const columns = new Map(
-    Object.entries(row!).map(([name, values]) => {
-      const words =
-        typeof values === 'string' ? values.split(',').map((word) => word || null) : null
-      return [name, words ?? (values as readonly BlockValue[] | null) ?? []]
-    }),
-  )
-  const times_ms = columns.get('measured_at') as readonly number[]
-  return { count: times_ms.length, times_ms, columns }
 }
 
 async function nearestBlocks(
@@ -316,12 +290,8 @@ async function nearestBlocks(
      order by hour_at ${newest ? 'desc' : ''} limit ${most}`,
     [...boundsOf(walk), kind],
   )
-  const names = [...readingKinds[kind].keys.slice(1), 'measured_at', ...columns]
-  const parts = blocks.map((block) => {
-    const { count, columns } = blockColumns(block, names)
-    const times_ms = columns.get('measured_at') as readonly number[]
-    return inWalk(kind, walk, { count, times_ms, columns })
-  })
+  const names = namesOf(kind, columns)
+  const parts = blocks.map((block) => inWalk(kind, walk, inTime(blockColumns(block, names))))
   if (blocks.length < most) return { parts, end_ms: farEnd(walk) }
   const start_ms = blocks.at(-1)!.hour_at.getTime()
   return {
@@ -358,7 +328,7 @@ interface LastAsked {
 /** By device, for each instant the last reading until then; null without one. */
 export async function readLast(
   db: Queries,
-  kind: ReadingKind,
+  kind: 'bess',
   asked: LastAsked,
   columns: readonly string[],
 ): Promise<Map<number, (StoredReading | null)[]>> {
@@ -370,7 +340,7 @@ export async function readLast(
     `select device_id, nth, to_jsonb(r) as reading
      from unnest($2::int[]) as device_id, unnest($3::timestamptz[]) with ordinality as i (at, nth),
        lateral (
-         select ${rowColumns(kind, columns)} from ${table}
+         select ${selected([key, 'measured_at', ...columns])} from ${table}
          where site_id = $1 and ${key} = device_id and ${table}.measured_at <= at
            and ${table}.measured_at > at - $4::float8 * interval '1 ms'
            ${measured.map((name) => `and ${name} is not null`).join(' ')}

@@ -7,10 +7,12 @@ import { linkSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { LinkEvent, Readings } from '@heliograph/domain/link'
-import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
+import { columnsOf, type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import type { Site } from '@heliograph/domain/site'
 import { recordsOf } from '@heliograph/edge/journal-record'
 import type { Database } from '@heliograph/server/storage/database'
+import { readingsIn } from '@heliograph/server/telemetry/blocks/store'
+import { readRows } from '@heliograph/server/telemetry/rows'
 import { enrol, onDatabase } from './enrol.ts'
 import type { Programs } from './programs.ts'
 
@@ -172,15 +174,16 @@ async function compare(
 
 async function storedReadings(db: Database, site: Site, judged_until: number) {
   const stored = new Map<string, string>()
-  for (const [name, { table, keys }] of Object.entries(readingKinds)) {
-    const rows = await db.query<{ id: string; value: unknown }>(
-      `select concat_ws(' ', ${keys.join(', ')},
-                        (extract(epoch from measured_at) * 1000)::bigint) as id,
-              json_build_array(${valuesOf(name as ReadingKind).join(', ')}) as value
-       from ${table} where site_id = $1 and measured_at < $2`,
-      [site.site_id, new Date(judged_until)],
-    )
-    for (const { id, value } of rows) stored.set(`${name} ${id}`, canonical(value))
+  const asked = {
+    where: 'where r.site_id = $1 and r.measured_at < $2',
+    values: [site.site_id, new Date(judged_until)],
+  }
+  for (const kind of Object.keys(readingKinds) as ReadingKind[]) {
+    const ids = [...readingKinds[kind].keys, 'measured_at']
+    for (const reading of readingsIn(await readRows(db, kind, asked, columnsOf(kind)))) {
+      const id = [kind, ...ids.map((name) => reading[name])].join(' ')
+      stored.set(id, canonical(valuesOf(kind).map((name) => reading[name])))
+    }
   }
   const events = await db.query<Omit<EventName, 'at'> & { at: Date; severity: string }>(
     `select at, source_kind, source_id, code, edge, severity from events

@@ -8,6 +8,7 @@ import { day_ms } from '@heliograph/domain/durations'
 import { unknownCode } from '../../batteries/conditions.ts'
 import { alarmTableOf, noTable } from '../../plant/alarm-tables.ts'
 import type { Queries } from '../../storage/database.ts'
+import { alarm_words } from '../../telemetry/rows.ts'
 import {
   type AlertSource,
   dedupKey,
@@ -159,7 +160,7 @@ async function readBegan(
          select r.measured_at from inverter_readings r
          where r.site_id = $1 and r.inverter_id = c.inverter_id and r.measured_at >= $3
            and case c.word when 0 then r.state <> 'fault'
-             else (array[r.alarm_1, r.alarm_2, r.alarm_3, r.alarm_4, r.alarm_5])[c.word]
+             else (${alarm_words})[c.word]
                & (1::bigint << c.bit) = 0 end
          order by r.measured_at desc limit 1
        ), $3)

@@ -46,6 +46,9 @@ export function byteWriter() {
       bytes.writeUInt32LE(length - at - 4, at)
     },
     taken: () => bytes.subarray(0, length),
+    clear() {
+      length = 0
+    },
   }
 }
 export type ByteWriter = ReturnType<typeof byteWriter>

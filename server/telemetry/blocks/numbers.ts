@@ -8,7 +8,7 @@ export type MaybeNumber = number | null
 
 /** Decimals of a column at most; finer values are exceptions. */
 const decimals_max = 12
-const powers = Array.from({ length: decimals_max + 1 }, (_, nth) => 10 ** nth)
+export const powers = Array.from({ length: decimals_max + 1 }, (_, nth) => 10 ** nth)
 /** The zigzag code of the difference of two such integers is exact in a double. */
 const integer_max = 2 ** 51
 /** Bytes of an exception: its place and its value. */
@@ -17,7 +17,7 @@ const exception_bytes = 12
 const presence = { none: 0, all: 1, some: 2 } as const
 
 /** The fewest decimals, from `from` on, with which the value is an exact integer; -1 for none. */
-function decimalsOf(value: number, from: number): number {
+export function decimalsOf(value: number, from: number): number {
   if (Object.is(value, -0)) return -1
   for (let decimals = from; decimals <= decimals_max; decimals += 1) {
     const scaled = Math.round(value * powers[decimals]!)
@@ -109,8 +109,8 @@ function writePresent(to: ByteWriter, values: Float64Array): void {
 }
 
 /** 0, -1, 1, -2 … as 0, 1, 2, 3 … */
-const zigzag = (value: number) => (value < 0 ? -2 * value - 1 : 2 * value)
-const unzigzag = (code: number) => (code % 2 === 0 ? code / 2 : -(code + 1) / 2)
+export const zigzag = (value: number) => (value < 0 ? -2 * value - 1 : 2 * value)
+export const unzigzag = (code: number) => (code % 2 === 0 ? code / 2 : -(code + 1) / 2)
 
 /** Zigzag codes of the deltas in steps, a plane of each byte, the lowest first. */
 function writePlanes(to: ByteWriter, deltas: Float64Array, step: number): void {

@@ -3,6 +3,7 @@ import { hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { columnsOf, type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import type { Transaction } from '../../storage/database.ts'
 import { isoTime } from '../../storage/values.ts'
+import { readRows } from '../rows.ts'
 import { type BlockValue, type Columns, decodeBlock, encodeBlock } from './codec.ts'
 
 /** The layout that the codec writes; a block of another is refused. */
@@ -76,10 +77,18 @@ export function unpacked(
   names: readonly string[] = valuesOf(kind),
 ): StoredReading[] {
   const [key] = readingKinds[kind].keys
-  const { count, columns } = blockColumns(block, names)
+  return readingsIn(blockColumns(block, names), names, { [key]: block.device_id })
+}
+
+/** Columns as readings, with these names and those of `keys`. */
+export function readingsIn(
+  { count, columns }: Columns,
+  names: readonly string[] = [...columns.keys()],
+  keys: Readonly<Record<string, number>> = {},
+): StoredReading[] {
   const given = names.map((name) => [name, columns.get(name)] as const)
   return Array.from({ length: count }, (_, nth) => {
-    const reading: Record<string, BlockValue> = { [key]: block.device_id }
+    const reading: Record<string, BlockValue> = { ...keys }
     for (const [name, values] of given) reading[name] = values ? values[nth]! : null
     return reading as StoredReading
   })
@@ -143,13 +152,13 @@ async function packDevices(
   }: { site_id: string; kind: ReadingKind; at_ms: number; ids: number[] },
   resolution_s: number | null,
 ): Promise<void> {
-  const { table, keys } = readingKinds[kind]
-  const [key] = keys
-  const rows = await transaction.query<StoredReading>(
-    `select ${selected(columnsOf(kind))} from ${table}
-     where site_id = $1 and ${key} = any ($2) and measured_at >= $3 and measured_at < $4`,
-    [site_id, ids, isoTime(at_ms), isoTime(at_ms + blockLength(kind))],
-  )
+  const [key] = readingKinds[kind].keys
+  const asked = {
+    where: `where r.site_id = $1 and r.${key} = any ($2)
+      and r.measured_at >= $3 and r.measured_at < $4`,
+    values: [site_id, ids, isoTime(at_ms), isoTime(at_ms + blockLength(kind))],
+  }
+  const rows = readingsIn(await readRows(transaction, kind, asked, columnsOf(kind)))
   const rowsOf = Map.groupBy(rows, (row) => row[key] as number)
   const before = await transaction.query<BlockRow>(
     `select ${block_columns} from reading_blocks

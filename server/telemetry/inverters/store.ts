@@ -1,7 +1,7 @@
-import { readingKinds } from '@heliograph/domain/readings'
 import type { AlarmingDevice } from '../../plant/alarm-tables.ts'
 import type { InverterFilter, InverterRow } from '../../plant/inverter.ts'
 import type { Queries } from '../../storage/database.ts'
+import { expanded, latestColumns } from '../rows.ts'
 
 /**
  * Inverters by id, with their latest reading and the energy counter at the start of the day: the
@@ -9,19 +9,16 @@ import type { Queries } from '../../storage/database.ts'
  * hours is read where that counter is no basis, for example after a rise across midnight without
  * readings.
  */
-export const liveInverters = (
+export const liveInverters = async (
   db: Queries,
   site_id: string,
   day_start_at: Date,
   { inverter_id, logger_id, in_service = false }: InverterFilter = {},
-) =>
-  db.query<InverterRow>({ name: 'inverters_live', text: live }, [
-    site_id,
-    day_start_at,
-    inverter_id ?? null,
-    logger_id ?? null,
-    in_service,
-  ])
+) => {
+  const values = [site_id, day_start_at, inverter_id ?? null, logger_id ?? null, in_service]
+  const rows = await db.query<InverterRow>({ name: 'inverters_live', text: live }, values)
+  return rows.map((row) => expanded('inverter', row))
+}
 
 /** Each pair of driver and manufacturer of the inverters in service, or that of one inverter. */
 export const alarmingDevices = (db: Queries, site_id: string, inverter_id?: number) =>
@@ -36,7 +33,7 @@ export const alarmingDevices = (db: Queries, site_id: string, inverter_id?: numb
     [site_id, inverter_id ?? null],
   )
 
-const measured = Object.keys(readingKinds.inverter.columns).map((name) => `l.${name}`)
+const [, ...measured] = latestColumns('inverter').map((name) => `l.${name}`)
 
 const counterOfDay = `
   SELECT r.measured_at, r.energy_total_kwh FROM inverter_readings r
@@ -63,7 +60,7 @@ const live = `
     d.firmware_version, i.driver, i.modbus_unit_id, i.installed_date, i.phase_count,
     i.rated_ac_power_kw, i.max_dc_voltage_v, i.mppt_count, i.string_count, i.dc_capacity_kwp,
     i.created_at, i.updated_at, i.retired_at,
-    l.measured_at, l.received_at, l.quality, ${measured.join(', ')},
+    l.received_at, ${measured.join(', ')},
     d.comm_state AS edge_comm_state, plants.data_at AS logger_data_at,
     since.measured_at AS day_first_at, since.energy_total_kwh AS day_first_energy_kwh,
     hours.energy_kwh AS day_hours_energy_kwh
