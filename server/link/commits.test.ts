@@ -3,6 +3,7 @@ import test, { after, before, beforeEach } from 'node:test'
 import type { Frame, Lane } from '@heliograph/domain/link'
 import { Registry } from 'prom-client'
 import { type TestDatabase, testDatabase } from '../../test/postgres.ts'
+import { linkBounds } from './bounds.ts'
 import { type Commits, scheduleCommits } from './commits.ts'
 import {
   edge_id,
@@ -53,7 +54,7 @@ beforeEach(async () => {
     transactions.push(batches.length)
     return ingest.store(batches)
   }
-  commit = scheduleCommits({ ...ingest, store }, linkMetrics(new Registry()))
+  commit = scheduleCommits({ ...ingest, store }, linkMetrics(new Registry()), linkBounds(20))
 })
 
 function give(site_id: string, frames: readonly Frame[], lane: Lane = 'live') {

@@ -1,4 +1,5 @@
 import type { Lane } from '@heliograph/domain/link'
+import { type LinkBounds, type RunInTurn, runInTurns } from './bounds.ts'
 import { inGroups } from './groups.ts'
 import { concernsOneBatch, type Ingest, type Ingested, type PreparedBatch } from './ingest.ts'
 import type { LinkMetrics } from './metrics.ts'
@@ -6,7 +7,7 @@ import type { LinkMetrics } from './metrics.ts'
 /** Readings of several edges that arrive within this time are stored in one transaction. */
 const gathered_ms = 50
 const rows_per_transaction_max = 10_000
-/** Transactions under way: together they stay below the size of the pool. */
+/** Transactions under way, within the share of the link in the pool. */
 const live_at_once = { shared: 2, alone: 4 }
 const later_at_once = { shared: 1, alone: 2 }
 
@@ -17,8 +18,12 @@ export type Commits = (lane: Lane, batch: PreparedBatch) => Promise<Ingested>
  * has a transaction of its own, and so has each batch of a transaction that fails because of one of
  * them. Live data has its own transactions, so that it never waits for a backlog.
  */
-export function scheduleCommits({ store }: Ingest, metrics: LinkMetrics): Commits {
-  const stored: Ingest['store'] = async (batches) => {
+export function scheduleCommits(
+  { store }: Ingest,
+  metrics: LinkMetrics,
+  bounds: Pick<LinkBounds, 'live' | 'later'>,
+): Commits {
+  const counted: Ingest['store'] = async (batches) => {
     metrics.transactions.inc()
     try {
       return await store(batches)
@@ -27,7 +32,8 @@ export function scheduleCommits({ store }: Ingest, metrics: LinkMetrics): Commit
       metrics.batches_per_transaction.observe(batches.length)
     }
   }
-  const commitsOf = (at_once: typeof live_at_once) => {
+  const commitsOf = (at_once: typeof live_at_once, inTurn: RunInTurn) => {
+    const stored: Ingest['store'] = (batches) => inTurn(() => counted(batches))
     const alone = inGroups(stored, { at_once: at_once.alone })
     const shared = inGroups(stored, {
       at_once: at_once.shared,
@@ -39,7 +45,8 @@ export function scheduleCommits({ store }: Ingest, metrics: LinkMetrics): Commit
     })
     return (batch: PreparedBatch) => (isReadings(batch) ? shared(batch) : alone(batch))
   }
-  const [live, later] = [commitsOf(live_at_once), commitsOf(later_at_once)]
+  const live = commitsOf(live_at_once, runInTurns(bounds.live))
+  const later = commitsOf(later_at_once, runInTurns(bounds.later))
   return (lane, batch) => (lane === 'live' ? live(batch) : later(batch))
 }
 

@@ -326,9 +326,10 @@ export class Connection {
   async #reportOffline(reason: RefusalCode | 'connection_lost'): Promise<void> {
     const mark = this.#mark
     if (mark === undefined || reason === 'replaced' || reason === 'shutting_down') return
-    const { db, clock, log } = this.#needs
+    const { db, clock, log, inTurn } = this.#needs
+    const lost = { mark, reason, at: clock.now() }
     try {
-      await recordOffline(db, this.edge, { mark, reason, at: clock.now() })
+      await inTurn(() => recordOffline(db, this.edge, lost))
     } catch (error) {
       log.error({ err: error, ...this.edge }, 'the offline event of an edge could not be recorded')
     }

@@ -7,6 +7,7 @@ import type { Registry } from 'prom-client'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { tellDesired } from '../control/desired.ts'
 import type { Database, Log } from '../storage/database.ts'
+import { linkBounds, runInTurns } from './bounds.ts'
 import { createBrake } from './brake.ts'
 import { scheduleCommits } from './commits.ts'
 import { Connection } from './connection.ts'
@@ -23,8 +24,6 @@ const all_bytes_max = 64 * 1024 * 1024
 /** Status reports that arrive within this time are stored together. */
 const statuses_ms = 200
 const statuses_at_once_max = 200
-/** Connections that are admitted at a time. */
-const turns_max = 4
 
 /** Connections of one edge besides its agent: importers and connections before their hello. */
 const others_max = 3
@@ -62,17 +61,15 @@ export function attachLink(needs: LinkNeeds): Link {
   const timers = needs.timers ?? systemTimers
   const desired = tellDesired({ db, clock: needs.clock, timers, log })
   const metrics = linkMetrics(needs.metrics)
-  const runInTurn = inGroups(
-    async ([work]: readonly (() => Promise<unknown>)[]) => [await work!()],
-    { at_once: turns_max },
-  )
-  const storeStatuses = (statuses: readonly EdgeStatus[]) => recordStatuses(db, statuses)
-  const inTurn = <Result>(work: () => Promise<Result>) => runInTurn(work) as Promise<Result>
+  const bounds = linkBounds(db.pool.options.max)
+  const inTurn = runInTurns(bounds.presence)
+  const storeStatuses = (statuses: readonly EdgeStatus[]) =>
+    inTurn(() => recordStatuses(db, statuses))
   const connectionNeeds = {
     ...needs,
     timers,
     desired,
-    commit: scheduleCommits(needs.ingest ?? ingestInto(db), metrics),
+    commit: scheduleCommits(needs.ingest ?? ingestInto(db), metrics, bounds),
     metrics,
     brake: createBrake(
       { each_bytes_max: needs.held_bytes_max ?? held_bytes_default, all_bytes_max },
