@@ -1,10 +1,11 @@
 /** The table of jobs. */
 import { systemTimers } from '@heliograph/domain/clock'
+import { hour_ms } from '@heliograph/domain/durations'
 import { readingKinds } from '@heliograph/domain/readings'
 import { deleteOldSignIns } from './access/sign-in-lock.ts'
 import { evaluateEverySite, shareRoundOfAlerts } from './alerts/rounds.ts'
-import { sumBatteryDays } from './batteries/battery-days.ts'
-import { sumCurtailedEnergy } from './control/curtailed-energy.ts'
+import { shareBatteryDays, sumBatteryDays } from './batteries/battery-days.ts'
+import { shareCurtailedEnergy, sumCurtailedEnergy } from './control/curtailed-energy.ts'
 import { shareRevenue, updateRevenue } from './earnings/revenue-today.ts'
 import { runAll, trainAll } from './forecasts/jobs.ts'
 import { thinRuns } from './forecasts/thin-runs.ts'
@@ -52,6 +53,10 @@ const byNow = (work: (db: Database, now: Date) => Promise<void>) => {
 
 /** `… again` jobs repeat a sum with late readings. */
 export const createJobTable = (settings: JobSettings): readonly Job[] => {
+  /** Excludes days whose readings may be thinned to one an hour, which would degrade the sums. */
+  const daysOf = (job: string, { clock, signal }: JobContext, again_days: number) => {
+    return { job, again_days, kept_days: settings.retention_minute_days, now: clock.now(), signal }
+  }
   const jobs: Job[] = [
     { name: 'make_partitions', schedule: '7 * * * *', seconds_max: 300, run: makePartitions },
     {
@@ -124,25 +129,41 @@ export const createJobTable = (settings: JobSettings): readonly Job[] => {
       name: 'sum_curtailed_energy',
       schedule: '* * * * *',
       seconds_max: 600,
-      run: (context) => sumCurtailed(context, 2),
+      run: (context) =>
+        sumCurtailedEnergy(prepared(context.db), hoursOf('sum_curtailed_energy', context, 2)),
+      share: (context) =>
+        shareCurtailedEnergy(prepared(context.db), hoursOf('sum_curtailed_energy', context, 2)),
     },
     {
       name: 'sum_curtailed_energy_again',
       schedule: '40 1 * * *',
       seconds_max: 21_600,
-      run: (context) => sumCurtailed(context, 8 * 24),
+      run: (context) =>
+        sumCurtailedEnergy(
+          prepared(context.db),
+          hoursOf('sum_curtailed_energy_again', context, 8 * 24),
+        ),
+      share: (context) =>
+        shareCurtailedEnergy(
+          prepared(context.db),
+          hoursOf('sum_curtailed_energy_again', context, 8 * 24),
+        ),
     },
     {
       name: 'sum_battery_days',
       schedule: '35 * * * *',
       seconds_max: 3600,
-      run: (context) => sumBatteries(context, settings, 0),
+      run: (context) => sumBatteryDays(context.db, daysOf('sum_battery_days', context, 0)),
+      share: (context) => shareBatteryDays(context.db, daysOf('sum_battery_days', context, 0)),
     },
     {
       name: 'sum_battery_days_again',
       schedule: '5 2 * * *',
       seconds_max: 21_600,
-      run: (context) => sumBatteries(context, settings, battery_days_again),
+      run: (context) =>
+        sumBatteryDays(context.db, daysOf('sum_battery_days_again', context, battery_days_again)),
+      share: (context) =>
+        shareBatteryDays(context.db, daysOf('sum_battery_days_again', context, battery_days_again)),
     },
     {
       name: 'update_revenue',
@@ -200,19 +221,9 @@ function sendQueued(context: JobContext, mail: MailSettings | null): Promise<voi
   })
 }
 
-function sumCurtailed({ db, clock, signal }: JobContext, hours: number): Promise<void> {
+function hoursOf(job: string, { clock, signal }: JobContext, hours: number) {
   const now = clock.now()
-  const since = new Date(now.getTime() - hours * 3_600_000)
-  return sumCurtailedEnergy(prepared(db), { since, now, signal })
-}
-
-/** Excludes days whose readings may be thinned to one an hour, which would degrade the sums. */
-function sumBatteries(
-  { db, clock, signal }: JobContext,
-  { retention_minute_days: kept_days }: JobSettings,
-  days: number,
-): Promise<void> {
-  return sumBatteryDays(db, { again_days: days, kept_days, now: clock.now(), signal })
+  return { job, since: new Date(now.getTime() - hours * hour_ms), now, signal }
 }
 
 /** Creates the partitions of readings four weeks ahead. Ingest creates those of late readings. */

@@ -2,6 +2,7 @@
 
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
 import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
+import { beginRound, shareRound } from '../jobs/site-rounds.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { putRow } from '../storage/rows.ts'
 import { holdBatteryMarks, marked_day } from '../telemetry/battery-day-marks.ts'
@@ -95,6 +96,8 @@ function wholeWh(quarters: readonly UnitQuarter[], way: 'charged' | 'discharged'
 const settled_ms = hour_ms
 
 interface Run {
+  /** The job of the run, whose servers share the sites. */
+  job: string
   /** Sums of this many last days are recomputed in every run. */
   again_days: number
   /** Sums of older days are not recomputed, as their readings may be thinned. Null: no limit. */
@@ -108,13 +111,34 @@ interface Run {
  * Computes days without a sum, days with later readings, and the last days again. Only energy is
  * stored, so that changes of prices and contracts need no new sums.
  */
-export async function sumBatteryDays(
+export async function sumBatteryDays(db: Database, run: Run): Promise<void> {
+  const sites = await db.query<{ site_id: string }>(
+    'select distinct site_id from batteries order by site_id',
+  )
+  const site_ids = sites.map(({ site_id }) => site_id)
+  await beginRound(db, run.job, site_ids)
+  await shareBatteryDays(db, run)
+}
+
+/** Several years of days without a sum take some minutes. */
+const claim_s = 1800
+
+/** Computes the days of sites of a run that are still due. */
+export const shareBatteryDays = (db: Database, run: Run): Promise<void> =>
+  shareRound(db, run.job, {
+    work: (site_id) => sumSite(db, site_id, run),
+    signal: run.signal,
+    claim_s,
+  })
+
+async function sumSite(
   db: Database,
+  site_id: string,
   { again_days, kept_days, now, signal }: Run,
 ): Promise<void> {
   const last_ms = utcDayStart(now.getTime() - settled_ms) - day_ms
   const daysAgo = (days: number) => new Date(now.getTime() - days * day_ms)
-  const due = await dueDays(db, {
+  const due = await dueDays(db, site_id, {
     last: new Date(last_ms),
     again_from: daysAgo(Math.min(again_days, kept_days ?? again_days)),
     kept_from: kept_days === null ? null : daysAgo(kept_days),
@@ -127,11 +151,12 @@ export async function sumBatteryDays(
 
 function dueDays(
   db: Queries,
+  site_id: string,
   { last, again_from, kept_from }: { last: Date; again_from: Date; kept_from: Date | null },
 ): Promise<(Unit & { at: Date })[]> {
   return db.query(
     `select b.site_id, b.bess_id, b.rated_charge_power_kw, b.rated_discharge_power_kw, day.at
-     from batteries b
+     from (select * from batteries where site_id = $4) as b
      cross join lateral (
        select date_trunc('day', ${firstReadingAt('bess', 'b')}) as at
      ) as first
@@ -140,8 +165,8 @@ function dueDays(
        on d.site_id = b.site_id and d.bess_id = b.bess_id and d.date = day.at::date
      where d.date is null or day.at >= $2
        or (d.summed_at = ${marked_day} and ($3::timestamptz is null or day.at >= $3))
-     order by day.at desc, b.site_id, b.bess_id`,
-    [last, again_from, kept_from],
+     order by day.at desc, b.bess_id`,
+    [last, again_from, kept_from, site_id],
   )
 }
 

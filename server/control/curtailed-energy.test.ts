@@ -65,6 +65,7 @@ test('energy that was kept back', async (t) => {
     )
   const sum = (now_min: number, since_min = -120) =>
     sumCurtailedEnergy(db, {
+      job: 'sum_curtailed_energy',
       since: new Date(noon + since_min * minute_ms),
       now: new Date(noon + now_min * minute_ms),
       signal: new AbortController().signal,

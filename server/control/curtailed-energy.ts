@@ -6,6 +6,7 @@
  */
 import { hour_ms } from '@heliograph/domain/durations'
 import { defaultPollIntervals } from '@heliograph/domain/site'
+import { beginRound, shareRound } from '../jobs/site-rounds.ts'
 import { heldUntil } from '../storage/curtailment.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { rowsJson } from '../storage/values.ts'
@@ -46,6 +47,8 @@ export function lowestSpans(rows: readonly AppliedRow[]): Span[] {
 }
 
 interface Run {
+  /** The job of the run, whose servers share the sites. */
+  job: string
   /** Earlier hours are not changed. */
   since: Date
   now: Date
@@ -53,10 +56,34 @@ interface Run {
   signal: AbortSignal
 }
 
-/** Recomputes the hours of a run from the present readings. */
-export async function sumCurtailedEnergy(db: Database, { since, now, signal }: Run): Promise<void> {
-  const first_ms = Math.floor(since.getTime() / hour_ms) * hour_ms
-  for (const [plant, rows] of await appliedRows(db, new Date(first_ms), now)) {
+/** A site has some plants with up to 200 hours of some milliseconds each. */
+const claim_s = 600
+
+/** Recomputes the hours of a run from the present readings, with the help of other servers. */
+export async function sumCurtailedEnergy(db: Database, run: Run): Promise<void> {
+  const sites = await db.query<{ site_id: string }>(
+    `select distinct site_id from ${held} where ${isHeld} order by site_id`,
+    [firstHour(run), run.now],
+  )
+  const site_ids = sites.map(({ site_id }) => site_id)
+  await beginRound(db, run.job, site_ids)
+  await shareCurtailedEnergy(db, run)
+}
+
+/** Recomputes the hours of sites of a run that are still due. */
+export const shareCurtailedEnergy = (db: Database, run: Run): Promise<void> =>
+  shareRound(db, run.job, {
+    work: (site_id) => sumSite(db, site_id, run),
+    signal: run.signal,
+    claim_s,
+  })
+
+const firstHour = ({ since }: Run) => new Date(Math.floor(since.getTime() / hour_ms) * hour_ms)
+
+async function sumSite(db: Database, site_id: string, run: Run): Promise<void> {
+  const { now, signal } = run
+  const first_ms = firstHour(run).getTime()
+  for (const [plant, rows] of await appliedRows(db, site_id, new Date(first_ms), now)) {
     const spans = lowestSpans(rows)
     const begin_ms = Math.floor((spans[0]?.from_ms ?? now.getTime()) / hour_ms) * hour_ms
     // Also hours after the last span: they may have been summed before a release was known.
@@ -68,23 +95,31 @@ export async function sumCurtailedEnergy(db: Database, { since, now, signal }: R
   }
 }
 
-async function appliedRows(db: Queries, since: Date, now: Date): Promise<[Plant, AppliedRow[]][]> {
+/** The rows that limited their plant, at or before $2. */
+const held = `(
+  select *, greatest(start_at, applied_at) as from_at, ${heldUntil('$2::timestamptz')} as to_at
+  from curtailment_rows r where applied_at is not null
+) as held`
+/** Since $1. */
+const isHeld = 'to_at > from_at and to_at > $1'
+
+async function appliedRows(
+  db: Queries,
+  site_id: string,
+  since: Date,
+  now: Date,
+): Promise<[Plant, AppliedRow[]][]> {
   const rows = await db.query<
     Plant & Omit<AppliedRow, 'from_ms' | 'to_ms'> & { from_at: Date; to_at: Date }
   >(
     `select site_id, logger_id, group_id, row_id, max_power_kw, from_at, to_at
-     from (
-       select *, greatest(start_at, applied_at) as from_at,
-              ${heldUntil('$2::timestamptz')} as to_at
-       from curtailment_rows r where applied_at is not null
-     ) as held
-     where to_at > from_at and to_at > $1
-     order by site_id, logger_id, row_id`,
-    [since, now],
+     from ${held}
+     where site_id = $3 and ${isHeld}
+     order by logger_id, row_id`,
+    [since, now, site_id],
   )
-  const plants = Map.groupBy(rows, ({ site_id, logger_id }) => JSON.stringify([site_id, logger_id]))
-  return [...plants.values()].map((of) => [
-    { site_id: of[0]!.site_id, logger_id: of[0]!.logger_id },
+  return [...Map.groupBy(rows, ({ logger_id }) => logger_id)].map(([logger_id, of]) => [
+    { site_id, logger_id },
     of.map(({ from_at, to_at, ...row }) => ({
       ...row,
       from_ms: from_at.getTime(),

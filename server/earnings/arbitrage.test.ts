@@ -11,6 +11,7 @@ test('what batteries earned', async (t) => {
   const { db, clock, get } = site
   const sum = (again_days = 0) =>
     sumBatteryDays(db, {
+      job: 'sum_battery_days',
       again_days,
       kept_days: null,
       now: clock.now(),

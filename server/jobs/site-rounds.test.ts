@@ -94,6 +94,21 @@ test('a server that stops leaves its sites to others', async () => {
   assert.deepEqual(other.visited, site_ids.slice(1))
 })
 
+test('a site that a server did not finish before it stopped stays due', async () => {
+  const { db } = database
+  await beginRound(db, name, site_ids.slice(0, 2))
+  const stop = new AbortController()
+  const work = async () => {
+    stop.abort(new Error('the server stops'))
+    stop.signal.throwIfAborted()
+  }
+  await assert.rejects(shareRound(db, name, { work, signal: stop.signal }), /the server stops/)
+  assert.deepEqual(
+    await left(),
+    site_ids.slice(0, 2).map((site_id) => ({ site_id, is_claimed: null })),
+  )
+})
+
 test('a site that fails harms no other, and fails the round', async () => {
   const { db } = database
   await beginRound(db, name, site_ids)

@@ -8,8 +8,8 @@ import type { Database } from '../storage/database.ts'
 export const round_channel = 'round_begins'
 
 const sites_per_claim = 4
-/** A site takes less than a second; after this long its server is considered dead. */
-const claim_s = 60
+/** For work of less than a second a site. */
+const claim_s_usual = 60
 
 /** Makes sites due; those left from the round before stay due. */
 export async function beginRound(
@@ -37,16 +37,27 @@ export async function shareRound(
   {
     work,
     signal,
-  }: { work: (site_id: string) => Promise<unknown>; signal?: AbortSignal | undefined },
+    claim_s = claim_s_usual,
+  }: {
+    work: (site_id: string) => Promise<unknown>
+    signal?: AbortSignal | undefined
+    /** After this long the server of a claimed site is considered dead. */
+    claim_s?: number
+  },
 ): Promise<void> {
   const failures: unknown[] = []
   let visited = 0
-  for (let claimed = await claim(db, job); claimed.length > 0; claimed = await claim(db, job)) {
+  const claimNext = () => claim(db, job, claim_s)
+  for (let claimed = await claimNext(); claimed.length > 0; claimed = await claimNext()) {
     const left = new Set(claimed)
     try {
       for (const site_id of claimed) {
         signal?.throwIfAborted()
-        await work(site_id).catch((error: unknown) => failures.push(error))
+        await work(site_id).catch((error: unknown) => {
+          // A site that was not finished stays due.
+          signal?.throwIfAborted()
+          failures.push(error)
+        })
         left.delete(site_id)
         visited += 1
       }
@@ -58,9 +69,9 @@ export async function shareRound(
   throw new Error(`${job} failed at ${failures.length} of ${visited} sites`, { cause: failures[0] })
 }
 
-async function claim(db: Database, job: string): Promise<string[]> {
+async function claim(db: Database, job: string, claim_s: number): Promise<string[]> {
   const sites = await db.query<{ site_id: string }>(
-    `update due_sites d set claimed_until = now() + interval '${claim_s} s'
+    `update due_sites d set claimed_until = now() + $2 * interval '1 s'
      from (
        select site_id from due_sites
        where job = $1 and (claimed_until is null or claimed_until < now())
@@ -68,7 +79,7 @@ async function claim(db: Database, job: string): Promise<string[]> {
      ) as due
      where d.site_id = due.site_id and d.job = $1
      returning d.site_id`,
-    [job],
+    [job, claim_s],
   )
   return sites.map(({ site_id }) => site_id).sort()
 }
