@@ -8,6 +8,7 @@
  * until they do not come near to it any more.
  */
 import { waterFill } from '../control/core/core.ts'
+import { sum as total } from '../control/power-rounds.ts'
 
 /** A plant with its batteries, or the common connection with all. */
 export interface Sum {
@@ -163,5 +164,3 @@ function wantedBy({ asked_w, step_w }: Asker): number {
   if (asked_w === 0 || step_w === 0) return asked_w
   return step_w * (Math.ceil(asked_w / step_w) + 1)
 }
-
-const total = (all: readonly number[]) => all.reduce((sum, one) => sum + one, 0)

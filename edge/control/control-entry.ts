@@ -58,27 +58,12 @@ export type ControlEntry = { at: number } & (
    * An operator said on the site that the limit of another is nobody's: it was forgotten, or was
    * not, for this reason.
    */
-  | {
-      is: 'forgotten'
-      inverter_id: number
-      external_w: number
-      request_id: string
-      asked_at: number
-      asked_by: string
-      refusal: string | null
-    }
+  | ({ is: 'forgotten'; inverter_id: number; external_w: number } & Stated)
   /**
    * An operator said on the site that a device is disconnected which site.yaml does not have any
    * more: it counts no more, or does, for this reason.
    */
-  | {
-      is: 'disconnected'
-      inverter_id: number
-      request_id: string
-      asked_at: number
-      asked_by: string
-      refusal: string | null
-    }
+  | ({ is: 'disconnected'; inverter_id: number } & Stated)
   /** It does not answer; `stays`: its limit holds all the same, whatever becomes of its power. */
   | { is: 'gone'; inverter_id: number; stays?: boolean }
   /**
@@ -109,15 +94,7 @@ export type ControlEntry = { at: number } & (
   /** What is known of a PCS where that is another, and after each order: it is in `held_max_w`. */
   | ({ is: 'pcs' } & PcsFound)
   /** As `disconnected`. */
-  | {
-      is: 'pcs_disconnected'
-      bess_id: number
-      pcs_idx: number
-      request_id: string
-      asked_at: number
-      asked_by: string
-      refusal: string | null
-    }
+  | ({ is: 'pcs_disconnected'; bess_id: number; pcs_idx: number } & Stated)
   /** A permit file that was accepted, its guard not taken off. */
   | {
       is: 'permit_file'
@@ -130,6 +107,14 @@ export type ControlEntry = { at: number } & (
   /** So many entries before this one could not be written. */
   | { is: 'lost'; entries: number }
 )
+
+/** Who stated it, and why it was not done; null: it was. */
+interface Stated {
+  request_id: string
+  asked_at: number
+  asked_by: string
+  refusal: string | null
+}
 
 export interface PcsFound {
   bess_id: number

@@ -6,6 +6,7 @@ import type { WallTime } from './clock-watch.ts'
 import type { ControlledPlants, Plant } from './controlled-plants.ts'
 import type { Permit } from './permit-terms.ts'
 import type { PlantTerms } from './plant-ceilings.ts'
+import { sum } from './power-rounds.ts'
 
 /** What a plant may deliver together with its batteries, and the common connection with all. */
 export interface JointCeilings extends WallTime {
@@ -67,5 +68,3 @@ function pressingPower({ devices, removed }: Plant, now_ms: number): number {
   const of_removed = removed.map(({ limits }) => limits.worst_w(now_ms))
   return sum([...of_devices, ...of_removed])
 }
-
-const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0)

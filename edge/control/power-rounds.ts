@@ -138,4 +138,4 @@ function leastCommonMultiple(a: number, b: number): number {
   return (a / divisor) * b
 }
 
-const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0)
+export const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0)

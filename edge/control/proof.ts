@@ -9,45 +9,40 @@ import type { ControlEntry, RoundEntry } from './control-entry.ts'
 import type { Period } from './control-log-file.ts'
 import { ControlState } from './control-state.ts'
 import { type ListedPcs, type PcsKey, pcsId } from './device-name.ts'
-import type { MeasuredPower } from './power-rounds.ts'
+import { type MeasuredPower, sum } from './power-rounds.ts'
 
 export type Cause = 'write' | 'device' | 'silence' | 'permit' | 'site' | 'unknown'
 
-/** More was allowed than permitted. */
-export interface Overstep {
+interface Excess {
   from_at: number
   /** null: still so at the end. */
   to_at: number | null
   /** null: of the common connection. */
   logger_id: number | null
+  permit_w: number
+}
+
+/** More was allowed than permitted. */
+export interface Overstep extends Excess {
   cause: Cause
   inverter_id: number | null
   /** Where a PCS is the cause: `1.0`. */
   pcs_id?: string
   allowed_max_w: number
-  permit_w: number
 }
 
 /** More was measured than permitted, other than while coming down. */
-interface Overpower {
-  from_at: number
-  to_at: number | null
-  logger_id: number | null
+interface Overpower extends Excess {
   power_max_w: number
-  permit_w: number
 }
 
 /** What was measured may come to more than was permitted, and need not. */
-interface PossibleExcess {
-  from_at: number
-  to_at: number | null
-  logger_id: number | null
+interface PossibleExcess extends Excess {
   /** A poll round did not measure each device. */
   why: 'incomplete'
   /** In the round with the highest bound. null: nothing was measured in one round. */
   power_w: number | null
   at_most_w: number
-  permit_w: number
 }
 
 export interface LogGap extends Period {
@@ -413,7 +408,7 @@ function boundsOf(parts: readonly MeasuredPower[]): Bounds {
 }
 
 /** What is open there and goes on; what does not is closed. */
-function openIn<Of extends { to_at: number | null }>(
+function openIn<Of extends Excess>(
   all: Map<number | null, Of>,
   logger_id: number | null,
   goes_on: boolean,
@@ -425,8 +420,6 @@ function openIn<Of extends { to_at: number | null }>(
   all.delete(logger_id)
   return undefined
 }
-
-const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0)
 
 const gapWords: Readonly<Record<LogGap['why'], string>> = {
   stopped: 'the agent was stopped',
