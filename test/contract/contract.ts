@@ -119,6 +119,7 @@ const further_parameters: Readonly<Record<string, readonly string[]>> = {
   'GET /efficiency/inverters': ['rank_by'],
   'GET /inverters/alarms/decode': ['inverter_id', 'table_id'],
   'GET /weather/logger/{logger_id}/history': ['every'],
+  'GET /iv/strings/{inverter_id}/{string_index}/expected': ['every'],
   ...Object.fromEntries(
     [
       '/loggers/{logger_id}',

@@ -184,6 +184,30 @@ test('expected against measured', async (t) => {
     assert.equal((await data(`?end=${at(20)}&limit=1`))[0]!['measured_at'], at(15))
   })
 
+  await t.test('steps have their first reading, and pages of them go on as well', async () => {
+    const steps = async (query: string) => {
+      const { body } = await get(`${path}?every=900s${query}`)
+      return { ...body.meta, times: body.data.map((point: Row) => point['measured_at']) }
+    }
+    const from = '&start=2026-06-20T00:00:00Z'
+    const night = '2026-06-20T22:00:00.000Z'
+    const whole = await steps(from)
+    assert.deepEqual(whole.times, [night, at(0), at(15), at(30)])
+    assert.equal(whole.count, 4)
+    const first = await steps(`${from}&limit=2`)
+    assert.deepEqual([first.times, first.count], [[night, at(0)], 4])
+    assert.deepEqual((await steps(`&start=${first.next_start}`)).times, [at(15), at(30)])
+    const newest = await steps('&limit=2')
+    assert.deepEqual([newest.times, newest.previous_end], [[at(15), at(30)], at(15)])
+    assert.deepEqual((await steps(`&end=${at(15)}&limit=1`)).times, [at(0)])
+    const file = await site.file(`${path}?every=900s${from}`, 'application/x-ndjson')
+    const lines = file.trim().split('\n')
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).measured_at),
+      whole.times,
+    )
+  })
+
   await t.test('windows of the future, of less than a sample and of local time', async () => {
     const count = async (query: string) => (await get(`${path}?${query}`)).body.meta.count
     assert.equal(await count('start=2027-01-01T00:00:00Z'), 0)

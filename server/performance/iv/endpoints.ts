@@ -8,6 +8,7 @@ import {
   openCircuitVoltage,
   shortCircuitCurrent,
 } from '@heliograph/physics/single-diode'
+import { Type } from 'typebox'
 import type { Context } from '../../http/context.ts'
 import { pageOf, RowId } from '../../http/cursor.ts'
 import { endpoint } from '../../http/endpoint.ts'
@@ -20,6 +21,7 @@ import { default_hours, type SeriesWindow, seriesMeta } from '../../http/time-wi
 import { rowsWindow } from '../../http/windows.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isoTime } from '../../storage/values.ts'
+import { stepOf } from '../../telemetry/steps.ts'
 import type { StringDiagnosis } from '../diagnostics/iv-diagnosis.ts'
 import { type PanelFields, panelFields } from '../panels/model.ts'
 import { nameKey } from '../panels/names.ts'
@@ -145,6 +147,7 @@ export const getPanelModel = endpoint({
 })
 
 const expected_rows = { max: 5000, by_default: 1000 } as const
+const step_names = ['60s', '300s', '900s'] as const
 
 export const compareWithExpected = endpoint({
   ...iv,
@@ -153,7 +156,7 @@ export const compareWithExpected = endpoint({
   summary: 'Compare a string with its expected I-V data',
   description:
     'Returns one item per reading of the string, ascending. The window defaults to the last 24 ' +
-    'hours. The expectation is the CEC single-diode model of the current panels of the string, at ' +
+    'hours. `every` returns the first reading of each step instead. The expectation is the CEC single-diode model of the current panels of the string, at ' +
     'the irradiance and cell temperature of the nearest met station reading within 150 s, without ' +
     'instruments that /weather rejects. `current_deviation_at_voltage_pct` compares at the ' +
     'measured voltage and is valid while the inverter is limited, too. Stale values and the ' +
@@ -162,11 +165,26 @@ export const compareWithExpected = endpoint({
     'this string. Without an expectation `data` is empty; see `meta.reason`.',
   params: { inverter_id: InverterId, string_index: StringIndex },
   window: rowsWindow(default_hours.telemetry),
-  query: { limit: limit(expected_rows.max, expected_rows.by_default) },
+  query: {
+    limit: limit(expected_rows.max, expected_rows.by_default),
+    every: Type.Optional(
+      field.OneOf(
+        step_names,
+        'Returns the first reading of each step of this length, for charts of a day. A step is in ' +
+          'the window if its start is; steps are whole in UTC.',
+      ),
+    ),
+  },
   heavy: true,
   returns: IvExpectedSeries,
-  async handle({ site: { site_id }, params, query, window }, { db }: Context) {
-    const { setting, expectation, wanted } = await requireComparison(db, site_id, params, window)
+  async handle({ site, params, query, window }, { db }: Context) {
+    const { setting, expectation, wanted } = await requireComparison(
+      db,
+      site,
+      params,
+      window,
+      query.every,
+    )
     const { params_id, module_count } = setting.string
     const model = { model: 'cec_single_diode', params_id, module_count } as const
     if (typeof expectation === 'string') {
@@ -193,8 +211,8 @@ export const compareWithExpected = endpoint({
       meta: { ...seriesMeta(window, rows), ...model, reason: null, ...diagnosis },
     }
   },
-  async exports({ site: { site_id }, params, query, window }, { db }: Context) {
-    const { expectation, wanted } = await requireComparison(db, site_id, params, window)
+  async exports({ site, params, query, window }, { db }: Context) {
+    const { expectation, wanted } = await requireComparison(db, site, params, window, query.every)
     if (typeof expectation === 'string') return pageItems([])
     const { limit } = query
     return {
@@ -210,15 +228,17 @@ export const compareWithExpected = endpoint({
 /** The expectation of a string, or the reason why there is none. */
 async function requireComparison(
   db: Queries,
-  site_id: string,
+  { site_id, timezone }: { site_id: string; timezone: string },
   { inverter_id, string_index }: { inverter_id: number; string_index: number },
   window: SeriesWindow,
+  every: (typeof step_names)[number] | undefined,
 ) {
   const plant = await readPlant(db, site_id, [inverter_id])
   const setting = settingOf(plant, { inverter_id, string_index })
   if (!setting) throw new ApiError('not_found', { inverter_id, string_index })
   const { partner_indexes } = setting
-  const wanted = { site_id, inverter_id, string_index, partner_indexes, window }
+  const step = every === undefined ? null : stepOf(every, timezone)
+  const wanted = { site_id, inverter_id, string_index, partner_indexes, window, step }
   return { setting, expectation: expectationOf(setting, plant), wanted }
 }
 

@@ -5,6 +5,7 @@ import type { SeriesWindow } from '../../http/time-windows.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { StoredReading } from '../../telemetry/blocks/store.ts'
 import { spanOf } from '../../telemetry/history.ts'
+import type { Step } from '../../telemetry/steps.ts'
 import { firstOf, readReadings, walkReadings } from '../../telemetry/stored-readings.ts'
 import { countStrings, holdsString } from '../../telemetry/strings/store.ts'
 import type { PanelFields } from '../panels/model.ts'
@@ -25,6 +26,8 @@ export interface ReadingsRequest {
   /** Strings whose currents are read too, if the same reading contains them. */
   partner_indexes: readonly number[]
   window: SeriesWindow
+  /** Reads only the first reading of each step that starts in the window; null: all. */
+  step: Step | null
   limit: number
 }
 
@@ -58,21 +61,55 @@ export const readSiteModel = (db: Queries, site_id: string, params_id: number) =
 /** Ascending; counted from the end of the window when the window takes the newest. */
 export async function readStringInstants(
   db: Queries,
-  { site_id, inverter_id, string_index, partner_indexes, window, limit }: ReadingsRequest,
+  request: ReadingsRequest,
 ): Promise<StringInstant[]> {
+  const { string_index, partner_indexes, window, limit } = request
   const { newest } = window
   const indexes = [string_index, ...partner_indexes]
   const [lowest, highest] = [Math.min(...indexes), Math.max(...indexes)]
-  const walk = { site_id, device_id: inverter_id, ...spanOf(window), newest }
-  const columns = ['quality', 'current_a', 'voltage_v']
   async function* instants() {
-    for await (const readings of walkReadings(db, 'string', walk, columns)) {
-      const own = readings.filter((reading) => holdsString(reading, string_index))
-      yield own.map((reading) => instantOf(reading, string_index, lowest, highest))
+    for await (const readings of walkString(db, request, ['quality', 'current_a', 'voltage_v'])) {
+      yield readings.map((reading) => instantOf(reading, string_index, lowest, highest))
     }
   }
   const found = await firstOf(instants(), limit)
   return newest ? found.reverse() : found
+}
+
+/** The readings of the string, or the first one of each step. */
+async function* walkString(
+  db: Queries,
+  { site_id, inverter_id, string_index, window, step }: Omit<ReadingsRequest, 'limit'>,
+  columns: readonly string[],
+): AsyncGenerator<StoredReading[]> {
+  const { newest } = window
+  const { from_ms, to_ms } = spanOf(window)
+  const is_open = step === null || !Number.isFinite(from_ms)
+  const first_ms = is_open ? from_ms : step.endOf(step.startOf(from_ms - 1))
+  const walk = { site_id, device_id: inverter_id, from_ms: first_ms, to_ms, newest }
+  const firstOfSteps = step && keepFirst(step, newest)
+  for await (const readings of walkReadings(db, 'string', walk, columns)) {
+    const own = readings.filter((reading) => holdsString(reading, string_index))
+    yield firstOfSteps ? firstOfSteps.of(own) : own
+  }
+  if (firstOfSteps) yield firstOfSteps.rest()
+}
+
+/** Keeps the earliest reading of each step, of readings in the order of a walk. */
+function keepFirst({ startOf }: Step, newest: boolean) {
+  let held: StoredReading | null = null
+  return {
+    of(readings: readonly StoredReading[]): StoredReading[] {
+      const kept: StoredReading[] = []
+      for (const reading of readings) {
+        const is_same = held && startOf(held.measured_at) === startOf(reading.measured_at)
+        if (held && !is_same) kept.push(held)
+        if (!is_same || newest) held = reading
+      }
+      return kept
+    },
+    rest: () => (held ? [held] : []),
+  }
 }
 
 function instantOf(
@@ -101,8 +138,13 @@ function instantOf(
   }
 }
 
-export const countStringInstants = (db: Queries, request: ReadingsRequest): Promise<number> =>
-  countStrings(db, request)
+export async function countStringInstants(db: Queries, request: ReadingsRequest): Promise<number> {
+  if (!request.step) return countStrings(db, request)
+  let count = 0
+  for await (const { length } of walkString(db, request, ['current_a', 'voltage_v']))
+    count += length
+  return count
+}
 
 /** Spans this near to each other are read at once. */
 const span_distance_ms = hour_ms

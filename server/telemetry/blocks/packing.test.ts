@@ -286,8 +286,8 @@ async function answers(): Promise<unknown[]> {
         found.push(JSON.parse(String((await readStringHistory(db, { ...strings, limit })).text)))
         if (string_index === undefined || limit !== 9) continue
         found.push(await countStrings(db, strings))
-        const asked = { ...strings, string_index, partner_indexes: [string_index + 1], limit: 5 }
-        found.push(await readStringInstants(db, asked))
+        const one = { ...strings, string_index, partner_indexes: [string_index + 1] }
+        found.push(await readStringInstants(db, { ...one, step: null, limit: 5 }))
       }
     }
   }

@@ -50,7 +50,7 @@ function Expected(props: StringChartsProps) {
     staleTime: 60_000,
     queryFn: async ({ signal }): Promise<ExpectedValues> => {
       let meta: IvExpectedMeta | null = null
-      const of = { site_id, inverter_id, string_index, limit: 5000 }
+      const of = { site_id, inverter_id, string_index, every: '60s', limit: 2000 } as const
       const read = async (window: Window) => {
         const answer = await heliograph.ivExpectedList({ ...of, ...window }, { signal })
         // Each page has its own diagnosis: the page with the most daylight is the most reliable.
