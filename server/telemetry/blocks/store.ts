@@ -200,12 +200,13 @@ export async function storeBlock(
   )
   await transaction.execute(
     `insert into reading_blocks (site_id, kind, device_id, hour_at, first_at, last_at,
-       reading_count, resolution_s, ranges, layout, content)
+       reading_count, resolution_s, string_ranges, layout, content)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
      on conflict (site_id, kind, device_id, hour_at) do update
        set first_at = excluded.first_at, last_at = excluded.last_at,
          reading_count = excluded.reading_count, resolution_s = excluded.resolution_s,
-         ranges = excluded.ranges, layout = excluded.layout, content = excluded.content`,
+         string_ranges = excluded.string_ranges, layout = excluded.layout,
+         content = excluded.content`,
     [
       of.site_id,
       kind,

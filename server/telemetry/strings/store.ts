@@ -120,9 +120,10 @@ export async function countStrings(
 }
 
 const stringsOfBlock = `(
-  SELECT sum(CASE WHEN $5::int IS NULL THEN ranges[i + 1] * ranges[i + 2]
-    WHEN $5 >= ranges[i] AND $5 < ranges[i] + ranges[i + 1] THEN ranges[i + 2] ELSE 0 END)
-  FROM generate_series(1, cardinality(ranges), 3) AS i)`
+  SELECT sum(CASE WHEN $5::int IS NULL THEN string_ranges[i + 1] * string_ranges[i + 2]
+    WHEN $5 BETWEEN string_ranges[i] AND string_ranges[i] + string_ranges[i + 1] - 1
+      THEN string_ranges[i + 2] ELSE 0 END)
+  FROM generate_series(1, cardinality(string_ranges), 3) AS i)`
 
 /** Whether a reading is of a range of strings that contains the string. */
 export const holdsString = (reading: StoredReading, string_index: number) =>
