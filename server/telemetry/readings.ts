@@ -311,8 +311,13 @@ function compactCheckOf(type: Exclude<ColumnType, 'text'>): Check<BlockValue> {
   if (!type.endsWith('[]')) return check
   return (value) => {
     if (!Array.isArray(value) || value.length > array_length_max) return undefined
-    const list = value.map((each) => (each === null ? null : check(each)))
-    return list.includes(undefined) ? undefined : (list as (number | null)[])
+    const list: (number | null)[] = []
+    for (const each of value) {
+      const checked = each === null ? null : check(each)
+      if (checked === undefined) return undefined
+      list.push(checked)
+    }
+    return list
   }
 }
 

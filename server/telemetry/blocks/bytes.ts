@@ -13,16 +13,18 @@ export function byteWriter() {
     length += count
     return length - count
   }
+  function u8(value: number) {
+    const at = reserve(1)
+    bytes[at] = value
+  }
   return {
-    u8(value: number) {
-      const at = reserve(1)
-      bytes[at] = value
-    },
+    u8,
     /** An integer from 0 to 2^53, seven bits a byte. */
     count(value: number) {
       let rest = value
-      for (; rest >= 128; rest = Math.floor(rest / 128)) this.u8((rest % 128) + 128)
-      this.u8(rest)
+      for (; rest >= 2 ** 31; rest = Math.floor(rest / 128)) u8((rest % 128) + 128)
+      for (; rest >= 128; rest >>>= 7) u8((rest & 127) | 128)
+      u8(rest)
     },
     f64(value: number) {
       const at = reserve(8)
