@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type Event, type Kind, load, step, type Traits } from './core.ts'
+import { type Event, type Kind, load, type State, step, type Traits } from './core.ts'
 import {
   after,
   done,
@@ -12,7 +12,7 @@ import {
   timer,
   worstAt,
 } from './fixtures/plain-source.ts'
-import { answers, isAnswered, isAt, shows } from './worst.ts'
+import { answers, isAnswered, isAt, obeys, shows } from './worst.ts'
 
 const night: Event = { is: 'night', is_night: true }
 const battery = { is_pv: false, lowest_w: -50 }
@@ -468,6 +468,18 @@ test('a source that exceeds its ceiling at full power counts with that at full p
   assert.equal(worstAt(state, 95), 120)
   const events = [sent(95, 98), done(95, 98), read(102, 98), power(102, 98)]
   assert.equal(worstAt(after(state, events), 102), 98)
+})
+
+test('a source whose limit did not hold disobeys while it holds that limit or its ceiling', () => {
+  const obeysAt = (state: State, at_s: number) => obeys(state.sources.get('a')!, at_s * 1000)
+  const full = [0, 10, 20, 30].flatMap((at_s) => measured(at_s, 100, 120))
+  const state = after(started({}), [...full, ...reads(100, 35, 95), power(95, 50)])
+  assert.equal(obeysAt(state, 95), false)
+  assert.equal(obeysAt(after(state, [sent(95, 98), done(95, 98), read(102, 98)]), 102), true)
+  const smaller = read(100, 90, { max_w: 90 })
+  assert.equal(obeysAt(after(state, [smaller]), 100), false, 'its lower ceiling is no lower limit')
+  const never_read = [0, 10, 20, 30].map((at_s) => power(at_s, 120))
+  assert.equal(obeysAt(after(started({}), never_read), 95), true, 'it was told nothing')
 })
 
 test('a ramp explains power above the limit until its time is over', () => {
