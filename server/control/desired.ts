@@ -21,6 +21,8 @@ export interface DesiredRows {
 
 /** Upper bound of the delay after a lost notification. */
 const reread_ms = 400
+/** Sites whose state is read and sent together. */
+const sites_at_once = 50
 /** Version of a site without a row in `desired_versions`: it never had a command. */
 const no_version = 0
 
@@ -107,22 +109,24 @@ async function sendChanges(db: Queries, watchers: Set<Watcher>, clock: Clock): P
     [site_ids],
   )
   const versions = new Map(found.map(({ site_id, version }) => [site_id, version]))
-  for (const site_id of site_ids) {
-    const version = versions.get(site_id) ?? no_version
-    const behind = [...watchers].filter((one) => one.site_id === site_id && one.version !== version)
-    if (behind.length === 0) continue
+  const versionOf = ({ site_id }: Watcher) => versions.get(site_id) ?? no_version
+  const behind = [...watchers].filter((one) => one.version !== versionOf(one))
+  const of_sites = [...Map.groupBy(behind, ({ site_id }) => site_id)]
+  for (let first = 0; first < of_sites.length; first += sites_at_once) {
+    const some = of_sites.slice(first, first + sites_at_once)
+    const ids = some.map(([site_id]) => site_id)
     // Before the rows are read: a release must not treat them as never sent.
     await db.execute(
       `update curtailment_rows set told_at = $2
-       where site_id = $1 and told_at is null and released_at is null and end_at > $2`,
-      [site_id, clock.now()],
+       where site_id = any($1) and told_at is null and released_at is null and end_at > $2`,
+      [ids, clock.now()],
     )
     // After the version: a newer change is sent now, and again with its own version.
-    const desired = await readDesired(db, site_id, clock.now())
-    for (const watcher of behind) {
+    const desiredOf = await readDesired(db, ids, clock.now())
+    for (const watcher of some.flatMap(([, of_site]) => of_site)) {
       if (!watchers.has(watcher)) continue
-      watcher.version = version
-      watcher.tell(desired)
+      watcher.version = versionOf(watcher)
+      watcher.tell(desiredOf(watcher.site_id))
     }
   }
 }
@@ -133,44 +137,62 @@ const rowColumns = 'group_id, logger_id, start_at, end_at, max_power_kw, release
  * Includes released rows until their end, for edges that were disconnected at the release. Includes
  * rows past their end until the edge confirms: an edge that does not have them confirms as well.
  */
-async function readDesired(db: Queries, site_id: string, now: Date): Promise<DesiredMessage> {
-  const rows = await db.query<Stored<CurtailmentRow>>(
-    `select * from (
-       (select ${rowColumns} from curtailment_rows where site_id = $1 and end_at > $2)
+async function readDesired(
+  db: Queries,
+  site_ids: readonly string[],
+  now: Date,
+): Promise<(site_id: string) => DesiredMessage> {
+  const rows = await db.query<OfSite & Stored<CurtailmentRow>>(
+    `select s.site_id, rows.*
+     from unnest($1::text[]) as s (site_id)
+     cross join lateral (
+       (select ${rowColumns} from curtailment_rows where site_id = s.site_id and end_at > $2)
        union all
        (select ${rowColumns} from curtailment_rows r
-        where site_id = $1 and end_at <= $2 and ${isReleasing('$2::timestamptz')}
+        where site_id = s.site_id and end_at <= $2 and ${isReleasing('$2::timestamptz')}
         order by end_at desc limit ${unconfirmed_rows_max})
      ) as rows
      order by start_at, group_id, logger_id`,
-    [site_id, now],
+    [site_ids, now],
   )
-  const dispatch = await readDispatch(db, site_id, now)
-  return {
-    type: 'desired',
-    // Edges older than battery dispatch refuse unknown fields.
-    ...(dispatch.length > 0 && { dispatch }),
-    rows: rows.map((row) => ({
-      ...row,
-      start_at: row.start_at.getTime(),
-      end_at: row.end_at.getTime(),
-      released_at: row.released_at?.getTime() ?? null,
-    })),
+  const rowsOf = Map.groupBy(rows, ({ site_id }) => site_id)
+  const dispatchOf = Map.groupBy(await readDispatch(db, site_ids, now), ({ site_id }) => site_id)
+  return (site_id) => {
+    const dispatch = dispatchOf.get(site_id)?.map(({ site_id: _, ...hour }) => hour)
+    return {
+      type: 'desired',
+      // Edges older than battery dispatch refuse unknown fields.
+      ...(dispatch && { dispatch }),
+      rows: (rowsOf.get(site_id) ?? []).map(({ site_id: _, ...row }) => ({
+        ...row,
+        start_at: row.start_at.getTime(),
+        end_at: row.end_at.getTime(),
+        released_at: row.released_at?.getTime() ?? null,
+      })),
+    }
   }
 }
 
+interface OfSite {
+  site_id: string
+}
+
 /** Includes hours of superseded schedules until their end. */
-async function readDispatch(db: Queries, site_id: string, now: Date): Promise<DispatchHour[]> {
-  const hours = await db.query<Stored<DispatchHour>>(
-    `select s.schedule_id, s.bess_id, h.start_at, h.end_at, h.power_kw, h.quarter_power_kw,
+async function readDispatch(
+  db: Queries,
+  site_ids: readonly string[],
+  now: Date,
+): Promise<(OfSite & DispatchHour)[]> {
+  const hours = await db.query<OfSite & Stored<DispatchHour>>(
+    `select s.site_id, s.schedule_id, s.bess_id, h.start_at, h.end_at, h.power_kw, h.quarter_power_kw,
        s.superseded_at as ended_at
      from battery_schedules s
      cross join jsonb_to_recordset(s.hours) as h (
        start_at timestamptz, end_at timestamptz, power_kw float8, quarter_power_kw float8[])
-     where s.site_id = $1 and s.approved_at is not null and s.target_date >= $2::date
+     where s.site_id = any($1) and s.approved_at is not null and s.target_date >= $2::date
        and h.end_at > $3
      order by h.start_at, s.schedule_id`,
-    [site_id, now.toISOString().slice(0, 10), now],
+    [site_ids, now.toISOString().slice(0, 10), now],
   )
   return hours.map((hour) => ({
     ...hour,
