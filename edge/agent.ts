@@ -9,9 +9,11 @@ import { Announcer } from './announcer.ts'
 import { openDispatchStore } from './battery/dispatch-store.ts'
 import { Dispatcher } from './battery/dispatcher.ts'
 import { clockEvent, wasTrusted } from './clock-events.ts'
-import { type Door, openDoor } from './commissioning/read-door.ts'
+import type { Door } from './commissioning/door.ts'
+import { openReadDoor } from './commissioning/read-door.ts'
+import { openTrialDoor } from './commissioning/trial-door.ts'
 import { Conditions, type Source } from './conditions.ts'
-import type { EdgeConfig } from './config.ts'
+import type { LocalConfig } from './config.ts'
 import { type ControlFiles, openControlFiles } from './control/control-files.ts'
 import { Controller } from './control/controller.ts'
 import { takeDataDir } from './data-dir.ts'
@@ -31,7 +33,11 @@ import { openRunMark, type RunMark, startedEvent } from './run-mark.ts'
 import { accepted_site, SiteWatch } from './site-watch.ts'
 
 interface AgentNeeds {
-  config: Omit<EdgeConfig, 'metrics_port' | 'log_level'>
+  config: LocalConfig & {
+    /** null: there is none, and the journal is sent by the next agent on the directory. */
+    server_url: string | null
+    token: string
+  }
   agent_version: string
   clock: Clock
   stopwatch: Stopwatch
@@ -90,11 +96,11 @@ export async function startAgent(needs: AgentNeeds): Promise<Agent> {
   try {
     const parts = await assemble(needs)
     await begin(parts, needs)
-    const door = await openReads(parts, needs)
+    const doors = await openDoors(parts, needs)
     return {
       figures: () => figuresOf(parts),
       async stop() {
-        await door?.close()
+        await Promise.all(doors.map((door) => door.close()))
         const is_over = await end(parts, needs)
         // What hangs may be written yet: then the directory is this program's until it ends.
         if (is_over) lock.release()
@@ -159,7 +165,7 @@ async function assemble(needs: AgentNeeds): Promise<Parts> {
   })
   const link = new Link({
     ...needs,
-    url: config.server_url,
+    url: config.server_url ?? '',
     token: config.token,
     site_id,
     journal,
@@ -246,7 +252,7 @@ async function assembleControl(
   return { controller, dispatcher, files }
 }
 
-async function begin(parts: Parts, { log, timers }: AgentNeeds): Promise<void> {
+async function begin(parts: Parts, { config, log, timers }: AgentNeeds): Promise<void> {
   const { clock, watch, conditions, run, newest_at, recorder } = parts
   const { announcer, controller, dispatcher, files, loop, nodes, link } = parts
   const source: Source = { source_kind: 'edge', source_id: watch.site.site_id }
@@ -288,21 +294,23 @@ async function begin(parts: Parts, { log, timers }: AgentNeeds): Promise<void> {
   await applied
   await announcer.announce(watch.site)
   recorder.event(startedEvent(run.last, source, { at: at(), newest_at }))
-  link.start()
+  if (config.server_url !== null) link.start()
 }
 
-/** Commands read through it; the plant runs without it. */
-async function openReads(
-  { watch, loop }: Parts,
+/** For the commands of commissioning; the plant runs without them. */
+async function openDoors(
+  { watch, loop, controller: { trials } }: Parts,
   { config: { data_dir }, timers, log }: AgentNeeds,
-): Promise<Door | null> {
+): Promise<Door[]> {
   const busOf = (connection_id: string) => loop.busOf(connection_id)
+  const doors: Door[] = []
   try {
-    return await openDoor({ data_dir, timers, site: () => watch.site, busOf })
+    doors.push(await openReadDoor({ data_dir, timers, site: () => watch.site, busOf }))
+    doors.push(await openTrialDoor({ data_dir, trials }))
   } catch (error) {
-    log.error({ err: error }, 'heliograph-edge cannot read through this agent')
-    return null
+    log.error({ err: error }, 'heliograph-edge cannot work through this agent')
   }
+  return doors
 }
 
 /** Tells the engineer at the edge what the server raises as `channels_renumbered`. */

@@ -13,16 +13,20 @@ export interface EdgeFiles {
   data_dir: string
 }
 
-export interface EdgeConfig extends EdgeFiles {
+/** What an agent needs beside a server. */
+export interface LocalConfig extends EdgeFiles {
+  journal_bytes_max: number
+  /** Of what gathered during an outage, while it follows behind live data. */
+  backlog_bytes_per_s: number
+  mqtt: MqttAccess
+}
+
+export interface EdgeConfig extends LocalConfig {
   server_url: string
   token: string
   /** null: no metrics are served. */
   metrics_port: number | null
   log_level: string
-  journal_bytes_max: number
-  /** Of what gathered during an outage, while it follows behind live data. */
-  backlog_bytes_per_s: number
-  mqtt: MqttAccess
 }
 
 const journal_bytes_min = 4 * 2 ** 20
@@ -35,12 +39,28 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): EdgeCo
     settings.fault('SERVER_URL', 'a ws:// or wss:// address without user, query or fragment')
   }
   const config: EdgeConfig = {
-    ...filesOf(settings),
+    ...localOf(settings),
     server_url,
     token: readToken(settings),
     metrics_port:
       settings.integer('METRICS_PORT', { fallback: 9465, minimum: 0, maximum: 65_535 }) || null,
     log_level: settings.logLevel(),
+  }
+  settings.check()
+  return config
+}
+
+/** The settings of an agent without a server; faults as `readConfig` names them. */
+export function readLocalConfig(environment: NodeJS.ProcessEnv = process.env): LocalConfig {
+  const settings = settingsOf(environment)
+  const config = localOf(settings)
+  settings.check()
+  return config
+}
+
+function localOf(settings: Settings): LocalConfig {
+  return {
+    ...filesOf(settings),
     journal_bytes_max: settings.integer('JOURNAL_BYTES_MAX', {
       fallback: 2 ** 30,
       minimum: journal_bytes_min,
@@ -53,8 +73,6 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): EdgeCo
     }),
     mqtt: readMqtt(settings),
   }
-  settings.check()
-  return config
 }
 
 /** Where the files of the edge are, for what is done beside the agent. */

@@ -3,7 +3,8 @@
 import { once } from 'node:events'
 import { access, open, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { systemClock } from '@heliograph/domain/clock'
+import { createInterface } from 'node:readline/promises'
+import { systemClock, systemStopwatch, systemTimers } from '@heliograph/domain/clock'
 import { parseSiteFile } from '@heliograph/domain/site-file'
 import { describeProblems } from '@heliograph/domain/yaml-file'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
@@ -224,6 +225,28 @@ async function forgetLimit(dir: string, inverter_id: number): Promise<void> {
   await say(`the limit of another at ${name} is to be forgotten: ${later}\n`)
 }
 
+/** A first Ctrl-C or SIGTERM: a trial gives its limit back before the command ends. */
+function interrupted(): AbortSignal {
+  const controller = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => controller.abort())
+  return controller.signal
+}
+
+/** What a person types; nothing at the end of the input. */
+async function question(text: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')))
+  lines.once('SIGINT', () => {
+    process.emit('SIGINT')
+    lines.close()
+  })
+  try {
+    return (await Promise.race([lines.question(text).catch(() => ''), closed])).trim()
+  } finally {
+    lines.close()
+  }
+}
+
 function limitedDevice(text: string): number | PcsKey {
   const device = deviceOf(text) ?? pcsOf(text)
   if (device !== null) return device
@@ -361,9 +384,15 @@ program
   .command('check')
   .description(
     'The commissioning test: reads every quantity of every device in the site file, compares them, ' +
-      'prints the tests and writes a protocol as JSON and PDF. Nothing is written to a device, and ' +
-      'no limit is tried. Exit code 1: a test failed.',
+      'prints the tests and writes a protocol as JSON and PDF. Nothing is written to a device, ' +
+      'unless a limit is tried. Exit code 1: a test failed.',
   )
+  .option(
+    '--try-limits',
+    'also limit one device after the other for a while, each after a typed yes, through the ' +
+      'control of the edge and under its permit',
+  )
+  .option('--yes <device...>', 'try the limits of these devices, by name, without a question')
   .option('--out <path>', 'the protocol, without .json and .pdf')
   .option('--force', 'replace the files')
   .option('--site-file <file>', 'the site file; otherwise SITE_FILE')
@@ -373,6 +402,11 @@ program
     const is_passed = await checkCommand(options, {
       ...placesOf(options),
       clock: systemClock,
+      stopwatch: systemStopwatch,
+      timers: systemTimers,
+      agent_version: version,
+      interrupted,
+      question,
       software: `heliograph-edge ${version}`,
       run_by: readOperator(),
       note,

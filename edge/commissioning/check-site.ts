@@ -30,7 +30,6 @@ export function checkSite(site: Site, devices: readonly CheckedDevice[], now_ms:
     ...(site.meters ?? []).flatMap((meter) => checkMeter(site, meter, devices)),
     ...devices.flatMap((device) => checkIrradiance(site, device, now_ms)),
     ...checkSerials(devices),
-    without('not_judged', null, 'trial of limits', 'not tried'),
     without('not_judged', null, 'clocks of devices', 'no clock of a device is read'),
   ]
   return rows

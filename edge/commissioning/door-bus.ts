@@ -1,9 +1,9 @@
 /** A bus that reads over a connection of the running agent, through its door. */
-import net from 'node:net'
 import type { Timers } from '@heliograph/domain/clock'
 import { BusError } from '../bus/bus-error.ts'
 import type { Bus } from '../drivers/driver.ts'
 import { inTime } from '../in-time.ts'
+import { type DoorLines, doorLines } from './door-lines.ts'
 import { type DoorAnswer, type DoorRead, doorPath } from './read-door.ts'
 
 /** The bus of the agent may be busy for a while; its devices have time-outs of their own. */
@@ -14,15 +14,14 @@ export function createDoorBus(
   { data_dir, timers }: { data_dir: string; timers: Timers },
 ): Bus {
   const path = doorPath(data_dir)
-  let lines: { socket: net.Socket; next(): Promise<string> } | null = null
+  let lines: DoorLines | null = null
   let last: Promise<unknown> = Promise.resolve()
   let is_closed = false
 
   async function ask(read: Omit<DoorRead, 'connection'>): Promise<Uint16Array> {
     if (is_closed) throw new BusError('closed', 'the bus was closed')
-    lines ??= linesOf(net.connect(path))
-    lines.socket.write(`${JSON.stringify({ connection, ...read })}\n`)
-    const line = await inTime(lines.next(), answer_ms_max, timers)
+    lines ??= doorLines(path)
+    const line = await inTime(lines.ask({ connection, ...read }), answer_ms_max, timers)
     if (line === 'late') {
       drop()
       throw new BusError('closed', 'the running edge has no time for reads on this connection')
@@ -34,7 +33,7 @@ export function createDoorBus(
   }
 
   function drop() {
-    lines?.socket.destroy()
+    lines?.close()
     lines = null
   }
 
@@ -56,39 +55,5 @@ export function createDoorBus(
       is_closed = true
       drop()
     },
-  }
-}
-
-/** One line for each request; rejects when the agent closes the socket. */
-function linesOf(socket: net.Socket) {
-  let text = ''
-  let lost: BusError | null = null
-  let waiting: { resolve(line: string): void; reject(error: BusError): void } | null = null
-  const deliver = () => {
-    const end = text.indexOf('\n')
-    if (!waiting || (end < 0 && !lost)) return
-    if (end < 0) waiting.reject(lost!)
-    else waiting.resolve(text.slice(0, end))
-    text = text.slice(end + 1)
-    waiting = null
-  }
-  const lose = (reason: string) => {
-    lost ??= new BusError('closed', `the running edge: ${reason}`)
-    deliver()
-  }
-  socket.setEncoding('utf8')
-  socket.on('data', (piece: string) => {
-    text += piece
-    deliver()
-  })
-  socket.on('error', ({ message }) => lose(message))
-  socket.on('close', () => lose('closed the connection'))
-  return {
-    socket,
-    next: () =>
-      new Promise<string>((resolve, reject) => {
-        waiting = { resolve, reject }
-        deliver()
-      }),
   }
 }

@@ -90,15 +90,21 @@ const localText = ({ tested_at, timezone }: Protocol): string => {
   return `${local} ${timezone}`
 }
 
-function sumText({ result, counts }: Protocol): TableCell {
+function sumText({ result, counts, tried_limits }: Protocol): TableCell {
   const { passed, failed, warning, not_judged } = counts
   return {
     text: [
       { text: resultNames[result], bold: true, color: colors[result] },
       `: ${passed} passed, ${failed} failed, ${warning} warnings, ${not_judged} not judged. `,
-      'Limits: not tried.',
+      triedText(tried_limits),
     ],
   }
+}
+
+function triedText(all: Protocol['tried_limits']): string {
+  const tried = all?.filter(({ not_tried }) => not_tried === null) ?? []
+  if (!all || tried.length === 0) return 'Limits: not tried.'
+  return `Limits: tried on ${tried.length} of ${all.length} devices.`
 }
 
 const facts = (rows: readonly [string, TableCell][]): Content => ({

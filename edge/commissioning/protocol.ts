@@ -5,7 +5,8 @@ import { checkQuantities } from './check-quantities.ts'
 import { checkSite } from './check-site.ts'
 import type { CheckedDevice } from './checked-device.ts'
 import type { SiteDevice } from './site-devices.ts'
-import type { TestResult, TestRow } from './test-row.ts'
+import { type TestResult, type TestRow, without } from './test-row.ts'
+import { type TriedLimit, trialRows } from './try-limit.ts'
 
 export interface Protocol {
   site_id: string
@@ -19,6 +20,8 @@ export interface Protocol {
   counts: Record<TestResult, number>
   devices: ProtocolDevice[]
   tests: TestRow[]
+  /** Null: no limit was to be tried. */
+  tried_limits: TriedLimit[] | null
 }
 
 interface ProtocolDevice {
@@ -36,15 +39,20 @@ interface ProtocolDevice {
 interface Tested {
   site: Site
   devices: readonly CheckedDevice[]
+  tried_limits?: TriedLimit[] | null
   now: Date
   software: string
   run_by: string
 }
 
-export function protocolOf({ site, devices, now, software, run_by }: Tested): Protocol {
+export function protocolOf(tested: Tested): Protocol {
+  const { site, devices, tried_limits = null, now, software, run_by } = tested
   const tests = [
     ...devices.flatMap((one) => [...checkQuantities(one), ...checkPower(one, devices)]),
     ...checkSite(site, devices, now.getTime()),
+    ...(tried_limits?.flatMap(trialRows) ?? [
+      without('not_judged', null, 'trial of limits', 'not tried'),
+    ]),
   ]
   const count = (result: TestResult) => tests.filter((one) => one.result === result).length
   const counts = {
@@ -64,6 +72,7 @@ export function protocolOf({ site, devices, now, software, run_by }: Tested): Pr
     counts,
     devices: devices.map(protocolDevice),
     tests,
+    tried_limits,
   }
 }
 

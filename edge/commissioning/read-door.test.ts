@@ -10,7 +10,7 @@ import { openBus } from '../bus/bus.ts'
 import { inverterOf, siteOf } from '../fixtures/sites.ts'
 import { createDoorBus } from './door-bus.ts'
 import { freePort, serveFleet, sunspecUnit } from './fixtures/fleet.ts'
-import { doorPath, openDoor } from './read-door.ts'
+import { doorPath, openReadDoor } from './read-door.ts'
 
 const host = '127.7.8.1'
 const marker = [0x5375, 0x6e53]
@@ -26,7 +26,7 @@ async function placeOf(t: TestContext) {
   const bus = openBus(connection, { timers: systemTimers, random: () => 0 })
   t.after(() => bus.close())
   const open = async () => {
-    const door = await openDoor({
+    const door = await openReadDoor({
       data_dir,
       timers: systemTimers,
       site: () => site,

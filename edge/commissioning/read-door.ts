@@ -3,8 +3,6 @@
  * over the connections that the agent has open. Only reads exist, and only of units that the agent
  * polls. Each waits until its bus is idle, so that no poll waits for more than one of them.
  */
-import { chmod, rm } from 'node:fs/promises'
-import net from 'node:net'
 import { join } from 'node:path'
 import type { Timers } from '@heliograph/domain/clock'
 import { Closed } from '@heliograph/domain/schema'
@@ -14,6 +12,7 @@ import { Value } from 'typebox/value'
 import { registers_per_request_max } from '../bus/bus.ts'
 import { BusError } from '../bus/bus-error.ts'
 import type { Bus, BusErrorKind } from '../drivers/driver.ts'
+import { type Door, openDoor, parsedLine } from './door.ts'
 import { hasUnit } from './site-devices.ts'
 
 export const doorPath = (data_dir: string): string => join(data_dir, 'reads.sock')
@@ -35,8 +34,6 @@ export type DoorAnswer =
   | { error: { kind: BusErrorKind; message: string; exception_code: number | null } }
 
 const clients_max = 8
-const line_characters_max = 1000
-const idle_ms_max = 60_000
 /** At most 50 reads a second on a connection. */
 const pause_ms = 20
 
@@ -48,64 +45,21 @@ interface DoorNeeds {
   busOf(connection_id: string): Bus | null
 }
 
-export interface Door {
-  close(): Promise<void>
-}
-
 /** @throws Error where the socket cannot be made; the lock of the directory must be held */
-export async function openDoor(needs: DoorNeeds): Promise<Door> {
-  const path = doorPath(needs.data_dir)
-  // Of an agent that was killed.
-  await rm(path, { force: true })
-  const sockets = new Set<net.Socket>()
+export async function openReadDoor(needs: DoorNeeds): Promise<Door> {
   const read = createReads(needs)
-  const server = net.createServer((socket) => {
-    sockets.add(socket)
-    socket.on('close', () => sockets.delete(socket))
-    socket.on('error', () => {})
-    socket.setTimeout(idle_ms_max, () => socket.destroy())
-    if (sockets.size <= clients_max) return void serve(socket, read)
-    const busy = new BusError('closed', `${clients_max} commands read through the edge already`)
-    socket.resume()
-    socket.end(lineOf(answerOf(busy)))
+  return await openDoor({
+    path: doorPath(needs.data_dir),
+    clients_max,
+    busy: answerOf(new BusError('closed', `${clients_max} commands read through the edge already`)),
+    open: () => ({
+      async answer(line, isWanted) {
+        const answer = await read(line, isWanted)
+        return { answer, is_last: 'error' in answer && answer.error.kind === 'closed' }
+      },
+      end() {},
+    }),
   })
-  await new Promise<void>((resolve, reject) => {
-    // Also after it listens: a client that cannot be accepted is no reason to end.
-    server.on('error', reject)
-    server.listen(path, resolve)
-  })
-  await chmod(path, 0o600)
-  return {
-    async close() {
-      const closed = new Promise((resolve) => server.close(resolve))
-      for (const socket of sockets) socket.destroy()
-      await closed
-    },
-  }
-}
-
-/** One line after the other: a client has one read under way. */
-async function serve(
-  socket: net.Socket,
-  read: (line: string, isWanted: () => boolean) => Promise<DoorAnswer>,
-): Promise<void> {
-  let rest = ''
-  try {
-    for await (const text of socket.setEncoding('utf8')) {
-      const lines = `${rest}${text}`.split('\n')
-      rest = lines.pop()!
-      for (const line of [...lines, ...(rest.length > line_characters_max ? [rest] : [])]) {
-        const answer = await read(line, () => !socket.destroyed)
-        if (socket.destroyed) return
-        socket.write(lineOf(answer))
-        if ('error' in answer && answer.error.kind === 'closed') return void socket.end()
-      }
-    }
-  } catch {
-    // The client is gone.
-  } finally {
-    socket.end()
-  }
 }
 
 function createReads({ timers, site, busOf }: DoorNeeds) {
@@ -143,16 +97,9 @@ function createReads({ timers, site, busOf }: DoorNeeds) {
 }
 
 function readIn(line: string): DoorRead | null {
-  if (line.length > line_characters_max) return null
-  try {
-    const asked: unknown = JSON.parse(line)
-    return Value.Check(DoorRead, asked) ? asked : null
-  } catch {
-    return null
-  }
+  const asked = parsedLine(line)
+  return Value.Check(DoorRead, asked) ? asked : null
 }
-
-const lineOf = (answer: DoorAnswer): string => `${JSON.stringify(answer)}\n`
 
 function answerOf(error: Error): DoorAnswer {
   const { kind, message, exception_code } =

@@ -35,6 +35,11 @@ export type ControlEntry = { at: number } & (
     }
   /** Written down before the first register is touched. */
   | { is: 'order'; inverter_id: number; limit_w: number; is_raise: boolean }
+  /**
+   * A person tries a limit on a device at commissioning, on the edge's machine: from now on it is
+   * requested at most that. null: the trial is over.
+   */
+  | { is: 'trial'; inverter_id: number; limit_w: number | null; asked_by: string | null }
   /** It was never sent: it is as if it had not been begun. Before anything else is ordered. */
   | { is: 'unsent'; inverter_id: number; limit_w: number }
   /** What became of it: the error of the device, and the limit that it was read to have after. */

@@ -74,6 +74,12 @@ interface PlantsNeeds {
   book: SourceBook
   /** What is measured of batteries that feed in with a plant, and what those may that are not. */
   batteryPower(logger_id: number): BatteryPower
+  /** A trial lowers what is requested of the devices of a plant. */
+  lowered(
+    plant: Pick<Plant, 'devices'>,
+    most_w: ReadonlyMap<number, number> | null,
+    now_ms: number,
+  ): ReadonlyMap<number, number> | null
 }
 
 const ramp_saved_s = 60
@@ -235,7 +241,8 @@ export class ControlledPlants {
       const devices = [...plant.devices, ...plant.removed]
       // What the common connection holds back is no room that could be given away.
       const is_held_alone = all_ceilings_w <= left_w
-      const most_w = this.#loops.limitsOf(plant, is_held_alone ? ceiling : null, now_ms)
+      const shared_w = this.#loops.limitsOf(plant, is_held_alone ? ceiling : null, now_ms)
+      const most_w = this.#needs.lowered(plant, shared_w, now_ms)
       const is_known = this.isKnown(plant, now_ms)
       return { ...ceiling, logger_id, rated_w, is_known, devices, most_w }
     })

@@ -23,6 +23,7 @@ import { ControlledPlants, type Plant } from './controlled-plants.ts'
 import type { Decision, Order } from './decide.ts'
 import { ExcessWatch } from './excess-watch.ts'
 import { jointCeilings } from './joint-ceilings.ts'
+import { LimitTrials } from './limit-trials.ts'
 import { NightWatch, type Sun } from './night-watch.ts'
 import { Operator } from './operator.ts'
 import { Ordering } from './ordering.ts'
@@ -85,6 +86,7 @@ const no_plant = {
 
 export class Controller {
   readonly operator: Operator
+  readonly trials: LimitTrials
   readonly #needs: ControllerNeeds
   readonly #alerts: ControlAlerts
   readonly #notes: ControlNotes
@@ -97,6 +99,8 @@ export class Controller {
   /** Of each plant, and of the common connection (null). */
   readonly #excess = new Map<number | null, ExcessWatch>()
   readonly #night = new NightWatch()
+  /** Null while something newer is not decided on. */
+  #decision: Decision | null = null
   #is_clock_settled = true
   /** By the stopwatch: since when anything has waited for the disk for too long. */
   #waiting_ms: number | null = null
@@ -127,6 +131,19 @@ export class Controller {
       onChange: () => this.#wake(),
       onForeign: (inverter_id, foreign) => this.#alerts.contention(inverter_id, foreign),
       batteryPower: (logger_id) => needs.batteries.counted.powerOf(logger_id),
+      lowered: (plant, most_w, now_ms) => this.trials.lowered(plant, most_w, now_ms),
+    })
+    this.trials = new LimitTrials({
+      stopwatch,
+      plants: this.#plants,
+      refusalOf: (plant) => this.#refusalOf(plant, needs.permit()),
+      isSettled: (logger_id) => this.#decision?.plants.get(logger_id)?.is_settled ?? false,
+      targetOf: (inverter_id) => this.#decision?.targets_w.get(String(inverter_id)) ?? null,
+      note: (entry) => this.#notes.note(entry),
+      onChange: () => {
+        this.#decision = null
+        this.#wake()
+      },
     })
     this.#ordering = new Ordering({
       ...needs,
@@ -153,6 +170,7 @@ export class Controller {
 
   /** Controls the devices of this site from now on; those described as before go on. */
   apply(site: Site): void {
+    this.trials.end('another site file is in force')
     this.#plants.apply(site)
     this.#rounds.apply(site)
     this.#alerts.apply(site)
@@ -179,7 +197,11 @@ export class Controller {
     for (const { logger_id } of news) {
       for (const { limits } of this.#plants.of(logger_id)?.devices ?? []) limits.retryNow()
     }
-    if (news.length > 0) this.#ordering.onDecision(null)
+    if (news.length > 0) {
+      this.#ordering.onDecision(null)
+      this.#decision = null
+      this.trials.end('an order came')
+    }
     this.#needs.batteries.onNews()
     this.#wake()
     if (this.#rows.is_saved) return
@@ -286,6 +308,7 @@ export class Controller {
     const ceilings = new Map<number, Ceiling>()
     const decision = this.#decide(moment, ceilings)
     this.#ordering.onDecision(decision)
+    this.#decision = decision
     batteries.act(decision)
     this.#raise_in_ms = decision?.raise_in_ms ?? Number.POSITIVE_INFINITY
     if (!decision) return
@@ -442,6 +465,7 @@ export class Controller {
     const plant = this.#plants.of(logger_id)
     if (!plant) return { ...at, ...no_plant }
     const { devices, rated_w } = plant
+    const is_trying = this.trials.is_running
     const is_known = this.#plants.isKnown(plant, now_ms)
     const failures = devices.map(({ failure }) => failure).filter((failure) => failure !== null)
     return {
@@ -451,7 +475,8 @@ export class Controller {
       is_ramping: this.#plants.isRamping(plant, now_ms),
       is_known,
       get is_settled() {
-        return is_known && decision.plants.get(logger_id)!.is_settled
+        // No order is reported restored while a trial holds devices down.
+        return is_known && decision.plants.get(logger_id)!.is_settled && !is_trying
       },
       power: this.#plants.powerOf(plant, now_ms),
       failure: failures.find(({ code }) => code !== 'timeout') ?? failures[0] ?? null,

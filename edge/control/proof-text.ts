@@ -130,6 +130,10 @@ function whatOf(entry: ControlEntry): string {
       return decisionText(entry)
     case 'order':
       return `WRITE ${entry.is_raise ? 'raise to' : 'lower to'} ${kw(entry.limit_w)}`
+    case 'trial':
+      return entry.limit_w === null
+        ? 'the trial of a limit is over'
+        : `${entry.asked_by} tries a limit of ${kw(entry.limit_w)}`
     case 'unsent':
       return `was not told ${kw(entry.limit_w)}, which was overtaken or not written down`
     case 'answer':

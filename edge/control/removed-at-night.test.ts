@@ -14,6 +14,7 @@ async function removedPlants(): Promise<ControlledPlants> {
     stopwatch,
     records: new Map(),
     book: new SourceBook(0),
+    lowered: (_, most_w) => most_w,
     batteryPower: () => ({ measured_w: 0, unmeasured_w: 0 }),
     note() {},
     onChange() {},
