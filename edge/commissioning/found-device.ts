@@ -79,6 +79,9 @@ const profile_quantities: Readonly<Record<string, Instrument['quantity']>> = {
 
 const noFacts = { rated_kw: null, strings: null, mppts: null, instruments: [] }
 
+/** Storage behind the inverter, of the older and the newer family. */
+const storageModels = [124, 713]
+const capacity_model = 702
 const batteryModels = [802, 803, 804, 805]
 const mppt_model = 160
 /** Registers of model 160 before its modules, and of each. */
@@ -93,18 +96,29 @@ export async function sunspecFacts(
   const has = (ids: readonly number[]) => models.some(({ model_id }) => ids.includes(model_id))
   const is_inverter = has(inverterModels)
   const kinds: DeviceKind[] = []
-  if (is_inverter) kinds.push('inverter')
+  const trackers = models.find(({ model_id }) => model_id === mppt_model)
+  // A hybrid inverter, which has PV inputs, is an inverter.
+  const is_pcs =
+    is_inverter && !trackers && (has(storageModels) || (await canCharge(bus, unit_id, models)))
+  if (is_inverter) kinds.push(is_pcs ? 'pcs' : 'inverter')
   if (has(meterModels)) kinds.push('meter')
   if (has(stationModels)) kinds.push('station')
   if (has(batteryModels)) kinds.push('battery')
   if (has(stringModels) && !is_inverter) kinds.push('combiner')
   const rating_models = models.filter(({ model_id }) => ratingModels.some((id) => id === model_id))
   const ratings = is_inverter ? await readRatings(bus, unit_id, rating_models) : null
-  const trackers = models.find(({ model_id }) => model_id === mppt_model)
   const mppts = trackers ? Math.floor((trackers.length - mppt_head) / mppt_words) : 0
   const instruments = await sunspecInstruments(bus, unit_id, { identity, models })
   const rated_kw = ratings?.ratings?.rated_power_kw ?? null
   return { kinds, identity, rated_kw, strings: null, mppts: mppts || null, instruments }
+}
+
+/** By its nameplate, the device takes power from the grid. */
+async function canCharge(bus: Bus, unit_id: number, models: Chain['models']): Promise<boolean> {
+  const wanted = models.filter(({ model_id }) => model_id === capacity_model)
+  if (wanted.length === 0) return false
+  const [capacity] = (await createReader(bus, unit_id, { wanted })()).all(capacity_model)
+  return (capacity?.values.WChaRteMaxRtg ?? 0) > 0
 }
 
 /** Instruments that show a value now. */
