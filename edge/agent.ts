@@ -352,7 +352,8 @@ async function endRest(parts: Parts): Promise<void> {
   await run.stopped(clock.now().getTime())
 }
 
-function figuresOf({ watch, journal, recorder, loop, nodes, link }: Parts): Figures {
+function figuresOf(parts: Parts): Figures {
+  const { watch, journal, recorder, controller, loop, nodes, link } = parts
   const { depth_frames, depth_bytes, failing } = journal.status()
   return {
     link_connected: link.connected,
@@ -363,6 +364,7 @@ function figuresOf({ watch, journal, recorder, loop, nodes, link }: Parts): Figu
     journal_failing: failing !== null,
     readings: recorder.counts.readings,
     readings_lost: recorder.counts.readings_lost,
+    control_rounds: controller.rounds,
     devices: [...loop.status(), ...nodes.status()],
     site_file_rejected: watch.isRejected,
   }

@@ -4,6 +4,7 @@ import { userInfo } from 'node:os'
 import { resolve } from 'node:path'
 import { edgeTokenPattern } from '@heliograph/domain/link'
 import { parseMqttCredentials } from '@heliograph/domain/node'
+import { type ServiceManager, serviceManagerOf } from '@heliograph/domain/service-manager'
 import { type Settings, settingsOf } from '@heliograph/domain/settings'
 import type { MqttAccess } from './nodes/nodes.ts'
 
@@ -27,6 +28,7 @@ export interface EdgeConfig extends LocalConfig {
   /** null: no metrics are served. */
   metrics_port: number | null
   log_level: string
+  service_manager: ServiceManager | null
 }
 
 const journal_bytes_min = 4 * 2 ** 20
@@ -45,6 +47,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): EdgeCo
     metrics_port:
       settings.integer('METRICS_PORT', { fallback: 9465, minimum: 0, maximum: 65_535 }) || null,
     log_level: settings.logLevel(),
+    service_manager: serviceManagerOf(environment),
   }
   settings.check()
   return config

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { systemClock, systemStopwatch, systemTimers } from '@heliograph/domain/clock'
 import { boundedLine } from '@heliograph/domain/log-line'
+import { notify } from '@heliograph/domain/service-manager'
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
 import { startAgent } from './agent.ts'
@@ -49,8 +50,10 @@ async function run(config: EdgeConfig): Promise<void> {
   })
   figures = agent.figures
   log.info({ server_url: config.server_url, site_file: config.site_file }, 'edge agent started')
+  let stopNotifying = () => {}
   const grace = closeWithGrace({ delay: stop_ms_max, logger: log }, async ({ err }) => {
     if (err) log.fatal({ err }, err.message)
+    stopNotifying()
     server?.close()
     server?.closeAllConnections()
     // A thread that hangs in the disk would keep this one from exiting.
@@ -60,6 +63,19 @@ async function run(config: EdgeConfig): Promise<void> {
   // Where another program started this one, it ends with that.
   process.once('disconnect', grace.close)
   process.send?.('ready')
+  if (config.service_manager !== null) {
+    let rounds = -1
+    stopNotifying = notify(config.service_manager, {
+      timers: systemTimers,
+      isAlive() {
+        const { control_rounds } = agent.figures()
+        const goes_on = control_rounds !== rounds
+        rounds = control_rounds
+        return goes_on
+      },
+      onFailure: (err) => log.error({ err }, 'cannot tell the service manager'),
+    })
+  }
 }
 
 try {

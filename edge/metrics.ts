@@ -14,6 +14,7 @@ export interface Figures {
   journal_failing: boolean
   readings: number
   readings_lost: number
+  control_rounds: number
   devices: readonly DeviceStatus[]
   site_file_rejected: boolean
 }
@@ -57,6 +58,7 @@ export function createMetrics(figures: () => Figures): Metrics {
   gauge('journal_failing', '1 while the journal cannot be written', (f) => +f.journal_failing)
   gauge('readings', 'Readings journaled since the start', (f) => f.readings)
   gauge('readings_lost', 'Readings that could not be journaled', (f) => f.readings_lost)
+  gauge('control_rounds', 'Rounds of control since the start', (f) => f.control_rounds)
   gauge('site_file_rejected', '1 while site.yaml is wrong', (f) => +f.site_file_rejected)
   gauge('devices', 'Devices of the site', (f) => f.devices.length)
   gauge('devices_connected', 'Devices that answer', (f) => {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
+import { type ServiceManager, serviceManagerOf } from '@heliograph/domain/service-manager'
 import { type Settings, settingsOf } from '@heliograph/domain/settings'
 import { type WeatherSettings, weatherSources } from './forecasts/weather/settings.ts'
 import type { AnswerCheck } from './http/answer.ts'
@@ -33,6 +34,7 @@ export interface ServerConfig extends RetentionSettings {
   tls: { cert: Buffer; key: Buffer } | null
   /** Addresses or networks of proxies whose X-Forwarded-* headers are trusted. */
   trusted_proxies: string[]
+  service_manager: ServiceManager | null
 }
 
 /** Reads the settings; throws all faults at once, with their variables. */
@@ -69,6 +71,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Server
     check_answers: settings.choice('ANSWER_CHECK', ['strict', 'lenient'], 'lenient'),
     tls: readTls(settings),
     trusted_proxies,
+    service_manager: serviceManagerOf(environment),
   }
   settings.check()
   return config

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { systemClock, systemTimers } from '@heliograph/domain/clock'
 import { boundedLine } from '@heliograph/domain/log-line'
+import { notify } from '@heliograph/domain/service-manager'
 import closeWithGrace from 'close-with-grace'
 import { type Logger, pino } from 'pino'
 import { openPlatform } from './access/platform.ts'
@@ -162,6 +163,14 @@ async function serveAll(
   }
   const address = await app.listen({ host: config.host, port: config.port })
   log.info({ address }, 'serving')
+  if (config.service_manager === null) return
+  const stopNotifying = notify(config.service_manager, {
+    timers: systemTimers,
+    // As long as its timers run.
+    isAlive: () => true,
+    onFailure: (err) => log.error({ err }, 'cannot tell the service manager'),
+  })
+  stops.unshift(stopNotifying)
 }
 
 /** Jobs use the unguarded database, as some of them free disk space. */

@@ -108,6 +108,8 @@ export class Controller {
   #raise_in_ms = Number.POSITIVE_INFINITY
   #is_started = false
   #is_woken = false
+  /** Rounds since the start that have come to their end. */
+  rounds = 0
   #ticking: Promise<void> | null = null
   readonly #working = new Set<Promise<unknown>>()
   #cancelTimer = () => {}
@@ -279,6 +281,7 @@ export class Controller {
     this.#is_woken = false
     this.#ticking = this.#attempt(this.#tick()).then(() => {
       this.#ticking = null
+      this.rounds += 1
       if (this.#is_started) this.#plan(this.#is_woken ? 0 : this.#untilNext())
     })
   }
