@@ -115,10 +115,16 @@ async function sendChanges(db: Queries, watchers: Set<Watcher>, clock: Clock): P
   for (let first = 0; first < of_sites.length; first += sites_at_once) {
     const some = of_sites.slice(first, first + sites_at_once)
     const ids = some.map(([site_id]) => site_id)
-    // Before the rows are read: a release must not treat them as never sent.
+    // Before the rows are read: a release must not treat them as never sent. In one order, as
+    // another server may send to the same sites.
     await db.execute(
-      `update curtailment_rows set told_at = $2
-       where site_id = any($1) and told_at is null and released_at is null and end_at > $2`,
+      `update curtailment_rows r set told_at = $2
+       from (
+         select site_id, group_id, logger_id from curtailment_rows
+         where site_id = any($1) and told_at is null and released_at is null and end_at > $2
+         order by site_id, group_id, logger_id for update
+       ) as due
+       where (r.site_id, r.group_id, r.logger_id) = (due.site_id, due.group_id, due.logger_id)`,
       [ids, clock.now()],
     )
     // After the version: a newer change is sent now, and again with its own version.
