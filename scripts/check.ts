@@ -69,7 +69,7 @@ const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 500 
 const started_at = performance.now()
 
 /** Far more than any step takes: one that hangs fails. */
-const step_ms_max = 1_200_000
+const step_ms_max = 2_400_000
 
 interface Step {
   title: string
