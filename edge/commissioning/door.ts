@@ -1,6 +1,8 @@
 /** A Unix socket of the running agent: lines of JSON, each answered by one. */
 import { chmod, rm } from 'node:fs/promises'
 import net from 'node:net'
+import { pipeline } from 'node:stream/promises'
+import { setImmediate } from 'node:timers/promises'
 
 interface DoorSession {
   /** Answers one line; `is_last` ends the connection. */
@@ -35,8 +37,9 @@ export async function openDoor({ path, clients_max, busy, open }: DoorNeeds): Pr
     socket.on('error', () => {})
     socket.setTimeout(idle_ms_max, () => socket.destroy())
     if (sockets.size <= clients_max) return void serve(socket, open())
-    socket.resume()
     socket.end(lineOf(busy))
+    // One that stays counts no more.
+    socket.destroySoon()
   })
   await new Promise<void>((resolve, reject) => {
     // Also after it listens: a client that cannot be accepted is no reason to end.
@@ -53,25 +56,31 @@ export async function openDoor({ path, clients_max, busy, open }: DoorNeeds): Pr
   }
 }
 
-/** One line after the other: a client has one request under way. */
+/** One line after the other, each when its client took the answer to the one before. */
 async function serve(socket: net.Socket, session: DoorSession): Promise<void> {
   socket.on('close', () => session.end())
-  let rest = ''
-  try {
-    for await (const text of socket.setEncoding('utf8')) {
+  const isWanted = () => !socket.destroyed
+  async function* answers(pieces: AsyncIterable<string>) {
+    let rest = ''
+    for await (const text of pieces) {
       const lines = `${rest}${text}`.split('\n')
       rest = lines.pop()!
       for (const line of [...lines, ...(rest.length > line_characters_max ? [rest] : [])]) {
-        const { answer, is_last } = await session.answer(line, () => !socket.destroyed)
-        if (socket.destroyed) return
-        socket.write(lineOf(answer))
-        if (is_last) return void socket.end()
+        // Control goes on between the lines of a client that sends many.
+        await setImmediate()
+        if (!isWanted()) return
+        const { answer, is_last } = await session.answer(line, isWanted)
+        yield lineOf(answer)
+        if (is_last) return
       }
     }
+  }
+  try {
+    await pipeline(socket.setEncoding('utf8'), answers, socket)
   } catch {
     // The client is gone.
   } finally {
-    socket.end()
+    socket.destroySoon()
   }
 }
 
