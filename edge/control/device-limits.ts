@@ -317,12 +317,16 @@ export class DeviceLimits {
     this.#record = changedRecord(this.#record, { not_as_set_w: null, written_for: null, ...by })
   }
 
-  /** An external limit found where a command was to be read back may be the device's rounding. */
+  /**
+   * An external limit found where a command was to be read back, or may still take effect, may be
+   * the rounding of the device.
+   */
   #noteExternal(before: Source, { external_w }: Source): void {
     if (external_w === before.external_w) return
-    const { command } = before
+    const { command, under_way } = before
     const is_awaited = command !== null && !command.is_external && !isAnswered(before, command.w)
-    const asked_w = external_w !== null && is_awaited ? command.w : null
-    this.#record = changedRecord(this.#record, { not_as_set_w: asked_w })
+    const asked_w = (is_awaited ? command : under_way.at(-1))?.w ?? null
+    const not_as_set_w = external_w === null ? null : asked_w
+    this.#record = changedRecord(this.#record, { not_as_set_w })
   }
 }

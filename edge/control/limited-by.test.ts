@@ -85,6 +85,7 @@ test('what is found in place of a command is of nobody in particular', () => {
   limits.begin(10_000, 0, 'permit')
   reads(5000, 40_000)
   assert.equal(limits.limiterOf(40_000), null)
+  limits.done(10_000, 5000)
   reads(6000, 10_000)
   assert.equal(limits.limiterOf(10_000), 'permit')
   reads(11_000, 5000)

@@ -33,10 +33,22 @@ test('a read-back that differs by more than its tolerance is kept with the comma
   const again = read(limits.record)
   again.finds(77_000)
   assert.deepEqual(again.limits.not_as_set, { asked_w: 78_000, found_w: 77_000 })
+  // The stored command may still take effect, until a read after its latency.
+  again.finds(77_000)
   again.finds(60_000)
   assert.equal(again.limits.not_as_set, null, 'that is certainly of another')
   again.finds(null)
   assert.deepEqual([again.limits.not_as_set, again.limits.settable_max_w], [null, 100_000])
+})
+
+test('a limit found while a command may still take effect may be the rounding of that', () => {
+  const { limits, finds, begins } = read()
+  finds(null)
+  begins(50_000)
+  assert.equal(finds(10_000), 'lowered')
+  assert.equal(finds(49_000), 'raised')
+  assert.deepEqual(limits.not_as_set, { asked_w: 50_000, found_w: 49_000 })
+  assert.equal(limits.limiterOf(49_000), null)
 })
 
 test('an observed rounding of an earlier version is not believed any more', () => {

@@ -43,6 +43,8 @@ const mended: [edge: EdgeName, episode: number, what: string][] = [
   ['thin', 2_447_005_615, 'a command above a ceiling that came down'],
   ['controller', 188_050_986, 'an inverter that falls asleep with a command under way'],
   ['controller', 3_372_684_564, 'more power than the ceiling, by a device that applies late'],
+  ['controller', 2_862_940_097, 'a command that is rounded after another lowered the device'],
+  ['controller', 3_448_375_788, 'full power that is rounded after it was read back as before'],
 ]
 for (const [edge, episode, what] of mended) {
   test(`${what}, in episode ${episode}`, async () => {
