@@ -71,9 +71,11 @@ export async function checkCommand(options: CheckOptions, needs: Needs): Promise
 }
 
 function refuseUnknown({ yes = [] }: CheckOptions, site: Site): void {
-  const names = [...limitedDevices(site).keys()]
+  const names = limitedDevices(site).map(({ device }) => device)
   for (const name of yes) {
-    if (!names.includes(name)) {
+    const count = names.filter((one) => one === name).length
+    if (count > 1) throw new Error(`${count} devices have the name ${name}: give each its own`)
+    if (count === 0) {
       throw new Error(`no limit can be tried at ${name}; these have one: ${names.join(', ')}`)
     }
   }

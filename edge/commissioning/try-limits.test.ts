@@ -25,22 +25,34 @@ async function placeOf(t: TestContext, { obeys = true } = {}) {
   place.writePermit({ site_id: site.site_id, permit_w: 2 * share_w })
   const data_dir = join(place.dir, 'data')
   const limits: number[][] = [[], []]
+  const hooks = { onLower() {} }
+  let running: Awaited<ReturnType<typeof place.start>> | null = null
   const devices = [1, 2].map((unit_id, nth) => {
     const device = place.driver.deviceAt(unit_id)
     device.values['ac_power_kw'] = share_w / 1000
     makeLimitable(device, (limit_w) => {
       limits[nth]!.push(limit_w)
+      if (limit_w < share_w) hooks.onLower()
       if (obeys || limit_w >= share_w) device.values['ac_power_kw'] = limit_w / 1000
     })
     return device
   })
   const start = async () => {
     const agent = await place.start()
+    running = agent
     await until(() => devices.every(({ limit }) => limit?.limit_w === share_w))
     return agent
   }
-  const tried = (options: { here?: Site; signal?: AbortSignal } = {}) =>
-    tryLimits({
+  const tried = (
+    options: {
+      here?: Site
+      signal?: AbortSignal
+      agree?(): Promise<boolean>
+      onBegin?(): void
+    } = {},
+  ) => {
+    hooks.onLower = options.onBegin ?? (() => {})
+    return tryLimits({
       site: options.here ?? site,
       edge: { data_dir, site, connectionsTo: async () => [] },
       stopwatch: systemStopwatch,
@@ -48,10 +60,11 @@ async function placeOf(t: TestContext, { obeys = true } = {}) {
       asked_by: 'tester',
       signal: options.signal ?? new AbortController().signal,
       named: null,
-      agree: async (device) => device === 'I1',
+      agree: async (device) => device === 'I1' && (await (options.agree?.() ?? true)),
       onDevice: () => {},
     })
-  return { ...place, data_dir, limits, devices, start, tried }
+  }
+  return { ...place, data_dir, limits, devices, start, tried, agent: () => running! }
 }
 
 async function until(isTrue: () => boolean): Promise<void> {
@@ -83,11 +96,10 @@ test('a trial ends with its command or with the agent, and control gives the lim
   const agent = await start()
   const begin = async () => {
     const lines = doorLines(trialDoorPath(data_dir))
-    const view = async () =>
-      JSON.parse(await lines.ask({ is: 'look', inverter_id: 1 })).view.refusal === null
-    while (!(await view())) await new Promise(setImmediate)
     const request = { is: 'begin', inverter_id: 1, limit_w: 10_000, asked_by: 'tester' }
-    assert.equal(JSON.parse(await lines.ask(request)).found_w, share_w)
+    let answer = JSON.parse(await lines.ask(request))
+    while ('refused' in answer) answer = JSON.parse(await lines.ask(request))
+    assert.equal(answer.found_w, share_w)
     await until(() => devices[0]!.limit?.limit_w === 10_000)
     return lines
   }
@@ -100,6 +112,54 @@ test('a trial ends with its command or with the agent, and control gives the lim
   assert.equal(devices[0]!.limit?.limit_w, 10_000)
   await start()
   assert.ok(limits.flat().every((w) => w <= share_w))
+})
+
+test('nothing waits at the edge for a person, and an end in between is not called a failure', async (t) => {
+  const { start, tried, data_dir, limits, agent } = await placeOf(t)
+  await start()
+  const clients_max = 4
+  let is_asked = false
+  const interrupt = new AbortController()
+  const [interrupted] = await tried({
+    signal: interrupt.signal,
+    async agree() {
+      // A connection that the command held would be one too many.
+      const all = Array.from({ length: clients_max }, () => doorLines(trialDoorPath(data_dir)))
+      const look = { is: 'look', inverter_id: 1 }
+      const answers = await Promise.all(all.map((lines) => lines.ask(look)))
+      assert.ok(
+        answers.every((answer) => 'view' in JSON.parse(answer)),
+        String(answers),
+      )
+      for (const lines of all) lines.close()
+      // The edge of this process sees that they are gone.
+      for (let nth = 0; nth < 20; nth += 1) await new Promise(setImmediate)
+      is_asked = true
+      return true
+    },
+    onBegin: () => interrupt.abort(),
+  })
+  assert.ok(is_asked)
+  assert.equal(interrupted!.not_tried, null)
+  const results = resultsOf(interrupted!).map(([, result]) => result)
+  assert.ok(!results.includes('failed'), String(resultsOf(interrupted!)))
+  await until(() => limits[0]!.at(-1) === share_w)
+
+  const [lost] = await tried({ onBegin: () => void agent().stop() })
+  assert.deepEqual([lost!.not_tried, lost!.limit_kw], [null, 30])
+  assert.match(lost!.over!, /closed the connection/)
+})
+
+test('a name that two devices have is no agreement', async (t) => {
+  const { start, tried, limits } = await placeOf(t)
+  await start()
+  const before = limits.flat().length
+  const twins = structuredClone(site)
+  twins.loggers[0]!.inverters[1]!.name = 'I1'
+  for (const one of await tried({ here: twins })) {
+    assert.equal(one.not_tried, 'another device has the same name')
+  }
+  assert.equal(limits.flat().length, before)
 })
 
 test('what is not as the site file says, or no request, is refused', async (t) => {
@@ -146,14 +206,13 @@ test('an inverter behind the controller of its plant has no limit of its own to 
   const [logger] = site.loggers
   const controller = { connection: 'a', unit_id: 99, driver: 'huawei_smartlogger' }
   const controlled = siteOf([], { loggers: [{ ...logger!, controller }] })
-  assert.deepEqual(
-    [...limitedDevices(site)],
-    [
-      ['I1', 1],
-      ['I2', 2],
-    ],
-  )
-  assert.deepEqual([...limitedDevices(controlled)], [['Controller of L', -1]])
+  const idsOf = (of: Site) => limitedDevices(of).map((one) => [one.device, one.inverter_id])
+  const both = [
+    ['I1', 1],
+    ['I2', 2],
+  ]
+  assert.deepEqual(idsOf(site), both)
+  assert.deepEqual(idsOf(controlled), [['Controller of L', -1]])
 })
 
 const measured: TriedLimit = {
@@ -162,10 +221,13 @@ const measured: TriedLimit = {
   limit_kw: 30,
   found_kw: 60,
   power_before_kw: 60,
+  power_most_kw: 32,
   read_back_s: 1,
   power_s: 3,
   returned_s: 2,
   declared_s: 5,
+  target_kw: 60,
+  not_as_set: null,
   over: null,
 }
 
@@ -185,6 +247,12 @@ test('a trial fails by what was not reached or too late, and not where control e
     over.map(([, result]) => result),
     ['passed', 'not_judged', 'not_judged'],
   )
-  const low = resultsOf({ ...measured, power_before_kw: 3, power_s: null })
-  assert.deepEqual(low[1]!.slice(1), ['not_judged', 'the power was within the limit before'])
+  const low = resultsOf({ ...measured, power_most_kw: null, power_s: null })
+  const too_low = 'the power before was too low to show the limit'
+  assert.deepEqual(low[1]!.slice(1), ['not_judged', too_low])
+  const lower = resultsOf({ ...measured, target_kw: 40, returned_s: null })
+  assert.deepEqual(lower[2]!.slice(1), ['not_judged', 'control leaves it 40 kW by now'])
+  const not_as_set = 'I1 was set to 30 kW and holds 28 kW'
+  const rounded = resultsOf({ ...measured, target_kw: 28, returned_s: null, not_as_set })
+  assert.deepEqual(rounded[2]!.slice(1), ['failed', not_as_set])
 })

@@ -1,4 +1,5 @@
 /** The trial of limits on the devices of a site, one after the other, each after a person's yes. */
+import { isDeepStrictEqual } from 'node:util'
 import type { Stopwatch, Timers } from '@heliograph/domain/clock'
 import type { Site } from '@heliograph/domain/site'
 import { controllerKey } from '../control/device-name.ts'
@@ -19,39 +20,54 @@ interface Needs {
   onDevice(tried: TriedLimit): void
 }
 
-/** Devices whose power the edge limits, by their names in the site file. */
-export function limitedDevices(site: Site): Map<string, number> {
+interface LimitedDevice {
+  /** Its name in the site file. */
+  device: string
+  inverter_id: number
+  /** Connection and unit. */
+  address: string
+}
+
+/** Devices whose power the edge limits. */
+export function limitedDevices(site: Site): LimitedDevice[] {
   const controlled = new Set(
     site.loggers.flatMap(({ controller, inverters }) => (controller ? inverters : [])),
   )
-  return new Map(
-    devicesOf(site).flatMap(({ kind, name, device }): [string, number][] => {
-      if (kind === 'controller') return [[name, controllerKey(device.logger_id)]]
-      if (kind !== 'inverter' || controlled.has(device)) return []
-      return [[name, device.inverter_id]]
-    }),
-  )
+  return devicesOf(site).flatMap((of): LimitedDevice[] => {
+    const at = { device: of.name, address: addressOf(of, site) }
+    if (of.kind === 'controller') {
+      return [{ ...at, inverter_id: controllerKey(of.device.logger_id) }]
+    }
+    if (of.kind !== 'inverter' || controlled.has(of.device)) return []
+    return [{ ...at, inverter_id: of.device.inverter_id }]
+  })
 }
 
 export async function tryLimits(needs: Needs): Promise<TriedLimit[]> {
   const { site, edge, signal, named, agree, onDevice, ...rest } = needs
   const tried: TriedLimit[] = []
-  for (const [device, inverter_id] of limitedDevices(site)) {
-    const trial = signal.aborted
-      ? notTried(device, 'the trial was ended')
-      : named && !named.includes(device)
-        ? notTried(device, 'nobody agreed to it')
-        : !isSame(edge.site, site, device)
-          ? notTried(device, 'the site file of the running edge has another device of this name')
-          : await tryLimit(
-              { device, inverter_id },
-              {
-                ...rest,
-                data_dir: edge.data_dir,
-                signal,
-                agree: async (limit_kw) => named !== null || (await agree(device, limit_kw)),
-              },
-            )
+  const here = limitedDevices(site)
+  const there = limitedDevices(edge.site)
+  for (const one of here) {
+    const { device } = one
+    const refusal = signal.aborted
+      ? 'the trial was ended'
+      : here.some((other) => other !== one && other.device === device)
+        ? 'another device has the same name'
+        : named && !named.includes(device)
+          ? 'nobody agreed to it'
+          : there.some((other) => isDeepStrictEqual(other, one))
+            ? null
+            : 'the site file of the running edge has another device of this name'
+    const trial =
+      refusal !== null
+        ? notTried(device, refusal)
+        : await tryLimit(one, {
+            ...rest,
+            data_dir: edge.data_dir,
+            signal,
+            agree: async (limit_kw) => named !== null || (await agree(device, limit_kw)),
+          })
     onDevice(trial)
     tried.push(trial)
   }
@@ -66,26 +82,14 @@ export async function untilAllReady(
   needs: Parameters<typeof untilReady>[1],
 ): Promise<void> {
   const end_ms = needs.stopwatch.elapsedMs() + ready_ms_max
-  for (const inverter_id of limitedDevices(site).values()) {
-    await untilReady(inverter_id, needs, end_ms - needs.stopwatch.elapsedMs())
+  for (const { inverter_id } of limitedDevices(site)) {
+    await untilReady(inverter_id, needs, { ms_max: end_ms - needs.stopwatch.elapsedMs() })
   }
 }
 
-/** The edge has the device at the same address. */
-function isSame(of_edge: Site, site: Site, name: string): boolean {
-  const [there, here] = [of_edge, site].map((one) => {
-    const device = devicesOf(one).find((found) => found.name === name)
-    return device && JSON.stringify([addressOf(device, one), idOf(device)])
-  })
-  return there === here
-}
-
-function addressOf({ connection, unit_id }: SiteDevice, { connections }: Site) {
+function addressOf({ connection, unit_id }: SiteDevice, { connections }: Site): string {
   const { connection_id: _, ...place } = connections.find(
     ({ connection_id }) => connection_id === connection,
   )!
-  return [Object.entries(place).toSorted(), unit_id]
+  return JSON.stringify([Object.entries(place).toSorted(), unit_id])
 }
-
-const idOf = ({ device }: SiteDevice) =>
-  'inverter_id' in device ? device.inverter_id : 'logger_id' in device ? device.logger_id : null

@@ -48,7 +48,7 @@ export class ControlledDevice implements Controlled {
   #rearm_ms = Number.NEGATIVE_INFINITY
   #power: { power_w: number | null; at_ms: number } | null = null
   #failure: Failure['code'] = 'driver_error'
-  /** What holds its plant; null: not known since the start. */
+  /** What holds its plant; null: not known since the start, or a trial lowers the device. */
   #held_by: 'none' | 'curtailment' | 'permit' | null = null
   #limited_by: Limiter = 'unknown'
   failed_attempts = 0
@@ -167,8 +167,8 @@ export class ControlledDevice implements Controlled {
     this.#needs.note({ is: 'gone', inverter_id, stays: limits.stays })
   }
 
-  /** What holds its plant now. */
-  heldBy(held_by: 'none' | 'curtailment' | 'permit'): void {
+  /** What holds its plant now; null: a trial lowers the device, and no order is the cause. */
+  heldBy(held_by: 'none' | 'curtailment' | 'permit' | null): void {
     this.#held_by = held_by
   }
 
@@ -207,7 +207,7 @@ export class ControlledDevice implements Controlled {
     this.#was_touched = true
     this.#orders_count += 1
     this.#giveUp()
-    const written_for = this.#held_by === 'curtailment' ? 'curtailment' : 'permit'
+    const written_for = this.#held_by === 'none' ? 'permit' : this.#held_by
     this.limits.begin(limit_w, this.#now(), written_for)
   }
 

@@ -78,7 +78,6 @@ interface PlantsNeeds {
   lowered(
     plant: Pick<Plant, 'devices'>,
     most_w: ReadonlyMap<number, number> | null,
-    now_ms: number,
   ): ReadonlyMap<number, number> | null
 }
 
@@ -242,7 +241,7 @@ export class ControlledPlants {
       // What the common connection holds back is no room that could be given away.
       const is_held_alone = all_ceilings_w <= left_w
       const shared_w = this.#loops.limitsOf(plant, is_held_alone ? ceiling : null, now_ms)
-      const most_w = this.#needs.lowered(plant, shared_w, now_ms)
+      const most_w = this.#needs.lowered(plant, shared_w)
       const is_known = this.isKnown(plant, now_ms)
       return { ...ceiling, logger_id, rated_w, is_known, devices, most_w }
     })

@@ -133,7 +133,7 @@ export class Controller {
       onChange: () => this.#wake(),
       onForeign: (inverter_id, foreign) => this.#alerts.contention(inverter_id, foreign),
       batteryPower: (logger_id) => needs.batteries.counted.powerOf(logger_id),
-      lowered: (plant, most_w, now_ms) => this.trials.lowered(plant, most_w, now_ms),
+      lowered: (plant, most_w) => this.trials.lowered(plant, most_w),
     })
     this.trials = new LimitTrials({
       stopwatch,
@@ -305,6 +305,7 @@ export class Controller {
     this.#is_clock_settled = is_settled
     const permit = this.#needs.permit()
     const moment: Moment = { ...at, now_ms, permit, rows: this.#rows.inForce(at), sun }
+    this.trials.onTerms({ permit, orders: [...moment.rows.values()].flat() }, now_ms)
     this.#notes.permit(permit)
     this.#arming.look(permit)
     this.#arming.arm({ is_first: true })
@@ -418,7 +419,7 @@ export class Controller {
       const held_by = is_cut ? 'permit' : ceiling.held_by
       const worst_w = this.#plants.worstOf(plant, now_ms)
       for (const device of devices) {
-        device.heldBy(held_by)
+        device.heldBy(this.trials.lowers(device.inverter_id) ? null : held_by)
         this.#alerts.notEffective(device.inverter_id, device.limits.isIneffective(now_ms))
         this.#alerts.notAsSet(device.inverter_id, device.not_as_set)
       }

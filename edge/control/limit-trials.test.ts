@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import {
-  type ControlledSite,
-  controlledSite,
-  rowOf,
-  start_at,
-} from '../fixtures/controlled-site.ts'
+import { type ControlledSite, controlledSite, rowOf } from '../fixtures/controlled-site.ts'
 import { trial_ms_max } from './limit-trials.ts'
 
 /** To try others: `CONTROL_RUNS=1000 CONTROL_SEED=7 npx node --test` with this file. */
@@ -70,20 +65,58 @@ test('a trial ends by itself, with an order, with a site file and with the progr
   assert.deepEqual(it.limits(), [30_000, 30_000, 30_000])
 })
 
-test('an order that ends during a trial is restored after it', async () => {
+test('an order that begins or ends, or another permit, ends a trial', async () => {
+  const over = 'the permit or the orders in force changed'
   const it = await settled(150_000)
   const now = it.clock.now().getTime()
-  void it.controller.hear([rowOf(90, { start_at, end_at: now + 60_000 })])
-  await it.clock.advance(30_000)
-  const trial = it.controller.trials.begin(1, 10_000, 'tester')
-  await it.clock.advance(90_000)
+  const begin = () => it.controller.trials.begin(1, 10_000, 'tester')
   const restored = () => [...it.newest.values()].map(({ restored_at }) => restored_at !== null)
-  assert.deepEqual(it.limits(), [10_000, 30_000, 30_000])
+  void it.controller.hear([rowOf(90, { start_at: now + 30_000, end_at: now + 90_000 })])
+  await it.clock.advance(10_000)
+  const before = begin()
+  await it.clock.advance(15_000)
+  assert.equal(before.over, null)
+  assert.deepEqual(it.limits(), [10_000, 50_000, 50_000])
+  await it.clock.advance(20_000)
+  assert.equal(before.over, over)
+  assert.deepEqual(it.limits(), [30_000, 30_000, 30_000])
+  const within = begin()
+  await it.clock.advance(30_000)
+  assert.equal(within.over, null)
   assert.deepEqual(restored(), [false])
-  trial.end()
   await it.clock.advance(60_000)
+  assert.equal(within.over, over)
   assert.deepEqual(it.limits(), [50_000, 50_000, 50_000])
   assert.deepEqual(restored(), [true])
+  const after = begin()
+  await it.clock.advance(10_000)
+  it.permit = { plant_w: new Map([[1, 120_000]]), site_w: null }
+  await it.clock.advance(60_000)
+  assert.equal(after.over, over)
+  assert.deepEqual(it.limits(), [40_000, 40_000, 40_000])
+})
+
+test('what a trial takes is no curtailment by the order in force', async () => {
+  const it = await settled(150_000)
+  void it.controller.hear([rowOf(90)])
+  await it.clock.advance(30_000)
+  const labels = () => [1, 2].map((inverter_id) => it.controller.limitedBy(inverter_id))
+  assert.deepEqual(labels(), ['curtailment', 'curtailment'])
+  const trial = it.controller.trials.begin(1, 10_000, 'tester')
+  await it.clock.advance(20_000)
+  assert.deepEqual(labels(), ['unknown', 'curtailment'])
+  trial.giveBack()
+  await it.clock.advance(20_000)
+  assert.deepEqual(labels(), ['curtailment', 'curtailment'])
+})
+
+test('no trial switches a device off that was to be limited', async () => {
+  const it = await controlledSite({ permit_w: 150_000, traits: { min_limit_w: 10_000 } })
+  await it.clock.advance(settle_s * 1000)
+  assert.throws(() => it.controller.trials.begin(1, 9_000, 'tester'), /no limit that low/)
+  it.controller.trials.begin(1, 10_000, 'tester')
+  await it.clock.advance(10_000)
+  assert.equal(it.limits()[0], 10_000)
 })
 
 test('a trial that could not be given back is refused', async () => {

@@ -3,12 +3,16 @@
  * of the closed loop: the core decides under permit, orders and external limits as always, and the
  * request can lift no device. Meanwhile no other device is requested more than it holds, so that
  * the others do not rise into what the trial leaves. The request ends with its author, with news
- * from the server, with another site file, or after five minutes; a restart forgets it.
+ * from the server, with another permit or site file, when an order begins or ends, or after five
+ * minutes; a restart forgets it.
  */
 import type { Stopwatch } from '@heliograph/domain/clock'
+import type { CurtailmentRow } from '@heliograph/domain/curtailment'
 import type { Noted } from './control-entry.ts'
 import type { ControlledPlants, Plant } from './controlled-plants.ts'
+import { settable } from './core/core.ts'
 import { nameOf } from './device-name.ts'
+import { isSamePermit, type Permit } from './permit-terms.ts'
 
 /** From the begin of a trial until its request ends by itself. */
 export const trial_ms_max = 300_000
@@ -38,6 +42,10 @@ export interface TrialView {
   tolerance_w: number
   /** As its registers were read; null before the first read. */
   bound_w: number | null
+  /** The limit that the device is to have by the newest decision; null: not known. */
+  target_w: number | null
+  /** Why the registers hold another limit than was set, beyond any rounding; null: they do not. */
+  not_as_set: string | null
   /** As measured last; null while no fresh value is there. */
   power_w: number | null
   /** The longest times that are declared: until a command takes effect, and until power follows. */
@@ -59,13 +67,23 @@ interface Running extends LimitTrial {
   inverter_id: number
   begun_ms: number
   over: string | null
+  terms: Terms
+  is_lowering: boolean
   /** By inverter_id: the most that each device is requested. */
   most_w: Map<number, number>
+}
+
+/** What all devices are held to. */
+interface Terms {
+  permit: Permit | null
+  /** The orders in force. */
+  orders: readonly CurtailmentRow[]
 }
 
 export class LimitTrials {
   readonly #needs: TrialsNeeds
   #running: Running | null = null
+  #terms: Terms = { permit: null, orders: [] }
 
   constructor(needs: TrialsNeeds) {
     this.#needs = needs
@@ -79,7 +97,7 @@ export class LimitTrials {
   look(inverter_id: number): TrialView | null {
     const device = this.#needs.plants.device(inverter_id)
     if (!device) return null
-    const { limits, power } = device
+    const { limits, power, not_as_set } = device
     const { latency_ms, ramp_ms, smallest_limit_w, tolerance_w } = limits.source
     return {
       refusal: this.#refusalOf(inverter_id),
@@ -87,10 +105,26 @@ export class LimitTrials {
       min_limit_w: smallest_limit_w,
       tolerance_w,
       bound_w: limits.bound_w,
+      target_w: this.#needs.targetOf(inverter_id),
+      not_as_set,
       power_w: power?.power_w ?? null,
       latency_ms,
       ramp_ms,
     }
+  }
+
+  /** Control holds the device to less than its share for a trial. */
+  lowers(inverter_id: number): boolean {
+    return this.#running?.inverter_id === inverter_id && this.#running.is_lowering
+  }
+
+  /** At each tick, before the decision. */
+  onTerms(terms: Terms, now_ms: number): void {
+    this.#terms = terms
+    const running = this.#running
+    if (!running) return
+    if (now_ms - running.begun_ms >= trial_ms_max) this.end('its time was over')
+    else if (!isSame(running.terms, terms)) this.end('the permit or the orders in force changed')
   }
 
   /** @throws Error with the reason why the limit is not tried */
@@ -98,11 +132,15 @@ export class LimitTrials {
     const { plants, stopwatch, targetOf, note, onChange } = this.#needs
     const refusal = this.#refusalOf(inverter_id)
     if (refusal !== null) throw new Error(refusal)
-    const found_w = plants.device(inverter_id)!.limits.bound_w!
+    const { limits } = plants.device(inverter_id)!
+    const found_w = limits.bound_w!
     // A device that rounds up shows more than its command, so the target counts.
     const target_w = targetOf(inverter_id) ?? found_w
     if (!(limit_w >= 0 && limit_w < found_w)) {
       throw new Error('a limit that is tried must be below the one that holds')
+    }
+    if (limit_w > 0 && settable(limits.source, limit_w) === 0) {
+      throw new Error('the device accepts no limit that low above 0')
     }
     const most_w = new Map<number, number>()
     for (const { devices } of plants.all) {
@@ -117,8 +155,11 @@ export class LimitTrials {
       begun_ms: stopwatch.elapsedMs(),
       found_w,
       over: null,
+      terms: this.#terms,
+      is_lowering: true,
       most_w,
       giveBack() {
+        running.is_lowering = false
         most_w.set(inverter_id, target_w)
         onChange()
       },
@@ -139,10 +180,7 @@ export class LimitTrials {
   lowered(
     { devices }: Pick<Plant, 'devices'>,
     most_w: ReadonlyMap<number, number> | null,
-    now_ms: number,
   ): ReadonlyMap<number, number> | null {
-    const running = this.#running
-    if (running && now_ms - running.begun_ms >= trial_ms_max) this.end('its time was over')
     if (!this.#running) return most_w
     const lowered = new Map(most_w)
     for (const { inverter_id } of devices) {
@@ -186,3 +224,8 @@ export class LimitTrials {
     return group === null ? null : `nothing may be raised in ${group} now`
   }
 }
+
+const isSame = (before: Terms, { permit, orders }: Terms): boolean =>
+  isSamePermit(before.permit, permit) &&
+  orders.length === before.orders.length &&
+  orders.every((order, nth) => order === before.orders[nth])
