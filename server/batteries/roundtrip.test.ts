@@ -4,7 +4,12 @@ import { day_ms } from '@heliograph/domain/durations'
 import fc from 'fast-check'
 import { type CounterSample, roundtripEfficiency } from './roundtrip.ts'
 
-const rated = { rated_charge_power_kw: 200, rated_discharge_power_kw: 200, usable_energy_kwh: 360 }
+const rated = {
+  rated_charge_power_kw: 200,
+  rated_discharge_power_kw: 200,
+  usable_energy_kwh: 360,
+  exchanged_ms: [],
+}
 
 /** A unit that charges and discharges so much each day at this efficiency of either way. */
 function samplesOf(

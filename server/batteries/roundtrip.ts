@@ -3,6 +3,7 @@ import { counterIncrease } from '@heliograph/domain/counter'
 import { day_ms } from '@heliograph/domain/durations'
 import type { BessReading } from '@heliograph/domain/readings'
 import { significant } from '@heliograph/domain/significant'
+import { isExchanged, readExchanges } from '../plant/device-exchanges.ts'
 import type { Queries } from '../storage/database.ts'
 import { readLast } from '../telemetry/stored-readings.ts'
 import { capacityOf, usableEnergy } from './units.ts'
@@ -18,15 +19,17 @@ interface SampledUnit {
   rated_charge_power_kw: number
   rated_discharge_power_kw: number
   usable_energy_kwh: number
+  /** When other units took its place, Unix ms. */
+  exchanged_ms: readonly number[]
   samples: readonly CounterSample[]
 }
 
 /**
  * Round-trip efficiency of all units together, %. With the one-way efficiency e, stored energy
  * changes by `e charged - discharged / e`; the round-trip efficiency is the square of e. Spans in
- * which a counter fell (reset or overflow) are left out. Null where less energy was charged than
- * the units can use, as the stored energy would dominate; and above 100 %, which results from
- * counters on different sides of a converter.
+ * which a counter fell (reset or overflow) or the unit was exchanged are left out. Null where less
+ * energy was charged than the units can use, as the stored energy would dominate; and above 100 %,
+ * which results from counters on different sides of a converter.
  */
 export function roundtripEfficiency(units: readonly SampledUnit[]): number | null {
   let [charged_kwh, discharged_kwh, held_kwh, usable_kwh] = [0, 0, 0, 0]
@@ -45,11 +48,13 @@ export function roundtripEfficiency(units: readonly SampledUnit[]): number | nul
   return efficiency_pct > 100 ? null : significant(efficiency_pct)
 }
 
-function movedBy({ samples, rated_charge_power_kw, rated_discharge_power_kw }: SampledUnit) {
+function movedBy(unit: SampledUnit) {
+  const { samples, exchanged_ms, rated_charge_power_kw, rated_discharge_power_kw } = unit
   const moved = { charged_kwh: 0, discharged_kwh: 0, held_kwh: 0, span_count: 0 }
   for (const [nth, after] of samples.entries()) {
     const before = samples[nth - 1]
     if (!before) continue
+    if (isExchanged(exchanged_ms, before.measured_ms, after.measured_ms)) continue
     const elapsed_s = (after.measured_ms - before.measured_ms) / 1000
     // A fall within a day may be a reset or an overflow.
     const rise = (name: 'charged_total_kwh' | 'discharged_total_kwh', rated_kw: number) =>
@@ -68,7 +73,7 @@ function movedBy({ samples, rated_charge_power_kw, rated_discharge_power_kw }: S
 }
 
 type CapacityFacts = Parameters<typeof capacityOf>[0]
-type RatedUnit = Omit<SampledUnit, 'samples' | 'usable_energy_kwh'> &
+type RatedUnit = Omit<SampledUnit, 'samples' | 'usable_energy_kwh' | 'exchanged_ms'> &
   Omit<CapacityFacts, 'soh_pct'> & { bess_id: number }
 
 /** Round-trip efficiency, %; null where unknown. Null `bess_id`: all units in service together. */
@@ -91,9 +96,11 @@ export async function readRoundtrip(
   const device_ids = units.map((unit) => unit.bess_id)
   const asked = { site_id, device_ids, instants_ms, within_ms: day_ms, measured: counters }
   const readings = await readLast(db, 'bess', asked, [...counters, 'soh_pct'])
+  const exchanges = await readExchanges(db, site_id, 'bess')
   return roundtripEfficiency(
     units.map((unit) => ({
       ...unit,
+      exchanged_ms: exchanges.get(`${unit.bess_id}`) ?? [],
       usable_energy_kwh: usableEnergy(unit),
       samples: readings.get(unit.bess_id)!.flatMap((reading) => {
         if (reading === null) return []

@@ -132,6 +132,26 @@ test('energy of a unit by the quarter hour', async (t) => {
     assert.deepEqual(energies(await read('06:00:00', '06:15:00')), [[null, null]])
   })
 
+  // 60 kW discharged; the counter of another unit, from 07:08 on, is 5 kWh higher.
+  await run(
+    '07:00:00',
+    '07:30:00',
+    (minute) => `60, 50, 5000, 5000 + ${minute} + CASE WHEN ${minute} < 8 THEN 0 ELSE 5 END`,
+  )
+  await t.test('the counters of two units are not subtracted', async () => {
+    near((await read('07:00:00', '07:15:00'))[0]!.discharged_kwh, 20, 0.01)
+    await db.execute(
+      `INSERT INTO device_exchanges (site_id, kind, device_id, changed_at, received_at,
+         old_serial_number, serial_number)
+       SELECT 'demo', 'bess', id, '2026-06-21T07:08Z', now(), 'A', 'B'
+       FROM unnest('{1,1.cells}'::text[]) AS id`,
+    )
+    const [exchanged, same] = await read('07:00:00', '07:30:00')
+    near(exchanged!.discharged_kwh, 15, 0.01)
+    near(same!.discharged_kwh, 15, 0.2)
+    await db.execute('DELETE FROM device_exchanges')
+  })
+
   const earned = (from: string, to: string, bess_id = 1) =>
     earnedBetween(db, 'demo', bess_id, { start: new Date(ms(from)), end: new Date(ms(to)) })
   await t.test('without a market nothing is known of money', async () => {

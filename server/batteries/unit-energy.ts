@@ -6,6 +6,7 @@ import { counterIncrease } from '@heliograph/domain/counter'
 import { hour_ms, quarter_ms } from '@heliograph/domain/durations'
 import type { BessReading } from '@heliograph/domain/readings'
 import { significant } from '@heliograph/domain/significant'
+import { isExchanged, readExchanges } from '../plant/device-exchanges.ts'
 import type { Queries } from '../storage/database.ts'
 import { isoTime } from '../storage/values.ts'
 import { readReadings, rowsSince } from '../telemetry/stored-readings.ts'
@@ -52,8 +53,8 @@ const heard_span_s = 180
 
 /**
  * The quarter hours of a span, ascending. Energy is the difference of the counters. Where the
- * counters give no value (none, reset, or a gap of more than an hour), energy is the integral of
- * power, if nine tenths of the quarter hour were read.
+ * counters give no value (none, reset, exchange, or a gap of more than an hour), energy is the
+ * integral of power, if nine tenths of the quarter hour were read.
  */
 export async function readUnitQuarters(
   db: Queries,
@@ -63,10 +64,12 @@ export async function readUnitQuarters(
   const pieces = quartersOf(span)
   if (pieces.length === 0) return []
   const edges_ms = [pieces[0]!.start_ms, ...pieces.map(({ end_ms }) => end_ms)]
-  const edges = await readEdges(db, unit, edges_ms)
+  const exchanges = await readExchanges(db, unit.site_id, 'bess')
+  const exchanged_ms = exchanges.get(`${unit.bess_id}`) ?? []
+  const edges = await readEdges(db, { ...unit, exchanged_ms }, edges_ms)
   const quarters = pieces.map((piece, nth): UnitQuarter => {
     const rise = (name: 'charged_kwh' | 'discharged_kwh', rated_kw: number) =>
-      riseOf(edges[nth]![name], edges[nth + 1]![name], { ...piece, rated_kw })
+      riseOf(edges[nth]![name], edges[nth + 1]![name], { ...piece, rated_kw, exchanged_ms })
     return {
       ...piece,
       charged_kwh: rise('charged_kwh', unit.rated_charge_power_kw),
@@ -106,12 +109,19 @@ export function quartersOf({ start_ms, end_ms }: Span): Span[] {
   return pieces
 }
 
+interface RatedCounter {
+  rated_kw: number
+  /** When other devices took the place of this one, Unix ms. */
+  exchanged_ms: readonly number[]
+}
+
 function riseOf(
   before_kwh: number | null,
   after_kwh: number | null,
-  { start_ms, end_ms, rated_kw }: Span & { rated_kw: number },
+  { start_ms, end_ms, rated_kw, exchanged_ms }: Span & RatedCounter,
 ): number | null {
   if (before_kwh === null || after_kwh === null) return null
+  if (isExchanged(exchanged_ms, start_ms, end_ms)) return null
   return counterIncrease(before_kwh, after_kwh, { elapsed_s: (end_ms - start_ms) / 1000, rated_kw })
 }
 
@@ -130,9 +140,11 @@ interface Around {
   after: Reading | null
 }
 
+type CountedUnit = Unit & Pick<RatedCounter, 'exchanged_ms'>
+
 async function readEdges(
   db: Queries,
-  { site_id, bess_id, ...rated }: Unit,
+  { site_id, bess_id, ...counters }: CountedUnit,
   edges_ms: readonly number[],
 ): Promise<Edge[]> {
   const span = { start_ms: edges_ms[0]!, end_ms: edges_ms.at(-1)! }
@@ -140,7 +152,7 @@ async function readEdges(
   const rows =
     packed?.edges(edges_ms) ??
     (await db.query<Around>(edgesIn, [site_id, bess_id, edges_ms.map(isoTime)]))
-  return rows.map((row, nth) => edgeOf(row, edges_ms[nth]!, rated))
+  return rows.map((row, nth) => edgeOf(row, edges_ms[nth]!, counters))
 }
 
 const unknown: Edge = { charged_kwh: null, discharged_kwh: null, soc_pct: null }
@@ -149,22 +161,23 @@ const unknown: Edge = { charged_kwh: null, discharged_kwh: null, soc_pct: null }
 function edgeOf(
   { before, after }: Around,
   at_ms: number,
-  rated: Pick<Unit, 'rated_charge_power_kw' | 'rated_discharge_power_kw'>,
+  counters: Omit<CountedUnit, 'site_id' | 'bess_id'>,
 ): Edge {
   if (before === null) return unknown
   if (after === null || after.at_ms - before.at_ms > bridged_ms) {
     return at_ms - before.at_ms > standing_ms ? unknown : before
   }
   const span = { start_ms: before.at_ms, end_ms: after.at_ms }
+  const { exchanged_ms } = counters
   const length_ms = after.at_ms - before.at_ms
   const ratio = length_ms === 0 ? 0 : (at_ms - before.at_ms) / length_ms
   const between = (name: 'charged_kwh' | 'discharged_kwh', rated_kw: number) => {
-    const rise_kwh = riseOf(before[name], after[name], { ...span, rated_kw })
+    const rise_kwh = riseOf(before[name], after[name], { ...span, rated_kw, exchanged_ms })
     return rise_kwh === null ? null : before[name]! + ratio * rise_kwh
   }
   return {
-    charged_kwh: between('charged_kwh', rated.rated_charge_power_kw),
-    discharged_kwh: between('discharged_kwh', rated.rated_discharge_power_kw),
+    charged_kwh: between('charged_kwh', counters.rated_charge_power_kw),
+    discharged_kwh: between('discharged_kwh', counters.rated_discharge_power_kw),
     soc_pct:
       before.soc_pct === null || after.soc_pct === null
         ? null

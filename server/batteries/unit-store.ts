@@ -166,7 +166,10 @@ const units = {
       UNION ALL
       (${counters} AND r.measured_at > $2 AND r.measured_at <= $3 ORDER BY r.measured_at LIMIT 1)
       ORDER BY measured_at LIMIT 1
-    ) since ON true
+    ) since ON NOT EXISTS (
+      SELECT FROM device_exchanges x
+      WHERE x.site_id = b.site_id AND x.kind = 'bess' AND x.device_id = b.bess_id::text
+        AND x.changed_at > since.measured_at AND x.changed_at <= $3)
     LEFT JOIN LATERAL (
       SELECT * FROM battery_schedules p
       WHERE p.site_id = b.site_id AND p.bess_id = b.bess_id

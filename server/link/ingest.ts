@@ -7,6 +7,7 @@ import type { Database, Transaction } from '../storage/database.ts'
 import { endCondition, lastEvent, recordEvent } from '../storage/events.ts'
 import { keepPartitions, type PartitionKeeper } from '../storage/partitions.ts'
 import { isoTime } from '../storage/values.ts'
+import { storeExchangedDevices } from '../telemetry/exchanged-devices.ts'
 import { storeRelayEvents } from '../telemetry/relay-events.ts'
 import { storeReadings } from '../telemetry/store-readings.ts'
 import {
@@ -335,6 +336,7 @@ async function storeEvents(
 ): Promise<void> {
   if (events.length === 0) return
   await storeRelayEvents(transaction, { site_id, received_at }, events)
+  await storeExchangedDevices(transaction, { site_id, received_at }, events)
   const records = events.map((event) => ({ ...event, at: isoTime(event.at) }))
   await transaction.execute(
     `insert into events

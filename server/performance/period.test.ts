@@ -31,6 +31,7 @@ const inverter = {
   rated_ac_power_kw: 100,
   dc_capacity_kwp: 120,
   nominal_efficiency_pct: null,
+  exchanged_ms: [],
   strings: [],
 } as unknown as PlantInverter
 

@@ -11,9 +11,9 @@ export const energyToday = {
   energy_today_kwh: field.FromZeroOrNull(
     'Energy since local midnight, kWh: the rise of the energy counter since its last value of ' +
       'the two days before, else since its first value of today, including overflows. The sum of ' +
-      "today's hourly energy after a reset of the counter, if the counter stood still while " +
-      'power was measured, or if it rose across midnight without readings. Sums cover the ' +
-      'inverters whose energy is known.',
+      "today's hourly energy after a reset of the counter or an exchange of the inverter, if the " +
+      'counter stood still while power was measured, or if it rose across midnight without ' +
+      'readings. Sums cover the inverters whose energy is known.',
     1240.8,
   ),
   energy_source: field.OneOfOrNull(
@@ -35,7 +35,7 @@ export interface DayCounter {
   rated_ac_power_kw: number
   measured_at: Date | null
   energy_total_kwh: number | null
-  /** Null also when the counter rose across midnight without readings. */
+  /** Null also when the counter rose across midnight without readings, or is another one since. */
   day_first_at: Date | null
   day_first_energy_kwh: number | null
   /** Energy of the hours since; null when the counter suffices and they were not read. */

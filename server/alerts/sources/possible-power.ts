@@ -56,10 +56,7 @@ export async function readPossiblePower(
     const own = stringsOf.get(inverter.inverter_id)
     if (!station || !own) continue
     const whole = own.map((each) => ({ ...each, panel: panels.get(each.params_id) ?? null }))
-    const sun = inverterSun(
-      { ...inverter, dc_capacity_kwp: 0, strings: whole },
-      lights.get(station.station_id)!,
-    )
+    const sun = inverterSun({ strings: whole }, lights.get(station.station_id)!)
     const expected_dc_kw = sun.lights[0]?.expected_dc_kw ?? null
     if (expected_dc_kw === null) continue
     const { rated_ac_power_kw, acPower } = ratingOf(inverter)

@@ -137,6 +137,17 @@ test('what plants and batteries gave and the meter did not see was consumed', as
   assert.deepEqual(await unknown(), [])
 })
 
+test('the quarter hour in which the meter was exchanged is a gap', async (t) => {
+  await addHistory()
+  await site.db.execute(
+    `insert into device_exchanges (site_id, kind, device_id, changed_at, received_at,
+       old_serial_number, serial_number)
+     values ('demo', 'meter', '1', '2026-06-10T09:10Z', now(), 'A', 'B')`,
+  )
+  t.after(() => site.db.execute('delete from device_exchanges'))
+  assert.deepEqual(await unknown(), ['06-10T09:00'])
+})
+
 test('what was not measured is a gap, whoever did not measure it', async () => {
   await addHistory()
   await site.db.query(

@@ -10,6 +10,7 @@ import { utcDayStart } from '@heliograph/domain/utc-day'
 import { type Course, flag, readCourses } from '../../forecasts/course.ts'
 import { type PlantService, readServices } from '../../forecasts/service.ts'
 import { type AwakeTime, awakeTime } from '../../plant/daylight.ts'
+import { isExchanged, readExchanges } from '../../plant/device-exchanges.ts'
 import type { Queries } from '../../storage/database.ts'
 import { readBatteryDays, type UnitDays } from '../battery-days.ts'
 import type { Span } from '../unit-energy.ts'
@@ -170,12 +171,16 @@ async function readTaken(
     new Date(span.start_ms),
     new Date(span.end_ms),
   ])
+  const exchanges = await readExchanges(db, site_id, 'meter')
+  const exchanged_ms = exchanges.get(`${meter_id}`) ?? []
   // The rating of the connection is unknown: twice the highest power is taken as the bound.
   const rated_kw = 2 * Math.max(0, ...edges.map(({ power_kw }) => Math.abs(power_kw ?? 0)))
   return quarterStarts(span).map((_, nth) => {
     const [before, after] = [edges[nth]!, edges[nth + 1]!]
     if (before.measured_at === null || after.measured_at === null) return null
-    const elapsed_s = (after.measured_at.getTime() - before.measured_at.getTime()) / 1000
+    const [from_ms, to_ms] = [before.measured_at.getTime(), after.measured_at.getTime()]
+    if (isExchanged(exchanged_ms, from_ms, to_ms)) return null
+    const elapsed_s = (to_ms - from_ms) / 1000
     const rise = (name: 'export_kwh' | 'import_kwh') => {
       if (before[name] === null || after[name] === null) return null
       return counterIncrease(before[name], after[name], { elapsed_s, rated_kw })

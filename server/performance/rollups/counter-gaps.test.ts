@@ -16,6 +16,7 @@ const inverter: PlantInverter = {
   rated_ac_power_kw: rated_kw,
   nominal_efficiency_pct: 98,
   dc_capacity_kwp: 80,
+  exchanged_ms: [],
   strings: [],
 }
 
@@ -32,7 +33,7 @@ function energyOf(readings: readonly RawInverter[], sun: SunHeight = null) {
     const sums = sumInverter(inverter, measured, { start_ms, end_ms }).inverter
     if (sums !== null) hours.push({ hour_at: new Date(start_ms), ...sums })
   }
-  const gaps = shareGaps(hours, rated_kw, sun)
+  const gaps = shareGaps(hours, inverter, sun)
   const total = (list: readonly { kwh: number }[]) => list.reduce((sum, { kwh }) => sum + kwh, 0)
   return {
     hours,
@@ -191,7 +192,7 @@ test('a gap goes by the expected energy, else by the height of the sun, else by 
     expected_energy_kwh,
   })
   const shares = (hours: GapSource[], sun: SunHeight) =>
-    shareGaps(hours, rated_kw, sun).map(({ energy_kwh }) => Math.round(energy_kwh * 10) / 10)
+    shareGaps(hours, inverter, sun).map(({ energy_kwh }) => Math.round(energy_kwh * 10) / 10)
   assert.deepEqual(shares([before, after], null), [30.8, 46.2, 46.2, 46.2, 30.8])
   const noon = (time_ms: number) => (time_ms >= 12 * hour_ms && time_ms < 13 * hour_ms ? 1 : 0)
   assert.deepEqual(shares([before, after], noon), [0, 0, 200, 0, 0])
@@ -215,7 +216,7 @@ test('a gap goes by the expected energy, else by the height of the sun, else by 
 })
 
 test('resets, long silences and near readings share nothing out', () => {
-  const none = (...hours: GapSource[]) => assert.deepEqual(shareGaps(hours, rated_kw, null), [])
+  const none = (...hours: GapSource[]) => assert.deepEqual(shareGaps(hours, inverter, null), [])
   none()
   none(edge(10, [610, 500]))
   none(edge(10, [610, 500]), edge(14, [880, 3]))
@@ -223,9 +224,21 @@ test('resets, long silences and near readings share nothing out', () => {
   none(edge(10, [610, 500]), edge(11, [660, 510]))
   none(edge(10, [610, 500]), edge(10 + 8 * 24, [610 + 8 * 1440, 510]))
   // A night of sleep: the counter says that nothing came.
-  const night = shareGaps([edge(20, [1230, 500]), edge(28, [1700, 500])], rated_kw, null)
+  const night = shareGaps([edge(20, [1230, 500]), edge(28, [1700, 500])], inverter, null)
   assert.deepEqual(
     night.map(({ energy_kwh }) => energy_kwh),
     new Array(9).fill(0),
   )
+})
+
+test('between the counters of two devices no energy is shared out', () => {
+  const hours = [edge(10, [610, 500]), edge(14, [880, 710])]
+  const shared = (...minutes: number[]) => {
+    const exchanged_ms = minutes.map((minute) => minute * minute_ms)
+    return shareGaps(hours, { ...inverter, exchanged_ms }, null).length
+  }
+  assert.equal(shared(), 5)
+  // An exchange at the last reading of the former device is one before the gap.
+  assert.deepEqual([shared(610), shared(881)], [5, 5])
+  assert.deepEqual([shared(611), shared(880), shared(700, 750)], [0, 0, 0])
 })

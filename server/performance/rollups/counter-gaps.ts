@@ -1,6 +1,12 @@
 /** Distributes the energy of a counter over a gap of several hours to these hours. */
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
-import { type CounterReading, isCounterGap, riseBetween, stoodStill } from './counter-hour.ts'
+import {
+  type CountedDevice,
+  type CounterReading,
+  isCounterGap,
+  riseBetween,
+  stoodStill,
+} from './counter-hour.ts'
 import type { InverterHour } from './inverter-hour.ts'
 
 /** Energy of longer gaps cannot be assigned to hours. */
@@ -36,38 +42,38 @@ export type SunHeight = ((time_ms: number) => number) | null
  * Distributes the counter rise over each gap in `hours` (ascending), minus the energy measured by
  * power in the gap. Weights of the unmeasured time are the expected energy when met station data
  * exist, else the elevation of the sun, else time. The hours add up to the rise of the counter.
- * Gaps of more than 7 days, resets and overflows that look like resets yield nothing.
+ * Gaps of more than 7 days, resets, exchanges and overflows that look like resets yield nothing.
  */
 export function shareGaps(
   hours: readonly GapSource[],
-  rated_kw: number,
+  device: CountedDevice,
   sun: SunHeight,
 ): GapHour[] {
   const shared: GapHour[] = []
   let from = -1
   for (const [to, hour] of hours.entries()) {
     if (hour.counter_first_at === null) continue
-    if (from >= 0) shared.push(...shareGap(hours.slice(from, to + 1), rated_kw, sun))
+    if (from >= 0) shared.push(...shareGap(hours.slice(from, to + 1), device, sun))
     from = to
   }
   return shared
 }
 
-function shareGap(hours: readonly GapSource[], rated_kw: number, sun: SunHeight): GapHour[] {
+function shareGap(hours: readonly GapSource[], device: CountedDevice, sun: SunHeight): GapHour[] {
   const [first, last] = [hours[0]!, hours.at(-1)!]
   const before = reading(first.counter_last_at, first.counter_last_kwh)
   const after = reading(last.counter_first_at, last.counter_first_kwh)
   const first_ms = first.hour_at.getTime()
   const is_gap = isCounterGap(before, after, { start_ms: first_ms, end_ms: first_ms + hour_ms })
   if (!is_gap || after.time_ms - before.time_ms > gap_ms_max) return []
-  const rise_kwh = riseBetween(before, after, rated_kw)
+  const rise_kwh = riseBetween(before, after, device)
   if (rise_kwh === null) return []
   const parts = partsOf(hours, before.time_ms, after.time_ms)
   const known_kwh = parts.reduce((sum, part) => sum + part.known_kwh, 0)
   const known_s = parts.reduce((sum, part) => sum + part.known_s, 0)
   // A counter that stood still is no evidence for the unmeasured time.
   const meanwhile = { rise_kwh, by_power_kwh: known_kwh, measured_s: known_s }
-  if (stoodStill(before.energy_total_kwh, meanwhile, rated_kw)) return []
+  if (stoodStill(before.energy_total_kwh, meanwhile, device)) return []
   const left_kwh = Math.max(0, rise_kwh - known_kwh)
   const weights = weightsOf(parts, sun)
   const total = weights.reduce((sum, weight) => sum + weight, 0)

@@ -1,11 +1,19 @@
 /** Energy of one hour from the counter of a device. */
 import { counterIncrease, counterStep } from '@heliograph/domain/counter'
 import { reach_ms } from '@heliograph/domain/reach'
+import { isExchanged } from '../../plant/device-exchanges.ts'
 import type { Span } from '../../telemetry/energy.ts'
 
 export interface CounterReading {
   time_ms: number
   energy_total_kwh: number
+}
+
+/** The device whose counter is read, or the devices one after the other. */
+export interface CountedDevice {
+  rated_ac_power_kw: number
+  /** When other devices took its place, Unix ms: each has a counter of its own. */
+  exchanged_ms: readonly number[]
 }
 
 /** A reading of the counter with the energy integrated from power. */
@@ -37,11 +45,11 @@ const counter_near_ms = reach_ms
  * them (`isCounterGap`) add up to the rise of the counter. Time in which the counter stood still
  * while power was measured is not covered.
  *
- * Returns the energy, null without readings or after a reset, the parts of the span that the
- * counter does not cover (`open`, ascending), and the first and last reading in the span.
+ * Returns the energy, null without readings, after a reset or an exchange, the parts of the span
+ * that the counter does not cover (`open`, ascending), and the first and last reading in the span.
  */
-export function counterHour(readings: readonly CounterSample[], span: Span, rated_kw: number) {
-  const still = standingStill(readings, rated_kw)
+export function counterHour(readings: readonly CounterSample[], span: Span, device: CountedDevice) {
+  const still = standingStill(readings, device)
   const inside = readings.filter(({ time_ms }) => time_ms >= span.start_ms && time_ms < span.end_ms)
   // A gap lies between two readings of a counter that moves.
   const moving = inside.filter((reading) => !still.has(reading))
@@ -59,7 +67,7 @@ export function counterHour(readings: readonly CounterSample[], span: Span, rate
     if (start_ms >= end_ms || (crosses && elapsed_ms > counter_near_ms)) continue
     const is_same = after.energy_total_kwh === before.energy_total_kwh
     if (is_same && still.has(before) && still.has(after)) continue
-    const rise_kwh = riseBetween(before, after, rated_kw)
+    const rise_kwh = riseBetween(before, after, device)
     if (rise_kwh === null) return { energy_kwh: null, open: [span], ...ends }
     energy_kwh = (energy_kwh ?? 0) + (rise_kwh * (end_ms - start_ms)) / elapsed_ms
     if (start_ms > covered_until_ms) open.push({ start_ms: covered_until_ms, end_ms: start_ms })
@@ -70,7 +78,10 @@ export function counterHour(readings: readonly CounterSample[], span: Span, rate
 }
 
 /** Readings between which the counter stood still while power was measured. */
-function standingStill(readings: readonly CounterSample[], rated_kw: number): Set<CounterSample> {
+function standingStill(
+  readings: readonly CounterSample[],
+  device: CountedDevice,
+): Set<CounterSample> {
   const still = new Set<CounterSample>()
   let from = 0
   for (let to = 1; to <= readings.length; to += 1) {
@@ -80,11 +91,11 @@ function standingStill(readings: readonly CounterSample[], rated_kw: number): Se
     const last = readings[to] ?? readings[to - 1]!
     const meanwhile = {
       // Implausible rises count as 0.
-      rise_kwh: riseBetween(readings[to - 1]!, last, rated_kw) ?? 0,
+      rise_kwh: riseBetween(readings[to - 1]!, last, device) ?? 0,
       by_power_kwh: last.by_power_kwh - first.by_power_kwh,
       measured_s: (last.time_ms - first.time_ms) / 1000,
     }
-    if (to - from > 1 && stoodStill(first.energy_total_kwh, meanwhile, rated_kw)) {
+    if (to - from > 1 && stoodStill(first.energy_total_kwh, meanwhile, device)) {
       for (const reading of readings.slice(from, to)) still.add(reading)
     }
     from = to
@@ -100,10 +111,11 @@ export function stoodStill(
     by_power_kwh,
     measured_s,
   }: { rise_kwh: number; by_power_kwh: number; measured_s: number },
-  rated_kw: number,
+  { rated_ac_power_kw }: Pick<CountedDevice, 'rated_ac_power_kw'>,
 ): boolean {
   const allowed_kwh =
-    still_steps * counterStep(energy_total_kwh) + (still_rated_ratio * rated_kw * measured_s) / 3600
+    still_steps * counterStep(energy_total_kwh) +
+    (still_rated_ratio * rated_ac_power_kw * measured_s) / 3600
   return by_power_kwh > allowed_kwh && rise_kwh < caught_up_ratio * by_power_kwh
 }
 
@@ -112,12 +124,15 @@ export function isCounterGap(before: CounterReading, after: CounterReading, hour
   return after.time_ms > hour.end_ms && after.time_ms - before.time_ms > counter_near_ms
 }
 
-export const riseBetween = (
+/** Null after a reset, and for readings of different devices. */
+export function riseBetween(
   before: CounterReading,
   after: CounterReading,
-  rated_kw: number,
-): number | null =>
-  counterIncrease(before.energy_total_kwh, after.energy_total_kwh, {
+  { rated_ac_power_kw, exchanged_ms }: CountedDevice,
+): number | null {
+  if (isExchanged(exchanged_ms, before.time_ms, after.time_ms)) return null
+  return counterIncrease(before.energy_total_kwh, after.energy_total_kwh, {
     elapsed_s: (after.time_ms - before.time_ms) / 1000,
-    rated_kw,
+    rated_kw: rated_ac_power_kw,
   })
+}

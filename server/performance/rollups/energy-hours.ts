@@ -26,11 +26,9 @@ export async function storeEnergyHours(
   const reaches = await reachOf(transaction, site_id, ranges)
   const sources = await readSources(transaction, site_id, reaches)
   const shared = reaches.flatMap(({ inverter_id }) =>
-    shareGaps(
-      sources.get(inverter_id) ?? [],
-      plant.inverters.get(inverter_id)!.rated_ac_power_kw,
-      sun,
-    ).map((hour) => ({ inverter_id, ...hour })),
+    shareGaps(sources.get(inverter_id) ?? [], plant.inverters.get(inverter_id)!, sun).map(
+      (hour) => ({ inverter_id, ...hour }),
+    ),
   )
   const gone = await replaceGaps(transaction, site_id, reaches, shared)
   const changed = [...gone, ...shared].map(({ hour_at }) => hour_at.getTime())

@@ -4,7 +4,7 @@
  */
 import { intervals, type Span, sampleWeights } from '../../telemetry/energy.ts'
 import { limitLoss, type Output, type OutputLimits, outputState } from '../diagnostics/clipping.ts'
-import { counterHour } from './counter-hour.ts'
+import { type CountedDevice, counterHour } from './counter-hour.ts'
 import type { RawInverter } from './raw.ts'
 
 /** Additive sums under the names of their columns in `inverter_hours`. */
@@ -329,7 +329,7 @@ export function addCounter(
   sums: InverterHour,
   samples: readonly InverterSample[],
   span: Span,
-  rated_kw: number,
+  device: CountedDevice,
 ): void {
   const by_power_kwh = cumulativeEnergy(samples)
   const counted = samples.flatMap(({ time_ms, energy_total_kwh }, nth) =>
@@ -337,7 +337,7 @@ export function addCounter(
       ? []
       : [{ time_ms, energy_total_kwh, by_power_kwh: by_power_kwh[nth]! }],
   )
-  const { energy_kwh, open, first, last } = counterHour(counted, span, rated_kw)
+  const { energy_kwh, open, first, last } = counterHour(counted, span, device)
   if (energy_kwh !== null) {
     const rest = open.map((part) => energyByPower(samples, part))
     sums.ac_energy_kwh = rest.reduce((sum, part) => sum + part.energy_kwh, energy_kwh)

@@ -13,6 +13,7 @@ const inverter: PlantInverter = {
   rated_ac_power_kw: 100,
   nominal_efficiency_pct: 98,
   dc_capacity_kwp: 80,
+  exchanged_ms: [],
   strings: Array.from({ length: 8 }, (_, string_index) => ({
     inverter_id: 1,
     string_index,

@@ -58,7 +58,7 @@ export function sumInverter(
     }),
   )
   return {
-    inverter: inverterHour(samples, { sun, isAwake }, span, rating),
+    inverter: inverterHour(samples, { sun, isAwake, device: inverter }, span, rating),
     strings: stringSums(inverter, { samples, ranges, sun, isDay }, span, rating),
   }
 }
@@ -79,7 +79,7 @@ function withoutImplausible(
 
 function inverterHour(
   samples: readonly InverterSample[],
-  { sun, isAwake }: Pick<Measured, 'sun' | 'isAwake'>,
+  { sun, isAwake, device }: Pick<Measured, 'sun' | 'isAwake'> & { device: PlantInverter },
   span: Span,
   rating: InverterRating,
 ): InverterHour | null {
@@ -88,7 +88,7 @@ function inverterHour(
   addSamples(sums, samples, weights_s, rating)
   addFacts(sums, samples, weights_s, { span, isAwake })
   if (sun !== null) addSun(sums, sun.lights, sampleWeights(sun.times_ms, span), rating)
-  addCounter(sums, samples, span, rating.rated_ac_power_kw)
+  addCounter(sums, samples, span, device)
   const is_empty =
     sums.energy_source === null && sums.counter_first_at === null && sums.sun_covered_s === 0
   return is_empty ? null : sums

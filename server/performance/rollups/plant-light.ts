@@ -115,7 +115,7 @@ export function plantLight(place: Place, station: PlantStation, readings: readon
 export type InverterSun = ReturnType<typeof inverterSun>
 
 /** Irradiance and expected power of an inverter and its strings at the instants of the station. */
-export function inverterSun(inverter: PlantInverter, plant: PlantLight) {
+export function inverterSun(inverter: Pick<PlantInverter, 'strings'>, plant: PlantLight) {
   const strings = inverter.strings.filter(({ connected }) => connected)
   const alike = [...Map.groupBy(strings, kindOf).values()].map((members) => ({
     members,

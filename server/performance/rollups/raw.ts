@@ -2,6 +2,7 @@
 import { type ReadingKind, readingKinds } from '@heliograph/domain/readings'
 import type { Station } from '@heliograph/domain/site'
 import type { CecModule } from '@heliograph/physics/single-diode'
+import { readExchanges } from '../../plant/device-exchanges.ts'
 import { siteFacts } from '../../plant/site-facts.ts'
 import type { SiteFacts } from '../../plant/situation.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -62,6 +63,8 @@ export interface PlantInverter {
   rated_ac_power_kw: number
   nominal_efficiency_pct: number | null
   dc_capacity_kwp: number
+  /** When other inverters took its place, Unix ms, ascending. */
+  exchanged_ms: readonly number[]
   strings: PlantString[]
 }
 
@@ -72,7 +75,7 @@ export interface Plant {
   stations: PlantStation[]
 }
 
-type InverterFacts = Omit<PlantInverter, 'strings'>
+type InverterFacts = Omit<PlantInverter, 'exchanged_ms' | 'strings'>
 
 export async function readLayout(db: Queries, site_id: string) {
   return {
@@ -97,13 +100,17 @@ export async function readPlant(
 ): Promise<Plant> {
   const facts = await siteFacts(db, site_id)
   const { inverters, stations } = await readLayout(db, site_id)
+  const exchanges = await readExchanges(db, site_id, 'inverter')
   const asked = new Set(inverter_ids ?? inverters.map(({ inverter_id }) => inverter_id))
   const plant: Plant = {
     facts,
     inverters: new Map(
       inverters
         .filter(({ inverter_id }) => asked.has(inverter_id))
-        .map((row) => [row.inverter_id, { ...row, strings: [] }]),
+        .map((row) => {
+          const exchanged_ms = exchanges.get(`${row.inverter_id}`) ?? []
+          return [row.inverter_id, { ...row, exchanged_ms, strings: [] }]
+        }),
     ),
     stations,
   }

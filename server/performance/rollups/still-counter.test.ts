@@ -15,6 +15,7 @@ const inverter: PlantInverter = {
   rated_ac_power_kw: rated_kw,
   nominal_efficiency_pct: 98,
   dc_capacity_kwp: 80,
+  exchanged_ms: [],
   strings: [],
 }
 
@@ -64,7 +65,7 @@ function sumsOf(day: Day) {
     hours.push({ hour_at: new Date(start_ms), ...sums })
     sources.push(sums.energy_source)
   }
-  const gaps = shareGaps(hours, rated_kw, null)
+  const gaps = shareGaps(hours, inverter, null)
   const hours_kwh = hours.reduce((sum, { ac_energy_kwh }) => sum + ac_energy_kwh, 0)
   const gaps_kwh = gaps.reduce((sum, { energy_kwh }) => sum + energy_kwh, 0)
   return { delivered_kwh, hours, gaps, sources, total_kwh: hours_kwh + gaps_kwh }

@@ -130,3 +130,45 @@ test('energy of today of a counter that stands still is that of the power, and t
     ['integrated_power', 'inverter_counter'],
   )
 })
+
+test('energy of today after an exchange is that of the hours, also with a higher counter', async (t) => {
+  const site = await servedSite()
+  t.after(site.close)
+  const { db, clock, get } = site
+  // 60 kW from 04:00 on, off from 07:00 to 08:00. The counter of the new inverter 1 is higher.
+  await db.execute(
+    `INSERT INTO inverter_readings (site_id, inverter_id, measured_at, quality, state, ac_power_kw,
+       dc_power_kw, energy_total_kwh)
+     SELECT 'demo', id, '2026-06-21T04:00Z'::timestamptz + minute * interval '1 min', 'good',
+       'mppt', 60, 61, 5000 + minute + CASE WHEN minute < 240 THEN 0 WHEN id = 1 THEN 40 ELSE -60 END
+     FROM generate_series(0, 359) AS minute, generate_series(1, 2) AS id
+     WHERE minute <= 180 OR minute >= 240`,
+  )
+  for (const [inverter_id, energy_total_kwh] of [
+    [1, 5400],
+    [2, 5300],
+  ]) {
+    await addReading(db, 'inverter', {
+      inverter_id,
+      energy_total_kwh,
+      measured_at: '2026-06-21T10:00:00Z',
+      state: 'mppt',
+      ac_power_kw: 60,
+      dc_power_kw: 61,
+    })
+  }
+  await db.execute(
+    `INSERT INTO device_exchanges (site_id, kind, device_id, changed_at, received_at,
+       old_serial_number, serial_number)
+     VALUES ('demo', 'inverter', '1', '2026-06-21T08:00Z', '2026-06-21T08:00Z', 'A', 'B')`,
+  )
+  clock.set('2026-06-21T10:00:10Z')
+  await db.transaction((transaction) => touchReadingsSince(transaction, 'demo', new Date(0)))
+  const later = { now: () => new Date(Math.max(Date.now(), Date.parse('2026-06-24T00:00Z'))) }
+  await createRollups(db, { clock: later, timers, log: silent }).runDue()
+  const { body } = await get('/inverters')
+  const [exchanged, same] = body.data
+  assert.equal(exchanged.energy_source, 'hourly_sums')
+  assert.ok(Math.abs(exchanged.energy_today_kwh - 300) < 0.5, `${exchanged.energy_today_kwh} kWh`)
+  assert.deepEqual([same.energy_today_kwh, same.energy_source], [300, 'inverter_counter'])
+})

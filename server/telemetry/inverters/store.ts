@@ -7,7 +7,7 @@ import { expanded, latestColumns } from '../rows.ts'
  * Inverters by id, with their latest reading and the energy counter at the start of the day: the
  * last value of the two days before `day_start_at`, else the first value since. The energy of the
  * hours is read where that counter is no basis, for example after a rise across midnight without
- * readings.
+ * readings, or of an inverter that was exchanged since.
  */
 export const liveInverters = async (
   db: Queries,
@@ -80,15 +80,20 @@ const live = `
     ORDER BY r.measured_at LIMIT 1
   ) first ON true
   -- A rise across midnight without readings is shared by both days. Falling asleep and waking up
-  -- explain three minutes of rated power.
+  -- explain three minutes of rated power. An exchanged inverter has another counter.
   CROSS JOIN LATERAL (
     SELECT coalesce(first.energy_total_kwh - before.energy_total_kwh
-      > 0.05 * i.rated_ac_power_kw, false) AS is_shared
-  ) midnight
+        > 0.05 * i.rated_ac_power_kw, false)
+      OR EXISTS (
+        SELECT FROM device_exchanges x
+        WHERE x.site_id = i.site_id AND x.kind = 'inverter' AND x.device_id = i.inverter_id::text
+          AND x.changed_at > coalesce(before.measured_at, first.measured_at)
+      ) AS is_unusable
+  ) counter
   CROSS JOIN LATERAL (
-    SELECT CASE WHEN NOT is_shared THEN coalesce(before.measured_at, first.measured_at) END
+    SELECT CASE WHEN NOT is_unusable THEN coalesce(before.measured_at, first.measured_at) END
         AS measured_at,
-      CASE WHEN NOT is_shared THEN coalesce(before.energy_total_kwh, first.energy_total_kwh) END
+      CASE WHEN NOT is_unusable THEN coalesce(before.energy_total_kwh, first.energy_total_kwh) END
         AS energy_total_kwh
   ) since
   -- Only where the counter is no basis: it fell, rose by more than the rated power allows, or may
@@ -102,7 +107,7 @@ const live = `
       SELECT energy_kwh FROM inverter_gap_hours
       WHERE site_id = i.site_id AND inverter_id = i.inverter_id AND hour_at >= $2
     ) parts
-    WHERE midnight.is_shared OR l.energy_total_kwh < since.energy_total_kwh
+    WHERE counter.is_unusable OR l.energy_total_kwh < since.energy_total_kwh
       OR l.energy_total_kwh - since.energy_total_kwh
         > i.rated_ac_power_kw / 3600 * date_part('epoch', l.measured_at - since.measured_at)
       OR i.inverter_id IN (SELECT inverter_id FROM by_power)
