@@ -7,6 +7,7 @@ import * as sites from './access/site-endpoints.ts'
 import * as alerts from './alerts/platform-endpoints.ts'
 import * as curtailment from './control/platform-endpoints.ts'
 import type { Endpoint } from './http/endpoint.ts'
+import * as devices from './plant/platform-endpoints.ts'
 import type { Needs as ReportNeeds } from './reports/endpoints.ts'
 import * as reports from './reports/platform-endpoints.ts'
 
@@ -15,6 +16,7 @@ export const platformEndpoints: readonly Endpoint<PlatformNeeds & ReportNeeds>[]
   ...Object.values(keys),
   ...Object.values(audit),
   ...Object.values(sites),
+  ...Object.values(devices),
   ...Object.values(curtailment),
   ...Object.values(alerts),
   ...Object.values(reports),

@@ -39,7 +39,11 @@ export const alertSources: readonly ListedSource[] = [
     scan: findPerformance,
   },
   { name: 'data gaps', codes: ['data_gap'], scan: findDataGaps },
-  { name: 'edge conditions', codes: alertsOfEvents, scan: findEdgeConditions },
+  {
+    name: 'edge conditions',
+    codes: [...alertsOfEvents, 'device_exchanged'],
+    scan: findEdgeConditions,
+  },
   {
     name: 'control',
     codes: [

@@ -101,6 +101,13 @@ export const plantRules = {
     suppressed_by: planned,
     recommended_action: 'Check the fan, its fuse and its relay.',
   }),
+  device_exchanged: rule('equipment', 'warning', [60, 120], {
+    title: 'A device was exchanged',
+    suppressed_by: planned,
+    recommended_action:
+      'If a new device is in the same place, confirm it on the platform and change its ' +
+      '`serial_number` in site.yaml. Otherwise check the wiring and the unit ids.',
+  }),
   door_open: rule('security', 'warning', [300, 60], {
     title: 'A door is open',
     suppressed_by: planned,

@@ -1,14 +1,12 @@
 /** Operations of the page of curtailment beside the API: warnings of a limit, closing a record. */
 import { Type } from 'typebox'
-import type { PlatformNeeds } from '../access/platform-operation.ts'
+import { checkSite, type PlatformNeeds } from '../access/platform-operation.ts'
 import { SiteId } from '../access/schemas.ts'
-import { isGiven } from '../http/authorize.ts'
-import { type Caller, endpoint } from '../http/endpoint.ts'
+import { endpoint } from '../http/endpoint.ts'
 import { badField } from '../http/errors.ts'
 import * as field from '../http/fields.ts'
 import { Closed, id_max, Named } from '../http/params.ts'
 import { closeGroup } from '../storage/curtailment.ts'
-import type { Queries } from '../storage/database.ts'
 import { plantsFor } from './commands.ts'
 import { group_id_example } from './curtailment-row.ts'
 import { limitsOf } from './limits.ts'
@@ -16,16 +14,6 @@ import { CurtailmentGroup, limitFields } from './schemas.ts'
 import { warningsOf } from './warnings.ts'
 
 const GroupId = field.Text('The command.', { minLength: 1, maxLength: 100 })
-
-/** @throws ApiError 422 for a site that the caller may not see */
-async function checkSite(db: Queries, caller: Caller, site_id: string): Promise<void> {
-  const sites = await db.query('select from sites where client_id = $1 and site_id = $2', [
-    caller.client_id,
-    site_id,
-  ])
-  if (sites.length > 0 && isGiven(site_id, caller)) return
-  throw badField('site_id', 'unknown_reference', 'must be a site of the client that you may see')
-}
 
 const example = { site_id: 'demo', group_id: group_id_example }
 

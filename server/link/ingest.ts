@@ -2,6 +2,7 @@ import type { Frame, Lane, LinkEvent } from '@heliograph/domain/link'
 import { readingKinds } from '@heliograph/domain/readings'
 import { storeDispatches, storeNotes, storeSetups } from '../batteries/edge-reports.ts'
 import { storeReports } from '../control/edge-reports.ts'
+import { confirmNamedDevices } from '../plant/exchange-questions.ts'
 import { applyInventory, unknown_words } from '../plant/inventory.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { endCondition, lastEvent, recordEvent } from '../storage/events.ts'
@@ -186,6 +187,7 @@ async function storeOthers(
     if (content.is !== 'inventory') continue
     const { site, json, unknown } = content
     await applyInventory(transaction, site, { json, epoch: batch.epoch, seq, at: received_at })
+    await confirmNamedDevices(transaction, site_id, new Date(received_at))
     await endCondition(
       transaction,
       { site_id, source_kind: 'edge', source_id: batch.edge_id, code: 'inventory_rejected' },

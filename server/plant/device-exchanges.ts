@@ -8,7 +8,7 @@ import { Compile } from 'typebox/compile'
 import type { Queries, Transaction } from '../storage/database.ts'
 import { isoTime } from '../storage/values.ts'
 
-interface Device {
+export interface Device {
   kind: string
   device_id: string
 }

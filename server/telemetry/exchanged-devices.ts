@@ -1,6 +1,7 @@
 /** Events of exchanged devices: from their instant on, another counter is counted. */
 import type { LinkEvent } from '@heliograph/domain/link'
 import { storeSerialChanges } from '../plant/device-exchanges.ts'
+import { confirmNamedDevices } from '../plant/exchange-questions.ts'
 import type { Transaction } from '../storage/database.ts'
 import { markBatteryDays } from './battery-day-marks.ts'
 import { addTouchedHours, touchHours } from './touched-hours.ts'
@@ -17,6 +18,7 @@ export async function storeExchangedDevices(
   const changes = await storeSerialChanges(transaction, frame, events)
   if (changes.length === 0) return
   const { site_id, received_at } = frame
+  await confirmNamedDevices(transaction, site_id, new Date(received_at))
   const marks = changes.flatMap(({ kind, device_id, changed_at }) => {
     const hours = new Set<number>()
     addTouchedHours(hours, changed_at.getTime())

@@ -106,6 +106,35 @@ test('what happened once holds for a day from when it came, or until a person re
   assert.deepEqual(await found(), [])
 })
 
+test('a device was exchanged until the question is answered, and its event is no second alert', async () => {
+  const { db, found } = await told([
+    { at: -10, code: 'device_identity_changed', edge: 'once' },
+    // Its firmware alone changed.
+    { at: -20, id: '8', code: 'device_identity_changed', edge: 'once' },
+  ])
+  await db.execute(
+    `insert into device_exchanges (site_id, kind, device_id, changed_at, received_at,
+       old_serial_number, serial_number)
+     values ('demo', 'inverter', '7', $1, $1, 'A', 'B'), ('demo', 'inverter', '9', $1, $1, 'C', 'D')`,
+    [after(-10)],
+  )
+  const firmware = 'edge_condition inverter 8 device_identity_changed'
+  assert.deepEqual(await found(), [firmware, 'device_exchanged inverter 7'])
+  assert.deepEqual(await found(after(8 * 1440)), ['device_exchanged inverter 7'])
+  const { findings } = await findEdgeConditions(contextOf(db))
+  const exchanged = findings.find(({ code }) => code === 'device_exchanged')
+  assert.deepEqual(exchanged, {
+    code: 'device_exchanged',
+    since: after(-10),
+    message: 'Serial number B answers at inverter 7 in place of A.',
+    source_type: 'inverter',
+    source_id: '7',
+    inverter_id: 7,
+  })
+  await db.execute("update device_exchanges set answer = 'same_place'")
+  assert.deepEqual(await found(), [firmware])
+})
+
 test('a clock that is off is told with the figure, while its edge is heard of', async () => {
   const { db, found } = await told([])
   const offset = (ms: number) => db.execute('update edges set clock_offset_ms = $1', [ms])

@@ -1,6 +1,7 @@
 import { day_ms } from '@heliograph/domain/durations'
 import type { DeviceKind } from '@heliograph/domain/link'
 import { readConditions } from '../../batteries/conditions.ts'
+import { readOpenExchanges } from '../../plant/exchange-questions.ts'
 import type { Queries } from '../../storage/database.ts'
 import { newestEvents } from '../../storage/events.ts'
 import {
@@ -12,23 +13,25 @@ import {
   type SourceType,
 } from '../finding.ts'
 import { type BatteryOutages, readBatteryOutages } from './battery-outages.ts'
-import { alertOf, type SourceEvent } from './event-alerts.ts'
+import { alertOf, nameOf, type SourceEvent } from './event-alerts.ts'
 import { withoutHandled } from './handled.ts'
 import { connectedEdges, type PlantNow, readPlantNow } from './plant-now.ts'
 
 /** Older events are not reported. */
 const late_ms_max = 7 * day_ms
 /**
- * Conditions that are set in the last report of the edge, and single events of the last day. An
- * offline edge leaves its last report in force; `edge_offline` reports the outage.
+ * Conditions that are set in the last report of the edge, single events of the last day, and open
+ * questions about exchanged devices. An offline edge leaves its last report in force;
+ * `edge_offline` reports the outage.
  */
 export const findEdgeConditions: AlertSource = async (context) => {
   const { db, site, now } = context
   const { site_id } = site
-  const [standing, ofBatteries, once, plant, outages] = await Promise.all([
+  const [standing, ofBatteries, once, exchanged, plant, outages] = await Promise.all([
     readStanding(db, site_id),
     readConditions(db, { site_id, bess_id: null, only_set: true }),
     readOnce(db, site_id, now),
+    findExchanges(db, site_id),
     readPlantNow(context),
     readBatteryOutages(context),
   ])
@@ -42,7 +45,8 @@ export const findEdgeConditions: AlertSource = async (context) => {
     const finding = findingOf(event)
     return finding ? { finding, known_at: event.received_at ?? null } : []
   })
-  const findings = [...(await withoutHandled(db, site_id, events)), ...wrongClocks(plant, context)]
+  const ofEvents = await withoutHandled(db, site_id, events)
+  const findings = [...ofEvents, ...exchanged, ...wrongClocks(plant, context)]
   return { findings, isUnknown: () => false }
 }
 
@@ -74,8 +78,24 @@ function findingOf(event: SourceEvent): Finding | null {
   }
 }
 
+/** Devices whose new serial number nobody has confirmed. */
+async function findExchanges(db: Queries, site_id: string): Promise<Finding[]> {
+  const exchanges = await readOpenExchanges(db, site_id)
+  return exchanges.map(({ kind, device_id, old_serial_number, serial_number, ...open }) => {
+    const device = { source_kind: kind, source_id: device_id }
+    return {
+      code: 'device_exchanged',
+      since: open.since_at,
+      message:
+        `Serial number ${serial_number} answers at ${nameOf(device)} in place of ` +
+        `${old_serial_number}${open.wrong_wiring_at ? ': reported as wrong wiring' : ''}.`,
+      ...concerned(device),
+    }
+  })
+}
+
 /** A part of a battery unit, such as `1.cluster.0`, belongs to its unit. */
-function concerned({ source_kind, source_id }: SourceEvent) {
+function concerned({ source_kind, source_id }: Pick<SourceEvent, 'source_kind' | 'source_id'>) {
   const source = { source_type: source_kind as SourceType, source_id }
   const id = Number.parseInt(source_id, 10)
   switch (source_kind as DeviceKind | 'site') {
@@ -103,13 +123,20 @@ const readStanding = (db: Queries, site_id: string) => db.query<SourceEvent>(sta
 
 type PastEvent = SourceEvent & { received_at?: Date }
 
-/** The newest event of each code and source of the last day. */
+/**
+ * The newest event of each code and source of the last day. Exchanged devices have alerts of their
+ * own, which last longer.
+ */
 const readOnce = (db: Queries, site_id: string, now: Date) =>
   db.query<PastEvent>(
     `select distinct on (source_kind, source_id, code)
        source_kind, source_id, code, severity, message, at, received_at
      from events
      where site_id = $1 and edge = 'once' and at > $2 and received_at > $3 and code not like 'relay:%'
+       and not (code = 'device_identity_changed' and exists (
+         select from device_exchanges x
+         where x.site_id = events.site_id and x.kind = source_kind and x.device_id = source_id
+           and x.changed_at = at))
      order by source_kind, source_id, code, at desc, event_id desc`,
     [site_id, new Date(now.getTime() - late_ms_max), new Date(now.getTime() - day_ms)],
   )

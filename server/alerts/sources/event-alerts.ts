@@ -171,7 +171,10 @@ export function alertOf(event: SourceEvent): EventAlert | null {
 export const alertSeverity = (severity: Severity): AlertSeverity =>
   severity === 'minor' ? 'warning' : severity
 
-function nameOf({ source_kind, source_id }: SourceEvent): string {
+export function nameOf({
+  source_kind,
+  source_id,
+}: Pick<SourceEvent, 'source_kind' | 'source_id'>): string {
   if (source_kind === 'edge') return 'the grid connection'
   return `${source_kind === 'logger' ? 'plant' : source_kind} ${source_id}`
 }
