@@ -112,7 +112,9 @@ test('a mail that cannot be queued is told to the log, and to nobody else', asyn
   try {
     assert.equal((await askReset(email)).status, 200)
     await eventually(async () => {
-      assert.deepEqual(logged, ['the mail of a password reset could not be queued'])
+      // A busy machine is told of, too.
+      const told = logged.filter((message) => message !== 'slow')
+      assert.deepEqual(told, ['the mail of a password reset could not be queued'])
     })
   } finally {
     await platform.db.execute('alter table mail_outbox_away rename to mail_outbox')

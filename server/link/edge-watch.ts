@@ -12,19 +12,25 @@ export function watchEdges(
   connections: ReadonlyMap<Connection, string>,
 ): () => Promise<void> {
   async function check(isMeant: (edge: string) => boolean): Promise<void> {
-    const meant = [...connections].filter(([, edge]) => isMeant(edge))
+    const meant = [...connections].flatMap(([connection, edge]) =>
+      isMeant(edge) ? { connection, edge, known: connection.mark } : [],
+    )
     if (meant.length === 0) return
     const marks = await readMarks(
       db,
-      meant.map(([connection]) => connection.edge),
+      meant.map(({ connection }) => connection.edge),
     )
-    for (const [connection, edge] of meant) {
+    const greeted = new Set<string>()
+    for (const { connection, edge, known } of meant) {
       const mark = marks.get(edge)
       if (mark === undefined) void connection.end('unknown_edge', 'the token was revoked')
-      else if (connection.mark !== undefined && connection.mark !== mark) {
+      // Its hello came during the read, which may be of before it.
+      else if (known !== connection.mark) greeted.add(edge)
+      else if (known !== undefined && known !== mark) {
         void connection.end('replaced', 'the edge has connected to another server')
       }
     }
+    if (greeted.size > 0) await check((edge) => greeted.has(edge))
   }
 
   function checkNow(isMeant: (edge: string) => boolean): void {
