@@ -62,6 +62,7 @@ test('a row comes out as it went in, whatever the order of its columns', async (
     measured_at: noon - 1,
     quality: 'suspect',
     state: 'mppt',
+    state_vendor_code: -0,
     ac_power_kw: -0,
     energy_total_kwh: 123_456.789_012_3,
     dc_power_kw: 1e-42,
@@ -83,7 +84,7 @@ test('a row comes out as it went in, whatever the order of its columns', async (
   const names = columnsOf('inverter')
   const where = { where: '', values: [] }
   const { columns: stored } = await readRows(database.db, 'inverter', where, names)
-  const given = { ...reading, ac_power_kw: 0, dc_power_kw: 0 }
+  const given = { ...reading, state_vendor_code: 0, ac_power_kw: 0, dc_power_kw: 0 }
   for (const name of names) {
     assert.deepEqual(stored.get(name), [given[name as keyof typeof given] ?? null], name)
   }

@@ -101,11 +101,14 @@ function formOf(value: BlockValue, nth: number, decimals: number[]): number {
     decimals[nth] = places
     return forms.decimals + places
   }
-  let places = decimals[nth]!
+  let [places, largest] = [decimals[nth]!, 0]
   for (const each of value as readonly MaybeNumber[]) {
     places = each === null ? -1 : decimalsOf(each, places)
     if (places < 0 || places > decimals_max) return forms.doubles
+    largest = Math.max(largest, Math.abs(each!))
   }
+  // The decimals of a later number may make an earlier one too large.
+  if (decimalsOf(largest, places) !== places) return forms.doubles
   decimals[nth] = places
   return forms.numbers
 }

@@ -11,6 +11,7 @@ import { type AsciiText, ascii, asciiText } from '../http/ascii-text.ts'
 import { byteWriter } from './blocks/bytes.ts'
 import type { BlockValue } from './blocks/codec.ts'
 import { compactColumns, writeCompact } from './compact-values.ts'
+import { asReal } from './real.ts'
 import { Refused, shown } from './refused.ts'
 import { zeroAlarmBit } from './rows.ts'
 import { addTouchedHours } from './touched-hours.ts'
@@ -260,21 +261,6 @@ function checkReal(value: unknown): number | undefined {
   return magnitude < real_min ? 0 : value + 0
 }
 
-/**
- * The shortest number with the same 4-byte float, as PostgreSQL writes a `real`. Numbers of six
- * digits have floats of their own.
- */
-function asReal(value: number): number {
-  const thousandths = Math.round(value * 1000)
-  if (thousandths / 1000 === value && Math.abs(thousandths) < 1e6) return thousandths / 1000
-  const float = Math.fround(value)
-  for (let digits = 6; digits < 9; digits += 1) {
-    const short = Number(float.toPrecision(digits))
-    if (Math.fround(short) === float) return short
-  }
-  return Number(float.toPrecision(9))
-}
-
 function checkDouble(value: unknown): number | undefined {
   return Number.isFinite(value) ? (value as number) + 0 : undefined
 }
@@ -283,7 +269,7 @@ function checkInteger(minimum: number, maximum: number): Check<number> {
   return (value) => {
     if (!Number.isInteger(value)) return undefined
     const integer = value as number
-    return integer >= minimum && integer <= maximum ? integer : undefined
+    return integer >= minimum && integer <= maximum ? integer + 0 : undefined
   }
 }
 

@@ -84,7 +84,8 @@ export async function readRows(
   }
   // Some are of before the upgrade.
   const mixed = await readColumns(db, kind, asked, names, places_of_compact)
-  const places = mixed.is_compact!.flatMap((is_compact, nth) => (is_compact ? [nth] : []))
+  // Null without rows: they may have gone since the first statement.
+  const places = (mixed.is_compact ?? []).flatMap((is_compact, nth) => (is_compact ? [nth] : []))
   if (mixed.compact) {
     const values = readCompact(kind, byteReader(mixed.compact), places.length, wanted)
     for (const [name, column] of values) {
@@ -108,7 +109,7 @@ interface Found {
   count: number
   compact?: Buffer | null
   compact_count?: number
-  is_compact?: number[]
+  is_compact?: number[] | null
 }
 
 /** @param more aggregates of `compact` */
