@@ -35,7 +35,7 @@ export function copyColumns(kind: ReadingKind): readonly string[] {
 
 /** The columns of the latest reading of a device without its site. */
 export const latestColumns = (kind: ReadingKind): readonly string[] =>
-  compactColumns[kind] ? [...columnsOf(kind), 'compact'] : columnsOf(kind)
+  compactColumns[kind] ? [...columnsOf(kind), 'compact', 'compact_at'] : columnsOf(kind)
 
 /** SQL for a value of a row `r`, an alarm word of 0 too; null for a value in `compact`. */
 export function rowValue(kind: ReadingKind, name: string): string {
@@ -48,10 +48,20 @@ export function rowValue(kind: ReadingKind, name: string): string {
 /** SQL for the alarm words of a row `r` of an inverter, as an array. */
 export const alarm_words = `array[${alarm_columns.map((name) => rowValue('inverter', name)).join(', ')}]`
 
-/** A row of `inverter_latest` or the like with the values of its `compact`. */
-export function expanded<Row extends object>(kind: ReadingKind, row: Row): Row {
-  const { compact } = row as { compact?: Buffer | null }
-  if (!compact) return row
+interface LatestRow {
+  measured_at: Date | null
+  compact?: Buffer | null
+  /** `measured_at` of the reading with these values. */
+  compact_at?: Date | null
+}
+
+/**
+ * A row of `inverter_latest` or the like with the values of its `compact`. A server of an earlier
+ * release writes the columns of a newer reading beside the `compact` of the one before.
+ */
+export function expanded<Row extends LatestRow>(kind: ReadingKind, row: Row): Row {
+  const { measured_at, compact, compact_at } = row
+  if (!compact || compact_at?.getTime() !== measured_at?.getTime()) return row
   const values = readCompact(kind, byteReader(compact), 1, new Set(compactColumns[kind]))
   return { ...row, ...Object.fromEntries([...values].map(([name, [value]]) => [name, value])) }
 }

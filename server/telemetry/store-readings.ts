@@ -170,7 +170,7 @@ function latestStatement(kind: ReadingKind): { name: string; text: string } {
   const measured_at = `case when n.measured_at > n.received_at + ${believed_ahead}
     then n.received_at else n.measured_at end`
   const values = columns.map((name) =>
-    name === 'measured_at' ? measured_at : rowValue(kind, name),
+    name === 'measured_at' || name === 'compact_at' ? measured_at : rowValue(kind, name),
   )
   const arrays = keys.map((_, index) => `$${index + 4}::int[]`).join(', ')
   const text = `

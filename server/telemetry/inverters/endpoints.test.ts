@@ -24,6 +24,23 @@ test('inverters', async (t) => {
   await add(2, '2026-06-21T05:00:00Z', { energy_total_kwh: 130, state: 'fault' })
   await addReading(db, 'logger', { logger_id: 1, measured_at: '2026-06-21T09:59:50Z' })
 
+  await t.test('a server of an earlier release updates the columns alone', async () => {
+    const measured_at = '2026-06-21T09:00:05Z'
+    await add(3, '2026-06-21T09:00:00Z', { dc_power_kw: 61.2, mppt_voltage_v: [701] })
+    const voltages = async () => (await get('/inverters/3')).body.mppts.length
+    assert.equal(await voltages(), 1)
+    await db.execute(
+      `update inverter_latest set measured_at = $1, received_at = $1, ac_power_kw = 60,
+         dc_power_kw = null where inverter_id = 3`,
+      [measured_at],
+    )
+    const { body } = await get('/inverters/3')
+    assert.deepEqual([body.measured_at, body.ac_power_kw], ['2026-06-21T09:00:05.000Z', 60])
+    assert.deepEqual([body.dc_power_kw, body.mppts], [null, []])
+    await db.execute('delete from inverter_latest where inverter_id = 3')
+    await db.execute('delete from inverter_readings where inverter_id = 3')
+  })
+
   await t.test('the list tells who answers, what is measured and what is not', async () => {
     const { status, body } = await get('/inverters')
     assert.equal(status, 200)
