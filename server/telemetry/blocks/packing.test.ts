@@ -148,6 +148,7 @@ test('each acknowledged reading comes back once, whatever arrives and breaks mea
             inverter_id: device,
             measured_at: first_ms + 1000 * at_s,
             ac_power_kw: kw,
+            dc_power_kw: kw,
           }))
           await ingest(readingsFrame(0, 'inverter', rows))
           for (const row of rows) {
@@ -197,7 +198,7 @@ test('each acknowledged reading comes back once, whatever arrives and breaks mea
 async function comesBack(expected: ReadonlyMap<string, number | null>): Promise<void> {
   const { db } = database
   const all = { from_ms: Number.NEGATIVE_INFINITY, to_ms: Number.POSITIVE_INFINITY }
-  const columns = ['ac_power_kw']
+  const columns = ['ac_power_kw', 'dc_power_kw']
   const given = [...expected].sort()
   const found = await readReadings(db, 'inverter', { site_id, device_ids: [1, 2], ...all }, columns)
   const ids = found.map((each) => [
@@ -205,13 +206,15 @@ async function comesBack(expected: ReadonlyMap<string, number | null>): Promise<
     each['ac_power_kw'],
   ])
   assert.deepEqual(ids.sort(), given)
+  for (const { ac_power_kw, dc_power_kw } of found) assert.equal(dc_power_kw, ac_power_kw)
   for (const newest of [false, true]) {
     const walked: unknown[] = []
     for (const device_id of [1, 2]) {
       const walk = { site_id, device_id, ...all, newest, most: 3 }
       let before = newest ? Number.POSITIVE_INFINITY : 0
       for await (const part of walkReadings(db, 'inverter', walk, columns)) {
-        for (const { measured_at, ac_power_kw } of part) {
+        for (const { measured_at, ac_power_kw, dc_power_kw } of part) {
+          assert.equal(dc_power_kw, ac_power_kw)
           assert.ok(newest ? measured_at < before : measured_at > before)
           before = measured_at
           walked.push([`${device_id} ${measured_at}`, ac_power_kw])
@@ -221,6 +224,47 @@ async function comesBack(expected: ReadonlyMap<string, number | null>): Promise<
     assert.deepEqual(walked.sort(), given)
   }
 }
+
+/** Sends the statements of a server before migration 0046. */
+const ofEarlierRelease = (db: Database): Database => ({
+  ...db,
+  transaction: (work, options) =>
+    db.transaction((transaction) => {
+      const execute: typeof transaction.execute = (statement, values) => {
+        const is_text = typeof statement === 'string'
+        const earlier = is_text ? statement.replaceAll('string_ranges', 'ranges') : statement
+        return transaction.execute(earlier, values)
+      }
+      return work({ ...transaction, execute })
+    }, options),
+})
+
+test('a server that does not see compact values makes neither blocks nor sums', async () => {
+  const { db } = database
+  const rows = [0, 5, 10].map((at_s) => ({
+    inverter_id: 1,
+    measured_at: first_ms + 1000 * at_s,
+    dc_power_kw: 40 + at_s,
+  }))
+  await ingest(readingsFrame(0, 'inverter', rows))
+  const marks = () =>
+    db.query('select kind, device_id, hour_at, touches from touched_hours order by 1, 2, 3')
+  const marked = await marks()
+  assert.ok(marked.length > 0)
+  await assert.rejects(rollUp(ofEarlierRelease(db)), { code: '42703' })
+  await assert.rejects(pack(ofEarlierRelease(db)), { code: '42703' })
+  assert.deepEqual(await marks(), marked)
+  assert.deepEqual(await db.query('select from inverter_hours'), [])
+  await packAll()
+  assert.equal(await rowsLeft(), 0)
+  const all = { from_ms: Number.NEGATIVE_INFINITY, to_ms: Number.POSITIVE_INFINITY }
+  const asked = { site_id, device_ids: [1], ...all }
+  const found = await readReadings(db, 'inverter', asked, ['dc_power_kw'])
+  assert.deepEqual(
+    found.map(({ dc_power_kw }) => dc_power_kw),
+    [40, 45, 50],
+  )
+})
 
 /** Readings of two weeks with holes, nulls, suspect ones and combiners beside an inverter. */
 async function measure(): Promise<void> {
