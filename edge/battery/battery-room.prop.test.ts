@@ -16,14 +16,15 @@ const seed_from = Number(process.env['CONTROL_SEED'] ?? 0)
 const found_before = [478_019_458, 922_515_082]
 
 test(`plants and batteries together keep to what is permitted, seeds from ${seed_from}`, async () => {
-  const seen = { discharging: 0, most_ratio: 0, standing: 0 }
+  const seen = { discharging: 0, most_ratio: 0, standing: 0, trials: 0 }
   for (let nth = 0; nth < episodes; nth += 1) {
     const seed = found_before[nth] ?? seed_from + nth
     try {
-      const { site, judge } = await playRoom(seed, seconds)
+      const { site, judge, trials } = await playRoom(seed, seconds)
       lookForWrites(site)
       seen.discharging += judge.seen.discharging
       seen.standing += judge.seen.standing
+      seen.trials += trials.begun
       seen.most_ratio = Math.max(seen.most_ratio, judge.seen.most_ratio)
     } catch (error) {
       throw new Error(`seed ${seed}: ${(error as Error).message}`, { cause: error })
@@ -33,6 +34,7 @@ test(`plants and batteries together keep to what is permitted, seeds from ${seed
   assert.ok(seen.discharging > 1000, String(seen.discharging))
   assert.ok(seen.standing > 100, String(seen.standing))
   assert.ok(seen.most_ratio > 0.9, String(seen.most_ratio))
+  assert.ok(seen.trials > 10, String(seen.trials))
 })
 
 /** By the control log alone: whatever befell, no write of this edge exceeded the permit. */

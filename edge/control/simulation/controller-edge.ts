@@ -28,6 +28,7 @@ import { readLimit, settable, traitsOf, writeLimit } from './device-driver.ts'
 import { Broken } from './judge.ts'
 import { LabelJudge, type LabelMoment } from './label-judge.ts'
 import type { Machine, MachineNeeds } from './machine.ts'
+import { RandomTrials } from './random-trials.ts'
 import { siteOf } from './simulated-site.ts'
 import { DiskError, SlowDisk } from './slow-disk.ts'
 import { poll_ms, tick_ms } from './world.ts'
@@ -48,6 +49,8 @@ class ControllerMachine implements Machine {
   readonly #chance: Chance
   readonly #disk: SlowDisk
   readonly #labels = new LabelJudge()
+  /** In one world of four; null: nobody tries a limit. */
+  readonly #trials: RandomTrials | null
   readonly #devices: ReadonlyMap<number, SimulatedDevice>
   #controller: Controller | null = null
   /** Of the server's time over the stopwatch, as this program was told at its last contact. */
@@ -75,6 +78,8 @@ class ControllerMachine implements Machine {
     this.#clock = virtualClock(new Date(world.wall_ms).toISOString())
     this.#chance = chanceOf(seedOf(seed, 1))
     this.#disk = new SlowDisk(this.#clock, this.#chance)
+    const trial_chance = chanceOf(seedOf(seed, 4))
+    this.#trials = trial_chance.yes(0.25) ? new RandomTrials(trial_chance) : null
     this.#devices = new Map(world.devices.map((device) => [device.build.inverter_id, device]))
   }
 
@@ -147,10 +152,21 @@ class ControllerMachine implements Machine {
     this.#was_linked = is_linked
     this.#labels.passed([...this.#known.values()], this.#moment())
     if (this.#controller && is_linked) this.#hear(this.#controller)
+    if (this.#controller) this.#try(this.#controller)
     this.#tellApplied()
     // The last millisecond of a second is the first of the next, after what befalls then.
     await this.#clock.advance(world.now_ms + tick_ms - 1 - this.#clock.elapsedMs())
     if (this.#broken) throw this.#broken
+  }
+
+  #try({ trials }: Controller): void {
+    const { is_calm, devices } = this.#needs.world
+    if (is_calm) this.#trials?.end()
+    else
+      this.#trials?.pass(
+        trials,
+        devices.map(({ build }) => build),
+      )
   }
 
   #serverAt(): number | null {
