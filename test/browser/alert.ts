@@ -1,4 +1,4 @@
-/** Something that is wrong at the demo: at night its plants give no reason for an alert. */
+/** Something that is wrong or new at the demo: its plants give no reason for it by themselves. */
 import { dirname } from 'node:path'
 import { withDatabase } from '@heliograph/cli/database'
 import { notifyCritical } from '@heliograph/server/alerts/critical-notices'
@@ -66,5 +66,21 @@ export async function raiseAlert(
         changes,
       } as unknown as FinishedRound)
     }),
+  )
+}
+
+/** As the server itself stores it when the edge finds another inverter. */
+export async function exchangeInverter(
+  { key_file }: TestDemo,
+  { inverter_id, before, now }: { inverter_id: number; before: string; now: string },
+): Promise<void> {
+  const config = readConfig({ ...process.env, DATA_DIR: dirname(key_file) })
+  await withDatabase(config, quiet, (db) =>
+    db.execute(
+      `insert into device_exchanges (site_id, kind, device_id, changed_at, received_at,
+         old_serial_number, serial_number)
+       values ($1, 'inverter', $2, now(), now(), $3, $4)`,
+      [site_id, `${inverter_id}`, before, now],
+    ),
   )
 }

@@ -4,7 +4,7 @@ import test from 'node:test'
 import type { Alert, Defect, WholeWorkOrder } from '@heliograph/sdk'
 import type { Page } from 'playwright-core'
 import { site_id } from './addresses.ts'
-import { raiseAlert } from './alert.ts'
+import { exchangeInverter, raiseAlert } from './alert.ts'
 import { ask, settle, visit, type Window } from './browser.ts'
 import { addressOf } from './people.ts'
 import { below } from './shown.ts'
@@ -109,6 +109,29 @@ test('a work order is made from an alert, and each leads to the other', { skip }
     await drawer.getByRole('link', { name: 'Work order', exact: true }).click()
     await page.getByRole('heading', { name: `${order.number} ${fault.title}` }).waitFor()
     assert.equal((await alertOf(window, fault.title)).work_order_id, order.wo_id)
+  })
+})
+
+test('an exchanged inverter is asked about, and confirmed', { skip }, async () => {
+  await asAdministrator(async (window) => {
+    const { page } = window
+    await exchangeInverter(stage.demo, { inverter_id: 4, before: 'OLD-4', now: 'NEW-4' })
+    // The question does not wait for the chart.
+    await page.goto(`/sites/${site_id}/inverters/4`)
+    const question = page.getByRole('status').filter({ hasText: 'new device in the same place' })
+    await question.getByText(/^Serial number NEW-4 answers in place of OLD-4/).waitFor()
+    await question.getByRole('button', { name: 'Wrong wiring' }).click()
+    await question.getByText(/^Ada Lovelace reported wrong wiring/).waitFor()
+    assert.equal(await question.getByRole('button', { name: 'Wrong wiring' }).count(), 0)
+    await question.getByRole('button', { name: 'Same place, new device' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Same place, new device' })
+    await dialog.getByRole('button', { name: 'Confirm new device' }).click()
+    await question.waitFor({ state: 'detached' })
+    const { data } = await ask<{ data: object[] }>(
+      window,
+      `/platform/device-exchanges?site_id=${site_id}`,
+    )
+    assert.deepEqual(data, [])
   })
 })
 

@@ -2,6 +2,7 @@ import type { Alert } from '@heliograph/sdk'
 import { Group, Stack, Text, Title } from '@mantine/core'
 import { useRead, useSite } from '../../queries.ts'
 import { SeverityBadge, StateBadge } from '../../ui/badges.tsx'
+import { DeviceExchanges } from '../../ui/device-exchange.tsx'
 import { DeviceLinks } from '../../ui/devices.tsx'
 import { useFilters } from '../../ui/filters.tsx'
 import { Drawer, WriteButton } from '../../ui/form.tsx'
@@ -68,6 +69,9 @@ function Details({ alert, onStep }: { alert: Alert; onStep: AlertDrawerProps['on
       </Group>
       <Text>{inSiteTime(alert.message, timezone)}</Text>
       <DeviceLinks named={alert} />
+      {alert.code === 'device_exchanged' && alert.status !== 'resolved' && (
+        <DeviceExchanges kinds={[alert.source_type]} device_id={alert.source_id} />
+      )}
       {alert.recommended_action && (
         <div>
           <Title order={3} size="h5">

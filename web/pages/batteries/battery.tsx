@@ -24,6 +24,7 @@ import { Link } from 'wouter'
 import { useMay, useRead, useSite } from '../../queries.ts'
 import { bySeverity, SeverityBadge, whole } from '../../ui/badges.tsx'
 import { type Column, column, DataTable, numeric, tableOf } from '../../ui/data-table.tsx'
+import { DeviceExchanges } from '../../ui/device-exchange.tsx'
 import { Choice } from '../../ui/filters.tsx'
 import {
   formatAge,
@@ -75,6 +76,7 @@ export default function Battery({ bess_id: text }: SitePageProps) {
           <>
             <State dashboard={data} />
             <Limits dashboard={data} />
+            <DeviceExchanges kinds={['bess', 'pcs']} device_id={String(bess_id)} />
             <Alarms bess_id={bess_id} />
             <Today dashboard={data} />
             <DayCourse dashboard={data} />

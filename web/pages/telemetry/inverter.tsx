@@ -10,6 +10,7 @@ import {
   StringState,
 } from '../../ui/badges.tsx'
 import { column, DataTable, numeric, tableOf } from '../../ui/data-table.tsx'
+import { DeviceExchanges } from '../../ui/device-exchange.tsx'
 import { DeviceAlerts, useDevices } from '../../ui/devices.tsx'
 import {
   formatAge,
@@ -55,6 +56,7 @@ export default function InverterPage({ inverter_id: text }: SitePageProps) {
                 </Text>
               </Group>
               <DeviceAlerts inverter_id={inverter_id} />
+              <DeviceExchanges kinds={['inverter']} device_id={String(inverter_id)} />
               <Alarms inverter={inverter} />
               <Section title="Now">
                 <Facts rows={nowOf(inverter)} cols={4} />
