@@ -15,6 +15,7 @@ import { benchDatabase, silent } from './fixtures/database.ts'
 import { elapsedMs, tell } from './fixtures/figures.ts'
 import { quickOr } from './fixtures/quick.ts'
 import { inverterValues } from './fixtures/served-plant.ts'
+import { storeRows } from './fixtures/stored-rows.ts'
 
 const rows_per_s_min = 20_000
 const writes_max = 2
@@ -41,16 +42,19 @@ await db.execute(`
 
 /** The rows of half an hour of all inverters, and the marks of their hours. */
 async function arrive(from_ms: number): Promise<void> {
+  const given = [site_id, new Date(from_ms), new Date(from_ms + hour_ms / 2 - 5000)]
+  const instants = `generate_series(1, ${inverters}) as id,
+    generate_series($2::timestamptz, $3::timestamptz, '5 s') as at`
+  await db.execute('create table made_readings (like inverter_readings)')
+  await db.execute(
+    `insert into made_readings (site_id, inverter_id, measured_at, quality,
+       ${Object.keys(inverterValues)})
+     select $1, id, at, 'good', ${Object.values(inverterValues)} from ${instants}`,
+    given,
+  )
+  await storeRows(db, 'inverter', 'made_readings')
+  await db.execute('drop table made_readings')
   await db.transaction(async (transaction) => {
-    const given = [site_id, new Date(from_ms), new Date(from_ms + hour_ms / 2 - 5000)]
-    const instants = `generate_series(1, ${inverters}) as id,
-      generate_series($2::timestamptz, $3::timestamptz, '5 s') as at`
-    await transaction.execute(
-      `insert into inverter_readings (site_id, inverter_id, measured_at, quality,
-         ${Object.keys(inverterValues)})
-       select $1, id, at, 'good', ${Object.values(inverterValues)} from ${instants}`,
-      given,
-    )
     await transaction.execute(
       `insert into string_readings (site_id, inverter_id, first_string_index, measured_at, quality,
          current_a)
