@@ -8,6 +8,7 @@ import { addBatteries } from '../server/batteries/fixtures/battery-site.ts'
 import { endpoints } from '../server/endpoints.ts'
 import { addReading, type ServedSite, servedSite } from '../server/fixtures/served-site.ts'
 import { openParquet } from '../server/storage/parquet.ts'
+import { insertRow } from '../server/storage/rows.ts'
 import { readCsv } from './conventions/csv.ts'
 
 const exporting = endpoints.filter((endpoint) => endpoint.exports)
@@ -58,6 +59,8 @@ const instant = (age_s: number, ms = 0) =>
   new Date(Date.UTC(2026, 5, 21, 10) - age_s * 1000 + ms).toISOString()
 
 const inverterReading = fc.record({
+  /** Stored with a column for each value, as by an earlier release. */
+  is_earlier: fc.boolean(),
   quality,
   state: fc.option(fc.constantFrom('mppt', 'fault'), { nil: null }),
   ac_power_kw: real,
@@ -80,9 +83,12 @@ async function store(site: ServedSite, all: readonly [age_s: number, reading: ob
     TRUNCATE ${Object.values(readingKinds)
       .flatMap(({ table }) => [table, table.replace('readings', 'latest')])
       .join(', ')}`)
-  for (const [age_s, { strings, ...reading }] of all as [number, Record<string, unknown>][]) {
+  for (const [age_s, given] of all as [number, Record<string, unknown>][]) {
+    const { strings, is_earlier, ...reading } = given
     const measured_at = instant(age_s, 7)
-    await addReading(db, 'inverter', { inverter_id: 1, measured_at, ...reading })
+    const row = { inverter_id: 1, measured_at, ...reading }
+    if (is_earlier) await insertRow(db, 'inverter_readings', { site_id: 'demo', ...row })
+    else await addReading(db, 'inverter', row)
     const { ac_power_kw, quality } = reading
     await addReading(db, 'logger', { logger_id: 1, measured_at, ac_power_kw, quality })
     for (const [at, [current_a, voltage_v]] of (strings as unknown[][]).entries()) {

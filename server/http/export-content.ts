@@ -4,7 +4,15 @@ import { inlined } from '../storage/copy-out.ts'
 import type { Queries } from '../storage/database.ts'
 import { type ParquetColumn, type ParquetType, parquetFile } from '../storage/parquet.ts'
 import type { Endpoint } from './endpoint.ts'
-import { csvForm, type ExportItem, type ExportItems, fetched, textOf } from './export-items.ts'
+import {
+  csvForm,
+  csvLine,
+  type ExportItem,
+  type ExportItems,
+  fetched,
+  headed,
+  textOf,
+} from './export-items.ts'
 import type { ExportFormat, ExportRows } from './export-rows.ts'
 
 export function contentOf(
@@ -14,9 +22,13 @@ export function contentOf(
   queries: Queries,
 ): AsyncIterable<Buffer | string> {
   const form = csvForm(endpoint, 'items' in rows ? rows.more_columns : [])
-  const batches = 'items' in rows ? rows.items(queries) : itemsOf(rows, queries)
-  if (format !== 'parquet') return textOf(format, form, batches)
-  return parquetFile(columnsOf(endpoint, form.columns), flattened(batches, form.lines))
+  const { columns } = form
+  const batches = () => ('items' in rows ? rows.items(queries) : itemsOf(rows, queries))
+  if (format === 'parquet') {
+    return parquetFile(columnsOf(endpoint, columns), flattened(batches(), form.lines))
+  }
+  const own = 'items' in rows ? rows.text?.({ format, columns }, queries) : undefined
+  return headed(format === 'csv' ? csvLine(columns) : '', own ?? textOf(format, form, batches()))
 }
 
 const itemsOf = ({ columns, from, values }: ExportRows, queries: Queries) => {

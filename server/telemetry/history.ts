@@ -35,7 +35,6 @@ import {
 import {
   countPacked,
   countSteps,
-  firstOf,
   instant,
   rowsSince,
   walkColumns,
@@ -246,24 +245,18 @@ export async function readHistory(
 ): Promise<JsonText> {
   const { site_id, device_id, window } = request
   const limit = request.limit ?? telemetry_rows.by_default
-  const { newest } = window
-  const walk = { site_id, device_id, ...spanOf(window), newest }
-  const names = valuesOf(kind)
-  const page = await nearest(walkColumns(db, kind, { ...walk, most: limit }, names), limit)
-  if (newest) page.reverse()
-  const parts = page.map((part) => partOf(part, { first: 0, end: part.count, backwards: newest }))
+  const parts = await pageOf(db, kind, request, limit)
   const returned = parts.reduce((sum, part) => sum + part.count, 0)
-  const keys = { [readingKinds[kind].keys[0]]: device_id }
-  const readings = (part: ReadingColumns) => readingsIn(part, ['measured_at', ...names], keys)
   const items = itemOf
-    ? parts.flatMap((part) => readings(part).map((one) => JSON.stringify(itemOf(one)))).join(',')
-    : itemsText(parts, names).subarray(1)
+    ? parts.flatMap((part) => itemsOf(kind, request, part, itemOf).map(jsonOf)).join(',')
+    : itemsText('json', parts, valuesOf(kind)).subarray(1)
   const timeOf = (at_ms: number | undefined) => (at_ms === undefined ? null : new Date(at_ms))
+  const span = { site_id, device_id, ...spanOf(window) }
   return seriesText(
     db,
     { site_id, device_id, window, kind },
     {
-      count: returned < limit ? returned : await countReadings(db, kind, walk),
+      count: returned < limit ? returned : await countReadings(db, kind, span),
       items,
       returned,
       first_at: timeOf(parts[0]?.times_ms[0]),
@@ -272,30 +265,43 @@ export async function readHistory(
   )
 }
 
+const jsonOf = (item: ExportItem) => JSON.stringify(item)
+
+/** The readings of a page, ascending. */
+async function pageOf(
+  db: Queries,
+  kind: DeviceKind,
+  { site_id, device_id, window }: DeviceHistory,
+  limit: number,
+): Promise<ReadingColumns[]> {
+  const { newest } = window
+  const walk = { site_id, device_id, ...spanOf(window), newest, most: limit }
+  const page: ReadingColumns[] = []
+  let missing = limit
+  for await (const part of walkColumns(db, kind, walk, valuesOf(kind))) {
+    const end = Math.min(missing, part.count)
+    if (end > 0) page.push(partOf(part, { first: 0, end, backwards: newest }))
+    missing -= end
+    if (missing === 0) break
+  }
+  return newest ? page.reverse() : page
+}
+
+function itemsOf(
+  kind: DeviceKind,
+  { device_id }: DeviceHistory,
+  part: ReadingColumns,
+  itemOf: Found['itemOf'],
+): ExportItem[] {
+  const keys = itemOf ? { [readingKinds[kind].keys[0]]: device_id } : {}
+  return readingsIn(part, ['measured_at', ...valuesOf(kind)], keys).map(itemOf ?? storedItem)
+}
+
 /** The values of a reading without its keys and instant. */
 export const valuesOf = (kind: ReadingKind) => [
   'quality',
   ...Object.keys(readingKinds[kind].columns),
 ]
-
-/** The first readings of a walk. */
-async function nearest(parts: AsyncIterable<ReadingColumns>, limit: number) {
-  const page: ReadingColumns[] = []
-  let missing = limit
-  for await (const part of parts) {
-    const end = Math.min(missing, part.count)
-    page.push(partOf(part, { first: 0, end }))
-    missing -= end
-    if (missing === 0) break
-  }
-  return page.filter(({ count }) => count > 0)
-}
-
-function storedItem(kind: DeviceKind, reading: StoredReading): ExportItem {
-  const values = valuesOf(kind).map((name) => [name, reading[name]])
-  const measured_at = new Date(reading.measured_at).toISOString()
-  return { measured_at, ...Object.fromEntries(values) }
-}
 
 /** Counts the readings of a device in a span, from rows and blocks. */
 export async function countReadings(
@@ -413,26 +419,29 @@ export async function exportHistory(
   const { site_id, device_id, window, limit = null } = request
   const is_plain = !itemOf && !isCompact(kind) && !(await isPackedIn(db, kind, window))
   if (is_plain) return historyRows(kind, request)
-  const toItems = (part: StoredReading[]) =>
-    part.map((reading) => itemOf?.(reading) ?? storedItem(kind, reading))
+  async function* partsOf(queries: Queries) {
+    const walk = { site_id, device_id, ...spanOf(window), newest: false }
+    if (limit === null) yield* walkColumns(queries, kind, walk, valuesOf(kind))
+    else yield* await pageOf(queries, kind, request, limit)
+  }
   return {
     async *items(queries) {
-      const walk = {
-        site_id,
-        device_id,
-        ...spanOf(window),
-        newest: window.newest && limit !== null,
-      }
-      const most = limit ?? undefined
-      const parts = walkReadings(queries, kind, { ...walk, most }, valuesOf(kind))
-      if (limit === null) for await (const part of parts) yield toItems(part)
-      else {
-        const page = await firstOf(parts, limit)
-        yield toItems(walk.newest ? page.reverse() : page)
+      for await (const part of partsOf(queries)) {
+        yield itemsOf(kind, request, part, itemOf)
       }
     },
+    ...(!itemOf && {
+      async *text({ format, columns: [, ...names] }, queries) {
+        for await (const part of partsOf(queries)) yield itemsText(format, [part], names)
+      },
+    }),
   }
 }
+
+const storedItem = (reading: StoredReading): ExportItem => ({
+  ...reading,
+  measured_at: new Date(reading.measured_at).toISOString(),
+})
 
 /** The same readings as rows of an export that PostgreSQL writes. */
 export function historyRows(kind: DeviceKind, request: DeviceHistory): ExportRows {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
+import { type ExportItem, textOf } from '../http/export-items.ts'
 import { itemsText } from './item-text.ts'
 import { byColumn } from './reading-columns.ts'
 
@@ -17,16 +18,26 @@ const reading = fc.record({
   values: fc.option(fc.array(number, { maxLength: 40 }), { nil: null }),
 })
 
-test('items are written as JSON.stringify writes them', () => {
-  fc.assert(
-    fc.property(fc.array(fc.array(reading, { maxLength: 5 }), { maxLength: 4 }), (parts) => {
+async function* inOneBatch(items: readonly ExportItem[]) {
+  yield items
+}
+
+test('items are written as JSON.stringify and exports of items write them', async () => {
+  const input = fc.array(fc.array(reading, { maxLength: 5 }), { maxLength: 4 })
+  await fc.assert(
+    fc.asyncProperty(input, async (parts) => {
       const names = ['quality', 'power_kw', 'word', 'missing', 'values']
       const items = parts.flat().map(({ measured_at, quality, power_kw, word, values }) => {
         const at = new Date(measured_at).toISOString()
         return { measured_at: at, quality, power_kw, word, missing: null, values }
       })
-      const text = itemsText(parts.map(byColumn), names)
+      const text = itemsText('json', parts.map(byColumn), names)
       assert.equal(`[${text.subarray(1)}]`, JSON.stringify(items))
+      const form = { columns: ['measured_at', ...names], lines: (item: ExportItem) => [item] }
+      for (const format of ['csv', 'ndjson'] as const) {
+        const { value } = await textOf(format, form, inOneBatch(items)).next()
+        assert.equal(String(itemsText(format, parts.map(byColumn), names)), value)
+      }
     }),
     { numRuns: 500 },
   )
