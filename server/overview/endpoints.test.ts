@@ -61,8 +61,10 @@ test('plant', async (t) => {
     }
     await set('available_power_kw', 45, [1, 2])
     assert.deepEqual(await powers(), [70, null, null], 'two of three are no sum beside three')
-    await set('available_power_kw', 5, [3])
-    await set('dc_power_kw', 0, [3])
+    for (const table of ['inverter_readings', 'inverter_latest']) {
+      await db.execute(`DELETE FROM ${table} WHERE inverter_id = 3`)
+    }
+    await add(3, { ac_power_kw: 0, dc_power_kw: 0, available_power_kw: 5, state: 'fault' })
     assert.deepEqual(await powers(), [70, 72, 95])
     await set('available_power_kw', null, [1, 2, 3])
   })
