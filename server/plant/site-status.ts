@@ -103,7 +103,7 @@ const updating = {
   name: 'update_site_power',
   text: `
     insert into site_status (site_id, ac_power_kw, power_at)
-    select due.site_id, sum(l.ac_power_kw), min(l.measured_at)
+    select due.site_id, sum(l.ac_power_kw::numeric)::float8, min(l.measured_at)
     from (
       select t.site_id, $2::timestamptz - ${fresh_s} * interval '1 s' as fresh_from_at
       from sites t left join site_status s on s.site_id = t.site_id
