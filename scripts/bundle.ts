@@ -33,7 +33,7 @@ export async function bundle(program: Program, target: string): Promise<Used[]> 
   const builder = await rolldown({
     cwd: root,
     platform: 'node',
-    input: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, file])),
+    input: { ...entries },
     external: unbundled.map((name) => new RegExp(`^${name}(/|$)`)),
     plugins: [startedByName(entries)],
   })

@@ -203,10 +203,10 @@ function pack(name: string, architecture: Architecture, work: string): string[] 
     cpSync(join(root, file), join(work, file), { recursive: true })
   }
   const control = readFileSync(join(work, 'debian/control'), 'utf8').split('\n\n')
-  const wanted = control.filter(
+  const packed = control.filter(
     (part) => /^Source:/.test(part) || part.includes(`heliograph-${name}\n`),
   )
-  writeFileSync(join(work, 'debian/control'), `${wanted.join('\n\n').trimEnd()}\n`)
+  writeFileSync(join(work, 'debian/control'), `${packed.join('\n\n').trimEnd()}\n`)
   const built_at = run('date', ['-u', '-R', '-d', `@${built_s}`]).trim()
   writeFileSync(
     join(work, 'debian/changelog'),

@@ -94,21 +94,22 @@ function revenueOf(row: StatusRow, dateIn: DateIn): Metrics['revenue'] {
   }
 }
 
-export function statusFor({ power, energy, ...metrics }: Metrics, caller: Caller): SiteStatus {
-  const may_read_plant = mayRead(caller, 'plant:read')
-  const { energy_today_kwh, energy_to_expected_pct, energy_at } = energy
-  const { revenue_today_amount, currency, revenue_at } = metrics.revenue
+export function statusFor(
+  { power, energy, revenue, open_alert_count }: Metrics,
+  caller: Caller,
+): SiteStatus {
+  const of_plant = mayRead(caller, 'plant:read')
+  const of_money = mayRead(caller, 'earnings:read')
   return {
-    ...(may_read_plant
-      ? { ac_power_kw: power.ac_power_kw, power_at: power.power_at }
-      : { ac_power_kw: null, power_at: null }),
-    ...(may_read_plant
-      ? { energy_today_kwh, energy_to_expected_pct, energy_at }
-      : { energy_today_kwh: null, energy_to_expected_pct: null, energy_at: null }),
-    ...(mayRead(caller, 'earnings:read')
-      ? { revenue_today_amount, currency, revenue_at }
-      : { revenue_today_amount: null, currency: null, revenue_at: null }),
-    open_alert_count: mayRead(caller, 'alerts:read') ? metrics.open_alert_count : null,
+    ac_power_kw: of_plant ? power.ac_power_kw : null,
+    power_at: of_plant ? power.power_at : null,
+    energy_today_kwh: of_plant ? energy.energy_today_kwh : null,
+    energy_to_expected_pct: of_plant ? energy.energy_to_expected_pct : null,
+    energy_at: of_plant ? energy.energy_at : null,
+    revenue_today_amount: of_money ? revenue.revenue_today_amount : null,
+    currency: of_money ? revenue.currency : null,
+    revenue_at: of_money ? revenue.revenue_at : null,
+    open_alert_count: mayRead(caller, 'alerts:read') ? open_alert_count : null,
   }
 }
 

@@ -116,7 +116,7 @@ function SiteCard({ site }: { site: Site }) {
         {formatPower(site.ac_capacity_kw)} AC, {site.logger_count} plants, {site.inverter_count}{' '}
         inverters
       </Muted>
-      {status && <SiteNow {...{ site, status, now_ms }} />}
+      {status && <SiteNow site={site} status={status} now_ms={now_ms} />}
       <Group gap="xs" mt="sm">
         {site.commissioning_safe_mode && <Badge color="yellow">Safe mode</Badge>}
         {open_count > 0 && (
