@@ -331,7 +331,7 @@ program
   )
   .argument('[target...]', 'networks such as 192.168.1.0/24, and hosts')
   .option('--ports <ports>', 'TCP ports', '502,1502')
-  .option('--units <ids>', 'unit ids', '1-247')
+  .option('--units <ids>', 'unit ids', '1-247,0')
   .option('--serial <path...>', 'serial lines such as /dev/ttyUSB0')
   .option('--baud <rates>', 'of serial lines, one after the other', '9600,19200')
   .option('--parity <parity>', 'of serial lines: none, even or odd', 'none')

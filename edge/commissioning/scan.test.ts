@@ -105,7 +105,7 @@ test('devices of many families are found, recognised and read by the file that i
   assert.match(notes[0]!, /up to 1 s .* at most 3 minutes for each gateway/)
   const [huawei] = site.loggers[0]!.inverters
   assert.deepEqual([huawei?.rated_ac_power_kw, huawei?.serial_number], [33.3, 'SIM-1'])
-  assert.match(readFileSync(out, 'utf8'), /rated_ac_power_kw: 5\n/, 'by SunSpec model 120')
+  assert.match(readFileSync(out, 'utf8'), /rated_ac_power_kw: 80\n/, 'by SunSpec model 120')
   // Functions 3 and 4 alone: nothing was written. One connection at a time.
   assert.deepEqual([...fleet.asked.keys()].toSorted(), [3, 4])
   assert.equal(fleet.connections_max(), 1)
@@ -231,6 +231,44 @@ test('a device of two profiles is reported, and one that answers at two ports is
   assert.match(text, /# - 127\.7\.1\.3:\d+, unit 4: answers, and no driver recognises it/)
   assert.match(text, /# - 127\.7\.1\.2:\d+: unit 1 is the device of .* by its serial number/)
   assert.ok(notes.some((one) => one.startsWith('3 devices in ')))
+})
+
+test('a controller at unit 0 has the inverters behind it, and no device is listed as unit 0 too', async (t) => {
+  const port = await freePort()
+  const growatt = unitOf('growatt_tl3x', 4)
+  await serveFleet(t, [
+    {
+      host: '127.7.8.1',
+      port,
+      units: {
+        0: unitOf('huawei_smartlogger', 1),
+        2: unitOf('huawei_sun2000', 2),
+        3: unitOf('huawei_sun2000', 3),
+        4: unitOf('hukseflux_sr', 8),
+      },
+      others: 'nobody',
+    },
+    { host: '127.7.8.2', port, units: { 0: growatt, 1: growatt }, others: 'nobody' },
+    { host: '127.7.8.3', port, units: { 1: unitOf('kipp_zonen_smp', 5) }, others: 'same' },
+    { host: '127.7.8.4', port, units: { 0: unitOf('sma', 6) }, others: 'nobody' },
+  ])
+  const { said, run } = placeOf(t)
+  await run(['127.7.8.0/29'], { ports: `${port}`, units: '1-6,0' })
+  const text = said.join('')
+  const { loggers } = siteIn(text)
+  const units = loggers.map(({ controller, inverters, stations = [] }) => [
+    controller?.unit_id,
+    inverters.map((one) => `${one.inverter_id}: ${one.driver} ${one.unit_id}`),
+    stations.map((one) => `${one.station_id}: ${one.driver} ${one.unit_id}`),
+  ])
+  assert.deepEqual(units, [
+    [0, ['1: huawei_sun2000 2', '2: huawei_sun2000 3'], ['1: hukseflux_sr 4']],
+    [undefined, ['3: growatt_tl3x 1', '4: sma 0'], ['2: kipp_zonen_smp 1']],
+  ])
+  assert.deepEqual(
+    loggers.map(({ rated_power_kw }) => rated_power_kw),
+    [66.6, 1033.3],
+  )
 })
 
 test('hosts that speak no Modbus end, and delay no other', async (t) => {

@@ -101,15 +101,17 @@ export async function scan(plan: ScanPlan, needs: ScanNeeds): Promise<ScanResult
   return { devices: kept, notes: [...notes, ...repeated] }
 }
 
-/** The place of each connection in the order of the plan, then its unit. */
+/** The place of each connection in the order of the plan, then its unit; unit 0 comes last. */
 function sorted(devices: readonly FoundDevice[], { hosts }: ScanPlan): FoundDevice[] {
   const placeOf = ({ connection }: FoundDevice) =>
     connection.protocol === 'modbus_rtu' ? hosts.length : hosts.indexOf(connection.host)
   const portOf = ({ connection }: FoundDevice) =>
     connection.protocol === 'modbus_rtu' ? 0 : connection.port
-  return devices.toSorted(
-    (a, b) => placeOf(a) - placeOf(b) || portOf(a) - portOf(b) || a.unit_id - b.unit_id,
-  )
+  const unitOf = ({ unit_id }: FoundDevice) => unit_id || Number.POSITIVE_INFINITY
+  return devices.toSorted((a, b) => {
+    const by_place = placeOf(a) - placeOf(b) || portOf(a) - portOf(b)
+    return by_place || (unitOf(a) < unitOf(b) ? -1 : 1)
+  })
 }
 
 /** A device that a host serves at several ports or unit ids is one. */
@@ -118,6 +120,7 @@ function withoutRepetitions(devices: readonly FoundDevice[]) {
   const repeated: string[] = []
   const kept = devices.filter((device) => {
     const { connection, unit_id, facts } = device
+    if (unit_id === 0 && isOtherUnit(device, devices)) return false
     const serial = facts?.identity.serial_number
     if (!serial || connection.protocol === 'modbus_rtu') return true
     const key = `${connection.host} ${serial}`
@@ -134,6 +137,20 @@ function withoutRepetitions(devices: readonly FoundDevice[]) {
     return false
   })
   return { kept, repeated }
+}
+
+/**
+ * Many devices and gateways answer as unit 0 too: only a driver that no other unit there has makes
+ * unit 0 a device of its own, as a plant controller is.
+ */
+function isOtherUnit(zero: FoundDevice, devices: readonly FoundDevice[]): boolean {
+  const { connection, driver } = zero
+  return devices.some(
+    (other) =>
+      other !== zero &&
+      other.connection.connection_id === connection.connection_id &&
+      (driver === null || other.driver === driver),
+  )
 }
 
 const modbus_port = 502

@@ -34,9 +34,10 @@ export function siteDraft({ devices, notes }: ScanResult, { at, timezone }: Writ
   const of = (kind: DeviceKind) => known.filter((one) => kindOf(one) === kind)
   const [inverters, meters] = [of('inverter'), of('meter')]
   const stations = of('station').filter(({ facts }) => facts.instruments.length > 0)
-  const written = [...inverters, ...meters, ...stations]
+  const plants = plantsOf({ controllers: of('controller'), inverters, stations })
+  const controllers = plants.flatMap(({ controller }) => controller ?? [])
+  const written = [...controllers, ...inverters, ...meters, ...stations]
   const left = devices.filter((one) => !written.some((other) => other === one))
-  const rated_kw = inverters.reduce((sum, one) => sum + ratedOf(one), 0)
   return [
     `# Written by heliograph-edge scan, ${at.toISOString()}. Go through each "fill in", and through`,
     '# the list at the end; then start the edge.',
@@ -60,19 +61,7 @@ export function siteDraft({ devices, notes }: ScanResult, { at, timezone }: Writ
     '',
     'loggers:',
     '  # fill in: one entry for each plant, with its inverters and met stations.',
-    '  - logger_id: 1',
-    '    name: Plant 1 # fill in: the name of the plant',
-    `    rated_power_kw: ${rated_kw || 1} # fill in: the power of the plant; this is the sum`,
-    ...list(
-      'inverters',
-      inverters.map((one, nth) => inverterText(one, nth + 1)),
-    ).map(indent),
-    ...(stations.length > 0
-      ? list(
-          'stations',
-          stations.map((one, nth) => stationText(one, nth + 1)),
-        ).map(indent)
-      : []),
+    ...plants.flatMap((plant, nth) => plantText(plant, nth + 1, { inverters, stations })),
     '',
     ...(meters.length > 0
       ? [
@@ -92,7 +81,62 @@ const isKnown = (device: FoundDevice): device is Known =>
 
 /** The entry of `site.yaml` that it gets: a unit is in it once. */
 const kindOf = ({ facts }: Known): DeviceKind | undefined =>
-  (['inverter', 'meter', 'station'] as const).find((kind) => facts.kinds.includes(kind))
+  (['controller', 'inverter', 'meter', 'station'] as const).find((kind) =>
+    facts.kinds.includes(kind),
+  )
+
+interface Plant {
+  controller: Known | null
+  inverters: readonly Known[]
+  stations: readonly Known[]
+}
+
+/**
+ * A controller limits the inverters of its own connection, which are a plant. All others are one
+ * plant, and so are stations without an inverter beside them.
+ */
+function plantsOf(found: {
+  controllers: readonly Known[]
+  inverters: readonly Known[]
+  stations: readonly Known[]
+}): Plant[] {
+  const idOf = ({ connection }: Known) => connection.connection_id
+  const controllers = new Map(found.controllers.map((one) => [idOf(one), one]))
+  const inverters = Map.groupBy(found.inverters, (one) => controllers.get(idOf(one)) ?? null)
+  const [first = null] = inverters.has(null) ? [] : inverters.keys()
+  const stations = Map.groupBy(found.stations, (one) => {
+    const controller = controllers.get(idOf(one))
+    return controller && inverters.has(controller) ? controller : first
+  })
+  return [...new Set([...inverters.keys(), first])].map((controller) => ({
+    controller,
+    inverters: inverters.get(controller) ?? [],
+    stations: stations.get(controller) ?? [],
+  }))
+}
+
+type Numbered = Pick<Plant, 'inverters' | 'stations'>
+
+/** @param all the inverters and stations of all plants, which are numbered through */
+function plantText({ controller, inverters, stations }: Plant, id: number, all: Numbered) {
+  const rated_kw = inverters.reduce((sum, one) => sum + ratedOf(one), 0)
+  const inverter_texts = inverters.map((one) => inverterText(one, all.inverters.indexOf(one) + 1))
+  const station_texts = stations.map((one) => stationText(one, all.stations.indexOf(one) + 1))
+  return [
+    `  - logger_id: ${id}`,
+    `    name: Plant ${id} # fill in: the name of the plant`,
+    `    rated_power_kw: ${rated_kw || 1} # fill in: the power of the plant; this is the sum`,
+    ...(controller
+      ? [
+          '    # fill in: leave the controller out to limit the inverters one by one.',
+          '    controller:',
+          ...addressText(controller).map((line) => `      ${line}`),
+        ]
+      : []),
+    ...list('inverters', inverter_texts).map(indent),
+    ...(stations.length > 0 ? list('stations', station_texts).map(indent) : []),
+  ]
+}
 
 const ratedOf = ({ facts }: Known): number => facts.rated_kw ?? rated_kw_assumed
 
