@@ -132,6 +132,19 @@ test('two devices cannot share an address', () => {
   ])
 })
 
+test('a meter may be read through another device, and by one driver once', () => {
+  const meter = (meter_id: number, driver: string) => {
+    const name = `M${meter_id}`
+    return { meter_id, name, role: 'other', connection: 'a', unit_id: 1, driver } as const
+  }
+  const of = (...meters: ReturnType<typeof meter>[]) => faults(site({ meters }))
+  assert.deepEqual(of(meter(1, 'sunspec'), meter(2, 'huawei_sun2000_meter')), [])
+  assert.deepEqual(of(meter(1, 'sunspec'), meter(2, 'sunspec')), [
+    "meters[1].unit_id: unit 1 on connection 'a' cannot be 'M2' (meters[1]): it is already 'M1' " +
+      '(meters[0])',
+  ])
+})
+
 test('two devices cannot share an address by two connections to one gateway', () => {
   const twice = (connections: Site['connections'], unit_id: number) => {
     const inverters = [inverter(1), inverter(2, { connection: 'b', unit_id })]

@@ -27,6 +27,7 @@ interface Addressed {
   connection: string
   unit_id: number
   name?: string
+  driver?: string
 }
 
 /** All problems of a site that its schema accepts, in the order of the checks. */
@@ -232,16 +233,19 @@ function endpointOf(connection: Connection): string {
 }
 
 /** A combiner at the address of its inverter is part of the inverter and needs no entry. */
+/** A meter may be read through another device: an inverter or a controller has its registers. */
 function checkAddresses(
   devices: readonly Placed<Addressed>[],
   connections: readonly Connection[],
 ): SiteProblem[] {
   const endpoints = new Map(connections.map((one) => [one.connection_id, endpointOf(one)]))
   const endpointAt = (connection: string) => endpoints.get(connection) ?? connection
-  const keyOf = ({ connection, unit_id }: Addressed) =>
-    connection === undefined || unit_id === undefined
-      ? undefined
-      : `${unit_id} ${endpointAt(connection)}`
+  const keyOf = (device: Addressed) => {
+    const { connection, unit_id, driver } = device
+    if (connection === undefined || unit_id === undefined) return undefined
+    const key = `${unit_id} ${endpointAt(connection)}`
+    return 'meter_id' in device ? `${key} meter ${driver}` : key
+  }
   return repeated(devices, 'unit_id', keyOf, (device, earlier) => {
     const { connection, unit_id } = device.value
     const inside =

@@ -7,6 +7,7 @@ import {
   solarPosition,
 } from '@heliograph/physics/solar-position'
 import { type CheckedDevice, loaded_part, numberOf } from './checked-device.ts'
+import type { SiteDevice } from './site-devices.ts'
 import { judged, type TestRow, without } from './test-row.ts'
 
 /** Frequencies are read within seconds of one another. */
@@ -170,9 +171,14 @@ function checkSerials(devices: readonly CheckedDevice[]): TestRow[] {
     named.filter(({ of }) => of.kind === 'inverter' || of.kind === 'meter'),
     ({ read }) => `${read!.identity.manufacturer} ${read!.identity.serial_number}`,
   )
-  return [...by_serial.values()].flatMap(([first, ...others]) =>
-    others.map(({ of }) =>
+  return [...by_serial.values()].flatMap(([first, ...others]) => {
+    // A meter that is read through an inverter shows the serial number of that.
+    const elsewhere = others.filter(({ of }) => !isAtUnitOf(of, first!.of))
+    return elsewhere.map(({ of }) =>
       without('failed', of.name, 'serial number', `it is that of ${first!.of.name}`),
-    ),
-  )
+    )
+  })
 }
+
+const isAtUnitOf = (one: SiteDevice, other: SiteDevice): boolean =>
+  one.connection === other.connection && one.unit_id === other.unit_id

@@ -29,8 +29,10 @@ export async function polledDevices({ edge, connections, profiles }: Polled) {
     const bus = doorBusOf(connection, edge)
     try {
       const devices: FoundDevice[] = []
-      for (const [unit_id, same] of Map.groupBy(units, (one) => one.unit_id)) {
-        const { driver } = same[0]!
+      // A meter that is read through another device may have a driver of its own.
+      const of_driver = Map.groupBy(units, ({ unit_id, driver }) => `${unit_id} ${driver}`)
+      for (const same of of_driver.values()) {
+        const { unit_id, driver } = same[0]!
         const found = await factsOf(bus, { unit_id, driver }, profiles)
         // The site file knows a battery inverter, which has the registers of an inverter.
         const facts = found && { ...found, kinds: same.map(({ kind }) => kind) }

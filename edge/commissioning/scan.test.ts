@@ -7,6 +7,8 @@ import test, { type TestContext } from 'node:test'
 import { systemClock, systemTimers } from '@heliograph/domain/clock'
 import type { Site } from '@heliograph/domain/site'
 import { parseSiteFile } from '@heliograph/domain/site-file'
+import { encode } from '@heliograph/domain/sunspec/codec'
+import { models } from '@heliograph/domain/sunspec/models'
 import { smallBattery } from '../../simulator/fixtures/battery.ts'
 import { openBus } from '../bus/bus.ts'
 import type { Driver } from '../drivers/driver.ts'
@@ -269,6 +271,23 @@ test('a controller at unit 0 has the inverters behind it, and no device is liste
     loggers.map(({ rated_power_kw }) => rated_power_kw),
     [66.6, 1033.3],
   )
+})
+
+test('an inverter with the registers of a meter is both, and so it is through a running edge', async (t) => {
+  const port = await freePort()
+  const meter = encode(models[203], { values: { W: 5000, W_SF: 0 } })
+  const units = { 1: sunspecUnit('SN-1', meter) }
+  await serveFleet(t, [{ host: '127.7.9.1', port, units, others: 'nobody' }])
+  const { dir, said, run } = placeOf(t)
+  await run(['127.7.9.1'], { ports: `${port}`, units: '1-2' })
+  const site = siteIn(said.join(''))
+  assert.deepEqual(placesIn(site), ['127.7.9.1 1: sunspec', '127.7.9.1 1: sunspec'])
+  assert.equal(site.meters?.length, 1)
+  await readAll(site)
+  await runEdge(t, { dir, site })
+  said.length = 0
+  await run(['127.7.9.1'], { ports: `${port}` })
+  assert.deepEqual(placesIn(siteIn(said.join(''))), placesIn(site))
 })
 
 test('hosts that speak no Modbus end, and delay no other', async (t) => {

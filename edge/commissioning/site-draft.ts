@@ -32,12 +32,16 @@ interface Written {
 export function siteDraft({ devices, notes }: ScanResult, { at, timezone }: Written): string {
   const known = devices.filter(isKnown)
   const of = (kind: DeviceKind) => known.filter((one) => kindOf(one) === kind)
-  const [inverters, meters] = [of('inverter'), of('meter')]
+  const inverters = of('inverter')
+  // An inverter may have the registers of a meter too.
+  const meters = known.filter(({ facts }) => facts.kinds.includes('meter'))
+  const alone = meters.filter(({ facts }) => facts.kinds.length === 1)
   const stations = of('station').filter(({ facts }) => facts.instruments.length > 0)
   const plants = plantsOf({ controllers: of('controller'), inverters, stations })
   const controllers = plants.flatMap(({ controller }) => controller ?? [])
   const written = [...controllers, ...inverters, ...meters, ...stations]
-  const left = devices.filter((one) => !written.some((other) => other === one))
+  const whole = [...controllers, ...inverters, ...stations, ...alone]
+  const left = devices.filter((one) => !whole.some((other) => other === one))
   return [
     `# Written by heliograph-edge scan, ${at.toISOString()}. Go through each "fill in", and through`,
     '# the list at the end; then start the edge.',
@@ -79,11 +83,9 @@ export function siteDraft({ devices, notes }: ScanResult, { at, timezone }: Writ
 const isKnown = (device: FoundDevice): device is Known =>
   device.driver !== null && device.facts !== null
 
-/** The entry of `site.yaml` that it gets: a unit is in it once. */
+/** The entry of `site.yaml` that a unit gets, beside that of its meter. */
 const kindOf = ({ facts }: Known): DeviceKind | undefined =>
-  (['controller', 'inverter', 'meter', 'station'] as const).find((kind) =>
-    facts.kinds.includes(kind),
-  )
+  (['controller', 'inverter', 'station'] as const).find((kind) => facts.kinds.includes(kind))
 
 interface Plant {
   controller: Known | null
