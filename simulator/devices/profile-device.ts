@@ -99,7 +99,7 @@ function measure(
     const is_directed = column === 'active_power_kw' || column === 'reactive_power_kvar'
     put(register, rawOf(register, is_directed ? turned * value : value))
     const { scale_register } = register
-    if (scale_register) put(scale_register, exponent / scaleOf(scale_register))
+    if (scale_register) put(scale_register, exponentOf(register) / scaleOf(scale_register))
   }
   if (controller)
     put(controller.active_power, rawOf(controller.active_power, now.columns['ac_power_kw'] ?? 0))
@@ -151,13 +151,14 @@ function mark(
   }
 }
 
-/** Power of ten in the registers that scale others. */
-const exponent = -1
+/** Power of ten in the register that scales another: power in 16 bits needs larger steps. */
+const exponentOf = ({ type, unit = 'ratio' }: NumberRegister): number =>
+  type === 'i16' && units[unit].divide === 1000 ? 1 : -1
 
 /** Raw value of a register for a value in the unit of columns. */
 function rawOf(register: NumberRegister, value: number): number {
   const { multiply, divide } = units[register.unit ?? 'ratio']
-  const ten = register.scale_register ? 10 ** exponent : 1
+  const ten = register.scale_register ? 10 ** exponentOf(register) : 1
   const raw = (value * divide) / (multiply * scaleOf(register) * ten)
   return register.type.startsWith('f') ? raw : Math.round(raw)
 }
