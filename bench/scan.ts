@@ -1,8 +1,8 @@
 /**
- * A plant with 100 simulated devices of 13 makers on two ports: 69 with addresses of their own, a
- * SmartLogger with ten inverters behind it, and two gateways with ten devices each that are silent
- * for every other unit id. `heliograph-edge scan` finds them without an address, and the edge runs
- * from the very file that it writes: every device must be in it as it is, and deliver readings.
+ * A plant with 100 simulated devices of 13 makers on two ports: 59 with addresses of their own, a
+ * SmartLogger with ten inverters behind it, and gateways with ten and twenty devices; all three are
+ * silent for every other unit id. `heliograph-edge scan` finds them without an address, and the
+ * edge runs from the very file that it writes: every device must be in it, and deliver readings.
  *
  *   node bench/scan.ts
  */
@@ -28,10 +28,10 @@ import { LinkServer } from '../edge/fixtures/link-server.ts'
 import { type Program, startProgram, until, withPrograms } from './fixtures/programs.ts'
 import { quickOr } from './fixtures/quick.ts'
 
-const alone = quickOr(19, 69)
+const alone = quickOr(19, 59)
 const gateway_units = quickOr(3, 10)
 /** Of the devices behind gateways: the whole range is searched. */
-const unit_step = quickOr(4, 23)
+const unit_step = quickOr(4, 12)
 const ids = quickOr('1-16,0', '1-247,0')
 const own_addresses_s_max = 60
 const gateway_answer_ms = 30
@@ -86,9 +86,9 @@ const singles = Array.from({ length: alone }, (_, nth): Host => {
   return { host, port: ports[nth % 2]!, units: { [unit_id]: unitAt(host, unit_id) }, others: kind }
 })
 
-function gatewayAt(nth: number, driver?: string): Host {
+function gatewayAt(nth: number, count: number, driver?: string): Host {
   const host = gateway_host(nth)
-  const units = Array.from({ length: gateway_units }, (_, unit) => {
+  const units = Array.from({ length: count }, (_, unit) => {
     const unit_id = unit_step * unit + 2
     return [unit_id, { ...unitAt(host, unit_id, driver), delay_ms: gateway_answer_ms }] as const
   })
@@ -96,7 +96,7 @@ function gatewayAt(nth: number, driver?: string): Host {
 }
 
 function smartLogger(nth: number): Host {
-  const { units, ...host } = gatewayAt(nth, 'huawei_sun2000')
+  const { units, ...host } = gatewayAt(nth, gateway_units, 'huawei_sun2000')
   return { ...host, units: { ...units, 0: unitAt(host.host, 0, 'huawei_smartlogger') } }
 }
 
@@ -198,7 +198,7 @@ async function run(dir: string, site_file: string, started: Program[]): Promise<
 
 const cleanups: (() => void)[] = []
 const after = (cleanup: () => void) => void cleanups.push(cleanup)
-const gateways = [smartLogger(0), gatewayAt(1), gatewayAt(2)]
+const gateways = [smartLogger(0), gatewayAt(1, gateway_units), gatewayAt(2, quickOr(3, 20))]
 await serveFleet({ after } as Parameters<typeof serveFleet>[0], [...singles, ...gateways])
 await withPrograms(async (dir, started) => {
   const of_own = await scanned(dir, [own_network])

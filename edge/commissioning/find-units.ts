@@ -1,6 +1,6 @@
 /** Finds the unit ids that answer on a connection, by one read of each. */
 import { BusError } from '../bus/bus-error.ts'
-import { isNobody, type ReadOnlyBus } from './read-only-bus.ts'
+import { isNobody, pause_ms, type ReadOnlyBus } from './read-only-bus.ts'
 
 /** Of an id about which nothing is known yet. */
 export const first_timeout_ms = 500
@@ -9,6 +9,10 @@ const timeout_ms_max = 3000
 const quick_timeout_ms_min = 150
 /** A device answers within some times what others on its line take. */
 const quick_factor = 6
+
+/** To recognise and describe a unit: about one for each profile, and those of its facts. */
+const requests_of_unit = 50
+const description_ms_min = 40_000
 
 /** Ids that hardly any plant uses: a device that answers to all of them heeds no id. */
 const unlikely_ids = [246, 231, 209]
@@ -26,7 +30,7 @@ interface FoundUnits {
 interface Search {
   unit_ids: readonly number[]
   now_ms(): number
-  /** No id is asked from then on: what was found needs time too. */
+  /** No id is asked within the time before it that the description of the found units takes. */
   ends_at_ms: number
   wait(ms: number): Promise<void>
 }
@@ -67,7 +71,7 @@ export async function findUnits(bus: ReadOnlyBus, search: Search): Promise<Found
   /** Ids that it came not to. */
   const sweep = async (ids: readonly number[]): Promise<number[]> => {
     for (const [nth, unit_id] of ids.entries()) {
-      if (now_ms() >= ends_at_ms) return ids.slice(nth)
+      if (now_ms() >= ends_at_ms - descriptionMs(bus, found.size)) return ids.slice(nth)
       try {
         if (await is_alive(unit_id)) found.add(unit_id)
         const [first] = found
@@ -93,6 +97,11 @@ export async function findUnits(bus: ReadOnlyBus, search: Search): Promise<Found
     await sweep([...silent])
   }
   return { unit_ids: [...found].sort((a, b) => a - b), heeds_no_id: false, left }
+}
+
+function descriptionMs(bus: ReadOnlyBus, units: number): number {
+  const answer_ms = bus.answered_ms()?.max ?? first_timeout_ms
+  return Math.max(description_ms_min, units * requests_of_unit * (answer_ms + pause_ms))
 }
 
 const quickTimeout = (fastest_ms: number): number =>

@@ -10,7 +10,7 @@ import type { Bus } from '../drivers/driver.ts'
 import { inTime } from '../in-time.ts'
 
 /** At most 50 requests a second. */
-const pause_ms = 20
+export const pause_ms = 20
 const open_ms_max = 1500
 /** A device with one client at a time notices late that the one before is gone. */
 const before_open_ms = 100

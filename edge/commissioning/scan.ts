@@ -54,8 +54,6 @@ const hosts_max = 128
 const connect_ms_max = 1000
 /** For each port that answers, and each setting of a serial line. */
 export const place_ms_max = 180_000
-/** Of it, for the search of unit ids. */
-const search_ms_max = 140_000
 
 /** Longest time to find open ports. */
 export const connectingMs = ({ hosts, ports }: Pick<ScanPlan, 'hosts' | 'ports'>): number =>
@@ -182,7 +180,7 @@ async function scanPlace(connection: Connection, plan: ScanPlan, needs: Visit): 
   const { unit_ids, heeds_no_id, left } = await findUnits(searched, {
     unit_ids: plan.unit_ids,
     now_ms,
-    ends_at_ms: began_ms + search_ms_max,
+    ends_at_ms: began_ms + place_ms_max,
     wait: (ms) => new Promise((resolve) => timers.after(ms, resolve)),
   })
   await searched.close()
