@@ -14,6 +14,16 @@ const Power = Type.Number({ minimum: 0, maximum: 1e9 })
 
 export const curtailment_rows_max = 20_000
 
+/**
+ * Who can order a limit at the edge, past the platform. Such an order ends only by its source or by
+ * the fall-back that `site.yaml` names; no command of the platform releases it.
+ */
+export const outsideSources = ['grid_operator', 'direct_marketer', 'digital_input'] as const
+export type OutsideSource = (typeof outsideSources)[number]
+
+/** End of an order that holds until its source replaces it: the last instant of a message. */
+export const open_end_at = Date.UTC(3000, 0, 1) - 1
+
 /** Limits one plant in `[start_at, end_at)`, or until its release. */
 export type CurtailmentRow = Static<typeof CurtailmentRow>
 export const CurtailmentRow = Closed({
@@ -23,6 +33,8 @@ export const CurtailmentRow = Closed({
   end_at: Instant,
   max_power_kw: Power,
   released_at: InstantOrNull,
+  /** Of an order that the edge took from outside and named itself; left out for commands. */
+  source: Type.Optional(Type.Enum([...outsideSources])),
 })
 
 /** All rows and hours of approved dispatch that are not over; sent on connecting and on changes. */

@@ -1,7 +1,11 @@
 /** What the entries of a control log add up to: all that still counts of what was written. */
-import { rowKey } from '@heliograph/domain/curtailment'
+import { type CurtailmentRow, rowKey } from '@heliograph/domain/curtailment'
 import type { ControlEntry, Found } from './control-entry.ts'
 import { type PcsKey, pcsId } from './device-name.ts'
+
+/** Only its source ends an order from outside. */
+const isOpen = ({ end_at, released_at, source }: CurtailmentRow, now: number) =>
+  source === undefined ? end_at > now : released_at === null
 
 type Of<Is extends ControlEntry['is']> = Extract<ControlEntry, { is: Is }>
 
@@ -79,7 +83,7 @@ export class ControlState {
 
   /** The entries that lead a new state to where this one is, without rows that are over. */
   carried(now: number): ControlEntry[] {
-    const rows = [...this.rows.values()].filter(({ row }) => row.end_at > now)
+    const rows = [...this.rows.values()].filter(({ row }) => isOpen(row, now))
     const devices = [...this.#devices.values()].flatMap(({ found, begun, order, gone }) => [
       found,
       begun,

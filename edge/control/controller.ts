@@ -5,7 +5,7 @@
  * was read. It goes on without a server for as long as there are rows and a permit.
  */
 import type { Clock, Stopwatch, Timers } from '@heliograph/domain/clock'
-import type { CurtailmentRow, RowReport } from '@heliograph/domain/curtailment'
+import type { CurtailmentRow, OutsideSource, RowReport } from '@heliograph/domain/curtailment'
 import type { LinkEvent } from '@heliograph/domain/link'
 import type { Limiter } from '@heliograph/domain/readings'
 import type { Site } from '@heliograph/domain/site'
@@ -195,7 +195,25 @@ export class Controller {
    */
   async hear(rows: readonly CurtailmentRow[]): Promise<void> {
     const now_ms = this.#needs.stopwatch.elapsedMs()
-    const news = this.#rows.hear(rows, this.#now(), now_ms)
+    await this.#obey(this.#rows.hear(rows, this.#now(), now_ms))
+  }
+
+  /**
+   * Takes orders from outside in, and their ends. They are obeyed at once. Resolves when they are
+   * durable; rejects when they cannot be made so.
+   */
+  async take(rows: readonly CurtailmentRow[]): Promise<void> {
+    const now_ms = this.#needs.stopwatch.elapsedMs()
+    await this.#obey(this.#rows.take(rows, this.#now(), now_ms))
+    if (!this.#rows.isStored(rows)) throw new Error('the orders of an earlier run were lost')
+  }
+
+  /** Orders of this source in force. */
+  fromOutside(source: OutsideSource): CurtailmentRow[] {
+    return this.#rows.fromOutside(source)
+  }
+
+  async #obey(news: readonly CurtailmentRow[]): Promise<void> {
     for (const { logger_id } of news) {
       for (const { limits } of this.#plants.of(logger_id)?.devices ?? []) limits.retryNow()
     }

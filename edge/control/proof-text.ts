@@ -231,9 +231,10 @@ function permitText(permit: Extract<ControlEntry, { is: 'permit' | 'permit_file'
 }
 
 function rowText(row: Extract<ControlEntry, { is: 'row' }>['row']): string {
-  const { group_id, logger_id, start_at, end_at, max_power_kw, released_at } = row
+  const { group_id, logger_id, start_at, end_at, max_power_kw, released_at, source } = row
   const released = released_at === null ? '' : `, released ${time(released_at)}`
-  const when = `${time(start_at)} until ${time(end_at)}`
+  const end = source === undefined ? time(end_at) : `replaced by ${source}`
+  const when = `${time(start_at)} until ${end}`
   return `row ${group_id}: plant ${logger_id} at most ${kw(max_power_kw * 1000)}, ${when}${released}`
 }
 

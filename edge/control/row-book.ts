@@ -1,5 +1,10 @@
 /** The rows that are known: heard, made durable, in force, reported, and at last forgotten. */
-import { type CurtailmentRow, type RowReport, rowKey } from '@heliograph/domain/curtailment'
+import {
+  type CurtailmentRow,
+  type OutsideSource,
+  type RowReport,
+  rowKey,
+} from '@heliograph/domain/curtailment'
 import type { WallTime } from './clock-watch.ts'
 import type { ControlStore } from './control-store.ts'
 import { oneAtATime } from './one-at-a-time.ts'
@@ -12,6 +17,8 @@ export class RowBook {
   readonly #rows = new Map<string, RowWatch>()
   /** Not known to be durable yet: they are obeyed, and nothing of them is told. */
   readonly #unsaved = new Set<string>()
+  /** As they are on disk; progress reports aside. */
+  readonly #stored = new WeakSet<CurtailmentRow>()
   /** To be reported, once they are durable. */
   readonly #due = new Set<RowWatch>()
   /** Resolves when all is durable that is known when it begins. */
@@ -33,12 +40,26 @@ export class RowBook {
     this.#store = store
     this.#note = note
     this.#is_lost = store.is_rows_lost ?? false
-    for (const held of store.rows) this.#rows.set(rowKey(held.row), new RowWatch(held, now_ms))
+    for (const held of store.rows) {
+      this.#rows.set(rowKey(held.row), new RowWatch(held, now_ms))
+      this.#stored.add(held.row)
+    }
   }
 
-  /** Takes rows in; gives those that are new, and those of which their release is. */
+  /**
+   * Takes the rows of the server in; gives those that are new, and those of which their release is.
+   * Of orders from outside the edge knows better, unless it has lost them.
+   */
   hear(rows: readonly CurtailmentRow[], now: number, now_ms: number): CurtailmentRow[] {
     this.#is_told = true
+    const isFromOutside = (row: CurtailmentRow) =>
+      (this.#rows.get(rowKey(row))?.held.row ?? row).source !== undefined
+    const told = this.#is_lost ? rows : rows.filter((row) => !isFromOutside(row))
+    return this.take(told, now, now_ms)
+  }
+
+  /** The same for orders from outside, of which the server knows nothing yet. */
+  take(rows: readonly CurtailmentRow[], now: number, now_ms: number): CurtailmentRow[] {
     const news = rows.filter((row) => {
       const key = rowKey(row)
       const known = this.#rows.get(key)
@@ -83,12 +104,27 @@ export class RowBook {
     await Promise.all(this.#noting)
     await this.#store.saveRows(saved)
     this.#is_lost = false
+    for (const { row } of saved) this.#stored.add(row)
     const durable = new Set(saved)
     for (const key of saving) {
       // One that was heard of again meanwhile is to be saved again.
       const held = this.#rows.get(key)?.held
       if (!held || durable.has(held)) this.#unsaved.delete(key)
     }
+  }
+
+  /** Whether each of these rows is on disk as it is known, whatever is still to be reported. */
+  isStored(rows: readonly CurtailmentRow[]): boolean {
+    return rows.every((row) => {
+      const watch = this.#rows.get(rowKey(row))
+      return watch !== undefined && this.#stored.has(watch.held.row)
+    })
+  }
+
+  /** Orders from outside in force. */
+  fromOutside(source: OutsideSource): CurtailmentRow[] {
+    const rows = [...this.#rows.values()].map(({ held }) => held.row)
+    return rows.filter((row) => row.source === source && row.released_at === null)
   }
 
   /** By plant. */

@@ -48,6 +48,8 @@ const told_every_ms = 60_000
 const kept_ms = 3 * 86_400_000
 /** By the stopwatch, since it held: a clock that was ahead for less must not forget it. */
 const kept_ms_min = 3_600_000
+/** An order from outside, after it: a grid operator may send one every few seconds. */
+const kept_outside_ms = 600_000
 const kept_unrestored_ms = 30 * 86_400_000
 const chain = [
   'applied_at',
@@ -94,6 +96,8 @@ export class RowWatch {
   /** It begins when any clock says so, and ends when each does. */
   holds({ earliest, latest }: WallTime): boolean {
     const { row, applied_at, restore_started_at } = this.#held
+    // No clock begins or ends an order from outside.
+    if (row.source !== undefined) return row.released_at === null
     if (row.released_at !== null || earliest >= row.end_at) return false
     // A clock that was set back does not end what has begun.
     const has_begun = applied_at !== null && restore_started_at === null
@@ -102,8 +106,11 @@ export class RowWatch {
 
   /** It is over for so long that nobody asks any more. */
   isForgotten({ earliest }: WallTime, now_ms: number): boolean {
-    if (now_ms - this.#held_ms < kept_ms_min) return false
     const { row, restored_at } = this.#held
+    if (row.source !== undefined) {
+      return restored_at !== null && this.#is_told && now_ms - this.#held_ms >= kept_outside_ms
+    }
+    if (now_ms - this.#held_ms < kept_ms_min) return false
     if (isCancelled(this.#held)) return earliest > row.end_at + kept_ms
     if (restored_at === null) return earliest > row.end_at + kept_unrestored_ms
     return earliest > Math.max(row.end_at, restored_at) + kept_ms

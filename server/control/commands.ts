@@ -1,8 +1,14 @@
 /** Creates and releases curtailment groups, each within the transaction of its request. */
+
+import {
+  limitsOf,
+  type Plant,
+  type PlantLimit,
+  type RequestedLimit,
+} from '@heliograph/domain/limit-shares'
 import { ApiError, invalid, unknownReference, type Violation, violation } from '../http/errors.ts'
 import { noteChange } from '../storage/curtailment.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
-import { limitsOf, type Plant, type PlantLimit, type RequestedLimit } from './limits.ts'
 import type { CurtailmentGroup } from './schemas.ts'
 import { warningsOf } from './warnings.ts'
 

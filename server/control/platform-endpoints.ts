@@ -1,4 +1,6 @@
 /** Operations of the page of curtailment beside the API: warnings of a limit, closing a record. */
+
+import { limitsOf } from '@heliograph/domain/limit-shares'
 import { Type } from 'typebox'
 import { checkSite, type PlatformNeeds } from '../access/platform-operation.ts'
 import { SiteId } from '../access/schemas.ts'
@@ -9,7 +11,6 @@ import { Closed, id_max, Named } from '../http/params.ts'
 import { closeGroup } from '../storage/curtailment.ts'
 import { plantsFor } from './commands.ts'
 import { group_id_example } from './curtailment-row.ts'
-import { limitsOf } from './limits.ts'
 import { CurtailmentGroup, limitFields } from './schemas.ts'
 import { warningsOf } from './warnings.ts'
 

@@ -1,4 +1,5 @@
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
+import type { Plant } from '@heliograph/domain/limit-shares'
 import { placeOf } from '@heliograph/domain/place'
 import { rounded, significant } from '@heliograph/domain/significant'
 import { readIssuedForecasts } from '../forecasts/forecasts.ts'
@@ -13,7 +14,6 @@ import { siteFacts } from '../plant/site-facts.ts'
 import type { SiteFacts } from '../plant/situation.ts'
 import type { Queries } from '../storage/database.ts'
 import { clearSkyEnergy } from './clear-sky-energy.ts'
-import type { Plant } from './limits.ts'
 import { hoursOnTheClock } from './local-hours.ts'
 import {
   doubtsOf,

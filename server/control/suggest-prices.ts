@@ -3,11 +3,11 @@
  * than it pays. Money is computed from expected energy by quarter hour. Pure.
  */
 import { quarter_ms } from '@heliograph/domain/durations'
+import { limitsOf, type Plant } from '@heliograph/domain/limit-shares'
 import { rounded, significant } from '@heliograph/domain/significant'
 import type { MoneyReason } from '../contracts/accounting.ts'
 import { majorUnits, worth } from '../contracts/money.ts'
 import type { PriceAt, QuarterPrice } from '../contracts/plant-prices.ts'
-import { limitsOf, type Plant } from './limits.ts'
 import type { ExpectedHour, Span } from './suggest.ts'
 import type { PriceWindow } from './suggest-schemas.ts'
 

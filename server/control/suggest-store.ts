@@ -1,10 +1,10 @@
+import type { Plant } from '@heliograph/domain/limit-shares'
 import { type PriceAt, readPlantPrices } from '../contracts/plant-prices.ts'
 import { issuedPrices } from '../forecasts/price-store.ts'
 import { microOfNumber } from '../markets/micro.ts'
 import type { PricePeriod } from '../markets/price-store.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Panels } from './clear-sky-energy.ts'
-import type { Plant } from './limits.ts'
 import type { RecentHours, Span } from './suggest.ts'
 
 interface PlantId {

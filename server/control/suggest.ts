@@ -4,10 +4,10 @@
  * last days. Pure.
  */
 import { day_ms, hour_ms } from '@heliograph/domain/durations'
+import { limitsOf, type Plant } from '@heliograph/domain/limit-shares'
 import { utcDate, utcDayStart } from '@heliograph/domain/utc-day'
 import type { ForecastRun } from '../forecasts/run-store.ts'
 import type { Energy } from './clear-sky-energy.ts'
-import { limitsOf, type Plant } from './limits.ts'
 
 /** Days of history for each time of day. */
 export const recent_days = 14

@@ -1,10 +1,11 @@
 /** What a caller has to know about a command beside its rows. */
+
+import type { PlantLimit } from '@heliograph/domain/limit-shares'
 import { isBelowLowestLimit } from '@heliograph/domain/lowest-limit'
 import type { Site } from '@heliograph/domain/site'
 import { edgeCommState } from '../plant/communication.ts'
 import type { Queries } from '../storage/database.ts'
 import { lastEvent } from '../storage/events.ts'
-import type { PlantLimit } from './limits.ts'
 
 interface Commanded {
   site_id: string

@@ -28,6 +28,7 @@ import { readLimit, settable, traitsOf, writeLimit } from './device-driver.ts'
 import { Broken } from './judge.ts'
 import { LabelJudge, type LabelMoment } from './label-judge.ts'
 import type { Machine, MachineNeeds } from './machine.ts'
+import { OutsideSources } from './outside-sources.ts'
 import { RandomTrials } from './random-trials.ts'
 import { siteOf } from './simulated-site.ts'
 import { DiskError, SlowDisk } from './slow-disk.ts'
@@ -38,9 +39,15 @@ const timeout_ms = 1000
 const apart_ms_min = 10_000
 
 export async function controllerMachine(needs: MachineNeeds): Promise<Machine> {
-  const conditions = await Conditions.open('/nonexistent/conditions.json')
-  return new ControllerMachine(needs, conditions)
+  return new ControllerMachine(needs, await noConditions(), false)
 }
+
+/** The same, with sources outside the platform that order limits too. */
+export async function outsideMachine(needs: MachineNeeds): Promise<Machine> {
+  return new ControllerMachine(needs, await noConditions(), true)
+}
+
+const noConditions = () => Conditions.open('/nonexistent/conditions.json')
 
 class ControllerMachine implements Machine {
   readonly #needs: MachineNeeds
@@ -51,6 +58,10 @@ class ControllerMachine implements Machine {
   readonly #labels = new LabelJudge()
   /** In one world of four; null: nobody tries a limit. */
   readonly #trials: RandomTrials | null
+  /** null: nobody but the server orders anything. */
+  readonly #outside: OutsideSources | null
+  /** What each plant was last said to be held to, in W. */
+  readonly #ceilings_w = new Map<number, number>()
   readonly #devices: ReadonlyMap<number, SimulatedDevice>
   #controller: Controller | null = null
   /** Of the server's time over the stopwatch, as this program was told at its last contact. */
@@ -71,7 +82,7 @@ class ControllerMachine implements Machine {
   #has_permit = false
   #broken: Error | null = null
 
-  constructor(needs: MachineNeeds, conditions: Conditions) {
+  constructor(needs: MachineNeeds, conditions: Conditions, has_outside: boolean) {
     const { world, seed } = needs
     this.#needs = needs
     this.#conditions = conditions
@@ -80,6 +91,10 @@ class ControllerMachine implements Machine {
     this.#disk = new SlowDisk(this.#clock, this.#chance)
     const trial_chance = chanceOf(seedOf(seed, 4))
     this.#trials = trial_chance.yes(0.25) ? new RandomTrials(trial_chance) : null
+    const outside_chance = chanceOf(seedOf(seed, 5))
+    this.#outside = has_outside
+      ? new OutsideSources(outside_chance, world, (error) => this.#break(error))
+      : null
     this.#devices = new Map(world.devices.map((device) => [device.build.inverter_id, device]))
   }
 
@@ -124,6 +139,7 @@ class ControllerMachine implements Machine {
     this.#controller = controller
     controller.apply(siteOf(world))
     controller.start()
+    this.#outside?.start(controller, this.#clock, this.#clock.elapsedMs())
     for (const device of world.devices) this.#poll(device, controller)
     if (world.is_looped) for (const plant of world.plants) this.#meter(plant.logger_id, controller)
   }
@@ -131,6 +147,8 @@ class ControllerMachine implements Machine {
   kill(): void {
     this.#run += 1
     this.#controller = null
+    this.#outside?.kill()
+    this.#ceilings_w.clear()
     this.#disk.kill()
     this.#heard = new Map()
     this.#found.clear()
@@ -150,13 +168,21 @@ class ControllerMachine implements Machine {
       this.#server_offset_ms = world.server_ms - world.now_ms
     }
     this.#was_linked = is_linked
-    this.#labels.passed([...this.#known.values()], this.#moment())
+    this.#labels.passed(this.#orders(), this.#moment())
     if (this.#controller && is_linked) this.#hear(this.#controller)
+    if (this.#controller) this.#outside?.pass(this.#clock.elapsedMs())
     if (this.#controller) this.#try(this.#controller)
     this.#tellApplied()
     // The last millisecond of a second is the first of the next, after what befalls then.
     await this.#clock.advance(world.now_ms + tick_ms - 1 - this.#clock.elapsedMs())
+    const ceilingOf = (logger_id: number) => this.#ceilings_w.get(logger_id) ?? null
+    this.#outside?.check(ceilingOf, this.#clock.elapsedMs())
     if (this.#broken) throw this.#broken
+  }
+
+  /** Of the server and of others. */
+  #orders(): CurtailmentRow[] {
+    return [...this.#known.values(), ...(this.#outside?.rows ?? [])]
   }
 
   #try({ trials }: Controller): void {
@@ -213,9 +239,9 @@ class ControllerMachine implements Machine {
     if (entry.is === 'order') {
       this.#devices.get(entry.inverter_id)!.mean(entry.limit_w)
       const permit_w = this.#permit()?.plant_w.get(Math.floor(entry.inverter_id / 100))
-      const known = [...this.#known.values()]
-      this.#labels.ordered(entry, known, { ...this.#moment(), permit_w })
+      this.#labels.ordered(entry, this.#orders(), { ...this.#moment(), permit_w })
     }
+    if (entry.is === 'decision') this.#ceilings_w.set(entry.logger_id, entry.ceiling_w)
     if (entry.is === 'limit' || (entry.is === 'answer' && entry.found)) {
       this.#found.set(entry.inverter_id, textOf(entry.found!))
     }
@@ -264,7 +290,8 @@ class ControllerMachine implements Machine {
     const applied_w = new Map<number, number>()
     for (const [key, { row: reported, applied_at }] of this.#applied) {
       const row = this.#known.get(key) ?? reported
-      if (!times.some((at) => isInForce(row, at))) {
+      const is_replaced = row.source !== undefined && !this.#outside!.holds(row)
+      if (is_replaced || !times.some((at) => isInForce(row, at))) {
         this.#applied.delete(key)
         this.#ended.set(key, applied_at)
         continue

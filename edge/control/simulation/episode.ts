@@ -1,7 +1,7 @@
 /** One world from its seed to its end, or to where something did not hold. */
 
 import { seedOf } from './chance.ts'
-import { controllerMachine } from './controller-edge.ts'
+import { controllerMachine, outsideMachine } from './controller-edge.ts'
 import type { Cause, SimulatedDevice } from './device.ts'
 import { type Allowances, Judge } from './judge.ts'
 import { type Machine, type MachineNeeds, thinMachine } from './machine.ts'
@@ -9,11 +9,19 @@ import { poll_ms, tick_ms, World } from './world.ts'
 
 const notes_max = 200
 
-export type EdgeName = 'thin' | 'controller'
+export type EdgeName = 'thin' | 'controller' | 'outside'
 
 interface EdgeKind {
   build(needs: MachineNeeds): Machine | Promise<Machine>
   allowances: Allowances
+}
+
+const of_controller: Allowances = {
+  answer_ms: poll_ms + 24_000,
+  trouble_ms: 4 * poll_ms + 24_000,
+  ignoring_ms: 4 * poll_ms + 54_000,
+  start_ms: poll_ms,
+  search_ms: 2 * poll_ms,
 }
 
 /** Why each is what it is: docs/control.md. */
@@ -28,16 +36,9 @@ export const edges: Readonly<Record<EdgeName, EdgeKind>> = {
       search_ms: 0,
     },
   },
-  controller: {
-    build: controllerMachine,
-    allowances: {
-      answer_ms: poll_ms + 24_000,
-      trouble_ms: 4 * poll_ms + 24_000,
-      ignoring_ms: 4 * poll_ms + 54_000,
-      start_ms: poll_ms,
-      search_ms: 2 * poll_ms,
-    },
-  },
+  controller: { build: controllerMachine, allowances: of_controller },
+  /** The controller with orders from outside, of all sources at once. */
+  outside: { build: outsideMachine, allowances: of_controller },
 }
 
 interface Outcome {

@@ -7,9 +7,13 @@ import { type EdgeName, playEpisode, simulate } from './episode.ts'
  * simulate-control plays more, and draws its seed.
  */
 const seeds = [1, 2, 3, 4]
-const ticks: Readonly<Record<EdgeName, number>> = { thin: 40_000, controller: 5_000 }
+const ticks: Readonly<Record<EdgeName, number>> = {
+  thin: 40_000,
+  controller: 5_000,
+  outside: 5_000,
+}
 
-for (const edge of ['thin', 'controller'] as const) {
+for (const edge of ['thin', 'controller', 'outside'] as const) {
   for (const seed of seeds) {
     test(`the ${edge} edge holds for ${ticks[edge]} seconds, seed ${seed}`, async () => {
       const { failure } = await simulate(seed, ticks[edge], edge)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { limitsOf } from '@heliograph/server/control/limits'
+import { limitsOf } from '@heliograph/domain/limit-shares'
 import { hoursOnTheClock } from '@heliograph/server/control/local-hours'
 import fc from 'fast-check'
 import type { Span } from '../../../ui/site-clock.ts'

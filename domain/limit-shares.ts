@@ -2,7 +2,7 @@
  * Splits the limit of a command into limits of plants, in whole watts. No plant gets more than its
  * rated power, and all plants together get no more than the requested limit. Pure.
  */
-import { wattsOfPercent, wattsWithin } from '@heliograph/domain/watts'
+import { wattsOfPercent, wattsWithin } from './watts.ts'
 
 export interface Plant {
   logger_id: number

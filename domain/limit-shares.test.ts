@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { wattsWithin } from '@heliograph/domain/watts'
 import fc from 'fast-check'
-import { limitsOf, type Plant, type RequestedLimit } from './limits.ts'
+import { limitsOf, type Plant, type RequestedLimit } from './limit-shares.ts'
 
 const rated = fc.oneof(
   fc.integer({ min: 1, max: 5_000_000 }).map((watts) => watts / 1000),
