@@ -17,6 +17,7 @@ import * as efficiency from './performance/efficiency/endpoints.ts'
 import * as stringEfficiency from './performance/efficiency/string-endpoints.ts'
 import * as energy from './performance/energy/endpoints.ts'
 import * as iv from './performance/iv/endpoints.ts'
+import * as events from './push/endpoints.ts'
 import * as reports from './reports/endpoints.ts'
 import * as gaps from './telemetry/gaps/endpoints.ts'
 import * as inverters from './telemetry/inverters/endpoints.ts'
@@ -159,4 +160,6 @@ export const endpoints: readonly Endpoint<Deps>[] = [
   reports.changeReportSubscription,
   reports.deleteReportSubscription,
   reports.runReportSubscription,
+
+  events.listEvents,
 ]

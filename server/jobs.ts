@@ -7,6 +7,7 @@ import { evaluateEverySite, shareRoundOfAlerts } from './alerts/rounds.ts'
 import { shareBatteryDays, sumBatteryDays } from './batteries/battery-days.ts'
 import { shareCurtailedEnergy, sumCurtailedEnergy } from './control/curtailed-energy.ts'
 import { shareRevenue, updateRevenue } from './earnings/revenue-today.ts'
+import { deleteOldEvents } from './events/publish.ts'
 import { runAll, trainAll } from './forecasts/jobs.ts'
 import { thinRuns } from './forecasts/thin-runs.ts'
 import { fetchWeather } from './forecasts/weather/fetch-weather.ts'
@@ -86,6 +87,12 @@ export const createJobTable = (settings: JobSettings): readonly Job[] => {
       schedule: '10 3 * * *',
       seconds_max: 600,
       run: byNow(deleteOldWrites),
+    },
+    {
+      name: 'forget_events',
+      schedule: '40 3 * * *',
+      seconds_max: 600,
+      run: byNow(deleteOldEvents),
     },
     {
       name: 'forget_sign_ins',

@@ -29,6 +29,7 @@ const server_order = [
   'http',
   'mail',
   'jobs',
+  'events',
   // Slices: each a concept of the field, with everything that belongs to it.
   'access',
   'plant',
@@ -45,6 +46,7 @@ const server_order = [
   'alerts',
   'reports',
   'overview',
+  'push',
 ]
 
 /** Single files of a folder that another may import, and no other file of it. */

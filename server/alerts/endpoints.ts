@@ -8,7 +8,8 @@ import { ApiError } from '../http/errors.ts'
 import { exampleOf } from '../http/example.ts'
 import * as field from '../http/fields.ts'
 import { id_max, Named, Timestamp } from '../http/params.ts'
-import { readListedAlert, readNewestAlerts } from './listed.ts'
+import { readListedAlerts, readNewestAlerts } from './listed.ts'
+import { publishAlerts } from './published.ts'
 import { AlertRecord, alertRecord } from './record.ts'
 import { alertStatuses } from './rule.ts'
 import { addTransitions, changeAlerts, lockAlert } from './store.ts'
@@ -106,9 +107,12 @@ async function decide(request: Deciding, decision: typeof acknowledge, { clock }
     await changeAlerts(tx, site_id, [after], now)
     const transition = { alert_id, from_status, to_status: after.status, note }
     await addTransitions(tx, site_id, [transition], { changed_by: caller.key_name, at: now })
+    const kind = after.status === 'resolved' ? 'resolved' : 'acknowledged'
+    await publishAlerts(tx, { site_id, now }, [{ kind, alert }])
   }
   const shown = { now, has_money: mayRead(caller, 'earnings:read') }
-  return alertRecord((await readListedAlert(tx, site_id, params.alert_id))!, shown)
+  const [decided] = await readListedAlerts(tx, site_id, [alert_id])
+  return alertRecord(decided!, shown)
 }
 
 export const acknowledgeAlert = endpoint({

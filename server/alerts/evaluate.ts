@@ -17,6 +17,7 @@ import {
   type Suppression,
 } from './finding.ts'
 import type { AlertChange, FinishedRound, ListedListener } from './listener.ts'
+import { publishAlerts } from './published.ts'
 import { type Price, reconcile, type Update } from './reconcile.ts'
 import type { StoredAlert } from './record.ts'
 import { readSettings } from './settings-store.ts'
@@ -111,6 +112,7 @@ export async function evaluateSite(
       ...added.map((alert) => ({ kind: 'raised' as const, alert })),
       ...updates.flatMap(({ alert, kind }) => (kind ? [{ kind, alert }] : [])),
     ]
+    await publishAlerts(tx, { site_id, now }, changes)
     const open = openAfter(known.open, added, updates)
     await callListeners(parts, tx, { site, settings, now, changes, open })
     return changes

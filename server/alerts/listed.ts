@@ -73,10 +73,11 @@ const alertsAfter = pageStatement(
   'and (started_at, alert_id) < ($4::timestamptz, $5::bigint)',
 )
 
-export const readListedAlert = (db: Queries, site_id: string, alert_id: number) =>
-  db.queryOne<ListedAlert>(
-    `select ${listed} from alerts a where a.site_id = $1 and a.alert_id = $2`,
-    [site_id, alert_id],
+export const readListedAlerts = (db: Queries, site_id: string, alert_ids: readonly number[]) =>
+  db.query<ListedAlert>(
+    `select ${listed} from alerts a where a.site_id = $1 and a.alert_id = any ($2)
+     order by a.alert_id`,
+    [site_id, alert_ids],
   )
 
 /** The place of an alert in the order of `readOpenAlerts`. */

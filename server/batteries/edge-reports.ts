@@ -7,6 +7,8 @@ import type { Transaction } from '../storage/database.ts'
 import { isoTime, rowsJson } from '../storage/values.ts'
 import { type Checker, checked, storableJson } from '../telemetry/first-fault.ts'
 import { Refused, shown } from '../telemetry/refused.ts'
+import { publishSchedule } from './published.ts'
+import { readActuals, scheduleById, scheduleOf } from './schedules.ts'
 
 const listOf = <Of extends TSchema>(item: Of) => Compile(Type.Array(item, { maxItems: 20_000 }))
 const dispatches = listOf(DispatchReport)
@@ -62,8 +64,28 @@ export async function storeDispatches(
   if (reports.length === 0) return
   const ascending = reports.toSorted((a, b) => a.reported_at - b.reported_at)
   const newest = new Map(ascending.map((one) => [`${one.bess_id}/${one.issued_at}`, one]))
+  const schedule_ids = new Set(ascending.flatMap(({ schedule_id }) => schedule_id ?? []))
+  const waiting = await transaction.query<{ schedule_id: number }>(unreported, [
+    site_id,
+    [...schedule_ids],
+  ])
   await transaction.execute(putDispatches, [site_id, rowsJson([...newest.values()])])
+  const now = new Date(ascending.at(-1)!.reported_at)
+  for (const { schedule_id } of waiting) {
+    const row = (await scheduleById(transaction, { site_id, schedule_id }))!
+    const actuals = await readActuals(transaction, site_id, row, now)
+    publishSchedule(transaction, { site_id, now }, 'started', scheduleOf(row, now, actuals))
+  }
 }
+
+/** Approved schedules that no edge has reported on. */
+const unreported = `
+  select schedule_id from battery_schedules s
+  where site_id = $1 and schedule_id = any ($2) and approved_at is not null
+    and not exists (select from battery_dispatches d
+      where d.site_id = s.site_id and d.bess_id = s.bess_id and d.schedule_id = s.schedule_id
+        and d.issued_at >= s.target_date::timestamp at time zone 'UTC' - interval '1 hour')
+  order by schedule_id`
 
 const { bess_id, issued_at, ...progress } = DispatchReport.properties
 const reported = Object.keys(progress)

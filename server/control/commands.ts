@@ -9,6 +9,7 @@ import {
 import { ApiError, invalid, unknownReference, type Violation, violation } from '../http/errors.ts'
 import { noteChange } from '../storage/curtailment.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
+import { publishAccepted } from './published.ts'
 import type { CurtailmentGroup } from './schemas.ts'
 import { warningsOf } from './warnings.ts'
 
@@ -46,6 +47,7 @@ export async function createGroup(tx: Transaction, command: Command): Promise<Cr
   const limits = limitsOf(command, plants)
   await checkOpenRows(tx, command, limits.length)
   const group_id = await insertGroup(tx, command, limits)
+  await publishAccepted(tx, { site_id, group_id, now: command.now })
   return { group_id, skipped, warnings: await warningsOf(tx, command, { group_id, limits }) }
 }
 

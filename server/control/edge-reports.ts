@@ -12,6 +12,7 @@ import type { Transaction } from '../storage/database.ts'
 import { rowsJson } from '../storage/values.ts'
 import { checked, storableJson } from '../telemetry/first-fault.ts'
 import { Refused, shown } from '../telemetry/refused.ts'
+import { lockProgress, publishProgress } from './published.ts'
 
 const checker = Compile(Type.Array(RowReport, { maxItems: curtailment_rows_max }))
 /** Instants end with the year 2999, as in requests. */
@@ -57,7 +58,11 @@ export async function storeReports(
   )
   await transaction.execute(addUnknownGroups, [site_id, records])
   await transaction.execute(addUnknownRows, [site_id, records])
+  const group_ids = [...newest.values()].map(({ row }) => row.group_id)
+  const before = await lockProgress(transaction, site_id, group_ids)
   await transaction.execute(update, [site_id, records])
+  const now = new Date(ascending.at(-1)!.reported_at)
+  await publishProgress(transaction, site_id, { before, now })
   await noteReport(transaction, site_id)
 }
 

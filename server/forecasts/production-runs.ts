@@ -9,6 +9,7 @@ import type { Queries, Transaction } from '../storage/database.ts'
 import { type Course, readCourses } from './course.ts'
 import { eachOf } from './each-of.ts'
 import { modelInUse, productionModels, retireUnreadable } from './model-store.ts'
+import { publishForecast } from './published.ts'
 import { isOutdated, readRunBasis } from './run-basis.ts'
 import { type ForecastRun, type NewRun, newestRuns, seriesOf, storeRuns } from './run-store.ts'
 import { keepStartedSteps } from './started-steps.ts'
@@ -158,6 +159,8 @@ async function storeDay(
   const earlier = new Map(issued.runs.map((run) => [run.target, run]))
   const whole = runs.map((run) => keepStartedSteps(run, earlier.get(run.target)))
   await storeRuns(tx, site_id, whole)
+  const of_site = whole.find(({ target }) => target === 'site')
+  if (of_site) publishForecast(tx, site_id, of_site)
   return true
 }
 

@@ -96,6 +96,18 @@ export interface WriteParts {
   read_only: Readonly<Record<string, unknown>>
 }
 
+/** An answer of `text/event-stream`: see event-stream.ts. */
+export interface EventStream {
+  /** Aborted when the stream has ended. */
+  readonly ended: AbortSignal
+  /** Sends messages made by `messageOf`. Disconnects a reader that is too far behind. */
+  send(messages: string): void
+  /** Resolves when the reader can take more, or the stream has ended. */
+  drained(): Promise<void>
+  /** Ends the stream with a message `closed` that has the reason. */
+  end(reason: string): void
+}
+
 type RequestOf<M extends Method, Params, Query, Body, Window, Place> = Request<
   Params,
   Query,
@@ -191,6 +203,18 @@ export interface Endpoint<
     >,
     needs: Needs,
   ) => Promise<ExportRows | ExportItems>
+  /** The same request as `text/event-stream`. Returns what sends messages until the stream ends. */
+  stream?: (
+    request: RequestOf<
+      M,
+      Static<TObject<Params>>,
+      Static<TObject<Query>>,
+      Static<Body>,
+      Window,
+      Static<TObject<Place>>
+    > & { last_event_id: string | null },
+    needs: Needs,
+  ) => Promise<(stream: EventStream) => Promise<void>>
   /** Splits an exported item into flat CSV lines. Defaults to one line per item. */
   export_lines?: (item: ExportItem) => readonly ExportItem[]
   /**

@@ -115,6 +115,10 @@ export async function openGate(deps: {
         ? principal.then((known) => passRate(endpoint, arrival, known))
         : passRate(endpoint, arrival, principal)
     },
+    /** Repeats the admission of a running stream, which counts as no request. */
+    async readmit(endpoint: Endpoint<never>, arrival: Arrival): Promise<Admission> {
+      return passSite(endpoint, arrival, await principalOf(endpoint, arrival))
+    },
     /** Counts an anonymous request; throws 429 above the limit of its address. */
     admitStranger: (arrival: Pick<Arrival, 'address' | 'onStanding'>) =>
       takeRate(arrival, stranger(arrival.address())),

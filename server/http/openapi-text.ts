@@ -35,6 +35,7 @@ export const tags: Readonly<Record<string, string>> = {
   Maintenance: 'Inspection categories and the notifications of operation and maintenance.',
   Defects: 'Defects found on site.',
   Reports: 'Report templates, runs and subscriptions.',
+  Events: 'What happened at a site: a list to poll, and a stream.',
 }
 
 export const introduction = `

@@ -4,6 +4,7 @@
  */
 import type { TSchema } from 'typebox'
 import type { Endpoint } from './endpoint.ts'
+import { event_stream_type } from './event-stream.ts'
 import { heavy_sentence } from './heavy-reads.ts'
 import { export_sentence, exportContent } from './openapi-export.ts'
 import {
@@ -168,7 +169,8 @@ function answer(endpoint: Endpoint<never>, schemas: Schemas): Json {
   const schema = schemas.refer(returns, `${pascal(operation_id)}Answer`, 'answer')
   schemas.illustrate(schema, example.answer)
   const json = { 'application/json': { schema, example: example.answer } }
-  return { ...head, content: { ...json, ...exportContent(endpoint) } }
+  const stream = endpoint.stream && { [event_stream_type]: { schema: { type: 'string' } } }
+  return { ...head, content: { ...json, ...exportContent(endpoint), ...stream } }
 }
 
 /** Binary content has a media type and no schema. OpenAPI 3.1, section 4.8.14.2. */
@@ -283,6 +285,15 @@ const sharedParameters: readonly SharedParameter[] = [
       'The `ETag` of a cached copy. Returns 304 without a body when it is still current.',
     schema: { type: 'string' },
     example: etag_example,
+  },
+  {
+    component: 'LastEventId',
+    name: 'Last-Event-ID',
+    place: 'header',
+    when: ({ stream }) => stream !== undefined,
+    description: 'The `id` of the last message of a stream, to resume after it.',
+    schema: { type: 'string', pattern: '^\\d{1,16}$' },
+    example: '1782000000000000',
   },
 ]
 

@@ -12,6 +12,12 @@ import { answerWriters } from './answer.ts'
 import { answerClientError } from './client-error.ts'
 import type { Endpoint } from './endpoint.ts'
 import { ApiError, isForOperator, toApiError, unavailable } from './errors.ts'
+import {
+  createEventStreams,
+  type EventStreams,
+  eventStreamHeaders,
+  prefersStream,
+} from './event-stream.ts'
 import { type Answer, errorAnswer, type Runner, replayed, runRead, runWrite } from './execute.ts'
 import { chooseFormat, createExporter, type Exporter } from './export.ts'
 import type { ExportFormat } from './export-rows.ts'
@@ -55,6 +61,7 @@ interface Context extends ServeInput<never> {
   gate: Gate
   exporter: Exporter
   heavy: HeavyReads
+  streams: EventStreams
   /** Contains the app when it is closing. */
   closing: Set<FastifyInstance>
   methods: ReadonlyMap<string, ReadonlySet<string>>
@@ -79,6 +86,7 @@ export async function serve<Needs>(input: ServeInput<Needs>): Promise<FastifyIns
     gate,
     exporter: createExporter({ ...input, needs: needs as never, reading: options.reading }),
     heavy: createHeavyReads(input.timers),
+    streams: createEventStreams(input),
     closing: new Set(),
     methods: methodsByPath([
       ...input.endpoints.map((each) => ({ method: each.method, path: pathOf(each as never) })),
@@ -140,6 +148,7 @@ function createApp(context: Context): FastifyInstance {
   })
   app.addHook('preClose', async () => {
     context.closing.add(app)
+    context.streams.endAll()
   })
   app.addHook('onSend', (_request, reply, payload, done) => {
     // Keeps clients from sending their next request on a connection that will be closed.
@@ -198,6 +207,7 @@ function addEndpoint(app: FastifyInstance, context: Context, endpoint: Endpoint<
     ? writeHandler(context, endpoint)
     : readHandler(context, endpoint)
   const runFile = endpoint.exports && fileHandler(context, endpoint)
+  const runStream = endpoint.stream && streamHandler(context, endpoint)
   app.route({
     method: endpoint.method,
     url: patternOf(pathOf(endpoint)),
@@ -205,7 +215,8 @@ function addEndpoint(app: FastifyInstance, context: Context, endpoint: Endpoint<
     ...(endpoint.role === 'anyone' && { bodyLimit: stranger_body_bytes_max }),
     onRequest: (request, reply, done) => {
       try {
-        const admitted = admit(context, endpoint, request, reply)
+        const arrival = admittedBy(context, endpoint, request, reply)
+        const admitted = context.gate.admit(endpoint, arrival)
         if (admitted instanceof Promise) admitted.then(() => done(), done)
         else done()
       } catch (error) {
@@ -216,6 +227,7 @@ function addEndpoint(app: FastifyInstance, context: Context, endpoint: Endpoint<
     handler: async (request, reply) => {
       const format = runFile ? chooseFormat(request.headers.accept) : null
       if (runFile && format) return runFile(request, reply, format)
+      if (runStream && prefersStream(request.headers.accept)) return runStream(request, reply)
       const answer = await run(request, reply)
       noteFaults(context, request, answer)
       return send(request, reply, endpoint.cache, answer)
@@ -223,8 +235,8 @@ function addEndpoint(app: FastifyInstance, context: Context, endpoint: Endpoint<
   })
 }
 
-function admit(
-  { gate, options: { sessions } }: Context,
+function admittedBy(
+  { options: { sessions } }: Context,
   endpoint: Endpoint<never>,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -233,15 +245,15 @@ function admit(
   const { authorization } = headers
   const may_sign_in = endpoint.role !== undefined || authorization === undefined
   const has_session = may_sign_in && (endpoint.role || sessions?.isPresent(headers))
-  return gate.admit(endpoint, {
+  return {
     authorization,
     session: sessions && has_session ? () => sessions.authenticate(headers) : null,
     ...arrivalOf(request, reply),
     site_id: (request.params as { site_id?: string }).site_id ?? null,
-    onKnown: (known) => {
+    onKnown: (known: Admission) => {
       request.admission = known
     },
-  })
+  }
 }
 
 const arrivalOf = (request: FastifyRequest, reply: FastifyReply) => ({
@@ -320,6 +332,28 @@ function fileHandler(context: Context, endpoint: Endpoint<never>) {
   }
 }
 
+function streamHandler(context: Context, endpoint: Endpoint<never>) {
+  const { gate, log, needs, streams } = context
+  const valid = validRequest(context, endpoint)
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const asked = await valid(request)
+    const last_event_id = (request.headers['last-event-id'] as string | undefined) ?? null
+    const begin = await endpoint.stream!({ ...asked, last_event_id } as never, needs)
+    if (request.method === 'HEAD') return reply.headers(eventStreamHeaders).send()
+    const arrival = admittedBy(context, endpoint, request, reply)
+    const { stream, bytes } = streams.open({
+      caller: asked.caller,
+      response: reply.raw,
+      admit: () => gate.readmit(endpoint, arrival),
+    })
+    begin(stream).catch((error) => {
+      log.error({ err: error, request_id: request.id }, 'a stream broke off')
+      stream.end('internal_error')
+    })
+    return reply.headers(eventStreamHeaders).send(bytes)
+  }
+}
+
 function validRequest({ validator, clock, db }: Context, endpoint: Endpoint<never>) {
   const validate = validator(endpoint)
   const rule = endpoint.window
@@ -381,6 +415,8 @@ const operationOf = (request: FastifyRequest) =>
 
 function observe({ options, log }: Context, request: FastifyRequest, reply: FastifyReply): void {
   const is_file = reply.hasHeader('content-disposition')
+  // The time of a stream says nothing about the server.
+  if (reply.getHeader('content-type') === eventStreamHeaders['content-type']) return
   const operation = `${operationOf(request)}${is_file ? '_export' : ''}`
   const elapsed_ms = reply.elapsedTime
   options.metrics?.observe(operation, reply.statusCode, elapsed_ms)

@@ -18,6 +18,7 @@ import {
   prepareFrame,
   refuseFrame,
 } from './frames.ts'
+import { publishComm } from './published.ts'
 
 /** The journal of an edge, which numbers the frames. */
 export interface Source {
@@ -349,6 +350,9 @@ async function storeEvents(
        message text, details jsonb)`,
     [site_id, isoTime(received_at), JSON.stringify(records)],
   )
+  for (const event of events) {
+    publishComm(transaction, site_id, { ...event, at: new Date(event.at) })
+  }
 }
 
 function sum(a: Ingested, b: Ingested): Ingested {

@@ -11,6 +11,7 @@ import { isoTime, rowsJson } from '../storage/values.ts'
 import { storableText } from '../telemetry/refused.ts'
 import { addTouchedHours, touchAllIn } from '../telemetry/touched-hours.ts'
 import type { Source } from './ingest.ts'
+import { publishComm } from './published.ts'
 
 export interface EdgeIdentity {
   site_id: string
@@ -97,8 +98,10 @@ export function recordHello(
         clockOffset(sent_at, received_at),
       ],
     )
-    const ended = { at: new Date(received_at), message: 'the edge is connected again' }
-    await endCondition(transaction, offline(edge), ended)
+    const source = offline(edge)
+    const message = 'the edge is connected again'
+    const at = await endCondition(transaction, source, { at: new Date(received_at), message })
+    if (at) publishComm(transaction, edge.site_id, { ...source, edge: 'falling', at, message })
     await notifyOfEdge(transaction, edge)
     return row!.mark
   })
@@ -137,15 +140,15 @@ export async function recordOffline(
     const source = offline(edge)
     const last = current && (await lastEvent(transaction, source))
     if (!current || last?.edge === 'rising') return
-    await recordEvent(transaction, {
+    const event = {
       ...source,
       // Keeps the events in order, even if the clock of one server is slow.
       at: last && last.at > at ? last.at : at,
       edge: 'rising',
-      severity: 'major',
       message: 'the connection of the edge has ended',
-      details: { reason },
-    })
+    } as const
+    await recordEvent(transaction, { ...event, severity: 'major', details: { reason } })
+    publishComm(transaction, edge.site_id, event)
   })
 }
 

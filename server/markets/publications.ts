@@ -6,6 +6,7 @@ import { isoTime } from '../storage/values.ts'
 import { decimalOf } from './micro.ts'
 import type { PeriodSpan, PricePeriod } from './periods.ts'
 import { type PriceKind, readRate } from './price-store.ts'
+import { publishPrices } from './published.ts'
 import type { PriceSource } from './schemas.ts'
 
 interface Publication {
@@ -118,6 +119,9 @@ export async function storePrices(tx: Transaction, publication: Publication): Pr
   const { replaced, taken, unchanged_count, coarser_count } = reviseBy(stored, periods)
   await retire(tx, { market_code, kind }, replaced)
   await insert(tx, publication, taken)
+  if (kind === 'day_ahead' && taken.length > 0) {
+    await publishPrices(tx, publication, taken.length)
+  }
   const changed_count = taken.filter(({ revision }) => revision > 1).length
   return {
     added_count: taken.length - changed_count,

@@ -12,6 +12,7 @@ import { type Catalog, checkParameters, findTemplate, type Parameters } from './
 import type { ReportDocument } from './document.ts'
 import { ReportFault } from './faults.ts'
 import { localDays } from './periods.ts'
+import { publishReady } from './published.ts'
 import { readableScopes } from './reader.ts'
 import { failedNotice, readyNotice, reportMails } from './report-mail.ts'
 import { file_days_kept } from './run.ts'
@@ -244,6 +245,7 @@ function store(db: Database, run: ClaimedRun, { document, file }: FinishedReport
     }
     await askRecipients(tx, run, now)
     await notify(tx, readyNotice(run, file, now))
+    await publishReady(tx, run, now)
     return true
   })
 }

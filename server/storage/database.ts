@@ -37,9 +37,17 @@ export interface Transaction extends Queries {
    * `COPY <target> FROM STDIN` in text format; `target` is `table (columns)`, lines end in `\n`.
    */
   copyInto(target: string, lines: CopyLines): Promise<number>
+  /**
+   * Adds an item to those that `write` stores together, as the last statements before the commit:
+   * locks that `write` takes are held only for the commit. The items of a savepoint that is rolled
+   * back stay.
+   */
+  collect<Item>(write: CollectedWrite<Item>, item: Item): void
   /** The connection of the driver. Do not use it after the transaction. */
   readonly client: pg.PoolClient
 }
+
+type CollectedWrite<Item> = (transaction: Transaction, items: readonly Item[]) => Promise<void>
 
 interface TransactionOptions {
   isolation?: 'read committed' | 'repeatable read' | 'serializable'
@@ -290,7 +298,8 @@ async function runTransaction<Result>(
   const level = isolation ? ` ISOLATION LEVEL ${isolation}` : ''
   const locks = lock_timeout_ms ? `; SET LOCAL lock_timeout = ${lock_timeout_ms}` : ''
   await client.query(`BEGIN${level}${read_only ? ' READ ONLY' : ''}${locks}`)
-  const result = await work({
+  const collected = new Map<CollectedWrite<unknown>, unknown[]>()
+  const transaction: Transaction = {
     ...queriesOn((query) => queryClient(client, query)),
     client,
     async copyInto(target, lines) {
@@ -298,7 +307,14 @@ async function runTransaction<Result>(
       await pipeline(Readable.from(lines), copy)
       return copy.rowCount
     },
-  })
+    collect(write, item) {
+      const items = collected.get(write as CollectedWrite<unknown>)
+      if (items) items.push(item)
+      else collected.set(write as CollectedWrite<unknown>, [item])
+    },
+  }
+  const result = await work(transaction)
+  for (const [write, items] of collected) await write(transaction, items)
   const { command } = await client.query('COMMIT')
   // PostgreSQL answers COMMIT with ROLLBACK when `work` ignored a failed statement.
   if (command !== 'COMMIT') throw new Error('the transaction had failed and was rolled back')

@@ -49,16 +49,17 @@ export const lastEvent = (db: Queries, { site_id, source_kind, source_id, code }
     [site_id, source_kind, source_id, code],
   )
 
-/** Ends a condition of a source if it is active, not before the event that raised it. */
+/** Ends a condition of a source if it is active, not before it was raised; returns its end. */
 export async function endCondition(
   db: Queries,
   source: EventSource,
   { at, message }: Pick<ServerEvent, 'at' | 'message'>,
-): Promise<void> {
+): Promise<Date | null> {
   const last = await lastEvent(db, source)
-  if (last?.edge !== 'rising') return
+  if (last?.edge !== 'rising') return null
   const ended_at = last.at > at ? last.at : at
   await recordEvent(db, { ...source, at: ended_at, edge: 'falling', severity: 'info', message })
+  return ended_at
 }
 
 /**

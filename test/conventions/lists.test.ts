@@ -92,6 +92,8 @@ async function addRows() {
       'alarm:sunspec-string-804:1:1', case when n % 2 = 0 then 'rising' else 'falling' end,
       'warning', 'test'
     from generate_series(1, 5) n;
+    insert into published_events (site_id, event_id, at, type, subject, link)
+    select 'demo', n, now(), 'gap.opened', 'gap/' || n, '/gaps' from generate_series(1, 250) n;
     insert into battery_control_notes (site_id, bess_id, at, nth, tier, actor, action, reason_code,
       message, success)
     select 'demo', 1, timestamptz '${day}' + n / 2 * interval '1 s', n, 'dispatch', 'schedule',

@@ -9,7 +9,7 @@ import { type Breach, besideOthers, fromStart, isOfPlan, settled } from '../plan
 import { approvedParts } from '../planning/revise.ts'
 import { scheduleStatus } from '../schedule-status.ts'
 import { type StoredSchedule, scheduleById, schedulesIn } from '../schedules.ts'
-import { type Actor, changeSchedule, noteDecision, proposal } from './commands.ts'
+import { type Actor, changeSchedule, noteDecision, proposal, published } from './commands.ts'
 import { adviceOf, conflict } from './conflicts.ts'
 import {
   type ApprovedAll,
@@ -143,7 +143,9 @@ async function approveRow(
   })
   await noteDecision(tx, actor, { schedule_id, action: 'approve' })
   const broken = await followOn(tx, actor, bess_id, target_date)
-  return { row: (await scheduleById(tx, { site_id, schedule_id }))!, broken }
+  const approved = (await scheduleById(tx, { site_id, schedule_id }))!
+  await published(tx, actor, 'approved', approved)
+  return { row: approved, broken }
 }
 
 /**

@@ -13,6 +13,7 @@ import { readUnits } from '../planning/plan-units.ts'
 import type { BatteryPlanner, PlannedUnit, PlanOutcome } from '../planning/planner.ts'
 import { Refusal } from '../planning/refusal.ts'
 import { idlePlan, revised } from '../planning/revise.ts'
+import { publishSchedule } from '../published.ts'
 import { scheduleStatus } from '../schedule-status.ts'
 import {
   readActuals,
@@ -95,7 +96,9 @@ export async function propose(
   const plans = await readDayPlans(tx, { site_id, date })
   const made: Schedule[] = []
   for (const row of rows) {
-    made.push(scheduleOf(amongNewest(plans, row, now), now))
+    const proposed = scheduleOf(amongNewest(plans, row, now), now)
+    publishSchedule(tx, { site_id, now }, 'proposed', proposed)
+    made.push(proposed)
     // Lets other requests run between the units of a large site.
     await setImmediate()
   }
@@ -136,6 +139,18 @@ export function refusalError({ code, message, details }: Refusal): ApiError {
   }
   const errors = [violation('soc_end_target_pct', 'infeasible', message)]
   return new ApiError('validation_error', { errors, ...details })
+}
+
+/** Publishes a decided schedule; returns it as the API serves it. */
+export async function published(
+  tx: Transaction,
+  { site_id, now }: Actor,
+  verb: 'revised' | 'approved' | 'rejected',
+  row: StoredSchedule,
+): Promise<Schedule> {
+  const record = await recordOf(tx, site_id, row, now)
+  publishSchedule(tx, { site_id, now }, verb, record)
+  return record
 }
 
 /** Changes columns of a schedule, and with them its version. */

@@ -24,6 +24,7 @@ import {
   type Actor,
   presentOf,
   propose,
+  published,
   recordOf,
   refusalError,
   reject,
@@ -298,7 +299,7 @@ export const rejectSchedule = endpoint({
     const { params, body, tx } = request
     const actor = await inTurn(request, context)
     const row = await reject(tx, actor, { ...params, reason: body.reason ?? null })
-    return recordOf(tx, actor.site_id, row, actor.now)
+    return published(tx, actor, 'rejected', row)
   },
 })
 
@@ -352,6 +353,6 @@ export const reviseScheduleHour = endpoint({
     const actor = await inTurn(request, context)
     const asked = { ...params, power_kw: body.power_kw, note: body.note ?? null }
     const row = await reviseHour(tx, actor, asked)
-    return recordOf(tx, actor.site_id, row, actor.now)
+    return published(tx, actor, 'revised', row)
   },
 })

@@ -87,7 +87,7 @@ const within = `site_id = $1 AND ($2::int IS NULL OR logger_id = $2)
   AND ($3::timestamptz IS NULL OR coalesce(end_at, 'infinity') > $3)
   AND ($4::timestamptz IS NULL OR start_at < $4)`
 
-const columns = `gap_id, logger_id, source_type, source_id, start_at, end_at,
+export const gapColumns = `gap_id, logger_id, source_type, source_id, start_at, end_at,
   expected_count AS expected_sample_count, received_count AS received_sample_count, cause,
   during_daylight, status, backfilled_at, backfilled_count AS backfilled_sample_count, detected_at`
 
@@ -101,7 +101,7 @@ async function readGaps(request: Requested, asked: Asked, { db, clock }: Context
     bounds,
   )
   const newest = await db.query<StoredGap>(
-    `SELECT ${columns} FROM gaps
+    `SELECT ${gapColumns} FROM gaps
      WHERE ${within} ${after ? 'AND (start_at, gap_id) < ($6::timestamptz, $7::bigint)' : ''}
      ORDER BY start_at DESC, gap_id DESC LIMIT $5`,
     [...bounds, page_size + 1, ...(after ? [after.start_at, after.gap_id] : [])],
@@ -110,7 +110,7 @@ async function readGaps(request: Requested, asked: Asked, { db, clock }: Context
   const { start_at, gap_id } = page.at(-1) ?? {}
   const is_cut = newest.length > page_size
   return {
-    data: await recordsOf(db, request.site.site_id, page.reverse(), clock.now()),
+    data: await gapRecords(db, request.site.site_id, page.reverse(), clock.now()),
     meta: {
       count: counted!.count,
       truncated: is_cut,
@@ -134,15 +134,20 @@ async function exportGaps(
   const now = context.clock.now()
   return {
     async *items(queries) {
-      const ascending = `SELECT ${columns} FROM gaps WHERE ${within} ORDER BY start_at, gap_id`
+      const ascending = `SELECT ${gapColumns} FROM gaps WHERE ${within} ORDER BY start_at, gap_id`
       for await (const batch of fetched<StoredGap>(queries, ascending, bounds)) {
-        yield await recordsOf(queries, request.site.site_id, batch, now)
+        yield await gapRecords(queries, request.site.site_id, batch, now)
       }
     },
   }
 }
 
-async function recordsOf(db: Queries, site_id: string, gaps: readonly StoredGap[], now: Date) {
+export async function gapRecords(
+  db: Queries,
+  site_id: string,
+  gaps: readonly StoredGap[],
+  now: Date,
+) {
   const alertOf = await readGapAlerts(db, site_id, gaps)
   return gaps.map((gap) => gapRecord({ ...gap, alert_id: alertOf(gap) }, now))
 }

@@ -7,6 +7,7 @@ import type { StoredReading } from '../blocks/store.ts'
 import type { Span } from '../energy.ts'
 import { firstOf, readReadings, rowsSince, walkReadings } from '../stored-readings.ts'
 import { readings_aside } from './holes.ts'
+import { publishGaps, readOpenGaps } from './published.ts'
 import type { Changes, LivingGap } from './reconcile.ts'
 import { readingsOf, type Source, type SourceType } from './sources.ts'
 
@@ -225,6 +226,12 @@ export async function storeChanges(
     status: gap.end_ms === null ? 'open' : 'backfilling',
     updated_at: now,
   })
+  const ended = [
+    ...changes.absorbed,
+    ...changes.vanished,
+    ...changes.moved.filter(({ end_ms }) => end_ms !== null),
+  ].map(({ gap_id }) => gap_id)
+  const lasting = await readOpenGaps(transaction, { site_id, now }, ended)
   for (const { gap_id } of changes.absorbed) await deleteGap(transaction, site_id, gap_id)
   for (const gap of changes.moved) {
     await transaction.execute(
@@ -234,15 +241,16 @@ export async function storeChanges(
       [site_id, JSON.stringify(extentOf(gap))],
     )
   }
+  const opened: number[] = []
   for (const hole of changes.opened) {
     const widest = {
       widest_start_ms: hole.start_ms,
       widest_end_ms: hole.end_ms,
       widest_expected_count: hole.expected_count,
     }
-    await transaction.execute(
+    const [made] = await transaction.query<{ gap_id: number }>(
       `insert into gaps (${opened_columns})
-       select ${opened_columns} from jsonb_populate_record(null::gaps, $1)`,
+       select ${opened_columns} from jsonb_populate_record(null::gaps, $1) returning gap_id`,
       [
         JSON.stringify({
           ...source,
@@ -252,8 +260,10 @@ export async function storeChanges(
         }),
       ],
     )
+    opened.push(made!.gap_id)
   }
   for (const gap of changes.vanished) await closeGap(transaction, gap, { site_id, source, now })
+  await publishGaps(transaction, { site_id, now }, { opened, ended: lasting })
 }
 
 const dateOf = (time_ms: number | null) => (time_ms === null ? null : new Date(time_ms))

@@ -18,6 +18,7 @@ import { nulls } from '../fields.ts'
 import { reached } from '../notifications.ts'
 import { takeNumber } from '../numbers.ts'
 import { type LinkedOrder, lockLinks, lockOrders, touchOrders } from '../order-links.ts'
+import { publishDefect } from '../published.ts'
 import {
   devicesOfAlerts,
   linkAlerts,
@@ -61,7 +62,7 @@ export async function createDefect(
   if (alert_ids.length > 0) await linkAlerts(tx, { site_id, defect_id }, alert_ids)
   const made = (await readDefect(tx, { site_id, defect_id }))!
   await notifyDefect(tx, { site_id, now }, made, 'was reported', 'defect_created')
-  return defectRecord(made)
+  return publishDefect(tx, { site_id, now }, 'reported', defectRecord(made))
 }
 
 export async function changeDefect(
@@ -107,7 +108,7 @@ export async function changeDefect(
   if (alert_ids) await linkAlerts(tx, { site_id, defect_id }, alert_ids)
   const after = (await readDefect(tx, { site_id, defect_id }))!
   await notifyDefect(tx, actor, after, status === before.status ? 'was changed' : reached(status))
-  return defectRecord(after)
+  return publishDefect(tx, actor, 'changed', defectRecord(after))
 }
 
 /**

@@ -9,6 +9,7 @@ import { currencyOf } from '../currency.ts'
 import { nulls } from '../fields.ts'
 import { takeNumber } from '../numbers.ts'
 import { lockLinks } from '../order-links.ts'
+import { publishOrder } from '../published.ts'
 import {
   devicesOfAlerts,
   linkAlerts,
@@ -89,7 +90,7 @@ export async function createWorkOrder(
   if (defect_ids.length > 0) await linkDefects(tx, of, defect_ids)
   const made = (await readStored(tx, of))!
   await notifyCreated(tx, of, made.order)
-  return wholeRecord(made, now)
+  return publishOrder(tx, of, 'created', wholeRecord(made, now))
 }
 
 export async function changeWorkOrder(
@@ -144,7 +145,7 @@ export async function changeWorkOrder(
   if (alert_ids) await linkAlerts(tx, of, alert_ids)
   const after = (await readStored(tx, of))!
   await notifyChanged(tx, actor, { before: order, after: after.order })
-  return wholeRecord(after, now)
+  return publishOrder(tx, of, 'changed', wholeRecord(after, now))
 }
 
 export async function approveWorkOrder(
@@ -169,7 +170,7 @@ export async function approveWorkOrder(
   await updateRow(tx, 'work_orders', { site_id, wo_id }, approval)
   const after = (await readStored(tx, { site_id, wo_id }))!
   await notifyChanged(tx, actor, { before: order, after: after.order })
-  return wholeRecord(after, now)
+  return publishOrder(tx, actor, 'approved', wholeRecord(after, now))
 }
 
 function changedAttachments(

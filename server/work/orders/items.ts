@@ -8,6 +8,7 @@ import type { Actor } from '../actor.ts'
 import { type ChecklistLine, categoryById } from '../categories.ts'
 import { itemFaults } from '../checklists.ts'
 import { touchOrders } from '../order-links.ts'
+import { publishOrder } from '../published.ts'
 import { updateRow } from '../rows.ts'
 import { isWorking, workingStates } from '../work-order-states.ts'
 import type { ItemChange, NewItem } from './item-schemas.ts'
@@ -119,7 +120,8 @@ export async function changeItem(
   if (merged.status === 'failed' && item.status !== 'failed') {
     await notifyFailed(tx, actor, stored.order, merged)
   }
-  return wholeRecord((await readStored(tx, { site_id, wo_id }))!, now)
+  const after = (await readStored(tx, { site_id, wo_id }))!
+  return publishOrder(tx, actor, 'changed', wholeRecord(after, now))
 }
 
 /** The author of status and value; a change of note or links keeps the author. */
