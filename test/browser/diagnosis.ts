@@ -42,8 +42,7 @@ test('a weak string is found, with its day and its I-V curve', options, async ()
     await visit(page, `/sites/${site_id}`)
     const { data: strings } = (await listed).body
     const weak = strings.filter(({ status }) => bad.includes(status))
-    const words = `${weak.length} of ${strings.length} strings`
-    await page.getByRole('link', { name: words }).click()
+    await page.getByRole('link', { name: `${weak.length} strings are unhealthy` }).click()
     await settle(page)
     const string = await findWeakString(page, weak)
     await assertBesidePeers(page, string)

@@ -22,7 +22,8 @@ export function SiteShell({ site_id, children }: { site_id: string; children: Re
           <SiteContext value={site}>
             <Stack gap="sm">
               <Banners site={site} />
-              {children}
+              {/* The footer stays below the first screen while a page loads. */}
+              <div style={{ minHeight: 'calc(100vh - 60px)' }}>{children}</div>
               <Muted>Times are those of the site ({site.timezone}) unless stated otherwise.</Muted>
             </Stack>
           </SiteContext>

@@ -86,23 +86,6 @@ export const HealthBadge = ({ status }: { status: keyof typeof tones }) => (
   <Badge color={tones[status]}>{inWords(status)}</Badge>
 )
 
-const reasons: Record<string, (id: string) => string> = {
-  critical_alerts: (count) => `${count} critical ${count === '1' ? 'alert' : 'alerts'}`,
-  edge_offline: () => 'Site offline: communication lost',
-  logger_disconnected: (id) => `Plant ${id} is offline: communication lost`,
-  logger_offline: (id) => `Plant ${id} is offline`,
-  logger_no_data: (id) => `Plant ${id} has never sent data`,
-  logger_underperformance: (id) => `Plant ${id} underperforms`,
-  inverter_fault: (id) => `Inverter ${id} is in fault`,
-  inverter_disconnected: (id) => `Inverter ${id}: communication lost`,
-}
-
-/** Text of a reason such as `inverter_fault:7`. */
-export function healthReason(reason: string): string {
-  const [code = '', id = ''] = reason.split(':')
-  return reasons[code]?.(id) ?? reason
-}
-
 const unshrinking = { flexShrink: 0, minWidth: 'max-content' }
 
 const severities: Record<string, string> = {
@@ -123,13 +106,6 @@ export const SeverityBadge = ({ severity }: { severity: string }) => (
     {inWords(severity)}
   </Badge>
 )
-
-export const alert_severities = ['critical', 'major', 'warning', 'info'] as const
-
-export const bySeverity = (
-  a: { severity: (typeof alert_severities)[number] },
-  b: { severity: (typeof alert_severities)[number] },
-) => alert_severities.indexOf(a.severity) - alert_severities.indexOf(b.severity)
 
 const states: Record<string, string> = {
   active: 'red',

@@ -1,9 +1,9 @@
 import { Group, Pagination, Stack, Table, VisuallyHidden } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { useFilters } from './filters.tsx'
 import { Muted } from './page.tsx'
 import { Answered, Empty } from './states.tsx'
+import { useFilters } from './use-filters.ts'
 
 export interface Column<Row> {
   /** Empty for a column of buttons. */

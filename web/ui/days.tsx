@@ -2,9 +2,10 @@ import { ActionIcon, Group, NativeSelect, Text } from '@mantine/core'
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
 import { type ReactNode, useMemo } from 'react'
 import { DateField } from './fields.tsx'
-import { Choice, useFilters } from './filters.tsx'
+import { Choice } from './filters.tsx'
 import { monthName, type PeriodKind, periodOf } from './periods.ts'
 import { addDays, dayAt, daysFrom, isDate, type Span } from './site-clock.ts'
+import { useFilters } from './use-filters.ts'
 
 interface StepperProps {
   names: readonly [before: string, after: string]

@@ -2,12 +2,12 @@
 import { MultiSelect, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { useFilters } from './filters.tsx'
 import { aligned, type History, type loggerHistory, type Shown } from './history.ts'
 import { type Line, LineChart, type LineColor } from './line-chart.tsx'
 import type { Quantity } from './quantities.ts'
 import type { Span } from './site-clock.ts'
 import { Answered, Empty } from './states.tsx'
+import { useFilters } from './use-filters.ts'
 
 export const lineColors: readonly LineColor[] = ['blue', 'orange', 'green', 'red', 'violet', 'gray']
 

@@ -20,10 +20,12 @@ const overviewOf = (...comm_states: string[]) =>
       state: 'mppt',
       ac_power_kw: 3,
     })),
+    bess: [{ bess_id: 1, power_kw: -100, soc_pct: 40 }],
     status: {
       health_status: 'healthy',
       health_reasons: ['edge_offline'],
       ac_power_kw: -0.1,
+      import_power_kw: 100,
       inverters_asleep: comm_states.length,
       inverters_unknown: 0,
       inverters_total: comm_states.length,
@@ -31,7 +33,7 @@ const overviewOf = (...comm_states: string[]) =>
   }) as unknown as Overview
 
 test('while no plant is connected nothing is healthy, online or delivering', () => {
-  const { loggers, inverters, status } = knownNow(overviewOf('disconnected', 'disconnected'))
+  const { loggers, inverters, status, bess } = knownNow(overviewOf('disconnected', 'disconnected'))
   for (const logger of loggers) {
     assert.equal(logger.status, 'offline')
     assert.equal(logger.ac_power_kw, null)
@@ -42,7 +44,8 @@ test('while no plant is connected nothing is healthy, online or delivering', () 
   }
   assert.equal(status.health_status, 'offline')
   assert.deepEqual(status.health_reasons, ['logger_disconnected:1', 'logger_disconnected:2'])
-  assert.equal(status.ac_power_kw, null)
+  assert.deepEqual([status.ac_power_kw, status.import_power_kw], [null, null])
+  assert.deepEqual([bess?.[0]?.power_kw, bess?.[0]?.soc_pct], [null, null])
   assert.deepEqual([status.inverters_asleep, status.inverters_unknown], [0, 2])
 })
 

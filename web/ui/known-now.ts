@@ -6,7 +6,7 @@ export const isDisconnected = ({ comm_state }: Pick<Logger, 'comm_state'>) =>
 
 /** The overview without values of disconnected plants. */
 export function knownNow(overview: Overview): Overview {
-  const { loggers, inverters, status } = overview
+  const { loggers, inverters, status, bess } = overview
   const offline = loggers.filter(isDisconnected)
   if (offline.length === 0) return overview
   const ids = new Set(offline.map(({ logger_id }) => logger_id))
@@ -16,6 +16,7 @@ export function knownNow(overview: Overview): Overview {
     ...overview,
     loggers: loggers.map((logger) => (isOffline(logger) ? unknownPlant(logger) : logger)),
     inverters: inverters.map((one) => (isOffline(one) ? unknownInverter(one) : one)),
+    bess: are_all && bess ? bess.map(unknownUnit) : bess,
     status: {
       ...status,
       ...(are_all && unknownStatus(status)),
@@ -47,10 +48,21 @@ const unknownInverter = (inverter: Inverter): Inverter => ({
   efficiency_pct: null,
 })
 
+const unknownUnit = (unit: NonNullable<Overview['bess']>[number]) => ({
+  ...unit,
+  state: null,
+  power_kw: null,
+  setpoint_kw: null,
+  soc_pct: null,
+})
+
 const unknownStatus = (status: Overview['status']): Partial<Overview['status']> => ({
   ac_power_kw: null,
   available_power_kw: null,
   curtailed_power_kw: null,
+  export_power_kw: null,
+  import_power_kw: null,
+  grid_frequency_hz: null,
   loggers_online: 0,
   inverters_producing: 0,
   inverters_standby: 0,

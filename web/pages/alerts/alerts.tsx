@@ -14,9 +14,9 @@ import {
 import { IconSearch } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useMay, useRead, useSite } from '../../queries.ts'
-import { alert_severities, bySeverity, SeverityBadge, StateBadge } from '../../ui/badges.tsx'
+import { SeverityBadge, StateBadge } from '../../ui/badges.tsx'
 import { deviceText, useDevices } from '../../ui/devices.tsx'
-import { FilterSelect, FilterTabs, useFilters } from '../../ui/filters.tsx'
+import { FilterSelect, FilterTabs } from '../../ui/filters.tsx'
 import { WriteButton } from '../../ui/form.tsx'
 import {
   choices,
@@ -27,7 +27,9 @@ import {
   sumKnown,
 } from '../../ui/format.ts'
 import { figures, Heading, Muted, Page, Time } from '../../ui/page.tsx'
+import { alert_severities, bySeverity } from '../../ui/severities.ts'
 import { Answered, Empty } from '../../ui/states.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
 import { AlertDrawer, lostWords } from './drawer.tsx'
 import { NoteDialog, type Step } from './note-dialog.tsx'
 

@@ -4,7 +4,6 @@ import { useRead, useSite } from '../../queries.ts'
 import { SeverityBadge, StateBadge } from '../../ui/badges.tsx'
 import { DeviceExchanges } from '../../ui/device-exchange.tsx'
 import { DeviceLinks } from '../../ui/devices.tsx'
-import { useFilters } from '../../ui/filters.tsx'
 import { Drawer, WriteButton } from '../../ui/form.tsx'
 import {
   formatDuration,
@@ -17,6 +16,7 @@ import {
 } from '../../ui/format.ts'
 import { Facts, SiteLink, timeBy } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
 import type { Step } from './note-dialog.tsx'
 
 interface AlertDrawerProps {

@@ -22,7 +22,6 @@ import {
   wrapped,
 } from '../../ui/data-table.tsx'
 import { DayPicker, useDaySpan } from '../../ui/days.tsx'
-import { useFilters } from '../../ui/filters.tsx'
 import {
   formatDuration,
   formatNumber,
@@ -32,6 +31,7 @@ import {
 } from '../../ui/format.ts'
 import { type Fact, Facts, Heading, Muted, noted, Page, Time } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
 import NotFound from '../not-found.tsx'
 import type { SitePageProps } from '../pages.ts'
 import { live_ms, slow_ms, useUnit } from './battery/shared.tsx'

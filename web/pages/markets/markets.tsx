@@ -6,12 +6,12 @@ import { heliograph } from '../../api.ts'
 import { useRead, useSite } from '../../queries.ts'
 import { type Words, wordBadge } from '../../ui/badges.tsx'
 import { column, DataTable, numeric, tableOf, wrapped } from '../../ui/data-table.tsx'
-import { useFilters } from '../../ui/filters.tsx'
 import { formatDate, formatNumber, formatQuantity, formatTime, none } from '../../ui/format.ts'
 import { LazyLines } from '../../ui/lazy-chart.tsx'
 import { Figure, FigureGrid, Muted, noted, Page, Section, Time, useNow } from '../../ui/page.tsx'
 import { addDays, dayAt, dayStart, daysFrom, isWithin, utcDays } from '../../ui/site-clock.ts'
 import { Answered, Empty } from '../../ui/states.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
 
 const options = { staleTime: 60_000, refetchInterval: 60_000 }
 

@@ -12,6 +12,7 @@ import type { Period } from '../../ui/periods.ts'
 import { dayAt } from '../../ui/site-clock.ts'
 import { Answered, Empty } from '../../ui/states.tsx'
 import { kinds, type Loss, lossesOf } from './energy/loss-parts.ts'
+import { mean, performanceIndex } from './energy/means.ts'
 import { type Bucket, labelOf, useBuckets, useLosses, usePerformance } from './energy/reads.ts'
 
 export default function Energy() {
@@ -49,17 +50,6 @@ export default function Energy() {
   )
 }
 
-function mean(
-  plants: readonly LoggerEfficiency[],
-  of: (plant: LoggerEfficiency) => number | null,
-  weightOf: (plant: LoggerEfficiency) => number | null,
-): number | null {
-  const known = plants.filter((plant) => of(plant) !== null && weightOf(plant) !== null)
-  const weight = sumKnown(known, weightOf) ?? 0
-  const total = sumKnown(known, (plant) => of(plant)! * weightOf(plant)!)
-  return weight > 0 && total !== null ? total / weight : null
-}
-
 const low_index_pct = 90
 
 interface EnergyFiguresProps {
@@ -78,11 +68,7 @@ function EnergyFigures({ plants, buckets }: EnergyFiguresProps) {
   const capacity_kwp = sumKnown(plants, capacity)
   const light = ({ poa_insolation_kwh_m2: kwh_m2, dc_capacity_kwp }: LoggerEfficiency) =>
     kwh_m2 === null ? null : kwh_m2 * dc_capacity_kwp
-  const index_pct = mean(
-    plants,
-    (plant) => plant.energy_performance_index_pct,
-    (plant) => plant.expected_energy_kwh,
-  )
+  const index_pct = performanceIndex(plants)
   const ratio_pct = mean(plants, (plant) => plant.performance_ratio_pct, light)
   const guaranteed_pct = mean(plants, (plant) => plant.guaranteed_performance_ratio_pct, capacity)
   // A year with less than half of its data has no ratios, but has energy.

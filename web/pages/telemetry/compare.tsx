@@ -2,11 +2,12 @@ import { Group, MultiSelect, NativeSelect, Stack } from '@mantine/core'
 import { useSite } from '../../queries.ts'
 import { DayPicker, useDaySpan } from '../../ui/days.tsx'
 import { useDevices } from '../../ui/devices.tsx'
-import { Choice, FilterTabs, useFilters } from '../../ui/filters.tsx'
+import { Choice, FilterTabs } from '../../ui/filters.tsx'
 import { loaded } from '../../ui/lazy-chart.tsx'
 import { Page, Section } from '../../ui/page.tsx'
 import { inverterQuantities, plantQuantities } from '../../ui/quantities.ts'
 import { Empty } from '../../ui/states.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
 
 const CompareChart = loaded(() => import('./compare/chart.tsx'))
 

@@ -8,7 +8,7 @@ import { useSite } from '../../queries.ts'
 import { StateBadge } from '../../ui/badges.tsx'
 import { type Column, column, DataTable, PagesOf, wrapped } from '../../ui/data-table.tsx'
 import { type Devices, useDevices } from '../../ui/devices.tsx'
-import { FilterSelect, FilterTabs, useFilters } from '../../ui/filters.tsx'
+import { FilterSelect, FilterTabs } from '../../ui/filters.tsx'
 import {
   formatDuration,
   formatNumber,
@@ -19,6 +19,7 @@ import {
 } from '../../ui/format.ts'
 import { figures, Muted, noted, Page, Section, SiteLink, Time } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
 import { type Outage, outagesOf } from './gaps/outages.ts'
 
 const day_ms = 86_400_000

@@ -4,9 +4,10 @@ import { useOverview } from '../../queries.ts'
 import { PagesOf } from '../../ui/data-table.tsx'
 import { InverterTable } from '../../ui/device-tables.tsx'
 import { useDevices } from '../../ui/devices.tsx'
-import { FilterTabs, useFilters } from '../../ui/filters.tsx'
+import { FilterTabs } from '../../ui/filters.tsx'
 import { Page, SiteLink } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
 
 const limit = 50
 

@@ -5,11 +5,12 @@ import { heliograph } from '../../api.ts'
 import { useRead, useSite, useUnreadCount } from '../../queries.ts'
 import { SeverityBadge } from '../../ui/badges.tsx'
 import { PagesOf } from '../../ui/data-table.tsx'
-import { FilterTabs, useFilters } from '../../ui/filters.tsx'
+import { FilterTabs } from '../../ui/filters.tsx'
 import { Problem, WriteButton } from '../../ui/form.tsx'
 import { inSiteTime } from '../../ui/format.ts'
 import { Muted, Page, SiteLink, Time } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
 import { useWrite } from '../../ui/use-write.ts'
 
 const limit = 25

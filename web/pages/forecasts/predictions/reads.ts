@@ -40,9 +40,10 @@ export const useProduction = (span: Span) =>
     refetchInterval: span.end_ms > Date.now() ? minute_ms : false,
   })
 
-export const usePredictedPrices = (span: Span) =>
+export const usePredictedPrices = (span: Span, enabled = true) =>
   useRead('predictions', 'predictionsPricesList', windowOf(span), {
     ...options,
+    enabled,
     select: ({ data }) => data,
   })
 

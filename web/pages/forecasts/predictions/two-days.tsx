@@ -7,6 +7,7 @@ import { Chart } from '../../../ui/lazy-chart.tsx'
 import { FigureGrid, figures, Muted, Section, Time, useNow } from '../../../ui/page.tsx'
 import { addDays, clockAt, daysFrom, isWithin } from '../../../ui/site-clock.ts'
 import { Empty } from '../../../ui/states.tsx'
+import { bandOf, sumOf } from './day-energy.ts'
 import { fallbackWords } from './reads.ts'
 
 interface TwoDaysProps {
@@ -16,9 +17,6 @@ interface TwoDaysProps {
   today: string
   timezone: string
 }
-
-const sumOf = (points: readonly ForecastPoint[]) =>
-  points.length === 0 ? null : points.reduce((sum, { p50_kwh }) => sum + p50_kwh, 0)
 
 export function TwoDays({ forecasts, production, today, timezone }: TwoDaysProps) {
   const now_ms = useNow(60_000)
@@ -116,19 +114,6 @@ function Figures({ forecasts, production, points, today, timezone, now_ms }: Fig
       ])}
     </FigureGrid>
   )
-}
-
-/** Band of a UTC day; null unless the UTC day contains all daylight of the local day. */
-function bandOf(
-  forecasts: readonly Forecast[],
-  date: string,
-  points: readonly ForecastPoint[],
-): string | null {
-  const forecast = forecasts.find((one) => one.date === date)
-  if (!forecast || forecast.total_p10_kwh === null || forecast.total_p90_kwh === null) return null
-  const is_whole = points.every(({ is_night, start_at }) => is_night || start_at.startsWith(date))
-  if (!is_whole) return null
-  return `${formatEnergy(forecast.total_p10_kwh)} to ${formatEnergy(forecast.total_p90_kwh)}`
 }
 
 interface PowerChartProps {

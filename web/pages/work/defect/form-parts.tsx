@@ -1,10 +1,10 @@
 import { SimpleGrid } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { useSite } from '../../../queries.ts'
-import { DeviceFields } from '../../../ui/devices.tsx'
 import { DateField } from '../../../ui/fields.tsx'
 import { choices, inWords } from '../../../ui/format.ts'
 import { inputsOf } from '../../../ui/inputs.tsx'
+import { DeviceFields } from '../device-fields.tsx'
 import type { DefectValues } from './fields.ts'
 import { defectTypes, methods, severities } from './states.ts'
 

@@ -1,9 +1,9 @@
 import { SimpleGrid } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { useSite } from '../../../queries.ts'
-import { DeviceFields } from '../../../ui/devices.tsx'
 import { choices } from '../../../ui/format.ts'
 import { inputsOf } from '../../../ui/inputs.tsx'
+import { DeviceFields } from '../device-fields.tsx'
 import type { OrderValues } from './fields.ts'
 import { orderTypes, priorities } from './states.ts'
 
