@@ -18,6 +18,7 @@ const edge_only: Readonly<Record<string, object>> = {
   control: {},
   poll: {},
   mqtt: {},
+  iec104: {},
 }
 
 const connection = {

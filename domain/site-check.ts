@@ -71,6 +71,7 @@ function checkDevices(site: Site): SiteProblem[] {
     ...checkAddresses(devices, site.connections),
     ...within(sunspec_stations, 'instruments').flatMap(checkPoint),
     ...checkBroker(site),
+    ...checkCentres(site),
     ...within(batteries, 'pcs').flatMap(checkPcs),
   ]
 }
@@ -359,6 +360,22 @@ function checkCurve({ value, path }: Placed<Battery>): SiteProblem[] {
     return at(points.length - 1, 'is where it could not be discharged')
   }
   return []
+}
+
+function checkCentres({ iec104 }: Site): SiteProblem[] {
+  if (!iec104) return []
+  const centres = placed(iec104.centres, ['iec104', 'centres'])
+  const { t1_s = 15, t2_s = 10, k = 12, w = 8 } = iec104
+  const problems = duplicates(centres, 'group')
+  if (t2_s >= t1_s) {
+    const message = `is ${t2_s} and has to be below t1_s, which is ${t1_s}`
+    problems.push({ path: ['iec104', 't2_s'], message })
+  }
+  if (w > k) {
+    const message = `is ${w} and has to be at most k, which is ${k}`
+    problems.push({ path: ['iec104', 'w'], message })
+  }
+  return problems
 }
 
 /** Sensor nodes need a broker, either the edge's own or another. */

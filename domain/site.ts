@@ -6,6 +6,7 @@
  */
 import { type Static, Type } from 'typebox'
 import { Battery } from './battery.ts'
+import { Iec104 } from './iec104.ts'
 import { Mqtt, Node } from './node.ts'
 import { PanelModel } from './panel-model.ts'
 import { Closed, Day, DriverName, Id, Name, Positive } from './schema.ts'
@@ -301,6 +302,7 @@ export const Site = Closed({
   mqtt: Type.Optional(Mqtt),
   nodes: Type.Optional(Type.Array(Node)),
   batteries: Type.Optional(Type.Array(Battery)),
+  iec104: Type.Optional(Iec104),
   /**
    * Export that battery plans must not exceed. A planning figure that anyone may read; the grid
    * permit is a separate bound at the edge.

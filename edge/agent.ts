@@ -1,5 +1,5 @@
 /** The agent: its parts put together, started and stopped in the right order. */
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Clock, Stopwatch, Timers } from '@heliograph/domain/clock'
 import type { DeviceKind, LinkEvent } from '@heliograph/domain/link'
 import { listedDevicesOf, movedDevices } from '@heliograph/domain/positions'
@@ -16,6 +16,7 @@ import { Conditions, type Source } from './conditions.ts'
 import type { LocalConfig } from './config.ts'
 import { type ControlFiles, openControlFiles } from './control/control-files.ts'
 import { Controller } from './control/controller.ts'
+import { ControlCentres } from './control-centres.ts'
 import { takeDataDir } from './data-dir.ts'
 import type { Bus, Driver } from './drivers/driver.ts'
 import { inTime } from './in-time.ts'
@@ -46,6 +47,8 @@ interface AgentNeeds {
   random(): number
   /** Never the same twice, of a-z, 0-9 and -. */
   newEpoch(): string
+  /** A UUID, never the same twice. */
+  newOrderId(): string
   log: Log
   openBus(connection: Connection): Bus
   driverOf(name: string): Driver
@@ -81,6 +84,7 @@ interface Parts {
   dispatcher: Dispatcher
   /** The grid permit and the control log. */
   files: ControlFiles
+  centres: ControlCentres
   loop: Loop
   nodes: Nodes
   link: Link
@@ -135,7 +139,15 @@ async function assemble(needs: AgentNeeds): Promise<Parts> {
   clock.resume({ newest_at, is_trusted: wasTrusted(source, conditions) })
   const run = await openRunMark({ path: inDataDir('run.json'), log })
 
-  const recorder = new Recorder({ source, journal, conditions, clock, timers, log })
+  const recorder = new Recorder({
+    source,
+    journal,
+    conditions,
+    clock,
+    timers,
+    log,
+    onReading: (kind, reading) => centres.onReading(kind, reading),
+  })
   const announcer = await Announcer.open({ path: inDataDir('announced'), journal, timers, log })
   onNotice = (notice) => {
     recorder.event(noticeEvent(notice, source, clock.now().getTime()))
@@ -145,6 +157,18 @@ async function assemble(needs: AgentNeeds): Promise<Parts> {
   clock.onChange((change) => recorder.event(clockEvent(change, source, conditions)))
   const control = await assembleControl(needs, { clock, watch, source, conditions, recorder })
   const { controller, dispatcher } = control
+  const centres: ControlCentres = new ControlCentres({
+    ...needs,
+    clock,
+    conditions,
+    source,
+    controller,
+    data_dir: config.data_dir,
+    site_dir: dirname(config.site_file),
+    textOf: (path) => watch.ownText(path),
+    onEvent: (event) => recorder.event(event),
+    onNotice: (notice) => recorder.event(noticeEvent(notice, source, clock.now().getTime())),
+  })
   const loop: Loop = new Loop({
     ...needs,
     driverOf: (name) => (isProfilePath(name) ? watch.ownDriver(name) : needs.driverOf(name)),
@@ -182,7 +206,8 @@ async function assemble(needs: AgentNeeds): Promise<Parts> {
     },
   })
   const of_journal = { journal, run, newest_at, recorder }
-  return { clock, watch, conditions, ...of_journal, ...control, announcer, loop, nodes, link }
+  const of_site = { centres, announcer, loop, nodes, link }
+  return { clock, watch, conditions, ...of_journal, ...control, ...of_site }
 }
 
 /** The journal, and what it holds of conditions that they do not know of yet. */
@@ -254,7 +279,7 @@ async function assembleControl(
 
 async function begin(parts: Parts, { config, log, timers }: AgentNeeds): Promise<void> {
   const { clock, watch, conditions, run, newest_at, recorder } = parts
-  const { announcer, controller, dispatcher, files, loop, nodes, link } = parts
+  const { announcer, centres, controller, dispatcher, files, loop, nodes, link } = parts
   const source: Source = { source_kind: 'edge', source_id: watch.site.site_id }
   const at = () => clock.now().getTime()
   const apply = async (site: Site) => {
@@ -264,6 +289,7 @@ async function begin(parts: Parts, { config, log, timers }: AgentNeeds): Promise
     await inTime(dispatcher.released(), release_ms_max, timers)
     await loop.apply(site)
     await nodes.apply(site)
+    await centres.apply(site)
   }
   warnOfMoved(watch, log)
   let applied = apply(watch.site)
@@ -328,9 +354,10 @@ async function end(parts: Parts, needs: AgentNeeds): Promise<boolean> {
   parts.announcer.close()
   const isOver = async (job: Promise<void>) =>
     (await inTime(job, stop_ms_max / 2, timers)) !== 'late'
+  const are_centres_over = await isOver(parts.centres.close())
   const is_control_over = await isOver(endControl(parts))
   const is_rest_over = await isOver(endRest(parts))
-  if (is_control_over && is_rest_over) return true
+  if (are_centres_over && is_control_over && is_rest_over) return true
   const what = is_control_over ? 'the journal or a device hangs' : 'the disk of control hangs'
   needs.log.error(`${what}: ending without waiting for it, and what it had to write may be lost`)
   return false

@@ -18,7 +18,11 @@ const saved_ms = 5000
 
 export function acksAt(
   path: string,
-  { timers, background }: { timers: Timers; background: Background },
+  {
+    timers,
+    background,
+    saved_after_ms = saved_ms,
+  }: { timers: Timers; background: Background; saved_after_ms: number | undefined },
 ): Acks {
   let acked = seqRanges()
   let cancel: (() => void) | null = null
@@ -32,7 +36,7 @@ export function acksAt(
     },
     highest: () => acked.list().at(-1)?.[1] ?? 0,
     saveSoon() {
-      cancel ??= timers.after(saved_ms, () => {
+      cancel ??= timers.after(saved_after_ms, () => {
         cancel = null
         save()
       })

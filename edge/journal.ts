@@ -64,6 +64,8 @@ export interface JournalNeeds {
   onNotice(notice: JournalNotice): void
   /** Each record that was found at the start, oldest first. */
   onRecovered?(record: JournalRecord): void
+  /** Acknowledgements are written down after so long; defaults to 5 s. */
+  acks_saved_after_ms?: number
   /** Opens a segment for writing; tests give a disk that is full. */
   openFile?(path: string, flags: string): Promise<FileHandle>
 }
@@ -120,8 +122,9 @@ export class Journal {
     this.#background = inBackground((file, error) => {
       needs.onNotice({ type: 'not_removed', file, error })
     })
-    const { timers } = needs
-    this.#acked = acksAt(join(dir, 'acked.json'), { timers, background: this.#background })
+    const { timers, acks_saved_after_ms: saved_after_ms } = needs
+    const background = this.#background
+    this.#acked = acksAt(join(dir, 'acked.json'), { timers, background, saved_after_ms })
     this.#segment_bytes_max = Math.min(needs.segment_bytes ?? 4 * 2 ** 20, needs.bytes_max / 4)
     this.#segment_bytes = this.#segment_bytes_max
     this.#reserve = reserveAt(join(dir, 'reserve'), (path, flags) => this.#open(path, flags))

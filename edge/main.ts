@@ -43,6 +43,7 @@ async function run(config: EdgeConfig): Promise<void> {
     timers: systemTimers,
     random,
     newEpoch: randomUUID,
+    newOrderId: randomUUID,
     log,
     openBus: (connection) => openBus(connection, { timers: systemTimers, random }),
     driverOf,

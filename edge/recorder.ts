@@ -24,6 +24,8 @@ interface RecorderNeeds {
   clock: Clock
   timers: Timers
   log: Log
+  /** Each reading as it comes. */
+  onReading?<Kind extends ReadingKind>(kind: Kind, reading: ReadingOf[Kind]): void
 }
 
 /** How a reading is to be treated that cannot be written. */
@@ -78,6 +80,7 @@ export class Recorder {
     reading: ReadingOf[Kind],
     { is_sent_again }: Care = { is_sent_again: false },
   ): void {
+    this.#needs.onReading?.(kind, reading)
     if (this.#rows.length >= waiting_rows_max) {
       this.#overflowed = true
       this.#lose(is_sent_again ? 0 : 1, 'the disk is too slow')

@@ -67,6 +67,11 @@ export class SiteWatch {
     this.#accepted = accepted.text
   }
 
+  /** The text of a file beside the site file. */
+  ownText(path: string): string {
+    return this.#profiles.text(path)
+  }
+
   /** The driver by a profile beside the site file. */
   ownDriver(path: string): Driver {
     return this.#profiles.driverOf(path)
@@ -173,7 +178,9 @@ async function look({ site_file }: SitePaths, accepted: Site | null): Promise<Fo
   }
   const profiles = openProfiles(dirname(site_file))
   const parsed = parseDrivenSite(site_text, profiles)
+  const of_points = 'problems' in parsed ? [] : await pointProblems(parsed.site, profiles)
   const text = whole(site_text, profiles)
+  if (of_points.length > 0) return { text, problems: of_points }
   if ('problems' in parsed) {
     const problems = describeProblems(basename(site_file), parsed.problems)
     return { text, problems: [...problems, ...profiles.problems] }
@@ -183,6 +190,21 @@ async function look({ site_file }: SitePaths, accepted: Site | null): Promise<Fo
   const other = `'${site.site_id}' is another site, which needs a data directory of its own`
   const change = `site_id: this edge serves '${accepted.site_id}'; ${other}`
   return { text, problems: [`${basename(site_file)}: ${change}`] }
+}
+
+/** Of the list that control centres go by, with line and column. */
+async function pointProblems({ iec104, ...site }: Site, files: OwnProfiles): Promise<string[]> {
+  if (!iec104) return []
+  const { points: path } = iec104
+  try {
+    const { checkOwners, parsePointList } = await import('./iec104/point-list.ts')
+    const { points, faults } = parsePointList(files.text(path))
+    return [...faults, ...checkOwners(points, site)].map(
+      ({ line, column, message }) => `${path}:${line}: ${column}: ${message}`,
+    )
+  } catch (error) {
+    return [`${path} cannot be read: ${(error as Error).message}`]
+  }
 }
 
 const whole = (site_text: string, { texts }: OwnProfiles): string =>
@@ -209,5 +231,6 @@ async function readAccepted(paths: SitePaths): Promise<Accepted | null> {
   const { site } = parsed
   // Reads the profiles in the order of `look`, by which their texts are compared.
   checkDrivers(site, profiles.find)
+  if (site.iec104) profiles.text(site.iec104.points)
   return { site_text, text: whole(site_text, profiles), site, profiles }
 }

@@ -56,6 +56,7 @@ export const siteFieldMeanings: Readonly<Record<string, string>> = {
   mqtt: 'Broker of the sensor nodes.',
   nodes: 'Sensor nodes of transformer stations.',
   batteries: 'Batteries.',
+  iec104: 'Station for control centres, such as those of the grid operator.',
   // Panels and strings.
   params_id: 'Id of the panel model.',
   technology: 'Cell technology, such as `mono_c_si`.',

@@ -27,6 +27,7 @@ export async function startLocalEdge(
     timers: systemTimers,
     random,
     newEpoch: randomUUID,
+    newOrderId: randomUUID,
     log: pino({ level: 'warn', base: null }, { write: (line: string) => note(line.trimEnd()) }),
     openBus: (connection) => openBus(connection, { timers: systemTimers, random }),
     driverOf,

@@ -213,6 +213,12 @@ export class Controller {
     return this.#rows.fromOutside(source)
   }
 
+  /** Of everybody, as the wall clock says. */
+  ordersInForce(): CurtailmentRow[] {
+    const now = this.#now()
+    return [...this.#rows.inForce({ now, earliest: now, latest: now }).values()].flat()
+  }
+
   async #obey(news: readonly CurtailmentRow[]): Promise<void> {
     for (const { logger_id } of news) {
       for (const { limits } of this.#plants.of(logger_id)?.devices ?? []) limits.retryNow()

@@ -1,4 +1,4 @@
-/** Profiles beside the site file, which names them by their paths. */
+/** Files beside the site file, which names them by their paths: profiles, and the point list. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,6 +15,8 @@ export interface OwnProfiles {
   readonly problems: readonly string[]
   /** The driver of this name, or what is wrong with it. Reads a file once. */
   find(name: string): Driver | string
+  /** @throws where it cannot be read */
+  text(path: string): string
   /** A driver that reads nothing for a path without a valid profile. */
   driverOf(path: string): Driver
 }
@@ -64,6 +66,10 @@ function profilesFrom(textOf: (path: string) => string): OwnProfiles {
     texts,
     problems,
     find,
+    text(path) {
+      texts[path] ??= textOf(path)
+      return texts[path]
+    },
     driverOf(path) {
       const driver = find(path)
       return typeof driver === 'string' ? {} : driver

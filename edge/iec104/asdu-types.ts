@@ -23,6 +23,9 @@ export interface AsduType {
   is_tagged: boolean
 }
 
+/** Bit of the qualifier of a command: select, else execute. */
+export const select_bit = 0x80
+
 const none: Layout = { bytes: 0, read: () => ({ value: 0, descriptor: 0 }), write() {} }
 
 /** One octet with the value in its lowest bits. */

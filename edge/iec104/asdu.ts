@@ -16,7 +16,7 @@ export interface AsduHeader {
 }
 
 /** An ASDU as received. Its objects stay octets, so that an answer can repeat them unchanged. */
-interface Asdu extends AsduHeader {
+export interface Asdu extends AsduHeader {
   object_count: number
   /** One address, and the elements after it belong to consecutive addresses. */
   is_sequence: boolean

@@ -18,7 +18,7 @@ export interface TransferParameters {
   t3_ms: number
 }
 
-interface Transfer {
+export interface Transfer {
   /**
    * `stopping`: a stop was received, and I frames sent before have no acknowledgement yet. Only U
    * and S frames may arrive then, and only U frames while `stopped`.
