@@ -1,5 +1,6 @@
 /** All operations of the platform. They take a session and a role, never a key. */
 import * as audit from './access/audit-endpoints.ts'
+import * as enrolments from './access/enrolment-endpoints.ts'
 import * as keys from './access/key-endpoints.ts'
 import * as people from './access/people-endpoints.ts'
 import type { PlatformNeeds } from './access/platform-operation.ts'
@@ -16,6 +17,7 @@ export const platformEndpoints: readonly Endpoint<PlatformNeeds & ReportNeeds>[]
   ...Object.values(keys),
   ...Object.values(audit),
   ...Object.values(sites),
+  ...Object.values(enrolments),
   ...Object.values(devices),
   ...Object.values(curtailment),
   ...Object.values(alerts),

@@ -1,6 +1,7 @@
 /** What holds for every operation of the platform, role by role, from the table of them. */
 import assert from 'node:assert/strict'
-import test, { after, before } from 'node:test'
+import test, { after, before, beforeEach } from 'node:test'
+import { minute_ms } from '@heliograph/domain/durations'
 import type { TProperties } from 'typebox'
 import { addKey } from '../fixtures/served-site.ts'
 import { roles } from '../http/endpoint.ts'
@@ -12,6 +13,7 @@ const ids: Record<string, string> = {
   user_id: 'user_000000000000',
   key_id: '000000000000',
   invitation_id: '000000000000',
+  enrolment_id: '000000',
 }
 
 let platform: ServedPlatform
@@ -27,6 +29,8 @@ before(async () => {
   key = await addKey(platform.db, { key_id: '0123456789ab' })
 })
 after(() => platform.close())
+// No test meets the rate limit because of the tests before it.
+beforeEach(() => platform.clock.set(new Date(platform.clock.now().getTime() + minute_ms)))
 
 /** The query parameters that are required, each with its example. */
 function requiredOf(query: TProperties | undefined): string {

@@ -1,3 +1,4 @@
+import { silence_ms_max } from '@heliograph/domain/link'
 import { closeWithoutEdge } from '../storage/curtailment.ts'
 import type { Queries } from '../storage/database.ts'
 import { recordEvent } from '../storage/events.ts'
@@ -32,13 +33,31 @@ export async function createEdge(
   const { site_id } = await findSite(admin, order.site_id)
   const edge_id = newHexId(admin)
   const { secret, secret_sha256 } = newSecret(admin)
-  const [edge] = await admin.db.query<Edge>(
+  const created_at = admin.clock.now()
+  const edge = await addEdge(admin.db, { site_id, edge_id, name, secret_sha256, created_at })
+  return { ...edge, token: `edge_${edge_id}_${secret}` }
+}
+
+type NewEdge = Pick<Edge, 'site_id' | 'edge_id' | 'name' | 'created_at'> & {
+  secret_sha256: Buffer
+}
+
+/** Adds an edge whose token exists already. */
+export async function addEdge(
+  db: Queries,
+  { site_id, edge_id, name, secret_sha256, created_at }: NewEdge,
+): Promise<Edge> {
+  const edge = await db.queryOne<Edge>(
     `insert into edges (site_id, edge_id, name, secret_sha256, created_at)
      values ($1, $2, $3, $4, $5) returning ${columns}`,
-    [site_id, edge_id, name, secret_sha256, admin.clock.now()],
+    [site_id, edge_id, name, secret_sha256, created_at],
   )
-  return { ...edge!, token: `edge_${edge_id}_${secret}` }
+  return edge!
 }
+
+/** An edge reports its status every 10 s while it is connected. */
+export const isConnected = ({ last_seen_at }: Pick<Edge, 'last_seen_at'>, now: Date): boolean =>
+  last_seen_at !== null && now.getTime() - last_seen_at.getTime() < silence_ms_max
 
 /** The edges of one site or of all, revoked ones too, oldest first within a site. */
 export async function listEdges(

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
 import { endpoint, type Request } from '../http/endpoint.ts'
 import { List, list } from '../http/envelope.ts'
-import { ApiError, badField } from '../http/errors.ts'
+import { ApiError } from '../http/errors.ts'
 import { Closed, Nullable } from '../http/params.ts'
 import type { Queries } from '../storage/database.ts'
 import { served } from '../storage/records.ts'
-import { AdminError, adminOf } from './admin.ts'
+import { adminOf } from './admin.ts'
 import {
   type ApiKeyRecord,
   createKey,
@@ -17,7 +17,7 @@ import {
   rotateKey,
   type ShownOnce,
 } from './keys.ts'
-import { forAdministrators, type PlatformNeeds } from './platform-operation.ts'
+import { asAnswer, forAdministrators, type PlatformNeeds } from './platform-operation.ts'
 import { Key, KeyId, Name, Scopes, ShownKey, SiteIds } from './schemas.ts'
 import { clientName } from './users.ts'
 
@@ -26,18 +26,6 @@ type Asked = Pick<Request<unknown, unknown, unknown>, 'caller'>
 const keyOf = (key: ApiKeyRecord) => served(Key, { ...key, key_prefix: `svc_live_${key.key_id}` })
 
 const shown = (key: ShownOnce) => ({ ...keyOf(key), key: key.key })
-
-/** Turns refusals of an administration function into answers. */
-async function asAnswer<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof AdminError)) throw error
-    if (error.code === 'not_found') throw new ApiError('not_found')
-    if (error.code === 'conflict') throw new ApiError('conflict_state', { message: error.message })
-    throw badField('', 'invalid_value', error.message)
-  }
-}
 
 /** Answers 404 for keys of other clients too, so that ids cannot be probed. */
 async function requireKey(tx: Queries, { caller }: Asked, key_id: string): Promise<void> {

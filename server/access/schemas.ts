@@ -129,6 +129,58 @@ export const ShownKey = Named('PlatformShownKey', {
   key: field.Text('The complete key; returned only once.', 'svc_live_0123456789ab_…'),
 })
 
+export const NewSite = Named('PlatformNewSite', {
+  site_id: SiteId,
+  name: field.Text('Name of the site.', 'North field'),
+  commissioning_safe_mode: Type.Boolean({ examples: [true] }),
+})
+
+export const EnrolmentId = field.Text('An enrolment: the first characters of its code.', {
+  pattern: '^[0-9A-Z]{6}$',
+  examples: ['7KQ03M'],
+})
+
+export type Enrolment = Static<typeof Enrolment>
+export const Enrolment = Named('PlatformEnrolment', {
+  site_id: SiteId,
+  enrolment_id: EnrolmentId,
+  state: field.OneOf(
+    ['open', 'waiting', 'enrolled', 'expired', 'revoked', 'locked'],
+    '`open`: the code was not used yet. `waiting`: a gateway has used it, and an administrator must ' +
+      'confirm that it takes over the site. `locked`: too many wrong codes.',
+  ),
+  created_at: field.At('When the code was created.'),
+  created_by: PersonName,
+  expires_at: field.At('When the code, or the confirmation of the take-over, expires.'),
+  used_at: Nullable(field.At('When a gateway used the code.')),
+  gateway: field.TextOrNull('Host name of that gateway.', 'gateway-1'),
+  address: field.TextOrNull('Network address of that gateway.', '203.0.113.7'),
+  agent_version: field.TextOrNull('Version of the edge agent on that gateway.', '0.1.0'),
+  edge_id: field.TextOrNull('Edge of the gateway once it is enrolled.', '0123456789ab'),
+  enrolled_at: Nullable(field.At('When the gateway became the edge of the site.')),
+  confirmed_by: field.TextOrNull('Who confirmed the take-over; null if none was needed.', 'Ada'),
+})
+
+export const NewEnrolment = Named('PlatformNewEnrolment', {
+  ...Enrolment.properties,
+  code: field.Text('The one-time code; returned only once.', '7KQ0-3M2P-XV5R-8TBC'),
+  server_url: field.TextOrNull(
+    'The `PUBLIC_URL` of this server; null when it has none.',
+    'https://heliograph.example.com',
+  ),
+})
+
+export const PlatformEdge = Named('PlatformEdge', {
+  site_id: SiteId,
+  edge_id: field.Text('An edge of the site.', '0123456789ab'),
+  name: field.Text('Name of the edge, by default the host name of its gateway.', 'gateway-1'),
+  is_connected: field.Flag('Whether the edge reported its status in the last 30 s.', true),
+  agent_version: field.TextOrNull('Version of the edge agent; null before it connected.', '0.1.0'),
+  created_at: field.At('When the edge was enrolled.'),
+  last_seen_at: Nullable(field.At('When the edge was last seen; null for never.')),
+  revoked_at: Nullable(field.At('When the token of the edge was revoked.')),
+})
+
 export type AuditEntry = Static<typeof AuditEntry>
 export const AuditEntry = Named('PlatformAuditEntry', {
   audit_id: Type.String({ examples: ['42'] }),
@@ -136,7 +188,7 @@ export const AuditEntry = Named('PlatformAuditEntry', {
   at: field.At('When the write was made.'),
   by: field.Text(
     'Id of the key or user. For requests without a session: the user whose account was named. ' +
-      '`operator` for a command on the server.',
+      '`operator` for a command on the server, `gateway` for the exchange of an enrolment code.',
     'user_0123456789ab',
   ),
   by_name: field.Text('Name at the time of the write.', 'Ada'),

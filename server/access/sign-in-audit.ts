@@ -43,3 +43,21 @@ export async function auditOperator(
     [user_id, at, command],
   )
 }
+
+/** Logs the exchange of an enrolment code. */
+export async function auditGateway(
+  db: Pick<Queries, 'execute'>,
+  event: Pick<SignInEvent, 'at' | 'path' | 'address' | 'request_id'> & {
+    client_id: number
+    gateway: string
+    details: object
+  },
+): Promise<void> {
+  const { client_id, at, gateway, path, details, address, request_id } = event
+  await db.execute(
+    `insert into client_audit (client_id, at, key_id, key_name, method, path, body, status, address,
+       request_id)
+     values ($1, $2, 'gateway', $3, 'POST', $4, $5, 200, $6, $7)`,
+    [client_id, at, gateway, path, JSON.stringify(details), address, request_id],
+  )
+}

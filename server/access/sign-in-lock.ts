@@ -3,6 +3,7 @@
  * addresses too, so that it does not reveal accounts. Known devices are counted separately, so that
  * strangers cannot lock out the owner of an account.
  */
+import { day_ms } from '@heliograph/domain/durations'
 import type { Context } from '../http/context.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { auditSignIn, type SignInEvent } from './sign-in-audit.ts'
@@ -14,6 +15,8 @@ const first_lock_s = 30
 const longest_lock_s = 3600
 /** The count restarts after this time without a failure. */
 const forgotten_s = 86_400
+/** The audit keeps who enrolled which gateway for longer. */
+const enrolments_kept_ms = 30 * day_ms
 
 /** A password attempt for an account. */
 interface Try {
@@ -112,7 +115,7 @@ async function waitOf(db: Queries, key: readonly string[], at: Date): Promise<nu
   return Math.max(1, Math.ceil(((row?.locked_until.getTime() ?? 0) - at.getTime()) / 1000))
 }
 
-/** Deletes expired failures, used codes, sessions, links and rate counters. */
+/** Deletes expired failures, used codes, sessions, links, rate counters and old enrolments. */
 export async function deleteOldSignIns(db: Pick<Database, 'execute'>, now: Date): Promise<void> {
   const long_ago = new Date(now.getTime() - forgotten_s * 1000)
   await db.execute('delete from sign_in_failures where failed_at <= $1', [long_ago])
@@ -120,4 +123,7 @@ export async function deleteOldSignIns(db: Pick<Database, 'execute'>, now: Date)
   await db.execute('delete from user_sessions where expires_at <= $1', [now])
   await db.execute('delete from user_verifications where expires_at <= $1', [now])
   await db.execute('delete from sign_in_rates where last_request < $1', [long_ago.getTime()])
+  await db.execute('delete from enrolments where expires_at < $1', [
+    new Date(now.getTime() - enrolments_kept_ms),
+  ])
 }
