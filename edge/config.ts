@@ -83,6 +83,28 @@ export function readFiles(environment: NodeJS.ProcessEnv = process.env): EdgeFil
   return filesOf(settingsOf(environment))
 }
 
+/** Where `heliograph-edge setup` writes, and what the agent will need. */
+export interface SetupConfig
+  extends Pick<LocalConfig, 'site_file' | 'data_dir' | 'journal_bytes_max'> {
+  token_file: string
+  /** The file of settings of the service; null: the settings come from the environment alone. */
+  settings_file: string | null
+}
+
+export function readSetupConfig(environment: NodeJS.ProcessEnv = process.env): SetupConfig {
+  const settings = settingsOf(environment)
+  const { site_file, data_dir, journal_bytes_max } = localOf(settings)
+  settings.check()
+  const settings_file = settings.text('EDGE_SETTINGS_FILE')
+  return {
+    site_file,
+    data_dir,
+    journal_bytes_max,
+    token_file: resolve(settings.text('EDGE_TOKEN_FILE') ?? './edge-token'),
+    settings_file: settings_file && resolve(settings_file),
+  }
+}
+
 /** Who asks for something on the edge's machine, as far as the account says. */
 export function readOperator(environment: NodeJS.ProcessEnv = process.env): string {
   const by = environment['SUDO_USER']

@@ -1,9 +1,12 @@
 #!/usr/bin/env node
 /** `heliograph-edge`: what operators do on the edge's own machine. The agent may run or not. */
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { access, open, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
+import { promisify } from 'node:util'
 import { systemClock, systemStopwatch, systemTimers } from '@heliograph/domain/clock'
 import { parseSiteFile } from '@heliograph/domain/site-file'
 import { describeProblems } from '@heliograph/domain/yaml-file'
@@ -13,7 +16,8 @@ import { type CheckOptions, checkCommand } from './commissioning/check-command.t
 import { type ReadOptions, readCommand } from './commissioning/read-command.ts'
 import { type RecordOptions, recordCommand } from './commissioning/record-command.ts'
 import { type ScanOptions, scanCommand } from './commissioning/scan-command.ts'
-import { readFiles, readOperator } from './config.ts'
+import { type SetupOptions, setupCommand } from './commissioning/setup-command.ts'
+import { readFiles, readOperator, readSetupConfig } from './config.ts'
 import { control_log_dir, readSavedDevices } from './control/control-store.ts'
 import {
   deviceName,
@@ -48,6 +52,7 @@ Exit codes: 0 done, and of a proof: kept; 1 failed, 2 wrong usage or no such dev
 file is wrong, 4 the permit was exceeded, 5 the log is incomplete or not as it was written.
 
 Example:
+  heliograph-edge setup --server https://plants.example.com
   heliograph-edge permit seal /etc/heliograph/permit.yaml
   heliograph-edge limits
   heliograph-edge scan 192.168.1.0/24 --out site.yaml
@@ -270,6 +275,17 @@ function wholeNumber(text: string): number {
   throw new InvalidArgumentError('It must be a whole number.')
 }
 
+async function readVersion(): Promise<string> {
+  return JSON.parse(await readFile(new URL('package.json', import.meta.url), 'utf8')).version
+}
+
+/** Returns false where no systemd runs: sd_booted(3). */
+async function restartService(): Promise<boolean> {
+  if (!existsSync('/run/systemd/system')) return false
+  await promisify(execFile)('systemctl', ['restart', 'heliograph-edge'])
+  return true
+}
+
 function placesOf({ siteFile, dataDir }: { siteFile?: string; dataDir?: string }) {
   const { site_file, data_dir } = readFiles()
   return { site_file: siteFile ?? site_file, data_dir: dataDir ?? data_dir }
@@ -323,6 +339,28 @@ limits
   )
   .argument('<inverter_id>', 'as `limits` lists it', limitedDevice)
   .action(forget)
+
+program
+  .command('setup')
+  .description(
+    'Makes this machine the gateway of a site: checks server, clock, certificate and disk, ' +
+      'exchanges a one-time code of the platform for the token of the agent, and starts it.',
+  )
+  .argument('[code]', 'the code; asked for without it')
+  .requiredOption('--server <url>', 'address of the platform, such as https://plants.example.com')
+  .action(async (code: string | undefined, options: SetupOptions) =>
+    setupCommand(code, options, {
+      config: readSetupConfig(),
+      agent_version: await readVersion(),
+      clock: systemClock,
+      stopwatch: systemStopwatch,
+      timers: systemTimers,
+      question,
+      note,
+      say,
+      restart: restartService,
+    }),
+  )
 
 program
   .command('scan')
@@ -398,7 +436,7 @@ program
   .option('--site-file <file>', 'the site file; otherwise SITE_FILE')
   .option('--data-dir <dir>', "the agent's EDGE_DATA_DIR, where that is not set")
   .action(async (options: CheckOptions & { siteFile?: string; dataDir?: string }) => {
-    const { version } = JSON.parse(await readFile(new URL('package.json', import.meta.url), 'utf8'))
+    const version = await readVersion()
     const is_passed = await checkCommand(options, {
       ...placesOf(options),
       clock: systemClock,

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { systemClock, systemStopwatch, systemTimers } from '@heliograph/domain/clock'
 import { boundedLine } from '@heliograph/domain/log-line'
+import { isLoopback } from '@heliograph/domain/loopback'
 import { notify } from '@heliograph/domain/service-manager'
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
@@ -25,7 +26,7 @@ async function run(config: EdgeConfig): Promise<void> {
   })
   const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'))
   const { protocol, hostname } = new URL(config.server_url)
-  if (protocol === 'ws:' && !/^(localhost|127\..*|\[::1\])$/.test(hostname)) {
+  if (protocol === 'ws:' && !isLoopback(hostname)) {
     log.warn('SERVER_URL is ws://: the token and the data travel unencrypted')
   }
   let figures: () => Figures = () => {

@@ -125,6 +125,32 @@ async function until<Answer>(
   }
 }
 
+/** The first administrator, who uses the link and signs in; returns how the pages then write. */
+async function administrator(token: string) {
+  const account = { email: 'ada@example.com', password: 'a long sentence of mine' }
+  let cookie = ''
+  const write = async (path: string, body: object) => {
+    const headers = {
+      'content-type': 'application/json',
+      'x-heliograph-session': '1',
+      origin: address,
+      cookie,
+    }
+    const answer = await fetch(`${address}${path}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    })
+    assert.ok(answer.ok, `${path}: ${answer.status}`)
+    const cookies = answer.headers.getSetCookie().map((one) => one.split(';', 1)[0])
+    if (cookies.length > 0) cookie = cookies.join('; ')
+    return await answer.json()
+  }
+  await write('/platform/invitations/accept', { token, name: 'Ada', ...account })
+  await write('/platform/auth/sign-in/email', account)
+  return write
+}
+
 const get = async (path: string, key?: string) => {
   const headers = key ? { authorization: `Bearer ${key}` } : {}
   return await (await fetch(`${address}${path}`, { headers })).json()
@@ -200,16 +226,16 @@ const asServer = (command: string) =>
     `setpriv --reuid heliograph-server --regid heliograph-server --clear-groups heliograph ${command}`,
   )
 asServer('clients create "Sunny Fields" --modules basic_scada')
-asServer('sites create demo --client "Sunny Fields" --name "North field"')
-const key = asServer(
-  'keys create --client "Sunny Fields" --name reporting --scopes plant:read',
-).match(/svc_live_\S+/)![0]
-const token = asServer('edges enrol --site demo --name gateway-1').match(/edge_\S+/)![0]
-writeFileSync(inRoot('etc/heliograph/edge-token'), `${token}\n`, { mode: 0o600 })
+const invitation = asServer('users invite --client "Sunny Fields" --role administrator')
+const ask = await administrator(/\/invitation#(\S+)/.exec(invitation)![1]!)
+await ask('/platform/sites', { site_id: 'demo', name: 'North field' })
+const { key } = await ask('/platform/keys', { name: 'reporting', scopes: ['plant:read'] })
+const { code } = await ask('/platform/enrolments', { site_id: 'demo' })
 const demo = join(project, 'simulator/demo')
 copyFileSync(join(demo, 'site.yaml'), inRoot('etc/heliograph/site.yaml'))
 copyFileSync(join(demo, 'permit.yaml'), inRoot('etc/heliograph/permit.yaml'))
-type(`echo SERVER_URL=ws://127.0.0.1:${port} >> /etc/heliograph/edge.conf`)
+type(`heliograph-edge setup --server ${address} ${code}`)
+assert.equal(statSync(inRoot('etc/heliograph/edge-token')).mode & 0o777, 0o600)
 const simulator = spawn(process.execPath, ['simulator/main.ts'], {
   cwd: project,
   env: {
@@ -265,6 +291,7 @@ assert.ok(
 )
 type('dpkg --purge heliograph-edge heliograph-server 2>&1 | tail -2')
 for (const gone of [
+  'etc/heliograph/edge-token',
   'etc/heliograph/edge.conf',
   'etc/heliograph/server.conf',
   'var/lib/heliograph-edge',
