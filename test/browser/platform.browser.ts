@@ -14,6 +14,7 @@ suite('with a server and a network', { concurrency: 2 }, async () => {
     await import('./maintenance.ts')
     await import('./reports.ts')
     await import('./audit.ts')
+    await import('./enrolment.ts')
     await import('./readme-examples.ts')
     await import('./reference-examples.ts')
     // By then the demo has summed up its history.

@@ -36,6 +36,11 @@ export const adminPages: readonly AdminPage[] = [
     scope: 'alerts:read',
     Page: lazy(() => import('./alerts/all-alerts.tsx')),
   },
+  {
+    path: '/add-site',
+    role: 'administrator',
+    Page: lazy(() => import('./access/add-site.tsx')),
+  },
   { path: '/account', Page: lazy(() => import('./access/account.tsx')), label: 'My account' },
   {
     path: '/settings/keys',
@@ -93,6 +98,7 @@ export const sitePages = [
   page('/stations', 'plant:read', () => import('./plant/stations.tsx'), ['Plant', 'Stations']),
   page('/stations/:node_id', 'plant:read', () => import('./plant/station.tsx')),
   page('/compare', 'plant:read', () => import('./telemetry/compare.tsx'), ['Plant', 'Compare']),
+  page('/edge', 'plant:read', () => import('./access/edge.tsx'), ['Plant', 'Edge']),
   page('/curtailment', 'curtailment:read', () => import('./control/curtailment.tsx'), [
     'Control',
     'Curtailment',

@@ -3,7 +3,7 @@ import { Badge, Button, Card, Group, SimpleGrid, Stack, TextInput } from '@manti
 import { IconSearch } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { useMayReadAt, useSiteStatuses } from '../../queries.ts'
+import { useMayReadAt, useSiteStatuses, useUser } from '../../queries.ts'
 import { HealthBadge } from '../../ui/badges.tsx'
 import {
   formatAge,
@@ -27,15 +27,11 @@ export default function Sites() {
   const [shown_count, setShown] = useState(at_once)
   const wanted = text.trim().toLowerCase()
   return (
-    <Page title="Sites">
+    <Page title="Sites" actions={<AddSite />}>
       <Answered query={sites}>
         {({ data, meta }) => {
           if (data.length === 0) {
-            return (
-              <Empty title="No sites yet">
-                A site appears here as soon as its edge agent has reported it.
-              </Empty>
-            )
+            return <Empty title="No sites yet">An administrator adds sites.</Empty>
           }
           const found = data.filter((site) =>
             [site.site_id, site.name].some((name) => name.toLowerCase().includes(wanted)),
@@ -70,6 +66,16 @@ export default function Sites() {
         }}
       </Answered>
     </Page>
+  )
+}
+
+function AddSite() {
+  const { role } = useUser()
+  if (role !== 'administrator') return null
+  return (
+    <Button component={Link} href="/add-site" variant="default">
+      Add a site
+    </Button>
   )
 }
 

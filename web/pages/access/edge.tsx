@@ -1,0 +1,113 @@
+/** The edge of a site: whether it is connected, what arrives, and how a gateway is set up. */
+import { Badge, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { askPlatform } from '../../api.ts'
+import { useSite, useUser } from '../../queries.ts'
+import { type Column, column, DataTable } from '../../ui/data-table.tsx'
+import { formatAge } from '../../ui/format.ts'
+import { Facts, LocalTime, Muted, noted, Page, Section, useNow } from '../../ui/page.tsx'
+import { Answered } from '../../ui/states.tsx'
+import { SetUp } from './edge/set-up.tsx'
+
+interface Edge {
+  edge_id: string
+  name: string
+  is_connected: boolean
+  agent_version: string | null
+  created_at: string
+  last_seen_at: string | null
+  revoked_at: string | null
+}
+
+const look_ms = 5000
+
+export default function EdgePage() {
+  const { site_id } = useSite()
+  const { role } = useUser()
+  const edges = useQuery({
+    queryKey: ['edges', site_id],
+    queryFn: () => askPlatform<{ data: Edge[] }>('GET', `/edges?site_id=${site_id}`),
+    refetchInterval: look_ms,
+  })
+  return (
+    <Page title="Edge">
+      <Answered query={edges}>
+        {({ data }) => (
+          <>
+            <Edges edges={data} />
+            {data.some(({ is_connected }) => is_connected) && <Arrivals />}
+          </>
+        )}
+      </Answered>
+      {role === 'administrator' && <SetUp site_id={site_id} />}
+    </Page>
+  )
+}
+
+function Edges({ edges }: { edges: readonly Edge[] }) {
+  const now_ms = useNow(look_ms)
+  const columns: Column<Edge>[] = [
+    column('Gateway', ({ name, edge_id }) => noted(<Text fw={500}>{name}</Text>, edge_id)),
+    column('State', (edge) => <State edge={edge} />),
+    column('Last seen', ({ last_seen_at: at }) =>
+      at ? <span title={at}>{formatAge((now_ms - Date.parse(at)) / 1000)}</span> : 'Never',
+    ),
+    column('Version', ({ agent_version }) => agent_version ?? 'Unknown'),
+    column('Enrolled', ({ created_at }) => <LocalTime at={created_at} />),
+  ]
+  const rows = edges.toSorted(
+    (a, b) =>
+      Number(a.revoked_at !== null) - Number(b.revoked_at !== null) ||
+      Date.parse(b.created_at) - Date.parse(a.created_at),
+  )
+  return (
+    <DataTable
+      label="Edges"
+      width={720}
+      columns={columns}
+      rows={rows}
+      by="edge_id"
+      none={<Text c="dimmed">No edge yet. Set up the gateway of the site.</Text>}
+    />
+  )
+}
+
+function State({ edge: { revoked_at, is_connected, last_seen_at } }: { edge: Edge }) {
+  if (revoked_at !== null) return <Badge color="gray">Revoked</Badge>
+  if (is_connected) return <Badge color="teal">Connected</Badge>
+  return last_seen_at === null ? (
+    <Badge color="gray">Not connected yet</Badge>
+  ) : (
+    <Badge color="orange">Communication lost</Badge>
+  )
+}
+
+/** The inventory as the edge announced it, and the age of the newest reading. */
+function Arrivals() {
+  const site = useSite()
+  const now_ms = useNow(look_ms)
+  const { logger_count, inverter_count, string_count, sensor_node_count, last_data_at } = site
+  return (
+    <Section title="Received">
+      {logger_count === 0 ? (
+        <Muted>No devices yet: the edge reports them from site.yaml.</Muted>
+      ) : (
+        <Facts
+          cols={4}
+          rows={[
+            ['Plants', logger_count],
+            ['Inverters', inverter_count],
+            ['Strings', string_count],
+            ['Sensor nodes', sensor_node_count],
+            [
+              'Newest reading',
+              last_data_at === null
+                ? 'None yet'
+                : formatAge((now_ms - Date.parse(last_data_at)) / 1000),
+            ],
+          ]}
+        />
+      )}
+    </Section>
+  )
+}
