@@ -43,7 +43,11 @@ export class Reporting extends Command {
   /** `work` gets the arguments of the command, then its options. */
   result<Args extends unknown[]>(work: (...args: Args) => Promise<Result>): this {
     return this.action(async (...args: unknown[]) => {
-      print(this.#cli.terminal, await work(...(args as Args)), Boolean(this.opts()['json']))
+      print(
+        this.#cli.terminal,
+        await work(...(args as Args)),
+        Boolean(this.optsWithGlobals()['json']),
+      )
     })
   }
 

@@ -26,6 +26,7 @@ const loads: Readonly<Record<string, Load>> = {
   alerts: async () => (await import('./alerts.ts')).addAlertCommands,
   audit: async () => (await import('./audit.ts')).addAuditCommand,
   telemetry: async () => (await import('./telemetry.ts')).addTelemetryCommands,
+  doctor: async () => (await import('./doctor.ts')).addDoctorCommand,
   get: client,
   curtail: client,
   release: client,

@@ -1,7 +1,7 @@
 /** Checks of a machine that a person reads: what was found, and what to do. */
 import { day_ms } from './durations.ts'
 
-const checkStates = ['ok', 'warning', 'error'] as const
+export const checkStates = ['ok', 'warning', 'error'] as const
 
 export interface Check {
   name: string

@@ -9,12 +9,14 @@ import { type WeatherSettings, weatherSources } from './forecasts/weather/settin
 import type { AnswerCheck } from './http/answer.ts'
 import { type MailSettings, readMailSettings, readPublicUrl } from './mail/settings.ts'
 import type { PriceSettings } from './markets/fetch.ts'
+import type { BackupSchedule } from './storage/scheduled-backups.ts'
 import type { RetentionSettings } from './telemetry/retention.ts'
 
 /** Usual days of retention: two years to compare, and ten of minutes. */
 const usual_days = { raw: 730, minute: 3650 }
 
 export interface ServerConfig extends RetentionSettings {
+  version: string
   host: string
   port: number
   data_dir: string
@@ -29,6 +31,8 @@ export interface ServerConfig extends RetentionSettings {
   public_url: string | null
   /** The mail server; null for none. */
   mail: MailSettings | null
+  /** null to make no backups. */
+  backups: BackupSchedule | null
   log_level: string
   check_answers: AnswerCheck
   tls: { cert: Buffer; key: Buffer } | null
@@ -51,7 +55,9 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Server
   }
   const port = (name: string, fallback: number) =>
     settings.integer(name, { fallback, minimum: 0, maximum: 65_535 })
+  const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'))
   const config: ServerConfig = {
+    version,
     host: settings.text('HOST') ?? '127.0.0.1',
     port: port('PORT', 8080),
     data_dir: resolve(settings.text('DATA_DIR') ?? './data'),
@@ -67,6 +73,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Server
     weather_forecast: readWeather(settings),
     public_url: readPublicUrl(settings),
     mail: readMailSettings(settings),
+    backups: readBackups(settings),
     log_level: settings.logLevel(),
     check_answers: settings.choice('ANSWER_CHECK', ['strict', 'lenient'], 'lenient'),
     tls: readTls(settings),
@@ -75,6 +82,17 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Server
   }
   settings.check()
   return config
+}
+
+function readBackups(settings: Settings): BackupSchedule | null {
+  const dir = settings.text('BACKUP_DIR')
+  const hour = settings.integer('BACKUP_HOUR', { fallback: 1, minimum: 0, maximum: 23 })
+  const kept = settings.integer('BACKUPS_KEPT', { fallback: 14, minimum: 1, maximum: 1000 })
+  if (dir === null) return null
+  if (settings.text('DATABASE_URL') !== null) {
+    settings.fault('BACKUP_DIR', 'only for the embedded database, without DATABASE_URL')
+  }
+  return { dir: resolve(dir), hour, kept }
 }
 
 /** Readings that arrive after their week was thinned enter no sum, so this is the minimum. */

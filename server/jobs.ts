@@ -29,6 +29,7 @@ import { isWithheld } from './reports/reader.ts'
 import { createReportWriter } from './reports/writers/write.ts'
 import { type Database, prepared } from './storage/database.ts'
 import { ensurePartitions, weeksAhead } from './storage/partitions.ts'
+import { type BackupOrder, type BackupSchedule, makeBackup } from './storage/scheduled-backups.ts'
 import { packRows } from './telemetry/blocks/packing.ts'
 import { shareGaps, watchGaps } from './telemetry/gaps/watch.ts'
 import { keepTiers, type RetentionSettings } from './telemetry/retention.ts'
@@ -45,6 +46,8 @@ export interface JobSettings extends RetentionSettings {
   weather_forecast: WeatherSettings | null
   /** null to send no mail. */
   mail: MailSettings | null
+  /** null to make no backups. */
+  backups: (BackupOrder & Pick<BackupSchedule, 'hour'>) | null
 }
 
 /** Deletes what is older than its retention. */
@@ -216,6 +219,16 @@ export const createJobTable = (settings: JobSettings): readonly Job[] => {
         }),
     },
   ]
+  const { backups } = settings
+  if (backups) {
+    jobs.push({
+      name: 'make_backup',
+      schedule: `0 ${backups.hour} * * *`,
+      seconds_max: 21_600,
+      own_turn: true,
+      run: (context) => makeBackup(context, backups),
+    })
+  }
   return jobs.map(defineJob)
 }
 

@@ -73,7 +73,7 @@ async function main(): Promise<void> {
       check_answers: config.check_answers,
     })
     stops.unshift(() => reading.close())
-    await serveAll(config, { db, reading, log }, stops)
+    await serveAll(config, { db, url, reading, log }, stops)
   } catch (error) {
     // An interrupted start fails, because the shutdown stops its dependencies.
     if (!is_stopping) throw error
@@ -98,14 +98,14 @@ async function prepare(db: Database, log: Logger): Promise<void> {
 
 async function serveAll(
   config: ServerConfig,
-  { db, reading, log }: { db: Database; reading: ReadThreads; log: Logger },
+  { db, url, reading, log }: { db: Database; url: string; reading: ReadThreads; log: Logger },
   stops: Stops,
 ): Promise<void> {
   const metrics = createMetrics({ pool: db.connections })
   observePriceSources(metrics.registry, db)
   observeWeatherForecasts(metrics.registry, db)
   observeMails(metrics.registry, db)
-  await startJobs(config, { db, log, metrics }, stops)
+  await startJobs(config, { db, url, log, metrics }, stops)
   const web = readWebPages(web_folder)
   if (web === null) log.warn('the pages of the platform are not built: npm run build-web')
   const guarded = await guardedDatabase(config, { db, log, metrics }, stops)
@@ -121,6 +121,7 @@ async function serveAll(
       ...createDeps(db, systemClock),
       db: guarded,
       mail: { is_sent: config.mail !== null, public_url: config.public_url },
+      installation: config,
     },
     db: guarded,
     clock: systemClock,
@@ -188,15 +189,17 @@ async function guardedDatabase(
 
 async function startJobs(
   config: ServerConfig,
-  { db, log, metrics }: { db: Database; log: Logger; metrics: Metrics },
+  { db, url, log, metrics }: { db: Database; url: string; log: Logger; metrics: Metrics },
   stops: Stops,
 ): Promise<void> {
+  const { backups: schedule, data_dir } = config
+  const backups = schedule && { ...schedule, url, data_dir }
   const queue = createJobs({
     db,
     clock: systemClock,
     log,
     registry: metrics.registry,
-    jobs: createJobTable(config),
+    jobs: createJobTable({ ...config, backups }),
   })
   stops.unshift(() => queue.stop())
   await queue.start()

@@ -3,16 +3,16 @@ import * as audit from './access/audit-endpoints.ts'
 import * as enrolments from './access/enrolment-endpoints.ts'
 import * as keys from './access/key-endpoints.ts'
 import * as people from './access/people-endpoints.ts'
-import type { PlatformNeeds } from './access/platform-operation.ts'
 import * as sites from './access/site-endpoints.ts'
 import * as alerts from './alerts/platform-endpoints.ts'
 import * as curtailment from './control/platform-endpoints.ts'
+import { type DoctorNeeds, getDoctor } from './doctor/endpoints.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import * as devices from './plant/platform-endpoints.ts'
 import type { Needs as ReportNeeds } from './reports/endpoints.ts'
 import * as reports from './reports/platform-endpoints.ts'
 
-export const platformEndpoints: readonly Endpoint<PlatformNeeds & ReportNeeds>[] = [
+export const platformEndpoints: readonly Endpoint<DoctorNeeds & ReportNeeds>[] = [
   ...Object.values(people),
   ...Object.values(keys),
   ...Object.values(audit),
@@ -22,4 +22,5 @@ export const platformEndpoints: readonly Endpoint<PlatformNeeds & ReportNeeds>[]
   ...Object.values(curtailment),
   ...Object.values(alerts),
   ...Object.values(reports),
+  getDoctor,
 ]

@@ -47,6 +47,7 @@ const server_order = [
   'reports',
   'overview',
   'push',
+  'doctor',
 ]
 
 /** Single files of a folder that another may import, and no other file of it. */

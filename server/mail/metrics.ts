@@ -39,13 +39,11 @@ export function observeMails(registry: Registry, db: Queries): void {
   })
 }
 
-async function readCounts(db: Queries): Promise<Count[] | null> {
-  try {
-    return await db.query<Count>(
-      `select state, count(*) as count, extract(epoch from min(queued_at))::float8 as oldest_s
-       from mail_outbox where state <> 'sent' group by state`,
-    )
-  } catch {
-    return null
-  }
-}
+const readCounts = (db: Queries) => mailCounts(db).catch(() => null)
+
+/** Unsent mails by state. */
+export const mailCounts = (db: Queries): Promise<Count[]> =>
+  db.query<Count>(
+    `select state, count(*) as count, extract(epoch from min(queued_at))::float8 as oldest_s
+     from mail_outbox where state <> 'sent' group by state`,
+  )

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { TableRows } from './row-counts.ts'
 
 const closed = { additionalProperties: false } as const
 const Instant = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' })
@@ -29,6 +30,8 @@ export const Manifest = Type.Object(
     /** All directories of the cluster. PostgreSQL needs the empty ones too. */
     directories: Type.Array(Type.String()),
     files: Type.Array(BackedUpFile),
+    /** Rows of every table; absent in backups of earlier versions. */
+    tables: Type.Optional(Type.Array(TableRows)),
   },
   closed,
 )

@@ -49,7 +49,20 @@ export async function checkBackup(backup: string): Promise<Manifest> {
  * incomplete or altered, and when this version cannot run it. Every site gets the event
  * `server_restored`.
  */
-export async function restore(order: RestoreOrder): Promise<RestoreReport> {
+export function restore(order: RestoreOrder): Promise<RestoreReport> {
+  return restoreThen(order, async (db, manifest) => {
+    const restored = await recordRestore(db, manifest, order.clock.now())
+    const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0)
+    const files = manifest.files.length
+    return { backup_finished_at: manifest.finished_at, files, bytes, ...restored }
+  })
+}
+
+/** Restores a backup as `restore` does, and runs `work` once on the recovered database. */
+export async function restoreThen<Result>(
+  order: Pick<RestoreOrder, 'backup' | 'data_dir' | 'log'>,
+  work: (db: Database, manifest: Manifest) => Promise<Result>,
+): Promise<Result> {
   await mkdir(order.data_dir, { recursive: true })
   const data_dir = await realpath(order.data_dir)
   await refuseUsed(data_dir, data_dir, [...bystanders, 'postgres'])
@@ -59,7 +72,7 @@ export async function restore(order: RestoreOrder): Promise<RestoreReport> {
   const manifest = await unpack(order.backup, { data_dir, home, lock })
   const cluster_dir = path.join(home, 'cluster')
   try {
-    return await recover(manifest, { ...order, data_dir })
+    return await onRecovered(data_dir, order.log, (db) => work(db, manifest))
   } catch (error) {
     await rm(cluster_dir, { recursive: true, force: true })
     throw new Error('PostgreSQL could not recover the backup', { cause: error })
@@ -165,18 +178,16 @@ async function checkVersions(manifest: Manifest, account: Account, home: string)
   )
 }
 
-async function recover(
-  manifest: Manifest,
-  { data_dir, clock, log }: RestoreOrder,
-): Promise<RestoreReport> {
+async function onRecovered<Result>(
+  data_dir: string,
+  log: Log,
+  work: (db: Database) => Promise<Result>,
+): Promise<Result> {
   const server = await startEmbedded({ data_dir, log })
   try {
     const db = await openDatabase({ url: server.url, log, application_name: 'restore', max: 1 })
     try {
-      const restored = await recordRestore(db, manifest, clock.now())
-      const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0)
-      const files = manifest.files.length
-      return { backup_finished_at: manifest.finished_at, files, bytes, ...restored }
+      return await work(db)
     } finally {
       await db.close()
     }

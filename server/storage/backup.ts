@@ -11,6 +11,7 @@ import pg from 'pg'
 import { type BackupTarget, checksum, newBackup } from './backup-files.ts'
 import { type BackedUpFile, type Manifest, manifestText } from './backup-manifest.ts'
 import type { Log } from './log.ts'
+import { countRows, rowsBetween } from './row-counts.ts'
 
 interface BackupOrder {
   /** The running embedded database of this data directory, as superuser. */
@@ -96,6 +97,8 @@ async function writeBackup(
   const cluster_dir = path.join(data_dir, 'postgres/cluster')
   const started_at = clock.now().toISOString()
   const about = await aboutDatabase(session)
+  const countAll = () => countRows(async (statement) => (await session.query(statement)).rows)
+  const before = await countAll()
   const start_lsn = await start(session, `heliograph ${started_at}`)
   log.info({ start_lsn }, 'backing up')
   const files: BackedUpFile[] = []
@@ -117,6 +120,7 @@ async function writeBackup(
     const there = await withFile(path.join(cluster_dir, file), (it) => add(file, it))
     if (!there) throw new Error(`${file} is gone, without which the backup is worth nothing`)
   }
+  const tables = rowsBetween(before, await countAll())
   const directories = [...new Set([...found.directories, ...wal_directories])]
   const manifest: Manifest = {
     format: 'heliograph-backup-1',
@@ -127,6 +131,7 @@ async function writeBackup(
     stop_lsn,
     directories,
     files,
+    tables,
   }
   const text = Buffer.from(manifestText(manifest))
   await target.add('manifest.json', text.length, inMemory(text).chunks)

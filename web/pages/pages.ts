@@ -60,6 +60,12 @@ export const adminPages: readonly AdminPage[] = [
     role: 'administrator',
     Page: lazy(() => import('./access/audit.tsx')),
   },
+  {
+    path: '/settings/checks',
+    label: 'Server checks',
+    role: 'administrator',
+    Page: lazy(() => import('./doctor/server-checks.tsx')),
+  },
 ]
 
 export const isOpenTo = (

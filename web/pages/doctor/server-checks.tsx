@@ -1,0 +1,44 @@
+import { Badge, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { askPlatform } from '../../api.ts'
+import { type Column, column, DataTable, wrapped } from '../../ui/data-table.tsx'
+import { inWords, none } from '../../ui/format.ts'
+import { Page } from '../../ui/page.tsx'
+import { Answered } from '../../ui/states.tsx'
+
+interface Check {
+  name: string
+  state: 'ok' | 'warning' | 'error'
+  finding: string
+  action: string | null
+}
+
+const tones = { ok: 'teal', warning: 'orange', error: 'red' } as const
+const names = { ok: 'OK', warning: 'Warning', error: 'Error' } as const
+
+const columns: Column<Check>[] = [
+  column('Check', ({ name }) => <Text fw={500}>{inWords(name)}</Text>),
+  column('State', ({ state }) => <Badge color={tones[state]}>{names[state]}</Badge>),
+  wrapped('Finding', ({ finding }) => finding),
+  wrapped('What to do', ({ action }) => action ?? none),
+]
+
+export default function ServerChecks() {
+  const checks = useQuery({
+    queryKey: ['doctor'],
+    queryFn: () => askPlatform<{ data: Check[] }>('GET', '/doctor'),
+    refetchInterval: 60_000,
+  })
+  return (
+    <Page title="Server checks">
+      <Answered query={checks}>
+        {({ data }) => (
+          <DataTable label="Checks" width={820} columns={columns} rows={data} by="name" />
+        )}
+      </Answered>
+      <Text c="dimmed" size="sm">
+        The same as the command heliograph doctor on the machine of the server.
+      </Text>
+    </Page>
+  )
+}
