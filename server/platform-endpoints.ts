@@ -11,6 +11,7 @@ import type { Endpoint } from './http/endpoint.ts'
 import * as devices from './plant/platform-endpoints.ts'
 import type { Needs as ReportNeeds } from './reports/endpoints.ts'
 import * as reports from './reports/platform-endpoints.ts'
+import * as commissioning from './telemetry/commissioning/platform-endpoints.ts'
 
 export const platformEndpoints: readonly Endpoint<DoctorNeeds & ReportNeeds>[] = [
   ...Object.values(people),
@@ -19,6 +20,7 @@ export const platformEndpoints: readonly Endpoint<DoctorNeeds & ReportNeeds>[] =
   ...Object.values(sites),
   ...Object.values(enrolments),
   ...Object.values(devices),
+  ...Object.values(commissioning),
   ...Object.values(curtailment),
   ...Object.values(alerts),
   ...Object.values(reports),

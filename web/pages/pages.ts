@@ -103,6 +103,10 @@ export const sitePages = [
   ]),
   page('/stations', 'plant:read', () => import('./plant/stations.tsx'), ['Plant', 'Stations']),
   page('/stations/:node_id', 'plant:read', () => import('./plant/station.tsx')),
+  page('/commissioning', 'plant:read', () => import('./plant/commissioning.tsx'), [
+    'Plant',
+    'Commissioning',
+  ]),
   page('/compare', 'plant:read', () => import('./telemetry/compare.tsx'), ['Plant', 'Compare']),
   page('/edge', 'plant:read', () => import('./access/edge.tsx'), ['Plant', 'Edge']),
   page('/curtailment', 'curtailment:read', () => import('./control/curtailment.tsx'), [

@@ -1,0 +1,174 @@
+/** A site in commissioning by its edge: devices found, values arriving, what is missing. */
+import { Group, List, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { askPlatform } from '../../api.ts'
+import { useSite } from '../../queries.ts'
+import { type Words, wordBadge } from '../../ui/badges.tsx'
+import { type Column, column, DataTable, wrapped } from '../../ui/data-table.tsx'
+import { formatQuantity, inWords } from '../../ui/format.ts'
+import { FigureGrid, figures, Muted, NamedFigure, Notice, Page, Time } from '../../ui/page.tsx'
+import { Answered } from '../../ui/states.tsx'
+
+interface Quantity {
+  quantity: string
+  column: string | null
+  value: number | null
+}
+
+interface Device {
+  kind: string
+  device_id: string
+  name: string
+  manufacturer: string | null
+  model: string | null
+  serial_number: string | null
+  comm_state: 'connected' | 'disconnected' | 'unknown'
+  last_ok_at: string | null
+  error: string | null
+  measured_at: string | null
+  quantities: Quantity[]
+}
+
+interface Commissioning {
+  edge_seen_at: string | null
+  missing: (keyof typeof siteGaps)[]
+  devices: Device[]
+}
+
+const siteGaps = {
+  edge: 'No edge was ever seen. Enrol one and start it.',
+  site_file: 'No site.yaml was announced. heliograph-edge scan writes one.',
+  position: 'Latitude and longitude are 0: the sun and the night cannot be computed.',
+  grid_meter: 'No meter has the role grid_connection: export cannot be compared with the permit.',
+  irradiance: 'No instrument measures irradiance: performance cannot be judged.',
+} as const
+
+const commStates: Words = {
+  connected: ['Connected', 'teal'],
+  disconnected: ['No answer', 'red'],
+  unknown: ['Not seen yet', 'gray'],
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  logger: 'Plant controller',
+  station: 'Met station',
+  bess: 'Battery',
+}
+
+/** By the ending of a column; the first that fits. */
+const units: readonly (readonly [ending: string, unit: string])[] = [
+  ['_w_m2', 'W/m²'],
+  ['_m_s', 'm/s'],
+  ['_kwh', 'kWh'],
+  ['_kvar', 'kvar'],
+  ['_kw', 'kW'],
+  ['_hz', 'Hz'],
+  ['_pct', '%'],
+  ['_hpa', 'hPa'],
+  ['_deg', '°'],
+  ['_mm', 'mm'],
+  ['_v', 'V'],
+  ['_a', 'A'],
+  ['_c', '°C'],
+]
+const unitOf = (name: string | null) => units.find(([ending]) => name?.endsWith(ending))?.[1] ?? ''
+
+const isMissing = ({ value }: Quantity) => value === null
+
+export default function CommissioningPage() {
+  const { site_id } = useSite()
+  const query = useQuery({
+    queryKey: ['commissioning', site_id],
+    queryFn: () => askPlatform<Commissioning>('GET', `/commissioning?site_id=${site_id}`),
+    refetchInterval: 5000,
+  })
+  return (
+    <Page title="Commissioning">
+      <Answered query={query}>{(found) => <Found {...found} />}</Answered>
+    </Page>
+  )
+}
+
+function Found({ edge_seen_at, missing, devices }: Commissioning) {
+  const connected = devices.filter(({ comm_state }) => comm_state === 'connected')
+  const complete = connected.filter(({ quantities }) => !quantities.some(isMissing))
+  return (
+    <Stack>
+      <FigureGrid>
+        {figures([
+          ['Edge last seen', <Time key="seen" at={edge_seen_at} />],
+          ['Devices', devices.length],
+          ['Connected', connected.length, null, connected.length < devices.length && 'bad'],
+          ['With all quantities', complete.length],
+        ])}
+      </FigureGrid>
+      {missing.length > 0 && (
+        <Notice title="The site lacks">
+          <List size="sm">
+            {missing.map((gap) => (
+              <List.Item key={gap}>{siteGaps[gap]}</List.Item>
+            ))}
+          </List>
+        </Notice>
+      )}
+      <DataTable
+        label="Devices"
+        width={760}
+        columns={columns}
+        rows={devices}
+        by={({ kind, device_id }) => `${kind} ${device_id}`}
+        none="No devices in site.yaml"
+      />
+    </Stack>
+  )
+}
+
+const columns: Column<Device>[] = [
+  wrapped('Device', ({ kind, device_id, name, manufacturer, model, serial_number }) => (
+    <>
+      {name}
+      <Muted>
+        {kinds[kind] ?? inWords(kind)} {device_id}
+      </Muted>
+      <Muted>{[manufacturer, model, serial_number].filter(Boolean).join(', ')}</Muted>
+    </>
+  )),
+  column('State', ({ comm_state, error, last_ok_at }) => (
+    <>
+      {wordBadge(commStates, comm_state)}
+      {error !== null && <Text size="sm">{error}</Text>}
+      {comm_state === 'disconnected' && last_ok_at !== null && (
+        <Muted>
+          Last answer <Time at={last_ok_at} />
+        </Muted>
+      )}
+    </>
+  )),
+  wrapped('Values', ({ quantities, measured_at }) => (
+    <>
+      <Group gap="md">
+        {quantities
+          .filter((one) => !isMissing(one))
+          .map(({ quantity, column: name, value }) => (
+            <NamedFigure
+              key={quantity}
+              size="xs"
+              name={inWords(quantity)}
+              value={formatQuantity(value, unitOf(name))}
+            />
+          ))}
+      </Group>
+      {measured_at !== null && (
+        <Muted>
+          Read <Time at={measured_at} />
+        </Muted>
+      )}
+    </>
+  )),
+  wrapped('Missing', ({ quantities }) =>
+    quantities
+      .filter(isMissing)
+      .map(({ quantity }) => inWords(quantity))
+      .join(', '),
+  ),
+]
