@@ -54,7 +54,7 @@ export const Readings = Closed(
 )
 
 /** Kinds of sources of events and communication states. */
-const deviceKinds = [
+export const deviceKinds = [
   'edge',
   'logger',
   'inverter',

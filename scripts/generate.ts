@@ -13,12 +13,13 @@ import { endpoints } from '../server/endpoints.ts'
 import type { Endpoint } from '../server/http/endpoint.ts'
 import { isControl, openApi, openApiText } from '../server/http/openapi.ts'
 import { ownCircuitsText } from '../server/performance/panels/own-circuits.ts'
+import { eventCatalogue } from '../server/push/catalogue.ts'
 import { deviceTable } from './device-table.ts'
 import { siteReference } from './site-reference.ts'
 
 const root = join(import.meta.dirname, '..')
 const is_check = process.argv.includes('--check')
-const document = openApiText(openApi(endpoints))
+const document = openApiText(openApi(endpoints, eventCatalogue))
 const generated = [
   ['openapi.json', document],
   ['operations.txt', operationsText(endpoints)],

@@ -26,6 +26,7 @@ import { queued_channel as mails_channel } from './mail/outbox.ts'
 import { observePriceSources } from './markets/metrics.ts'
 import { createRollups } from './performance/rollups/job.ts'
 import { platformEndpoints } from './platform-endpoints.ts'
+import { eventCatalogue } from './push/catalogue.ts'
 import { createReadThreads, type ReadThreads } from './read-threads.ts'
 import { queued_channel as reports_channel } from './reports/runs.ts'
 import { type Database, openDatabase } from './storage/database.ts'
@@ -132,7 +133,7 @@ async function serveAll(
       tls: config.tls,
       trusted_proxies: config.trusted_proxies,
       check_answers: config.check_answers,
-      documents: [...documents(endpoints), ...(web?.documents ?? [])],
+      documents: [...documents(endpoints, eventCatalogue), ...(web?.documents ?? [])],
       ...(web && { page: web.page }),
       sessions: platform.sessions,
       subtrees: [platform.subtree],

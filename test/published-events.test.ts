@@ -4,6 +4,7 @@ import test, { after, before, beforeEach } from 'node:test'
 import type { RowReport } from '@heliograph/domain/curtailment'
 import { hour_ms } from '@heliograph/domain/durations'
 import type { Frame, LinkEvent } from '@heliograph/domain/link'
+import { Compile } from 'typebox/compile'
 import {
   addKey,
   noon as noon_at,
@@ -12,12 +13,14 @@ import {
 } from '../server/fixtures/served-site.ts'
 import { ingestInto } from '../server/link/ingest.ts'
 import { recordHello, recordOffline } from '../server/link/presence.ts'
+import { eventCatalogue } from '../server/push/catalogue.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the answer of any endpoint
 type Answer = any
 
 const noon = noon_at.getTime()
 const edge = { site_id: 'demo', edge_id: '0123456789ab' }
+const checkers = new Map(eventCatalogue.map(({ type, schema }) => [type, Compile(schema)]))
 let served: ServedSite
 let db: ServedSite['db']
 let key: string
@@ -51,6 +54,7 @@ async function write(method: 'POST' | 'PUT' | 'DELETE', path: string, payload: o
 async function news(): Promise<Answer[]> {
   const { body } = await served.get(`/events?after=${last_id}`)
   last_id = body.data.at(-1)?.event_id ?? last_id
+  for (const event of body.data) assert.ok(checkers.get(event.type)!.Check(event), event.type)
   return body.data
 }
 

@@ -35,7 +35,7 @@ test('every link on the page leads somewhere', () => {
 })
 
 test('what is loaded is served beside it, and nothing runs inline', () => {
-  const served = documents(endpoints).map(({ path }) => path)
+  const served = documents(endpoints, []).map(({ path }) => path)
   const loaded = [...page.matchAll(/(?:src|href)="([^"#][^"]*)"/g)].map(([, address]) => address!)
   assert.deepEqual(
     loaded.filter((address) => address !== 'data:,' && !served.includes(`/${address}`)),

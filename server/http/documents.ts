@@ -1,12 +1,16 @@
 import { docsPage, docsPolicy, docsScript, docsStyle } from './docs-page.ts'
 import type { Endpoint } from './endpoint.ts'
 import { openApi, openApiText } from './openapi.ts'
+import type { DocumentedEvent } from './openapi-webhooks.ts'
 
 const utf8 = (type: string) => `${type}; charset=utf-8`
 
 /** Documents served without a key: the OpenAPI document and the reference page. */
-export function documents(endpoints: readonly Endpoint<never>[]) {
-  const document = openApi(endpoints)
+export function documents(
+  endpoints: readonly Endpoint<never>[],
+  events: readonly DocumentedEvent[],
+) {
+  const document = openApi(endpoints, events)
   const page = docsPage(document)
   return [
     {

@@ -16,6 +16,7 @@ import {
 } from './openapi-responses.ts'
 import { type Json, pascal, type Schemas, schemaComponents } from './openapi-schemas.ts'
 import { interface_version, introduction, tags, title } from './openapi-text.ts'
+import { type DocumentedEvent, webhooks } from './openapi-webhooks.ts'
 import { pathOf } from './paths.ts'
 import { per_minute, window_s } from './rate-limit.ts'
 import { read_modify_write_sentence } from './read-only.ts'
@@ -33,6 +34,7 @@ export interface OpenApiDocument {
   servers: readonly Json[]
   tags: readonly { name: string; description: string }[]
   paths: Record<string, Record<string, Operation>>
+  webhooks: Json
   components: Record<
     'schemas' | 'responses' | 'parameters' | 'headers' | 'securitySchemes',
     Record<string, Json>
@@ -61,7 +63,10 @@ const controlScopes: readonly unknown[] = ['curtailment:write', 'bess:write']
  * The document; key order is stable. Throws for a tag without a description and for two schemas of
  * one name.
  */
-export function openApi(endpoints: readonly Endpoint<never>[]): OpenApiDocument {
+export function openApi(
+  endpoints: readonly Endpoint<never>[],
+  events: readonly DocumentedEvent[] = [],
+): OpenApiDocument {
   const schemas = schemaComponents()
   const paths: OpenApiDocument['paths'] = {}
   for (const endpoint of endpoints) {
@@ -69,6 +74,7 @@ export function openApi(endpoints: readonly Endpoint<never>[]): OpenApiDocument 
     paths[path] ??= {}
     paths[path][endpoint.method.toLowerCase()] = operation(endpoint, schemas)
   }
+  const sent = webhooks(events, schemas)
   const responses = responseComponents(endpoints)
   return {
     openapi: '3.1.0',
@@ -82,6 +88,7 @@ export function openApi(endpoints: readonly Endpoint<never>[]): OpenApiDocument 
     servers: [{ url: '/', description: 'The server that serves this document.' }],
     tags: usedTags(endpoints),
     paths,
+    webhooks: sent,
     components: {
       schemas: inOrder({ ...schemas.components(), ...errorSchemas }),
       responses,

@@ -1,8 +1,18 @@
 /** The events of devices and edges that the link reports. */
-import type { LinkEvent } from '@heliograph/domain/link'
+import { deviceKinds, type LinkEvent } from '@heliograph/domain/link'
 import type { EventType } from '../events/event-types.ts'
 import { publish } from '../events/publish.ts'
+import * as field from '../http/fields.ts'
+import { Named } from '../http/params.ts'
 import type { Transaction } from '../storage/database.ts'
+
+export const CommunicationState = Named('CommunicationState', {
+  kind: field.OneOf(deviceKinds, 'The kind of device, or `edge`.', 'inverter'),
+  id: field.Text('The id of the device or edge.', '7'),
+  state: field.OneOf(['offline', 'online'], 'The state since `since_at`.'),
+  since_at: field.At('When the edge or the server noticed.'),
+  message: field.Text('A description for people.', 'Inverter 7 does not answer.'),
+})
 
 type Reported = Pick<LinkEvent, 'source_kind' | 'source_id' | 'code' | 'edge' | 'message'> & {
   at: Date

@@ -1,9 +1,20 @@
 /** The events of market prices. */
 import { publish } from '../events/publish.ts'
+import * as field from '../http/fields.ts'
+import { Named } from '../http/params.ts'
 import type { Transaction } from '../storage/database.ts'
 import { isoTime } from '../storage/values.ts'
 import type { PricePeriod } from './periods.ts'
-import type { PriceSource } from './schemas.ts'
+import { type PriceSource, priceSources } from './schemas.ts'
+
+export const PublishedPrices = Named('PublishedPrices', {
+  market_code: field.Text('The market.', 'DE-LU'),
+  start_at: field.At('Start of the first period.', '2026-06-21T22:00:00.000Z'),
+  end_at: field.At('End of the last period.', '2026-06-22T22:00:00.000Z'),
+  stored_count: field.Int('New or changed prices.', { minimum: 1, examples: [96] }),
+  source: field.OneOf(priceSources, 'Where the prices come from.'),
+  published_at: field.AtOrNull('When the source published them; null when it does not say.'),
+})
 
 interface Published {
   market_code: string

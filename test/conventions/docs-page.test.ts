@@ -6,7 +6,7 @@ import { documents } from '../../server/http/documents.ts'
 import { sampleServer } from './sample-server.ts'
 
 test('the reference page may load its own style and script, and be framed by nobody', async () => {
-  const options = { documents: documents(endpoints) }
+  const options = { documents: documents(endpoints, []) }
   const server = await sampleServer({ options })
   try {
     const { statusCode, headers } = await server.app.inject('/docs')
