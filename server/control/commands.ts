@@ -7,7 +7,7 @@ import {
   type RequestedLimit,
 } from '@heliograph/domain/limit-shares'
 import { ApiError, invalid, unknownReference, type Violation, violation } from '../http/errors.ts'
-import { noteChange } from '../storage/curtailment.ts'
+import { isFromOutside, noteChange } from '../storage/curtailment.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
 import { publishAccepted } from './published.ts'
 import type { CurtailmentGroup } from './schemas.ts'
@@ -130,13 +130,14 @@ async function insertGroup(
   return group!.group_id
 }
 
-/** Releases the open rows of a group. Returns false for an unknown group. */
+/** Releases the open rows of a group. Returns false for an unknown group, or one from outside. */
 export async function releaseGroup(
   tx: Transaction,
   { site_id, group_id, now, by }: { site_id: string; group_id: string; now: Date; by: string },
 ): Promise<boolean> {
   const found = await tx.query(
-    'select from curtailment_groups where site_id = $1 and group_id = $2',
+    `select from curtailment_groups g
+     where site_id = $1 and group_id = $2 and not ${isFromOutside}`,
     [site_id, group_id],
   )
   if (found.length === 0) return false

@@ -293,7 +293,7 @@ test('a row', async (t) => {
       if (status !== 'cancelled') assert.equal(row.cancelled_at, null)
       else assert.ok(row.cancelled_at! >= row.release_requested_at!)
       if (status !== 'completed') assert.equal(row.completed_at, null)
-      else assert.ok(row.completed_at! >= row.end_at)
+      else assert.ok(row.completed_at! >= row.end_at!)
       if (row.restored_at && row.cancelled_at && !row.closed_at) {
         assert.ok(row.cancelled_at >= row.restored_at)
       }

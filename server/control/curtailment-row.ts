@@ -1,5 +1,5 @@
 /** A curtailment row: the limit of one plant for a time, with the progress of its execution. */
-import { failureCodes } from '@heliograph/domain/curtailment'
+import { failureCodes, open_end_at, outsideSources } from '@heliograph/domain/curtailment'
 import { significant } from '@heliograph/domain/significant'
 import type { Static } from 'typebox'
 import * as field from '../http/fields.ts'
@@ -13,7 +13,9 @@ export const group_id_example = '0d9c7d3e-6a58-4f3f-9f2e-4f1f3b1c7a52'
 /** A row that no edge acknowledged within this time after its start has `edge_offline`. */
 const answer_s = 30
 
-const sources = ['api', 'edge_local'] as const
+const sources = ['api', 'edge_local', ...outsideSources] as const
+const isFromOutside = (source: (typeof sources)[number]) =>
+  outsideSources.some((outside) => outside === source)
 export const rowScopes = ['site', 'logger'] as const
 export const limitModes = ['percent', 'kw'] as const
 export const rowStatuses = [
@@ -49,7 +51,11 @@ export const statusRule =
 
 export const CurtailmentRow = Named('CurtailmentRow', {
   id: field.Int('Unique within the site.', { minimum: 1, examples: [41] }),
-  group_id: field.Text('The command that created the row.', group_id_example),
+  group_id: field.TextOrNull(
+    'The command that created the row. Null for an order that the edge took from outside (see ' +
+      '`source`): only its source ends it.',
+    group_id_example,
+  ),
   logger_id: LoggerId,
   status: field.OneOf(rowStatuses, statusRule, 'active'),
   is_active: field.Flag('Whether the row is in force now: its status is `active`.', true),
@@ -58,13 +64,25 @@ export const CurtailmentRow = Named('CurtailmentRow', {
   source: field.OneOf(
     sources,
     '`api`: a command to this API. `edge_local`: reported by an edge to a server that was ' +
-      'restored from a backup and no longer has the command.',
+      'restored from a backup and no longer has the command. `grid_operator`, ' +
+      '`direct_marketer`, `digital_input`: taken by the edge at the plant, from a control centre ' +
+      'or from relay inputs; it ends when that source replaces it, or by the fall-back of the ' +
+      'site file.',
   ),
   scope: field.OneOfOrNull(rowScopes, 'As requested; null if `edge_local`.', 'logger'),
   limit_mode: field.OneOfOrNull(limitModes, 'As requested; null if `edge_local`.', 'kw'),
   limit_value: field.NumOrNull('As requested, in % or kW by `limit_mode`; null if `edge_local`.'),
   start_at: At('Start, inclusive.'),
-  end_at: At('End, exclusive, unless the row is released before.', '2026-06-28T10:00:00.000Z'),
+  end_at: field.AtOrNull(
+    'End, exclusive, unless the row is released before. Null for an order from outside that is ' +
+      'in force: see `holds_until`.',
+    '2026-06-28T10:00:00.000Z',
+  ),
+  holds_until: field.OneOfOrNull(
+    ['replaced'],
+    '`replaced`: until its source orders another limit, for an order from outside. Null for ' +
+      'commands, which end at `end_at`.',
+  ),
   max_power_kw: field.FromZero('Limit of the plant, kW: whole watts, at most its rated power.'),
   requested_max_power_kw: field.FromZeroOrNull('Limit before it is rounded and capped, kW.', 240),
   rated_power_kw: field.NumOrNull('Rated power of the plant at the time of the command, kW.', 400),
@@ -240,6 +258,9 @@ type Derived =
   | 'applied'
   | 'restored'
   | 'limit_pct_of_rated'
+  | 'group_id'
+  | 'end_at'
+  | 'holds_until'
   | 'cancelled_at'
   | 'completed_at'
   | 'apply_latency_ms'
@@ -248,6 +269,8 @@ type Derived =
 
 /** A row as `rowColumns` select it. */
 export interface StoredRow extends Stored<Omit<CurtailmentRow, Derived>> {
+  group_id: string
+  end_at: Date
   /** When the row became over; of no meaning before. */
   over_at: Date
   samples: number
@@ -257,9 +280,14 @@ export interface StoredRow extends Stored<Omit<CurtailmentRow, Derived>> {
 export function rowRecord(row: StoredRow, money: RowMoney): CurtailmentRow {
   const { over_at, samples, compliant_samples, applied_at, rated_power_kw, status } = row
   const requested_ms = Math.max(row.start_at.getTime(), row.created_at.getTime())
+  const is_from_outside = isFromOutside(row.source)
+  const is_open = is_from_outside && row.end_at.getTime() === open_end_at
   const is_offline = row.failure_code === 'edge_offline' && row.failure_message === null
   return served(CurtailmentRow, {
     ...row,
+    group_id: is_from_outside ? null : row.group_id,
+    end_at: is_open ? null : row.end_at,
+    holds_until: is_from_outside ? 'replaced' : null,
     is_active: status === 'active',
     applied: applied_at !== null,
     restored: row.restored_at !== null,

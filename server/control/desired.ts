@@ -1,9 +1,14 @@
 /** Sends the desired state (curtailment rows and approved dispatch) to connected edges. */
 import type { Clock, Timers } from '@heliograph/domain/clock'
-import type { CurtailmentRow, Desired } from '@heliograph/domain/curtailment'
+import type { CurtailmentRow, Desired, OutsideSource } from '@heliograph/domain/curtailment'
 import type { DispatchHour } from '@heliograph/domain/dispatch'
 import type { Static } from 'typebox'
-import { changed_channel, isReleasing, unconfirmed_rows_max } from '../storage/curtailment.ts'
+import {
+  changed_channel,
+  isFromOutside,
+  isReleasing,
+  unconfirmed_rows_max,
+} from '../storage/curtailment.ts'
 import type { Database, Log, Queries } from '../storage/database.ts'
 import type { Stored } from '../storage/records.ts'
 
@@ -137,7 +142,13 @@ async function sendChanges(db: Queries, watchers: Set<Watcher>, clock: Clock): P
   }
 }
 
-const rowColumns = 'group_id, logger_id, start_at, end_at, max_power_kw, released_at'
+const rowColumns = `r.group_id, logger_id, start_at, end_at, max_power_kw, released_at,
+  case when ${isFromOutside} then g.source end as source`
+
+/** Of orders from outside, those in force: for an edge that has lost them. */
+const rowsOfSite = `
+  select ${rowColumns} from curtailment_rows r join curtailment_groups g using (site_id, group_id)
+  where site_id = s.site_id and (released_at is null or not ${isFromOutside})`
 
 /**
  * Includes released rows until their end, for edges that were disconnected at the release. Includes
@@ -148,14 +159,13 @@ async function readDesired(
   site_ids: readonly string[],
   now: Date,
 ): Promise<(site_id: string) => DesiredMessage> {
-  const rows = await db.query<OfSite & Stored<CurtailmentRow>>(
+  const rows = await db.query<OfSite & Stored<StoredRow>>(
     `select s.site_id, rows.*
      from unnest($1::text[]) as s (site_id)
      cross join lateral (
-       (select ${rowColumns} from curtailment_rows where site_id = s.site_id and end_at > $2)
+       (${rowsOfSite} and end_at > $2)
        union all
-       (select ${rowColumns} from curtailment_rows r
-        where site_id = s.site_id and end_at <= $2 and ${isReleasing('$2::timestamptz')}
+       (${rowsOfSite} and end_at <= $2 and ${isReleasing('$2::timestamptz')}
         order by end_at desc limit ${unconfirmed_rows_max})
      ) as rows
      order by start_at, group_id, logger_id`,
@@ -169,8 +179,10 @@ async function readDesired(
       type: 'desired',
       // Edges older than battery dispatch refuse unknown fields.
       ...(dispatch && { dispatch }),
-      rows: (rowsOf.get(site_id) ?? []).map(({ site_id: _, ...row }) => ({
+      rows: (rowsOf.get(site_id) ?? []).map(({ site_id: _, source, ...row }) => ({
         ...row,
+        // Edges older than orders from outside refuse unknown fields.
+        ...(source !== null && { source }),
         start_at: row.start_at.getTime(),
         end_at: row.end_at.getTime(),
         released_at: row.released_at?.getTime() ?? null,
@@ -178,6 +190,8 @@ async function readDesired(
     }
   }
 }
+
+type StoredRow = Omit<CurtailmentRow, 'source'> & { source: OutsideSource | null }
 
 interface OfSite {
   site_id: string

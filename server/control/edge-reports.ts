@@ -1,6 +1,7 @@
 /** Progress reports of edges on curtailment rows: frames of kind `curtailment`. */
 import {
   curtailment_rows_max,
+  open_end_at,
   RowReport,
   reportInstants,
   rowKey,
@@ -70,7 +71,10 @@ const reported = 'jsonb_populate_recordset(null::curtailment_rows, $2::jsonb) as
 
 const addUnknownGroups = `
   insert into curtailment_groups (site_id, group_id, source, created_at)
-  select $1, group_id, 'edge_local', min(acknowledged_at) from ${reported}
+  select $1, group_id, coalesce(min(o.source), 'edge_local'), min(acknowledged_at)
+  from ${reported}
+  join jsonb_to_recordset($2::jsonb) as o (group_id text, logger_id integer, source text)
+    using (group_id, logger_id)
   group by group_id order by group_id
   on conflict do nothing`
 
@@ -116,7 +120,11 @@ const isReceivedAgain = `(
   r.applied_at is not null and e.applied_at is null and e.acknowledged_at > r.acknowledged_at
   and (e.released_at is not null or e.reported_at >= r.end_at))`
 
+const openEnd = `to_timestamp(${open_end_at / 1000})`
+
 /**
+ * An order from outside ends when its source replaces it.
+ *
  * An edge that reports a row as unreleased or applied was sent it, even if a restored database
  * differs.
  */
@@ -129,6 +137,8 @@ const update = `
     told_at = coalesce(r.told_at, case
       when e.released_at is null or e.applied_at is not null then e.acknowledged_at end),
     released_at = least(r.released_at, e.released_at),
+    end_at = case when r.end_at = ${openEnd} and e.released_at is not null
+      then greatest(e.released_at, r.start_at + interval '1 ms') else r.end_at end,
     is_release_heard = r.is_release_heard or e.is_release_heard
   from ${reported}
   where r.site_id = $1 and r.group_id = e.group_id and r.logger_id = e.logger_id

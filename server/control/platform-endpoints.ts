@@ -8,7 +8,7 @@ import { endpoint } from '../http/endpoint.ts'
 import { badField } from '../http/errors.ts'
 import * as field from '../http/fields.ts'
 import { Closed, id_max, Named } from '../http/params.ts'
-import { closeGroup } from '../storage/curtailment.ts'
+import { closeGroup, isFromOutside } from '../storage/curtailment.ts'
 import { plantsFor } from './commands.ts'
 import { group_id_example } from './curtailment-row.ts'
 import { CurtailmentGroup, limitFields } from './schemas.ts'
@@ -53,7 +53,8 @@ export const closeCurtailment = endpoint({
   async handle({ tx, caller, body: { site_id, group_id, note } }, { clock }: PlatformNeeds) {
     await checkSite(tx, caller, site_id)
     const groups = await tx.query(
-      'select from curtailment_groups where site_id = $1 and group_id = $2',
+      `select from curtailment_groups g
+       where site_id = $1 and group_id = $2 and not ${isFromOutside}`,
       [site_id, group_id],
     )
     if (groups.length === 0)

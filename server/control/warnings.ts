@@ -4,6 +4,7 @@ import type { PlantLimit } from '@heliograph/domain/limit-shares'
 import { isBelowLowestLimit } from '@heliograph/domain/lowest-limit'
 import type { Site } from '@heliograph/domain/site'
 import { edgeCommState } from '../plant/communication.ts'
+import { isFromOutside } from '../storage/curtailment.ts'
 import type { Queries } from '../storage/database.ts'
 import { lastEvent } from '../storage/events.ts'
 
@@ -83,8 +84,9 @@ async function overlapping(
   { group_id, logger_ids }: { group_id: string | null; logger_ids: readonly number[] },
 ): Promise<string[]> {
   const groups = await db.query<{ group_id: string }>(
-    `select group_id, min(start_at) as start_at from curtailment_rows
-     where site_id = $1 and group_id is distinct from $2 and logger_id = any($3)
+    `select group_id, min(start_at) as start_at
+     from curtailment_rows join curtailment_groups g using (site_id, group_id)
+     where site_id = $1 and group_id is distinct from $2 and not ${isFromOutside} and logger_id = any($3)
        and released_at is null and end_at > greatest($4::timestamptz, $6) and start_at < $5
      group by group_id order by 2, 1 limit ${warned_overlaps_max}`,
     [site_id, group_id, logger_ids, start_at, end_at, now],

@@ -1,5 +1,5 @@
 /** Curtailment rows as SQL conditions, and how the processes of the server notify each other. */
-import { curtailment_rows_max } from '@heliograph/domain/curtailment'
+import { curtailment_rows_max, outsideSources } from '@heliograph/domain/curtailment'
 import type { Queries } from './database.ts'
 
 /** Notified when the desired state of a site has changed; the payload is the site_id. */
@@ -21,6 +21,9 @@ export const unconfirmed_rows_max = curtailment_rows_max / 2
 export const isUnconfirmed = `(
   r.told_at is not null and r.restored_at is null and r.closed_at is null
   and not (r.is_release_heard and r.released_at < r.start_at))`
+
+/** SQL: group `g` is an order that an edge took from outside, which no command releases. */
+export const isFromOutside = `g.source in (${outsideSources.map((name) => `'${name}'`).join(', ')})`
 
 /** SQL: the release of row `r` was requested, or its end has come. */
 const isPastEnd = (now: string) => `(r.released_at is not null or r.end_at <= ${now})`
@@ -73,7 +76,9 @@ export async function closeGroup(
   const closed = await tx.execute(
     `update curtailment_rows r
      set closed_at = $3, closed_reason = 'operator', closed_by = $4, close_note = $5
-     where r.site_id = $1 and r.group_id = $2 and ${isReleasing('$3::timestamptz')}`,
+     from curtailment_groups g
+     where r.site_id = $1 and r.group_id = $2 and ${isReleasing('$3::timestamptz')}
+       and g.site_id = r.site_id and g.group_id = r.group_id and not ${isFromOutside}`,
     [site_id, group_id, now, by, note],
   )
   // Releases that wait for these rows end now.

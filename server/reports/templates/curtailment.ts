@@ -130,13 +130,16 @@ async function readLoss(db: Queries, frame: Frame) {
   }
 }
 
+/** Without an end an order lasts. */
+const isLater = (at: string | null, than: Date) => at === null || new Date(at) > than
+
 function notesOf(rows: readonly CurtailmentRow[], { period }: Frame): string[] {
   if (rows.length === 0) return ['No curtailment order was in force in this period.']
   const notes: string[] = []
   const beyond = rows.filter(
     ({ start_at, end_at, release_requested_at }) =>
       new Date(start_at) < period.start_at ||
-      new Date(release_requested_at ?? end_at) > period.end_at,
+      isLater(release_requested_at ?? end_at, period.end_at),
   )
   if (beyond.length > 0) {
     notes.push(
@@ -236,7 +239,13 @@ function plantTable(
   )
 }
 
-const sourceNames = { api: 'Command', edge_local: 'Known from the edge alone' } as const
+const sourceNames = {
+  api: 'Command',
+  edge_local: 'Known from the edge alone',
+  grid_operator: 'Grid operator',
+  direct_marketer: 'Direct marketer',
+  digital_input: 'Relay inputs',
+} as const satisfies Record<CurtailmentRow['source'], string>
 
 function outcomeTable(rows: Rows, money: readonly Field<Rows>[]): Section {
   const nameOf = ({ source, status }: CurtailmentRow) => `${sourceNames[source]} / ${status}`

@@ -48,6 +48,7 @@ import {
   isStuck,
   isWithdrawn,
   limitWords,
+  outsiderOf,
   releasingReason,
   stateOf,
   stepsOf,
@@ -86,7 +87,7 @@ export default function Curtailment() {
             ) : (
               commandsOf(data).map((command) => (
                 <CommandCard
-                  key={command.group_id}
+                  key={command.rows[0]!.id}
                   command={command}
                   onRelease={() => setReleasing(command)}
                   onCloseRecord={() => setClosing(command)}
@@ -151,7 +152,9 @@ function CommandCard({ command: { rows }, onRelease, onCloseRecord }: CommandCar
   const now_ms = useNow(10_000)
   const [first] = rows
   if (!first) return null
-  const { group_id, source, created_by, start_at, end_at } = first
+  const { group_id, source, created_by, start_at, end_at, id } = first
+  const outsider = outsiderOf(first)
+  const record = group_id ?? id
   return (
     <Card withBorder padding="sm">
       <Group justify="space-between" align="flex-start">
@@ -160,10 +163,13 @@ function CommandCard({ command: { rows }, onRelease, onCloseRecord }: CommandCar
             Limit {limitWords(first)}
           </Title>
           <Text size="sm">
-            <Time at={start_at} /> – <Time at={end_at} />
+            <Time at={start_at} /> – {end_at === null ? 'until replaced' : <Time at={end_at} />}
           </Text>
           <Muted>
-            {source === 'edge_local' ? 'Reported by the site' : `Requested by ${created_by}`}
+            {outsider !== null &&
+              `Ordered by ${outsider} at the plant. Only ${outsider} can end it.`}
+            {outsider === null &&
+              (source === 'edge_local' ? 'Reported by the site' : `Requested by ${created_by}`)}
           </Muted>
         </div>
         <Group gap="xs">
@@ -172,13 +178,15 @@ function CommandCard({ command: { rows }, onRelease, onCloseRecord }: CommandCar
               Close record
             </Button>
           )}
-          <WriteButton scope="curtailment:write" variant="default" size="sm" onClick={onRelease}>
-            Release
-          </WriteButton>
+          {outsider === null && (
+            <WriteButton scope="curtailment:write" variant="default" size="sm" onClick={onRelease}>
+              Release
+            </WriteButton>
+          )}
         </Group>
       </Group>
       <Box visibleFrom="sm">
-        <Rows rows={rows} label={`Plants of limit ${limitWords(first)} (record ${group_id})`} />
+        <Rows rows={rows} label={`Plants of limit ${limitWords(first)} (record ${record})`} />
       </Box>
       <Box hiddenFrom="sm">
         <NarrowRows rows={rows} />
@@ -327,7 +335,8 @@ function ReleaseModal({ command: { group_id, rows }, onClose }: CommandModalProp
   // A copy, because the limit leaves the list after its release.
   const [asked] = useState(rows)
   const release = useWrite({
-    write: () => heliograph.curtailmentGroupRelease({ site_id, group_id }),
+    // Orders from outside have no release.
+    write: () => heliograph.curtailmentGroupRelease({ site_id, group_id: group_id! }),
     changes: ['curtailment'],
     onDone: setReleased,
   })

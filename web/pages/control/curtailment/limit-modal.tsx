@@ -25,6 +25,7 @@ import { useWrite } from '../../../ui/use-write.ts'
 import { type Allowed, allowedOf, curtailedBy, dayHoursOf, type Plant, sumOf } from './limits.ts'
 import { useWarnings } from './reads.ts'
 import { durations, faultsOf, newLimit, type RequestedLimit, spanOf } from './requested-limit.ts'
+import { instantOfEnd } from './rows.ts'
 import { PeakSuggestion, useSuggested } from './suggestions.tsx'
 import { plantWarnings } from './warnings.ts'
 
@@ -252,7 +253,7 @@ function LimitConfirm(props: LimitConfirmProps) {
       row.status !== 'releasing' &&
       allowed.some(({ logger_id }) => logger_id === row.logger_id) &&
       Date.parse(row.start_at) < span.end_ms &&
-      Date.parse(row.end_at) > span.start_ms,
+      instantOfEnd(row.end_at) > span.start_ms,
   )
   // The pressed button is gone: screen readers continue with the summary.
   const summary = useRef<HTMLParagraphElement>(null)
@@ -447,7 +448,7 @@ function costOf(
       span,
       others.filter(ofPlant(logger_id)).map(({ start_at, end_at, max_power_kw }) => ({
         start_ms: Date.parse(start_at),
-        end_ms: Date.parse(end_at),
+        end_ms: instantOfEnd(end_at),
         max_power_kw,
       })),
     ),

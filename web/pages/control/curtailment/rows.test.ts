@@ -8,6 +8,7 @@ import {
   isStuck,
   isWithdrawn,
   limitWords,
+  outsiderOf,
   releasingReason,
   stateOf,
   stepsOf,
@@ -51,6 +52,23 @@ test('rows of one command stay together, in the order in which they come', () =>
       ['b', 2],
     ],
   )
+})
+
+test('rows of an order from outside stay together, and say who ended them', () => {
+  const outside = { group_id: null, source: 'grid_operator', end_at: null } as const
+  const rows = [row({ ...outside, id: 1 }), row({ ...outside, id: 2 }), row({ id: 3 })]
+  const commands = commandsOf(rows)
+  assert.deepEqual(
+    commands.map(({ group_id, rows }) => [group_id, ...rows.map(({ id }) => id)]),
+    [
+      [null, 1, 2],
+      ['a', 3],
+    ],
+  )
+  assert.equal(outsiderOf(rows[0]!), 'the grid operator')
+  assert.equal(outsiderOf(rows[2]!), null)
+  assert.equal(endOf(rows[0]!), null)
+  assert.equal(isStuck(row({ ...outside, status: 'releasing' }), Date.parse(at(60))), false)
 })
 
 test('a limit is told as it was asked for', () => {

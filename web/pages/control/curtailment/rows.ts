@@ -2,14 +2,26 @@ import type { CurtailmentRow } from '@heliograph/sdk'
 import { formatNumber, formatPower } from '../../../ui/format.ts'
 
 export interface Command {
-  group_id: string
+  /** null: an order from outside, which nobody can release here. */
+  group_id: string | null
   rows: CurtailmentRow[]
 }
 
 export function commandsOf(rows: readonly CurtailmentRow[]): Command[] {
-  const groups = Map.groupBy(rows, ({ group_id }) => group_id)
-  return [...groups].map(([group_id, rows]) => ({ group_id, rows }))
+  // Rows of one order from outside begin together.
+  const keyOf = (row: CurtailmentRow) => row.group_id ?? `${row.source} ${row.start_at}`
+  const groups = Map.groupBy(rows, keyOf)
+  return [...groups.values()].map((rows) => ({ group_id: rows[0]!.group_id, rows }))
 }
+
+const outsiders: Partial<Record<CurtailmentRow['source'], string>> = {
+  grid_operator: 'the grid operator',
+  direct_marketer: 'the direct marketer',
+  digital_input: 'the relay inputs',
+}
+
+/** Who ordered a limit from outside, and alone can end it; null for other limits. */
+export const outsiderOf = ({ source }: CurtailmentRow): string | null => outsiders[source] ?? null
 
 /** `60 % of rated power`, or `240 kW together`. */
 export function limitWords({ limit_mode, limit_value, scope, max_power_kw }: CurtailmentRow) {
@@ -70,11 +82,15 @@ export function stepsOf(row: CurtailmentRow): Step[] {
   return [...sent, ...applied_steps.filter(({ at }) => at !== null), ...released_steps]
 }
 
-/** Actual or planned end of the limit. */
-export function endOf(row: CurtailmentRow): string {
+/** Actual or planned end of the limit; null: until its source replaces it. */
+export function endOf(row: CurtailmentRow): string | null {
   const over_at = row.restored_at ?? row.completed_at ?? row.cancelled_at
   return over_at ?? row.release_requested_at ?? row.end_at
 }
+
+/** Unix ms; infinite without an end. */
+export const instantOfEnd = (end_at: string | null): number =>
+  end_at === null ? Number.POSITIVE_INFINITY : Date.parse(end_at)
 
 /** Released before its start, so that it had no effect. */
 export const isWithdrawn = ({
@@ -105,7 +121,8 @@ const confirmed_within_ms = 60_000
 /** Unconfirmed for so long that a person may have to close the record. */
 export const isStuck = (row: CurtailmentRow, now_ms: number) =>
   row.status === 'releasing' &&
-  now_ms - Date.parse(row.release_requested_at ?? row.end_at) > confirmed_within_ms
+  row.group_id !== null &&
+  now_ms - instantOfEnd(row.release_requested_at ?? row.end_at) > confirmed_within_ms
 
 export const isChanging = (row: CurtailmentRow) =>
   row.status === 'releasing' || (row.status === 'active' && row.verified_at === null)

@@ -7,7 +7,7 @@ import { formatPower, formatTime } from '../../../ui/format.ts'
 import { Muted, useNow } from '../../../ui/page.tsx'
 import { dayAt, instantOf } from '../../../ui/site-clock.ts'
 import { useHistory, usePlants } from './reads.ts'
-import { endOf, isWithdrawn, stateOf } from './rows.ts'
+import { endOf, instantOfEnd, isWithdrawn, stateOf } from './rows.ts'
 
 const day_ms = 86_400_000
 
@@ -29,7 +29,7 @@ export function Timeline({ rows }: { rows: CurtailmentRow[] }) {
     (row) =>
       !isWithdrawn(row) &&
       Date.parse(row.start_at) < end_ms &&
-      Date.parse(shownEnd(row, now_ms)) > start_ms,
+      instantOfEnd(shownEnd(row, now_ms)) > start_ms,
   )
   return (
     <Card withBorder padding="sm">
@@ -179,16 +179,18 @@ const kinds: Partial<Record<CurtailmentRow['status'], keyof typeof looks>> = {
 
 interface BarProps {
   row: CurtailmentRow
-  end_at: string
+  end_at: string | null
   percentAt: (at_ms: number) => number
   timezone: string
 }
 
 function Bar({ row, end_at, percentAt, timezone }: BarProps) {
   const left = percentAt(Date.parse(row.start_at))
-  const width = percentAt(Date.parse(end_at)) - left
+  const width = percentAt(instantOfEnd(end_at)) - left
   const kind = kinds[row.status] ?? 'past'
-  const when = [row.start_at, end_at].map((at) => formatTime(at, timezone, 'full')).join(' – ')
+  const shown = (at: string | null) =>
+    at === null ? 'until replaced' : formatTime(at, timezone, 'full')
+  const when = [row.start_at, end_at].map(shown).join(' – ')
   return (
     <Tooltip label={`${stateOf(row).words}: limit ${formatPower(row.max_power_kw)}, ${when}`}>
       <Box
