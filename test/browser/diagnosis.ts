@@ -1,5 +1,6 @@
 /** What is wrong with the plant, and since when: strings, devices, losses, gaps. */
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import test from 'node:test'
 import type {
   Gap,
@@ -162,46 +163,65 @@ async function assertCurve(curve: Locator, point: IvExpectedPoint | undefined): 
   for (const [nth, value] of values.entries()) assertShows(shown[nth]!, value, name)
 }
 
-test('devices are compared over a day, in kW and by their panels', options, async () => {
-  await asAdministrator(async (window) => {
-    const { page } = window
-    await untilHistoryIsThere(window)
-    const { inverters } = await ask<Overview>(window, `/v1/sites/${site_id}/overview`)
-    // The first four are shown before anything is chosen: their readings are there already.
-    const [one, other] = [inverters[5]!, inverters[9]!]
-    await visit(page, `/sites/${site_id}/compare`)
-    await page.getByRole('button', { name: 'Earlier' }).click()
-    const choice = page.getByRole('combobox', { name: 'Inverters' })
-    await choice.click()
-    for (let count = 4; count > 0; count -= 1) await choice.press('Backspace')
-    await page.getByText('Choose devices to compare').waitFor()
-    const reads: Promise<{ body: List<InverterReading>; query: URLSearchParams }>[] = []
-    for (const { inverter_id, name } of [one, other]) {
-      reads.push(nextAnswer(page, `/inverters/${inverter_id}/history`))
-      await page.getByRole('option', { name: name!, exact: true }).click()
-    }
-    const answers = await Promise.all(reads)
-    const powers = answers.map(({ body }) =>
-      body.data.flatMap(({ ac_power_kw }) => (ac_power_kw === null ? [] : [ac_power_kw])),
-    )
-    const start = siteClock(answers[0]!.query.get('start'))
-    assert.equal(start, `${dayBefore(siteToday())} 00:00:00`)
-    await choice.press('Escape')
-    await assertCompared(page, [one.name!, other.name!], powers)
-    await page.getByText('Per installed kWp').click()
-    const by_panels = [one, other].map(({ dc_capacity_kwp }, nth) =>
-      powers[nth]!.map((power_kw) => (1000 * power_kw) / dc_capacity_kwp!),
-    )
-    await page
-      .getByText(/W\/kWp/)
-      .first()
-      .waitFor()
-    await assertCompared(page, [one.name!, other.name!], by_panels)
-    await page.reload()
-    await settle(page)
-    await assertCompared(page, [one.name!, other.name!], by_panels)
-  })
-})
+test(
+  'devices are explored over a day, in kW and by their panels, and the view is a link',
+  options,
+  async () => {
+    await asAdministrator(async (window) => {
+      const { page } = window
+      await untilHistoryIsThere(window)
+      const { inverters } = await ask<Overview>(window, `/v1/sites/${site_id}/overview`)
+      const [one, other] = [inverters[5]!, inverters[9]!]
+      await visit(page, `/sites/${site_id}/explorer?devices=none&show=ac_power_kw`)
+      await page.getByRole('button', { name: 'Earlier' }).click()
+      const choice = page.getByRole('combobox', { name: 'Devices' })
+      await choice.click()
+      await page.getByText('Choose devices and quantities').waitFor()
+      const reads: Promise<{ body: List<InverterReading>; query: URLSearchParams }>[] = []
+      for (const { inverter_id, name } of [one, other]) {
+        reads.push(nextAnswer(page, `/inverters/${inverter_id}/history`))
+        await page.getByRole('option', { name: name!, exact: true }).click()
+      }
+      const answers = await Promise.all(reads)
+      const powers = answers.map(({ body }) =>
+        body.data.flatMap(({ ac_power_kw }) => (ac_power_kw === null ? [] : [ac_power_kw])),
+      )
+      const start = siteClock(answers[0]!.query.get('start'))
+      assert.equal(start, `${dayBefore(siteToday())} 00:00:00`)
+      await choice.press('Escape')
+      await assertCompared(page, [one.name!, other.name!], powers)
+      await page.getByText('Per installed kWp').click()
+      const by_panels = [one, other].map(({ dc_capacity_kwp }, nth) =>
+        powers[nth]!.map((power_kw) => (1000 * power_kw) / dc_capacity_kwp!),
+      )
+      await page
+        .getByText(/W\/kWp/)
+        .first()
+        .waitFor()
+      await assertCompared(page, [one.name!, other.name!], by_panels)
+      await page.reload()
+      await settle(page)
+      await assertCompared(page, [one.name!, other.name!], by_panels)
+      await page.getByRole('button', { name: 'Zoom in' }).click()
+      const zoomed = page.getByText(/, 06:00 to .*, 18:00, means of 1 min/)
+      await zoomed.waitFor()
+      await page.reload()
+      await zoomed.waitFor()
+      await settle(page)
+      const download = page.waitForEvent('download')
+      await page.getByRole('button', { name: 'Download CSV' }).click()
+      const csv = await readFile(await (await download).path(), 'utf8')
+      const [head, ...rows] = csv.trimEnd().split('\r\n')
+      assert.equal(
+        head,
+        `Time (UTC),Time (Europe/Berlin),${[one, other]
+          .map(({ name }) => `${name}: Power (W/kWp)`)
+          .join(',')}`,
+      )
+      assert.equal(rows.length, 720)
+    })
+  },
+)
 
 async function assertCompared(
   page: Page,
@@ -209,7 +229,7 @@ async function assertCompared(
   values: readonly (readonly number[])[],
 ): Promise<void> {
   await page.getByRole('cell', { name: names.at(-1)!, exact: true }).waitFor()
-  const rows = await rowsOf(page, 'Summary of the shown days')
+  const rows = await rowsOf(page, 'Summary of the shown period')
   assert.deepEqual(
     rows.map((row) => row['Device']),
     names,

@@ -107,8 +107,8 @@ export const sitePages = [
     'Plant',
     'Commissioning',
   ]),
-  page('/compare', 'plant:read', () => import('./telemetry/compare.tsx'), ['Plant', 'Compare']),
   page('/edge', 'plant:read', () => import('./access/edge.tsx'), ['Plant', 'Edge']),
+  page('/explorer', 'plant:read', () => import('./telemetry/explorer.tsx'), ['Plant', 'Explorer']),
   page('/curtailment', 'curtailment:read', () => import('./control/curtailment.tsx'), [
     'Control',
     'Curtailment',

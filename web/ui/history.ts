@@ -37,12 +37,13 @@ type Operation =
   | 'stringsHistoryList'
 
 const points_max = 2000
-const steps_s = [60, 300, 900, 3600] as const
+const steps_s = [60, 300, 900, 3600, 86_400] as const
+export type Step = `${(typeof steps_s)[number]}s`
 
 /** The shortest step with few enough points. */
-export function everyOf({ start_ms, end_ms }: Span) {
-  const step_s = steps_s.find((each_s) => end_ms - start_ms <= points_max * each_s * 1000) ?? 3600
-  return `${step_s}s` as const
+export function everyOf({ start_ms, end_ms }: Span): Step {
+  const step_s = steps_s.find((each_s) => end_ms - start_ms <= points_max * each_s * 1000)
+  return `${step_s ?? 86_400}s`
 }
 
 function historyOf(operation: Operation, device: Device, { span, names, every }: Shown) {
@@ -97,7 +98,7 @@ export interface Shown {
   span: Span
   /** Columns; all of them if there are none. */
   names: readonly string[]
-  every?: ReturnType<typeof everyOf>
+  every?: Step
 }
 
 export const loggerHistory = (site_id: string, logger_id: number, shown: Shown) =>

@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { formatNumber } from './format.ts'
-import { asLocal } from './site-clock.ts'
+import { asLocal, type Span } from './site-clock.ts'
 
 export interface Line {
   label: string
@@ -40,10 +40,16 @@ export interface LineChartProps {
   height?: number
   /** Indexes of two lines; the area between them is shaded. */
   band?: readonly [upper: number, lower: number]
+  /** Called with the part that a person selects with the mouse. */
+  onZoom?: (part: Span) => void
 }
 
-/** Lines of one unit share an axis; a second unit uses the right axis. */
-export function LineChart({ title, at_ms, lines, timezone, height = 260, band }: LineChartProps) {
+/** Lines of one unit share an axis; the first unit uses the left axis. */
+export function LineChart(props: LineChartProps) {
+  const { title, at_ms, lines, timezone, height = 260, band, onZoom } = props
+  const zoomed = useRef(onZoom)
+  zoomed.current = onZoom
+  const may_zoom = onZoom !== undefined
   const { ref, width: observed } = useElementSize()
   const target = useRef<HTMLDivElement>(null)
   const [first_width, setFirstWidth] = useState(0)
@@ -57,14 +63,15 @@ export function LineChart({ title, at_ms, lines, timezone, height = 260, band }:
   // biome-ignore lint/correctness/useExhaustiveDependencies: values alone are set below, far faster
   useEffect(() => {
     if (!target.current || width === 0) return
-    const options = optionsOf({ lines, timezone, scheme, width, height, band })
+    const onSelect = may_zoom ? (part: Span) => zoomed.current?.(part) : undefined
+    const options = optionsOf({ lines, timezone, scheme, width, height, band, onSelect })
     chart.current = new uPlot(options, dataOf(at_ms, lines), target.current)
     shown.current = lines
     return () => {
       chart.current?.destroy()
       chart.current = null
     }
-  }, [shape, timezone, scheme, width, height])
+  }, [shape, timezone, scheme, width, height, may_zoom])
   useEffect(() => {
     // A new chart has the values already.
     if (shown.current === lines) return
@@ -97,9 +104,11 @@ interface Drawn {
   width: number
   height: number
   band?: LineChartProps['band']
+  onSelect: LineChartProps['onZoom']
 }
 
-function optionsOf({ lines, timezone, scheme, width, height, band }: Drawn): uPlot.Options {
+function optionsOf(drawn: Drawn): uPlot.Options {
+  const { lines, timezone, scheme, width, height, band, onSelect } = drawn
   const units = [...new Set(lines.map(({ unit }) => unit))]
   const text = scheme === 'dark' ? '#c9c9c9' : '#495057'
   const grid = { stroke: scheme === 'dark' ? '#424242' : '#e9ecef', width: 1 }
@@ -108,7 +117,8 @@ function optionsOf({ lines, timezone, scheme, width, height, band }: Drawn): uPl
     width,
     height,
     tzDate: (s) => asLocal(s * 1000, timezone),
-    cursor: { sync: { key: 'time' } },
+    cursor: { sync: { key: 'time' }, ...(onSelect && { drag: { x: true, setScale: false } }) },
+    ...(onSelect && { hooks: { setSelect: [(chart) => select(chart, onSelect)] } }),
     legend: { live: true },
     scales: { x: { time: true } },
     ...(band && {
@@ -121,7 +131,7 @@ function optionsOf({ lines, timezone, scheme, width, height, band }: Drawn): uPl
     }),
     axes: [
       { ...axis, values: clockTicks },
-      ...units.slice(0, 2).map((unit, nth) => ({
+      ...units.map((unit, nth) => ({
         ...axis,
         scale: unit,
         label: unit,
@@ -148,4 +158,14 @@ function optionsOf({ lines, timezone, scheme, width, height, band }: Drawn): uPl
       })),
     ],
   }
+}
+
+const selected_px_min = 8
+
+function select(chart: uPlot, onSelect: (part: Span) => void): void {
+  const { left, width } = chart.select
+  if (width < selected_px_min) return
+  const at = (px: number) => chart.posToVal(px, 'x') * 1000
+  onSelect({ start_ms: at(left), end_ms: at(left + width) })
+  chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
 }

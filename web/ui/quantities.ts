@@ -1,4 +1,5 @@
 /** Quantities that charts of a device offer, by the field of the reading. */
+import type { SensorNode } from '@heliograph/sdk'
 
 export interface Quantity {
   name: string
@@ -30,6 +31,13 @@ export const plantQuantities: readonly Quantity[] = [
   { name: 'module_temperature_c', label: 'Panel temperature', unit: '°C' },
   { name: 'ambient_temperature_c', label: 'Air temperature', unit: '°C' },
 ]
+
+/** From measured irradiance and temperature, by the hour; not a field of readings. */
+export const expectedPower: Quantity = {
+  name: 'expected_power_kw',
+  label: 'Expected power',
+  unit: 'kW',
+}
 
 export const inverterQuantities: readonly Quantity[] = [
   ...power,
@@ -70,3 +78,18 @@ export const mpptQuantities = (count: number): readonly Quantity[] => [
   ...mppt('mppt_voltage_v', 'Voltage', 'V', 1, count),
   ...mppt('mppt_current_a', 'Current', 'A', 2, count),
 ]
+
+export const stringQuantities: readonly Quantity[] = [
+  { name: 'current_a', label: 'Current', unit: 'A', digits: 2 },
+  { name: 'voltage_v', label: 'Voltage', unit: 'V', digits: 0 },
+]
+
+const switched: Partial<Record<string, string>> = { door: '1 = open', relay: '1 = on' }
+
+export const nodeQuantities = ({ channels }: Pick<SensorNode, 'channels'>): readonly Quantity[] =>
+  channels.map(({ label, unit, kind }, nth) => ({
+    name: `channel_values:${nth}`,
+    label,
+    unit: unit ?? switched[kind] ?? '',
+    digits: unit === null ? 0 : 1,
+  }))

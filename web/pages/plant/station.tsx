@@ -6,7 +6,7 @@ import { formatAge, formatQuantity, inWords } from '../../ui/format.ts'
 import { sensorHistory } from '../../ui/history.ts'
 import { OverTime } from '../../ui/over-time.tsx'
 import { type Fact, Facts, noted, Page, Section } from '../../ui/page.tsx'
-import type { Quantity } from '../../ui/quantities.ts'
+import { nodeQuantities } from '../../ui/quantities.ts'
 import { Answered, Empty } from '../../ui/states.tsx'
 import type { SitePageProps } from '../pages.ts'
 import { Switchings, useNodeNow, useNodes, whoSwitched } from './station/switchings.tsx'
@@ -25,20 +25,10 @@ export default function Station({ node_id = '' }: SitePageProps) {
   )
 }
 
-const switched: Partial<Record<string, string>> = { door: '1 = open', relay: '1 = on' }
-
-const quantitiesOf = ({ channels }: SensorNode): readonly Quantity[] =>
-  channels.map(({ label, unit, kind }, nth) => ({
-    name: `channel_values:${nth}`,
-    label,
-    unit: unit ?? switched[kind] ?? '',
-    digits: unit === null ? 0 : 1,
-  }))
-
 function Whole({ node }: { node: SensorNode }) {
   const { site_id } = useSite()
   const { node_id } = node
-  const quantities = quantitiesOf(node)
+  const quantities = nodeQuantities(node)
   return (
     <Stack>
       <Group>

@@ -35,7 +35,10 @@ export default function InverterPage({ inverter_id: text }: SitePageProps) {
   const { inverterName, plantName } = useDevices()
   const title = inverterName(Number(text))
   return (
-    <Page title={title} actions={<SiteLink to={`/compare?devices=${text}`}>Compare</SiteLink>}>
+    <Page
+      title={title}
+      actions={<SiteLink to={`/explorer?devices=inverter:${text}`}>Explorer</SiteLink>}
+    >
       <Answered query={overview}>
         {({ inverters, strings }) => {
           const inverter = inverters.find((one) => String(one.inverter_id) === text)

@@ -27,7 +27,7 @@ export default function Inverters() {
   const plant = filters.get('plant')
   const page = filters.number('page') ?? 1
   return (
-    <Page title="Inverters" actions={<SiteLink to="/compare">Compare</SiteLink>}>
+    <Page title="Inverters" actions={<SiteLink to="/explorer">Explorer</SiteLink>}>
       <Group align="end">
         <Select
           label="Plant"
