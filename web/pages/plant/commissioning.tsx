@@ -5,7 +5,7 @@ import { askPlatform } from '../../api.ts'
 import { useSite } from '../../queries.ts'
 import { type Words, wordBadge } from '../../ui/badges.tsx'
 import { type Column, column, DataTable, wrapped } from '../../ui/data-table.tsx'
-import { formatQuantity, inWords } from '../../ui/format.ts'
+import { formatQuantity, inWords, none } from '../../ui/format.ts'
 import { FigureGrid, figures, Muted, NamedFigure, Notice, Page, Time } from '../../ui/page.tsx'
 import { Answered } from '../../ui/states.tsx'
 
@@ -74,6 +74,12 @@ const units: readonly (readonly [ending: string, unit: string])[] = [
 const unitOf = (name: string | null) => units.find(([ending]) => name?.endsWith(ending))?.[1] ?? ''
 
 const isMissing = ({ value }: Quantity) => value === null
+const isComplete = ({ comm_state, quantities }: Device) =>
+  comm_state === 'connected' && !quantities.some(isMissing)
+
+/** Instruments have names of their own. */
+const nameOf = ({ kind }: Device, { quantity }: Quantity): string =>
+  kind === 'station' ? quantity : quantity === 'dc_input' ? 'DC input' : inWords(quantity)
 
 export default function CommissioningPage() {
   const { site_id } = useSite()
@@ -91,7 +97,8 @@ export default function CommissioningPage() {
 
 function Found({ edge_seen_at, missing, devices }: Commissioning) {
   const connected = devices.filter(({ comm_state }) => comm_state === 'connected')
-  const complete = connected.filter(({ quantities }) => !quantities.some(isMissing))
+  const complete = devices.filter(isComplete)
+  const open = devices.filter((one) => !isComplete(one))
   return (
     <Stack>
       <FigureGrid>
@@ -115,7 +122,7 @@ function Found({ edge_seen_at, missing, devices }: Commissioning) {
         label="Devices"
         width={760}
         columns={columns}
-        rows={devices}
+        rows={[...open, ...complete]}
         by={({ kind, device_id }) => `${kind} ${device_id}`}
         none="No devices in site.yaml"
       />
@@ -144,31 +151,29 @@ const columns: Column<Device>[] = [
       )}
     </>
   )),
-  wrapped('Values', ({ quantities, measured_at }) => (
+  wrapped('Missing', (device) => {
+    const names = device.quantities.filter(isMissing).map((one) => nameOf(device, one))
+    return names.join(', ') || none
+  }),
+  wrapped('Values', (device) => (
     <>
       <Group gap="md">
-        {quantities
+        {device.quantities
           .filter((one) => !isMissing(one))
-          .map(({ quantity, column: name, value }) => (
+          .map((one) => (
             <NamedFigure
-              key={quantity}
+              key={one.quantity}
               size="xs"
-              name={inWords(quantity)}
-              value={formatQuantity(value, unitOf(name))}
+              name={nameOf(device, one)}
+              value={formatQuantity(one.value, unitOf(one.column))}
             />
           ))}
       </Group>
-      {measured_at !== null && (
+      {device.measured_at !== null && (
         <Muted>
-          Read <Time at={measured_at} />
+          Read <Time at={device.measured_at} />
         </Muted>
       )}
     </>
   )),
-  wrapped('Missing', ({ quantities }) =>
-    quantities
-      .filter(isMissing)
-      .map(({ quantity }) => inWords(quantity))
-      .join(', '),
-  ),
 ]
