@@ -39,6 +39,7 @@ function checkProfile(profile: Profile): SiteProblem[] {
     // A register that identifies a device may show another value where it is read alone.
     ...checkOverlaps(registers.filter(({ path }) => path[1] !== 'recognised_by')),
     ...checkReadings(profile),
+    ...(profile.controller ? checkCodes('controller', profile.controller) : []),
     ...limits.flatMap(({ limit, path }) => checkLimit(limit, path)),
     ...checkSetpoint(profile),
   ]

@@ -304,6 +304,8 @@ const ControllerProfile = Closed({
       others: Type.Array(Closed({ code: Type.Integer(), name: Name })),
     }),
   ),
+  /** Alarms of the controller itself. */
+  alarms: Type.Optional(Alarms),
   limit: LimitProfile,
 })
 

@@ -215,4 +215,4 @@ export class Loop {
 }
 
 const isOfPolling = (code: string) =>
-  /^(device_offline|foreign_control|nonsense_value:.*)$/.test(code)
+  /^(device_offline|foreign_control|nonsense_value:.*|alarm:.*)$/.test(code)

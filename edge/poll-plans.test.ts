@@ -89,7 +89,8 @@ test('the controller of a plant is polled, and is none while it obeys someone el
   const plan = plans.find(({ kind }) => kind === 'logger')!
   await plan.open(fakeBus)
   const events = ['export limitation', null].map((foreign_control) => {
-    const [event] = plan.onRead({ limit, active_power_kw: 39.5, foreign_control }, stamp)
+    const answer = { limit, active_power_kw: 39.5, foreign_control, alarms: null }
+    const [event] = plan.onRead(answer, stamp)
     return { control: reads.get(-7)?.control ?? null, event }
   })
   assert.deepEqual(
@@ -102,4 +103,28 @@ test('the controller of a plant is polled, and is none while it obeys someone el
   assert.equal(reads.get(-7)?.power_w, 39_500)
   plan.onGone?.()
   assert.deepEqual(gone, [-7])
+})
+
+test('alarms of the controller of a plant are events of the plant', async () => {
+  const controller = { connection: 'a', unit_id: 0, driver: 'huawei_smartlogger' } as const
+  const inverters = [inverterOf(1)]
+  const loggers = [{ logger_id: 7, name: 'L', rated_power_kw: 100, controller, inverters }]
+  const { plans } = await plansOf(siteOf(inverters, { loggers }), 'none')
+  const plan = plans.find(({ kind }) => kind === 'logger')!
+  await plan.open(fakeBus)
+  const eventsOf = (alarm_1: number | null) => {
+    const alarms = { table: 'huawei-smartlogger', words: { alarm_1, alarm_2: null } }
+    const answer = { limit, active_power_kw: 39.5, foreign_control: null, alarms }
+    return plan
+      .onRead(answer, stamp)
+      .map(({ source_kind, source_id, code, edge, message }) =>
+        [source_kind, source_id, code, edge, message].join(' '),
+      )
+  }
+  const name = 'Miniature circuit breaker open'
+  const told = 'logger 7 alarm:huawei-smartlogger:1:17'
+  assert.deepEqual(
+    [2 ** 17, 2 ** 17, null, 0, 0].flatMap((word) => eventsOf(word)),
+    [`${told} rising ${name}`, `${told} falling ${name}: over`],
+  )
 })

@@ -1,4 +1,5 @@
 /** What is to be polled at a site, and what becomes of each answer. */
+import type { AlarmTable } from '@heliograph/domain/alarms/table'
 import { findAlarmTable } from '@heliograph/domain/alarms/tables'
 import type { InverterReading, WeatherReading } from '@heliograph/domain/readings'
 import type { Combiner, Inverter, Logger, Meter, Site, Station } from '@heliograph/domain/site'
@@ -53,9 +54,7 @@ function inverterPlan(inverter: Inverter, strings: StringPlan, needs: PlanNeeds)
       return device
     },
     onRead(answer, stamp, round_at) {
-      const table = answer.alarm_table === null ? null : findAlarmTable(answer.alarm_table)
-      if (table === undefined)
-        throw new Error(`the driver names no alarm table: '${answer.alarm_table}'`)
+      const table = answer.alarm_table === null ? null : alarmTableOf(answer.alarm_table)
       const frame = { inverter_id, ...stamp }
       const { ac_power_kw } = answer.inverter
       control?.onRead(inverter_id, {
@@ -82,6 +81,13 @@ function inverterPlan(inverter: Inverter, strings: StringPlan, needs: PlanNeeds)
   })
 }
 
+/** @throws Error for a name without a table */
+function alarmTableOf(name: string): AlarmTable {
+  const table = findAlarmTable(name)
+  if (table) return table
+  throw new Error(`the driver names no alarm table: '${name}'`)
+}
+
 /** A device that limits all inverters of a plant; what they measure they tell themselves. */
 function controllerPlan(logger: Logger, needs: PlanNeeds): Plan<unknown> {
   const { conditions, intervals, control } = needs
@@ -89,6 +95,7 @@ function controllerPlan(logger: Logger, needs: PlanNeeds): Plan<unknown> {
   const source = { source_kind: 'logger', source_id: String(logger_id) } as const
   const key = controllerKey(logger_id)
   const driver = needs.driverOf(controller!.driver)
+  const alarm_watch = new AlarmWatch(source, conditions)
   let device: ControllerDevice | null = null
   return plan<ControllerAnswer>({
     kind: 'logger',
@@ -100,7 +107,7 @@ function controllerPlan(logger: Logger, needs: PlanNeeds): Plan<unknown> {
       device = await having(driver, 'openController', controller!.driver)(bus, logger)
       return device
     },
-    onRead({ limit, active_power_kw, foreign_control }, { measured_at: at }, round_at) {
+    onRead({ limit, active_power_kw, foreign_control, alarms }, { measured_at: at }, round_at) {
       control?.onRead(key, {
         // Whom it does not obey cannot limit by it.
         control: foreign_control === null ? (device?.control ?? null) : null,
@@ -114,7 +121,9 @@ function controllerPlan(logger: Logger, needs: PlanNeeds): Plan<unknown> {
         foreign_control === null
           ? conditions.fall(source, condition.code, { at, message: `${name} obeys the edge` })
           : conditions.rise(condition, { at, message: `${name} obeys ${foreign_control}` })
-      return event ? [event] : []
+      const table = alarms && alarmTableOf(alarms.table)
+      const raised = table ? alarm_watch.poll(alarms.words, table, at) : []
+      return [...(event ? [event] : []), ...raised]
     },
     onGone: () => control?.onGone(key),
   })

@@ -90,7 +90,9 @@ const code = (text: string) => ['`', text, '`'].join('')
 
 function valuesOf(profile: Profile, kind: Kind): string {
   const { inverter, meter, weather, pcs } = profile
-  if (kind === 'controller') return 'power of the plant, limit, control authority'
+  if (kind === 'controller') {
+    return `power of the plant, limit, control authority${profile.controller?.alarms ? ', alarms' : ''}`
+  }
   const readings = (inverter ?? meter ?? pcs)?.readings ?? weather?.points ?? {}
   const single = groupsOf(readings)
   const state = (inverter ?? pcs)?.state ? ['state'] : []

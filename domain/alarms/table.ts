@@ -21,7 +21,7 @@ export const alarmCategories = [
 ] as const
 type AlarmCategory = (typeof alarmCategories)[number]
 
-const alarmSources = ['bms', 'cluster', 'pcs'] as const
+const alarmSources = ['bms', 'cluster', 'pcs', 'controller'] as const
 type AlarmSource = (typeof alarmSources)[number]
 
 export const alarm_words_max = 5

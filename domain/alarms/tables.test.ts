@@ -27,6 +27,7 @@ const rowCounts = {
   'sunspec-inverter': 16,
   'sunspec-701': 17,
   'huawei-sun2000': 48,
+  'huawei-smartlogger': 43,
   'csi-ktl-ct': 63,
   'yaskawa-solectria-pvi-tl': 44,
   'sunspec-battery-802': 29,
@@ -61,7 +62,31 @@ test('every table is listed under its own id', () => {
   assert.equal(findAlarmTable('none'), undefined)
 })
 
-for (const table of alarmTables) {
+const smartLoggerPath = new URL(
+  '../../../shared/data/registers/huawei-smartlogger-alarms.csv',
+  import.meta.url,
+)
+
+test('huawei-smartlogger has the registers, bits, codes and levels of the maker', (t) => {
+  if (!existsSync(smartLoggerPath)) {
+    t.skip(`no reference data at ${smartLoggerPath.pathname}`)
+    return
+  }
+  const [, ...lines] = readFileSync(smartLoggerPath, 'utf8').trim().split('\n')
+  const places = lines.map((line) => {
+    const [register, bit, code, level] = line.split(',')
+    const nth = Number(register) - 50_000
+    const place = [Math.floor(nth / 2) + 1, Number(bit) + 16 * (nth % 2)]
+    return [...place, code, level === 'adaptable' ? 'warning' : level]
+  })
+  const { rows } = findAlarmTable('huawei-smartlogger')!
+  assert.deepEqual(
+    rows.map((row) => [row.alarm_word, row.bit, row.code.split('-')[0], row.severity]),
+    places,
+  )
+})
+
+for (const table of alarmTables.filter(({ table_id }) => table_id !== 'huawei-smartlogger')) {
   test(`${table.table_id} agrees with the documents in word, bit, code and severity`, (t) => {
     if (!existsSync(materialPath)) {
       t.skip(`no reference data at ${materialPath.pathname}`)
@@ -87,7 +112,9 @@ for (const table of alarmTables) {
         .map((alarm) => [...placeOf(alarm), String(alarm[codeIs]), levelOf(alarm)]),
     )
   })
+}
 
+for (const table of alarmTables) {
   test(`${table.table_id} has one complete alarm for each bit and code`, () => {
     const { rows, word_bits } = table
     const places = rows.map(({ alarm_word, bit }) => `${alarm_word}.${bit}`)
@@ -109,7 +136,9 @@ for (const table of alarmTables) {
 }
 
 test('warnings of batteries are pre-alarms without effect on power, alarms reduce it', () => {
-  const tables = alarmTables.filter(({ alarm_source }) => alarm_source)
+  const tables = alarmTables.filter(
+    ({ alarm_source }) => alarm_source && alarm_source !== 'controller',
+  )
   assert.equal(tables.length, 3)
   for (const { code, affects_power, severity } of tables.flatMap(({ rows }) => rows)) {
     assert.equal(typeof affects_power, 'boolean', code)

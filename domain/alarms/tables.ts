@@ -1,4 +1,5 @@
 import { csiKtlCt } from './csi-ktl-ct.ts'
+import { huaweiSmartLogger } from './huawei-smartlogger.ts'
 import { huaweiSun2000 } from './huawei-sun2000.ts'
 import { sinexcelPws } from './sinexcel-pws.ts'
 import { sunspec701 } from './sunspec-701.ts'
@@ -12,6 +13,7 @@ export const alarmTables: readonly AlarmTable[] = [
   sunspecInverter,
   sunspec701,
   huaweiSun2000,
+  huaweiSmartLogger,
   csiKtlCt,
   yaskawaSolectriaPviTl,
   sunspecBattery,

@@ -137,6 +137,8 @@ export interface ControllerAnswer {
   active_power_kw: number | null
   /** External control authority; null if there is none, or it is not reported. */
   foreign_control: string | null
+  /** Alarm words of the controller itself, and the table that decodes them; null without any. */
+  alarms: { table: string; words: Readonly<Record<string, number | null>> } | null
 }
 
 /**

@@ -284,6 +284,16 @@ test('SmartLogger: another control authority is named', async () => {
   assert.equal((await found.read()).values.foreign_control, null)
 })
 
+test('SmartLogger: alarms that an older version lacks are unknown, not clear', async () => {
+  const { found } = await smartLogger(0)
+  const { values, missing } = await found.read()
+  assert.deepEqual(values.alarms, {
+    table: 'huawei-smartlogger',
+    words: { alarm_1: 0, alarm_2: null, alarm_3: null },
+  })
+  assert.deepEqual(missing, [])
+})
+
 test('SmartLogger: after communication loss its control is renewed', async () => {
   const { bus, found, control } = await smartLogger()
   await found.read()

@@ -3,7 +3,7 @@ import { limitRegisters, type Profile } from '@heliograph/domain/profile'
 import type { Logger } from '@heliograph/domain/site'
 import { wattsCovering } from '@heliograph/domain/watts'
 import type { Bus, ControllerDevice } from './driver.ts'
-import { identify } from './register-answer.ts'
+import { alarmRegisters, alarmsIn, identify } from './register-answer.ts'
 import { createRegisterLimit } from './register-limit.ts'
 import { createRegisterReader, placeOf } from './register-reader.ts'
 
@@ -13,7 +13,7 @@ export async function openController(
   { controller, inverters, logger_id }: Logger,
 ): Promise<ControllerDevice> {
   if (!controller) throw new Error(`logger ${logger_id} has no controller`)
-  const { active_power, control_mode, limit: limits } = profile.controller!
+  const { active_power, control_mode, alarms, limit: limits } = profile.controller!
   const place = placeOf(profile, bus, controller.unit_id)
   const sum = (powers_w: number[]) => powers_w.reduce((sum_w, power_w) => sum_w + power_w, 0)
   // The base of percentages: a base below the rating would let a percentage mean more than it says.
@@ -32,6 +32,7 @@ export async function openController(
   const read = createRegisterReader(place, [
     active_power,
     ...(control_mode ? [control_mode.register] : []),
+    ...alarmRegisters(alarms),
     ...limitRegisters(limits),
   ])
   const identity = await identify(profile, place)
@@ -57,6 +58,7 @@ export async function openController(
             limit: limit.onRead(values),
             active_power_kw: values.inColumn(active_power),
             foreign_control: other?.name ?? null,
+            alarms: alarms ? { table: alarms.table_id, words: alarmsIn(alarms, values) } : null,
           },
           complaints: [],
           missing: values.missing,

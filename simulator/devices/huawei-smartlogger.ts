@@ -45,6 +45,9 @@ export function huaweiSmartLogger(
       holding.u32(40_802, applied(state, now_ms) / 10)
       // Year of its clock; inverters have the gradient of their power here.
       holding.u16(42_017, 2026)
+      // An older version: without the alarms of 50002 and on.
+      holding.u16(50_000, 0)
+      holding.u16(50_001, 0)
       return image
     },
     write(state, { address, values, now_ms }) {

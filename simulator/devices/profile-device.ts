@@ -108,7 +108,8 @@ function measure(
     const bit = state.flags?.find((flag) => flag.state === now.state)?.bit
     put(state.register, bit === undefined ? (state.codes?.[now.state]?.[0] ?? 0) : 2 ** bit)
   }
-  for (const register of (inverter ?? pcs)?.alarms?.words.flat() ?? []) put(register, 0)
+  for (const register of (inverter ?? controller ?? pcs)?.alarms?.words.flat() ?? [])
+    put(register, 0)
   if (pcs) for (const register of [pcs.setpoint, pcs.watchdog]) put(register, 0)
   if (controller?.control_mode) put(controller.control_mode.register, 0)
   putInputs(inverter?.strings, now.strings, put)
