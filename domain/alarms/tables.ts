@@ -2,6 +2,8 @@ import { csiKtlCt } from './csi-ktl-ct.ts'
 import { huaweiSmartLogger } from './huawei-smartlogger.ts'
 import { huaweiSun2000 } from './huawei-sun2000.ts'
 import { sinexcelPws } from './sinexcel-pws.ts'
+import { sofarG3 } from './sofar-g3.ts'
+import { solisHybrid } from './solis-hybrid.ts'
 import { sunspec701 } from './sunspec-701.ts'
 import { sunspecBattery, sunspecString } from './sunspec-battery.ts'
 import { sunspecInverter } from './sunspec-inverter.ts'
@@ -19,6 +21,8 @@ export const alarmTables: readonly AlarmTable[] = [
   sunspecBattery,
   sunspecString,
   sinexcelPws,
+  solisHybrid,
+  sofarG3,
 ]
 
 export function findAlarmTable(table_id: string): AlarmTable | undefined {

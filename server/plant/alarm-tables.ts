@@ -7,6 +7,8 @@ const tablesByDriver: Readonly<Record<string, readonly string[]>> = {
   sunspec: ['sunspec-inverter', 'sunspec-701'],
   huawei_sun2000: ['huawei-sun2000'],
   csi_ktl_ct: ['csi-ktl-ct'],
+  solis_hybrid: ['solis-hybrid'],
+  sofar_g3: ['sofar-g3'],
 }
 
 export interface AlarmingDevice {
