@@ -38,17 +38,15 @@ export interface ServerConfig extends RetentionSettings {
   tls: { cert: Buffer; key: Buffer } | null
   /** Addresses or networks of proxies whose X-Forwarded-* headers are trusted. */
   trusted_proxies: string[]
+  /** Addresses or networks beside the public internet to which webhooks may be sent. */
+  webhook_networks: string[]
   service_manager: ServiceManager | null
 }
 
 /** Reads the settings; throws all faults at once, with their variables. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): ServerConfig {
   const settings = settingsOf(environment)
-  const trusted_proxies = (settings.text('TRUSTED_PROXIES') ?? '').split(/[\s,]+/).filter(Boolean)
-  for (const proxy of trusted_proxies.filter((text) => !isNetwork(text))) {
-    const what = `an address or a network such as 10.0.0.0/8, not '${proxy}'`
-    settings.fault('TRUSTED_PROXIES', what)
-  }
+  const trusted_proxies = readNetworks(settings, 'TRUSTED_PROXIES')
   const database_url = settings.text('DATABASE_URL')
   if (database_url !== null && !/^postgres(ql)?:\/\//.test(database_url)) {
     settings.fault('DATABASE_URL', 'a postgres:// address')
@@ -78,6 +76,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Server
     check_answers: settings.choice('ANSWER_CHECK', ['strict', 'lenient'], 'lenient'),
     tls: readTls(settings),
     trusted_proxies,
+    webhook_networks: readNetworks(settings, 'WEBHOOK_NETWORKS'),
     service_manager: serviceManagerOf(environment),
   }
   settings.check()
@@ -177,6 +176,14 @@ function tlsFault(pair: { cert: Buffer; key: Buffer }): string | null {
   } catch (error) {
     return (error as Error).message
   }
+}
+
+function readNetworks(settings: Settings, name: string): string[] {
+  const networks = (settings.text(name) ?? '').split(/[\s,]+/).filter(Boolean)
+  for (const network of networks.filter((text) => !isNetwork(text))) {
+    settings.fault(name, `an address or a network such as 10.0.0.0/8, not '${network}'`)
+  }
+  return networks
 }
 
 function isNetwork(text: string): boolean {

@@ -27,6 +27,7 @@ import { observePriceSources } from './markets/metrics.ts'
 import { createRollups } from './performance/rollups/job.ts'
 import { platformEndpoints } from './platform-endpoints.ts'
 import { eventCatalogue } from './push/catalogue.ts'
+import { startDeliveries } from './push/webhooks/deliver.ts'
 import { createReadThreads, type ReadThreads } from './read-threads.ts'
 import { queued_channel as reports_channel } from './reports/runs.ts'
 import { type Database, openDatabase } from './storage/database.ts'
@@ -116,6 +117,7 @@ async function serveAll(
     public_url: config.public_url,
     is_encrypted: config.tls !== null,
   })
+  const webhooks = { networks: config.webhook_networks }
   const app = await serve({
     endpoints: [...endpoints, ...platformEndpoints],
     needs: {
@@ -123,6 +125,7 @@ async function serveAll(
       db: guarded,
       mail: { is_sent: config.mail !== null, public_url: config.public_url },
       installation: config,
+      webhooks,
     },
     db: guarded,
     clock: systemClock,
@@ -152,6 +155,14 @@ async function serveAll(
     await link.close()
     await shutDown(app, { timers: systemTimers, bound_ms: in_flight_ms_max })
   })
+  const deliveries = await startDeliveries({
+    db: guarded,
+    clock: systemClock,
+    timers: systemTimers,
+    log,
+    settings: webhooks,
+  })
+  stops.unshift(() => deliveries.stop())
   const rollups = createRollups(guarded, { clock: systemClock, timers: systemTimers, log })
   rollups.start()
   stops.unshift(() => rollups.stop())

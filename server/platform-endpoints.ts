@@ -9,11 +9,13 @@ import * as curtailment from './control/platform-endpoints.ts'
 import { type DoctorNeeds, getDoctor } from './doctor/endpoints.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import * as devices from './plant/platform-endpoints.ts'
+import type { Needs as WebhookNeeds } from './push/webhooks/platform-endpoints.ts'
+import * as webhooks from './push/webhooks/platform-endpoints.ts'
 import type { Needs as ReportNeeds } from './reports/endpoints.ts'
 import * as reports from './reports/platform-endpoints.ts'
 import * as commissioning from './telemetry/commissioning/platform-endpoints.ts'
 
-export const platformEndpoints: readonly Endpoint<DoctorNeeds & ReportNeeds>[] = [
+export const platformEndpoints: readonly Endpoint<DoctorNeeds & ReportNeeds & WebhookNeeds>[] = [
   ...Object.values(people),
   ...Object.values(keys),
   ...Object.values(audit),
@@ -25,4 +27,5 @@ export const platformEndpoints: readonly Endpoint<DoctorNeeds & ReportNeeds>[] =
   ...Object.values(alerts),
   ...Object.values(reports),
   getDoctor,
+  ...Object.values(webhooks),
 ]

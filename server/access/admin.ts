@@ -24,11 +24,18 @@ export type AdminErrorCode = 'not_found' | 'conflict' | 'invalid'
 /** A refusal with a message for the operator. Nothing was changed. */
 export class AdminError extends Error {
   readonly code: AdminErrorCode
+  /** The field of a request that is wrong; empty where none is named. */
+  readonly field: string
 
-  constructor(code: AdminErrorCode, message: string, options?: ErrorOptions) {
+  constructor(
+    code: AdminErrorCode,
+    message: string,
+    { field = '', ...options }: ErrorOptions & { field?: string } = {},
+  ) {
     super(message, options)
     this.name = 'AdminError'
     this.code = code
+    this.field = field
   }
 }
 

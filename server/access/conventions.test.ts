@@ -14,6 +14,7 @@ const ids: Record<string, string> = {
   key_id: '000000000000',
   invitation_id: '000000000000',
   enrolment_id: '000000',
+  webhook_id: 'wh_000000000000',
 }
 
 let platform: ServedPlatform

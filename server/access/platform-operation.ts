@@ -32,6 +32,6 @@ export async function asAnswer<Result>(work: () => Promise<Result>, field = ''):
     if (!(error instanceof AdminError)) throw error
     if (error.code === 'not_found') throw new ApiError('not_found')
     if (error.code === 'conflict') throw new ApiError('conflict_state', { message: error.message })
-    throw badField(field, 'invalid_value', error.message)
+    throw badField(error.field || field, 'invalid_value', error.message)
   }
 }

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '@heliograph/domain/clock'
 import type { Subtree } from '../http/serve-options.ts'
-import type { Database, Log } from '../storage/database.ts'
+import type { Database, Log, Queries } from '../storage/database.ts'
 import { auth_operations, createAuth } from './auth.ts'
 import { createSessions } from './sessions.ts'
 import { auth_path } from './sign-in-hooks.ts'
@@ -22,7 +22,7 @@ export async function openPlatform(
 ) {
   const auth = createAuth({
     pool: db.pool,
-    secret: await signingSecret(db),
+    secret: await platformSecret(db),
     db,
     clock,
     log,
@@ -39,8 +39,8 @@ export async function openPlatform(
   }
 }
 
-/** One secret for all servers of a database, created by the first server that starts. */
-async function signingSecret(db: Database): Promise<string> {
+/** One secret for all servers of a database, created at its first use. */
+export async function platformSecret(db: Queries): Promise<string> {
   await db.execute(
     'insert into platform_secret (secret) values ($1) on conflict (only_one) do nothing',
     [randomBytes(32).toString('hex')],

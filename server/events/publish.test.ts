@@ -13,7 +13,7 @@ before(async () => {
     insert into clients (name, modules) values ('Sun', '{}');
     insert into sites (site_id, client_id, name) values ('here', 1, 'Here'), ('there', 1, 'There')`)
 })
-beforeEach(() => database.db.query('truncate published_events, event_counters'))
+beforeEach(() => database.db.query('truncate published_events, event_counters cascade'))
 after(() => database.drop())
 
 const event = (subject: string, changes: Partial<NewEvent> = {}): NewEvent => ({

@@ -12,6 +12,9 @@ import type { EventType } from './event-types.ts'
 /** Notified when events of a site are committed; the payload is the site_id. */
 export const published_channel = 'event_published'
 
+/** Notified when deliveries of a webhook are due; the payload is the webhook_id. */
+export const queued_channel = 'webhook_queued'
+
 const record_bytes_max = 64 * 1024
 
 export interface NewEvent {
@@ -56,8 +59,19 @@ const storing = {
         last_event_id - added + row_number() over (partition by site_id order by nth),
         at, type, subject, link, record
       from given join counted using (site_id)
+      returning site_id, event_id, at, type
+    ), queued as (
+      insert into webhook_deliveries (site_id, event_id, webhook_id, next_try_at)
+      select e.site_id, e.event_id, w.webhook_id, e.at
+      from stored e join sites s using (site_id) join webhooks w on w.client_id = s.client_id
+      where w.state <> 'off' and (w.types is null or e.type = any (w.types))
+        and (w.site_ids is null or e.site_id = any (w.site_ids))
+      returning webhook_id
     )
-    select pg_notify('${published_channel}', site_id) from counted`,
+    select pg_notify('${published_channel}', site_id) from counted
+    union all
+    select pg_notify('${queued_channel}', webhook_id) from (select distinct webhook_id from queued)
+      as webhooks`,
 } as const
 
 const kept_days = 30

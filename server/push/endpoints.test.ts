@@ -26,7 +26,7 @@ before(async () => {
   await served.app.listen({ port: 0 })
   ;({ port } = served.app.server.address() as AddressInfo)
 })
-beforeEach(() => db.query('truncate published_events, event_counters'))
+beforeEach(() => db.query('truncate published_events, event_counters cascade'))
 afterEach(async () => {
   for (const stream of streams) stream.close()
   streams = []

@@ -58,7 +58,21 @@ interface EventsOrder {
   limit: number
 }
 
-type StoredEvent = Omit<SiteEvent, 'at' | 'site_id' | 'scope'> & { at: Date }
+export type StoredEvent = Omit<SiteEvent, 'at' | 'site_id' | 'scope'> & { at: Date }
+
+export const eventOf = (
+  site_id: string,
+  { event_id, type, at, subject, link, record }: StoredEvent,
+): SiteEvent => ({
+  event_id,
+  type,
+  at: at.toISOString(),
+  site_id,
+  subject,
+  scope: eventScopes[type],
+  link: `/v1/sites/${site_id}${link}`,
+  record,
+})
 
 /** Events of a site in the order of their ids. */
 export async function readEvents(
@@ -66,13 +80,7 @@ export async function readEvents(
   { site_id, after, types, limit }: EventsOrder,
 ): Promise<SiteEvent[]> {
   const rows = await db.query<StoredEvent>(reading, [site_id, after, types, limit])
-  return rows.map(({ at, link, ...event }) => ({
-    ...event,
-    at: at.toISOString(),
-    site_id,
-    scope: eventScopes[event.type],
-    link: `/v1/sites/${site_id}${link}`,
-  }))
+  return rows.map((row) => eventOf(site_id, row))
 }
 
 const reading = {
