@@ -88,6 +88,13 @@ test('the help of every command describes it and shows an example of itself', as
     'users list',
     'users password-link',
     'users remove-second-factor',
+    'webhooks activate',
+    'webhooks create',
+    'webhooks delete',
+    'webhooks list',
+    'webhooks pause',
+    'webhooks rotate',
+    'webhooks test',
     'work-orders approval',
   ])
   for (const [name, command] of commands) {
@@ -96,7 +103,7 @@ test('the help of every command describes it and shows an example of itself', as
     assert.match(help, /--json /, name)
     assert.ok(command.description().endsWith('.'), name)
     for (const { flags, description } of command.options) assert.ok(description, `${name} ${flags}`)
-    const asks = /revoke|rotate|off|modules|second-factor|curtail|release/.test(name)
+    const asks = /delete|revoke|rotate|off|modules|second-factor|curtail|release/.test(name)
     assert.equal(
       /--yes/.test(help),
       asks,

@@ -24,6 +24,7 @@ const loads: Readonly<Record<string, Load>> = {
   rates: market,
   mail: async () => (await import('./mail.ts')).addMailCommands,
   alerts: async () => (await import('./alerts.ts')).addAlertCommands,
+  webhooks: async () => (await import('./webhooks.ts')).addWebhookCommands,
   audit: async () => (await import('./audit.ts')).addAuditCommand,
   telemetry: async () => (await import('./telemetry.ts')).addTelemetryCommands,
   doctor: async () => (await import('./doctor.ts')).addDoctorCommand,

@@ -72,17 +72,26 @@ after(async () => {
   await database.drop()
 })
 
+const sending: SendSettings = {
+  networks: ['127.0.0.0/8'],
+  resolve: async () => [{ address: '127.0.0.2', family: 4 }],
+}
 const admin = () => ({ db, clock: time.clock, randomBytes })
 
 const made = (path = '/hook', changes: object = {}) =>
-  createWebhook(admin(), client_id, {
-    name: path,
-    url: `http://127.0.0.1:${port}${path}`,
-    types: null,
-    site_ids: null,
-    created_by: 'Ada',
-    ...changes,
-  })
+  createWebhook(
+    admin(),
+    client_id,
+    {
+      name: path,
+      url: `http://127.0.0.1:${port}${path}`,
+      types: null,
+      site_ids: null,
+      created_by: 'Ada',
+      ...changes,
+    },
+    sending,
+  )
 
 async function start(settings: Partial<SendSettings> = {}): Promise<Deliveries> {
   const { clock } = time
@@ -260,7 +269,7 @@ test('a webhook that fails for three days is switched off, with mail to administ
   await happen()
   assert.equal((await states()).length, 1, 'nothing is queued for it')
   answer = (_request, response) => response.writeHead(200).end()
-  await changeWebhook(admin(), { client_id, webhook_id }, { state: 'active' })
+  await changeWebhook(admin(), { client_id, webhook_id }, { state: 'active' }, sending)
   const events = await db.query<{ event_id: number }>(
     'select event_id from published_events order by event_id',
   )
@@ -281,11 +290,11 @@ test('a webhook that fails for three days is switched off, with mail to administ
 test('a paused webhook gets what happened meanwhile when it goes on', async () => {
   const { webhook_id } = await made()
   await start()
-  await changeWebhook(admin(), { client_id, webhook_id }, { state: 'paused' })
+  await changeWebhook(admin(), { client_id, webhook_id }, { state: 'paused' }, sending)
   await happen(2)
   await db.query('select pg_sleep(0.05)')
   assert.equal(received.length, 0)
-  await changeWebhook(admin(), { client_id, webhook_id }, { state: 'active' })
+  await changeWebhook(admin(), { client_id, webhook_id }, { state: 'active' }, sending)
   await settled(2)
 })
 

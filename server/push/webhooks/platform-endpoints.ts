@@ -1,5 +1,4 @@
 /** The webhooks of a client, managed by its administrators. */
-import { lookup } from 'node:dns/promises'
 import { Type } from 'typebox'
 import { adminOf } from '../../access/admin.ts'
 import { asAnswer, forAdministrators, type PlatformNeeds } from '../../access/platform-operation.ts'
@@ -8,15 +7,12 @@ import { eventTypes } from '../../events/event-types.ts'
 import { pageOf } from '../../http/cursor.ts'
 import { endpoint, type Request } from '../../http/endpoint.ts'
 import { CursorList, cursorList, List, list } from '../../http/envelope.ts'
-import { ApiError, badField } from '../../http/errors.ts'
 import * as field from '../../http/fields.ts'
 import { Closed, Named, Nullable } from '../../http/params.ts'
-import type { Queries } from '../../storage/database.ts'
 import { served } from '../../storage/records.ts'
 import { EventId } from '../event.ts'
-import { AddressRefused, addressOf } from './addresses.ts'
-import { deliveryStates, readDeliveries, readWebhookKeys } from './delivery-store.ts'
-import { type SendSettings, send } from './send.ts'
+import { deliveryStates, readDeliveries } from './delivery-store.ts'
+import type { SendSettings } from './send.ts'
 import {
   changeWebhook,
   createWebhook,
@@ -24,10 +20,12 @@ import {
   overlap_s_default,
   readWebhooks,
   replay,
+  requireWebhook,
   rotateSecret,
   type ShownWebhook,
   type Webhook,
 } from './store.ts'
+import { sendTest, test_timeout_ms } from './test-message.ts'
 
 export interface Needs extends PlatformNeeds {
   webhooks: SendSettings
@@ -38,8 +36,6 @@ const WebhookId = field.Text('A webhook of the client.', {
   examples: ['wh_0123456789ab'],
 })
 const params = { webhook_id: WebhookId }
-/** A test holds a connection of the pool. */
-const test_timeout_ms = 5000
 
 const Url = field.Text('The address to which events are sent: https, of the public internet.', {
   maxLength: 2000,
@@ -84,24 +80,6 @@ const keyOf = ({ caller: { client_id }, params: { webhook_id } }: Asked) => ({
   webhook_id,
 })
 
-async function requireWebhook(db: Queries, asked: Asked): Promise<Webhook> {
-  const { client_id, webhook_id } = keyOf(asked)
-  const found = (await readWebhooks(db, client_id)).find((one) => one.webhook_id === webhook_id)
-  if (!found) throw new ApiError('not_found', { webhook_id })
-  return found
-}
-
-/** @throws ApiError 422 for an address to which nothing is sent */
-async function checkAddress(text: string | undefined, { webhooks }: Needs): Promise<void> {
-  const url = text === undefined ? null : URL.parse(text)
-  if (url === null) return
-  const { networks, resolve = (host) => lookup(host, { all: true }) } = webhooks
-  await addressOf(url, { networks, resolve }).catch((error: Error) => {
-    const is_refused = error instanceof AddressRefused
-    throw badField('url', is_refused ? 'forbidden_address' : 'unknown_host', error.message)
-  })
-}
-
 export const getWebhooks = endpoint({
   ...forAdministrators,
   method: 'GET',
@@ -136,11 +114,12 @@ export const createWebhookEndpoint = endpoint({
     body: { name: 'Ticket system', url: 'https://example.com/heliograph', types: ['alert.raised'] },
   },
   async handle({ tx, caller, body }, needs: Needs) {
-    await checkAddress(body.url, needs)
     const { name, url, types = null, site_ids = null } = body
     const settings = { name, url, types, site_ids, created_by: caller.key_name }
     const admin = adminOf(tx, needs)
-    return shown(await asAnswer(() => createWebhook(admin, caller.client_id, settings)))
+    return shown(
+      await asAnswer(() => createWebhook(admin, caller.client_id, settings, needs.webhooks)),
+    )
   },
 })
 
@@ -164,9 +143,10 @@ export const changeWebhookEndpoint = endpoint({
   returns: WebhookRecord,
   example: { body: { state: 'paused' } },
   async handle(request, needs: Needs) {
-    await checkAddress(request.body.url, needs)
     const admin = adminOf(request.tx, needs)
-    return recordOf(await asAnswer(() => changeWebhook(admin, keyOf(request), request.body)))
+    return recordOf(
+      await asAnswer(() => changeWebhook(admin, keyOf(request), request.body, needs.webhooks)),
+    )
   },
 })
 
@@ -230,22 +210,8 @@ export const testWebhook = endpoint({
   params,
   returns: Attempt,
   example: {},
-  async handle(request, { clock, webhooks }: Needs) {
-    const { tx, request_id } = request
-    const { webhook_id, url, name } = await requireWebhook(tx, request)
-    const at = clock.now()
-    const timestamp = at.toISOString()
-    const data = { webhook_id, name, test: true }
-    const outgoing = {
-      url,
-      at,
-      message_id: `test_${request_id}`,
-      secrets: (await readWebhookKeys(tx, webhook_id, at))!,
-      body: JSON.stringify({ type: 'webhook.test', timestamp, data }),
-    }
-    const sent = await send(outgoing, { ...webhooks, timeout_ms: test_timeout_ms })
-    return { at: timestamp, ...sent }
-  },
+  handle: (request, needs: Needs) =>
+    asAnswer(() => sendTest(adminOf(request.tx, needs), keyOf(request), needs.webhooks)),
 })
 
 const Delivery = Named('WebhookDelivery', {
@@ -274,7 +240,7 @@ export const getDeliveries = endpoint({
   cursor: { event_id: EventId, site_id: Type.String({ pattern: '^[a-z0-9_-]{1,64}$' }) },
   returns: CursorList(Delivery),
   async handle(request, { db }: Needs) {
-    await requireWebhook(db, request)
+    await asAnswer(() => requireWebhook(db, keyOf(request)))
     const { query, after } = request
     const page_size = 50
     const order = { ...keyOf(request), state: query.state ?? null, after, limit: page_size + 1 }

@@ -33,7 +33,7 @@ export interface SendSettings {
   timeout_ms?: number
 }
 
-const resolveAll: Resolve = (host) => lookup(host, { all: true })
+export const resolveAll: Resolve = (host) => lookup(host, { all: true })
 
 /** Sends a message. Never throws: what failed is part of the result. */
 export async function send(outgoing: Outgoing, settings: SendSettings): Promise<Sent> {

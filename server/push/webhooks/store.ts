@@ -4,8 +4,9 @@ import { type Admin, AdminError, checkName } from '../../access/admin.ts'
 import { type EventType, isEventType } from '../../events/event-types.ts'
 import { queued_channel } from '../../events/publish.ts'
 import type { Queries } from '../../storage/database.ts'
-import { urlFault } from './addresses.ts'
+import { addressOf, urlFault } from './addresses.ts'
 import { encrypted, newSecret } from './secrets.ts'
+import { resolveAll, type SendSettings } from './send.ts'
 
 export interface Webhook {
   webhook_id: string
@@ -21,6 +22,8 @@ export interface Webhook {
   created_by: string
   failing_since_at: Date | null
 }
+
+export type WebhookKey = Pick<Webhook, 'client_id' | 'webhook_id'>
 
 type WebhookSettings = Pick<Webhook, 'name' | 'url' | 'types' | 'site_ids'>
 
@@ -39,7 +42,11 @@ export const readWebhooks = (db: Queries, client_id: number) =>
     [client_id],
   )
 
-async function findWebhook(db: Queries, client_id: number, webhook_id: string): Promise<Webhook> {
+/** Locks and reads a webhook. */
+export async function requireWebhook(
+  db: Queries,
+  { client_id, webhook_id }: WebhookKey,
+): Promise<Webhook> {
   const found = await db.queryOne<Webhook>(
     `select ${columns} from webhooks where client_id = $1 and webhook_id = $2 for update`,
     [client_id, webhook_id],
@@ -49,8 +56,11 @@ async function findWebhook(db: Queries, client_id: number, webhook_id: string): 
 }
 
 /** @throws AdminError for settings that cannot be of a webhook of the client */
-async function checkSettings(db: Queries, client_id: number, settings: WebhookSettings) {
-  const { name, url, types, site_ids } = settings
+async function checkSettings(
+  db: Queries,
+  client_id: number,
+  { name, url, types, site_ids }: WebhookSettings,
+) {
   checkName('name', name)
   const invalid = (field: string, what: string) =>
     new AdminError('invalid', `${field} ${what}`, { field })
@@ -68,14 +78,25 @@ async function checkSettings(db: Queries, client_id: number, settings: WebhookSe
   if (other !== undefined) throw invalid('site_ids', `has no site ${other}`)
 }
 
+/** @throws AdminError for an address to which nothing is sent */
+async function checkAddress(text: string, { networks, resolve }: SendSettings): Promise<void> {
+  await addressOf(new URL(text), { networks, resolve: resolve ?? resolveAll }).catch(
+    (error: Error) => {
+      throw new AdminError('invalid', `url: ${error.message}`, { field: 'url' })
+    },
+  )
+}
+
 export function createWebhook(
   { db, clock }: Admin,
   client_id: number,
   { created_by, ...settings }: WebhookSettings & { created_by: string },
+  sending: SendSettings,
 ): Promise<ShownWebhook> {
   return db.transaction(async (tx) => {
     await tx.execute('select from clients where client_id = $1 for update', [client_id])
     await checkSettings(tx, client_id, settings)
+    await checkAddress(settings.url, sending)
     const others = await readWebhooks(tx, client_id)
     if (others.length >= webhooks_max) {
       throw new AdminError('conflict', `the client has ${webhooks_max} webhooks already`)
@@ -104,13 +125,15 @@ export function createWebhook(
 
 export function changeWebhook(
   { db }: Admin,
-  { client_id, webhook_id }: Pick<Webhook, 'client_id' | 'webhook_id'>,
+  { client_id, webhook_id }: WebhookKey,
   changes: Partial<WebhookSettings & { state: 'active' | 'paused' }>,
+  sending: SendSettings,
 ): Promise<Webhook> {
   return db.transaction(async (tx) => {
-    const before = await findWebhook(tx, client_id, webhook_id)
+    const before = await requireWebhook(tx, { client_id, webhook_id })
     const { name, url, types, site_ids, state } = { ...before, ...changes }
     await checkSettings(tx, client_id, { name, url, types, site_ids })
+    if (url !== before.url) await checkAddress(url, sending)
     const [after] = await tx.query<Webhook>(
       `update webhooks set name = $3, url = $4, types = $5, site_ids = $6, state = $7,
          failing_since_at = case when $8 then null else failing_since_at end
@@ -125,11 +148,11 @@ export function changeWebhook(
 /** Gives a new secret; the present one signs beside it for `overlap_s`. */
 export function rotateSecret(
   { db, clock }: Admin,
-  { client_id, webhook_id }: Pick<Webhook, 'client_id' | 'webhook_id'>,
+  { client_id, webhook_id }: WebhookKey,
   overlap_s: number,
 ): Promise<ShownWebhook> {
   return db.transaction(async (tx) => {
-    const webhook = await findWebhook(tx, client_id, webhook_id)
+    const webhook = await requireWebhook(tx, { client_id, webhook_id })
     const secret = newSecret()
     await tx.execute(
       `update webhooks set previous_secret = secret, previous_until = $4, secret = $3
@@ -148,10 +171,10 @@ export function rotateSecret(
 /** Deletes a webhook with its deliveries. */
 export function deleteWebhook(
   { db }: Admin,
-  { client_id, webhook_id }: Pick<Webhook, 'client_id' | 'webhook_id'>,
+  { client_id, webhook_id }: WebhookKey,
 ): Promise<Webhook> {
   return db.transaction(async (tx) => {
-    const webhook = await findWebhook(tx, client_id, webhook_id)
+    const webhook = await requireWebhook(tx, { client_id, webhook_id })
     await tx.execute(
       `delete from webhook_deliveries d using sites s
        where s.client_id = $1 and d.site_id = s.site_id and d.webhook_id = $2`,
@@ -175,11 +198,11 @@ interface Span {
 /** Delivers the events of a span once more, with the same ids; returns how many. */
 export function replay(
   { db, clock }: Admin,
-  { client_id, webhook_id }: Pick<Webhook, 'client_id' | 'webhook_id'>,
+  { client_id, webhook_id }: WebhookKey,
   { site_id, first_event_id, last_event_id }: Span,
 ): Promise<number> {
   return db.transaction(async (tx) => {
-    await findWebhook(tx, client_id, webhook_id)
+    await requireWebhook(tx, { client_id, webhook_id })
     const count = await tx.execute(
       `insert into webhook_deliveries as d (site_id, event_id, webhook_id, next_try_at)
        select e.site_id, e.event_id, w.webhook_id, $6
