@@ -5,15 +5,18 @@ import type { RowReport } from '@heliograph/domain/curtailment'
 import { hour_ms } from '@heliograph/domain/durations'
 import type { Frame, LinkEvent } from '@heliograph/domain/link'
 import { Compile } from 'typebox/compile'
+import { shareRoundOfAlerts } from '../server/alerts/rounds.ts'
 import {
   addKey,
   noon as noon_at,
   type ServedSite,
   servedSite,
 } from '../server/fixtures/served-site.ts'
+import { round_channel } from '../server/jobs/site-rounds.ts'
 import { ingestInto } from '../server/link/ingest.ts'
 import { recordHello, recordOffline } from '../server/link/presence.ts'
 import { eventCatalogue } from '../server/push/catalogue.ts'
+import { silent } from './postgres.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the answer of any endpoint
 type Answer = any
@@ -199,4 +202,30 @@ test('devices and edges that are offline', async () => {
     since_at: noon_at.toISOString(),
     message: 'Inverter 1 does not answer.',
   })
+})
+
+test('a serious event of an edge makes its alert at once, on a server that shares the round', async () => {
+  const rounds: string[] = []
+  const listening = await db.listen(round_channel, {
+    notified: (job) => void rounds.push(job),
+    resumed() {},
+  })
+  const event = {
+    at: noon,
+    source_kind: 'logger',
+    source_id: '1',
+    edge: 'rising',
+    message: 'The power exceeds the permit.',
+    details: null,
+  } as const
+  await ingest('events', [{ ...event, code: 'door_open', severity: 'warning' }])
+  await ingest('events', [{ ...event, code: 'permit_exceeded', severity: 'critical' }])
+  while (rounds.length === 0) await db.query('select')
+  await listening.stop()
+  assert.deepEqual(rounds, ['evaluate_alerts'])
+  const times = { now: () => noon_at, signal: new AbortController().signal }
+  await shareRoundOfAlerts({ db, log: silent }, times)
+  const raised = (await news()).filter(({ type }) => type === 'alert.raised')
+  assert.ok(raised.some(({ record }) => record.code === 'permit_exceeded'))
+  assert.ok(raised.every(({ record }) => record.lost_amount === null))
 })

@@ -4,7 +4,7 @@
  */
 import { quarter_ms } from '@heliograph/domain/durations'
 import { readPlantPrices } from '../contracts/plant-prices.ts'
-import { beginRound, shareRound } from '../jobs/site-rounds.ts'
+import { alerts_job, beginRound, shareRound } from '../jobs/site-rounds.ts'
 import { tryLock } from '../storage/advisory-lock.ts'
 import type { Database, Log, Queries, Transaction } from '../storage/database.ts'
 import type { ListedSource } from './alert-sources.ts'
@@ -39,9 +39,6 @@ interface RoundTimes {
   signal?: AbortSignal
 }
 
-/** The job that makes the rounds. */
-const job = 'evaluate_alerts'
-
 /** One round for every site, with the help of other servers. */
 export async function evaluateAlerts(parts: RoundParts, times: RoundTimes): Promise<void> {
   const { db } = parts
@@ -52,7 +49,7 @@ export async function evaluateAlerts(parts: RoundParts, times: RoundTimes): Prom
      order by site_id`,
   )
   const site_ids = sites.map(({ site_id }) => site_id)
-  await beginRound(db, job, site_ids)
+  await beginRound(db, alerts_job, site_ids)
   await shareAlerts(parts, times)
 }
 
@@ -64,7 +61,7 @@ export function shareAlerts(parts: RoundParts, { now, signal }: RoundTimes): Pro
       log.error({ err: error, site_id }, 'the alerts of a site could not be evaluated')
       throw error
     })
-  return shareRound(db, job, { work, signal })
+  return shareRound(db, alerts_job, { work, signal })
 }
 
 /**

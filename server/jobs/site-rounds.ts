@@ -2,7 +2,7 @@
  * Rounds over many sites that all servers share. One begins a round; each claims some sites at a
  * time until none is left. The sites of a server that died are claimed again after a while.
  */
-import type { Database } from '../storage/database.ts'
+import type { Database, Queries } from '../storage/database.ts'
 
 /** Notified when a round begins; the payload is the name of the job. */
 export const round_channel = 'round_begins'
@@ -11,9 +11,12 @@ const sites_per_claim = 4
 /** For work of less than a second a site. */
 const claim_s_usual = 60
 
+/** The job that evaluates alerts. A serious event begins a round of its site at once. */
+export const alerts_job = 'evaluate_alerts'
+
 /** Makes sites due; those left from the round before stay due. */
 export async function beginRound(
-  db: Database,
+  db: Queries,
   job: string,
   site_ids: readonly string[],
 ): Promise<void> {

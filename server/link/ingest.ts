@@ -2,6 +2,7 @@ import type { Frame, Lane, LinkEvent } from '@heliograph/domain/link'
 import { readingKinds } from '@heliograph/domain/readings'
 import { storeDispatches, storeNotes, storeSetups } from '../batteries/edge-reports.ts'
 import { storeReports } from '../control/edge-reports.ts'
+import { alerts_job, beginRound } from '../jobs/site-rounds.ts'
 import { confirmNamedDevices } from '../plant/exchange-questions.ts'
 import { applyInventory, unknown_words } from '../plant/inventory.ts'
 import type { Database, Transaction } from '../storage/database.ts'
@@ -332,6 +333,10 @@ async function reportUnknownWords(
   })
 }
 
+/** Whether an alert of an event must not wait for the next round. */
+const isSerious = ({ edge, severity }: LinkEvent) =>
+  edge !== 'falling' && (severity === 'major' || severity === 'critical')
+
 async function storeEvents(
   transaction: Transaction,
   { site_id, received_at }: PreparedBatch,
@@ -353,6 +358,7 @@ async function storeEvents(
   for (const event of events) {
     publishComm(transaction, site_id, { ...event, at: new Date(event.at) })
   }
+  if (events.some(isSerious)) await beginRound(transaction, alerts_job, [site_id])
 }
 
 function sum(a: Ingested, b: Ingested): Ingested {
