@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { ExchangedCode, exchangePath, GatewayStatus, lookPath } from '@heliograph/domain/enrolment'
 import { edgeTokenPattern } from '@heliograph/domain/link'
+import { compareVersions } from '@heliograph/domain/version'
 import { endpoint, type Request } from '../http/endpoint.ts'
 import { List, list } from '../http/envelope.ts'
 import { ApiError } from '../http/errors.ts'
@@ -44,19 +45,26 @@ export const listPlatformEdges = endpoint({
   description: 'Returns the edges of the site, revoked ones too, in the order of their enrolment.',
   query: { site_id: SiteId },
   returns: List(PlatformEdge),
-  async handle({ caller, query: { site_id } }, { db, clock }: PlatformNeeds) {
+  async handle({ caller, query: { site_id } }, { db, clock, installation }: PlatformNeeds) {
     await checkSite(db, caller, site_id)
     const now = clock.now()
+    const { version: server_version } = installation
     const edges = await listEdges({ db, clock, randomBytes }, { site_id })
-    return list(edges.map((edge) => edgeOf(edge, now)))
+    return list(edges.map((edge) => edgeOf(edge, { now, server_version })))
   },
 })
 
-const edgeOf = (edge: Edge, now: Date) =>
-  served(PlatformEdge, {
+function edgeOf(edge: Edge, { now, server_version }: { now: Date; server_version: string }) {
+  const { revoked_at, agent_version } = edge
+  const is_active = revoked_at === null
+  return served(PlatformEdge, {
     ...edge,
-    is_connected: edge.revoked_at === null && isConnected(edge, now),
+    server_version,
+    is_connected: is_active && isConnected(edge, now),
+    is_outdated:
+      is_active && agent_version !== null && compareVersions(agent_version, server_version) < 0,
   })
+}
 
 export const listPlatformEnrolments = endpoint({
   ...forAdministrators,

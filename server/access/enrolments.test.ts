@@ -106,13 +106,18 @@ test('a code enrols the first gateway of a site, once, however it is typed', asy
   )
   const again = await exchange(made.code)
   assert.deepEqual([again.state, again.reason, again.token], ['refused', 'used', null])
+  await platform.db.execute("update edges set agent_version = '0.10.0' where site_id = $1", [
+    site_id,
+  ])
   const edges = await administrator.ask('GET', `/platform/edges?site_id=${site_id}`)
   assert.deepEqual(
-    edges.body.data.map((edge: { name: string; is_connected: boolean }) => [
-      edge.name,
-      edge.is_connected,
+    edges.body.data.map((edge: Record<string, unknown>) => [
+      edge['name'],
+      edge['is_connected'],
+      edge['server_version'],
+      edge['is_outdated'],
     ]),
-    [['gateway-1', false]],
+    [['gateway-1', false, '1.0.0', true]],
   )
 })
 

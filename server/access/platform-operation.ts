@@ -9,6 +9,8 @@ import { AdminError } from './admin.ts'
 export interface PlatformNeeds extends Pick<Context, 'clock' | 'db'> {
   /** `public_url` is the address that browsers use, or null when it is not configured. */
   mail: { is_sent: boolean; public_url: string | null }
+  /** `version` is that of this server. */
+  installation: { version: string }
 }
 
 export const platformOperation = { tag: 'Platform', scope: null, module: null } as const

@@ -176,6 +176,8 @@ export const PlatformEdge = Named('PlatformEdge', {
   name: field.Text('Name of the edge, by default the host name of its gateway.', 'gateway-1'),
   is_connected: field.Flag('Whether the edge reported its status in the last 30 s.', true),
   agent_version: field.TextOrNull('Version of the edge agent; null before it connected.', '0.1.0'),
+  server_version: field.Text('Version of this server, which the edge should have too.', '0.1.0'),
+  is_outdated: field.Flag('Whether the version of the edge is older than that of the server.'),
   created_at: field.At('When the edge was enrolled.'),
   last_seen_at: Nullable(field.At('When the edge was last seen; null for never.')),
   revoked_at: Nullable(field.At('When the token of the edge was revoked.')),

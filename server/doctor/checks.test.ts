@@ -78,6 +78,8 @@ test('edges of another version are named, with the command', () => {
   const { finding, action } = edgesCheck([edge('a', '1.2.0'), edge('b', '1.1.0')], '1.2.0')
   assert.equal(finding, '1 of 2 of another version than 1.2.0: b of north (1.1.0)')
   assert.equal(action, 'On each gateway: sudo apt install ./heliograph-edge_1.2.0_*.deb')
+  const newer = edgesCheck([edge('a', '1.10.0')], '1.2.0')
+  assert.equal(newer.action, 'Install the newer version on this server too.')
   const many = Array.from({ length: 7 }, (_, nth) => edge(`${nth}`, '1.1.0'))
   assert.match(edgesCheck(many, '1.2.0').finding, / and 2 more$/)
 })

@@ -2,6 +2,7 @@
 import { type Check, failure, ok, warning } from '@heliograph/domain/check'
 import { day_ms, hour_ms, minute_ms } from '@heliograph/domain/durations'
 import { median } from '@heliograph/domain/median'
+import { compareVersions } from '@heliograph/domain/version'
 import type { BackupResults } from '../storage/scheduled-backups.ts'
 
 interface DatabaseFacts {
@@ -125,10 +126,15 @@ export function edgesCheck(edges: readonly EdgeFacts[], server_version: string):
     .map(({ site_id, name, agent_version }) => `${name} of ${site_id} (${agent_version})`)
   const more = others.length > listed_max ? ` and ${others.length - listed_max} more` : ''
   const finding = `${others.length} of ${edges.length} of another version than ${server_version}: `
+  const is_edge_older = others.some(
+    (edge) => compareVersions(edge.agent_version!, server_version) < 0,
+  )
   return warning(
     'edges',
     `${finding}${named.join(', ')}${more}`,
-    `On each gateway: sudo apt install ./heliograph-edge_${server_version}_*.deb`,
+    is_edge_older
+      ? `On each gateway: sudo apt install ./heliograph-edge_${server_version}_*.deb`
+      : 'Install the newer version on this server too.',
   )
 }
 

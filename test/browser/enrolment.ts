@@ -45,6 +45,7 @@ test('an administrator adds a site, sets up its gateway, and exchanges it', {
     await page.getByRole('link', { name: 'Add a site' }).click()
     await page.getByRole('button', { name: 'Add site' }).click()
     await page.getByText('Enter the name of the site.').waitFor()
+    assert.deepEqual(await axeFindings(page), [])
     await page.getByLabel('Name').fill(name)
     assert.equal(await page.getByLabel('Site ID').inputValue(), site_id)
     await page.getByRole('button', { name: 'Add site' }).click()

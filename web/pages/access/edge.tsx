@@ -1,8 +1,9 @@
 /** The edge of a site: whether it is connected, what arrives, and how a gateway is set up. */
-import { Badge, Text } from '@mantine/core'
+import { Badge, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { askPlatform } from '../../api.ts'
 import { useSite, useUser } from '../../queries.ts'
+import { CopyText } from '../../ui/copy-text.tsx'
 import { type Column, column, DataTable } from '../../ui/data-table.tsx'
 import { formatAge } from '../../ui/format.ts'
 import { Facts, LocalTime, Muted, noted, Page, Section, useNow } from '../../ui/page.tsx'
@@ -14,6 +15,8 @@ interface Edge {
   name: string
   is_connected: boolean
   agent_version: string | null
+  server_version: string
+  is_outdated: boolean
   created_at: string
   last_seen_at: string | null
   revoked_at: string | null
@@ -35,6 +38,11 @@ export default function EdgePage() {
         {({ data }) => (
           <>
             <Edges edges={data} />
+            {data
+              .filter(({ is_outdated }) => is_outdated)
+              .map((edge) => (
+                <Update key={edge.edge_id} of={edge} />
+              ))}
             {data.some(({ is_connected }) => is_connected) && <Arrivals />}
           </>
         )}
@@ -52,7 +60,12 @@ function Edges({ edges }: { edges: readonly Edge[] }) {
     column('Last seen', ({ last_seen_at: at }) =>
       at ? <span title={at}>{formatAge((now_ms - Date.parse(at)) / 1000)}</span> : 'Never',
     ),
-    column('Version', ({ agent_version }) => agent_version ?? 'Unknown'),
+    column('Version', ({ agent_version, server_version }) =>
+      noted(
+        agent_version ?? 'Unknown',
+        agent_version !== null && agent_version !== server_version && `Server: ${server_version}`,
+      ),
+    ),
     column('Enrolled', ({ created_at }) => <LocalTime at={created_at} />),
   ]
   const rows = edges.toSorted(
@@ -81,6 +94,22 @@ function State({ edge: { revoked_at, is_connected, last_seen_at } }: { edge: Edg
     <Badge color="orange">Communication lost</Badge>
   )
 }
+
+/** Nothing is pushed to a gateway: a person installs the package there. */
+const Update = ({ of: { name, server_version } }: { of: Edge }) => (
+  <Section title={`Install version ${server_version} on ${name}`}>
+    <Stack gap="xs">
+      <Text size="sm">
+        The edge is older than the server. The devices keep their limits while the service restarts,
+        and readings are not lost.
+      </Text>
+      <CopyText
+        label="On the gateway, beside the file of the release"
+        text={`sudo apt install ./heliograph-edge_${server_version}_$(dpkg --print-architecture).deb`}
+      />
+    </Stack>
+  </Section>
+)
 
 /** The inventory as the edge announced it, and the age of the newest reading. */
 function Arrivals() {
