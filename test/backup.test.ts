@@ -24,6 +24,9 @@ test('what runs is backed up, and restored where nothing is', async (t) => {
   const foreign = { DATABASE_URL: 'postgres://nowhere' }
   assert.equal((await heliograph(running, 'backup', at('none'))).code, 3)
   assert.equal((await heliograph(foreign, 'backup', at('none'))).code, 4)
+  const away = await heliograph({ DATABASE_URL: 'postgres://127.0.0.1:1/x' }, 'doctor', '--json')
+  const [database] = JSON.parse(away.out)
+  assert.deepEqual([away.code, database.name, database.state], [1, 'database', 'error'])
   assert.deepEqual(await readdir(home), [])
 
   const server = await startEmbedded({ data_dir: at('data'), log: silent, durable: false })

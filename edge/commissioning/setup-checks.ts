@@ -30,13 +30,16 @@ export async function checkServer(base: URL, { clock, stopwatch }: Needs): Promi
   const began_ms = stopwatch.elapsedMs()
   let answer: Response
   try {
-    answer = await fetch(new URL('healthz', base), { signal: AbortSignal.timeout(answer_ms_max) })
+    const signal = AbortSignal.timeout(answer_ms_max)
+    answer = await fetch(new URL('healthz', base), { redirect: 'manual', signal })
   } catch (error) {
     return [unreachable(base, error as Error)]
   }
   const took_ms = stopwatch.elapsedMs() - began_ms
   if (!answer.ok) {
-    const finding = `${base.host} answers with status ${answer.status}`
+    const location = answer.headers.get('location')
+    const to = location ? `, to ${location}` : ''
+    const finding = `${base.host} answers with status ${answer.status}${to}`
     return [failure('server', finding, 'Check the address: it must be that of the platform.')]
   }
   const server = ok('server', `${base.host} answers in ${Math.round(took_ms)} ms`)

@@ -114,6 +114,8 @@ async function ask<Returns extends TSchema>(
 ): Promise<Static<Returns>> {
   const answer = await fetch(new URL(path.slice(1), base), {
     method: 'POST',
+    // Code and token go to the server whose certificate was checked.
+    redirect: 'error',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
     signal: AbortSignal.timeout(30_000),
