@@ -26,8 +26,9 @@ const cli: ServerCli = {
 
 /** Every command that does something, with its full name. */
 function leaves(parent: Command, name = ''): [string, Command][] {
-  if (parent.commands.length === 0) return [[name.trim(), parent]]
-  return parent.commands.flatMap((child) => leaves(child, `${name} ${child.name()}`))
+  const below = parent.commands.flatMap((child) => leaves(child, `${name} ${child.name()}`))
+  const is_group = below.length > 0 && parent.registeredArguments.length === 0
+  return is_group ? below : [[name.trim(), parent], ...below]
 }
 
 function helpOf(command: Command): string {
@@ -45,12 +46,14 @@ test('the help of every command describes it and shows an example of itself', as
     'alerts settings',
     'audit',
     'backup',
+    'backup verify',
     'clients create',
     'clients list',
     'clients modules',
     'contracts import',
     'contracts list',
     'curtail',
+    'doctor',
     'edges enrol',
     'edges list',
     'edges revoke',

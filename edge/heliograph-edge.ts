@@ -52,8 +52,8 @@ Exit codes: 0 done, and of a proof: kept; 1 failed, 2 wrong usage or no such dev
 file is wrong, 4 the permit was exceeded, 5 the log is incomplete or not as it was written.
 
 Example:
-  heliograph-edge setup --server https://plants.example.com
   heliograph-edge permit seal /etc/heliograph/permit.yaml
+  heliograph-edge setup --server https://plants.example.com
   heliograph-edge limits
   heliograph-edge scan 192.168.1.0/24 --out site.yaml
   heliograph-edge check --site-file site.yaml --out commissioning
