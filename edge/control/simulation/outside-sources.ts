@@ -44,7 +44,7 @@ export class OutsideSources {
   }
 
   /** Orders in force as the running program knows them; none while it is down. */
-  get rows(): CurtailmentRow[] {
+  get #rows(): CurtailmentRow[] {
     return outsideSources.flatMap((source) => this.#controller?.fromOutside(source) ?? [])
   }
 
@@ -71,7 +71,7 @@ export class OutsideSources {
   pass(now_ms: number): void {
     const chance = this.#chance
     const { plants, is_calm } = this.#world
-    this.#seen.push(...this.rows.filter((row) => !this.#seen.includes(row)))
+    this.#seen.push(...this.#rows.filter((row) => !this.#seen.includes(row)))
     this.#seen.splice(0, this.#seen.length - 50)
     if (is_calm) {
       for (const source of outsideSources) this.#order(source, () => null, now_ms)
@@ -130,7 +130,7 @@ export class OutsideSources {
       { ...bare, released_at: row.start_at },
     ])
     // One that has ended, without its source, would be a command like all others.
-    const is_known = this.rows.some(({ group_id }) => group_id === row.group_id)
+    const is_known = this.#rows.some(({ group_id }) => group_id === row.group_id)
     if (!is_known && !('source' in told)) return
     this.#controller!.hear([told]).catch(() => {})
   }
