@@ -15,6 +15,7 @@ import { isControl, openApi, openApiText } from '../server/http/openapi.ts'
 import { ownCircuitsText } from '../server/performance/panels/own-circuits.ts'
 import { eventCatalogue } from '../server/push/catalogue.ts'
 import { deviceTable } from './device-table.ts'
+import { iec104Document } from './iec104-document.ts'
 import { siteReference } from './site-reference.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -27,6 +28,7 @@ const generated = [
   ['docs/site-file.md', siteReference()],
   ['edge/profiles/profile.schema.json', profileSchemaText()],
   ['docs/devices.md', deviceTable()],
+  ['docs/iec104-interoperability.md', iec104Document()],
 ] as [name: string, text: string][]
 
 for (const [name, text] of generated) {

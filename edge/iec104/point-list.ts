@@ -172,7 +172,7 @@ class LineReader {
     const has_select = this.#select()
     const name = this.#cell('name')
     if (this.#cell('address') === '') this.#fault('address', 'is missing')
-    if (scale === 0) this.#fault('scale', 'is 0')
+    if (scale === 0 && meaning !== 'setpoint_step_pct') this.#fault('scale', 'is 0')
     if (minimum !== null && maximum !== null && minimum >= maximum) {
       this.#fault('maximum', `${maximum} is not above the minimum, ${minimum}`)
     }
