@@ -19,6 +19,7 @@ const edge_only: Readonly<Record<string, object>> = {
   poll: {},
   mqtt: {},
   iec104: {},
+  relay_inputs: {},
 }
 
 const connection = {

@@ -72,6 +72,7 @@ function checkDevices(site: Site): SiteProblem[] {
     ...within(sunspec_stations, 'instruments').flatMap(checkPoint),
     ...checkBroker(site),
     ...checkCentres(site),
+    ...checkRelays(site),
     ...within(batteries, 'pcs').flatMap(checkPcs),
   ]
 }
@@ -376,6 +377,19 @@ function checkCentres({ iec104 }: Site): SiteProblem[] {
     problems.push({ path: ['iec104', 'w'], message })
   }
   return problems
+}
+
+function checkRelays({ relay_inputs, connections, batteries = [] }: Site): SiteProblem[] {
+  if (!relay_inputs) return []
+  const one = { value: relay_inputs, path: ['relay_inputs'] }
+  const bits = placed(relay_inputs.inputs, ['relay_inputs', 'inputs'])
+  const beside = batteries.find(({ logger_id }) => logger_id === undefined)
+  const message = `would not bind battery ${beside?.bess_id}, which belongs to no plant`
+  return [
+    ...unknown([one], 'connection', new Set(connections.map((c) => c.connection_id))),
+    ...duplicates(bits, 'bit'),
+    ...(beside ? [{ path: ['relay_inputs', 'inputs'], message }] : []),
+  ]
 }
 
 /** Sensor nodes need a broker, either the edge's own or another. */

@@ -9,6 +9,7 @@ import { Battery } from './battery.ts'
 import { Iec104 } from './iec104.ts'
 import { Mqtt, Node } from './node.ts'
 import { PanelModel } from './panel-model.ts'
+import { RelayInputs } from './relay-inputs.ts'
 import { Closed, Day, DriverName, Id, Name, Positive } from './schema.ts'
 
 const Azimuth = Type.Number({ minimum: 0, exclusiveMaximum: 360 })
@@ -303,6 +304,7 @@ export const Site = Closed({
   nodes: Type.Optional(Type.Array(Node)),
   batteries: Type.Optional(Type.Array(Battery)),
   iec104: Type.Optional(Iec104),
+  relay_inputs: Type.Optional(RelayInputs),
   /**
    * Export that battery plans must not exceed. A planning figure that anyone may read; the grid
    * permit is a separate bound at the edge.

@@ -16,6 +16,7 @@ import { Conditions, type Source } from './conditions.ts'
 import type { LocalConfig } from './config.ts'
 import { type ControlFiles, openControlFiles } from './control/control-files.ts'
 import { Controller } from './control/controller.ts'
+import { OutsideOrders } from './control/outside-orders.ts'
 import { ControlCentres } from './control-centres.ts'
 import { takeDataDir } from './data-dir.ts'
 import type { Bus, Driver } from './drivers/driver.ts'
@@ -30,6 +31,7 @@ import { Nodes } from './nodes/nodes.ts'
 import { PlantClock } from './plant-clock.ts'
 import type { PollResult } from './polled-device.ts'
 import { Recorder } from './recorder.ts'
+import { RelayWatch } from './relay-inputs.ts'
 import { openRunMark, type RunMark, startedEvent } from './run-mark.ts'
 import { accepted_site, SiteWatch } from './site-watch.ts'
 
@@ -85,6 +87,7 @@ interface Parts {
   /** The grid permit and the control log. */
   files: ControlFiles
   centres: ControlCentres
+  relays: RelayWatch
   loop: Loop
   nodes: Nodes
   link: Link
@@ -157,18 +160,9 @@ async function assemble(needs: AgentNeeds): Promise<Parts> {
   clock.onChange((change) => recorder.event(clockEvent(change, source, conditions)))
   const control = await assembleControl(needs, { clock, watch, source, conditions, recorder })
   const { controller, dispatcher } = control
-  const centres: ControlCentres = new ControlCentres({
-    ...needs,
-    clock,
-    conditions,
-    source,
-    controller,
-    data_dir: config.data_dir,
-    site_dir: dirname(config.site_file),
-    textOf: (path) => watch.ownText(path),
-    onEvent: (event) => recorder.event(event),
-    onNotice: (notice) => recorder.event(noticeEvent(notice, source, clock.now().getTime())),
-  })
+  const busOf = (connection_id: string) => loop.busOf(connection_id)
+  const of_orders = { clock, conditions, source, controller, recorder, watch, busOf }
+  const { centres, relays } = assembleOutside(needs, of_orders)
   const loop: Loop = new Loop({
     ...needs,
     driverOf: (name) => (isProfilePath(name) ? watch.ownDriver(name) : needs.driverOf(name)),
@@ -206,8 +200,32 @@ async function assemble(needs: AgentNeeds): Promise<Parts> {
     },
   })
   const of_journal = { journal, run, newest_at, recorder }
-  const of_site = { centres, announcer, loop, nodes, link }
+  const of_site = { centres, relays, announcer, loop, nodes, link }
   return { clock, watch, conditions, ...of_journal, ...control, ...of_site }
+}
+
+/** Who orders limits at the plant, past the server. */
+function assembleOutside(
+  needs: AgentNeeds,
+  parts: Pick<Parts, 'clock' | 'conditions' | 'controller' | 'recorder' | 'watch'> & {
+    source: Source
+    busOf(connection_id: string): Bus | null
+  },
+): { centres: ControlCentres; relays: RelayWatch } {
+  const { config, newOrderId } = needs
+  const { recorder, watch, clock, controller } = parts
+  const onEvent = (event: LinkEvent | null) => recorder.event(event)
+  const centres = new ControlCentres({
+    ...needs,
+    ...parts,
+    data_dir: config.data_dir,
+    site_dir: dirname(config.site_file),
+    textOf: (path) => watch.ownText(path),
+    onEvent,
+    onNotice: (notice) => onEvent(noticeEvent(notice, parts.source, clock.now().getTime())),
+  })
+  const orders = new OutsideOrders({ clock, newOrderId, controller })
+  return { centres, relays: new RelayWatch({ ...needs, ...parts, orders, onEvent }) }
 }
 
 /** The journal, and what it holds of conditions that they do not know of yet. */
@@ -279,7 +297,7 @@ async function assembleControl(
 
 async function begin(parts: Parts, { config, log, timers }: AgentNeeds): Promise<void> {
   const { clock, watch, conditions, run, newest_at, recorder } = parts
-  const { announcer, centres, controller, dispatcher, files, loop, nodes, link } = parts
+  const { announcer, centres, relays, controller, dispatcher, files, loop, nodes, link } = parts
   const source: Source = { source_kind: 'edge', source_id: watch.site.site_id }
   const at = () => clock.now().getTime()
   const apply = async (site: Site) => {
@@ -290,6 +308,7 @@ async function begin(parts: Parts, { config, log, timers }: AgentNeeds): Promise
     await loop.apply(site)
     await nodes.apply(site)
     await centres.apply(site)
+    await relays.apply(site)
   }
   warnOfMoved(watch, log)
   let applied = apply(watch.site)
@@ -370,7 +389,8 @@ async function endControl({ controller, dispatcher, files }: Parts): Promise<voi
 }
 
 async function endRest(parts: Parts): Promise<void> {
-  const { clock, loop, nodes, recorder, link, journal, run } = parts
+  const { clock, loop, nodes, recorder, relays, link, journal, run } = parts
+  await relays.close()
   await loop.stop()
   await nodes.stop()
   await recorder.close()

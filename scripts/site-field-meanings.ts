@@ -56,6 +56,8 @@ export const siteFieldMeanings: Readonly<Record<string, string>> = {
   mqtt: 'Broker of the sensor nodes.',
   nodes: 'Sensor nodes of transformer stations.',
   batteries: 'Batteries.',
+  relay_inputs: 'Relay contacts of the grid operator.',
+  limit_pct: 'Limit in percent of rated power; 100 ends the order.',
   iec104: 'Station for control centres, such as those of the grid operator.',
   // Panels and strings.
   params_id: 'Id of the panel model.',

@@ -5,6 +5,7 @@ import * as battery from '@heliograph/domain/battery'
 import * as iec104 from '@heliograph/domain/iec104'
 import * as node from '@heliograph/domain/node'
 import * as panel from '@heliograph/domain/panel-model'
+import * as relays from '@heliograph/domain/relay-inputs'
 import * as site from '@heliograph/domain/site'
 import ts from 'typescript'
 import { siteFieldMeanings } from './site-field-meanings.ts'
@@ -28,12 +29,12 @@ interface Schema {
 }
 
 const folder = join(import.meta.dirname, '../domain')
-const files = ['site.ts', 'battery.ts', 'node.ts', 'panel-model.ts', 'iec104.ts']
+const files = ['site.ts', 'battery.ts', 'node.ts', 'panel-model.ts', 'iec104.ts', 'relay-inputs.ts']
 /** The largest id: a bound that is no help to a reader. */
 const id_max = 2_147_483_647
 
 const named = new Map(
-  [site, battery, node, panel, iec104].flatMap((module) =>
+  [site, battery, node, panel, iec104, relays].flatMap((module) =>
     Object.entries(module).flatMap(([name, value]): [string, string][] =>
       isObjects(value) ? [[JSON.stringify(value), name]] : [],
     ),
