@@ -19,7 +19,7 @@ const promised = [
      compliance_pct violation_s retry_count failure_code failure_message available_power_kw
      curtailed_energy_kwh lost_revenue_amount avoided_cost_amount currency money_reason created_by
      cancelled_by idempotency_key request_id release_requested_at releasing_reason closed_at
-     closed_reason closed_by close_note`,
+     closed_reason closed_by close_note holds_until`,
   ],
   [
     CurtailmentGroup,

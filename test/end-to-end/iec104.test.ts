@@ -1,7 +1,7 @@
 /**
- * Setpoints of a control centre at a plant of 100 inverters: the edge and the simulator as programs,
- * over TCP. Prints how long each took to the last register and to the mirror. More of them:
- * `SETPOINTS=100`. The edge is killed in between.
+ * Setpoints of a control centre at a plant of 100 inverters: the edge and the simulator as
+ * programs, over TCP. Prints how long each took to the last register and to the mirror. More of
+ * them: `SETPOINTS=80`. The edge is killed in between.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
