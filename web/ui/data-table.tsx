@@ -1,32 +1,67 @@
-import { Group, Pagination, Stack, Table, VisuallyHidden } from '@mantine/core'
+import {
+  Group,
+  Pagination,
+  Space,
+  Stack,
+  Table,
+  UnstyledButton,
+  VisuallyHidden,
+} from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import { loaded } from './lazy-chart.tsx'
 import { Muted } from './page.tsx'
 import { Answered, Empty } from './states.tsx'
+import { type Column, filteredRows, isSortable, type Order, sortedRows } from './table-rows.ts'
+import type { TableToolsProps } from './table-tools.tsx'
 import { useFilters } from './use-filters.ts'
 
-export interface Column<Row> {
-  /** Empty for a column of buttons. */
-  name: string
-  cell: (row: Row) => ReactNode
-  /** Aligned at the right. */
-  is_number?: true
-  /** Long texts: wrapped, and never narrower than 16rem. */
-  wraps?: true
-  /** Hidden on a phone, where another column has the value. */
-  is_wide_only?: true
-}
+export type { Column }
+
+const TableTools = loaded(
+  () => import('./table-tools.tsx'),
+  () => <Space h={40} />,
+) as <Row>(props: TableToolsProps<Row>) => ReactNode
 
 const columnWith =
-  (look: Omit<Column<never>, 'name' | 'cell'>) =>
-  <Row,>(name: string, cell: Column<Row>['cell']): Column<Row> => ({ ...look, name, cell })
+  (look: Omit<Column<never>, 'name' | 'cell' | 'value'>) =>
+  <Row,>(
+    name: string,
+    cell: Column<Row>['cell'],
+    /** For cells whose text is not in their children. */
+    value?: Column<Row>['value'],
+  ): Column<Row> => ({ ...look, name, cell, ...(value && { value }) })
 
 export const column = columnWith({})
-export const numeric = columnWith({ is_number: true })
 export const wrapped = columnWith({ wraps: true })
 export const wide = columnWith({ is_wide_only: true })
 
-interface DataTableProps<Row> {
+type Format<Row> = ((value: number | null | undefined, row: Row) => ReactNode) & { unit?: string }
+
+/** With a format, the first function gives the number; without one, the cell. */
+export function numeric<Row>(name: string, cell: Column<Row>['cell']): Column<Row>
+export function numeric<Row>(
+  name: string,
+  value: (row: Row) => number | null | undefined,
+  format: Format<Row>,
+): Column<Row>
+export function numeric<Row>(
+  name: string,
+  of: (row: Row) => ReactNode,
+  format?: Format<Row>,
+): Column<Row> {
+  if (!format) return { name, cell: of, is_number: true }
+  const value = of as (row: Row) => number | null | undefined
+  return {
+    name,
+    cell: (row) => format(value(row), row),
+    value,
+    is_number: true,
+    ...(format.unit && { unit: format.unit }),
+  }
+}
+
+export interface DataTableProps<Row> {
   label: string
   /** The table scrolls sideways on screens that are narrower, px. */
   width: number
@@ -36,6 +71,11 @@ interface DataTableProps<Row> {
   by: keyof Row | ((row: Row) => string | number)
   /** Title, or more, in place of a table without rows. */
   none?: ReactNode
+  /** Rows of a page; all rows without it. */
+  page_size?: number
+  nouns?: Nouns
+  /** False for a page of a longer list, whose order is that of the list. */
+  sorts?: boolean
 }
 
 /** What tables of one kind of row share: name, width, key and columns. */
@@ -46,9 +86,68 @@ export const tableOf = <Row,>(
   columns: readonly Column<Row>[],
 ) => ({ label, width, by, columns })
 
-/** A table of rows; its scrolling region is reachable by keyboard. */
-export function DataTable<Row>({ label, width, columns, rows, by, none }: DataTableProps<Row>) {
+/** Shorter tables are seen at a glance. */
+const rows_with_tools_min = 8
+
+/** A table that sorts by its heads; a long one filters, hides columns and is saved as CSV. */
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { label, columns, rows, none, page_size, nouns = ['row', 'rows'], sorts = true } = props
+  const [order, setOrder] = useState<Order | null>(null)
+  const [filter, setFilter] = useState('')
+  const [hidden, setHidden] = useState<readonly string[]>([])
+  const [page, setPage] = useState(1)
   if (none && rows.length === 0) return typeof none === 'string' ? <Empty title={none} /> : none
+  const shown = columns.filter(({ name }) => !hidden.includes(name))
+  const found = sortedRows(filteredRows(rows, columns, filter), columns, order)
+  const limit = page_size ?? Math.max(1, found.length)
+  const last_page = Math.max(1, Math.ceil(found.length / limit))
+  const start = (Math.min(page, last_page) - 1) * limit
+  const table = (
+    <Rows
+      {...{ ...props, columns: shown, rows: found.slice(start, start + limit), order }}
+      onOrder={sorts ? setOrder : undefined}
+      isSortable={(column) => sorts && isSortable(column, rows)}
+    />
+  )
+  return (
+    <Stack gap="xs">
+      {sorts && rows.length >= rows_with_tools_min && (
+        <TableTools
+          {...{ label, columns, hidden, filter }}
+          onHidden={setHidden}
+          onFilter={setFilter}
+          shown={{ columns: shown, rows: found }}
+        />
+      )}
+      {table}
+      {page_size !== undefined && (
+        <PagesOf
+          {...{ count: found.length, limit, nouns }}
+          page={Math.min(page, last_page)}
+          onPage={setPage}
+        />
+      )}
+    </Stack>
+  )
+}
+
+interface RowsProps<Row> extends DataTableProps<Row> {
+  order: Order | null
+  onOrder: ((order: Order | null) => void) | undefined
+  isSortable: (column: Column<Row>) => boolean
+}
+
+/** The scrolling region is reachable by keyboard. */
+function Rows<Row>({
+  label,
+  width,
+  columns,
+  rows,
+  by,
+  order,
+  onOrder,
+  isSortable,
+}: RowsProps<Row>) {
   const keyOf = (row: Row) => (typeof by === 'function' ? by(row) : String(row[by]))
   return (
     <Table.ScrollContainer
@@ -62,15 +161,12 @@ export function DataTable<Row>({ label, width, columns, rows, by, none }: DataTa
       <Table highlightOnHover verticalSpacing={6} className="figure">
         <Table.Thead>
           <Table.Tr>
-            {columns.map(({ name, is_number, is_wide_only }) => (
-              <Table.Th
-                key={name}
-                pos="relative"
-                ta={is_number ? 'right' : 'left'}
-                visibleFrom={is_wide_only && 'sm'}
-              >
-                {name || <VisuallyHidden>Actions</VisuallyHidden>}
-              </Table.Th>
+            {columns.map((column) => (
+              <Head
+                key={column.name}
+                {...{ column, order }}
+                onOrder={isSortable(column) ? onOrder : undefined}
+              />
             ))}
           </Table.Tr>
         </Table.Thead>
@@ -93,6 +189,38 @@ export function DataTable<Row>({ label, width, columns, rows, by, none }: DataTa
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
+  )
+}
+
+interface HeadProps<Row> {
+  column: Column<Row>
+  order: Order | null
+  onOrder: ((order: Order | null) => void) | undefined
+}
+
+/** Up, down, and back to the given order. */
+function Head<Row>({ column, order, onOrder }: HeadProps<Row>) {
+  const { name, is_number, is_wide_only } = column
+  const own = order?.name === name ? order : null
+  const next =
+    own === null ? { name, is_down: false } : own.is_down ? null : { name, is_down: true }
+  const sort = own && (own.is_down ? 'descending' : 'ascending')
+  return (
+    <Table.Th
+      pos="relative"
+      ta={is_number ? 'right' : 'left'}
+      visibleFrom={is_wide_only && 'sm'}
+      {...(sort && { 'aria-sort': sort })}
+    >
+      {onOrder ? (
+        <UnstyledButton fz="inherit" fw="inherit" onClick={() => onOrder(next)}>
+          {name}
+          {own && <span aria-hidden className={own.is_down ? 'sorted-down' : 'sorted-up'} />}
+        </UnstyledButton>
+      ) : (
+        name || <VisuallyHidden>Actions</VisuallyHidden>
+      )}
+    </Table.Th>
   )
 }
 
@@ -124,25 +252,6 @@ export function PagesOf({ count, limit, page, onPage, nouns: [one, many] }: Page
         />
       )}
     </Group>
-  )
-}
-
-export interface PagedTableProps<Row> extends DataTableProps<Row> {
-  page_size: number
-  nouns: Nouns
-}
-
-/** A table of rows that are all read already, page by page. */
-export function PagedTable<Row>({ page_size, nouns, ...table }: PagedTableProps<Row>) {
-  const [page, setPage] = useState(1)
-  const { rows } = table
-  if (rows.length === 0) return <DataTable {...table} />
-  const start = (page - 1) * page_size
-  return (
-    <Stack>
-      <DataTable {...table} rows={rows.slice(start, start + page_size)} />
-      <PagesOf {...{ count: rows.length, limit: page_size, page, onPage: setPage, nouns }} />
-    </Stack>
   )
 }
 

@@ -33,11 +33,19 @@ export const formatPower = (kw: Value) =>
     ? formatQuantity(kw / 1000, 'MW', 2)
     : formatQuantity(kw, 'kW')
 
+formatPower.unit = 'kW'
+
 /** kWh, or MWh from 10 MWh. */
 export const formatEnergy = (kwh: Value) =>
   isKnown(kwh) && Math.abs(kwh) >= 10_000
     ? formatQuantity(kwh / 1000, 'MWh', 2)
     : formatQuantity(kwh, 'kWh')
+
+formatEnergy.unit = 'kWh'
+
+/** The same as a function, for columns of tables. */
+export const inUnit = (unit: string, digits = 1) =>
+  Object.assign((value: Value) => formatQuantity(value, unit, digits), { unit })
 
 export function formatMoney(amount: Value, currency: string | null): string {
   if (!isKnown(amount) || currency === null) return none
@@ -76,6 +84,8 @@ export function formatAge(age_s: Value): string {
   if (min < 60) return `${min} min ago`
   return h < 48 ? `${h} h ago` : `${Math.round(h / 24)} days ago`
 }
+
+formatAge.unit = 's'
 
 /** Two largest units, such as `2 h 05 min` or `3 days 4 h`. */
 export function formatDuration(duration_s: number | null | undefined): string {

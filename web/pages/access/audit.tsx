@@ -93,6 +93,7 @@ export default function Audit() {
               columns={columns}
               rows={entries.filter(isShown)}
               by={({ site_id, audit_id }) => `${site_id}/${audit_id}`}
+              sorts={false}
               none={
                 <Empty title="No entries match the filters">
                   {audit.hasNextPage &&

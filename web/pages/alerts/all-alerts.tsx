@@ -53,6 +53,7 @@ export default function AllAlerts() {
                 columns={columns}
                 rows={shown}
                 by={({ site_id, alert_id }) => `${site_id}/${alert_id}`}
+                sorts={false}
               />
             </>
           )

@@ -16,7 +16,7 @@ import { useRead, useSite } from '../../queries.ts'
 import { column, DataTable, numeric, tableOf } from '../../ui/data-table.tsx'
 import { Stepper } from '../../ui/days.tsx'
 import { WriteButton } from '../../ui/form.tsx'
-import { formatMoney, formatPower, formatQuantity } from '../../ui/format.ts'
+import { formatMoney, formatPower, inUnit } from '../../ui/format.ts'
 import { Muted, Page, Part, Time, useNow } from '../../ui/page.tsx'
 import { addDays, dayAt, isDate } from '../../ui/site-clock.ts'
 import { Answered, Empty } from '../../ui/states.tsx'
@@ -175,9 +175,9 @@ const Both = ({ offered, shown, onChoose }: BothProps) => (
 
 const table = tableOf<BatteryDeviation>('Hours against the plan', 640, 'hour', [
   column('Hour', Hours),
-  numeric('Planned', ({ planned_power_kw }) => formatPower(planned_power_kw)),
-  numeric('Actual', ({ actual_avg_power_kw }) => formatPower(actual_avg_power_kw)),
-  numeric('Deviation', ({ deviation_kwh }) => formatQuantity(deviation_kwh, 'kWh')),
+  numeric('Planned', ({ planned_power_kw }) => planned_power_kw, formatPower),
+  numeric('Actual', ({ actual_avg_power_kw }) => actual_avg_power_kw, formatPower),
+  numeric('Deviation', ({ deviation_kwh }) => deviation_kwh, inUnit('kWh')),
   numeric('Cost', ({ cost_amount, currency }) => formatMoney(cost_amount, currency)),
   column('Reason', ({ reason }) => deviationReason(reason)),
 ])

@@ -15,9 +15,8 @@ import { SeverityBadge } from '../../ui/badges.tsx'
 import {
   column,
   DataTable,
+  type DataTableProps,
   numeric,
-  PagedTable,
-  type PagedTableProps,
   tableOf,
   wrapped,
 } from '../../ui/data-table.tsx'
@@ -82,7 +81,7 @@ export default function BatteryLog({ bess_id: text }: SitePageProps) {
 /** The newest rows of a log that are read at once. */
 const limit = 1000
 
-interface LogTableProps<Row> extends Omit<PagedTableProps<Row>, 'rows' | 'page_size'> {
+interface LogTableProps<Row> extends Omit<DataTableProps<Row>, 'rows' | 'page_size'> {
   /** In the order of the API: the oldest row first. */
   log: UseQueryResult<{ data: Row[]; meta: SeriesMeta }>
 }
@@ -92,7 +91,7 @@ function LogTable<Row>({ log, ...table }: LogTableProps<Row>) {
     <Answered query={log}>
       {({ data, meta }) => (
         <Stack>
-          <PagedTable {...table} rows={data.toReversed()} page_size={25} />
+          <DataTable {...table} rows={data.toReversed()} page_size={25} />
           {meta.truncated && (
             <Muted>
               The newest {formatNumber(data.length, 0)} of {formatNumber(meta.count, 0)} rows. The

@@ -33,6 +33,7 @@ import {
   formatNumber,
   formatPower,
   formatQuantity,
+  inUnit,
   inWords,
   none,
 } from '../../ui/format.ts'
@@ -298,10 +299,10 @@ const cluster_columns: readonly Column<Cluster>[] = [
   column('State', ({ state, alarm_count }) =>
     whole(inWords(state ?? 'unknown'), state === 'fault' || alarm_count > 0 ? 'red' : 'teal'),
   ),
-  numeric('Charge', ({ soc_pct }) => formatQuantity(soc_pct, '%')),
-  numeric('Health', ({ soh_pct }) => formatQuantity(soh_pct, '%')),
-  numeric('Voltage', ({ voltage_v }) => formatQuantity(voltage_v, 'V')),
-  numeric('Power', ({ power_kw }) => formatQuantity(power_kw, 'kW')),
+  numeric('Charge', ({ soc_pct }) => soc_pct, inUnit('%')),
+  numeric('Health', ({ soh_pct }) => soh_pct, inUnit('%')),
+  numeric('Voltage', ({ voltage_v }) => voltage_v, inUnit('V')),
+  numeric('Power', ({ power_kw }) => power_kw, inUnit('kW')),
   numeric('Cell voltages', ({ cell_voltage_min_mv: min, cell_voltage_max_mv: max }) =>
     rangeOf(min, max, 'mV', 0),
   ),
@@ -398,16 +399,16 @@ const pcs_table = tableOf<PcsNow>('Power conversion', 820, 'pcs_idx', [
       ? whole('Communication lost', 'red')
       : whole(inWords(state ?? 'unknown'), pcsColor(state)),
   ),
-  numeric('Power', ({ ac_power_kw }) => formatPower(ac_power_kw)),
-  numeric('Setpoint', ({ setpoint_kw }) => formatPower(setpoint_kw)),
+  numeric('Power', ({ ac_power_kw }) => ac_power_kw, formatPower),
+  numeric('Setpoint', ({ setpoint_kw }) => setpoint_kw, formatPower),
   numeric('Maximum, discharge / charge', ({ max_discharge_power_kw, max_charge_power_kw }) =>
     [max_discharge_power_kw, max_charge_power_kw].map(formatPower).join(' / '),
   ),
   numeric('Grid', ({ voltage_l1_l2_v, frequency_hz }) =>
     [formatQuantity(voltage_l1_l2_v, 'V', 0), formatQuantity(frequency_hz, 'Hz', 2)].join(', '),
   ),
-  numeric('DC', ({ dc_voltage_v }) => formatQuantity(dc_voltage_v, 'V', 0)),
-  numeric('Heat sink', (pcs) => formatQuantity(pcs.heatsink_temperature_c, '°C')),
+  numeric('DC', ({ dc_voltage_v }) => dc_voltage_v, inUnit('V', 0)),
+  numeric('Heat sink', (pcs) => pcs.heatsink_temperature_c, inUnit('°C')),
   numeric('Energy discharged', ({ energy_injected_total_kwh: kwh }) =>
     formatQuantity(kwh === null ? null : kwh / 1000, 'MWh'),
   ),

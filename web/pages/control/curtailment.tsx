@@ -18,14 +18,7 @@ import { type FormEvent, useState } from 'react'
 import { askPlatform, heliograph } from '../../api.ts'
 import { useMay, useSite } from '../../queries.ts'
 import { whole } from '../../ui/badges.tsx'
-import {
-  type Column,
-  column,
-  DataTable,
-  numeric,
-  PagedTable,
-  wrapped,
-} from '../../ui/data-table.tsx'
+import { type Column, column, DataTable, numeric, wrapped } from '../../ui/data-table.tsx'
 import { useDevices } from '../../ui/devices.tsx'
 import { Dialog, Modal, WriteButton } from '../../ui/form.tsx'
 import {
@@ -34,6 +27,7 @@ import {
   formatNumber,
   formatPower,
   formatQuantity,
+  inUnit,
 } from '../../ui/format.ts'
 import { Muted, Notice, noted, Page, Part, Time, useNow } from '../../ui/page.tsx'
 import { Answered, Empty, Failure } from '../../ui/states.tsx'
@@ -207,8 +201,8 @@ function Rows({ rows, label }: WithRows & { label: string }) {
     numeric('Limit', ({ max_power_kw, limit_pct_of_rated }) =>
       noted(formatPower(max_power_kw), formatQuantity(limit_pct_of_rated, '%')),
     ),
-    numeric('Limit of the devices', (row) => formatPower(row.observed_limit_kw)),
-    numeric('Power now', (row) => formatPower(row.observed_power_kw)),
+    numeric('Limit of the devices', (row) => row.observed_limit_kw, formatPower),
+    numeric('Power now', (row) => row.observed_power_kw, formatPower),
     wrapped('Progress', (row) => <Steps row={row} />),
   ]
   return <DataTable {...{ label, columns, rows }} width={720} by="id" />
@@ -428,8 +422,8 @@ function History() {
         {row.failure_message && <Text size="sm">{row.failure_message}</Text>}
       </>
     )),
-    numeric('Within limit', ({ compliance_pct }) => formatQuantity(compliance_pct, '%')),
-    numeric('Energy curtailed', ({ curtailed_energy_kwh }) => formatEnergy(curtailed_energy_kwh)),
+    numeric('Within limit', ({ compliance_pct }) => compliance_pct, inUnit('%')),
+    numeric('Energy curtailed', ({ curtailed_energy_kwh }) => curtailed_energy_kwh, formatEnergy),
     numeric('Revenue lost', (row) => moneyOf(row, row.lost_revenue_amount)),
     numeric('Cost avoided', (row) => moneyOf(row, row.avoided_cost_amount)),
   ]
@@ -448,7 +442,7 @@ function History() {
     >
       <Answered query={useHistory(days)}>
         {({ data: rows }) => (
-          <PagedTable
+          <DataTable
             key={days}
             label="Past limits"
             width={860}

@@ -17,6 +17,7 @@ import {
   formatMoney,
   formatNumber,
   formatQuantity,
+  inUnit,
   inWords,
   none,
   sumKnown,
@@ -278,7 +279,7 @@ const plant_table = tableOf<LoggerEarnings>('Earnings of each plant', 1000, 'log
     const reasons = [...new Set(unknown.map(({ reason }) => unknownWords[reason]))]
     return noted(logger_name, reasons.length > 0 && `Incomplete: ${reasons.join('; ')}`)
   }),
-  numeric('Sold', (plant) => formatEnergy(plant.energy_sold_kwh)),
+  numeric('Sold', (plant) => plant.energy_sold_kwh, formatEnergy),
   numeric('Gross', (plant) => formatMoney(plant.gross_amount, plant.currency)),
   numeric('Fees', (plant) => formatMoney(plant.fees_amount, plant.currency)),
   numeric('Net', ({ net_amount, known, currency }) =>
@@ -289,7 +290,7 @@ const plant_table = tableOf<LoggerEarnings>('Earnings of each plant', 1000, 'log
   ),
   numeric('Average price', (plant) => price(plant.average_price_per_mwh, plant.currency)),
   numeric('Market', (plant) => price(plant.market_base_price_per_mwh, plant.currency)),
-  numeric('Capture rate', (plant) => formatQuantity(plant.capture_rate_pct, '%')),
+  numeric('Capture rate', (plant) => plant.capture_rate_pct, inUnit('%')),
   numeric('At negative prices', (plant) =>
     noted(
       formatEnergy(plant.negative_price_energy_kwh),

@@ -94,7 +94,7 @@ const forecastTable = (today: string) =>
     [
       column('Plant', ({ logger_name }) => logger_name),
       column('Day (UTC)', ({ date }) => (date === today ? 'Today' : 'Tomorrow')),
-      numeric('Expected', ({ total_p50_kwh }) => formatEnergy(total_p50_kwh)),
+      numeric('Expected', ({ total_p50_kwh }) => total_p50_kwh, formatEnergy),
       numeric('80 % band', ({ total_p10_kwh, total_p90_kwh }) =>
         [total_p10_kwh, total_p90_kwh].map(formatEnergy).join(' to '),
       ),

@@ -2,7 +2,6 @@ import type { Overview } from '@heliograph/sdk'
 import { SimpleGrid, Stack } from '@mantine/core'
 import { useOverview } from '../../queries.ts'
 import { HealthBadge } from '../../ui/badges.tsx'
-import { PlantTable } from '../../ui/device-tables.tsx'
 import { loaded } from '../../ui/lazy-chart.tsx'
 import { Page, Section, SiteLink } from '../../ui/page.tsx'
 import { Answered } from '../../ui/states.tsx'
@@ -14,6 +13,9 @@ import { dayName, shownDays } from './shown-days.ts'
 
 const DayChart = loaded(() => import('./day-chart.tsx'))
 const Ahead = loaded(() => import('./ahead.tsx'))
+const PlantTable = loaded(async () => ({
+  default: (await import('../../ui/device-tables.tsx')).PlantTable,
+}))
 
 export default function OverviewPage() {
   const query = useOverview()
@@ -26,6 +28,7 @@ export default function OverviewPage() {
 }
 
 const chart_height = 420
+const table_height = 200
 
 function Parts({ overview }: { overview: Overview }) {
   const { site, status, generated_at, loggers } = overview
@@ -54,9 +57,11 @@ function Parts({ overview }: { overview: Overview }) {
           </Section>
         </SimpleGrid>
       </WhenSeen>
-      <Section title="Plants">
-        <PlantTable plants={loggers} />
-      </Section>
+      <WhenSeen height={table_height}>
+        <Section title="Plants">
+          <PlantTable plants={loggers} />
+        </Section>
+      </WhenSeen>
     </Stack>
   )
 }

@@ -5,7 +5,7 @@ import { columnsOption } from '../../ui/columns.ts'
 import { column, DataTable, numeric, tableOf, wrapped } from '../../ui/data-table.tsx'
 import { PeriodChoice, period_titles, usePeriod } from '../../ui/days.tsx'
 import type { ChartOption } from '../../ui/echart.tsx'
-import { formatEnergy, formatNumber, formatQuantity, sumKnown } from '../../ui/format.ts'
+import { formatEnergy, formatNumber, formatQuantity, inUnit, sumKnown } from '../../ui/format.ts'
 import { Chart } from '../../ui/lazy-chart.tsx'
 import { FigureGrid, figures, Muted, noted, Page, Section, useNow } from '../../ui/page.tsx'
 import type { Period } from '../../ui/periods.ts'
@@ -171,10 +171,10 @@ const yield_table = tableOf<LoggerEfficiency>('Yields of each plant', 1000, 'log
       ))}
     </>
   )),
-  numeric('Energy', (plant) => formatEnergy(plant.energy_kwh)),
-  numeric('Expected', (plant) => formatEnergy(plant.expected_energy_kwh)),
-  numeric('Of expected', (plant) => formatQuantity(plant.energy_performance_index_pct, '%')),
-  numeric('Yield', (plant) => formatQuantity(plant.specific_yield_kwh_kwp, 'kWh/kWp', 2)),
+  numeric('Energy', (plant) => plant.energy_kwh, formatEnergy),
+  numeric('Expected', (plant) => plant.expected_energy_kwh, formatEnergy),
+  numeric('Of expected', (plant) => plant.energy_performance_index_pct, inUnit('%')),
+  numeric('Yield', (plant) => plant.specific_yield_kwh_kwp, inUnit('kWh/kWp', 2)),
   numeric('Performance ratio', (plant) => {
     const guaranteed_pct = plant.performance_ratio_to_guaranteed_pct
     return noted(
@@ -182,9 +182,9 @@ const yield_table = tableOf<LoggerEfficiency>('Yields of each plant', 1000, 'log
       guaranteed_pct !== null && `${formatQuantity(guaranteed_pct, '%', 0)} of guaranteed`,
     )
   }),
-  numeric('Availability', (plant) => formatQuantity(plant.availability_time_pct, '%')),
-  numeric('Curtailed', (plant) => formatEnergy(plant.curtailed_energy_kwh)),
-  numeric('Data complete', (plant) => formatQuantity(plant.completeness_pct, '%')),
+  numeric('Availability', (plant) => plant.availability_time_pct, inUnit('%')),
+  numeric('Curtailed', (plant) => plant.curtailed_energy_kwh, formatEnergy),
+  numeric('Data complete', (plant) => plant.completeness_pct, inUnit('%')),
 ])
 
 interface LossesProps {
@@ -280,7 +280,7 @@ function waterfall(losses: readonly Loss[], delivered_kwh: number): ChartOption 
 
 const loss_table = tableOf<InverterLosses>('Losses of each inverter', 900, 'inverter_id', [
   column('Inverter', ({ inverter_name }) => inverter_name),
-  numeric('Delivered', ({ ac_energy_kwh }) => formatEnergy(ac_energy_kwh)),
+  numeric('Delivered', ({ ac_energy_kwh }) => ac_energy_kwh, formatEnergy),
   ...kinds.map(({ name, of }) => numeric<InverterLosses>(name, (row) => formatEnergy(of(row)))),
   numeric('Efficiency', ({ conversion_efficiency_pct: pct, expected_efficiency_pct: expected }) =>
     noted(
@@ -292,5 +292,5 @@ const loss_table = tableOf<InverterLosses>('Losses of each inverter', 900, 'inve
         `${formatQuantity(expected, '%', 2)} expected`,
     ),
   ),
-  numeric('At night', ({ night_consumption_kwh }) => formatEnergy(night_consumption_kwh)),
+  numeric('At night', ({ night_consumption_kwh }) => night_consumption_kwh, formatEnergy),
 ])

@@ -5,7 +5,7 @@ import { useMemo } from 'react'
 import { heliograph } from '../../api.ts'
 import { useMay, useSite } from '../../queries.ts'
 import { StringHealthBadge } from '../../ui/badges.tsx'
-import { type Column, column, DataTable, numeric, PagesOf, wrapped } from '../../ui/data-table.tsx'
+import { type Column, column, DataTable, numeric, wrapped } from '../../ui/data-table.tsx'
 import { FilterTabs } from '../../ui/filters.tsx'
 import { formatEnergy } from '../../ui/format.ts'
 import { healthNames } from '../../ui/health-names.ts'
@@ -92,8 +92,12 @@ const columns: readonly Column<StringHealth>[] = [
       {inverter_name}, string {string_index}
     </SiteLink>
   )),
-  column('Status', ({ status }) => <StringHealthBadge status={status} />),
-  numeric('Energy lost', ({ estimated_loss_kwh }) => formatEnergy(estimated_loss_kwh)),
+  column(
+    'Status',
+    ({ status }) => <StringHealthBadge status={status} />,
+    ({ status }) => healthNames[status],
+  ),
+  numeric('Energy lost', ({ estimated_loss_kwh }) => estimated_loss_kwh, formatEnergy),
   wrapped('Reason', reasonOf),
 ]
 
@@ -117,7 +121,6 @@ function HealthTable({ strings }: { strings: readonly StringHealth[] }) {
     () => strings.filter((one) => !status || one.status === status).sort(worstFirst),
     [strings, status],
   )
-  const page = Math.min(filters.number('page') ?? 1, Math.ceil(found.length / limit) || 1)
   return (
     <Stack gap="sm">
       <NativeSelect
@@ -128,20 +131,16 @@ function HealthTable({ strings }: { strings: readonly StringHealth[] }) {
           { value: '', label: 'All' },
           ...statuses.map((value) => ({ value, label: healthNames[value] })),
         ]}
-        onChange={({ currentTarget }) =>
-          filters.set({ status: currentTarget.value || null, page: null })
-        }
+        onChange={({ currentTarget }) => filters.set({ status: currentTarget.value || null })}
       />
       <DataTable
         label="Strings, most severe first"
         width={960}
         columns={may('om:write') ? [...columns, defect] : columns}
-        rows={found.slice((page - 1) * limit, page * limit)}
+        rows={found}
         by={({ inverter_id, string_index }) => `${inverter_id}/${string_index}`}
-      />
-      <PagesOf
-        {...{ count: found.length, limit, page, nouns: ['string', 'strings'] }}
-        onPage={(to) => filters.set({ page: String(to) })}
+        page_size={limit}
+        nouns={['string', 'strings']}
       />
     </Stack>
   )

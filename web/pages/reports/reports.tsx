@@ -19,7 +19,7 @@ import { useRead, useSite, useUser } from '../../queries.ts'
 import { StateBadge } from '../../ui/badges.tsx'
 import { type Column, column, DataTable, numeric } from '../../ui/data-table.tsx'
 import { Dialog, Problem, WriteButton } from '../../ui/form.tsx'
-import { formatQuantity, formatTime, inWords, none } from '../../ui/format.ts'
+import { formatQuantity, formatTime, inUnit, inWords, none } from '../../ui/format.ts'
 import { figures, Muted, noted, Page, Time } from '../../ui/page.tsx'
 import { saveFile } from '../../ui/save-file.ts'
 import { Answered, Empty } from '../../ui/states.tsx'
@@ -152,7 +152,7 @@ function RunList({ nameOf }: WithNames) {
     column('Requested', ({ queued_at, trigger, requested_by }) =>
       noted(<Time at={queued_at} />, trigger === 'schedule' ? 'by schedule' : `by ${requested_by}`),
     ),
-    numeric('Data complete', (run) => formatQuantity(run.data_completeness_pct, '%')),
+    numeric('Data complete', (run) => run.data_completeness_pct, inUnit('%')),
     numeric('Mails sent', ({ recipients_sent }) => recipients_sent),
   ]
   return (
@@ -163,6 +163,7 @@ function RunList({ nameOf }: WithNames) {
           width={760}
           {...{ columns, rows }}
           by="run_id"
+          sorts={false}
           none={
             <NoneYet
               title="No reports yet"

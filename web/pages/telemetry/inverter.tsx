@@ -19,6 +19,7 @@ import {
   formatPower,
   formatQuantity,
   formatSigned,
+  inUnit,
   none,
 } from '../../ui/format.ts'
 import { inverterHistory } from '../../ui/history.ts'
@@ -173,13 +174,13 @@ function Strings({ inverter_id, now }: { inverter_id: number; now: readonly Now[
     )),
     numeric('MPPT', ({ string_index }) => stringOf(string_index)?.mppt_index ?? none),
     column('State', ({ status }) => <StringState status={status} />),
-    numeric('Current', ({ current_a }) => formatQuantity(current_a, 'A', 2)),
+    numeric('Current', ({ current_a }) => current_a, inUnit('A', 2)),
     numeric('Current vs peers', (own) => {
       const peers = now.filter((one) => orientationOf(one) === orientationOf(own))
       return deviation(own, peers)
     }),
-    numeric('Voltage', ({ voltage_v }) => formatQuantity(voltage_v, 'V', 0)),
-    numeric('Power', ({ power_kw }) => formatQuantity(power_kw, 'kW', 2)),
+    numeric('Voltage', ({ voltage_v }) => voltage_v, inUnit('V', 0)),
+    numeric('Power', ({ power_kw }) => power_kw, inUnit('kW', 2)),
     column('Status, 7 days', ({ string_index }) => {
       const week = weekOf(string_index)
       return week ? <StringHealthBadge status={week.status} /> : none

@@ -96,5 +96,7 @@ function DefectTable({ defects: rows }: { defects: readonly Defect[] }) {
       ),
     ),
   ]
-  return <DataTable label="Defects" width={760} {...{ columns, rows }} by="defect_id" />
+  return (
+    <DataTable label="Defects" width={760} {...{ columns, rows }} by="defect_id" sorts={false} />
+  )
 }

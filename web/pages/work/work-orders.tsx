@@ -136,5 +136,7 @@ function Orders({ orders: rows }: { orders: readonly WorkOrder[] }) {
         (checklist_failed > 0 ? ` (${checklist_failed} failed)` : ''),
     ),
   ]
-  return <DataTable label="Work orders" width={760} {...{ columns, rows }} by="wo_id" />
+  return (
+    <DataTable label="Work orders" width={760} {...{ columns, rows }} by="wo_id" sorts={false} />
+  )
 }

@@ -8,8 +8,8 @@ import {
   formatMoney,
   formatNumber,
   formatPower,
-  formatQuantity,
   formatTime,
+  inUnit,
   inWords,
   none,
 } from '../../../ui/format.ts'
@@ -220,7 +220,7 @@ function useColumns({ hours, status, totals }: BessSchedule, onEdit: HourTablePr
         price_status !== null && price_status !== 'published' && 'forecast',
       ),
     ),
-    numeric('Charge after', ({ soc_end_pct }) => formatQuantity(soc_end_pct, '%')),
+    numeric('Charge after', ({ soc_end_pct }) => soc_end_pct, inUnit('%')),
     numeric('Revenue', ({ expected_amount }) =>
       expected_amount === 0 ? none : formatMoney(expected_amount, currency),
     ),
@@ -248,7 +248,7 @@ function useColumns({ hours, status, totals }: BessSchedule, onEdit: HourTablePr
   }
   if (status === 'proposed') columns.splice(-2, 0, numeric('Range', rangeWords))
   if (hours.some(({ actual_power_kw }) => actual_power_kw !== null)) {
-    columns.push(numeric('Actual', ({ actual_power_kw }) => formatPower(actual_power_kw)))
+    columns.push(numeric('Actual', ({ actual_power_kw }) => actual_power_kw, formatPower))
   }
   return columns
 }

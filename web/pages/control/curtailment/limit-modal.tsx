@@ -359,12 +359,12 @@ function Effect({ allowed }: WithAllowed) {
 
 const table = tableOf<Allowed>('Limit of each plant', 360, 'logger_id', [
   column('Plant', ({ name }) => name),
-  numeric('Limit', ({ allowed_kw }) => formatPower(allowed_kw)),
+  numeric('Limit', ({ allowed_kw }) => allowed_kw, formatPower),
   numeric('Of rated power', ({ allowed_kw, rated_power_kw }) => {
     const share_pct = (allowed_kw / rated_power_kw) * 100
     return `${formatNumber(share_pct)} % of ${formatPower(rated_power_kw)}`
   }),
-  numeric('Power now', ({ power_kw }) => formatPower(power_kw)),
+  numeric('Power now', ({ power_kw }) => power_kw, formatPower),
 ])
 
 const AllowedList = ({ allowed }: WithAllowed) => <DataTable {...table} rows={allowed} />

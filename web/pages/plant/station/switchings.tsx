@@ -1,7 +1,7 @@
 import type { RelaySwitching } from '@heliograph/sdk'
 import { Text } from '@mantine/core'
 import { useMay, useRead } from '../../../queries.ts'
-import { type Column, column, PagedTable, wrapped } from '../../../ui/data-table.tsx'
+import { type Column, column, DataTable, wrapped } from '../../../ui/data-table.tsx'
 import { none } from '../../../ui/format.ts'
 import { noted, Section, Time } from '../../../ui/page.tsx'
 import { Answered } from '../../../ui/states.tsx'
@@ -48,7 +48,7 @@ function Switched({ node_id }: SwitchingsProps) {
     <Section title="Relay switching">
       <Answered query={switchings}>
         {({ data: rows }) => (
-          <PagedTable
+          <DataTable
             label="Relay switching"
             width={640}
             page_size={12}
