@@ -20,6 +20,7 @@ suite('with a server and a network', { concurrency: 2 }, async () => {
     // By then the demo has summed up its history.
     await import('./overview.ts')
     await import('./tables.ts')
+    await import('./search.ts')
     await import('./diagnosis.ts')
     await import('./market.ts')
     // Plans tomorrow, for which the demo has prices some minutes after its start.

@@ -13,8 +13,8 @@ import {
   useMantineColorScheme,
   VisuallyHidden,
 } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
-import { IconBell, IconMoon, IconSun, IconUser } from '@tabler/icons-react'
+import { useDisclosure, useHotkeys } from '@mantine/hooks'
+import { IconBell, IconMoon, IconSearch, IconSun, IconUser } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect } from 'react'
 import { Link, useLocation } from 'wouter'
@@ -22,9 +22,18 @@ import { askPlatform } from '../api.ts'
 import { adminPages, groups, isOpenTo, sitePages } from '../pages/pages.ts'
 import { useMay, useOverview, useSites, useUnreadCount, useUser } from '../queries.ts'
 import { dropDrafts } from '../ui/draft.ts'
+import { loaded } from '../ui/lazy-chart.tsx'
+
+const Search = loaded(
+  () => import('./search.tsx'),
+  () => null,
+)
 
 export function Shell({ children }: { children: ReactNode }) {
   const [is_open, menu] = useDisclosure()
+  const [is_searching, search] = useDisclosure()
+  const site_id = useSiteId()
+  useHotkeys([['mod+K', search.open]], [])
   const [path] = useLocation()
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the page changes
   useEffect(menu.close, [path])
@@ -52,6 +61,7 @@ export function Shell({ children }: { children: ReactNode }) {
             </Link>
           </Group>
           <Group gap="xs" wrap="nowrap">
+            <SearchButton onOpen={search.open} />
             <Bell />
             <ColorScheme />
             <PersonMenu />
@@ -63,12 +73,27 @@ export function Shell({ children }: { children: ReactNode }) {
           <Pages />
         </ScrollArea>
       </AppShell.Navbar>
+      {is_searching && <Search site_id={site_id} onClose={search.close} />}
       <AppShell.Main id="content" tabIndex={-1}>
         {children}
       </AppShell.Main>
     </AppShell>
   )
 }
+
+const SearchButton = ({ onOpen }: { onOpen: () => void }) => (
+  <ActionIcon
+    variant="subtle"
+    color="gray"
+    size="lg"
+    onClick={onOpen}
+    aria-label="Search and switch site"
+    aria-keyshortcuts="Control+K Meta+K"
+    title="Search and switch site (Ctrl K)"
+  >
+    <IconSearch size={20} />
+  </ActionIcon>
+)
 
 function useSiteId(): string | undefined {
   const [path] = useLocation()

@@ -67,7 +67,7 @@ function Banners({ site }: { site: Site }) {
         </Alert>
       )}
       {!isError && offline.length > 0 && (
-        <Alert color="orange" variant="filled" title={offlineTitle(offline, loggers)} role="alert">
+        <Alert color="red" variant="filled" title={offlineTitle(offline, loggers)} role="alert">
           Last data {formatTime(newestOf(offline), timezone, 'full')}. Present values are unknown.
           Commands are queued.
         </Alert>
@@ -77,7 +77,7 @@ function Banners({ site }: { site: Site }) {
         stale_s !== null &&
         stale_s > stale_after_s &&
         !is_night && (
-          <Alert color="orange" variant="filled" title="Stale data" role="alert">
+          <Alert color="yellow" variant="filled" title="Stale data" role="alert">
             The newest measurement is from {formatAge(stale_s)}. Shown values may be out of date.
           </Alert>
         )}

@@ -1,35 +1,11 @@
-import type { Alert } from '@heliograph/sdk'
 import { Anchor, Button } from '@mantine/core'
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { askPlatform } from '../../api.ts'
 import { SeverityBadge, StateBadge } from '../../ui/badges.tsx'
 import { type Column, column, DataTable, wrapped } from '../../ui/data-table.tsx'
 import { Problem } from '../../ui/form.tsx'
 import { LocalTime, Muted, noted, Page } from '../../ui/page.tsx'
 import { Answered, Empty } from '../../ui/states.tsx'
-
-const page_size = 100
-
-type SiteAlert = Alert & { site_id: string; site_name: string }
-
-interface AlertsPage {
-  data: SiteAlert[]
-  meta: { count: number; next_cursor: string | null }
-}
-
-const useOpenAlerts = () =>
-  useInfiniteQuery({
-    queryKey: ['open-alerts'],
-    initialPageParam: null as string | null,
-    queryFn: ({ pageParam }) => {
-      const query = new URLSearchParams({ limit: String(page_size) })
-      if (pageParam) query.set('cursor', pageParam)
-      return askPlatform<AlertsPage>('GET', `/alerts?${query}`)
-    },
-    getNextPageParam: ({ meta }) => meta.next_cursor,
-    refetchInterval: 30_000,
-  })
+import { type SiteAlert, useOpenAlerts } from './open-alerts.ts'
 
 /** Open alerts of all sites; an alert is handled on the page of its site. */
 export default function AllAlerts() {

@@ -113,7 +113,7 @@ function useItems({ overview, days }: Shown): { items: Item[]; is_pending: boole
     {},
     { ...slow, enabled: mayRead('diagnostics:read') },
   )
-  const orders = useOpenOrders(site_id)
+  const orders = useOpenOrders(site_id, mayRead('om:read'))
   const units = overview.bess ?? []
   const target_date = dayAt(Date.parse(overview.generated_at), 'UTC')
   const deviations = useQueries({

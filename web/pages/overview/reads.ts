@@ -40,10 +40,10 @@ const is_over = new Set<WorkOrder['status']>(['completed', 'approved', 'cancelle
 const page_size = 200
 
 /** Work orders that are not completed, of the whole list. */
-export const useOpenOrders = (site_id: string) =>
+export const useOpenOrders = (site_id: string, enabled: boolean) =>
   useQuery({
     queryKey: ['work-orders', site_id, 'open'],
-    enabled: useMayRead()('om:read'),
+    enabled,
     staleTime: 60_000,
     refetchInterval: 60_000,
     queryFn: async ({ signal }) => {
