@@ -49,7 +49,14 @@ test('an alert names its device, its start and the lost money', () => {
 
 test('a health reason is left out when an alert of its device is open', () => {
   const overview = {
-    status: { health_reasons: ['inverter_fault:7', 'logger_disconnected:2', 'critical_alerts:1'] },
+    status: {
+      health_reasons: [
+        'inverter_fault:7',
+        'logger_disconnected:2',
+        'logger_offline:2',
+        'critical_alerts:1',
+      ],
+    },
     loggers: [{ logger_id: 2, name: 'East plant' }],
     inverters: [{ inverter_id: 7, name: 'E-3' }],
   } as unknown as Overview

@@ -40,9 +40,12 @@ export function healthItems(
   { status, loggers, inverters }: Overview,
   alerts: readonly Alert[],
 ): Item[] {
-  return status.health_reasons.flatMap((reason): Item[] => {
+  const reasons = status.health_reasons
+  return reasons.flatMap((reason): Item[] => {
     const [code = '', id = ''] = reason.split(':')
     const nth = Number(id)
+    // A plant without connection is offline as well.
+    if (code === 'logger_offline' && reasons.includes(`logger_disconnected:${id}`)) return []
     // The list has the alerts themselves.
     if (code === 'critical_alerts') return []
     const of_inverter = code.startsWith('inverter_')
