@@ -81,6 +81,8 @@ test('a viewer finds nothing that he may not do, and is refused it', { skip }, a
       await visit(page, `/sites/${site_id}${path}`)
       const commands = page
         .getByRole('button', { name: forbidden })
+        // The heads of tables sort.
+        .and(page.locator(':not(th *)'))
         .or(page.getByRole('link', { name: forbidden }))
       assert.deepEqual(await commands.allInnerTexts(), [], path)
     }

@@ -39,7 +39,7 @@ test('the audit tells who wrote what, and what was refused', { skip }, async () 
     await visit(page, '/')
     await page.getByRole('navigation').getByRole('link', { name: 'Audit' }).click()
     await settle(page)
-    await page.getByLabel('Search').fill(user_id)
+    await page.getByRole('textbox', { name: 'Search' }).fill(user_id)
     const { data } = await ask<{ data: Entry[] }>(window, '/platform/audit?limit=100')
     const own = data.filter(({ by }) => by === user_id)
     assert.deepEqual(
