@@ -15,6 +15,7 @@ import {
   noBrowser,
   openBrowser,
   openWindow,
+  showAll,
   signIn,
   visit,
 } from '../test/browser/browser.ts'
@@ -111,6 +112,7 @@ async function takePictures(
       const path = join(given.to, `${name}-${kind}.png`)
       try {
         await visit(window.page, address)
+        if (!given.page) await showAll(window.page)
       } catch (error) {
         process.stderr.write(`${pattern}: ${(error as Error).message.split('\n')[0]}\n`)
         process.exitCode = 1

@@ -186,6 +186,13 @@ export async function signIn(page: Page, email: string, password: string): Promi
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
+/** Parts that load once a person scrolls to them. */
+export async function showAll(page: Page): Promise<void> {
+  await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)')
+  await settle(page)
+  await page.evaluate('scrollTo(0, 0)')
+}
+
 export interface Asked {
   method?: 'GET' | 'POST' | 'PUT'
   body?: object

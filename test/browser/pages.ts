@@ -8,6 +8,7 @@ import {
   colour_rules,
   resize,
   type Size,
+  showAll,
   sizes,
   visit,
   type Window,
@@ -42,6 +43,7 @@ const lookThrough = (t: TestContext, left: PageAddress[]) =>
       const { pattern, address } = next
       await t.test(pattern, async () => {
         await visit(window.page, address)
+        await showAll(window.page)
         const found = await findings(window, size)
         size = other[size]
         await resize(window.page, size)
