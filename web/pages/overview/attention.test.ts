@@ -116,3 +116,15 @@ test('a deviation is an item only while it costs money', () => {
   assert.deepEqual(deviationItem(unit, [hour(-3)]), [])
   assert.deepEqual(deviationItem(unit, [hour(0, true)]), [])
 })
+
+test('while the edge is offline its inverters are no items of their own', () => {
+  const overview = {
+    status: { health_reasons: ['edge_offline', 'inverter_disconnected:7'] },
+    loggers: [],
+    inverters: [{ inverter_id: 7, name: 'E-3' }],
+  } as unknown as Overview
+  assert.deepEqual(
+    healthItems(overview, []).map(({ title }) => title),
+    ['Site offline: communication lost'],
+  )
+})

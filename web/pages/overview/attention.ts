@@ -44,6 +44,8 @@ export function healthItems(
   return reasons.flatMap((reason): Item[] => {
     const [code = '', id = ''] = reason.split(':')
     const nth = Number(id)
+    // One cause is one item: without its edge a site has no connection to its inverters.
+    if (code === 'inverter_disconnected' && reasons.includes('edge_offline')) return []
     // A plant without connection is offline as well.
     if (code === 'logger_offline' && reasons.includes(`logger_disconnected:${id}`)) return []
     // The list has the alerts themselves.

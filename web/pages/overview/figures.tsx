@@ -141,8 +141,8 @@ function EnergyOfDay({ overview, days }: Shown) {
   )
 }
 
-const shareNote = (share_pct: number | null) =>
-  share_pct === null ? 'Expected energy unknown' : `${formatNumber(share_pct, 0)} % of expected`
+const shareNote = (share_pct: number | null, unknown = 'Expected energy unknown') =>
+  share_pct === null ? unknown : `${formatNumber(share_pct, 0)} % of expected`
 
 function EnergyOfPeriod({ overview, days, kind }: Shown & { kind: Exclude<PeriodKind, 'day'> }) {
   const { site, status, loggers } = overview
@@ -157,7 +157,11 @@ function EnergyOfPeriod({ overview, days, kind }: Shown & { kind: Exclude<Period
     <Figure
       label={`Energy this ${kind}`}
       value={formatEnergy(status[`energy_${kind}_kwh`])}
-      note={data === undefined ? '\u00a0' : shareNote(performanceIndex(data))}
+      note={
+        data === undefined
+          ? '\u00a0'
+          : shareNote(performanceIndex(data), 'Too little data to compare')
+      }
     />
   )
 }
