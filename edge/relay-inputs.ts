@@ -3,7 +3,6 @@
  * orders a limit of the whole site, as a setpoint of a control centre does.
  */
 import type { Clock, Timers } from '@heliograph/domain/clock'
-import { limitsOf } from '@heliograph/domain/limit-shares'
 import type { LinkEvent } from '@heliograph/domain/link'
 import type { RelayInputs } from '@heliograph/domain/relay-inputs'
 import type { Connection, Site } from '@heliograph/domain/site'
@@ -103,12 +102,8 @@ export class RelayWatch {
 
   /** The same order again is no other order. */
   #order({ loggers }: Site, limit_pct: number): Promise<void> {
-    const split = limitsOf({ limit_mode: 'percent', limit_value: limit_pct }, loggers)
-    const limits = split.map(({ logger_id, max_power_kw, rated_power_kw }) => ({
-      logger_id,
-      max_power_kw: max_power_kw < rated_power_kw ? max_power_kw : null,
-    }))
-    return this.#needs.orders.set('digital_input', limits)
+    const limit = { limit_mode: 'percent', limit_value: limit_pct } as const
+    return this.#needs.orders.limit('digital_input', limit, loggers)
   }
 
   #reportSilence(is_silent: boolean): void {

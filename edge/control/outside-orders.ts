@@ -9,6 +9,7 @@ import {
   type OutsideSource,
   open_end_at,
 } from '@heliograph/domain/curtailment'
+import { limitsOf, type Plant, type RequestedLimit } from '@heliograph/domain/limit-shares'
 import type { Controller } from './controller.ts'
 
 interface PlantLimit {
@@ -66,5 +67,16 @@ export class OutsideOrders {
       return [...ended, order]
     })
     await controller.take(rows)
+  }
+
+  /** The same for a limit of these plants together. One that gets its rated power has no order. */
+  limit(source: OutsideSource, requested: RequestedLimit, plants: readonly Plant[]): Promise<void> {
+    const limits = limitsOf(requested, plants).map(
+      ({ logger_id, max_power_kw, rated_power_kw }): PlantLimit => ({
+        logger_id,
+        max_power_kw: max_power_kw < rated_power_kw ? max_power_kw : null,
+      }),
+    )
+    return this.set(source, limits)
   }
 }

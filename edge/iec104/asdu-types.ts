@@ -144,5 +144,12 @@ export function namedType(name: string): AsduType {
   return found
 }
 
+/** The same type without its time tag. */
+export function bareOf(type: AsduType): AsduType {
+  const isBare = ({ name, layout, is_tagged }: AsduType) =>
+    !is_tagged && layout === type.layout && name.slice(0, 4) === type.name.slice(0, 4)
+  return asduTypes.find(isBare) ?? type
+}
+
 export const elementBytes = ({ layout, is_tagged }: AsduType): number =>
   layout.bytes + (is_tagged ? time_tag_bytes : 0)

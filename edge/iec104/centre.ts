@@ -6,7 +6,7 @@ import { BlockList, isIPv6 } from 'node:net'
 import type { Clock, Stopwatch } from '@heliograph/domain/clock'
 import type { OutsideSource } from '@heliograph/domain/curtailment'
 import type { ControlCentre } from '@heliograph/domain/iec104'
-import { limitsOf } from '@heliograph/domain/limit-shares'
+import type { RequestedLimit } from '@heliograph/domain/limit-shares'
 import type { OutsideOrders } from '../control/outside-orders.ts'
 import { causes, type InformationObject } from './asdu.ts'
 import type { AsduType, Element } from './asdu-types.ts'
@@ -140,8 +140,8 @@ export class Centre implements ConnectedCentre {
     await this.buffer.close()
   }
 
-  /** A limit in percent of rated power, or in kW; null: none. */
-  #orderOf(point: Point, value: number): Limit | null {
+  /** At the rated power of a plant nothing is ordered of it. */
+  #orderOf(point: Point, value: number): RequestedLimit {
     const { meaning, scale, of } = point
     const { name } = point.bare_type
     if (meaning === 'setpoint_pct') return { limit_mode: 'percent', limit_value: value * scale }
@@ -153,20 +153,14 @@ export class Centre implements ConnectedCentre {
       return { limit_mode: 'percent', limit_value }
     }
     const is_on = value === (name === 'C_SC_NA_1' ? 1 : states.on_or_higher)
-    return is_on ? { limit_mode: 'percent', limit_value: scale } : null
+    return { limit_mode: 'percent', limit_value: is_on ? scale : 100 }
   }
 
-  #order(owners: readonly Owner[], limit: Limit | null): Promise<void> {
+  #order(owners: readonly Owner[], limit: RequestedLimit): Promise<void> {
     const { orders, values } = this.#needs
     const { site } = values()
     const plants = [...new Set(owners.flatMap((of) => plantsOf(of, site)))]
-    const split = limitsOf(limit ?? { limit_mode: 'percent', limit_value: 100 }, plants)
-    const limits = split.map(({ logger_id, max_power_kw, rated_power_kw }) => ({
-      logger_id,
-      // At or above its rated power nothing is ordered of a plant.
-      max_power_kw: max_power_kw < rated_power_kw ? max_power_kw : null,
-    }))
-    return orders.set(this.source, limits)
+    return orders.limit(this.source, limit, plants)
   }
 
   async #sample(): Promise<void> {
@@ -200,8 +194,6 @@ export class Centre implements ConnectedCentre {
     this.#needs.onFallback()
   }
 }
-
-type Limit = Parameters<typeof limitsOf>[0]
 
 /** As the control centre reads it. */
 function onWire({ layout }: AsduType, element: Element): Element {

@@ -4,7 +4,7 @@
  * separator in it stands in quotation marks.
  */
 import type { Site } from '@heliograph/domain/site'
-import { type AsduType, asduTypes, namedType } from './asdu-types.ts'
+import { type AsduType, asduTypes, bareOf } from './asdu-types.ts'
 import { isMeaning, type MeaningName, meanings, type Owner, type OwnerKind } from './meanings.ts'
 
 export interface Point {
@@ -269,14 +269,4 @@ class LineReader {
     this.#fault('select', `'${cell}' is neither yes nor no`)
     return false
   }
-}
-
-/** The same type without its time tag. */
-function bareOf(type: AsduType): AsduType {
-  if (!type.is_tagged) return type
-  const same = asduTypes.find(
-    ({ name, layout, is_tagged }) =>
-      !is_tagged && layout === type.layout && name.slice(0, 4) === type.name.slice(0, 4),
-  )
-  return same ?? namedType(type.name)
 }

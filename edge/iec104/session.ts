@@ -12,7 +12,14 @@ import {
   objectsOf,
   objectsPerAsdu,
 } from './asdu.ts'
-import { type AsduType, asduType, type Element, namedType, select_bit } from './asdu-types.ts'
+import {
+  type AsduType,
+  asduType,
+  bareOf,
+  type Element,
+  namedType,
+  select_bit,
+} from './asdu-types.ts'
 import { isCommand, isCounter, type Point } from './point-list.ts'
 
 export interface StationView {
@@ -147,7 +154,7 @@ export class Session {
     const { address, value, descriptor, at } = object
     const { now, now_ms } = moment
     const point = points.find((one) => one.address === address)
-    if (!point || bareName(point.type) !== bareName(type)) {
+    if (!point || point.bare_type !== bareOf(type)) {
       return rejected(asdu, causes.unknown_object_address)
     }
     const known = selections.get(address)
@@ -283,12 +290,6 @@ export function packed(
     })
   })
 }
-
-const bareName = ({ name }: AsduType): string =>
-  name.replace(/_T([ABC])_1$/, (_, letter: string) => {
-    // C_SC_TA_1 is C_SC_NA_1 with a tag, C_SE_TB_1 is C_SE_NB_1 with one.
-    return `_N${letter}_1`
-  })
 
 const isRecent = (at: number | null, now: number, age_ms: number) =>
   at !== null && Math.abs(now - at) <= age_ms

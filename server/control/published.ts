@@ -78,12 +78,12 @@ export async function publishProgress(
   }
 }
 
-function stepsSince(before: Progress, after: Progress): EventType[] {
-  const isNew = (name: keyof Progress) => before[name] === null && after[name] !== null
-  return [
-    ...(isNew('applied_at') ? (['curtailment.applied'] as const) : []),
-    ...(isNew('verified_at') ? (['curtailment.verified'] as const) : []),
-    ...(isNew('failure_code') ? (['curtailment.failed'] as const) : []),
-    ...(isNew('restored_at') ? (['curtailment.restored'] as const) : []),
-  ]
-}
+const steps = [
+  ['applied_at', 'curtailment.applied'],
+  ['verified_at', 'curtailment.verified'],
+  ['failure_code', 'curtailment.failed'],
+  ['restored_at', 'curtailment.restored'],
+] as const satisfies readonly (readonly [keyof Progress, EventType])[]
+
+const stepsSince = (before: Progress, after: Progress): EventType[] =>
+  steps.filter(([name]) => before[name] === null && after[name] !== null).map(([, type]) => type)
