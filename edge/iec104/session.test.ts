@@ -15,7 +15,7 @@ async function started(t: TestContext, options: Parameters<typeof centreSite>[1]
   const answered = async (count: number) => {
     await site.until(() => peer.received.length >= count)
     // More than that would come at once.
-    await site.until(() => peer.received.length > count)
+    await site.settled()
     return peer.received.splice(0)
   }
   return { site, peer, ended, connection, answered }
