@@ -273,7 +273,7 @@ export class Station {
   }
 
   #reportListening(error: Error | null): void {
-    const code = 'iec104_not_listening'
+    const code = 'telecontrol_not_listening'
     const message = error
       ? `The station for control centres does not listen: ${error.message}`
       : 'The station for control centres listens'

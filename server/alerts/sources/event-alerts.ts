@@ -54,6 +54,8 @@ export const eventAlerts = {
   work_approval: 'an action of a person',
 
   channels_renumbered: edgeCondition,
+  control_centre_clock: edgeCondition,
+  control_centre_silent: edgeCondition,
   device_identity_changed: edgeCondition,
   frame_rejected: edgeCondition,
   frames_missing: edgeCondition,
@@ -64,8 +66,10 @@ export const eventAlerts = {
   nonsense_value: edgeCondition,
   pcs_counts_in_full: edgeCondition,
   rating_differs: edgeCondition,
+  relay_inputs_silent: edgeCondition,
   removed_device_counts: edgeCondition,
   site_file_rejected: edgeCondition,
+  telecontrol_not_listening: edgeCondition,
 
   journal_cut: journal,
   journal_damaged: journal,
