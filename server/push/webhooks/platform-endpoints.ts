@@ -52,7 +52,7 @@ const Types = Nullable(
 
 const fields = {
   webhook_id: WebhookId,
-  name: Name,
+  name: field.Text('Name of the webhook.', 'Ticket system'),
   url: Url,
   types: Types,
   site_ids: SiteIds,
