@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { Profile } from '@heliograph/domain/profile'
 import { emptyReading, type InverterReading, type Limiter } from '@heliograph/domain/readings'
 import { defaultPollIntervals, type Site } from '@heliograph/domain/site'
 import { Conditions } from './conditions.ts'
 import type { DeviceRead } from './control/controlled-device.ts'
 import type { Driver } from './drivers/driver.ts'
+import { profileOf } from './drivers/fixtures/profiles.ts'
 import type { LimitControl } from './drivers/limit-control.ts'
 import { fakeBus, promptTraits } from './fixtures/driver.ts'
 import { inverterOf, siteOf } from './fixtures/sites.ts'
@@ -29,13 +31,13 @@ const driver: Driver = {
   openMeter: never,
 }
 
-async function plansOf(site: Site, limited_by: Limiter) {
+async function plansOf(site: Site, limited_by: Limiter, profile?: Profile) {
   const readings: InverterReading[] = []
   const reads = new Map<number, DeviceRead>()
   const meters = new Map<number, number | null>()
   const gone: number[] = []
   const plans = pollPlans(site, {
-    driverOf: () => driver,
+    driverOf: () => (profile ? { ...driver, profile } : driver),
     recorder: {
       reading: (_kind, reading) => readings.push(reading as InverterReading),
       tell: () => {},
@@ -69,6 +71,27 @@ test('control hears of each poll, and of an inverter that is gone', async () => 
   assert.deepEqual(reads.get(1), { control, limit, power_w: 39_500, round_at: 5000 })
   plan!.onGone?.()
   assert.deepEqual(gone, [1])
+})
+
+test('power that one source alone documents is recorded, and unknown to control', async () => {
+  const meter = { meter_id: 3, name: 'M', role: 'plant', connection: 'a', unit_id: 9 } as const
+  const drivers = ['goodwe_dt', 'sungrow_logger_plant', 'janitza_umg'] as const
+  const heard = []
+  for (const name of drivers) {
+    const site = siteOf([inverterOf(1)], { meters: [{ ...meter, driver: name }] })
+    const { plans, readings, reads, meters } = await plansOf(site, 'none', profileOf(name))
+    for (const plan of plans) {
+      const is_meter = plan.kind === 'meter'
+      plan.onRead(is_meter ? { ...emptyReading('meter'), active_power_kw: 39.5 } : answer, stamp)
+    }
+    assert.equal(readings[0]?.ac_power_kw, 39.5)
+    heard.push([name, reads.get(1)!.power_w, meters.get(3)])
+  }
+  assert.deepEqual(heard, [
+    ['goodwe_dt', null, 39_500],
+    ['sungrow_logger_plant', 39_500, null],
+    ['janitza_umg', 39_500, 39_500],
+  ])
 })
 
 test('a reading has the limit that was read, and what set it', async () => {

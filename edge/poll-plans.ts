@@ -1,6 +1,7 @@
 /** What is to be polled at a site, and what becomes of each answer. */
 import type { AlarmTable } from '@heliograph/domain/alarms/table'
 import { findAlarmTable } from '@heliograph/domain/alarms/tables'
+import type { NumberRegister } from '@heliograph/domain/profile'
 import type { InverterReading, WeatherReading } from '@heliograph/domain/readings'
 import type { Combiner, Inverter, Logger, Meter, Site, Station } from '@heliograph/domain/site'
 import { AlarmWatch } from './alarm-watch.ts'
@@ -40,6 +41,7 @@ function inverterPlan(inverter: Inverter, strings: StringPlan, needs: PlanNeeds)
   const { inverter_id } = inverter
   const { recorder, conditions, newest, intervals, control } = needs
   const driver = needs.driverOf(inverter.driver)
+  const power_register = driver.profile?.inverter?.readings.ac_power_kw
   const source = { source_kind: 'inverter', source_id: String(inverter_id) } as const
   const alarms = new AlarmWatch(source, conditions)
   let device: InverterDevice | null = null
@@ -60,7 +62,7 @@ function inverterPlan(inverter: Inverter, strings: StringPlan, needs: PlanNeeds)
       control?.onRead(inverter_id, {
         control: device?.control ?? null,
         limit: answer.limit,
-        power_w: ac_power_kw === null ? null : ac_power_kw * 1000,
+        power_w: powerForControl(ac_power_kw, power_register),
         round_at,
       })
       const limited_by = control?.limitedBy(inverter_id) ?? null
@@ -80,6 +82,10 @@ function inverterPlan(inverter: Inverter, strings: StringPlan, needs: PlanNeeds)
     },
   })
 }
+
+/** A value of one source alone is read, and limits nothing: control counts without it. */
+const powerForControl = (power_kw: number | null, register?: NumberRegister | null) =>
+  power_kw === null || register?.unconfirmed ? null : power_kw * 1000
 
 /** @throws Error for a name without a table */
 function alarmTableOf(name: string): AlarmTable {
@@ -184,6 +190,7 @@ function meterPlan(
 ): Plan<unknown> {
   const { meter_id } = meter
   const driver = driverOf(meter.driver)
+  const power_register = driver.profile?.meter?.readings.active_power_kw
   return plan({
     kind: 'meter',
     id: String(meter_id),
@@ -192,8 +199,7 @@ function meterPlan(
     description: [meter, driver.revision],
     open: (bus) => having(driver, 'openMeter', meter.driver)(bus, meter),
     onRead(values, stamp, round_at) {
-      const { active_power_kw } = values
-      const power_w = active_power_kw === null ? null : active_power_kw * 1000
+      const power_w = powerForControl(values.active_power_kw, power_register)
       control?.onMeter(meter_id, power_w, round_at)
       recorder.reading('meter', { ...values, meter_id, ...stamp })
       return []

@@ -56,8 +56,8 @@ file](guides/connect-a-device.md).
 **No profile was tried at a device of its maker yet.** "Recording" means that words which follow
 from public documents come out as the values of those documents; "simulated" that every test of the
 project's simulated device passes. A value in *italics* is unconfirmed: one source has it, and it is
-never used to limit. A device without a limit is read and not controlled: the plant's control counts
-it with its worst case. \`heliograph-edge scan\` recognises a device by the registers in "recognised
+never used to limit: such a power is unknown to control. A device without a limit is read and not
+controlled: the plant's control counts it with its worst case. \`heliograph-edge scan\` recognises a device by the registers in "recognised
 by"; where that is "nothing", a person adds it. A frequency or a voltage there shows the layout of the
 registers, not the maker: check the driver of such a device.`
 
