@@ -26,7 +26,8 @@ export const getDoctor = endpoint({
   summary: 'Check the server',
   description:
     'Returns the checks of `heliograph doctor`: database, disk, clock, certificate, mail, backups, versions ' +
-    'of the edges of the client, and the queue of jobs. The checks are made anew for each request.',
+    'of the edges of the client, and the queue of jobs. On a server with several clients it is the edges ' +
+    'alone: its operator checks the rest by the command. The checks are made anew for each request.',
   returns: List(DoctorCheck),
   async handle({ caller }, needs: DoctorNeeds) {
     return list(await examine(needs, { client_id: caller.client_id }))

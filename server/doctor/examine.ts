@@ -48,18 +48,25 @@ interface Needs {
 /** Edges of a client, or of all where the operator of the server asks. */
 type Asked = { client_id: number | null }
 
-/** A check that cannot be made is an error itself, and the others go on. */
-export function examine(needs: Needs, asked: Asked): Promise<Check[]> {
-  const checks: Record<string, () => Promise<Check>> = {
-    database: () => examineDatabase(needs),
-    disk: () => examineDisk(needs.installation),
-    clock: () => examineClock(needs),
-    certificate: () => examineCertificate(needs),
-    mail: () => examineMail(needs),
-    backups: () => examineBackups(needs),
-    edges: () => examineEdges(needs, asked),
-    queue: () => examineQueue(needs),
-  }
+/**
+ * A check that cannot be made is an error itself, and the others go on. One of several clients
+ * learns nothing of the server's paths, jobs and mails.
+ */
+export async function examine(needs: Needs, asked: Asked): Promise<Check[]> {
+  const is_for_one = asked.client_id !== null && (await hasSeveralClients(needs))
+  const edges = { edges: () => examineEdges(needs, asked) }
+  const checks: Record<string, () => Promise<Check>> = is_for_one
+    ? edges
+    : {
+        database: () => examineDatabase(needs),
+        disk: () => examineDisk(needs.installation),
+        clock: () => examineClock(needs),
+        certificate: () => examineCertificate(needs),
+        mail: () => examineMail(needs),
+        backups: () => examineBackups(needs),
+        ...edges,
+        queue: () => examineQueue(needs),
+      }
   return Promise.all(
     Object.entries(checks).map(([name, check]) =>
       check().catch((error: Error) =>
@@ -67,6 +74,13 @@ export function examine(needs: Needs, asked: Asked): Promise<Check[]> {
       ),
     ),
   )
+}
+
+async function hasSeveralClients({ db }: Needs): Promise<boolean> {
+  const [clients] = await db.query<{ are_several: boolean }>(
+    'select count(*) > 1 as are_several from clients',
+  )
+  return clients!.are_several
 }
 
 async function examineDatabase({ db, installation }: Needs): Promise<Check> {
